@@ -1,0 +1,48 @@
+# Front door. Everything is built by CMake under build/; these are the commands that people type.
+SHELL := /bin/bash
+PRESET ?= release
+BUILD := build/$(PRESET)
+JOBS ?= $(shell nproc)
+
+.PHONY: all build demo sandbox test check bench install format clean
+
+all: build
+
+build:
+	@scripts/bootstrap.sh build
+	@cmake --preset $(PRESET) >build/.configure.log 2>&1 || { cat build/.configure.log; exit 1; }
+	@cmake --build $(BUILD) -j $(JOBS)
+
+build/.dir:
+	@mkdir -p build && touch $@
+build: build/.dir
+
+demo: build
+	@scripts/bootstrap.sh test
+	@/usr/bin/python3 tests/support/demo.py --build $(BUILD)
+
+sandbox: build
+	@scripts/bootstrap.sh test
+	@/usr/bin/python3 tests/support/sandbox.py --build $(BUILD)
+
+test:
+	@scripts/bootstrap.sh test
+	@$(MAKE) --no-print-directory build
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+check:
+	@scripts/bootstrap.sh check
+	@scripts/check.sh
+
+bench: build
+	@scripts/bootstrap.sh test
+	@/usr/bin/python3 tests/bench/bench.py --build $(BUILD)
+
+install: build
+	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	@rm -rf build

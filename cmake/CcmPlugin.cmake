@@ -1,0 +1,40 @@
+# ccm_add_plugin(NAME SOURCES a.c b.c [LIBRARIES target ...] [NO_INSTALL])
+#
+# Builds the plugin NAME.so; the same function serves this tree and, through find_package(CcmPlugin), any other.
+# The version script leaves ccm_plugin as the only exported symbol, also when a static library inside carries
+# default visibility. In this tree the file goes to the plugin directory of the build tree, elsewhere to the
+# current binary directory; it is installed to LIBDIR/ccmd/plugins.
+include(GNUInstallDirs)
+
+function(ccm_add_plugin name)
+  cmake_parse_arguments(arg "NO_INSTALL" "" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT name MATCHES "^[a-z0-9-]+$")
+    message(FATAL_ERROR "ccm_add_plugin: '${name}' has other characters than a-z, 0-9 and '-'")
+  endif()
+  if(NOT arg_SOURCES OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ccm_add_plugin(NAME SOURCES a.c b.c [LIBRARIES target ...] [NO_INSTALL])")
+  endif()
+  set(map ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin.map)
+  add_library(${name} MODULE ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
+    C_VISIBILITY_PRESET hidden
+    LINK_DEPENDS ${map}
+    BUILD_RPATH "\$ORIGIN/../lib"
+    INSTALL_RPATH "\$ORIGIN/..")
+  if(CCM_PLUGIN_OUTPUT_DIRECTORY)
+    set_target_properties(${name} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${CCM_PLUGIN_OUTPUT_DIRECTORY})
+  endif()
+  target_link_libraries(${name} PRIVATE
+    $<TARGET_NAME_IF_EXISTS:ccm::flags> ccm::sdk ${arg_LIBRARIES})
+  target_link_options(${name} PRIVATE
+    -Wl,--version-script=${map} -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+  if(NOT CCM_SANITIZE)
+    # Missing functions are found by the linker, not by the daemon.
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+  if(NOT arg_NO_INSTALL)
+    install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ccmd/plugins)
+  endif()
+endfunction()

@@ -1,0 +1,186 @@
+#include "util/json.h"
+
+#include "util/parse.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ccm_json_parse(const char *text, size_t len, cJSON **ret)
+{
+    const char *end = NULL;
+    cJSON *json = cJSON_ParseWithLengthOpts(text, len, &end, 0);
+
+    if (json == NULL) {
+        return -EBADMSG;
+    }
+    for (; end < text + len; end++) {
+        if (*end != ' ' && *end != '\t' && *end != '\n' && *end != '\r' && *end != '\0') {
+            cJSON_Delete(json);
+            return -EBADMSG;
+        }
+    }
+    *ret = json;
+    return 0;
+}
+
+void ccm_json_freep(cJSON **json)
+{
+    cJSON_Delete(*json);
+}
+
+const cJSON *ccm_json_get(const cJSON *parent, const char *name)
+{
+    if (!cJSON_IsObject(parent)) {
+        return NULL;
+    }
+
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(parent, name);
+
+    return cJSON_IsNull(item) ? NULL : item;
+}
+
+const cJSON *ccm_json_path(const cJSON *parent, ...)
+{
+    const cJSON *item = parent;
+    const char *name;
+    va_list names;
+
+    va_start(names, parent);
+    while ((name = va_arg(names, const char *)) != NULL) {
+        item = ccm_json_get(item, name);
+    }
+    va_end(names);
+    return item;
+}
+
+const char *ccm_json_str(const cJSON *parent, const char *name)
+{
+    return cJSON_GetStringValue(ccm_json_get(parent, name));
+}
+
+const char *ccm_json_text(const cJSON *parent, const char *name)
+{
+    const char *text = ccm_json_str(parent, name);
+
+    return text == NULL ? "" : text;
+}
+
+int64_t ccm_json_i64(const cJSON *parent, const char *name, int64_t fallback)
+{
+    static const double limit = 9007199254740992.0; /* 2^53: every integer below it is exact */
+    const cJSON *item = ccm_json_get(parent, name);
+    int64_t value;
+
+    if (cJSON_IsString(item)) {
+        return ccm_parse_i64(item->valuestring, INT64_MIN, INT64_MAX, &value) == 0 ? value
+                                                                                   : fallback;
+    }
+    if (!cJSON_IsNumber(item)) {
+        return fallback;
+    }
+    if (item->valuedouble >= limit) {
+        return (int64_t)limit;
+    }
+    return item->valuedouble <= -limit ? -(int64_t)limit : (int64_t)item->valuedouble;
+}
+
+bool ccm_json_bool(const cJSON *parent, const char *name, bool fallback)
+{
+    const cJSON *item = ccm_json_get(parent, name);
+    bool value;
+
+    if (cJSON_IsString(item)) {
+        return ccm_parse_bool(item->valuestring, &value) == 0 ? value : fallback;
+    }
+    return cJSON_IsBool(item) ? cJSON_IsTrue(item) : fallback;
+}
+
+const cJSON *ccm_json_items(const cJSON *parent, const char *name)
+{
+    const cJSON *item = ccm_json_get(parent, name);
+
+    return cJSON_IsArray(item) ? item->child : NULL;
+}
+
+/* Length of the valid UTF-8 sequence at p, 0 if there is none. */
+static size_t utf8_len(const unsigned char *p)
+{
+    size_t n;
+
+    if (p[0] < 0x80) {
+        return 1;
+    }
+    if (p[0] >= 0xC2 && p[0] <= 0xDF) {
+        n = 2;
+    } else if (p[0] >= 0xE0 && p[0] <= 0xEF) {
+        n = 3;
+    } else if (p[0] >= 0xF0 && p[0] <= 0xF4) {
+        n = 4;
+    } else {
+        return 0;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
+        (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) {
+        return 0;
+    }
+    return n;
+}
+
+static void quote_ascii(struct ccm_buf *buf, unsigned char c)
+{
+    static const char *const shorts = "\"\"\\\\\bb\ff\nn\rr\tt";
+
+    for (const char *s = shorts; *s != '\0'; s += 2) {
+        if ((unsigned char)*s == c) {
+            ccm_buf_addc(buf, '\\');
+            ccm_buf_addc(buf, s[1]);
+            return;
+        }
+    }
+    if (c < 0x20) {
+        ccm_buf_addf(buf, "\\u%04x", c);
+    } else {
+        ccm_buf_addc(buf, (char)c);
+    }
+}
+
+void ccm_json_quote(struct ccm_buf *buf, const char *text)
+{
+    if (text == NULL) {
+        ccm_buf_adds(buf, "null");
+        return;
+    }
+    ccm_buf_addc(buf, '"');
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        const size_t n = utf8_len(p);
+
+        if (n == 1) {
+            quote_ascii(buf, *p);
+        } else if (n > 1) {
+            ccm_buf_add(buf, p, n);
+        } else {
+            ccm_buf_adds(buf, "\xEF\xBF\xBD");
+        }
+        p += n == 0 ? 1 : n;
+    }
+    ccm_buf_addc(buf, '"');
+}
+
+int ccm_json_print(struct ccm_buf *buf, const cJSON *json)
+{
+    char *text = cJSON_PrintUnformatted(json);
+
+    if (text == NULL) {
+        return -ENOMEM;
+    }
+    ccm_buf_adds(buf, text);
+    cJSON_free(text);
+    return ccm_buf_error(buf);
+}

@@ -1,0 +1,69 @@
+#include "util/suggest.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MOST_WRONG 3
+
+static char fold(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One row of the distance table: `above` is the row before, `older` the one before that. */
+static void fill_row(const char *a, size_t i, const char *b, size_t b_len, const size_t *older,
+                     const size_t *above, size_t *row)
+{
+    row[0] = i;
+    for (size_t j = 1; j <= b_len; j++) {
+        const bool same = fold(a[i - 1]) == fold(b[j - 1]);
+
+        row[j] = least(above[j - 1] + (same ? 0 : 1), least(above[j], row[j - 1]) + 1);
+        if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
+            fold(a[i - 2]) == fold(b[j - 1])) {
+            row[j] = least(row[j], older[j - 2] + 1);
+        }
+    }
+}
+
+size_t ccm_suggest_distance(const char *a, const char *b)
+{
+    const size_t a_len = strlen(a);
+    const size_t b_len = strlen(b);
+    size_t rows[3][CCM_SUGGEST_TEXT_MAX + 1];
+
+    if (a_len > CCM_SUGGEST_TEXT_MAX || b_len > CCM_SUGGEST_TEXT_MAX) {
+        return SIZE_MAX;
+    }
+    for (size_t j = 0; j <= b_len; j++) {
+        rows[0][j] = j;
+    }
+    for (size_t i = 1; i <= a_len; i++) {
+        fill_row(a, i, b, b_len, rows[(i + 1) % 3], rows[(i + 2) % 3], rows[i % 3]);
+    }
+    return rows[a_len % 3][b_len];
+}
+
+void ccm_suggest_offer(struct ccm_suggest *suggest, const char *known)
+{
+    const size_t third = strlen(suggest->wanted) / 3;
+    const size_t allowed = third < 1 ? 1 : least(third, MOST_WRONG);
+    const size_t distance = ccm_suggest_distance(suggest->wanted, known);
+
+    if (distance > allowed || (suggest->best != NULL && distance >= suggest->distance)) {
+        return;
+    }
+    suggest->best = known;
+    suggest->distance = distance;
+}
+
+const char *ccm_suggest_best(const struct ccm_suggest *suggest)
+{
+    return suggest->best;
+}

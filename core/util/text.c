@@ -1,0 +1,98 @@
+#include "util/text.h"
+
+#include "util/buf.h"
+#include "util/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+bool ccm_text_equal(const char *a, const char *b)
+{
+    if (a == NULL || b == NULL) {
+        return a == b;
+    }
+    return strcmp(a, b) == 0;
+}
+
+bool ccm_text_empty(const char *text)
+{
+    return text == NULL || text[0] == '\0';
+}
+
+bool ccm_text_starts(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool ccm_text_ends(const char *text, const char *suffix)
+{
+    const size_t len = strlen(text);
+    const size_t tail = strlen(suffix);
+
+    return len >= tail && strcmp(text + len - tail, suffix) == 0;
+}
+
+bool ccm_text_equal_case(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0;
+}
+
+void ccm_text_copy(char *to, size_t size, const char *from)
+{
+    const size_t len = strnlen(from, size - 1);
+
+    memcpy(to, from, len);
+    to[len] = '\0';
+}
+
+char *ccm_text_format(const char *format, ...)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 0 };
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, format);
+    ccm_buf_vaddf(&buf, format, args);
+    va_end(args);
+    return ccm_buf_take(&buf, &text) < 0 ? NULL : text;
+}
+
+int ccm_text_read_file(const char *path, size_t max, char **ret_text, size_t *ret_len)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = max };
+    CCM_CLEANUP(ccm_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char chunk[4096];
+
+    if (fd < 0) {
+        return -errno;
+    }
+    for (;;) {
+        const ssize_t n = read(fd, chunk, sizeof(chunk));
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return -errno;
+        }
+        if (n == 0) {
+            break;
+        }
+        ccm_buf_add(&buf, chunk, (size_t)n);
+    }
+    if (ccm_buf_error(&buf) == -EMSGSIZE) {
+        return -EFBIG;
+    }
+
+    const size_t len = buf.len;
+    const int r = ccm_buf_take(&buf, ret_text);
+
+    if (r == 0 && ret_len != NULL) {
+        *ret_len = len;
+    }
+    return r;
+}

@@ -1,0 +1,33 @@
+/* Small text helpers. NULL-safe where said. Every thread. */
+#ifndef CCM_UTIL_TEXT_H
+#define CCM_UTIL_TEXT_H
+
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Equal; NULL equals only NULL. */
+bool ccm_text_equal(const char *a, const char *b);
+
+/* NULL or "". */
+bool ccm_text_empty(const char *text);
+
+bool ccm_text_starts(const char *text, const char *prefix);
+bool ccm_text_ends(const char *text, const char *suffix);
+
+/* ASCII case-insensitive equality. */
+bool ccm_text_equal_case(const char *a, const char *b);
+
+/* Copy at most size-1 bytes and terminate; cuts silently, for bounded fields of messages only. */
+void ccm_text_copy(char *to, size_t size, const char *from);
+
+/* Formatted text, heap. The caller frees. NULL on ENOMEM. */
+char *ccm_text_format(const char *format, ...) CCM_PRINTF(1, 2);
+
+/* Whole file, NUL-terminated, at most max bytes; the caller frees. 0, -ENOMEM, -EFBIG, or -errno of
+ * the file. */
+CCM_NODISCARD int ccm_text_read_file(const char *path, size_t max, char **ret_text,
+                                     size_t *ret_len);
+
+#endif
