@@ -8,14 +8,12 @@ JOBS ?= $(shell nproc)
 
 all: build
 
+# The loader refuses plugins in folders that others may write to, so the build tree is not made with such a umask.
 build:
 	@scripts/bootstrap.sh build
-	@cmake --preset $(PRESET) >build/.configure.log 2>&1 || { cat build/.configure.log; exit 1; }
-	@cmake --build $(BUILD) -j $(JOBS)
-
-build/.dir:
-	@mkdir -p build && touch $@
-build: build/.dir
+	@umask 022; mkdir -p build && \
+	    { cmake --preset $(PRESET) >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }; } && \
+	    cmake --build $(BUILD) -j $(JOBS)
 
 demo: build
 	@scripts/bootstrap.sh test

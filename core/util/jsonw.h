@@ -1,6 +1,7 @@
 /*
- * Writing JSON straight into a buffer: commas and quotes are the writer's business, order is the caller's. Failures
- * (memory, size) stick in the buffer and are looked at once, when the text is taken.
+ * Writing JSON straight into a buffer: commas and quotes are the writer's business, order is the
+ * caller's. Failures (memory, size) stick in the buffer and are looked at once, when the text is
+ * taken.
  *
  *     struct ccm_jsonw w = { .buf = &body };
  *     ccm_jsonw_open(&w, NULL, '{');

@@ -6,8 +6,10 @@
 int ccm_parse_i64(const char *text, int64_t min, int64_t max, int64_t *ret)
 {
     const bool negative = text[0] == '-';
+    const uint64_t most = (uint64_t)INT64_MAX + (negative ? 1 : 0);
     const char *p = text + (negative ? 1 : 0);
     uint64_t value = 0;
+    bool overflow = false;
 
     if (*p == '\0') {
         return -EINVAL;
@@ -19,14 +21,15 @@ int ccm_parse_i64(const char *text, int64_t min, int64_t max, int64_t *ret)
 
         const uint64_t digit = (uint64_t)(*p - '0');
 
-        if (value > ((uint64_t)INT64_MAX - digit) / 10) {
-            value = (uint64_t)INT64_MAX; /* saturate, keep checking the form */
-            continue;
-        }
-        value = value * 10 + digit;
+        overflow = overflow || value > (most - digit) / 10; /* go on: the form counts first */
+        value = overflow ? 0 : value * 10 + digit;
+    }
+    if (overflow) {
+        return -ERANGE;
     }
 
-    const int64_t number = negative ? -(int64_t)value : (int64_t)value;
+    /* The smallest number has no positive counterpart. */
+    const int64_t number = negative && value > 0 ? -(int64_t)(value - 1) - 1 : (int64_t)value;
 
     if (number < min || number > max) {
         return -ERANGE;

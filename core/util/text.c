@@ -49,6 +49,19 @@ void ccm_text_copy(char *to, size_t size, const char *from)
     to[len] = '\0';
 }
 
+size_t ccm_text_utf8_cut(const char *text, size_t max)
+{
+    size_t len = strnlen(text, max);
+
+    if (text[len] == '\0') {
+        return len;
+    }
+    while (len > 0 && ((unsigned char)text[len] & 0xC0) == 0x80) {
+        len--;
+    }
+    return len;
+}
+
 char *ccm_text_format(const char *format, ...)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 0 };

@@ -22,6 +22,10 @@ bool ccm_text_equal_case(const char *a, const char *b);
 /* Copy at most size-1 bytes and terminate; cuts silently, for bounded fields of messages only. */
 void ccm_text_copy(char *to, size_t size, const char *from);
 
+/* Length of the longest start of text that has at most max bytes and does not cut a UTF-8 sequence
+ * in two. */
+size_t ccm_text_utf8_cut(const char *text, size_t max);
+
 /* Formatted text, heap. The caller frees. NULL on ENOMEM. */
 char *ccm_text_format(const char *format, ...) CCM_PRINTF(1, 2);
 

@@ -24,8 +24,8 @@
  *   group "alicloud"  in the top-level group of that name, shared by every plugin that lists the
  *                     same option
  * Names are [a-z][a-z0-9_]*; dots nest them: "credentials.access_key_id" is
- * `credentials: { access_key_id = ...; };`. The core's own names are taken: `name`, `path`,
- * `workers`, `critical` in a plugin's entry, and the core's top-level groups.
+ * `credentials: { access_key_id = ...; };`. In a plugin's entry the core's own names are taken:
+ * `name`, `file`, `workers`, `critical`, `enabled`.
  */
 struct ccm_option {
     uint64_t struct_size;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct ccm_test_conn {
     bool closed; /* guarded by the server's lock: the descriptor may be another's by now */
     struct ccm_buf input;
     struct ccm_test_request request;
+    size_t request_index;
 };
 
 struct ccm_test_server {
@@ -35,6 +37,7 @@ struct ccm_test_server {
     pthread_cond_t changed;
     struct ccm_test_conn *conns;
     size_t conn_count;
+    size_t closed_count;
     struct ccm_test_request *requests;
     size_t request_len;
     size_t request_cap;
@@ -76,9 +79,13 @@ static bool request_copy(const struct ccm_test_request *from, struct ccm_test_re
     return ret->method != NULL && ret->target != NULL && ret->head != NULL && ret->body != NULL;
 }
 
-static void record(struct ccm_test_server *server, const struct ccm_test_request *request)
+static void record(struct ccm_test_conn *conn)
 {
+    struct ccm_test_server *server = conn->server;
+    const struct ccm_test_request *request = &conn->request;
+
     lock(server);
+    conn->request_index = server->request_len;
     if (ccm_array_grow(&server->requests, &server->request_cap, server->request_len + 1,
                        sizeof(*server->requests)) == 0 &&
         request_copy(request, &server->requests[server->request_len])) {
@@ -97,6 +104,8 @@ static void *serve(void *arg)
     lock(server);
     conn->closed = true;
     (void)close(conn->fd); /* whatever it says, it is closed */
+    server->closed_count++;
+    (void)pthread_cond_broadcast(&server->changed); /* a valid condition */
     unlock(server);
     return NULL;
 }
@@ -192,7 +201,7 @@ void ccm_test_server_free(struct ccm_test_server *server)
         }
     }
     unlock(server);
-    (void)shutdown(server->fd, SHUT_RDWR); /* ends accept() */
+    (void)shutdown(server->fd, SHUT_RDWR);      /* ends accept() */
     (void)pthread_join(server->acceptor, NULL); /* joinable */
     while (server->conns != NULL) {
         struct ccm_test_conn *conn = server->conns;
@@ -207,7 +216,7 @@ void ccm_test_server_free(struct ccm_test_server *server)
         ccm_test_request_fini(&server->requests[i]);
     }
     free(server->requests);
-    (void)close(server->fd); /* whatever it says, it is closed */
+    (void)close(server->fd);                      /* whatever it says, it is closed */
     (void)pthread_cond_destroy(&server->changed); /* nobody waits */
     (void)pthread_mutex_destroy(&server->lock);   /* nobody has it */
     free(server);
@@ -238,19 +247,29 @@ size_t ccm_test_server_requests(struct ccm_test_server *server)
     return count;
 }
 
-bool ccm_test_server_wait(struct ccm_test_server *server, size_t requests)
+static bool wait_for(struct ccm_test_server *server, const size_t *counter, size_t least)
 {
     const int64_t deadline = ccm_clock_now_ms() + WAIT_MS;
 
     lock(server);
-    while (server->request_len < requests &&
+    while (*counter < least &&
            ccm_clock_cond_wait(&server->changed, &server->lock, deadline) == 0) {
     }
 
-    const bool there = server->request_len >= requests;
+    const bool there = *counter >= least;
 
     unlock(server);
     return there;
+}
+
+bool ccm_test_server_wait(struct ccm_test_server *server, size_t requests)
+{
+    return wait_for(server, &server->request_len, requests);
+}
+
+bool ccm_test_server_wait_closed(struct ccm_test_server *server, size_t connections)
+{
+    return wait_for(server, &server->closed_count, connections);
 }
 
 bool ccm_test_server_request(struct ccm_test_server *server, size_t index,
@@ -258,11 +277,15 @@ bool ccm_test_server_request(struct ccm_test_server *server, size_t index,
 {
     lock(server);
 
-    const bool there =
-        index < server->request_len && request_copy(&server->requests[index], ret);
+    const bool there = index < server->request_len && request_copy(&server->requests[index], ret);
 
     unlock(server);
     return there;
+}
+
+int ccm_test_conn_fd(const struct ccm_test_conn *conn)
+{
+    return conn->fd;
 }
 
 size_t ccm_test_conn_index(const struct ccm_test_conn *conn)
@@ -345,7 +368,7 @@ const struct ccm_test_request *ccm_test_conn_read(struct ccm_test_conn *conn)
         return NULL;
     }
     ccm_buf_consume(&conn->input, head + body);
-    record(conn->server, &conn->request);
+    record(conn);
     return &conn->request;
 }
 
@@ -398,10 +421,34 @@ void ccm_test_conn_hang(struct ccm_test_conn *conn)
     }
 }
 
+bool ccm_test_conn_pause(struct ccm_test_conn *conn, int ms)
+{
+    struct pollfd fd = { .fd = conn->fd, .events = POLLIN };
+
+    return poll(&fd, 1, ms) == 0 || (fd.revents == POLLIN && read_more(conn));
+}
+
 void ccm_test_conn_reset(struct ccm_test_conn *conn)
 {
     const struct linger linger = { .l_onoff = 1, .l_linger = 0 };
 
     (void)setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &linger,
                      sizeof(linger)); /* then it is a plain close */
+}
+
+void ccm_test_play(struct ccm_test_conn *conn, void *script)
+{
+    const struct ccm_test_script *play = script;
+
+    while (ccm_test_conn_read(conn) != NULL) {
+        const size_t last = play->count - 1;
+        const struct ccm_test_answer *answer =
+            &play->answers[conn->request_index < last ? conn->request_index : last];
+
+        if (answer->status == 0 ||
+            !ccm_test_conn_reply(conn, answer->status,
+                                 answer->headers == NULL ? "" : answer->headers, answer->body)) {
+            return;
+        }
+    }
 }

@@ -45,11 +45,17 @@ size_t ccm_test_server_requests(struct ccm_test_server *server);
 /* Wait until that many requests were read. False after 10 s. */
 bool ccm_test_server_wait(struct ccm_test_server *server, size_t requests);
 
+/* The same for connections that this side has closed. */
+bool ccm_test_server_wait_closed(struct ccm_test_server *server, size_t connections);
+
 /* A copy of request number `index` (0 = first); the caller ends it. False when there is none. */
 bool ccm_test_server_request(struct ccm_test_server *server, size_t index,
                              struct ccm_test_request *ret);
 
 /* For handlers. */
+
+/* The socket, for handlers that speak something else than the functions below. */
+int ccm_test_conn_fd(const struct ccm_test_conn *conn);
 
 /* Number of this connection, 0 = first of the server. */
 size_t ccm_test_conn_index(const struct ccm_test_conn *conn);
@@ -72,7 +78,25 @@ bool ccm_test_conn_chunk(struct ccm_test_conn *conn, const char *text);
 /* Say nothing until the peer closes or the server is freed. */
 void ccm_test_conn_hang(struct ccm_test_conn *conn);
 
+/* Say nothing for so long. False when the peer is gone or the server is being freed. */
+bool ccm_test_conn_pause(struct ccm_test_conn *conn, int ms);
+
 /* Let the close at the end of the handler be a reset. */
 void ccm_test_conn_reset(struct ccm_test_conn *conn);
+
+/* A handler for plain cases: the n-th request of the server gets the n-th answer, later ones get
+ * the last. `arg` is a struct ccm_test_script. */
+struct ccm_test_answer {
+    unsigned status;     /* 0 = close the connection without an answer */
+    const char *headers; /* as ccm_test_conn_reply; NULL = none */
+    const char *body;
+};
+
+struct ccm_test_script {
+    const struct ccm_test_answer *answers;
+    size_t count;
+};
+
+void ccm_test_play(struct ccm_test_conn *conn, void *script);
 
 #endif

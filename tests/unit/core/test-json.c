@@ -3,13 +3,15 @@
 #include "util/attr.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 static void test_parse_whole_text_only(void **state)
 {
@@ -17,7 +19,7 @@ static void test_parse_whole_text_only(void **state)
         const char *text;
         int result;
     } table[] = {
-        { "{}", 0 },          { " [1,2] \n", 0 }, { "\"x\"", 0 },           { "{", -EBADMSG },
+        { "{}", 0 },           { " [1,2] \n", 0 }, { "\"x\"", 0 },           { "{", -EBADMSG },
         { "{} {}", -EBADMSG }, { "", -EBADMSG },   { "{\"a\":}", -EBADMSG }, { "nul", -EBADMSG },
     };
 
@@ -25,7 +27,8 @@ static void test_parse_whole_text_only(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
         cJSON *json = NULL;
 
-        assert_int_equal(ccm_json_parse(table[i].text, strlen(table[i].text), &json), table[i].result);
+        assert_int_equal(ccm_json_parse(table[i].text, strlen(table[i].text), &json),
+                         table[i].result);
         assert_int_equal(json != NULL, table[i].result == 0);
         cJSON_Delete(json);
     }
@@ -45,8 +48,9 @@ static void test_nesting_is_limited(void **state)
 
 static void test_getters_are_lenient(void **state)
 {
-    static const char text[] = "{\"n\":7,\"s\":\"8\",\"t\":\"x\",\"b\":\"true\",\"f\":false,\"z\":null,"
-                               "\"o\":{\"p\":{\"q\":\"deep\"}},\"l\":[1,2],\"big\":1e300,\"frac\":2.9}";
+    static const char text[] =
+        "{\"n\":7,\"s\":\"8\",\"t\":\"x\",\"b\":\"true\",\"f\":false,\"z\":null,"
+        "\"o\":{\"p\":{\"q\":\"deep\"}},\"l\":[1,2],\"big\":1e300,\"frac\":2.9}";
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
     (void)state;

@@ -1,14 +1,16 @@
 #include "util/parse.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "util/attr.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 static void test_i64(void **state)
 {
@@ -25,6 +27,10 @@ static void test_i64(void **state)
         { "-1", 0, 10, -ERANGE, 0 },
         { "9223372036854775807", INT64_MIN, INT64_MAX, 0, INT64_MAX },
         { "99999999999999999999", 0, 100, -ERANGE, 0 },
+        { "9223372036854775808", INT64_MIN, INT64_MAX, -ERANGE, 0 },
+        { "-9223372036854775808", INT64_MIN, INT64_MAX, 0, INT64_MIN },
+        { "-9223372036854775809", INT64_MIN, INT64_MAX, -ERANGE, 0 },
+        { "-0", INT64_MIN, INT64_MAX, 0, 0 },
         { "007", 0, 10, 0, 7 },
         { "", 0, 10, -EINVAL, 0 },
         { "-", -5, 10, -EINVAL, 0 },

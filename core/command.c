@@ -1,0 +1,109 @@
+#include "command.h"
+
+#include "ccm/plugin.h"
+#include "ccm/version.h"
+#include "daemon.h"
+#include "setup.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static const struct ccm_log command_log = { .part = "ccmd" };
+
+int ccm_command_version(const struct ccm_command_args *args)
+{
+    (void)args; /* takes none */
+    printf("ccmd %s (plugin ABI %u)\n", CCM_VERSION, CCM_ABI_MAJOR);
+    return 0;
+}
+
+int ccm_command_check_config(const struct ccm_command_args *args)
+{
+    CCM_CLEANUP(ccm_setup_fini) struct ccm_setup setup = { 0 };
+    int r = ccm_setup_load(args->config, &setup);
+
+    if (r == 0 && setup.refused > 0) {
+        r = -ENOEXEC;
+    }
+    if (r == 0) {
+        printf("%s: ok, %zu plugins\n", args->config, ccm_registry_len(setup.registry));
+    }
+    return r;
+}
+
+/* Files given by hand: relative names are fine here, a plugin is only looked at. */
+static int inspect_file(const char *name)
+{
+    CCM_CLEANUP(ccm_plugin_freep) struct ccm_loaded_plugin *plugin = NULL;
+    CCM_CLEANUP(ccm_freep) char *path = realpath(name, NULL);
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (path == NULL) {
+        fprintf(stderr, "%s: %s\n", name, strerror(errno));
+        return -ENOENT;
+    }
+
+    const int r = ccm_plugin_load(path, NULL, &plugin, &err);
+
+    if (r < 0) {
+        fprintf(stderr, "%s\n", err.message);
+        return r;
+    }
+    ccm_plugin_print(stdout, plugin);
+    return 0;
+}
+
+int ccm_command_plugins(const struct ccm_command_args *args)
+{
+    CCM_CLEANUP(ccm_setup_fini) struct ccm_setup setup = { 0 };
+    int result = 0;
+
+    for (size_t i = 0; i < args->operand_count; i++) {
+        const int r = inspect_file(args->operands[i]);
+
+        result = r < 0 ? r : result;
+    }
+    if (args->operand_count > 0) {
+        return result;
+    }
+    result = ccm_setup_load(args->config, &setup);
+    for (size_t i = 0; result == 0 && i < ccm_registry_len(setup.registry); i++) {
+        const struct ccm_plugin_entry *entry = ccm_registry_at(setup.registry, i);
+
+        if (entry->loaded != NULL) {
+            ccm_plugin_print(stdout, entry->loaded);
+        }
+    }
+    return result == 0 && setup.refused > 0 ? -ENOEXEC : result;
+}
+
+int ccm_command_run(const struct ccm_command_args *args)
+{
+    CCM_CLEANUP(ccm_setup_fini) struct ccm_setup setup = { 0 };
+    int r = ccm_setup_load(args->config, &setup);
+
+    if (r < 0) {
+        return r;
+    }
+
+    const struct ccm_plugin_entry *critical = ccm_registry_critical_failure(setup.registry);
+
+    if (critical != NULL) {
+        ccm_log_error(&command_log, "plugin %s is critical and was refused: not starting",
+                      critical->name);
+        return -ENOEXEC;
+    }
+    if (setup.refused == ccm_registry_len(setup.registry)) {
+        ccm_log_error(&command_log, "%s: no plugin could be loaded: nothing to do", args->config);
+        return -ENOEXEC;
+    }
+    ccm_log_info(&command_log, "ccmd %s, plugin ABI %u", CCM_VERSION, CCM_ABI_MAJOR);
+    r = ccm_daemon_run(setup.config, setup.registry);
+    if (r == -ETIMEDOUT) {
+        /* A plugin hangs in a call: its code and memory must stay until the process is gone. */
+        setup = (struct ccm_setup){ 0 };
+    }
+    return r;
+}

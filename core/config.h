@@ -1,0 +1,100 @@
+/*
+ * The configuration file: libconfig syntax, read once at start, checked by option tables.
+ *
+ * Options are known in two steps, because a plugin brings its own table:
+ *
+ *     ccm_config_load()          parse; check what the daemon itself understands; list the plugins
+ *     ccm_config_bind_plugin()   once per plugin that was loaded, with its table
+ *     ccm_config_finish()        a key that nobody has listed is an error
+ *
+ * Every problem of the file is reported, as "FILE:LINE: text", not only the first: a step that
+ * finds some returns -EINVAL with the first of them in err, ccm_config_problems() has all (up to
+ * CCM_CONFIG_PROBLEMS_MAX). After -EINVAL the later steps may still be taken in order to find more;
+ * a configuration with problems is not to be used otherwise. Values that are wrong never appear in
+ * a message where the option is free text: it might be a secret in the wrong place.
+ *
+ * The syntax, where libconfig leaves a choice or errs: the file is a regular file of at most
+ * CCM_CONFIG_FILE_MAX bytes; @include is refused; so are hexadecimal numbers, numbers that do not
+ * fit into 64 bits, and NUL in texts. (libconfig itself would silently cut numbers of more than 32
+ * bits; they are read whole here.)
+ *
+ * Plugins that are listed but not bound (disabled, refused by the loader) keep their options
+ * unknown: their entries are not judged, and while there is such a plugin, keys of shared groups
+ * that nobody listed are not judged either.
+ *
+ * One thread loads, binds and finishes; after that any thread may read. Results are borrowed and
+ * live as long as the configuration.
+ */
+#ifndef CCM_CONFIG_H
+#define CCM_CONFIG_H
+
+#include "ccm/error.h"
+#include "ccm/option.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CCM_CONFIG_FILE_MAX     ((size_t)1024 * 1024)
+#define CCM_CONFIG_PROBLEMS_MAX 50
+#define CCM_CONFIG_PLUGINS_MAX  64
+
+struct ccm_config;
+
+/* An entry of `plugins`. */
+struct ccm_config_plugin {
+    const char *name; /* [a-z0-9-]{1,32}, unique */
+    const char *file; /* absolute path, or a bare file name under plugin_dir; never "" */
+    uint32_t workers; /* 1..256 */
+    bool critical;    /* the daemon does not run without it */
+    bool enabled;
+    unsigned line;
+};
+
+/*
+ * 0; -EINVAL (kind terminal): the file cannot be read, is no libconfig text, or has problems;
+ * -ENOMEM. Unlike elsewhere *ret is set also on -EINVAL, so that the problems can be listed, and is
+ * freed by the caller in any case; it is NULL after -ENOMEM.
+ */
+CCM_NODISCARD int ccm_config_load(const char *file, struct ccm_config **ret, struct ccm_error *err);
+
+void ccm_config_free(struct ccm_config *config);
+/* For CCM_CLEANUP. */
+void ccm_config_freep(struct ccm_config **config);
+
+/* The plugins, in the order of the file; also the disabled ones. */
+size_t ccm_config_plugin_count(const struct ccm_config *config);
+const struct ccm_config_plugin *ccm_config_plugin_at(const struct ccm_config *config, size_t index);
+
+/*
+ * Check and store the options of one plugin. The table is borrowed as long as the configuration
+ * (NULL = no options). An option of a shared group that another plugin has listed too must agree in
+ * type, default, range and values; whether it is required is each plugin's own matter. Groups of
+ * the daemon may be read, by listing an option of theirs with the same row, but not extended.
+ * 0; -EINVAL: problems in the file or in the table; -ENOENT (kind bug): no such entry; -ENOMEM.
+ */
+CCM_NODISCARD int ccm_config_bind_plugin(struct ccm_config *config, const char *plugin,
+                                         const struct ccm_option *const *options,
+                                         struct ccm_error *err);
+
+/* 0, or -EINVAL when any step has found a problem; err then holds the very first. */
+CCM_NODISCARD int ccm_config_finish(struct ccm_config *config, struct ccm_error *err);
+
+/* All problems so far, one per line, each line ended; "" = none. */
+const char *ccm_config_problems(const struct ccm_config *config);
+
+/*
+ * Values. The daemon's own: plugin NULL, group "" for the top level. A plugin's own: its name and
+ * group NULL; shared: its name and the group. Defaults are filled in. An option that is not listed
+ * (by that plugin), or of another type: "", 0, NULL. BOOL is read with _int (0, 1), PATH with
+ * _string; the list of _strings ends with NULL.
+ */
+const char *ccm_config_string(const struct ccm_config *config, const char *plugin,
+                              const char *group, const char *name);
+int64_t ccm_config_int(const struct ccm_config *config, const char *plugin, const char *group,
+                       const char *name);
+const char *const *ccm_config_strings(const struct ccm_config *config, const char *plugin,
+                                      const char *group, const char *name);
+
+#endif

@@ -1,0 +1,47 @@
+/* Values of options: from a setting of the file, or from the default of their row. One thread. */
+#ifndef CCM_CONFIG_VALUE_H
+#define CCM_CONFIG_VALUE_H
+
+#include "config_problems.h"
+
+#include "ccm/option.h"
+
+#include <libconfig.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ccm_config_value {
+    const struct ccm_option *row; /* borrowed */
+    bool present;                 /* stands in the file */
+    bool faulty;                  /* a problem was reported; the default stands */
+    int64_t number;               /* INT, BOOL */
+    char *text;                   /* STRING, PATH; else NULL */
+    char **texts;                 /* STRINGS, ends with NULL; else NULL */
+};
+
+/* NULL is fine; void * because maps of values free with it. */
+void ccm_config_value_free(void *value);
+
+/*
+ * What the row says for a missing option. 0, -ENOMEM, or -EINVAL: the table is at fault (unknown
+ * type, a default that its own limits refuse); *ret_why, static text, says how.
+ */
+CCM_NODISCARD int ccm_config_value_default(const struct ccm_option *row,
+                                           struct ccm_config_value **ret, const char **ret_why);
+
+/*
+ * Replace the default in `value` by what the setting says. Faults are added to problems, and
+ * the default stays; `label` is the option as people write it. 0 or -ENOMEM.
+ */
+CCM_NODISCARD int ccm_config_value_read(struct ccm_config_value *value, const char *label,
+                                        const config_setting_t *setting,
+                                        struct ccm_config_problems *problems);
+
+/* Whether a required option has something in it. Only for present ones. */
+bool ccm_config_value_filled(const struct ccm_config_value *value);
+
+/* "a text", "a group { }", ...: what a setting is, for messages. */
+const char *ccm_config_found(const config_setting_t *setting);
+
+#endif

@@ -1,0 +1,18 @@
+/* The running daemon: wires the parts, owns life cycle and signals. */
+#ifndef CCM_DAEMON_H
+#define CCM_DAEMON_H
+
+#include "config.h"
+#include "plugin/registry.h"
+#include "util/attr.h"
+
+/*
+ * Watch and reconcile until SIGTERM or SIGINT; to be called in the main thread while it is the only
+ * one. The registry's plugins are loaded, none is created; when it returns, all are destroyed.
+ *
+ * 0: ended by a signal. Negative: the reason was logged. -ETIMEDOUT: ended, but a plugin hangs in a
+ * call; nothing that it may use was freed, and the process should end without further ado.
+ */
+CCM_NODISCARD int ccm_daemon_run(const struct ccm_config *config, struct ccm_registry *registry);
+
+#endif

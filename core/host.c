@@ -1,0 +1,314 @@
+#include "host.h"
+
+#include "kube/object.h"
+#include "kube/patch.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NAME_MAX_LEN     33
+#define HTTP_TIMEOUT_MS  20000
+#define PATCH_TIMEOUT_MS 30000
+#define RANDOM_CHUNK     256 /* getrandom() never returns less than asked for up to this size */
+
+struct ccm_plugin_host {
+    struct ccm_host table; /* table.core points back here */
+    const struct ccm_host_services *services;
+    struct ccm_controller *controller;
+    struct ccm_cancel stopped; /* of calls without a request */
+    char name[NAME_MAX_LEN];
+    pthread_mutex_t lock; /* guards nothing but the condition; leaf */
+    pthread_cond_t woken; /* a cancel flag was set */
+};
+
+static struct ccm_plugin_host *self_of(const struct ccm_host *host)
+{
+    return host->core;
+}
+
+/* The flag that ends work for this request; see ccm_reconcile_fn for what core points to. */
+static struct ccm_cancel *cancel_of(struct ccm_plugin_host *self, const struct ccm_request *req)
+{
+    return req == NULL ? &self->stopped : req->core;
+}
+
+/* --- log, time --- */
+
+__attribute__((format(printf, 4, 5))) static void
+host_log(const struct ccm_host *host, uint64_t level, const char *object, const char *format, ...)
+{
+    const struct ccm_log log = { .part = self_of(host)->name, .object = object };
+    va_list args;
+
+    va_start(args, format);
+    ccm_log_vwrite(&log, level > CCM_LEVEL_DEBUG ? CCM_LOG_DEBUG : (enum ccm_log_level)level,
+                   format, args);
+    va_end(args);
+}
+
+static bool host_log_enabled(const struct ccm_host *host, uint64_t level)
+{
+    (void)host; /* one level for the process */
+    return level <= CCM_LEVEL_DEBUG && ccm_log_enabled((enum ccm_log_level)level);
+}
+
+static int64_t host_now_ms(const struct ccm_host *host)
+{
+    (void)host; /* one clock for the process */
+    return ccm_clock_now_ms();
+}
+
+static int64_t host_wall_ms(const struct ccm_host *host)
+{
+    (void)host; /* as above */
+    return ccm_clock_wall_ms();
+}
+
+static int host_random(const struct ccm_host *host, void *bytes, size_t len)
+{
+    (void)host; /* the system's own source */
+    for (size_t done = 0; done < len;) {
+        const size_t want = len - done < RANDOM_CHUNK ? len - done : RANDOM_CHUNK;
+        const ssize_t n = getrandom((char *)bytes + done, want, 0);
+
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        done += n < 0 ? 0 : (size_t)n;
+    }
+    return 0;
+}
+
+static bool host_cancelled(const struct ccm_host *host, const struct ccm_request *req)
+{
+    struct ccm_plugin_host *self = self_of(host);
+
+    return atomic_load(&cancel_of(self, req)->cancelled) ||
+           (req != NULL && ccm_clock_now_ms() >= req->deadline_ms);
+}
+
+static int host_wait(const struct ccm_host *host, const struct ccm_request *req, uint64_t ms)
+{
+    struct ccm_plugin_host *self = self_of(host);
+    const struct ccm_cancel *cancel = cancel_of(self, req);
+    const int64_t now = ccm_clock_now_ms();
+    const int64_t due = now + (int64_t)(ms > INT32_MAX ? INT32_MAX : ms);
+
+    if (req != NULL && due > req->deadline_ms) {
+        return -ECANCELED; /* the caller could do nothing with the time that is left */
+    }
+    (void)pthread_mutex_lock(&self->lock); /* a default mutex */
+    while (!atomic_load(&cancel->cancelled) &&
+           ccm_clock_cond_wait(&self->woken, &self->lock, due) != -ETIMEDOUT) {
+    }
+    (void)pthread_mutex_unlock(&self->lock);
+    return atomic_load(&cancel->cancelled) ? -ECANCELED : 0;
+}
+
+/* --- configuration --- */
+
+static const char *host_option_string(const struct ccm_host *host, const char *group,
+                                      const char *name)
+{
+    const struct ccm_plugin_host *self = self_of(host);
+
+    return ccm_config_string(self->services->config, self->name, group, name);
+}
+
+static int64_t host_option_int(const struct ccm_host *host, const char *group, const char *name)
+{
+    const struct ccm_plugin_host *self = self_of(host);
+
+    return ccm_config_int(self->services->config, self->name, group, name);
+}
+
+static const char *const *host_option_strings(const struct ccm_host *host, const char *group,
+                                              const char *name)
+{
+    const struct ccm_plugin_host *self = self_of(host);
+
+    return ccm_config_strings(self->services->config, self->name, group, name);
+}
+
+/* --- cluster state --- */
+
+static struct ccm_store *store_of(const struct ccm_host *host, uint64_t kind)
+{
+    return kind < CCM_HOST_KINDS ? self_of(host)->services->stores[kind] : NULL;
+}
+
+static const struct ccm_object *host_get(const struct ccm_host *host, uint64_t kind,
+                                         const char *key)
+{
+    struct ccm_store *store = store_of(host, kind);
+
+    return store == NULL ? NULL : ccm_store_get(store, key);
+}
+
+static int host_list(const struct ccm_host *host, uint64_t kind, const char *index,
+                     const char *value, const struct ccm_object *const **ret_objects,
+                     size_t *ret_count)
+{
+    struct ccm_store *store = store_of(host, kind);
+
+    return store == NULL ? -ENOTSUP : ccm_store_list(store, index, value, ret_objects, ret_count);
+}
+
+static void host_release(const struct ccm_host *host, const struct ccm_object *object)
+{
+    (void)host; /* the object knows its own count */
+    ccm_object_unref(object);
+}
+
+static void host_release_list(const struct ccm_host *host, const struct ccm_object *const *objects,
+                              size_t count)
+{
+    (void)host; /* as above */
+    ccm_store_list_free(objects, count);
+}
+
+/* --- writes --- */
+
+/* The earlier of "timeout from now" and the request's own deadline. */
+static int64_t deadline_of(const struct ccm_request *req, int64_t timeout_ms)
+{
+    const int64_t own = ccm_clock_now_ms() + timeout_ms;
+
+    return req != NULL && req->deadline_ms < own ? req->deadline_ms : own;
+}
+
+static int host_patch(const struct ccm_host *host, const struct ccm_request *req,
+                      const struct ccm_patch *patch, struct ccm_error *err)
+{
+    struct ccm_plugin_host *self = self_of(host);
+
+    return ccm_kube_patch(self->services->kube, cancel_of(self, req),
+                          deadline_of(req, PATCH_TIMEOUT_MS), patch, err);
+}
+
+static void host_event(const struct ccm_host *host, const struct ccm_event *event)
+{
+    ccm_event_emit(self_of(host)->services->events, event);
+}
+
+static void host_enqueue(const struct ccm_host *host, const char *key, uint64_t lane,
+                         uint64_t delay_ms)
+{
+    ccm_controller_enqueue(self_of(host)->controller, key, lane, delay_ms);
+}
+
+/* --- HTTP --- */
+
+static int host_http(const struct ccm_host *host, const struct ccm_request *req,
+                     const struct ccm_http_request *http, struct ccm_http_response **ret,
+                     uint64_t *ret_phase, struct ccm_error *err)
+{
+    struct ccm_plugin_host *self = self_of(host);
+    const int64_t timeout = http->timeout_ms == 0 ? HTTP_TIMEOUT_MS : (int64_t)http->timeout_ms;
+    const struct ccm_tls tls = { .ca_file = http->ca_file, .insecure = http->insecure_tls != 0 };
+    const struct ccm_exchange exchange = {
+        .method = http->method,
+        .url = http->url,
+        .headers = http->headers,
+        .body = http->body,
+        .body_len = http->body_len,
+        .tls = &tls,
+        .deadline_ms = deadline_of(req, timeout),
+        .max_body = http->max_body_bytes,
+        .cancel = cancel_of(self, req),
+    };
+
+    return ccm_http_do(self->services->http, &exchange, ret, ret_phase, err);
+}
+
+static void host_http_free(const struct ccm_host *host, struct ccm_http_response *response)
+{
+    (void)host; /* the response knows its own memory */
+    ccm_http_response_free(response);
+}
+
+/* --- life cycle --- */
+
+static const struct ccm_host table_template = {
+    .abi_major = CCM_ABI_MAJOR,
+    .struct_size = sizeof(struct ccm_host),
+    .log = host_log,
+    .log_enabled = host_log_enabled,
+    .now_ms = host_now_ms,
+    .wall_ms = host_wall_ms,
+    .random = host_random,
+    .wait = host_wait,
+    .cancelled = host_cancelled,
+    .option_string = host_option_string,
+    .option_int = host_option_int,
+    .option_strings = host_option_strings,
+    .get = host_get,
+    .list = host_list,
+    .release = host_release,
+    .release_list = host_release_list,
+    .patch = host_patch,
+    .event = host_event,
+    .enqueue = host_enqueue,
+    .http = host_http,
+    .http_free = host_http_free,
+};
+
+struct ccm_plugin_host *ccm_plugin_host_new(const struct ccm_host_services *services,
+                                            const char *name)
+{
+    CCM_CLEANUP(ccm_freep) struct ccm_plugin_host *self = calloc(1, sizeof(*self));
+
+    if (self == NULL || ccm_clock_cond_init(&self->woken) < 0) {
+        return NULL;
+    }
+    if (pthread_mutex_init(&self->lock, NULL) != 0) {
+        (void)pthread_cond_destroy(&self->woken); /* nobody waits on it yet */
+        return NULL;
+    }
+    self->table = table_template;
+    self->table.core = self;
+    self->services = services;
+    ccm_text_copy(self->name, sizeof(self->name), name);
+    return CCM_STEAL(self);
+}
+
+void ccm_plugin_host_free(struct ccm_plugin_host *host)
+{
+    if (host == NULL) {
+        return;
+    }
+    (void)pthread_cond_destroy(&host->woken); /* by contract nobody is left */
+    (void)pthread_mutex_destroy(&host->lock);
+    free(host);
+}
+
+const struct ccm_host *ccm_plugin_host_table(struct ccm_plugin_host *host)
+{
+    return &host->table;
+}
+
+void ccm_plugin_host_set_controller(struct ccm_plugin_host *host, struct ccm_controller *controller)
+{
+    host->controller = controller;
+}
+
+void ccm_plugin_host_wake(struct ccm_plugin_host *host)
+{
+    (void)pthread_mutex_lock(
+        &host->lock); /* so that no waiter misses it between its test and its wait */
+    (void)pthread_cond_broadcast(&host->woken);
+    (void)pthread_mutex_unlock(&host->lock);
+}
+
+void ccm_plugin_host_stop(struct ccm_plugin_host *host)
+{
+    ccm_http_cancel(host->services->http, &host->stopped);
+    ccm_plugin_host_wake(host);
+}

@@ -1,0 +1,77 @@
+/*
+ * Requests to the API server: base URL, credentials and TLS from a kubeconfig or from the pod's
+ * service account, JSON in and out, Status objects turned into errors. Thread-safe; calls block as
+ * ccm_http_do() does.
+ */
+#ifndef CCM_KUBE_CLIENT_H
+#define CCM_KUBE_CLIENT_H
+
+#include "net/http.h"
+
+struct ccm_kube_client;
+
+/*
+ * Read the configuration and build a client; no request is made.
+ * kubeconfig: path of a file; NULL or "" = in-cluster (KUBERNETES_SERVICE_HOST/PORT and the files
+ * of the service account). Understood in a kubeconfig: current-context, cluster server,
+ * certificate-authority(-data), insecure-skip-tls-verify (logged as a warning at every start),
+ * tls-server-name; user token, tokenFile, client-certificate(-data), client-key(-data). exec and
+ * auth-provider users, basic auth and proxies are refused with a message that says so. A token file
+ * is read again when it changes (checked at most once in 10 s) and at once after a 401. On failure
+ * err names file and line or field. http is borrowed and must live longer than the client.
+ */
+CCM_NODISCARD int ccm_kube_client_new(struct ccm_http *http, const char *kubeconfig,
+                                      struct ccm_kube_client **ret, struct ccm_error *err);
+void ccm_kube_client_free(struct ccm_kube_client *client);
+
+/* "https://host:port", borrowed: for messages. */
+const char *ccm_kube_client_server(const struct ccm_kube_client *client);
+
+/* The engine it was made with, borrowed: for ccm_http_cancel(). */
+struct ccm_http *ccm_kube_client_http(const struct ccm_kube_client *client);
+
+struct ccm_kube_call {
+    const char *method;
+    const char *path;         /* "/api/v1/services?limit=500", already escaped */
+    const char *content_type; /* with a body */
+    const char *body;         /* NUL-terminated or NULL */
+    int64_t deadline_ms;      /* as in ccm_exchange */
+    size_t max_body;          /* 0 = 4 MiB */
+    const struct ccm_cancel *cancel;
+
+    /* Stream (list and watch): as in ccm_exchange, but on_head sees 2xx only: any other status is
+     * the error of the call. */
+    ccm_http_chunk_fn on_chunk;
+    ccm_http_head_fn on_head;
+    void *arg;
+    int64_t idle_ms;
+};
+
+/*
+ * 0: status 2xx; *ret (may be NULL when not wanted) holds the answer. Negative: err is set, from
+ * the Status object where there is one; err->http_status and err->code (Status reason) are filled:
+ *
+ *   404  NOT_FOUND -ENOENT                  409  CONFLICT -EEXIST (AlreadyExists), else -EBUSY
+ *   401, 403  AUTH -EACCES                  410  CONFLICT -ESTALE, code "Expired" or "Gone"
+ *   400, 422 and the other 4xx  TERMINAL -EINVAL         408  TRANSIENT -ETIMEDOUT
+ *   429  THROTTLED -EAGAIN (Retry-After)    5xx  TRANSIENT -EIO      else  TRANSIENT -EPROTO
+ *
+ * Without an answer: what ccm_http_do() returns. A 401 is repeated once when the token file holds
+ * another token by now. A GET may go out twice when a kept connection was dead; nothing else does.
+ */
+CCM_NODISCARD int ccm_kube_do(struct ccm_kube_client *client, const struct ccm_kube_call *call,
+                              struct ccm_http_response **ret, struct ccm_error *err);
+
+/*
+ * The error that a Status object (text) stands for, also for ERROR events of a watch. Returns the
+ * negative errno of the table above. A body that is no Status keeps http_status and the first 200
+ * bytes of the body as message.
+ */
+int ccm_kube_status_error(uint32_t http_status, const char *body, size_t len,
+                          struct ccm_error *err);
+
+/* Append a path segment or query value, percent-escaped (RFC 3986 unreserved bytes stay). */
+struct ccm_buf;
+void ccm_kube_escape(struct ccm_buf *buf, const char *text);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * JSON of the API server -> objects of ccm/object.h. Only the fields of those structs are kept.
+ *
+ * Lenient where servers differ: a member that is absent, null, or a scalar of another type counts
+ * as unset. Strict where a guess would lose something: a list or an object that is something else,
+ * a name that cannot be a key, and counts over the limits below fail the whole object, so that a
+ * broken answer is never taken for an empty one. Numbers are passed on as they come (cut to
+ * +-2^53); their range is for the reader to judge.
+ *
+ * Annotations: Services keep all of theirs; Nodes keep alpha.kubernetes.io/provided-node-ip;
+ * EndpointSlices keep none. One thread at a time per builder.
+ */
+#ifndef CCM_KUBE_DECODE_H
+#define CCM_KUBE_DECODE_H
+
+#include "kube/object.h"
+#include "util/buf.h"
+
+#define CCM_DECODE_MAX_TEXT                                                                        \
+    ((size_t)3 * 1024 * 1024) /* JSON of one object; the server stores at most 1.5 MiB */
+#define CCM_DECODE_MAX_OBJECT ((size_t)1024 * 1024) /* decoded; a raw object may take 4 MiB */
+
+#define CCM_DECODE_MAX_PAIRS      4096 /* labels, annotations */
+#define CCM_DECODE_MAX_FINALIZERS 256
+#define CCM_DECODE_MAX_PORTS      1000
+#define CCM_DECODE_MAX_ENDPOINTS  10000
+#define CCM_DECODE_MAX_LIST       1000 /* any other list */
+
+/* What to decode. */
+struct ccm_decode_kind {
+    uint64_t kind; /* CCM_KIND_SERVICE, _ENDPOINT_SLICE, _NODE or _RAW */
+    /* For raw objects that do not say it themselves (elements of a list do not); NULL = "". */
+    const char *api_version;
+    const char *kind_name;
+};
+
+/*
+ * One object. *ret: one reference, the caller's. err (TERMINAL) names the member, and the key when
+ * the object has one: -EBADMSG (no JSON, wrong form), -EMSGSIZE (over a limit); -ENOMEM is
+ * transient. When it fails and `key` is not NULL, the object's key is appended to it if it could be
+ * read, so that the caller can tell which object it was.
+ */
+CCM_NODISCARD int ccm_decode(struct ccm_builder *builder, const struct ccm_decode_kind *kind,
+                             const char *text, size_t len, const struct ccm_object **ret,
+                             struct ccm_buf *key, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* Shared by the decoders of this directory; see decode.h. */
+#ifndef CCM_KUBE_DECODE_PRIV_H
+#define CCM_KUBE_DECODE_PRIV_H
+
+#include "kube/decode.h"
+#include "util/json.h"
+
+/* One object on its way from the tree to the builder. Everything here outlives the build. */
+struct ccm_decode_source {
+    const struct ccm_decode_kind *kind;
+    const cJSON *json;
+    const char *text; /* raw objects: the JSON, NUL-terminated */
+    const char *key;
+    const cJSON **labels; /* sorted members with a text value */
+    size_t label_count;
+    const cJSON **annotations;
+    size_t annotation_count;
+};
+
+/* A list member: *ret is its first element or NULL, *ret_count the number. Absent and null are
+ * empty. Fails when it is no list, longer than max, or an element is not of `type` (cJSON_Object,
+ * cJSON_String). */
+CCM_NODISCARD int ccm_decode_list(const cJSON *parent, const char *name, int type, size_t max,
+                                  const cJSON **ret, size_t *ret_count, struct ccm_error *err);
+
+/* A list of texts, put into the object. */
+CCM_NODISCARD int ccm_decode_texts(struct ccm_builder *b, const cJSON *parent, const char *name,
+                                   size_t max, const char *const **ret, uint64_t *ret_count,
+                                   struct ccm_error *err);
+
+/* A member that is an object, or NULL in *ret when absent. Fails when it is something else. */
+CCM_NODISCARD int ccm_decode_object(const cJSON *parent, const char *name, const cJSON **ret,
+                                    struct ccm_error *err);
+
+/* The head, from metadata. */
+CCM_NODISCARD int ccm_decode_meta(struct ccm_builder *b, const struct ccm_decode_source *source,
+                                  uint64_t struct_size, struct ccm_object *ret,
+                                  struct ccm_error *err);
+
+/* ccm_build_fn per kind; the source is a struct ccm_decode_source. */
+int ccm_decode_service(struct ccm_builder *b, const void *source, struct ccm_error *err);
+int ccm_decode_slice(struct ccm_builder *b, const void *source, struct ccm_error *err);
+int ccm_decode_node(struct ccm_builder *b, const void *source, struct ccm_error *err);
+
+#endif

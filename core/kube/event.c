@@ -1,0 +1,439 @@
+#include "kube/event.h"
+
+#include "kube/series.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#define WRITE_TIMEOUT_MS 5000
+#define TRIES_MAX        5
+#define BACKOFF_FIRST_MS 500
+#define BACKOFF_MAX_MS   8000
+#define PAUSE_MAX_MS     60000 /* whatever the server asks for */
+#define PATH_MAX_BYTES   2048
+
+static const struct ccm_log event_log = { .part = "event" };
+
+struct item {
+    struct item *next;
+    struct ccm_happening happening;
+};
+
+struct ccm_event_recorder {
+    struct ccm_kube_client *client;
+    pthread_t thread;
+
+    pthread_mutex_t lock; /* guards the next group; leaf */
+    pthread_cond_t changed;
+    struct item *first;
+    struct item **last;
+    size_t len;
+    uint64_t dropped;
+    bool stopping;
+    int64_t drain_until_ms;
+    bool ended;
+
+    struct ccm_cancel cancel;
+
+    /* Thread of the recorder only. */
+    struct ccm_series_book *book;
+    uint64_t last_ns;
+    uint64_t drops_logged;
+};
+
+static void lock(struct ccm_event_recorder *recorder)
+{
+    (void)pthread_mutex_lock(&recorder->lock); /* a default mutex, never held across a call */
+}
+
+static void unlock(struct ccm_event_recorder *recorder)
+{
+    (void)pthread_mutex_unlock(&recorder->lock); /* held by this thread */
+}
+
+static void kind_of(const struct ccm_object *object, const char **ret_version,
+                    const char **ret_kind)
+{
+    *ret_version = "v1";
+    *ret_kind = "";
+    switch (object->kind) {
+    case CCM_KIND_SERVICE:
+        *ret_kind = "Service";
+        break;
+    case CCM_KIND_NODE:
+        *ret_kind = "Node";
+        break;
+    case CCM_KIND_POD:
+        *ret_kind = "Pod";
+        break;
+    case CCM_KIND_ENDPOINT_SLICE:
+        *ret_version = "discovery.k8s.io/v1";
+        *ret_kind = "EndpointSlice";
+        break;
+    case CCM_KIND_RAW:
+        *ret_version = ((const struct ccm_raw *)object)->api_version;
+        *ret_kind = ((const struct ccm_raw *)object)->kind_name;
+        break;
+    default:
+        *ret_version = "";
+        break;
+    }
+}
+
+static char *copy(const char *text)
+{
+    return strdup(text == NULL ? "" : text);
+}
+
+static char *copy_cut(const char *text, size_t max)
+{
+    return text == NULL ? strdup("") : strndup(text, ccm_text_utf8_cut(text, max));
+}
+
+static struct item *item_new(const struct ccm_event *event)
+{
+    const struct ccm_object *object = event->object;
+    struct item *item = calloc(1, sizeof(*item));
+    const char *version;
+    const char *kind;
+
+    if (item == NULL) {
+        return NULL;
+    }
+    kind_of(object, &version, &kind);
+    item->happening = (struct ccm_happening){
+        .api_version = copy(version),
+        .kind = copy(kind),
+        .namespace_ = copy(object->namespace_),
+        .name = copy(object->name),
+        .uid = copy(object->uid),
+        .resource_version = copy(object->resource_version),
+        .component = copy_cut(event->component, CCM_EVENT_REASON_MAX),
+        .reason = copy_cut(event->reason, CCM_EVENT_REASON_MAX),
+        .message = copy_cut(event->message, CCM_EVENT_TEXT_MAX),
+        .warning = event->warning != 0,
+    };
+
+    const struct ccm_happening *h = &item->happening;
+
+    if (h->api_version == NULL || h->kind == NULL || h->namespace_ == NULL || h->name == NULL ||
+        h->uid == NULL || h->resource_version == NULL || h->component == NULL ||
+        h->reason == NULL || h->message == NULL) {
+        ccm_happening_fini(&item->happening);
+        free(item);
+        return NULL;
+    }
+    return item;
+}
+
+void ccm_event_emit(struct ccm_event_recorder *recorder, const struct ccm_event *event)
+{
+    struct item *item = item_new(event);
+
+    lock(recorder);
+    if (item != NULL && recorder->len < CCM_EVENT_QUEUE_MAX && !recorder->stopping) {
+        *recorder->last = item;
+        recorder->last = &item->next;
+        recorder->len++;
+        item = NULL;
+    } else {
+        recorder->dropped++;
+    }
+    (void)pthread_cond_signal(&recorder->changed); /* a valid condition */
+    unlock(recorder);
+    if (item != NULL) {
+        ccm_happening_fini(&item->happening);
+        free(item);
+    }
+}
+
+uint64_t ccm_event_recorder_dropped(struct ccm_event_recorder *recorder)
+{
+    lock(recorder);
+
+    const uint64_t dropped = recorder->dropped;
+
+    unlock(recorder);
+    return dropped;
+}
+
+/* Nanoseconds of the wall clock that no earlier event has. */
+static uint64_t unique_ns(struct ccm_event_recorder *recorder)
+{
+    struct timespec ts = { 0 };
+
+    (void)clock_gettime(CLOCK_REALTIME, &ts); /* cannot fail for this clock */
+
+    const uint64_t ns = (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
+
+    recorder->last_ns = ns > recorder->last_ns ? ns : recorder->last_ns + 1;
+    return recorder->last_ns;
+}
+
+static int64_t deadline_of(struct ccm_event_recorder *recorder)
+{
+    const int64_t own = ccm_clock_now_ms() + WRITE_TIMEOUT_MS;
+
+    lock(recorder);
+
+    const int64_t end = recorder->stopping ? recorder->drain_until_ms : INT64_MAX;
+
+    unlock(recorder);
+    return own < end ? own : end;
+}
+
+static int call_server(struct ccm_event_recorder *recorder, const char *method,
+                       const struct ccm_series *series, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = PATH_MAX_BYTES };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 };
+    const bool create = strcmp(method, "POST") == 0;
+
+    ccm_buf_adds(&path, "/api/v1/namespaces/");
+    ccm_kube_escape(&path, ccm_series_namespace(series));
+    ccm_buf_adds(&path, "/events");
+    if (create) {
+        ccm_series_print_event(series, &body);
+    } else {
+        ccm_buf_addc(&path, '/');
+        ccm_kube_escape(&path, series->event_name);
+        ccm_series_print_patch(series, &body);
+    }
+    if (ccm_buf_error(&path) < 0 || ccm_buf_error(&body) < 0) {
+        return ccm_error_nomem(err);
+    }
+
+    const struct ccm_kube_call call = {
+        .method = method,
+        .path = ccm_buf_str(&path),
+        .content_type = create ? "application/json" : "application/strategic-merge-patch+json",
+        .body = ccm_buf_str(&body),
+        .deadline_ms = deadline_of(recorder),
+        .cancel = &recorder->cancel,
+    };
+
+    return ccm_kube_do(recorder->client, &call, NULL, err);
+}
+
+static int write_series(struct ccm_event_recorder *recorder, struct ccm_series *series,
+                        struct ccm_error *err)
+{
+    int r = 0;
+
+    if (series->exists) {
+        r = call_server(recorder, "PATCH", series, err);
+        if (r != -ENOENT) {
+            return r;
+        }
+        series->exists = false;
+    }
+    r = call_server(recorder, "POST", series, err);
+    if (r == -EEXIST) {
+        /* An earlier try arrived after all; a count that has grown since still has to get there. */
+        r = series->count > 1 ? call_server(recorder, "PATCH", series, err) : 0;
+    }
+    series->exists = r == 0;
+    return r;
+}
+
+/* The pause before the next try; negative = there is none. */
+static int64_t retry_pause(const struct ccm_series *series, const struct ccm_error *err)
+{
+    int64_t pause = BACKOFF_FIRST_MS;
+
+    if (series->tries >= TRIES_MAX ||
+        (err->kind != CCM_ERROR_TRANSIENT && err->kind != CCM_ERROR_THROTTLED)) {
+        return -1;
+    }
+    for (unsigned i = 1; i < series->tries && pause < BACKOFF_MAX_MS; i++) {
+        pause *= 2;
+    }
+    if (err->retry_after_ms > PAUSE_MAX_MS) {
+        return PAUSE_MAX_MS;
+    }
+    return err->retry_after_ms > (uint64_t)pause ? (int64_t)err->retry_after_ms : pause;
+}
+
+static void try_write(struct ccm_event_recorder *recorder, struct ccm_series *series,
+                      bool last_chance)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    series->tries++;
+    if (write_series(recorder, series, &err) == 0) {
+        series->pending = false;
+        return;
+    }
+
+    const int64_t pause = last_chance ? -1 : retry_pause(series, &err);
+    const struct ccm_log log = { .part = "event", .object = series->last.name };
+
+    if (pause >= 0) {
+        series->due_ms = ccm_clock_now_ms() + pause;
+        ccm_log_debug(&log, "%s not written yet: %s", series->last.reason, err.message);
+        return;
+    }
+    ccm_log_warn(&log, "event %s is lost: %s", series->last.reason, err.message);
+    ccm_series_book_drop(recorder->book, series);
+}
+
+static void take_up(struct ccm_event_recorder *recorder, struct item *item)
+{
+    const int64_t now = ccm_clock_now_ms();
+    const struct ccm_log log = { .part = "event", .object = item->happening.name };
+    const int admitted = ccm_series_book_admit(recorder->book, &item->happening, now);
+    bool lost = false;
+
+    if (admitted == 0) {
+        ccm_log_warn(&log, "event %s is dropped: too many about this object",
+                     item->happening.reason);
+    } else if (admitted < 0 ||
+               ccm_series_book_note(recorder->book, &item->happening, now, ccm_clock_wall_ms(),
+                                    unique_ns(recorder), &lost) == NULL) {
+        ccm_log_warn(&log, "event %s is dropped: out of memory", item->happening.reason);
+    } else if (lost) {
+        ccm_log_warn(&event_log, "an event is lost: too many wait to be written");
+    }
+    ccm_happening_fini(&item->happening);
+    free(item);
+}
+
+struct turn {
+    struct item *item; /* NULL = none waits */
+    bool stopping;
+    bool over; /* the time to drain is up */
+};
+
+/* Wait until there is an item, a write is due, or the end. */
+static struct turn wait_turn(struct ccm_event_recorder *recorder, int64_t due_ms)
+{
+    struct turn turn = { 0 };
+    uint64_t dropped;
+
+    lock(recorder);
+    while (recorder->first == NULL && !recorder->stopping && ccm_clock_now_ms() < due_ms) {
+        (void)ccm_clock_cond_wait(&recorder->changed, &recorder->lock,
+                                  due_ms); /* the conditions above tell why it returned */
+    }
+    turn.item = recorder->first;
+    if (turn.item != NULL) {
+        recorder->first = turn.item->next;
+        if (recorder->first == NULL) {
+            recorder->last = &recorder->first;
+        }
+        recorder->len--;
+    }
+    turn.stopping = recorder->stopping;
+    turn.over = recorder->stopping && ccm_clock_now_ms() >= recorder->drain_until_ms;
+    dropped = recorder->dropped;
+    unlock(recorder);
+    if (dropped != recorder->drops_logged) {
+        ccm_log_warn(&event_log, "%llu events are dropped: the queue is full",
+                     (unsigned long long)(dropped - recorder->drops_logged));
+        recorder->drops_logged = dropped;
+    }
+    return turn;
+}
+
+/* Far, but not so far that a timespec could not hold it. */
+#define IDLE_WAIT_MS 3600000
+
+static void *run(void *arg)
+{
+    struct ccm_event_recorder *recorder = arg;
+
+    for (;;) {
+        struct ccm_series *next = ccm_series_book_next(recorder->book);
+        const int64_t due = next != NULL ? next->due_ms : ccm_clock_now_ms() + IDLE_WAIT_MS;
+        const struct turn turn = wait_turn(recorder, due);
+
+        if (turn.item != NULL) {
+            take_up(recorder, turn.item);
+            next = ccm_series_book_next(recorder->book);
+        }
+        if (turn.over || (turn.stopping && turn.item == NULL && next == NULL)) {
+            break;
+        }
+        if (next != NULL && (turn.stopping || next->due_ms <= ccm_clock_now_ms())) {
+            try_write(recorder, next, turn.stopping);
+        }
+    }
+    lock(recorder);
+    recorder->ended = true;
+    (void)pthread_cond_broadcast(&recorder->changed); /* a valid condition */
+    unlock(recorder);
+    return NULL;
+}
+
+static void recorder_release(struct ccm_event_recorder *recorder)
+{
+    while (recorder->first != NULL) {
+        struct item *item = recorder->first;
+
+        recorder->first = item->next;
+        ccm_happening_fini(&item->happening);
+        free(item);
+    }
+    ccm_series_book_free(recorder->book);
+    (void)pthread_cond_destroy(&recorder->changed); /* nobody waits */
+    (void)pthread_mutex_destroy(&recorder->lock);   /* nobody has it */
+    free(recorder);
+}
+
+struct ccm_event_recorder *ccm_event_recorder_new(struct ccm_kube_client *client,
+                                                  struct ccm_error *err)
+{
+    struct ccm_event_recorder *recorder = calloc(1, sizeof(*recorder));
+
+    if (recorder == NULL) {
+        (void)ccm_error_nomem(err); /* NULL tells */
+        return NULL;
+    }
+    recorder->client = client;
+    recorder->last = &recorder->first;
+    if (pthread_mutex_init(&recorder->lock, NULL) != 0 ||
+        ccm_clock_cond_init(&recorder->changed) < 0) {
+        free(recorder);
+        (void)ccm_error_nomem(err); /* as above */
+        return NULL;
+    }
+    recorder->book = ccm_series_book_new();
+    if (recorder->book == NULL || pthread_create(&recorder->thread, NULL, run, recorder) != 0) {
+        recorder_release(recorder);
+        (void)ccm_error_set(err, -ENOMEM, CCM_ERROR_TRANSIENT,
+                            "cannot start the event recorder"); /* as above */
+        return NULL;
+    }
+    return recorder;
+}
+
+void ccm_event_recorder_free(struct ccm_event_recorder *recorder, int64_t drain_ms)
+{
+    if (recorder == NULL) {
+        return;
+    }
+    lock(recorder);
+    recorder->stopping = true;
+    recorder->drain_until_ms = ccm_clock_now_ms() + drain_ms;
+    (void)pthread_cond_broadcast(&recorder->changed); /* a valid condition */
+    while (!recorder->ended && ccm_clock_now_ms() < recorder->drain_until_ms) {
+        (void)ccm_clock_cond_wait(&recorder->changed, &recorder->lock,
+                                  recorder->drain_until_ms); /* the loop looks again */
+    }
+    unlock(recorder);
+    ccm_http_cancel(ccm_kube_client_http(recorder->client), &recorder->cancel);
+    (void)pthread_join(recorder->thread, NULL); /* joinable, and joined once */
+
+    const size_t left = recorder->len + ccm_series_book_pending(recorder->book);
+
+    if (left > 0) {
+        ccm_log_warn(&event_log, "%zu events are lost: no time left to write them", left);
+    }
+    recorder_release(recorder);
+}

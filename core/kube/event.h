@@ -1,0 +1,35 @@
+/*
+ * Events: short messages about an object that `kubectl describe` shows. Emitting only queues a
+ * copy; one thread of the recorder writes core/v1 Events, as client-go's recorder does:
+ *
+ * - The same happening (object, component, type, reason, message) again within an hour raises the
+ *   count of the Event that is there, by a patch; when that has gone meanwhile, it is created anew.
+ * - An object may speak 25 times, then once in 5 minutes; what is more is dropped.
+ * - A write that fails for a passing reason is tried again up to 5 times, with growing pauses
+ * during which others are written; one that is refused is dropped. Both are logged.
+ */
+#ifndef CCM_KUBE_EVENT_H
+#define CCM_KUBE_EVENT_H
+
+#include "kube/client.h"
+
+#define CCM_EVENT_QUEUE_MAX 1000
+
+struct ccm_event_recorder;
+
+/* The thread is started. client is borrowed and must live longer. NULL and err on failure. */
+struct ccm_event_recorder *ccm_event_recorder_new(struct ccm_kube_client *client,
+                                                  struct ccm_error *err);
+
+/* Queue a copy; any thread, never blocks. Dropped, counted and logged by the recorder's thread when
+ * CCM_EVENT_QUEUE_MAX wait or memory ran out. Message and reason are cut at 1,024 and 128 bytes. */
+void ccm_event_emit(struct ccm_event_recorder *recorder, const struct ccm_event *event);
+
+/* How many were dropped because the queue was full. */
+uint64_t ccm_event_recorder_dropped(struct ccm_event_recorder *recorder);
+
+/* Take no more, write what is queued for up to drain_ms (one try each), give up the rest, end the
+ * thread, free. No emit may run or follow. NULL is fine. */
+void ccm_event_recorder_free(struct ccm_event_recorder *recorder, int64_t drain_ms);
+
+#endif

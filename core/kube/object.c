@@ -1,0 +1,362 @@
+#include "kube/object.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What lies in front of each object. Its size keeps the object aligned. */
+struct header {
+    alignas(max_align_t) atomic_uint refs;
+    uint32_t bytes;
+};
+
+struct text {
+    const char *source;
+    uint32_t hash;
+    uint32_t len;
+    uint32_t offset; /* in the text part of the object */
+};
+
+/*
+ * First run: node_bytes, root_bytes and the texts are collected. Then the block is allocated, the
+ * texts are copied, and the second run only takes addresses. Layout: header, root, nodes, text.
+ */
+struct ccm_builder {
+    bool measuring;
+    size_t root_bytes;
+    size_t node_bytes;
+    size_t node_used; /* second run */
+    char *root;
+    char *nodes;
+    char *chars;
+    size_t char_bytes;
+    struct text *texts;
+    size_t text_count;
+    size_t text_cap;
+    uint32_t *slots; /* hash table: 1 + index into texts, 0 = free; slot_count is a power of two */
+    size_t slot_count;
+    int error;
+};
+
+/* Scratch that a giant object left behind is given back, so that the memory follows what is usual.
+ */
+#define KEEP_TEXTS ((size_t)4096)
+
+static struct header *header_of(const struct ccm_object *object)
+{
+    return (struct header *)((uintptr_t)object - sizeof(struct header));
+}
+
+const struct ccm_object *ccm_object_ref(const struct ccm_object *object)
+{
+    atomic_fetch_add_explicit(&header_of(object)->refs, 1, memory_order_relaxed);
+    return object;
+}
+
+void ccm_object_unref(const struct ccm_object *object)
+{
+    if (object != NULL &&
+        atomic_fetch_sub_explicit(&header_of(object)->refs, 1, memory_order_acq_rel) == 1) {
+        free(header_of(object));
+    }
+}
+
+void ccm_object_unrefp(const struct ccm_object **object)
+{
+    ccm_object_unref(*object);
+}
+
+size_t ccm_object_bytes(const struct ccm_object *object)
+{
+    return header_of(object)->bytes;
+}
+
+struct ccm_builder *ccm_builder_new(void)
+{
+    return calloc(1, sizeof(struct ccm_builder));
+}
+
+void ccm_builder_free(struct ccm_builder *builder)
+{
+    if (builder != NULL) {
+        free(builder->texts);
+        free(builder->slots);
+        free(builder);
+    }
+}
+
+void ccm_builder_freep(struct ccm_builder **builder)
+{
+    ccm_builder_free(*builder);
+}
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
+}
+
+/* Lists and list elements hold nothing wider than a pointer or int64_t. */
+static size_t round_node(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+static uint32_t hash_text(const char *text, size_t len)
+{
+    uint32_t hash = 2166136261U;
+
+    for (size_t i = 0; i < len; i++) {
+        hash = (hash ^ (unsigned char)text[i]) * 16777619U;
+    }
+    return hash;
+}
+
+static void builder_reset(struct ccm_builder *b)
+{
+    if (b->text_cap > KEEP_TEXTS) {
+        free(b->texts);
+        free(b->slots);
+        b->texts = NULL;
+        b->slots = NULL;
+        b->text_cap = 0;
+        b->slot_count = 0;
+    }
+    if (b->slots != NULL) {
+        memset(b->slots, 0, b->slot_count * sizeof(*b->slots));
+    }
+    b->measuring = true;
+    b->root_bytes = 0;
+    b->node_bytes = 0;
+    b->node_used = 0;
+    b->root = NULL;
+    b->nodes = NULL;
+    b->chars = NULL;
+    b->char_bytes = 0;
+    b->text_count = 0;
+    b->error = 0;
+}
+
+/* The slot where the text is, or belongs. The table is never full. */
+static size_t find_slot(const struct ccm_builder *b, const char *text, size_t len, uint32_t hash)
+{
+    size_t i = hash & (b->slot_count - 1);
+
+    while (b->slots[i] != 0) {
+        const struct text *known = &b->texts[b->slots[i] - 1];
+
+        if (known->hash == hash && known->len == len && memcmp(known->source, text, len) == 0) {
+            break;
+        }
+        i = (i + 1) & (b->slot_count - 1);
+    }
+    return i;
+}
+
+static int grow_slots(struct ccm_builder *b)
+{
+    const size_t count = b->slot_count == 0 ? 128 : b->slot_count * 2;
+    uint32_t *slots = calloc(count, sizeof(*slots));
+
+    if (slots == NULL) {
+        return -ENOMEM;
+    }
+    free(b->slots);
+    b->slots = slots;
+    b->slot_count = count;
+    for (size_t i = 0; i < b->text_count; i++) {
+        const struct text *text = &b->texts[i];
+
+        b->slots[find_slot(b, text->source, text->len, text->hash)] = (uint32_t)i + 1;
+    }
+    return 0;
+}
+
+static int collect(struct ccm_builder *b, const char *text, size_t len)
+{
+    const uint32_t hash = hash_text(text, len);
+
+    if (len >= UINT32_MAX / 2 || b->char_bytes >= UINT32_MAX / 2) {
+        return -EMSGSIZE;
+    }
+    if (b->text_count * 2 >= b->slot_count && grow_slots(b) < 0) {
+        return -ENOMEM;
+    }
+
+    const size_t slot = find_slot(b, text, len, hash);
+
+    if (b->slots[slot] != 0) {
+        return 0;
+    }
+
+    const int r = ccm_array_grow(&b->texts, &b->text_cap, b->text_count + 1, sizeof(*b->texts));
+
+    if (r < 0) {
+        return r;
+    }
+    b->texts[b->text_count] = (struct text){
+        .source = text,
+        .hash = hash,
+        .len = (uint32_t)len,
+        .offset = (uint32_t)b->char_bytes,
+    };
+    b->text_count++;
+    b->slots[slot] = (uint32_t)b->text_count;
+    b->char_bytes += len + 1;
+    return 0;
+}
+
+const char *ccm_builder_text(struct ccm_builder *b, const char *text)
+{
+    const size_t len = text == NULL ? 0 : strlen(text);
+
+    if (len == 0 || b->error < 0) {
+        return "";
+    }
+    if (b->measuring) {
+        b->error = collect(b, text, len);
+        return "";
+    }
+
+    const uint32_t found = b->slots[find_slot(b, text, len, hash_text(text, len))];
+
+    if (found == 0) {
+        b->error = -EIO; /* the second run said something new */
+        return "";
+    }
+    return b->chars + b->texts[found - 1].offset;
+}
+
+/* Room among the nodes; NULL while measuring or when the second run asks for more than the first.
+ */
+static void *take_node(struct ccm_builder *b, size_t bytes)
+{
+    const size_t size = round_node(bytes);
+
+    if (b->error < 0) {
+        return NULL;
+    }
+    if (b->measuring) {
+        b->node_bytes += size;
+        if (b->node_bytes > UINT32_MAX / 2) {
+            b->error = -EMSGSIZE;
+        }
+        return NULL;
+    }
+    if (size > b->node_bytes - b->node_used) {
+        b->error = -EIO;
+        return NULL;
+    }
+
+    void *node = b->nodes + b->node_used;
+
+    b->node_used += size;
+    return node;
+}
+
+void *ccm_builder_list(struct ccm_builder *b, size_t count)
+{
+    if (count > UINT32_MAX / sizeof(void *)) {
+        b->error = -EMSGSIZE;
+        return NULL;
+    }
+    return count == 0 ? NULL : take_node(b, count * sizeof(void *));
+}
+
+/* By memcpy: the list is read as an array of pointers to another type than the one stored here. */
+static void set_pointer(void *list, size_t i, const void *pointer)
+{
+    if (list != NULL) {
+        memcpy((char *)list + i * sizeof(pointer), &pointer, sizeof(pointer));
+    }
+}
+
+void ccm_builder_put(struct ccm_builder *b, void *list, size_t i, const void *item, size_t size)
+{
+    void *node = take_node(b, size);
+
+    if (node != NULL) {
+        memcpy(node, item, size);
+        set_pointer(list, i, node);
+    }
+}
+
+void ccm_builder_put_text(struct ccm_builder *b, void *list, size_t i, const char *text)
+{
+    set_pointer(list, i, ccm_builder_text(b, text));
+}
+
+void ccm_builder_root(struct ccm_builder *b, const void *typed, size_t size)
+{
+    if (b->measuring) {
+        b->root_bytes = round_up(size);
+    } else if (round_up(size) == b->root_bytes) {
+        memcpy(b->root, typed, size);
+    } else {
+        b->error = -EIO;
+    }
+}
+
+/* Run the description once; the sticky failure of the builder counts as its failure. */
+static int run(struct ccm_builder *b, ccm_build_fn fn, const void *source, struct ccm_error *err)
+{
+    const int r = fn(b, source, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (b->error == -EMSGSIZE) {
+        return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the object is too large");
+    }
+    if (b->error == -EIO || b->root_bytes == 0) {
+        return ccm_error_set(err, -EIO, CCM_ERROR_BUG, "an object was described in two ways");
+    }
+    return b->error < 0 ? ccm_error_nomem(err) : 0;
+}
+
+int ccm_object_build(struct ccm_builder *b, ccm_build_fn fn, const void *source, size_t max_bytes,
+                     const struct ccm_object **ret, struct ccm_error *err)
+{
+    builder_reset(b);
+
+    int r = run(b, fn, source, err);
+
+    if (r < 0) {
+        return r;
+    }
+
+    const size_t bytes = sizeof(struct header) + b->root_bytes + b->node_bytes + b->char_bytes;
+
+    if (bytes > max_bytes || bytes > UINT32_MAX) {
+        return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
+                             "the object takes %zu bytes, at most %zu are allowed", bytes,
+                             max_bytes);
+    }
+
+    CCM_CLEANUP(ccm_freep) struct header *header = calloc(1, bytes);
+
+    if (header == NULL) {
+        return ccm_error_nomem(err);
+    }
+    atomic_init(&header->refs, 1);
+    header->bytes = (uint32_t)bytes;
+    b->root = (char *)header + sizeof(*header);
+    b->nodes = b->root + b->root_bytes;
+    b->chars = b->nodes + b->node_bytes;
+    for (size_t i = 0; i < b->text_count; i++) {
+        memcpy(b->chars + b->texts[i].offset, b->texts[i].source, b->texts[i].len);
+    }
+    b->measuring = false;
+    r = run(b, fn, source, err);
+    if (r < 0) {
+        return r;
+    }
+    *ret = (const struct ccm_object *)(const void *)b->root;
+    header = NULL; /* owned by the object's reference from here on */
+    return 0;
+}

@@ -1,0 +1,70 @@
+/*
+ * Objects of ccm/object.h as the core makes them: immutable, reference-counted, one allocation
+ * each. In front of the struct that plugins see stands a private header with the count; behind it
+ * lie the lists and the text, where equal strings are stored once.
+ *
+ * References: any thread. A builder is scratch memory for making objects: one thread at a time,
+ * kept and reused.
+ */
+#ifndef CCM_KUBE_OBJECT_H
+#define CCM_KUBE_OBJECT_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "util/attr.h"
+
+#include <stddef.h>
+
+/* Another reference to an object that ccm_object_build() made. Returns it. */
+const struct ccm_object *ccm_object_ref(const struct ccm_object *object);
+
+/* Give a reference back; the last one frees. NULL is fine. */
+void ccm_object_unref(const struct ccm_object *object);
+/* For CCM_CLEANUP. */
+void ccm_object_unrefp(const struct ccm_object **object);
+
+/* Bytes of its allocation, header included. */
+size_t ccm_object_bytes(const struct ccm_object *object);
+
+struct ccm_builder;
+
+/* NULL on ENOMEM. */
+struct ccm_builder *ccm_builder_new(void);
+void ccm_builder_free(struct ccm_builder *builder);
+/* For CCM_CLEANUP. */
+void ccm_builder_freep(struct ccm_builder **builder);
+
+/*
+ * Describes one object to the builder, in this order of calls or any other, always the same for the
+ * same source: it runs twice, first to measure and then to fill. Ends with ccm_builder_root().
+ * Returns 0, or negative with err set.
+ */
+typedef int (*ccm_build_fn)(struct ccm_builder *builder, const void *source, struct ccm_error *err);
+
+/*
+ * Make an object of at most max_bytes. On success the caller owns one reference. -ENOMEM; -EMSGSIZE
+ * when it would be larger; or what fn returned.
+ */
+CCM_NODISCARD int ccm_object_build(struct ccm_builder *builder, ccm_build_fn fn, const void *source,
+                                   size_t max_bytes, const struct ccm_object **ret,
+                                   struct ccm_error *err);
+
+/* --- for a ccm_build_fn only --- */
+
+/* The text as the object will hold it. NULL counts as "". The argument must stay valid until the
+ * build is over. What is returned may only be stored (while measuring it is not yet the text). */
+const char *ccm_builder_text(struct ccm_builder *builder, const char *text);
+
+/* Room for `count` pointers: assign it to a list member, fill it with the calls below. NULL while
+ * measuring and for 0. */
+void *ccm_builder_list(struct ccm_builder *builder, size_t count);
+
+/* Element i of a list becomes a copy of the struct `item`, or a text. */
+void ccm_builder_put(struct ccm_builder *builder, void *list, size_t i, const void *item,
+                     size_t size);
+void ccm_builder_put_text(struct ccm_builder *builder, void *list, size_t i, const char *text);
+
+/* The typed struct itself (starts with struct ccm_object); once, last. */
+void ccm_builder_root(struct ccm_builder *builder, const void *typed, size_t size);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * Keeps the store of one kind equal to the API server: list, then watch, for ever. One thread each,
+ * which decodes, is the only writer of the store, and tells every change in order.
+ *
+ * First list: as a stream (sendInitialEvents) where the server has it, else in pages; a server that
+ * refuses or ignores the stream is remembered. A list takes effect at once when it is complete,
+ * never in part. Watch: resumed from the last version after every disconnect; listed again when the
+ * server no longer has that version (410), when a connection was silent twice, or when what it says
+ * cannot be read three times. 401, 403 and 404 are tried again slowly, so that rights given later
+ * heal without a restart. An object that cannot be decoded is logged and its last readable version
+ * stays.
+ *
+ * resourceVersion is opaque here. `synced` never goes back: a cache that cannot be refreshed stays
+ * readable.
+ */
+#ifndef CCM_KUBE_REFLECTOR_H
+#define CCM_KUBE_REFLECTOR_H
+
+#include "kube/client.h"
+#include "kube/decode.h"
+#include "kube/store.h"
+
+struct ccm_reflector;
+
+/* 0 = the value in parentheses. */
+struct ccm_reflector_timing {
+    uint32_t backoff_min_ms; /* after the first failure, halved at random (200) */
+    uint32_t backoff_max_ms; /* most between two attempts (30,000) */
+    uint32_t refused_ms;     /* between attempts after 401, 403, 404 (30,000) */
+    uint32_t progress_ms; /* longest silence of a watch or a list; a server sends a bookmark about
+                             every minute (90,000) */
+    uint32_t initial_ms;  /* longest silence of a streaming list before its end mark (10,000) */
+    uint32_t head_ms;     /* longest wait for the head of an answer (65,000) */
+    uint32_t
+        watch_min_s; /* a watch is asked to end after a random time in this range (300 to 600) */
+    uint32_t watch_max_s;
+    uint64_t seed; /* of the jitter (from the clock) */
+};
+
+/* Pointers and strings are borrowed for the life of the reflector. */
+struct ccm_reflector_config {
+    struct ccm_kube_client *client;
+    struct ccm_store *store;
+    const char *name; /* for messages: "services" */
+    const char *path; /* "/api/v1/services", escaped */
+    struct ccm_decode_kind kind;
+    const char *label_selector; /* not escaped; NULL = none */
+    const char *field_selector;
+
+    /* Whether the object is of interest; one that is not counts as absent. NULL = all are. Runs in
+     * the reflector's thread, must not block. */
+    bool (*keep)(void *arg, const struct ccm_object *object);
+    /* In the reflector's thread, in order, after the store holds the change. Must not block. May be
+     * NULL. */
+    ccm_change_fn change;
+    void *arg; /* of both */
+
+    struct ccm_reflector_timing timing;
+    uint32_t page_limit; /* objects per page (500) */
+    size_t max_pending;  /* bytes that wait to be decoded, see stream.h (256 KiB) */
+};
+
+/* Nothing is sent yet. NULL on ENOMEM. */
+struct ccm_reflector *ccm_reflector_new(const struct ccm_reflector_config *config);
+
+/* Start the thread; once. 0 or -errno. */
+CCM_NODISCARD int ccm_reflector_start(struct ccm_reflector *reflector);
+
+/* Ask it to end: breaks off what it waits for. Returns at once; any thread. */
+void ccm_reflector_stop(struct ccm_reflector *reflector);
+
+/* Wait for the end; after stop(), once, also when it never started. */
+void ccm_reflector_join(struct ccm_reflector *reflector);
+
+/* Stops and joins if need be. NULL is fine. */
+void ccm_reflector_free(struct ccm_reflector *reflector);
+
+/* Wait until the first list is in the store and its changes are told. 0, -ETIMEDOUT (monotonic
+ * deadline), -ECANCELED (stopped, or `cancel`, which may be NULL, was set: noticed within 100 ms).
+ */
+CCM_NODISCARD int ccm_reflector_wait_synced(struct ccm_reflector *reflector, int64_t deadline_ms,
+                                            const struct ccm_cancel *cancel);
+
+/*
+ * For a `keep` whose answer changes over time, from any thread, return at once:
+ * fetch: read the objects with this label selector (not escaped) again, so that those which are
+ * kept now come into the store; between two events of the watch, whose order for one object may
+ * thereby go back and forth once. When it fails, or too many wait, everything is listed again.
+ * -ENOMEM: not queued. recheck: drop what is no longer kept.
+ */
+CCM_NODISCARD int ccm_reflector_fetch(struct ccm_reflector *reflector, const char *label_selector);
+void ccm_reflector_recheck(struct ccm_reflector *reflector);
+
+struct ccm_reflector_status {
+    bool synced;
+    bool streaming;        /* lists as a stream (as far as is known) */
+    uint64_t objects;      /* in the store */
+    uint64_t lists;        /* complete lists so far */
+    uint64_t events;       /* of watches, bookmarks included */
+    uint64_t failures;     /* in a row; 0 = working */
+    int64_t last_event_ms; /* monotonic; of the last event or list, 0 = none yet */
+    char error[256];       /* the last failure, also when it is over; "" = none */
+};
+
+/* Any thread. */
+void ccm_reflector_status(struct ccm_reflector *reflector, struct ccm_reflector_status *ret);
+
+#endif

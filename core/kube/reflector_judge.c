@@ -1,0 +1,194 @@
+/* What follows from the end of a request: where to go on, and when. */
+#include "kube/reflector_priv.h"
+#include "util/clock.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define MAX_SILENT      2
+#define MAX_BROKEN      3
+#define MAX_REJECTED    3
+#define SHORT_WATCH_MS  1000 /* one that ends sooner without a word is a failure */
+#define MAX_RETRY_AFTER 600000
+
+uint32_t ccm_reflector_random(struct ccm_reflector *r, uint32_t min, uint32_t max)
+{
+    /* splitmix64: spreads load, protects nothing */
+    r->random += UINT64_C(0x9E3779B97F4A7C15);
+
+    uint64_t z = r->random;
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    z ^= z >> 31;
+    return min + (uint32_t)(z % ((uint64_t)max - min + 1));
+}
+
+/* The wait after the n-th failure in a row. */
+static int64_t backoff_ms(struct ccm_reflector *r, unsigned n)
+{
+    const struct ccm_reflector_timing *timing = &r->config.timing;
+    uint64_t ms = (uint64_t)timing->backoff_min_ms << (n > 16 ? 16 : n - 1);
+
+    if (ms > timing->backoff_max_ms) {
+        ms = timing->backoff_max_ms;
+    }
+    return ccm_reflector_random(r, (uint32_t)(ms / 2), (uint32_t)ms);
+}
+
+static void forget_failures(struct ccm_reflector *r)
+{
+    r->failures = 0;
+    r->stale = 0;
+    r->silent = 0;
+    r->broken = 0;
+    r->rejected = 0;
+}
+
+static void note_failure(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    (void)pthread_mutex_lock(&r->lock); /* a default mutex, initialised: cannot fail */
+    r->status.failures = r->failures;
+    r->status.streaming = r->streaming;
+    if (end->code < 0) {
+        ccm_text_copy(r->status.error, sizeof(r->status.error), end->err.message);
+    }
+    (void)pthread_mutex_unlock(&r->lock); /* as above */
+}
+
+/* Count up to `most`; true (and zero again) when it is reached. */
+static bool count_to(unsigned *counter, unsigned most)
+{
+    if (++*counter < most) {
+        return false;
+    }
+    *counter = 0;
+    return true;
+}
+
+static const char *doing(const struct ccm_reflector_end *end)
+{
+    if (end->watch) {
+        return "watch";
+    }
+    return end->initial ? "streaming list" : "list";
+}
+
+/* The server does not know streaming lists: the older way from now on, which is no failure. */
+static bool lacks_streaming(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    if (!end->initial || (end->err.http_status != 400 && end->err.http_status != 422)) {
+        return false;
+    }
+    ccm_log_info(&ccm_reflector_log, "%s: no streaming list here, listing in pages",
+                 r->config.name);
+    r->streaming = false;
+    return true;
+}
+
+/* The server answered with an error status, also as an event of a watch. */
+static int64_t judge_status(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    const uint64_t status = end->err.http_status;
+
+    if (status == 401 || status == 403 || status == 404) {
+        ccm_log_error(&ccm_reflector_log, "%s: %s of %s is refused: %s", r->config.name, doing(end),
+                      r->config.path, end->err.message);
+        r->listed = r->listed && status != 404;
+        return ccm_reflector_random(r, r->config.timing.refused_ms / 2,
+                                    r->config.timing.refused_ms);
+    }
+    ccm_log_warn(&ccm_reflector_log, "%s: %s: %s", r->config.name, doing(end), end->err.message);
+    if (end->watch && status != 429 && (status < 500 || count_to(&r->rejected, MAX_REJECTED))) {
+        r->listed = false;
+    }
+    return backoff_ms(r, r->failures);
+}
+
+/* The server no longer has the version. A list is the cure; one that does not help is not tried
+ * again at once. */
+static int64_t judge_stale(struct ccm_reflector *r)
+{
+    ccm_log_info(&ccm_reflector_log, "%s: the version is no longer known, listing again",
+                 r->config.name);
+    r->listed = false;
+    return r->stale++ == 0 ? 0 : backoff_ms(r, r->stale);
+}
+
+/* No status: the connection, the content, or we ourselves. */
+static int64_t judge_broken(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    ccm_log_warn(&ccm_reflector_log, "%s: %s: %s", r->config.name, doing(end), end->err.message);
+    switch (end->code) {
+    case -ETIME:
+        r->listed = r->listed && !count_to(&r->silent, MAX_SILENT);
+        r->streaming = r->streaming && !end->initial;
+        break;
+    case -EBADMSG:
+    case -EMSGSIZE:
+        r->listed = r->listed && !count_to(&r->broken, MAX_BROKEN);
+        r->streaming = r->streaming && !end->initial;
+        break;
+    default:
+        break;
+    }
+    return backoff_ms(r, r->failures);
+}
+
+/* The answer came to a proper end. */
+static int64_t judge_complete(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    if (end->initial) {
+        ccm_log_warn(&ccm_reflector_log, "%s: a streaming list ended too soon, listing in pages",
+                     r->config.name);
+        r->streaming = false;
+        r->failures++;
+        return backoff_ms(r, r->failures);
+    }
+    if (!end->watch && r->listed) {
+        return 0; /* the watch that follows tells whether all is well */
+    }
+    if (end->watch && (end->progress || end->lasted_ms >= SHORT_WATCH_MS)) {
+        forget_failures(r);
+        return 0;
+    }
+    ccm_log_warn(&ccm_reflector_log, "%s: a %s ended at once without a use", r->config.name,
+                 doing(end));
+    r->failures++;
+    return backoff_ms(r, r->failures);
+}
+
+int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    int64_t wait_ms;
+
+    if (lacks_streaming(r, end)) {
+        return 0;
+    }
+    if (end->progress) {
+        forget_failures(r);
+    }
+    if (end->code == 0) {
+        wait_ms = judge_complete(r, end);
+    } else {
+        r->failures++;
+        r->listed = r->listed && end->code != -EXFULL;
+        if (end->code == -ESTALE) {
+            wait_ms = judge_stale(r);
+        } else if (end->err.http_status >= 400) {
+            wait_ms = judge_status(r, end);
+        } else {
+            wait_ms = judge_broken(r, end);
+        }
+    }
+    if (end->code < 0) {
+        const uint64_t asked =
+            end->err.retry_after_ms < MAX_RETRY_AFTER ? end->err.retry_after_ms : MAX_RETRY_AFTER;
+
+        wait_ms = wait_ms > (int64_t)asked ? wait_ms : (int64_t)asked;
+    }
+    note_failure(r, end);
+    return wait_ms;
+}

@@ -1,0 +1,113 @@
+/* Inside of the reflector; see reflector.h. Everything here runs in the reflector's thread unless
+ * it says otherwise. */
+#ifndef CCM_KUBE_REFLECTOR_PRIV_H
+#define CCM_KUBE_REFLECTOR_PRIV_H
+
+#include "kube/jsonstream.h"
+#include "kube/reflector.h"
+#include "kube/stream.h"
+#include "util/log.h"
+#include "util/strmap.h"
+
+#include <pthread.h>
+
+#define CCM_REFLECTOR_MAX_OBJECTS ((size_t)500000)
+
+struct ccm_reflector {
+    struct ccm_reflector_config config; /* defaults filled in */
+    struct ccm_stream *main;            /* list and watch */
+    struct ccm_stream *side;            /* fetches while the watch is open */
+    struct ccm_builder *builder;
+    pthread_t thread;
+    bool started; /* start, join and free come from one thread */
+
+    /* The thread's own. */
+    bool listed;    /* the store is a list plus the events up to `version` */
+    bool streaming; /* ask for streaming lists */
+    struct ccm_buf version;
+    uint64_t random;
+    unsigned failures; /* in a row, without any progress in between; so are the others */
+    unsigned stale;    /* 410 */
+    unsigned silent;
+    unsigned broken;   /* could not be read */
+    unsigned rejected; /* watch refused with a status */
+
+    pthread_mutex_t lock; /* guards what follows; leaf */
+    pthread_cond_t changed;
+    bool stopping;
+    bool recheck;
+    bool relist;                /* too many fetches */
+    struct ccm_strmap *fetches; /* waiting selectors */
+    struct ccm_reflector_status status;
+};
+
+/* How a request ended. */
+struct ccm_reflector_end {
+    /* 0 = complete; -ETIME silent, -EBADMSG and -EMSGSIZE unreadable, -ENOBUFS reader too slow,
+     * -EXFULL listed again on request; else as ccm_kube_do() */
+    int code;
+    bool initial; /* a streaming list before its end mark */
+    bool watch;   /* a watch, or a streaming list after its end mark */
+    bool progress;
+    int64_t lasted_ms;
+    struct ccm_error err;
+};
+
+/* A request whose answer is cut into pieces. The sink of `scan` counts `pieces`; every piece
+ * restarts the clock of the longest silence. */
+struct ccm_reflector_pump {
+    struct ccm_reflector *reflector;
+    struct ccm_stream *stream;
+    struct ccm_jsonstream scan;
+    uint64_t pieces;
+    uint32_t silence_ms;
+    bool serve; /* look after fetches in between */
+    struct ccm_error *err;
+};
+
+extern const struct ccm_log ccm_reflector_log;
+
+/* Runs the request to its end. The code is as in struct ccm_reflector_end; err is set when it is
+ * negative. */
+int ccm_reflector_pump(struct ccm_reflector_pump *pump, const char *path);
+
+/* "?a=b" or "&a=b" with both selectors; label NULL = the configured one. */
+void ccm_reflector_path(const struct ccm_reflector *r, struct ccm_buf *path, const char *params,
+                        const char *label);
+
+/*
+ * One object as text: into the stage, or into the store with the changes told when stage is NULL.
+ * What is not kept is removed. An object that cannot be decoded but whose key is known is logged
+ * and left as it was. `version`, if not NULL, gets the object's version. -EBADMSG when not even key
+ * and version can be read; -ENOMEM; -EMSGSIZE.
+ */
+int ccm_reflector_apply(struct ccm_reflector *r, struct ccm_stage *stage, bool deleted,
+                        const char *text, size_t len, struct ccm_buf *version,
+                        struct ccm_error *err);
+
+/* The stage becomes the store; a watch may start from `version`. how: for the log. */
+void ccm_reflector_commit(struct ccm_reflector *r, struct ccm_stage **stage, const char *version,
+                          const char *how, int64_t started_ms);
+
+/* List in pages until it is complete or fails. */
+void ccm_reflector_list(struct ccm_reflector *r, struct ccm_reflector_end *end);
+
+/* Watch from the last version, or as a streaming list. */
+void ccm_reflector_watch(struct ccm_reflector *r, bool initial, struct ccm_reflector_end *end);
+
+/* Read one selection page by page into the store. */
+int ccm_reflector_fetch_now(struct ccm_reflector *r, const char *label, struct ccm_error *err);
+
+/* What follows from the end of a request: sets listed, streaming and the counters, logs; returns
+ * the wait in ms. */
+int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_end *end);
+
+/* Even random number in min..max. */
+uint32_t ccm_reflector_random(struct ccm_reflector *r, uint32_t min, uint32_t max);
+
+/* An event or a bookmark came. */
+void ccm_reflector_note_event(struct ccm_reflector *r);
+
+bool ccm_reflector_stopping(struct ccm_reflector *r);
+
+#endif

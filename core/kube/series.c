@@ -1,0 +1,359 @@
+#include "kube/series.h"
+
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/jsonw.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 253 /* of a DNS subdomain */
+#define HEX_MAX_BYTES  17  /* ".ffffffffffffffff" */
+
+struct bucket {
+    int64_t tokens_ms; /* one event costs CCM_SPAM_REFILL_MS */
+    int64_t seen_ms;
+};
+
+struct ccm_series_book {
+    struct ccm_strmap *series;
+    struct ccm_series *newest;
+    struct ccm_series *oldest;
+    struct ccm_strmap *buckets; /* insertion order is the order of use: a used one is put anew */
+};
+
+void ccm_happening_fini(struct ccm_happening *happening)
+{
+    free(happening->api_version);
+    free(happening->kind);
+    free(happening->namespace_);
+    free(happening->name);
+    free(happening->uid);
+    free(happening->resource_version);
+    free(happening->component);
+    free(happening->reason);
+    free(happening->message);
+    *happening = (struct ccm_happening){ 0 };
+}
+
+static void series_free(struct ccm_series *series)
+{
+    free(series->key);
+    free(series->event_name);
+    ccm_happening_fini(&series->last);
+    free(series);
+}
+
+struct ccm_series_book *ccm_series_book_new(void)
+{
+    struct ccm_series_book *book = calloc(1, sizeof(*book));
+
+    if (book == NULL) {
+        return NULL;
+    }
+    book->series = ccm_strmap_new(NULL);
+    book->buckets = ccm_strmap_new(free);
+    if (book->series == NULL || book->buckets == NULL) {
+        ccm_series_book_free(book);
+        return NULL;
+    }
+    return book;
+}
+
+void ccm_series_book_free(struct ccm_series_book *book)
+{
+    if (book == NULL) {
+        return;
+    }
+    while (book->newest != NULL) {
+        ccm_series_book_drop(book, book->newest);
+    }
+    ccm_strmap_free(book->series);
+    ccm_strmap_free(book->buckets);
+    free(book);
+}
+
+/* Fields one after the other; the separator cannot occur in them. NULL on ENOMEM. */
+static char *join(const char *const *fields, size_t count)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = (size_t)64 * 1024 };
+    char *text = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        ccm_buf_adds(&buf, fields[i]);
+        ccm_buf_addc(&buf, '\x1f');
+    }
+    return ccm_buf_take(&buf, &text) < 0 ? NULL : text;
+}
+
+static char *spam_key(const struct ccm_happening *happening)
+{
+    const char *const fields[] = { happening->component, happening->kind, happening->namespace_,
+                                   happening->name, happening->uid };
+
+    return join(fields, CCM_ARRAY_LEN(fields));
+}
+
+static char *series_key(const struct ccm_happening *happening)
+{
+    const char *const fields[] = {
+        happening->component, happening->kind,    happening->namespace_,
+        happening->name,      happening->uid,     happening->warning ? "Warning" : "Normal",
+        happening->reason,    happening->message,
+    };
+
+    return join(fields, CCM_ARRAY_LEN(fields));
+}
+
+/* The bucket, made most recently used; the least recently used one goes when there are too many. */
+static struct bucket *touch_bucket(struct ccm_series_book *book, const char *key, int64_t now_ms)
+{
+    struct bucket *bucket = ccm_strmap_take(book->buckets, key);
+
+    if (bucket == NULL) {
+        bucket = calloc(1, sizeof(*bucket));
+        if (bucket == NULL) {
+            return NULL;
+        }
+        bucket->tokens_ms = CCM_SPAM_BURST * CCM_SPAM_REFILL_MS;
+        bucket->seen_ms = now_ms;
+    }
+    if (ccm_strmap_set(book->buckets, key, bucket) < 0) {
+        free(bucket);
+        return NULL;
+    }
+    if (ccm_strmap_len(book->buckets) > CCM_SERIES_MAX) {
+        void *cursor = NULL;
+        const char *oldest = NULL;
+
+        if (ccm_strmap_next(book->buckets, &cursor, &oldest, NULL) != 0) {
+            ccm_strmap_del(book->buckets, oldest);
+        }
+    }
+    return bucket;
+}
+
+int ccm_series_book_admit(struct ccm_series_book *book, const struct ccm_happening *happening,
+                          int64_t now_ms)
+{
+    CCM_CLEANUP(ccm_freep) char *key = spam_key(happening);
+    const int64_t full = CCM_SPAM_BURST * CCM_SPAM_REFILL_MS;
+    struct bucket *bucket = key == NULL ? NULL : touch_bucket(book, key, now_ms);
+
+    if (bucket == NULL) {
+        return -ENOMEM;
+    }
+
+    const int64_t passed = now_ms - bucket->seen_ms;
+
+    bucket->tokens_ms = passed > full - bucket->tokens_ms ? full : bucket->tokens_ms + passed;
+    bucket->seen_ms = now_ms;
+    if (bucket->tokens_ms < CCM_SPAM_REFILL_MS) {
+        return 0;
+    }
+    bucket->tokens_ms -= CCM_SPAM_REFILL_MS;
+    return 1;
+}
+
+static void unlink_series(struct ccm_series_book *book, struct ccm_series *series)
+{
+    if (series->newer != NULL) {
+        series->newer->older = series->older;
+    } else {
+        book->newest = series->older;
+    }
+    if (series->older != NULL) {
+        series->older->newer = series->newer;
+    } else {
+        book->oldest = series->newer;
+    }
+    series->newer = NULL;
+    series->older = NULL;
+}
+
+static void link_newest(struct ccm_series_book *book, struct ccm_series *series)
+{
+    series->older = book->newest;
+    series->newer = NULL;
+    if (book->newest != NULL) {
+        book->newest->newer = series;
+    } else {
+        book->oldest = series;
+    }
+    book->newest = series;
+}
+
+void ccm_series_book_drop(struct ccm_series_book *book, struct ccm_series *series)
+{
+    unlink_series(book, series);
+    ccm_strmap_del(book->series, series->key);
+    series_free(series);
+}
+
+/* The object's name, cut so that the whole is a valid name, and a number nobody else has. */
+static char *event_name(const struct ccm_happening *happening, uint64_t unique_ns)
+{
+    size_t len = strnlen(happening->name, NAME_MAX_BYTES - HEX_MAX_BYTES);
+
+    while (len > 0 && (happening->name[len - 1] == '.' || happening->name[len - 1] == '-')) {
+        len--;
+    }
+    return ccm_text_format("%.*s.%" PRIx64, (int)len, happening->name, unique_ns);
+}
+
+static struct ccm_series *series_new(struct ccm_series_book *book, char *key,
+                                     const struct ccm_happening *happening, uint64_t unique_ns)
+{
+    struct ccm_series *series = calloc(1, sizeof(*series));
+
+    if (series == NULL) {
+        return NULL;
+    }
+    series->event_name = event_name(happening, unique_ns);
+    if (series->event_name == NULL || ccm_strmap_set(book->series, key, series) < 0) {
+        free(series->event_name);
+        free(series);
+        return NULL;
+    }
+    series->key = key;
+    link_newest(book, series);
+    return series;
+}
+
+struct ccm_series *ccm_series_book_note(struct ccm_series_book *book,
+                                        struct ccm_happening *happening, int64_t now_ms,
+                                        int64_t wall_ms, uint64_t unique_ns, bool *ret_lost)
+{
+    CCM_CLEANUP(ccm_freep) char *key = series_key(happening);
+    struct ccm_series *series;
+
+    *ret_lost = false;
+    if (key == NULL) {
+        return NULL;
+    }
+    series = ccm_strmap_get(book->series, key);
+    if (series != NULL && !series->pending && now_ms - series->last_ms > CCM_SERIES_SPAN_MS) {
+        ccm_series_book_drop(book, series); /* the server has forgotten it, too */
+        series = NULL;
+    }
+    if (series == NULL) {
+        series = series_new(book, key, happening, unique_ns);
+        if (series == NULL) {
+            return NULL;
+        }
+        key = NULL; /* the series' now */
+        series->first_wall_ms = wall_ms;
+    } else {
+        unlink_series(book, series);
+        link_newest(book, series);
+    }
+    ccm_happening_fini(&series->last);
+    series->last = *happening;
+    *happening = (struct ccm_happening){ 0 };
+    series->last_wall_ms = wall_ms;
+    series->last_ms = now_ms;
+    series->count++;
+    if (!series->pending) {
+        series->pending = true;
+        series->tries = 0;
+        series->due_ms = now_ms;
+    }
+    if (ccm_strmap_len(book->series) > CCM_SERIES_MAX) {
+        *ret_lost = book->oldest->pending;
+        ccm_series_book_drop(book, book->oldest);
+    }
+    return series;
+}
+
+struct ccm_series *ccm_series_book_next(struct ccm_series_book *book)
+{
+    struct ccm_series *first = NULL;
+
+    for (struct ccm_series *series = book->oldest; series != NULL; series = series->newer) {
+        if (series->pending && (first == NULL || series->due_ms < first->due_ms)) {
+            first = series;
+        }
+    }
+    return first;
+}
+
+size_t ccm_series_book_pending(const struct ccm_series_book *book)
+{
+    size_t count = 0;
+
+    for (const struct ccm_series *series = book->newest; series != NULL; series = series->older) {
+        count += series->pending ? 1 : 0;
+    }
+    return count;
+}
+
+const char *ccm_series_namespace(const struct ccm_series *series)
+{
+    return series->last.namespace_[0] == '\0' ? "default" : series->last.namespace_;
+}
+
+static void print_optional(struct ccm_jsonw *w, const char *key, const char *text)
+{
+    if (text[0] != '\0') {
+        ccm_jsonw_str(w, key, text);
+    }
+}
+
+static void print_involved(struct ccm_jsonw *w, const struct ccm_happening *happening)
+{
+    ccm_jsonw_open(w, "involvedObject", '{');
+    print_optional(w, "apiVersion", happening->api_version);
+    print_optional(w, "kind", happening->kind);
+    print_optional(w, "namespace", happening->namespace_);
+    ccm_jsonw_str(w, "name", happening->name);
+    print_optional(w, "uid", happening->uid);
+    print_optional(w, "resourceVersion", happening->resource_version);
+    ccm_jsonw_close(w, '}');
+}
+
+static void print_time(struct ccm_jsonw *w, const char *key, int64_t wall_ms)
+{
+    char text[CCM_CLOCK_TEXT];
+
+    ccm_clock_format(wall_ms, text, sizeof(text));
+    ccm_jsonw_str(w, key, text);
+}
+
+void ccm_series_print_event(const struct ccm_series *series, struct ccm_buf *buf)
+{
+    const struct ccm_happening *last = &series->last;
+    struct ccm_jsonw w = { .buf = buf };
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_str(&w, "apiVersion", "v1");
+    ccm_jsonw_str(&w, "kind", "Event");
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "name", series->event_name);
+    ccm_jsonw_str(&w, "namespace", ccm_series_namespace(series));
+    ccm_jsonw_close(&w, '}');
+    print_involved(&w, last);
+    ccm_jsonw_str(&w, "reason", last->reason);
+    ccm_jsonw_str(&w, "message", last->message);
+    ccm_jsonw_open(&w, "source", '{');
+    ccm_jsonw_str(&w, "component", last->component);
+    ccm_jsonw_close(&w, '}');
+    print_time(&w, "firstTimestamp", series->first_wall_ms);
+    print_time(&w, "lastTimestamp", series->last_wall_ms);
+    ccm_jsonw_i64(&w, "count", series->count);
+    ccm_jsonw_str(&w, "type", last->warning ? "Warning" : "Normal");
+    ccm_jsonw_str(&w, "reportingComponent", last->component);
+    ccm_jsonw_close(&w, '}');
+}
+
+void ccm_series_print_patch(const struct ccm_series *series, struct ccm_buf *buf)
+{
+    struct ccm_jsonw w = { .buf = buf };
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_i64(&w, "count", series->count);
+    print_time(&w, "lastTimestamp", series->last_wall_ms);
+    ccm_jsonw_close(&w, '}');
+}

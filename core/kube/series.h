@@ -1,0 +1,94 @@
+/*
+ * What the event recorder remembers: which Event object stands for which happening, so that a
+ * repetition raises its count instead of making a new one, and how much each object has been
+ * talked about. Pure bookkeeping, no I/O, time comes from the caller. One thread at a time.
+ */
+#ifndef CCM_KUBE_SERIES_H
+#define CCM_KUBE_SERIES_H
+
+#include "util/attr.h"
+#include "util/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CCM_SERIES_MAX       1024
+#define CCM_SERIES_SPAN_MS   ((int64_t)60 * 60 * 1000) /* what the server keeps Events for */
+#define CCM_SPAM_BURST       25
+#define CCM_SPAM_REFILL_MS   ((int64_t)5 * 60 * 1000)
+#define CCM_EVENT_TEXT_MAX   1024
+#define CCM_EVENT_REASON_MAX 128
+
+/* One happening, texts owned by it. */
+struct ccm_happening {
+    char *api_version;
+    char *kind;
+    char *namespace_; /* "" = of the cluster */
+    char *name;
+    char *uid;
+    char *resource_version;
+    char *component;
+    char *reason;
+    char *message;
+    bool warning;
+};
+
+void ccm_happening_fini(struct ccm_happening *happening);
+
+/* One Event object of the server. */
+struct ccm_series {
+    struct ccm_series *newer; /* order of use */
+    struct ccm_series *older;
+    char *key;
+    char *event_name;
+    struct ccm_happening last; /* the latest of them */
+    int64_t first_wall_ms;
+    int64_t last_wall_ms;
+    int64_t last_ms; /* monotonic */
+    int64_t count;
+    bool exists;    /* the server has it, as far as we know */
+    bool pending;   /* a write is outstanding */
+    unsigned tries; /* of the outstanding write */
+    int64_t due_ms; /* of its next try */
+};
+
+struct ccm_series_book;
+
+/* NULL on ENOMEM. */
+struct ccm_series_book *ccm_series_book_new(void);
+void ccm_series_book_free(struct ccm_series_book *book);
+
+/* Whether the object of this happening still has a say: 25 at once, then one in 5 minutes.
+ * -ENOMEM, else 1 or 0. */
+CCM_NODISCARD int ccm_series_book_admit(struct ccm_series_book *book,
+                                        const struct ccm_happening *happening, int64_t now_ms);
+
+/*
+ * Note a happening, taking over its texts: the series it belongs to, borrowed, with a write pending
+ * and due now. `unique_ns` makes the name of a new Event. The least recently used series goes when
+ * there are too many; *ret_lost tells that it had a write pending. NULL on ENOMEM (the happening
+ * stays the caller's).
+ */
+struct ccm_series *ccm_series_book_note(struct ccm_series_book *book,
+                                        struct ccm_happening *happening, int64_t now_ms,
+                                        int64_t wall_ms, uint64_t unique_ns, bool *ret_lost);
+
+/* The pending series that is due first, NULL = none is pending. */
+struct ccm_series *ccm_series_book_next(struct ccm_series_book *book);
+
+/* How many are pending. */
+size_t ccm_series_book_pending(const struct ccm_series_book *book);
+
+/* Forget a series: its Event could not be written. */
+void ccm_series_book_drop(struct ccm_series_book *book, struct ccm_series *series);
+
+/* Text of the Event object for POST; of the strategic merge patch that raises the count. Failures
+ * stick in the buffer. */
+void ccm_series_print_event(const struct ccm_series *series, struct ccm_buf *buf);
+void ccm_series_print_patch(const struct ccm_series *series, struct ccm_buf *buf);
+
+/* Namespace of the Event object. */
+const char *ccm_series_namespace(const struct ccm_series *series);
+
+#endif

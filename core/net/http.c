@@ -1,0 +1,383 @@
+#include "net/http.h"
+
+#include "net/ticket.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#define IDLE_HANDLES    16
+#define MAX_CONNECTIONS 128L /* kept; more are opened when needed and closed afterwards */
+#define MAX_WAIT_MS     60000
+
+struct ccm_http {
+    pthread_mutex_t lock;              /* guards the next four and `done` of every ticket; leaf */
+    struct ccm_http_ticket *submitted; /* newest first */
+    bool stopping;
+    bool quit;
+    atomic_bool resume; /* not guarded: some reader has room again */
+
+    CURLM *multi; /* only curl_multi_wakeup() from outside of the I/O thread */
+    pthread_t thread;
+
+    /* I/O thread only. */
+    struct ccm_http_ticket *running;
+    CURL *idle[IDLE_HANDLES];
+    size_t idle_count;
+};
+
+static void lock(struct ccm_http *http)
+{
+    (void)pthread_mutex_lock(&http->lock); /* a default mutex, never held across a call */
+}
+
+static void unlock(struct ccm_http *http)
+{
+    (void)pthread_mutex_unlock(&http->lock); /* held by this thread */
+}
+
+static void wake(struct ccm_http *http)
+{
+    (void)curl_multi_wakeup(http->multi); /* fails only when a wake-up is pending already */
+}
+
+static void keep_handle(struct ccm_http *http, CURL *easy)
+{
+    if (http->idle_count == IDLE_HANDLES) {
+        curl_easy_cleanup(easy);
+        return;
+    }
+    curl_easy_reset(easy);
+    http->idle[http->idle_count++] = easy;
+}
+
+/* Hand the outcome to the caller: from here on the ticket is the caller's again and may be gone. */
+static void deliver(struct ccm_http *http, struct ccm_http_ticket *ticket)
+{
+    CURL *easy = CCM_STEAL(ticket->easy);
+
+    if (easy != NULL) {
+        keep_handle(http, easy);
+    }
+    lock(http);
+    ticket->done = true;
+    (void)pthread_cond_signal(&ticket->ended); /* under the lock: the waiter frees it */
+    unlock(http);
+}
+
+static void unlink_running(struct ccm_http *http, const struct ccm_http_ticket *ticket)
+{
+    struct ccm_http_ticket **link = &http->running;
+
+    while (*link != ticket) {
+        link = &(*link)->next;
+    }
+    *link = ticket->next;
+}
+
+static void end_running(struct ccm_http *http, struct ccm_http_ticket *ticket)
+{
+    unlink_running(http, ticket);
+    (void)curl_multi_remove_handle(http->multi, ticket->easy); /* it is in there */
+    deliver(http, ticket);
+}
+
+static void begin(struct ccm_http *http, struct ccm_http_ticket *ticket)
+{
+    CURL *easy = http->idle_count > 0 ? http->idle[--http->idle_count] : curl_easy_init();
+
+    if (easy == NULL) {
+        ticket->phase = CCM_HTTP_NOT_SENT;
+        ticket->result = ccm_error_nomem(&ticket->err);
+        deliver(http, ticket);
+        return;
+    }
+    if (ccm_http_ticket_setup(ticket, easy) < 0) {
+        deliver(http, ticket);
+        return;
+    }
+    if (curl_multi_add_handle(http->multi, easy) != CURLM_OK) {
+        ticket->phase = CCM_HTTP_NOT_SENT;
+        ticket->result = ccm_error_nomem(&ticket->err);
+        deliver(http, ticket);
+        return;
+    }
+    ticket->next = http->running;
+    http->running = ticket;
+}
+
+/* In order of submission. Returns whether the thread is to end. */
+static bool take_submitted(struct ccm_http *http, bool *ret_stopping)
+{
+    struct ccm_http_ticket *newest;
+    struct ccm_http_ticket *oldest = NULL;
+
+    lock(http);
+    newest = CCM_STEAL(http->submitted);
+    *ret_stopping = http->stopping;
+
+    const bool quit = http->quit;
+
+    unlock(http);
+    while (newest != NULL) {
+        struct ccm_http_ticket *ticket = newest;
+
+        newest = ticket->next;
+        ticket->next = oldest;
+        oldest = ticket;
+    }
+    while (oldest != NULL) {
+        struct ccm_http_ticket *ticket = oldest;
+
+        oldest = ticket->next;
+        begin(http, ticket);
+    }
+    return quit;
+}
+
+static bool is_cancelled(const struct ccm_exchange *exchange)
+{
+    return exchange->cancel != NULL && atomic_load(&exchange->cancel->cancelled);
+}
+
+/* End what is cancelled or out of time; returns how long the poll may last. */
+static int sweep(struct ccm_http *http, bool stopping)
+{
+    const int64_t now = ccm_clock_now_ms();
+    int64_t wait = MAX_WAIT_MS;
+    struct ccm_http_ticket *next;
+
+    for (struct ccm_http_ticket *ticket = http->running; ticket != NULL; ticket = next) {
+        const int64_t due = ccm_http_ticket_due(ticket);
+
+        next = ticket->next;
+        if (stopping || is_cancelled(ticket->exchange)) {
+            ccm_http_ticket_cancel(ticket);
+            end_running(http, ticket);
+        } else if (due <= now) {
+            ccm_http_ticket_expire(ticket);
+            end_running(http, ticket);
+        } else if (due - now < wait) {
+            wait = due - now;
+        }
+    }
+    return (int)wait;
+}
+
+/* The same handle again; curl picks another connection, as it has closed the dead one. */
+static bool try_again(struct ccm_http *http, struct ccm_http_ticket *ticket, CURLcode code)
+{
+    if (!ccm_http_ticket_again(ticket, code)) {
+        return false;
+    }
+    (void)curl_multi_remove_handle(http->multi, ticket->easy); /* it is in there */
+    return curl_multi_add_handle(http->multi, ticket->easy) == CURLM_OK;
+}
+
+/* Offer paused bytes again; who still has no room pauses again. */
+static void resume_paused(struct ccm_http *http)
+{
+    struct ccm_http_ticket *next;
+
+    if (!atomic_exchange(&http->resume, false)) {
+        return;
+    }
+    for (struct ccm_http_ticket *ticket = http->running; ticket != NULL; ticket = next) {
+        next = ticket->next;
+        if (!ticket->paused) {
+            continue;
+        }
+        ticket->paused = false;
+
+        const CURLcode code = curl_easy_pause(ticket->easy, CURLPAUSE_CONT);
+
+        if (code != CURLE_OK) { /* the chunk function ended it: no message comes for that */
+            ccm_http_ticket_complete(ticket, code);
+            end_running(http, ticket);
+        }
+    }
+}
+
+static void reap(struct ccm_http *http)
+{
+    int left;
+
+    for (;;) {
+        CURLMsg *message = curl_multi_info_read(http->multi, &left);
+        struct ccm_http_ticket *ticket = NULL;
+
+        if (message == NULL) {
+            return;
+        }
+        if (message->msg == CURLMSG_DONE &&
+            curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &ticket) == CURLE_OK) {
+            const CURLcode code = message->data.result; /* the message goes with the handle */
+
+            if (!try_again(http, ticket, code)) {
+                ccm_http_ticket_complete(ticket, code);
+                end_running(http, ticket);
+            }
+        }
+    }
+}
+
+static void *run(void *arg)
+{
+    struct ccm_http *http = arg;
+    bool stopping = false;
+
+    while (!take_submitted(http, &stopping)) {
+        int active;
+
+        resume_paused(http);
+        (void)curl_multi_perform(http->multi, &active); /* failures come with the handle */
+        reap(http);
+
+        const int wait = sweep(http, stopping);
+
+        (void)curl_multi_poll(http->multi, NULL, 0, wait, NULL); /* failing = not waiting */
+    }
+    (void)sweep(http, true); /* nothing waits any more, so how long does not matter */
+    return NULL;
+}
+
+/* No signal is for this thread, SIGPIPE of a TLS library least of all. */
+static int start_thread(struct ccm_http *http)
+{
+    sigset_t all;
+    sigset_t before;
+
+    (void)sigfillset(&all); /* cannot fail */
+
+    int r = pthread_sigmask(SIG_SETMASK, &all, &before);
+
+    if (r == 0) {
+        r = pthread_create(&http->thread, NULL, run, http);
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* what was there is valid */
+    }
+    return -r;
+}
+
+struct ccm_http *ccm_http_new(struct ccm_error *err)
+{
+    struct ccm_http *http = calloc(1, sizeof(*http));
+
+    if (http == NULL) {
+        (void)ccm_error_nomem(err); /* NULL tells */
+        return NULL;
+    }
+    http->multi = curl_multi_init();
+    if (http->multi == NULL || pthread_mutex_init(&http->lock, NULL) != 0) {
+        curl_multi_cleanup(http->multi);
+        free(http);
+        (void)ccm_error_nomem(err); /* as above */
+        return NULL;
+    }
+    (void)curl_multi_setopt(http->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX); /* default */
+    (void)curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
+                            MAX_CONNECTIONS); /* known option, valid number */
+
+    const int r = start_thread(http);
+
+    if (r < 0) {
+        (void)pthread_mutex_destroy(&http->lock); /* nobody has it */
+        (void)curl_multi_cleanup(http->multi);    /* empty */
+        free(http);
+        (void)ccm_error_set(err, r, CCM_ERROR_TRANSIENT,
+                            "cannot start the HTTP thread"); /* NULL tells */
+        return NULL;
+    }
+    return http;
+}
+
+void ccm_http_stop(struct ccm_http *http)
+{
+    lock(http);
+    http->stopping = true;
+    unlock(http);
+    wake(http);
+}
+
+void ccm_http_free(struct ccm_http *http)
+{
+    if (http == NULL) {
+        return;
+    }
+    lock(http);
+    http->stopping = true;
+    http->quit = true;
+    unlock(http);
+    wake(http);
+    (void)pthread_join(http->thread, NULL); /* joinable, and joined once */
+    for (size_t i = 0; i < http->idle_count; i++) {
+        curl_easy_cleanup(http->idle[i]);
+    }
+    (void)curl_multi_cleanup(http->multi);    /* no handle is left in it */
+    (void)pthread_mutex_destroy(&http->lock); /* nobody has it */
+    free(http);
+}
+
+void ccm_http_resume(struct ccm_http *http)
+{
+    atomic_store(&http->resume, true);
+    wake(http);
+}
+
+void ccm_http_cancel(struct ccm_http *http, struct ccm_cancel *cancel)
+{
+    atomic_store(&cancel->cancelled, true);
+    wake(http);
+}
+
+/* Returns false when the engine takes no more. */
+static bool submit_and_wait(struct ccm_http *http, struct ccm_http_ticket *ticket)
+{
+    lock(http);
+    if (http->stopping || is_cancelled(ticket->exchange)) {
+        unlock(http);
+        return false;
+    }
+    ticket->next = http->submitted;
+    http->submitted = ticket;
+    unlock(http);
+    wake(http);
+    lock(http);
+    while (!ticket->done) {
+        (void)pthread_cond_wait(&ticket->ended, &http->lock); /* the engine holds the deadline */
+    }
+    unlock(http);
+    return true;
+}
+
+int ccm_http_do(struct ccm_http *http, const struct ccm_exchange *exchange,
+                struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
+{
+    struct ccm_http_ticket ticket;
+    int r = ccm_http_ticket_init(&ticket, exchange, err);
+
+    if (r < 0) {
+        if (ret_phase != NULL) {
+            *ret_phase = CCM_HTTP_NOT_SENT;
+        }
+        return r;
+    }
+    if (!submit_and_wait(http, &ticket)) {
+        ccm_http_ticket_cancel(&ticket);
+    }
+    r = ticket.result;
+    if (r == 0 && ret != NULL) {
+        *ret = CCM_STEAL(ticket.response);
+    } else if (r < 0) {
+        if (err != NULL) {
+            ccm_error_copy(err, &ticket.err);
+        }
+        if (ret_phase != NULL) {
+            *ret_phase = ticket.phase;
+        }
+    }
+    (void)pthread_cond_destroy(&ticket.ended); /* nobody waits on it */
+    ccm_http_ticket_fini(&ticket);
+    return r;
+}

@@ -1,0 +1,207 @@
+/* How an exchange ends: a response, or an error that an operator can act on. */
+#include "net/ticket.h"
+#include "util/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static void fail(struct ccm_http_ticket *ticket, int result, const char *text)
+{
+    ticket->phase = ccm_http_ticket_phase(ticket);
+    ticket->result =
+        ccm_error_set(&ticket->err, result, CCM_ERROR_TRANSIENT, "%s: %s", ticket->origin, text);
+}
+
+/* Text of curl where it is better than ours; it never holds path, query or header. */
+static const char *curl_text(const struct ccm_http_ticket *ticket, CURLcode code)
+{
+    return ticket->curl_text[0] != '\0' ? ticket->curl_text : curl_easy_strerror(code);
+}
+
+static void fail_connect(struct ccm_http_ticket *ticket)
+{
+    long os_error = 0;
+
+    if (curl_easy_getinfo(ticket->easy, CURLINFO_OS_ERRNO, &os_error) != CURLE_OK) {
+        os_error = 0;
+    }
+    switch (os_error) {
+    case ECONNREFUSED:
+        fail(ticket, -ECONNREFUSED, "connection refused");
+        break;
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+        fail(ticket, -EHOSTUNREACH, "no route to this host");
+        break;
+    case ETIMEDOUT:
+        fail(ticket, -ETIMEDOUT, "no connection in time: the host does not answer");
+        break;
+    default:
+        fail(ticket, -ECONNREFUSED, curl_text(ticket, CURLE_COULDNT_CONNECT));
+        break;
+    }
+}
+
+/* Our words, and curl's for the details. */
+static void fail_both(struct ccm_http_ticket *ticket, int result, const char *text, CURLcode code)
+{
+    char both[CURL_ERROR_SIZE + 128];
+
+    (void)snprintf(both, sizeof(both), "%s (%s)", text, curl_text(ticket, code)); /* fits */
+    fail(ticket, result, both);
+}
+
+static void fail_cut(struct ccm_http_ticket *ticket, CURLcode code)
+{
+    if (ticket->repeat_refused) {
+        fail(ticket, -ECONNRESET,
+             "the connection broke before an answer came; the request may have been carried out");
+    } else if (ticket->head_in) {
+        fail_both(ticket, -ECONNRESET, "the connection was cut in the middle of the answer", code);
+    } else {
+        fail_both(ticket, -ECONNRESET, "the connection was cut before the answer came", code);
+    }
+}
+
+static void fail_callback(struct ccm_http_ticket *ticket)
+{
+    char text[128];
+    const int r = ticket->callback_error;
+
+    if (r == -EMSGSIZE && ticket->head_in) {
+        (void)snprintf(text, sizeof(text), "the answer is larger than %zu bytes",
+                       ticket->body.max); /* fits */
+        fail(ticket, r, text);
+    } else if (r == -EMSGSIZE) {
+        fail(ticket, r, "the headers of the answer are larger than 64 KiB");
+    } else if (r == -ENOMEM) {
+        fail(ticket, r, "out of memory while reading the answer");
+    } else {
+        fail(ticket, r, "the answer could not be used");
+    }
+}
+
+static void fail_curl(struct ccm_http_ticket *ticket, CURLcode code)
+{
+    switch (code) {
+    case CURLE_COULDNT_CONNECT:
+        fail_connect(ticket);
+        break;
+    case CURLE_COULDNT_RESOLVE_HOST:
+        fail(ticket, -EHOSTUNREACH, "the name of this host cannot be resolved");
+        break;
+    case CURLE_COULDNT_RESOLVE_PROXY: /* curl's text may hold the proxy's password */
+        fail(ticket, -EHOSTUNREACH, "the proxy of the environment cannot be resolved");
+        break;
+    case CURLE_OPERATION_TIMEDOUT:
+        fail(ticket, -ETIMEDOUT, "no connection in time: the host does not answer");
+        break;
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_ABORTED_BY_CALLBACK:
+        fail_cut(ticket, code);
+        break;
+    case CURLE_OUT_OF_MEMORY:
+        fail(ticket, -ENOMEM, "out of memory");
+        break;
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+        fail(ticket, -EPROTO, "the answer is not HTTP");
+        break;
+    case CURLE_PEER_FAILED_VERIFICATION:
+        fail_both(ticket, -EPROTO, "the certificate of this host is not trusted", code);
+        break;
+    case CURLE_SSL_CACERT_BADFILE:
+        fail_both(ticket, -EPROTO, "the certificate authority cannot be read", code);
+        break;
+    case CURLE_SSL_CERTPROBLEM:
+        fail_both(ticket, -EPROTO, "the client certificate or its key is of no use", code);
+        break;
+    case CURLE_SSL_CONNECT_ERROR:
+        fail_both(ticket, -EPROTO, "TLS cannot be agreed upon", code);
+        break;
+    default:
+        fail(ticket, -EPROTO, curl_text(ticket, code));
+        break;
+    }
+}
+
+bool ccm_http_ticket_again(struct ccm_http_ticket *ticket, CURLcode code)
+{
+    const bool cut = code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM ||
+                     code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
+                     code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE;
+    const bool sent = ccm_http_ticket_phase(ticket) == CCM_HTTP_MAYBE_RUN;
+
+    if (!cut || ticket->second || ticket->head_in || ticket->callback_error < 0 ||
+        (sent && !ticket->exchange->repeatable)) {
+        return false;
+    }
+    ticket->second = true;
+    ticket->first_sent = sent;
+    ticket->attempted = false;
+    ticket->curl_text[0] = '\0';
+    ccm_http_head_fini(&ticket->head);
+    return true;
+}
+
+void ccm_http_ticket_complete(struct ccm_http_ticket *ticket, CURLcode code)
+{
+    if (ticket->callback_error < 0) {
+        fail_callback(ticket);
+    } else if (code != CURLE_OK) {
+        fail_curl(ticket, code);
+    } else if (!ticket->head_in) {
+        fail(ticket, -EPROTO, "the answer is not HTTP");
+    } else if (ccm_http_response_build(ticket->status, &ticket->head, &ticket->body,
+                                       &ticket->response) < 0) {
+        fail(ticket, -ENOMEM, "out of memory while reading the answer");
+    } else {
+        ticket->result = 0;
+    }
+}
+
+/* A stream that was accepted lives as long as bytes come; all else ends at the deadline. */
+static bool is_flowing(const struct ccm_http_ticket *ticket)
+{
+    return ticket->exchange->on_chunk != NULL && ticket->head_in && ticket->status / 100 == 2;
+}
+
+int64_t ccm_http_ticket_due(const struct ccm_http_ticket *ticket)
+{
+    if (!is_flowing(ticket)) {
+        return ticket->deadline_ms;
+    }
+    if (ticket->exchange->idle_ms <= 0 || ticket->paused) {
+        return INT64_MAX;
+    }
+    return ticket->last_byte_ms + ticket->exchange->idle_ms;
+}
+
+void ccm_http_ticket_expire(struct ccm_http_ticket *ticket)
+{
+    char text[128];
+
+    if (is_flowing(ticket)) {
+        (void)snprintf(text, sizeof(text), "the stream was silent for %" PRId64 " ms",
+                       ticket->exchange->idle_ms); /* fits */
+        fail(ticket, -ETIMEDOUT, text);
+    } else if (ticket->head_in) {
+        fail(ticket, -ETIMEDOUT, "the answer was not complete in time");
+    } else if (ticket->attempted) {
+        fail(ticket, -ETIMEDOUT, "no answer in time");
+    } else {
+        fail(ticket, -ETIMEDOUT, "no connection in time");
+    }
+}
+
+void ccm_http_ticket_cancel(struct ccm_http_ticket *ticket)
+{
+    ticket->phase = ccm_http_ticket_phase(ticket);
+    ticket->result = ccm_error_set(&ticket->err, -ECANCELED, CCM_ERROR_CANCELLED,
+                                   "%s: given up before the answer came", ticket->origin);
+}

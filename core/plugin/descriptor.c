@@ -1,0 +1,272 @@
+#include "plugin/descriptor.h"
+
+#include "plugin/option.h"
+#include "plugin/trust.h"
+#include "util/text.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A table without its closing NULL must not lead far. */
+#define MAX_OPTIONS 256
+#define MAX_WATCHES 32
+
+#define KNOWN_FLAGS CCM_PLUGIN_SERIAL
+
+static_assert(sizeof(void *) != 8 || CCM_PLUGIN_SIZE_1_0 == 104, "ABI 1.0 is frozen");
+static_assert(sizeof(void *) != 8 || CCM_OPTION_SIZE_1_0 == 80, "ABI 1.0 is frozen");
+static_assert(sizeof(void *) != 8 || CCM_WATCH_SIZE_1_0 == 40, "ABI 1.0 is frozen");
+
+const char *ccm_descriptor_kind_name(uint64_t kind)
+{
+    static const char *const names[] = { "?", "Service", "EndpointSlice", "Node", "Pod", "raw" };
+
+    return kind < CCM_ARRAY_LEN(names) ? names[kind] : names[0];
+}
+
+static int refuse(struct ccm_error *err, const char *reason)
+{
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s", reason);
+}
+
+/* The first two members, which are the same in every major, decide whether the others are read. */
+static int check_abi(const struct ccm_plugin *theirs, struct ccm_error *err)
+{
+    if (theirs->abi_major != CCM_ABI_MAJOR) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "built for plugin ABI %" PRIu32
+                             ", this ccmd has ABI %u: build it with "
+                             "the headers of this version",
+                             theirs->abi_major, CCM_ABI_MAJOR);
+    }
+    if (theirs->struct_size < CCM_PLUGIN_SIZE_1_0) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "its descriptor has %" PRIu32 " bytes, ABI 1.0 has %zu: set "
+                             ".struct_size = sizeof(struct ccm_plugin)",
+                             theirs->struct_size, CCM_PLUGIN_SIZE_1_0);
+    }
+    return 0;
+}
+
+static int check_members(const struct ccm_plugin *plugin, struct ccm_error *err)
+{
+    if (!ccm_trust_is_name(plugin->name)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "its name \"%.40s\" is not [a-z0-9-]{1,32}",
+                             plugin->name == NULL ? "" : plugin->name);
+    }
+    if ((plugin->flags & ~KNOWN_FLAGS) != 0) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "its flags 0x%" PRIx64 " are not known to this ccmd: it needs a newer "
+                             "one",
+                             plugin->flags & ~KNOWN_FLAGS);
+    }
+    if (plugin->create == NULL) {
+        return refuse(err, "its descriptor lacks .create");
+    }
+    if (plugin->reconcile == NULL) {
+        return refuse(err, "its descriptor lacks .reconcile");
+    }
+    if (plugin->destroy == NULL) {
+        return refuse(err, "its descriptor lacks .destroy");
+    }
+    if (plugin->watches == NULL || plugin->watches[0] == NULL) {
+        return refuse(err, "it watches nothing: its descriptor needs one of .watches at least");
+    }
+    return 0;
+}
+
+static int check_twice(const struct ccm_option *const *list, size_t count,
+                       const struct ccm_option *option, struct ccm_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ccm_text_equal(list[i]->name, option->name) &&
+            ccm_text_equal(list[i]->group, option->group)) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "option %s is listed twice",
+                                 option->name);
+        }
+    }
+    return 0;
+}
+
+static int copy_options(struct ccm_descriptor *d, struct ccm_error *err)
+{
+    const struct ccm_option *const *theirs = d->plugin.options;
+    size_t count = 0;
+
+    while (theirs != NULL && theirs[count] != NULL) {
+        if (++count > MAX_OPTIONS) {
+            return refuse(err, "its option table has no end: close it with NULL");
+        }
+    }
+    d->options = calloc(count + 1, sizeof(*d->options));
+    d->option_list = calloc(count + 1, sizeof(const struct ccm_option *));
+    if (d->options == NULL || d->option_list == NULL) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = (size_t)theirs[i]->struct_size;
+        int r;
+
+        if (size < CCM_OPTION_SIZE_1_0) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "option %zu of its table: set .struct_size = sizeof(struct "
+                                 "ccm_option)",
+                                 i + 1);
+        }
+        memcpy(&d->options[i], theirs[i], size < sizeof(*d->options) ? size : sizeof(*d->options));
+        r = ccm_option_check(&d->options[i], err);
+        if (r < 0) {
+            return r;
+        }
+        r = check_twice(d->option_list, i, &d->options[i], err);
+        if (r < 0) {
+            return r;
+        }
+        d->option_list[i] = &d->options[i];
+    }
+    d->plugin.options = d->option_list;
+    return 0;
+}
+
+static int refuse_watch(struct ccm_error *err, size_t index, const char *reason)
+{
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "watch %zu: %s", index + 1, reason);
+}
+
+static bool is_path_text(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789.-/";
+
+    return !ccm_text_empty(text) && text[0] != '/' && text[strspn(text, letters)] == '\0';
+}
+
+static int check_watch(const struct ccm_watch *watch, size_t index, struct ccm_error *err)
+{
+    if (watch->map == NULL) {
+        return refuse_watch(err, index, "lacks .map");
+    }
+    if (watch->kind == CCM_KIND_POD) {
+        return refuse_watch(err, index, "Pods cannot be watched");
+    }
+    if (watch->kind < CCM_KIND_SERVICE || watch->kind > CCM_KIND_RAW) {
+        return refuse_watch(err, index, "its kind is not known to this ccmd");
+    }
+    if (watch->kind != CCM_KIND_RAW) {
+        return watch->api_version == NULL && watch->resource == NULL
+                   ? 0
+                   : refuse_watch(err, index, ".api_version and .resource are for raw kinds only");
+    }
+    if (!is_path_text(watch->api_version)) {
+        return refuse_watch(err, index, "a raw kind needs .api_version, such as \"apps/v1\"");
+    }
+    if (!is_path_text(watch->resource) || strchr(watch->resource, '/') != NULL) {
+        return refuse_watch(err, index, "a raw kind needs .resource, such as \"deployments\"");
+    }
+    return 0;
+}
+
+static bool is_same_watch(const struct ccm_watch *a, const struct ccm_watch *b)
+{
+    return a->kind == b->kind && ccm_text_equal(a->api_version, b->api_version) &&
+           ccm_text_equal(a->resource, b->resource);
+}
+
+static int copy_one_watch(struct ccm_descriptor *d, const struct ccm_watch *theirs, size_t index,
+                          struct ccm_error *err)
+{
+    const size_t size = (size_t)theirs->struct_size;
+    struct ccm_watch *ours = &d->watches[index];
+    int r;
+
+    if (size < CCM_WATCH_SIZE_1_0) {
+        return refuse_watch(err, index, "set .struct_size = sizeof(struct ccm_watch)");
+    }
+    memcpy(ours, theirs, size < sizeof(*ours) ? size : sizeof(*ours));
+    r = check_watch(ours, index, err);
+    if (r < 0) {
+        return r;
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (is_same_watch(&d->watches[i], ours)) {
+            return refuse_watch(err, index, "the same kind is watched already");
+        }
+    }
+    d->watch_list[index] = ours;
+    return 0;
+}
+
+static int copy_watches(struct ccm_descriptor *d, struct ccm_error *err)
+{
+    const struct ccm_watch *const *theirs = d->plugin.watches;
+    size_t count = 0;
+
+    while (theirs[count] != NULL) {
+        if (++count > MAX_WATCHES) {
+            return refuse(err, "its table of watches has no end: close it with NULL");
+        }
+    }
+    d->watches = calloc(count, sizeof(*d->watches));
+    d->watch_list = calloc(count + 1, sizeof(const struct ccm_watch *));
+    if (d->watches == NULL || d->watch_list == NULL) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const int r = copy_one_watch(d, theirs[i], i, err);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    d->plugin.watches = d->watch_list;
+    return 0;
+}
+
+static int fill(struct ccm_descriptor *d, const struct ccm_plugin *theirs, struct ccm_error *err)
+{
+    int r = check_abi(theirs, err);
+
+    if (r < 0) {
+        return r;
+    }
+    memcpy(&d->plugin, theirs,
+           theirs->struct_size < sizeof(d->plugin) ? theirs->struct_size : sizeof(d->plugin));
+    r = check_members(&d->plugin, err);
+    if (r < 0) {
+        return r;
+    }
+    if (d->plugin.version == NULL) {
+        d->plugin.version = "";
+    }
+    if (d->plugin.summary == NULL) {
+        d->plugin.summary = "";
+    }
+    r = copy_options(d, err);
+    if (r < 0) {
+        return r;
+    }
+    return copy_watches(d, err);
+}
+
+int ccm_descriptor_init(struct ccm_descriptor *descriptor, const struct ccm_plugin *theirs,
+                        struct ccm_error *err)
+{
+    int r;
+
+    memset(descriptor, 0, sizeof(*descriptor));
+    r = fill(descriptor, theirs, err);
+    if (r < 0) {
+        ccm_descriptor_fini(descriptor);
+    }
+    return r;
+}
+
+void ccm_descriptor_fini(struct ccm_descriptor *descriptor)
+{
+    free(descriptor->options);
+    free(descriptor->option_list);
+    free(descriptor->watches);
+    free(descriptor->watch_list);
+    memset(descriptor, 0, sizeof(*descriptor));
+}

@@ -1,0 +1,42 @@
+/*
+ * A plugin's descriptor, read as data: no function of the plugin runs here. What comes out has the
+ * layout of this build, whatever the plugin was built with: older ones lack members (NULL, 0), what
+ * newer ones have on top is left out. Option and watch tables are copied in the same way; texts are
+ * borrowed from the plugin, which stays loaded. Every thread; one at a time per struct.
+ */
+#ifndef CCM_PLUGIN_DESCRIPTOR_H
+#define CCM_PLUGIN_DESCRIPTOR_H
+
+#include "ccm/plugin.h"
+#include "util/attr.h"
+
+/* Sizes of ABI 1.0, frozen: less is no plugin of major 1. */
+#define CCM_PLUGIN_SIZE_1_0 (offsetof(struct ccm_plugin, summary) + sizeof(const char *))
+#define CCM_OPTION_SIZE_1_0 (offsetof(struct ccm_option, help) + sizeof(const char *))
+#define CCM_WATCH_SIZE_1_0  (offsetof(struct ccm_watch, map) + sizeof(void (*)(void)))
+
+struct ccm_descriptor {
+    struct ccm_plugin plugin; /* struct_size is the plugin's own; version and summary never NULL */
+    /* Private: what plugin.options and plugin.watches point to. */
+    struct ccm_option *options;
+    const struct ccm_option **option_list;
+    struct ccm_watch *watches;
+    const struct ccm_watch **watch_list;
+};
+
+/*
+ * Check and copy. `theirs` has at least its first two members. Refused: another major, a struct
+ * shorter than that of 1.0, a bad name, an unknown flag, a missing mandatory function, and every
+ * fault in the option table (see option.h) and in the watches. 0, -ENOMEM, or -EINVAL with err set,
+ * without the file's name; on failure nothing is left to free.
+ */
+CCM_NODISCARD int ccm_descriptor_init(struct ccm_descriptor *descriptor,
+                                      const struct ccm_plugin *theirs, struct ccm_error *err);
+
+/* Free the copies. Safe on a zeroed struct. */
+void ccm_descriptor_fini(struct ccm_descriptor *descriptor);
+
+/* "Service", "Node", ...; "?" for an unknown kind. */
+const char *ccm_descriptor_kind_name(uint64_t kind);
+
+#endif

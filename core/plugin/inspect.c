@@ -1,0 +1,93 @@
+#include "plugin/loader.h"
+#include "plugin/option.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+
+/* Texts of the plugin may hold anything; a terminal gets printable bytes only. */
+static void print_text(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const unsigned char c = (unsigned char)*text;
+
+        (void)fputc(c < 0x20 || c == 0x7f ? ' ' : c, out); /* sticks in the stream */
+    }
+}
+
+static void print_field(FILE *out, const char *label, const char *text)
+{
+    (void)fprintf(out, "  %-9s ", label); /* sticks in the stream, here and below */
+    print_text(out, text);
+    (void)fputc('\n', out);
+}
+
+static void print_watches(FILE *out, const struct ccm_watch *const *watches)
+{
+    (void)fprintf(out, "  %-9s", "watches");
+    for (size_t i = 0; watches[i] != NULL; i++) {
+        (void)fputs(i == 0 ? " " : ", ", out);
+        if (watches[i]->kind == CCM_KIND_RAW) {
+            print_text(out, watches[i]->api_version);
+            (void)fputc('/', out);
+            print_text(out, watches[i]->resource);
+        } else {
+            (void)fputs(ccm_descriptor_kind_name(watches[i]->kind), out);
+        }
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_option(FILE *out, const struct ccm_option *option)
+{
+    (void)fputs("    ", out);
+    if (option->group != NULL) {
+        (void)fprintf(out, "%s.", option->group);
+    }
+    (void)fprintf(out, "%s: %s", option->name, ccm_option_type_name(option->type));
+    if (option->type == CCM_OPTION_INT) {
+        (void)fprintf(out, " %" PRId64 "..%" PRId64, option->min, option->max);
+    }
+    if (option->values != NULL) {
+        (void)fputs(", one of ", out);
+        print_text(out, option->values);
+    }
+    if ((option->flags & CCM_OPTION_REQUIRED) != 0) {
+        (void)fputs(", required", out);
+    } else if (!ccm_text_empty(option->fallback)) {
+        (void)fputs(", default ", out);
+        print_text(out, option->fallback);
+    }
+    (void)fputs("\n        ", out);
+    print_text(out, option->help);
+    (void)fputc('\n', out);
+}
+
+static void print_abi(FILE *out, const struct ccm_plugin *desc)
+{
+    const char *age = "";
+
+    if (desc->struct_size > sizeof(*desc)) {
+        age = ", built for a newer minor than this ccmd has";
+    } else if (desc->struct_size < sizeof(*desc)) {
+        age = ", built for an older minor than this ccmd has";
+    }
+    (void)fprintf(out, "  %-9s %u (this ccmd: %u.%u%s)\n", "abi", desc->abi_major, CCM_ABI_MAJOR,
+                  CCM_ABI_MINOR, age);
+}
+
+void ccm_plugin_print(FILE *out, const struct ccm_loaded_plugin *plugin)
+{
+    const struct ccm_plugin *desc = plugin->desc;
+
+    (void)fprintf(out, "%s ", desc->name);
+    print_text(out, desc->version);
+    (void)fputc('\n', out);
+    print_field(out, "summary", desc->summary);
+    print_field(out, "file", plugin->path);
+    print_abi(out, desc);
+    print_watches(out, desc->watches);
+    (void)fprintf(out, "  options%s\n", desc->options[0] == NULL ? "   none" : "");
+    for (size_t i = 0; desc->options[i] != NULL; i++) {
+        print_option(out, desc->options[i]);
+    }
+}

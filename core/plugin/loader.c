@@ -1,0 +1,110 @@
+#include "plugin/loader.h"
+
+#include "plugin/elf.h"
+#include "plugin/trust.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+/*
+ * The path is opened once for the checks and again by the dynamic linker. A path through
+ * /proc/self/fd would close that gap, but takes the meaning of $ORIGIN away from the plugin's
+ * RUNPATH and its name from debuggers and sanitizers, and a reused descriptor number would hand out
+ * the wrong plugin. So the path is compared with the opened file afterwards; in between only those
+ * who are trusted anyway can write to any folder on the way.
+ */
+static int map_file(const char *path, int fd, void **ret_handle, struct ccm_error *err)
+{
+    struct stat st;
+    void *handle;
+    int r;
+
+    if (fstat(fd, &st) < 0) {
+        return ccm_error_set(err, -errno, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(errno));
+    }
+    r = ccm_elf_check(fd, path, err);
+    if (r < 0) {
+        return r;
+    }
+    handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == NULL) {
+        const char *reason = dlerror();
+        const size_t len = strlen(path);
+
+        if (reason == NULL) {
+            reason = "no reason given";
+        } else if (ccm_text_starts(reason, path) && ccm_text_starts(reason + len, ": ")) {
+            reason += len + 2;
+        }
+        return ccm_error_set(err, -ENOEXEC, CCM_ERROR_TERMINAL, "%s: cannot be loaded: %s", path,
+                             reason);
+    }
+    r = ccm_trust_same(path, &st, err);
+    if (r < 0) {
+        return r;
+    }
+    *ret_handle = handle;
+    return 0;
+}
+
+static int take_descriptor(struct ccm_loaded_plugin *plugin, struct ccm_error *err)
+{
+    const struct ccm_plugin *theirs = dlsym(plugin->handle, "ccm_plugin");
+    int r;
+
+    if (theirs == NULL) {
+        return ccm_error_set(err, -ENOEXEC, CCM_ERROR_TERMINAL,
+                             "%s: not a plugin of ccmd: it does not export the symbol ccm_plugin",
+                             plugin->path);
+    }
+    r = ccm_descriptor_init(&plugin->private_descriptor, theirs, err);
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "%s", plugin->path);
+    }
+    plugin->desc = &plugin->private_descriptor.plugin;
+    return 0;
+}
+
+int ccm_plugin_load(const char *spec, const char *plugin_dir, struct ccm_loaded_plugin **ret,
+                    struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_plugin_freep)
+    struct ccm_loaded_plugin *plugin = calloc(1, sizeof(*plugin));
+    CCM_CLEANUP(ccm_closep) int fd = -1;
+    int r;
+
+    if (plugin == NULL) {
+        return ccm_error_nomem(err);
+    }
+    r = ccm_trust_open(spec, plugin_dir, &plugin->private_path, &fd, err);
+    if (r < 0) {
+        return r;
+    }
+    plugin->path = plugin->private_path;
+    r = map_file(plugin->path, fd, &plugin->handle, err);
+    if (r < 0) {
+        return r;
+    }
+    r = take_descriptor(plugin, err);
+    if (r < 0) {
+        return r;
+    }
+    *ret = CCM_STEAL(plugin);
+    return 0;
+}
+
+void ccm_plugin_free(struct ccm_loaded_plugin *plugin)
+{
+    if (plugin != NULL) {
+        ccm_descriptor_fini(&plugin->private_descriptor);
+        free(plugin->private_path);
+        free(plugin);
+    }
+}
+
+void ccm_plugin_freep(struct ccm_loaded_plugin **plugin)
+{
+    ccm_plugin_free(*plugin);
+}

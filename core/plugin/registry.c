@@ -1,0 +1,343 @@
+#include "plugin/registry.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#include <pthread.h>
+
+struct slot {
+    struct ccm_plugin_entry entry; /* first: entries handed out are slots */
+    char *name;
+    struct ccm_loaded_plugin *loaded;
+    bool has_self; /* destroy() is owed */
+    bool stopped;  /* stop() was called: what still comes from a late start() changes no state */
+    enum ccm_plugin_state state;
+    struct ccm_error error;
+};
+
+struct ccm_registry {
+    struct slot **items;
+    size_t len;
+    size_t cap;
+    pthread_mutex_t lock; /* guards stopped, state and error of the slots; innermost */
+};
+
+static struct slot *slot_of(const struct ccm_plugin_entry *entry)
+{
+    return (struct slot *)entry;
+}
+
+static void slot_free(struct slot *slot)
+{
+    ccm_plugin_free(slot->loaded);
+    free(slot->name);
+    free(slot);
+}
+
+/* error NULL = none. */
+static void set_state(struct ccm_registry *registry, struct slot *slot, enum ccm_plugin_state state,
+                      const struct ccm_error *error)
+{
+    (void)pthread_mutex_lock(&registry->lock); /* a plain mutex: cannot fail */
+    if (!slot->stopped) {
+        slot->state = state;
+    }
+    if (error == NULL) {
+        ccm_error_clear(&slot->error);
+    } else {
+        ccm_error_copy(&slot->error, error);
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+}
+
+static enum ccm_plugin_state get_state(struct ccm_registry *registry, const struct slot *slot)
+{
+    return ccm_registry_status(registry, &slot->entry, NULL);
+}
+
+struct ccm_registry *ccm_registry_new(void)
+{
+    struct ccm_registry *registry = calloc(1, sizeof(*registry));
+
+    if (registry != NULL && pthread_mutex_init(&registry->lock, NULL) != 0) {
+        free(registry);
+        registry = NULL;
+    }
+    return registry;
+}
+
+void ccm_registry_free(struct ccm_registry *registry)
+{
+    if (registry == NULL) {
+        return;
+    }
+    ccm_registry_destroy(registry);
+    for (size_t i = 0; i < registry->len; i++) {
+        slot_free(registry->items[i]);
+    }
+    free(registry->items);
+    (void)pthread_mutex_destroy(&registry->lock); /* nobody holds it */
+    free(registry);
+}
+
+void ccm_registry_freep(struct ccm_registry **registry)
+{
+    ccm_registry_free(*registry);
+}
+
+static int check_name(const struct ccm_registry *registry, const char *name,
+                      const struct ccm_loaded_plugin *loaded, struct ccm_error *err)
+{
+    for (size_t i = 0; i < registry->len; i++) {
+        const struct ccm_loaded_plugin *other = registry->items[i]->loaded;
+
+        if (other != NULL && ccm_text_equal(other->desc->name, loaded->desc->name)) {
+            return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                                 "%s: a plugin named \"%s\" is loaded already, from %s: remove one "
+                                 "of the two",
+                                 loaded->path, loaded->desc->name, other->path);
+        }
+    }
+    if (!ccm_text_equal(name, loaded->desc->name)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "%s: the configuration calls it \"%s\", its own name is \"%s\": use "
+                             "that",
+                             loaded->path, name, loaded->desc->name);
+    }
+    return 0;
+}
+
+static int load_into(struct ccm_registry *registry, struct slot *slot, const char *file,
+                     const char *plugin_dir, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_plugin_freep) struct ccm_loaded_plugin *loaded = NULL;
+    int r = ccm_plugin_load(file == NULL ? slot->name : file, plugin_dir, &loaded, err);
+
+    if (r < 0) {
+        return r;
+    }
+    r = check_name(registry, slot->name, loaded, err);
+    if (r < 0) {
+        return r;
+    }
+    slot->loaded = CCM_STEAL(loaded);
+    slot->entry.loaded = slot->loaded;
+    return 0;
+}
+
+static int append(struct ccm_registry *registry, const char *name, bool critical, struct slot **ret)
+{
+    struct slot *slot;
+    int r =
+        ccm_array_grow(&registry->items, &registry->cap, registry->len + 1, sizeof(struct slot *));
+
+    if (r < 0) {
+        return r;
+    }
+    slot = calloc(1, sizeof(*slot));
+    if (slot == NULL) {
+        return -ENOMEM;
+    }
+    slot->name = strdup(name);
+    if (slot->name == NULL) {
+        free(slot);
+        return -ENOMEM;
+    }
+    slot->entry.name = slot->name;
+    slot->entry.critical = critical;
+    ccm_error_clear(&slot->error);
+    registry->items[registry->len++] = slot;
+    *ret = slot;
+    return 0;
+}
+
+static void log_failure(const struct slot *slot, const char *what, const struct ccm_error *err)
+{
+    const struct ccm_log log = { .part = "plugin", .object = slot->name };
+
+    ccm_log_error(&log, "%s: %s", what, err->message);
+}
+
+int ccm_registry_load(struct ccm_registry *registry, const char *name, const char *file,
+                      const char *plugin_dir, bool critical, struct ccm_plugin_entry **ret)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct slot *slot = NULL;
+    int r = append(registry, name, critical, &slot);
+
+    if (ret != NULL) {
+        *ret = slot == NULL ? NULL : &slot->entry;
+    }
+    if (r < 0) {
+        return r;
+    }
+    r = load_into(registry, slot, file, plugin_dir, &err);
+    if (r < 0) {
+        log_failure(slot, "refused", &err);
+        set_state(registry, slot, CCM_PLUGIN_STATE_FAILED, &err);
+        return r;
+    }
+    set_state(registry, slot, CCM_PLUGIN_STATE_LOADED, NULL);
+    return 0;
+}
+
+size_t ccm_registry_len(const struct ccm_registry *registry)
+{
+    return registry->len;
+}
+
+struct ccm_plugin_entry *ccm_registry_at(struct ccm_registry *registry, size_t index)
+{
+    return &registry->items[index]->entry;
+}
+
+/* What a plugin answered, made usable whatever it was: negative and with a message. */
+static int failure_of(const struct slot *slot, const char *function, int r, struct ccm_error *err)
+{
+    err->message[sizeof(err->message) - 1] = '\0';
+    if (r > 0) {
+        r = ccm_error_set(err, -EPROTO, CCM_ERROR_BUG, "returned %d, which means nothing", r);
+    } else if (err->kind == CCM_ERROR_NONE || err->message[0] == '\0') {
+        r = ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "failed without a message: %s",
+                          strerror(-r));
+    }
+    return ccm_error_wrap(err, r, "%s: %s", slot->loaded->path, function);
+}
+
+int ccm_registry_create(struct ccm_registry *registry, struct ccm_plugin_entry *entry,
+                        const struct ccm_host *host)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct slot *slot = slot_of(entry);
+    void *self = NULL;
+    int r;
+
+    if (get_state(registry, slot) != CCM_PLUGIN_STATE_LOADED) {
+        return -EINVAL;
+    }
+    r = slot->loaded->desc->create(host, &self, &err);
+    if (r != 0) {
+        r = failure_of(slot, "create", r, &err);
+        log_failure(slot, "left out", &err);
+        set_state(registry, slot, CCM_PLUGIN_STATE_FAILED, &err);
+        return r;
+    }
+    slot->entry.self = self;
+    slot->has_self = true;
+    set_state(registry, slot, CCM_PLUGIN_STATE_CREATED, NULL);
+    return 0;
+}
+
+int ccm_registry_start(struct ccm_registry *registry, struct ccm_plugin_entry *entry)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct slot *slot = slot_of(entry);
+    int r = 0;
+
+    if (get_state(registry, slot) != CCM_PLUGIN_STATE_CREATED) {
+        return -EINVAL;
+    }
+    if (slot->loaded->desc->start != NULL) {
+        r = slot->loaded->desc->start(slot->entry.self, &err);
+    }
+    if (r != 0) {
+        r = failure_of(slot, "start", r, &err);
+
+        const bool final = err.kind == CCM_ERROR_TERMINAL || err.kind == CCM_ERROR_BUG;
+
+        log_failure(slot, final ? "left out" : "starts later", &err);
+        set_state(registry, slot, final ? CCM_PLUGIN_STATE_FAILED : CCM_PLUGIN_STATE_CREATED, &err);
+        return r;
+    }
+    set_state(registry, slot, CCM_PLUGIN_STATE_STARTED, NULL);
+    return 0;
+}
+
+/* Whether stop() is owed, and now taken care of. */
+static bool take_stop(struct ccm_registry *registry, struct slot *slot)
+{
+    bool owed;
+
+    (void)pthread_mutex_lock(&registry->lock); /* a plain mutex: cannot fail */
+    owed = slot->has_self && !slot->stopped;
+    if (owed) {
+        slot->stopped = true;
+        if (slot->state != CCM_PLUGIN_STATE_FAILED) {
+            slot->state = CCM_PLUGIN_STATE_STOPPED;
+        }
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+    return owed;
+}
+
+void ccm_registry_stop(struct ccm_registry *registry)
+{
+    for (size_t i = registry->len; i > 0; i--) {
+        struct slot *slot = registry->items[i - 1];
+
+        if (take_stop(registry, slot) && slot->loaded->desc->stop != NULL) {
+            slot->loaded->desc->stop(slot->entry.self);
+        }
+    }
+}
+
+void ccm_registry_destroy(struct ccm_registry *registry)
+{
+    ccm_registry_stop(registry);
+    for (size_t i = registry->len; i > 0; i--) {
+        struct slot *slot = registry->items[i - 1];
+
+        if (slot->has_self) {
+            slot->has_self = false;
+            slot->loaded->desc->destroy(slot->entry.self);
+            slot->entry.self = NULL;
+        }
+    }
+}
+
+enum ccm_plugin_state ccm_registry_status(struct ccm_registry *registry,
+                                          const struct ccm_plugin_entry *entry,
+                                          struct ccm_error *err)
+{
+    const struct slot *slot = slot_of(entry);
+    enum ccm_plugin_state state;
+
+    (void)pthread_mutex_lock(&registry->lock); /* a plain mutex: cannot fail */
+    state = slot->state;
+    if (err != NULL) {
+        ccm_error_copy(err, &slot->error);
+    }
+    (void)pthread_mutex_unlock(&registry->lock);
+    return state;
+}
+
+const char *ccm_registry_state_name(enum ccm_plugin_state state)
+{
+    switch (state) {
+    case CCM_PLUGIN_STATE_FAILED:
+        return "failed";
+    case CCM_PLUGIN_STATE_LOADED:
+        return "loaded";
+    case CCM_PLUGIN_STATE_CREATED:
+        return "created";
+    case CCM_PLUGIN_STATE_STARTED:
+        return "started";
+    case CCM_PLUGIN_STATE_STOPPED:
+        return "stopped";
+    }
+    return "?";
+}
+
+const struct ccm_plugin_entry *ccm_registry_critical_failure(struct ccm_registry *registry)
+{
+    for (size_t i = 0; i < registry->len; i++) {
+        const struct slot *slot = registry->items[i];
+
+        if (slot->entry.critical && get_state(registry, slot) == CCM_PLUGIN_STATE_FAILED) {
+            return &slot->entry;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,85 @@
+/*
+ * The plugins of one daemon, in the order of the configuration, and how far each has come. A plugin
+ * that is refused or fails is logged here, once, with file and reason; it stays in the list and the
+ * others go on. Whether that ends the daemon (`critical`) is the caller's decision, see
+ * ccm_registry_critical_failure().
+ *
+ * One thread loads, creates, stops, destroys. Once every plugin is created, start may be called by
+ * a thread per plugin, and ccm_registry_status by any thread. No lock is held over a call into a
+ * plugin.
+ */
+#ifndef CCM_PLUGIN_REGISTRY_H
+#define CCM_PLUGIN_REGISTRY_H
+
+#include "ccm/plugin.h"
+#include "plugin/loader.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum ccm_plugin_state {
+    CCM_PLUGIN_STATE_FAILED, /* refused, or failed for good: see the error */
+    CCM_PLUGIN_STATE_LOADED,
+    CCM_PLUGIN_STATE_CREATED, /* map() may be called; an error tells why start has to be repeated */
+    CCM_PLUGIN_STATE_STARTED, /* reconcile() may be called */
+    CCM_PLUGIN_STATE_STOPPED,
+};
+
+/* Fixed once loaded; `self` once created. Lives as long as the registry. */
+struct ccm_plugin_entry {
+    const char *name; /* of the configuration */
+    bool critical;
+    const struct ccm_loaded_plugin *loaded; /* NULL when it was refused */
+    void *self; /* of create(); may be NULL for a plugin without state */
+};
+
+struct ccm_registry;
+
+/* NULL on ENOMEM. */
+struct ccm_registry *ccm_registry_new(void);
+
+/* Destroys what is still created, then frees. NULL is allowed. */
+void ccm_registry_free(struct ccm_registry *registry);
+/* For CCM_CLEANUP. */
+void ccm_registry_freep(struct ccm_registry **registry);
+
+/*
+ * Load the plugin `name` from `file` (any spec of trust.h), or from NAME.so in plugin_dir when file
+ * is NULL, and append it. Besides what the loader refuses: a name that is loaded already, and a
+ * plugin that calls itself something else than `name`. 0, or the negative errno of the refusal: the
+ * entry is in the list, in state failed. *ret (may be NULL) is the entry, or NULL if there was no
+ * memory for one.
+ */
+int ccm_registry_load(struct ccm_registry *registry, const char *name, const char *file,
+                      const char *plugin_dir, bool critical, struct ccm_plugin_entry **ret);
+
+size_t ccm_registry_len(const struct ccm_registry *registry);
+struct ccm_plugin_entry *ccm_registry_at(struct ccm_registry *registry, size_t index);
+
+/* loaded -> created. The host has to outlive the registry's destroy. 0, or negative: failed. */
+int ccm_registry_create(struct ccm_registry *registry, struct ccm_plugin_entry *entry,
+                        const struct ccm_host *host);
+
+/* created -> started; may block for 30 s. 0, or negative: failed for good when the error's kind is
+ * terminal, else still created and to be called again with backoff. */
+int ccm_registry_start(struct ccm_registry *registry, struct ccm_plugin_entry *entry);
+
+/* Tell all created and started plugins to stop, last one first. Does not wait. */
+void ccm_registry_stop(struct ccm_registry *registry);
+
+/* Destroy every instance, last one first. No call into any plugin may be running. */
+void ccm_registry_destroy(struct ccm_registry *registry);
+
+/* State and, with kind CCM_ERROR_NONE if there was none, the latest error. err may be NULL. */
+enum ccm_plugin_state ccm_registry_status(struct ccm_registry *registry,
+                                          const struct ccm_plugin_entry *entry,
+                                          struct ccm_error *err);
+
+/* "failed", "loaded", "created", "started", "stopped". */
+const char *ccm_registry_state_name(enum ccm_plugin_state state);
+
+/* The first critical plugin in state failed, or NULL. */
+const struct ccm_plugin_entry *ccm_registry_critical_failure(struct ccm_registry *registry);
+
+#endif

@@ -1,0 +1,90 @@
+#include "sched/backoff.h"
+
+#include <stddef.h>
+
+const struct ccm_backoff_policy ccm_backoff_default = {
+    .rules = {
+        [CCM_ERROR_TRANSIENT] = { 1000, 300 * 1000 },
+        [CCM_ERROR_THROTTLED] = { 4000, 120 * 1000 },
+        [CCM_ERROR_CONFLICT] = { 100, 10 * 1000 },
+        [CCM_ERROR_NOT_FOUND] = { 1000, 300 * 1000 },
+        [CCM_ERROR_AUTH] = { 30 * 1000, 600 * 1000 },
+        [CCM_ERROR_TERMINAL] = { 600 * 1000, 3600 * 1000 },
+        [CCM_ERROR_CANCELLED] = { 0, 0 },
+        [CCM_ERROR_BUG] = { 600 * 1000, 3600 * 1000 },
+    },
+};
+
+static size_t row_of(uint64_t kind)
+{
+    return kind == CCM_ERROR_NONE || kind >= CCM_BACKOFF_KINDS ? CCM_ERROR_TRANSIENT : (size_t)kind;
+}
+
+/* Evenly in [low, low + span]; span stays far below 2^32, so the product fits. */
+static uint64_t spread(uint64_t low, uint64_t span, uint32_t random)
+{
+    return low + (((span + 1) * random) >> 32);
+}
+
+static uint64_t doubled(const struct ccm_backoff_rule *rule, uint8_t failures)
+{
+    uint64_t delay = rule->base_ms;
+
+    for (uint8_t i = 0; i < failures && delay < rule->max_ms; i++) {
+        delay *= 2;
+    }
+    return delay < rule->max_ms ? delay : rule->max_ms;
+}
+
+int64_t ccm_backoff_next_ms(struct ccm_backoff *state, const struct ccm_backoff_policy *policy,
+                            const struct ccm_error *err, uint32_t random)
+{
+    const size_t row = row_of(err->kind);
+    const struct ccm_backoff_rule *rule = &policy->rules[row];
+    const uint64_t hint = err->retry_after_ms < CCM_BACKOFF_HINT_MAX_MS ? err->retry_after_ms
+                                                                        : CCM_BACKOFF_HINT_MAX_MS;
+
+    if (rule->base_ms == 0) {
+        return 0;
+    }
+
+    const uint64_t delay = doubled(rule, state->failures[row]);
+
+    if (state->failures[row] < UINT8_MAX) {
+        state->failures[row]++;
+    }
+    if (row == CCM_ERROR_THROTTLED && hint > 0) {
+        return (int64_t)spread(hint, hint / 2, random);
+    }
+
+    const uint64_t wait = spread(delay - delay / 2, delay / 2, random);
+
+    return (int64_t)(wait > hint ? wait : hint);
+}
+
+void ccm_backoff_forget(struct ccm_backoff *state)
+{
+    *state = (struct ccm_backoff){ 0 };
+}
+
+uint32_t ccm_backoff_failures(const struct ccm_backoff *state)
+{
+    uint32_t sum = 0;
+
+    for (size_t i = 0; i < CCM_BACKOFF_KINDS; i++) {
+        sum += state->failures[i];
+    }
+    return sum;
+}
+
+uint32_t ccm_backoff_random(uint64_t *state)
+{
+    /* A Weyl sequence, mixed by two multiply-xor rounds (the splitmix64 construction). */
+    *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    uint64_t mixed = *state;
+
+    mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)((mixed ^ (mixed >> 31)) >> 32);
+}

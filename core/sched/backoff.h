@@ -1,0 +1,66 @@
+/*
+ * How long a key waits after a failure. Pure: a state per key, a table of rules, a random number.
+ *
+ * Each kind of error doubles on its own account, so a key that alternates between a conflict and a
+ * broken network slows down in both, and a first terminal error after many others still waits its
+ * own base. A success forgets everything.
+ *
+ *     kind        base     most     why
+ *     transient   1 s      300 s    the other side is ill; also kinds nobody knows
+ *     throttled   4 s      120 s    only without a retry_after_ms, see below
+ *     conflict    100 ms   10 s     somebody else was faster: look again soon
+ *     not-found   1 s      300 s    as transient
+ *     auth        30 s     600 s    an operator has to act
+ *     terminal    10 min   60 min   really waits for a change of the object, which queues the key
+ *     bug         10 min   60 min   as terminal
+ *     cancelled   0        0        not a failure of the key: at once, and not counted
+ *
+ * The n-th failure of a kind takes d = min(base * 2^(n-1), most) and waits between d/2 and d.
+ * A retry_after_ms of the other side (cut at CCM_BACKOFF_HINT_MAX_MS) is never undercut; for
+ * "throttled" it replaces the table: the wait is between the hint and one and a half hints.
+ *
+ * Nothing here is synchronised: the owner of the state brings the lock.
+ */
+#ifndef CCM_SCHED_BACKOFF_H
+#define CCM_SCHED_BACKOFF_H
+
+#include "ccm/error.h"
+
+#include <stdint.h>
+
+#define CCM_BACKOFF_KINDS       9      /* CCM_ERROR_NONE .. CCM_ERROR_BUG */
+#define CCM_BACKOFF_HINT_MAX_MS 600000 /* longest retry_after_ms that is believed */
+
+/* base_ms 0: at once, not counted. */
+struct ccm_backoff_rule {
+    uint32_t base_ms;
+    uint32_t max_ms;
+};
+
+/* Indexed by CCM_ERROR_*; CCM_ERROR_NONE and unknown kinds use the row of transient. */
+struct ccm_backoff_policy {
+    struct ccm_backoff_rule rules[CCM_BACKOFF_KINDS];
+};
+
+/* The table above. */
+extern const struct ccm_backoff_policy ccm_backoff_default;
+
+/* Failures in a row of one key, by kind. Zeroed = none. */
+struct ccm_backoff {
+    uint8_t failures[CCM_BACKOFF_KINDS]; /* saturates */
+};
+
+/* Count the failure and return how long to wait, in ms. `random` is any evenly spread number. */
+int64_t ccm_backoff_next_ms(struct ccm_backoff *state, const struct ccm_backoff_policy *policy,
+                            const struct ccm_error *err, uint32_t random);
+
+/* Success: the next failure starts at the base again. */
+void ccm_backoff_forget(struct ccm_backoff *state);
+
+/* Counted failures in a row, of all kinds together. */
+uint32_t ccm_backoff_failures(const struct ccm_backoff *state);
+
+/* Evenly spread numbers for jitter, not for secrets; the state starts with any seed. */
+uint32_t ccm_backoff_random(uint64_t *state);
+
+#endif

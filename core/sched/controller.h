@@ -1,0 +1,100 @@
+/*
+ * The workers of one plugin: take keys from a queue, call reconcile, turn its verdict into what
+ * happens next.
+ *
+ *     0, requeue_after_ms 0    forget the failures
+ *     0, requeue_after_ms n    forget them, and call again after n ms (at most 30 days)
+ *     negative                 wait by kind, see backoff.h
+ *     positive                 means nothing by contract: CCM_ERROR_BUG
+ *
+ * CCM_ERROR_CANCELLED is believed only while the controller stops: then nothing is counted. A call
+ * that ran into its deadline, or gave up without being asked to, counts as CCM_ERROR_TRANSIENT, so
+ * that it cannot spin. An error stops here: each failed call is logged once, with its id, kind,
+ * message and the next retry.
+ *
+ * Life: new -> enqueue from now on -> start (the gate: not before the caches are filled) -> stop
+ * -> join -> free. A key is never in two calls at once.
+ *
+ * A watchdog thread warns, once per call, about a call that takes longer than slow_ms.
+ */
+#ifndef CCM_SCHED_CONTROLLER_H
+#define CCM_SCHED_CONTROLLER_H
+
+#include "ccm/plugin.h"
+#include "sched/queue.h"
+#include "util/attr.h"
+#include "util/cancel.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CCM_CONTROLLER_WORKERS_MAX 256
+#define CCM_CONTROLLER_BATCH_MAX   1024
+
+struct ccm_controller;
+
+/* As in struct ccm_plugin. req->core points to a struct ccm_cancel, which is set when the
+ * controller stops; the deadline is not part of it. */
+typedef int (*ccm_reconcile_fn)(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                                struct ccm_error *err);
+
+struct ccm_controller_options {
+    const char *name;    /* of the plugin; copied; at most 32 bytes count */
+    uint32_t workers;    /* 1 .. CCM_CONTROLLER_WORKERS_MAX; 0 = 1 */
+    uint32_t batch_max;  /* most keys per call; 0 = 1; cut to CCM_CONTROLLER_BATCH_MAX */
+    uint32_t timeout_ms; /* deadline of one call; 0 = 120 s */
+    uint32_t slow_ms;    /* a call that takes longer is named in the log; 0 = 30 s */
+    const struct ccm_backoff_policy *backoff; /* borrowed; NULL = ccm_backoff_default */
+
+    ccm_reconcile_fn reconcile;
+    void *arg;
+
+    /* Set the flag and wake whoever waits with it (such as ccm_http_cancel()). Called by stop(),
+     * once per worker, without a lock. NULL = the flag is set, nobody is woken. */
+    void (*cancel)(void *cancel_arg, struct ccm_cancel *flag);
+    void *cancel_arg;
+};
+
+struct ccm_controller_stats {
+    struct ccm_queue_stats queue;
+    uint64_t calls;                     /* ended reconcile calls, of these: */
+    uint64_t succeeded;                 /* without requeue_after_ms */
+    uint64_t requeued;                  /* with */
+    uint64_t failed[CCM_BACKOFF_KINDS]; /* by kind as it was counted */
+    uint64_t busy_ms;                   /* time that all ended calls took */
+    uint64_t slow;                      /* calls that were warned about */
+    uint64_t running;                   /* calls at this moment */
+    uint64_t longest_ms;                /* age of the oldest of them */
+};
+
+/* No thread is started. 0, -ENOMEM, -EINVAL (workers, no reconcile); err may be NULL. */
+CCM_NODISCARD int ccm_controller_new(const struct ccm_controller_options *options,
+                                     struct ccm_controller **ret, struct ccm_error *err);
+
+/* Have the key worked on, now or after delay_ms. Any thread, also before start(), never blocks. A
+ * key that cannot be queued (see ccm_queue_add()) is named in the log. */
+void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, uint64_t lane,
+                            uint64_t delay_ms);
+
+/* Start workers and watchdog. Once. On failure nothing runs (it waits for that) and the
+ * controller can only be freed.
+ */
+CCM_NODISCARD int ccm_controller_start(struct ccm_controller *controller, struct ccm_error *err);
+
+/* Running calls are cancelled (also one that begins at this moment), no further one begins, what
+ * waits is dropped. Returns at once. Any thread; repeating it is fine. */
+void ccm_controller_stop(struct ccm_controller *controller);
+
+/*
+ * After stop(): wait until all threads have ended, at most until the monotonic time deadline_ms.
+ * 0, or -ETIMEDOUT: the calls that hang were named in the log, and the controller may not be freed;
+ * the process should end. One thread; after -ETIMEDOUT it may be called again.
+ */
+CCM_NODISCARD int ccm_controller_join(struct ccm_controller *controller, int64_t deadline_ms);
+
+/* Never started, or joined. NULL is fine. */
+void ccm_controller_free(struct ccm_controller *controller);
+
+void ccm_controller_get_stats(struct ccm_controller *controller, struct ccm_controller_stats *ret);
+
+#endif

@@ -1,0 +1,99 @@
+#include "sched/heap.h"
+
+#include "util/array.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void ccm_heap_fini(struct ccm_heap *heap)
+{
+    free(heap->items);
+    *heap = (struct ccm_heap){ 0 };
+}
+
+int ccm_heap_reserve(struct ccm_heap *heap, size_t count)
+{
+    return ccm_array_grow(&heap->items, &heap->cap, count, sizeof(struct ccm_heap_item *));
+}
+
+static bool before(const struct ccm_heap_item *a, const struct ccm_heap_item *b)
+{
+    return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
+}
+
+static void place(struct ccm_heap *heap, size_t index, struct ccm_heap_item *item)
+{
+    heap->items[index] = item;
+    item->place = index + 1;
+}
+
+static void sift_up(struct ccm_heap *heap, size_t index, struct ccm_heap_item *item)
+{
+    while (index > 0) {
+        const size_t parent = (index - 1) / 2;
+
+        if (!before(item, heap->items[parent])) {
+            break;
+        }
+        place(heap, index, heap->items[parent]);
+        index = parent;
+    }
+    place(heap, index, item);
+}
+
+static void sift_down(struct ccm_heap *heap, size_t index, struct ccm_heap_item *item)
+{
+    for (;;) {
+        size_t child = 2 * index + 1;
+
+        if (child + 1 < heap->len && before(heap->items[child + 1], heap->items[child])) {
+            child++;
+        }
+        if (child >= heap->len || !before(heap->items[child], item)) {
+            break;
+        }
+        place(heap, index, heap->items[child]);
+        index = child;
+    }
+    place(heap, index, item);
+}
+
+void ccm_heap_put(struct ccm_heap *heap, struct ccm_heap_item *item, int64_t due_ms)
+{
+    assert(item->place == 0 && heap->len < heap->cap);
+    item->due_ms = due_ms;
+    item->order = heap->next_order++;
+    heap->len++;
+    sift_up(heap, heap->len - 1, item);
+}
+
+void ccm_heap_remove(struct ccm_heap *heap, struct ccm_heap_item *item)
+{
+    if (item->place == 0) {
+        return;
+    }
+
+    const size_t index = item->place - 1;
+    struct ccm_heap_item *last = heap->items[heap->len - 1];
+
+    heap->len--;
+    item->place = 0;
+    if (last == item) {
+        return;
+    }
+    if (before(last, item)) {
+        sift_up(heap, index, last);
+    } else {
+        sift_down(heap, index, last);
+    }
+}
+
+bool ccm_heap_has(const struct ccm_heap_item *item)
+{
+    return item->place != 0;
+}
+
+struct ccm_heap_item *ccm_heap_first(const struct ccm_heap *heap)
+{
+    return heap->len == 0 ? NULL : heap->items[0];
+}

@@ -1,0 +1,73 @@
+#include "sched/lanes.h"
+
+static const unsigned weights[CCM_LANES_COUNT] = { 8, 4, 2, 1 };
+
+void ccm_lanes_append(struct ccm_lanes *lanes, uint64_t lane, struct ccm_lanes_item *item)
+{
+    struct ccm_lanes_list *list = &lanes->lists[lane];
+
+    item->prev = list->tail;
+    item->next = NULL;
+    if (list->tail == NULL) {
+        list->head = item;
+    } else {
+        list->tail->next = item;
+    }
+    list->tail = item;
+    list->len++;
+    lanes->len++;
+}
+
+void ccm_lanes_remove(struct ccm_lanes *lanes, uint64_t lane, struct ccm_lanes_item *item)
+{
+    struct ccm_lanes_list *list = &lanes->lists[lane];
+
+    if (item->prev == NULL) {
+        list->head = item->next;
+    } else {
+        item->prev->next = item->next;
+    }
+    if (item->next == NULL) {
+        list->tail = item->prev;
+    } else {
+        item->next->prev = item->prev;
+    }
+    item->prev = NULL;
+    item->next = NULL;
+    list->len--;
+    lanes->len--;
+}
+
+/* The most urgent lane that has both an item and a credit; CCM_LANES_COUNT when there is none. */
+static uint64_t find_credit(const struct ccm_lanes *lanes)
+{
+    uint64_t lane = 0;
+
+    while (lane < CCM_LANES_COUNT &&
+           (lanes->lists[lane].len == 0 || lanes->lists[lane].credits == 0)) {
+        lane++;
+    }
+    return lane;
+}
+
+struct ccm_lanes_item *ccm_lanes_next(struct ccm_lanes *lanes)
+{
+    if (lanes->len == 0) {
+        return NULL;
+    }
+
+    uint64_t lane = find_credit(lanes);
+
+    if (lane == CCM_LANES_COUNT) {
+        for (size_t i = 0; i < CCM_LANES_COUNT; i++) {
+            lanes->lists[i].credits = weights[i];
+        }
+        lane = find_credit(lanes);
+    }
+
+    struct ccm_lanes_item *item = lanes->lists[lane].head;
+
+    lanes->lists[lane].credits--;
+    ccm_lanes_remove(lanes, lane, item);
+    return item;
+}

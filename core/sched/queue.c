@@ -1,0 +1,516 @@
+#include "sched/queue.h"
+
+#include "sched/heap.h"
+#include "sched/lanes.h"
+#include "util/clock.h"
+#include "util/strmap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All that is known about one key; it lives while the key is in any set or has failures. */
+struct entry {
+    struct ccm_heap_item delay;
+    uint64_t delay_lane;
+    bool delay_is_verdict; /* nobody but a verdict asked for the delay */
+
+    bool dirty;
+    bool processing;
+    uint64_t lane; /* while dirty */
+
+    struct ccm_lanes_item place; /* in the lane, while dirty and not processing */
+
+    struct ccm_backoff backoff;
+    char key[];
+};
+
+enum state { OPEN, DRAINING, SHUT };
+
+struct ccm_queue {
+    struct ccm_queue_options options;
+
+    pthread_mutex_t lock; /* guards all below; leaf */
+    pthread_cond_t ready; /* get(): a key, an earlier delay, shutdown */
+    pthread_cond_t idle;  /* drain(): nothing ready or processed */
+
+    enum state state;
+    struct ccm_strmap *entries;
+    struct ccm_lanes lanes;
+    struct ccm_heap delays;
+    size_t processing;
+    uint64_t random;
+    uint64_t adds;
+    uint64_t retries;
+};
+
+static void lock(struct ccm_queue *queue)
+{
+    (void)pthread_mutex_lock(&queue->lock); /* a default mutex, never taken twice */
+}
+
+static void unlock(struct ccm_queue *queue)
+{
+    (void)pthread_mutex_unlock(&queue->lock); /* as above */
+}
+
+static int64_t now_ms(const struct ccm_queue *queue)
+{
+    return queue->options.now_ms == NULL ? ccm_clock_now_ms()
+                                         : queue->options.now_ms(queue->options.arg);
+}
+
+/* --- entries -------------------------------------------------------------------------------- */
+
+static struct entry *entry_of_delay(struct ccm_heap_item *item)
+{
+    return (struct entry *)(void *)((char *)item - offsetof(struct entry, delay));
+}
+
+static struct entry *entry_of_place(struct ccm_lanes_item *item)
+{
+    return (struct entry *)(void *)((char *)item - offsetof(struct entry, place));
+}
+
+/* Find or make the entry. Room in the heap is kept for every entry, so delaying never fails. */
+static int obtain(struct ccm_queue *queue, const char *key, struct entry **ret)
+{
+    struct entry *entry = ccm_strmap_get(queue->entries, key);
+
+    if (entry != NULL) {
+        *ret = entry;
+        return 0;
+    }
+
+    const size_t len = strnlen(key, CCM_QUEUE_KEY_MAX + 1);
+    const size_t count = ccm_strmap_len(queue->entries);
+
+    if (len == 0 || len > CCM_QUEUE_KEY_MAX) {
+        return -EINVAL;
+    }
+    if (count >= CCM_QUEUE_KEYS_MAX) {
+        return -ENOSPC;
+    }
+
+    int r = ccm_heap_reserve(&queue->delays, count + 1);
+
+    if (r < 0) {
+        return r;
+    }
+    entry = calloc(1, sizeof(*entry) + len + 1);
+    if (entry == NULL) {
+        return -ENOMEM;
+    }
+    memcpy(entry->key, key, len + 1);
+    r = ccm_strmap_set(queue->entries, key, entry);
+    if (r < 0) {
+        free(entry);
+        return r;
+    }
+    *ret = entry;
+    return 0;
+}
+
+static void drop_if_unused(struct ccm_queue *queue, struct entry *entry)
+{
+    if (!entry->dirty && !entry->processing && !ccm_heap_has(&entry->delay) &&
+        ccm_backoff_failures(&entry->backoff) == 0) {
+        ccm_strmap_del(queue->entries, entry->key);
+    }
+}
+
+/* --- the sets ------------------------------------------------------------------------------- */
+
+static void make_dirty(struct ccm_queue *queue, struct entry *entry, uint64_t lane)
+{
+    if (entry->dirty) {
+        if (lane < entry->lane) {
+            if (entry->processing) {
+                entry->lane = lane;
+            } else {
+                ccm_lanes_remove(&queue->lanes, entry->lane, &entry->place);
+                entry->lane = lane;
+                ccm_lanes_append(&queue->lanes, entry->lane, &entry->place);
+            }
+        }
+        return;
+    }
+    entry->dirty = true;
+    entry->lane = lane;
+    queue->adds++;
+    if (!entry->processing) {
+        ccm_lanes_append(&queue->lanes, entry->lane, &entry->place);
+        (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
+    }
+}
+
+static void delay_until(struct ccm_queue *queue, struct entry *entry, uint64_t lane, int64_t due_ms,
+                        bool verdict)
+{
+    if (!ccm_heap_has(&entry->delay)) {
+        entry->delay_lane = lane;
+        entry->delay_is_verdict = verdict;
+        ccm_heap_put(&queue->delays, &entry->delay, due_ms);
+    } else {
+        entry->delay_lane = lane < entry->delay_lane ? lane : entry->delay_lane;
+        entry->delay_is_verdict = entry->delay_is_verdict && verdict;
+        if (due_ms < entry->delay.due_ms) {
+            ccm_heap_remove(&queue->delays, &entry->delay);
+            ccm_heap_put(&queue->delays, &entry->delay, due_ms);
+        }
+    }
+    if (ccm_heap_first(&queue->delays) == &entry->delay) {
+        (void)pthread_cond_signal(&queue->ready); /* a waiter has to look at its timeout again */
+    }
+}
+
+/* An add of any sort, with the lock held. */
+static void schedule_locked(struct ccm_queue *queue, struct entry *entry, uint64_t lane,
+                            int64_t delay_ms, bool verdict)
+{
+    const uint64_t known = lane < CCM_QUEUE_LANES ? lane : CCM_LANE_BULK;
+
+    if (delay_ms <= 0) {
+        make_dirty(queue, entry, known);
+    } else {
+        const int64_t cut = delay_ms < CCM_QUEUE_DELAY_MAX_MS ? delay_ms : CCM_QUEUE_DELAY_MAX_MS;
+
+        delay_until(queue, entry, known, now_ms(queue) + cut, verdict);
+    }
+}
+
+/* Move what is due from the heap to the lanes. */
+static void promote_locked(struct ccm_queue *queue)
+{
+    if (ccm_heap_first(&queue->delays) == NULL) {
+        return;
+    }
+
+    const int64_t now = now_ms(queue);
+    struct ccm_heap_item *item;
+
+    while ((item = ccm_heap_first(&queue->delays)) != NULL && item->due_ms <= now) {
+        struct entry *entry = entry_of_delay(item);
+
+        ccm_heap_remove(&queue->delays, item);
+        make_dirty(queue, entry, entry->delay_lane);
+    }
+}
+
+static void drop_delays_locked(struct ccm_queue *queue)
+{
+    struct ccm_heap_item *item;
+
+    while ((item = ccm_heap_first(&queue->delays)) != NULL) {
+        ccm_heap_remove(&queue->delays, item);
+        drop_if_unused(queue, entry_of_delay(item));
+    }
+}
+
+static void drop_ready_locked(struct ccm_queue *queue)
+{
+    struct ccm_lanes_item *item;
+
+    while ((item = ccm_lanes_next(&queue->lanes)) != NULL) {
+        struct entry *entry = entry_of_place(item);
+
+        entry->dirty = false;
+        drop_if_unused(queue, entry);
+    }
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+/* Give back what a half-built queue holds. */
+static struct ccm_queue *give_up(struct ccm_queue *queue)
+{
+    ccm_strmap_free(queue->entries);
+    free(queue);
+    return NULL;
+}
+
+struct ccm_queue *ccm_queue_new(const struct ccm_queue_options *options)
+{
+    struct ccm_queue *queue = calloc(1, sizeof(*queue));
+
+    if (queue == NULL) {
+        return NULL;
+    }
+    queue->options = options == NULL ? (struct ccm_queue_options){ 0 } : *options;
+    if (queue->options.backoff == NULL) {
+        queue->options.backoff = &ccm_backoff_default;
+    }
+    queue->random = queue->options.seed != 0
+                        ? queue->options.seed
+                        : (uint64_t)ccm_clock_wall_ms() ^ (uint64_t)(uintptr_t)queue;
+    queue->entries = ccm_strmap_new(free);
+    if (queue->entries == NULL || pthread_mutex_init(&queue->lock, NULL) != 0) {
+        return give_up(queue);
+    }
+    if (ccm_clock_cond_init(&queue->ready) < 0) {
+        (void)pthread_mutex_destroy(&queue->lock); /* nobody holds it */
+        return give_up(queue);
+    }
+    if (ccm_clock_cond_init(&queue->idle) < 0) {
+        (void)pthread_cond_destroy(&queue->ready); /* nobody waits */
+        (void)pthread_mutex_destroy(&queue->lock); /* nobody holds it */
+        return give_up(queue);
+    }
+    return queue;
+}
+
+void ccm_queue_free(struct ccm_queue *queue)
+{
+    if (queue == NULL) {
+        return;
+    }
+    (void)pthread_cond_destroy(&queue->ready); /* by contract nobody is inside */
+    (void)pthread_cond_destroy(&queue->idle);  /* as above */
+    (void)pthread_mutex_destroy(&queue->lock); /* as above */
+    ccm_heap_fini(&queue->delays);
+    ccm_strmap_free(queue->entries);
+    free(queue);
+}
+
+/* --- adding --------------------------------------------------------------------------------- */
+
+int ccm_queue_add(struct ccm_queue *queue, const char *key, uint64_t lane)
+{
+    return ccm_queue_add_after(queue, key, lane, 0);
+}
+
+int ccm_queue_add_after(struct ccm_queue *queue, const char *key, uint64_t lane, int64_t delay_ms)
+{
+    struct entry *entry;
+    int r = 0;
+
+    lock(queue);
+    if (queue->state == OPEN) {
+        r = obtain(queue, key, &entry);
+        if (r == 0) {
+            schedule_locked(queue, entry, lane, delay_ms, false);
+        }
+    }
+    unlock(queue);
+    return r;
+}
+
+/* The entry, if a worker has it. */
+static struct entry *processed(struct ccm_queue *queue, const char *key)
+{
+    struct entry *entry = ccm_strmap_get(queue->entries, key);
+
+    return entry != NULL && entry->processing ? entry : NULL;
+}
+
+int64_t ccm_queue_add_rate_limited(struct ccm_queue *queue, const char *key, uint64_t lane,
+                                   const struct ccm_error *err)
+{
+    int64_t delay_ms = 0;
+
+    lock(queue);
+
+    struct entry *entry = processed(queue, key);
+
+    if (entry != NULL) {
+        delay_ms = ccm_backoff_next_ms(&entry->backoff, queue->options.backoff, err,
+                                       ccm_backoff_random(&queue->random));
+        queue->retries++;
+        if (queue->state == OPEN) {
+            schedule_locked(queue, entry, lane, delay_ms, true);
+        }
+    }
+    unlock(queue);
+    return delay_ms;
+}
+
+void ccm_queue_requeue_after(struct ccm_queue *queue, const char *key, uint64_t lane,
+                             int64_t delay_ms)
+{
+    lock(queue);
+
+    struct entry *entry = processed(queue, key);
+
+    if (entry != NULL && queue->state == OPEN) {
+        schedule_locked(queue, entry, lane, delay_ms, true);
+    }
+    unlock(queue);
+}
+
+void ccm_queue_forget(struct ccm_queue *queue, const char *key)
+{
+    lock(queue);
+
+    struct entry *entry = ccm_strmap_get(queue->entries, key);
+
+    if (entry != NULL) {
+        ccm_backoff_forget(&entry->backoff);
+        drop_if_unused(queue, entry);
+    }
+    unlock(queue);
+}
+
+uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key)
+{
+    lock(queue);
+
+    const struct entry *entry = ccm_strmap_get(queue->entries, key);
+    const uint32_t failures = entry == NULL ? 0 : ccm_backoff_failures(&entry->backoff);
+
+    unlock(queue);
+    return failures;
+}
+
+/* --- working -------------------------------------------------------------------------------- */
+
+/* Take up to max ready keys. */
+static size_t take_locked(struct ccm_queue *queue, size_t max, struct ccm_queue_item *items)
+{
+    size_t count = 0;
+    struct ccm_lanes_item *item;
+
+    promote_locked(queue);
+    while (count < max && (item = ccm_lanes_next(&queue->lanes)) != NULL) {
+        struct entry *entry = entry_of_place(item);
+
+        entry->dirty = false;
+        entry->processing = true;
+        if (ccm_heap_has(&entry->delay) && entry->delay_is_verdict) {
+            ccm_heap_remove(&queue->delays, &entry->delay);
+        }
+        queue->processing++;
+        items[count++] = (struct ccm_queue_item){ .key = entry->key, .lane = entry->lane };
+    }
+    return count;
+}
+
+static bool is_idle(const struct ccm_queue *queue)
+{
+    return queue->processing == 0 && queue->lanes.len == 0;
+}
+
+/* Wait for a change, at most until deadline_ms or until the first delay is over. */
+static int await_locked(struct ccm_queue *queue, int64_t deadline_ms)
+{
+    if (queue->options.now_ms != NULL || ccm_clock_now_ms() >= deadline_ms) {
+        return -ETIMEDOUT;
+    }
+
+    const struct ccm_heap_item *first = ccm_heap_first(&queue->delays);
+    const int64_t until =
+        first != NULL && first->due_ms < deadline_ms ? first->due_ms : deadline_ms;
+
+    (void)ccm_clock_cond_wait(&queue->ready, &queue->lock, until); /* the caller looks again */
+    return 0;
+}
+
+int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t deadline_ms,
+                        struct ccm_queue_item *items, size_t *ret_count)
+{
+    size_t count = 0;
+    int r = 0;
+
+    lock(queue);
+    while (r == 0) {
+        count = take_locked(queue, max, items);
+        if (count > 0) {
+            break;
+        }
+        if (queue->state == SHUT || (queue->state == DRAINING && is_idle(queue))) {
+            r = -ESHUTDOWN;
+        } else {
+            r = await_locked(queue, deadline_ms);
+        }
+    }
+    /* Only the waiter that was woken knows the newest timeout; whoever leaves passes it on. */
+    if (queue->lanes.len > 0 || ccm_heap_first(&queue->delays) != NULL) {
+        (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
+    }
+    unlock(queue);
+    if (r == 0) {
+        *ret_count = count;
+    }
+    return r;
+}
+
+int ccm_queue_get(struct ccm_queue *queue, int64_t deadline_ms, struct ccm_queue_item *ret_item)
+{
+    size_t count;
+
+    return ccm_queue_get_batch(queue, 1, deadline_ms, ret_item, &count);
+}
+
+void ccm_queue_done(struct ccm_queue *queue, const char *key)
+{
+    lock(queue);
+
+    struct entry *entry = processed(queue, key);
+
+    if (entry != NULL) {
+        entry->processing = false;
+        queue->processing--;
+        if (entry->dirty && queue->state != SHUT) {
+            ccm_lanes_append(&queue->lanes, entry->lane, &entry->place);
+            (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
+        } else {
+            entry->dirty = false;
+            drop_if_unused(queue, entry);
+        }
+        if (queue->state != OPEN && is_idle(queue)) {
+            (void)pthread_cond_broadcast(&queue->idle);  /* drain() may return */
+            (void)pthread_cond_broadcast(&queue->ready); /* get() has nothing to wait for */
+        }
+    }
+    unlock(queue);
+}
+
+/* --- ending --------------------------------------------------------------------------------- */
+
+static void shut_down_locked(struct ccm_queue *queue)
+{
+    queue->state = SHUT;
+    drop_delays_locked(queue);
+    drop_ready_locked(queue);
+    (void)pthread_cond_broadcast(&queue->ready); /* cannot fail on a valid condition */
+    (void)pthread_cond_broadcast(&queue->idle);  /* as above */
+}
+
+void ccm_queue_shut_down(struct ccm_queue *queue)
+{
+    lock(queue);
+    shut_down_locked(queue);
+    unlock(queue);
+}
+
+int ccm_queue_drain(struct ccm_queue *queue, int64_t deadline_ms)
+{
+    int r = 0;
+
+    lock(queue);
+    if (queue->state == OPEN) {
+        queue->state = DRAINING;
+        drop_delays_locked(queue);
+    }
+    while (!is_idle(queue) && r == 0) {
+        r = ccm_clock_cond_wait(&queue->idle, &queue->lock, deadline_ms);
+    }
+    r = is_idle(queue) ? 0 : -ETIMEDOUT;
+    shut_down_locked(queue);
+    unlock(queue);
+    return r;
+}
+
+void ccm_queue_get_stats(struct ccm_queue *queue, struct ccm_queue_stats *ret)
+{
+    lock(queue);
+    for (size_t i = 0; i < CCM_QUEUE_LANES; i++) {
+        ret->depth[i] = queue->lanes.lists[i].len;
+    }
+    ret->delayed = queue->delays.len;
+    ret->processing = queue->processing;
+    ret->adds = queue->adds;
+    ret->retries = queue->retries;
+    unlock(queue);
+}

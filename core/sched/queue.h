@@ -1,0 +1,124 @@
+/*
+ * Work queue of text keys, with the semantics and names of client-go's.
+ *
+ * A key is in up to three sets. *dirty*: somebody wants it worked on. *processing*: a worker has
+ * it, from get() to done(). *delayed*: it becomes dirty later. Adding a dirty key again changes
+ * nothing, so duplicates collapse; a key that is added while it is processed becomes dirty and is
+ * queued by done(). Hence a key is never with two workers, and no change is lost.
+ *
+ * Lanes (CCM_LANE_*). Dirty keys wait in the lane they were added with; added again with a more
+ * urgent lane they move up (to its end), never down. get() serves the lanes by weighted round
+ * robin, 8 : 4 : 2 : 1: each lane has that many credits, the most urgent lane that has both a key
+ * and a credit is served, and all credits are renewed when no waiting lane has one left. So under
+ * any load a waiting lane gets its share of every 15 keys, and an idle lane costs nothing.
+ *
+ * Delays. Of several delays for one key the earliest wins, and the most urgent of their lanes. A
+ * delay that a verdict set (add_rate_limited(), requeue_after()) is dropped when the key is handed
+ * out earlier for another reason: that run is the retry, and its verdict sets the next one. A delay
+ * from add_after() always leads to a run that starts later.
+ *
+ * Every thread may call everything. Only get(), get_batch() and drain() block. One lock, a leaf.
+ */
+#ifndef CCM_SCHED_QUEUE_H
+#define CCM_SCHED_QUEUE_H
+
+#include "ccm/host.h"
+#include "sched/backoff.h"
+#include "util/attr.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CCM_QUEUE_LANES        4
+#define CCM_QUEUE_KEY_MAX      1024                /* bytes of a key */
+#define CCM_QUEUE_KEYS_MAX     ((size_t)1 << 20)   /* keys known at one time */
+#define CCM_QUEUE_DELAY_MAX_MS INT64_C(2592000000) /* 30 days; longer delays are cut to it */
+
+struct ccm_queue;
+
+struct ccm_queue_options {
+    /* Monotonic milliseconds; NULL = the real clock. With a clock of its own a queue does not wait
+     * for time: get() then returns at once when nothing is ready (for tests). Called under the
+     * lock. */
+    int64_t (*now_ms)(void *arg);
+    void *arg;
+    const struct ccm_backoff_policy *backoff; /* borrowed; NULL = ccm_backoff_default */
+    uint64_t seed;                            /* of the jitter; 0 = from the clock */
+};
+
+struct ccm_queue_item {
+    const char *key; /* borrowed, until done(key) */
+    uint64_t lane;   /* the one it waited in */
+};
+
+struct ccm_queue_stats {
+    uint64_t depth[CCM_QUEUE_LANES]; /* dirty and not processed: ready for a worker */
+    uint64_t delayed;
+    uint64_t processing;
+    uint64_t adds;    /* times a key became dirty */
+    uint64_t retries; /* calls of add_rate_limited() */
+};
+
+/* NULL options = all defaults. NULL on ENOMEM. */
+struct ccm_queue *ccm_queue_new(const struct ccm_queue_options *options);
+
+/* Only when no thread is inside. NULL is fine. */
+void ccm_queue_free(struct ccm_queue *queue);
+
+/*
+ * Make the key dirty, now or after delay_ms (negative counts as 0). An unknown lane counts as
+ * CCM_LANE_BULK. 0, also when the queue was shut down (the key is dropped); -EINVAL: the key is ""
+ * or longer than CCM_QUEUE_KEY_MAX; -ENOSPC: too many keys; -ENOMEM. A key that is being processed
+ * is known already, and adding it cannot fail.
+ */
+CCM_NODISCARD int ccm_queue_add(struct ccm_queue *queue, const char *key, uint64_t lane);
+CCM_NODISCARD int ccm_queue_add_after(struct ccm_queue *queue, const char *key, uint64_t lane,
+                                      int64_t delay_ms);
+
+/*
+ * Verdicts about a key that is being processed, before its done(). After a failure: count it,
+ * and make the key dirty after its backoff; returns that delay in ms (0 = at once). After a
+ * success: the same after a fixed time. For a key that is not being processed they do nothing.
+ */
+int64_t ccm_queue_add_rate_limited(struct ccm_queue *queue, const char *key, uint64_t lane,
+                                   const struct ccm_error *err);
+void ccm_queue_requeue_after(struct ccm_queue *queue, const char *key, uint64_t lane,
+                             int64_t delay_ms);
+
+/* Success: forget the failures of the key. Delays stay. */
+void ccm_queue_forget(struct ccm_queue *queue, const char *key);
+
+/* Failures in a row that were counted for the key. */
+uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key);
+
+/*
+ * Take the next key, or up to `max` of those that are ready (at least one; items has room for max).
+ * Blocks until there is one, until the monotonic time deadline_ms, or until the shutdown.
+ * 0, -ETIMEDOUT, or -ESHUTDOWN: the worker should exit. Each key taken is owed a done().
+ */
+CCM_NODISCARD int ccm_queue_get(struct ccm_queue *queue, int64_t deadline_ms,
+                                struct ccm_queue_item *ret_item);
+CCM_NODISCARD int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t deadline_ms,
+                                      struct ccm_queue_item *items, size_t *ret_count);
+
+/* The worker is through with the key; `key` may be the borrowed pointer, which dies here. A key
+ * that is not being processed is ignored. */
+void ccm_queue_done(struct ccm_queue *queue, const char *key);
+
+/*
+ * Stop: later adds are dropped, so is everything that still waits (what has to be done is seen
+ * again at the next start), and get() returns -ESHUTDOWN at once. Keys being processed are finished
+ * with done(). Returns at once; repeating it is fine.
+ */
+void ccm_queue_shut_down(struct ccm_queue *queue);
+
+/*
+ * Polite stop: later adds and all delays are dropped, but what is dirty now is still handed out.
+ * Blocks until nothing is dirty or processed any more (0), or until deadline_ms of the real clock
+ * (-ETIMEDOUT); then shut_down().
+ */
+CCM_NODISCARD int ccm_queue_drain(struct ccm_queue *queue, int64_t deadline_ms);
+
+void ccm_queue_get_stats(struct ccm_queue *queue, struct ccm_queue_stats *ret);
+
+#endif

@@ -1,0 +1,184 @@
+#include "sched/watchdog.h"
+
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/text.h"
+
+int ccm_watchdog_init(struct ccm_watchdog *dog, const char *part, int64_t slow_ms,
+                      struct ccm_watchdog_slot **slots, size_t slot_count)
+{
+    *dog = (struct ccm_watchdog){
+        .part = part,
+        .slow_ms = slow_ms,
+        .slots = slots,
+        .slot_count = slot_count,
+    };
+
+    int r = -pthread_mutex_init(&dog->lock, NULL);
+
+    if (r < 0) {
+        return r;
+    }
+    r = ccm_clock_cond_init(&dog->stop);
+    if (r < 0) {
+        (void)pthread_mutex_destroy(&dog->lock); /* nobody holds it */
+    }
+    return r;
+}
+
+void ccm_watchdog_fini(struct ccm_watchdog *dog)
+{
+    (void)pthread_cond_destroy(&dog->stop);  /* the thread has ended */
+    (void)pthread_mutex_destroy(&dog->lock); /* as above */
+}
+
+static void lock(struct ccm_watchdog *dog)
+{
+    (void)pthread_mutex_lock(&dog->lock); /* a default mutex, never taken twice */
+}
+
+static void unlock(struct ccm_watchdog *dog)
+{
+    (void)pthread_mutex_unlock(&dog->lock); /* as above */
+}
+
+void ccm_watchdog_begin(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot, const char *id,
+                        const char *what)
+{
+    lock(dog);
+    slot->running = true;
+    slot->warned = false;
+    slot->started_ms = ccm_clock_now_ms();
+    ccm_text_copy(slot->id, sizeof(slot->id), id);
+    ccm_text_copy(slot->what, sizeof(slot->what), what);
+    unlock(dog);
+}
+
+int64_t ccm_watchdog_end(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot)
+{
+    lock(dog);
+
+    const int64_t took_ms = ccm_clock_now_ms() - slot->started_ms;
+
+    slot->running = false;
+    unlock(dog);
+    return took_ms;
+}
+
+/* Copy the next call that has to be warned about, and mark it. False when there is none; then
+ * *ret_next_ms says when to look again. */
+static bool next_slow_locked(struct ccm_watchdog *dog, struct ccm_watchdog_slot *ret_call,
+                             int64_t *ret_next_ms)
+{
+    const int64_t now = ccm_clock_now_ms();
+
+    /* A call that begins from now on is not slow before this. */
+    *ret_next_ms = now + dog->slow_ms;
+    for (size_t i = 0; i < dog->slot_count; i++) {
+        struct ccm_watchdog_slot *slot = dog->slots[i];
+
+        if (!slot->running || slot->warned) {
+            continue;
+        }
+        if (now - slot->started_ms >= dog->slow_ms) {
+            slot->warned = true;
+            dog->slow++;
+            *ret_call = *slot;
+            return true;
+        }
+        if (slot->started_ms + dog->slow_ms < *ret_next_ms) {
+            *ret_next_ms = slot->started_ms + dog->slow_ms;
+        }
+    }
+    return false;
+}
+
+static void warn(const struct ccm_watchdog *dog, const struct ccm_watchdog_slot *call)
+{
+    const struct ccm_log log = { .part = dog->part, .object = call->what };
+
+    ccm_log_warn(&log, "%s: reconcile runs since %lld ms", call->id,
+                 (long long)(ccm_clock_now_ms() - call->started_ms));
+}
+
+static void *watch(void *arg)
+{
+    struct ccm_watchdog *dog = arg;
+    struct ccm_watchdog_slot call;
+    int64_t next_ms;
+
+    lock(dog);
+    while (!dog->stopping) {
+        if (next_slow_locked(dog, &call, &next_ms)) {
+            unlock(dog);
+            warn(dog, &call);
+            lock(dog);
+        } else {
+            (void)ccm_clock_cond_wait(&dog->stop, &dog->lock, next_ms); /* the loop looks again */
+        }
+    }
+    unlock(dog);
+    return NULL;
+}
+
+int ccm_watchdog_start(struct ccm_watchdog *dog)
+{
+    const int r = -pthread_create(&dog->thread, NULL, watch, dog);
+
+    dog->started = r == 0;
+    return r;
+}
+
+void ccm_watchdog_stop(struct ccm_watchdog *dog)
+{
+    if (!dog->started) {
+        return;
+    }
+    lock(dog);
+    dog->stopping = true;
+    (void)pthread_cond_signal(&dog->stop); /* cannot fail on a valid condition */
+    unlock(dog);
+    (void)pthread_join(dog->thread, NULL); /* a joinable thread, joined once */
+    dog->started = false;
+}
+
+void ccm_watchdog_name_hung(struct ccm_watchdog *dog)
+{
+    for (size_t i = 0; i < dog->slot_count; i++) {
+        lock(dog);
+
+        const struct ccm_watchdog_slot call = *dog->slots[i];
+
+        unlock(dog);
+        if (call.running) {
+            const struct ccm_log log = { .part = dog->part, .object = call.what };
+
+            ccm_log_error(&log, "%s: reconcile hangs since %lld ms and ignores its cancellation",
+                          call.id, (long long)(ccm_clock_now_ms() - call.started_ms));
+        }
+    }
+}
+
+void ccm_watchdog_get_stats(struct ccm_watchdog *dog, uint64_t *ret_slow, uint64_t *ret_running,
+                            uint64_t *ret_longest_ms)
+{
+    uint64_t running = 0;
+    int64_t longest = 0;
+
+    lock(dog);
+
+    const int64_t now = ccm_clock_now_ms();
+
+    for (size_t i = 0; i < dog->slot_count; i++) {
+        const struct ccm_watchdog_slot *slot = dog->slots[i];
+
+        if (slot->running) {
+            running++;
+            longest = now - slot->started_ms > longest ? now - slot->started_ms : longest;
+        }
+    }
+    *ret_slow = dog->slow;
+    unlock(dog);
+    *ret_running = running;
+    *ret_longest_ms = (uint64_t)longest;
+}

@@ -1,0 +1,63 @@
+/*
+ * Running calls of one controller: who began when, on what; and a thread that names those that take
+ * too long, once each. Every thread may call everything but init and fini. One lock, a leaf.
+ */
+#ifndef CCM_SCHED_WATCHDOG_H
+#define CCM_SCHED_WATCHDOG_H
+
+#include "util/attr.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a call works on: "default/web" or "default/web (+3 more)"; cut when longer. */
+#define CCM_WATCHDOG_WHAT 320
+#define CCM_WATCHDOG_ID   64
+
+/* One slot per worker. The owner zeroes it; afterwards it belongs to this module. */
+struct ccm_watchdog_slot {
+    bool running;
+    bool warned;
+    int64_t started_ms;
+    char id[CCM_WATCHDOG_ID];
+    char what[CCM_WATCHDOG_WHAT];
+};
+
+struct ccm_watchdog {
+    const char *part; /* name in the log; borrowed */
+    int64_t slow_ms;
+
+    pthread_mutex_t lock; /* guards what follows and the slots */
+    pthread_cond_t stop;
+    pthread_t thread;
+    bool started;
+    bool stopping;
+    struct ccm_watchdog_slot **slots;
+    size_t slot_count;
+    uint64_t slow; /* warnings so far */
+};
+
+/* slots (the array and what it points to) are borrowed until fini. 0 or -errno. */
+CCM_NODISCARD int ccm_watchdog_init(struct ccm_watchdog *dog, const char *part, int64_t slow_ms,
+                                    struct ccm_watchdog_slot **slots, size_t slot_count);
+void ccm_watchdog_fini(struct ccm_watchdog *dog); /* after stop */
+
+/* The thread. stop() joins it, which takes no longer than a line of the log; without start() it
+ * does nothing. */
+CCM_NODISCARD int ccm_watchdog_start(struct ccm_watchdog *dog);
+void ccm_watchdog_stop(struct ccm_watchdog *dog);
+
+/* Around each call of a worker. end() returns how long it took, in ms. */
+void ccm_watchdog_begin(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot, const char *id,
+                        const char *what);
+int64_t ccm_watchdog_end(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot);
+
+/* Log an error for every call that still runs: shutdown gives up on it. */
+void ccm_watchdog_name_hung(struct ccm_watchdog *dog);
+
+void ccm_watchdog_get_stats(struct ccm_watchdog *dog, uint64_t *ret_slow, uint64_t *ret_running,
+                            uint64_t *ret_longest_ms);
+
+#endif

@@ -1,0 +1,101 @@
+#include "setup.h"
+
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* The file that an entry names: absolute, or in the plugin directory. NULL on ENOMEM. */
+static char *plugin_path(const struct ccm_config *config, const struct ccm_config_plugin *plugin)
+{
+    if (plugin->file[0] == '/') {
+        return ccm_text_format("%s", plugin->file);
+    }
+    return ccm_text_format("%s/%s", ccm_config_string(config, NULL, "", "plugin_dir"),
+                           plugin->file);
+}
+
+/* Load one plugin and make its options known. Refusals were logged by the registry. */
+static int load_plugin(struct ccm_setup *setup, const struct ccm_config_plugin *plugin)
+{
+    CCM_CLEANUP(ccm_freep) char *path = plugin_path(setup->config, plugin);
+    struct ccm_plugin_entry *entry = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (path == NULL) {
+        return -ENOMEM;
+    }
+    if (ccm_registry_load(setup->registry, plugin->name, path, NULL, plugin->critical, &entry) <
+        0) {
+        setup->refused++;
+        return entry == NULL ? -ENOMEM : 0;
+    }
+
+    const int r =
+        ccm_config_bind_plugin(setup->config, plugin->name, entry->loaded->desc->options, &err);
+
+    return r == -EINVAL ? 0 : r; /* problems are collected and reported together at the end */
+}
+
+static void setup_log(const struct ccm_config *config)
+{
+    enum ccm_log_level level = CCM_LOG_INFO;
+
+    if (ccm_log_parse_level(ccm_config_string(config, NULL, "log", "level"), &level) < 0) {
+        level = CCM_LOG_INFO; /* a bad level is among the problems of the file */
+    }
+    ccm_log_setup(level, ccm_text_equal(ccm_config_string(config, NULL, "log", "format"), "json"));
+}
+
+static int load_all(struct ccm_setup *setup)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    setup_log(setup->config);
+    for (size_t i = 0; i < ccm_config_plugin_count(setup->config); i++) {
+        const struct ccm_config_plugin *plugin = ccm_config_plugin_at(setup->config, i);
+        const int r = plugin->enabled ? load_plugin(setup, plugin) : 0;
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return ccm_config_finish(setup->config, &err);
+}
+
+int ccm_setup_load(const char *config_path, struct ccm_setup *setup)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    setup->registry = ccm_registry_new();
+    if (setup->registry == NULL) {
+        return -ENOMEM;
+    }
+
+    const int loaded = ccm_config_load(config_path, &setup->config, &err);
+
+    if (setup->config == NULL) {
+        fprintf(stderr, "%s\n", err.message);
+        return loaded;
+    }
+
+    const int r = load_all(setup);
+
+    if (r == -EINVAL || loaded < 0) {
+        const char *problems = ccm_config_problems(setup->config);
+
+        fprintf(stderr, "%s%s", problems[0] == '\0' ? err.message : problems,
+                problems[0] == '\0' ? "\n" : "");
+        return -EINVAL;
+    }
+    return r;
+}
+
+void ccm_setup_fini(struct ccm_setup *setup)
+{
+    ccm_registry_free(setup->registry);
+    ccm_config_free(setup->config);
+    *setup = (struct ccm_setup){ 0 };
+}

@@ -1,0 +1,39 @@
+/*
+ * One store and one reflector per watched kind, and the way from a change to the map() of every
+ * plugin that watches that kind.
+ */
+#ifndef CCM_WATCHES_H
+#define CCM_WATCHES_H
+
+#include "host.h"
+#include "kube/reflector.h"
+#include "plugin/registry.h"
+#include "util/attr.h"
+
+struct ccm_watches;
+
+/*
+ * Stores for all kinds that created plugins watch, entered into services->stores; nothing runs yet.
+ * Pointers are borrowed. NULL on ENOMEM.
+ */
+struct ccm_watches *ccm_watches_new(struct ccm_host_services *services,
+                                    struct ccm_registry *registry);
+
+/* Start the reflectors. 0 or negative with err. */
+CCM_NODISCARD int ccm_watches_start(struct ccm_watches *watches, struct ccm_error *err);
+
+/* Wait until all kinds that the plugin watches are in their stores. Blocks. 0, or -ECANCELED after
+ * stop(). */
+CCM_NODISCARD int ccm_watches_wait_synced(struct ccm_watches *watches,
+                                          const struct ccm_plugin *desc);
+
+/* End the reflectors and everybody in wait_synced(). Returns at once; any thread. */
+void ccm_watches_stop(struct ccm_watches *watches);
+
+/* Wait for the reflectors to end: no map() runs after this. */
+void ccm_watches_join(struct ccm_watches *watches);
+
+/* After the last reader of the stores. NULL is fine. */
+void ccm_watches_free(struct ccm_watches *watches);
+
+#endif

@@ -1,0 +1,143 @@
+#include "sched/backoff.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "util/attr.h"
+
+/* The longest wait of the n-th failure (random at its top), and the shortest. */
+static void check(uint64_t kind, uint64_t hint, unsigned nth, int64_t low, int64_t high)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_backoff a = { 0 };
+    struct ccm_backoff b = { 0 };
+    int64_t least = -1;
+    int64_t most = -1;
+
+    err.kind = kind;
+    err.retry_after_ms = hint;
+    for (unsigned i = 0; i < nth; i++) {
+        least = ccm_backoff_next_ms(&a, &ccm_backoff_default, &err, 0);
+        most = ccm_backoff_next_ms(&b, &ccm_backoff_default, &err, UINT32_MAX);
+    }
+    assert_int_equal(least, low);
+    assert_int_equal(most, high);
+}
+
+static void test_table(void **state)
+{
+    static const struct {
+        uint64_t kind;
+        uint64_t hint;
+        unsigned nth;
+        int64_t low, high;
+    } table[] = {
+        { CCM_ERROR_TRANSIENT, 0, 1, 500, 1000 },
+        { CCM_ERROR_TRANSIENT, 0, 2, 1000, 2000 },
+        { CCM_ERROR_TRANSIENT, 0, 9, 128000, 256000 },
+        { CCM_ERROR_TRANSIENT, 0, 10, 150000, 300000 },
+        { CCM_ERROR_TRANSIENT, 0, 300, 150000, 300000 }, /* the counter saturates */
+        { CCM_ERROR_NOT_FOUND, 0, 2, 1000, 2000 },
+        { CCM_ERROR_NONE, 0, 1, 500, 1000 }, /* a plugin that forgot to set it */
+        { 4711, 0, 1, 500, 1000 },           /* a kind of a later version */
+        { CCM_ERROR_THROTTLED, 0, 1, 2000, 4000 },
+        { CCM_ERROR_THROTTLED, 0, 20, 60000, 120000 },
+        { CCM_ERROR_THROTTLED, 700, 1, 700, 1050 },
+        { CCM_ERROR_THROTTLED, 700, 9, 700, 1050 },
+        { CCM_ERROR_THROTTLED, UINT64_MAX, 1, 600000, 900000 }, /* not believed for ever */
+        { CCM_ERROR_CONFLICT, 0, 1, 50, 100 },
+        { CCM_ERROR_CONFLICT, 0, 8, 5000, 10000 },
+        { CCM_ERROR_AUTH, 0, 1, 15000, 30000 },
+        { CCM_ERROR_AUTH, 0, 9, 300000, 600000 },
+        { CCM_ERROR_TERMINAL, 0, 1, 300000, 600000 },
+        { CCM_ERROR_TERMINAL, 0, 5, 1800000, 3600000 },
+        { CCM_ERROR_BUG, 0, 1, 300000, 600000 },
+        { CCM_ERROR_CANCELLED, 0, 1, 0, 0 },
+        { CCM_ERROR_CANCELLED, 5000, 9, 0, 0 },
+        { CCM_ERROR_TRANSIENT, 20000, 1, 20000, 20000 }, /* a hint is never undercut */
+        { CCM_ERROR_CONFLICT, UINT64_MAX, 1, 600000, 600000 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
+        check(table[i].kind, table[i].hint, table[i].nth, table[i].low, table[i].high);
+    }
+}
+
+static void test_kinds_count_apart(void **state)
+{
+    struct ccm_error transient = CCM_ERROR_INIT;
+    struct ccm_error terminal = CCM_ERROR_INIT;
+    struct ccm_error cancelled = CCM_ERROR_INIT;
+    struct ccm_backoff backoff = { 0 };
+
+    (void)state;
+    transient.kind = CCM_ERROR_TRANSIENT;
+    terminal.kind = CCM_ERROR_TERMINAL;
+    cancelled.kind = CCM_ERROR_CANCELLED;
+    for (int i = 0; i < 3; i++) {
+        assert_true(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &transient, 0) > 0);
+        assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &cancelled, 0), 0);
+    }
+    assert_int_equal(ccm_backoff_failures(&backoff), 3);
+    assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &terminal, UINT32_MAX),
+                     600000);
+    assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &transient, UINT32_MAX),
+                     8000);
+    ccm_backoff_forget(&backoff);
+    assert_int_equal(ccm_backoff_failures(&backoff), 0);
+    assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &transient, UINT32_MAX),
+                     1000);
+}
+
+static void test_policy_is_configurable(void **state)
+{
+    const struct ccm_backoff_policy policy = { .rules = { [CCM_ERROR_TRANSIENT] = { 3, 7 } } };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_backoff backoff = { 0 };
+    static const int64_t expected[] = { 3, 6, 7, 7 };
+
+    (void)state;
+    err.kind = CCM_ERROR_TRANSIENT;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(expected); i++) {
+        assert_int_equal(ccm_backoff_next_ms(&backoff, &policy, &err, UINT32_MAX), expected[i]);
+    }
+}
+
+/* Jitter uses the whole range: a thousand keys that fail together do not come back together. */
+static void test_jitter_spreads(void **state)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    unsigned tenths[10] = { 0 };
+    uint64_t seed = 42;
+
+    (void)state;
+    err.kind = CCM_ERROR_TRANSIENT;
+    for (int i = 0; i < 1000; i++) {
+        struct ccm_backoff backoff = { 0 };
+        const int64_t wait =
+            ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &err, ccm_backoff_random(&seed));
+
+        assert_in_range(wait, 500, 1000);
+        tenths[(wait - 500) * 10 / 501]++;
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(tenths); i++) {
+        assert_in_range(tenths[i], 50, 150);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_kinds_count_apart),
+        cmocka_unit_test(test_policy_is_configurable),
+        cmocka_unit_test(test_jitter_spreads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

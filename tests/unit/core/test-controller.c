@@ -1,0 +1,639 @@
+#include "sched/controller.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "util/attr.h"
+#include "util/clock.h"
+
+/* Longer than anything here takes; reached only when the test fails. */
+#define PATIENCE_MS 20000
+
+static const struct ccm_backoff_policy fast = {
+    .rules = {
+        [CCM_ERROR_TRANSIENT] = { 2, 4 },
+        [CCM_ERROR_THROTTLED] = { 2, 4 },
+        [CCM_ERROR_CONFLICT] = { 2, 4 },
+        [CCM_ERROR_NOT_FOUND] = { 2, 4 },
+        [CCM_ERROR_AUTH] = { 3600000, 3600000 },
+        [CCM_ERROR_TERMINAL] = { 3600000, 3600000 },
+        [CCM_ERROR_BUG] = { 3600000, 3600000 },
+    },
+};
+
+static struct ccm_controller *make(const struct ccm_controller_options *options)
+{
+    struct ccm_controller *controller = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    assert_int_equal(ccm_controller_new(options, &controller, &err), 0);
+    return controller;
+}
+
+static void start(struct ccm_controller *controller)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    assert_int_equal(ccm_controller_start(controller, &err), 0);
+}
+
+static void finish(struct ccm_controller *controller)
+{
+    ccm_controller_stop(controller);
+    assert_int_equal(ccm_controller_join(controller, ccm_clock_now_ms() + PATIENCE_MS), 0);
+    ccm_controller_free(controller);
+}
+
+static struct ccm_controller_stats stats_of(struct ccm_controller *controller)
+{
+    struct ccm_controller_stats stats;
+
+    ccm_controller_get_stats(controller, &stats);
+    return stats;
+}
+
+/* Wait until so many calls have ended and their keys are settled. */
+static void await_calls(struct ccm_controller *controller, uint64_t calls)
+{
+    const int64_t end = ccm_clock_now_ms() + PATIENCE_MS;
+    struct ccm_controller_stats stats;
+
+    do {
+        assert_true(ccm_clock_now_ms() < end);
+        stats = stats_of(controller);
+    } while (stats.calls < calls || stats.queue.processing > 0);
+}
+
+/* Standard error goes to a file while a test reads the log. */
+struct capture {
+    FILE *file;
+    int saved;
+};
+
+static struct capture capture_begin(void)
+{
+    const struct capture capture = { .file = tmpfile(), .saved = dup(STDERR_FILENO) };
+
+    assert_non_null(capture.file);
+    assert_true(capture.saved >= 0);
+    assert_true(dup2(fileno(capture.file), STDERR_FILENO) >= 0);
+    return capture;
+}
+
+static void capture_end(struct capture *capture, char *text, size_t size)
+{
+    assert_true(dup2(capture->saved, STDERR_FILENO) >= 0);
+    assert_int_equal(close(capture->saved), 0);
+    rewind(capture->file);
+    text[fread(text, 1, size - 1, capture->file)] = '\0';
+    assert_int_equal(fclose(capture->file), 0);
+}
+
+static size_t count_text(const char *text, const char *piece)
+{
+    size_t count = 0;
+
+    while ((text = strstr(text, piece)) != NULL) {
+        count++;
+        text += strlen(piece);
+    }
+    return count;
+}
+
+/* --- exclusion ------------------------------------------------------------------------------ */
+
+#define CROWD_KEYS 16
+
+struct crowd {
+    atomic_int inside[CROWD_KEYS];
+    atomic_int overlaps;
+    atomic_uint wanted[CROWD_KEYS]; /* written before each enqueue */
+    atomic_uint seen[CROWD_KEYS];   /* `wanted` as the last call found it */
+    int plain[CROWD_KEYS];          /* not atomic on purpose: the thread checker watches it */
+};
+
+static int crowd_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                           struct ccm_error *err)
+{
+    struct crowd *crowd = arg;
+
+    for (uint64_t i = 0; i < req->key_count; i++) {
+        const int key = req->keys[i][0] - 'a';
+
+        if (atomic_fetch_add(&crowd->inside[key], 1) != 0) {
+            atomic_fetch_add(&crowd->overlaps, 1);
+        }
+        crowd->plain[key]++;
+        atomic_store(&crowd->seen[key], atomic_load(&crowd->wanted[key]));
+    }
+    for (uint64_t i = 0; i < req->key_count; i++) {
+        atomic_fetch_sub(&crowd->inside[req->keys[i][0] - 'a'], 1);
+    }
+    if (crowd->plain[req->keys[0][0] - 'a'] % 5 == 0) {
+        return ccm_error_set(err, -EIO, CCM_ERROR_CANCELLED, "try me again"); /* uninvited */
+    }
+    ret->requeue_after_ms = crowd->plain[req->keys[0][0] - 'a'] % 7 == 0 ? 1 : 0;
+    return 0;
+}
+
+struct feeder {
+    struct ccm_controller *controller;
+    struct crowd *crowd;
+    unsigned seed;
+};
+
+static void *feed(void *arg)
+{
+    const struct feeder *feeder = arg;
+
+    for (unsigned i = 0; i < 2000; i++) {
+        const unsigned key = (i * 7 + feeder->seed) % CROWD_KEYS;
+        const char text[2] = { (char)('a' + key), '\0' };
+
+        atomic_fetch_add(&feeder->crowd->wanted[key], 1);
+        ccm_controller_enqueue(feeder->controller, text, i % 4, i % 3);
+    }
+    return NULL;
+}
+
+static bool all_seen(struct crowd *crowd)
+{
+    for (int i = 0; i < CROWD_KEYS; i++) {
+        if (atomic_load(&crowd->seen[i]) != atomic_load(&crowd->wanted[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void run_crowd(uint32_t batch_max)
+{
+    static struct crowd crowd;
+    struct feeder feeders[4];
+    pthread_t threads[4];
+    struct capture quiet = capture_begin();
+    char text[64];
+
+    memset(&crowd, 0, sizeof(crowd));
+
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "crowd",
+        .workers = 16,
+        .batch_max = batch_max,
+        .backoff = &fast,
+        .reconcile = crowd_reconcile,
+        .arg = &crowd,
+    });
+
+    start(controller);
+    for (unsigned i = 0; i < 4; i++) {
+        feeders[i] = (struct feeder){ controller, &crowd, i };
+        assert_int_equal(pthread_create(&threads[i], NULL, feed, &feeders[i]), 0);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+
+    const int64_t end = ccm_clock_now_ms() + PATIENCE_MS;
+
+    while (!all_seen(&crowd)) { /* no change is ever lost */
+        assert_true(ccm_clock_now_ms() < end);
+    }
+    finish(controller);
+    capture_end(&quiet, text, sizeof(text));
+    assert_int_equal(atomic_load(&crowd.overlaps), 0);
+}
+
+static void test_never_twice_at_once(void **state)
+{
+    (void)state;
+    run_crowd(1);
+    run_crowd(5);
+}
+
+/* --- verdicts ------------------------------------------------------------------------------- */
+
+struct script {
+    int result;
+    uint64_t kind;
+    const char *message;
+    uint64_t requeue_after_ms;
+    atomic_int calls;
+    atomic_int good_requests;
+};
+
+/* Follows the script once, succeeds afterwards. */
+static int script_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                            struct ccm_error *err)
+{
+    struct script *script = arg;
+    const int64_t left_ms = req->deadline_ms - ccm_clock_now_ms();
+    const struct ccm_cancel *flag = req->core;
+
+    if (req->struct_size == sizeof(*req) && req->key_count == 1 && left_ms > 55000 &&
+        left_ms <= 60000 && strncmp(req->id, "script-00000", 12) == 0 &&
+        !atomic_load(&flag->cancelled) && ret->requeue_after_ms == 0 && err->message[0] == '\0') {
+        atomic_fetch_add(&script->good_requests, 1);
+    }
+    if (atomic_fetch_add(&script->calls, 1) > 0) {
+        return 0;
+    }
+    ret->requeue_after_ms = script->requeue_after_ms;
+    if (script->result < 0 && script->kind != CCM_ERROR_NONE) {
+        return ccm_error_set(err, script->result, script->kind, "%s", script->message);
+    }
+    return script->result;
+}
+
+static void test_verdicts(void **state)
+{
+    static const struct {
+        int result;
+        uint64_t kind;
+        uint64_t requeue_after_ms;
+        uint64_t calls;         /* that follow, with a retry where it comes soon */
+        uint64_t failed_as;     /* kind that is counted; NONE: no failure */
+        const char *logged;     /* NULL = nothing */
+        const char *logged_too; /* NULL = nothing */
+    } table[] = {
+        { 0, 0, 0, 1, CCM_ERROR_NONE, NULL, NULL },
+        { 0, 0, 1, 2, CCM_ERROR_NONE, NULL, NULL },
+        { 0, 0, UINT64_MAX, 1, CCM_ERROR_NONE, NULL, NULL },
+        { -EIO, CCM_ERROR_TRANSIENT, 0, 2, CCM_ERROR_TRANSIENT,
+          "script-000001: transient: it broke; ", "warn  script default/web: " },
+        { -EIO, CCM_ERROR_THROTTLED, 0, 2, CCM_ERROR_THROTTLED, ": throttled: it broke; retry in",
+          "warn " },
+        { -EIO, CCM_ERROR_CONFLICT, 0, 2, CCM_ERROR_CONFLICT, ": conflict: it broke; retry in",
+          NULL },
+        { -EIO, CCM_ERROR_NOT_FOUND, 0, 2, CCM_ERROR_NOT_FOUND, ": not found: it broke;", NULL },
+        { -EIO, CCM_ERROR_AUTH, 0, 1, CCM_ERROR_AUTH, ": auth: it broke;",
+          "error script default/web: " },
+        { -EIO, CCM_ERROR_TERMINAL, 0, 1, CCM_ERROR_TERMINAL, ": terminal: it broke;", "error " },
+        { -EIO, CCM_ERROR_BUG, 0, 1, CCM_ERROR_BUG, ": bug: it broke;", "error " },
+        { -EIO, CCM_ERROR_CANCELLED, 0, 2, CCM_ERROR_TRANSIENT, ": transient: it broke;", NULL },
+        { -EIO, CCM_ERROR_NONE, 0, 2, CCM_ERROR_TRANSIENT, ": transient: failed with code -5",
+          NULL },
+        { -EIO, 4711, 0, 2, CCM_ERROR_TRANSIENT, ": transient: it broke;", NULL },
+        { 1, CCM_ERROR_NONE, 0, 1, CCM_ERROR_BUG, ": bug: reconcile returned 1,", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
+        struct script script = {
+            .result = table[i].result,
+            .kind = table[i].kind,
+            .message = "it broke",
+            .requeue_after_ms = table[i].requeue_after_ms,
+        };
+        struct capture capture = capture_begin();
+        struct ccm_controller *controller = make(&(struct ccm_controller_options){
+            .name = "script",
+            .workers = 2,
+            .timeout_ms = 60000,
+            .backoff = &fast,
+            .reconcile = script_reconcile,
+            .arg = &script,
+        });
+        char text[4096];
+
+        start(controller);
+        ccm_controller_enqueue(controller, "default/web", CCM_LANE_SPEC, 0);
+        await_calls(controller, table[i].calls);
+
+        const struct ccm_controller_stats stats = stats_of(controller);
+
+        finish(controller);
+        capture_end(&capture, text, sizeof(text));
+        assert_int_equal(stats.calls, table[i].calls);
+        assert_int_equal(atomic_load(&script.good_requests), table[i].calls);
+        assert_int_equal(stats.failed[table[i].failed_as], table[i].result != 0 ? 1 : 0);
+        assert_int_equal(stats.requeued, table[i].requeue_after_ms > 0 ? 1 : 0);
+        assert_int_equal(stats.queue.retries, table[i].result != 0 ? 1 : 0);
+        /* What comes again much later is still waiting. */
+        assert_int_equal(
+            stats.queue.delayed,
+            table[i].calls == 1 && (table[i].result != 0 || table[i].requeue_after_ms > 0) ? 1 : 0);
+        assert_int_equal(count_text(text, "\n"), table[i].logged == NULL ? 0 : 1);
+        if (table[i].logged != NULL && strstr(text, table[i].logged) == NULL) {
+            fail_msg("row %zu: log is: %s", i, text);
+        }
+        if (table[i].logged_too != NULL && strstr(text, table[i].logged_too) == NULL) {
+            fail_msg("row %zu: log is: %s", i, text);
+        }
+    }
+}
+
+/* --- batch ---------------------------------------------------------------------------------- */
+
+struct batches {
+    atomic_uint largest;
+    atomic_uint keys;
+};
+
+static int batch_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                           struct ccm_error *err)
+{
+    struct batches *batches = arg;
+
+    (void)ret;
+    (void)err;
+    atomic_fetch_add(&batches->keys, (unsigned)req->key_count);
+    if (req->key_count > atomic_load(&batches->largest)) {
+        atomic_store(&batches->largest, (unsigned)req->key_count);
+    }
+    return 0;
+}
+
+/* Keys are taken from before the start, and not one is worked on until then. */
+static void test_gate_and_batch(void **state)
+{
+    struct batches batches = { 0 };
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "route",
+        .batch_max = 64,
+        .reconcile = batch_reconcile,
+        .arg = &batches,
+    });
+    char key[16];
+
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf(key, sizeof(key), "node-%d", i);
+        ccm_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
+    }
+    assert_int_equal(stats_of(controller).queue.depth[CCM_LANE_BULK], 100);
+    assert_int_equal(stats_of(controller).calls, 0);
+    start(controller);
+    await_calls(controller, 2);
+    finish(controller);
+    assert_int_equal(atomic_load(&batches.keys), 100);
+    assert_int_equal(atomic_load(&batches.largest), 64);
+}
+
+static int batch_failure(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                         struct ccm_error *err)
+{
+    (void)arg;
+    (void)req;
+    (void)ret;
+    (void)ccm_error_set(err, -EIO, CCM_ERROR_TERMINAL, "no route table"); /* returned below */
+    memcpy(err->request_id, "ABC-1", sizeof("ABC-1"));
+    return -EIO;
+}
+
+static void test_batch_failure_is_one_line(void **state)
+{
+    struct capture capture = capture_begin();
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "route", .batch_max = 8, .reconcile = batch_failure });
+    char text[1024];
+
+    (void)state;
+    ccm_controller_enqueue(controller, "n1", CCM_LANE_BULK, 0);
+    ccm_controller_enqueue(controller, "n2", CCM_LANE_BULK, 0);
+    ccm_controller_enqueue(controller, "n3", CCM_LANE_BULK, 0);
+    start(controller);
+    await_calls(controller, 1);
+    assert_int_equal(stats_of(controller).queue.delayed, 3);
+    finish(controller);
+    capture_end(&capture, text, sizeof(text));
+    assert_int_equal(count_text(text, "\n"), 1);
+    assert_non_null(strstr(text, "route n1 (+2 more): route-000001: terminal: no route table"));
+    assert_non_null(strstr(text, "(request ABC-1); retry in"));
+}
+
+static void test_bad_key_is_named(void **state)
+{
+    struct capture capture = capture_begin();
+    struct ccm_controller *controller =
+        make(&(struct ccm_controller_options){ .name = "clb", .reconcile = batch_failure });
+    char text[256];
+
+    (void)state;
+    ccm_controller_enqueue(controller, "", CCM_LANE_BULK, 0);
+    ccm_controller_free(controller);
+    capture_end(&capture, text, sizeof(text));
+    assert_non_null(strstr(text, "empty or too long"));
+}
+
+static void test_bad_options(void **state)
+{
+    static const struct ccm_controller_options bad[] = {
+        { .name = "x", .workers = CCM_CONTROLLER_WORKERS_MAX + 1, .reconcile = batch_failure },
+        { .name = "x", .workers = 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(bad); i++) {
+        struct ccm_controller *controller = NULL;
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        assert_int_equal(ccm_controller_new(&bad[i], &controller, &err), -EINVAL);
+        assert_null(controller);
+        assert_int_equal(err.kind, CCM_ERROR_BUG);
+    }
+}
+
+/* --- slow, hung and cancelled calls --------------------------------------------------------- */
+
+struct sluggish {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool heeds_cancel;
+    bool released;
+    unsigned cancels;
+    atomic_uint entered;
+};
+
+static void sluggish_init(struct sluggish *s, bool heeds_cancel)
+{
+    *s = (struct sluggish){ .heeds_cancel = heeds_cancel };
+    assert_int_equal(pthread_mutex_init(&s->lock, NULL), 0);
+    assert_int_equal(ccm_clock_cond_init(&s->changed), 0);
+}
+
+static void sluggish_release(struct sluggish *s)
+{
+    assert_int_equal(pthread_mutex_lock(&s->lock), 0);
+    s->released = true;
+    assert_int_equal(pthread_cond_broadcast(&s->changed), 0);
+    assert_int_equal(pthread_mutex_unlock(&s->lock), 0);
+}
+
+/* What ccm_http_cancel() does: set the flag, wake who waits. */
+static void sluggish_cancel(void *arg, struct ccm_cancel *flag)
+{
+    struct sluggish *s = arg;
+
+    (void)pthread_mutex_lock(&s->lock);
+    s->cancels++;
+    atomic_store(&flag->cancelled, true);
+    (void)pthread_cond_broadcast(&s->changed);
+    (void)pthread_mutex_unlock(&s->lock);
+}
+
+static int sluggish_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                              struct ccm_error *err)
+{
+    struct sluggish *s = arg;
+    const struct ccm_cancel *flag = req->core;
+    bool released;
+
+    (void)ret;
+    atomic_fetch_add(&s->entered, 1);
+    (void)pthread_mutex_lock(&s->lock);
+    while (!s->released && !(s->heeds_cancel && atomic_load(&flag->cancelled))) {
+        if (ccm_clock_cond_wait(&s->changed, &s->lock, ccm_clock_now_ms() + PATIENCE_MS) != 0) {
+            break;
+        }
+    }
+    released = s->released;
+    (void)pthread_mutex_unlock(&s->lock);
+    return released ? 0 : ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "asked to stop");
+}
+
+static void await_entered(struct sluggish *s, unsigned count)
+{
+    const int64_t end = ccm_clock_now_ms() + PATIENCE_MS;
+
+    while (atomic_load(&s->entered) < count) {
+        assert_true(ccm_clock_now_ms() < end);
+    }
+}
+
+static void test_slow_call_is_named_once(void **state)
+{
+    struct sluggish s;
+    struct capture capture = capture_begin();
+    char text[1024];
+
+    (void)state;
+    sluggish_init(&s, false);
+
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "clb",
+        .workers = 2,
+        .slow_ms = 1,
+        .reconcile = sluggish_reconcile,
+        .arg = &s,
+    });
+    const int64_t end = ccm_clock_now_ms() + PATIENCE_MS;
+
+    start(controller);
+    ccm_controller_enqueue(controller, "default/one", CCM_LANE_SPEC, 0);
+    ccm_controller_enqueue(controller, "default/two", CCM_LANE_SPEC, 0);
+    while (stats_of(controller).slow < 2) {
+        assert_true(ccm_clock_now_ms() < end);
+    }
+    assert_int_equal(stats_of(controller).running, 2);
+    while (stats_of(controller).longest_ms < 10) { /* ten times the limit: no second warning */
+        assert_true(ccm_clock_now_ms() < end);
+    }
+    sluggish_release(&s);
+    await_calls(controller, 2);
+    assert_int_equal(stats_of(controller).running, 0);
+    assert_int_equal(stats_of(controller).slow, 2);
+    finish(controller);
+    capture_end(&capture, text, sizeof(text));
+    assert_int_equal(count_text(text, "clb default/one: clb-00000"), 1);
+    assert_int_equal(count_text(text, "clb default/two: clb-00000"), 1);
+    assert_int_equal(count_text(text, "reconcile runs since"), 2);
+}
+
+static void test_stop_cancels(void **state)
+{
+    struct sluggish s;
+    struct capture capture = capture_begin();
+    char text[1024];
+
+    (void)state;
+    sluggish_init(&s, true);
+
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "clb",
+        .workers = 3,
+        .reconcile = sluggish_reconcile,
+        .arg = &s,
+        .cancel = sluggish_cancel,
+        .cancel_arg = &s,
+    });
+
+    start(controller);
+    ccm_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0);
+    await_entered(&s, 1);
+    ccm_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0); /* dirty: dropped by the stop */
+    ccm_controller_stop(controller);
+    ccm_controller_stop(controller);
+    ccm_controller_enqueue(controller, "b", CCM_LANE_SPEC, 0);
+    assert_int_equal(ccm_controller_join(controller, ccm_clock_now_ms() + PATIENCE_MS), 0);
+    assert_int_equal(s.cancels, 3); /* one per worker */
+    assert_int_equal(atomic_load(&s.entered), 1);
+    assert_int_equal(stats_of(controller).failed[CCM_ERROR_CANCELLED], 1);
+    ccm_controller_free(controller);
+    capture_end(&capture, text, sizeof(text));
+    assert_non_null(strstr(text, "info  clb a: clb-000001: cancelled: asked to stop; no retry"));
+}
+
+static void test_hung_call_is_named(void **state)
+{
+    struct sluggish s;
+    struct capture capture = capture_begin();
+    char text[1024];
+
+    (void)state;
+    sluggish_init(&s, false);
+
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "nlb", .workers = 2, .reconcile = sluggish_reconcile, .arg = &s });
+
+    start(controller);
+    ccm_controller_enqueue(controller, "default/web", CCM_LANE_SPEC, 0);
+    await_entered(&s, 1);
+    ccm_controller_stop(controller);
+    assert_int_equal(ccm_controller_join(controller, ccm_clock_now_ms()), -ETIMEDOUT);
+    sluggish_release(&s);
+    finish(controller);
+    capture_end(&capture, text, sizeof(text));
+    assert_non_null(strstr(text, "error nlb default/web: nlb-000001: reconcile hangs since"));
+}
+
+static void test_never_started(void **state)
+{
+    struct ccm_controller *controller =
+        make(&(struct ccm_controller_options){ .name = "clb", .reconcile = batch_failure });
+
+    (void)state;
+    ccm_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0);
+    finish(controller);
+    ccm_controller_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_never_twice_at_once),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_gate_and_batch),
+        cmocka_unit_test(test_batch_failure_is_one_line),
+        cmocka_unit_test(test_bad_key_is_named),
+        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_slow_call_is_named_once),
+        cmocka_unit_test(test_stop_cancels),
+        cmocka_unit_test(test_hung_call_is_named),
+        cmocka_unit_test(test_never_started),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

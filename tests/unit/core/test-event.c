@@ -1,0 +1,551 @@
+/* The event recorder: what is merged, held back, retried, given up. */
+#include "kube/event.h"
+#include "kube/series.h"
+#include "support/tcp_server.h"
+#include "util/clock.h"
+#include "util/json.h"
+#include "util/text.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define DRAIN_MS 10000
+
+/* --- bookkeeping --- */
+
+static struct ccm_happening happening_of(const char *name, const char *message)
+{
+    return (struct ccm_happening){
+        .api_version = strdup("v1"),
+        .kind = strdup("Service"),
+        .namespace_ = strdup("demo"),
+        .name = strdup(name),
+        .uid = strdup("uid-1"),
+        .resource_version = strdup("77"),
+        .component = strdup("service-controller"),
+        .reason = strdup("Ensured"),
+        .message = strdup(message),
+    };
+}
+
+static struct ccm_series *note(struct ccm_series_book *book, const char *name, const char *message,
+                               int64_t now_ms)
+{
+    struct ccm_happening happening = happening_of(name, message);
+    bool lost = true;
+    struct ccm_series *series = ccm_series_book_note(
+        book, &happening, now_ms, 1760000000000 + now_ms, (uint64_t)now_ms + 0xabc000, &lost);
+
+    assert_non_null(series);
+    assert_false(lost);
+    assert_null(happening.name);
+    return series;
+}
+
+static void test_merge(void **state CCM_UNUSED)
+{
+    struct ccm_series_book *book = ccm_series_book_new();
+    struct ccm_series *first = note(book, "web", "done", 0);
+    struct ccm_series *again;
+
+    assert_string_equal(first->event_name, "web.abc000");
+    assert_int_equal(first->count, 1);
+    assert_ptr_equal(ccm_series_book_next(book), first);
+    first->pending = false;
+    first->exists = true;
+
+    again = note(book, "web", "done", CCM_SERIES_SPAN_MS);
+    assert_ptr_equal(again, first);
+    assert_int_equal(again->count, 2);
+    assert_true(again->pending);
+    assert_int_equal(again->last_wall_ms - again->first_wall_ms, CCM_SERIES_SPAN_MS);
+
+    /* Each difference makes another one. */
+    assert_ptr_not_equal(note(book, "web", "failed", 5), first);
+    assert_ptr_not_equal(note(book, "api", "done", 5), first);
+
+    /* More than an hour after the last one: a new Event. */
+    again->pending = false;
+    again = note(book, "web", "done", 2 * CCM_SERIES_SPAN_MS + 1);
+    assert_int_equal(again->count, 1);
+    assert_false(again->exists);
+    ccm_series_book_free(book);
+}
+
+static void test_order_of_writes(void **state CCM_UNUSED)
+{
+    struct ccm_series_book *book = ccm_series_book_new();
+    struct ccm_series *a;
+    struct ccm_series *b;
+
+    assert_null(ccm_series_book_next(book));
+    a = note(book, "a", "m", 10);
+    b = note(book, "b", "m", 20);
+    assert_ptr_equal(ccm_series_book_next(book), a);
+    a->due_ms = 500; /* a failed, its next try is later */
+    a->tries = 1;
+    assert_ptr_equal(ccm_series_book_next(book), b);
+    b->pending = false;
+    assert_ptr_equal(ccm_series_book_next(book), a);
+    assert_int_equal(ccm_series_book_pending(book), 1);
+    /* A repetition while it waits joins it and does not push itself forward. */
+    assert_ptr_equal(note(book, "a", "m", 30), a);
+    assert_int_equal(a->count, 2);
+    assert_int_equal(a->due_ms, 500);
+    assert_int_equal(a->tries, 1);
+    ccm_series_book_drop(book, a);
+    assert_null(ccm_series_book_next(book));
+    ccm_series_book_free(book);
+}
+
+static void test_book_is_bounded(void **state CCM_UNUSED)
+{
+    struct ccm_series_book *book = ccm_series_book_new();
+    struct ccm_series *kept = note(book, "kept", "m", 0);
+    struct ccm_happening happening;
+    bool lost = false;
+
+    for (int i = 1; i < CCM_SERIES_MAX; i++) {
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "web-%d", i);
+        note(book, name, "m", i)->pending = i == 1;
+    }
+    assert_ptr_equal(note(book, "kept", "m", 2000), kept); /* used again: not the oldest now */
+    happening = happening_of("last", "m");
+    assert_non_null(ccm_series_book_note(book, &happening, 3000, 0, 1, &lost));
+    assert_true(lost); /* web-1 was waiting */
+    assert_ptr_equal(note(book, "kept", "m", 4000), kept);
+    ccm_series_book_free(book);
+}
+
+static void test_spam(void **state CCM_UNUSED)
+{
+    struct ccm_series_book *book = ccm_series_book_new();
+    struct ccm_happening loud = happening_of("loud", "m");
+    struct ccm_happening calm = happening_of("calm", "m");
+
+    for (int i = 0; i < CCM_SPAM_BURST; i++) {
+        assert_int_equal(ccm_series_book_admit(book, &loud, 0), 1);
+    }
+    assert_int_equal(ccm_series_book_admit(book, &loud, 0), 0);
+    assert_int_equal(ccm_series_book_admit(book, &loud, CCM_SPAM_REFILL_MS - 1), 0);
+    assert_int_equal(ccm_series_book_admit(book, &loud, CCM_SPAM_REFILL_MS), 1);
+    assert_int_equal(ccm_series_book_admit(book, &loud, CCM_SPAM_REFILL_MS), 0);
+    assert_int_equal(ccm_series_book_admit(book, &calm, CCM_SPAM_REFILL_MS), 1);
+
+    /* After a long silence it is full, not fuller. */
+    for (int i = 0; i < CCM_SPAM_BURST; i++) {
+        assert_int_equal(ccm_series_book_admit(book, &loud, 100 * CCM_SPAM_REFILL_MS), 1);
+    }
+    assert_int_equal(ccm_series_book_admit(book, &loud, 100 * CCM_SPAM_REFILL_MS), 0);
+    ccm_happening_fini(&loud);
+    ccm_happening_fini(&calm);
+    ccm_series_book_free(book);
+}
+
+static void test_spam_is_bounded(void **state CCM_UNUSED)
+{
+    struct ccm_series_book *book = ccm_series_book_new();
+    struct ccm_happening first = happening_of("first", "m");
+
+    for (int i = 0; i < CCM_SPAM_BURST; i++) {
+        assert_int_equal(ccm_series_book_admit(book, &first, 0), 1);
+    }
+    for (int i = 0; i < CCM_SERIES_MAX; i++) {
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "web-%d", i);
+
+        struct ccm_happening other = happening_of(name, "m");
+
+        assert_int_equal(ccm_series_book_admit(book, &other, 0), 1);
+        ccm_happening_fini(&other);
+    }
+    assert_int_equal(ccm_series_book_admit(book, &first, 0), 1); /* forgotten meanwhile */
+    ccm_happening_fini(&first);
+    ccm_series_book_free(book);
+}
+
+static void test_event_name(void **state CCM_UNUSED)
+{
+    struct ccm_series_book *book = ccm_series_book_new();
+    char name[300];
+
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    name[235] = '-';
+    name[234] = '.';
+
+    const struct ccm_series *series = note(book, name, "m", 0);
+
+    /* Neither too long nor with an empty label or one that ends in a dash. */
+    assert_int_equal(strlen(series->event_name), 234 + strlen(".abc000"));
+    ccm_series_book_free(book);
+}
+
+static void test_print(void **state CCM_UNUSED)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 4096 };
+    struct ccm_series_book *book = ccm_series_book_new();
+    struct ccm_series *series = note(book, "web", "line\n\"two\"", 0);
+
+    series = note(book, "web", "line\n\"two\"", 60000);
+    ccm_series_print_event(series, &buf);
+    assert_string_equal(
+        ccm_buf_str(&buf),
+        "{\"apiVersion\":\"v1\",\"kind\":\"Event\","
+        "\"metadata\":{\"name\":\"web.abc000\",\"namespace\":\"demo\"},"
+        "\"involvedObject\":{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"namespace\":\"demo\","
+        "\"name\":\"web\",\"uid\":\"uid-1\",\"resourceVersion\":\"77\"},"
+        "\"reason\":\"Ensured\",\"message\":\"line\\n\\\"two\\\"\","
+        "\"source\":{\"component\":\"service-controller\"},"
+        "\"firstTimestamp\":\"2025-10-09T08:53:20Z\",\"lastTimestamp\":\"2025-10-09T08:54:20Z\","
+        "\"count\":2,\"type\":\"Normal\",\"reportingComponent\":\"service-controller\"}");
+    ccm_buf_reset(&buf);
+    ccm_series_print_patch(series, &buf);
+    assert_string_equal(ccm_buf_str(&buf),
+                        "{\"count\":2,\"lastTimestamp\":\"2025-10-09T08:54:20Z\"}");
+
+    /* An object without namespace: its Event stands in "default". */
+    series->last.namespace_[0] = '\0';
+    ccm_buf_reset(&buf);
+    ccm_series_print_event(series, &buf);
+    assert_non_null(strstr(ccm_buf_str(&buf),
+                           "\"namespace\":\"default\"},\"involvedObject\":{"
+                           "\"apiVersion\":\"v1\",\"kind\":\"Service\",\"name\""));
+    ccm_series_book_free(book);
+}
+
+/* --- the recorder --- */
+
+static char config_path[] = "/tmp/ccm-event-XXXXXX";
+
+struct fixture {
+    struct ccm_test_server *server;
+    struct ccm_http *http;
+    struct ccm_kube_client *client;
+    struct ccm_event_recorder *recorder;
+};
+
+static void fixture_open(struct fixture *f, ccm_test_handler_fn handler, void *arg)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    FILE *file = fopen(config_path, "w");
+
+    f->server = ccm_test_server_new(handler, arg);
+    assert_non_null(f->server);
+    assert_non_null(file);
+    assert_true(fprintf(file,
+                        "{current-context: m,"
+                        " contexts: [{name: m, context: {cluster: c, user: u}}],"
+                        " clusters: [{name: c, cluster: {server: '%s'}}],"
+                        " users: [{name: u, user: {}}]}",
+                        ccm_test_server_url(f->server)) > 0);
+    assert_int_equal(fclose(file), 0);
+    f->http = ccm_http_new(&err);
+    assert_non_null(f->http);
+    assert_int_equal(ccm_kube_client_new(f->http, config_path, &f->client, &err), 0);
+    f->recorder = ccm_event_recorder_new(f->client, &err);
+    assert_non_null(f->recorder);
+}
+
+static void fixture_close(struct fixture *f, int64_t drain_ms)
+{
+    ccm_event_recorder_free(f->recorder, drain_ms);
+    ccm_kube_client_free(f->client);
+    ccm_http_free(f->http);
+    ccm_test_server_free(f->server);
+}
+
+static void emit(struct fixture *f, const char *name, const char *message)
+{
+    const struct ccm_service service = {
+        .meta = { .struct_size = sizeof(service),
+                  .kind = CCM_KIND_SERVICE,
+                  .key = "demo/x",
+                  .namespace_ = "demo",
+                  .name = name,
+                  .uid = "uid-1",
+                  .resource_version = "77" },
+    };
+    const struct ccm_event event = {
+        .struct_size = sizeof(event),
+        .object = &service.meta,
+        .component = "service-controller",
+        .reason = "Ensured",
+        .message = message,
+        .warning = 1,
+    };
+
+    ccm_event_emit(f->recorder, &event);
+}
+
+/* Request number `index` as JSON; method and start of the target are checked. */
+static cJSON *sent(struct fixture *f, size_t index, const char *method, const char *target)
+{
+    struct ccm_test_request request = { 0 };
+    cJSON *json = NULL;
+
+    assert_true(ccm_test_server_request(f->server, index, &request));
+    assert_string_equal(request.method, method);
+    assert_true(ccm_text_starts(request.target, target));
+    assert_int_equal(ccm_json_parse(request.body, strlen(request.body), &json), 0);
+    ccm_test_request_fini(&request);
+    return json;
+}
+
+static void test_create_then_count(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 201, NULL, "{}" }, { 200, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 2 };
+    struct fixture f;
+    cJSON *first;
+    cJSON *second;
+    char *target;
+
+    fixture_open(&f, ccm_test_play, &script);
+    emit(&f, "web", "done");
+    assert_true(ccm_test_server_wait(f.server, 1));
+    emit(&f, "web", "done");
+    assert_true(ccm_test_server_wait(f.server, 2));
+
+    first = sent(&f, 0, "POST", "/api/v1/namespaces/demo/events");
+    assert_int_equal(ccm_json_i64(first, "count", 0), 1);
+    assert_string_equal(ccm_json_text(first, "type"), "Warning");
+    assert_string_equal(ccm_json_text(ccm_json_get(first, "involvedObject"), "kind"), "Service");
+    assert_string_equal(ccm_json_text(ccm_json_get(first, "source"), "component"),
+                        "service-controller");
+    target = ccm_text_format("/api/v1/namespaces/demo/events/%s",
+                             ccm_json_text(ccm_json_get(first, "metadata"), "name"));
+    assert_non_null(target);
+    second = sent(&f, 1, "PATCH", target);
+    assert_int_equal(ccm_json_i64(second, "count", 0), 2);
+    cJSON_Delete(first);
+    cJSON_Delete(second);
+    free(target);
+    fixture_close(&f, DRAIN_MS);
+}
+
+static void test_gone_is_created_anew(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = {
+        { 201, NULL, "{}" }, { 404, NULL, "" }, { 201, NULL, "{}" }, { 200, NULL, "{}" }
+    };
+    struct ccm_test_script script = { answers, 4 };
+    struct fixture f;
+
+    fixture_open(&f, ccm_test_play, &script);
+    for (size_t i = 0; i < 3; i++) {
+        static const size_t requests[] = { 1, 3, 4 };
+
+        emit(&f, "web", "done");
+        assert_true(ccm_test_server_wait(f.server, requests[i]));
+    }
+    cJSON_Delete(sent(&f, 1, "PATCH", "/api/v1/namespaces/demo/events/web."));
+
+    cJSON *anew = sent(&f, 2, "POST", "/api/v1/namespaces/demo/events");
+
+    assert_int_equal(ccm_json_i64(anew, "count", 0), 2);
+    cJSON_Delete(anew);
+    cJSON_Delete(sent(&f, 3, "PATCH", "/api/v1/namespaces/demo/events/web."));
+    fixture_close(&f, DRAIN_MS);
+}
+
+static void test_retry(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 500, NULL, "" }, { 201, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 2 };
+    struct fixture f;
+
+    fixture_open(&f, ccm_test_play, &script);
+    emit(&f, "web", "one");
+    emit(&f, "api", "two"); /* does not wait for the other's pause */
+    assert_true(ccm_test_server_wait(f.server, 3));
+
+    cJSON *order[3];
+    static const char *const names[] = { "web", "api", "web" };
+
+    for (size_t i = 0; i < 3; i++) {
+        order[i] = sent(&f, i, "POST", "/api/v1/namespaces/demo/events");
+        assert_string_equal(ccm_json_text(ccm_json_get(order[i], "involvedObject"), "name"),
+                            names[i]);
+    }
+    /* The same object again: a lost answer cannot double it. */
+    assert_string_equal(ccm_json_text(ccm_json_get(order[0], "metadata"), "name"),
+                        ccm_json_text(ccm_json_get(order[2], "metadata"), "name"));
+    for (size_t i = 0; i < 3; i++) {
+        cJSON_Delete(order[i]);
+    }
+    fixture_close(&f, DRAIN_MS);
+}
+
+/* The first answer is lost although the server has acted; the second try hears "already there". */
+static void test_lost_answer(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = {
+        { 0, NULL, NULL },
+        { 409, NULL,
+          "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"AlreadyExists\","
+          "\"code\":409}" },
+        { 200, NULL, "{}" },
+    };
+    struct ccm_test_script script = { answers, 3 };
+    struct fixture f;
+
+    fixture_open(&f, ccm_test_play, &script);
+    emit(&f, "web", "one");
+    assert_true(ccm_test_server_wait(f.server, 2));
+    emit(&f, "web", "one");
+    assert_true(ccm_test_server_wait(f.server, 3));
+
+    cJSON *patch = sent(&f, 2, "PATCH", "/api/v1/namespaces/demo/events/web.");
+
+    assert_int_equal(ccm_json_i64(patch, "count", 0), 2);
+    cJSON_Delete(patch);
+    fixture_close(&f, DRAIN_MS);
+}
+
+static void test_refused_is_dropped(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 403, NULL, "" }, { 201, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 2 };
+    struct fixture f;
+
+    fixture_open(&f, ccm_test_play, &script);
+    emit(&f, "web", "one");
+    emit(&f, "api", "two");
+    assert_true(ccm_test_server_wait(f.server, 2));
+    ccm_event_recorder_free(f.recorder, DRAIN_MS);
+    f.recorder = NULL;
+    assert_int_equal(ccm_test_server_requests(f.server), 2);
+    fixture_close(&f, 0);
+}
+
+static void test_text_is_cut(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 201, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 1 };
+    struct fixture f;
+    char message[2000];
+
+    memset(message, 'x', sizeof(message) - 1);
+    message[sizeof(message) - 1] = '\0';
+    memcpy(message + CCM_EVENT_TEXT_MAX - 1, "\xC3\xA9", 2); /* across the limit */
+    fixture_open(&f, ccm_test_play, &script);
+    emit(&f, "web", message);
+    assert_true(ccm_test_server_wait(f.server, 1));
+
+    cJSON *event = sent(&f, 0, "POST", "/api/v1/namespaces/demo/events");
+
+    assert_int_equal(strlen(ccm_json_text(event, "message")), CCM_EVENT_TEXT_MAX - 1);
+    cJSON_Delete(event);
+    fixture_close(&f, DRAIN_MS);
+}
+
+/* Everything that waits is written before the recorder ends. */
+static void test_drain(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 201, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 1 };
+    struct fixture f;
+
+    fixture_open(&f, ccm_test_play, &script);
+    for (int i = 0; i < 50; i++) {
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "web-%d", i);
+        emit(&f, name, "m");
+    }
+    ccm_event_recorder_free(f.recorder, DRAIN_MS);
+    f.recorder = NULL;
+    assert_int_equal(ccm_test_server_requests(f.server), 50);
+    fixture_close(&f, 0);
+}
+
+static void hang(struct ccm_test_conn *conn, void *arg CCM_UNUSED)
+{
+    if (ccm_test_conn_read(conn) != NULL) {
+        ccm_test_conn_hang(conn);
+    }
+}
+
+/* A server that does not answer: emitting never blocks, the queue is bounded, the end comes. */
+static void test_stuck_server(void **state CCM_UNUSED)
+{
+    struct fixture f;
+    int64_t start;
+
+    fixture_open(&f, hang, NULL);
+    emit(&f, "web", "first");
+    assert_true(ccm_test_server_wait(f.server, 1));
+    for (int i = 0; i < CCM_EVENT_QUEUE_MAX + 7; i++) {
+        char name[32];
+
+        (void)snprintf(name, sizeof(name), "web-%d", i);
+        emit(&f, name, "m");
+    }
+    assert_int_equal(ccm_event_recorder_dropped(f.recorder), 7);
+    start = ccm_clock_now_ms();
+    fixture_close(&f, 50);
+    assert_in_range(ccm_clock_now_ms() - start, 50, 4000);
+}
+
+static void test_engine_stopped_first(void **state CCM_UNUSED)
+{
+    struct fixture f;
+
+    fixture_open(&f, hang, NULL);
+    emit(&f, "web", "first");
+    assert_true(ccm_test_server_wait(f.server, 1));
+    ccm_http_stop(f.http);
+    emit(&f, "web", "second");
+    fixture_close(&f, DRAIN_MS);
+}
+
+static int group_setup(void **state CCM_UNUSED)
+{
+    const int fd = mkstemp(config_path);
+
+    if (fd < 0 || close(fd) < 0) {
+        return -1;
+    }
+    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? 0 : -1;
+}
+
+static int group_teardown(void **state CCM_UNUSED)
+{
+    curl_global_cleanup();
+    return unlink(config_path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_order_of_writes),
+        cmocka_unit_test(test_book_is_bounded),
+        cmocka_unit_test(test_spam),
+        cmocka_unit_test(test_spam_is_bounded),
+        cmocka_unit_test(test_event_name),
+        cmocka_unit_test(test_print),
+        cmocka_unit_test(test_create_then_count),
+        cmocka_unit_test(test_gone_is_created_anew),
+        cmocka_unit_test(test_retry),
+        cmocka_unit_test(test_lost_answer),
+        cmocka_unit_test(test_refused_is_dropped),
+        cmocka_unit_test(test_text_is_cut),
+        cmocka_unit_test(test_drain),
+        cmocka_unit_test(test_stuck_server),
+        cmocka_unit_test(test_engine_stopped_first),
+    };
+
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

@@ -1,0 +1,566 @@
+/* Requests to an API server that is played by a script: credentials, errors, patches. */
+#include "kube/client.h"
+#include "kube/patch.h"
+#include "support/tcp_server.h"
+#include "util/buf.h"
+#include "util/text.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/ccm-kube-client-XXXXXX";
+
+struct fixture {
+    struct ccm_test_server *server;
+    struct ccm_http *http;
+    struct ccm_kube_client *client;
+    struct ccm_http_response *response;
+    struct ccm_error err;
+};
+
+static char *write_file(const char *name, const char *text)
+{
+    char *path = ccm_text_format("%s/%s", folder, name);
+    FILE *file = path == NULL ? NULL : fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+static void client_open(struct fixture *f, const char *url, const char *user)
+{
+    char *text = ccm_text_format(
+        "{current-context: m, contexts: [{name: m, context: {cluster: c, user: u}}],"
+        " clusters: [{name: c, cluster: {server: '%s'}}], users: [{name: u, user: {%s}}]}",
+        url, user);
+    char *path;
+
+    assert_non_null(text);
+    path = write_file("config", text);
+
+    const int r = ccm_kube_client_new(f->http, path, &f->client, &f->err);
+
+    assert_string_equal(f->err.message, "");
+    assert_int_equal(r, 0);
+    free(text);
+    free(path);
+}
+
+static void fixture_open(struct fixture *f, struct ccm_test_script *script, const char *user)
+{
+    *f = (struct fixture){ .err = CCM_ERROR_INIT };
+    f->server = ccm_test_server_new(ccm_test_play, script);
+    assert_non_null(f->server);
+    f->http = ccm_http_new(&f->err);
+    assert_non_null(f->http);
+    client_open(f, ccm_test_server_url(f->server), user);
+}
+
+static void fixture_close(struct fixture *f)
+{
+    ccm_http_response_free(f->response);
+    ccm_kube_client_free(f->client);
+    ccm_http_free(f->http);
+    ccm_test_server_free(f->server);
+}
+
+static int get(struct fixture *f, const char *path)
+{
+    const struct ccm_kube_call call = { .method = "GET", .path = path };
+
+    ccm_http_response_free(f->response);
+    f->response = NULL;
+    ccm_error_clear(&f->err);
+    return ccm_kube_do(f->client, &call, &f->response, &f->err);
+}
+
+static void assert_sent(struct fixture *f, size_t index, const char *method, const char *target,
+                        const char *header)
+{
+    struct ccm_test_request request = { 0 };
+
+    assert_true(ccm_test_server_request(f->server, index, &request));
+    assert_string_equal(request.method, method);
+    assert_string_equal(request.target, target);
+    assert_non_null(strstr(request.head, header));
+    assert_non_null(strstr(request.head, "\r\nUser-Agent: ccmd/"));
+    ccm_test_request_fini(&request);
+}
+
+static void test_get(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 200, NULL, "{\"items\":[]}" } };
+    struct ccm_test_script script = { answers, 1 };
+    struct fixture f;
+
+    fixture_open(&f, &script, "token: abc");
+    assert_int_equal(get(&f, "/api/v1/services?limit=500"), 0);
+    assert_string_equal(f.response->body, "{\"items\":[]}");
+    assert_string_equal(ccm_kube_client_server(f.client), ccm_test_server_url(f.server));
+    assert_ptr_equal(ccm_kube_client_http(f.client), f.http);
+    assert_sent(&f, 0, "GET", "/api/v1/services?limit=500", "\r\nAuthorization: Bearer abc\r\n");
+    assert_sent(&f, 0, "GET", "/api/v1/services?limit=500", "\r\nAccept: application/json\r\n");
+    assert_int_equal(get(&f, "api/v1"), -EINVAL);
+    assert_int_equal(f.err.kind, CCM_ERROR_BUG);
+    fixture_close(&f);
+}
+
+static void test_prefix(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 200, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 1 };
+    struct fixture f;
+    char *url;
+
+    fixture_open(&f, &script, "");
+    url = ccm_text_format("%s/k8s/c-1/", ccm_test_server_url(f.server));
+    assert_non_null(url);
+    ccm_kube_client_free(f.client);
+    client_open(&f, url, "");
+    assert_int_equal(get(&f, "/version"), 0);
+    assert_sent(&f, 0, "GET", "/k8s/c-1/version", "\r\nHost: ");
+    assert_string_equal(ccm_kube_client_server(f.client), ccm_test_server_url(f.server));
+    free(url);
+    fixture_close(&f);
+}
+
+/* --- errors --- */
+
+#define STATUS(code, reason, message)                                                              \
+    "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","           \
+    "\"message\":\"" message "\",\"reason\":\"" reason "\",\"code\":" #code "}"
+
+static void test_status_table(void **state CCM_UNUSED)
+{
+    static const struct {
+        uint32_t status;
+        const char *body;
+        int result;
+        uint64_t kind;
+        uint64_t http_status;
+        const char *code;
+        const char *message;
+    } cases[] = {
+        { 400, STATUS(400, "BadRequest", "m"), -EINVAL, CCM_ERROR_TERMINAL, 400, "BadRequest",
+          "m (400 BadRequest)" },
+        { 401, STATUS(401, "Unauthorized", "Unauthorized"), -EACCES, CCM_ERROR_AUTH, 401,
+          "Unauthorized", "Unauthorized (401 Unauthorized)" },
+        { 403, STATUS(403, "Forbidden", "m"), -EACCES, CCM_ERROR_AUTH, 403, "Forbidden",
+          "m (403 Forbidden)" },
+        { 404, STATUS(404, "NotFound", "services w not found"), -ENOENT, CCM_ERROR_NOT_FOUND, 404,
+          "NotFound", "services w not found (404 NotFound)" },
+        { 405, STATUS(405, "MethodNotAllowed", "m"), -EINVAL, CCM_ERROR_TERMINAL, 405,
+          "MethodNotAllowed", "m (405 MethodNotAllowed)" },
+        { 408, "", -ETIMEDOUT, CCM_ERROR_TRANSIENT, 408, "", "HTTP status 408 without a text" },
+        { 409, STATUS(409, "Conflict", "m"), -EBUSY, CCM_ERROR_CONFLICT, 409, "Conflict",
+          "m (409 Conflict)" },
+        { 409, STATUS(409, "AlreadyExists", "m"), -EEXIST, CCM_ERROR_CONFLICT, 409, "AlreadyExists",
+          "m (409 AlreadyExists)" },
+        { 410, STATUS(410, "Expired", "too old"), -ESTALE, CCM_ERROR_CONFLICT, 410, "Expired",
+          "too old (410 Expired)" },
+        { 410, STATUS(410, "", "gone"), -ESTALE, CCM_ERROR_CONFLICT, 410, "Gone", "gone (410)" },
+        { 413, STATUS(413, "RequestEntityTooLarge", "m"), -EINVAL, CCM_ERROR_TERMINAL, 413,
+          "RequestEntityTooLarge", "m (413 RequestEntityTooLarge)" },
+        { 422, STATUS(422, "Invalid", "m"), -EINVAL, CCM_ERROR_TERMINAL, 422, "Invalid",
+          "m (422 Invalid)" },
+        { 429, "Too many requests, please try again later.", -EAGAIN, CCM_ERROR_THROTTLED, 429, "",
+          "HTTP status 429: Too many requests, please try again later." },
+        { 500, STATUS(500, "InternalError", "m"), -EIO, CCM_ERROR_TRANSIENT, 500, "InternalError",
+          "m (500 InternalError)" },
+        { 503, "<html>", -EIO, CCM_ERROR_TRANSIENT, 503, "", "HTTP status 503: <html>" },
+        /* As a server without its store answers: neither kind nor apiVersion. */
+        { 504,
+          "{\"metadata\":{},\"status\":\"Failure\",\"message\":\"m\",\"reason\":\"Timeout\","
+          "\"details\":{},\"code\":504}",
+          -EIO, CCM_ERROR_TRANSIENT, 504, "Timeout", "m (504 Timeout)" },
+        { 302, "", -EPROTO, CCM_ERROR_TRANSIENT, 302, "", "HTTP status 302 without a text" },
+        /* ERROR events of a watch: the answer was 200. */
+        { 200, STATUS(410, "Expired", "too old"), -ESTALE, CCM_ERROR_CONFLICT, 410, "Expired",
+          "too old (410 Expired)" },
+        { 0, STATUS(500, "InternalError", "m"), -EIO, CCM_ERROR_TRANSIENT, 500, "InternalError",
+          "m (500 InternalError)" },
+        { 0, STATUS(100000, "Odd", "m"), -EPROTO, CCM_ERROR_TRANSIENT, 0, "Odd", "m (0 Odd)" },
+        { 500, "{\"kind\":\"Pod\"}", -EIO, CCM_ERROR_TRANSIENT, 500, "",
+          "HTTP status 500: {\"kind\":\"Pod\"}" },
+        { 500, "[1,", -EIO, CCM_ERROR_TRANSIENT, 500, "", "HTTP status 500: [1," },
+        { 404, "{\"kind\":\"Status\",\"reason\":7,\"message\":[]}", -ENOENT, CCM_ERROR_NOT_FOUND,
+          404, "", " (404)" },
+    };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        assert_int_equal(
+            ccm_kube_status_error(cases[i].status, cases[i].body, strlen(cases[i].body), &err),
+            cases[i].result);
+        assert_string_equal(err.message, cases[i].message);
+        assert_string_equal(err.code, cases[i].code);
+        assert_int_equal(err.kind, cases[i].kind);
+        assert_int_equal(err.http_status, cases[i].http_status);
+    }
+}
+
+static void test_status_limits(void **state CCM_UNUSED)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const char *waits = "{\"kind\":\"Status\",\"code\":500,\"details\":{\"retryAfterSeconds\":%s}}";
+    static const struct {
+        const char *seconds;
+        uint64_t ms;
+    } cases[] = { { "7", 7000 },           { "0", 0 },  { "-5", 0 },
+                  { "99999999", 3600000 }, { "{}", 0 }, { "1e300", 3600000 } };
+    char body[1024];
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        const char *split = strstr(waits, "%s");
+
+        (void)snprintf(body, sizeof(body), "%.*s%s%s", (int)(split - waits), waits,
+                       cases[i].seconds, split + 2);
+        assert_int_equal(ccm_kube_status_error(500, body, strlen(body), &err), -EIO);
+        assert_int_equal(err.retry_after_ms, cases[i].ms);
+    }
+    /* 199 bytes of text, then a character of three bytes: it does not fit any more. */
+    memset(body, 'x', 199);
+    memcpy(body + 199, "\xE2\x82\xAC and more", strlen("\xE2\x82\xAC and more") + 1);
+    assert_int_equal(ccm_kube_status_error(502, body, strlen(body), &err), -EIO);
+    assert_int_equal(strlen(err.message), strlen("HTTP status 502: ") + 199);
+}
+
+static void test_errors_name_the_call(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = {
+        { 404, NULL, STATUS(404, "NotFound", "no such service") },
+        { 429, "Retry-After: 3\r\n", "Too many requests" },
+        { 403, NULL, STATUS(403, "Forbidden", "services is forbidden: User u") },
+        { 401, NULL, STATUS(401, "Unauthorized", "Unauthorized") },
+    };
+    struct ccm_test_script script = { answers, CCM_ARRAY_LEN(answers) };
+    struct fixture f;
+
+    fixture_open(&f, &script, "token: top-secret");
+    assert_int_equal(get(&f, "/api/v1/namespaces/a/services/b?x=y"), -ENOENT);
+    assert_string_equal(f.err.message, "GET /api/v1/namespaces/a/services/b: no such service "
+                                       "(404 NotFound)");
+    assert_null(f.response);
+
+    assert_int_equal(get(&f, "/a"), -EAGAIN);
+    assert_int_equal(f.err.kind, CCM_ERROR_THROTTLED);
+    assert_int_equal(f.err.retry_after_ms, 3000);
+
+    assert_int_equal(get(&f, "/a"), -EACCES);
+    assert_non_null(strstr(f.err.message, "access denied"));
+    assert_non_null(strstr(f.err.message, "services is forbidden: User u"));
+
+    assert_int_equal(get(&f, "/a"), -EACCES);
+    assert_int_equal(f.err.kind, CCM_ERROR_AUTH);
+    assert_int_equal(f.err.http_status, 401);
+    assert_non_null(strstr(f.err.message, ": token refused (401): check users[u].user.token in "));
+    assert_non_null(strstr(f.err.message, folder));
+    assert_null(strstr(f.err.message, "top-secret"));
+    /* A fixed token is not tried again. */
+    assert_int_equal(ccm_test_server_requests(f.server), 4);
+    fixture_close(&f);
+}
+
+static void test_anonymous_refused(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 401, NULL, "" } };
+    struct ccm_test_script script = { answers, 1 };
+    struct fixture f;
+
+    fixture_open(&f, &script, "");
+    assert_int_equal(get(&f, "/a"), -EACCES);
+    assert_non_null(strstr(f.err.message, "asks for credentials (401)"));
+    fixture_close(&f);
+}
+
+static void test_unreachable(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 200, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 1 };
+    struct fixture f;
+    char *expected;
+
+    fixture_open(&f, &script, "token: abc");
+    expected = ccm_text_format("API server %s: connection refused", ccm_test_server_url(f.server));
+    assert_non_null(expected);
+    ccm_test_server_free(f.server);
+    f.server = NULL;
+    assert_int_equal(get(&f, "/a"), -ECONNREFUSED);
+    assert_string_equal(f.err.message, expected);
+    assert_int_equal(f.err.kind, CCM_ERROR_TRANSIENT);
+    free(expected);
+    fixture_close(&f);
+}
+
+/* --- token files --- */
+
+static void test_token_renewed(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = {
+        { 200, NULL, "{}" },
+        { 401, NULL, STATUS(401, "Unauthorized", "Unauthorized") },
+        { 200, NULL, "{\"second\":true}" },
+        { 401, NULL, STATUS(401, "Unauthorized", "Unauthorized") },
+    };
+    struct ccm_test_script script = { answers, CCM_ARRAY_LEN(answers) };
+    struct fixture f;
+
+    free(write_file("token", "first\n"));
+    fixture_open(&f, &script, "tokenFile: token");
+    assert_int_equal(get(&f, "/a"), 0);
+    assert_sent(&f, 0, "GET", "/a", "\r\nAuthorization: Bearer first\r\n");
+
+    free(write_file("token", "second\n"));
+    assert_int_equal(get(&f, "/b"), 0);
+    assert_string_equal(f.response->body, "{\"second\":true}");
+    assert_sent(&f, 1, "GET", "/b", "\r\nAuthorization: Bearer first\r\n");
+    assert_sent(&f, 2, "GET", "/b", "\r\nAuthorization: Bearer second\r\n");
+
+    /* The same token again: no use in repeating. */
+    assert_int_equal(get(&f, "/c"), -EACCES);
+    assert_int_equal(ccm_test_server_requests(f.server), 4);
+
+    /* A new one that is refused, too: one repetition, no more. */
+    free(write_file("token", "third\n"));
+    assert_int_equal(get(&f, "/d"), -EACCES);
+    assert_int_equal(ccm_test_server_requests(f.server), 6);
+    assert_sent(&f, 5, "GET", "/d", "\r\nAuthorization: Bearer third\r\n");
+    fixture_close(&f);
+}
+
+/* --- streams --- */
+
+struct heard {
+    unsigned heads;
+    struct ccm_buf data;
+};
+
+static int hear_head(void *arg, uint32_t status)
+{
+    struct heard *heard = arg;
+
+    heard->heads += status == 200 ? 1 : 100;
+    return 0;
+}
+
+static int hear_chunk(void *arg, const char *data, size_t len)
+{
+    struct heard *heard = arg;
+
+    ccm_buf_add(&heard->data, data, len);
+    return ccm_buf_error(&heard->data);
+}
+
+static void test_stream(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = {
+        { 200, NULL, "{}" },
+        { 401, NULL, STATUS(401, "Unauthorized", "Unauthorized") },
+        { 200, NULL, "{\"type\":\"ADDED\"}\n" },
+        { 410, NULL, STATUS(410, "Expired", "too old resource version") },
+    };
+    struct ccm_test_script script = { answers, CCM_ARRAY_LEN(answers) };
+    struct fixture f;
+    struct heard heard = { .data.max = 1024 };
+    const struct ccm_kube_call call = {
+        .method = "GET",
+        .path = "/api/v1/services?watch=1",
+        .on_head = hear_head,
+        .on_chunk = hear_chunk,
+        .arg = &heard,
+    };
+
+    free(write_file("token", "old"));
+    fixture_open(&f, &script, "tokenFile: token");
+    assert_int_equal(get(&f, "/a"), 0); /* takes note of the old token */
+    free(write_file("token", "new"));
+
+    /* The receiver hears nothing of the refusal in between. */
+    assert_int_equal(ccm_kube_do(f.client, &call, NULL, &f.err), 0);
+    assert_int_equal(heard.heads, 1);
+    assert_string_equal(ccm_buf_str(&heard.data), "{\"type\":\"ADDED\"}\n");
+
+    ccm_buf_reset(&heard.data);
+    assert_int_equal(ccm_kube_do(f.client, &call, NULL, &f.err), -ESTALE);
+    assert_string_equal(f.err.code, "Expired");
+    assert_int_equal(heard.heads, 1);
+    assert_string_equal(ccm_buf_str(&heard.data), "");
+    ccm_buf_fini(&heard.data);
+    fixture_close(&f);
+}
+
+/* --- patches --- */
+
+static const struct {
+    struct ccm_patch patch;
+    const char *target; /* NULL = refused */
+    const char *type;
+} patch_cases[] = {
+    { { .kind = CCM_KIND_SERVICE,
+        .type = CCM_PATCH_MERGE,
+        .namespace_ = "demo",
+        .name = "web",
+        .subresource = "status",
+        .body = "{\"a\":1}" },
+      "/api/v1/namespaces/demo/services/web/status",
+      "application/merge-patch+json" },
+    { { .kind = CCM_KIND_NODE,
+        .type = CCM_PATCH_STRATEGIC,
+        .namespace_ = "",
+        .name = "n1.example",
+        .subresource = "",
+        .body = "{}" },
+      "/api/v1/nodes/n1.example",
+      "application/strategic-merge-patch+json" },
+    { { .kind = CCM_KIND_POD,
+        .type = CCM_PATCH_STRATEGIC,
+        .namespace_ = "a/b",
+        .name = "p?x",
+        .body = "{}" },
+      "/api/v1/namespaces/a%2Fb/pods/p%3Fx",
+      "application/strategic-merge-patch+json" },
+    { { .kind = CCM_KIND_ENDPOINT_SLICE,
+        .type = CCM_PATCH_MERGE,
+        .namespace_ = "a",
+        .name = "b",
+        .body = "{}" },
+      NULL,
+      NULL },
+    { { .kind = CCM_KIND_SERVICE, .type = 9, .namespace_ = "a", .name = "b", .body = "{}" },
+      NULL,
+      NULL },
+    { { .kind = CCM_KIND_SERVICE,
+        .type = CCM_PATCH_MERGE,
+        .namespace_ = "",
+        .name = "b",
+        .body = "{}" },
+      NULL,
+      NULL },
+    { { .kind = CCM_KIND_SERVICE,
+        .type = CCM_PATCH_MERGE,
+        .namespace_ = "..",
+        .name = "b",
+        .body = "{}" },
+      NULL,
+      NULL },
+    { { .kind = CCM_KIND_NODE, .type = CCM_PATCH_MERGE, .name = ".", .body = "{}" }, NULL, NULL },
+    { { .kind = CCM_KIND_NODE, .type = CCM_PATCH_MERGE, .name = NULL, .body = "{}" }, NULL, NULL },
+    { { .kind = CCM_KIND_NODE, .type = CCM_PATCH_MERGE, .name = "n", .body = NULL }, NULL, NULL },
+    { { .kind = CCM_KIND_NODE,
+        .type = CCM_PATCH_MERGE,
+        .name = "n",
+        .subresource = "..",
+        .body = "{}" },
+      NULL,
+      NULL },
+};
+
+static void test_patch(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 200, NULL, "{}" } };
+    struct ccm_test_script script = { answers, 1 };
+    struct fixture f;
+    size_t sent = 0;
+
+    fixture_open(&f, &script, "token: abc");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(patch_cases); i++) {
+        struct ccm_test_request request = { 0 };
+        const int r = ccm_kube_patch(f.client, NULL, 0, &patch_cases[i].patch, &f.err);
+
+        if (patch_cases[i].target == NULL) {
+            assert_int_equal(r, -EINVAL);
+            assert_int_equal(f.err.kind, CCM_ERROR_BUG);
+            continue;
+        }
+        assert_int_equal(r, 0);
+        assert_sent(&f, sent, "PATCH", patch_cases[i].target, patch_cases[i].type);
+        assert_true(ccm_test_server_request(f.server, sent, &request));
+        assert_string_equal(request.body, patch_cases[i].patch.body);
+        ccm_test_request_fini(&request);
+        sent++;
+    }
+    assert_int_equal(ccm_test_server_requests(f.server), sent);
+    fixture_close(&f);
+}
+
+/* A patch whose answer is lost goes out once. */
+static void test_patch_lost(void **state CCM_UNUSED)
+{
+    static const struct ccm_test_answer answers[] = { { 200, NULL, "{}" }, { 0, NULL, NULL } };
+    struct ccm_test_script script = { answers, 2 };
+    struct fixture f;
+    const struct ccm_patch patch = {
+        .kind = CCM_KIND_NODE, .type = CCM_PATCH_MERGE, .name = "n", .body = "{}"
+    };
+
+    fixture_open(&f, &script, "token: abc");
+    assert_int_equal(ccm_kube_patch(f.client, NULL, 0, &patch, &f.err), 0);
+    assert_int_equal(ccm_kube_patch(f.client, NULL, 0, &patch, &f.err), -ECONNRESET);
+    ccm_kube_client_free(f.client);
+    ccm_http_free(f.http);
+    f.client = NULL;
+    f.http = NULL;
+    assert_int_equal(ccm_test_server_requests(f.server), 2);
+    fixture_close(&f);
+}
+
+static void test_escape(void **state CCM_UNUSED)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 256 };
+
+    ccm_kube_escape(&buf, "aZ09-._~ /?#%&=+:\xC3\xA9");
+    assert_string_equal(ccm_buf_str(&buf), "aZ09-._~%20%2F%3F%23%25%26%3D%2B%3A%C3%A9");
+}
+
+static int group_setup(void **state CCM_UNUSED)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        return -1;
+    }
+    return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static int group_teardown(void **state CCM_UNUSED)
+{
+    static const char *const names[] = { "config", "token" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
+        char *path = ccm_text_format("%s/%s", folder, names[i]);
+
+        assert_non_null(path);
+        assert_int_equal(unlink(path), 0);
+        free(path);
+    }
+    curl_global_cleanup();
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_get),
+        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_status_table),
+        cmocka_unit_test(test_status_limits),
+        cmocka_unit_test(test_errors_name_the_call),
+        cmocka_unit_test(test_anonymous_refused),
+        cmocka_unit_test(test_unreachable),
+        cmocka_unit_test(test_token_renewed),
+        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_patch),
+        cmocka_unit_test(test_patch_lost),
+        cmocka_unit_test(test_escape),
+    };
+
+    return cmocka_run_group_tests(tests, group_setup, group_teardown);
+}

@@ -1,0 +1,558 @@
+#include "sched/queue.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "util/attr.h"
+#include "util/clock.h"
+
+/* A clock that only moves when told; a queue with it never waits. */
+struct fixture {
+    int64_t now_ms;
+    struct ccm_queue *queue;
+};
+
+static int64_t fake_now(void *arg)
+{
+    return ((struct fixture *)arg)->now_ms;
+}
+
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+
+    fixture = (struct fixture){ .now_ms = 1000 };
+    fixture.queue = ccm_queue_new(
+        &(struct ccm_queue_options){ .now_ms = fake_now, .arg = &fixture, .seed = 7 });
+    *state = &fixture;
+    return fixture.queue == NULL ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    ccm_queue_free(((struct fixture *)*state)->queue);
+    return 0;
+}
+
+static void add(struct fixture *f, const char *key, uint64_t lane)
+{
+    assert_int_equal(ccm_queue_add(f->queue, key, lane), 0);
+}
+
+static void add_after(struct fixture *f, const char *key, uint64_t lane, int64_t delay_ms)
+{
+    assert_int_equal(ccm_queue_add_after(f->queue, key, lane, delay_ms), 0);
+}
+
+/* The next key is `key` (NULL: none is ready). It stays with the caller. */
+static void expect_get(struct fixture *f, const char *key)
+{
+    struct ccm_queue_item item = { 0 };
+    const int r = ccm_queue_get(f->queue, 0, &item);
+
+    if (key == NULL) {
+        assert_int_equal(r, -ETIMEDOUT);
+    } else {
+        assert_int_equal(r, 0);
+        assert_string_equal(item.key, key);
+    }
+}
+
+static void expect_run(struct fixture *f, const char *key)
+{
+    expect_get(f, key);
+    ccm_queue_done(f->queue, key);
+}
+
+static struct ccm_queue_stats stats_of(struct fixture *f)
+{
+    struct ccm_queue_stats stats;
+
+    ccm_queue_get_stats(f->queue, &stats);
+    return stats;
+}
+
+static struct ccm_error error_of(uint64_t kind)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    err.kind = kind;
+    return err;
+}
+
+/* --- sets ----------------------------------------------------------------------------------- */
+
+static void test_duplicates_collapse(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, "a", CCM_LANE_SPEC);
+    add(f, "b", CCM_LANE_SPEC);
+    add(f, "a", CCM_LANE_SPEC);
+    assert_int_equal(stats_of(f).depth[CCM_LANE_SPEC], 2);
+    assert_int_equal(stats_of(f).adds, 2);
+    expect_run(f, "a");
+    expect_run(f, "b");
+    expect_get(f, NULL);
+}
+
+static void test_dirty_while_processing(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, "a", CCM_LANE_BULK);
+    expect_get(f, "a");
+    add(f, "a", CCM_LANE_BULK);
+    add(f, "a", CCM_LANE_URGENT);
+    assert_int_equal(stats_of(f).processing, 1);
+    expect_get(f, NULL); /* never with two workers */
+    add(f, "b", CCM_LANE_SPEC);
+    ccm_queue_done(f->queue, "a");
+
+    struct ccm_queue_item item;
+
+    assert_int_equal(ccm_queue_get(f->queue, 0, &item), 0);
+    assert_string_equal(item.key, "a"); /* the most urgent lane of what came meanwhile */
+    assert_int_equal(item.lane, CCM_LANE_URGENT);
+    ccm_queue_done(f->queue, item.key); /* the borrowed pointer is fine here */
+    expect_run(f, "b");
+    expect_get(f, NULL);
+    ccm_queue_done(f->queue, "a"); /* not processed: ignored */
+    assert_int_equal(stats_of(f).processing, 0);
+}
+
+static void test_bad_keys(void **state)
+{
+    struct fixture *f = *state;
+    char longest[CCM_QUEUE_KEY_MAX + 2];
+
+    memset(longest, 'k', sizeof(longest));
+    longest[CCM_QUEUE_KEY_MAX + 1] = '\0';
+    assert_int_equal(ccm_queue_add(f->queue, longest, CCM_LANE_SPEC), -EINVAL);
+    longest[CCM_QUEUE_KEY_MAX] = '\0';
+    assert_int_equal(ccm_queue_add(f->queue, longest, CCM_LANE_SPEC), 0);
+    assert_int_equal(ccm_queue_add(f->queue, "", CCM_LANE_SPEC), -EINVAL);
+    assert_int_equal(ccm_queue_add(f->queue, "x", 99), 0);
+    assert_int_equal(stats_of(f).depth[CCM_LANE_BULK], 1);
+}
+
+/* --- lanes ---------------------------------------------------------------------------------- */
+
+static void test_moves_up_never_down(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, "a", CCM_LANE_BULK);
+    add(f, "b", CCM_LANE_URGENT);
+    add(f, "c", CCM_LANE_BULK);
+    add(f, "c", CCM_LANE_URGENT);
+    add(f, "b", CCM_LANE_BULK);
+    assert_int_equal(stats_of(f).depth[CCM_LANE_URGENT], 2);
+    assert_int_equal(stats_of(f).depth[CCM_LANE_BULK], 1);
+    expect_run(f, "b");
+    expect_run(f, "c");
+    expect_run(f, "a");
+    expect_get(f, NULL);
+}
+
+/* How often each lane is served in `gets` takes, when each lane of `busy` never runs dry. */
+static void test_lane_shares(void **state)
+{
+    static const struct {
+        bool busy[CCM_QUEUE_LANES];
+        int gets;
+        int served[CCM_QUEUE_LANES];
+    } table[] = {
+        { { true, true, true, true }, 15, { 8, 4, 2, 1 } },
+        { { true, true, true, true }, 150, { 80, 40, 20, 10 } },
+        { { true, false, false, true }, 90, { 80, 0, 0, 10 } },
+        { { false, true, true, false }, 60, { 0, 40, 20, 0 } },
+        { { false, false, false, true }, 5, { 0, 0, 0, 5 } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
+        void *own = NULL;
+        int served[CCM_QUEUE_LANES] = { 0 };
+
+        assert_int_equal(set_up(&own), 0);
+
+        struct fixture *f = own;
+        char key[32];
+
+        for (int n = 0; n < table[i].gets; n++) {
+            for (uint64_t lane = 0; lane < CCM_QUEUE_LANES; lane++) {
+                if (table[i].busy[lane]) {
+                    (void)snprintf(key, sizeof(key), "%d-%d", (int)lane, n);
+                    add(f, key, lane);
+                }
+            }
+
+            struct ccm_queue_item item;
+
+            assert_int_equal(ccm_queue_get(f->queue, 0, &item), 0);
+            served[item.lane]++;
+            ccm_queue_done(f->queue, item.key);
+        }
+        assert_memory_equal(served, table[i].served, sizeof(served));
+        (void)tear_down(&own);
+    }
+}
+
+/* --- delays --------------------------------------------------------------------------------- */
+
+static void test_delays(void **state)
+{
+    struct fixture *f = *state;
+
+    add_after(f, "late", CCM_LANE_SPEC, 500);
+    add_after(f, "soon", CCM_LANE_SPEC, 100);
+    add_after(f, "now", CCM_LANE_SPEC, -5);
+    assert_int_equal(stats_of(f).delayed, 2);
+    expect_run(f, "now");
+    expect_get(f, NULL);
+    f->now_ms += 99;
+    expect_get(f, NULL);
+    f->now_ms += 1;
+    expect_run(f, "soon");
+    f->now_ms += 400;
+    expect_run(f, "late");
+    expect_get(f, NULL);
+}
+
+static void test_earliest_delay_wins(void **state)
+{
+    struct fixture *f = *state;
+
+    add_after(f, "a", CCM_LANE_BULK, 500);
+    add_after(f, "a", CCM_LANE_URGENT, 200);
+    add_after(f, "a", CCM_LANE_SPEC, 900);
+    assert_int_equal(stats_of(f).delayed, 1);
+    f->now_ms += 200;
+
+    struct ccm_queue_item item;
+
+    assert_int_equal(ccm_queue_get(f->queue, 0, &item), 0);
+    assert_int_equal(item.lane, CCM_LANE_URGENT);
+    ccm_queue_done(f->queue, "a");
+    f->now_ms += 100000;
+    expect_get(f, NULL);
+}
+
+static void test_many_delays_come_in_order(void **state)
+{
+    struct fixture *f = *state;
+    char key[16];
+
+    for (int i = 0; i < 500; i++) {
+        const int due = (i * 263) % 500; /* 263 and 500 have no common factor: a permutation */
+
+        (void)snprintf(key, sizeof(key), "%d", due);
+        add_after(f, key, CCM_LANE_SPEC, due + 1);
+    }
+    for (int i = 0; i < 500; i++) {
+        f->now_ms += 1;
+        (void)snprintf(key, sizeof(key), "%d", i);
+        expect_run(f, key);
+        expect_get(f, NULL);
+    }
+}
+
+static void test_delay_of_processed_key(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, "a", CCM_LANE_SPEC);
+    expect_get(f, "a");
+    add_after(f, "a", CCM_LANE_SPEC, 10);
+    f->now_ms += 10;
+    expect_get(f, NULL); /* due, but with a worker */
+    ccm_queue_done(f->queue, "a");
+    expect_run(f, "a");
+    expect_get(f, NULL);
+}
+
+/* --- verdicts ------------------------------------------------------------------------------- */
+
+static void test_backoff_grows_and_forgets(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
+    int64_t high = 1000;
+
+    add(f, "a", CCM_LANE_SPEC);
+    for (uint32_t i = 1; i <= 5; i++) {
+        expect_get(f, "a");
+
+        const int64_t wait = ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err);
+
+        assert_in_range(wait, high / 2, high);
+        ccm_queue_done(f->queue, "a");
+        assert_int_equal(ccm_queue_num_requeues(f->queue, "a"), i);
+        f->now_ms += wait - 1;
+        expect_get(f, NULL);
+        f->now_ms += 1;
+        high *= 2;
+    }
+    expect_get(f, "a");
+    ccm_queue_forget(f->queue, "a");
+    ccm_queue_done(f->queue, "a");
+    assert_int_equal(ccm_queue_num_requeues(f->queue, "a"), 0);
+    assert_int_equal(stats_of(f).retries, 5);
+    add(f, "a", CCM_LANE_SPEC);
+    expect_get(f, "a");
+    assert_in_range(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 500, 1000);
+}
+
+static void test_cancelled_comes_back_at_once(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_CANCELLED);
+
+    add(f, "a", CCM_LANE_SPEC);
+    expect_get(f, "a");
+    assert_int_equal(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 0);
+    expect_get(f, NULL);
+    ccm_queue_done(f->queue, "a");
+    assert_int_equal(ccm_queue_num_requeues(f->queue, "a"), 0);
+    expect_run(f, "a");
+}
+
+/* A change of the object ends the wait of a terminal error, and no second run follows later. */
+static void test_change_replaces_retry(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_TERMINAL);
+
+    add(f, "a", CCM_LANE_SPEC);
+    expect_get(f, "a");
+    assert_true(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) >= 300000);
+    ccm_queue_done(f->queue, "a");
+    f->now_ms += 1000;
+    expect_get(f, NULL);
+    add(f, "a", CCM_LANE_SPEC);
+    expect_get(f, "a");
+    ccm_queue_forget(f->queue, "a");
+    ccm_queue_requeue_after(f->queue, "a", CCM_LANE_BULK, 5000);
+    ccm_queue_done(f->queue, "a");
+    assert_int_equal(stats_of(f).delayed, 1);
+    f->now_ms += 5000;
+    expect_run(f, "a");
+    f->now_ms += 10000000;
+    expect_get(f, NULL);
+}
+
+/* What somebody else asked for is kept, whatever the verdict was. */
+static void test_asked_delay_survives(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_CONFLICT);
+
+    add(f, "a", CCM_LANE_SPEC);
+    expect_get(f, "a");
+    add_after(f, "a", CCM_LANE_BULK, 3000);
+    assert_true(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) <= 100);
+    ccm_queue_done(f->queue, "a");
+    add(f, "a", CCM_LANE_SPEC);
+    expect_get(f, "a"); /* before the delay: it stays, at the earlier time */
+    assert_int_equal(stats_of(f).delayed, 1);
+    ccm_queue_forget(f->queue, "a");
+    ccm_queue_done(f->queue, "a");
+    f->now_ms += 100;
+    expect_run(f, "a");
+    expect_get(f, NULL);
+}
+
+static void test_verdict_needs_processing(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
+
+    assert_int_equal(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 0);
+    ccm_queue_requeue_after(f->queue, "a", CCM_LANE_SPEC, 5);
+    ccm_queue_forget(f->queue, "a");
+    assert_int_equal(stats_of(f).delayed, 0);
+    assert_int_equal(stats_of(f).retries, 0);
+}
+
+/* --- batches -------------------------------------------------------------------------------- */
+
+static void test_batch(void **state)
+{
+    struct fixture *f = *state;
+    struct ccm_queue_item items[4];
+    size_t count = 0;
+    char key[8];
+
+    for (int i = 0; i < 6; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        add(f, key, i == 5 ? CCM_LANE_URGENT : CCM_LANE_BULK);
+    }
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, items, &count), 0);
+    assert_int_equal(count, 4);
+    assert_string_equal(items[0].key, "k5");
+    assert_string_equal(items[1].key, "k0");
+    add(f, "k0", CCM_LANE_BULK); /* with a worker: not in the next batch */
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, &items[0], &count), 0);
+    assert_int_equal(count, 2);
+    assert_string_equal(items[0].key, "k3");
+    assert_string_equal(items[1].key, "k4");
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, items, &count), -ETIMEDOUT);
+    ccm_queue_done(f->queue, "k0");
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, items, &count), 0);
+    assert_int_equal(count, 1);
+}
+
+/* --- ending --------------------------------------------------------------------------------- */
+
+static void test_shut_down(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
+    struct ccm_queue_item item;
+
+    add(f, "a", CCM_LANE_SPEC);
+    add(f, "b", CCM_LANE_SPEC);
+    add_after(f, "c", CCM_LANE_SPEC, 10);
+    expect_get(f, "a");
+    add(f, "a", CCM_LANE_SPEC);
+    ccm_queue_shut_down(f->queue);
+    ccm_queue_shut_down(f->queue);
+    assert_int_equal(ccm_queue_get(f->queue, 0, &item), -ESHUTDOWN);
+    assert_int_equal(ccm_queue_add(f->queue, "d", CCM_LANE_SPEC), 0);
+    assert_true(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) > 0);
+    ccm_queue_done(f->queue, "a");
+    f->now_ms += 1000000;
+    assert_int_equal(ccm_queue_get(f->queue, 0, &item), -ESHUTDOWN);
+    assert_int_equal(stats_of(f).delayed, 0);
+    assert_int_equal(stats_of(f).processing, 0);
+}
+
+static void test_drain_gives_up(void **state)
+{
+    struct fixture *f = *state;
+    struct ccm_queue_item item;
+
+    add(f, "a", CCM_LANE_SPEC);
+    assert_int_equal(ccm_queue_drain(f->queue, ccm_clock_now_ms() + 5), -ETIMEDOUT);
+    assert_int_equal(ccm_queue_get(f->queue, 0, &item), -ESHUTDOWN);
+    assert_int_equal(ccm_queue_drain(f->queue, 0), 0);
+}
+
+/* --- threads, real clock -------------------------------------------------------------------- */
+
+#define PATIENCE_MS 20000
+
+static void *get_until_shutdown(void *arg)
+{
+    struct ccm_queue *queue = arg;
+    struct ccm_queue_item item;
+    uintptr_t taken = 0;
+
+    while (ccm_queue_get(queue, ccm_clock_now_ms() + PATIENCE_MS, &item) == 0) {
+        taken++;
+        ccm_queue_done(queue, item.key);
+    }
+    return (void *)taken;
+}
+
+static void test_drain_waits_for_the_rest(void **state)
+{
+    struct ccm_queue *queue = ccm_queue_new(NULL);
+    pthread_t threads[4];
+    uintptr_t total = 0;
+    char key[16];
+
+    (void)state;
+    assert_non_null(queue);
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(ccm_queue_add(queue, key, (uint64_t)i % 4), 0);
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(threads); i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, get_until_shutdown, queue), 0);
+    }
+    assert_int_equal(ccm_queue_drain(queue, ccm_clock_now_ms() + PATIENCE_MS), 0);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(threads); i++) {
+        void *taken;
+
+        assert_int_equal(pthread_join(threads[i], &taken), 0);
+        total += (uintptr_t)taken;
+    }
+    assert_int_equal(total, 1000);
+    ccm_queue_free(queue);
+}
+
+/* Waiting workers are woken by a new key, by a delay that is over, and by the shutdown. */
+static void test_waiters_wake_up(void **state)
+{
+    struct ccm_queue *queue = ccm_queue_new(NULL);
+    pthread_t threads[8];
+    uintptr_t total = 0;
+    struct ccm_queue_stats stats;
+    const int64_t begin = ccm_clock_now_ms();
+    char key[16];
+
+    (void)state;
+    assert_non_null(queue);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(threads); i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, get_until_shutdown, queue), 0);
+    }
+    for (int i = 0; i < 64; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(ccm_queue_add_after(queue, key, CCM_LANE_SPEC, (64 - i) / 2), 0);
+    }
+    do {
+        ccm_queue_get_stats(queue, &stats);
+        assert_true(ccm_clock_now_ms() < begin + PATIENCE_MS / 2);
+    } while (stats.delayed > 0 || stats.processing > 0 || stats.depth[CCM_LANE_SPEC] > 0);
+    ccm_queue_shut_down(queue);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(threads); i++) {
+        void *taken;
+
+        assert_int_equal(pthread_join(threads[i], &taken), 0);
+        total += (uintptr_t)taken;
+    }
+    assert_int_equal(total, 64);
+    assert_true(ccm_clock_now_ms() < begin + PATIENCE_MS / 2); /* nobody slept to its deadline */
+    ccm_queue_free(queue);
+}
+
+#define QUEUE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        QUEUE_TEST(test_duplicates_collapse),
+        QUEUE_TEST(test_dirty_while_processing),
+        QUEUE_TEST(test_bad_keys),
+        QUEUE_TEST(test_moves_up_never_down),
+        cmocka_unit_test(test_lane_shares),
+        QUEUE_TEST(test_delays),
+        QUEUE_TEST(test_earliest_delay_wins),
+        QUEUE_TEST(test_many_delays_come_in_order),
+        QUEUE_TEST(test_delay_of_processed_key),
+        QUEUE_TEST(test_backoff_grows_and_forgets),
+        QUEUE_TEST(test_cancelled_comes_back_at_once),
+        QUEUE_TEST(test_change_replaces_retry),
+        QUEUE_TEST(test_asked_delay_survives),
+        QUEUE_TEST(test_verdict_needs_processing),
+        QUEUE_TEST(test_batch),
+        QUEUE_TEST(test_shut_down),
+        QUEUE_TEST(test_drain_gives_up),
+        cmocka_unit_test(test_drain_waits_for_the_rest),
+        cmocka_unit_test(test_waiters_wake_up),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

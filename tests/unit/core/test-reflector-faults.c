@@ -1,0 +1,302 @@
+#include "support/reflector_world.h"
+
+/* --- broken connections --- */
+
+static bool answer_cut(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    (void)target;
+    switch (n) {
+    case 0:
+        if (begin_stream(conn) && ccm_test_conn_chunk(conn, END_MARK("5")) &&
+            ccm_test_conn_chunk(conn, EVENT("ADDED", OBJECT("a", "6"))) &&
+            ccm_test_conn_chunk(conn, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"na")) {
+            wait_gate(w, 1);
+            ccm_test_conn_reset(conn);
+        }
+        return false;
+    case 1: /* a clean end in the middle of a line */
+        return begin_stream(conn) &&
+               ccm_test_conn_chunk(conn, EVENT("ADDED", OBJECT("b", "7")) "{\"type\":") &&
+               end_stream(conn);
+    case 2: /* no answer at all */
+        return false;
+    default:
+        return hold(conn, EVENT("ADDED", OBJECT("c", "8")));
+    }
+}
+
+static void test_cut_in_the_middle_of_a_line(void **state)
+{
+    struct world *w = start(answer_cut);
+    struct ccm_reflector_status status;
+
+    (void)state;
+    expect_told(w, "+a:6 ");
+    open_gate(w, 1);
+    expect_told(w, "+a:6 +b:7 +c:8 ");
+    expect_asked(w, STREAM_REQUEST WATCH_REQUEST("6") WATCH_REQUEST("7") WATCH_REQUEST("7"));
+    ccm_reflector_status(w->reflector, &status);
+    assert_int_equal(status.lists, 1);
+    assert_string_not_equal(status.error, "");
+    finish(w);
+}
+
+static const char *const rubbish[] = {
+    "HELLO\n",
+    "[1,2]\n",
+    "{\"type\":\"ADDED\"}\n",
+    "{\"kind\":\"ServiceList\",\"items\":[]}\n",
+    EVENT("EXPLODED", OBJECT("x", "9")),
+    EVENT("ADDED", "{\"metadata\":{}}"),
+    EVENT("ADDED", "{\"metadata\":{\"name\":\"x\"}}"),
+    EVENT("ADDED", "\"text\""),
+    EVENT("BOOKMARK", "{}"),
+    EVENT("BOOKMARK", "7"),
+    "{\"type\":\"ADDED\",\"object\":}\n",
+};
+
+static bool answer_rubbish(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    if (is_initial(target)) {
+        return begin_stream(conn) && ccm_test_conn_chunk(conn, END_MARK("5")) && end_stream(conn);
+    }
+    /* Each kind of rubbish once, with a good event before, so that it is never three times in a
+     * row. */
+    if (n > 0 && (size_t)n <= CCM_ARRAY_LEN(rubbish)) {
+        return begin_stream(conn) && ccm_test_conn_chunk(conn, BOOKMARK("6")) &&
+               ccm_test_conn_chunk(conn, rubbish[n - 1]) && (ccm_test_conn_hang(conn), false);
+    }
+    return hold(conn, EVENT("ADDED", OBJECT("a", "9")));
+}
+
+static void test_rubbish_on_a_watch(void **state)
+{
+    struct world *w = start(answer_rubbish);
+    struct ccm_reflector_status status;
+
+    (void)state;
+    expect_told(w, "+a:9 ");
+    ccm_reflector_status(w->reflector, &status);
+    assert_int_equal(status.lists, 1);
+    finish(w);
+}
+
+static bool answer_only_rubbish(struct world *w, struct ccm_test_conn *conn, int n,
+                                const char *target)
+{
+    (void)w;
+    if (is_initial(target)) {
+        return n == 0 ? begin_stream(conn) && ccm_test_conn_chunk(conn, END_MARK("5")) &&
+                            end_stream(conn)
+                      : hold(conn, EVENT("ADDED", OBJECT("a", "6")) END_MARK("6"));
+    }
+    return hold(conn, "rubbish\n");
+}
+
+static void test_three_times_rubbish_lists_again(void **state)
+{
+    struct world *w = start(answer_only_rubbish);
+
+    (void)state;
+    expect_told(w, "+a:6 ");
+    expect_asked(w, STREAM_REQUEST WATCH_REQUEST("5") WATCH_REQUEST("5") WATCH_REQUEST("5")
+                        STREAM_REQUEST);
+    finish(w);
+}
+
+static bool answer_silent(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    if (is_initial(target)) {
+        return n == 0 ? hold(conn, END_MARK("5"))
+                      : hold(conn, EVENT("ADDED", OBJECT("a", "6")) END_MARK("6"));
+    }
+    /* Bytes without an end are no progress either. */
+    if (begin_stream(conn)) {
+        while (ccm_test_conn_chunk(conn, " ") && ccm_test_conn_pause(conn, 5)) {
+        }
+    }
+    return false;
+}
+
+static void test_silence(void **state)
+{
+    struct world *w =
+        start_with(answer_silent, &(struct ccm_reflector_timing){ .progress_ms = 60 });
+
+    (void)state;
+    expect_told(w, "+a:6 ");
+    expect_asked(w, STREAM_REQUEST WATCH_REQUEST("5") STREAM_REQUEST);
+    finish(w);
+}
+
+static bool answer_error_events(struct world *w, struct ccm_test_conn *conn, int n,
+                                const char *target)
+{
+    (void)w;
+    (void)target;
+    switch (n) {
+    case 0:
+        return begin_stream(conn) && ccm_test_conn_chunk(conn, END_MARK("5")) && end_stream(conn);
+    case 1: /* the server is ill: resume */
+        return begin_stream(conn) &&
+               ccm_test_conn_chunk(conn, EVENT("ERROR", STATUS(500, "InternalError"))) &&
+               end_stream(conn);
+    case 2:
+        return ccm_test_conn_reply(conn, 429, "Retry-After: 0\r\n", "Too many requests");
+    case 3: /* the server says that the request is wrong: only a list can help */
+        return begin_stream(conn) &&
+               ccm_test_conn_chunk(conn, EVENT("ERROR", STATUS(400, "BadRequest"))) &&
+               end_stream(conn);
+    default:
+        return hold(conn, EVENT("ADDED", OBJECT("a", "6")) END_MARK("6"));
+    }
+}
+
+static void test_other_errors_by_code(void **state)
+{
+    struct world *w = start(answer_error_events);
+
+    (void)state;
+    expect_told(w, "+a:6 ");
+    expect_asked(w, STREAM_REQUEST WATCH_REQUEST("5") WATCH_REQUEST("5") WATCH_REQUEST("5")
+                        STREAM_REQUEST);
+    finish(w);
+}
+
+/* --- refused --- */
+
+static bool answer_forbidden(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    (void)target;
+    switch (n) {
+    case 0:
+        return ccm_test_conn_reply(conn, 403, "", STATUS(403, "Forbidden"));
+    case 1:
+        return ccm_test_conn_reply(conn, 401, "", STATUS(401, "Unauthorized"));
+    case 2:
+        return ccm_test_conn_reply(conn, 404, "", "404 page not found");
+    case 3:
+        return ccm_test_conn_reply(conn, 503, "", "");
+    default:
+        wait_gate(w, 1);
+        return hold(conn, EVENT("ADDED", OBJECT("a", "6")) END_MARK("6"));
+    }
+}
+
+static void test_refused_then_healed(void **state)
+{
+    struct world *w = start(answer_forbidden);
+    struct ccm_reflector_status status;
+
+    (void)state;
+    expect_asked(w, STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST);
+    ccm_reflector_status(w->reflector, &status);
+    assert_false(status.synced);
+    assert_int_equal(status.failures, 4);
+    assert_string_not_equal(status.error, "");
+    open_gate(w, 1);
+    expect_synced(w);
+    expect_told(w, "+a:6 ");
+    ccm_reflector_status(w->reflector, &status);
+    assert_int_equal(status.failures, 0);
+    finish(w);
+}
+
+/* --- answers that must not pass for an empty list --- */
+
+static const char *const no_lists[] = {
+    "",
+    "{}",
+    "<html>404</html>",
+    STATUS(200, "Success"),
+    "{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"9\"}}",
+    "{\"kind\":\"ServiceList\",\"metadata\":{},\"items\":[]}",
+    "{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":{}}",
+    "{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[",
+    "{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[]",
+    "{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[{}]}",
+    "{\"kind\":\"ServiceList\",\"metadata\":[],\"items\":[]}",
+};
+
+static bool answer_no_list(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    if (is_initial(target)) {
+        return no_streaming(conn);
+    }
+    if (n == 1) {
+        return ccm_test_conn_reply(conn, 200, "", LIST("5", "", OBJECT("a", "1")));
+    }
+    if (n == 2) {
+        return ccm_test_conn_reply(conn, 410, "", STATUS(410, "Expired"));
+    }
+    if ((size_t)n < 3 + CCM_ARRAY_LEN(no_lists)) {
+        return ccm_test_conn_reply(conn, 200, "", no_lists[n - 3]);
+    }
+    if (is_watch(target)) {
+        return hold(conn, "");
+    }
+    return ccm_test_conn_reply(conn, 200, "", LIST("9", "", OBJECT("a", "1") "," OBJECT("b", "9")));
+}
+
+static void test_what_is_no_list_deletes_nothing(void **state)
+{
+    struct world *w = start(answer_no_list);
+
+    (void)state;
+    expect_told(w, "+a:1 +b:9 ");
+    finish(w);
+}
+
+/* One Service changes into something that cannot be read: its last version stays, a relist
+ * included. */
+static bool answer_unreadable(struct world *w, struct ccm_test_conn *conn, int n,
+                              const char *target)
+{
+#define UNREADABLE                                                                                 \
+    "{\"metadata\":{\"name\":\"a\",\"uid\":\"u-a\",\"resourceVersion\":\"7\"},\"spec\":[]}"
+    (void)w;
+    (void)target;
+    switch (n) {
+    case 0:
+        return begin_stream(conn) &&
+               ccm_test_conn_chunk(conn, EVENT("ADDED", OBJECT("a", "1")) END_MARK("5")) &&
+               ccm_test_conn_chunk(conn, EVENT("MODIFIED", UNREADABLE)) && end_stream(conn);
+    case 1:
+        return ccm_test_conn_reply(conn, 410, "", STATUS(410, "Expired"));
+    default:
+        return hold(conn, EVENT("ADDED", UNREADABLE) EVENT("ADDED", OBJECT("b", "8")) END_MARK("9")
+                              EVENT("DELETED", UNREADABLE));
+    }
+#undef UNREADABLE
+}
+
+static void test_unreadable_object(void **state)
+{
+    struct world *w = start(answer_unreadable);
+
+    (void)state;
+    expect_told(w, "+a:1 +b:8 -a:1 ");
+    expect_asked(w, STREAM_REQUEST WATCH_REQUEST("7") STREAM_REQUEST);
+    finish(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cut_in_the_middle_of_a_line),
+        cmocka_unit_test(test_rubbish_on_a_watch),
+        cmocka_unit_test(test_three_times_rubbish_lists_again),
+        cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_other_errors_by_code),
+        cmocka_unit_test(test_refused_then_healed),
+        cmocka_unit_test(test_what_is_no_list_deletes_nothing),
+        cmocka_unit_test(test_unreadable_object),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

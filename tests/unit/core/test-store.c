@@ -1,0 +1,374 @@
+#include "kube/store.h"
+
+#include "kube/decode.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct ccm_decode_kind slice_kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
+
+/* A slice "d/<name>" of a Service ("" = none). The caller owns the reference. */
+static const struct ccm_object *slice(struct ccm_builder *builder, const char *name,
+                                      const char *uid, const char *version, const char *service)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *text = ccm_text_format("{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\",\"uid\":\"%"
+                                 "s\",\"resourceVersion\":\"%s\","
+                                 "\"labels\":{\"kubernetes.io/service-name\":\"%s\"}}}",
+                                 name, uid, version, service);
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ccm_object *object = NULL;
+
+    if (text == NULL ||
+        ccm_decode(builder, &slice_kind, text, strlen(text), &object, NULL, &err) < 0) {
+        return NULL;
+    }
+    return object;
+}
+
+struct world {
+    struct ccm_builder *builder;
+    struct ccm_store *store;
+    struct ccm_buf told; /* changes as text */
+    bool store_was_behind;
+};
+
+/* "+a:1 " "~a:1>2 " "-a:2 " */
+static void on_change(void *arg, const struct ccm_change *change)
+{
+    struct world *w = arg;
+    const struct ccm_object *before = change->before;
+    const struct ccm_object *after = change->after;
+
+    switch (change->type) {
+    case CCM_CHANGE_ADDED:
+        ccm_buf_addf(&w->told, "+%s:%s ", after->name, after->resource_version);
+        break;
+    case CCM_CHANGE_UPDATED:
+        ccm_buf_addf(&w->told, "~%s:%s>%s ", after->name, before->resource_version,
+                     after->resource_version);
+        break;
+    default:
+        ccm_buf_addf(&w->told, "-%s:%s ", before->name, before->resource_version);
+        break;
+    }
+    if (after != NULL) {
+        CCM_CLEANUP(ccm_object_unrefp)
+        const struct ccm_object *held = ccm_store_get(w->store, after->key);
+
+        w->store_was_behind = w->store_was_behind || held != after;
+    }
+}
+
+static int setup(void **state)
+{
+    struct world *w = calloc(1, sizeof(*w));
+
+    if (w == NULL) {
+        return -1;
+    }
+    w->builder = ccm_builder_new();
+    w->store = ccm_store_new(&ccm_index_service, 1);
+    *state = w;
+    return w->builder == NULL || w->store == NULL ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *w = *state;
+
+    ccm_store_free(w->store);
+    ccm_builder_free(w->builder);
+    ccm_buf_fini(&w->told);
+    free(w);
+    return 0;
+}
+
+static void put(struct world *w, const char *name, const char *uid, const char *version,
+                const char *service)
+{
+    CCM_CLEANUP(ccm_object_unrefp)
+    const struct ccm_object *object = slice(w->builder, name, uid, version, service);
+
+    assert_non_null(object);
+    assert_int_equal(ccm_store_put(w->store, object, on_change, w), 0);
+}
+
+static void stage(struct world *w, struct ccm_stage *next, const char *name, const char *uid,
+                  const char *version, const char *service)
+{
+    CCM_CLEANUP(ccm_object_unrefp)
+    const struct ccm_object *object = slice(w->builder, name, uid, version, service);
+
+    assert_non_null(object);
+    assert_int_equal(ccm_stage_put(next, object), 0);
+}
+
+static void expect_told(struct world *w, const char *text)
+{
+    assert_string_equal(ccm_buf_str(&w->told), text);
+    assert_false(w->store_was_behind);
+    ccm_buf_reset(&w->told);
+}
+
+/* Names in the index, sorted, as text. */
+static void expect_index(struct world *w, const char *service, const char *names)
+{
+    const struct ccm_object *const *objects;
+    size_t count;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 0 };
+
+    assert_int_equal(ccm_store_list(w->store, "service", service, &objects, &count), 0);
+    for (char c = 'a'; c <= 'z'; c++) {
+        for (size_t i = 0; i < count; i++) {
+            if (objects[i]->name[0] == c) {
+                ccm_buf_addc(&text, c);
+            }
+        }
+    }
+    assert_int_equal(text.len, count);
+    assert_string_equal(ccm_buf_str(&text), names);
+    ccm_store_list_free(objects, count);
+}
+
+static void test_put_and_delete(void **state)
+{
+    struct world *w = *state;
+
+    put(w, "a", "u1", "1", "web");
+    expect_told(w, "+a:1 ");
+    put(w, "a", "u1", "1", "web");
+    expect_told(w, "");
+    put(w, "a", "u1", "2", "web");
+    expect_told(w, "~a:1>2 ");
+    put(w, "a", "u2", "3", "web");
+    expect_told(w, "-a:2 +a:3 ");
+    put(w, "a", "u2", "", "web"); /* no version: never taken for the same */
+    put(w, "a", "u2", "", "web");
+    expect_told(w, "~a:3> ~a:> ");
+    assert_int_equal(ccm_store_len(w->store), 1);
+    ccm_store_delete(w->store, "d/a", on_change, w);
+    ccm_store_delete(w->store, "d/a", on_change, w);
+    expect_told(w, "-a: ");
+    assert_int_equal(ccm_store_len(w->store), 0);
+    assert_null(ccm_store_get(w->store, "d/a"));
+}
+
+static void test_references_outlive_the_store(void **state)
+{
+    struct world *w = *state;
+    const struct ccm_object *const *objects;
+    size_t count;
+
+    put(w, "a", "u1", "1", "web");
+
+    const struct ccm_object *held = ccm_store_get(w->store, "d/a");
+
+    assert_int_equal(ccm_store_list(w->store, NULL, NULL, &objects, &count), 0);
+    assert_int_equal(count, 1);
+    put(w, "a", "u1", "2", "web");
+    ccm_store_delete(w->store, "d/a", NULL, NULL);
+    ccm_store_free(w->store);
+    w->store = NULL;
+    assert_string_equal(held->resource_version, "1");
+    assert_string_equal(objects[0]->key, "d/a");
+    ccm_object_unref(held);
+    ccm_store_list_free(objects, count);
+}
+
+static void test_index(void **state)
+{
+    struct world *w = *state;
+    const struct ccm_object *const *objects;
+    size_t count;
+
+    put(w, "a", "u", "1", "web");
+    put(w, "b", "u", "1", "web");
+    put(w, "c", "u", "1", "db");
+    put(w, "e", "u", "1", "");
+    expect_index(w, "d/web", "ab");
+    expect_index(w, "d/db", "c");
+    expect_index(w, "d/", "");
+    expect_index(w, "other/web", "");
+    put(w, "a", "u", "2", "db"); /* moves */
+    expect_index(w, "d/web", "b");
+    expect_index(w, "d/db", "ac");
+    put(w, "b", "u", "2", ""); /* leaves */
+    expect_index(w, "d/web", "");
+    put(w, "c", "u", "2", "db"); /* stays, in a new version */
+    expect_index(w, "d/db", "ac");
+    ccm_store_delete(w->store, "d/a", NULL, NULL);
+    expect_index(w, "d/db", "c");
+    assert_int_equal(ccm_store_list(w->store, "colour", "red", &objects, &count), -ENOTSUP);
+    assert_int_equal(ccm_store_list(w->store, "service", NULL, &objects, &count), -ENOTSUP);
+}
+
+static void test_commit_tells_exactly_the_differences(void **state)
+{
+    struct world *w = *state;
+
+    put(w, "a", "u", "1", "web");
+    put(w, "b", "u", "1", "web");
+    put(w, "c", "u", "1", "web");
+    put(w, "e", "u", "1", "db");
+    ccm_buf_reset(&w->told);
+
+    const struct ccm_object *same = ccm_store_get(w->store, "d/a");
+    struct ccm_stage *next = ccm_stage_new(w->store);
+
+    stage(w, next, "f", "u", "5", "db");
+    stage(w, next, "a", "u", "1", "web");
+    stage(w, next, "b", "u", "2", "db");
+    stage(w, next, "c", "u9", "1", "web"); /* deleted and made again while nobody looked */
+    assert_int_equal(ccm_stage_len(next), 4);
+    expect_told(w, "");
+    expect_index(w, "d/web", "abc");
+    ccm_store_commit(w->store, next, on_change, w);
+    expect_told(w, "+f:5 ~b:1>2 -c:1 +c:1 -e:1 ");
+    expect_index(w, "d/web", "ac");
+    expect_index(w, "d/db", "bf");
+
+    /* An unchanged object is shared, not held twice. */
+    const struct ccm_object *now = ccm_store_get(w->store, "d/a");
+
+    assert_ptr_equal(now, same);
+    ccm_object_unref(now);
+    ccm_object_unref(same);
+    ccm_store_commit(w->store, ccm_stage_new(w->store), on_change, w);
+    expect_told(w, "-f:5 -a:1 -b:2 -c:1 ");
+    assert_int_equal(ccm_store_len(w->store), 0);
+    expect_index(w, "d/db", "");
+}
+
+static void test_stage_edits(void **state)
+{
+    struct world *w = *state;
+
+    put(w, "a", "u", "1", "web");
+    put(w, "b", "u", "1", "web");
+    ccm_buf_reset(&w->told);
+
+    struct ccm_stage *next = ccm_stage_new(w->store);
+
+    stage(w, next, "c", "u", "1", "web");
+    stage(w, next, "c", "u", "2", "db"); /* twice in one list: the later one counts */
+    stage(w, next, "e", "u", "1", "web");
+    ccm_stage_delete(next, "d/e");
+    ccm_stage_delete(next, "d/never");
+    assert_int_equal(ccm_stage_keep(next, "d/a"), 0);
+    assert_int_equal(ccm_stage_keep(next, "d/never"), 0);
+    stage(w, next, "a", "u", "1", "web"); /* the same object again */
+    ccm_store_commit(w->store, next, on_change, w);
+    expect_told(w, "+c:2 -b:1 ");
+    expect_index(w, "d/web", "a");
+    expect_index(w, "d/db", "c");
+    next = ccm_stage_new(w->store);
+    stage(w, next, "z", "u", "1", "web");
+    ccm_stage_free(next); /* a list that failed leaves no trace */
+    expect_told(w, "");
+    expect_index(w, "d/web", "a");
+}
+
+static void test_too_many_indexes(void **state)
+{
+    const struct ccm_index many[CCM_STORE_INDEXES + 1] = { ccm_index_service };
+
+    (void)state;
+    assert_null(ccm_store_new(many, CCM_ARRAY_LEN(many)));
+    ccm_store_free(NULL);
+}
+
+/* Readers against a writer. Each commit holds ten slices of one version: a reader must never see
+ * two versions. */
+
+#define READERS 4
+#define ROUNDS  300
+#define SLICES  10
+
+struct race {
+    struct ccm_store *store;
+    atomic_bool done;
+    atomic_int mixtures;
+    atomic_int reads;
+};
+
+static void *reader_main(void *arg)
+{
+    struct race *race = arg;
+
+    while (!atomic_load(&race->done)) {
+        const struct ccm_object *const *objects;
+        size_t count;
+
+        if (ccm_store_list(race->store, "service", "d/web", &objects, &count) < 0) {
+            continue;
+        }
+        for (size_t i = 1; i < count; i++) {
+            if (strcmp(objects[i]->resource_version, objects[0]->resource_version) != 0) {
+                atomic_fetch_add(&race->mixtures, 1);
+            }
+        }
+        if (count != 0 && count != SLICES) {
+            atomic_fetch_add(&race->mixtures, 1);
+        }
+        ccm_store_list_free(objects, count);
+        ccm_object_unref(ccm_store_get(race->store, "d/s3"));
+        atomic_fetch_add(&race->reads, 1);
+    }
+    return NULL;
+}
+
+static void test_readers_see_whole_lists(void **state)
+{
+    struct world *w = *state;
+    struct race race = { .store = w->store };
+    pthread_t readers[READERS];
+
+    for (size_t i = 0; i < READERS; i++) {
+        assert_int_equal(pthread_create(&readers[i], NULL, reader_main, &race), 0);
+    }
+    for (int round = 0; round < ROUNDS || atomic_load(&race.reads) < 100; round++) {
+        struct ccm_stage *next = ccm_stage_new(w->store);
+
+        for (int i = 0; round % 7 != 0 && i < SLICES; i++) {
+            char name[8] = { 's', (char)('0' + i), '\0' };
+            CCM_CLEANUP(ccm_freep) char *version = ccm_text_format("%d", round);
+
+            stage(w, next, name, "u", version, "web");
+        }
+        ccm_store_commit(w->store, next, NULL, NULL);
+        put(w, "other", "u", "1", "db");
+        ccm_store_delete(w->store, "d/other", NULL, NULL);
+    }
+    atomic_store(&race.done, true);
+    for (size_t i = 0; i < READERS; i++) {
+        assert_int_equal(pthread_join(readers[i], NULL), 0);
+    }
+    assert_int_equal(atomic_load(&race.mixtures), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_put_and_delete, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_references_outlive_the_store, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_index, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_commit_tells_exactly_the_differences, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stage_edits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_too_many_indexes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_readers_see_whole_lists, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
