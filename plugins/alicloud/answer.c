@@ -1,0 +1,261 @@
+#include "alicloud/ali.h"
+
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+
+/* A clock this far off is worth a word even where the cloud does not complain about time. */
+#define SKEW_TOLD_MS   120000
+#define MAX_HINT_MS    60000
+#define STRING_TO_SIGN "server string to sign"
+
+static const char *header_value(const struct ccm_http_response *response, const char *name)
+{
+    const size_t len = strlen(name);
+
+    for (size_t i = 0; response->headers != NULL && response->headers[i] != NULL; i++) {
+        const char *line = response->headers[i];
+
+        if (strncmp(line, name, len) == 0 && line[len] == ':') {
+            return line + len + 1 + strspn(line + len + 1, " \t");
+        }
+    }
+    return NULL;
+}
+
+int ccm_ali_parse_date(const char *text, int64_t *ret_ms)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    char iso[32];
+    size_t month = 0;
+
+    if (strlen(text) != 29 || text[3] != ',' || strcmp(text + 25, " GMT") != 0) {
+        return -EINVAL;
+    }
+    while (month < 12 && strncmp(months + 3 * month, text + 8, 3) != 0) {
+        month++;
+    }
+    if (month == 12) {
+        return -EINVAL;
+    }
+    (void)snprintf(iso, sizeof(iso), "%.4s-%02zu-%.2sT%.8sZ", text + 12, month + 1, text + 5,
+                   text + 17); /* 20 bytes */
+    return ccm_parse_rfc3339(iso, ret_ms) < 0 ? -EINVAL : 0;
+}
+
+/* "...TimeLeft:1500..." in ms, 0 when absent. */
+static int64_t time_left(const char *value)
+{
+    const char *found = value == NULL ? NULL : strstr(value, "TimeLeft:");
+    char digits[12];
+    int64_t left = 0;
+
+    if (found == NULL) {
+        return 0;
+    }
+    found += strlen("TimeLeft:");
+
+    const size_t len = strspn(found, "0123456789");
+
+    if (len == 0 || len >= sizeof(digits)) {
+        return 0;
+    }
+    memcpy(digits, found, len);
+    digits[len] = '\0';
+    return ccm_parse_i64(digits, 0, MAX_HINT_MS, &left) < 0 ? MAX_HINT_MS : left;
+}
+
+/* When to come back, as the headers say. */
+static int64_t retry_hint(const struct ccm_http_response *response)
+{
+    const char *after = header_value(response, "x-acs-retry-after");
+    const int64_t api = time_left(header_value(response, "x-ratelimit-user-api"));
+    const int64_t user = time_left(header_value(response, "x-ratelimit-user"));
+    int64_t seconds = 0;
+
+    if (after == NULL) {
+        after = header_value(response, "retry-after");
+    }
+    if (after != NULL && ccm_parse_i64(after, 0, INT64_MAX, &seconds) == 0) {
+        const int64_t most = MAX_HINT_MS / 1000;
+
+        return (seconds > most ? most : seconds) * 1000;
+    }
+    return api > user ? api : user;
+}
+
+/* Text of a member under its name or, as some gateways write it, with a small first letter. */
+static const char *member(const cJSON *json, const char *name, const char *small)
+{
+    const char *text = ccm_json_str(json, name);
+
+    return text != NULL ? text : ccm_json_text(json, small);
+}
+
+/* Copy for people and logs: one line, no control characters; `code` allows no blanks either. */
+static void clean_copy(char *to, size_t size, const char *from, bool code)
+{
+    ccm_text_copy(to, size, from);
+    for (char *p = to; *p != '\0'; p++) {
+        const unsigned char c = (unsigned char)*p;
+
+        if (c < ' ' || c == 127) {
+            *p = ' ';
+        }
+        if (code && (c <= ' ' || c > '~')) {
+            *p = '?';
+        }
+    }
+}
+
+/* What the cloud signed, as it tells in refusals: not for people, it may hold the token. */
+static void cut_string_to_sign(char *message)
+{
+    char *found = strstr(message, STRING_TO_SIGN);
+
+    if (found != NULL) {
+        while (found > message && strchr(" .,;:", found[-1]) != NULL) {
+            found--;
+        }
+        *found = '\0';
+    }
+}
+
+/* A server that sends our secrets back does not get them into a log. */
+static void hide_secrets(char *message, const struct ccm_credential *credential)
+{
+    const char *secret = ccm_secret_text(&credential->secret);
+    const char *token = ccm_secret_text(&credential->token);
+
+    if ((secret[0] != '\0' && strstr(message, secret) != NULL) ||
+        (token[0] != '\0' && strstr(message, token) != NULL)) {
+        ccm_text_copy(message, CCM_ERROR_MESSAGE_MAX, "(message withheld: it repeats a secret)");
+    }
+}
+
+/* Whether the server signed what we signed. It shows the string itself (which in v3 is the hash of
+ * the canonical request), or the canonical request. */
+static bool signed_the_same(const char *theirs, const char *our_hash)
+{
+    char hash[CCM_SIGN_HEX];
+
+    ccm_sign_sha256_hex(theirs, strlen(theirs), hash);
+    return strcmp(hash, our_hash) == 0 || strstr(theirs, our_hash) != NULL;
+}
+
+/* Which end is wrong when a signature is refused: "" when nothing can be said. */
+static const char *signature_note(const char *code, const char *message,
+                                  const struct ccm_ali_try *try_)
+{
+    const char *theirs = strstr(message, STRING_TO_SIGN);
+
+    if (theirs == NULL || try_->string_hash[0] == '\0' ||
+        (strcmp(code, "SignatureDoesNotMatch") != 0 && strcmp(code, "IncompleteSignature") != 0)) {
+        return "";
+    }
+    theirs += strlen(STRING_TO_SIGN);
+    theirs += ccm_text_starts(theirs, " is:") ? strlen(" is:") : 0;
+    return signed_the_same(theirs, try_->string_hash)
+               ? "; both sides signed the same text, so the secret is wrong"
+               : "; the two sides signed different texts, so something changed the request";
+}
+
+/* How far off our clock is, as a sentence; "" when that is of no interest. */
+static void skew_note(const struct ccm_http_response *response, const char *code, int64_t wall_ms,
+                      char *to, size_t size)
+{
+    const char *date = header_value(response, "date");
+    int64_t theirs = 0;
+
+    to[0] = '\0';
+    if (date == NULL || ccm_ali_parse_date(date, &theirs) < 0) {
+        return;
+    }
+
+    const int64_t ahead = wall_ms - theirs;
+    const int64_t off = ahead < 0 ? -ahead : ahead;
+
+    if (off >= SKEW_TOLD_MS || (ccm_text_starts(code, "InvalidTimeStamp") && off >= 1000)) {
+        (void)snprintf(to, size, "; the clock of this machine is %" PRId64 " s %s the cloud's",
+                       off / 1000, ahead < 0 ? "behind" : "ahead of"); /* fits */
+    }
+}
+
+static void describe(const struct ccm_ali_call *call, const struct ccm_http_response *response,
+                     const struct ccm_ali_try *try_, const cJSON *json, int64_t wall_ms,
+                     struct ccm_ali_answer *ret, struct ccm_error *err)
+{
+    const char *raw = member(json, "Message", "message");
+    char code[CCM_ERROR_CODE_MAX];
+    char id[CCM_ERROR_CODE_MAX];
+    char message[CCM_ERROR_MESSAGE_MAX];
+    char note[160] = "";
+
+    clean_copy(code, sizeof(code), member(json, "Code", "code"), true);
+    clean_copy(id, sizeof(id), member(json, "RequestId", "requestId"), true);
+    clean_copy(message, sizeof(message), raw, false);
+    ret->row = ccm_ali_error_find(code, raw, response->status);
+    cut_string_to_sign(message);
+    hide_secrets(message, try_->credential);
+    if (ret->row->class_ == CCM_ALI_CLASS_CREDENTIAL) {
+        skew_note(response, code, wall_ms, note, sizeof(note));
+    }
+    if (note[0] == '\0') {
+        ccm_text_copy(note, sizeof(note), signature_note(code, raw, try_));
+    }
+    message[480] = '\0'; /* the request id has to fit behind it */
+    if (code[0] == '\0') {
+        (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT,
+                            "%s: HTTP %" PRIu64 " without an error code (%" PRIu64 " bytes)",
+                            call->action, response->status, response->body_len); /* not an errno */
+    } else {
+        (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT, "%s: %s: %s%s (RequestId %s)",
+                            call->action, code, message, note, id); /* as above */
+    }
+    err->kind = ccm_ali_error_kind(ret->row->class_);
+    err->http_status = response->status;
+    ccm_text_copy(err->code, sizeof(err->code), code);
+    ccm_text_copy(err->request_id, sizeof(err->request_id), id);
+}
+
+void ccm_ali_answer_read(const struct ccm_ali_call *call, const struct ccm_http_response *response,
+                         const struct ccm_ali_try *try_, int64_t wall_ms,
+                         struct ccm_ali_answer *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    const bool parsed = ccm_json_parse(response->body, response->body_len, &json) == 0;
+
+    *ret = (struct ccm_ali_answer){ .hint_ms = retry_hint(response) };
+    if (response->status >= 300) {
+        describe(call, response, try_, json, wall_ms, ret, err);
+        return;
+    }
+    if (!parsed || !cJSON_IsObject(json)) {
+        ret->row = ccm_ali_error_find("", "", response->status);
+        (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT,
+                            "%s: HTTP %" PRIu64 ", but the answer is no JSON object (%" PRIu64
+                            " bytes)",
+                            call->action, response->status, response->body_len); /* not an errno */
+        err->http_status = response->status;
+        return;
+    }
+    ret->json = CCM_STEAL(json);
+}
+
+int64_t ccm_ali_backoff(enum ccm_ali_class class_, unsigned int tries, int64_t hint_ms,
+                        uint64_t random)
+{
+    const unsigned int step = tries > 6 ? 6 : tries;
+    const int64_t base = class_ == CCM_ALI_CLASS_SERVER ? 200 : 1000;
+    const int64_t cap = class_ == CCM_ALI_CLASS_SERVER ? 5000 : 8000;
+    const int64_t span = (base << step) < cap ? base << step : cap;
+    const int64_t jitter = (int64_t)(random % (uint64_t)(span + 1));
+
+    if (hint_ms > 0) {
+        return hint_ms + jitter / 4;
+    }
+    /* An earlier change takes a second or more: asking sooner only costs calls. */
+    return class_ == CCM_ALI_CLASS_BUSY ? base + jitter : jitter + 50;
+}

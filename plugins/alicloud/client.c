@@ -1,0 +1,257 @@
+#include "alicloud/ali.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+
+#define DEFAULT_MS   60000
+#define MAX_PATIENCE 10 /* tries of a throttled or busy call */
+#define MAX_FAULTS   4  /* tries of a call that meets faults of network or cloud */
+
+/* One call on its way through its tries. */
+struct progress {
+    struct ccm_ali *ali;
+    const struct ccm_ali_ctx *ctx;
+    const struct ccm_ali_call *call;
+    unsigned int tries;
+    unsigned int faults;
+    bool renewed;   /* the one credential refresh is used up */
+    bool nonced;    /* the one repeat after a used nonce is used up */
+    bool uncertain; /* some try may have been executed */
+};
+
+/* What a try came to. */
+struct outcome {
+    int result;    /* 0 or negative errno */
+    bool answered; /* class_ is that of an answer */
+    bool maybe_run;
+    enum ccm_ali_class class_;
+    int64_t hint_ms;
+    cJSON *json;
+};
+
+static void log_try(const struct progress *progress, const struct outcome *outcome,
+                    const struct ccm_error *err, int64_t ms)
+{
+    const struct ccm_host *host = progress->ctx->host;
+    const char *id =
+        outcome->result == 0 ? ccm_json_text(outcome->json, "RequestId") : err->request_id;
+    char safe[CCM_ERROR_CODE_MAX];
+
+    if (!host->log_enabled(host, CCM_LEVEL_DEBUG)) {
+        return;
+    }
+    ccm_text_copy(safe, sizeof(safe), id);
+    for (char *p = safe; *p != '\0'; p++) {
+        *p = *p > ' ' && *p <= '~' ? *p : '?';
+    }
+    host->log(host, CCM_LEVEL_DEBUG, progress->call->object,
+              "%s %s: %s, RequestId %s, %" PRId64 " ms",
+              ccm_endpoint_product(progress->call->product)->name, progress->call->action,
+              outcome->result == 0   ? "ok"
+              : err->code[0] != '\0' ? err->code
+              : outcome->answered    ? "no error code"
+                                     : "no answer",
+              safe[0] == '\0' ? "-" : safe, ms);
+}
+
+/* Sign, send, read. Sets the kind of failure; decides nothing. */
+static void try_once(struct progress *progress, const struct ccm_credential *credential,
+                     struct outcome *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_try_fini) struct ccm_ali_try try_ = { .credential = credential };
+    const struct ccm_host *host = progress->ctx->host;
+    const int64_t started = host->now_ms(host);
+    struct ccm_http_response *response = NULL;
+    struct ccm_ali_answer answer = { 0 };
+    uint64_t phase = 0;
+
+    *ret = (struct outcome){ .class_ = CCM_ALI_CLASS_SERVER };
+    ret->result =
+        ccm_ali_send(progress->ali, progress->ctx, progress->call, &try_, &response, &phase, err);
+    if (ret->result < 0) {
+        ret->maybe_run = phase != CCM_HTTP_NOT_SENT;
+    } else {
+        ccm_ali_answer_read(progress->call, response, &try_, host->wall_ms(host), &answer, err);
+        host->http_free(host, response);
+        ret->answered = true;
+        ret->json = answer.json;
+        ret->hint_ms = answer.hint_ms;
+        if (answer.row != NULL) {
+            ret->result = -EREMOTEIO;
+            ret->class_ = answer.row->class_;
+            ret->maybe_run = ret->class_ == CCM_ALI_CLASS_SERVER;
+        }
+    }
+    log_try(progress, ret, err, host->now_ms(host) - started);
+}
+
+/* Codes which say that this very request has arrived before: for a call that must not run twice
+ * that is no reason to send it again. */
+static bool arrived_before(const char *code)
+{
+    static const char *const codes[] = { "ProcessingSameRequest", "SignatureNonceUsed",
+                                         "IdempotentProcessing", "LastTokenProcessing",
+                                         "OperationFailed.TokenIsProcessing" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
+        if (strcmp(code, codes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Another credential, or another nonce: once each, and only when that can help. */
+static bool may_repeat_credential(struct progress *progress,
+                                  const struct ccm_credential *credential,
+                                  const struct ccm_error *err)
+{
+    if (strcmp(err->code, "SignatureNonceUsed") == 0) {
+        const bool first = !progress->nonced;
+
+        progress->nonced = true;
+        return first;
+    }
+    if (progress->renewed || ccm_text_starts(err->code, "InvalidTimeStamp")) {
+        return false;
+    }
+    progress->renewed = true;
+    return ccm_credentials_renew(progress->ali->credentials, progress->ctx, credential);
+}
+
+/* Whether to try again: the delay in ms, or negative for no. */
+static int64_t next_try(struct progress *progress, const struct ccm_credential *credential,
+                        const struct outcome *outcome, const struct ccm_error *err)
+{
+    const struct ccm_host *host = progress->ctx->host;
+    const bool once = progress->call->repeat == CCM_ALI_ONCE;
+    uint64_t random = 0;
+
+    if (err->kind == CCM_ERROR_CANCELLED || err->kind == CCM_ERROR_BUG ||
+        (!outcome->answered && err->kind == CCM_ERROR_TERMINAL) ||
+        (once && (outcome->maybe_run || arrived_before(err->code)))) {
+        return -1;
+    }
+    switch (outcome->class_) {
+    case CCM_ALI_CLASS_THROTTLED:
+    case CCM_ALI_CLASS_BUSY:
+        if (progress->tries >= MAX_PATIENCE) {
+            return -1;
+        }
+        break;
+    case CCM_ALI_CLASS_SERVER:
+        if (++progress->faults >= MAX_FAULTS) {
+            return -1;
+        }
+        break;
+    case CCM_ALI_CLASS_CREDENTIAL:
+        return may_repeat_credential(progress, credential, err) ? 0 : -1;
+    default:
+        return -1;
+    }
+    if (host->random(host, &random, sizeof(random)) < 0) {
+        random = 0; /* without jitter, but not without a pause */
+    }
+    return ccm_ali_backoff(outcome->class_, progress->tries - 1, outcome->hint_ms, random);
+}
+
+/* Note what the try means beyond itself. */
+static void account(struct progress *progress, const struct outcome *outcome, struct ccm_error *err)
+{
+    const struct ccm_host *host = progress->ctx->host;
+
+    if (outcome->maybe_run || arrived_before(err->code)) {
+        progress->uncertain = progress->call->repeat != CCM_ALI_READ;
+    }
+    if (outcome->answered && outcome->class_ == CCM_ALI_CLASS_THROTTLED) {
+        ccm_governor_throttled(progress->ali->governor, progress->call->product,
+                               progress->call->action, host->now_ms(host), outcome->hint_ms);
+    }
+    if (outcome->hint_ms > 0 && err->kind == CCM_ERROR_THROTTLED) {
+        err->retry_after_ms = (uint64_t)outcome->hint_ms;
+    }
+}
+
+/* A turn, then a credential. */
+static int prepare(struct progress *progress, const struct ccm_credential **ret,
+                   struct ccm_error *err)
+{
+    const int r =
+        ccm_governor_acquire(progress->ali->governor, progress->ctx->host, progress->ctx->req,
+                             progress->ctx->deadline_ms, progress->call, err);
+
+    if (r < 0) {
+        return r;
+    }
+    return ccm_credentials_get(progress->ali->credentials, progress->ctx, ret, err);
+}
+
+/* All tries. On failure err is that of the last try that was made. */
+static int run(struct progress *progress, cJSON **ret, struct ccm_error *err)
+{
+    int last = 0;
+
+    for (;;) {
+        CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *credential = NULL;
+        struct ccm_error failure = CCM_ERROR_INIT;
+        struct outcome outcome;
+        int r = prepare(progress, &credential, &failure);
+
+        if (r < 0) {
+            /* What the cloud said tells more than that time ran out afterwards. */
+            if (last == 0) {
+                ccm_error_copy(err, &failure);
+                last = r;
+            }
+            return last;
+        }
+        progress->tries++;
+        try_once(progress, credential, &outcome, &failure);
+        if (outcome.result == 0) {
+            *ret = outcome.json;
+            return 0;
+        }
+        account(progress, &outcome, &failure);
+        ccm_error_copy(err, &failure);
+        last = outcome.result;
+
+        const int64_t delay = next_try(progress, credential, &outcome, &failure);
+
+        if (delay < 0 || (delay > 0 && ccm_ali_ctx_wait(progress->ctx, delay) < 0)) {
+            return last;
+        }
+    }
+}
+
+int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                 const struct ccm_ali_call *call, cJSON **ret, bool *ret_uncertain,
+                 struct ccm_error *err)
+{
+    const struct ccm_ali_ctx ctx = ccm_ali_ctx(host, req, DEFAULT_MS);
+    struct progress progress = { .ali = ali, .ctx = &ctx, .call = call };
+    cJSON *json = NULL;
+    int r = 0;
+
+    if (ret_uncertain != NULL) {
+        *ret_uncertain = false;
+    }
+    if (!atomic_load(&ali->started)) {
+        return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT,
+                             "%s: region and credentials are not known yet", call->action);
+    }
+    r = run(&progress, &json, err);
+    if (r < 0) {
+        if (ret_uncertain != NULL) {
+            *ret_uncertain = progress.uncertain;
+        }
+        return r;
+    }
+    if (ret != NULL) {
+        *ret = json;
+    } else {
+        cJSON_Delete(json);
+    }
+    return 0;
+}

@@ -1,0 +1,275 @@
+#include "alicloud/credential_source.h"
+
+#include "util/cleanup.h"
+#include "util/json.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#define MAX_FILE ((size_t)64 * 1024)
+#define MAX_TEXT 16384 /* of a key, secret or token */
+#define ROLES    "ram/security-credentials/"
+
+struct names {
+    const char *key_id;
+    const char *secret;
+    const char *token;
+    const char *end;
+};
+
+static const struct names file_names = { "access_key_id", "access_key_secret", "security_token",
+                                         "expiration" };
+static const struct names role_names = { "AccessKeyId", "AccessKeySecret", "SecurityToken",
+                                         "Expiration" };
+
+void ccm_raw_credential_fini(struct ccm_raw_credential *raw)
+{
+    free(raw->key_id);
+    ccm_secret_fini(&raw->secret);
+    ccm_secret_fini(&raw->token);
+    *raw = (struct ccm_raw_credential){ 0 };
+}
+
+/* Text that was a secret: overwritten, then freed. */
+static void wipe(char **text)
+{
+    struct ccm_secret secret = { .hidden = *text };
+
+    ccm_secret_fini(&secret);
+    *text = NULL;
+}
+
+int ccm_credential_choose(const char *source, const char *file, enum ccm_credential_source *ret,
+                          struct ccm_error *err)
+{
+    const bool env =
+        !ccm_text_empty(getenv("ACCESS_KEY_ID")) && !ccm_text_empty(getenv("ACCESS_KEY_SECRET"));
+
+    if (strcmp(source, "file") == 0 && ccm_text_empty(file)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "alicloud.credentials.file must be set for source \"file\"");
+    }
+    if (strcmp(source, "env") == 0 && !env) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "alicloud.credentials.source is \"env\", but the environment variables"
+                             " ACCESS_KEY_ID and ACCESS_KEY_SECRET are not both set");
+    }
+    if (strcmp(source, "file") == 0) {
+        *ret = CCM_CREDENTIAL_FILE;
+    } else if (strcmp(source, "env") == 0) {
+        *ret = CCM_CREDENTIAL_ENV;
+    } else if (strcmp(source, "ram-role") == 0) {
+        *ret = CCM_CREDENTIAL_RAM_ROLE;
+    } else {
+        *ret = !ccm_text_empty(file) ? CCM_CREDENTIAL_FILE
+               : env                 ? CCM_CREDENTIAL_ENV
+                                     : CCM_CREDENTIAL_RAM_ROLE;
+    }
+    return 0;
+}
+
+/* Keys and tokens go into headers and parameters: visible ASCII, bounded. */
+static bool text_ok(const char *text)
+{
+    const size_t len = strlen(text);
+
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] <= ' ' || text[i] > '~') {
+            return false;
+        }
+    }
+    return len <= MAX_TEXT;
+}
+
+static int keep(const char *what, const char *key_id, const char *secret, const char *token,
+                struct ccm_raw_credential *ret, struct ccm_error *err)
+{
+    if (ccm_text_empty(key_id) || ccm_text_empty(secret)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_AUTH,
+                             "credentials: %s: access key id or secret is missing", what);
+    }
+    if (!text_ok(key_id) || !text_ok(secret) || (token != NULL && !text_ok(token))) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_AUTH,
+                             "credentials: %s: blanks, line ends or strange characters in key, "
+                             "secret or token",
+                             what);
+    }
+    ret->key_id = strdup(key_id);
+    if (ret->key_id == NULL || ccm_secret_set(&ret->secret, secret) < 0 ||
+        (!ccm_text_empty(token) && ccm_secret_set(&ret->token, token) < 0)) {
+        ccm_raw_credential_fini(ret);
+        return ccm_error_nomem(err);
+    }
+    return 0;
+}
+
+/* "" or absent = no end. */
+static int keep_end(const char *what, const char *end, const struct ccm_ali_ctx *ctx,
+                    struct ccm_raw_credential *ret, struct ccm_error *err)
+{
+    int64_t end_ms = 0;
+
+    if (ccm_text_empty(end)) {
+        return 0;
+    }
+    if (ccm_parse_rfc3339(end, &end_ms) < 0) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_AUTH,
+                             "credentials: %s: expiration is no time such as "
+                             "2026-01-02T03:04:05Z",
+                             what);
+    }
+    ret->life_ms = end_ms - ctx->host->wall_ms(ctx->host);
+    if (ret->life_ms <= CCM_CREDENTIAL_EARLY_MS) {
+        return ccm_error_set(err, -ESTALE, CCM_ERROR_TRANSIENT,
+                             "credentials: %s: expired (%" PRId64 " s ago by the clock of this "
+                             "machine)",
+                             what, -ret->life_ms / 1000);
+    }
+    return 0;
+}
+
+static int from_json(const char *what, const struct names *names, const char *text,
+                     const struct ccm_ali_ctx *ctx, struct ccm_raw_credential *ret,
+                     struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+
+    if (ccm_json_parse(text, strlen(text), &json) < 0 || !cJSON_IsObject(json)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "credentials: %s: no JSON object",
+                             what);
+    }
+
+    const int r = keep(what, ccm_json_str(json, names->key_id), ccm_json_str(json, names->secret),
+                       ccm_json_str(json, names->token), ret, err);
+
+    return r < 0 ? r : keep_end(what, ccm_json_str(json, names->end), ctx, ret, err);
+}
+
+int ccm_credential_file_state(const char *path, struct ccm_file_state *ret)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0) {
+        return -errno;
+    }
+    *ret = (struct ccm_file_state){
+        .changed_s = st.st_mtim.tv_sec,
+        .changed_ns = st.st_mtim.tv_nsec,
+        .size = st.st_size,
+        .inode = (uint64_t)st.st_ino,
+    };
+    return 0;
+}
+
+bool ccm_credential_file_same(const struct ccm_file_state *a, const struct ccm_file_state *b)
+{
+    return a->changed_s == b->changed_s && a->changed_ns == b->changed_ns && a->size == b->size &&
+           a->inode == b->inode;
+}
+
+/* Others may not write it: they would choose whose account we act in. That others may read it is
+ * how mounted cluster secrets look, so that is only told. */
+static int check_mode(const char *path, const struct ccm_ali_ctx *ctx, struct ccm_error *err)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0) {
+        const int r = -errno;
+
+        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "credentials: %s: %s", path,
+                             strerror(-r));
+    }
+    if (!S_ISREG(st.st_mode) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        return ccm_error_set(err, -EPERM, CCM_ERROR_AUTH,
+                             "credentials: %s: must be a regular file that only its owner may "
+                             "write (mode %03o)",
+                             path, (unsigned int)(st.st_mode & 0777));
+    }
+    if ((st.st_mode & S_IROTH) != 0) {
+        ctx->host->log(ctx->host, CCM_LEVEL_WARN, NULL,
+                       "credentials: %s: everybody on this machine may read it", path);
+    }
+    return 0;
+}
+
+static int from_file(const char *path, const struct ccm_ali_ctx *ctx,
+                     struct ccm_raw_credential *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(wipe) char *text = NULL;
+    size_t len = 0;
+    int r = check_mode(path, ctx, err);
+
+    if (r < 0) {
+        return r;
+    }
+    /* The state before the read: a change in between is seen at the next look. */
+    r = ccm_credential_file_state(path, &ret->file);
+    if (r == 0) {
+        r = ccm_text_read_file(path, MAX_FILE, &text, &len);
+    }
+    if (r < 0) {
+        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "credentials: %s: %s", path,
+                             strerror(-r));
+    }
+    return from_json(path, &file_names, text, ctx, ret, err);
+}
+
+static bool role_ok(const char *role)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    const size_t len = strlen(role);
+
+    return len > 0 && len <= 128 && strspn(role, allowed) == len;
+}
+
+static int from_role(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+                     struct ccm_raw_credential *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *roles = NULL;
+    int r = ccm_metadata_get(metadata, ctx, ROLES, &roles, err);
+
+    if (r == -ENOENT) {
+        return ccm_error_set(err, r, CCM_ERROR_AUTH,
+                             "credentials: the instance has no RAM role: attach one, or set "
+                             "alicloud.credentials");
+    }
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "credentials");
+    }
+    roles[strcspn(roles, "\r\n")] = '\0';
+    if (!role_ok(roles)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                             "credentials: the metadata service names no usable RAM role");
+    }
+
+    CCM_CLEANUP(ccm_freep) char *item = ccm_text_format(ROLES "%s", roles);
+    CCM_CLEANUP(wipe) char *text = NULL;
+
+    if (item == NULL) {
+        return ccm_error_nomem(err);
+    }
+    r = ccm_metadata_get(metadata, ctx, item, &text, err);
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "credentials");
+    }
+    return from_json("RAM role", &role_names, text, ctx, ret, err);
+}
+
+int ccm_credential_fetch(enum ccm_credential_source source, const char *file,
+                         struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+                         struct ccm_raw_credential *ret, struct ccm_error *err)
+{
+    switch (source) {
+    case CCM_CREDENTIAL_ENV:
+        return keep("environment", getenv("ACCESS_KEY_ID"), getenv("ACCESS_KEY_SECRET"),
+                    getenv("SECURITY_TOKEN"), ret, err);
+    case CCM_CREDENTIAL_FILE:
+        return from_file(file, ctx, ret, err);
+    case CCM_CREDENTIAL_RAM_ROLE:
+        break;
+    }
+    return from_role(metadata, ctx, ret, err);
+}

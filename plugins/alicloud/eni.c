@@ -1,0 +1,376 @@
+#include "alicloud/eni.h"
+
+#include "alicloud/ali.h"
+#include "alicloud/eni_cache.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#define CHUNK     100
+#define MAX_PAGES 50
+#define FOUND_MS  600000
+#define NOT_MS    30000
+#define VPC_MS    600000
+
+/* One address that the cache did not know. */
+struct query {
+    struct ccm_ip ip;
+    struct ccm_eni eni; /* MISSING until an interface turns up */
+    bool settled;       /* FOUND, or its state was decided */
+};
+
+/* Unknown addresses of one resolve call: sorted, each once. */
+struct queries {
+    struct query *items;
+    size_t len;
+};
+
+struct run {
+    struct ccm_ali *ali;
+    const struct ccm_host *host;
+    const struct ccm_request *req;
+};
+
+static void queries_fini(struct queries *queries)
+{
+    free(queries->items);
+}
+
+static int by_ip(const void *a, const void *b)
+{
+    const struct query *left = a;
+    const struct query *right = b;
+
+    return memcmp(&left->ip, &right->ip, sizeof(left->ip));
+}
+
+static struct query *query_find(const struct queries *queries, const struct ccm_ip *ip)
+{
+    const struct query key = { .ip = *ip };
+
+    if (queries->len == 0) {
+        return NULL;
+    }
+    return bsearch(&key, queries->items, queries->len, sizeof(key), by_ip);
+}
+
+/* Fill in what is known, collect the rest. */
+static int look_up(const struct run *run, const char *const *addresses, size_t count,
+                   struct ccm_eni *ret, struct queries *queries)
+{
+    const int64_t now = run->host->now_ms(run->host);
+
+    queries->items = calloc(count == 0 ? 1 : count, sizeof(*queries->items));
+    if (queries->items == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ccm_ip ip;
+
+        ret[i] = (struct ccm_eni){ .state = CCM_ENI_FOREIGN };
+        if (ccm_ip_parse(addresses[i], &ip) < 0) {
+            continue; /* what is no address lies in no network */
+        }
+        if (!ccm_eni_cache_get(run->ali->eni, &ip, now, &ret[i])) {
+            queries->items[queries->len++] =
+                (struct query){ .ip = ip, .eni = { .state = CCM_ENI_MISSING } };
+        }
+    }
+    qsort(queries->items, queries->len, sizeof(*queries->items), by_ip);
+
+    size_t kept = 0;
+
+    for (size_t i = 0; i < queries->len; i++) {
+        if (kept == 0 || by_ip(&queries->items[kept - 1], &queries->items[i]) != 0) {
+            queries->items[kept++] = queries->items[i];
+        }
+    }
+    queries->len = kept;
+    return 0;
+}
+
+static int call(const struct run *run, enum ccm_ali_product product, const char *action,
+                const struct ccm_ali_params *params, cJSON **ret, struct ccm_error *err)
+{
+    const struct ccm_ali_call request = {
+        .product = product,
+        .action = action,
+        .params = params,
+        .priority = CCM_ALI_PRIO_SPEC,
+        .repeat = CCM_ALI_READ,
+    };
+
+    if (params->error == -ENOMEM) {
+        return ccm_error_nomem(err);
+    }
+    return ccm_ali_call(run->ali, run->host, run->req, &request, ret, NULL, err);
+}
+
+/* An address that an interface carries: note it when we asked for it. */
+static void match(const struct queries *queries, const char *address, const char *id)
+{
+    struct ccm_ip ip;
+
+    if (address == NULL || ccm_text_empty(id) || ccm_ip_parse(address, &ip) < 0) {
+        return;
+    }
+
+    struct query *query = query_find(queries, &ip);
+
+    if (query != NULL && strlen(id) < sizeof(query->eni.id)) {
+        query->eni.state = CCM_ENI_FOUND;
+        query->settled = true;
+        ccm_text_copy(query->eni.id, sizeof(query->eni.id), id);
+    }
+}
+
+/* Interfaces of one page. -EBADMSG: it has not the form of a list, so it says nothing. */
+static int read_page(const cJSON *answer, const struct queries *queries)
+{
+    const cJSON *list = ccm_json_path(answer, "NetworkInterfaceSets", "NetworkInterfaceSet", NULL);
+    const cJSON *item;
+
+    if (!cJSON_IsArray(list)) {
+        return -EBADMSG;
+    }
+    cJSON_ArrayForEach(item, list)
+    {
+        const char *id = ccm_json_str(item, "NetworkInterfaceId");
+
+        match(queries, ccm_json_str(item, "PrivateIpAddress"), id);
+        for (const cJSON *ip = ccm_json_items(ccm_json_get(item, "PrivateIpSets"), "PrivateIpSet");
+             ip != NULL; ip = ip->next) {
+            match(queries, ccm_json_str(ip, "PrivateIpAddress"), id);
+        }
+        for (const cJSON *ip = ccm_json_items(ccm_json_get(item, "Ipv6Sets"), "Ipv6Set");
+             ip != NULL; ip = ip->next) {
+            match(queries, ccm_json_str(ip, "Ipv6Address"), id);
+        }
+    }
+    return 0;
+}
+
+static void page_params(const struct run *run, const struct queries *queries, size_t first,
+                        size_t count, const char *token, struct ccm_ali_params *params)
+{
+    const bool v4 = ccm_ip_is_v4(&queries->items[first].ip);
+
+    ccm_ali_param_add(params, "VpcId", run->ali->vpc_id);
+    ccm_ali_param_add(params, "Status", "InUse");
+    ccm_ali_param_i64(params, "MaxResults", CHUNK);
+    ccm_ali_param_opt(params, "NextToken", token);
+    for (size_t i = 0; i < count; i++) {
+        char name[40];
+        char text[CCM_IP_TEXT];
+
+        (void)snprintf(name, sizeof(name), "%s.%zu", v4 ? "PrivateIpAddress" : "Ipv6Address",
+                       i + 1); /* fits: i is below 100 */
+        ccm_ip_format(&queries->items[first + i].ip, text);
+        ccm_ali_param_add(params, name, text);
+    }
+}
+
+/* Ask for one chunk, all its pages. */
+static int read_chunk(const struct run *run, const struct queries *queries, size_t first,
+                      size_t count, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *token = strdup("");
+
+    for (int page = 0; token != NULL; page++) {
+        CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+        CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+
+        if (page == MAX_PAGES) {
+            return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TRANSIENT,
+                                 "DescribeNetworkInterfaces: the list does not end");
+        }
+        page_params(run, queries, first, count, token, &params);
+
+        const int r = call(run, CCM_ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
+
+        if (r < 0) {
+            return r;
+        }
+        if (read_page(answer, queries) < 0) {
+            return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                                 "DescribeNetworkInterfaces: no list in the answer (RequestId %s)",
+                                 ccm_json_text(answer, "RequestId"));
+        }
+
+        const char *next = ccm_json_text(answer, "NextToken");
+
+        if (next[0] == '\0') {
+            return 0;
+        }
+        free(token);
+        token = strdup(next);
+    }
+    return ccm_error_nomem(err);
+}
+
+/* Chunks of one address family each: IPv4 sorts behind or among IPv6, so a chunk ends where the
+ * family changes. */
+static int read_interfaces(const struct run *run, const struct queries *queries,
+                           struct ccm_error *err)
+{
+    size_t first = 0;
+
+    while (first < queries->len) {
+        const bool v4 = ccm_ip_is_v4(&queries->items[first].ip);
+        size_t count = 1;
+
+        while (count < CHUNK && first + count < queries->len &&
+               ccm_ip_is_v4(&queries->items[first + count].ip) == v4) {
+            count++;
+        }
+
+        const int r = read_chunk(run, queries, first, count, err);
+
+        if (r < 0) {
+            return r;
+        }
+        first += count;
+    }
+    return 0;
+}
+
+static void add_cidr(struct ccm_cidr *cidrs, int *count, const char *text)
+{
+    if (text != NULL && *count < CCM_ENI_CIDRS_MAX && ccm_cidr_parse(text, &cidrs[*count]) == 0) {
+        (*count)++;
+    }
+}
+
+/* Blocks of the VPC, from the cache or the cloud. */
+static int read_cidrs(const struct run *run, struct ccm_cidr *cidrs, int *ret_count,
+                      struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    int count = ccm_eni_cache_cidrs_get(run->ali->eni, run->host->now_ms(run->host), cidrs);
+
+    if (count >= 0) {
+        *ret_count = count;
+        return 0;
+    }
+    ccm_ali_param_add(&params, "VpcId", run->ali->vpc_id);
+
+    const int r = call(run, CCM_ALI_VPC, "DescribeVpcAttribute", &params, &answer, err);
+
+    if (r < 0) {
+        return r;
+    }
+    count = 0;
+    add_cidr(cidrs, &count, ccm_json_str(answer, "CidrBlock"));
+    add_cidr(cidrs, &count, ccm_json_str(answer, "Ipv6CidrBlock"));
+    for (const cJSON *item =
+             ccm_json_items(ccm_json_get(answer, "SecondaryCidrBlocks"), "SecondaryCidrBlock");
+         item != NULL; item = item->next) {
+        add_cidr(cidrs, &count, cJSON_GetStringValue(item));
+    }
+    for (const cJSON *item =
+             ccm_json_items(ccm_json_get(answer, "Ipv6CidrBlocks"), "Ipv6CidrBlock");
+         item != NULL; item = item->next) {
+        add_cidr(cidrs, &count, ccm_json_str(item, "Ipv6CidrBlock"));
+    }
+    if (count == 0) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                             "DescribeVpcAttribute: no address block in the answer (RequestId %s)",
+                             ccm_json_text(answer, "RequestId"));
+    }
+    ccm_eni_cache_cidrs_put(run->ali->eni, cidrs, count, run->host->now_ms(run->host) + VPC_MS);
+    *ret_count = count;
+    return 0;
+}
+
+/* Missing or foreign, for the addresses that no interface has. */
+static int settle_rest(const struct run *run, const struct queries *queries, struct ccm_error *err)
+{
+    struct ccm_cidr cidrs[CCM_ENI_CIDRS_MAX];
+    int count = -1;
+
+    for (size_t i = 0; i < queries->len; i++) {
+        struct query *query = &queries->items[i];
+
+        if (query->settled) {
+            continue;
+        }
+        if (count < 0) {
+            const int r = read_cidrs(run, cidrs, &count, err);
+
+            if (r < 0) {
+                return r;
+            }
+        }
+        query->eni.state = CCM_ENI_FOREIGN;
+        for (int k = 0; k < count; k++) {
+            if (ccm_cidr_contains(&cidrs[k], &query->ip)) {
+                query->eni.state = CCM_ENI_MISSING;
+            }
+        }
+    }
+    return 0;
+}
+
+static void hand_out(const struct run *run, const struct queries *queries,
+                     const char *const *addresses, size_t count, struct ccm_eni *ret)
+{
+    const int64_t now = run->host->now_ms(run->host);
+
+    for (size_t i = 0; i < queries->len; i++) {
+        const struct query *query = &queries->items[i];
+
+        ccm_eni_cache_put(run->ali->eni, &query->ip, &query->eni, now,
+                          now + (query->eni.state == CCM_ENI_FOUND ? FOUND_MS : NOT_MS));
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ccm_ip ip;
+
+        if (ccm_ip_parse(addresses[i], &ip) == 0) {
+            const struct query *query = query_find(queries, &ip);
+
+            ret[i] = query != NULL ? query->eni : ret[i];
+        }
+    }
+}
+
+int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                    const char *const *addresses, size_t count, struct ccm_eni *ret,
+                    struct ccm_error *err)
+{
+    CCM_CLEANUP(queries_fini) struct queries queries = { 0 };
+    const struct run run = { .ali = ali, .host = host, .req = req };
+    int r = look_up(&run, addresses, count, ret, &queries);
+
+    if (r < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (queries.len == 0) {
+        return 0;
+    }
+    if (!atomic_load(&ali->started)) {
+        return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT,
+                             "interfaces of pods cannot be looked up: the VPC is not known yet");
+    }
+    if (ali->vpc_id[0] == '\0') {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "interfaces of pods cannot be looked up: alicloud.vpc_id is not set");
+    }
+    r = read_interfaces(&run, &queries, err);
+    if (r == 0) {
+        r = settle_rest(&run, &queries, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    hand_out(&run, &queries, addresses, count, ret);
+    return 0;
+}
+
+void ccm_eni_forget(struct ccm_ali *ali, const char *address)
+{
+    struct ccm_ip ip;
+
+    if (ccm_ip_parse(address, &ip) == 0) {
+        ccm_eni_cache_del(ali->eni, &ip);
+    }
+}

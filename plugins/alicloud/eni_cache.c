@@ -1,0 +1,260 @@
+#include "alicloud/eni_cache.h"
+
+#include "util/text.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOTS 256
+
+enum slot_state { SLOT_FREE, SLOT_USED, SLOT_DELETED };
+
+struct slot {
+    struct ccm_ip ip;
+    int64_t end_ms;
+    uint8_t slot_state;
+    uint8_t eni_state;
+    char id[38]; /* known ids have 24 */
+};
+
+struct ccm_eni_cache {
+    pthread_mutex_t lock; /* guards all below; a leaf lock */
+    struct slot *slots;
+    size_t slot_count; /* power of two, or 0 */
+    size_t used;       /* live or expired entries */
+    size_t filled;     /* used and deleted slots: what probing runs over */
+    size_t most;
+    struct ccm_cidr cidrs[CCM_ENI_CIDRS_MAX];
+    int cidr_count;
+    int64_t cidr_end_ms;
+};
+
+struct ccm_eni_cache *ccm_eni_cache_new(size_t most)
+{
+    struct ccm_eni_cache *cache = calloc(1, sizeof(*cache));
+
+    if (cache == NULL) {
+        return NULL;
+    }
+    cache->most = most;
+    cache->cidr_end_ms = INT64_MIN;
+    if (pthread_mutex_init(&cache->lock, NULL) != 0) {
+        free(cache);
+        return NULL;
+    }
+    return cache;
+}
+
+void ccm_eni_cache_free(struct ccm_eni_cache *cache)
+{
+    if (cache != NULL) {
+        (void)pthread_mutex_destroy(&cache->lock); /* nobody holds it any more */
+        free(cache->slots);
+        free(cache);
+    }
+}
+
+static void lock(struct ccm_eni_cache *cache)
+{
+    (void)pthread_mutex_lock(&cache->lock); /* a plain mutex of ours: cannot fail */
+}
+
+static void unlock(struct ccm_eni_cache *cache)
+{
+    (void)pthread_mutex_unlock(&cache->lock); /* as above */
+}
+
+static uint64_t hash(const struct ccm_ip *ip)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < sizeof(ip->bytes); i++) {
+        h = (h ^ ip->bytes[i]) * UINT64_C(1099511628211);
+    }
+    return h ^ (h >> 32);
+}
+
+/* The slot of the address, or NULL. */
+static struct slot *find(const struct ccm_eni_cache *cache, const struct ccm_ip *ip)
+{
+    if (cache->slot_count == 0) {
+        return NULL;
+    }
+
+    const size_t mask = cache->slot_count - 1;
+
+    /* Ends: at most three quarters of the slots are filled. */
+    for (size_t i = (size_t)hash(ip) & mask;; i = (i + 1) & mask) {
+        struct slot *slot = &cache->slots[i];
+
+        if (slot->slot_state == SLOT_FREE) {
+            return NULL;
+        }
+        if (slot->slot_state == SLOT_USED && memcmp(&slot->ip, ip, sizeof(*ip)) == 0) {
+            return slot;
+        }
+    }
+}
+
+static struct slot *free_slot(struct slot *slots, size_t count, const struct ccm_ip *ip)
+{
+    size_t i = (size_t)hash(ip) & (count - 1);
+
+    while (slots[i].slot_state != SLOT_FREE) {
+        i = (i + 1) & (count - 1);
+    }
+    return &slots[i];
+}
+
+/* A table for at least `need` entries, expired ones left behind. Without memory nothing changes. */
+static void rebuild(struct ccm_eni_cache *cache, size_t need, int64_t now_ms)
+{
+    size_t count = FIRST_SLOTS;
+
+    while (count / 4 * 3 < need) {
+        count *= 2;
+    }
+
+    struct slot *slots = calloc(count, sizeof(*slots));
+
+    if (slots == NULL) {
+        return;
+    }
+
+    size_t used = 0;
+
+    for (size_t i = 0; i < cache->slot_count; i++) {
+        const struct slot *slot = &cache->slots[i];
+
+        if (slot->slot_state == SLOT_USED && slot->end_ms > now_ms) {
+            *free_slot(slots, count, &slot->ip) = *slot;
+            used++;
+        }
+    }
+    free(cache->slots);
+    cache->slots = slots;
+    cache->slot_count = count;
+    cache->used = used;
+    cache->filled = used;
+}
+
+static void drop_all(struct ccm_eni_cache *cache)
+{
+    free(cache->slots);
+    cache->slots = NULL;
+    cache->slot_count = 0;
+    cache->used = 0;
+    cache->filled = 0;
+}
+
+/* Whether one more entry has room now. */
+static bool make_room(struct ccm_eni_cache *cache, int64_t now_ms)
+{
+    if (cache->filled + 1 > cache->slot_count / 4 * 3) {
+        rebuild(cache, cache->used * 4 / 3 + 1, now_ms);
+    }
+    if (cache->used >= cache->most) {
+        rebuild(cache, cache->used + 1, now_ms);
+    }
+    if (cache->used >= cache->most) {
+        drop_all(cache);
+        rebuild(cache, 1, now_ms);
+    }
+    return cache->filled + 1 <= cache->slot_count / 4 * 3;
+}
+
+bool ccm_eni_cache_get(struct ccm_eni_cache *cache, const struct ccm_ip *ip, int64_t now_ms,
+                       struct ccm_eni *ret)
+{
+    bool known = false;
+
+    lock(cache);
+
+    const struct slot *slot = find(cache, ip);
+
+    if (slot != NULL && slot->end_ms > now_ms) {
+        ret->state = slot->eni_state;
+        ccm_text_copy(ret->id, sizeof(ret->id), slot->id);
+        known = true;
+    }
+    unlock(cache);
+    return known;
+}
+
+void ccm_eni_cache_put(struct ccm_eni_cache *cache, const struct ccm_ip *ip,
+                       const struct ccm_eni *eni, int64_t now_ms, int64_t end_ms)
+{
+    lock(cache);
+
+    struct slot *slot = find(cache, ip);
+
+    if (strlen(eni->id) >= sizeof(slot->id)) {
+        if (slot != NULL) {
+            slot->slot_state = SLOT_DELETED;
+            cache->used--;
+        }
+        unlock(cache);
+        return;
+    }
+    if (slot == NULL && make_room(cache, now_ms)) {
+        slot = free_slot(cache->slots, cache->slot_count, ip);
+        cache->used++;
+        cache->filled++;
+    }
+    if (slot != NULL) {
+        *slot = (struct slot){
+            .ip = *ip,
+            .end_ms = end_ms,
+            .slot_state = SLOT_USED,
+            .eni_state = (uint8_t)eni->state,
+        };
+        ccm_text_copy(slot->id, sizeof(slot->id), eni->id);
+    }
+    unlock(cache);
+}
+
+void ccm_eni_cache_del(struct ccm_eni_cache *cache, const struct ccm_ip *ip)
+{
+    lock(cache);
+
+    struct slot *slot = find(cache, ip);
+
+    if (slot != NULL) {
+        slot->slot_state = SLOT_DELETED;
+        cache->used--;
+    }
+    unlock(cache);
+}
+
+size_t ccm_eni_cache_len(struct ccm_eni_cache *cache)
+{
+    lock(cache);
+    const size_t len = cache->used;
+    unlock(cache);
+    return len;
+}
+
+int ccm_eni_cache_cidrs_get(struct ccm_eni_cache *cache, int64_t now_ms,
+                            struct ccm_cidr ret[CCM_ENI_CIDRS_MAX])
+{
+    int count = -1;
+
+    lock(cache);
+    if (cache->cidr_end_ms > now_ms) {
+        count = cache->cidr_count;
+        memcpy(ret, cache->cidrs, (size_t)count * sizeof(*ret));
+    }
+    unlock(cache);
+    return count;
+}
+
+void ccm_eni_cache_cidrs_put(struct ccm_eni_cache *cache, const struct ccm_cidr *cidrs, int count,
+                             int64_t end_ms)
+{
+    lock(cache);
+    memcpy(cache->cidrs, cidrs, (size_t)count * sizeof(*cidrs));
+    cache->cidr_count = count;
+    cache->cidr_end_ms = end_ms;
+    unlock(cache);
+}

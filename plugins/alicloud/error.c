@@ -1,0 +1,120 @@
+#include "alicloud/error.h"
+
+#include "alicloud/error_rows.h"
+#include "util/text.h"
+
+/* Answers and failures without a code, and codes nobody listed. */
+static const struct ccm_ali_error_row no_answer = {
+    "", NULL, CCM_ALI_CLASS_SERVER, "The cloud's endpoint did not answer.",
+    "Check route, DNS, firewall and clock of this machine, alicloud.network and alicloud.endpoints."
+};
+static const struct ccm_ali_error_row no_code = {
+    "", NULL, CCM_ALI_CLASS_SERVER,
+    "The answer is none of the cloud's: something stands in between.",
+    "Check proxies and alicloud.endpoints."
+};
+static const struct ccm_ali_error_row no_code_refused = {
+    "", NULL, CCM_ALI_CLASS_PERMISSION, "The endpoint, or a proxy before it, refuses the call.",
+    "Check proxies, alicloud.endpoints and the RAM policy."
+};
+static const struct ccm_ali_error_row too_many = { "", NULL, CCM_ALI_CLASS_THROTTLED,
+                                                   "More calls were made than the cloud allows.",
+                                                   NULL };
+static const struct ccm_ali_error_row server_fault = { "*", NULL, CCM_ALI_CLASS_SERVER,
+                                                       "The service failed.", NULL };
+static const struct ccm_ali_error_row forbidden = {
+    "*", NULL, CCM_ALI_CLASS_PERMISSION, "The account may not do this.",
+    "Grant the action to the RAM user or role that ccmd uses."
+};
+static const struct ccm_ali_error_row unknown = { "*", NULL, CCM_ALI_CLASS_OTHER,
+                                                  "The cloud refused the call.", NULL };
+
+static bool code_fits(const char *pattern, const char *code)
+{
+    const size_t len = strlen(pattern);
+    const bool front = pattern[0] == '*';
+    const bool rest = len > 1 && pattern[len - 1] == '*';
+
+    if (len == 1 && front) {
+        return true;
+    }
+    if (front && rest) {
+        char middle[CCM_ERROR_CODE_MAX];
+
+        ccm_text_copy(middle, sizeof(middle), pattern + 1);
+        middle[len - 2] = '\0';
+        return strstr(code, middle) != NULL;
+    }
+    if (front) {
+        return ccm_text_ends(code, pattern + 1);
+    }
+    return rest ? strncmp(code, pattern, len - 1) == 0 : strcmp(code, pattern) == 0;
+}
+
+static const struct ccm_ali_error_row *without_code(uint64_t http_status)
+{
+    if (http_status == 0) {
+        return &no_answer;
+    }
+    return http_status == 401 || http_status == 403 ? &no_code_refused : &no_code;
+}
+
+const struct ccm_ali_error_row *ccm_ali_error_find(const char *code, const char *message,
+                                                   uint64_t http_status)
+{
+    const char *text = message == NULL ? "" : message;
+
+    if (http_status == 429) {
+        return &too_many;
+    }
+    if (ccm_text_empty(code)) {
+        return without_code(http_status);
+    }
+    for (size_t i = 0; i < ccm_error_row_count; i++) {
+        if (code_fits(ccm_error_rows[i].code, code) &&
+            (ccm_error_rows[i].text == NULL || strstr(text, ccm_error_rows[i].text) != NULL)) {
+            return &ccm_error_rows[i];
+        }
+    }
+    if (http_status >= 500) {
+        return &server_fault;
+    }
+    return http_status == 403 ? &forbidden : &unknown;
+}
+
+const struct ccm_ali_error_row *ccm_ali_error_row_at(size_t index)
+{
+    return index < ccm_error_row_count ? &ccm_error_rows[index] : NULL;
+}
+
+uint64_t ccm_ali_error_kind(enum ccm_ali_class class_)
+{
+    switch (class_) {
+    case CCM_ALI_CLASS_THROTTLED:
+        return CCM_ERROR_THROTTLED;
+    case CCM_ALI_CLASS_BUSY:
+    case CCM_ALI_CLASS_STATE:
+        return CCM_ERROR_CONFLICT;
+    case CCM_ALI_CLASS_NOT_FOUND:
+        return CCM_ERROR_NOT_FOUND;
+    case CCM_ALI_CLASS_CREDENTIAL:
+    case CCM_ALI_CLASS_PERMISSION:
+    case CCM_ALI_CLASS_QUOTA:
+        return CCM_ERROR_AUTH;
+    case CCM_ALI_CLASS_REQUEST:
+        return CCM_ERROR_TERMINAL;
+    case CCM_ALI_CLASS_SERVER:
+    case CCM_ALI_CLASS_OTHER:
+        break;
+    }
+    return CCM_ERROR_TRANSIENT;
+}
+
+const char *ccm_ali_error_remedy(const struct ccm_error *err)
+{
+    /* Without an answer and without a broken connection it is not about the cloud. */
+    if (err->code[0] == '\0' && err->http_status == 0 && err->kind != CCM_ERROR_TRANSIENT) {
+        return NULL;
+    }
+    return ccm_ali_error_find(err->code, err->message, err->http_status)->remedy;
+}

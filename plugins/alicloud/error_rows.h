@@ -1,0 +1,10 @@
+/* The table behind error.h, as data. Every thread. */
+#ifndef CCM_ALICLOUD_ERROR_ROWS_H
+#define CCM_ALICLOUD_ERROR_ROWS_H
+
+#include "alicloud/error.h"
+
+extern const struct ccm_ali_error_row ccm_error_rows[];
+extern const size_t ccm_error_row_count;
+
+#endif

@@ -1,0 +1,321 @@
+#include "alicloud/governor.h"
+
+#include "alicloud/endpoint.h"
+#include "util/cleanup.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+
+#define WINDOW_MS     60000
+#define SLOW_MS       30000 /* quiet time after which a halved rate doubles again */
+#define MAX_HOLD_MS   60000
+#define MAX_SHIFT     4
+#define POLL_SLICE_MS 250 /* a waiter looks again at least this often: those ahead may give up */
+
+/* Tokens count in units of 1/WINDOW_MS call, so that a rate of Q per window adds Q units per ms. */
+struct bucket {
+    int64_t budget; /* Q */
+    int64_t tokens;
+    int64_t updated_ms;
+    int64_t hold_ms;    /* no turn before this */
+    int64_t quiet_ms;   /* when the rate doubles next, while shift > 0 */
+    unsigned int shift; /* the rate is halved this often */
+    struct ccm_governor_ticket *first;
+};
+
+struct ccm_governor {
+    pthread_mutex_t lock; /* guards buckets and tickets; a leaf lock */
+    struct ccm_strmap *buckets;
+    struct ccm_governor_quota quotas[CCM_ENDPOINT_PRODUCTS];
+};
+
+static const struct ccm_governor_quota defaults[CCM_ENDPOINT_PRODUCTS] = {
+    [CCM_ALI_SLB] = { .write = 90, .read = 3000 },  [CCM_ALI_NLB] = { .write = 200, .read = 1200 },
+    [CCM_ALI_VPC] = { .write = 300, .read = 300 },  [CCM_ALI_ECS] = { .write = 600, .read = 600 },
+    [CCM_ALI_STS] = { .write = 600, .read = 6000 },
+};
+
+/* Actions whose published rate is another; as a factor, so that a configured quota moves them too.
+ */
+static const struct {
+    enum ccm_ali_product product;
+    const char *action;
+    int64_t times;
+    int64_t by;
+} special[] = {
+    { CCM_ALI_SLB, "SetLoadBalancerModificationProtection", 40, 9 },
+    { CCM_ALI_SLB, "SetDomainExtensionAttribute", 40, 9 },
+    { CCM_ALI_NLB, "UpdateLoadBalancerProtection", 3, 2 },
+    { CCM_ALI_NLB, "GetListenerHealthStatus", 1, 2 },
+};
+
+struct ccm_governor *ccm_governor_new(const struct ccm_governor_quota *quotas, size_t count)
+{
+    struct ccm_governor *governor = calloc(1, sizeof(*governor));
+
+    if (governor == NULL) {
+        return NULL;
+    }
+    governor->buckets = ccm_strmap_new(free);
+    if (governor->buckets == NULL || pthread_mutex_init(&governor->lock, NULL) != 0) {
+        ccm_strmap_free(governor->buckets);
+        free(governor);
+        return NULL;
+    }
+    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
+        const struct ccm_governor_quota *given = i < count ? &quotas[i] : &defaults[i];
+
+        governor->quotas[i].write = given->write > 0 ? given->write : defaults[i].write;
+        governor->quotas[i].read = given->read > 0 ? given->read : defaults[i].read;
+    }
+    return governor;
+}
+
+void ccm_governor_free(struct ccm_governor *governor)
+{
+    if (governor != NULL) {
+        ccm_strmap_free(governor->buckets);
+        (void)pthread_mutex_destroy(&governor->lock); /* nobody holds it any more */
+        free(governor);
+    }
+}
+
+int64_t ccm_governor_budget(const struct ccm_governor *governor, enum ccm_ali_product product,
+                            const char *action)
+{
+    const struct ccm_governor_quota *quota = &governor->quotas[product];
+    const bool read = ccm_text_starts(action, "Describe") || ccm_text_starts(action, "List") ||
+                      ccm_text_starts(action, "Get");
+    int64_t budget = read ? quota->read : quota->write;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(special); i++) {
+        if (special[i].product == product && strcmp(special[i].action, action) == 0) {
+            budget = budget * special[i].times / special[i].by;
+        }
+    }
+    return budget < 1 ? 1 : budget;
+}
+
+/* Most tokens the bucket holds; at least one call. */
+static int64_t bucket_burst(const struct bucket *bucket)
+{
+    const int64_t burst = bucket->budget / 3 * WINDOW_MS;
+
+    return burst < WINDOW_MS ? WINDOW_MS : burst;
+}
+
+/* Units per ms. What may pass at once comes off the rate, so that no window sees more than Q. */
+static int64_t bucket_rate(const struct bucket *bucket)
+{
+    const int64_t steady = bucket->budget - bucket_burst(bucket) / WINDOW_MS;
+    const int64_t rate = (steady < 1 ? 1 : steady) >> bucket->shift;
+
+    return rate < 1 ? 1 : rate;
+}
+
+static void bucket_refill(struct bucket *bucket, int64_t now_ms)
+{
+    while (bucket->shift > 0 && now_ms >= bucket->quiet_ms) {
+        bucket->shift--;
+        bucket->quiet_ms += SLOW_MS;
+    }
+
+    const int64_t burst = bucket_burst(bucket);
+    const int64_t elapsed = now_ms - bucket->updated_ms;
+
+    if (elapsed <= 0) {
+        return;
+    }
+
+    const int64_t rate = bucket_rate(bucket);
+
+    bucket->updated_ms = now_ms;
+    /* Written so that a long sleep cannot overflow. */
+    if (elapsed >= (burst - bucket->tokens) / rate + 1) {
+        bucket->tokens = burst;
+    } else {
+        bucket->tokens += elapsed * rate;
+    }
+}
+
+/* Under the lock; NULL on ENOMEM. */
+static struct bucket *bucket_get_locked(struct ccm_governor *governor, enum ccm_ali_product product,
+                                        const char *action, int64_t now_ms)
+{
+    char key[96];
+
+    (void)snprintf(key, sizeof(key), "%d/%s", (int)product, action); /* actions are short */
+
+    struct bucket *bucket = ccm_strmap_get(governor->buckets, key);
+
+    if (bucket != NULL) {
+        return bucket;
+    }
+    bucket = calloc(1, sizeof(*bucket));
+    if (bucket == NULL) {
+        return NULL;
+    }
+    bucket->budget = ccm_governor_budget(governor, product, action);
+    bucket->tokens = bucket_burst(bucket);
+    bucket->updated_ms = now_ms;
+    bucket->hold_ms = now_ms;
+    if (ccm_strmap_set(governor->buckets, key, bucket) < 0) {
+        free(bucket);
+        return NULL;
+    }
+    return bucket;
+}
+
+static void lock(struct ccm_governor *governor)
+{
+    (void)pthread_mutex_lock(&governor->lock); /* a plain mutex of ours: cannot fail */
+}
+
+static void unlock(struct ccm_governor *governor)
+{
+    (void)pthread_mutex_unlock(&governor->lock); /* as above */
+}
+
+int ccm_governor_enter(struct ccm_governor *governor, enum ccm_ali_product product,
+                       const char *action, enum ccm_ali_priority priority, int64_t now_ms,
+                       struct ccm_governor_ticket *ticket)
+{
+    lock(governor);
+
+    struct bucket *bucket = bucket_get_locked(governor, product, action, now_ms);
+
+    if (bucket == NULL) {
+        unlock(governor);
+        return -ENOMEM;
+    }
+
+    struct ccm_governor_ticket **place = &bucket->first;
+
+    while (*place != NULL && (*place)->priority <= priority) {
+        place = &(*place)->next;
+    }
+    *ticket =
+        (struct ccm_governor_ticket){ .next = *place, .bucket = bucket, .priority = priority };
+    *place = ticket;
+    unlock(governor);
+    return 0;
+}
+
+/* Number of tickets before this one; unlinks it when asked to. */
+static int64_t ticket_place(struct bucket *bucket, struct ccm_governor_ticket *ticket, bool unlink)
+{
+    struct ccm_governor_ticket **place = &bucket->first;
+    int64_t before = 0;
+
+    while (*place != NULL && *place != ticket) {
+        place = &(*place)->next;
+        before++;
+    }
+    if (unlink && *place == ticket) {
+        *place = ticket->next;
+        ticket->bucket = NULL;
+    }
+    return before;
+}
+
+int64_t ccm_governor_poll(struct ccm_governor *governor, struct ccm_governor_ticket *ticket,
+                          int64_t now_ms)
+{
+    int64_t wait = 0;
+
+    lock(governor);
+
+    struct bucket *bucket = ticket->bucket;
+
+    bucket_refill(bucket, now_ms);
+
+    const int64_t before = ticket_place(bucket, ticket, false);
+    const int64_t need = (before + 1) * WINDOW_MS;
+    const int64_t held = bucket->hold_ms - now_ms;
+
+    if (bucket->tokens < need) {
+        const int64_t rate = bucket_rate(bucket);
+
+        wait = (need - bucket->tokens + rate - 1) / rate;
+    }
+    if (held > 0) {
+        wait = held > wait ? held : wait;
+    }
+    if (wait == 0) {
+        (void)ticket_place(bucket, ticket, true); /* its place is known */
+        bucket->tokens -= WINDOW_MS;
+    }
+    unlock(governor);
+    return wait;
+}
+
+void ccm_governor_leave(struct ccm_governor *governor, struct ccm_governor_ticket *ticket)
+{
+    lock(governor);
+    if (ticket->bucket != NULL) {
+        (void)ticket_place(ticket->bucket, ticket, true); /* its place does not matter any more */
+    }
+    unlock(governor);
+}
+
+void ccm_governor_throttled(struct ccm_governor *governor, enum ccm_ali_product product,
+                            const char *action, int64_t now_ms, int64_t hint_ms)
+{
+    lock(governor);
+
+    struct bucket *bucket = bucket_get_locked(governor, product, action, now_ms);
+
+    if (bucket != NULL) {
+        const int64_t hint = hint_ms > MAX_HOLD_MS ? MAX_HOLD_MS : hint_ms;
+
+        bucket_refill(bucket, now_ms);
+        /* Calls that were on their way together are throttled together: that is one event. */
+        if (bucket->shift < MAX_SHIFT &&
+            (bucket->shift == 0 || now_ms - (bucket->quiet_ms - SLOW_MS) >= 1000)) {
+            bucket->shift++;
+        }
+        bucket->quiet_ms = now_ms + SLOW_MS;
+        bucket->tokens = bucket->tokens > 0 ? 0 : bucket->tokens;
+        if (bucket->hold_ms < now_ms + hint) {
+            bucket->hold_ms = now_ms + hint;
+        }
+    }
+    unlock(governor);
+}
+
+static int too_long(const struct ccm_ali_call *call, int64_t wait_ms, struct ccm_error *err)
+{
+    (void)ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
+                        "%s: held back: its budget of calls is used up for the next %" PRId64 " ms",
+                        call->action, wait_ms); /* the result is given below */
+    err->retry_after_ms = (uint64_t)wait_ms;
+    return -EAGAIN;
+}
+
+int ccm_governor_acquire(struct ccm_governor *governor, const struct ccm_host *host,
+                         const struct ccm_request *req, int64_t deadline_ms,
+                         const struct ccm_ali_call *call, struct ccm_error *err)
+{
+    struct ccm_governor_ticket ticket;
+    int64_t wait = 0;
+    int r = ccm_governor_enter(governor, call->product, call->action, call->priority,
+                               host->now_ms(host), &ticket);
+
+    if (r < 0) {
+        return ccm_error_nomem(err);
+    }
+    while (r == 0 && (wait = ccm_governor_poll(governor, &ticket, host->now_ms(host))) > 0) {
+        if (host->now_ms(host) + wait > deadline_ms) {
+            r = too_long(call, wait, err);
+            break;
+        }
+        r = host->wait(host, req, (uint64_t)(wait > POLL_SLICE_MS ? POLL_SLICE_MS : wait));
+        if (r < 0) {
+            r = ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: cancelled", call->action);
+        }
+    }
+    ccm_governor_leave(governor, &ticket);
+    return r;
+}

@@ -1,0 +1,62 @@
+/*
+ * Rate governor: one token bucket per product and action, waiters served by priority and in order
+ * of arrival within one. A bucket of Q calls per 60 s lets Q/3 through at once and the rest evenly,
+ * so that no window of 60 s ever sees more than Q. A throttled answer halves the rate of its bucket
+ * (down to 1/16) and empties it; every quiet half minute doubles it again.
+ *
+ * The ticket functions read no clock and never block: time is an argument (monotonic ms). Every
+ * thread.
+ */
+#ifndef CCM_ALICLOUD_GOVERNOR_H
+#define CCM_ALICLOUD_GOVERNOR_H
+
+#include "alicloud/client.h"
+
+struct ccm_governor;
+
+struct ccm_governor_quota {
+    int64_t write; /* calls per 60 s of each changing action */
+    int64_t read;  /* the same for Describe..., List..., Get... */
+};
+
+/* Indexed by enum ccm_ali_product; values below 1 mean the built-in default. NULL on ENOMEM. */
+struct ccm_governor *ccm_governor_new(const struct ccm_governor_quota *quotas, size_t count);
+void ccm_governor_free(struct ccm_governor *governor);
+
+/* Calls per 60 s that the action gets by default, for quotas as passed to ccm_governor_new(). */
+int64_t ccm_governor_budget(const struct ccm_governor *governor, enum ccm_ali_product product,
+                            const char *action);
+
+/* A place in the queue of a bucket; lives on the caller's stack between enter and leave. */
+struct ccm_governor_ticket {
+    struct ccm_governor_ticket *next;
+    void *bucket;
+    enum ccm_ali_priority priority;
+};
+
+/* Queue up. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_governor_enter(struct ccm_governor *governor, enum ccm_ali_product product,
+                                     const char *action, enum ccm_ali_priority priority,
+                                     int64_t now_ms, struct ccm_governor_ticket *ticket);
+
+/* 0: the call may be made, the ticket has left the queue. Otherwise ms after which to ask again; no
+ * turn comes earlier, unless somebody before us leaves. */
+int64_t ccm_governor_poll(struct ccm_governor *governor, struct ccm_governor_ticket *ticket,
+                          int64_t now_ms);
+
+/* Give up the place; nothing happens after a poll that answered 0. */
+void ccm_governor_leave(struct ccm_governor *governor, struct ccm_governor_ticket *ticket);
+
+/* The cloud throttled this action. hint_ms: its wish when to come back, 0 = none. */
+void ccm_governor_throttled(struct ccm_governor *governor, enum ccm_ali_product product,
+                            const char *action, int64_t now_ms, int64_t hint_ms);
+
+/*
+ * Wait for a turn through host->wait(). deadline_ms is monotonic. 0; -EAGAIN (CCM_ERROR_THROTTLED
+ * with retry_after_ms) at once when the turn cannot come before the deadline; -ECANCELED.
+ */
+CCM_NODISCARD int ccm_governor_acquire(struct ccm_governor *governor, const struct ccm_host *host,
+                                       const struct ccm_request *req, int64_t deadline_ms,
+                                       const struct ccm_ali_call *call, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,547 @@
+#include "alicloud/ali.h"
+
+#include "alicloud/eni_cache.h"
+#include "ccm/version.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#define GROUP         "alicloud"
+#define START_MS      25000
+#define POLL_MS       50
+#define MAX_ID        128
+#define ENI_ENTRIES   ((size_t)131072)
+#define MAX_VSWITCHES ((size_t)64)
+
+/* The plugins of a process share one client: its rate budget and its caches only work when all
+ * calls pass through them. */
+static pthread_mutex_t instance_lock = PTHREAD_MUTEX_INITIALIZER; /* guards instance, refs */
+static struct ccm_ali *instance;
+
+static void list_free(char **list)
+{
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
+        free(list[i]);
+    }
+    free(list);
+}
+
+static void list_freep(char ***list)
+{
+    list_free(*list);
+}
+
+static void ali_free(struct ccm_ali *ali)
+{
+    if (ali == NULL) {
+        return;
+    }
+    ccm_credentials_free(ali->credentials);
+    ccm_metadata_free(ali->metadata);
+    ccm_governor_free(ali->governor);
+    ccm_eni_cache_free(ali->eni);
+    free(ali->config.region);
+    free(ali->config.vpc_id);
+    list_free(ali->config.vswitch_ids);
+    free(ali->config.cluster_id);
+    free(ali->config.resource_group_id);
+    free(ali->config.network);
+    free(ali->config.ca_file);
+    free(ali->config.user_agent);
+    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
+        free(ali->config.overrides[i]);
+    }
+    free(ali->region);
+    free(ali->vpc_id);
+    list_free(ali->vswitch_ids);
+    (void)pthread_mutex_destroy(&ali->lock); /* nobody holds it any more */
+    free(ali);
+}
+
+static void ali_freep(struct ccm_ali **ali)
+{
+    ali_free(*ali);
+}
+
+/* Ids go into parameters, host names, headers and log lines. */
+static int check_id(const char *option, const char *text, struct ccm_error *err)
+{
+    const size_t len = strlen(text);
+    bool ok = len <= MAX_ID;
+
+    for (size_t i = 0; i < len; i++) {
+        ok = ok && text[i] > ' ' && text[i] <= '~';
+    }
+    if (ok) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "alicloud.%s: must be at most %d visible characters without blanks",
+                         option, MAX_ID);
+}
+
+static int take_option(const struct ccm_host *host, const char *option, char **ret,
+                       struct ccm_error *err)
+{
+    const char *text = host->option_string(host, GROUP, option);
+    const char *value = text == NULL ? "" : text;
+    const int r = check_id(option, value, err);
+
+    if (r < 0) {
+        return r;
+    }
+    *ret = strdup(value);
+    return *ret == NULL ? ccm_error_nomem(err) : 0;
+}
+
+/* The part of "zone:vsw" behind the colon. */
+static const char *vswitch_of(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+
+    return colon == NULL ? text : colon + 1;
+}
+
+static int list_add(char ***list, size_t *len, size_t *cap, const char *text)
+{
+    const int r = ccm_array_grow(list, cap, *len + 2, sizeof(**list));
+    char *copy = r < 0 ? NULL : strdup(text);
+
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    (*list)[(*len)++] = copy;
+    (*list)[*len] = NULL;
+    return 0;
+}
+
+static int take_vswitches(const struct ccm_host *host, char ***ret, struct ccm_error *err)
+{
+    const char *const *given = host->option_strings(host, GROUP, "vswitch_ids");
+    CCM_CLEANUP(list_freep) char **list = calloc(1, sizeof(*list));
+    size_t cap = 1;
+    size_t len = 0;
+
+    if (list == NULL) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t i = 0; given != NULL && given[i] != NULL; i++) {
+        const char *id = vswitch_of(given[i]);
+
+        if (id[0] == '\0' || i >= MAX_VSWITCHES) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "alicloud.vswitch_ids: \"%.64s\": at most %zu entries of the form "
+                                 "vsw-id or zone:vsw-id",
+                                 given[i], MAX_VSWITCHES);
+        }
+
+        const int r = check_id("vswitch_ids", id, err);
+
+        if (r < 0) {
+            return r;
+        }
+        if (list_add(&list, &len, &cap, id) < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+    *ret = CCM_STEAL(list);
+    return 0;
+}
+
+static const char *override_name(enum ccm_ali_product product)
+{
+    static const char *const names[CCM_ENDPOINT_PRODUCTS] = {
+        [CCM_ALI_SLB] = "endpoints.slb", [CCM_ALI_NLB] = "endpoints.nlb",
+        [CCM_ALI_VPC] = "endpoints.vpc", [CCM_ALI_ECS] = "endpoints.ecs",
+        [CCM_ALI_STS] = "endpoints.sts",
+    };
+
+    return names[product];
+}
+
+static int take_texts(struct ccm_ali_config *config, const struct ccm_host *host,
+                      struct ccm_error *err)
+{
+    const struct {
+        const char *name;
+        char **value;
+    } wanted[] = {
+        { "region", &config->region },         { "vpc_id", &config->vpc_id },
+        { "cluster_id", &config->cluster_id }, { "resource_group_id", &config->resource_group_id },
+        { "network", &config->network },
+    };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(wanted); i++) {
+        const int r = take_option(host, wanted[i].name, wanted[i].value, err);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
+        const int r =
+            take_option(host, override_name((enum ccm_ali_product)i), &config->overrides[i], err);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return take_vswitches(host, &config->vswitch_ids, err);
+}
+
+/* "" is what a host answers for options it does not know: the defaults apply then too. */
+static int take_config(struct ccm_ali_config *config, const struct ccm_host *host,
+                       struct ccm_error *err)
+{
+    const char *ca_file = host->option_string(host, GROUP, "ca_file");
+    const char *signature = host->option_string(host, GROUP, "signature");
+    const int r = take_texts(config, host, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (config->network[0] == '\0') {
+        free(config->network);
+        config->network = strdup("vpc");
+    }
+    if (config->network == NULL) {
+        return ccm_error_nomem(err);
+    }
+    if (strcmp(config->network, "vpc") != 0 && strcmp(config->network, "public") != 0) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "alicloud.network: \"%s\" is neither vpc nor public", config->network);
+    }
+    if (config->region[0] != '\0' && !ccm_endpoint_valid_part(config->region)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "alicloud.region: \"%s\" is no region (letters, digits, - and _)",
+                             config->region);
+    }
+    if (!ccm_text_empty(signature) && strcmp(signature, "v1") != 0 &&
+        strcmp(signature, "v3") != 0) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "alicloud.signature: \"%.16s\" is neither v3 nor v1", signature);
+    }
+    config->sign_v1 = ccm_text_equal(signature, "v1");
+    config->ca_file = strdup(ca_file == NULL ? "" : ca_file);
+    config->user_agent = ccm_text_format("ccmd/%s ClusterId/%s", CCM_VERSION, config->cluster_id);
+    return config->ca_file == NULL || config->user_agent == NULL ? ccm_error_nomem(err) : 0;
+}
+
+static int make_metadata(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+{
+    const char *variable = getenv("METADATA_ENDPOINT");
+    const char *option = host->option_string(host, GROUP, "endpoints.metadata");
+    const char *text = ccm_text_empty(option) ? "http://100.100.100.200" : option;
+    struct ccm_ali_endpoint endpoint = { .plain_http = true };
+    const int r =
+        ccm_text_empty(variable)
+            ? ccm_endpoint_parse("alicloud.endpoints.metadata", text, false, &endpoint, err)
+            : ccm_endpoint_parse("METADATA_ENDPOINT", variable, true, &endpoint, err);
+
+    if (r < 0) {
+        return r;
+    }
+
+    CCM_CLEANUP(ccm_freep)
+    char *base = ccm_text_format("%s://%s", endpoint.plain_http ? "http" : "https", endpoint.host);
+
+    ali->metadata = base == NULL ? NULL : ccm_metadata_new(base);
+    return ali->metadata == NULL ? ccm_error_nomem(err) : 0;
+}
+
+static int make_credentials(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+{
+    const char *source = host->option_string(host, GROUP, "credentials.source");
+    const char *file = host->option_string(host, GROUP, "credentials.file");
+    const char *path = file == NULL ? "" : file;
+    enum ccm_credential_source chosen = CCM_CREDENTIAL_RAM_ROLE;
+    const int r =
+        ccm_credential_choose(ccm_text_empty(source) ? "auto" : source, path, &chosen, err);
+
+    if (r < 0) {
+        return r;
+    }
+    ali->credentials = ccm_credentials_new(chosen, path, ali->metadata);
+    return ali->credentials == NULL ? ccm_error_nomem(err) : 0;
+}
+
+static int make_governor(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+{
+    const int64_t vpc = host->option_int(host, GROUP, "quotas.vpc");
+    const int64_t ecs = host->option_int(host, GROUP, "quotas.ecs");
+    const struct ccm_governor_quota quotas[CCM_ENDPOINT_PRODUCTS] = {
+        [CCM_ALI_SLB] = { .write = host->option_int(host, GROUP, "quotas.slb_write"),
+                          .read = host->option_int(host, GROUP, "quotas.slb_read") },
+        [CCM_ALI_NLB] = { .write = host->option_int(host, GROUP, "quotas.nlb_write"),
+                          .read = host->option_int(host, GROUP, "quotas.nlb_read") },
+        [CCM_ALI_VPC] = { .write = vpc, .read = vpc },
+        [CCM_ALI_ECS] = { .write = ecs, .read = ecs },
+    };
+
+    ali->governor = ccm_governor_new(quotas, CCM_ARRAY_LEN(quotas));
+    ali->eni = ccm_eni_cache_new(ENI_ENTRIES);
+    return ali->governor == NULL || ali->eni == NULL ? ccm_error_nomem(err) : 0;
+}
+
+/* Overrides are checked now, so that a typo shows before anything runs. */
+static int check_endpoints(const struct ccm_ali *ali, struct ccm_error *err)
+{
+    const char *region = ali->config.region[0] == '\0' ? "later" : ali->config.region;
+
+    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
+        struct ccm_ali_endpoint ignored;
+        const int r = ccm_endpoint_find((enum ccm_ali_product)i, region, ali->config.network,
+                                        ali->config.overrides[i], &ignored, err);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+static struct ccm_ali *ali_alloc(void)
+{
+    struct ccm_ali *ali = calloc(1, sizeof(*ali));
+
+    if (ali != NULL && pthread_mutex_init(&ali->lock, NULL) != 0) {
+        free(ali);
+        return NULL;
+    }
+    return ali;
+}
+
+static int ali_new(const struct ccm_host *host, struct ccm_ali **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ali_freep) struct ccm_ali *ali = ali_alloc();
+    int r;
+
+    if (ali == NULL) {
+        return ccm_error_nomem(err);
+    }
+    atomic_init(&ali->started, false);
+    r = take_config(&ali->config, host, err);
+    if (r == 0) {
+        r = check_endpoints(ali, err);
+    }
+    if (r == 0) {
+        r = make_metadata(ali, host, err);
+    }
+    if (r == 0) {
+        r = make_credentials(ali, host, err);
+    }
+    if (r == 0) {
+        r = make_governor(ali, host, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    ali->refs = 1;
+    *ret = CCM_STEAL(ali);
+    return 0;
+}
+
+int ccm_ali_acquire(const struct ccm_host *host, struct ccm_ali **ret, struct ccm_error *err)
+{
+    int r = 0;
+
+    (void)pthread_mutex_lock(&instance_lock); /* a plain mutex of ours: cannot fail */
+    if (instance != NULL) {
+        instance->refs++;
+    } else {
+        r = ali_new(host, &instance, err);
+    }
+    if (r == 0) {
+        *ret = instance;
+    }
+    (void)pthread_mutex_unlock(&instance_lock); /* as above */
+    return r;
+}
+
+void ccm_ali_release(struct ccm_ali *ali)
+{
+    if (ali == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&instance_lock); /* a plain mutex of ours: cannot fail */
+    if (--ali->refs == 0) {
+        instance = NULL;
+        ali_free(ali);
+    }
+    (void)pthread_mutex_unlock(&instance_lock); /* as above */
+}
+
+/* The configured value, else that of the metadata service; -ENOENT counts as "". */
+static int find_text(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx, const char *configured,
+                     const char *item, char **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    int r = 0;
+
+    if (configured[0] == '\0') {
+        r = ccm_metadata_get(ali->metadata, ctx, item, &text, err);
+    }
+    if (r == -ENOENT) {
+        ccm_error_clear(err);
+    } else if (r < 0) {
+        return r;
+    }
+    if (text != NULL && !ccm_endpoint_valid_part(text)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                             "metadata service: %s: the answer is no id", item);
+    }
+
+    char *copy = strdup(text != NULL ? text : configured);
+
+    if (copy == NULL) {
+        return ccm_error_nomem(err);
+    }
+    free(*ret);
+    *ret = copy;
+    return 0;
+}
+
+/* A VPC that is configured may be another than the instance's, whose vSwitch would be wrong then.
+ */
+static int find_vswitches(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx, struct ccm_error *err)
+{
+    const bool ask = ali->config.vswitch_ids[0] == NULL && ali->config.vpc_id[0] == '\0';
+    CCM_CLEANUP(list_freep) char **list = NULL;
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    size_t cap = 0;
+    size_t len = 0;
+    int r = 0;
+
+    if (ask) {
+        r = find_text(ali, ctx, "", "vswitch-id", &text, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    r = ccm_array_grow(&list, &cap, 1, sizeof(*list));
+    if (r < 0) {
+        return ccm_error_nomem(err);
+    }
+    list[0] = NULL;
+    for (size_t i = 0; r == 0 && ali->config.vswitch_ids[i] != NULL; i++) {
+        r = list_add(&list, &len, &cap, ali->config.vswitch_ids[i]);
+    }
+    if (r == 0 && !ccm_text_empty(text)) {
+        r = list_add(&list, &len, &cap, text);
+    }
+    if (r < 0) {
+        return ccm_error_nomem(err);
+    }
+    list_free(ali->vswitch_ids);
+    ali->vswitch_ids = CCM_STEAL(list);
+    return 0;
+}
+
+static int find_endpoints(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+{
+    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
+        const int r = ccm_endpoint_find((enum ccm_ali_product)i, ali->region, ali->config.network,
+                                        ali->config.overrides[i], &ali->endpoints[i], err);
+
+        if (r < 0) {
+            return r;
+        }
+        if (ali->endpoints[i].plain_http) {
+            host->log(host, CCM_LEVEL_WARN, NULL, "%s is called without TLS at %s",
+                      ccm_endpoint_product((enum ccm_ali_product)i)->name, ali->endpoints[i].host);
+        }
+    }
+    return 0;
+}
+
+/* Everything start() is for; one thread at a time. */
+static int discover(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+{
+    const struct ccm_ali_ctx ctx = ccm_ali_ctx(host, NULL, START_MS);
+    CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *credential = NULL;
+    int r = find_text(ali, &ctx, ali->config.region, "region-id", &ali->region, err);
+
+    if (r == 0 && ali->region[0] == '\0') {
+        r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                          "alicloud.region is not set and the metadata service does not know it");
+    }
+    if (r == 0) {
+        r = find_text(ali, &ctx, ali->config.vpc_id, "vpc-id", &ali->vpc_id, err);
+    }
+    if (r == 0) {
+        r = find_vswitches(ali, &ctx, err);
+    }
+    if (r == 0) {
+        r = find_endpoints(ali, host, err);
+    }
+    if (r == 0) {
+        r = ccm_credentials_get(ali->credentials, &ctx, &credential, err);
+    }
+    if (r == 0) {
+        host->log(host, CCM_LEVEL_INFO, NULL, "alicloud: region %s, VPC %s, vSwitch %s",
+                  ali->region, ali->vpc_id[0] == '\0' ? "unknown" : ali->vpc_id,
+                  ali->vswitch_ids[0] == NULL ? "unknown" : ali->vswitch_ids[0]);
+    }
+    return r;
+}
+
+/* True: this caller is to do it. */
+static bool claim_start(struct ccm_ali *ali)
+{
+    bool mine = false;
+
+    (void)pthread_mutex_lock(&ali->lock); /* a plain mutex of ours: cannot fail */
+    if (!ali->starting && !atomic_load(&ali->started)) {
+        ali->starting = true;
+        mine = true;
+    }
+    (void)pthread_mutex_unlock(&ali->lock); /* as above */
+    return mine;
+}
+
+int ccm_ali_start(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+{
+    while (!atomic_load(&ali->started)) {
+        if (claim_start(ali)) {
+            const int r = discover(ali, host, err);
+
+            atomic_store(&ali->started, r == 0);
+            (void)pthread_mutex_lock(&ali->lock); /* a plain mutex of ours: cannot fail */
+            ali->starting = false;
+            (void)pthread_mutex_unlock(&ali->lock); /* as above */
+            return r;
+        }
+        if (host->wait(host, NULL, POLL_MS) < 0) {
+            return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED,
+                                 "cancelled while another plugin finds the region");
+        }
+    }
+    return 0;
+}
+
+const char *ccm_ali_region(const struct ccm_ali *ali)
+{
+    return atomic_load(&ali->started) ? ali->region : "";
+}
+
+const char *ccm_ali_vpc_id(const struct ccm_ali *ali)
+{
+    return atomic_load(&ali->started) ? ali->vpc_id : "";
+}
+
+const char *ccm_ali_cluster_id(const struct ccm_ali *ali)
+{
+    return ali->config.cluster_id;
+}
+
+const char *ccm_ali_resource_group_id(const struct ccm_ali *ali)
+{
+    return ali->config.resource_group_id;
+}
+
+const char *const *ccm_ali_vswitch_ids(const struct ccm_ali *ali)
+{
+    static const char *const none[] = { NULL };
+
+    return atomic_load(&ali->started) ? (const char *const *)ali->vswitch_ids : none;
+}

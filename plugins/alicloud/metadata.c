@@ -1,0 +1,238 @@
+#include "alicloud/metadata.h"
+
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/secret.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+
+#define TRIES       3
+#define TRY_MS      3000
+#define PAUSE_MS    200
+#define MAX_BODY    ((uint64_t)64 * 1024)
+#define TOKEN_S     21600
+#define PLAIN_MS    600000 /* how long a refused token is not asked for again */
+#define MAX_TOKEN   1024
+#define TOKEN_TTL   "X-aliyun-ecs-metadata-token-ttl-seconds: "
+#define TOKEN_SENT  "X-aliyun-ecs-metadata-token: "
+#define TOKEN_PATH  "/latest/api/token"
+#define ITEM_PREFIX "/latest/meta-data/"
+
+struct ccm_metadata {
+    char *base;
+    pthread_mutex_t lock; /* guards all below; a leaf lock */
+    struct ccm_secret token;
+    int64_t token_until_ms;
+    int64_t plain_until_ms;
+};
+
+struct ccm_metadata *ccm_metadata_new(const char *base)
+{
+    struct ccm_metadata *metadata = calloc(1, sizeof(*metadata));
+
+    if (metadata == NULL) {
+        return NULL;
+    }
+    metadata->base = strdup(base);
+    if (metadata->base == NULL || pthread_mutex_init(&metadata->lock, NULL) != 0) {
+        free(metadata->base);
+        free(metadata);
+        return NULL;
+    }
+    return metadata;
+}
+
+void ccm_metadata_free(struct ccm_metadata *metadata)
+{
+    if (metadata != NULL) {
+        ccm_secret_fini(&metadata->token);
+        (void)pthread_mutex_destroy(&metadata->lock); /* nobody holds it any more */
+        free(metadata->base);
+        free(metadata);
+    }
+}
+
+static void lock(struct ccm_metadata *metadata)
+{
+    (void)pthread_mutex_lock(&metadata->lock); /* a plain mutex of ours: cannot fail */
+}
+
+static void unlock(struct ccm_metadata *metadata)
+{
+    (void)pthread_mutex_unlock(&metadata->lock); /* as above */
+}
+
+static int exchange(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+                    const char *method, const char *path, const char *header,
+                    struct ccm_http_response **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *url = ccm_text_format("%s%s", metadata->base, path);
+    const char *const headers[] = { header, NULL };
+    uint64_t phase = 0;
+
+    if (url == NULL) {
+        return ccm_error_nomem(err);
+    }
+
+    const struct ccm_http_request request = {
+        .struct_size = sizeof(request),
+        .method = method,
+        .url = url,
+        .headers = header == NULL ? NULL : headers,
+        .timeout_ms = ccm_ali_ctx_timeout(ctx, TRY_MS),
+        .max_body_bytes = MAX_BODY,
+    };
+
+    return ctx->host->http(ctx->host, ctx->req, &request, ret, &phase, err);
+}
+
+/* A token goes into a header line: visible characters only. */
+static bool token_ok(const char *text)
+{
+    const size_t len = strlen(text);
+
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] <= ' ' || text[i] > '~') {
+            return false;
+        }
+    }
+    return len > 0 && len <= MAX_TOKEN;
+}
+
+/* Keep what a token request brought. */
+static int token_keep(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+                      const struct ccm_http_response *response, struct ccm_error *err)
+{
+    const int64_t now = ctx->host->now_ms(ctx->host);
+    int r = 0;
+
+    lock(metadata);
+    if (response->status == 200 && token_ok(response->body)) {
+        metadata->token_until_ms = now + (int64_t)TOKEN_S * 800; /* 80 % of its life */
+        r = ccm_secret_set(&metadata->token, response->body) < 0 ? -ENOMEM : 0;
+    } else if (response->status >= 400 && response->status < 500) {
+        metadata->plain_until_ms = now + PLAIN_MS;
+    } else {
+        r = -EPROTO;
+    }
+    unlock(metadata);
+    if (r == 0) {
+        return 0;
+    }
+    return ccm_error_set(err, r, CCM_ERROR_TRANSIENT,
+                         "metadata service: session token: status %" PRIu64 " and no usable token",
+                         response->status);
+}
+
+/* The header line to send in *ret_header, NULL for a plain read; the caller wipes it. */
+static int token_header(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+                        struct ccm_secret *ret_header, struct ccm_error *err)
+{
+    for (int round = 0; round < 2; round++) {
+        const int64_t now = ctx->host->now_ms(ctx->host);
+        bool plain = false;
+        bool known = false;
+
+        lock(metadata);
+        plain = now < metadata->plain_until_ms;
+        known = now < metadata->token_until_ms && metadata->token.hidden != NULL;
+        if (known) {
+            ret_header->hidden =
+                ccm_text_format(TOKEN_SENT "%s", ccm_secret_text(&metadata->token));
+        }
+        unlock(metadata);
+        if (known) {
+            return ret_header->hidden == NULL ? ccm_error_nomem(err) : 0;
+        }
+        if (plain) {
+            return 0;
+        }
+
+        struct ccm_http_response *response = NULL;
+        int r = exchange(metadata, ctx, "PUT", TOKEN_PATH, TOKEN_TTL "21600", &response, err);
+
+        if (r < 0) {
+            return ccm_error_wrap(err, r, "metadata service: session token");
+        }
+        r = token_keep(metadata, ctx, response, err);
+        ctx->host->http_free(ctx->host, response);
+        if (r < 0) {
+            return r;
+        }
+    }
+    return ccm_error_set(err, -EPROTO, CCM_ERROR_TRANSIENT, "metadata service: no session token");
+}
+
+static void token_drop(struct ccm_metadata *metadata)
+{
+    lock(metadata);
+    metadata->token_until_ms = 0;
+    unlock(metadata);
+}
+
+static int read_body(const struct ccm_http_response *response, const char *item, char **ret_text,
+                     struct ccm_error *err)
+{
+    if (response->status == 404) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_NOT_FOUND, "metadata service: no item %s",
+                             item);
+    }
+    if (response->status != 200) {
+        return ccm_error_set(err, -EPROTO, CCM_ERROR_TRANSIENT,
+                             "metadata service: %s: status %" PRIu64, item, response->status);
+    }
+
+    char *text = strdup(response->body);
+
+    if (text == NULL) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t len = strlen(text); len > 0 && strchr(" \t\r\n", text[len - 1]) != NULL; len--) {
+        text[len - 1] = '\0';
+    }
+    *ret_text = text;
+    return 0;
+}
+
+/* One try. A token that is refused is forgotten, the next try gets another. */
+static int read_once(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx, const char *item,
+                     char **ret_text, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret header = { 0 };
+    CCM_CLEANUP(ccm_freep) char *path = ccm_text_format(ITEM_PREFIX "%s", item);
+    struct ccm_http_response *response = NULL;
+    int r = path == NULL ? ccm_error_nomem(err) : token_header(metadata, ctx, &header, err);
+
+    if (r < 0) {
+        return r;
+    }
+    r = exchange(metadata, ctx, "GET", path, header.hidden, &response, err);
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "metadata service: %s", item);
+    }
+    if (response->status == 401 || response->status == 403) {
+        token_drop(metadata);
+    }
+    r = read_body(response, item, ret_text, err);
+    ctx->host->http_free(ctx->host, response);
+    return r;
+}
+
+int ccm_metadata_get(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx, const char *item,
+                     char **ret_text, struct ccm_error *err)
+{
+    int r = -EAGAIN;
+
+    for (int i = 0; i < TRIES; i++) {
+        if (i > 0 && ccm_ali_ctx_wait(ctx, PAUSE_MS) < 0) {
+            break;
+        }
+        r = read_once(metadata, ctx, item, ret_text, err);
+        if (r == 0 || err->kind == CCM_ERROR_NOT_FOUND || err->kind == CCM_ERROR_CANCELLED) {
+            break;
+        }
+    }
+    return r;
+}

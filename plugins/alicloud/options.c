@@ -1,0 +1,98 @@
+#include "alicloud/client.h"
+
+#define TEXT_OPTION(symbol, key, default_text, choices, words)                                     \
+    const struct ccm_option ccm_ali_opt_##symbol = {                                               \
+        .struct_size = sizeof(struct ccm_option),                                                  \
+        .type = CCM_OPTION_STRING,                                                                 \
+        .group = "alicloud",                                                                       \
+        .name = key,                                                                               \
+        .fallback = default_text,                                                                  \
+        .values = choices,                                                                         \
+        .help = words,                                                                             \
+    }
+
+#define PATH_OPTION(symbol, key, words)                                                            \
+    const struct ccm_option ccm_ali_opt_##symbol = {                                               \
+        .struct_size = sizeof(struct ccm_option),                                                  \
+        .type = CCM_OPTION_PATH,                                                                   \
+        .group = "alicloud",                                                                       \
+        .name = key,                                                                               \
+        .help = words,                                                                             \
+    }
+
+#define QUOTA_OPTION(symbol, key, default_text, words)                                             \
+    const struct ccm_option ccm_ali_opt_##symbol = {                                               \
+        .struct_size = sizeof(struct ccm_option),                                                  \
+        .type = CCM_OPTION_INT,                                                                    \
+        .group = "alicloud",                                                                       \
+        .name = key,                                                                               \
+        .fallback = default_text,                                                                  \
+        .min = 2,                                                                                  \
+        .max = 1000000,                                                                            \
+        .help = words,                                                                             \
+    }
+
+TEXT_OPTION(region, "region", "", NULL,
+            "Region of the cluster, such as cn-hangzhou; empty: asked from the metadata service.");
+TEXT_OPTION(vpc_id, "vpc_id", "", NULL,
+            "VPC of the cluster; empty: asked from the metadata service.");
+const struct ccm_option ccm_ali_opt_vswitch_ids = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRINGS,
+    .group = "alicloud",
+    .name = "vswitch_ids",
+    .help = "vSwitches for internal load balancers, each as \"vsw-id\" or \"zone:vsw-id\", the "
+            "first one is the default; empty: asked from the metadata service, unless vpc_id is "
+            "set.",
+};
+/* Without default: two clusters that both use one would take each other's resources for their own.
+ */
+const struct ccm_option ccm_ali_opt_cluster_id = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_REQUIRED,
+    .group = "alicloud",
+    .name = "cluster_id",
+    .help =
+        "Unique id of the cluster, part of tags, names and descriptions in the cloud; a cluster "
+        "that the reference controller ran keeps the value of its clusterID (\"clusterid\" "
+        "when it had none).",
+};
+TEXT_OPTION(resource_group_id, "resource_group_id", "", NULL,
+            "Resource group of what is created; empty: the account's default group.");
+TEXT_OPTION(network, "network", "vpc", "vpc|public",
+            "Which endpoints to call: vpc (reachable from inside a VPC) or public.");
+TEXT_OPTION(signature, "signature", "v3", "v3|v1",
+            "How requests are signed: v3 (ACS3-HMAC-SHA256) or v1 (HMAC-SHA1 of the parameters).");
+TEXT_OPTION(credentials_source, "credentials.source", "auto", "auto|env|file|ram-role",
+            "Where credentials come from: env (ACCESS_KEY_ID, ACCESS_KEY_SECRET and, if there is "
+            "one, SECURITY_TOKEN), file, ram-role (of the instance, by metadata), or auto: the "
+            "first of file, env, ram-role that is set up.");
+PATH_OPTION(credentials_file, "credentials.file",
+            "JSON file with access_key_id, access_key_secret and optionally security_token and "
+            "expiration; read again when it changes.");
+PATH_OPTION(ca_file, "ca_file",
+            "PEM bundle that cloud endpoints are verified with; empty: the system's.");
+TEXT_OPTION(endpoint_slb, "endpoints.slb", "", NULL,
+            "Endpoint of CLB as [scheme://]host[:port]; empty: by region and network. The "
+            "environment variable SLB_ENDPOINT wins.");
+TEXT_OPTION(endpoint_nlb, "endpoints.nlb", "", NULL,
+            "Endpoint of NLB; the environment variable NLB_ENDPOINT wins.");
+TEXT_OPTION(endpoint_vpc, "endpoints.vpc", "", NULL,
+            "Endpoint of VPC; the environment variable VPC_ENDPOINT wins.");
+TEXT_OPTION(endpoint_ecs, "endpoints.ecs", "", NULL,
+            "Endpoint of ECS; the environment variable ECS_ENDPOINT wins.");
+TEXT_OPTION(endpoint_sts, "endpoints.sts", "", NULL,
+            "Endpoint of STS; the environment variable STS_ENDPOINT wins.");
+TEXT_OPTION(endpoint_metadata, "endpoints.metadata", "http://100.100.100.200", NULL,
+            "Metadata service of the instance; the environment variable METADATA_ENDPOINT wins.");
+QUOTA_OPTION(quota_slb_write, "quotas.slb_write", "90",
+             "Calls per 60 s that each changing action of CLB may make.");
+QUOTA_OPTION(quota_slb_read, "quotas.slb_read", "3000",
+             "Calls per 60 s that each reading action of CLB may make.");
+QUOTA_OPTION(quota_nlb_write, "quotas.nlb_write", "200",
+             "Calls per 60 s that each changing action of NLB may make.");
+QUOTA_OPTION(quota_nlb_read, "quotas.nlb_read", "1200",
+             "Calls per 60 s that each reading action of NLB may make.");
+QUOTA_OPTION(quota_vpc, "quotas.vpc", "300", "Calls per 60 s that each action of VPC may make.");
+QUOTA_OPTION(quota_ecs, "quotas.ecs", "600", "Calls per 60 s that each action of ECS may make.");

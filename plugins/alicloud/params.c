@@ -1,0 +1,157 @@
+#include "alicloud/params.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+
+/* More than any action takes, less than what a loop gone wrong would make. */
+#define MAX_PARAMS 4096
+
+void ccm_ali_param_add(struct ccm_ali_params *params, const char *name, const char *value)
+{
+    if (params->error != 0 || value == NULL) {
+        return;
+    }
+    if (params->len >= MAX_PARAMS) {
+        params->error = -E2BIG;
+        return;
+    }
+
+    CCM_CLEANUP(ccm_freep) char *name_copy = strdup(name);
+    CCM_CLEANUP(ccm_freep) char *value_copy = strdup(value);
+
+    if (name_copy == NULL || value_copy == NULL) {
+        params->error = -ENOMEM;
+        return;
+    }
+
+    const int r =
+        ccm_array_grow(&params->items, &params->cap, params->len + 1, sizeof(*params->items));
+
+    if (r < 0) {
+        params->error = r;
+        return;
+    }
+    params->items[params->len++] =
+        (struct ccm_ali_param){ .name = CCM_STEAL(name_copy), .value = CCM_STEAL(value_copy) };
+}
+
+void ccm_ali_param_opt(struct ccm_ali_params *params, const char *name, const char *value)
+{
+    if (!ccm_text_empty(value)) {
+        ccm_ali_param_add(params, name, value);
+    }
+}
+
+void ccm_ali_param_i64(struct ccm_ali_params *params, const char *name, int64_t value)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%" PRId64, value); /* 20 digits and a sign fit */
+    ccm_ali_param_add(params, name, text);
+}
+
+void ccm_ali_param_tag(struct ccm_ali_params *params, size_t n, const char *key, const char *value)
+{
+    char name[48];
+
+    (void)snprintf(name, sizeof(name), "Tag.%zu.Key", n); /* fits for any size_t */
+    ccm_ali_param_add(params, name, key);
+    (void)snprintf(name, sizeof(name), "Tag.%zu.Value", n); /* as above */
+    ccm_ali_param_add(params, name, value);
+}
+
+void ccm_ali_params_fini(struct ccm_ali_params *params)
+{
+    for (size_t i = 0; i < params->len; i++) {
+        free(params->items[i].name);
+        free(params->items[i].value);
+    }
+    free(params->items);
+    *params = (struct ccm_ali_params){ 0 };
+}
+
+void ccm_params_extend(struct ccm_ali_params *to, const struct ccm_ali_params *from)
+{
+    if (from == NULL) {
+        return;
+    }
+    if (from->error != 0 && to->error == 0) {
+        to->error = from->error;
+    }
+    for (size_t i = 0; i < from->len; i++) {
+        ccm_ali_param_add(to, from->items[i].name, from->items[i].value);
+    }
+}
+
+bool ccm_params_has(const struct ccm_ali_params *params, const char *name)
+{
+    for (size_t i = 0; i < params->len; i++) {
+        if (strcmp(params->items[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ccm_params_escape(struct ccm_buf *buf, const char *text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+
+    while (*text != '\0') {
+        const size_t len = strspn(text, plain);
+
+        ccm_buf_add(buf, text, len);
+        text += len;
+        if (*text != '\0') {
+            ccm_buf_addf(buf, "%%%02X", (unsigned int)(unsigned char)*text);
+            text++;
+        }
+    }
+}
+
+/* Equal names stand in list order: their addresses are those of the list. */
+static int by_name(const void *a, const void *b)
+{
+    const struct ccm_ali_param *const *left = a;
+    const struct ccm_ali_param *const *right = b;
+    const int order = strcmp((*left)->name, (*right)->name);
+
+    if (order != 0) {
+        return order;
+    }
+    return *left < *right ? -1 : 1;
+}
+
+int ccm_params_encode(const struct ccm_ali_params *params, struct ccm_buf *buf)
+{
+    if (params->error != 0) {
+        return params->error;
+    }
+    if (params->len == 0) {
+        return 0;
+    }
+
+    CCM_CLEANUP(ccm_freep)
+    const struct ccm_ali_param **sorted = calloc(params->len, sizeof(*sorted));
+
+    if (sorted == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < params->len; i++) {
+        sorted[i] = &params->items[i];
+    }
+    qsort(sorted, params->len, sizeof(*sorted), by_name);
+    for (size_t i = 0; i < params->len; i++) {
+        if (i > 0) {
+            ccm_buf_addc(buf, '&');
+        }
+        ccm_params_escape(buf, sorted[i]->name);
+        ccm_buf_addc(buf, '=');
+        ccm_params_escape(buf, sorted[i]->value);
+    }
+    return ccm_buf_error(buf);
+}

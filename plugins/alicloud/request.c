@@ -1,0 +1,210 @@
+#include "alicloud/ali.h"
+
+#include "alicloud/params.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/text.h"
+
+#define EXCHANGE_MS 20000
+#define MAX_ANSWER  ((uint64_t)8 * 1024 * 1024)
+#define MAX_LINES   (CCM_SIGN_HEADERS_MAX + 4)
+#define FORM        "application/x-www-form-urlencoded"
+
+/* Header lines on their way to the host. */
+struct lines {
+    char *items[MAX_LINES + 1];
+    size_t len;
+    bool failed;
+};
+
+static void lines_fini(struct lines *lines)
+{
+    for (size_t i = 0; i < lines->len; i++) {
+        struct ccm_secret line = { .hidden = lines->items[i] };
+
+        ccm_secret_fini(&line); /* some of them carry the token */
+    }
+}
+
+static void lines_add(struct lines *lines, const char *name, const char *value)
+{
+    char *line = lines->len < MAX_LINES ? ccm_text_format("%s: %s", name, value) : NULL;
+
+    if (line == NULL) {
+        lines->failed = true;
+        return;
+    }
+    lines->items[lines->len++] = line;
+}
+
+void ccm_ali_try_fini(struct ccm_ali_try *try_)
+{
+    ccm_buf_fini(&try_->body);
+    ccm_buf_fini(&try_->authorization);
+}
+
+/* 32 hex digits, never the same twice. */
+static int make_nonce(const struct ccm_host *host, char ret[33])
+{
+    unsigned char bytes[16];
+    const int r = host->random(host, bytes, sizeof(bytes));
+
+    if (r < 0) {
+        return r;
+    }
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        (void)snprintf(ret + 2 * i, 3, "%02x", (unsigned int)bytes[i]); /* two digits each */
+    }
+    return 0;
+}
+
+/* The caller's parameters, and the region where the product wants it. */
+static void common_params(const struct ccm_ali *ali, const struct ccm_ali_call *call,
+                          struct ccm_ali_params *ret)
+{
+    ccm_params_extend(ret, call->params);
+    if ((call->product == CCM_ALI_SLB || call->product == CCM_ALI_ECS ||
+         call->product == CCM_ALI_VPC) &&
+        !ccm_params_has(ret, "RegionId")) {
+        ccm_ali_param_add(ret, "RegionId", ali->region);
+    }
+}
+
+static int sign_v3(const struct ccm_ali *ali, const struct ccm_ali_call *call, const char *date,
+                   const char *nonce, struct ccm_ali_try *try_, struct lines *lines)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    struct ccm_sign_header headers[CCM_SIGN_HEADERS_MAX];
+    const char *token = ccm_secret_text(&try_->credential->token);
+    char hash[CCM_SIGN_HEX];
+    size_t count = 0;
+
+    common_params(ali, call, &params);
+
+    int r = ccm_params_encode(&params, &try_->body);
+
+    if (r < 0) {
+        return r;
+    }
+    ccm_sign_sha256_hex(ccm_buf_str(&try_->body), try_->body.len, hash);
+    headers[count++] = (struct ccm_sign_header){ "host", ali->endpoints[call->product].host };
+    headers[count++] = (struct ccm_sign_header){ "x-acs-action", call->action };
+    headers[count++] =
+        (struct ccm_sign_header){ "x-acs-version", ccm_endpoint_product(call->product)->version };
+    headers[count++] = (struct ccm_sign_header){ "x-acs-date", date };
+    headers[count++] = (struct ccm_sign_header){ "x-acs-signature-nonce", nonce };
+    headers[count++] = (struct ccm_sign_header){ "x-acs-content-sha256", hash };
+    /* Also without a body: HTTP clients add it to a POST on their own, and then it counts. */
+    headers[count++] = (struct ccm_sign_header){ "content-type", FORM };
+    if (token[0] != '\0') {
+        headers[count++] =
+            (struct ccm_sign_header){ "x-acs-accesskey-id", try_->credential->key_id };
+        headers[count++] = (struct ccm_sign_header){ "x-acs-security-token", token };
+    }
+
+    const struct ccm_sign_v3 in = {
+        .query = "",
+        .body = ccm_buf_str(&try_->body),
+        .body_len = try_->body.len,
+        .headers = headers,
+        .header_count = count,
+        .key_id = try_->credential->key_id,
+        .secret = &try_->credential->secret,
+    };
+
+    r = ccm_sign_v3(&in, &try_->authorization, try_->string_hash);
+    if (r < 0) {
+        return r;
+    }
+    for (size_t i = 1; i < count; i++) { /* the host line comes from the URL */
+        lines_add(lines, headers[i].name, headers[i].value);
+    }
+    lines_add(lines, "authorization", ccm_buf_str(&try_->authorization));
+    return 0;
+}
+
+static int sign_v1(const struct ccm_ali *ali, const struct ccm_ali_call *call, const char *date,
+                   const char *nonce, struct ccm_ali_try *try_, struct lines *lines)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+
+    common_params(ali, call, &params);
+    ccm_ali_param_add(&params, "Action", call->action);
+    ccm_ali_param_add(&params, "Version", ccm_endpoint_product(call->product)->version);
+    ccm_ali_param_add(&params, "Format", "JSON");
+    ccm_ali_param_add(&params, "AccessKeyId", try_->credential->key_id);
+    ccm_ali_param_add(&params, "SignatureMethod", "HMAC-SHA1");
+    ccm_ali_param_add(&params, "SignatureVersion", "1.0");
+    ccm_ali_param_add(&params, "SignatureType", "");
+    ccm_ali_param_add(&params, "SignatureNonce", nonce);
+    ccm_ali_param_add(&params, "Timestamp", date);
+    ccm_ali_param_opt(&params, "SecurityToken", ccm_secret_text(&try_->credential->token));
+
+    int r =
+        ccm_sign_v1(&params, &try_->credential->secret, &try_->authorization, try_->string_hash);
+
+    if (r < 0) {
+        return r;
+    }
+    ccm_ali_param_add(&params, "Signature", ccm_buf_str(&try_->authorization));
+    lines_add(lines, "content-type", FORM);
+    return ccm_params_encode(&params, &try_->body);
+}
+
+static int unsent(const struct ccm_ali_call *call, int r, uint64_t *ret_phase,
+                  struct ccm_error *err)
+{
+    *ret_phase = CCM_HTTP_NOT_SENT;
+    if (r == -ENOMEM) {
+        return ccm_error_nomem(err);
+    }
+    return ccm_error_set(err, r, CCM_ERROR_BUG, "%s: the request cannot be built: %s", call->action,
+                         strerror(-r));
+}
+
+int ccm_ali_send(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx,
+                 const struct ccm_ali_call *call, struct ccm_ali_try *try_,
+                 struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
+{
+    CCM_CLEANUP(lines_fini) struct lines lines = { 0 };
+    CCM_CLEANUP(ccm_freep) char *url = NULL;
+    const struct ccm_host *host = ctx->host;
+    const struct ccm_ali_endpoint *endpoint = &ali->endpoints[call->product];
+    char date[CCM_CLOCK_TEXT];
+    char nonce[33];
+
+    try_->body.max = CCM_PARAMS_MAX;
+    try_->authorization.max = 8192;
+    ccm_clock_format(host->wall_ms(host), date, sizeof(date));
+
+    int r = make_nonce(host, nonce);
+
+    if (r == 0) {
+        r = ali->config.sign_v1 ? sign_v1(ali, call, date, nonce, try_, &lines)
+                                : sign_v3(ali, call, date, nonce, try_, &lines);
+    }
+    lines_add(&lines, "accept", "application/json");
+    lines_add(&lines, "user-agent", ali->config.user_agent);
+    url = ccm_text_format("%s://%s/", endpoint->plain_http ? "http" : "https", endpoint->host);
+    if (r == 0 && (url == NULL || lines.failed)) {
+        r = -ENOMEM;
+    }
+    if (r < 0) {
+        return unsent(call, r, ret_phase, err);
+    }
+
+    const struct ccm_http_request request = {
+        .struct_size = sizeof(request),
+        .method = "POST",
+        .url = url,
+        .headers = (const char *const *)lines.items,
+        .body = ccm_buf_str(&try_->body),
+        .body_len = try_->body.len,
+        .timeout_ms = ccm_ali_ctx_timeout(ctx, EXCHANGE_MS),
+        .max_body_bytes = MAX_ANSWER,
+        .ca_file = ali->config.ca_file[0] == '\0' ? NULL : ali->config.ca_file,
+    };
+
+    r = host->http(host, ctx->req, &request, ret, ret_phase, err);
+    return r < 0 ? ccm_error_wrap(err, r, "%s", call->action) : 0;
+}

@@ -1,0 +1,148 @@
+#!/bin/bash
+# check-selftest.sh: shows that each check of this folder passes good samples and fails on bad ones.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cc=${CC:-cc}
+failed=0
+cases=0
+
+# expect WHAT STATUS TEXT COMMAND...: the command ends with the status and prints the text.
+expect() {
+    local what=$1 status=$2 text=$3 output got=0
+    shift 3
+    cases=$((cases + 1))
+    output=$("$@" 2>&1) || got=$?
+    if [ $got -ne "$status" ] || [[ $output != *"$text"* ]]; then
+        echo "$what: exit $got instead of $status, or without '$text': $output"
+        failed=1
+    fi
+}
+
+# tree: a new small source tree without a fault, in $root.
+tree() {
+    root=$scratch/tree
+    rm -rf "$root"
+    mkdir -p "$root"/{include/ccm,core/{util,net,kube,sched,plugin},plugins/{clb/tests,template,alicloud,service}}
+    printf '#include "ccm/error.h"\n#include <stdint.h>\n' >"$root/include/ccm/host.h"
+    printf '#include <stdint.h>\n' >"$root/include/ccm/error.h"
+    printf '#include "util/buf.h"\n#include "ccm/error.h"\n#include <cjson/cJSON.h>\n' >"$root/core/util/buf.c"
+    printf '#include "net/http.h"\n#include "util/buf.h"\n#include <curl/curl.h>\n' >"$root/core/net/http.c"
+    printf '#include "net/http.h"\n#include "kube/store.h"\n' >"$root/core/kube/client.c"
+    printf '#include "util/buf.h"\n#include "sched/queue.h"\n' >"$root/core/sched/queue.c"
+    printf '#include "util/buf.h"\n#include "plugin/trust.h"\n' >"$root/core/plugin/trust.c"
+    printf '#include "kube/store.h"\n#include "plugin/trust.h"\n#include "config.h"\n' >"$root/core/daemon.c"
+    printf '#include "util/buf.h"\n' >"$root/core/config.h"
+    printf '#include "model.h"\n#include "service/hash.h"\n#include "alicloud/client.h"\n' >"$root/plugins/clb/plan.c"
+    printf '#include "ccm/object.h"\n#include "util/buf.h"\n' >"$root/plugins/clb/model.h"
+    printf '#include "support/fake.h"\n#include "clb/model.h"\n' >"$root/plugins/clb/tests/test-plan.c"
+    printf '#include <ccm/plugin.h>\n#include <stdlib.h>\n' >"$root/plugins/template/plugin.c"
+    printf '#include "alicloud/client.h"\n' >"$root/plugins/alicloud/client.c"
+    printf '#include "service/hash.h"\n' >"$root/plugins/service/hash.c"
+}
+
+# bad_include FILE INCLUDE TEXT
+bad_include() {
+    tree
+    printf '#include %s\n' "$2" >>"$root/$1"
+    expect "layers: $1 with $2" 1 "$3" "$here/check-layers.sh" "$root"
+}
+
+tree
+expect 'layers: good' 0 'ok' "$here/check-layers.sh" "$root"
+mkdir "$scratch/empty"
+mkdir -p "$scratch/empty"/{include,core,plugins}
+expect 'layers: nothing there' 1 'found no source file' "$here/check-layers.sh" "$scratch/empty"
+bad_include core/util/buf.c '"net/http.h"' 'core/util/buf.c:4: may not include net/http.h'
+bad_include core/net/http.c '"kube/client.h"' 'may not include kube/client.h'
+bad_include core/kube/client.c '"sched/queue.h"' 'may not include sched/queue.h'
+bad_include core/sched/queue.c '"net/http.h"' 'may not include net/http.h'
+bad_include core/plugin/trust.c '"kube/store.h"' 'may not include kube/store.h'
+bad_include core/config.h '"net/http.h"' 'may not include net/http.h'
+bad_include core/util/buf.c '"../net/http.h"' 'no way up'
+bad_include core/util/buf.c 'HEADER' 'an include that cannot be read'
+bad_include plugins/clb/plan.c '"net/http.h"' 'may not include net/http.h'
+bad_include plugins/clb/plan.c '"plugin/trust.h"' 'may not include plugin/trust.h'
+bad_include plugins/clb/plan.c '"nlb/model.h"' 'may not include nlb/model.h'
+bad_include plugins/clb/plan.c '"not-there.h"' 'may not include not-there.h'
+bad_include plugins/clb/plan.c '<curl/curl.h>' 'core/net is the one HTTP engine'
+bad_include plugins/clb/plan.c '"support/fake.h"' 'may not include support/fake.h'
+bad_include plugins/alicloud/client.c '"clb/model.h"' 'may not include clb/model.h'
+bad_include plugins/alicloud/client.c '"service/hash.h"' 'may not include service/hash.h'
+bad_include plugins/service/hash.c '"nlb/model.h"' 'may not include nlb/model.h'
+bad_include plugins/template/plugin.c '"util/buf.h"' 'may not include util/buf.h'
+bad_include include/ccm/host.h '<cjson/cJSON.h>' 'the SDK includes standard C headers only'
+bad_include include/ccm/host.h '"util/buf.h"' 'may not include util/buf.h'
+mkdir "$root/plugins/other"
+printf '#include "ccm/plugin.h"\n' >"$root/plugins/other/plugin.c"
+expect 'layers: unknown folder' 1 'no rule for this folder' "$here/check-layers.sh" "$root"
+
+# bad_style TEXT LINE...: one function with these lines in core/util/bad.c
+bad_style() {
+    local text=$1
+    shift
+    tree
+    {
+        printf 'void bad(void)\n{\n'
+        printf '%s\n' "$@"
+        printf '}\n'
+    } >"$root/core/util/bad.c"
+    expect "style: $*" 1 "core/util/bad.c:$text" "$here/check-style.sh" "$root"
+}
+
+tree
+{
+    printf '/* strcpy(a, b); goto */\nstruct s {\n    int (*exit)(void);\n};\n\nint good(void)\n{\n'
+    printf '    const char *a = "sprintf(\\"x\\")"; // atoi(a)\n    ccm_strcpy(a);\n    host->exit(); s.system();\n'
+    for _ in $(seq 77); do printf '    x++;\n'; done
+    printf '}\n/* %s */\n' "$(printf 'ä%.0s' $(seq 94))"
+} >"$root/core/util/good.c"
+expect 'style: good' 0 'ok' "$here/check-style.sh" "$root"
+expect 'style: nothing there' 1 'found no source file' "$here/check-style.sh" "$scratch/empty"
+for name in strcpy strcat sprintf strtok atoi strtol sscanf localtime alloca system sleep; do
+    bad_style "3: banned function $name" "    x = $name (y);"
+done
+bad_style '4: banned function strcpy' '    /* a' '    b */ strcpy(a, "/*");'
+bad_style '3: goto' '    goto out;'
+bad_style '3: exit outside of core/main.c' '    exit(1);'
+bad_style '3: abort outside of core/main.c' '    abort();'
+bad_style '3: typedef of a struct' '    typedef struct x y;'
+bad_style '3: a tab' $'\tx++;'
+bad_style '3: line of more than 100 columns' "/* $(printf 'x%.0s' $(seq 95)) */"
+bad_style '2: function of 81 lines' $(for _ in $(seq 81); do echo 'x++;'; done)
+bad_style '1003: file of 1003 lines' $(for _ in $(seq 500); do echo $'}\n{'; done)
+bad_style '3: says that something is left to do' "    /* TO""DO later */"
+tree
+printf 'FIX''ME: write this\n' >"$root/README.md"
+expect 'style: note in a text' 1 'README.md:1: says that something is left' "$here/check-style.sh" "$root"
+tree
+printf 'int main(void)\n{\n    exit(1);\n}\n' >"$root/core/main.c"
+expect 'style: exit in main.c' 0 'ok' "$here/check-style.sh" "$root"
+
+# plugin NAME SOURCE: a shared object in $scratch/plugins
+plugin() {
+    printf '%s\n' "$2" >"$scratch/source.c"
+    "$cc" -shared -fPIC -o "$scratch/plugins/$1" "$scratch/source.c"
+}
+
+mkdir "$scratch/plugins"
+expect 'symbols: usage' 2 'usage' "$here/check-symbols.sh"
+expect 'symbols: empty folder' 1 'no plugin in' "$here/check-symbols.sh" "$scratch/plugins"
+plugin good.so 'extern const int ccm_plugin; const int ccm_plugin = 1;'
+expect 'symbols: good' 0 '1 plugins, ok' "$here/check-symbols.sh" "$scratch/plugins"
+plugin more.so 'const int ccm_plugin = 1; int helper(void) { return 1; }'
+expect 'symbols: two' 1 'more.so: exports' "$here/check-symbols.sh" "$scratch/plugins"
+rm "$scratch/plugins/more.so"
+plugin none.so 'static int x; int *ccm_plugins(void) { return &x; }'
+expect 'symbols: another' 1 'none.so: exports' "$here/check-symbols.sh" "$scratch/plugins"
+rm "$scratch/plugins/none.so"
+plugin function.so 'int ccm_plugin(void) { return 1; }'
+expect 'symbols: function' 1 'function.so: exports' "$here/check-symbols.sh" "$scratch/plugins"
+rm "$scratch/plugins/function.so"
+printf 'text' >"$scratch/plugins/text.so"
+expect 'symbols: no ELF file' 1 'text.so' "$here/check-symbols.sh" "$scratch/plugins"
+
+[ $failed -eq 0 ] && echo "check-selftest: $cases cases, ok"
+exit $failed

@@ -1,0 +1,3 @@
+/* A name that could be a path. */
+#define PLUGIN_NAME "../clb"
+#include "base.h"

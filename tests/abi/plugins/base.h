@@ -1,0 +1,108 @@
+/*
+ * A sound plugin, to be spoilt in one point: a source file defines one of the macros below and
+ * includes this.
+ */
+#ifndef CCM_TEST_ABI_BASE_H
+#define CCM_TEST_ABI_BASE_H
+
+#include <ccm/plugin.h>
+
+#ifndef PLUGIN_MAJOR
+#define PLUGIN_MAJOR CCM_ABI_MAJOR
+#endif
+#ifndef PLUGIN_SIZE
+#define PLUGIN_SIZE sizeof(struct ccm_plugin)
+#endif
+#ifndef PLUGIN_FLAGS
+#define PLUGIN_FLAGS 0
+#endif
+#ifndef PLUGIN_CREATE_RESULT
+#define PLUGIN_CREATE_RESULT 0
+#endif
+#ifndef PLUGIN_START_RESULT
+#define PLUGIN_START_RESULT 0
+#endif
+#ifndef PLUGIN_START_KIND
+#define PLUGIN_START_KIND CCM_ERROR_TRANSIENT
+#endif
+#ifndef PLUGIN_DESTROY
+#define PLUGIN_DESTROY base_destroy
+#endif
+
+static int base_calls;
+
+static int base_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
+{
+    (void)host; /* nothing to ask it */
+    if (PLUGIN_CREATE_RESULT < 0) {
+        return ccm_error_set(err, PLUGIN_CREATE_RESULT, CCM_ERROR_TERMINAL, "the moon is full");
+    }
+    *ret_self = &base_calls;
+    return PLUGIN_CREATE_RESULT;
+}
+
+static int base_start(void *self, struct ccm_error *err)
+{
+    (void)self; /* no state */
+    if (PLUGIN_START_RESULT < 0) {
+        return ccm_error_set(err, PLUGIN_START_RESULT, PLUGIN_START_KIND, "no credentials");
+    }
+    return 0;
+}
+
+static int base_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                          struct ccm_error *err)
+{
+    int *calls = self;
+
+    (void)req; /* whatever the keys are */
+    (void)ret; /* done */
+    (void)err; /* cannot fail */
+    *calls += 1;
+    return 0;
+}
+
+static void base_stop(void *self)
+{
+    int *calls = self;
+
+    *calls += 100;
+}
+
+static inline void base_destroy(void *self)
+{
+    int *calls = self;
+
+    *calls += 10000;
+}
+
+static void base_map(void *self, const struct ccm_change *change)
+{
+    (void)self;   /* no work comes from it */
+    (void)change; /* as above */
+}
+
+static const struct ccm_watch base_watch = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_SERVICE,
+    .map = base_map,
+};
+
+static const struct ccm_watch *const base_watches[] = { &base_watch, NULL };
+
+const struct ccm_plugin ccm_plugin = {
+    .abi_major = PLUGIN_MAJOR,
+    .struct_size = PLUGIN_SIZE,
+    .name = PLUGIN_NAME,
+    .flags = PLUGIN_FLAGS,
+    .watches = base_watches,
+    .create = base_create,
+    .start = base_start,
+    .reconcile = base_reconcile,
+    .stop = base_stop,
+    .destroy = PLUGIN_DESTROY,
+    .version = "1.2.3",
+    .summary = "does nothing, for tests",
+};
+
+#endif

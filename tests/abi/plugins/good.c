@@ -1,0 +1,3 @@
+/* Nothing wrong with it. */
+#define PLUGIN_NAME "good"
+#include "base.h"

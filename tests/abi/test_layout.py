@@ -1,0 +1,65 @@
+"""The headers of today keep the layout of ABI 1.0, and the comparison notices when they do not."""
+
+import os
+import pathlib
+
+import layout
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+TODAY = HERE.parent.parent / "include"
+
+
+@pytest.fixture(scope="module")
+def frozen():
+    return (HERE / "layout-1.0.txt").read_text().splitlines()
+
+
+def test_frozen_headers_have_the_frozen_layout(frozen):
+    assert layout.layout_of(HERE / "v1_0") == frozen
+
+
+def test_todays_headers_break_nothing(frozen):
+    assert layout.breaks(frozen, layout.layout_of(TODAY)) == []
+
+
+def edited(tmp_path, header, old, new):
+    """Layout of a copy of the frozen headers with one edit."""
+    (tmp_path / "ccm").mkdir()
+    for name in os.listdir(HERE / "v1_0" / "ccm"):
+        text = (HERE / "v1_0" / "ccm" / name).read_text()
+        if name == header:
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (tmp_path / "ccm" / name).write_text(text)
+    return layout.layout_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("header", "old", "new"),
+    [
+        ("plugin.h", "    const char *summary;", "    const char *summary;\n    void (*later)(void *self);"),
+        ("object.h", "    uint64_t address_count;", "    uint64_t address_count;\n    uint64_t later;"),
+        ("error.h", "    uint64_t reserved[4];", "    uint64_t later;\n    uint64_t reserved[3];"),
+        ("host.h", "    void *core;", "    void *core;\n    int (*later)(const struct ccm_host *host);"),
+    ],
+)
+def test_growth_is_allowed(frozen, tmp_path, header, old, new):
+    assert layout.breaks(frozen, edited(tmp_path, header, old, new)) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "old", "new", "told"),
+    [
+        ("plugin.h", "    const char *summary;", "    uint64_t summary;", "ccm_plugin.summary was"),
+        ("plugin.h", "    const char *summary;", "", "struct ccm_plugin had"),
+        ("plugin.h", "    void *core;          ", "    uint64_t later;\n    void *core;", "ccm_request.core was"),
+        ("error.h", "    uint64_t reserved[4];", "    uint64_t reserved[5];", "struct ccm_error had"),
+        ("object.h", "    int64_t node_port;", "    int64_t renamed;", "ccm_service_port.node_port was"),
+        ("object.h", "CCM_KIND_NODE UINT64_C(3)", "CCM_KIND_NODE UINT64_C(9)", "CCM_KIND_NODE was 3"),
+        ("option.h", "    const char *help;", "    const char *help;\n    uint32_t later;", "padding would hide"),
+    ],
+)
+def test_break_is_noticed(frozen, tmp_path, header, old, new, told):
+    found = layout.breaks(frozen, edited(tmp_path, header, old, new))
+    assert any(told in line for line in found), found

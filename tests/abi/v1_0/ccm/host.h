@@ -1,0 +1,179 @@
+/*
+ * What the daemon offers to a plugin. A table of functions, handed to create(); the plugin keeps
+ * the pointer, which stays valid until destroy() has returned. Nothing else of the daemon is linked
+ * or looked up.
+ *
+ * The table grows at its end. Before you call a member that is newer than ABI 1.0, test
+ * `host->struct_size > offsetof(struct ccm_host, member)`.
+ *
+ * Unless said otherwise: any thread may call; nothing blocks; strings are borrowed for the call;
+ * strings handed to the plugin live as long as the object they hang on; `err` may not be NULL;
+ * return values are 0 or a negative errno.
+ */
+#ifndef CCM_HOST_H
+#define CCM_HOST_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ccm_request; /* plugin.h */
+
+#define CCM_LEVEL_ERROR UINT64_C(0)
+#define CCM_LEVEL_WARN  UINT64_C(1)
+#define CCM_LEVEL_INFO  UINT64_C(2)
+#define CCM_LEVEL_DEBUG UINT64_C(3)
+
+/* Queue lanes: a busy lane never starves another. */
+#define CCM_LANE_URGENT   UINT64_C(0) /* deletions, new objects */
+#define CCM_LANE_SPEC     UINT64_C(1) /* the object's own specification changed */
+#define CCM_LANE_BACKENDS UINT64_C(2) /* endpoints changed */
+#define CCM_LANE_BULK     UINT64_C(3) /* fan-out of node events, audits */
+
+#define CCM_PATCH_MERGE UINT64_C(1) /* RFC 7386 */
+#define CCM_PATCH_STRATEGIC                                                                        \
+    UINT64_C(2) /* Kubernetes strategic merge patch, built-in kinds only                           \
+                 */
+
+struct ccm_patch {
+    uint64_t struct_size;
+    uint64_t kind; /* CCM_KIND_SERVICE, _NODE or _POD */
+    uint64_t type; /* CCM_PATCH_* */
+    const char *namespace_;
+    const char *name;
+    const char *subresource; /* "status" or "" */
+    const char *body; /* JSON text; put metadata.resourceVersion or uid in it as a precondition */
+};
+
+struct ccm_event {
+    uint64_t struct_size;
+    const struct ccm_object *object; /* whom it is about */
+    const char *component;           /* source.component, such as "service-controller" */
+    const char *reason;              /* CamelCase, for machines */
+    const char *message;             /* for people; cut at 1,024 bytes */
+    uint64_t warning;                /* 0 = Normal, 1 = Warning */
+};
+
+struct ccm_http_request {
+    uint64_t struct_size;
+    const char *method;
+    const char *url;
+    const char *const *headers; /* "Name: value", NULL-terminated; NULL = none */
+    const char *body;           /* NULL = none */
+    uint64_t body_len;
+    uint64_t timeout_ms;     /* whole exchange; 0 = 20,000 */
+    uint64_t max_body_bytes; /* of the answer; 0 = 4 MiB; more is an error */
+    const char *ca_file;     /* PEM bundle; NULL = the system's */
+    uint64_t insecure_tls; /* 1 = do not verify the peer: only on an operator's explicit setting */
+};
+
+struct ccm_http_response {
+    uint64_t struct_size;
+    uint64_t status;  /* 100..599 */
+    const char *body; /* NUL-terminated, never NULL */
+    uint64_t body_len;
+    const char *const *headers; /* "name: value", names in small letters, NULL-terminated */
+};
+
+/*
+ * How an exchange failed (ret_phase of http): before anything was sent (a repeat is safe), or after
+ * (the other side may have acted). Set on failure only.
+ */
+#define CCM_HTTP_NOT_SENT  UINT64_C(1)
+#define CCM_HTTP_MAYBE_RUN UINT64_C(2)
+
+struct ccm_host {
+    uint32_t abi_major;
+    uint32_t struct_size;
+
+    /* --- log, time --- */
+
+    /* One line; `object` (such as "default/web") may be NULL. Never pass a secret. */
+    void (*log)(const struct ccm_host *host, uint64_t level, const char *object, const char *format,
+                ...) __attribute__((format(printf, 4, 5)));
+    bool (*log_enabled)(const struct ccm_host *host, uint64_t level);
+
+    /* Monotonic milliseconds; wall-clock milliseconds since the epoch (UTC). */
+    int64_t (*now_ms)(const struct ccm_host *host);
+    int64_t (*wall_ms)(const struct ccm_host *host);
+
+    /* Fill with random bytes from the system. */
+    int (*random)(const struct ccm_host *host, void *bytes, size_t len);
+
+    /* Wait, for the rate governor of a cloud client only: a plugin never sleeps to retry a
+     * reconcile. Blocks up to `ms`. 0, or -ECANCELED at once when the request is cancelled or its
+     * deadline comes first. req may be NULL: then only shutdown cancels. */
+    int (*wait)(const struct ccm_host *host, const struct ccm_request *req, uint64_t ms);
+
+    /* Whether the request should be given up: shutdown or deadline. */
+    bool (*cancelled)(const struct ccm_host *host, const struct ccm_request *req);
+
+    /* --- configuration --- */
+
+    /* Value of an option that the plugin lists in its descriptor (group NULL = its own). Never
+     * fails for a listed option: defaults are filled in. For an option that is not listed: "" / 0 /
+     * NULL. The strings live as long as the host; the list of option_strings is NULL-terminated.
+     * BOOL is read with option_int (0, 1). */
+    const char *(*option_string)(const struct ccm_host *host, const char *group, const char *name);
+    int64_t (*option_int)(const struct ccm_host *host, const char *group, const char *name);
+    const char *const *(*option_strings)(const struct ccm_host *host, const char *group,
+                                         const char *name);
+
+    /* --- cluster state, from the caches (no I/O) --- */
+
+    /* Snapshot of one object, or NULL. release() it. */
+    const struct ccm_object *(*get)(const struct ccm_host *host, uint64_t kind, const char *key);
+
+    /* Snapshots of all objects of a kind (index NULL), or of an index: "service"
+     * (CCM_KIND_ENDPOINT_SLICE; value "namespace/service"). On success *ret_objects is an array of
+     * *ret_count pointers (NULL when 0): hand both to release_list(). -ENOMEM, -ENOTSUP (kind not
+     * watched, unknown index). */
+    int (*list)(const struct ccm_host *host, uint64_t kind, const char *index, const char *value,
+                const struct ccm_object *const **ret_objects, size_t *ret_count);
+    void (*release)(const struct ccm_host *host, const struct ccm_object *object);
+    void (*release_list)(const struct ccm_host *host, const struct ccm_object *const *objects,
+                         size_t count);
+
+    /* --- writes to the API server --- */
+
+    /* Blocks until answered (or until the request's deadline). A 404 is CCM_ERROR_NOT_FOUND, a 409
+     * or a failed precondition CCM_ERROR_CONFLICT. No retry inside. */
+    int (*patch)(const struct ccm_host *host, const struct ccm_request *req,
+                 const struct ccm_patch *patch, struct ccm_error *err);
+
+    /* Queue an event; written later by a thread of the core, merged with equal ones (count),
+     * dropped (and logged) when too many wait. Call it on change only. */
+    void (*event)(const struct ccm_host *host, const struct ccm_event *event);
+
+    /* --- scheduling --- */
+
+    /* Have this plugin's reconcile called with the key, at once or after delay_ms. */
+    void (*enqueue)(const struct ccm_host *host, const char *key, uint64_t lane, uint64_t delay_ms);
+
+    /* --- HTTP --- */
+
+    /* One exchange over the shared engine (kept-alive connections). Blocks until done, cancelled,
+     * or out of time. An answer of any status is success: *ret is then owned by the caller until
+     * http_free(). No redirect is followed, no retry is made. Errors: CCM_ERROR_TRANSIENT (connect,
+     * TLS, timeout, answer too large), CCM_ERROR_CANCELLED. req may be NULL. */
+    int (*http)(const struct ccm_host *host, const struct ccm_request *req,
+                const struct ccm_http_request *http, struct ccm_http_response **ret,
+                uint64_t *ret_phase, struct ccm_error *err);
+    void (*http_free)(const struct ccm_host *host, struct ccm_http_response *response);
+
+    /* Private to the core; stands last in 1.0 and is not to be touched. Later members follow it. */
+    void *core;
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

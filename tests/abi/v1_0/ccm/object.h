@@ -1,0 +1,162 @@
+/*
+ * Kubernetes objects as plugins see them: immutable snapshots, decoded to the fields somebody
+ * reads.
+ *
+ * Each object starts with its size as the core built it and only ever grows at its end: test
+ * `struct_size` before you read a member that is newer than ABI 1.0. Lists are arrays of pointers,
+ * so that an element may grow too; elements carry no size, so one only grows in a minor that also
+ * appends to the object that holds the list: test for that companion. Text is UTF-8, never NULL
+ * unless the comment says so, and may be "".
+ *
+ * Objects are reference-counted: what host->get() and host->list() hand out stays valid and
+ * unchanged until host->release(), also when the object is updated or deleted meanwhile. Any thread
+ * may read them.
+ */
+#ifndef CCM_OBJECT_H
+#define CCM_OBJECT_H
+
+#include <stdint.h>
+
+/* Kinds that the core decodes. */
+#define CCM_KIND_SERVICE UINT64_C(1) /* v1 Service -> struct ccm_service */
+#define CCM_KIND_ENDPOINT_SLICE                                                                    \
+    UINT64_C(2) /* discovery.k8s.io/v1 EndpointSlice -> struct ccm_endpoint_slice */
+#define CCM_KIND_NODE UINT64_C(3) /* v1 Node -> struct ccm_node */
+#define CCM_KIND_POD  UINT64_C(4) /* v1 Pod: only as target of patches and events, not watched */
+#define CCM_KIND_RAW  UINT64_C(5) /* any other resource, as JSON text -> struct ccm_raw */
+
+struct ccm_pair {
+    const char *key;
+    const char *value;
+};
+
+/* Head of every object. The typed structs below start with it, so that a pointer to one is a
+ * pointer to the other. */
+struct ccm_object {
+    uint64_t struct_size; /* of the whole typed struct */
+    uint64_t kind;        /* CCM_KIND_* */
+    const char *key;      /* "namespace/name", or "name" for kinds without namespace */
+    const char *namespace_;
+    const char *name;
+    const char *uid;
+    const char *resource_version; /* opaque: compare for equality only */
+    int64_t generation;
+    int64_t created_ms;                   /* wall clock, ms since the epoch */
+    int64_t deleted_ms;                   /* metadata.deletionTimestamp, 0 = not being deleted */
+    const struct ccm_pair *const *labels; /* sorted by key */
+    uint64_t label_count;
+    const struct ccm_pair *const *annotations; /* sorted by key */
+    uint64_t annotation_count;
+    const char *const *finalizers;
+    uint64_t finalizer_count;
+    uint64_t reserved[4]; /* 0. The head is embedded below, so it cannot grow: later members come
+                             from here */
+};
+
+/* spec.ports[]. A port is an int or a name in Kubernetes: target_port_name is "" when it is a
+ * number. */
+struct ccm_service_port {
+    const char *name;
+    const char *protocol; /* "TCP", "UDP", "SCTP" */
+    const char *app_protocol;
+    const char *target_port_name;
+    int64_t port;
+    int64_t target_port; /* 0 when it is a name */
+    int64_t node_port;   /* 0 = none */
+};
+
+/* status.loadBalancer.ingress[] */
+struct ccm_ingress {
+    const char *ip;
+    const char *hostname;
+    const char *ip_mode; /* "VIP", "Proxy" or "" */
+};
+
+struct ccm_service {
+    struct ccm_object meta;
+    const char *type;
+    const char *load_balancer_class; /* "" = unset */
+    const char *external_traffic_policy;
+    const char *load_balancer_ip;
+    const char *session_affinity;
+    const char *cluster_ip;
+    int64_t health_check_node_port;
+    int64_t allocate_node_ports;         /* 1 = true (also when unset), 0 = false */
+    int64_t publish_not_ready_addresses; /* 0, 1 */
+    const struct ccm_service_port *const *ports;
+    uint64_t port_count;
+    const char *const *source_ranges;
+    uint64_t source_range_count;
+    const char *const *ip_families;
+    uint64_t ip_family_count;
+    const struct ccm_ingress *const *ingress;
+    uint64_t ingress_count;
+};
+
+#define CCM_ENDPOINT_READY       UINT64_C(1) /* conditions.ready, also when it is unset */
+#define CCM_ENDPOINT_SERVING     UINT64_C(2) /* conditions.serving, or ready where unset */
+#define CCM_ENDPOINT_TERMINATING UINT64_C(4)
+
+struct ccm_endpoint {
+    const char *address;   /* addresses[0]; the others are equivalent by definition of the API */
+    const char *node_name; /* "" = not told */
+    const char *pod_name;  /* targetRef when it is a Pod, else ""; same namespace as the slice */
+    uint64_t flags;        /* CCM_ENDPOINT_* */
+};
+
+struct ccm_endpoint_port {
+    const char *name;
+    const char *protocol;
+    int64_t port; /* 0 = unset, which means "all ports" in the API */
+};
+
+struct ccm_endpoint_slice {
+    struct ccm_object meta;
+    const char *service_name; /* label kubernetes.io/service-name, "" = none */
+    const char *address_type; /* "IPv4", "IPv6", "FQDN" */
+    const struct ccm_endpoint *const *endpoints;
+    uint64_t endpoint_count;
+    const struct ccm_endpoint_port *const *ports;
+    uint64_t port_count;
+};
+
+struct ccm_taint {
+    const char *key;
+    const char *value;
+    const char *effect;
+};
+
+struct ccm_node_address {
+    const char *type; /* "InternalIP", ... */
+    const char *address;
+};
+
+#define CCM_CONDITION_ABSENT  UINT64_C(0)
+#define CCM_CONDITION_TRUE    UINT64_C(1)
+#define CCM_CONDITION_FALSE   UINT64_C(2)
+#define CCM_CONDITION_UNKNOWN UINT64_C(3)
+
+struct ccm_node {
+    struct ccm_object meta;
+    const char *provider_id;
+    const char *const *pod_cidrs;
+    uint64_t pod_cidr_count;
+    int64_t unschedulable;
+    uint64_t has_conditions;      /* whether status.conditions has any entry */
+    uint64_t ready;               /* CCM_CONDITION_* of condition Ready */
+    uint64_t network_unavailable; /* CCM_CONDITION_* of condition NetworkUnavailable */
+    const struct ccm_taint *const *taints;
+    uint64_t taint_count;
+    const struct ccm_node_address *const *addresses;
+    uint64_t address_count;
+};
+
+/* CCM_KIND_RAW */
+struct ccm_raw {
+    struct ccm_object meta;
+    const char *api_version;
+    const char *kind_name;
+    const char *json; /* the whole object as text */
+};
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * The plugin interface of ccmd, ABI 1.0.
+ *
+ * A plugin is a shared object in the plugin directory that exports exactly one symbol, the const
+ * descriptor `ccm_plugin`. The daemon reads the descriptor as data and decides about compatibility
+ * before it runs any function of the plugin; ELF constructors are not allowed. A plugin is never
+ * unloaded while the daemon runs.
+ *
+ * Life: create (no I/O) -> start -> reconcile ... -> stop -> (running calls drain) -> destroy.
+ *
+ * Versions: the major is equal or the plugin is refused. Within a major, structs only grow at their
+ * end; a plugin that was built earlier simply lacks the newer members.
+ */
+#ifndef CCM_PLUGIN_H
+#define CCM_PLUGIN_H
+
+#include "ccm/error.h"
+#include "ccm/host.h"
+#include "ccm/object.h"
+#include "ccm/option.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CCM_ABI_MAJOR 1U
+/* For people and build systems. Code never compares it: it tests sizes and NULL members. */
+#define CCM_ABI_MINOR 0U
+
+#define CCM_EXPORT __attribute__((visibility("default")))
+
+/* Flags of the descriptor. An unknown bit refuses the plugin. */
+#define CCM_PLUGIN_SERIAL UINT64_C(1) /* one reconcile call at a time, whatever `workers` says */
+
+/*
+ * One unit of work. Valid during the call only. Keys are what map() emitted; more than one only if
+ * `batch_max` allows. A key is never in two calls at once.
+ */
+struct ccm_request {
+    uint64_t struct_size;
+    const char *const *keys;
+    uint64_t key_count;
+    int64_t deadline_ms; /* monotonic (host->now_ms); calls with this request end then */
+    const char *id;      /* short text that ties the log lines of this call together */
+    void *core;          /* private to the core */
+};
+
+/*
+ * Verdict about all keys of the call. Zeroed before the call, struct_size set. It is the core's
+ * memory: test struct_size before you write a member that is newer than ABI 1.0.
+ */
+struct ccm_result {
+    uint64_t struct_size;
+    uint64_t requeue_after_ms; /* after success: call again then; 0 = only on change */
+};
+
+#define CCM_CHANGE_ADDED   UINT64_C(1) /* also each object of the first list */
+#define CCM_CHANGE_UPDATED UINT64_C(2)
+#define CCM_CHANGE_DELETED UINT64_C(3)
+
+/* A change of a watched object. Borrowed for the call of map(). */
+struct ccm_change {
+    uint64_t struct_size;
+    uint64_t type;                   /* CCM_CHANGE_* */
+    const struct ccm_object *before; /* NULL for ADDED */
+    const struct ccm_object *after;  /* NULL for DELETED */
+};
+
+/* What a plugin wants to see. */
+struct ccm_watch {
+    uint64_t struct_size;
+    uint64_t kind;           /* CCM_KIND_* */
+    const char *api_version; /* CCM_KIND_RAW only: "apps/v1" */
+    const char *resource;    /* CCM_KIND_RAW only: "deployments" */
+
+    /* Turn a change into keys by calling host->enqueue(). Runs in the reflector's thread of that
+     * kind, in order, before the next change is looked at: never block, no I/O. The store already
+     * holds `after`. Called from create() on, so before start() too (the first list fills the
+     * caches), and no more once destroy() is called. Mandatory. */
+    void (*map)(void *self, const struct ccm_change *change);
+};
+
+struct ccm_plugin {
+    uint32_t abi_major;   /* CCM_ABI_MAJOR. These two never move, in any major */
+    uint32_t struct_size; /* sizeof(struct ccm_plugin) as the plugin was built */
+    const char *name;     /* [a-z0-9-]{1,32}, unique; also the name in the configuration */
+    uint64_t flags;       /* CCM_PLUGIN_* */
+    const struct ccm_option *const *options; /* NULL-terminated; NULL = none */
+    const struct ccm_watch *const *watches;  /* NULL-terminated; at least one */
+
+    /* Build the instance. No I/O, no threads. On failure set err; destroy() is not called then.
+     * Mandatory. */
+    int (*create)(const struct ccm_host *host, void **ret_self, struct ccm_error *err);
+
+    /* The caches are filled, work begins: may do I/O (such as finding credentials) and block up to
+     * 30 s. A failure is logged and tried again with backoff, unless its kind is
+     * CCM_ERROR_TERMINAL. NULL = nothing to do. */
+    int (*start)(void *self, struct ccm_error *err);
+
+    /* Make the world match for the keys of req. Called by several workers at once (see
+     * CCM_PLUGIN_SERIAL). Returns 0 (done, see ret) or negative with err set: the kind decides
+     * about the retry, which is never the plugin's own business. Mandatory. */
+    int (*reconcile)(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                     struct ccm_error *err);
+
+    /* Work ends: running calls will see host->cancelled(). Any thread; returns at once. NULL =
+     * nothing to do. */
+    void (*stop)(void *self);
+
+    /* Last call, after every other has returned. Mandatory. */
+    void (*destroy)(void *self);
+
+    uint64_t batch_max;  /* most keys per reconcile call; 0 = 1 */
+    const char *version; /* of the plugin, for people */
+    const char *summary; /* one line for `ccmd plugins` */
+
+    /* Members of later minors are appended here; NULL or 0 then means "not offered". */
+};
+
+/* The only symbol a plugin exports. */
+extern CCM_EXPORT const struct ccm_plugin ccm_plugin;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

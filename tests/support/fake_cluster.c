@@ -1,0 +1,265 @@
+#include "support/fake_state.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+static const struct ccm_object *object_get(const struct ccm_host *host, uint64_t kind,
+                                           const char *key)
+{
+    struct fake_host *fake = fake_host_of(host);
+    const struct ccm_object *found = NULL;
+
+    fake_lock(fake);
+    for (size_t i = 0; i < fake->objects.len; i++) {
+        const struct ccm_object *object = fake->objects.items[i];
+
+        if (object->kind == kind && strcmp(object->key, key) == 0) {
+            found = object;
+            fake->borrowed++;
+        }
+    }
+    fake_unlock(fake);
+    return found;
+}
+
+/* Index "service" of the slices: value is "namespace/service". */
+static bool in_service(const struct ccm_object *object, const char *value)
+{
+    const struct ccm_endpoint_slice *slice =
+        (const struct ccm_endpoint_slice *)(const void *)object;
+    const size_t len = strlen(object->namespace_);
+
+    return strncmp(value, object->namespace_, len) == 0 && value[len] == '/' &&
+           strcmp(value + len + 1, slice->service_name) == 0;
+}
+
+static int object_list(const struct ccm_host *host, uint64_t kind, const char *index,
+                       const char *value, const struct ccm_object *const **ret_objects,
+                       size_t *ret_count)
+{
+    struct fake_host *fake = fake_host_of(host);
+    size_t count = 0;
+
+    if (index != NULL && (strcmp(index, "service") != 0 || kind != CCM_KIND_ENDPOINT_SLICE)) {
+        return -ENOTSUP;
+    }
+    fake_lock(fake);
+
+    const struct ccm_object **found = fake_alloc((fake->objects.len + 1) * sizeof(*found));
+
+    for (size_t i = 0; i < fake->objects.len; i++) {
+        const struct ccm_object *object = fake->objects.items[i];
+
+        if (object->kind == kind && (index == NULL || in_service(object, value))) {
+            found[count++] = object;
+        }
+    }
+    fake->borrowed += count;
+    fake_unlock(fake);
+    if (count == 0) {
+        ccm_freep(&found);
+    }
+    *ret_objects = found;
+    *ret_count = count;
+    return 0;
+}
+
+static void object_release(const struct ccm_host *host, const struct ccm_object *object)
+{
+    struct fake_host *fake = fake_host_of(host);
+
+    if (object != NULL) {
+        fake_lock(fake);
+        fake->borrowed--;
+        fake_unlock(fake);
+    }
+}
+
+static void object_release_list(const struct ccm_host *host,
+                                const struct ccm_object *const *objects, size_t count)
+{
+    struct fake_host *fake = fake_host_of(host);
+
+    fake_lock(fake);
+    fake->borrowed -= count;
+    fake_unlock(fake);
+    ccm_freep(&objects);
+}
+
+static int object_patch(const struct ccm_host *host, const struct ccm_request *req,
+                        const struct ccm_patch *patch, struct ccm_error *err)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct fake_patch *kept = fake_alloc(sizeof(*kept));
+
+    (void)req; /* the fake answers at once */
+    kept->kind = patch->kind;
+    kept->type = patch->type;
+    kept->key = ccm_text_format("%s%s%s", patch->namespace_,
+                                patch->namespace_[0] == '\0' ? "" : "/", patch->name);
+    kept->subresource = fake_dup(patch->subresource);
+    kept->body = fake_dup(patch->body);
+    fake_lock(fake);
+    fake_list_add(&fake->patches, kept);
+    const int result = fake->patch_result;
+    const uint64_t kind = fake->patch_kind;
+    fake_unlock(fake);
+    return result < 0 ? ccm_error_set(err, result, kind, "patch refused") : 0;
+}
+
+static void event_add(const struct ccm_host *host, const struct ccm_event *event)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct fake_event *kept = fake_alloc(sizeof(*kept));
+
+    kept->object = fake_dup(event->object == NULL ? "" : event->object->key);
+    kept->reason = fake_dup(event->reason);
+    kept->message = fake_dup(event->message);
+    kept->warning = event->warning != 0;
+    fake_lock(fake);
+    fake_list_add(&fake->events, kept);
+    fake_unlock(fake);
+}
+
+static void enqueue(const struct ccm_host *host, const char *key, uint64_t lane, uint64_t delay_ms)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct fake_enqueue *kept = fake_alloc(sizeof(*kept));
+
+    kept->key = fake_dup(key);
+    kept->lane = lane;
+    kept->delay_ms = delay_ms;
+    fake_lock(fake);
+    fake_list_add(&fake->enqueues, kept);
+    fake_unlock(fake);
+}
+
+void fake_cluster_install(struct ccm_host *table)
+{
+    table->get = object_get;
+    table->list = object_list;
+    table->release = object_release;
+    table->release_list = object_release_list;
+    table->patch = object_patch;
+    table->event = event_add;
+    table->enqueue = enqueue;
+}
+
+void fake_cluster_fini(struct fake_host *fake)
+{
+    free(fake->objects.items);
+    for (size_t i = 0; i < fake->events.len; i++) {
+        struct fake_event *event = fake->events.items[i];
+
+        free(event->object);
+        free(event->reason);
+        free(event->message);
+        free(event);
+    }
+    free(fake->events.items);
+    for (size_t i = 0; i < fake->patches.len; i++) {
+        struct fake_patch *patch = fake->patches.items[i];
+
+        free(patch->key);
+        free(patch->subresource);
+        free(patch->body);
+        free(patch);
+    }
+    free(fake->patches.items);
+    for (size_t i = 0; i < fake->enqueues.len; i++) {
+        struct fake_enqueue *item = fake->enqueues.items[i];
+
+        free(item->key);
+        free(item);
+    }
+    free(fake->enqueues.items);
+}
+
+void fake_host_put(struct fake_host *fake, const struct ccm_object *object)
+{
+    void *item;
+
+    memcpy(&item, &object, sizeof(item)); /* kept const in fact: nobody writes through it */
+    fake_host_remove(fake, object->kind, object->key);
+    fake_lock(fake);
+    fake_list_add(&fake->objects, item);
+    fake_unlock(fake);
+}
+
+void fake_host_remove(struct fake_host *fake, uint64_t kind, const char *key)
+{
+    fake_lock(fake);
+    for (size_t i = 0; i < fake->objects.len; i++) {
+        const struct ccm_object *object = fake->objects.items[i];
+
+        if (object->kind == kind && strcmp(object->key, key) == 0) {
+            memmove(&fake->objects.items[i], &fake->objects.items[i + 1],
+                    (fake->objects.len - i - 1) * sizeof(fake->objects.items[0]));
+            fake->objects.len--;
+            break;
+        }
+    }
+    fake_unlock(fake);
+}
+
+size_t fake_host_borrowed(struct fake_host *fake)
+{
+    fake_lock(fake);
+    const size_t count = fake->borrowed;
+    fake_unlock(fake);
+    return count;
+}
+
+static const void *list_at(struct fake_host *fake, const struct fake_list *list, size_t index)
+{
+    fake_lock(fake);
+    const void *item = index < list->len ? list->items[index] : NULL;
+    fake_unlock(fake);
+    return item;
+}
+
+static size_t list_len(struct fake_host *fake, const struct fake_list *list)
+{
+    fake_lock(fake);
+    const size_t len = list->len;
+    fake_unlock(fake);
+    return len;
+}
+
+size_t fake_host_event_count(struct fake_host *fake)
+{
+    return list_len(fake, &fake->events);
+}
+
+const struct fake_event *fake_host_event(struct fake_host *fake, size_t index)
+{
+    return list_at(fake, &fake->events, index);
+}
+
+size_t fake_host_patch_count(struct fake_host *fake)
+{
+    return list_len(fake, &fake->patches);
+}
+
+const struct fake_patch *fake_host_patch(struct fake_host *fake, size_t index)
+{
+    return list_at(fake, &fake->patches, index);
+}
+
+void fake_host_patch_result(struct fake_host *fake, int result, uint64_t kind)
+{
+    fake_lock(fake);
+    fake->patch_result = result;
+    fake->patch_kind = kind;
+    fake_unlock(fake);
+}
+
+size_t fake_host_enqueue_count(struct fake_host *fake)
+{
+    return list_len(fake, &fake->enqueues);
+}
+
+const struct fake_enqueue *fake_host_enqueued(struct fake_host *fake, size_t index)
+{
+    return list_at(fake, &fake->enqueues, index);
+}

@@ -1,0 +1,341 @@
+#include "support/fake_state.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+
+#include <stdarg.h>
+
+struct fake_host *fake_host_of(const struct ccm_host *host)
+{
+    return host->core;
+}
+
+void fake_lock(struct fake_host *fake)
+{
+    if (pthread_mutex_lock(&fake->lock) != 0) {
+        abort();
+    }
+}
+
+void fake_unlock(struct fake_host *fake)
+{
+    if (pthread_mutex_unlock(&fake->lock) != 0) {
+        abort();
+    }
+}
+
+void *fake_alloc(size_t size)
+{
+    void *memory = calloc(1, size);
+
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+char *fake_dup(const char *text)
+{
+    char *copy = strdup(text == NULL ? "" : text);
+
+    if (copy == NULL) {
+        abort();
+    }
+    return copy;
+}
+
+void fake_list_add(struct fake_list *list, void *item)
+{
+    if (ccm_array_grow(&list->items, &list->cap, list->len + 1, sizeof(*list->items)) < 0) {
+        abort();
+    }
+    list->items[list->len++] = item;
+}
+
+static void log_line(const struct ccm_host *host, uint64_t level, const char *object,
+                     const char *format, ...) CCM_PRINTF(4, 5);
+
+static void log_line(const struct ccm_host *host, uint64_t level, const char *object,
+                     const char *format, ...)
+{
+    static const char *const names[] = { "error", "warn", "info", "debug" };
+    struct fake_host *fake = fake_host_of(host);
+    va_list args;
+
+    fake_lock(fake);
+    ccm_buf_addf(&fake->log, "%s %s: ", names[level > 3 ? 3 : level], object == NULL ? "" : object);
+    va_start(args, format);
+    ccm_buf_vaddf(&fake->log, format, args);
+    va_end(args);
+    ccm_buf_addc(&fake->log, '\n');
+    fake_unlock(fake);
+}
+
+static bool log_enabled(const struct ccm_host *host, uint64_t level)
+{
+    struct fake_host *fake = fake_host_of(host);
+
+    fake_lock(fake);
+    const bool on = level != CCM_LEVEL_DEBUG || fake->debug;
+    fake_unlock(fake);
+    return on;
+}
+
+static int64_t now_ms(const struct ccm_host *host)
+{
+    return fake_host_now(fake_host_of(host));
+}
+
+static int64_t wall_ms(const struct ccm_host *host)
+{
+    struct fake_host *fake = fake_host_of(host);
+
+    fake_lock(fake);
+    const int64_t wall = fake->wall_ms;
+    fake_unlock(fake);
+    return wall;
+}
+
+/* Repeatable, never the same bytes twice. */
+static int random_bytes(const struct ccm_host *host, void *bytes, size_t len)
+{
+    struct fake_host *fake = fake_host_of(host);
+    unsigned char *out = bytes;
+
+    fake_lock(fake);
+    for (size_t i = 0; i < len; i++) {
+        fake->seed = fake->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        out[i] = (unsigned char)(fake->seed >> 56);
+    }
+    fake_unlock(fake);
+    return 0;
+}
+
+static int wait_ms(const struct ccm_host *host, const struct ccm_request *req, uint64_t ms)
+{
+    struct fake_host *fake = fake_host_of(host);
+    int r = 0;
+
+    fake_lock(fake);
+    if (fake->cancelled || (req != NULL && fake->now_ms + (int64_t)ms > req->deadline_ms)) {
+        r = -ECANCELED;
+    } else {
+        uint64_t *kept = fake_alloc(sizeof(*kept));
+
+        *kept = ms;
+        fake_list_add(&fake->waits, kept);
+        fake->waited_ms += ms;
+        fake->now_ms += (int64_t)ms;
+        fake->wall_ms += (int64_t)ms;
+    }
+    fake_unlock(fake);
+    return r;
+}
+
+static bool cancelled(const struct ccm_host *host, const struct ccm_request *req)
+{
+    struct fake_host *fake = fake_host_of(host);
+
+    fake_lock(fake);
+    const bool yes = fake->cancelled || (req != NULL && fake->now_ms >= req->deadline_ms);
+    fake_unlock(fake);
+    return yes;
+}
+
+static const char *option_find(struct fake_host *fake, const char *group, const char *name)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { 0 };
+
+    ccm_buf_addf(&key, "%s/%s", group == NULL ? "" : group, name);
+    fake_lock(fake);
+    const char *value = ccm_strmap_get(fake->options, ccm_buf_str(&key));
+    fake_unlock(fake);
+    return value == NULL ? "" : value;
+}
+
+static const char *option_string(const struct ccm_host *host, const char *group, const char *name)
+{
+    return option_find(fake_host_of(host), group, name);
+}
+
+static int64_t option_int(const struct ccm_host *host, const char *group, const char *name)
+{
+    const char *text = option_find(fake_host_of(host), group, name);
+    int64_t value = 0;
+    bool flag = false;
+
+    if (ccm_parse_bool(text, &flag) == 0) {
+        return flag ? 1 : 0;
+    }
+    return ccm_parse_i64(text, INT64_MIN, INT64_MAX, &value) < 0 ? 0 : value;
+}
+
+static const char *const *option_strings(const struct ccm_host *host, const char *group,
+                                         const char *name)
+{
+    struct fake_host *fake = fake_host_of(host);
+    const char *text = option_find(fake, group, name);
+    char **list = fake_alloc((strlen(text) + 2) * sizeof(*list));
+    const char *cursor = text[0] == '\0' ? NULL : text;
+    const char *start;
+    size_t len;
+    size_t count = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &start, &len)) {
+        list[count] = fake_alloc(len + 1);
+        memcpy(list[count++], start, len);
+    }
+    fake_lock(fake);
+    fake_list_add(&fake->option_lists, list);
+    fake_unlock(fake);
+    return (const char *const *)list;
+}
+
+struct fake_host *fake_host_new(void)
+{
+    struct fake_host *fake = fake_alloc(sizeof(*fake));
+
+    fake->now_ms = 1000000;
+    fake->wall_ms = FAKE_HOST_WALL_MS;
+    fake->debug = true;
+    fake->seed = 1;
+    fake->options = ccm_strmap_new(free);
+    if (fake->options == NULL || pthread_mutex_init(&fake->lock, NULL) != 0) {
+        abort();
+    }
+    fake->table = (struct ccm_host){
+        .abi_major = CCM_ABI_MAJOR,
+        .struct_size = sizeof(struct ccm_host),
+        .log = log_line,
+        .log_enabled = log_enabled,
+        .now_ms = now_ms,
+        .wall_ms = wall_ms,
+        .random = random_bytes,
+        .wait = wait_ms,
+        .cancelled = cancelled,
+        .option_string = option_string,
+        .option_int = option_int,
+        .option_strings = option_strings,
+        .core = fake,
+    };
+    fake_http_install(&fake->table);
+    fake_cluster_install(&fake->table);
+    return fake;
+}
+
+void fake_host_free(struct fake_host *fake)
+{
+    if (fake == NULL) {
+        return;
+    }
+    fake_http_fini(fake);
+    fake_cluster_fini(fake);
+    for (size_t i = 0; i < fake->waits.len; i++) {
+        free(fake->waits.items[i]);
+    }
+    free(fake->waits.items);
+    for (size_t i = 0; i < fake->option_lists.len; i++) {
+        char **list = fake->option_lists.items[i];
+
+        for (size_t k = 0; list[k] != NULL; k++) {
+            free(list[k]);
+        }
+        free(list);
+    }
+    free(fake->option_lists.items);
+    ccm_strmap_free(fake->options);
+    ccm_buf_fini(&fake->log);
+    (void)pthread_mutex_destroy(&fake->lock); /* cannot fail: nobody holds it */
+    free(fake);
+}
+
+const struct ccm_host *fake_host_table(struct fake_host *fake)
+{
+    return &fake->table;
+}
+
+int64_t fake_host_now(struct fake_host *fake)
+{
+    fake_lock(fake);
+    const int64_t now = fake->now_ms;
+    fake_unlock(fake);
+    return now;
+}
+
+void fake_host_advance(struct fake_host *fake, int64_t ms)
+{
+    fake_lock(fake);
+    fake->now_ms += ms;
+    fake->wall_ms += ms;
+    fake_unlock(fake);
+}
+
+void fake_host_shift_wall(struct fake_host *fake, int64_t ms)
+{
+    fake_lock(fake);
+    fake->wall_ms += ms;
+    fake_unlock(fake);
+}
+
+void fake_host_cancel(struct fake_host *fake, bool on)
+{
+    fake_lock(fake);
+    fake->cancelled = on;
+    fake_unlock(fake);
+}
+
+size_t fake_host_wait_count(struct fake_host *fake)
+{
+    fake_lock(fake);
+    const size_t count = fake->waits.len;
+    fake_unlock(fake);
+    return count;
+}
+
+uint64_t fake_host_wait_ms(struct fake_host *fake, size_t index)
+{
+    uint64_t ms = 0;
+
+    fake_lock(fake);
+    if (index < fake->waits.len) {
+        ms = *(const uint64_t *)fake->waits.items[index];
+    }
+    fake_unlock(fake);
+    return ms;
+}
+
+uint64_t fake_host_waited_ms(struct fake_host *fake)
+{
+    fake_lock(fake);
+    const uint64_t ms = fake->waited_ms;
+    fake_unlock(fake);
+    return ms;
+}
+
+void fake_host_option(struct fake_host *fake, const char *group, const char *name, const char *text)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { 0 };
+
+    ccm_buf_addf(&key, "%s/%s", group == NULL ? "" : group, name);
+    fake_lock(fake);
+    if (ccm_strmap_set(fake->options, ccm_buf_str(&key), fake_dup(text)) < 0) {
+        abort();
+    }
+    fake_unlock(fake);
+}
+
+const char *fake_host_log_text(struct fake_host *fake)
+{
+    fake_lock(fake);
+    const char *text = ccm_buf_str(&fake->log);
+    fake_unlock(fake);
+    return text;
+}
+
+void fake_host_debug(struct fake_host *fake, bool on)
+{
+    fake_lock(fake);
+    fake->debug = on;
+    fake_unlock(fake);
+}

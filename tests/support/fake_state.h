@@ -1,0 +1,64 @@
+/* Inside of the fake host: shared by its files, no business of tests. */
+#ifndef CCM_TESTS_FAKE_STATE_H
+#define CCM_TESTS_FAKE_STATE_H
+
+#include "support/fake_host.h"
+#include "util/buf.h"
+#include "util/strmap.h"
+
+#include <pthread.h>
+
+struct fake_script {
+    struct fake_reply reply; /* strings owned */
+    uint32_t left;
+};
+
+struct fake_list {
+    void **items;
+    size_t len;
+    size_t cap;
+};
+
+struct fake_host {
+    struct ccm_host table;
+    pthread_mutex_t lock; /* guards all below */
+    int64_t now_ms;
+    int64_t wall_ms;
+    bool cancelled;
+    bool debug;
+    uint64_t seed;
+    uint64_t waited_ms;
+    struct fake_list waits; /* uint64_t */
+    struct ccm_strmap *options;
+    struct fake_list option_lists; /* char **, handed out by option_strings() */
+    struct ccm_buf log;
+
+    struct fake_list scripts;  /* struct fake_script */
+    struct fake_list requests; /* struct fake_request */
+    fake_http_fn on_http;
+    void *on_http_arg;
+    size_t unexpected;
+
+    struct fake_list objects; /* const struct ccm_object, borrowed */
+    size_t borrowed;
+    struct fake_list events;
+    struct fake_list patches;
+    struct fake_list enqueues;
+    int patch_result;
+    uint64_t patch_kind;
+};
+
+struct fake_host *fake_host_of(const struct ccm_host *host);
+void fake_lock(struct fake_host *fake);
+void fake_unlock(struct fake_host *fake);
+/* Memory or the end of the program. */
+void *fake_alloc(size_t size);
+char *fake_dup(const char *text);
+void fake_list_add(struct fake_list *list, void *item);
+
+void fake_http_install(struct ccm_host *table);
+void fake_http_fini(struct fake_host *fake);
+void fake_cluster_install(struct ccm_host *table);
+void fake_cluster_fini(struct fake_host *fake);
+
+#endif
