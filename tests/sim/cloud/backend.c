@@ -1,0 +1,474 @@
+#include "families.h"
+#include "lb.h"
+#include "store.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/json.h"
+#include "util/parse.h"
+#include "util/text.h"
+#include "vgroup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The vendor's own controllers build descriptions longer than the documented 80, and the service is
+ * not known to refuse them. */
+#define DESCRIPTION_MAX 256
+
+void ccm_cloud_backend_list_fini(struct ccm_cloud_backend_list *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        ccm_cloud_backend_fini(&list->items[i]);
+    }
+    free(list->items);
+    *list = (struct ccm_cloud_backend_list){ 0 };
+}
+
+/* ---- reading ---- */
+
+static int fail_malformed(struct ccm_cloud_call *call)
+{
+    return ccm_cloud_fail(call, 400, "BackendServersMalformed",
+                          "the specified parameter BackendServers is unavailable.");
+}
+
+/* Text or number, as text of its own. */
+static int member_text(struct ccm_cloud_call *call, const cJSON *item, char **ret)
+{
+    char *text = NULL;
+
+    if (cJSON_IsString(item)) {
+        text = strdup(item->valuestring);
+    } else if (cJSON_IsNumber(item)) {
+        text = ccm_text_format("%.0f", item->valuedouble);
+    } else {
+        return fail_malformed(call);
+    }
+    if (text == NULL) {
+        return -ENOMEM;
+    }
+    free(*ret);
+    *ret = text;
+    return 0;
+}
+
+static int member_number(struct ccm_cloud_call *call, const cJSON *item, uint32_t min, uint32_t max,
+                         const char *code, const char *message, uint32_t *ret)
+{
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    int r = member_text(call, item, &text);
+
+    if (r == 0 && ccm_parse_u32(text, min, max, ret) < 0) {
+        r = ccm_cloud_fail(call, 400, code, "%s", message);
+    }
+    return r;
+}
+
+static int member_read(struct ccm_cloud_call *call, const cJSON *item,
+                       struct ccm_cloud_backend *backend)
+{
+    if (ccm_text_equal_case(item->string, "ServerId")) {
+        return member_text(call, item, &backend->server_id);
+    }
+    if (ccm_text_equal_case(item->string, "ServerIp")) {
+        return member_text(call, item, &backend->server_ip);
+    }
+    if (ccm_text_equal_case(item->string, "Type")) {
+        return member_text(call, item, &backend->type);
+    }
+    if (ccm_text_equal_case(item->string, "Description")) {
+        return member_text(call, item, &backend->description);
+    }
+    if (ccm_text_equal_case(item->string, "Port")) {
+        return member_number(call, item, 1, 65535, "InvalidParameter",
+                             "The specified BackendServers is invalid, as the Port value should be "
+                             "in [1, 65535].",
+                             &backend->port);
+    }
+    if (ccm_text_equal_case(item->string, "Weight")) {
+        return member_number(call, item, 0, 100, "InvalidWeight.Malformed",
+                             "A specified weight is not valid.", &backend->weight);
+    }
+    return fail_malformed(call);
+}
+
+static int default_text(char **text, const char *value)
+{
+    if (*text == NULL) {
+        *text = strdup(value);
+    }
+    return *text == NULL ? -ENOMEM : 0;
+}
+
+static int backend_check(struct ccm_cloud_call *call, struct ccm_cloud_backend *backend)
+{
+    if (ccm_text_empty(backend->server_id)) {
+        return fail_malformed(call);
+    }
+    if (backend->port == 0) {
+        return ccm_cloud_fail(call, 400, "InvalidParameter",
+                              "The specified BackendServers is invalid, as the Port value should "
+                              "be in [1, 65535].");
+    }
+    if (default_text(&backend->server_ip, "") < 0 || default_text(&backend->type, "ecs") < 0 ||
+        default_text(&backend->description, "") < 0) {
+        return -ENOMEM;
+    }
+    if (!ccm_text_equal(backend->type, "ecs") && !ccm_text_equal(backend->type, "eni") &&
+        !ccm_text_equal(backend->type, "eci")) {
+        return ccm_cloud_fail(call, 400, "BackendServer.InvalidType",
+                              "The specified Type is invalid.");
+    }
+    if (strlen(backend->description) > DESCRIPTION_MAX) {
+        return fail_malformed(call);
+    }
+    return 0;
+}
+
+static int backend_read(struct ccm_cloud_call *call, const cJSON *json,
+                        struct ccm_cloud_backend *backend)
+{
+    backend->weight = 100;
+    if (!cJSON_IsObject(json)) {
+        return fail_malformed(call);
+    }
+    for (const cJSON *item = json->child; item != NULL; item = item->next) {
+        int r = member_read(call, item, backend);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return backend_check(call, backend);
+}
+
+int ccm_cloud_backends_read(struct ccm_cloud_call *call, const char *name,
+                            struct ccm_cloud_backend_list *ret)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    const char *text = ccm_cloud_text(call, name, NULL);
+    uint32_t max = call->cloud->limits.backends_per_call;
+
+    if (text == NULL) {
+        return 0;
+    }
+    if (ccm_json_parse(text, strlen(text), &json) < 0 || !cJSON_IsArray(json)) {
+        return fail_malformed(call);
+    }
+    if (cJSON_GetArraySize(json) > (int)max) {
+        return ccm_cloud_fail(call, 400, "TooManyBackendServers",
+                              "The total number of input real servers exceeds max supported "
+                              "number: %u",
+                              max);
+    }
+    for (const cJSON *item = json->child; item != NULL; item = item->next) {
+        int r = ccm_array_grow(&ret->items, &ret->cap, ret->len + 1, sizeof(*ret->items));
+
+        if (r < 0) {
+            return r;
+        }
+        ret->items[ret->len++] = (struct ccm_cloud_backend){ 0 };
+        r = backend_read(call, item, &ret->items[ret->len - 1]);
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* ---- rules ---- */
+
+static int check_network(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb,
+                         const char *vpc)
+{
+    const char *home = ccm_cloud_attr(&lb->obj, "VpcId");
+
+    if (!ccm_text_empty(home) && !ccm_text_equal(home, vpc)) {
+        return ccm_cloud_fail(call, 400, "NetworkConflict",
+                              "The specified backend server is in another network.");
+    }
+    return 0;
+}
+
+static int check_instance(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb,
+                          const struct ccm_cloud_backend *backend)
+{
+    const struct ccm_cloud_instance *instance =
+        ccm_strmap_get(call->cloud->instances, backend->server_id);
+
+    if (instance == NULL) {
+        return ccm_cloud_fail(call, 400, "InvalidServerId.NotExist",
+                              "The specified ServerId is not exist.");
+    }
+    if (!ccm_text_equal(ccm_cloud_attr(&instance->obj, "Status"), "Running")) {
+        return ccm_cloud_fail(call, 400, "ObtainIpFail",
+                              "The specified BackendServers is invalid; some of the specified "
+                              "backend servers do not exist or are not running.");
+    }
+    return check_network(call, lb, ccm_cloud_attr(&instance->obj, "VpcId"));
+}
+
+static int check_eni(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb,
+                     const struct ccm_cloud_backend *backend)
+{
+    const struct ccm_cloud_eni *eni = ccm_strmap_get(call->cloud->enis, backend->server_id);
+
+    if (eni == NULL || (!ccm_text_empty(backend->server_ip) &&
+                        ccm_sim_params_get(&eni->ips, backend->server_ip) == NULL &&
+                        ccm_sim_params_get(&eni->ipv6, backend->server_ip) == NULL)) {
+        return ccm_cloud_fail(call, 404, "ResourceNotFound.vServers",
+                              "The specified enis %s does not exist.", backend->server_id);
+    }
+    return check_network(call, lb, ccm_cloud_attr(&eni->obj, "VpcId"));
+}
+
+/* leaving: backends that go before these come. */
+static int check_backends(struct ccm_cloud_call *call, const struct ccm_cloud_vgroup *group,
+                          const struct ccm_cloud_backend_list *list, size_t leaving)
+{
+    size_t fresh = 0;
+
+    for (size_t i = 0; i < list->len; i++) {
+        const struct ccm_cloud_backend *backend = &list->items[i];
+        int r = ccm_text_equal(backend->type, "ecs") ? check_instance(call, group->lb, backend)
+                                                     : check_eni(call, group->lb, backend);
+
+        if (r < 0) {
+            return r;
+        }
+        fresh += ccm_cloud_backend_get(group, backend) == NULL;
+    }
+    if (ccm_cloud_lb_backends(group->lb) - leaving + fresh > call->cloud->limits.backends) {
+        return ccm_cloud_fail(call, 400, "InstanceBackendServerNumberOverLimit",
+                              "The backend server number has reached to the quota limit of this "
+                              "load balancers.");
+    }
+    return 0;
+}
+
+static int replace_text(char **text, const char *value)
+{
+    char *copy = strdup(value);
+
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    free(*text);
+    *text = copy;
+    return 0;
+}
+
+int ccm_cloud_backends_add(struct ccm_cloud_call *call, struct ccm_cloud_vgroup *group,
+                           const struct ccm_cloud_backend_list *list)
+{
+    int r = check_backends(call, group, list, 0);
+
+    for (size_t i = 0; i < list->len && r == 0; i++) {
+        struct ccm_cloud_backend *old = ccm_cloud_backend_get(group, &list->items[i]);
+
+        if (old == NULL) {
+            r = ccm_cloud_backend_add(group, &list->items[i]);
+        } else {
+            old->weight = list->items[i].weight;
+            r = replace_text(&old->description, list->items[i].description);
+        }
+    }
+    return r;
+}
+
+static void backends_drop(struct ccm_cloud_vgroup *group, const struct ccm_cloud_backend_list *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        struct ccm_cloud_backend *old = ccm_cloud_backend_get(group, &list->items[i]);
+
+        if (old != NULL) {
+            ccm_cloud_backend_del(group, old);
+        }
+    }
+}
+
+void ccm_cloud_backends_write(struct ccm_jsonw *w, const struct ccm_cloud_vgroup *group)
+{
+    ccm_jsonw_open(w, "BackendServers", '{');
+    ccm_jsonw_open(w, "BackendServer", '[');
+    for (size_t i = 0; i < group->len; i++) {
+        const struct ccm_cloud_backend *backend = &group->backends[i];
+
+        ccm_jsonw_open(w, NULL, '{');
+        ccm_jsonw_str(w, "ServerId", backend->server_id);
+        ccm_jsonw_str(w, "ServerIp", backend->server_ip);
+        ccm_jsonw_i64(w, "Port", backend->port);
+        ccm_jsonw_i64(w, "Weight", backend->weight);
+        ccm_jsonw_str(w, "Type", backend->type);
+        ccm_jsonw_str(w, "Description", backend->description);
+        ccm_jsonw_close(w, '}');
+    }
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+}
+
+/* ---- actions ---- */
+
+static void answer(struct ccm_cloud_call *call, const struct ccm_cloud_vgroup *group)
+{
+    ccm_jsonw_str(call->out, "VServerGroupId", group->obj.id);
+    ccm_cloud_backends_write(call->out, group);
+}
+
+static int add(struct ccm_cloud_call *call)
+{
+    CCM_CLEANUP(ccm_cloud_backend_list_fini) struct ccm_cloud_backend_list list = { 0 };
+    struct ccm_cloud_vgroup *group = NULL;
+    int r = ccm_cloud_vgroup_of(call, &group);
+
+    r = r < 0 ? r : ccm_cloud_backends_read(call, "BackendServers", &list);
+    r = r < 0 ? r : ccm_cloud_backends_add(call, group, &list);
+    if (r == 0) {
+        answer(call, group);
+    }
+    return r;
+}
+
+static int remove_backends(struct ccm_cloud_call *call)
+{
+    CCM_CLEANUP(ccm_cloud_backend_list_fini) struct ccm_cloud_backend_list list = { 0 };
+    struct ccm_cloud_vgroup *group = NULL;
+    int r = ccm_cloud_vgroup_of(call, &group);
+
+    r = r < 0 ? r : ccm_cloud_backends_read(call, "BackendServers", &list);
+    if (r == 0) {
+        backends_drop(group, &list);
+        answer(call, group);
+    }
+    return r;
+}
+
+/* Weights only: whether the service changes descriptions too is not documented. */
+static int set_weights(struct ccm_cloud_call *call, const struct ccm_cloud_vgroup *group,
+                       const struct ccm_cloud_backend_list *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        if (ccm_cloud_backend_get(group, &list->items[i]) == NULL) {
+            return ccm_cloud_fail(call, 400, "InvalidServerId.NotFound",
+                                  "The specified server is not found.");
+        }
+    }
+    for (size_t i = 0; i < list->len; i++) {
+        ccm_cloud_backend_get(group, &list->items[i])->weight = list->items[i].weight;
+    }
+    return 0;
+}
+
+static int set(struct ccm_cloud_call *call)
+{
+    CCM_CLEANUP(ccm_cloud_backend_list_fini) struct ccm_cloud_backend_list list = { 0 };
+    const struct ccm_cloud_pair name = { "VServerGroupName",
+                                         ccm_cloud_text(call, "VServerGroupName", NULL) };
+    struct ccm_cloud_vgroup *group = NULL;
+    int r = ccm_cloud_vgroup_of(call, &group);
+
+    if (r == 0 && name.value == NULL && !ccm_cloud_has(call, "BackendServers")) {
+        r = ccm_cloud_fail(call, 400, "MissingParameter",
+                           "The VServerGroupName or BackendServers is required at lease one.");
+    }
+    r = r < 0 ? r : ccm_cloud_backends_read(call, "BackendServers", &list);
+    r = r < 0 ? r : set_weights(call, group, &list);
+    r = r < 0 ? r : ccm_cloud_attrs_set(&group->obj, &name, 1);
+    if (r == 0) {
+        answer(call, group);
+        ccm_jsonw_str(call->out, "VServerGroupName",
+                      ccm_cloud_attr(&group->obj, "VServerGroupName"));
+    }
+    return r;
+}
+
+static int check_doubles(struct ccm_cloud_call *call, const struct ccm_cloud_backend_list *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        for (size_t k = i + 1; k < list->len; k++) {
+            if (list->items[i].port == list->items[k].port &&
+                ccm_text_equal(list->items[i].server_id, list->items[k].server_id) &&
+                ccm_text_equal(list->items[i].server_ip, list->items[k].server_ip)) {
+                return ccm_cloud_fail(call, 400, "InvalidParameter",
+                                      "The specified BackendServers contain duplicated value of "
+                                      "ServerID and Port.");
+            }
+        }
+    }
+    return 0;
+}
+
+static size_t present(const struct ccm_cloud_vgroup *group,
+                      const struct ccm_cloud_backend_list *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->len; i++) {
+        n += ccm_cloud_backend_get(group, &list->items[i]) != NULL;
+    }
+    return n;
+}
+
+/* Everything is checked first, then the old ones go and the new ones come. */
+static int modify(struct ccm_cloud_call *call)
+{
+    CCM_CLEANUP(ccm_cloud_backend_list_fini) struct ccm_cloud_backend_list old = { 0 };
+    CCM_CLEANUP(ccm_cloud_backend_list_fini) struct ccm_cloud_backend_list fresh = { 0 };
+    struct ccm_cloud_vgroup *group = NULL;
+    int r = ccm_cloud_vgroup_of(call, &group);
+
+    r = r < 0 ? r : ccm_cloud_backends_read(call, "OldBackendServers", &old);
+    r = r < 0 ? r : ccm_cloud_backends_read(call, "NewBackendServers", &fresh);
+    r = r < 0 ? r : check_doubles(call, &old);
+    r = r < 0 ? r : check_doubles(call, &fresh);
+    r = r < 0 ? r : check_backends(call, group, &fresh, present(group, &old));
+    if (r < 0) {
+        return r;
+    }
+    backends_drop(group, &old);
+    r = ccm_cloud_backends_add(call, group, &fresh);
+    if (r == 0) {
+        answer(call, group);
+    }
+    return r;
+}
+
+#define ID_ROW                                                                                     \
+    {                                                                                              \
+        .name = "VServerGroupId", .required = true                                                 \
+    }
+
+static const struct ccm_cloud_param list_params[] = {
+    ID_ROW,
+    { .name = "BackendServers", .required = true },
+    { 0 },
+};
+
+static const struct ccm_cloud_param set_params[] = {
+    ID_ROW,
+    { .name = "BackendServers" },
+    { .name = "VServerGroupName", .min = 1, .max = 256 },
+    { 0 },
+};
+
+static const struct ccm_cloud_param modify_params[] = {
+    ID_ROW,
+    { .name = "OldBackendServers" },
+    { .name = "NewBackendServers" },
+    { 0 },
+};
+
+const struct ccm_cloud_action ccm_cloud_backend_actions[] = {
+    { .name = "AddVServerGroupBackendServers", .params = list_params, .region = true, .run = add },
+    { .name = "RemoveVServerGroupBackendServers",
+      .params = list_params,
+      .region = true,
+      .run = remove_backends },
+    { .name = "SetVServerGroupAttribute", .params = set_params, .region = true, .run = set },
+    { .name = "ModifyVServerGroupBackendServers",
+      .params = modify_params,
+      .region = true,
+      .run = modify },
+    { 0 },
+};

@@ -1,0 +1,13 @@
+/* What the actions of load balancers share. With the cloud's lock held. */
+#ifndef CCM_CLOUD_LB_H
+#define CCM_CLOUD_LB_H
+
+#include "cloud.h"
+
+/* The load balancer that LoadBalancerId names. 0 or -EPROTO. */
+CCM_NODISCARD int ccm_cloud_lb_of(struct ccm_cloud_call *call, struct ccm_cloud_lb **ret);
+
+/* The group that VServerGroupId names. 0 or -EPROTO. */
+CCM_NODISCARD int ccm_cloud_vgroup_of(struct ccm_cloud_call *call, struct ccm_cloud_vgroup **ret);
+
+#endif

@@ -1,0 +1,232 @@
+#include "service.h"
+
+#include "cloud.h"
+#include "control.h"
+#include "signature.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#define REQUEST_ID 48
+
+/* Action and version: signed headers tell them under ACS3, parameters otherwise (headers as a
+ * help). */
+static const char *common_value(const struct ccm_sim_request *req, const char *header,
+                                const char *param)
+{
+    const char *from_header = ccm_sim_request_header(req, header);
+    const char *from_param = ccm_sim_params_get(&req->all, param);
+
+    if (ccm_cloud_signature_is_v3(req)) {
+        return from_header == NULL ? "" : from_header;
+    }
+    if (from_param != NULL) {
+        return from_param;
+    }
+    return from_header == NULL ? "" : from_header;
+}
+
+static const char *action_name(const struct ccm_sim_request *req)
+{
+    return common_value(req, "x-acs-action", "Action");
+}
+
+static void identify(void *self, const struct ccm_sim_request *req, struct ccm_sim_call *call)
+{
+    (void)self; /* the request tells it all */
+    if (!ccm_text_equal(req->path, "/")) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf name = { 0 };
+
+        ccm_buf_addf(&name, "%s %s", req->method, req->path);
+        ccm_text_copy(call->action, sizeof(call->action), ccm_buf_str(&name));
+        /* Looking up where one lives is no call of a service. */
+        call->background = ccm_text_starts(req->path, "/latest/");
+        return;
+    }
+    ccm_text_copy(call->action, sizeof(call->action), action_name(req));
+    for (size_t i = 0; i < req->all.len; i++) {
+        const char *name = req->all.items[i].name;
+
+        if ((!ccm_cloud_spec_is_common(name) || ccm_text_equal(name, "RegionId")) &&
+            ccm_sim_params_add(&call->params, name, req->all.items[i].value) < 0) {
+            return; /* out of memory: the log is poorer, the call goes on */
+        }
+    }
+}
+
+static void request_id(struct ccm_cloud *cloud, char *text)
+{
+    ccm_cloud_lock(cloud);
+
+    uint64_t number = ++cloud->last_request;
+
+    ccm_cloud_unlock(cloud);
+
+    /* Spread, so that ids do not look alike; a bijection, so that they differ. */
+    uint64_t mixed = number * UINT64_C(0x9E3779B97F4A7C15);
+
+    (void)snprintf(text, REQUEST_ID,
+                   "%08" PRIX64 "-%04" PRIX64 "-5%03" PRIX64 "-A%03" PRIX64 "-%012" PRIX64,
+                   mixed >> 32, (mixed >> 16) & 0xFFFF, mixed & 0xFFF, (mixed >> 12) & 0xFFF,
+                   number & 0xFFFFFFFFFFFF); /* always fits */
+}
+
+static void error_write(struct ccm_cloud *cloud, const struct ccm_sim_request *req, unsigned http,
+                        const char *code, const char *message, struct ccm_sim_reply *reply)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf link = { 0 };
+    struct ccm_jsonw w = { .buf = &reply->body };
+    const char *host = ccm_sim_request_header(req, "host");
+    char id[REQUEST_ID];
+
+    request_id(cloud, id);
+    ccm_buf_adds(&link, "https://api.aliyun.com/troubleshoot?q=");
+    ccm_sim_escape(&link, code);
+    ccm_buf_addf(&link, "&requestId=%s", id);
+    reply->status = http;
+    ccm_text_copy(reply->code, sizeof(reply->code), code);
+    ccm_buf_reset(&reply->body);
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_str(&w, "RequestId", id);
+    ccm_jsonw_str(&w, "HostId", host == NULL ? "" : host);
+    ccm_jsonw_str(&w, "Code", code);
+    ccm_jsonw_str(&w, "Message", message);
+    ccm_jsonw_str(&w, "Recommend", ccm_buf_str(&link));
+    ccm_jsonw_close(&w, '}');
+}
+
+static void fault(void *self, const struct ccm_sim_request *req,
+                  const struct ccm_sim_effect *effect, struct ccm_sim_reply *reply)
+{
+    const char *code = effect->code == NULL ? "InternalError" : effect->code;
+
+    error_write(self, req, reply->status, code,
+                effect->message == NULL ? "The request processing has failed." : effect->message,
+                reply);
+}
+
+/* The action that a request means. False: an error has been written. */
+static const struct ccm_cloud_action *
+action_find(struct ccm_cloud *cloud, const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+{
+    static const char *const versions[CCM_CLOUD_PRODUCTS] = { "2014-05-15", "2014-05-26",
+                                                              "2016-04-28" };
+    const char *name = action_name(req);
+    const char *version = common_value(req, "x-acs-version", "Version");
+
+    if (!ccm_text_equal(req->method, "POST") && !ccm_text_equal(req->method, "GET")) {
+        error_write(cloud, req, 400, "UnsupportedHTTPMethod", "This http method is not supported.",
+                    reply);
+        return NULL;
+    }
+    if (ccm_text_empty(name) || ccm_text_empty(version)) {
+        bool action = ccm_text_empty(name);
+
+        error_write(cloud, req, 400, action ? "MissingAction" : "MissingVersion",
+                    action ? "Action is mandatory for this action."
+                           : "Version is mandatory for this action.",
+                    reply);
+        return NULL;
+    }
+    for (size_t i = 0; i < CCM_CLOUD_PRODUCTS; i++) {
+        if (ccm_text_equal(version, versions[i])) {
+            const struct ccm_cloud_action *action =
+                ccm_cloud_find_action(cloud, (enum ccm_cloud_product)i, name);
+
+            if (action == NULL) {
+                error_write(cloud, req, 404, "InvalidAction.NotFound",
+                            "Specified api is not found, please check your url and method.", reply);
+            }
+            return action;
+        }
+    }
+    error_write(cloud, req, 400, "NoSuchVersion", "Specified version does not exist.", reply);
+    return NULL;
+}
+
+static void action_run(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
+                       const struct ccm_cloud_action *action, struct ccm_sim_reply *reply)
+{
+    struct ccm_jsonw w = { .buf = &reply->body };
+    CCM_CLEANUP(ccm_cloud_call_fini)
+    struct ccm_cloud_call call = {
+        .cloud = cloud,
+        .action = action,
+        .params = &req->all,
+        .out = &w,
+    };
+    char id[REQUEST_ID];
+
+    request_id(cloud, id);
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_str(&w, "RequestId", id);
+    ccm_cloud_lock(cloud);
+
+    int r = ccm_cloud_run(&call);
+
+    ccm_cloud_unlock(cloud);
+    if (r < 0) {
+        error_write(cloud, req, call.http, call.code, ccm_buf_str(&call.message), reply);
+        return;
+    }
+    ccm_jsonw_close(&w, '}');
+}
+
+static void handle(void *self, const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+{
+    struct ccm_cloud *cloud = self;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf owned = { 0 };
+    struct ccm_cloud_refusal refusal = { 0 };
+
+    if (ccm_text_starts(req->path, "/latest/")) {
+        ccm_cloud_metadata_serve(cloud, req, reply);
+        return;
+    }
+    if (!ccm_text_equal(req->path, "/")) {
+        error_write(cloud, req, 404, "InvalidAction.NotFound",
+                    "Specified api is not found, please check your url and method.", reply);
+        return;
+    }
+
+    const struct ccm_cloud_action *action = action_find(cloud, req, reply);
+
+    if (action == NULL) {
+        return;
+    }
+
+    int r = ccm_cloud_signature_check(req, cloud->accounts, ccm_clock_wall_ms(), &refusal);
+
+    owned = refusal.message;
+    if (r < 0) {
+        error_write(cloud, req, refusal.http, refusal.code, ccm_buf_str(&owned), reply);
+        return;
+    }
+    action_run(cloud, req, action, reply);
+}
+
+static int control(void *self, const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+{
+    struct ccm_cloud *cloud = self;
+
+    if (ccm_text_equal(req->path, "/_sim/state")) {
+        ccm_cloud_state(cloud, reply);
+    } else if (ccm_text_equal(req->path, "/_sim/edit")) {
+        ccm_cloud_edit(cloud, req, reply);
+    } else if (ccm_text_equal(req->path, "/_sim/instances")) {
+        ccm_cloud_instances(cloud, req, reply);
+    } else {
+        return -ENOENT;
+    }
+    return 0;
+}
+
+const struct ccm_sim_ops ccm_cloud_ops = {
+    .identify = identify,
+    .handle = handle,
+    .fault = fault,
+    .control = control,
+};

@@ -1,0 +1,198 @@
+#include "common/calls.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/jsonw.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+struct call {
+    uint64_t seq;
+    int64_t wall_us;
+    int64_t took_us; /* -1 until it is answered */
+    char *head;      /* members of the JSON object that are known at arrival, without braces */
+    char *code;      /* NULL = none */
+    const char *cut; /* static text or NULL */
+    unsigned http;
+    bool background;
+};
+
+struct ccm_sim_calls {
+    pthread_mutex_t lock; /* guards all below; no other lock is taken inside */
+    struct call *items;   /* seq ascending without gaps: items[i].seq == items[0].seq + i */
+    size_t len;
+    size_t cap;
+    size_t max;
+    uint64_t last;
+};
+
+static int64_t now_us(clockid_t clock)
+{
+    struct timespec ts = { 0 };
+
+    (void)clock_gettime(clock, &ts); /* both clocks always exist */
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+struct ccm_sim_calls *ccm_sim_calls_new(uint32_t max)
+{
+    struct ccm_sim_calls *calls = calloc(1, sizeof(*calls));
+
+    if (calls != NULL) {
+        (void)pthread_mutex_init(&calls->lock, NULL); /* cannot fail with default attributes */
+        calls->max = max;
+    }
+    return calls;
+}
+
+static void call_fini(struct call *call)
+{
+    free(call->head);
+    free(call->code);
+}
+
+static void clear_locked(struct ccm_sim_calls *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        call_fini(&calls->items[i]);
+    }
+    calls->len -= count;
+    if (calls->len > 0) {
+        memmove(calls->items, calls->items + count, calls->len * sizeof(*calls->items));
+    }
+}
+
+void ccm_sim_calls_free(struct ccm_sim_calls *calls)
+{
+    if (calls == NULL) {
+        return;
+    }
+    clear_locked(calls, calls->len);
+    free(calls->items);
+    (void)pthread_mutex_destroy(&calls->lock); /* nobody holds it any more */
+    free(calls);
+}
+
+static int head_format(const char *action, const char *method, const char *path,
+                       const struct ccm_sim_params *params, char **ret)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
+    struct ccm_jsonw w = { .buf = &buf };
+
+    ccm_jsonw_str(&w, "action", action);
+    ccm_jsonw_str(&w, "method", method);
+    ccm_jsonw_str(&w, "path", path);
+    ccm_jsonw_open(&w, "params", '{');
+    for (size_t i = 0; i < params->len; i++) {
+        ccm_jsonw_str(&w, params->items[i].name, params->items[i].value);
+    }
+    ccm_jsonw_close(&w, '}');
+    return ccm_buf_take(&buf, ret);
+}
+
+uint64_t ccm_sim_calls_begin(struct ccm_sim_calls *calls, const char *action, const char *method,
+                             const char *path, const struct ccm_sim_params *params, bool background)
+{
+    struct call call = {
+        .wall_us = now_us(CLOCK_REALTIME),
+        .took_us = -1,
+        .background = background,
+    };
+
+    if (head_format(action, method, path, params, &call.head) < 0) {
+        return 0;
+    }
+
+    (void)pthread_mutex_lock(&calls->lock); /* a default mutex that we do not hold cannot fail */
+    if (calls->len >= calls->max) {
+        /* An eighth at a time, so that a full log does not move all entries for each call. */
+        clear_locked(calls, calls->len - calls->max + 1 + calls->max / 8);
+    }
+    if (ccm_array_grow(&calls->items, &calls->cap, calls->len + 1, sizeof(call)) < 0) {
+        call_fini(&call);
+    } else {
+        call.seq = ++calls->last;
+        calls->items[calls->len++] = call;
+    }
+    (void)pthread_mutex_unlock(&calls->lock); /* held by us */
+    return call.seq;
+}
+
+void ccm_sim_calls_end(struct ccm_sim_calls *calls, uint64_t seq, unsigned http, const char *code,
+                       const char *cut)
+{
+    char *copy = ccm_text_empty(code) ? NULL : strdup(code);
+
+    (void)pthread_mutex_lock(&calls->lock); /* as above */
+    if (calls->len > 0 && seq >= calls->items[0].seq && seq - calls->items[0].seq < calls->len) {
+        struct call *call = &calls->items[seq - calls->items[0].seq];
+
+        call->took_us = now_us(CLOCK_REALTIME) - call->wall_us;
+        call->http = http;
+        call->cut = cut;
+        free(call->code);
+        call->code = CCM_STEAL(copy);
+    }
+    (void)pthread_mutex_unlock(&calls->lock); /* held by us */
+    free(copy);
+}
+
+static void call_write(struct ccm_jsonw *w, const struct call *call)
+{
+    int64_t took = call->took_us < 0 ? 0 : call->took_us;
+
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_i64(w, "seq", (int64_t)call->seq);
+    ccm_buf_addf(w->buf, ",\"t\":%" PRId64 ".%06" PRId64 ",%s", call->wall_us / 1000000,
+                 call->wall_us % 1000000, call->head);
+    ccm_jsonw_i64(w, "http", call->http);
+    ccm_jsonw_str(w, "code", call->code == NULL ? "" : call->code);
+    if (call->cut != NULL) {
+        ccm_jsonw_str(w, "cut", call->cut);
+    }
+    ccm_buf_addf(w->buf, ",\"ms\":%" PRId64 ".%03" PRId64, took / 1000, took % 1000);
+    ccm_jsonw_close(w, '}');
+}
+
+static void list(struct ccm_sim_calls *calls, int64_t since, bool all, struct ccm_sim_reply *reply)
+{
+    struct ccm_jsonw w = { .buf = &reply->body };
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "calls", '[');
+    (void)pthread_mutex_lock(&calls->lock); /* as above */
+    for (size_t i = 0; i < calls->len; i++) {
+        if ((int64_t)calls->items[i].seq > since && (all || !calls->items[i].background)) {
+            call_write(&w, &calls->items[i]);
+        }
+    }
+    ccm_jsonw_close(&w, ']');
+    ccm_jsonw_i64(&w, "last", (int64_t)calls->last);
+    (void)pthread_mutex_unlock(&calls->lock); /* held by us */
+    ccm_jsonw_close(&w, '}');
+}
+
+void ccm_sim_calls_control(struct ccm_sim_calls *calls, const struct ccm_sim_request *req,
+                           struct ccm_sim_reply *reply)
+{
+    const char *text = ccm_sim_params_get(&req->query, "since");
+    int64_t since = 0;
+
+    if (text != NULL && ccm_parse_i64(text, 0, INT64_MAX, &since) < 0) {
+        ccm_sim_reply_error(reply, 400, "since: '%s' is not a number", text);
+    } else if (ccm_text_equal(req->method, "GET")) {
+        list(calls, since, ccm_sim_params_get(&req->query, "all") != NULL, reply);
+    } else if (ccm_text_equal(req->method, "DELETE")) {
+        (void)pthread_mutex_lock(&calls->lock); /* as above */
+        clear_locked(calls, calls->len);
+        (void)pthread_mutex_unlock(&calls->lock); /* held by us */
+        ccm_buf_adds(&reply->body, "{}");
+    } else {
+        ccm_sim_reply_error(reply, 405, "%s is not offered here", req->method);
+    }
+}

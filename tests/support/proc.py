@@ -1,0 +1,108 @@
+"""Processes of a test: started, waited for, ended, and looked at for complaints of the sanitizers."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+SLOW = float(os.environ.get("CCM_TEST_SLOW", "1"))
+COMPLAINT = re.compile(rb"(ERROR: \w*Sanitizer|WARNING: ThreadSanitizer|runtime error:|LeakSanitizer)")
+
+
+class Process:
+    """argv started with standard output in PREFIX.out and standard error in PREFIX.err."""
+
+    def __init__(self, argv, prefix, env=None):
+        self.argv = [str(a) for a in argv]
+        self.out_path = f"{prefix}.out"
+        self.err_path = f"{prefix}.err"
+        os.makedirs(os.path.dirname(os.path.abspath(self.out_path)), exist_ok=True)
+        with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
+            self.popen = subprocess.Popen(
+                self.argv,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env={**os.environ, **(env or {})},
+                # Ctrl-C in a terminal is the business of whoever started us; its signal mask is not inherited.
+                start_new_session=True,
+                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, ()),
+            )
+
+    def alive(self):
+        return self.popen.poll() is None
+
+    def out(self):
+        with open(self.out_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def err(self):
+        with open(self.err_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def wait_listening(self, timeout=20.0):
+        """Address after "listening on " on standard output."""
+        deadline = time.monotonic() + timeout * SLOW
+        while time.monotonic() < deadline:
+            match = re.search(r"^listening on (\S+)\s*$", self.out(), re.M)
+            if match:
+                return match.group(1)
+            if not self.alive():
+                break
+            time.sleep(0.01)
+        raise AssertionError(f"{self.argv[0]} does not listen: {self.out()}{self.err()}")
+
+    def wait_exit(self, timeout=20.0):
+        """The exit code."""
+        try:
+            return self.popen.wait(timeout * SLOW)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self.argv} does not end:\n{self.err()[-4000:]}") from None
+
+    def stop(self, timeout=20.0):
+        """SIGTERM; the exit code must be 0 and no sanitizer may have complained."""
+        if self.alive():
+            self.popen.send_signal(signal.SIGTERM)
+        code = self.wait_exit(timeout)
+        self.check_complaints()
+        assert code == 0, f"{self.argv} ended with {code}:\n{self.err()[-4000:]}"
+
+    def kill(self):
+        """SIGKILL."""
+        if self.alive():
+            self.popen.kill()
+        self.popen.wait()
+        self.check_complaints()
+
+    def check_complaints(self):
+        with open(self.err_path, "rb") as file:
+            text = file.read()
+        match = COMPLAINT.search(text)
+        assert match is None, text[max(0, match.start() - 500) : match.start() + 6000].decode(errors="replace")
+
+
+def run(argv, stdin=None, env=None, timeout=60.0):
+    """A command to its end: (exit code, standard output, standard error)."""
+    result = subprocess.run(
+        [str(a) for a in argv],
+        input=stdin.encode() if isinstance(stdin, str) else stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+        capture_output=True,
+        env={**os.environ, **(env or {})},
+        timeout=timeout * SLOW,
+        check=False,
+    )
+    return result.returncode, result.stdout.decode(errors="replace"), result.stderr.decode(errors="replace")
+
+
+def kubectl(kubeconfig, *args, stdin=None, check=True):
+    """kubectl with its cache beside the kubeconfig; returns standard output (and fails the test on an error)."""
+    cache = os.path.join(os.path.dirname(os.path.abspath(kubeconfig)), "kubectl-cache")
+    command = [os.environ.get("KUBECTL", "kubectl"), "--kubeconfig", kubeconfig, "--cache-dir", cache, *args]
+    code, out, err = run(command, stdin=stdin)
+    if check:
+        assert code == 0, f"{' '.join(command)}: exit {code}\n{out}{err}"
+        return out
+    return code, out, err

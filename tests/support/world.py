@@ -1,0 +1,296 @@
+"""A whole world on loopback: cloudsim, kubesim and ccmd as real processes, and the means to look at them.
+
+    with World(build, folder) as world:
+        world.start_ccmd()
+        world.kube.create(objects.service("web"))
+        world.wait(lambda: world.cloud.load_balancers(), "a load balancer")
+"""
+
+import json
+import os
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from . import proc
+
+ACCESS_KEY = "testAccessKeyId"
+ACCESS_SECRET = "testAccessKeySecret"
+CLUSTER_ID = "c-test"
+
+# proxies are for the world outside
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def wait(condition, what, timeout=15.0):
+    """The first true value of condition(); fails after the deadline, showing the last value or error."""
+    deadline = time.monotonic() + timeout * float(os.environ.get("CCM_TEST_SLOW", "1"))
+    last = None
+    while True:
+        try:
+            last = condition()
+            if last:
+                return last
+        except (urllib.error.URLError, ConnectionError, LookupError, TypeError) as error:
+            last = error
+        if time.monotonic() > deadline:
+            raise AssertionError(f"timed out waiting for {what}; last: {last!r}")
+        time.sleep(0.01)
+
+
+class Http:
+    def __init__(self, base):
+        self.base = base
+
+    def request(self, method, path, body=None, content_type="application/json"):
+        data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
+        request = urllib.request.Request(self.base + path, data=data, method=method)
+        if data is not None:
+            request.add_header("Content-Type", content_type)
+        with _opener.open(request, timeout=30) as answer:
+            text = answer.read()
+        return json.loads(text) if text.strip() else None
+
+
+class Simulator:
+    """The /_sim control that both simulators share."""
+
+    def __init__(self, base):
+        self.http = Http(base)
+        self.base = base
+
+    def state(self):
+        return self.http.request("GET", "/_sim/state")
+
+    def calls(self, since=0):
+        return self.http.request("GET", f"/_sim/calls?since={since}")["calls"]
+
+    def mark(self):
+        """Sequence number of the newest call, for calls(since)."""
+        return self.http.request("GET", "/_sim/calls")["last"]
+
+    def actions(self, since=0):
+        return [call["action"] for call in self.calls(since)]
+
+    def fault(self, action=None, nth=None, count=1, **effect):
+        match = {}
+        if action is not None:
+            match["action"] = action
+        if nth is not None:
+            match["nth"] = nth
+        return self.http.request("POST", "/_sim/faults", {"match": match, "effect": effect, "count": count})
+
+    def clear_faults(self):
+        self.http.request("DELETE", "/_sim/faults")
+
+
+class Cloud(Simulator):
+    def load_balancers(self):
+        return self.state()["loadBalancers"]
+
+    def edit(self, op, **what):
+        return self.http.request("POST", "/_sim/edit", {"op": op, **what})
+
+
+KINDS = {
+    "Service": ("/api/v1", "services"),
+    "Node": ("/api/v1", "nodes"),
+    "Pod": ("/api/v1", "pods"),
+    "Event": ("/api/v1", "events"),
+    "EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices"),
+}
+
+
+class Kube(Simulator):
+    @staticmethod
+    def path(kind, name=None, namespace="default", subresource=None):
+        group, plural = KINDS[kind]
+        path = group + ("" if kind == "Node" else f"/namespaces/{namespace}") + "/" + plural
+        if name:
+            path += "/" + name
+        if subresource:
+            path += "/" + subresource
+        return path
+
+    def create(self, *objects):
+        for item in objects:
+            meta = item["metadata"]
+            created = self.http.request("POST", self.path(item["kind"], None, meta.get("namespace", "default")), item)
+            if item["kind"] == "Node" and "status" in item:
+                self.patch("Node", meta["name"], {"status": item["status"]}, subresource="status")
+        return created
+
+    def get(self, kind, name, namespace="default"):
+        try:
+            return self.http.request("GET", self.path(kind, name, namespace))
+        except urllib.error.HTTPError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    def items(self, kind, namespace="default"):
+        return self.http.request("GET", self.path(kind, None, namespace))["items"]
+
+    def patch(self, kind, name, body, namespace="default", subresource=None):
+        return self.http.request(
+            "PATCH", self.path(kind, name, namespace, subresource), body, "application/merge-patch+json"
+        )
+
+    def replace(self, item):
+        """Update with whatever resourceVersion the server has now."""
+        meta = item["metadata"]
+        namespace = meta.get("namespace", "default")
+        current = self.get(item["kind"], meta["name"], namespace)
+        item = dict(item, metadata=dict(meta, resourceVersion=current["metadata"]["resourceVersion"]))
+        return self.http.request("PUT", self.path(item["kind"], meta["name"], namespace), item)
+
+    def delete(self, kind, name, namespace="default"):
+        return self.http.request("DELETE", self.path(kind, name, namespace))
+
+    def watches(self, op, resource):
+        """Trouble for the open watches of a resource: drop, garbage, truncate, silence, expire."""
+        return self.http.request("POST", "/_sim/watch", {"op": op, "resource": resource})
+
+    def events(self, name=None):
+        """(type, reason, message, count) of the events of an object, oldest first."""
+        return [
+            (e["type"], e["reason"], e["message"], e.get("count", 1))
+            for e in self.items("Event")
+            if name is None or e["involvedObject"]["name"] == name
+        ]
+
+    def ingress(self, name):
+        service = self.get("Service", name)
+        return (service or {}).get("status", {}).get("loadBalancer", {}).get("ingress", [])
+
+
+class World:
+    def __init__(self, build, folder, cloud_args=(), kube_args=()):
+        self.build = str(build)
+        self.folder = str(folder)
+        self.cloud_args = list(cloud_args)
+        self.kube_args = list(kube_args)
+        self.ccmd = None
+        self.processes = []
+
+    def binary(self, name):
+        return os.path.join(self.build, "bin", name)
+
+    def __enter__(self):
+        os.makedirs(self.folder, exist_ok=True)
+        self.kubeconfig = os.path.join(self.folder, "kubeconfig")
+        cloudsim = self._start("cloudsim", ["--listen", "127.0.0.1:0", *self.cloud_args])
+        kubesim = self._start(
+            "kubesim", ["--listen", "127.0.0.1:0", "--kubeconfig-out", self.kubeconfig, *self.kube_args]
+        )
+        self.cloud = Cloud("http://" + cloudsim.wait_listening())
+        self.kube = Kube("http://" + kubesim.wait_listening())
+        wait(lambda: os.path.exists(self.kubeconfig), "kubesim's kubeconfig")
+        self.config = self.write_config()
+        return self
+
+    def __exit__(self, kind, *_):
+        problems = []
+        for process in ([self.ccmd] if self.ccmd else []) + self.processes[::-1]:
+            try:
+                process.stop()
+            except AssertionError as error:
+                problems.append(error)
+        self.ccmd = None
+        if problems and kind is None:
+            raise problems[0]
+
+    def _start(self, name, args, env=None):
+        process = proc.Process([self.binary(name), *args], os.path.join(self.folder, name), env=env)
+        self.processes.append(process)
+        return process
+
+    def write_config(self, plugins='{ name = "clb"; workers = 4; }', extra="", alicloud="", log_level="debug",
+                     plugin_dir=None, name="ccmd.conf"):
+        path = os.path.join(self.folder, name)
+        url = self.cloud.base
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(
+                f"""plugin_dir = "{plugin_dir or os.path.abspath(os.path.join(self.build, 'plugins'))}";
+kubernetes: {{ kubeconfig = "{os.path.abspath(self.kubeconfig)}"; }};
+log: {{ level = "{log_level}"; }};
+alicloud: {{
+    cluster_id = "{CLUSTER_ID}";
+    endpoints: {{ slb = "{url}"; vpc = "{url}"; ecs = "{url}"; sts = "{url}"; metadata = "{url}"; }};
+    {alicloud}
+}};
+plugins = ( {plugins} );
+{extra}
+"""
+            )
+        return path
+
+    def start_ccmd(self, config=None, env=None):
+        number = sum(1 for _ in os.scandir(self.folder) if _.name.startswith("ccmd-"))
+        environment = {"ACCESS_KEY_ID": ACCESS_KEY, "ACCESS_KEY_SECRET": ACCESS_SECRET, **(env or {})}
+        command = [self.binary("ccmd"), "run", "--config", config or self.config]
+        if os.environ.get("CCM_VALGRIND"):
+            command = ["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=99",
+                       "--errors-for-leak-kinds=definite,indirect,possible", *command]
+        self.ccmd = proc.Process(command, os.path.join(self.folder, f"ccmd-{number}"), env=environment)
+        return self.ccmd
+
+    def stop_ccmd(self):
+        """SIGTERM; asserts a clean exit."""
+        process, self.ccmd = self.ccmd, None
+        process.stop()
+
+    def kill_ccmd(self):
+        """kill -9."""
+        process, self.ccmd = self.ccmd, None
+        process.kill()
+
+    def log(self):
+        """What ccmd wrote so far, over all its starts."""
+        return "".join(
+            open(os.path.join(self.folder, name), encoding="utf-8", errors="replace").read()
+            for name in sorted(os.listdir(self.folder))
+            if name.startswith("ccmd-") and name.endswith(".err")
+        )
+
+    def wait(self, condition, what, timeout=15.0):
+        def checked():
+            if self.ccmd is not None and not self.ccmd.alive():
+                raise AssertionError(f"ccmd ended while waiting for {what}:\n{self.log()[-4000:]}")
+            return condition()
+
+        try:
+            return wait(checked, what, timeout)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n--- ccmd ---\n{self.log()[-6000:]}") from None
+
+    def settled(self):
+        """Wait until everything that was asked for has been done: the last actions are finished, none is running."""
+        previous = None
+
+        def quiet():
+            nonlocal previous
+            current = (self.cloud.mark(), self.kube.mark())
+            running = any(call["http"] == 0 and "cut" not in call for call in self.cloud.calls())
+            same = current == previous and not running
+            previous = current
+            if not same:
+                return False
+            return True
+
+        # Two equal looks with a pause that is long for loopback: nothing is on its way.
+        deadline = time.monotonic() + 10
+        calm_since = None
+        while time.monotonic() < deadline:
+            if quiet():
+                calm_since = calm_since or time.monotonic()
+                if time.monotonic() - calm_since > 0.4:
+                    return
+            else:
+                calm_since = None
+            time.sleep(0.02)
+        raise AssertionError("the world does not settle")
+
+    def kubectl(self, *args, stdin=None):
+        return proc.kubectl(self.kubeconfig, *args, stdin=stdin)
