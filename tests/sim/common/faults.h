@@ -10,7 +10,8 @@
  * was set. p: with this probability (the same sequence in every run). effect  at least one member.
  * delay_ms alone: wait, then go on. code (with http, default 400; or http alone): answer that
  * error, do not execute. cut "before": do not execute, drop the connection; with delay_ms after
- * waiting. cut "after": execute, wait delay_ms, drop the connection. Either wait ends when the
+ * waiting. cut "after": execute, wait delay_ms, drop the connection (of a
+ *         stream: behind its head). Either wait ends when the
  * client goes away. body: answer this text (http default 200), do not execute. truncate: execute,
  * send that many bytes of the body, then drop the connection. headers: added to the answer. cut
  * excludes code, http, body, truncate. count   how often the rule acts before it is spent; default

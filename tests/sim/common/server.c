@@ -268,7 +268,10 @@ static enum MHD_Result serve(struct ccm_sim_server *server, struct MHD_Connectio
         ops->handle(server->config.self, req, reply);
     }
     if (effect.cut == CCM_SIM_CUT_AFTER || reply->drop) {
-        return cut(server, connection, seq, &effect, reply->code, "after");
+        enum MHD_Result r = cut(server, connection, seq, &effect, reply->code, "after");
+
+        /* Of a stream the head goes out, then the connection is dropped. */
+        return reply->stream.next == NULL ? r : reply_send(server, connection, reply, 0);
     }
     if (add_all(&reply->headers, &effect.headers) < 0) {
         ccm_sim_reply_error(reply, 500, "out of memory");

@@ -1,0 +1,27 @@
+/*
+ * Control endpoints of the API server simulator, besides those every simulator has.
+ *
+ * GET /_sim/state answers {"resourceVersion", "watches": {plural: open}, plural: [objects], ...}
+ *
+ * POST /_sim/watch takes {"op": OP, "resource": plural}, answers {"watches": N}. No resource: all.
+ *
+ * - end: regular end of the stream
+ * - drop: the connection is cut
+ * - truncate: half an event, then the connection is cut
+ * - garbage: a line that is no JSON, then the stream goes on
+ * - silence: nothing is ever sent again, the connection stays
+ * - error: an ERROR event (500), then the regular end
+ * - expire: history is forgotten; the watches end, resuming them gives 410
+ */
+#ifndef CCM_KS_CONTROL_H
+#define CCM_KS_CONTROL_H
+
+#include "cluster.h"
+#include "common/request.h"
+#include "util/attr.h"
+
+/* 0, or -ENOENT: no such endpoint. */
+CCM_NODISCARD int ccm_ks_control(struct ccm_ks_cluster *cluster, const struct ccm_sim_request *req,
+                                 struct ccm_sim_reply *reply);
+
+#endif
