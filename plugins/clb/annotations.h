@@ -1,0 +1,27 @@
+/* The annotations of CLB Services: one table, see annotations.c. Pure. Every thread. */
+#ifndef CCM_CLB_ANNOTATIONS_H
+#define CCM_CLB_ANNOTATIONS_H
+
+#include "fields.h"
+#include "service/annotation.h"
+#include "util/attr.h"
+
+#include <stdint.h>
+
+extern const struct ccm_anno_table clb_annotations;
+
+/*
+ * Everything that can be checked without the cloud, in the order: not built, bad values, protocols,
+ * node labels. 0 or -EINVAL with a CCM_ERROR_TERMINAL.
+ */
+CCM_NODISCARD int clb_annotations_check(const struct ccm_service *service, struct ccm_error *err);
+
+/*
+ * Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
+ * protocol. 0 or -EINVAL: malformed list, unknown protocol.
+ */
+CCM_NODISCARD int clb_protocol_of(const struct ccm_service *service,
+                                  const struct ccm_service_port *port, enum clb_protocol *ret,
+                                  struct ccm_error *err);
+
+#endif

@@ -1,0 +1,425 @@
+#include "apply.h"
+
+#include "alicloud/eni.h"
+#include "alicloud/error.h"
+#include "apply_lb.h"
+#include "service/object.h"
+#include "service/owner.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Adds that the quota refused, waiting for the removals of the same group to make room. */
+struct retry {
+    const struct clb_step *steps[64];
+    size_t len;
+};
+
+static int note_change(struct clb_apply *apply, int r)
+{
+    if (r < 0) {
+        /* The cloud has it, our memory does not: read again next time. */
+        apply->entry->valid = false;
+    }
+    return 0;
+}
+
+static struct clb_group *group_of(struct clb_apply *apply, const struct clb_step *step)
+{
+    return step->group_id != NULL ? clb_state_group_by_id(&apply->entry->state, step->group_id)
+                                  : clb_state_group_by_name(&apply->entry->state, step->group_name);
+}
+
+static int put_all(struct ccm_backends *to, const struct ccm_backends *from)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < from->len; i++) {
+        r = ccm_backends_put(to, &from->items[i]);
+    }
+    return r;
+}
+
+static int do_create_group(struct clb_apply *apply, const struct clb_step *step,
+                           struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *id = NULL;
+    struct clb_group *group = NULL;
+    const int r = clb_api_create_group(&apply->call, apply->entry->state.lb.id, step->group_name,
+                                       &step->backends, &id, err);
+
+    if (r < 0) {
+        return r;
+    }
+    group = clb_state_new_group(&apply->entry->state);
+    if (group == NULL) {
+        return note_change(apply, -ENOMEM);
+    }
+    group->id = CCM_STEAL(id);
+    if (clb_text_set(&group->name, step->group_name) < 0) {
+        return note_change(apply, -ENOMEM);
+    }
+    return note_change(apply, put_all(&group->backends, &step->backends));
+}
+
+/* One call with some of a step's backends. */
+static int change_backends(struct clb_apply *apply, const struct clb_step *step,
+                           const struct ccm_backends *set, struct ccm_error *err)
+{
+    struct clb_group *group = group_of(apply, step);
+    int r;
+
+    switch (step->type) {
+    case CLB_STEP_ADD:
+        r = clb_api_add(&apply->call, group->id, group->name, set, err);
+        break;
+    case CLB_STEP_REMOVE:
+        r = clb_api_remove(&apply->call, group->id, group->name, set, err);
+        break;
+    default:
+        r = clb_api_weigh(&apply->call, group->id, group->name, set, err);
+        break;
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (step->type != CLB_STEP_REMOVE) {
+        return note_change(apply, put_all(&group->backends, set));
+    }
+    for (size_t i = 0; i < set->len; i++) {
+        ccm_backends_remove(&group->backends, &set->items[i]);
+    }
+    return 0;
+}
+
+/* The next backends of a step from item *next on, at most `batch`; an add leaves out what an
+ * earlier try has added. */
+static int next_part(struct clb_apply *apply, const struct clb_step *step, size_t *next,
+                     size_t batch, struct ccm_backends *ret)
+{
+    const struct clb_group *group = group_of(apply, step);
+
+    while (*next < step->backends.len && ret->len < batch) {
+        const struct ccm_backend *one = &step->backends.items[(*next)++];
+
+        if (step->type == CLB_STEP_ADD && ccm_backends_find(&group->backends, one) != NULL) {
+            continue;
+        }
+        if (ccm_backends_put(ret, one) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* In portions of the batch size, which may have become smaller since the plan was made. */
+static int change_in_batches(struct clb_apply *apply, const struct clb_step *step,
+                             struct ccm_error *err)
+{
+    size_t next = 0;
+    int r = 0;
+
+    while (r == 0 && next < step->backends.len) {
+        CCM_CLEANUP(ccm_backends_fini) struct ccm_backends part = { 0 };
+        const size_t start = next;
+
+        if (next_part(apply, step, &next, atomic_load(&apply->clb->batch), &part) < 0) {
+            return ccm_error_nomem(err);
+        }
+        r = part.len == 0 ? 0 : change_backends(apply, step, &part, err);
+        if (r < 0 && strcmp(err->code, "TooManyBackendServers") == 0 &&
+            part.len > CLB_BATCH_SMALL) {
+            atomic_store(&apply->clb->batch, CLB_BATCH_SMALL);
+            next = start;
+            r = 0;
+        }
+    }
+    return r;
+}
+
+/* Removing after a failed add must not leave the group without any backend. */
+static bool would_empty(struct clb_apply *apply, const struct clb_step *step, bool add_failed)
+{
+    return add_failed && step->type == CLB_STEP_REMOVE &&
+           group_of(apply, step)->backends.len <= step->backends.len;
+}
+
+static int do_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    struct clb_state *state = &apply->entry->state;
+    const char *group_id = group_of(apply, step)->id;
+    struct clb_listener *listener = NULL;
+    int r;
+
+    if (step->type == CLB_STEP_CREATE_LISTENER) {
+        r = clb_api_create_listener(&apply->call, state->lb.id, &step->listener, group_id, err);
+        listener = r < 0 ? NULL : clb_state_new_listener(state);
+    } else {
+        r = clb_api_update_listener(&apply->call, state->lb.id, &step->listener, group_id, err);
+        listener = r < 0 ? NULL : clb_state_listener(state, step->port, step->protocol);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (listener == NULL) {
+        return note_change(apply, -ENOMEM);
+    }
+    const bool running = step->type == CLB_STEP_UPDATE_LISTENER && step->listener.running;
+
+    r = clb_listener_copy(listener, &step->listener);
+    listener->running = running;
+    return note_change(apply, r < 0 ? r : clb_text_set(&listener->group_id, group_id));
+}
+
+static int do_start(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    struct clb_state *state = &apply->entry->state;
+    const int r =
+        clb_api_start_listener(&apply->call, state->lb.id, step->port, step->protocol, err);
+
+    if (r == 0) {
+        clb_state_listener(state, step->port, step->protocol)->running = true;
+    }
+    return r;
+}
+
+/* Deleting what is not there is done. */
+static int forgive_not_found(int r, const struct ccm_error *err)
+{
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND &&
+                   strcmp(err->code, "InvalidLoadBalancerId.NotFound") != 0
+               ? 0
+               : r;
+}
+
+static int do_delete_listener(struct clb_apply *apply, const struct clb_step *step,
+                              struct ccm_error *err)
+{
+    const int r = forgive_not_found(clb_api_delete_listener(&apply->call, apply->entry->state.lb.id,
+                                                            step->port, step->protocol, err),
+                                    err);
+
+    if (r == 0) {
+        clb_state_drop_listener(&apply->entry->state, step->port, step->protocol);
+    }
+    return r;
+}
+
+static int do_delete_group(struct clb_apply *apply, const struct clb_step *step,
+                           struct ccm_error *err)
+{
+    const int r = forgive_not_found(clb_api_delete_group(&apply->call, step->group_id, err), err);
+
+    if (r == 0) {
+        clb_state_drop_group(&apply->entry->state, step->group_id);
+    }
+    return r;
+}
+
+static int execute(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    switch (step->type) {
+    case CLB_STEP_CREATE_LB:
+    case CLB_STEP_TAG:
+    case CLB_STEP_RENAME:
+    case CLB_STEP_UNPROTECT:
+    case CLB_STEP_DELETE_LB:
+        return clb_apply_lb(apply, step->type, err);
+    case CLB_STEP_CREATE_GROUP:
+        return do_create_group(apply, step, err);
+    case CLB_STEP_ADD:
+    case CLB_STEP_REMOVE:
+    case CLB_STEP_WEIGH:
+        return change_in_batches(apply, step, err);
+    case CLB_STEP_CREATE_LISTENER:
+    case CLB_STEP_UPDATE_LISTENER:
+        return do_listener(apply, step, err);
+    case CLB_STEP_START_LISTENER:
+        return do_start(apply, step, err);
+    case CLB_STEP_DELETE_LISTENER:
+        return do_delete_listener(apply, step, err);
+    case CLB_STEP_DELETE_GROUP:
+        return do_delete_group(apply, step, err);
+    }
+    return 0;
+}
+
+/* What a step needs is missing because an earlier step failed, which was reported there. */
+static bool is_blocked(struct clb_apply *apply, const struct clb_step *step)
+{
+    switch (step->type) {
+    case CLB_STEP_ADD:
+    case CLB_STEP_REMOVE:
+    case CLB_STEP_WEIGH:
+    case CLB_STEP_CREATE_LISTENER:
+    case CLB_STEP_UPDATE_LISTENER:
+        return group_of(apply, step) == NULL;
+    case CLB_STEP_START_LISTENER:
+        return clb_state_listener(&apply->entry->state, step->port, step->protocol) == NULL;
+    default:
+        return false;
+    }
+}
+
+/* Waiting (rate, quota, rights) does not change what the cloud holds; anything else may mean that
+ * it holds something else than we think. */
+static bool keeps_mirror(const struct clb_apply *apply, const struct ccm_error *err)
+{
+    if (apply->call.uncertain) {
+        return false;
+    }
+    switch (ccm_ali_error_find(err->code, err->message, err->http_status)->class_) {
+    case CCM_ALI_CLASS_THROTTLED:
+    case CCM_ALI_CLASS_BUSY:
+    case CCM_ALI_CLASS_CREDENTIAL:
+    case CCM_ALI_CLASS_PERMISSION:
+    case CCM_ALI_CLASS_QUOTA:
+        return true;
+    default:
+        return err->kind == CCM_ERROR_CANCELLED;
+    }
+}
+
+static bool lb_is_gone(const struct ccm_error *err)
+{
+    return strcmp(err->code, "InvalidLoadBalancerId.NotFound") == 0;
+}
+
+/* What the cloud refused may have been an interface that is no more. */
+static void forget_interfaces(struct clb_apply *apply, const struct ccm_backends *set)
+{
+    for (size_t i = 0; i < set->len; i++) {
+        if (set->items[i].type == CCM_BACKEND_ENI) {
+            ccm_eni_forget(apply->clb->ali, set->items[i].server_ip);
+        }
+    }
+}
+
+/* Returns negative when the rest of the plan makes no sense. */
+static int fail(struct clb_apply *apply, const struct clb_step *step, int r, struct ccm_error *err)
+{
+    const char *remedy = ccm_ali_error_remedy(err);
+
+    if (!keeps_mirror(apply, err)) {
+        apply->entry->valid = false;
+        forget_interfaces(apply, &step->backends);
+    }
+    if (lb_is_gone(err)) {
+        apply->entry->attempt++;
+        clb_entry_drop(apply->entry);
+    }
+    if (err->kind == CCM_ERROR_NOT_FOUND ||
+        (err->kind == CCM_ERROR_TERMINAL && !apply->entry->valid && !apply->fresh)) {
+        err->kind = CCM_ERROR_CONFLICT; /* our picture may have been wrong: look again soon */
+    }
+    if (step->port != 0) {
+        (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
+                             clb_protocol_name(step->protocol),
+                             clb_step_name(step->type)); /* the result is r */
+    } else {
+        (void)ccm_error_wrap(err, r, "%s", clb_step_name(step->type)); /* the result is r */
+    }
+    ccm_problems_add(apply->problems, err, remedy);
+    return lb_is_gone(err) || err->kind == CCM_ERROR_CANCELLED ||
+                   step->type == CLB_STEP_CREATE_LB || step->type == CLB_STEP_UNPROTECT ||
+                   step->type == CLB_STEP_DELETE_LB
+               ? r
+               : 0;
+}
+
+static int run_step(struct clb_apply *apply, const struct clb_step *step, struct retry *retry,
+                    bool *add_failed)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r;
+
+    if (is_blocked(apply, step) || (step->last && apply->problems->count > 0) ||
+        (retry->len == 0 && would_empty(apply, step, *add_failed))) {
+        return 0;
+    }
+    apply->call.priority = step->type == CLB_STEP_REMOVE || step->type == CLB_STEP_DELETE_LB
+                               ? CCM_ALI_PRIO_REMOVE
+                               : apply->call.priority;
+    r = execute(apply, step, &err);
+    if (r == 0) {
+        apply->writes++;
+        return 0;
+    }
+    if (step->type == CLB_STEP_ADD) {
+        *add_failed = true;
+        if (strcmp(err.code, "InstanceBackendServerNumberOverLimit") == 0 &&
+            retry->len < CCM_ARRAY_LEN(retry->steps)) {
+            retry->steps[retry->len++] = step;
+            return 0;
+        }
+    }
+    return fail(apply, step, r, &err);
+}
+
+/* The adds that lacked room, once more. */
+static int run_retries(struct clb_apply *apply, struct retry *retry)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < retry->len; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        r = execute(apply, retry->steps[i], &err);
+        if (r < 0) {
+            r = fail(apply, retry->steps[i], r, &err);
+        } else {
+            apply->writes++;
+        }
+    }
+    retry->len = 0;
+    return r;
+}
+
+static bool is_backend_step(const struct clb_step *step)
+{
+    return step->type == CLB_STEP_ADD || step->type == CLB_STEP_REMOVE ||
+           step->type == CLB_STEP_WEIGH;
+}
+
+static bool ends_group(const struct clb_plan *plan, size_t i)
+{
+    return i + 1 == plan->len || !is_backend_step(&plan->steps[i + 1]) ||
+           !ccm_text_equal(plan->steps[i].group_name, plan->steps[i + 1].group_name);
+}
+
+static int check_cancelled(struct clb_apply *apply)
+{
+    const struct ccm_host *host = apply->clb->host;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (!host->cancelled(host, apply->call.req)) {
+        return 0;
+    }
+    (void)ccm_error_set(&err, 0, CCM_ERROR_CANCELLED,
+                        "stopped in the middle"); /* the result is the argument */
+    ccm_problems_add(apply->problems, &err, NULL);
+    return -ECANCELED;
+}
+
+int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
+{
+    const enum ccm_ali_priority priority = apply->call.priority;
+    struct retry retry = { .len = 0 };
+    bool add_failed = false;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < plan->len; i++) {
+        r = check_cancelled(apply);
+        if (r == 0) {
+            apply->call.priority = priority;
+            r = run_step(apply, &plan->steps[i], &retry, &add_failed);
+        }
+        if (r == 0 && ends_group(plan, i)) {
+            r = run_retries(apply, &retry);
+            add_failed = false;
+        }
+    }
+    return r;
+}

@@ -1,0 +1,35 @@
+/* Executes a plan, step by step, and keeps the mirror in line with what the cloud answered. May
+ * block. One thread per pass. */
+#ifndef CCM_CLB_APPLY_H
+#define CCM_CLB_APPLY_H
+
+#include "api.h"
+#include "mirror.h"
+#include "plan.h"
+
+struct clb_apply {
+    struct clb_call call;
+    struct clb *clb;
+    const struct ccm_service *service;
+    struct clb_entry *entry;       /* claimed */
+    const struct clb_model *model; /* NULL for a deletion */
+    bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
+    struct ccm_problems *problems;
+    size_t writes; /* out: calls that succeeded */
+};
+
+/*
+ * Failures go to `problems`: each names port and action, and stops only what depends on it. When
+ * the mirror can no longer be trusted it is marked so (entry->valid): good for messages, not for
+ * the next pass. Returns 0 when the plan was walked to its end, negative when it had to be given up
+ * (no load balancer, shutdown); there is a problem then.
+ */
+CCM_NODISCARD int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan);
+
+/* ClientToken of a creation: the same after a restart, another for other parameters, for another
+ * attempt, or after an earlier load balancer. */
+#define CLB_TOKEN_SIZE 65
+void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb, uint32_t attempt,
+                     char ret[CLB_TOKEN_SIZE]);
+
+#endif

@@ -1,0 +1,10 @@
+/* Part of apply.c: the steps about the load balancer itself. */
+#ifndef CCM_CLB_APPLY_LB_H
+#define CCM_CLB_APPLY_LB_H
+
+#include "apply.h"
+
+CCM_NODISCARD int clb_apply_lb(struct clb_apply *apply, enum clb_step_type type,
+                               struct ccm_error *err);
+
+#endif

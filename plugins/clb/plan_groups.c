@@ -1,0 +1,168 @@
+#include "plan_parts.h"
+
+#include "clb.h"
+#include "util/cleanup.h"
+
+#include <errno.h>
+
+/* Where the steps of one group go. */
+struct target {
+    struct clb_plan *plan;
+    const struct clb_group *have; /* NULL: it is being made */
+    const char *name;
+    uint16_t port;
+    enum clb_protocol protocol;
+    bool last;
+};
+
+static struct clb_step *new_step(const struct target *to, enum clb_step_type type)
+{
+    struct clb_step *step = clb_plan_new_step(to->plan, type, to->port, to->protocol);
+
+    if (step == NULL || clb_text_set(&step->group_name, to->name) < 0 ||
+        (to->have != NULL && clb_text_set(&step->group_id, to->have->id) < 0)) {
+        return NULL;
+    }
+    step->last = to->last;
+    return step;
+}
+
+/* As many steps as the set needs, `batch` backends each. The first `skip` are left out. */
+static int add_batches(const struct target *to, enum clb_step_type type,
+                       const struct ccm_backends *set, size_t skip, size_t batch)
+{
+    struct clb_step *step = NULL;
+
+    for (size_t i = skip; i < set->len; i++) {
+        if ((i - skip) % batch == 0) {
+            step = new_step(to, type);
+        }
+        if (step == NULL || ccm_backends_put(&step->backends, &set->items[i]) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static int create_group(const struct target *to, const struct clb_group *want, size_t batch)
+{
+    struct clb_step *step = new_step(to, CLB_STEP_CREATE_GROUP);
+    const size_t first = batch < CLB_BATCH_SMALL ? batch : CLB_BATCH_SMALL;
+
+    for (size_t i = 0; step != NULL && i < want->backends.len && i < first; i++) {
+        if (ccm_backends_put(&step->backends, &want->backends.items[i]) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return step == NULL ? -ENOMEM : add_batches(to, CLB_STEP_ADD, &want->backends, first, batch);
+}
+
+struct diff {
+    struct ccm_backends add;
+    struct ccm_backends remove;
+    struct ccm_backends weigh;
+};
+
+static void diff_fini(struct diff *diff)
+{
+    ccm_backends_fini(&diff->add);
+    ccm_backends_fini(&diff->remove);
+    ccm_backends_fini(&diff->weigh);
+}
+
+static int diff_backends(const struct ccm_backends *want, const struct ccm_backends *have,
+                         bool keep_weights, struct diff *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < want->len; i++) {
+        const struct ccm_backend *one = &want->items[i];
+        const struct ccm_backend *twin = ccm_backends_find(have, one);
+
+        if (twin == NULL) {
+            r = ccm_backends_put(&ret->add, one);
+        } else if ((twin->flags & CCM_BACKEND_FOREIGN) == 0 &&
+                   ((twin->flags & CCM_BACKEND_RENAMED) != 0 ||
+                    (!keep_weights && twin->weight != one->weight))) {
+            r = ccm_backends_put(&ret->weigh, one);
+        }
+    }
+    for (size_t i = 0; r == 0 && i < have->len; i++) {
+        const struct ccm_backend *one = &have->items[i];
+
+        if ((one->flags & CCM_BACKEND_FOREIGN) == 0 && ccm_backends_find(want, one) == NULL) {
+            r = ccm_backends_put(&ret->remove, one);
+        }
+    }
+    return r;
+}
+
+int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
+                   const struct clb_group *want)
+{
+    CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
+    const struct target to = {
+        .plan = plan,
+        .have = clb_state_group_by_name(in->have, want->name),
+        .name = want->name,
+        .port = want->port,
+        .protocol = want->protocol,
+    };
+    int r;
+
+    if (to.have == NULL) {
+        return create_group(&to, want, in->batch);
+    }
+    r = diff_backends(&want->backends, &to.have->backends, in->model->keep_weights, &diff);
+    if (r == 0) {
+        r = add_batches(&to, CLB_STEP_ADD, &diff.add, 0, in->batch);
+    }
+    if (r == 0 && !want->add_only && !want->hold) {
+        r = add_batches(&to, CLB_STEP_REMOVE, &diff.remove, 0, in->batch);
+    }
+    if (r == 0 && !want->add_only) {
+        r = add_batches(&to, CLB_STEP_WEIGH, &diff.weigh, 0, in->batch);
+    }
+    return r;
+}
+
+/* A group with somebody else's backends loses ours and stays. */
+static int drop_group(struct clb_plan *plan, const struct clb_group *have, size_t batch)
+{
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends ours = { 0 };
+    const struct target to = {
+        .plan = plan, .have = have, .name = have->name, .protocol = CLB_OTHER, .last = true
+    };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
+        if ((have->backends.items[i].flags & CCM_BACKEND_FOREIGN) == 0) {
+            r = ccm_backends_put(&ours, &have->backends.items[i]);
+        }
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (ours.len == have->backends.len) {
+        return new_step(&to, CLB_STEP_DELETE_GROUP) == NULL ? -ENOMEM : 0;
+    }
+    return add_batches(&to, CLB_STEP_REMOVE, &ours, 0, batch);
+}
+
+int clb_plan_stale_groups(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    int r = 0;
+
+    if (in->model->incomplete) {
+        return 0;
+    }
+    for (size_t i = 0; r == 0 && i < in->have->group_count; i++) {
+        const struct clb_group *have = &in->have->groups[i];
+        const struct clb_group *want = clb_state_group_by_name(&in->model->want, have->name);
+
+        if (want == NULL || clb_state_group_by_name(in->have, have->name) != have) {
+            r = drop_group(plan, have, in->batch);
+        }
+    }
+    return r;
+}

@@ -1,0 +1,226 @@
+#include "state.h"
+
+#include "util/array.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void group_fini(struct clb_group *group)
+{
+    free(group->id);
+    free(group->name);
+    ccm_backends_fini(&group->backends);
+}
+
+static void attrs_fini(struct clb_attrs *attrs)
+{
+    for (size_t i = 0; i < attrs->len; i++) {
+        free(attrs->items[i].value);
+    }
+    free(attrs->items);
+}
+
+void clb_listener_fini(struct clb_listener *listener)
+{
+    free(listener->description);
+    free(listener->group_name);
+    free(listener->group_id);
+    attrs_fini(&listener->attrs);
+    memset(listener, 0, sizeof(*listener));
+}
+
+void clb_lb_fini(struct clb_lb *lb)
+{
+    free(lb->id);
+    free(lb->name);
+    free(lb->address);
+    free(lb->address_type);
+    free(lb->vswitch_id);
+    memset(lb, 0, sizeof(*lb));
+}
+
+void clb_state_fini(struct clb_state *state)
+{
+    for (size_t i = 0; i < state->group_count; i++) {
+        group_fini(&state->groups[i]);
+    }
+    for (size_t i = 0; i < state->listener_count; i++) {
+        clb_listener_fini(&state->listeners[i]);
+    }
+    free(state->groups);
+    free(state->listeners);
+    clb_lb_fini(&state->lb);
+    memset(state, 0, sizeof(*state));
+}
+
+int clb_text_set(char **text, const char *value)
+{
+    char *copy = NULL;
+
+    if (!ccm_text_empty(value)) {
+        copy = strdup(value);
+        if (copy == NULL) {
+            return -ENOMEM;
+        }
+    }
+    free(*text);
+    *text = copy;
+    return 0;
+}
+
+struct clb_group *clb_state_new_group(struct clb_state *state)
+{
+    if (ccm_array_grow(&state->groups, &state->group_cap, state->group_count + 1,
+                       sizeof(*state->groups)) < 0) {
+        return NULL;
+    }
+    struct clb_group *group = &state->groups[state->group_count++];
+
+    memset(group, 0, sizeof(*group));
+    return group;
+}
+
+struct clb_listener *clb_state_new_listener(struct clb_state *state)
+{
+    if (ccm_array_grow(&state->listeners, &state->listener_cap, state->listener_count + 1,
+                       sizeof(*state->listeners)) < 0) {
+        return NULL;
+    }
+    struct clb_listener *listener = &state->listeners[state->listener_count++];
+
+    memset(listener, 0, sizeof(*listener));
+    return listener;
+}
+
+void clb_state_drop_group(struct clb_state *state, const char *id)
+{
+    struct clb_group *group = clb_state_group_by_id(state, id);
+
+    if (group == NULL) {
+        return;
+    }
+    const size_t at = (size_t)(group - state->groups);
+
+    group_fini(group);
+    state->group_count--;
+    memmove(group, group + 1, (state->group_count - at) * sizeof(*group));
+}
+
+void clb_state_drop_listener(struct clb_state *state, uint16_t port, enum clb_protocol protocol)
+{
+    struct clb_listener *listener = clb_state_listener(state, port, protocol);
+
+    if (listener == NULL) {
+        return;
+    }
+    const size_t at = (size_t)(listener - state->listeners);
+
+    clb_listener_fini(listener);
+    state->listener_count--;
+    memmove(listener, listener + 1, (state->listener_count - at) * sizeof(*listener));
+}
+
+struct clb_listener *clb_state_listener(const struct clb_state *state, uint16_t port,
+                                        enum clb_protocol protocol)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        if (state->listeners[i].port == port && state->listeners[i].protocol == protocol) {
+            return &state->listeners[i];
+        }
+    }
+    return NULL;
+}
+
+struct clb_group *clb_state_group_by_id(const struct clb_state *state, const char *id)
+{
+    for (size_t i = 0; i < state->group_count; i++) {
+        if (ccm_text_equal(state->groups[i].id, id)) {
+            return &state->groups[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_used(const struct clb_state *state, const struct clb_group *group)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        if (group->id != NULL && ccm_text_equal(state->listeners[i].group_id, group->id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct clb_group *clb_state_group_by_name(const struct clb_state *state, const char *name)
+{
+    struct clb_group *found = NULL;
+
+    for (size_t i = 0; i < state->group_count; i++) {
+        struct clb_group *group = &state->groups[i];
+
+        if (!ccm_text_equal(group->name, name)) {
+            continue;
+        }
+        if (is_used(state, group)) {
+            return group;
+        }
+        found = found == NULL ? group : found;
+    }
+    return found;
+}
+
+int clb_attrs_set(struct clb_attrs *attrs, const struct clb_field *field, const char *value,
+                  bool told)
+{
+    for (size_t i = 0; i < attrs->len; i++) {
+        if (attrs->items[i].field == field) {
+            attrs->items[i].told = told;
+            return clb_text_set(&attrs->items[i].value, value);
+        }
+    }
+    int r = ccm_array_grow(&attrs->items, &attrs->cap, attrs->len + 1, sizeof(*attrs->items));
+
+    if (r < 0) {
+        return r;
+    }
+    char *copy = strdup(value);
+
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    attrs->items[attrs->len++] = (struct clb_attr){ field, copy, told };
+    return 0;
+}
+
+const char *clb_attrs_get(const struct clb_attrs *attrs, const struct clb_field *field)
+{
+    for (size_t i = 0; i < attrs->len; i++) {
+        if (attrs->items[i].field == field) {
+            return attrs->items[i].value;
+        }
+    }
+    return NULL;
+}
+
+int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from)
+{
+    int r = 0;
+
+    to->port = from->port;
+    to->protocol = from->protocol;
+    to->running = from->running;
+    to->broken = from->broken;
+    if (clb_text_set(&to->description, from->description) < 0 ||
+        clb_text_set(&to->group_name, from->group_name) < 0 ||
+        clb_text_set(&to->group_id, from->group_id) < 0) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < from->attrs.len; i++) {
+        const struct clb_attr *attr = &from->attrs.items[i];
+
+        r = clb_attrs_set(&to->attrs, attr->field, attr->value, attr->told);
+    }
+    return r;
+}

@@ -1,0 +1,808 @@
+#include "mini_cloud.h"
+
+#include "alicloud/client.h"
+#include "alicloud/eni.h"
+#include "clb/state.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/jsonw.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LBS 4
+
+struct cloud_lb {
+    struct clb_state state;
+    char *owner;
+    char *cluster;
+    char *token;
+    bool used;
+};
+
+static struct {
+    struct cloud_lb lbs[LBS];
+    size_t next_id;
+    struct ccm_buf log;
+    struct ccm_buf dump;
+    size_t calls;
+    struct mini_fault fault;
+    size_t seen;
+    bool armed;
+    size_t per_call;
+    size_t per_lb;
+    char missing[64];
+    char foreign[64];
+} mini;
+
+/* Set by an action that refuses. */
+static struct {
+    const char *code;
+    uint64_t http;
+} refusal;
+
+static void must(int r)
+{
+    if (r < 0) {
+        abort();
+    }
+}
+
+void mini_begin(void)
+{
+    memset(&mini, 0, sizeof(mini));
+    mini.next_id = 1;
+}
+
+static void lb_fini(struct cloud_lb *lb)
+{
+    clb_state_fini(&lb->state);
+    free(lb->owner);
+    free(lb->cluster);
+    free(lb->token);
+    memset(lb, 0, sizeof(*lb));
+}
+
+void mini_end(void)
+{
+    for (size_t i = 0; i < LBS; i++) {
+        lb_fini(&mini.lbs[i]);
+    }
+    ccm_buf_fini(&mini.log);
+    ccm_buf_fini(&mini.dump);
+}
+
+const char *mini_log(void)
+{
+    return ccm_buf_str(&mini.log);
+}
+
+size_t mini_calls(void)
+{
+    return mini.calls;
+}
+
+void mini_reset_log(void)
+{
+    ccm_buf_reset(&mini.log);
+    mini.calls = 0;
+}
+
+void mini_fail(const struct mini_fault *fault)
+{
+    mini.fault = *fault;
+    mini.fault.nth = fault->nth == 0 ? 1 : fault->nth;
+    mini.fault.times = fault->times == 0 ? 1 : fault->times;
+    mini.seen = 0;
+    mini.armed = true;
+}
+
+void mini_limits(size_t per_call, size_t per_lb)
+{
+    mini.per_call = per_call;
+    mini.per_lb = per_lb;
+}
+
+void mini_eni_missing(const char *address)
+{
+    ccm_text_copy(mini.missing, sizeof(mini.missing), address);
+}
+
+void mini_eni_foreign(const char *address)
+{
+    ccm_text_copy(mini.foreign, sizeof(mini.foreign), address);
+}
+
+/* --- state --- */
+
+static void dump_group(const struct clb_group *group)
+{
+    ccm_buf_addf(&mini.dump, "group %s", group->name);
+    for (size_t i = 0; i < group->backends.len; i++) {
+        const struct ccm_backend *one = &group->backends.items[i];
+
+        ccm_buf_addf(&mini.dump, " %s%s%s:%u=%u", one->server_id,
+                     one->server_ip[0] == '\0' ? "" : "/", one->server_ip, one->port, one->weight);
+    }
+    ccm_buf_addc(&mini.dump, '\n');
+}
+
+const char *mini_dump(void)
+{
+    ccm_buf_reset(&mini.dump);
+    for (size_t i = 0; i < LBS; i++) {
+        const struct clb_state *state = &mini.lbs[i].state;
+
+        if (!mini.lbs[i].used) {
+            continue;
+        }
+        ccm_buf_addf(&mini.dump, "lb %s %s %s\n", state->lb.name, state->lb.address_type,
+                     state->lb.protect ? "protected" : "open");
+        for (size_t g = 0; g < state->group_count; g++) {
+            dump_group(&state->groups[g]);
+        }
+        for (size_t l = 0; l < state->listener_count; l++) {
+            const struct clb_listener *one = &state->listeners[l];
+            const struct clb_group *group = clb_state_group_by_id(state, one->group_id);
+            const char *scheduler = clb_attrs_get(&one->attrs, clb_field_find("Scheduler"));
+
+            ccm_buf_addf(&mini.dump, "%s %u %s %s %s\n", clb_protocol_name(one->protocol),
+                         one->port, one->running ? "running" : "stopped",
+                         scheduler == NULL ? "-" : scheduler, group == NULL ? "-" : group->name);
+        }
+    }
+    return ccm_buf_str(&mini.dump);
+}
+
+static struct cloud_lb *only_lb(void)
+{
+    for (size_t i = 0; i < LBS; i++) {
+        if (mini.lbs[i].used) {
+            return &mini.lbs[i];
+        }
+    }
+    abort();
+}
+
+void mini_delete_lb(void)
+{
+    lb_fini(only_lb());
+}
+
+void mini_stop_listener(uint16_t port)
+{
+    clb_state_listener(&only_lb()->state, port, CLB_TCP)->running = false;
+}
+
+void mini_delete_listener(uint16_t port)
+{
+    clb_state_drop_listener(&only_lb()->state, port, CLB_TCP);
+}
+
+void mini_add_listener(uint16_t port, const char *description)
+{
+    struct clb_listener *one = clb_state_new_listener(&only_lb()->state);
+
+    one->port = port;
+    one->protocol = CLB_TCP;
+    one->running = true;
+    must(clb_text_set(&one->description, description));
+}
+
+void mini_add_backend(const char *group_part, const char *server_id)
+{
+    struct clb_state *state = &only_lb()->state;
+    const struct ccm_backend backend = { .server_id = (char *)(uintptr_t)server_id,
+                                         .port = 1,
+                                         .weight = 1,
+                                         .flags = CCM_BACKEND_FOREIGN };
+
+    for (size_t i = 0; i < state->group_count; i++) {
+        if (strstr(state->groups[i].name, group_part) != NULL) {
+            must(ccm_backends_put(&state->groups[i].backends, &backend));
+        }
+    }
+}
+
+void mini_set_weight(const char *server_id, int weight)
+{
+    struct clb_state *state = &only_lb()->state;
+
+    for (size_t g = 0; g < state->group_count; g++) {
+        for (size_t i = 0; i < state->groups[g].backends.len; i++) {
+            struct ccm_backend *one = &state->groups[g].backends.items[i];
+
+            if (strcmp(one->server_id, server_id) == 0) {
+                one->weight = (uint8_t)weight;
+            }
+        }
+    }
+}
+
+void mini_untag(void)
+{
+    must(clb_text_set(&only_lb()->owner, ""));
+}
+
+void mini_set_cluster(const char *cluster_id)
+{
+    must(clb_text_set(&only_lb()->cluster, cluster_id));
+}
+
+/* --- parameters --- */
+
+static const char *param(const struct ccm_ali_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->params->len; i++) {
+        if (strcmp(call->params->items[i].name, name) == 0) {
+            return call->params->items[i].value;
+        }
+    }
+    return "";
+}
+
+static void refuse(const char *code, uint64_t http)
+{
+    refusal.code = code;
+    refusal.http = http;
+}
+
+static struct cloud_lb *find_lb(const char *id)
+{
+    for (size_t i = 0; i < LBS; i++) {
+        if (mini.lbs[i].used && strcmp(mini.lbs[i].state.lb.id, id) == 0) {
+            return &mini.lbs[i];
+        }
+    }
+    refuse("InvalidLoadBalancerId.NotFound", 404);
+    return NULL;
+}
+
+static struct clb_group *find_group(const char *id, struct cloud_lb **ret_lb)
+{
+    for (size_t i = 0; i < LBS; i++) {
+        struct clb_group *group =
+            mini.lbs[i].used ? clb_state_group_by_id(&mini.lbs[i].state, id) : NULL;
+
+        if (group != NULL) {
+            *ret_lb = &mini.lbs[i];
+            return group;
+        }
+    }
+    refuse("ResourceNotFound.VServerGroup", 404);
+    return NULL;
+}
+
+static struct clb_listener *find_listener(const struct ccm_ali_call *call, struct cloud_lb *lb)
+{
+    uint32_t port = 0;
+
+    must(ccm_parse_u32(param(call, "ListenerPort"), 1, 65535, &port));
+    return clb_state_listener(&lb->state, (uint16_t)port,
+                              clb_protocol_parse(param(call, "ListenerProtocol")));
+}
+
+static void parse_backends(const struct ccm_ali_call *call, struct ccm_backends *ret)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    const char *text = param(call, "BackendServers");
+
+    if (text[0] == '\0') {
+        return;
+    }
+    must(ccm_json_parse(text, strlen(text), &json));
+    for (const cJSON *one = json->child; one != NULL; one = one->next) {
+        const struct ccm_backend backend = {
+            .server_id = (char *)(uintptr_t)ccm_json_text(one, "ServerId"),
+            .server_ip = (char *)(uintptr_t)ccm_json_text(one, "ServerIp"),
+            .port = (uint16_t)ccm_json_i64(one, "Port", 0),
+            .weight = (uint8_t)ccm_json_i64(one, "Weight", 0),
+            .type =
+                strcmp(ccm_json_text(one, "Type"), "eni") == 0 ? CCM_BACKEND_ENI : CCM_BACKEND_ECS,
+        };
+
+        must(ccm_backends_put(ret, &backend));
+    }
+    if (mini.per_call != 0 && ret->len > mini.per_call) {
+        refuse("TooManyBackendServers", 400);
+    }
+}
+
+static size_t count_backends(const struct cloud_lb *lb)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < lb->state.group_count; i++) {
+        count += lb->state.groups[i].backends.len;
+    }
+    return count;
+}
+
+/* --- actions; each fills the answer or refuses --- */
+
+static void write_lb(struct ccm_jsonw *w, const struct cloud_lb *lb)
+{
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
+    ccm_jsonw_str(w, "LoadBalancerName", lb->state.lb.name);
+    ccm_jsonw_str(w, "Address", lb->state.lb.address);
+    ccm_jsonw_str(w, "AddressType", lb->state.lb.address_type);
+    ccm_jsonw_str(w, "DeleteProtection", lb->state.lb.protect ? "on" : "off");
+    ccm_jsonw_open(w, "Tags", '{');
+    ccm_jsonw_open(w, "Tag", '[');
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "TagKey", "ack.aliyun.com");
+    ccm_jsonw_str(w, "TagValue", lb->cluster);
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_close(w, '}');
+}
+
+static void describe_lbs(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    ccm_jsonw_open(w, "LoadBalancers", '{');
+    ccm_jsonw_open(w, "LoadBalancer", '[');
+    for (size_t i = 0; i < LBS; i++) {
+        const struct cloud_lb *lb = &mini.lbs[i];
+        const char *tags = param(call, "Tags");
+
+        if (lb->used &&
+            (tags[0] != '\0' ? lb->owner != NULL && strstr(tags, lb->owner) != NULL
+                             : strcmp(lb->state.lb.name, param(call, "LoadBalancerName")) == 0)) {
+            write_lb(w, lb);
+        }
+    }
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+}
+
+static struct cloud_lb *new_lb(const struct ccm_ali_call *call)
+{
+    CCM_CLEANUP(ccm_freep) char *id = ccm_text_format("lb-%zu", mini.next_id++);
+    struct cloud_lb *lb = NULL;
+
+    for (size_t i = LBS; i > 0; i--) {
+        const char *token = mini.lbs[i - 1].token;
+
+        if (mini.lbs[i - 1].used && ccm_text_equal(token, param(call, "ClientToken"))) {
+            return &mini.lbs[i - 1];
+        }
+        lb = mini.lbs[i - 1].used ? lb : &mini.lbs[i - 1];
+    }
+    lb->used = true;
+    lb->state.lb.protect = true;
+    must(clb_text_set(&lb->state.lb.id, id));
+    must(clb_text_set(&lb->state.lb.name, param(call, "LoadBalancerName")));
+    must(clb_text_set(&lb->state.lb.address, "47.0.0.1"));
+    must(clb_text_set(&lb->state.lb.address_type, param(call, "AddressType")));
+    must(clb_text_set(&lb->owner, param(call, "Tag.1.Value")));
+    must(clb_text_set(&lb->cluster, param(call, "Tag.2.Value")));
+    must(clb_text_set(&lb->token, param(call, "ClientToken")));
+    return lb;
+}
+
+static void create_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    const struct cloud_lb *lb = new_lb(call);
+
+    ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
+    ccm_jsonw_str(w, "Address", lb->state.lb.address);
+}
+
+static void unprotect_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+
+    (void)w; /* the answer is empty */
+    if (lb != NULL) {
+        lb->state.lb.protect = false;
+    }
+}
+
+static void rename_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+
+    (void)w; /* the answer is empty */
+    if (lb != NULL) {
+        must(clb_text_set(&lb->state.lb.name, param(call, "LoadBalancerName")));
+    }
+}
+
+static void tag_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = find_lb(param(call, "ResourceId.1"));
+
+    (void)w; /* the answer is empty */
+    if (lb != NULL) {
+        must(clb_text_set(&lb->owner, param(call, "Tag.1.Value")));
+    }
+}
+
+static void delete_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+
+    (void)w; /* the answer is empty */
+    if (lb != NULL && lb->state.lb.protect) {
+        refuse("OperationDenied.DeleteProtectionIsOn", 400);
+    } else if (lb != NULL) {
+        lb_fini(lb);
+    }
+}
+
+static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    const struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId.1"));
+
+    ccm_jsonw_open(w, "Listeners", '[');
+    for (size_t i = 0; lb != NULL && i < lb->state.listener_count; i++) {
+        const struct clb_listener *one = &lb->state.listeners[i];
+        const char *scheduler = clb_attrs_get(&one->attrs, clb_field_find("Scheduler"));
+
+        ccm_jsonw_open(w, NULL, '{');
+        ccm_jsonw_i64(w, "ListenerPort", one->port);
+        ccm_jsonw_str(w, "ListenerProtocol", clb_protocol_name(one->protocol));
+        ccm_jsonw_str(w, "Status", one->running ? "running" : "stopped");
+        ccm_jsonw_str(w, "Description", one->description);
+        ccm_jsonw_str(w, "VServerGroupId", one->group_id);
+        ccm_jsonw_str(w, "Scheduler", scheduler);
+        ccm_jsonw_open(w, "TCPListenerConfig", '{');
+        ccm_jsonw_i64(w, "PersistenceTimeout", 0);
+        ccm_jsonw_i64(w, "HealthCheckConnectPort", 0);
+        ccm_jsonw_close(w, '}');
+        ccm_jsonw_close(w, '}');
+    }
+    ccm_jsonw_close(w, ']');
+}
+
+static void describe_groups(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    const struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+
+    ccm_jsonw_open(w, "VServerGroups", '{');
+    ccm_jsonw_open(w, "VServerGroup", '[');
+    for (size_t i = 0; lb != NULL && i < lb->state.group_count; i++) {
+        ccm_jsonw_open(w, NULL, '{');
+        ccm_jsonw_str(w, "VServerGroupId", lb->state.groups[i].id);
+        ccm_jsonw_str(w, "VServerGroupName", lb->state.groups[i].name);
+        ccm_jsonw_close(w, '}');
+    }
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+}
+
+static void describe_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = NULL;
+    const struct clb_group *group = find_group(param(call, "VServerGroupId"), &lb);
+
+    ccm_jsonw_open(w, "BackendServers", '{');
+    ccm_jsonw_open(w, "BackendServer", '[');
+    for (size_t i = 0; group != NULL && i < group->backends.len; i++) {
+        const struct ccm_backend *one = &group->backends.items[i];
+
+        ccm_jsonw_open(w, NULL, '{');
+        ccm_jsonw_str(w, "ServerId", one->server_id);
+        ccm_jsonw_str(w, "ServerIp", one->server_ip);
+        ccm_jsonw_i64(w, "Port", one->port);
+        ccm_jsonw_i64(w, "Weight", one->weight);
+        ccm_jsonw_str(w, "Type", one->type == CCM_BACKEND_ENI ? "eni" : "ecs");
+        ccm_jsonw_str(w, "Description",
+                      (one->flags & CCM_BACKEND_FOREIGN) != 0 ? "by hand" : group->name);
+        ccm_jsonw_close(w, '}');
+    }
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+}
+
+static void put_all(struct clb_group *group, const struct ccm_backends *set)
+{
+    for (size_t i = 0; i < set->len; i++) {
+        must(ccm_backends_put(&group->backends, &set->items[i]));
+    }
+}
+
+static void create_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+    CCM_CLEANUP(ccm_freep) char *id = ccm_text_format("rsp-%zu", mini.next_id++);
+    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+
+    parse_backends(call, &set);
+    if (lb == NULL || refusal.code != NULL) {
+        return;
+    }
+    struct clb_group *group = clb_state_new_group(&lb->state);
+
+    must(clb_text_set(&group->id, id));
+    must(clb_text_set(&group->name, param(call, "VServerGroupName")));
+    put_all(group, &set);
+    ccm_jsonw_str(w, "VServerGroupId", id);
+}
+
+static void delete_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = NULL;
+    const struct clb_group *group = find_group(param(call, "VServerGroupId"), &lb);
+
+    (void)w; /* the answer is empty */
+    for (size_t i = 0; group != NULL && i < lb->state.listener_count; i++) {
+        if (ccm_text_equal(lb->state.listeners[i].group_id, group->id)) {
+            refuse("RspoolVipExist", 400);
+            return;
+        }
+    }
+    if (group != NULL) {
+        clb_state_drop_group(&lb->state, param(call, "VServerGroupId"));
+    }
+}
+
+static void add_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+    struct cloud_lb *lb = NULL;
+    struct clb_group *group = find_group(param(call, "VServerGroupId"), &lb);
+
+    (void)w; /* the answer is empty */
+    parse_backends(call, &set);
+    if (group != NULL && mini.per_lb != 0 && count_backends(lb) + set.len > mini.per_lb) {
+        refuse("InstanceBackendServerNumberOverLimit", 400);
+    }
+    if (refusal.code == NULL) {
+        put_all(group, &set);
+    }
+}
+
+static void remove_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+    struct cloud_lb *lb = NULL;
+    struct clb_group *group = find_group(param(call, "VServerGroupId"), &lb);
+
+    (void)w; /* the answer is empty */
+    parse_backends(call, &set);
+    for (size_t i = 0; refusal.code == NULL && i < set.len; i++) {
+        ccm_backends_remove(&group->backends, &set.items[i]);
+    }
+}
+
+static void save_listener(const struct ccm_ali_call *call, struct clb_listener *one)
+{
+    must(clb_text_set(&one->description, param(call, "Description")));
+    must(clb_text_set(&one->group_id, param(call, "VServerGroupId")));
+    if (param(call, "Scheduler")[0] != '\0') {
+        must(clb_attrs_set(&one->attrs, clb_field_find("Scheduler"), param(call, "Scheduler"),
+                           false));
+    }
+}
+
+static enum clb_protocol action_protocol(const struct ccm_ali_call *call)
+{
+    return strstr(call->action, "UDP") != NULL ? CLB_UDP : CLB_TCP;
+}
+
+static void create_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    struct cloud_lb *owner = NULL;
+    uint32_t port = 0;
+
+    (void)w; /* the answer is empty */
+    must(ccm_parse_u32(param(call, "ListenerPort"), 1, 65535, &port));
+    if (lb == NULL || find_group(param(call, "VServerGroupId"), &owner) == NULL) {
+        return;
+    }
+    if (clb_state_listener(&lb->state, (uint16_t)port, action_protocol(call)) != NULL) {
+        refuse("ListenerAlreadyExists", 400);
+        return;
+    }
+    struct clb_listener *one = clb_state_new_listener(&lb->state);
+
+    one->port = (uint16_t)port;
+    one->protocol = action_protocol(call);
+    save_listener(call, one);
+}
+
+static void set_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    uint32_t port = 0;
+
+    (void)w; /* the answer is empty */
+    must(ccm_parse_u32(param(call, "ListenerPort"), 1, 65535, &port));
+    struct clb_listener *one =
+        lb == NULL ? NULL : clb_state_listener(&lb->state, (uint16_t)port, action_protocol(call));
+
+    if (one == NULL) {
+        refuse("ListenerNotFound", 404);
+    } else {
+        save_listener(call, one);
+    }
+}
+
+static void start_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    struct clb_listener *one = lb == NULL ? NULL : find_listener(call, lb);
+
+    (void)w; /* the answer is empty */
+    if (one == NULL) {
+        refuse("ListenerNotFound", 404);
+    } else if (one->running) {
+        refuse("Operation.NotAllowed", 400);
+    } else {
+        one->running = true;
+    }
+}
+
+static void delete_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+{
+    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    const struct clb_listener *one = lb == NULL ? NULL : find_listener(call, lb);
+
+    (void)w; /* the answer is empty */
+    if (one == NULL) {
+        refuse("ListenerNotFound", 404);
+    } else {
+        clb_state_drop_listener(&lb->state, one->port, one->protocol);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*run)(const struct ccm_ali_call *call, struct ccm_jsonw *w);
+} actions[] = {
+    { "DescribeLoadBalancers", describe_lbs },
+    { "CreateLoadBalancer", create_lb },
+    { "SetLoadBalancerDeleteProtection", unprotect_lb },
+    { "SetLoadBalancerName", rename_lb },
+    { "TagResources", tag_lb },
+    { "DeleteLoadBalancer", delete_lb },
+    { "DescribeLoadBalancerListeners", describe_listeners },
+    { "DescribeVServerGroups", describe_groups },
+    { "DescribeVServerGroupAttribute", describe_group },
+    { "CreateVServerGroup", create_group },
+    { "DeleteVServerGroup", delete_group },
+    { "AddVServerGroupBackendServers", add_backends },
+    { "RemoveVServerGroupBackendServers", remove_backends },
+    { "SetVServerGroupAttribute", add_backends },
+    { "CreateLoadBalancerTCPListener", create_listener },
+    { "CreateLoadBalancerUDPListener", create_listener },
+    { "SetLoadBalancerTCPListenerAttribute", set_listener },
+    { "SetLoadBalancerUDPListenerAttribute", set_listener },
+    { "StartLoadBalancerListener", start_listener },
+    { "DeleteLoadBalancerListener", delete_listener },
+};
+
+/* --- what the plugin calls --- */
+
+static uint64_t kind_of(const char *code)
+{
+    return strstr(code, "NotFound") != NULL ? CCM_ERROR_NOT_FOUND : CCM_ERROR_TERMINAL;
+}
+
+static int failure(const struct ccm_ali_call *call, const char *code, uint64_t kind, uint64_t http,
+                   struct ccm_error *err)
+{
+    const int r = ccm_error_set(err, -EIO, kind, "%s: %s: message (RequestId req-%zu)",
+                                call->action, code, mini.calls);
+
+    ccm_text_copy(err->code, sizeof(err->code), code);
+    (void)snprintf(err->request_id, sizeof(err->request_id), "req-%zu", mini.calls); /* fits */
+    err->http_status = http;
+    return r;
+}
+
+static bool hits(const struct ccm_ali_call *call)
+{
+    if (!mini.armed ||
+        (mini.fault.action != NULL && strcmp(mini.fault.action, call->action) != 0)) {
+        return false;
+    }
+    mini.seen++;
+    if (mini.seen >= mini.fault.nth + mini.fault.times - 1) {
+        mini.armed = false;
+    }
+    return mini.seen >= mini.fault.nth;
+}
+
+static int run_action(const struct ccm_ali_call *call, cJSON **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf answer = { .max = 1 << 20 };
+    struct ccm_jsonw w = { .buf = &answer };
+
+    refuse(NULL, 0);
+    ccm_jsonw_open(&w, NULL, '{');
+    for (size_t i = 0; i < CCM_ARRAY_LEN(actions); i++) {
+        if (strcmp(actions[i].name, call->action) == 0) {
+            actions[i].run(call, &w);
+        }
+    }
+    ccm_jsonw_str(&w, "RequestId", "r");
+    ccm_jsonw_close(&w, '}');
+    if (refusal.code != NULL) {
+        return failure(call, refusal.code, kind_of(refusal.code), refusal.http, err);
+    }
+    if (ret != NULL) {
+        must(ccm_json_parse(ccm_buf_str(&answer), answer.len, ret));
+    }
+    return 0;
+}
+
+int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                 const struct ccm_ali_call *call, cJSON **ret, bool *ret_uncertain,
+                 struct ccm_error *err)
+{
+    const bool hit = hits(call);
+
+    (void)ali;  /* there is only one cloud here */
+    (void)host; /* as above */
+    (void)req;  /* nothing blocks */
+    ccm_buf_addf(&mini.log, "%s%s", mini.log.len == 0 ? "" : " ", call->action);
+    mini.calls++;
+    *ret_uncertain = false;
+    if (!hit) {
+        return run_action(call, ret, err);
+    }
+    if (mini.fault.executed) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+
+        (void)run_action(call, NULL, &ignored); /* the answer is lost */
+    }
+    *ret_uncertain = mini.fault.uncertain;
+    return failure(call, mini.fault.code, mini.fault.kind, mini.fault.http, err);
+}
+
+int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                    const char *const *addresses, size_t count, struct ccm_eni *ret,
+                    struct ccm_error *err)
+{
+    (void)ali;  /* as above */
+    (void)host; /* as above */
+    (void)req;  /* as above */
+    (void)err;  /* never fails */
+    for (size_t i = 0; i < count; i++) {
+        ret[i].state = strcmp(addresses[i], mini.missing) == 0   ? CCM_ENI_MISSING
+                       : strcmp(addresses[i], mini.foreign) == 0 ? CCM_ENI_FOREIGN
+                                                                 : CCM_ENI_FOUND;
+        (void)snprintf(ret[i].id, sizeof(ret[i].id), "eni-%s", addresses[i]); /* fits */
+    }
+    return 0;
+}
+
+void ccm_eni_forget(struct ccm_ali *ali, const char *address)
+{
+    (void)ali;     /* as above */
+    (void)address; /* nothing is cached here */
+}
+
+const char *ccm_ali_cluster_id(const struct ccm_ali *ali)
+{
+    (void)ali; /* as above */
+    return MINI_CLUSTER;
+}
+
+const char *ccm_ali_vpc_id(const struct ccm_ali *ali)
+{
+    (void)ali; /* as above */
+    return "vpc-1";
+}
+
+const char *ccm_ali_resource_group_id(const struct ccm_ali *ali)
+{
+    (void)ali; /* as above */
+    return "";
+}
+
+const char *const *ccm_ali_vswitch_ids(const struct ccm_ali *ali)
+{
+    static const char *const ids[] = { "vsw-1", "vsw-2", NULL };
+
+    (void)ali; /* as above */
+    return ids;
+}

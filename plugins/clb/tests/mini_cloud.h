@@ -1,0 +1,56 @@
+/*
+ * The actions of the cloud that this plugin uses, in the test's own process: state, call log,
+ * faults. It stands in for ccm_ali_call() and its neighbours, so that a test sees every call
+ * between two steps of the plugin. One thread; one cloud at a time.
+ */
+#ifndef CCM_CLB_TESTS_MINI_CLOUD_H
+#define CCM_CLB_TESTS_MINI_CLOUD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MINI_CLUSTER "c1"
+
+void mini_begin(void);
+void mini_end(void);
+
+/* Names of the actions since the last reset, separated by blanks. */
+const char *mini_log(void);
+size_t mini_calls(void);
+void mini_reset_log(void);
+
+/* All that exists, one line per thing, sorted as created. */
+const char *mini_dump(void);
+
+/* The nth call from now on (1 = next), or the next call of that action, fails. */
+struct mini_fault {
+    const char *action; /* NULL: whatever call comes nth */
+    size_t nth;         /* 0 counts as 1 */
+    size_t times;       /* 0 counts as 1 */
+    bool executed;      /* it runs first, then the answer is lost */
+    bool uncertain;
+    const char *code;
+    uint64_t kind; /* CCM_ERROR_* */
+    uint64_t http;
+};
+void mini_fail(const struct mini_fault *fault);
+
+/* Most backends per call and per load balancer; 0 = no limit. */
+void mini_limits(size_t per_call, size_t per_lb);
+
+/* What others do behind the controller's back. */
+void mini_delete_lb(void);
+void mini_stop_listener(uint16_t port);
+void mini_delete_listener(uint16_t port);
+void mini_add_listener(uint16_t port, const char *description);
+void mini_add_backend(const char *group_part, const char *server_id);
+void mini_set_weight(const char *server_id, int weight);
+void mini_untag(void);
+void mini_set_cluster(const char *cluster_id);
+
+/* Addresses without interface (inside the VPC) and outside of it; others get "eni-" + address. */
+void mini_eni_missing(const char *address);
+void mini_eni_foreign(const char *address);
+
+#endif

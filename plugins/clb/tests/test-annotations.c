@@ -1,0 +1,129 @@
+/* The table itself, and protocol-port. */
+#include "check.h"
+
+#include "clb/annotations.h"
+#include "service/candidate.h"
+#include "service/tests/objects.h"
+
+#include <string.h>
+
+static void test_table(void **state)
+{
+    (void)state;
+    assert_int_equal(clb_annotations.count, 69);
+    for (size_t i = 0; i < clb_annotations.count; i++) {
+        const struct ccm_anno *row = &clb_annotations.rows[i];
+
+        assert_true(row->help != NULL && row->help[strlen(row->help) - 1] == '.');
+        assert_ptr_equal(ccm_anno_find(&clb_annotations, row->name), row);
+        assert_true((row->type == CCM_ANNO_ENUM) == (row->values != NULL));
+        assert_true(row->type != CCM_ANNO_INT || row->min < row->max);
+        assert_true((row->group == CCM_ANNO_CLASS) == ((row->flags & CCM_ANNO_FULL_KEY) != 0));
+    }
+}
+
+/* Every annotation that this version cannot do refuses the Service. */
+static void test_not_built(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < clb_annotations.count; i++) {
+        const struct ccm_anno *row = &clb_annotations.rows[i];
+        struct ccm_service *service = obj_service();
+        struct ccm_error err = CCM_ERROR_INIT;
+        char key[128];
+
+        if ((row->flags & CCM_ANNO_NOT_BUILT) == 0) {
+            continue;
+        }
+        (void)snprintf(key, sizeof(key), P "%s", row->name); /* fits */
+        obj_annotate(&service->meta, key, "1");
+        assert_true(clb_annotations_check(service, &err) < 0);
+        assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
+        assert_non_null(strstr(err.message, key));
+        assert_non_null(strstr(err.message, "this version does not support"));
+    }
+}
+
+struct protocol_case {
+    const char *value;
+    const char *protocol; /* of the port */
+    int64_t port;
+    const char *expect; /* "tcp", "udp", or the start of the message */
+};
+
+static void test_protocol(void **state)
+{
+    static const struct protocol_case cases[] = {
+        { NULL, "TCP", 80, "tcp" },
+        { NULL, "UDP", 80, "udp" },
+        { NULL, "SCTP", 80, "SCTP protocol is not supported" },
+        { "udp:80", "TCP", 80, "udp" },
+        { "udp:80", "TCP", 81, "tcp" },
+        { "udp:81,tcp:80", "UDP", 80, "tcp" },
+        { " UDP : 80 ", "TCP", 80, "udp" },
+        { "udp:80,nonsense", "TCP", 80, "udp" },
+        { "nonsense,udp:80", "TCP", 80,
+          "port and protocol format must be like 'https:443' with colon separated. "
+          "got=[[nonsense]]" },
+        { "udp:81,,tcp:80", "TCP", 80, "port and protocol format must be like" },
+        { "quic:80", "TCP", 80,
+          "port protocol format must be either [http|https|tcp|udp], protocol not supported wit "
+          "[quic]\n" },
+        { "http:80", "TCP", 80,
+          "annotation " P "protocol-port: this version does not support http" },
+        { "https:443", "TCP", 80, "annotation " P "protocol-port: this version does not support" },
+        { "", "TCP", 80, "tcp" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_service *service = obj_service();
+        struct ccm_error err = CCM_ERROR_INIT;
+        enum clb_protocol protocol = CLB_OTHER;
+
+        obj_port(service, "p", cases[i].protocol, cases[i].port, "80", 30080);
+        if (cases[i].value != NULL) {
+            obj_annotate(&service->meta, P "protocol-port", cases[i].value);
+        }
+        const int r = clb_protocol_of(service, service->ports[0], &protocol, &err);
+        const char *got = r < 0 ? err.message : clb_protocol_name(protocol);
+
+        if (strncmp(got, cases[i].expect, strlen(cases[i].expect)) != 0) {
+            fail_msg("%s: %s", cases[i].value, got);
+        }
+        assert_int_equal(clb_annotations_check(service, &err), r);
+    }
+}
+
+static void test_other_checks(void **state)
+{
+    struct ccm_service *service = obj_service();
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)state;
+    obj_annotate(&service->meta, P "address-type", "intranet");
+    obj_annotate(&service->meta, P "vswitch-id", "vsw-1");
+    obj_annotate(&service->meta, P "scheduler", "wrr");
+    obj_annotate(&service->meta, P "backend-label", "a=b");
+    obj_annotate(&service->meta, CCM_BACKEND_TYPE_KEY, "eni");
+    assert_int_equal(clb_annotations_check(service, &err), 0);
+    obj_annotate(&service->meta, P "backend-label", "a=b,c");
+    assert_true(clb_annotations_check(service, &err) < 0);
+    assert_string_equal(err.message, "get nodes error: filter nodes by label error: parse backend "
+                                     "label: c, [k1=v1,k2=v2]");
+    obj_annotate(&service->meta, P "address-type", "private");
+    assert_true(clb_annotations_check(service, &err) < 0);
+    assert_non_null(strstr(err.message, "must be one of [internet|intranet], got [private]"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test_teardown(test_not_built, obj_end),
+        cmocka_unit_test_teardown(test_protocol, obj_end),
+        cmocka_unit_test_teardown(test_other_checks, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

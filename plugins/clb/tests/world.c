@@ -1,0 +1,135 @@
+#include "world.h"
+
+#include "clb/reconcile.h"
+#include "service/class.h"
+#include "service/hash.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void start(struct world *world)
+{
+    const struct ccm_host *host = fake_host_table(world->fake);
+
+    memset(&world->clb, 0, sizeof(world->clb));
+    world->clb.host = host;
+    world->clb.store = clb_store_new();
+    assert_non_null(world->clb.store);
+    world->clb.life = (struct ccm_life){ host, CLB_FINALIZER, CLB_COMPONENT };
+    atomic_init(&world->clb.batch, CLB_BATCH_DEFAULT);
+}
+
+void world_begin(struct world *world)
+{
+    memset(world, 0, sizeof(*world));
+    mini_begin();
+    world->fake = fake_host_new();
+    start(world);
+    world->service = obj_service();
+    obj_port(world->service, "http", "TCP", 80, "8080", 30080);
+    obj_port(world->service, "https", "TCP", 443, "8443", 30443);
+    world->slice = obj_slice("web-1");
+    obj_endpoint(world->slice, "10.1.0.1", "n1", READY);
+    obj_endpoint(world->slice, "10.1.0.2", "n2", READY);
+    obj_slice_port(world->slice, "http", 8080);
+    obj_slice_port(world->slice, "https", 8443);
+    world_add_node(world, "n1", "cn-hangzhou.i-1");
+    world_add_node(world, "n2", "alicloud://cn-hangzhou.i-2");
+    world_put(world);
+}
+
+void world_end(struct world *world)
+{
+    assert_int_equal(fake_host_borrowed(world->fake), 0);
+    clb_store_free(world->clb.store);
+    fake_host_free(world->fake);
+    mini_end();
+    (void)obj_end(NULL); /* always 0 */
+}
+
+void world_restart(struct world *world)
+{
+    clb_store_free(world->clb.store);
+    start(world);
+}
+
+void world_put(struct world *world)
+{
+    fake_host_put(world->fake, &world->service->meta);
+    fake_host_put(world->fake, &world->slice->meta);
+}
+
+void world_add_node(struct world *world, const char *name, const char *provider_id)
+{
+    fake_host_put(world->fake, &obj_node(name, provider_id)->meta);
+}
+
+int world_run(struct world *world)
+{
+    const char *const keys[] = { "default/web" };
+    const struct ccm_request req = {
+        .struct_size = sizeof(req),
+        .keys = keys,
+        .key_count = 1,
+        .deadline_ms = fake_host_now(world->fake) + 60000,
+        .id = "1",
+    };
+    struct ccm_result result = { .struct_size = sizeof(result) };
+
+    ccm_error_clear(&world->err);
+    return clb_reconcile(&world->clb, &req, &result, &world->err);
+}
+
+void world_converge(struct world *world)
+{
+    for (int i = 0; i < 10; i++) {
+        if (world_run(world) == 0) {
+            return;
+        }
+    }
+    fail_msg("no success: %s", world->err.message);
+}
+
+void world_settle(struct world *world)
+{
+    struct ccm_object *meta = &world->service->meta;
+    char hash[CCM_HASH_TEXT];
+
+    world->service->ingress = NULL;
+    world->service->ingress_count = 0;
+    meta->finalizers = NULL;
+    meta->finalizer_count = 0;
+    if (ccm_class_needs_delete(world->service)) {
+        obj_label(meta, CCM_HASH_LABEL, NULL);
+        obj_label(meta, CCM_LIFE_LB_LABEL, NULL);
+    } else {
+        assert_int_equal(ccm_hash_service(world->service, hash), 0);
+        obj_label(meta, CCM_HASH_LABEL, hash);
+        obj_label(meta, CCM_LIFE_LB_LABEL, "lb-1");
+        obj_finalizer(meta, CLB_FINALIZER);
+        obj_ingress(world->service, "47.0.0.1", "");
+    }
+    world_put(world);
+}
+
+void world_steady(struct world *world)
+{
+    world_converge(world);
+    world_settle(world);
+    mini_reset_log();
+    world->events = fake_host_event_count(world->fake);
+}
+
+const char *world_event(struct world *world)
+{
+    static char text[2048];
+
+    if (world->events >= fake_host_event_count(world->fake)) {
+        return NULL;
+    }
+    const struct fake_event *event = fake_host_event(world->fake, world->events++);
+
+    (void)snprintf(text, sizeof(text), "%s: %s", event->reason, event->message); /* cut is fine */
+    return text;
+}

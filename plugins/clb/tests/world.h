@@ -1,0 +1,45 @@
+/* A cluster with one Service, a mini cloud, and the plugin between them. One thread. */
+#ifndef CCM_CLB_TESTS_WORLD_H
+#define CCM_CLB_TESTS_WORLD_H
+
+#include "check.h"
+
+#include "clb/clb.h"
+#include "clb/mirror.h"
+#include "mini_cloud.h"
+#include "service/tests/objects.h"
+#include "support/fake_host.h"
+
+#define LB_NAME "a5e4dbfc9c2ae4642b0335607860aef6"
+#define READY   CCM_ENDPOINT_READY
+
+struct world {
+    struct fake_host *fake;
+    struct clb clb;
+    struct ccm_service *service;
+    struct ccm_endpoint_slice *slice;
+    struct ccm_error err; /* of the last pass */
+    size_t events;        /* seen by world_event() */
+};
+
+/* Two ready nodes (i-1, i-2), Service default/web with tcp 80 and tcp 443, one endpoint on each
+ * node. */
+void world_begin(struct world *world);
+void world_end(struct world *world);
+/* Forget everything the plugin remembers. */
+void world_restart(struct world *world);
+/* Make the caches show the present members of the objects, as a new version. */
+void world_put(struct world *world);
+void world_add_node(struct world *world, const char *name, const char *provider_id);
+/* One pass; its result. */
+int world_run(struct world *world);
+/* Passes until one succeeds (at most ten). */
+void world_converge(struct world *world);
+/* What the API server would have made of the patches of a successful pass. */
+void world_settle(struct world *world);
+/* Converged, settled, log and event counters reset. */
+void world_steady(struct world *world);
+/* Next event not yet looked at, as "Reason: message"; NULL when there is none. */
+const char *world_event(struct world *world);
+
+#endif

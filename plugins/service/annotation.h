@@ -1,0 +1,84 @@
+/*
+ * Annotations as data. A controller lists what it understands in one table; the table drives
+ * look-up, validation, hints about unknown keys and the documentation. Pure. Every thread.
+ */
+#ifndef CCM_SERVICE_ANNOTATION_H
+#define CCM_SERVICE_ANNOTATION_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "util/attr.h"
+#include "util/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CCM_ANNO_PREFIX        "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+#define CCM_ANNO_LEGACY_PREFIX "service.beta.kubernetes.io/alicloud-loadbalancer-"
+
+enum ccm_anno_type {
+    CCM_ANNO_TEXT,
+    CCM_ANNO_INT,    /* min..max; checked without blanks being stripped */
+    CCM_ANNO_ENUM,   /* one of `values`, "a|b|c" */
+    CCM_ANNO_SWITCH, /* "on" or "off" */
+    CCM_ANNO_ANY,    /* any value counts as given; the controller looks at it itself */
+};
+
+/* How a bad number is reported; people search for these texts. */
+enum ccm_anno_message {
+    CCM_ANNO_SAYS_VALUE,   /* our own form */
+    CCM_ANNO_SAYS_INTEGER, /* "Annotation {label} must be integer, but got [...]. message=[...] " */
+    CCM_ANNO_SAYS_RANGE,   /* "{label} must be integer in range [a,b] , got [...]" */
+};
+
+enum ccm_anno_group { CCM_ANNO_INSTANCE, CCM_ANNO_LISTENER, CCM_ANNO_BACKEND, CCM_ANNO_CLASS };
+
+#define CCM_ANNO_NOT_BUILT                                                                         \
+    1U                        /* known, but this version cannot do it: such a Service is refused   \
+                               */
+#define CCM_ANNO_FULL_KEY 2U  /* `name` is the whole key, there is no prefix and no legacy form */
+#define CCM_ANNO_MUTABLE  4U  /* a later change reaches the existing load balancer */
+#define CCM_ANNO_NO_CASE  8U  /* the case of an ENUM value does not matter */
+#define CCM_ANNO_EMPTY    16U /* an empty value means something */
+
+struct ccm_anno {
+    const char *name; /* suffix behind the prefix, or the whole key */
+    enum ccm_anno_group group;
+    enum ccm_anno_type type;
+    unsigned flags;
+    int64_t min;
+    int64_t max;
+    const char *values;   /* ENUM */
+    const char *fallback; /* what holds without it, for people; NULL = the cloud decides */
+    const char *field;    /* parameter of the cloud's API; NULL = none */
+    enum ccm_anno_message says;
+    const char *label; /* how messages call it; NULL = name */
+    const char *help;  /* one sentence for people */
+};
+
+struct ccm_anno_table {
+    const struct ccm_anno *rows;
+    size_t count;
+};
+
+/* The value for a suffix, "" when it is not set. A present key hides the legacy key, also when
+ * empty. */
+const char *ccm_anno_get(const struct ccm_object *object, const char *suffix);
+/* The same for a row. */
+const char *ccm_anno_value(const struct ccm_object *object, const struct ccm_anno *row);
+const struct ccm_anno *ccm_anno_find(const struct ccm_anno_table *table, const char *name);
+
+/*
+ * All values that are set: known to be built, and well-formed. 0, or -EINVAL with a
+ * CCM_ERROR_TERMINAL that names key and value; what is not built is reported first.
+ */
+CCM_NODISCARD int ccm_anno_check(const struct ccm_anno_table *table,
+                                 const struct ccm_object *object, struct ccm_error *err);
+
+/* Append one sentence per key with one of our prefixes that the table lacks, with the nearest known
+ * suffix as a guess. Nothing is appended when all are known. */
+void ccm_anno_unknown(const struct ccm_anno_table *table, const struct ccm_object *object,
+                      struct ccm_buf *text);
+
+#endif

@@ -1,0 +1,120 @@
+#include "service/backend.h"
+
+#include "util/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ccm_backends_fini(struct ccm_backends *set)
+{
+    for (size_t i = 0; i < set->len; i++) {
+        free(set->items[i].server_id);
+    }
+    free(set->items);
+    memset(set, 0, sizeof(*set));
+}
+
+int ccm_backend_compare(const struct ccm_backend *a, const struct ccm_backend *b)
+{
+    int order = (int)a->type - (int)b->type;
+
+    if (order == 0) {
+        order = strcmp(a->server_id, b->server_id);
+    }
+    if (order == 0 && a->type == CCM_BACKEND_ENI) {
+        order = strcmp(a->server_ip, b->server_ip);
+    }
+    return order != 0 ? order : (int)a->port - (int)b->port;
+}
+
+/* Index of the first one that is not less; *ret_found tells whether it is equal. */
+static size_t lower_bound(const struct ccm_backends *set, const struct ccm_backend *backend,
+                          bool *ret_found)
+{
+    size_t low = 0;
+    size_t high = set->len;
+
+    *ret_found = false;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = ccm_backend_compare(&set->items[middle], backend);
+
+        if (order == 0) {
+            *ret_found = true;
+            return middle;
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static int copy(struct ccm_backend *to, const struct ccm_backend *from)
+{
+    const char *ip =
+        from->type == CCM_BACKEND_ENI && from->server_ip != NULL ? from->server_ip : "";
+    const size_t id_size = strlen(from->server_id) + 1;
+    const size_t ip_size = strlen(ip) + 1;
+    char *block = malloc(id_size + ip_size);
+
+    if (block == NULL) {
+        return -ENOMEM;
+    }
+    memcpy(block, from->server_id, id_size);
+    memcpy(block + id_size, ip, ip_size);
+    *to = *from;
+    to->server_id = block;
+    to->server_ip = block + id_size;
+    return 0;
+}
+
+int ccm_backends_put(struct ccm_backends *set, const struct ccm_backend *backend)
+{
+    bool found = false;
+    const size_t at = lower_bound(set, backend, &found);
+
+    if (found) {
+        set->items[at].weight = backend->weight;
+        set->items[at].flags = backend->flags;
+        return 0;
+    }
+    int r = ccm_array_grow(&set->items, &set->cap, set->len + 1, sizeof(*set->items));
+    struct ccm_backend fresh = { .server_id = NULL };
+
+    if (r == 0) {
+        r = copy(&fresh, backend);
+    }
+    if (r < 0) {
+        return r;
+    }
+    memmove(&set->items[at + 1], &set->items[at], (set->len - at) * sizeof(*set->items));
+    set->items[at] = fresh;
+    set->len++;
+    return 0;
+}
+
+void ccm_backends_remove(struct ccm_backends *set, const struct ccm_backend *backend)
+{
+    bool found = false;
+    const size_t at = lower_bound(set, backend, &found);
+
+    if (!found) {
+        return;
+    }
+    free(set->items[at].server_id);
+    set->len--;
+    memmove(&set->items[at], &set->items[at + 1], (set->len - at) * sizeof(*set->items));
+}
+
+struct ccm_backend *ccm_backends_find(const struct ccm_backends *set,
+                                      const struct ccm_backend *backend)
+{
+    bool found = false;
+    const size_t at = lower_bound(set, backend, &found);
+
+    return found ? &set->items[at] : NULL;
+}

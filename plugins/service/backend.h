@@ -1,0 +1,48 @@
+/*
+ * A set of backends, desired or present, ordered by identity: type, server, address, port. Compact,
+ * because the present ones of every load balancer are held in memory. One thread at a time per set.
+ */
+#ifndef CCM_SERVICE_BACKEND_H
+#define CCM_SERVICE_BACKEND_H
+
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ccm_backend_type { CCM_BACKEND_ECS, CCM_BACKEND_ENI };
+
+#define CCM_BACKEND_FOREIGN 1U /* present, but not described as ours: never changed */
+#define CCM_BACKEND_RENAMED 2U /* ours, under another description than the wanted one */
+
+struct ccm_backend {
+    char *server_id; /* one block holds both texts */
+    char *server_ip; /* "" for instances */
+    uint16_t port;
+    uint8_t weight;
+    uint8_t type;  /* enum ccm_backend_type */
+    uint8_t flags; /* CCM_BACKEND_* */
+};
+
+struct ccm_backends {
+    struct ccm_backend *items;
+    size_t len;
+    size_t cap;
+};
+
+void ccm_backends_fini(struct ccm_backends *set);
+
+/* Insert a copy (strings too) or replace the one of equal identity. server_ip is ignored for
+ * instances. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_backends_put(struct ccm_backends *set, const struct ccm_backend *backend);
+/* Take out the one of equal identity, if it is there. */
+void ccm_backends_remove(struct ccm_backends *set, const struct ccm_backend *backend);
+/* The one of equal identity, or NULL. Valid until the next change. */
+struct ccm_backend *ccm_backends_find(const struct ccm_backends *set,
+                                      const struct ccm_backend *backend);
+
+/* Order by identity: <0, 0, >0. */
+int ccm_backend_compare(const struct ccm_backend *a, const struct ccm_backend *b);
+
+#endif

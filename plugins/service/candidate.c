@@ -1,0 +1,208 @@
+#include "service/candidate.h"
+
+#include "service/endpoint.h"
+#include "service/object.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum ccm_backend_mode ccm_backend_mode(const struct ccm_service *service, bool default_eni)
+{
+    const char *type = ccm_object_annotation(&service->meta, CCM_BACKEND_TYPE_KEY);
+
+    if (ccm_text_empty(type) ? default_eni : strcmp(type, "eni") == 0) {
+        return CCM_MODE_ENI;
+    }
+    return ccm_text_equal(service->external_traffic_policy, "Local") ? CCM_MODE_LOCAL
+                                                                     : CCM_MODE_CLUSTER;
+}
+
+void ccm_candidates_fini(struct ccm_candidates *candidates)
+{
+    free(candidates->items);
+    memset(candidates, 0, sizeof(*candidates));
+}
+
+static int add(struct ccm_candidates *to, const struct ccm_candidate *one, struct ccm_error *err)
+{
+    if (ccm_array_grow(&to->items, &to->cap, to->len + 1, sizeof(*to->items)) < 0) {
+        return ccm_error_nomem(err);
+    }
+    to->items[to->len++] = *one;
+    return 0;
+}
+
+static int add_pod(struct ccm_candidates *to, const struct ccm_endpoint_ref *ref,
+                   struct ccm_error *err)
+{
+    const struct ccm_candidate one = { ref->endpoint->address, "", ref->port, 0, 0 };
+
+    return add(to, &one, err);
+}
+
+static int add_instance(struct ccm_candidates *to, const struct ccm_node_entry *entry,
+                        const struct ccm_service_port *port, struct ccm_error *err)
+{
+    const struct ccm_candidate one = { "", entry->instance_id, (uint16_t)port->node_port, 0, 0 };
+
+    return add(to, &one, err);
+}
+
+static int build_eni(const struct ccm_endpoints *endpoints, struct ccm_candidates *ret,
+                     struct ccm_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
+        r = add_pod(ret, &endpoints->items[i], err);
+    }
+    return r;
+}
+
+static int find_node(const struct ccm_candidate_input *in, const struct ccm_endpoint *endpoint,
+                     struct ccm_node_entry **ret, struct ccm_error *err)
+{
+    if (endpoint->node_name[0] == '\0') {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "add ecs backends for service[%s] error, NodeName is nil for ip %s ",
+                             in->service->meta.key, endpoint->address);
+    }
+    *ret = ccm_node_table_get(in->nodes, endpoint->node_name);
+    return 0;
+}
+
+static int build_local(const struct ccm_candidate_input *in, const struct ccm_service_port *port,
+                       const struct ccm_endpoints *endpoints, struct ccm_candidates *ret,
+                       struct ccm_error *err)
+{
+    for (size_t i = 0; i < endpoints->len; i++) {
+        struct ccm_node_entry *entry = NULL;
+        int r = find_node(in, endpoints->items[i].endpoint, &entry, err);
+
+        if (r == 0 && entry != NULL && entry->use == CCM_NODE_VIRTUAL) {
+            r = add_pod(ret, &endpoints->items[i], err);
+        } else if (r == 0 && entry != NULL && entry->use == CCM_NODE_BACKEND) {
+            if (entry->pods++ == 0) {
+                r = add_instance(ret, entry, port, err);
+            }
+        }
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+static int build_cluster(const struct ccm_candidate_input *in, const struct ccm_service_port *port,
+                         const struct ccm_endpoints *endpoints, struct ccm_candidates *ret,
+                         struct ccm_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < in->nodes->len; i++) {
+        if (in->nodes->items[i].use == CCM_NODE_BACKEND) {
+            r = add_instance(ret, &in->nodes->items[i], port, err);
+        }
+    }
+    for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
+        struct ccm_node_entry *entry = NULL;
+
+        r = find_node(in, endpoints->items[i].endpoint, &entry, err);
+        if (r == 0 && entry != NULL && entry->use == CCM_NODE_VIRTUAL) {
+            r = add_pod(ret, &endpoints->items[i], err);
+        }
+    }
+    return r;
+}
+
+/* Copy the pod counters of the nodes to the candidates, and say how many backends there were before
+ * those of one instance became one. */
+static void count_pods(const struct ccm_candidate_input *in, struct ccm_candidates *ret,
+                       uint32_t *ret_total, uint32_t *ret_max)
+{
+    uint32_t total = 0;
+    uint32_t max = 0;
+
+    for (size_t i = 0; i < ret->len; i++) {
+        if (ret->items[i].instance_id[0] == '\0') {
+            total++;
+        }
+    }
+    for (size_t n = 0; n < in->nodes->len; n++) {
+        const struct ccm_node_entry *entry = &in->nodes->items[n];
+
+        for (size_t i = 0; entry->pods > 0 && i < ret->len; i++) {
+            if (ret->items[i].instance_id == entry->instance_id) {
+                ret->items[i].pods = entry->pods;
+            }
+        }
+        total += entry->pods;
+        max = entry->pods > max ? entry->pods : max;
+    }
+    *ret_total = total;
+    *ret_max = max;
+}
+
+static void weigh(const struct ccm_candidate_input *in, struct ccm_candidates *ret)
+{
+    struct ccm_weight_rule rule = in->weight;
+    uint32_t total = (uint32_t)ret->len;
+    uint32_t max = 0;
+
+    rule.local = in->mode == CCM_MODE_LOCAL;
+    if (rule.local) {
+        count_pods(in, ret, &total, &max);
+    }
+    for (size_t i = 0; i < ret->len; i++) {
+        ret->items[i].weight = ccm_weight_compute(&rule, ret->items[i].pods, max, total);
+    }
+}
+
+static int check_node_port(const struct ccm_candidate_input *in,
+                           const struct ccm_service_port *port, struct ccm_error *err)
+{
+    if (in->mode == CCM_MODE_ENI || (port->node_port >= 1 && port->node_port <= UINT16_MAX)) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "the Service has no node port (allocateLoadBalancerNodePorts is false?), "
+                         "and nodes as backends need one: allow node ports or set annotation "
+                         "%s to eni",
+                         CCM_BACKEND_TYPE_KEY);
+}
+
+int ccm_candidates_build(const struct ccm_candidate_input *in, const struct ccm_service_port *port,
+                         struct ccm_candidates *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_endpoints_fini) struct ccm_endpoints endpoints = { 0 };
+    int r = check_node_port(in, port, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (ccm_endpoints_collect(in->slices, in->slice_count, port, in->ipv6, &endpoints) < 0) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t i = 0; i < in->nodes->len; i++) {
+        in->nodes->items[i].pods = 0;
+    }
+    ret->hold = in->nodes->all_not_ready;
+    switch (in->mode) {
+    case CCM_MODE_ENI:
+        r = build_eni(&endpoints, ret, err);
+        break;
+    case CCM_MODE_LOCAL:
+        r = build_local(in, port, &endpoints, ret, err);
+        break;
+    case CCM_MODE_CLUSTER:
+        r = build_cluster(in, port, &endpoints, ret, err);
+        break;
+    }
+    if (r == 0) {
+        weigh(in, ret);
+    }
+    return r;
+}

@@ -1,0 +1,64 @@
+/*
+ * Who should take the traffic of one Service port: from nodes and endpoints to candidates, before
+ * pod addresses are resolved to network interfaces. Pure. Every thread.
+ */
+#ifndef CCM_SERVICE_CANDIDATE_H
+#define CCM_SERVICE_CANDIDATE_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "service/node.h"
+#include "service/weight.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ccm_backend_mode {
+    CCM_MODE_CLUSTER, /* every node, at the node port */
+    CCM_MODE_LOCAL,   /* nodes with endpoints, at the node port, by number of pods */
+    CCM_MODE_ENI,     /* every endpoint, at its own address */
+};
+
+struct ccm_candidate {
+    const char *address;     /* pod address; "" for an instance */
+    const char *instance_id; /* "" for a pod */
+    uint16_t port;
+    uint32_t pods;
+    uint32_t weight;
+};
+
+struct ccm_candidates {
+    struct ccm_candidate *items;
+    size_t len;
+    size_t cap;
+    bool hold; /* nothing may be removed: all instances turned NotReady at once */
+};
+
+struct ccm_candidate_input {
+    const struct ccm_service *service;
+    const struct ccm_object *const *slices; /* of this Service */
+    size_t slice_count;
+    struct ccm_node_table *nodes; /* its `pods` counters are scratch space */
+    enum ccm_backend_mode mode;
+    bool ipv6;
+    struct ccm_weight_rule weight; /* `local` is set from the mode */
+};
+
+/* The mode: "eni" or another non-empty value of the backend-type annotation decides, else
+ * default_eni. */
+#define CCM_BACKEND_TYPE_KEY "service.beta.kubernetes.io/backend-type"
+enum ccm_backend_mode ccm_backend_mode(const struct ccm_service *service, bool default_eni);
+
+/*
+ * Candidates of one port; strings are borrowed from the objects. 0, -ENOMEM, or -EINVAL
+ * (CCM_ERROR_TERMINAL: no node port, endpoint without node name). The caller finishes `ret` in any
+ * case.
+ */
+CCM_NODISCARD int ccm_candidates_build(const struct ccm_candidate_input *in,
+                                       const struct ccm_service_port *port,
+                                       struct ccm_candidates *ret, struct ccm_error *err);
+void ccm_candidates_fini(struct ccm_candidates *candidates);
+
+#endif

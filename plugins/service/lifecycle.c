@@ -1,0 +1,178 @@
+#include "service/lifecycle.h"
+
+#include "service/hash.h"
+#include "service/object.h"
+#include "util/buf.h"
+#include "util/jsonw.h"
+#include "util/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BODY_MAX 4096
+
+static int patch(const struct ccm_life *life, const struct ccm_request *req,
+                 const struct ccm_service *service, uint64_t type, const char *subresource,
+                 const struct ccm_buf *body, struct ccm_error *err)
+{
+    if (ccm_buf_error(body) < 0) {
+        return ccm_error_nomem(err);
+    }
+    const struct ccm_patch request = {
+        .struct_size = sizeof(request),
+        .kind = CCM_KIND_SERVICE,
+        .type = type,
+        .namespace_ = service->meta.namespace_,
+        .name = service->meta.name,
+        .subresource = subresource,
+        .body = ccm_buf_str(body),
+    };
+
+    return life->host->patch(life->host, req, &request, err);
+}
+
+static int patch_finalizer(const struct ccm_life *life, const struct ccm_request *req,
+                           const struct ccm_service *service, const char *directive,
+                           struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", service->meta.uid);
+    ccm_jsonw_open(&w, directive, '[');
+    ccm_jsonw_str(&w, NULL, life->finalizer);
+    ccm_jsonw_close(&w, ']');
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+    return patch(life, req, service, CCM_PATCH_STRATEGIC, "", &body, err);
+}
+
+int ccm_life_add_finalizer(const struct ccm_life *life, const struct ccm_request *req,
+                           const struct ccm_service *service, struct ccm_error *err)
+{
+    if (ccm_object_has_finalizer(&service->meta, life->finalizer)) {
+        return 0;
+    }
+    return patch_finalizer(life, req, service, "finalizers", err);
+}
+
+int ccm_life_remove_finalizer(const struct ccm_life *life, const struct ccm_request *req,
+                              const struct ccm_service *service, struct ccm_error *err)
+{
+    if (!ccm_object_has_finalizer(&service->meta, life->finalizer)) {
+        return 0;
+    }
+    const int r = patch_finalizer(life, req, service, "$deleteFromPrimitiveList/finalizers", err);
+
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+}
+
+static bool label_differs(const struct ccm_service *service, const char *key, const char *value)
+{
+    const char *present = ccm_object_label(&service->meta, key);
+
+    if (value == NULL) {
+        return false;
+    }
+    return value[0] == '\0' ? present != NULL : !ccm_text_equal(present, value);
+}
+
+static bool ingress_differs(const struct ccm_service *service, const char *ip)
+{
+    if (ip == NULL) {
+        return false;
+    }
+    if (ip[0] == '\0') {
+        return service->ingress_count != 0;
+    }
+    return service->ingress_count != 1 || !ccm_text_equal(service->ingress[0]->ip, ip) ||
+           !ccm_text_empty(service->ingress[0]->hostname);
+}
+
+static void write_label(struct ccm_jsonw *w, const struct ccm_service *service, const char *key,
+                        const char *value)
+{
+    if (label_differs(service, key, value)) {
+        ccm_jsonw_str(w, key, value[0] == '\0' ? NULL : value);
+    }
+}
+
+static void write_ingress(struct ccm_jsonw *w, const char *ip)
+{
+    ccm_jsonw_open(w, "status", '{');
+    ccm_jsonw_open(w, "loadBalancer", '{');
+    if (ip[0] == '\0') {
+        ccm_jsonw_raw(w, "ingress", "null");
+    } else {
+        ccm_jsonw_open(w, "ingress", '[');
+        ccm_jsonw_open(w, NULL, '{');
+        ccm_jsonw_str(w, "ip", ip);
+        ccm_jsonw_close(w, '}');
+        ccm_jsonw_close(w, ']');
+    }
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_close(w, '}');
+}
+
+static void write_state(struct ccm_buf *body, const struct ccm_service *service,
+                        const struct ccm_life_state *state)
+{
+    struct ccm_jsonw w = { .buf = body };
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", service->meta.uid);
+    ccm_jsonw_open(&w, "labels", '{');
+    write_label(&w, service, CCM_HASH_LABEL, state->hash);
+    write_label(&w, service, CCM_LIFE_LB_LABEL, state->lb_id);
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+    if (ingress_differs(service, state->ip)) {
+        write_ingress(&w, state->ip);
+    }
+    ccm_jsonw_close(&w, '}');
+}
+
+int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
+                     const struct ccm_service *service, const struct ccm_life_state *state,
+                     bool *ret_written, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+
+    *ret_written = label_differs(service, CCM_HASH_LABEL, state->hash) ||
+                   label_differs(service, CCM_LIFE_LB_LABEL, state->lb_id) ||
+                   ingress_differs(service, state->ip);
+    if (!*ret_written) {
+        return 0;
+    }
+    write_state(&body, service, state);
+
+    const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+}
+
+void ccm_life_event(const struct ccm_life *life, const struct ccm_service *service, bool warning,
+                    const char *reason, const char *format, ...)
+{
+    char message[1024];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof(message), format, args); /* cut by contract */
+    va_end(args);
+
+    const struct ccm_event event = {
+        .struct_size = sizeof(event),
+        .object = &service->meta,
+        .component = life->component,
+        .reason = reason,
+        .message = message,
+        .warning = warning ? 1 : 0,
+    };
+
+    life->host->event(life->host, &event);
+}

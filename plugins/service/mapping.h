@@ -1,0 +1,27 @@
+/*
+ * From changes of objects to keys in the queue: which Services a change concerns. Runs in the
+ * reflector's thread; no I/O.
+ */
+#ifndef CCM_SERVICE_MAPPING_H
+#define CCM_SERVICE_MAPPING_H
+
+#include "ccm/plugin.h"
+
+#include <stdbool.h>
+
+struct ccm_mapping {
+    const struct ccm_host *host;
+    const char *finalizer; /* a Service that carries it is always looked at */
+    const char *component; /* of events */
+    bool default_eni;      /* backend mode of Services that do not say */
+    bool (*is_ours)(const struct ccm_service *service);
+};
+
+void ccm_mapping_service(const struct ccm_mapping *mapping, const struct ccm_change *change);
+void ccm_mapping_slice(const struct ccm_mapping *mapping, const struct ccm_change *change);
+/* Fans out to every Service with nodes as backends; `delay_ms` lets several changes become one
+ * pass. */
+void ccm_mapping_node(const struct ccm_mapping *mapping, const struct ccm_change *change,
+                      uint64_t delay_ms);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Ownership keys: the text "k8s/{port}/{service}/{namespace}/{cluster}" that names our vServer
+ * groups and describes our listeners and backends. Only what carries such a key of this Service and
+ * cluster is ever changed or deleted. Pure. Every thread.
+ */
+#ifndef CCM_SERVICE_OWNER_H
+#define CCM_SERVICE_OWNER_H
+
+#include "ccm/object.h"
+
+#include <stdbool.h>
+
+enum ccm_owner {
+    CCM_OWNER_NONE,  /* no ownership key: made by a person or another program */
+    CCM_OWNER_OURS,  /* this Service of this cluster */
+    CCM_OWNER_OTHER, /* another Service or another cluster */
+};
+
+/* The key; heap, the caller frees. NULL on ENOMEM. */
+char *ccm_owner_format(const char *port, const struct ccm_object *service, const char *cluster_id);
+
+/* Whose key it is. port_is_number: a part 2 that is no number makes it CCM_OWNER_NONE (listeners).
+ */
+enum ccm_owner ccm_owner_parse(const char *text, bool port_is_number,
+                               const struct ccm_object *service, const char *cluster_id);
+
+/* Name that a load balancer of this Service has unless told otherwise, and the value of its
+ * ownership tag. */
+#define CCM_OWNER_LB_NAME 33
+void ccm_owner_lb_name(const struct ccm_object *service, char ret[CCM_OWNER_LB_NAME]);
+
+#endif

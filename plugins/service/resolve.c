@@ -1,0 +1,116 @@
+#include "service/resolve.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/strmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lookup {
+    struct ccm_strmap *index; /* address -> position + 1, as a pointer-sized number */
+    const char **addresses;
+    size_t len;
+    size_t cap;
+    struct ccm_eni *found;
+};
+
+static void lookup_fini(struct lookup *lookup)
+{
+    ccm_strmap_free(lookup->index);
+    free(lookup->addresses);
+    free(lookup->found);
+}
+
+void ccm_resolved_fini(struct ccm_resolved *resolved)
+{
+    ccm_backends_fini(&resolved->backends);
+    ccm_buf_fini(&resolved->invalid);
+    ccm_buf_fini(&resolved->foreign);
+}
+
+static int gather(struct lookup *lookup, const char *address)
+{
+    int r;
+
+    if (address[0] == '\0' || ccm_strmap_has(lookup->index, address)) {
+        return 0;
+    }
+    r = ccm_array_grow(&lookup->addresses, &lookup->cap, lookup->len + 1,
+                       sizeof(*lookup->addresses));
+    if (r == 0) {
+        lookup->addresses[lookup->len++] = address;
+        r = ccm_strmap_set(lookup->index, address, (void *)(uintptr_t)lookup->len);
+    }
+    return r;
+}
+
+static const struct ccm_eni *find(const struct lookup *lookup, const char *address)
+{
+    return &lookup->found[(uintptr_t)ccm_strmap_get(lookup->index, address) - 1];
+}
+
+static int put(struct ccm_resolved *ret, const struct ccm_candidate *one, const char *eni)
+{
+    const bool pod = one->address[0] != '\0';
+    const struct ccm_backend backend = {
+        .server_id = (char *)(uintptr_t)(pod ? eni : one->instance_id), /* copied by put */
+        .server_ip = (char *)(uintptr_t)one->address,
+        .port = one->port,
+        .weight = (uint8_t)one->weight,
+        .type = pod ? CCM_BACKEND_ENI : CCM_BACKEND_ECS,
+    };
+
+    return ccm_backends_put(&ret->backends, &backend);
+}
+
+static void note(struct ccm_buf *list, const char *address)
+{
+    ccm_buf_addf(list, "%s%s", list->len == 0 ? "" : ",", address);
+}
+
+static int settle(const struct lookup *lookup, const struct ccm_candidates *set,
+                  struct ccm_resolved *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < set->len; i++) {
+        const struct ccm_candidate *one = &set->items[i];
+        const struct ccm_eni *eni = one->address[0] == '\0' ? NULL : find(lookup, one->address);
+
+        if (eni == NULL || eni->state == CCM_ENI_FOUND) {
+            r = put(ret, one, eni == NULL ? "" : eni->id);
+        } else {
+            note(eni->state == CCM_ENI_MISSING ? &ret->invalid : &ret->foreign, one->address);
+        }
+    }
+    return r;
+}
+
+int ccm_resolve(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                const struct ccm_candidates *sets, size_t count, struct ccm_resolved *ret,
+                struct ccm_error *err)
+{
+    CCM_CLEANUP(lookup_fini) struct lookup lookup = { .index = ccm_strmap_new(NULL) };
+    int r = lookup.index == NULL ? -1 : 0;
+
+    for (size_t s = 0; s < count; s++) {
+        for (size_t i = 0; r == 0 && i < sets[s].len; i++) {
+            r = gather(&lookup, sets[s].items[i].address);
+        }
+    }
+    lookup.found = calloc(lookup.len == 0 ? 1 : lookup.len, sizeof(*lookup.found));
+    if (r < 0 || lookup.found == NULL) {
+        return ccm_error_nomem(err);
+    }
+    if (lookup.len > 0) {
+        r = ccm_eni_resolve(ali, host, req, lookup.addresses, lookup.len, lookup.found, err);
+        if (r < 0) {
+            return ccm_error_wrap(err, r, "call DescribeNetworkInterfaces");
+        }
+    }
+    for (size_t s = 0; r == 0 && s < count; s++) {
+        r = settle(&lookup, &sets[s], &ret[s]);
+    }
+    return r < 0 ? ccm_error_nomem(err) : 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * From candidates to backends: pod addresses become network interfaces, in one look-up for all
+ * ports of a pass. May block (cloud call). Every thread.
+ */
+#ifndef CCM_SERVICE_RESOLVE_H
+#define CCM_SERVICE_RESOLVE_H
+
+#include "alicloud/eni.h"
+#include "service/backend.h"
+#include "service/candidate.h"
+#include "util/buf.h"
+
+/* Result for one set of candidates. The caller finishes it. */
+struct ccm_resolved {
+    struct ccm_backends backends;
+    struct ccm_buf invalid; /* addresses inside the VPC without interface, "a,b"; "" = none */
+    struct ccm_buf foreign; /* addresses outside the VPC; "" = none */
+};
+
+void ccm_resolved_fini(struct ccm_resolved *resolved);
+
+/*
+ * ret[i] belongs to sets[i]. All or nothing: when a read fails, no set is usable. No call is made
+ * without pod candidates. 0 or negative.
+ */
+CCM_NODISCARD int ccm_resolve(struct ccm_ali *ali, const struct ccm_host *host,
+                              const struct ccm_request *req, const struct ccm_candidates *sets,
+                              size_t count, struct ccm_resolved *ret, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,150 @@
+/* Look-up, validation and hints. */
+#include "check.h"
+#include "objects.h"
+#include "service/annotation.h"
+#include "util/cleanup.h"
+
+#include <string.h>
+
+#define LEGACY "service.beta.kubernetes.io/alicloud-loadbalancer-"
+
+static const struct ccm_anno rows[] = {
+    { .name = "text", .type = CCM_ANNO_TEXT },
+    { .name = "count", .type = CCM_ANNO_INT, .min = 1, .max = 60 },
+    { .name = "seconds",
+      .type = CCM_ANNO_INT,
+      .max = 60,
+      .says = CCM_ANNO_SAYS_INTEGER,
+      .label = "IdleTimeout" },
+    { .name = "default-weight",
+      .type = CCM_ANNO_INT,
+      .max = 100,
+      .says = CCM_ANNO_SAYS_RANGE,
+      .label = "default weight" },
+    { .name = "kind", .type = CCM_ANNO_ENUM, .values = "one|two" },
+    { .name = "any-case", .type = CCM_ANNO_ENUM, .values = "one|two", .flags = CCM_ANNO_NO_CASE },
+    { .name = "switch", .type = CCM_ANNO_SWITCH },
+    { .name = "later", .type = CCM_ANNO_TEXT, .flags = CCM_ANNO_NOT_BUILT },
+    { .name = "example.com/whole-key", .type = CCM_ANNO_TEXT, .flags = CCM_ANNO_FULL_KEY },
+};
+static const struct ccm_anno_table table = { rows, CCM_ARRAY_LEN(rows) };
+
+static void test_lookup(void **state)
+{
+    struct ccm_service *service = obj_service();
+
+    (void)state;
+    assert_string_equal(ccm_anno_get(&service->meta, "text"), "");
+    obj_annotate(&service->meta, LEGACY "text", "old");
+    assert_string_equal(ccm_anno_get(&service->meta, "text"), "old");
+    obj_annotate(&service->meta, P "text", "new");
+    assert_string_equal(ccm_anno_get(&service->meta, "text"), "new");
+    obj_annotate(&service->meta, P "text", "");
+    assert_string_equal(ccm_anno_get(&service->meta, "text"), "");
+    obj_annotate(&service->meta, "example.com/whole-key", "v");
+    assert_string_equal(ccm_anno_value(&service->meta, &rows[8]), "v");
+}
+
+struct check_case {
+    const char *name;
+    const char *value;
+    const char *message; /* NULL: good */
+};
+
+static void test_check(void **state)
+{
+    static const struct check_case cases[] = {
+        { "text", "anything at all", NULL },
+        { "text", "", NULL },
+        { "count", "60", NULL },
+        { "count", "", NULL },
+        { "count", "61", "count must be integer, got [61], error: value out of range" },
+        { "count", "1x", "count must be integer, got [1x], error: invalid syntax" },
+        { "count", " 1", "count must be integer, got [ 1], error: invalid syntax" },
+        { "seconds", "abc",
+          "Annotation IdleTimeout must be integer, but got [abc]. message=[invalid syntax] " },
+        { "default-weight", "0", NULL },
+        { "default-weight", "abc", "default weight must be integer in range [0,100] , got [abc]" },
+        { "default-weight", "150", "default weight must be integer in range [0,100] , got [150]" },
+        { "default-weight", "-1", "default weight must be integer in range [0,100] , got [-1]" },
+        { "kind", "two", NULL },
+        { "kind", "Two", "annotation " P "kind must be one of [one|two], got [Two]" },
+        { "kind", "on", "annotation " P "kind must be one of [one|two], got [on]" },
+        { "any-case", "TWO", NULL },
+        { "switch", "on", NULL },
+        { "switch", "true", "annotation " P "switch must be one of [on|off], got [true]" },
+        { "later", "", NULL },
+        { "later", "x",
+          "this version does not support annotation " P "later: remove it, nothing was changed in "
+          "the cloud" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_service *service = obj_service();
+        struct ccm_error err = CCM_ERROR_INIT;
+        char key[128];
+
+        (void)snprintf(key, sizeof(key), P "%s", cases[i].name); /* fits */
+        obj_annotate(&service->meta, key, cases[i].value);
+
+        const int r = ccm_anno_check(&table, &service->meta, &err);
+
+        if ((r == 0) != (cases[i].message == NULL)) {
+            fail_msg("%s=%s: %d %s", cases[i].name, cases[i].value, r, err.message);
+        }
+        if (cases[i].message != NULL) {
+            assert_string_equal(err.message, cases[i].message);
+            assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
+        }
+    }
+}
+
+static void test_unknown(void **state)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
+    struct ccm_service *service = obj_service();
+
+    (void)state;
+    obj_annotate(&service->meta, "somebody.else/text", "x");
+    obj_annotate(&service->meta, P "text", "x");
+    obj_annotate(&service->meta, "example.com/whole-key", "x");
+    ccm_anno_unknown(&table, &service->meta, &text);
+    assert_string_equal(ccm_buf_str(&text), "");
+    obj_annotate(&service->meta, P "default-wieght", "x");
+    ccm_anno_unknown(&table, &service->meta, &text);
+    assert_string_equal(ccm_buf_str(&text), "annotation " P "default-wieght is unknown and has no "
+                                            "effect, did you mean " P "default-weight?");
+    ccm_buf_reset(&text);
+    obj_annotate(&service->meta, P "default-wieght", NULL);
+    obj_annotate(&service->meta, LEGACY "zzzzzz", "x");
+    ccm_anno_unknown(&table, &service->meta, &text);
+    assert_string_equal(ccm_buf_str(&text),
+                        "annotation " LEGACY "zzzzzz is unknown and has no effect");
+}
+
+static void test_long_unknown(void **state)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
+    struct ccm_service *service = obj_service();
+    char key[300] = P;
+
+    (void)state;
+    memset(key + strlen(key), 'x', 200);
+    obj_annotate(&service->meta, key, "v");
+    ccm_anno_unknown(&table, &service->meta, &text);
+    assert_non_null(strstr(ccm_buf_str(&text), "xxx is unknown and has no effect"));
+    assert_null(strstr(ccm_buf_str(&text), "did you mean"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_lookup, obj_end),
+        cmocka_unit_test_teardown(test_check, obj_end),
+        cmocka_unit_test_teardown(test_unknown, obj_end),
+        cmocka_unit_test_teardown(test_long_unknown, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

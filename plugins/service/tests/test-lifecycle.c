@@ -1,0 +1,129 @@
+/* What is written to the API server, and when nothing is. */
+#include "check.h"
+#include "objects.h"
+#include "service/hash.h"
+#include "service/lifecycle.h"
+#include "support/fake_host.h"
+
+#include <errno.h>
+
+#define FINALIZER "example.com/f"
+
+struct fixture {
+    struct fake_host *fake;
+    struct ccm_life life;
+    struct ccm_request req;
+    struct ccm_service *service;
+    struct ccm_error err;
+};
+
+static void begin(struct fixture *fixture)
+{
+    fixture->fake = fake_host_new();
+    fixture->life = (struct ccm_life){ fake_host_table(fixture->fake), FINALIZER, "test" };
+    fixture->req = (struct ccm_request){ .struct_size = sizeof(fixture->req) };
+    fixture->service = obj_service();
+    fixture->err = (struct ccm_error)CCM_ERROR_INIT;
+}
+
+static void expect_patch(struct fixture *fixture, size_t index, uint64_t type,
+                         const char *subresource, const char *body)
+{
+    const struct fake_patch *patch = fake_host_patch(fixture->fake, index);
+
+    assert_non_null(patch);
+    assert_int_equal(patch->type, type);
+    assert_string_equal(patch->key, "default/web");
+    assert_string_equal(patch->subresource, subresource);
+    assert_string_equal(patch->body, body);
+}
+
+static void test_finalizer(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    assert_int_equal(ccm_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 0);
+    assert_int_equal(ccm_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    expect_patch(&f, 0, CCM_PATCH_STRATEGIC, "",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"finalizers\":[\"" FINALIZER "\"]}}");
+    obj_finalizer(&f.service->meta, FINALIZER);
+    assert_int_equal(ccm_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 1);
+    assert_int_equal(ccm_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    expect_patch(&f, 1, CCM_PATCH_STRATEGIC, "",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"$deleteFromPrimitiveList/finalizers\":[\"" FINALIZER "\"]}}");
+    fake_host_patch_result(f.fake, -ENOENT, CCM_ERROR_NOT_FOUND);
+    assert_int_equal(ccm_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
+    assert_true(ccm_life_remove_finalizer(&f.life, &f.req, f.service, &f.err) < 0);
+    fake_host_free(f.fake);
+}
+
+static void publish(struct fixture *f, const struct ccm_life_state *want, bool expect)
+{
+    bool written = !expect;
+
+    assert_int_equal(ccm_life_publish(&f->life, &f->req, f->service, want, &written, &f->err), 0);
+    assert_int_equal(written, expect);
+}
+
+static void test_publish(void **state)
+{
+    const struct ccm_life_state all = { "h1", "lb-1", "1.2.3.4" };
+    const struct ccm_life_state part = { NULL, "lb-1", "5.6.7.8" };
+    const struct ccm_life_state none = { "", "", "" };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    publish(&f, &none, false);
+    publish(&f, &all, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" CCM_HASH_LABEL
+                 "\":\"h1\",\"" CCM_LIFE_LB_LABEL "\":\"lb-1\"}},\"status\":{\"loadBalancer\":{"
+                 "\"ingress\":[{\"ip\":\"1.2.3.4\"}]}}}");
+    obj_label(&f.service->meta, CCM_HASH_LABEL, "h1");
+    obj_label(&f.service->meta, CCM_LIFE_LB_LABEL, "lb-1");
+    obj_ingress(f.service, "1.2.3.4", "");
+    publish(&f, &all, false);
+    publish(&f, &part, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
+                 "\"loadBalancer\":{\"ingress\":[{\"ip\":\"5.6.7.8\"}]}}}");
+    publish(&f, &none, true);
+    expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" CCM_HASH_LABEL
+                 "\":null,\"" CCM_LIFE_LB_LABEL "\":null}},\"status\":{\"loadBalancer\":{"
+                 "\"ingress\":null}}}");
+    obj_ingress(f.service, "9.9.9.9", "");
+    publish(&f, &all, true);
+    fake_host_free(f.fake);
+}
+
+static void test_event(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    ccm_life_event(&f.life, f.service, true, "Reason", "%d%%", 100);
+    assert_string_equal(fake_host_event(f.fake, 0)->message, "100%");
+    assert_string_equal(fake_host_event(f.fake, 0)->object, "default/web");
+    assert_true(fake_host_event(f.fake, 0)->warning);
+    fake_host_free(f.fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_finalizer, obj_end),
+        cmocka_unit_test_teardown(test_publish, obj_end),
+        cmocka_unit_test_teardown(test_event, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

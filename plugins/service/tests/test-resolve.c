@@ -1,0 +1,157 @@
+/* Sets of backends, and pod addresses turned into interfaces. */
+#include "check.h"
+#include "service/resolve.h"
+
+#include <errno.h>
+#include <string.h>
+
+static size_t calls;
+static size_t asked;
+static int result;
+
+/* Stands in for the cloud: 10.* has an interface, 172.* is missing, the rest lies outside. */
+int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                    const char *const *addresses, size_t count, struct ccm_eni *ret,
+                    struct ccm_error *err)
+{
+    (void)ali;
+    (void)host;
+    (void)req;
+    calls++;
+    asked = count;
+    for (size_t i = 0; i < count; i++) {
+        ret[i].state = strncmp(addresses[i], "10.", 3) == 0    ? CCM_ENI_FOUND
+                       : strncmp(addresses[i], "172.", 4) == 0 ? CCM_ENI_MISSING
+                                                               : CCM_ENI_FOREIGN;
+        (void)snprintf(ret[i].id, sizeof(ret[i].id), "eni-%s", addresses[i]); /* fits */
+    }
+    return result < 0 ? ccm_error_set(err, result, CCM_ERROR_TRANSIENT, "no answer") : 0;
+}
+
+static struct ccm_candidate pod(const char *address)
+{
+    return (struct ccm_candidate){ address, "", 8080, 0, 100 };
+}
+
+static void run(const struct ccm_candidates *sets, size_t count, struct ccm_resolved *ret,
+                int expect)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    calls = 0;
+    asked = 0;
+    assert_int_equal(ccm_resolve(NULL, NULL, NULL, sets, count, ret, &err), expect);
+    if (expect < 0) {
+        assert_string_equal(err.message, "call DescribeNetworkInterfaces: no answer");
+    }
+}
+
+static void test_resolve(void **state)
+{
+    struct ccm_candidate first[] = { pod("10.0.0.2"),
+                                     pod("10.0.0.1"),
+                                     pod("172.0.0.1"),
+                                     pod("192.0.0.1"),
+                                     { "", "i-1", 30080, 0, 7 } };
+    struct ccm_candidate second[] = { pod("10.0.0.1"), pod("172.0.0.1") };
+    const struct ccm_candidates sets[] = { { .items = first, .len = 5 },
+                                           { .items = second, .len = 2 } };
+    struct ccm_resolved ret[2];
+
+    (void)state;
+    memset(ret, 0, sizeof(ret));
+    result = 0;
+    run(sets, 2, ret, 0);
+    assert_int_equal(calls, 1);
+    assert_int_equal(asked, 4);
+    assert_int_equal(ret[0].backends.len, 3);
+    assert_string_equal(ret[0].backends.items[0].server_id, "i-1");
+    assert_string_equal(ret[0].backends.items[0].server_ip, "");
+    assert_int_equal(ret[0].backends.items[0].weight, 7);
+    assert_string_equal(ret[0].backends.items[1].server_id, "eni-10.0.0.1");
+    assert_string_equal(ret[0].backends.items[1].server_ip, "10.0.0.1");
+    assert_string_equal(ccm_buf_str(&ret[0].invalid), "172.0.0.1");
+    assert_string_equal(ccm_buf_str(&ret[0].foreign), "192.0.0.1");
+    assert_int_equal(ret[1].backends.len, 1);
+    assert_string_equal(ccm_buf_str(&ret[1].foreign), "");
+    ccm_resolved_fini(&ret[0]);
+    ccm_resolved_fini(&ret[1]);
+}
+
+static void test_instances_ask_nobody(void **state)
+{
+    struct ccm_candidate one = { "", "i-1", 30080, 0, 100 };
+    const struct ccm_candidates set = { .items = &one, .len = 1 };
+    struct ccm_resolved ret;
+
+    (void)state;
+    memset(&ret, 0, sizeof(ret));
+    run(&set, 1, &ret, 0);
+    assert_int_equal(calls, 0);
+    ccm_resolved_fini(&ret);
+}
+
+static void test_failure(void **state)
+{
+    struct ccm_candidate one = pod("10.0.0.1");
+    const struct ccm_candidates set = { .items = &one, .len = 1 };
+    struct ccm_resolved ret;
+
+    (void)state;
+    memset(&ret, 0, sizeof(ret));
+    result = -EIO;
+    run(&set, 1, &ret, -EIO);
+    assert_int_equal(ret.backends.len, 0);
+    ccm_resolved_fini(&ret);
+}
+
+static struct ccm_backend backend(const char *id, const char *ip, uint16_t port, uint8_t weight)
+{
+    return (struct ccm_backend){ .server_id = (char *)(uintptr_t)id,
+                                 .server_ip = (char *)(uintptr_t)ip,
+                                 .port = port,
+                                 .weight = weight,
+                                 .type = ip[0] == '\0' ? CCM_BACKEND_ECS : CCM_BACKEND_ENI };
+}
+
+static void test_set(void **state)
+{
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+    const struct ccm_backend all[] = {
+        backend("eni-2", "10.0.0.1", 80, 1), backend("i-2", "", 80, 1), backend("i-1", "", 81, 1),
+        backend("eni-2", "10.0.0.0", 80, 1), backend("i-1", "", 80, 1),
+    };
+    const struct ccm_backend heavier = backend("i-1", "", 81, 9);
+    const struct ccm_backend missing = backend("i-1", "", 82, 1);
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(all); i++) {
+        assert_int_equal(ccm_backends_put(&set, &all[i]), 0);
+    }
+    for (size_t i = 1; i < set.len; i++) {
+        assert_true(ccm_backend_compare(&set.items[i - 1], &set.items[i]) < 0);
+    }
+    assert_int_equal(set.len, 5);
+    assert_int_equal(ccm_backends_put(&set, &heavier), 0);
+    assert_int_equal(set.len, 5);
+    assert_int_equal(ccm_backends_find(&set, &heavier)->weight, 9);
+    assert_null(ccm_backends_find(&set, &missing));
+    ccm_backends_remove(&set, &missing);
+    assert_int_equal(set.len, 5);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(all); i++) {
+        ccm_backends_remove(&set, &all[i]);
+    }
+    assert_int_equal(set.len, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_resolve),
+        cmocka_unit_test(test_instances_ask_nobody),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_set),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,22 @@
+/*
+ * Block-style YAML text of a JSON tree, byte for byte as the common Go library for Kubernetes
+ * manifests writes it: the hash label of Services depends on every byte. One thread per buffer.
+ */
+#ifndef CCM_SERVICE_YAML_H
+#define CCM_SERVICE_YAML_H
+
+#include "util/buf.h"
+#include "util/json.h"
+
+#include <stdbool.h>
+
+/* Append the text of the tree, ending with a newline. Map keys come in natural order. */
+void ccm_yaml_emit(struct ccm_buf *buf, const cJSON *json);
+
+/* Natural order of map keys: letters after other characters, runs of digits by value. <0, 0, >0. */
+int ccm_yaml_compare_keys(const char *a, const char *b);
+
+/* Whether plain text would be read back as something else than text (number, date, true, ...). */
+bool ccm_yaml_resolves(const char *text);
+
+#endif

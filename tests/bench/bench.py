@@ -1,0 +1,91 @@
+"""make bench: one JSON line per figure. Counts are exact; times are medians on loopback, for comparison only."""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from tests.support import objects, views  # noqa: E402
+from tests.support.world import World  # noqa: E402
+
+PORTS = ((80, "TCP"), (443, "TCP"))
+
+
+def figure(name, value, unit, **more):
+    print(json.dumps({"figure": name, "value": value, "unit": unit, **more}), flush=True)
+
+
+def calls_of(world, act, done):
+    since = world.cloud.mark()
+    act()
+    world.wait(done, "the cloud to follow")
+    world.settled()
+    return world.cloud.calls(since)
+
+
+def backend_count(world, count):
+    return all(len(servers) == count for servers in views.backends(views.only_lb(world)))
+
+
+def cloud_calls(world):
+    """Calls per situation; the reference's figures are those of its documentation of cost."""
+    views.nodes(world, 3)
+    world.start_ccmd()
+    creation = calls_of(world, lambda: world.kube.create(objects.service("web", PORTS)),
+                        lambda: views.complete(views.only_lb(world), PORTS) and world.kube.ingress("web"))
+    figure("clb-creation-2-ports", len(creation), "calls", reference=12)
+    note = {"metadata": {"annotations": {"example.com/note": "x"}}}
+    nothing = calls_of(world, lambda: world.kube.patch("Service", "web", note), lambda: True)
+    figure("clb-no-op", len(nothing), "calls", reference=6)
+    node = calls_of(world, lambda: views.nodes(world, 1, first=4), lambda: backend_count(world, 4))
+    figure("clb-node-added-2-ports", len(node), "calls")
+    deletion = calls_of(world, lambda: world.kube.delete("Service", "web"),
+                        lambda: world.kube.get("Service", "web") is None)
+    figure("clb-managed-delete", len(deletion), "calls", reference=8)
+
+
+def latency(world, rounds=30):
+    """From the answer to an EndpointSlice write to the arrival of the first cloud write that it causes."""
+    service = objects.service("lat", ((80, "TCP"),), policy="Local")
+    slice_ = objects.endpoint_slice(service, [("10.1.0.1", "node-1")])
+    world.kube.create(service, slice_)
+    world.wait(lambda: views.complete(views.only_lb(world), ((80, "TCP"),)) and world.kube.ingress("lat"), "the CLB")
+    world.settled()
+    samples = []
+    for number in range(rounds):
+        slice_["endpoints"] = [
+            dict(slice_["endpoints"][0], addresses=[f"10.1.0.{n + 1}"]) for n in range(1 + (number + 1) % 2)
+        ]
+        kube, cloud = world.kube.mark(), world.cloud.mark()
+        world.kube.replace(slice_)
+        first = world.wait(lambda: world.cloud.calls(cloud), "the write")[0]
+        write = [c for c in world.kube.calls(kube) if c["action"].startswith("UPDATE ")][-1]
+        samples.append((first["t"] - write["t"]) * 1000 - write["ms"])
+    figure("latency-event-to-cloud-write", round(statistics.median(samples), 2), "ms", samples=rounds)
+
+
+def memory(process):
+    with open(f"/proc/{process.popen.pid}/status", encoding="utf-8") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:"))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    args = parser.parse_args()
+    for name in ("bin/ccmd", "plugins/clb.so", "lib/libccm-alicloud.so.1"):
+        figure("size-" + os.path.basename(name), os.path.getsize(os.path.join(args.build, name)) // 1024, "KiB")
+    with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
+        with World(args.build, folder) as world:
+            world.config = world.write_config(log_level="info")
+            cloud_calls(world)
+            latency(world)
+            figure("resident-idle", memory(world.ccmd), "KiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Plugins that are refused: each with a message that names file and reason, while the others run."""
+
+import glob
+import os
+import shutil
+import stat
+import subprocess
+
+import pytest
+
+from tests.support import objects, proc, views
+
+PORTS = ((80, "TCP"),)
+
+
+@pytest.fixture
+def plugin_dir(build, tmp_path):
+    """A private copy of the plugins, so that a test may spoil it. The shared library is found from there."""
+    folder = tmp_path / "tree" / "plugins"
+    shutil.copytree(os.path.join(build, "plugins"), folder)
+    shutil.copytree(os.path.join(build, "lib"), tmp_path / "tree" / "lib")
+    os.chmod(tmp_path, 0o755)
+    return folder
+
+
+def test_one_exported_symbol(build):
+    plugins = glob.glob(os.path.join(build, "plugins", "*.so"))
+    assert plugins
+    for plugin in plugins:
+        out = subprocess.run(["nm", "-D", "--defined-only", plugin], capture_output=True, text=True, check=True).stdout
+        names = [line.split()[-1] for line in out.splitlines()]
+        assert names == ["ccm_plugin"], f"{plugin}: {names}"
+
+
+def wrong_major(build, folder):
+    return shutil.copy(os.path.join(build, "tests", "abi", "wrong-major.so"), folder / "bad.so"), "ABI 2"
+
+
+def no_symbol(build, folder):
+    return shutil.copy(os.path.join(build, "tests", "abi", "no-symbol.so"), folder / "bad.so"), "ccm_plugin"
+
+
+def failing_create(build, folder):
+    return shutil.copy(os.path.join(build, "tests", "abi", "failing-create.so"), folder / "bad.so"), "create"
+
+
+def world_writable(build, folder):
+    path = shutil.copy(os.path.join(build, "plugins", "template.so"), folder / "bad.so")
+    os.chmod(path, os.stat(path).st_mode | stat.S_IWOTH)
+    return path, "writ"
+
+
+def not_elf(build, folder):
+    path = folder / "bad.so"
+    path.write_text("#!/bin/sh\n")
+    return path, "ELF"
+
+
+def missing(build, folder):
+    return folder / "bad.so", "no such file"
+
+
+@pytest.mark.parametrize("make", [wrong_major, no_symbol, failing_create, world_writable, not_elf, missing])
+def test_refused_while_the_others_run(world, build, plugin_dir, make):
+    path, reason = make(build, plugin_dir)
+    name = "failing-create" if make is failing_create else "bad"
+    plugins = '{ name = "clb"; }, { name = "%s"; file = "%s"; }' % (name, path)
+    config = world.write_config(plugins=plugins, plugin_dir=plugin_dir)
+    views.nodes(world, 1)
+    world.start_ccmd(config)
+    world.kube.create(objects.service("web", PORTS))
+    world.wait(lambda: views.complete(views.only_lb(world), PORTS), "the load balancer")
+    complaints = [line for line in world.log().splitlines() if " error " in line and str(path) in line]
+    assert complaints and reason in complaints[0], world.log()
+
+    code, out, err = proc.run([world.binary("ccmd"), "check-config", "--config", config])
+    assert (code == 0) == (make is failing_create)  # create() is not called by check-config
+    if code != 0:
+        assert str(path) in out + err and reason in out + err
+
+
+def test_a_critical_plugin_ends_the_start(world, plugin_dir):
+    config = world.write_config(plugins='{ name = "clb"; }, { name = "bad"; critical = true; }', plugin_dir=plugin_dir)
+    process = world.start_ccmd(config)
+    assert process.wait_exit() == 1
+    assert "bad.so" in process.err() and "critical" in process.err()
+    world.ccmd = None
+
+
+def test_plugins_lists_and_inspects(world, build):
+    code, out, _ = proc.run([world.binary("ccmd"), "plugins", "--config", world.config])
+    assert code == 0
+    assert "clb" in out and "default_backend_type" in out and "default_backend_type" in out
+    code, out, _ = proc.run([world.binary("ccmd"), "plugins", os.path.abspath(os.path.join(build, "plugins/template.so"))])
+    assert code == 0 and "template" in out
