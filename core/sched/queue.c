@@ -238,7 +238,9 @@ struct ccm_queue *ccm_queue_new(const struct ccm_queue_options *options)
     if (queue == NULL) {
         return NULL;
     }
-    queue->options = options == NULL ? (struct ccm_queue_options){ 0 } : *options;
+    if (options != NULL) {
+        queue->options = *options;
+    }
     if (queue->options.backoff == NULL) {
         queue->options.backoff = &ccm_backoff_default;
     }

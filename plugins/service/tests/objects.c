@@ -12,10 +12,12 @@ static size_t memory_len;
 
 static void *keep(void *block)
 {
-    memory = realloc(memory, (memory_len + 1) * sizeof(*memory));
-    if (memory == NULL || block == NULL) {
+    void **grown = realloc(memory, (memory_len + 1) * sizeof(*memory));
+
+    if (grown == NULL || block == NULL) {
         abort();
     }
+    memory = grown;
     memory[memory_len++] = block;
     return block;
 }

@@ -123,7 +123,7 @@ static enum MHD_Result on_header(void *cls, enum MHD_ValueKind kind, const char 
     size_t i = 0;
 
     (void)kind; /* only headers were asked for */
-    for (; name[i] != '\0' && i < sizeof(lower) - 1; i++) {
+    for (; i < sizeof(lower) - 1 && name[i] != '\0'; i++) {
         lower[i] = (char)tolower((unsigned char)name[i]);
     }
     lower[i] = '\0';
