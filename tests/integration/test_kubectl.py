@@ -23,9 +23,7 @@ def test_sandbox_commands(world):
     one = ["i-node-1"]
     world.wait(lambda: views.backends(views.only_lb(world)) == [one, one], "one backend", FOLLOWS)
 
-    key = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-remove-unscheduled-backend"
     world.kubectl("patch", "service", "web", "-p", '{"spec":{"externalTrafficPolicy":"Cluster"}}')
-    world.kubectl("annotate", "service", "web", f"{key}=on")
     three = ["i-node-1", "i-node-2", "i-node-3"]
     world.wait(lambda: views.backends(views.only_lb(world)) == [three, three], "every node", FOLLOWS)
     world.kubectl("cordon", "node-1")
