@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 
 static const struct ccm_log command_log = { .part = "ccmd" };
 
@@ -79,6 +80,15 @@ int ccm_command_plugins(const struct ccm_command_args *args)
     return result == 0 && setup.refused > 0 ? -ENOEXEC : result;
 }
 
+/* A core dump would hold every secret that the process holds, and land where others may read it. */
+static void forbid_dumps(const struct ccm_config *config)
+{
+    if (ccm_config_int(config, NULL, "process", "core_dumps") == 0 &&
+        prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L) < 0) {
+        ccm_log_warn(&command_log, "core dumps cannot be switched off: %s", strerror(errno));
+    }
+}
+
 int ccm_command_run(const struct ccm_command_args *args)
 {
     CCM_CLEANUP(ccm_setup_fini) struct ccm_setup setup = { 0 };
@@ -95,10 +105,12 @@ int ccm_command_run(const struct ccm_command_args *args)
                       critical->name);
         return -ENOEXEC;
     }
-    if (setup.refused == ccm_registry_len(setup.registry)) {
-        ccm_log_error(&command_log, "%s: no plugin could be loaded: nothing to do", args->config);
+    if (!ccm_registry_has_use(setup.registry)) {
+        ccm_log_error(&command_log, "%s: no plugin %s: nothing to do", args->config,
+                      setup.refused == 0 ? "is enabled" : "could be loaded");
         return -ENOEXEC;
     }
+    forbid_dumps(setup.config);
     ccm_log_info(&command_log, "ccmd %s, plugin ABI %u", CCM_VERSION, CCM_ABI_MAJOR);
     r = ccm_daemon_run(setup.config, setup.registry);
     if (r == -ETIMEDOUT) {

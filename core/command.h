@@ -1,5 +1,5 @@
-/* The subcommands of ccmd. Called once, by main(); each prints what it has to say and returns 0 or
- * a negative errno. */
+/* The subcommands of ccmd. Called once, by main(); each prints what it has to say and returns 0, a
+ * negative errno (exit code 1), or an exit code of its own. */
 #ifndef CCM_COMMAND_H
 #define CCM_COMMAND_H
 
@@ -8,8 +8,16 @@
 
 #define CCM_DEFAULT_CONFIG "/etc/ccmd/ccmd.conf"
 
+#define CCM_DEFAULT_PLUGIN_DIR "/usr/lib/ccmd/plugins"
+
+#define CCM_COMMAND_PLUGINS_MAX 64
+
 struct ccm_command_args {
     const char *config; /* path */
+    bool config_told;   /* on the command line */
+    const char *plugin_dir; /* NULL = not told */
+    const char *plugins[CCM_COMMAND_PLUGINS_MAX];
+    size_t plugin_count;
     const char *const *operands;
     size_t operand_count;
 };
@@ -22,6 +30,10 @@ int ccm_command_check_config(const struct ccm_command_args *args);
 
 /* Without operands: the plugins of the configuration; with operands: these files. */
 int ccm_command_plugins(const struct ccm_command_args *args);
+
+/* Checks the Services in these files and folders: 0 no finding, 1 findings, 2 wrong usage or
+ * something could not be checked. */
+int ccm_command_lint(const struct ccm_command_args *args);
 
 int ccm_command_version(const struct ccm_command_args *args);
 

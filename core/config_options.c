@@ -75,8 +75,18 @@ static const struct ccm_option stop_s = {
     .help = "How long running calls may take to end at shutdown, in seconds.",
 };
 
+static const struct ccm_option core_dumps = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .group = "process",
+    .name = "core_dumps",
+    .fallback = "false",
+    .help = "Whether a crash may leave a core dump. It holds every secret that the process holds.",
+};
+
 const struct ccm_option *const ccm_config_core_options[] = {
-    &plugin_dir, &kubeconfig, &log_level, &log_format, &timeout_s, &slow_s, &stop_s, NULL,
+    &plugin_dir, &kubeconfig, &log_level,  &log_format, &timeout_s,
+    &slow_s,     &stop_s,     &core_dumps, NULL,
 };
 
 static const struct ccm_option entry_name = {

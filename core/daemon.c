@@ -7,6 +7,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/thread.h"
 #include "watches.h"
 
 #include <errno.h>
@@ -27,8 +28,7 @@ struct runner {
     struct ccm_plugin_entry *entry;
     struct ccm_plugin_host *host;
     struct ccm_controller *controller; /* NULL: the plugin was refused, or its create() failed */
-    pthread_t starter;
-    bool starting; /* the starter was started and has to be joined */
+    struct ccm_thread starter;
 };
 
 struct ccm_daemon {
@@ -38,7 +38,7 @@ struct ccm_daemon {
     struct ccm_watches *watches;
     struct runner *runners;
     size_t runner_count;
-    atomic_bool critical_failed; /* a critical plugin cannot be started */
+    atomic_bool failed; /* what is left is not worth running, or must not run; logged */
 };
 
 /* --- plugins --- */
@@ -85,7 +85,6 @@ static int prepare_runner(struct runner *runner)
 {
     struct ccm_daemon *daemon = runner->daemon;
     const struct ccm_plugin *desc = runner->entry->loaded->desc;
-    struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_controller_options options = {
         .name = runner->entry->name,
         .workers = workers_of(daemon, runner->entry),
@@ -103,18 +102,35 @@ static int prepare_runner(struct runner *runner)
         return -ENOMEM;
     }
 
-    const int r = ccm_controller_new(&options, &runner->controller, &err);
+    const int r = ccm_controller_new(&options, &runner->controller, NULL);
 
     if (r < 0) {
-        ccm_log_error(&daemon_log, "plugin %s: %s", runner->entry->name, err.message);
-        return r;
+        return r; /* the options are in range, so it is memory */
     }
     ccm_plugin_host_set_controller(runner->host, runner->controller);
     if (ccm_registry_create(daemon->registry, runner->entry, ccm_plugin_host_table(runner->host)) <
         0) {
+        ccm_plugin_host_set_controller(runner->host, NULL);
         ccm_controller_free(CCM_STEAL(runner->controller)); /* the registry has logged why */
     }
     return 0;
+}
+
+/* Whether a plugin that failed takes the daemon with it. Logged, and true only once. */
+static bool must_end(struct ccm_daemon *daemon)
+{
+    const struct ccm_plugin_entry *critical = ccm_registry_critical_failure(daemon->registry);
+
+    if ((critical == NULL && ccm_registry_has_use(daemon->registry)) ||
+        atomic_exchange(&daemon->failed, true)) {
+        return false;
+    }
+    if (critical != NULL) {
+        ccm_log_error(&daemon_log, "plugin %s is critical and failed: ending", critical->name);
+    } else {
+        ccm_log_error(&daemon_log, "no plugin is left: ending");
+    }
+    return true;
 }
 
 static int prepare_runners(struct ccm_daemon *daemon)
@@ -123,6 +139,7 @@ static int prepare_runners(struct ccm_daemon *daemon)
 
     daemon->runners = calloc(count, sizeof(*daemon->runners));
     if (daemon->runners == NULL) {
+        ccm_log_error(&daemon_log, "out of memory");
         return -ENOMEM;
     }
     for (size_t i = 0; i < count; i++) {
@@ -134,18 +151,11 @@ static int prepare_runners(struct ccm_daemon *daemon)
         const int r = runner->entry->loaded == NULL ? 0 : prepare_runner(runner);
 
         if (r < 0) {
+            ccm_log_error(&daemon_log, "plugin %s: out of memory", runner->entry->name);
             return r;
         }
     }
-
-    const struct ccm_plugin_entry *critical = ccm_registry_critical_failure(daemon->registry);
-
-    if (critical != NULL) {
-        ccm_log_error(&daemon_log, "plugin %s is critical and failed: not starting",
-                      critical->name);
-        return -ENOEXEC;
-    }
-    return 0;
+    return must_end(daemon) ? -ENOEXEC : 0;
 }
 
 /* start() until it succeeds, fails for good, or the daemon stops. */
@@ -167,7 +177,7 @@ static int start_plugin(struct runner *runner)
     return 0;
 }
 
-static void *starter(void *arg)
+static void starter(void *arg)
 {
     struct runner *runner = arg;
     struct ccm_daemon *daemon = runner->daemon;
@@ -177,20 +187,25 @@ static void *starter(void *arg)
     if (r == 0) {
         r = start_plugin(runner);
     }
-    if (r == 0) {
-        r = ccm_controller_start(runner->controller, &err);
-    }
-    if (r == 0) {
-        ccm_log_info(&daemon_log, "plugin %s: started", runner->entry->name);
-    } else if (r != -ECANCELED) {
-        ccm_log_error(&daemon_log, "plugin %s: not started%s%s", runner->entry->name,
-                      err.message[0] == '\0' ? "" : ": ", err.message);
-        if (runner->entry->critical) {
-            atomic_store(&daemon->critical_failed, true);
+    if (r == -ENOEXEC) { /* logged by the registry */
+        if (must_end(daemon)) {
             (void)kill(getpid(), SIGTERM); /* to ourselves: the main thread waits for it */
         }
+        return;
     }
-    return NULL;
+    if (r < 0) {
+        return; /* the daemon stops */
+    }
+    r = ccm_controller_start(runner->controller, &err);
+    if (r == 0) {
+        ccm_log_info(&daemon_log, "plugin %s: started", runner->entry->name);
+        return;
+    }
+    /* No thread for a worker: a new process may have more luck than waiting for it here. */
+    ccm_log_error(&daemon_log, "plugin %s: %s: ending", runner->entry->name, err.message);
+    if (!atomic_exchange(&daemon->failed, true)) {
+        (void)kill(getpid(), SIGTERM); /* as above */
+    }
 }
 
 static int start_runners(struct ccm_daemon *daemon)
@@ -202,13 +217,12 @@ static int start_runners(struct ccm_daemon *daemon)
             continue;
         }
 
-        const int r = pthread_create(&runner->starter, NULL, starter, runner);
+        const int r = ccm_thread_start(&runner->starter, starter, runner);
 
-        if (r != 0) {
+        if (r < 0) {
             ccm_log_error(&daemon_log, "plugin %s: cannot start a thread", runner->entry->name);
-            return -r;
+            return r;
         }
-        runner->starting = true;
     }
     return 0;
 }
@@ -235,6 +249,19 @@ static int open_services(struct ccm_daemon *daemon, struct ccm_error *err)
     return services->events == NULL ? -ENOMEM : 0;
 }
 
+/* Wait for the threads of one plugin. */
+static int join_runner(struct runner *runner, int64_t deadline_ms)
+{
+    if (runner->controller == NULL) {
+        return 0;
+    }
+    if (ccm_thread_join(&runner->starter, deadline_ms) < 0) {
+        ccm_log_error(&daemon_log, "plugin %s: start() hangs", runner->entry->name);
+        return -ETIMEDOUT; /* it may still start the workers */
+    }
+    return ccm_controller_join(runner->controller, deadline_ms);
+}
+
 /* End everything that runs; no call into a plugin is left afterwards, unless it hangs (-ETIMEDOUT).
  */
 static int stop_all(struct ccm_daemon *daemon)
@@ -253,17 +280,12 @@ static int stop_all(struct ccm_daemon *daemon)
         }
     }
     for (size_t i = 0; i < daemon->runner_count; i++) {
-        struct runner *runner = &daemon->runners[i];
-
-        if (runner->starting) {
-            (void)pthread_join(runner->starter, NULL); /* joinable, and joined once */
-        }
-        if (runner->controller != NULL && ccm_controller_join(runner->controller, deadline) < 0) {
+        if (join_runner(&daemon->runners[i], deadline) < 0) {
             result = -ETIMEDOUT;
         }
     }
-    if (daemon->watches != NULL) {
-        ccm_watches_join(daemon->watches);
+    if (daemon->watches != NULL && ccm_watches_join(daemon->watches, deadline) < 0) {
+        result = -ETIMEDOUT;
     }
     return result;
 }
@@ -282,19 +304,57 @@ static void release_all(struct ccm_daemon *daemon)
     ccm_event_recorder_free(services->events, EVENTS_DRAIN_MS);
     ccm_kube_client_free(services->kube);
     ccm_http_free(services->http);
+    free(daemon);
 }
 
-static void wait_for_signal(const sigset_t *signals)
+/* SIGTERM and SIGINT wait for wait_for_signal() instead of ending the process. Threads inherit it.
+ */
+static void hold_signals(bool hold)
 {
+    sigset_t signals;
+
+    (void)sigemptyset(&signals); /* cannot fail, nor can the next two */
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGINT);
+    (void)pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &signals, NULL); /* a valid set */
+}
+
+static void wait_for_signal(const struct ccm_daemon *daemon)
+{
+    sigset_t signals;
     siginfo_t info = { 0 };
 
-    while (sigwaitinfo(signals, &info) < 0) {
+    (void)sigemptyset(&signals); /* cannot fail, nor can the next two */
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGINT);
+    while (sigwaitinfo(&signals, &info) < 0) {
         /* interrupted by a signal that is none of these */
     }
-    ccm_log_info(&daemon_log, "stopping on %s", info.si_signo == SIGINT ? "SIGINT" : "SIGTERM");
+    if (!atomic_load(&daemon->failed)) {
+        ccm_log_info(&daemon_log, "stopping on %s", info.si_signo == SIGINT ? "SIGINT" : "SIGTERM");
+    }
 }
 
-static int run(struct ccm_daemon *daemon, const sigset_t *signals)
+static int start(struct ccm_daemon *daemon)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    daemon->watches = ccm_watches_new(&daemon->services, daemon->registry);
+    if (daemon->watches == NULL) {
+        ccm_log_error(&daemon_log, "out of memory");
+        return -ENOMEM;
+    }
+
+    const int r = ccm_watches_start(daemon->watches, &err);
+
+    if (r < 0) {
+        ccm_log_error(&daemon_log, "%s", err.message);
+        return r;
+    }
+    return start_runners(daemon);
+}
+
+static int run(struct ccm_daemon *daemon)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     int r = open_services(daemon, &err);
@@ -304,43 +364,45 @@ static int run(struct ccm_daemon *daemon, const sigset_t *signals)
         return r;
     }
     ccm_log_info(&daemon_log, "API server %s", ccm_kube_client_server(daemon->services.kube));
+
+    /* create() of a plugin may hang, and nothing has been begun that would have to be ended: a
+     * signal does what main() has set up for the start. */
+    hold_signals(false);
     r = prepare_runners(daemon);
+    hold_signals(true);
+    if (r == 0) {
+        r = start(daemon);
+    }
     if (r < 0) {
         return r;
     }
-    daemon->watches = ccm_watches_new(&daemon->services, daemon->registry);
-    if (daemon->watches == NULL) {
-        return -ENOMEM;
-    }
-    r = ccm_watches_start(daemon->watches, &err);
-    if (r < 0) {
-        ccm_log_error(&daemon_log, "%s", err.message);
-        return r;
-    }
-    r = start_runners(daemon);
-    if (r < 0) {
-        return r;
-    }
-    wait_for_signal(signals);
-    return atomic_load(&daemon->critical_failed) ? -ENOEXEC : 0;
+    wait_for_signal(daemon);
+    return atomic_load(&daemon->failed) ? -ENOEXEC : 0;
 }
 
 int ccm_daemon_run(const struct ccm_config *config, struct ccm_registry *registry)
 {
-    struct ccm_daemon daemon = { .config = config, .registry = registry };
-    sigset_t signals;
+    /* Not on the stack: when a plugin hangs its threads go on using it. */
+    struct ccm_daemon *daemon = calloc(1, sizeof(*daemon));
 
-    (void)sigemptyset(&signals); /* cannot fail, nor can the next two */
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigaddset(&signals, SIGINT);
-    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL); /* inherited by every thread to come */
-    (void)signal(SIGPIPE, SIG_IGN);                   /* a broken pipe is an error of the write */
+    if (daemon == NULL) {
+        ccm_log_error(&daemon_log, "out of memory");
+        return -ENOMEM;
+    }
+    daemon->config = config;
+    daemon->registry = registry;
+    hold_signals(true);
+    (void)signal(SIGPIPE, SIG_IGN); /* a broken pipe is an error of the write */
 
-    int r = run(&daemon, &signals);
+    const int r = run(daemon);
 
-    if (stop_all(&daemon) < 0) {
+    /* A second signal ends the process at once, whatever hangs. */
+    (void)signal(SIGTERM, SIG_DFL); /* a valid signal, and so is the next */
+    (void)signal(SIGINT, SIG_DFL);
+    hold_signals(false);
+    if (stop_all(daemon) < 0) {
         return -ETIMEDOUT;
     }
-    release_all(&daemon);
+    release_all(daemon);
     return r;
 }

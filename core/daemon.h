@@ -10,8 +10,10 @@
  * Watch and reconcile until SIGTERM or SIGINT; to be called in the main thread while it is the only
  * one. The registry's plugins are loaded, none is created; when it returns, all are destroyed.
  *
- * 0: ended by a signal. Negative: the reason was logged. -ETIMEDOUT: ended, but a plugin hangs in a
- * call; nothing that it may use was freed, and the process should end without further ado.
+ * 0: ended by a signal. Negative: the reason was logged; among them -ENOEXEC: a critical plugin or
+ * all plugins failed. -ETIMEDOUT: ended, but a plugin hangs in a call; nothing that it may use was
+ * freed, and the process should end without further ado. A signal while plugins are created does
+ * what it did before the call; a second one, while it stops, ends the process at once.
  */
 CCM_NODISCARD int ccm_daemon_run(const struct ccm_config *config, struct ccm_registry *registry);
 

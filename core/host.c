@@ -1,5 +1,6 @@
 #include "host.h"
 
+#include "kube/fetch.h"
 #include "kube/object.h"
 #include "kube/patch.h"
 #include "util/cleanup.h"
@@ -15,7 +16,7 @@
 
 #define NAME_MAX_LEN     33
 #define HTTP_TIMEOUT_MS  20000
-#define PATCH_TIMEOUT_MS 30000
+#define API_TIMEOUT_MS   30000
 #define RANDOM_CHUNK     256 /* getrandom() never returns less than asked for up to this size */
 
 struct ccm_plugin_host {
@@ -174,7 +175,7 @@ static void host_release_list(const struct ccm_host *host, const struct ccm_obje
     ccm_store_list_free(objects, count);
 }
 
-/* --- writes --- */
+/* --- the API server --- */
 
 /* The earlier of "timeout from now" and the request's own deadline. */
 static int64_t deadline_of(const struct ccm_request *req, int64_t timeout_ms)
@@ -190,7 +191,17 @@ static int host_patch(const struct ccm_host *host, const struct ccm_request *req
     struct ccm_plugin_host *self = self_of(host);
 
     return ccm_kube_patch(self->services->kube, cancel_of(self, req),
-                          deadline_of(req, PATCH_TIMEOUT_MS), patch, err);
+                          deadline_of(req, API_TIMEOUT_MS), patch, err);
+}
+
+static int host_fetch(const struct ccm_host *host, const struct ccm_request *req, uint64_t kind,
+                      const char *namespace_, const char *name, const struct ccm_object **ret,
+                      struct ccm_error *err)
+{
+    struct ccm_plugin_host *self = self_of(host);
+
+    return ccm_kube_fetch(self->services->kube, cancel_of(self, req),
+                          deadline_of(req, API_TIMEOUT_MS), kind, namespace_, name, ret, err);
 }
 
 static void host_event(const struct ccm_host *host, const struct ccm_event *event)
@@ -258,6 +269,7 @@ static const struct ccm_host table_template = {
     .enqueue = host_enqueue,
     .http = host_http,
     .http_free = host_http_free,
+    .fetch = host_fetch,
 };
 
 struct ccm_plugin_host *ccm_plugin_host_new(const struct ccm_host_services *services,

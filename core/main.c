@@ -2,10 +2,14 @@
  * code. */
 #include "ccm/version.h"
 #include "command.h"
+#include "util/attr.h"
 
 #include <argp.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,10 +26,18 @@ static const char doc[] =
     "  check-config   read the configuration and the plugins it names, report every problem, start "
     "nothing\n"
     "  plugins        list the configured plugins, or inspect the plugin FILEs\n"
+    "  lint           check the Services in manifests (files, folders, - for standard input) "
+    "without a cluster\n"
     "  version        print the version\n";
+
+enum { KEY_PLUGIN = 256, KEY_PLUGIN_DIR };
 
 static const struct argp_option options[] = {
     { "config", 'c', "FILE", 0, "configuration file (default " CCM_DEFAULT_CONFIG ")", 0 },
+    { "plugin", KEY_PLUGIN, "FILE", 0,
+      "lint: ask this plugin instead of those of the configuration; may be repeated", 0 },
+    { "plugin-dir", KEY_PLUGIN_DIR, "DIR", 0,
+      "lint: where plugins are that are given by name; alone: ask all that are there", 0 },
     { 0 },
 };
 
@@ -41,6 +53,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'c':
         arguments->args.config = arg;
+        arguments->args.config_told = true;
+        return 0;
+    case KEY_PLUGIN:
+        if (arguments->args.plugin_count == CCM_COMMAND_PLUGINS_MAX) {
+            argp_error(state, "too many plugins");
+            return EINVAL;
+        }
+        arguments->args.plugins[arguments->args.plugin_count++] = arg;
+        return 0;
+    case KEY_PLUGIN_DIR:
+        arguments->args.plugin_dir = arg;
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->command == NULL) {
@@ -49,7 +72,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         }
         /* The first operand and all behind it. */
         arguments->args.operands = (const char *const *)&state->argv[state->next - 1];
-        arguments->args.operand_count = (size_t)(state->argc - state->next + 1);
+        arguments->args.operand_count = (size_t)state->argc - (size_t)state->next + 1;
         state->next = state->argc;
         return 0;
     default:
@@ -62,11 +85,16 @@ static const struct {
     int (*run)(const struct ccm_command_args *args);
     bool takes_operands;
 } commands[] = {
-    { "run", ccm_command_run, false },
-    { "check-config", ccm_command_check_config, false },
-    { "plugins", ccm_command_plugins, true },
+    { "run", ccm_command_run, false },         { "check-config", ccm_command_check_config, false },
+    { "plugins", ccm_command_plugins, true },  { "lint", ccm_command_lint, true },
     { "version", ccm_command_version, false },
 };
+
+/* Until the daemon takes signals over, nothing has been begun that would have to be ended. */
+static void end_early(int signal CCM_UNUSED)
+{
+    _exit(0);
+}
 
 static int dispatch(const struct arguments *arguments)
 {
@@ -82,15 +110,32 @@ static int dispatch(const struct arguments *arguments)
             return EXIT_USAGE;
         }
 
+        if (commands[i].run == ccm_command_run) {
+            (void)signal(SIGTERM, end_early); /* a valid signal, and so is the next */
+            (void)signal(SIGINT, end_early);
+        }
+
         const int r = commands[i].run(&arguments->args);
 
         if (r == -ETIMEDOUT) {
             _exit(1); /* a thread hangs in a plugin: nothing that it may use can be taken down */
         }
-        return r == 0 ? 0 : 1;
+        return r < 0 ? 1 : r;
     }
     fprintf(stderr, "ccmd: unknown command '%s', see ccmd --help\n", name);
     return EXIT_USAGE;
+}
+
+/* Started without standard error, the log would go into whatever file or connection is opened as
+ * number 2. */
+static bool open_standard_files(void)
+{
+    int fd = 0;
+
+    while (fd >= 0 && fd <= STDERR_FILENO) {
+        fd = open("/dev/null", O_RDWR);
+    }
+    return fd >= 0 && close(fd) == 0;
 }
 
 int main(int argc, char **argv)
@@ -99,6 +144,9 @@ int main(int argc, char **argv)
                                       NULL,    NULL };
     struct arguments arguments = { .args = { .config = CCM_DEFAULT_CONFIG } };
 
+    if (!open_standard_files()) {
+        return 1;
+    }
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0) {
         return EXIT_USAGE;

@@ -3,6 +3,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "watches.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +34,12 @@ static int load_plugin(struct ccm_setup *setup, const struct ccm_config_plugin *
         return entry == NULL ? -ENOMEM : 0;
     }
 
+    if (ccm_watches_check(entry->loaded->desc, &err) < 0) {
+        ccm_registry_refuse(setup->registry, entry, &err);
+        setup->refused++;
+    }
+
+    /* Also for a refused one: its options are no mistakes of the file. */
     const int r =
         ccm_config_bind_plugin(setup->config, plugin->name, entry->loaded->desc->options, &err);
 
@@ -65,7 +72,7 @@ static int load_all(struct ccm_setup *setup)
     return ccm_config_finish(setup->config, &err);
 }
 
-int ccm_setup_load(const char *config_path, struct ccm_setup *setup)
+static int load(const char *config_path, struct ccm_setup *setup)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -77,8 +84,7 @@ int ccm_setup_load(const char *config_path, struct ccm_setup *setup)
     const int loaded = ccm_config_load(config_path, &setup->config, &err);
 
     if (setup->config == NULL) {
-        fprintf(stderr, "%s\n", err.message);
-        return loaded;
+        return loaded; /* out of memory: everything else is a problem of the configuration */
     }
 
     const int r = load_all(setup);
@@ -89,6 +95,16 @@ int ccm_setup_load(const char *config_path, struct ccm_setup *setup)
         fprintf(stderr, "%s%s", problems[0] == '\0' ? err.message : problems,
                 problems[0] == '\0' ? "\n" : "");
         return -EINVAL;
+    }
+    return r;
+}
+
+int ccm_setup_load(const char *config_path, struct ccm_setup *setup)
+{
+    const int r = load(config_path, setup);
+
+    if (r == -ENOMEM) {
+        fprintf(stderr, "%s: out of memory\n", config_path);
     }
     return r;
 }

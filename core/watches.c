@@ -1,5 +1,6 @@
 #include "watches.h"
 
+#include "plugin/descriptor.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -10,7 +11,7 @@
 
 static const struct ccm_log watch_log = { .part = "caches" };
 
-/* What can be watched. RAW resources are refused by supported(). */
+/* What can be watched; see ccm_watches_check() for the rest. */
 static const struct {
     uint64_t kind;
     const char *name;
@@ -36,6 +37,26 @@ struct ccm_watches {
     struct ccm_cancel stopped;
     struct source_watch watches[CCM_ARRAY_LEN(sources)];
 };
+
+int ccm_watches_check(const struct ccm_plugin *desc, struct ccm_error *err)
+{
+    for (const struct ccm_watch *const *watch = desc->watches; *watch != NULL; watch++) {
+        size_t i = 0;
+
+        while (i < CCM_ARRAY_LEN(sources) && sources[i].kind != (*watch)->kind) {
+            i++;
+        }
+        if (i == CCM_ARRAY_LEN(sources)) {
+            const char *resource = (*watch)->resource;
+
+            return ccm_error_set(err, -ENOTSUP, CCM_ERROR_TERMINAL,
+                                 "it watches %s%s%s, which this ccmd cannot watch yet",
+                                 ccm_descriptor_kind_name((*watch)->kind),
+                                 resource == NULL ? "" : " ", resource == NULL ? "" : resource);
+        }
+    }
+    return 0;
+}
 
 static bool watches_kind(const struct ccm_plugin *desc, uint64_t kind)
 {
@@ -182,13 +203,19 @@ void ccm_watches_stop(struct ccm_watches *watches)
     }
 }
 
-void ccm_watches_join(struct ccm_watches *watches)
+int ccm_watches_join(struct ccm_watches *watches, int64_t deadline_ms)
 {
+    int result = 0;
+
     for (size_t i = 0; i < CCM_ARRAY_LEN(sources); i++) {
-        if (watches->watches[i].reflector != NULL) {
-            ccm_reflector_join(watches->watches[i].reflector);
+        struct ccm_reflector *reflector = watches->watches[i].reflector;
+
+        if (reflector != NULL && ccm_reflector_join(reflector, deadline_ms) < 0) {
+            ccm_log_error(&watch_log, "%s: map() of a plugin hangs", sources[i].name);
+            result = -ETIMEDOUT;
         }
     }
+    return result;
 }
 
 void ccm_watches_free(struct ccm_watches *watches)

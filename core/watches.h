@@ -12,6 +12,9 @@
 
 struct ccm_watches;
 
+/* Whether all that the plugin wants to watch can be watched. 0, or -ENOTSUP with err. */
+CCM_NODISCARD int ccm_watches_check(const struct ccm_plugin *desc, struct ccm_error *err);
+
 /*
  * Stores for all kinds that created plugins watch, entered into services->stores; nothing runs yet.
  * Pointers are borrowed. NULL on ENOMEM.
@@ -30,8 +33,9 @@ CCM_NODISCARD int ccm_watches_wait_synced(struct ccm_watches *watches,
 /* End the reflectors and everybody in wait_synced(). Returns at once; any thread. */
 void ccm_watches_stop(struct ccm_watches *watches);
 
-/* Wait for the reflectors to end: no map() runs after this. */
-void ccm_watches_join(struct ccm_watches *watches);
+/* Wait for the reflectors to end: no map() runs after this. 0, or -ETIMEDOUT at the monotonic time
+ * deadline_ms: a map() hangs (logged), and nothing it may use may be freed. */
+CCM_NODISCARD int ccm_watches_join(struct ccm_watches *watches, int64_t deadline_ms);
 
 /* After the last reader of the stores. NULL is fine. */
 void ccm_watches_free(struct ccm_watches *watches);

@@ -73,6 +73,37 @@ int ccm_decode_texts(struct ccm_builder *b, const cJSON *parent, const char *nam
     return 0;
 }
 
+int ccm_decode_conditions(struct ccm_builder *b, const cJSON *status,
+                          const struct ccm_condition *const **ret, uint64_t *ret_count,
+                          struct ccm_error *err)
+{
+    const cJSON *item = NULL;
+    size_t count = 0;
+    const int r = ccm_decode_list(status, "conditions", cJSON_Object, CCM_DECODE_MAX_LIST, &item,
+                                  &count, err);
+
+    if (r < 0) {
+        return r;
+    }
+
+    void *list = ccm_builder_list(b, count);
+
+    for (size_t i = 0; i < count; i++, item = item->next) {
+        const struct ccm_condition condition = {
+            .type = ccm_builder_text(b, ccm_json_text(item, "type")),
+            .status = ccm_builder_text(b, ccm_json_text(item, "status")),
+            .reason = ccm_builder_text(b, ccm_json_text(item, "reason")),
+            .message = ccm_builder_text(b, ccm_json_text(item, "message")),
+            .observed_generation = ccm_json_i64(item, "observedGeneration", 0),
+        };
+
+        ccm_builder_put(b, list, i, &condition, sizeof(condition));
+    }
+    *ret = list;
+    *ret_count = count;
+    return 0;
+}
+
 static const struct ccm_pair *const *put_pairs(struct ccm_builder *b, const cJSON **members,
                                                size_t count)
 {
@@ -232,6 +263,7 @@ static int build(struct ccm_builder *b, struct ccm_decode_source *source,
         [CCM_KIND_SERVICE] = { ccm_decode_service, CCM_DECODE_MAX_OBJECT },
         [CCM_KIND_ENDPOINT_SLICE] = { ccm_decode_slice, CCM_DECODE_MAX_OBJECT },
         [CCM_KIND_NODE] = { ccm_decode_node, CCM_DECODE_MAX_OBJECT },
+        [CCM_KIND_POD] = { ccm_decode_pod, CCM_DECODE_MAX_OBJECT },
         [CCM_KIND_RAW] = { decode_raw, (size_t)4 * 1024 * 1024 },
     };
     const uint64_t kind = source->kind->kind;

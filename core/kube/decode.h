@@ -7,8 +7,8 @@
  * broken answer is never taken for an empty one. Numbers are passed on as they come (cut to
  * +-2^53); their range is for the reader to judge.
  *
- * Annotations: Services keep all of theirs; Nodes keep alpha.kubernetes.io/provided-node-ip;
- * EndpointSlices keep none. One thread at a time per builder.
+ * Annotations: Services and Pods keep all of theirs; Nodes keep
+ * alpha.kubernetes.io/provided-node-ip; EndpointSlices keep none. One thread at a time per builder.
  */
 #ifndef CCM_KUBE_DECODE_H
 #define CCM_KUBE_DECODE_H
@@ -28,7 +28,7 @@
 
 /* What to decode. */
 struct ccm_decode_kind {
-    uint64_t kind; /* CCM_KIND_SERVICE, _ENDPOINT_SLICE, _NODE or _RAW */
+    uint64_t kind; /* CCM_KIND_SERVICE, _ENDPOINT_SLICE, _NODE, _POD or _RAW */
     /* For raw objects that do not say it themselves (elements of a list do not); NULL = "". */
     const char *api_version;
     const char *kind_name;

@@ -32,6 +32,11 @@ CCM_NODISCARD int ccm_decode_texts(struct ccm_builder *b, const cJSON *parent, c
 CCM_NODISCARD int ccm_decode_object(const cJSON *parent, const char *name, const cJSON **ret,
                                     struct ccm_error *err);
 
+/* status.conditions of a Service or a Pod, put into the object. */
+CCM_NODISCARD int ccm_decode_conditions(struct ccm_builder *b, const cJSON *status,
+                                        const struct ccm_condition *const **ret,
+                                        uint64_t *ret_count, struct ccm_error *err);
+
 /* The head, from metadata. */
 CCM_NODISCARD int ccm_decode_meta(struct ccm_builder *b, const struct ccm_decode_source *source,
                                   uint64_t struct_size, struct ccm_object *ret,
@@ -41,5 +46,6 @@ CCM_NODISCARD int ccm_decode_meta(struct ccm_builder *b, const struct ccm_decode
 int ccm_decode_service(struct ccm_builder *b, const void *source, struct ccm_error *err);
 int ccm_decode_slice(struct ccm_builder *b, const void *source, struct ccm_error *err);
 int ccm_decode_node(struct ccm_builder *b, const void *source, struct ccm_error *err);
+int ccm_decode_pod(struct ccm_builder *b, const void *source, struct ccm_error *err);
 
 #endif

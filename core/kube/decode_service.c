@@ -43,18 +43,14 @@ static int decode_ports(struct ccm_builder *b, const cJSON *spec, struct ccm_ser
     return 0;
 }
 
-static int decode_ingress(struct ccm_builder *b, const cJSON *json, struct ccm_service *service,
+static int decode_ingress(struct ccm_builder *b, const cJSON *status, struct ccm_service *service,
                           struct ccm_error *err)
 {
-    const cJSON *status = NULL;
     const cJSON *balancer = NULL;
     const cJSON *item = NULL;
     size_t count = 0;
-    int r = ccm_decode_object(json, "status", &status, err);
+    int r = ccm_decode_object(status, "loadBalancer", &balancer, err);
 
-    if (r == 0) {
-        r = ccm_decode_object(status, "loadBalancer", &balancer, err);
-    }
     if (r == 0) {
         r = ccm_decode_list(balancer, "ingress", cJSON_Object, CCM_DECODE_MAX_LIST, &item, &count,
                             err);
@@ -77,6 +73,21 @@ static int decode_ingress(struct ccm_builder *b, const cJSON *json, struct ccm_s
     service->ingress = list;
     service->ingress_count = count;
     return 0;
+}
+
+static int decode_status(struct ccm_builder *b, const cJSON *json, struct ccm_service *service,
+                         struct ccm_error *err)
+{
+    const cJSON *status = NULL;
+    int r = ccm_decode_object(json, "status", &status, err);
+
+    if (r == 0) {
+        r = decode_ingress(b, status, service, err);
+    }
+    if (r == 0) {
+        r = ccm_decode_conditions(b, status, &service->conditions, &service->condition_count, err);
+    }
+    return r;
 }
 
 static void decode_scalars(struct ccm_builder *b, const cJSON *spec, struct ccm_service *service)
@@ -117,7 +128,7 @@ int ccm_decode_service(struct ccm_builder *b, const void *arg, struct ccm_error 
                              &service.ip_family_count, err);
     }
     if (r == 0) {
-        r = decode_ingress(b, source->json, &service, err);
+        r = decode_status(b, source->json, &service, err);
     }
     if (r < 0) {
         return r;

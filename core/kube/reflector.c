@@ -11,6 +11,7 @@
 
 #define MAX_FETCHES   64
 #define WAIT_SLICE_MS 100
+#define JOIN_SLICE_MS 60000
 
 const struct ccm_log ccm_reflector_log = { .part = "reflector" };
 
@@ -96,9 +97,11 @@ void ccm_reflector_free(struct ccm_reflector *r)
     if (r == NULL) {
         return;
     }
-    if (r->started) {
+    if (r->thread.started) {
         ccm_reflector_stop(r);
-        ccm_reflector_join(r);
+        while (ccm_reflector_join(r, ccm_clock_now_ms() + JOIN_SLICE_MS) < 0) {
+            /* whoever cannot wait has joined before */
+        }
     }
     ccm_stream_free(r->main);
     ccm_stream_free(r->side);
@@ -132,7 +135,7 @@ static void rest(struct ccm_reflector *r, int64_t ms)
     unlock(r);
 }
 
-static void *thread_main(void *arg)
+static void thread_main(void *arg)
 {
     struct ccm_reflector *r = arg;
 
@@ -148,15 +151,11 @@ static void *thread_main(void *arg)
             rest(r, ccm_reflector_judge(r, &end));
         }
     }
-    return NULL;
 }
 
 int ccm_reflector_start(struct ccm_reflector *r)
 {
-    const int error = pthread_create(&r->thread, NULL, thread_main, r);
-
-    r->started = error == 0;
-    return -error;
+    return ccm_thread_start(&r->thread, thread_main, r);
 }
 
 void ccm_reflector_stop(struct ccm_reflector *r)
@@ -169,12 +168,9 @@ void ccm_reflector_stop(struct ccm_reflector *r)
     ccm_stream_abort(r->side);
 }
 
-void ccm_reflector_join(struct ccm_reflector *r)
+int ccm_reflector_join(struct ccm_reflector *r, int64_t deadline_ms)
 {
-    if (r->started) {
-        (void)pthread_join(r->thread, NULL); /* our own thread, joined once */
-        r->started = false;
-    }
+    return ccm_thread_join(&r->thread, deadline_ms);
 }
 
 int ccm_reflector_wait_synced(struct ccm_reflector *r, int64_t deadline_ms,

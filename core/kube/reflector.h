@@ -69,10 +69,11 @@ CCM_NODISCARD int ccm_reflector_start(struct ccm_reflector *reflector);
 /* Ask it to end: breaks off what it waits for. Returns at once; any thread. */
 void ccm_reflector_stop(struct ccm_reflector *reflector);
 
-/* Wait for the end; after stop(), once, also when it never started. */
-void ccm_reflector_join(struct ccm_reflector *reflector);
+/* Wait for the end; after stop(), also when it never started. 0, or -ETIMEDOUT at the monotonic
+ * time deadline_ms: a change function hangs, and the reflector may not be freed. */
+CCM_NODISCARD int ccm_reflector_join(struct ccm_reflector *reflector, int64_t deadline_ms);
 
-/* Stops and joins if need be. NULL is fine. */
+/* Stops and joins if need be, however long that takes. NULL is fine. */
 void ccm_reflector_free(struct ccm_reflector *reflector);
 
 /* Wait until the first list is in the store and its changes are told. 0, -ETIMEDOUT (monotonic

@@ -109,10 +109,9 @@ static int64_t judge_status(struct ccm_reflector *r, const struct ccm_reflector_
 
 /* The server no longer has the version. A list is the cure; one that does not help is not tried
  * again at once. */
-static int64_t judge_stale(struct ccm_reflector *r)
+static int64_t judge_stale(struct ccm_reflector *r, const struct ccm_reflector_end *end)
 {
-    ccm_log_info(&ccm_reflector_log, "%s: the version is no longer known, listing again",
-                 r->config.name);
+    ccm_log_info(&ccm_reflector_log, "%s: listing again: %s", r->config.name, end->err.message);
     r->listed = false;
     return r->stale++ == 0 ? 0 : backoff_ms(r, r->stale);
 }
@@ -176,7 +175,7 @@ int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_
         r->failures++;
         r->listed = r->listed && end->code != -EXFULL;
         if (end->code == -ESTALE) {
-            wait_ms = judge_stale(r);
+            wait_ms = judge_stale(r, end);
         } else if (end->err.http_status >= 400) {
             wait_ms = judge_status(r, end);
         } else {

@@ -8,6 +8,7 @@
 #include "kube/stream.h"
 #include "util/log.h"
 #include "util/strmap.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 
@@ -18,8 +19,7 @@ struct ccm_reflector {
     struct ccm_stream *main;            /* list and watch */
     struct ccm_stream *side;            /* fetches while the watch is open */
     struct ccm_builder *builder;
-    pthread_t thread;
-    bool started; /* start, join and free come from one thread */
+    struct ccm_thread thread; /* start, join and free come from one thread */
 
     /* The thread's own. */
     bool listed;    /* the store is a list plus the events up to `version` */

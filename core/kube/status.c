@@ -63,13 +63,24 @@ static int from_body(uint32_t status, const char *body, size_t len, struct ccm_e
     return r;
 }
 
+/* A patch that names a uid is refused like this when another object has the name by now. */
+static bool is_other_uid(const cJSON *json)
+{
+    const cJSON *cause = ccm_json_items(ccm_json_get(json, "details"), "causes");
+
+    while (cause != NULL && !ccm_text_equal(ccm_json_str(cause, "field"), "metadata.uid")) {
+        cause = cause->next;
+    }
+    return cause != NULL;
+}
+
 static int from_status(uint32_t http_status, const cJSON *json, struct ccm_error *err)
 {
     const int64_t own = ccm_json_i64(json, "code", 0);
     /* In a watch the answer itself was 200: the event's own code counts. */
     const uint32_t status =
         http_status >= 300 || own < 300 || own > 599 ? http_status : (uint32_t)own;
-    const struct verdict verdict = verdict_of(status);
+    const struct verdict verdict = verdict_of(status == 422 && is_other_uid(json) ? 409 : status);
     const char *reason = ccm_json_text(json, "reason");
     const int64_t wait_s = ccm_json_i64(ccm_json_get(json, "details"), "retryAfterSeconds", 0);
     int r = verdict.result;

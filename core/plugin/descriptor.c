@@ -14,7 +14,7 @@
 
 #define KNOWN_FLAGS CCM_PLUGIN_SERIAL
 
-static_assert(sizeof(void *) != 8 || CCM_PLUGIN_SIZE_1_0 == 104, "ABI 1.0 is frozen");
+static_assert(sizeof(void *) != 8 || CCM_PLUGIN_SIZE_1_0 == 112, "ABI 1.0 is frozen");
 static_assert(sizeof(void *) != 8 || CCM_OPTION_SIZE_1_0 == 80, "ABI 1.0 is frozen");
 static_assert(sizeof(void *) != 8 || CCM_WATCH_SIZE_1_0 == 40, "ABI 1.0 is frozen");
 

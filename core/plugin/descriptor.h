@@ -11,7 +11,7 @@
 #include "util/attr.h"
 
 /* Sizes of ABI 1.0, frozen: less is no plugin of major 1. */
-#define CCM_PLUGIN_SIZE_1_0 (offsetof(struct ccm_plugin, summary) + sizeof(const char *))
+#define CCM_PLUGIN_SIZE_1_0 (offsetof(struct ccm_plugin, lint) + sizeof(void (*)(void)))
 #define CCM_OPTION_SIZE_1_0 (offsetof(struct ccm_option, help) + sizeof(const char *))
 #define CCM_WATCH_SIZE_1_0  (offsetof(struct ccm_watch, map) + sizeof(void (*)(void)))
 

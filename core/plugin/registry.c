@@ -183,6 +183,17 @@ int ccm_registry_load(struct ccm_registry *registry, const char *name, const cha
     return 0;
 }
 
+void ccm_registry_refuse(struct ccm_registry *registry, struct ccm_plugin_entry *entry,
+                         const struct ccm_error *reason)
+{
+    struct ccm_error err = *reason;
+    struct slot *slot = slot_of(entry);
+
+    (void)ccm_error_wrap(&err, 0, "%s", slot->loaded->path); /* only the text is wanted */
+    log_failure(slot, "refused", &err);
+    set_state(registry, slot, CCM_PLUGIN_STATE_FAILED, &err);
+}
+
 size_t ccm_registry_len(const struct ccm_registry *registry)
 {
     return registry->len;
@@ -328,6 +339,16 @@ const char *ccm_registry_state_name(enum ccm_plugin_state state)
         return "stopped";
     }
     return "?";
+}
+
+bool ccm_registry_has_use(struct ccm_registry *registry)
+{
+    for (size_t i = 0; i < registry->len; i++) {
+        if (get_state(registry, registry->items[i]) != CCM_PLUGIN_STATE_FAILED) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const struct ccm_plugin_entry *ccm_registry_critical_failure(struct ccm_registry *registry)

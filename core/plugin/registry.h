@@ -54,6 +54,10 @@ void ccm_registry_freep(struct ccm_registry **registry);
 int ccm_registry_load(struct ccm_registry *registry, const char *name, const char *file,
                       const char *plugin_dir, bool critical, struct ccm_plugin_entry **ret);
 
+/* loaded -> failed, for a reason that the loader does not know of. */
+void ccm_registry_refuse(struct ccm_registry *registry, struct ccm_plugin_entry *entry,
+                         const struct ccm_error *reason);
+
 size_t ccm_registry_len(const struct ccm_registry *registry);
 struct ccm_plugin_entry *ccm_registry_at(struct ccm_registry *registry, size_t index);
 
@@ -78,6 +82,9 @@ enum ccm_plugin_state ccm_registry_status(struct ccm_registry *registry,
 
 /* "failed", "loaded", "created", "started", "stopped". */
 const char *ccm_registry_state_name(enum ccm_plugin_state state);
+
+/* Whether there is a plugin that has not failed. Any thread. */
+bool ccm_registry_has_use(struct ccm_registry *registry);
 
 /* The first critical plugin in state failed, or NULL. */
 const struct ccm_plugin_entry *ccm_registry_critical_failure(struct ccm_registry *registry);

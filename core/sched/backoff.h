@@ -8,7 +8,8 @@
  *     kind        base     most     why
  *     transient   1 s      300 s    the other side is ill; also kinds nobody knows
  *     throttled   4 s      120 s    only without a retry_after_ms, see below
- *     conflict    100 ms   10 s     somebody else was faster: look again soon
+ *     conflict    100 ms   300 s    somebody else was faster: look again soon, but one that lasts
+ *                                   (a backend that is gone for good) must not eat the quota
  *     not-found   1 s      300 s    as transient
  *     auth        30 s     600 s    an operator has to act
  *     terminal    10 min   60 min   really waits for a change of the object, which queues the key

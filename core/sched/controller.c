@@ -72,6 +72,17 @@ static void unlock(struct ccm_controller *controller)
 
 /* --- one call ------------------------------------------------------------------------------- */
 
+/* The most urgent lane: the lowest number. */
+static uint64_t urgent_lane(const struct ccm_queue_item *items, size_t count)
+{
+    uint64_t lane = items[0].lane;
+
+    for (size_t i = 1; i < count; i++) {
+        lane = items[i].lane < lane ? items[i].lane : lane;
+    }
+    return lane;
+}
+
 /* What the call works on, for the log. */
 static void describe(char *what, size_t size, const struct ccm_queue_item *items, size_t count)
 {
@@ -197,6 +208,7 @@ static void run_call(struct worker *worker, size_t count)
         .key_count = count,
         .deadline_ms = ccm_clock_now_ms() + controller->options.timeout_ms,
         .id = id,
+        .lane = urgent_lane(worker->items, count),
         .core = &worker->cancel,
     };
 

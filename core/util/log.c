@@ -107,7 +107,7 @@ static bool admit(const struct ccm_log *log, const char *message, unsigned *ret_
 static void add_flat(struct ccm_buf *line, const char *text)
 {
     for (const char *p = text; *p != '\0'; p++) {
-        ccm_buf_addc(line, (unsigned char)*p < 0x20 ? ' ' : *p);
+        ccm_buf_addc(line, (unsigned char)*p < 0x20 || *p == 0x7f ? ' ' : *p);
     }
 }
 
@@ -152,7 +152,8 @@ static void format_text(struct ccm_buf *line, const struct ccm_log *log, enum cc
         ccm_buf_addf(line, " %s", log->part);
     }
     if (log->object != NULL) {
-        ccm_buf_addf(line, " %s", log->object);
+        ccm_buf_addc(line, ' ');
+        add_flat(line, log->object);
     }
     ccm_buf_adds(line, ": ");
     add_flat(line, message);

@@ -45,6 +45,7 @@ struct ccm_request {
     uint64_t key_count;
     int64_t deadline_ms; /* monotonic (host->now_ms); calls with this request end then */
     const char *id;      /* short text that ties the log lines of this call together */
+    uint64_t lane;       /* CCM_LANE_*: the most urgent that a key of this call waited in */
     void *core;          /* private to the core */
 };
 
@@ -79,8 +80,28 @@ struct ccm_watch {
     /* Turn a change into keys by calling host->enqueue(). Runs in the reflector's thread of that
      * kind, in order, before the next change is looked at: never block, no I/O. The store already
      * holds `after`. Called from create() on, so before start() too (the first list fills the
-     * caches), and no more once destroy() is called. Mandatory. */
+     * caches), and no more once destroy() is called. Called in every instance of the daemon, also
+     * in one that does not lead: see host.h. Mandatory. */
     void (*map)(void *self, const struct ccm_change *change);
+};
+
+/* Where lint() tells what it found. Valid during the call. */
+struct ccm_lint_sink {
+    uint64_t struct_size;
+
+    /* One finding. level: CCM_LEVEL_ERROR (the Service would fail, or part of it would be ignored)
+     * or CCM_LEVEL_WARN. place: the key of an annotation of the Service, or the path of a field as
+     * in "spec.ports[1].port" (counted from 0); NULL = the Service itself. */
+    void (*finding)(const struct ccm_lint_sink *sink, uint64_t level, const char *place,
+                    const char *message);
+
+    /* Options of this plugin as in struct ccm_host, of the configuration that the check goes with;
+     * without one, the defaults. */
+    const char *(*option_string)(const struct ccm_lint_sink *sink, const char *group,
+                                 const char *name);
+    int64_t (*option_int)(const struct ccm_lint_sink *sink, const char *group, const char *name);
+
+    void *core; /* private to the core */
 };
 
 struct ccm_plugin {
@@ -116,6 +137,12 @@ struct ccm_plugin {
     uint64_t batch_max;  /* most keys per reconcile call; 0 = 1 */
     const char *version; /* of the plugin, for people */
     const char *summary; /* one line for `ccmd plugins` */
+
+    /* What is wrong with this Service, as far as it can be told from the manifest alone: what
+     * reconcile would refuse or ignore. Pure: no instance, no I/O, any thread, without create(). A
+     * Service that the plugin would not handle has no findings. Unset fields are as in a manifest:
+     * no uid, no node ports. 0, or a negative errno when it could not look. NULL = not offered. */
+    int (*lint)(const struct ccm_service *service, const struct ccm_lint_sink *sink);
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

@@ -8,6 +8,8 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 TODAY = HERE.parent.parent / "include"
+# The last member of struct ccm_plugin.
+LAST = "    int (*lint)(const struct ccm_service *service, const struct ccm_lint_sink *sink);"
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def edited(tmp_path, header, old, new):
 @pytest.mark.parametrize(
     ("header", "old", "new"),
     [
-        ("plugin.h", "    const char *summary;", "    const char *summary;\n    void (*later)(void *self);"),
+        ("plugin.h", LAST, f"{LAST}\n    void (*later)(void *self);"),
         ("object.h", "    uint64_t address_count;", "    uint64_t address_count;\n    uint64_t later;"),
         ("error.h", "    uint64_t reserved[4];", "    uint64_t later;\n    uint64_t reserved[3];"),
         ("host.h", "    void *core;", "    void *core;\n    int (*later)(const struct ccm_host *host);"),
@@ -52,7 +54,7 @@ def test_growth_is_allowed(frozen, tmp_path, header, old, new):
     ("header", "old", "new", "told"),
     [
         ("plugin.h", "    const char *summary;", "    uint64_t summary;", "ccm_plugin.summary was"),
-        ("plugin.h", "    const char *summary;", "", "struct ccm_plugin had"),
+        ("plugin.h", LAST, "", "struct ccm_plugin had"),
         ("plugin.h", "    void *core;          ", "    uint64_t later;\n    void *core;", "ccm_request.core was"),
         ("error.h", "    uint64_t reserved[4];", "    uint64_t reserved[5];", "struct ccm_error had"),
         ("object.h", "    int64_t node_port;", "    int64_t renamed;", "ccm_service_port.node_port was"),

@@ -3,23 +3,64 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+static const struct ccm_object *find_locked(const struct fake_list *objects, uint64_t kind,
+                                            const char *key)
+{
+    for (size_t i = 0; i < objects->len; i++) {
+        const struct ccm_object *object = objects->items[i];
+
+        if (object->kind == kind && strcmp(object->key, key) == 0) {
+            return object;
+        }
+    }
+    return NULL;
+}
+
 static const struct ccm_object *object_get(const struct ccm_host *host, uint64_t kind,
                                            const char *key)
 {
     struct fake_host *fake = fake_host_of(host);
-    const struct ccm_object *found = NULL;
 
     fake_lock(fake);
-    for (size_t i = 0; i < fake->objects.len; i++) {
-        const struct ccm_object *object = fake->objects.items[i];
 
-        if (object->kind == kind && strcmp(object->key, key) == 0) {
-            found = object;
-            fake->borrowed++;
-        }
-    }
+    const struct ccm_object *found = find_locked(&fake->objects, kind, key);
+
+    fake->borrowed += found == NULL ? 0 : 1;
     fake_unlock(fake);
     return found;
+}
+
+static int object_fetch(const struct ccm_host *host, const struct ccm_request *req, uint64_t kind,
+                        const char *namespace_, const char *name, const struct ccm_object **ret,
+                        struct ccm_error *err)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct fake_fetch *kept = fake_alloc(sizeof(*kept));
+    const bool cluster = namespace_ == NULL || namespace_[0] == '\0';
+
+    (void)req; /* the fake answers at once */
+    kept->kind = kind;
+    kept->key = cluster ? fake_dup(name) : ccm_text_format("%s/%s", namespace_, name);
+    fake_lock(fake);
+    fake_list_add(&fake->fetches, kept);
+
+    const int result = fake->fetch_result;
+    const uint64_t error_kind = fake->fetch_kind;
+    const struct ccm_object *found = find_locked(&fake->live, kind, kept->key);
+
+    if (found == NULL) {
+        found = find_locked(&fake->objects, kind, kept->key);
+    }
+    fake->borrowed += result < 0 || found == NULL ? 0 : 1;
+    fake_unlock(fake);
+    if (result < 0) {
+        return ccm_error_set(err, result, error_kind, "fetch refused");
+    }
+    if (found == NULL) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_NOT_FOUND, "%s not found", kept->key);
+    }
+    *ret = found;
+    return 0;
 }
 
 /* Index "service" of the slices: value is "namespace/service". */
@@ -143,11 +184,20 @@ void fake_cluster_install(struct ccm_host *table)
     table->patch = object_patch;
     table->event = event_add;
     table->enqueue = enqueue;
+    table->fetch = object_fetch;
 }
 
 void fake_cluster_fini(struct fake_host *fake)
 {
     free(fake->objects.items);
+    free(fake->live.items);
+    for (size_t i = 0; i < fake->fetches.len; i++) {
+        struct fake_fetch *fetch = fake->fetches.items[i];
+
+        free(fetch->key);
+        free(fetch);
+    }
+    free(fake->fetches.items);
     for (size_t i = 0; i < fake->events.len; i++) {
         struct fake_event *event = fake->events.items[i];
 
@@ -175,30 +225,45 @@ void fake_cluster_fini(struct fake_host *fake)
     free(fake->enqueues.items);
 }
 
-void fake_host_put(struct fake_host *fake, const struct ccm_object *object)
+static void remove_locked(struct fake_list *objects, uint64_t kind, const char *key)
+{
+    for (size_t i = 0; i < objects->len; i++) {
+        const struct ccm_object *object = objects->items[i];
+
+        if (object->kind == kind && strcmp(object->key, key) == 0) {
+            memmove(&objects->items[i], &objects->items[i + 1],
+                    (objects->len - i - 1) * sizeof(objects->items[0]));
+            objects->len--;
+            return;
+        }
+    }
+}
+
+static void put(struct fake_host *fake, struct fake_list *objects, const struct ccm_object *object)
 {
     void *item;
 
     memcpy(&item, &object, sizeof(item)); /* kept const in fact: nobody writes through it */
-    fake_host_remove(fake, object->kind, object->key);
     fake_lock(fake);
-    fake_list_add(&fake->objects, item);
+    remove_locked(objects, object->kind, object->key);
+    fake_list_add(objects, item);
     fake_unlock(fake);
+}
+
+void fake_host_put(struct fake_host *fake, const struct ccm_object *object)
+{
+    put(fake, &fake->objects, object);
+}
+
+void fake_host_put_live(struct fake_host *fake, const struct ccm_object *object)
+{
+    put(fake, &fake->live, object);
 }
 
 void fake_host_remove(struct fake_host *fake, uint64_t kind, const char *key)
 {
     fake_lock(fake);
-    for (size_t i = 0; i < fake->objects.len; i++) {
-        const struct ccm_object *object = fake->objects.items[i];
-
-        if (object->kind == kind && strcmp(object->key, key) == 0) {
-            memmove(&fake->objects.items[i], &fake->objects.items[i + 1],
-                    (fake->objects.len - i - 1) * sizeof(fake->objects.items[0]));
-            fake->objects.len--;
-            break;
-        }
-    }
+    remove_locked(&fake->objects, kind, key);
     fake_unlock(fake);
 }
 
@@ -262,4 +327,22 @@ size_t fake_host_enqueue_count(struct fake_host *fake)
 const struct fake_enqueue *fake_host_enqueued(struct fake_host *fake, size_t index)
 {
     return list_at(fake, &fake->enqueues, index);
+}
+
+size_t fake_host_fetch_count(struct fake_host *fake)
+{
+    return list_len(fake, &fake->fetches);
+}
+
+const struct fake_fetch *fake_host_fetched(struct fake_host *fake, size_t index)
+{
+    return list_at(fake, &fake->fetches, index);
+}
+
+void fake_host_fetch_result(struct fake_host *fake, int result, uint64_t kind)
+{
+    fake_lock(fake);
+    fake->fetch_result = result;
+    fake->fetch_kind = kind;
+    fake_unlock(fake);
 }

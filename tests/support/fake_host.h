@@ -126,6 +126,9 @@ const char *fake_request_header(const struct fake_request *request, const char *
 /* Put an object into the caches (borrowed), replacing the one of the same kind and key. */
 void fake_host_put(struct fake_host *fake, const struct ccm_object *object);
 void fake_host_remove(struct fake_host *fake, uint64_t kind, const char *key);
+/* What the API server itself holds (borrowed), for fetch(): as if the caches lagged behind. An
+ * object without such a version is fetched as the caches have it, else it is not found. */
+void fake_host_put_live(struct fake_host *fake, const struct ccm_object *object);
 /* Objects handed out and not released. */
 size_t fake_host_borrowed(struct fake_host *fake);
 
@@ -149,6 +152,15 @@ size_t fake_host_patch_count(struct fake_host *fake);
 const struct fake_patch *fake_host_patch(struct fake_host *fake, size_t index);
 /* What later patches answer: 0, or a negative errno with that kind. */
 void fake_host_patch_result(struct fake_host *fake, int result, uint64_t kind);
+
+struct fake_fetch {
+    uint64_t kind;
+    char *key; /* namespace/name */
+};
+size_t fake_host_fetch_count(struct fake_host *fake);
+const struct fake_fetch *fake_host_fetched(struct fake_host *fake, size_t index);
+/* What later fetches answer: 0 = as put, or a negative errno with that kind. */
+void fake_host_fetch_result(struct fake_host *fake, int result, uint64_t kind);
 
 struct fake_enqueue {
     char *key;

@@ -40,12 +40,16 @@ struct fake_host {
     size_t unexpected;
 
     struct fake_list objects; /* const struct ccm_object, borrowed */
+    struct fake_list live;    /* the same, for fetch() alone */
     size_t borrowed;
     struct fake_list events;
     struct fake_list patches;
     struct fake_list enqueues;
     int patch_result;
     uint64_t patch_kind;
+    struct fake_list fetches;
+    int fetch_result;
+    uint64_t fetch_kind;
 };
 
 struct fake_host *fake_host_of(const struct ccm_host *host);

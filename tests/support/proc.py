@@ -1,5 +1,6 @@
 """Processes of a test: started, waited for, ended, and looked at for complaints of the sanitizers."""
 
+import json
 import os
 import re
 import signal
@@ -95,6 +96,13 @@ def run(argv, stdin=None, env=None, timeout=60.0):
         check=False,
     )
     return result.returncode, result.stdout.decode(errors="replace"), result.stderr.decode(errors="replace")
+
+
+def kubectl_minor():
+    """20 for kubectl 1.20."""
+    code, out, err = run([os.environ.get("KUBECTL", "kubectl"), "version", "--client", "-o", "json"])
+    assert code == 0, err
+    return int(re.sub(r"\D", "", json.loads(out)["clientVersion"]["minor"]))
 
 
 def kubectl(kubeconfig, *args, stdin=None, check=True):

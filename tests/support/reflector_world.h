@@ -310,7 +310,7 @@ static inline void finish(struct world *w)
     const int64_t started = ccm_clock_now_ms();
 
     ccm_reflector_stop(w->reflector);
-    ccm_reflector_join(w->reflector);
+    assert_int_equal(ccm_reflector_join(w->reflector, ccm_clock_now_ms() + 60000), 0);
     assert_true(ccm_clock_now_ms() - started < 3000);
     assert_false(w->store_was_behind);
     ccm_reflector_free(w->reflector);

@@ -40,15 +40,23 @@ def wait(condition, what, timeout=15.0):
 
 
 class Http:
-    def __init__(self, base):
+    def __init__(self, base, context=None, token=None):
         self.base = base
+        self.opener = _opener
+        self.token = token
+        if context is not None:
+            self.opener = urllib.request.build_opener(
+                urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+            )
 
     def request(self, method, path, body=None, content_type="application/json"):
         data = None if body is None else (body if isinstance(body, bytes) else json.dumps(body).encode())
         request = urllib.request.Request(self.base + path, data=data, method=method)
         if data is not None:
             request.add_header("Content-Type", content_type)
-        with _opener.open(request, timeout=30) as answer:
+        if self.token is not None:
+            request.add_header("Authorization", f"Bearer {self.token}")
+        with self.opener.open(request, timeout=30) as answer:
             text = answer.read()
         return json.loads(text) if text.strip() else None
 
@@ -98,6 +106,7 @@ KINDS = {
     "Node": ("/api/v1", "nodes"),
     "Pod": ("/api/v1", "pods"),
     "Event": ("/api/v1", "events"),
+    "Endpoints": ("/api/v1", "endpoints"),
     "EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices"),
 }
 
@@ -181,11 +190,9 @@ class World:
         os.makedirs(self.folder, exist_ok=True)
         self.kubeconfig = os.path.join(self.folder, "kubeconfig")
         cloudsim = self._start("cloudsim", ["--listen", "127.0.0.1:0", *self.cloud_args])
-        kubesim = self._start(
-            "kubesim", ["--listen", "127.0.0.1:0", "--kubeconfig-out", self.kubeconfig, *self.kube_args]
-        )
+        self.kubesim = self._start_kubesim("127.0.0.1:0")
         self.cloud = Cloud("http://" + cloudsim.wait_listening())
-        self.kube = Kube("http://" + kubesim.wait_listening())
+        self.kube = Kube("http://" + self.kubesim.wait_listening())
         wait(lambda: os.path.exists(self.kubeconfig), "kubesim's kubeconfig")
         self.config = self.write_config()
         return self
@@ -205,6 +212,17 @@ class World:
         process = proc.Process([self.binary(name), *args], os.path.join(self.folder, name), env=env)
         self.processes.append(process)
         return process
+
+    def _start_kubesim(self, address):
+        return self._start("kubesim", ["--listen", address, "--kubeconfig-out", self.kubeconfig, *self.kube_args])
+
+    def restart_kubesim(self):
+        """kill -9, and a new one without any object at the same address."""
+        address = self.kubesim.wait_listening()
+        self.kubesim.kill()
+        self.processes.remove(self.kubesim)
+        self.kubesim = self._start_kubesim(address)
+        self.kubesim.wait_listening()
 
     def write_config(self, plugins='{ name = "clb"; workers = 4; }', extra="", alicloud="", log_level="debug",
                      plugin_dir=None, name="ccmd.conf"):

@@ -7,6 +7,8 @@
 
 #include <ccm/plugin.h>
 
+#include <unistd.h>
+
 #ifndef PLUGIN_MAJOR
 #define PLUGIN_MAJOR CCM_ABI_MAJOR
 #endif
@@ -28,12 +30,38 @@
 #ifndef PLUGIN_DESTROY
 #define PLUGIN_DESTROY base_destroy
 #endif
+/* Statements to be done first in a function, such as base_hang(). */
+#ifndef PLUGIN_IN_CREATE
+#define PLUGIN_IN_CREATE (void)0
+#endif
+#ifndef PLUGIN_IN_START
+#define PLUGIN_IN_START (void)0
+#endif
+#ifndef PLUGIN_IN_RECONCILE
+#define PLUGIN_IN_RECONCILE (void)0
+#endif
+#ifndef PLUGIN_IN_MAP
+#define PLUGIN_IN_MAP (void)0
+#endif
+#ifndef PLUGIN_KIND
+#define PLUGIN_KIND CCM_KIND_SERVICE
+#endif
 
 static int base_calls;
+static const struct ccm_host *base_host;
+
+/* Never returns, whatever is asked of it. */
+static inline void base_hang(void)
+{
+    for (;;) {
+        (void)pause(); /* signals change nothing */
+    }
+}
 
 static int base_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    (void)host; /* nothing to ask it */
+    base_host = host;
+    PLUGIN_IN_CREATE;
     if (PLUGIN_CREATE_RESULT < 0) {
         return ccm_error_set(err, PLUGIN_CREATE_RESULT, CCM_ERROR_TERMINAL, "the moon is full");
     }
@@ -44,6 +72,7 @@ static int base_create(const struct ccm_host *host, void **ret_self, struct ccm_
 static int base_start(void *self, struct ccm_error *err)
 {
     (void)self; /* no state */
+    PLUGIN_IN_START;
     if (PLUGIN_START_RESULT < 0) {
         return ccm_error_set(err, PLUGIN_START_RESULT, PLUGIN_START_KIND, "no credentials");
     }
@@ -58,6 +87,7 @@ static int base_reconcile(void *self, const struct ccm_request *req, struct ccm_
     (void)req; /* whatever the keys are */
     (void)ret; /* done */
     (void)err; /* cannot fail */
+    PLUGIN_IN_RECONCILE;
     *calls += 1;
     return 0;
 }
@@ -80,11 +110,16 @@ static void base_map(void *self, const struct ccm_change *change)
 {
     (void)self;   /* no work comes from it */
     (void)change; /* as above */
+    PLUGIN_IN_MAP;
 }
 
 static const struct ccm_watch base_watch = {
     .struct_size = sizeof(struct ccm_watch),
-    .kind = CCM_KIND_SERVICE,
+    .kind = PLUGIN_KIND,
+#ifdef PLUGIN_RESOURCE
+    .api_version = "v1",
+    .resource = PLUGIN_RESOURCE,
+#endif
     .map = base_map,
 };
 

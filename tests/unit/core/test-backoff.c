@@ -50,7 +50,8 @@ static void test_table(void **state)
         { CCM_ERROR_THROTTLED, 700, 9, 700, 1050 },
         { CCM_ERROR_THROTTLED, UINT64_MAX, 1, 600000, 900000 }, /* not believed for ever */
         { CCM_ERROR_CONFLICT, 0, 1, 50, 100 },
-        { CCM_ERROR_CONFLICT, 0, 8, 5000, 10000 },
+        { CCM_ERROR_CONFLICT, 0, 8, 6400, 12800 },
+        { CCM_ERROR_CONFLICT, 0, 20, 150000, 300000 },
         { CCM_ERROR_AUTH, 0, 1, 15000, 30000 },
         { CCM_ERROR_AUTH, 0, 9, 300000, 600000 },
         { CCM_ERROR_TERMINAL, 0, 1, 300000, 600000 },

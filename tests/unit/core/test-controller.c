@@ -340,6 +340,7 @@ static void test_verdicts(void **state)
 struct batches {
     atomic_uint largest;
     atomic_uint keys;
+    atomic_uint lanes; /* bit per lane that a call was told */
 };
 
 static int batch_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
@@ -350,6 +351,7 @@ static int batch_reconcile(void *arg, const struct ccm_request *req, struct ccm_
     (void)ret;
     (void)err;
     atomic_fetch_add(&batches->keys, (unsigned)req->key_count);
+    atomic_fetch_or(&batches->lanes, 1U << req->lane);
     if (req->key_count > atomic_load(&batches->largest)) {
         atomic_store(&batches->largest, (unsigned)req->key_count);
     }
@@ -380,6 +382,29 @@ static void test_gate_and_batch(void **state)
     finish(controller);
     assert_int_equal(atomic_load(&batches.keys), 100);
     assert_int_equal(atomic_load(&batches.largest), 64);
+    assert_int_equal(atomic_load(&batches.lanes), 1U << CCM_LANE_BULK);
+}
+
+/* One call, keys of two lanes: the more urgent one counts, wherever it stands in the batch. */
+static void test_batch_takes_the_most_urgent_lane(void **state)
+{
+    struct batches batches = { 0 };
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "route",
+        .batch_max = 64,
+        .reconcile = batch_reconcile,
+        .arg = &batches,
+    });
+
+    (void)state;
+    ccm_controller_enqueue(controller, "a", CCM_LANE_BULK, 0);
+    ccm_controller_enqueue(controller, "b", CCM_LANE_SPEC, 0);
+    ccm_controller_enqueue(controller, "c", CCM_LANE_BACKENDS, 0);
+    start(controller);
+    await_calls(controller, 1);
+    finish(controller);
+    assert_int_equal(atomic_load(&batches.keys), 3);
+    assert_int_equal(atomic_load(&batches.lanes), 1U << CCM_LANE_SPEC);
 }
 
 static int batch_failure(void *arg, const struct ccm_request *req, struct ccm_result *ret,
@@ -626,6 +651,7 @@ int main(void)
         cmocka_unit_test(test_never_twice_at_once),
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_gate_and_batch),
+        cmocka_unit_test(test_batch_takes_the_most_urgent_lane),
         cmocka_unit_test(test_batch_failure_is_one_line),
         cmocka_unit_test(test_bad_key_is_named),
         cmocka_unit_test(test_bad_options),

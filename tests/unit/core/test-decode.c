@@ -15,6 +15,7 @@
 static const struct ccm_decode_kind service_kind = { .kind = CCM_KIND_SERVICE };
 static const struct ccm_decode_kind slice_kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
 static const struct ccm_decode_kind node_kind = { .kind = CCM_KIND_NODE };
+static const struct ccm_decode_kind pod_kind = { .kind = CCM_KIND_POD };
 static const struct ccm_decode_kind raw_kind = { .kind = CCM_KIND_RAW,
                                                  .api_version = "apps/v1",
                                                  .kind_name = "Deployment" };
@@ -67,7 +68,8 @@ static const char service_json[] =
     "\"appProtocol\":\"http\"},"
     "{\"name\":\"dns\",\"protocol\":\"UDP\",\"port\":53,\"targetPort\":\"dns\"},{\"port\":443}]},"
     "\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"47.0.0.1\",\"ipMode\":\"VIP\"},"
-    "{\"hostname\":\"lb.example\"}]}}}";
+    "{\"hostname\":\"lb.example\"}]},\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\","
+    "\"reason\":\"Quota\",\"message\":\"m\",\"observedGeneration\":3},{\"type\":\"X\"}]}}";
 
 static void test_service_in_full(void **state)
 {
@@ -121,6 +123,15 @@ static void test_service_in_full(void **state)
     assert_string_equal(s->ingress[0]->ip_mode, "VIP");
     assert_string_equal(s->ingress[1]->hostname, "lb.example");
     assert_string_equal(s->ingress[1]->ip, "");
+    assert_int_equal(s->condition_count, 2);
+    assert_string_equal(s->conditions[0]->type, "Ready");
+    assert_string_equal(s->conditions[0]->status, "False");
+    assert_string_equal(s->conditions[0]->reason, "Quota");
+    assert_string_equal(s->conditions[0]->message, "m");
+    assert_int_equal(s->conditions[0]->observed_generation, 3);
+    assert_string_equal(s->conditions[1]->type, "X");
+    assert_string_equal(s->conditions[1]->status, "");
+    assert_int_equal(s->conditions[1]->observed_generation, 0);
     ccm_object_unref(o);
 }
 
@@ -133,7 +144,8 @@ static void test_unset_means_empty(void **state)
         "{\"metadata\":{\"name\":\"n\",\"uid\":7,\"labels\":{\"a\":1},\"generation\":\"x\","
         "\"creationTimestamp\":\"soon\"},\"spec\":{\"type\":5,\"ports\":[],\"taints\":null}}",
     };
-    static const struct ccm_decode_kind *const kinds[] = { &service_kind, &slice_kind, &node_kind };
+    static const struct ccm_decode_kind *const kinds[] = { &service_kind, &slice_kind, &node_kind,
+                                                           &pod_kind };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
@@ -156,6 +168,14 @@ static void test_unset_means_empty(void **state)
                 assert_int_equal(s->port_count, 0);
                 assert_int_equal(s->allocate_node_ports, 1);
                 assert_int_equal(s->ingress_count, 0);
+                assert_int_equal(s->condition_count, 0);
+            }
+            if (kinds[k] == &pod_kind) {
+                const struct ccm_pod *p = (const struct ccm_pod *)(const void *)o;
+
+                assert_string_equal(p->ip, "");
+                assert_int_equal(p->condition_count, 0);
+                assert_int_equal(p->readiness_gate_count, 0);
             }
             ccm_object_unref(o);
         }
@@ -292,6 +312,39 @@ static void test_node_conditions(void **state)
     }
 }
 
+static void test_pod(void **state)
+{
+    const struct ccm_object *o = decode(
+        &pod_kind,
+        "{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"demo\",\"uid\":\"u\",\"annotations\":{"
+        "\"a\":\"b\"}},\"spec\":{\"nodeName\":\"n1\",\"readinessGates\":[{\"conditionType\":"
+        "\"example.com/lb-ready\"},{}]},\"status\":{\"phase\":\"Running\",\"podIP\":\"10.0.0.9\","
+        "\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":"
+        "\"ReadinessGatesNotReady\","
+        "\"message\":\"waits\",\"lastProbeTime\":null},{\"type\":\"example.com/"
+        "lb-ready\",\"status\":"
+        "\"True\"}]}}");
+    const struct ccm_pod *p = (const struct ccm_pod *)(const void *)o;
+
+    (void)state;
+    assert_int_equal(o->struct_size, sizeof(struct ccm_pod));
+    assert_int_equal(o->kind, CCM_KIND_POD);
+    assert_string_equal(o->key, "demo/web-1");
+    assert_int_equal(o->annotation_count, 1);
+    assert_string_equal(p->node_name, "n1");
+    assert_string_equal(p->phase, "Running");
+    assert_string_equal(p->ip, "10.0.0.9");
+    assert_int_equal(p->readiness_gate_count, 2);
+    assert_string_equal(p->readiness_gates[0], "example.com/lb-ready");
+    assert_string_equal(p->readiness_gates[1], "");
+    assert_int_equal(p->condition_count, 2);
+    assert_string_equal(p->conditions[0]->reason, "ReadinessGatesNotReady");
+    assert_string_equal(p->conditions[0]->message, "waits");
+    assert_string_equal(p->conditions[1]->type, "example.com/lb-ready");
+    assert_string_equal(p->conditions[1]->status, "True");
+    ccm_object_unref(o);
+}
+
 static void test_raw(void **state)
 {
     static const char text[] =
@@ -362,6 +415,12 @@ static void test_hostile(void **state)
         { &node_kind, "{" META ",\"status\":{\"conditions\":{\"Ready\":true}}}", -EBADMSG, "d/n",
           "conditions" },
         { &node_kind, "{" META ",\"spec\":{\"taints\":[\"x\"]}}", -EBADMSG, "d/n", "taints" },
+        { &service_kind, "{" META ",\"status\":{\"conditions\":[\"x\"]}}", -EBADMSG, "d/n",
+          "conditions" },
+        { &pod_kind, "{" META ",\"status\":{\"conditions\":{}}}", -EBADMSG, "d/n", "conditions" },
+        { &pod_kind, "{" META ",\"spec\":{\"readinessGates\":[7]}}", -EBADMSG, "d/n",
+          "readinessGates" },
+        { &pod_kind, "{" META ",\"spec\":[]}", -EBADMSG, "d/n", "spec" },
     };
 #undef META
 
@@ -614,6 +673,7 @@ int main(void)
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_node),
         cmocka_unit_test(test_node_conditions),
+        cmocka_unit_test(test_pod),
         cmocka_unit_test(test_raw),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_counts_are_limited),

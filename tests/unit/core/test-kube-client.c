@@ -1,5 +1,7 @@
 /* Requests to an API server that is played by a script: credentials, errors, patches. */
 #include "kube/client.h"
+#include "kube/fetch.h"
+#include "kube/object.h"
 #include "kube/patch.h"
 #include "support/tcp_server.h"
 #include "util/buf.h"
@@ -139,6 +141,13 @@ static void test_prefix(void **state CCM_UNUSED)
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","           \
     "\"message\":\"" message "\",\"reason\":\"" reason "\",\"code\":" #code "}"
 
+/* As a patch is refused that does not fit the object: two fields to blame. */
+#define CAUSES(first, second)                                                                      \
+    "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","           \
+    "\"message\":\"m\",\"reason\":\"Invalid\",\"details\":{\"name\":\"p\",\"kind\":\"Service\","   \
+    "\"causes\":[{\"reason\":\"FieldValueInvalid\",\"message\":\"x\",\"field\":" first             \
+    "},{\"reason\":\"FieldValueInvalid\",\"message\":\"x\",\"field\":" second "}]},\"code\":422}"
+
 static void test_status_table(void **state CCM_UNUSED)
 {
     static const struct {
@@ -172,6 +181,16 @@ static void test_status_table(void **state CCM_UNUSED)
           "RequestEntityTooLarge", "m (413 RequestEntityTooLarge)" },
         { 422, STATUS(422, "Invalid", "m"), -EINVAL, CCM_ERROR_TERMINAL, 422, "Invalid",
           "m (422 Invalid)" },
+        { 422, CAUSES("\"spec.ports\"", "\"metadata.uid\""), -EBUSY, CCM_ERROR_CONFLICT, 422,
+          "Invalid", "m (422 Invalid)" },
+        { 422, CAUSES("\"spec.ports\"", "\"metadata.uidx\""), -EINVAL, CCM_ERROR_TERMINAL, 422,
+          "Invalid", "m (422 Invalid)" },
+        { 422, CAUSES("7", "null"), -EINVAL, CCM_ERROR_TERMINAL, 422, "Invalid",
+          "m (422 Invalid)" },
+        { 400,
+          "{\"kind\":\"Status\",\"message\":\"m\",\"details\":{\"causes\":[{\"field\":"
+          "\"metadata.uid\"}]},\"code\":400}",
+          -EINVAL, CCM_ERROR_TERMINAL, 400, "", "m (400)" },
         { 429, "Too many requests, please try again later.", -EAGAIN, CCM_ERROR_THROTTLED, 429, "",
           "HTTP status 429: Too many requests, please try again later." },
         { 500, STATUS(500, "InternalError", "m"), -EIO, CCM_ERROR_TRANSIENT, 500, "InternalError",
@@ -514,6 +533,126 @@ static void test_patch_lost(void **state CCM_UNUSED)
     fixture_close(&f);
 }
 
+/* --- fetches --- */
+
+static const struct {
+    uint64_t kind;
+    const char *namespace_;
+    const char *name;
+    const char *target; /* NULL = refused, nothing is sent */
+    struct ccm_test_answer answer;
+    int result;
+    uint64_t error;
+    const char *says; /* part of the message; of a success: the key */
+} fetch_cases[] = {
+    { CCM_KIND_SERVICE,
+      "demo",
+      "web",
+      "/api/v1/namespaces/demo/services/web",
+      { 200, NULL, "{\"metadata\":{\"name\":\"web\",\"namespace\":\"demo\"}}" },
+      0,
+      0,
+      "demo/web" },
+    { CCM_KIND_NODE,
+      "ignored",
+      "n1",
+      "/api/v1/nodes/n1",
+      { 200, NULL, "{\"metadata\":{\"name\":\"n1\"}}" },
+      0,
+      0,
+      "n1" },
+    { CCM_KIND_NODE,
+      NULL,
+      "n1",
+      "/api/v1/nodes/n1",
+      { 200, NULL, "{\"metadata\":{\"name\":\"n1\"}}" },
+      0,
+      0,
+      "n1" },
+    { CCM_KIND_ENDPOINT_SLICE,
+      "demo",
+      "s",
+      "/apis/discovery.k8s.io/v1/namespaces/demo/endpointslices/s",
+      { 200, NULL, "{\"metadata\":{\"name\":\"s\",\"namespace\":\"demo\"}}" },
+      0,
+      0,
+      "demo/s" },
+    { CCM_KIND_POD,
+      "demo",
+      "p",
+      "/api/v1/namespaces/demo/pods/p",
+      { 404, NULL, STATUS(404, "NotFound", "pods p not found") },
+      -ENOENT,
+      CCM_ERROR_NOT_FOUND,
+      "GET /api/v1/namespaces/demo/pods/p: pods p not found" },
+    { CCM_KIND_POD,
+      "demo",
+      "p",
+      "/api/v1/namespaces/demo/pods/p",
+      { 200, NULL, "{\"metadata\":{\"name\":\"q\",\"namespace\":\"demo\"}}" },
+      -EPROTO,
+      CCM_ERROR_TRANSIENT,
+      "about another object, demo/q" },
+    { CCM_KIND_POD,
+      "demo",
+      "p",
+      "/api/v1/namespaces/demo/pods/p",
+      { 200, NULL, "{\"metadata\":{\"name\":\"p\",\"namespace\":\"other\"}}" },
+      -EPROTO,
+      CCM_ERROR_TRANSIENT,
+      "about another object, other/p" },
+    { CCM_KIND_POD,
+      "demo",
+      "p",
+      "/api/v1/namespaces/demo/pods/p",
+      { 200, NULL, "<html>" },
+      -EBADMSG,
+      CCM_ERROR_TERMINAL,
+      "not a JSON object" },
+    { CCM_KIND_POD, "", "p", NULL, { 0, NULL, NULL }, -EINVAL, CCM_ERROR_BUG, "no valid name" },
+    { CCM_KIND_POD,
+      "demo",
+      "..",
+      NULL,
+      { 0, NULL, NULL },
+      -EINVAL,
+      CCM_ERROR_BUG,
+      "no valid name" },
+    { CCM_KIND_RAW, "demo", "d", NULL, { 0, NULL, NULL }, -EINVAL, CCM_ERROR_BUG, "no path" },
+    { 99, "demo", "d", NULL, { 0, NULL, NULL }, -EINVAL, CCM_ERROR_BUG, "no path" },
+};
+
+static void test_fetch(void **state CCM_UNUSED)
+{
+    for (size_t i = 0; i < CCM_ARRAY_LEN(fetch_cases); i++) {
+        CCM_CLEANUP(ccm_object_unrefp) const struct ccm_object *object = NULL;
+        struct ccm_test_script script = { &fetch_cases[i].answer, 1 };
+        struct fixture f;
+
+        fixture_open(&f, &script, "token: abc");
+
+        const int r =
+            ccm_kube_fetch(f.client, NULL, 0, fetch_cases[i].kind, fetch_cases[i].namespace_,
+                           fetch_cases[i].name, &object, &f.err);
+
+        assert_int_equal(r, fetch_cases[i].result);
+        if (fetch_cases[i].target == NULL) {
+            assert_int_equal(ccm_test_server_requests(f.server), 0);
+        } else {
+            assert_sent(&f, 0, "GET", fetch_cases[i].target, "\r\nAuthorization: Bearer abc\r\n");
+        }
+        if (r == 0) {
+            assert_string_equal(object->key, fetch_cases[i].says);
+            assert_int_equal(object->kind, fetch_cases[i].kind);
+        } else {
+            assert_null(object);
+            assert_int_equal(f.err.kind, fetch_cases[i].error);
+            assert_non_null(strstr(f.err.message, fetch_cases[i].says));
+        }
+        fixture_close(&f);
+    }
+}
+
 static void test_escape(void **state CCM_UNUSED)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 256 };
@@ -559,6 +698,7 @@ int main(void)
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_patch),
         cmocka_unit_test(test_patch_lost),
+        cmocka_unit_test(test_fetch),
         cmocka_unit_test(test_escape),
     };
 

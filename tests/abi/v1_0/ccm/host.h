@@ -6,6 +6,11 @@
  * The table grows at its end. Before you call a member that is newer than ABI 1.0, test
  * `host->struct_size > offsetof(struct ccm_host, member)`.
  *
+ * Several instances of the daemon may run, of which one leads. Caches are filled and map() is
+ * called in all of them; reconcile runs in the leader only. In an instance that does not lead the
+ * core drops what event() is given and refuses patch() with CCM_ERROR_CANCELLED, so that a plugin
+ * need not care which one it is in.
+ *
  * Unless said otherwise: any thread may call; nothing blocks; strings are borrowed for the call;
  * strings handed to the plugin live as long as the object they hang on; `err` may not be NULL;
  * return values are 0 or a negative errno.
@@ -144,7 +149,7 @@ struct ccm_host {
     /* --- writes to the API server --- */
 
     /* Blocks until answered (or until the request's deadline). A 404 is CCM_ERROR_NOT_FOUND, a 409
-     * or a failed precondition CCM_ERROR_CONFLICT. No retry inside. */
+     * or a failed precondition (resourceVersion, uid) CCM_ERROR_CONFLICT. No retry inside. */
     int (*patch)(const struct ccm_host *host, const struct ccm_request *req,
                  const struct ccm_patch *patch, struct ccm_error *err);
 
@@ -167,6 +172,17 @@ struct ccm_host {
                 const struct ccm_http_request *http, struct ccm_http_response **ret,
                 uint64_t *ret_phase, struct ccm_error *err);
     void (*http_free)(const struct ccm_host *host, struct ccm_http_response *response);
+
+    /* --- cluster state, live --- */
+
+    /* One GET past the caches, for decisions that must not rest on a cache that lags: a Service,
+     * EndpointSlice, Node or Pod (namespace_ NULL or "" for a Node). Blocks until answered (or
+     * until the request's deadline). On success release() *ret. Errors: as patch(), a 404 is
+     * CCM_ERROR_NOT_FOUND. No retry inside. Use it rarely: each call is one request to the API
+     * server. */
+    int (*fetch)(const struct ccm_host *host, const struct ccm_request *req, uint64_t kind,
+                 const char *namespace_, const char *name, const struct ccm_object **ret,
+                 struct ccm_error *err);
 
     /* Private to the core; stands last in 1.0 and is not to be touched. Later members follow it. */
     void *core;

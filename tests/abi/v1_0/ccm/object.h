@@ -8,7 +8,7 @@
  * appends to the object that holds the list: test for that companion. Text is UTF-8, never NULL
  * unless the comment says so, and may be "".
  *
- * Objects are reference-counted: what host->get() and host->list() hand out stays valid and
+ * Objects are reference-counted: what host->get(), list() and fetch() hand out stays valid and
  * unchanged until host->release(), also when the object is updated or deleted meanwhile. Any thread
  * may read them.
  */
@@ -22,8 +22,9 @@
 #define CCM_KIND_ENDPOINT_SLICE                                                                    \
     UINT64_C(2) /* discovery.k8s.io/v1 EndpointSlice -> struct ccm_endpoint_slice */
 #define CCM_KIND_NODE UINT64_C(3) /* v1 Node -> struct ccm_node */
-#define CCM_KIND_POD  UINT64_C(4) /* v1 Pod: only as target of patches and events, not watched */
-#define CCM_KIND_RAW  UINT64_C(5) /* any other resource, as JSON text -> struct ccm_raw */
+#define CCM_KIND_POD                                                                               \
+    UINT64_C(4) /* v1 Pod -> struct ccm_pod: not watched, for host->fetch(), patches and events */
+#define CCM_KIND_RAW UINT64_C(5) /* any other resource, as JSON text -> struct ccm_raw */
 
 struct ccm_pair {
     const char *key;
@@ -51,6 +52,15 @@ struct ccm_object {
     uint64_t finalizer_count;
     uint64_t reserved[4]; /* 0. The head is embedded below, so it cannot grow: later members come
                              from here */
+};
+
+/* status.conditions[] of Services and Pods. */
+struct ccm_condition {
+    const char *type;
+    const char *status; /* "True", "False" or "Unknown" */
+    const char *reason;
+    const char *message;
+    int64_t observed_generation; /* 0 = not told */
 };
 
 /* spec.ports[]. A port is an int or a name in Kubernetes: target_port_name is "" when it is a
@@ -91,6 +101,8 @@ struct ccm_service {
     uint64_t ip_family_count;
     const struct ccm_ingress *const *ingress;
     uint64_t ingress_count;
+    const struct ccm_condition *const *conditions;
+    uint64_t condition_count;
 };
 
 #define CCM_ENDPOINT_READY       UINT64_C(1) /* conditions.ready, also when it is unset */
@@ -149,6 +161,17 @@ struct ccm_node {
     uint64_t taint_count;
     const struct ccm_node_address *const *addresses;
     uint64_t address_count;
+};
+
+struct ccm_pod {
+    struct ccm_object meta;
+    const char *phase; /* "Pending", "Running", ... */
+    const char *node_name;
+    const char *ip;                     /* status.podIP, "" = none yet */
+    const char *const *readiness_gates; /* condition types */
+    uint64_t readiness_gate_count;
+    const struct ccm_condition *const *conditions;
+    uint64_t condition_count;
 };
 
 /* CCM_KIND_RAW */
