@@ -10,8 +10,8 @@ set -euo pipefail
 
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config
     libcurl4-openssl-dev libcjson-dev libconfig-dev libssl-dev libmicrohttpd-dev libfyaml-dev uthash-dev
-    libcmocka-dev python3)
-test_packages=(python3-pytest ca-certificates)
+    libcmocka-dev zlib1g-dev python3)
+test_packages=(python3-pytest python3-kubernetes ca-certificates)
 check_packages=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libasan8 libtsan2 libubsan1)
 
 case "${1:-}" in
@@ -27,6 +27,11 @@ esac
 # A kubectl from elsewhere is as good as Debian's, and the two packages would claim the same file.
 if [ "$1" != build ] && ! command -v kubectl >/dev/null; then
     wanted+=(kubernetes-client)
+fi
+
+# The official SDK clients run on any node from 18 on.
+if [ "$1" != build ] && ! command -v node >/dev/null; then
+    wanted+=(nodejs npm)
 fi
 
 missing=()

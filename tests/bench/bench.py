@@ -9,6 +9,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+from tests.bench import bench_kubesim  # noqa: E402
 from tests.support import objects, views  # noqa: E402
 from tests.support.world import World  # noqa: E402
 
@@ -85,6 +86,8 @@ def main():
             cloud_calls(world)
             latency(world)
             figure("resident-idle", memory(world.ccmd), "KiB")
+    with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
+        bench_kubesim.run(args.build, folder, figure)
 
 
 if __name__ == "__main__":

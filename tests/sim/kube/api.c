@@ -1,7 +1,11 @@
 #include "api.h"
 
+#include "access.h"
 #include "control.h"
+#include "controllers.h"
 #include "discovery.h"
+#include "gzip.h"
+#include "review.h"
 #include "status.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -10,6 +14,7 @@
 
 #include <errno.h>
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,12 +48,45 @@ static void identify(void *self, const struct ccm_sim_request *req, struct ccm_s
 
 /* --- who may --- */
 
-static bool has_client_certificate(const struct ccm_sim_request *req)
+/* The part of a certificate's subject with that object identifier; false when there is none. */
+static bool subject_part(gnutls_x509_crt_t cert, const char *oid, unsigned index, char text[256])
+{
+    size_t size = 255;
+
+    memset(text, 0, 256);
+    return gnutls_x509_crt_get_dn_by_oid(cert, oid, index, 0, text, &size) == 0;
+}
+
+static void certp_deinit(gnutls_x509_crt_t *cert)
+{
+    gnutls_x509_crt_deinit(*cert);
+}
+
+/* Who the verified client certificate of the connection names. */
+static bool certificate_user(const struct ccm_sim_request *req, struct ccm_ks_user *user)
 {
     unsigned status = 1;
+    unsigned count = 0;
+    char group[256];
+    gnutls_x509_crt_t raw;
 
-    return req->tls_session != NULL &&
-           gnutls_certificate_verify_peers2(req->tls_session, &status) == 0 && status == 0;
+    if (req->tls_session == NULL ||
+        gnutls_certificate_verify_peers2(req->tls_session, &status) != 0 || status != 0 ||
+        gnutls_x509_crt_init(&raw) != 0) {
+        return false;
+    }
+
+    CCM_CLEANUP(certp_deinit) gnutls_x509_crt_t cert = raw;
+    const gnutls_datum_t *chain = gnutls_certificate_get_peers(req->tls_session, &count);
+
+    if (count == 0 || gnutls_x509_crt_import(cert, &chain[0], GNUTLS_X509_FMT_DER) != 0 ||
+        !subject_part(cert, GNUTLS_OID_X520_COMMON_NAME, 0, user->name)) {
+        return false;
+    }
+    for (unsigned i = 0; subject_part(cert, GNUTLS_OID_X520_ORGANIZATION_NAME, i, group); i++) {
+        user->all = user->all || strcmp(group, "system:masters") == 0;
+    }
+    return true;
 }
 
 /* Compare in a time that does not depend on where the texts differ. */
@@ -65,16 +103,29 @@ static bool same_secret(const char *a, const char *b)
 
 /* 0, or negative after the reply was made. */
 static int authenticate(struct ccm_ks_cluster *cluster, const struct ccm_sim_request *req,
-                        struct ccm_sim_reply *reply)
+                        struct ccm_sim_reply *reply, struct ccm_ks_user *user)
 {
     const char *header = ccm_sim_request_header(req, "authorization");
     const char *token = ccm_secret_text(&cluster->token);
+    const bool open = token[0] == '\0' && cluster->access == NULL;
+    const char *name;
 
-    if (token[0] == '\0' || ccm_ks_discovery_is_public(req->path) ||
-        (cluster->client_ca && has_client_certificate(req))) {
+    if (open || (cluster->client_ca && certificate_user(req, user))) {
+        user->all = user->all || cluster->access == NULL;
         return 0;
     }
-    if (header != NULL && ccm_text_starts(header, "Bearer ") && same_secret(header + 7, token)) {
+    if (header == NULL || !ccm_text_starts(header, "Bearer ") || header[7] == '\0') {
+        ccm_text_copy(user->name, sizeof(user->name), CCM_KS_ANONYMOUS);
+        return 0;
+    }
+    if (token[0] != '\0' && same_secret(header + 7, token)) {
+        ccm_text_copy(user->name, sizeof(user->name), "kubesim-admin");
+        user->all = true;
+        return 0;
+    }
+    name = ccm_ks_access_user(cluster->access, header + 7);
+    if (name != NULL) {
+        ccm_text_copy(user->name, sizeof(user->name), name);
         return 0;
     }
     ccm_ks_status(reply, 401, "Unauthorized", NULL, "Unauthorized");
@@ -150,8 +201,36 @@ static void make_pretty(const struct ccm_sim_request *req, struct ccm_sim_reply 
 
 /* --- dispatch --- */
 
+static bool writes(enum ccm_ks_verb verb)
+{
+    return verb == CCM_KS_VERB_UPDATE || verb == CCM_KS_VERB_PATCH || verb == CCM_KS_VERB_DELETE ||
+           verb == CCM_KS_VERB_DELETECOLLECTION;
+}
+
+/* What happens in the background of a cluster, before an Event is looked at and after a write. */
+static void run_background(struct ccm_ks_cluster *cluster, const struct ccm_ks_call *call,
+                           bool after)
+{
+    const bool drain = after && cluster->options.controllers && writes(call->verb);
+    const bool expire = !after && call->kind->bucket == CCM_KS_EVENTS;
+
+    if (!drain && !expire) {
+        return;
+    }
+    ccm_ks_cluster_lock(cluster);
+    if (drain) {
+        ccm_ks_controllers_drain(cluster);
+    } else {
+        ccm_ks_controllers_expire(cluster);
+    }
+    ccm_ks_cluster_unlock(cluster);
+}
+
 static void run_verb(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call)
 {
+    if (call->kind->warning != NULL) {
+        ccm_ks_write_warn(call, call->kind->warning);
+    }
     switch (call->verb) {
     case CCM_KS_VERB_GET:
         ccm_ks_verb_get(cluster, call);
@@ -182,9 +261,11 @@ static void run_verb(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call)
     }
 }
 
-static void answer_elsewhere(const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+static void answer_elsewhere(struct ccm_ks_cluster *cluster, const struct ccm_ks_user *user,
+                             const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
 {
-    if (strcmp(req->method, "GET") == 0 && ccm_ks_discovery(req, reply) == 0) {
+    if ((strcmp(req->method, "GET") == 0 && ccm_ks_discovery(req, reply) == 0) ||
+        ccm_ks_review(cluster->access, user, req, reply) == 0) {
         return;
     }
     reply->status = 404;
@@ -193,14 +274,57 @@ static void answer_elsewhere(const struct ccm_sim_request *req, struct ccm_sim_r
     ccm_buf_adds(&reply->body, "404 page not found\n");
 }
 
-static void answer_call(struct ccm_ks_cluster *cluster, const struct ccm_sim_request *req,
-                        struct ccm_sim_reply *reply)
+/* Whether "1m30s", "0" or the like: what ends a request that takes too long. */
+static bool is_duration(const char *text)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s", "m", "h" };
+
+    if (strcmp(text, "0") == 0) {
+        return true;
+    }
+    while (*text != '\0') {
+        const size_t digits = strspn(text, "0123456789.");
+        size_t unit = 0;
+
+        for (size_t i = 0; i < CCM_ARRAY_LEN(units) && unit == 0; i++) {
+            unit = ccm_text_starts(text + digits, units[i]) ? strlen(units[i]) : 0;
+        }
+        if (digits == 0 || unit == 0) {
+            return false;
+        }
+        text += digits + unit;
+    }
+    return true;
+}
+
+static bool check_timeout(const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+{
+    const char *text = ccm_sim_params_text(&req->query, "timeout");
+
+    if (text[0] == '\0' || is_duration(text)) {
+        return true;
+    }
+    ccm_ks_status_bad_request(
+        reply, "invalid timeout specified in the request URL - time: invalid duration \"%s\"",
+        text);
+    return false;
+}
+
+static void answer_call(struct ccm_ks_cluster *cluster, const struct ccm_ks_user *user,
+                        const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
 {
     struct ccm_ks_call call = { .reply = reply };
+    struct ccm_ks_attributes wanted;
+    char verb[32];
     const int r = ccm_ks_call_parse(req, &call);
 
-    if (r == -ENOENT) {
-        answer_elsewhere(req, reply);
+    ccm_ks_call_attributes(&call, verb, &wanted);
+    if (!ccm_ks_access_allows(cluster->access, user, &wanted)) {
+        ccm_ks_access_refuse(reply, user, &wanted);
+    } else if (!check_timeout(req, reply)) {
+        return;
+    } else if (r == -ENOENT) {
+        answer_elsewhere(cluster, user, req, reply);
     } else if (r == -ESRCH) {
         ccm_ks_status_no_resource(reply);
     } else if (r == -EPERM) {
@@ -211,13 +335,16 @@ static void answer_call(struct ccm_ks_cluster *cluster, const struct ccm_sim_req
                       "406: Not Acceptable\n\nAvailable representations: application/json, "
                       "application/json;stream=watch");
     } else {
+        run_background(cluster, &call, false);
         run_verb(cluster, &call);
+        run_background(cluster, &call, true);
     }
 }
 
 static void handle(void *self, const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
 {
     struct ccm_ks_cluster *cluster = self;
+    struct ccm_ks_user user = { 0 };
 
     if (ccm_sim_params_add(&reply->headers, "Cache-Control", "no-cache, private") < 0) {
         reply->drop = true; /* no memory even for a header */
@@ -226,10 +353,11 @@ static void handle(void *self, const struct ccm_sim_request *req, struct ccm_sim
     if (req->body_len > CCM_KS_BODY_MAX) {
         ccm_ks_status(reply, 413, "RequestEntityTooLarge", NULL,
                       "Request entity too large: limit is %d", CCM_KS_BODY_MAX);
-    } else if (authenticate(cluster, req, reply) == 0) {
-        answer_call(cluster, req, reply);
+    } else if (authenticate(cluster, req, reply, &user) == 0) {
+        answer_call(cluster, &user, req, reply);
     }
     make_pretty(req, reply);
+    ccm_ks_gzip(req, reply);
 }
 
 /* --- faults --- */
@@ -243,6 +371,16 @@ static const struct {
     { 422, "Invalid" },    { 429, "TooManyRequests" },    { 500, "InternalError" },
     { 504, "Timeout" },    { 503, "ServiceUnavailable" },
 };
+
+/* What a server says whose store hangs: not quite a Status, and not under its name. */
+static void answer_timeout(struct ccm_sim_reply *reply)
+{
+    reply->status = 504;
+    reply->content_type = "text/plain; charset=utf-8";
+    ccm_buf_adds(&reply->body, "{\"metadata\":{},\"status\":\"Failure\",\"message\":\"Timeout: "
+                               "request did not complete within the allotted timeout\",\"reason\":"
+                               "\"Timeout\",\"details\":{},\"code\":504}\n");
+}
 
 /* The rule gives a code (a reason), a status, or both; each follows from the other. */
 static void fault(void *self, const struct ccm_sim_request *req,
@@ -261,7 +399,15 @@ static void fault(void *self, const struct ccm_sim_request *req,
         }
     }
     http = http == 0 ? 500 : http;
+    if (http == 504 && effect->code == NULL) {
+        answer_timeout(reply);
+        return;
+    }
     if (http == 429) {
+        if (ccm_sim_params_get(&effect->headers, "Retry-After") == NULL &&
+            ccm_sim_params_add(&reply->headers, "Retry-After", "1") < 0) {
+            reply->drop = true; /* no memory even for a header */
+        }
         reply->status = 429;
         reply->content_type = "text/plain; charset=utf-8";
         ccm_buf_adds(&reply->body, effect->message != NULL

@@ -5,6 +5,7 @@
 #include "util/parse.h"
 #include "util/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,6 +123,8 @@ static int resolve(const struct path *path, size_t at, const char *group, const 
         at += 2;
     }
     call->kind = ccm_ks_kind_find(group, version, part(path, at));
+    ccm_text_copy(call->group, sizeof(call->group), group);
+    ccm_text_copy(call->resource, sizeof(call->resource), part(path, at));
     ccm_text_copy(call->name, sizeof(call->name), part(path, at + 1));
     ccm_text_copy(call->sub, sizeof(call->sub), part(path, at + 2));
     if (call->kind == NULL || path->len > at + 3 ||
@@ -171,12 +174,12 @@ int ccm_ks_call_parse(const struct ccm_sim_request *req, struct ccm_ks_call *cal
     const char *group = core ? "" : path.items[1];
     const bool old_watch = part_is(&path, at, "watch");
 
-    if (!group_exists(group)) {
-        return -ENOENT;
-    }
     at += old_watch ? 1 : 0;
     r = resolve(&path, at, group, path.items[core ? 1 : 2], call);
     call->verb = verb_of(req, call->name[0] != '\0' && !old_watch, old_watch);
+    if (!group_exists(group)) {
+        return -ENOENT;
+    }
     if (r < 0) {
         return r;
     }
@@ -189,6 +192,27 @@ const char *ccm_ks_call_verb_name(const struct ccm_ks_call *call)
                                          "UPDATE", "PATCH", "DELETE", "DELETECOLLECTION" };
 
     return call->verb == CCM_KS_VERB_OTHER ? call->req->method : names[call->verb];
+}
+
+void ccm_ks_call_attributes(const struct ccm_ks_call *call, char verb[32],
+                            struct ccm_ks_attributes *ret)
+{
+    const bool own_namespace = call->group[0] == '\0' && strcmp(call->resource, "namespaces") == 0;
+
+    ccm_text_copy(verb, 32,
+                  call->resource[0] == '\0' ? call->req->method : ccm_ks_call_verb_name(call));
+    for (char *p = verb; *p != '\0'; p++) {
+        *p = (char)tolower((unsigned char)*p);
+    }
+    *ret = (struct ccm_ks_attributes){
+        .verb = verb,
+        .group = call->group,
+        .resource = call->resource,
+        .sub = call->sub,
+        .ns = own_namespace ? call->name : call->ns,
+        .name = call->name,
+        .path = call->req->path,
+    };
 }
 
 /* Whether one of the parameters of a media type ("a=b;c=d") is `text`. */
@@ -207,6 +231,17 @@ static bool has_parameter(const char *start, size_t len, const char *text)
                 (k + n == len || start[k + n] == ';' || start[k + n] == ' ')) {
                 return true;
             }
+        }
+    }
+    return false;
+}
+
+/* Whether a media type wants the answer as something ("as=..."). */
+static bool names_form(const char *start, size_t len)
+{
+    for (size_t i = 0; i + 4 <= len; i++) {
+        if (strncmp(start + i, ";as=", 4) == 0) {
+            return true;
         }
     }
     return false;
@@ -234,7 +269,7 @@ static enum ccm_ks_form form_of(const char *start, size_t len)
         has_parameter(start, len, "as=PartialObjectMetadataList")) {
         return CCM_KS_FORM_METADATA;
     }
-    return CCM_KS_FORM_JSON;
+    return names_form(start, len) ? CCM_KS_FORM_NONE : CCM_KS_FORM_JSON;
 }
 
 enum ccm_ks_form ccm_ks_call_form(const char *accept)

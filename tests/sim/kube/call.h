@@ -3,6 +3,7 @@
 #ifndef CCM_KS_CALL_H
 #define CCM_KS_CALL_H
 
+#include "access.h"
 #include "cluster.h"
 #include "common/request.h"
 #include "kind.h"
@@ -32,6 +33,8 @@ struct ccm_ks_call {
     enum ccm_ks_verb verb;
     enum ccm_ks_form form;
     enum ccm_ks_include include;
+    char group[256]; /* with `resource` what the path names, known or not; "" = no resource */
+    char resource[64];
     char ns[256];
     char name[256];
     char sub[64]; /* "status", "finalize", or "" */
@@ -46,6 +49,10 @@ struct ccm_ks_call {
  * has no such method. All but -ENOENT leave in `verb` what was meant.
  */
 CCM_NODISCARD int ccm_ks_call_parse(const struct ccm_sim_request *req, struct ccm_ks_call *call);
+
+/* The verb as rights name it: "list", "deletecollection", "get" for a path that is no resource. */
+void ccm_ks_call_attributes(const struct ccm_ks_call *call, char verb[32],
+                            struct ccm_ks_attributes *ret);
 
 /* "LIST", "DELETECOLLECTION"; "GET" and so on of the method for CCM_KS_VERB_OTHER. */
 const char *ccm_ks_call_verb_name(const struct ccm_ks_call *call);

@@ -1,5 +1,6 @@
 #include "cluster.h"
 
+#include "access.h"
 #include "jx.h"
 #include "util/clock.h"
 
@@ -86,6 +87,7 @@ int ccm_ks_cluster_init(struct ccm_ks_cluster *cluster, const struct ccm_ks_opti
 
 void ccm_ks_cluster_fini(struct ccm_ks_cluster *cluster)
 {
+    ccm_ks_access_free(cluster->access);
     ccm_ks_store_free(cluster->store);
     ccm_ks_alloc_free(cluster->alloc);
     ccm_secret_fini(&cluster->token);

@@ -14,12 +14,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ccm_ks_access;
 struct ccm_ks_watch;
 
 struct ccm_ks_options {
     uint32_t history;     /* changes kept per bucket */
     uint32_t bookmark_ms; /* between two bookmarks of a quiet watch */
+    uint32_t event_ttl_ms;
     bool no_streaming_list;
+    bool controllers; /* play the ones that end Pods and namespaces */
 };
 
 struct ccm_ks_cluster {
@@ -31,8 +34,9 @@ struct ccm_ks_cluster {
     bool stopping;
     /* Constant after start: */
     struct ccm_ks_options options;
-    struct ccm_secret token; /* "" = nobody is asked */
-    bool client_ca;          /* client certificates are accepted instead of a token */
+    struct ccm_ks_access *access; /* NULL = no rules: who is known may do everything */
+    struct ccm_secret token;      /* "" with no rules = nobody is asked */
+    bool client_ca;               /* client certificates are accepted instead of a token */
 };
 
 /* 0 or -errno; makes the namespaces a cluster has from the start. */

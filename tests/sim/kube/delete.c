@@ -123,14 +123,15 @@ static void set_policy_finalizer(cJSON *meta, const char *policy)
 }
 
 /* Seconds a Pod is given to end; 0 for everything that is no running Pod. */
-static int64_t grace_of(const struct ccm_ks_call *call, const struct options *options,
-                        const cJSON *object)
+static int64_t grace_of(const struct ccm_ks_cluster *cluster, const struct ccm_ks_call *call,
+                        const struct options *options, const cJSON *object)
 {
     const cJSON *spec = ccm_json_get(object, "spec");
     const char *phase = ccm_json_text(ccm_json_get(object, "status"), "phase");
 
-    if (call->kind->bucket != CCM_KS_PODS || ccm_json_text(spec, "nodeName")[0] == '\0' ||
-        strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0) {
+    if (cluster->options.controllers || call->kind->bucket != CCM_KS_PODS ||
+        ccm_json_text(spec, "nodeName")[0] == '\0' || strcmp(phase, "Succeeded") == 0 ||
+        strcmp(phase, "Failed") == 0) {
         return 0;
     }
     return options->grace >= 0 ? options->grace
@@ -178,7 +179,7 @@ static int delete_one(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call,
     CCM_CLEANUP(ccm_json_freep) cJSON *next = ccm_ks_jx_dup(object->json);
     cJSON *meta = ccm_ks_jx_object(next, "metadata");
     const bool going = ccm_json_get(meta, "deletionTimestamp") != NULL;
-    const int64_t grace = grace_of(call, options, object->json);
+    const int64_t grace = grace_of(cluster, call, options, object->json);
 
     *ret = NULL;
     set_policy_finalizer(meta, options->policy);
@@ -196,6 +197,26 @@ static int delete_one(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call,
     }
     *ret = ccm_ks_write_store(cluster, call, object->key, CCM_STEAL(next));
     return *ret == NULL ? -ENOMEM : 0;
+}
+
+/* A Pod whose grace was cut short: the answer says so. */
+static bool is_going_pod(const struct ccm_ks_call *call, const cJSON *object)
+{
+    return call->kind->bucket == CCM_KS_PODS &&
+           ccm_json_get(ccm_json_get(object, "metadata"), "deletionTimestamp") != NULL;
+}
+
+bool ccm_ks_delete_object(struct ccm_ks_cluster *cluster, const struct ccm_ks_kind *kind,
+                          struct ccm_ks_object *object)
+{
+    const struct options options = { .policy = "Background", .grace = -1 };
+    struct ccm_sim_reply reply = { 0 };
+    struct ccm_ks_call call = { .reply = &reply, .kind = kind };
+    struct ccm_ks_object *after = NULL;
+    const int r = delete_one(cluster, &call, &options, object, &after);
+
+    ccm_buf_fini(&reply.body);
+    return r == 0 && after == NULL;
 }
 
 static void delete_locked(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call,
@@ -216,7 +237,12 @@ static void delete_locked(struct ccm_ks_cluster *cluster, struct ccm_ks_call *ca
     }
     object = ccm_ks_object_ref(object);
     if (delete_one(cluster, call, options, object, &after) == 0) {
-        if (after == NULL) {
+        if (after == NULL && is_going_pod(call, object->json)) {
+            CCM_CLEANUP(ccm_json_freep) cJSON *last = ccm_ks_jx_dup(object->json);
+
+            ccm_ks_jx_set_int(ccm_ks_jx_object(last, "metadata"), "deletionGracePeriodSeconds", 0);
+            ccm_ks_call_answer(call, 200, last);
+        } else if (after == NULL) {
             answer_gone(call, object);
         } else {
             ccm_ks_call_answer_stored(call, 200, after);

@@ -1,14 +1,19 @@
 #include "discovery.h"
 
+#include "call.h"
 #include "kind.h"
+#include "status.h"
 #include "util/clock.h"
 #include "util/jsonw.h"
 #include "util/text.h"
 
 #include <errno.h>
+#include <openssl/evp.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MINOR        "36"
+#define OLDER        "35"
 #define OPENAPI_V2   "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 #define AGGREGATED   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 #define AGGREGATED_1 "v=v2;as=APIGroupDiscoveryList"
@@ -170,13 +175,47 @@ static void write_group(struct ccm_jsonw *w, const struct ccm_ks_kind *kind, boo
     ccm_jsonw_close(w, '}');
 }
 
+/* The tag names the content; who has it already is told so. */
+static void add_etag(const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+{
+    const char *known = ccm_sim_request_header(req, "if-none-match");
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    char tag[2 * EVP_MAX_MD_SIZE + 3] = "\"";
+    unsigned len = 0;
+
+    if (EVP_Digest(ccm_buf_str(&reply->body), reply->body.len, digest, &len, EVP_sha512(), NULL) !=
+        1) {
+        return; /* a tag less: every request is answered in full */
+    }
+    for (unsigned i = 0; i < len; i++) {
+        (void)snprintf(tag + 1 + 2 * i, 3, "%02X", digest[i]); /* fits */
+    }
+    memcpy(tag + 1 + 2 * (size_t)len, "\"", 2);
+    if (ccm_sim_params_add(&reply->headers, "ETag", tag) < 0 ||
+        ccm_sim_params_add(&reply->headers, "Vary", "Accept") < 0) {
+        reply->drop = true; /* no memory even for a header */
+    }
+    if (known != NULL && strcmp(known, tag) == 0) {
+        ccm_buf_reset(&reply->body);
+        reply->status = 304;
+        reply->content_type = NULL;
+    }
+}
+
 static void answer_api(const struct ccm_sim_request *req, struct ccm_sim_reply *reply, bool core)
 {
     const char *accept = ccm_sim_request_header(req, "accept");
+    const char *host = ccm_sim_request_header(req, "host");
     struct ccm_jsonw w = { .buf = &reply->body };
 
     if (accept != NULL && strstr(accept, AGGREGATED_1) != NULL) {
         write_aggregated(reply, core);
+        add_etag(req, reply);
+        return;
+    }
+    if (ccm_ks_call_form(accept) == CCM_KS_FORM_NONE) { /* an older aggregated form and no other */
+        ccm_ks_status(reply, 406, "NotAcceptable", NULL,
+                      "only the following media types are accepted: application/json");
         return;
     }
     ccm_jsonw_open(&w, NULL, '{');
@@ -184,6 +223,10 @@ static void answer_api(const struct ccm_sim_request *req, struct ccm_sim_reply *
         ccm_jsonw_str(&w, "kind", "APIVersions");
         ccm_jsonw_raw(&w, "versions", "[\"v1\"]");
         ccm_jsonw_open(&w, "serverAddressByClientCIDRs", '[');
+        ccm_jsonw_open(&w, NULL, '{');
+        ccm_jsonw_str(&w, "clientCIDR", "0.0.0.0/0");
+        ccm_jsonw_str(&w, "serverAddress", host == NULL ? "" : host);
+        ccm_jsonw_close(&w, '}');
         ccm_jsonw_close(&w, ']');
     } else {
         ccm_jsonw_str(&w, "kind", "APIGroupList");
@@ -256,6 +299,10 @@ static void answer_version(struct ccm_sim_reply *reply)
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_str(&w, "major", "1");
     ccm_jsonw_str(&w, "minor", MINOR);
+    ccm_jsonw_str(&w, "emulationMajor", "1");
+    ccm_jsonw_str(&w, "emulationMinor", MINOR);
+    ccm_jsonw_str(&w, "minCompatibilityMajor", "1");
+    ccm_jsonw_str(&w, "minCompatibilityMinor", OLDER);
     ccm_jsonw_str(&w, "gitVersion", "v1." MINOR ".0-kubesim");
     ccm_jsonw_str(&w, "gitCommit", "");
     ccm_jsonw_str(&w, "gitTreeState", "");
@@ -384,11 +431,6 @@ static bool is_health(const char *path)
 {
     return strcmp(path, "/healthz") == 0 || strcmp(path, "/livez") == 0 ||
            strcmp(path, "/readyz") == 0;
-}
-
-int ccm_ks_discovery_is_public(const char *path)
-{
-    return is_health(path) || strcmp(path, "/version") == 0;
 }
 
 int ccm_ks_discovery(const struct ccm_sim_request *req, struct ccm_sim_reply *reply)

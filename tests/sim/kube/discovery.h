@@ -8,7 +8,4 @@
 /* Answer a GET of such a path. 0, or -ENOENT: none of ours. */
 CCM_NODISCARD int ccm_ks_discovery(const struct ccm_sim_request *req, struct ccm_sim_reply *reply);
 
-/* Paths that need no credentials: health and version. */
-int ccm_ks_discovery_is_public(const char *path);
-
 #endif

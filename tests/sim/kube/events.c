@@ -4,6 +4,7 @@
 #include "schemas.h"
 #include "status.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <string.h>
 
@@ -72,6 +73,10 @@ void ccm_ks_event_validate(struct ccm_ks_write *write)
     }
     if (component[0] == '\0') {
         ccm_ks_fault_required(write->faults, "reportingComponent", "");
+        ccm_ks_fault_invalid_str(write->faults, "reportingComponent", "",
+                                 "name part must be non-empty");
+        ccm_ks_fault_invalid_str(write->faults, "reportingComponent", "", "%s",
+                                 ccm_ks_names_qualified("-"));
     } else if (ccm_ks_names_qualified(component) != NULL) {
         ccm_ks_fault_invalid_str(write->faults, "reportingComponent", component, "%s",
                                  ccm_ks_names_qualified(component));
@@ -132,6 +137,17 @@ static void check_v1_text(struct ccm_ks_write *write)
     }
 }
 
+/* The newer API reads the prefix as a name in its own right. */
+static void check_generate_name(struct ccm_ks_write *write)
+{
+    const char *prefix = ccm_json_text(ccm_json_get(write->object, "metadata"), "generateName");
+
+    if (prefix[0] != '\0' && ccm_text_ends(prefix, ".")) {
+        ccm_ks_fault_invalid_str(write->faults, "metadata.generateName", prefix, "%s",
+                                 ccm_ks_names_subdomain(prefix));
+    }
+}
+
 void ccm_ks_event_v1_validate(struct ccm_ks_write *write)
 {
     const char *type = ccm_json_text(write->object, "type");
@@ -142,6 +158,7 @@ void ccm_ks_event_v1_validate(struct ccm_ks_write *write)
         check_fixed(write);
         return;
     }
+    check_generate_name(write);
     if (ccm_json_get(write->object, "eventTime") == NULL) {
         ccm_ks_fault_required(write->faults, "eventTime", "");
     } else {

@@ -45,6 +45,7 @@ struct ccm_ks_write {
     bool status;                /* through the status subresource */
     struct ccm_ks_alloc *alloc; /* what Services have taken */
     cJSON *faults;              /* where validation adds what is wrong, see status.h */
+    const char *failure;        /* what the server itself could not do (static text), or NULL */
 };
 
 struct ccm_ks_column {

@@ -1,3 +1,4 @@
+#include "access.h"
 #include "api.h"
 #include "cluster.h"
 #include "common/options.h"
@@ -18,7 +19,10 @@ enum {
     KEY_TOKEN_FILE,
     KEY_HISTORY,
     KEY_BOOKMARK,
-    KEY_NO_STREAMING
+    KEY_NO_STREAMING,
+    KEY_RULES,
+    KEY_EVENT_TTL,
+    KEY_CONTROLLERS
 };
 
 static const struct argp_option options[] = {
@@ -30,9 +34,14 @@ static const struct argp_option options[] = {
     { "kubeconfig-out", KEY_KUBECONFIG, "FILE", 0, "Write a kubeconfig when listening", 0 },
     { "token", KEY_TOKEN, "TOKEN", 0, "Bearer token that every request must carry", 0 },
     { "token-file", KEY_TOKEN_FILE, "FILE", 0, "The same, from a file", 0 },
+    { "rules", KEY_RULES, "FILE", 0,
+      "Users, their tokens and what they may do (YAML); all else is refused with 403", 0 },
     { "history", KEY_HISTORY, "N", 0,
       "Changes kept per resource for resuming watches (default 8192)", 0 },
     { "bookmark-ms", KEY_BOOKMARK, "N", 0, "Time between bookmarks of a watch (default 60000)", 0 },
+    { "event-ttl-ms", KEY_EVENT_TTL, "N", 0, "How long an Event is kept (default 3600000)", 0 },
+    { "controllers", KEY_CONTROLLERS, NULL, 0,
+      "Empty and remove deleted namespaces, end deleted Pods, as a cluster's controllers do", 0 },
     { "no-streaming-list", KEY_NO_STREAMING, NULL, 0,
       "Refuse sendInitialEvents, as older servers do", 0 },
     { 0 },
@@ -45,6 +54,7 @@ struct program {
     const char *kubeconfig;
     const char *token;
     const char *token_file;
+    const char *rules;
 };
 
 /* What `ready` needs besides the cluster. */
@@ -83,6 +93,17 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (ccm_parse_u32(arg, 10, 3600000, &p->cluster.bookmark_ms) < 0) {
             argp_error(state, "--bookmark-ms: '%s' is not a number from 10 to 3600000", arg);
         }
+        return 0;
+    case KEY_RULES:
+        p->rules = arg;
+        return 0;
+    case KEY_EVENT_TTL:
+        if (ccm_parse_u32(arg, 1, 4000000000U, &p->cluster.event_ttl_ms) < 0) {
+            argp_error(state, "--event-ttl-ms: '%s' is not a number from 1 to 4000000000", arg);
+        }
+        return 0;
+    case KEY_CONTROLLERS:
+        p->cluster.controllers = true;
         return 0;
     case KEY_NO_STREAMING:
         p->cluster.no_streaming_list = true;
@@ -138,7 +159,8 @@ static int run(struct running *running)
         return 1;
     }
     if (load_token(running) < 0 ||
-        (p->tls_dir != NULL && ccm_ks_identity_load(&running->identity, p->tls_dir) < 0)) {
+        (p->tls_dir != NULL && ccm_ks_identity_load(&running->identity, p->tls_dir) < 0) ||
+        (p->rules != NULL && ccm_ks_access_load(p->rules, &running->cluster.access) < 0)) {
         return 1;
     }
     running->cluster.client_ca = running->identity.ca != NULL;
@@ -166,7 +188,9 @@ int main(int argc, char **argv)
         .doc = "Plays the API server of a Kubernetes cluster, for tests.",
         .children = children,
     };
-    struct program program = { .cluster = { .history = 8192, .bookmark_ms = 60000 } };
+    struct program program = {
+        .cluster = { .history = 8192, .bookmark_ms = 60000, .event_ttl_ms = 3600000 }
+    };
     struct running running = { .program = &program };
 
     argp_err_exit_status = CCM_SIM_EXIT_USAGE;

@@ -23,8 +23,8 @@ static cJSON *decode_object(const struct ccm_ks_schema *schema, const cJSON *in,
 
 void ccm_ks_decode_fini(struct ccm_ks_decode *decode)
 {
-    cJSON_Delete(decode->unknown);
-    decode->unknown = NULL;
+    cJSON_Delete(decode->found);
+    decode->found = NULL;
     ccm_buf_fini(&decode->error);
 }
 
@@ -56,16 +56,19 @@ static void print_place(struct ccm_buf *buf, const struct place *place, bool ind
     }
 }
 
-static void note_unknown(struct ccm_ks_decode *decode, const struct place *place)
+/* what: "unknown" or "duplicate". */
+static void note_field(struct ccm_ks_decode *decode, const char *what, const struct place *place)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = 4096 };
 
+    ccm_buf_addf(&path, "%s field \"", what);
     print_place(&path, place, true);
-    if (decode->unknown == NULL) {
-        decode->unknown = cJSON_CreateArray();
+    ccm_buf_addc(&path, '"');
+    if (decode->found == NULL) {
+        decode->found = cJSON_CreateArray();
     }
-    if (cJSON_GetArraySize(decode->unknown) < 64) {
-        (void)cJSON_AddItemToArray(decode->unknown, cJSON_CreateString(ccm_buf_str(&path)));
+    if (cJSON_GetArraySize(decode->found) < 64) {
+        (void)cJSON_AddItemToArray(decode->found, cJSON_CreateString(ccm_buf_str(&path)));
         /* ENOMEM: one warning less */
     }
 }
@@ -256,7 +259,10 @@ static cJSON *decode_map(const struct ccm_ks_field *f, const struct ccm_ks_schem
     qsort(items, count, sizeof(*items), compare_names);
     for (size_t i = 0; i < count; i++) {
         if (i + 1 < count && strcmp(items[i]->string, items[i + 1]->string) == 0) {
-            continue; /* a key twice: the last one counts */
+            const struct place here = { .up = place, .name = items[i]->string, .index = -1 };
+
+            note_field(decode, "duplicate", &here); /* the last one counts */
+            continue;
         }
         (void)cJSON_AddItemToObject(out, items[i]->string,
                                     cJSON_IsNull(items[i]) ? cJSON_CreateString("")
@@ -421,6 +427,7 @@ static cJSON *decode_object(const struct ccm_ks_schema *schema, const cJSON *in,
                             const struct place *place, struct ccm_ks_decode *decode)
 {
     cJSON *slots[CCM_KS_FIELDS_MAX] = { NULL };
+    bool seen[CCM_KS_FIELDS_MAX] = { false };
     const cJSON *members = cJSON_IsObject(in) ? in : NULL;
     const cJSON *item;
 
@@ -430,7 +437,7 @@ static cJSON *decode_object(const struct ccm_ks_schema *schema, const cJSON *in,
         const struct place here = { .up = place, .name = item->string, .index = -1 };
 
         if (f == NULL) {
-            note_unknown(decode, &here);
+            note_field(decode, "unknown", &here);
             continue;
         }
 
@@ -439,7 +446,11 @@ static cJSON *decode_object(const struct ccm_ks_schema *schema, const cJSON *in,
         if (i >= CCM_KS_FIELDS_MAX) {
             continue;
         }
-        cJSON_Delete(slots[i]); /* a member twice: the last one counts */
+        if (seen[i]) { /* the last one counts */
+            note_field(decode, "duplicate", &here);
+        }
+        seen[i] = true;
+        cJSON_Delete(slots[i]);
         slots[i] = cJSON_IsNull(item) ? NULL : decode_value(f, schema, item, &here, decode);
     }
     return assemble(schema, slots);

@@ -9,6 +9,7 @@
 #include "util/json.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum ccm_ks_type {
     CCM_KS_STRING,
@@ -39,6 +40,7 @@ struct ccm_ks_schema;
 
 struct ccm_ks_field {
     const char *name; /* NULL ends the table */
+    uint32_t tag;     /* field number in the binary form; 0 = not read from there */
     enum ccm_ks_type type;
     unsigned flags;
     const struct ccm_ks_schema *sub;
@@ -54,7 +56,7 @@ struct ccm_ks_schema {
 
 /* What decoding found. */
 struct ccm_ks_decode {
-    cJSON *unknown;       /* list of "spec.ports[0].x"; the caller deletes it */
+    cJSON *found;         /* list of texts: unknown field "spec.ports[0].x", duplicate field ... */
     struct ccm_buf error; /* "" or the message of the first type error */
 };
 

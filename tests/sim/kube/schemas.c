@@ -3,12 +3,12 @@
 #include <stddef.h>
 
 static const struct ccm_ks_field owner_fields[] = {
-    { .name = "apiVersion", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "kind", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "name", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "uid", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "controller", .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
-    { .name = "blockOwnerDeletion", .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
+    { .name = "apiVersion", .tag = 5, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "kind", .tag = 1, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "name", .tag = 3, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "uid", .tag = 4, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "controller", .tag = 6, .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
+    { .name = "blockOwnerDeletion", .tag = 7, .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
     { .name = NULL },
 };
 
@@ -16,20 +16,24 @@ static const struct ccm_ks_schema owner_schema = { .type_name = "OwnerReference"
                                                    .fields = owner_fields };
 
 static const struct ccm_ks_field meta_fields[] = {
-    { .name = "name", .type = CCM_KS_STRING },
-    { .name = "generateName", .type = CCM_KS_STRING },
-    { .name = "namespace", .type = CCM_KS_STRING },
-    { .name = "selfLink", .type = CCM_KS_STRING },
-    { .name = "uid", .type = CCM_KS_STRING },
-    { .name = "resourceVersion", .type = CCM_KS_STRING },
-    { .name = "generation", .type = CCM_KS_INT64 },
-    { .name = "creationTimestamp", .type = CCM_KS_TIME },
-    { .name = "deletionTimestamp", .type = CCM_KS_TIME },
-    { .name = "deletionGracePeriodSeconds", .type = CCM_KS_INT64, .flags = CCM_KS_KEEP },
-    { .name = "labels", .type = CCM_KS_MAP },
-    { .name = "annotations", .type = CCM_KS_MAP },
-    { .name = "ownerReferences", .type = CCM_KS_LIST, .sub = &owner_schema, .merge_key = "uid" },
-    { .name = "finalizers", .type = CCM_KS_STRINGS, .flags = CCM_KS_SET },
+    { .name = "name", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "generateName", .tag = 2, .type = CCM_KS_STRING },
+    { .name = "namespace", .tag = 3, .type = CCM_KS_STRING },
+    { .name = "selfLink", .tag = 4, .type = CCM_KS_STRING },
+    { .name = "uid", .tag = 5, .type = CCM_KS_STRING },
+    { .name = "resourceVersion", .tag = 6, .type = CCM_KS_STRING },
+    { .name = "generation", .tag = 7, .type = CCM_KS_INT64 },
+    { .name = "creationTimestamp", .tag = 8, .type = CCM_KS_TIME },
+    { .name = "deletionTimestamp", .tag = 9, .type = CCM_KS_TIME },
+    { .name = "deletionGracePeriodSeconds", .tag = 10, .type = CCM_KS_INT64, .flags = CCM_KS_KEEP },
+    { .name = "labels", .tag = 11, .type = CCM_KS_MAP },
+    { .name = "annotations", .tag = 12, .type = CCM_KS_MAP },
+    { .name = "ownerReferences",
+      .tag = 13,
+      .type = CCM_KS_LIST,
+      .sub = &owner_schema,
+      .merge_key = "uid" },
+    { .name = "finalizers", .tag = 14, .type = CCM_KS_STRINGS, .flags = CCM_KS_SET },
     { .name = "managedFields", .type = CCM_KS_ANY },
     { .name = NULL },
 };
@@ -38,13 +42,13 @@ static const struct ccm_ks_schema meta_schema = { .type_name = "ObjectMeta",
                                                   .fields = meta_fields };
 
 static const struct ccm_ks_field reference_fields[] = {
-    { .name = "kind", .type = CCM_KS_STRING },
-    { .name = "namespace", .type = CCM_KS_STRING },
-    { .name = "name", .type = CCM_KS_STRING },
-    { .name = "uid", .type = CCM_KS_STRING },
-    { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "resourceVersion", .type = CCM_KS_STRING },
-    { .name = "fieldPath", .type = CCM_KS_STRING },
+    { .name = "kind", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "namespace", .tag = 2, .type = CCM_KS_STRING },
+    { .name = "name", .tag = 3, .type = CCM_KS_STRING },
+    { .name = "uid", .tag = 4, .type = CCM_KS_STRING },
+    { .name = "apiVersion", .tag = 5, .type = CCM_KS_STRING },
+    { .name = "resourceVersion", .tag = 6, .type = CCM_KS_STRING },
+    { .name = "fieldPath", .tag = 7, .type = CCM_KS_STRING },
     { .name = NULL },
 };
 
@@ -52,12 +56,12 @@ static const struct ccm_ks_schema reference_schema = { .type_name = "ObjectRefer
                                                        .fields = reference_fields };
 
 static const struct ccm_ks_field service_port_fields[] = {
-    { .name = "name", .type = CCM_KS_STRING },
-    { .name = "protocol", .type = CCM_KS_STRING },
-    { .name = "appProtocol", .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
-    { .name = "port", .type = CCM_KS_INT32, .flags = CCM_KS_SHOW },
-    { .name = "targetPort", .type = CCM_KS_INT_OR_STRING },
-    { .name = "nodePort", .type = CCM_KS_INT32 },
+    { .name = "name", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "protocol", .tag = 2, .type = CCM_KS_STRING },
+    { .name = "appProtocol", .tag = 6, .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
+    { .name = "port", .tag = 3, .type = CCM_KS_INT32, .flags = CCM_KS_SHOW },
+    { .name = "targetPort", .tag = 4, .type = CCM_KS_INT_OR_STRING },
+    { .name = "nodePort", .tag = 5, .type = CCM_KS_INT32 },
     { .name = NULL },
 };
 
@@ -65,7 +69,7 @@ static const struct ccm_ks_schema service_port_schema = { .type_name = "ServiceP
                                                           .fields = service_port_fields };
 
 static const struct ccm_ks_field client_ip_fields[] = {
-    { .name = "timeoutSeconds", .type = CCM_KS_INT32, .flags = CCM_KS_KEEP },
+    { .name = "timeoutSeconds", .tag = 1, .type = CCM_KS_INT32, .flags = CCM_KS_KEEP },
     { .name = NULL },
 };
 
@@ -73,7 +77,11 @@ static const struct ccm_ks_schema client_ip_schema = { .type_name = "ClientIPCon
                                                        .fields = client_ip_fields };
 
 static const struct ccm_ks_field affinity_fields[] = {
-    { .name = "clientIP", .type = CCM_KS_OBJECT, .flags = CCM_KS_KEEP, .sub = &client_ip_schema },
+    { .name = "clientIP",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_KEEP,
+      .sub = &client_ip_schema },
     { .name = NULL },
 };
 
@@ -81,26 +89,33 @@ static const struct ccm_ks_schema affinity_schema = { .type_name = "SessionAffin
                                                       .fields = affinity_fields };
 
 static const struct ccm_ks_field service_spec_fields[] = {
-    { .name = "ports", .type = CCM_KS_LIST, .sub = &service_port_schema, .merge_key = "port" },
-    { .name = "selector", .type = CCM_KS_MAP },
-    { .name = "clusterIP", .type = CCM_KS_STRING },
-    { .name = "clusterIPs", .type = CCM_KS_STRINGS },
-    { .name = "type", .type = CCM_KS_STRING },
-    { .name = "externalIPs", .type = CCM_KS_STRINGS },
-    { .name = "sessionAffinity", .type = CCM_KS_STRING },
-    { .name = "loadBalancerIP", .type = CCM_KS_STRING },
-    { .name = "loadBalancerSourceRanges", .type = CCM_KS_STRINGS },
-    { .name = "externalName", .type = CCM_KS_STRING },
-    { .name = "externalTrafficPolicy", .type = CCM_KS_STRING },
-    { .name = "healthCheckNodePort", .type = CCM_KS_INT32 },
-    { .name = "publishNotReadyAddresses", .type = CCM_KS_BOOL },
-    { .name = "sessionAffinityConfig", .type = CCM_KS_OBJECT, .sub = &affinity_schema },
-    { .name = "ipFamilies", .type = CCM_KS_STRINGS },
-    { .name = "ipFamilyPolicy", .type = CCM_KS_STRING },
-    { .name = "allocateLoadBalancerNodePorts", .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
-    { .name = "loadBalancerClass", .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
-    { .name = "internalTrafficPolicy", .type = CCM_KS_STRING },
-    { .name = "trafficDistribution", .type = CCM_KS_STRING },
+    { .name = "ports",
+      .tag = 1,
+      .type = CCM_KS_LIST,
+      .sub = &service_port_schema,
+      .merge_key = "port" },
+    { .name = "selector", .tag = 2, .type = CCM_KS_MAP },
+    { .name = "clusterIP", .tag = 3, .type = CCM_KS_STRING },
+    { .name = "clusterIPs", .tag = 18, .type = CCM_KS_STRINGS },
+    { .name = "type", .tag = 4, .type = CCM_KS_STRING },
+    { .name = "externalIPs", .tag = 5, .type = CCM_KS_STRINGS },
+    { .name = "sessionAffinity", .tag = 7, .type = CCM_KS_STRING },
+    { .name = "loadBalancerIP", .tag = 8, .type = CCM_KS_STRING },
+    { .name = "loadBalancerSourceRanges", .tag = 9, .type = CCM_KS_STRINGS },
+    { .name = "externalName", .tag = 10, .type = CCM_KS_STRING },
+    { .name = "externalTrafficPolicy", .tag = 11, .type = CCM_KS_STRING },
+    { .name = "healthCheckNodePort", .tag = 12, .type = CCM_KS_INT32 },
+    { .name = "publishNotReadyAddresses", .tag = 13, .type = CCM_KS_BOOL },
+    { .name = "sessionAffinityConfig", .tag = 14, .type = CCM_KS_OBJECT, .sub = &affinity_schema },
+    { .name = "ipFamilies", .tag = 19, .type = CCM_KS_STRINGS },
+    { .name = "ipFamilyPolicy", .tag = 17, .type = CCM_KS_STRING },
+    { .name = "allocateLoadBalancerNodePorts",
+      .tag = 20,
+      .type = CCM_KS_BOOL,
+      .flags = CCM_KS_KEEP },
+    { .name = "loadBalancerClass", .tag = 21, .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
+    { .name = "internalTrafficPolicy", .tag = 22, .type = CCM_KS_STRING },
+    { .name = "trafficDistribution", .tag = 23, .type = CCM_KS_STRING },
     { .name = NULL },
 };
 
@@ -108,9 +123,9 @@ static const struct ccm_ks_schema service_spec_schema = { .type_name = "ServiceS
                                                           .fields = service_spec_fields };
 
 static const struct ccm_ks_field port_status_fields[] = {
-    { .name = "port", .type = CCM_KS_INT32, .flags = CCM_KS_SHOW },
-    { .name = "protocol", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "error", .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
+    { .name = "port", .tag = 1, .type = CCM_KS_INT32, .flags = CCM_KS_SHOW },
+    { .name = "protocol", .tag = 2, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "error", .tag = 3, .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
     { .name = NULL },
 };
 
@@ -118,10 +133,10 @@ static const struct ccm_ks_schema port_status_schema = { .type_name = "PortStatu
                                                          .fields = port_status_fields };
 
 static const struct ccm_ks_field ingress_fields[] = {
-    { .name = "ip", .type = CCM_KS_STRING },
-    { .name = "hostname", .type = CCM_KS_STRING },
-    { .name = "ipMode", .type = CCM_KS_STRING },
-    { .name = "ports", .type = CCM_KS_LIST, .sub = &port_status_schema },
+    { .name = "ip", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "hostname", .tag = 2, .type = CCM_KS_STRING },
+    { .name = "ipMode", .tag = 3, .type = CCM_KS_STRING },
+    { .name = "ports", .tag = 4, .type = CCM_KS_LIST, .sub = &port_status_schema },
     { .name = NULL },
 };
 
@@ -129,7 +144,7 @@ static const struct ccm_ks_schema ingress_schema = { .type_name = "LoadBalancerI
                                                      .fields = ingress_fields };
 
 static const struct ccm_ks_field load_balancer_fields[] = {
-    { .name = "ingress", .type = CCM_KS_LIST, .sub = &ingress_schema },
+    { .name = "ingress", .tag = 1, .type = CCM_KS_LIST, .sub = &ingress_schema },
     { .name = NULL },
 };
 
@@ -137,12 +152,12 @@ static const struct ccm_ks_schema load_balancer_schema = { .type_name = "LoadBal
                                                            .fields = load_balancer_fields };
 
 static const struct ccm_ks_field condition_fields[] = {
-    { .name = "type", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "status", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "observedGeneration", .type = CCM_KS_INT64 },
-    { .name = "lastTransitionTime", .type = CCM_KS_TIME, .flags = CCM_KS_SHOW },
-    { .name = "reason", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "message", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "type", .tag = 1, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "status", .tag = 2, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "observedGeneration", .tag = 3, .type = CCM_KS_INT64 },
+    { .name = "lastTransitionTime", .tag = 4, .type = CCM_KS_TIME, .flags = CCM_KS_SHOW },
+    { .name = "reason", .tag = 5, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "message", .tag = 6, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
     { .name = NULL },
 };
 
@@ -151,10 +166,15 @@ static const struct ccm_ks_schema condition_schema = { .type_name = "Condition",
 
 static const struct ccm_ks_field service_status_fields[] = {
     { .name = "loadBalancer",
+      .tag = 1,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
       .sub = &load_balancer_schema },
-    { .name = "conditions", .type = CCM_KS_LIST, .sub = &condition_schema, .merge_key = "type" },
+    { .name = "conditions",
+      .tag = 2,
+      .type = CCM_KS_LIST,
+      .sub = &condition_schema,
+      .merge_key = "type" },
     { .name = NULL },
 };
 
@@ -164,9 +184,18 @@ static const struct ccm_ks_schema service_status_schema = { .type_name = "Servic
 static const struct ccm_ks_field service_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
-    { .name = "spec", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &service_spec_schema },
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &meta_schema },
+    { .name = "spec",
+      .tag = 2,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &service_spec_schema },
     { .name = "status",
+      .tag = 3,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
       .sub = &service_status_schema },
@@ -455,8 +484,8 @@ static const struct ccm_ks_field pod_fields[] = {
 const struct ccm_ks_schema ccm_ks_schema_pod = { .type_name = "Pod", .fields = pod_fields };
 
 static const struct ccm_ks_field event_source_fields[] = {
-    { .name = "component", .type = CCM_KS_STRING },
-    { .name = "host", .type = CCM_KS_STRING },
+    { .name = "component", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "host", .tag = 2, .type = CCM_KS_STRING },
     { .name = NULL },
 };
 
@@ -464,8 +493,8 @@ static const struct ccm_ks_schema event_source_schema = { .type_name = "EventSou
                                                           .fields = event_source_fields };
 
 static const struct ccm_ks_field event_series_fields[] = {
-    { .name = "count", .type = CCM_KS_INT32 },
-    { .name = "lastObservedTime", .type = CCM_KS_MICROTIME, .flags = CCM_KS_SHOW },
+    { .name = "count", .tag = 1, .type = CCM_KS_INT32 },
+    { .name = "lastObservedTime", .tag = 2, .type = CCM_KS_MICROTIME, .flags = CCM_KS_SHOW },
     { .name = NULL },
 };
 
@@ -475,24 +504,33 @@ static const struct ccm_ks_schema event_series_schema = { .type_name = "EventSer
 static const struct ccm_ks_field event_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &meta_schema },
     { .name = "involvedObject",
+      .tag = 2,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
       .sub = &reference_schema },
-    { .name = "reason", .type = CCM_KS_STRING },
-    { .name = "message", .type = CCM_KS_STRING },
-    { .name = "source", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &event_source_schema },
-    { .name = "firstTimestamp", .type = CCM_KS_TIME, .flags = CCM_KS_SHOW },
-    { .name = "lastTimestamp", .type = CCM_KS_TIME, .flags = CCM_KS_SHOW },
-    { .name = "count", .type = CCM_KS_INT32 },
-    { .name = "type", .type = CCM_KS_STRING },
-    { .name = "eventTime", .type = CCM_KS_MICROTIME, .flags = CCM_KS_SHOW },
-    { .name = "series", .type = CCM_KS_OBJECT, .sub = &event_series_schema },
-    { .name = "action", .type = CCM_KS_STRING },
-    { .name = "related", .type = CCM_KS_OBJECT, .sub = &reference_schema },
-    { .name = "reportingComponent", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
-    { .name = "reportingInstance", .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "reason", .tag = 3, .type = CCM_KS_STRING },
+    { .name = "message", .tag = 4, .type = CCM_KS_STRING },
+    { .name = "source",
+      .tag = 5,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &event_source_schema },
+    { .name = "firstTimestamp", .tag = 6, .type = CCM_KS_TIME, .flags = CCM_KS_SHOW },
+    { .name = "lastTimestamp", .tag = 7, .type = CCM_KS_TIME, .flags = CCM_KS_SHOW },
+    { .name = "count", .tag = 8, .type = CCM_KS_INT32 },
+    { .name = "type", .tag = 9, .type = CCM_KS_STRING },
+    { .name = "eventTime", .tag = 10, .type = CCM_KS_MICROTIME, .flags = CCM_KS_SHOW },
+    { .name = "series", .tag = 11, .type = CCM_KS_OBJECT, .sub = &event_series_schema },
+    { .name = "action", .tag = 12, .type = CCM_KS_STRING },
+    { .name = "related", .tag = 13, .type = CCM_KS_OBJECT, .sub = &reference_schema },
+    { .name = "reportingComponent", .tag = 14, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
+    { .name = "reportingInstance", .tag = 15, .type = CCM_KS_STRING, .flags = CCM_KS_SHOW },
     { .name = NULL },
 };
 
@@ -526,13 +564,13 @@ const struct ccm_ks_schema ccm_ks_schema_event_v1 = { .type_name = "Event",
                                                       .fields = event_v1_fields };
 
 static const struct ccm_ks_field lease_spec_fields[] = {
-    { .name = "holderIdentity", .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
-    { .name = "leaseDurationSeconds", .type = CCM_KS_INT32, .flags = CCM_KS_KEEP },
-    { .name = "acquireTime", .type = CCM_KS_MICROTIME },
-    { .name = "renewTime", .type = CCM_KS_MICROTIME },
-    { .name = "leaseTransitions", .type = CCM_KS_INT32, .flags = CCM_KS_KEEP },
-    { .name = "strategy", .type = CCM_KS_STRING },
-    { .name = "preferredHolder", .type = CCM_KS_STRING },
+    { .name = "holderIdentity", .tag = 1, .type = CCM_KS_STRING, .flags = CCM_KS_KEEP },
+    { .name = "leaseDurationSeconds", .tag = 2, .type = CCM_KS_INT32, .flags = CCM_KS_KEEP },
+    { .name = "acquireTime", .tag = 3, .type = CCM_KS_MICROTIME },
+    { .name = "renewTime", .tag = 4, .type = CCM_KS_MICROTIME },
+    { .name = "leaseTransitions", .tag = 5, .type = CCM_KS_INT32, .flags = CCM_KS_KEEP },
+    { .name = "strategy", .tag = 6, .type = CCM_KS_STRING },
+    { .name = "preferredHolder", .tag = 7, .type = CCM_KS_STRING },
     { .name = NULL },
 };
 
@@ -542,15 +580,23 @@ static const struct ccm_ks_schema lease_spec_schema = { .type_name = "LeaseSpec"
 static const struct ccm_ks_field lease_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
-    { .name = "spec", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &lease_spec_schema },
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &meta_schema },
+    { .name = "spec",
+      .tag = 2,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &lease_spec_schema },
     { .name = NULL },
 };
 
 const struct ccm_ks_schema ccm_ks_schema_lease = { .type_name = "Lease", .fields = lease_fields };
 
 static const struct ccm_ks_field namespace_spec_fields[] = {
-    { .name = "finalizers", .type = CCM_KS_STRINGS },
+    { .name = "finalizers", .tag = 1, .type = CCM_KS_STRINGS },
     { .name = NULL },
 };
 
@@ -558,8 +604,12 @@ static const struct ccm_ks_schema namespace_spec_schema = { .type_name = "Namesp
                                                             .fields = namespace_spec_fields };
 
 static const struct ccm_ks_field namespace_status_fields[] = {
-    { .name = "phase", .type = CCM_KS_STRING },
-    { .name = "conditions", .type = CCM_KS_LIST, .sub = &condition_schema, .merge_key = "type" },
+    { .name = "phase", .tag = 1, .type = CCM_KS_STRING },
+    { .name = "conditions",
+      .tag = 2,
+      .type = CCM_KS_LIST,
+      .sub = &condition_schema,
+      .merge_key = "type" },
     { .name = NULL },
 };
 
@@ -569,9 +619,18 @@ static const struct ccm_ks_schema namespace_status_schema = { .type_name = "Name
 static const struct ccm_ks_field namespace_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
-    { .name = "spec", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &namespace_spec_schema },
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &meta_schema },
+    { .name = "spec",
+      .tag = 2,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &namespace_spec_schema },
     { .name = "status",
+      .tag = 3,
       .type = CCM_KS_OBJECT,
       .flags = CCM_KS_SHOW,
       .sub = &namespace_status_schema },
@@ -584,10 +643,14 @@ const struct ccm_ks_schema ccm_ks_schema_namespace = { .type_name = "Namespace",
 static const struct ccm_ks_field config_map_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
-    { .name = "data", .type = CCM_KS_MAP },
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &meta_schema },
+    { .name = "data", .tag = 2, .type = CCM_KS_MAP },
     { .name = "binaryData", .type = CCM_KS_MAP },
-    { .name = "immutable", .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
+    { .name = "immutable", .tag = 4, .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
     { .name = NULL },
 };
 
@@ -597,10 +660,14 @@ const struct ccm_ks_schema ccm_ks_schema_config_map = { .type_name = "ConfigMap"
 static const struct ccm_ks_field service_account_fields[] = {
     { .name = "kind", .type = CCM_KS_STRING },
     { .name = "apiVersion", .type = CCM_KS_STRING },
-    { .name = "metadata", .type = CCM_KS_OBJECT, .flags = CCM_KS_SHOW, .sub = &meta_schema },
+    { .name = "metadata",
+      .tag = 1,
+      .type = CCM_KS_OBJECT,
+      .flags = CCM_KS_SHOW,
+      .sub = &meta_schema },
     { .name = "secrets", .type = CCM_KS_ANY },
     { .name = "imagePullSecrets", .type = CCM_KS_ANY },
-    { .name = "automountServiceAccountToken", .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
+    { .name = "automountServiceAccountToken", .tag = 4, .type = CCM_KS_BOOL, .flags = CCM_KS_KEEP },
     { .name = NULL },
 };
 

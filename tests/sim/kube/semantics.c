@@ -242,9 +242,23 @@ void ccm_ks_namespace_prepare(struct ccm_ks_write *write)
 
 /* --- Pod --- */
 
+static void default_container(cJSON *container)
+{
+    const char *image = ccm_json_text(container, "image");
+    const char *name = strrchr(image, '/') == NULL ? image : strrchr(image, '/');
+    const char *tag = strchr(name, ':');
+    const bool moves = tag == NULL ? strchr(name, '@') == NULL : strcmp(tag, ":latest") == 0;
+
+    (void)ccm_ks_jx_object(container, "resources"); /* shown even when empty */
+    ccm_ks_jx_default_str(container, "terminationMessagePath", "/dev/termination-log");
+    ccm_ks_jx_default_str(container, "terminationMessagePolicy", "File");
+    ccm_ks_jx_default_str(container, "imagePullPolicy", moves ? "Always" : "IfNotPresent");
+}
+
 void ccm_ks_pod_defaults(cJSON *object)
 {
     cJSON *spec = ccm_ks_jx_object(object, "spec");
+    cJSON *container;
 
     ccm_ks_jx_default_str(spec, "restartPolicy", "Always");
     ccm_ks_jx_default_str(spec, "dnsPolicy", "ClusterFirst");
@@ -253,6 +267,10 @@ void ccm_ks_pod_defaults(cJSON *object)
         ccm_ks_jx_set_int(spec, "terminationGracePeriodSeconds", 30);
     }
     (void)ccm_ks_jx_object(spec, "securityContext"); /* shown even when empty */
+    cJSON_ArrayForEach(container, ccm_ks_jx_get(spec, "containers"))
+    {
+        default_container(container);
+    }
 }
 
 void ccm_ks_pod_prepare(struct ccm_ks_write *write)

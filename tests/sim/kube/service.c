@@ -8,6 +8,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#define PORTS_USED_UP "failed to allocate a nodePort: range is full"
+
 static bool has_type(const cJSON *spec, const char *type)
 {
     return strcmp(ccm_json_text(spec, "type"), type) == 0;
@@ -243,6 +245,39 @@ static void set_cluster_ip(cJSON *spec, const char *ip)
     ccm_ks_jx_set(spec, "clusterIPs", list);
 }
 
+/* The cluster has IPv4 alone; what asks for more, or for something else, is refused here. */
+static void check_families(struct ccm_ks_write *write, const cJSON *spec)
+{
+    const char *policy = ccm_json_text(spec, "ipFamilyPolicy");
+    const cJSON *families = ccm_json_get(spec, "ipFamilies");
+    const bool several = cJSON_GetArraySize(families) > 1 ||
+                         cJSON_GetArraySize(ccm_json_get(spec, "clusterIPs")) > 1;
+    const cJSON *family;
+    int i = 0;
+
+    if (several && (policy[0] == '\0' || strcmp(policy, "SingleStack") == 0)) {
+        ccm_ks_fault_invalid(write->faults, "spec.ipFamilyPolicy",
+                             ccm_json_get(spec, "ipFamilyPolicy"),
+                             "must be RequireDualStack or PreferDualStack when multiple %s are "
+                             "specified",
+                             cJSON_GetArraySize(families) > 1 ? "ipFamilies" : "clusterIPs");
+    }
+    if (strcmp(policy, "RequireDualStack") == 0) {
+        ccm_ks_fault_invalid_str(write->faults, "spec.ipFamilyPolicy", policy,
+                                 "this cluster is not configured for dual-stack services");
+    }
+    cJSON_ArrayForEach(family, families)
+    {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf field = { .max = 64 };
+
+        ccm_buf_addf(&field, "spec.ipFamilies[%d]", i++);
+        if (strcmp(family->valuestring, "IPv6") == 0) {
+            ccm_ks_fault_invalid_str(write->faults, ccm_buf_str(&field), family->valuestring,
+                                     "not configured on this cluster");
+        }
+    }
+}
+
 static void allocate_ip(struct ccm_ks_write *write, cJSON *spec)
 {
     const cJSON *first = ccm_json_items(spec, "clusterIPs");
@@ -357,14 +392,17 @@ static void allocate_ports(struct ccm_ks_write *write, cJSON *spec)
             if (number == 0) {
                 number = ccm_ks_alloc_port(write->alloc, write->object, write->old);
             }
+            write->failure = number == 0 ? PORTS_USED_UP : write->failure;
             ccm_ks_jx_set_int(port, "nodePort", number);
         }
         i++;
     }
     if (ccm_ks_service_needs_health_port(spec) &&
         ccm_json_i64(spec, "healthCheckNodePort", 0) == 0) {
-        ccm_ks_jx_set_int(spec, "healthCheckNodePort",
-                          ccm_ks_alloc_port(write->alloc, write->object, write->old));
+        const int port_number = ccm_ks_alloc_port(write->alloc, write->object, write->old);
+
+        write->failure = port_number == 0 ? PORTS_USED_UP : write->failure;
+        ccm_ks_jx_set_int(spec, "healthCheckNodePort", port_number);
     }
 }
 
@@ -385,6 +423,11 @@ void ccm_ks_service_prepare(struct ccm_ks_write *write)
 
         ccm_ks_jx_set(status, "loadBalancer", cJSON_CreateObject());
     }
-    allocate_ip(write, spec);
-    allocate_ports(write, spec);
+    if (ccm_ks_service_needs_ip(spec) && ccm_ks_service_families_known(write)) {
+        check_families(write, spec);
+    }
+    if (cJSON_GetArraySize(write->faults) == 0) {
+        allocate_ip(write, spec);
+        allocate_ports(write, spec);
+    }
 }

@@ -14,4 +14,7 @@ bool ccm_ks_service_needs_ip(const cJSON *spec);
 bool ccm_ks_service_needs_node_port(const cJSON *spec);
 bool ccm_ks_service_needs_health_port(const cJSON *spec);
 
+/* Whether ipFamilyPolicy and ipFamilies hold what exists at all; if not, faults are added. */
+bool ccm_ks_service_families_known(struct ccm_ks_write *write);
+
 #endif

@@ -36,6 +36,40 @@ static bool is_headless(const cJSON *spec)
     return strcmp(ccm_json_text(spec, "clusterIP"), "None") == 0;
 }
 
+bool ccm_ks_service_families_known(struct ccm_ks_write *write)
+{
+    static const char *const policies[] = { "PreferDualStack", "RequireDualStack", "SingleStack",
+                                            NULL };
+    static const char *const known[] = { "IPv4", "IPv6", NULL };
+    const cJSON *spec = ccm_json_get(write->object, "spec");
+    const char *policy = ccm_json_text(spec, "ipFamilyPolicy");
+    const cJSON *families = ccm_json_get(spec, "ipFamilies");
+    const cJSON *family;
+    int i = 0;
+
+    if (policy[0] != '\0') {
+        check_one_of(write->faults, "spec.ipFamilyPolicy", policy, policies);
+    }
+    if (cJSON_GetArraySize(families) > 2) {
+        ccm_ks_fault_invalid(write->faults, "spec.ipFamilies", families,
+                             "may only hold up to 2 values");
+    }
+    cJSON_ArrayForEach(family, families)
+    {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf field = { .max = 64 };
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf quoted = { .max = 4096 };
+
+        ccm_buf_addf(&field, "spec.ipFamilies[%d]", i++);
+        check_one_of(write->faults, ccm_buf_str(&field), family->valuestring, known);
+        if (family != families->child &&
+            strcmp(family->valuestring, families->child->valuestring) == 0) {
+            ccm_json_quote(&quoted, family->valuestring);
+            ccm_ks_fault_duplicate(write->faults, ccm_buf_str(&field), ccm_buf_str(&quoted));
+        }
+    }
+    return cJSON_GetArraySize(write->faults) == 0;
+}
+
 static void check_port_number(cJSON *faults, const char *field, const cJSON *value)
 {
     if (!ccm_ks_jx_is_int(value, 1, 65535)) {

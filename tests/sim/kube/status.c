@@ -75,14 +75,20 @@ static void print_grouped(struct ccm_buf *buf, const char *word, const char *gro
     ccm_buf_addf(buf, "%s%s%s", word, group[0] == '\0' ? "" : ".", group);
 }
 
+/* Both forms of Events are kept, and spoken of, as those of the core group. */
+static const char *group_of(const struct ccm_ks_kind *kind)
+{
+    return ccm_ks_kind_of(kind->bucket)->group;
+}
+
 void ccm_ks_status_plural(struct ccm_buf *buf, const struct ccm_ks_kind *kind)
 {
-    print_grouped(buf, kind->plural, kind->group);
+    print_grouped(buf, kind->plural, group_of(kind));
 }
 
 void ccm_ks_status_kind(struct ccm_buf *buf, const struct ccm_ks_kind *kind)
 {
-    print_grouped(buf, kind->kind, kind->group);
+    print_grouped(buf, kind->kind, group_of(kind));
 }
 
 void ccm_ks_status_not_found(struct ccm_sim_reply *reply, const struct ccm_ks_kind *kind,
@@ -91,7 +97,7 @@ void ccm_ks_status_not_found(struct ccm_sim_reply *reply, const struct ccm_ks_ki
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf plural = { .max = 256 };
 
     ccm_ks_status_plural(&plural, kind);
-    ccm_ks_status(reply, 404, "NotFound", ccm_ks_status_details(name, kind->group, kind->plural),
+    ccm_ks_status(reply, 404, "NotFound", ccm_ks_status_details(name, group_of(kind), kind->plural),
                   "%s \"%s\" not found", ccm_buf_str(&plural), name);
 }
 
@@ -118,7 +124,7 @@ void ccm_ks_status_conflict(struct ccm_sim_reply *reply, const struct ccm_ks_kin
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf plural = { .max = 256 };
 
     ccm_ks_status_plural(&plural, kind);
-    ccm_ks_status(reply, 409, "Conflict", ccm_ks_status_details(name, kind->group, kind->plural),
+    ccm_ks_status(reply, 409, "Conflict", ccm_ks_status_details(name, group_of(kind), kind->plural),
                   "Operation cannot be fulfilled on %s \"%s\": %s", ccm_buf_str(&plural), name,
                   why != NULL ? why
                               : "the object has been modified; please apply your changes to the "
@@ -267,8 +273,18 @@ void ccm_ks_status_invalid(struct ccm_sim_reply *reply, const struct ccm_ks_kind
 
     ccm_ks_status_kind(&title, kind);
     answer_invalid(reply, ccm_buf_str(&title), name,
-                   ccm_ks_status_details(name[0] == '\0' ? NULL : name, kind->group, kind->kind),
+                   ccm_ks_status_details(name[0] == '\0' ? NULL : name, group_of(kind), kind->kind),
                    faults);
+}
+
+void ccm_ks_status_invalid_plural(struct ccm_sim_reply *reply, const struct ccm_ks_kind *kind,
+                                  const char *name, const cJSON *faults)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf title = { .max = 256 };
+
+    ccm_ks_status_plural(&title, kind);
+    answer_invalid(reply, ccm_buf_str(&title), name,
+                   ccm_ks_status_details(name, group_of(kind), kind->plural), faults);
 }
 
 void ccm_ks_status_invalid_options(struct ccm_sim_reply *reply, const char *options,

@@ -52,6 +52,9 @@ void ccm_ks_fault_unsupported(cJSON *faults, const char *field, const char *valu
  * ("ListOptions.meta.k8s.io"). */
 void ccm_ks_status_invalid(struct ccm_sim_reply *reply, const struct ccm_ks_kind *kind,
                            const char *name, const cJSON *faults);
+/* The same, from where the server knows the resource only: "leases.coordination.k8s.io". */
+void ccm_ks_status_invalid_plural(struct ccm_sim_reply *reply, const struct ccm_ks_kind *kind,
+                                  const char *name, const cJSON *faults);
 void ccm_ks_status_invalid_options(struct ccm_sim_reply *reply, const char *options,
                                    const cJSON *faults);
 

@@ -3,6 +3,7 @@
 #include "jx.h"
 #include "util/array.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/strmap.h"
 
 #include <errno.h>
@@ -78,6 +79,7 @@ static struct ccm_ks_object *object_new(const char *key, cJSON *json, uint64_t v
     (void)snprintf(text, sizeof(text), "%" PRIu64, version); /* fits */
     ccm_ks_jx_set_str(ccm_ks_jx_object(owned, "metadata"), "resourceVersion", text);
     object->version = version;
+    object->written_ms = ccm_clock_now_ms();
     object->json = CCM_STEAL(owned);
     return object;
 }

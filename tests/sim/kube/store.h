@@ -20,9 +20,10 @@
 struct ccm_ks_object {
     size_t refs;
     uint64_t version;
-    char *key;   /* "namespace/name", or "name" */
-    cJSON *json; /* storage form, without kind and apiVersion */
-    char *text;  /* json as text, made when first needed */
+    int64_t written_ms; /* monotonic */
+    char *key;          /* "namespace/name", or "name" */
+    cJSON *json;        /* storage form, without kind and apiVersion */
+    char *text;         /* json as text, made when first needed */
     size_t text_len;
     char *view; /* the same in the form of the second kind of the bucket */
     size_t view_len;

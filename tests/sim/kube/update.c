@@ -71,7 +71,7 @@ static int check_identity(struct ccm_ks_call *call, const cJSON *meta, const cJS
 
             ccm_ks_fault_invalid(faults, "metadata.resourceVersion", zero,
                                  "must be specified for an update");
-            ccm_ks_status_invalid(call->reply, call->kind, call->name, faults);
+            ccm_ks_status_invalid_plural(call->reply, call->kind, call->name, faults);
             return -EINVAL;
         }
     } else if (strcmp(version, ccm_json_text(old, "resourceVersion")) != 0) {
@@ -94,6 +94,8 @@ static int check_identity(struct ccm_ks_call *call, const cJSON *meta, const cJS
         CCM_CLEANUP(ccm_json_freep) cJSON *faults = cJSON_CreateArray();
 
         ccm_ks_fault_invalid_str(faults, "metadata.uid", uid, "field is immutable");
+        ccm_ks_fault_invalid_str(faults, "metadata.uid", uid,
+                                 "field is immutable"); /* told twice */
         ccm_ks_status_invalid(call->reply, call->kind, call->name, faults);
     }
     return -ESTALE;

@@ -1,5 +1,6 @@
 #include "watch.h"
 
+#include "controllers.h"
 #include "jx.h"
 #include "status.h"
 #include "util/cleanup.h"
@@ -352,6 +353,9 @@ static int on_next(void *self, struct ccm_buf *out, int64_t wait_ms)
     int r;
 
     ccm_ks_cluster_lock(cluster);
+    if (w->kind->bucket == CCM_KS_EVENTS) {
+        ccm_ks_controllers_expire(cluster);
+    }
     r = step(w, now, out);
     while (r == 0 && !cluster->stopping && now < deadline) {
         (void)ccm_clock_cond_wait(&cluster->changed, &cluster->lock, earliest(w, deadline));

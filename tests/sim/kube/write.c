@@ -1,5 +1,6 @@
 #include "write.h"
 
+#include "binary.h"
 #include "jx.h"
 #include "names.h"
 #include "schema.h"
@@ -8,13 +9,14 @@
 #include "util/clock.h"
 #include "util/text.h"
 #include "verbs.h"
+#include "yaml.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define WARNINGS_MAX 32
 
-static void add_warning(struct ccm_ks_call *call, const char *text)
+void ccm_ks_write_warn(struct ccm_ks_call *call, const char *text)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf header = { .max = 4096 };
 
@@ -33,9 +35,6 @@ int ccm_ks_write_options(struct ccm_ks_call *call, const char *options, bool *re
     const char *dry = ccm_sim_params_text(&call->req->query, "dryRun");
     const char *mode = ccm_sim_params_text(&call->req->query, "fieldValidation");
 
-    if (call->kind->warning != NULL) {
-        add_warning(call, call->kind->warning);
-    }
     *ret_dry = strcmp(dry, "All") == 0;
     *ret_validation = strcmp(mode, "Strict") == 0   ? CCM_KS_STRICT
                       : strcmp(mode, "Ignore") == 0 ? CCM_KS_IGNORE
@@ -63,6 +62,21 @@ int ccm_ks_write_options(struct ccm_ks_call *call, const char *options, bool *re
     return 0;
 }
 
+/* apiVersion and kind first, as the server writes objects when it patches them. */
+static void print_patched(struct ccm_buf *text, const cJSON *in)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *ordered = cJSON_CreateObject();
+    const cJSON *item;
+
+    ccm_ks_jx_carry(ordered, in, "apiVersion");
+    ccm_ks_jx_carry(ordered, in, "kind");
+    cJSON_ArrayForEach(item, in)
+    {
+        ccm_ks_jx_carry(ordered, in, item->string);
+    }
+    ccm_ks_jx_print(text, ordered);
+}
+
 /* The outcome of a patch is quoted in the error. */
 static void patched_error(struct ccm_ks_call *call, const cJSON *in, const char *message)
 {
@@ -71,7 +85,7 @@ static void patched_error(struct ccm_ks_call *call, const cJSON *in, const char 
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf title = { .max = CCM_KS_BODY_MAX };
     cJSON *details = cJSON_CreateObject();
 
-    ccm_ks_jx_print(&text, in);
+    print_patched(&text, in);
     ccm_ks_fault_invalid_str(faults, "patch", ccm_buf_str(&text), "%s", message);
     ccm_buf_addf(&title, " \"\" is invalid: patch: %s", ccm_json_text(faults->child, "message"));
     ccm_ks_jx_set(details, "causes", CCM_STEAL(faults));
@@ -89,25 +103,22 @@ static void decode_error(struct ccm_ks_call *call, const cJSON *in, bool patched
     }
 }
 
-static int report_unknown(struct ccm_ks_call *call, const cJSON *in, const cJSON *unknown,
-                          enum ccm_ks_validation validation, bool patched)
+static int report_found(struct ccm_ks_call *call, const cJSON *in, const cJSON *found,
+                        enum ccm_ks_validation validation, bool patched)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf message = { .max = 65536 };
     const cJSON *item;
     int count = 0;
 
-    if (cJSON_GetArraySize(unknown) == 0 || validation == CCM_KS_IGNORE) {
+    if (cJSON_GetArraySize(found) == 0 || validation == CCM_KS_IGNORE) {
         return 0;
     }
     ccm_buf_adds(&message, "strict decoding error: ");
-    cJSON_ArrayForEach(item, unknown)
+    cJSON_ArrayForEach(item, found)
     {
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf one = { .max = 8192 };
-
-        ccm_buf_addf(&one, "unknown field \"%s\"", item->valuestring);
-        ccm_buf_addf(&message, "%s%s", count == 0 ? "" : ", ", ccm_buf_str(&one));
+        ccm_buf_addf(&message, "%s%s", count == 0 ? "" : ", ", item->valuestring);
         if (validation == CCM_KS_WARN && count < WARNINGS_MAX) {
-            add_warning(call, ccm_buf_str(&one));
+            ccm_ks_write_warn(call, item->valuestring);
         }
         count++;
     }
@@ -158,7 +169,7 @@ int ccm_ks_write_decode(struct ccm_ks_call *call, const cJSON *in,
         decode_error(call, in, patched, ccm_buf_str(&decode.error));
         return -EINVAL;
     }
-    if (report_unknown(call, in, decode.unknown, validation, patched) < 0) {
+    if (report_found(call, in, decode.found, validation, patched) < 0) {
         return -EINVAL;
     }
     ccm_ks_jx_del(object, "kind");
@@ -181,6 +192,18 @@ int ccm_ks_write_decode(struct ccm_ks_call *call, const cJSON *in,
     return 0;
 }
 
+static void fail(struct ccm_ks_call *call, const char *why)
+{
+    cJSON *details = cJSON_CreateObject();
+    cJSON *causes = cJSON_CreateArray();
+    cJSON *cause = cJSON_CreateObject();
+
+    ccm_ks_jx_set_str(cause, "message", why);
+    (void)cJSON_AddItemToArray(causes, cause); /* ENOMEM: see jx.h */
+    ccm_ks_jx_set(details, "causes", causes);
+    ccm_ks_status(call->reply, 500, "InternalError", details, "Internal error occurred: %s", why);
+}
+
 int ccm_ks_write_check(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call, cJSON *object,
                        const cJSON *old)
 {
@@ -194,11 +217,24 @@ int ccm_ks_write_check(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call,
     if (call->kind->prepare != NULL) {
         call->kind->prepare(&write);
     }
+    if (write.failure != NULL && cJSON_GetArraySize(faults) == 0) {
+        fail(call, write.failure);
+        return -ENOSPC;
+    }
     if (cJSON_GetArraySize(faults) == 0) {
         ccm_ks_names_validate_meta(call->kind, object, old, faults);
+        if (old != NULL) { /* once by the server, once by the kind, and both are told */
+            ccm_ks_names_validate_meta(call->kind, object, old, faults);
+        }
         if (call->kind->validate != NULL) {
             call->kind->validate(&write);
         }
+    }
+    if (call->kind->bucket == CCM_KS_SERVICES && !write.status &&
+        ccm_json_items(ccm_json_get(object, "spec"), "externalIPs") != NULL) {
+        ccm_ks_write_warn(call,
+                          "spec.externalIPs is deprecated and may no longer be implemented in "
+                          "some clusters");
     }
     if (cJSON_GetArraySize(faults) > 0) {
         ccm_ks_status_invalid(call->reply, call->kind,
@@ -418,22 +454,37 @@ void ccm_ks_write_create(struct ccm_ks_cluster *cluster, struct ccm_ks_call *cal
     }
 }
 
-static bool is_json_type(const char *type)
+static int parse_body(struct ccm_ks_call *call, const char *type, cJSON **ret)
 {
-    return ccm_text_empty(type) || ccm_text_starts(type, "application/json");
+    const struct ccm_sim_request *req = call->req;
+
+    if (ccm_text_empty(type) || ccm_text_starts(type, "application/json")) {
+        return ccm_json_parse(req->body, req->body_len, ret);
+    }
+    if (ccm_text_starts(type, "application/yaml")) {
+        return ccm_ks_yaml_parse(req->body, req->body_len, ret);
+    }
+    if (ccm_text_starts(type, "application/vnd.kubernetes.protobuf") &&
+        ccm_ks_binary_can(call->kind->schema)) {
+        return ccm_ks_binary_parse(call->kind->schema, req->body, req->body_len, ret);
+    }
+    return -ENOTSUP;
 }
 
 int ccm_ks_write_parse_body(struct ccm_ks_call *call, cJSON **ret)
 {
     const struct ccm_sim_request *req = call->req;
+    const int r = parse_body(call, ccm_sim_request_header(req, "content-type"), ret);
 
-    if (!is_json_type(ccm_sim_request_header(req, "content-type"))) {
-        ccm_ks_status(call->reply, 415, "UnsupportedMediaType", NULL,
-                      "the body of the request was in an unknown format - accepted media types "
-                      "include: application/json");
+    if (r == -ENOTSUP) {
+        ccm_ks_status(
+            call->reply, 415, "UnsupportedMediaType", NULL,
+            "the body of the request was in an unknown format - accepted media types "
+            "include: application/json, application/yaml%s",
+            ccm_ks_binary_can(call->kind->schema) ? ", application/vnd.kubernetes.protobuf" : "");
         return -EINVAL;
     }
-    if (ccm_json_parse(req->body, req->body_len, ret) < 0) {
+    if (r < 0) {
         ccm_ks_status_bad_request(call->reply,
                                   "the object provided is unrecognized (must be of type %s): "
                                   "couldn't get version/kind; json parse error: unexpected end of "

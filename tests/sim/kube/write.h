@@ -23,7 +23,11 @@ CCM_NODISCARD int ccm_ks_write_options(struct ccm_ks_call *call, const char *opt
 CCM_NODISCARD int ccm_ks_write_decode(struct ccm_ks_call *call, const cJSON *in,
                                       enum ccm_ks_validation validation, bool patched, cJSON **ret);
 
-/* The request body as a tree. 0, or negative after the reply was made. */
+/* Add a Warning header. */
+void ccm_ks_write_warn(struct ccm_ks_call *call, const char *text);
+
+/* The request body (JSON, YAML or the binary form) as a tree. 0, or negative after the reply was
+ * made. */
 CCM_NODISCARD int ccm_ks_write_parse_body(struct ccm_ks_call *call, cJSON **ret);
 
 /* Whether the namespace in the object, if any, is that of the path. 0, or negative after the reply
@@ -48,6 +52,12 @@ CCM_NODISCARD int ccm_ks_write_remove(struct ccm_ks_cluster *cluster, struct ccm
 
 /* Whether an object with deletionTimestamp waits for nobody any more. */
 bool ccm_ks_write_may_go(const cJSON *object);
+
+/* Delete as somebody in the background does: no grace is waived, finalizers hold. Whether it is
+ * gone.
+ */
+bool ccm_ks_delete_object(struct ccm_ks_cluster *cluster, const struct ccm_ks_kind *kind,
+                          struct ccm_ks_object *object);
 
 /* Create from a decoded object (taken); the path of POST and of PUT of what is not there. */
 void ccm_ks_write_create(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call, cJSON *object,
