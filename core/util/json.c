@@ -151,6 +151,17 @@ static void quote_ascii(struct ccm_buf *buf, unsigned char c)
     }
 }
 
+/* Bytes from here on that stand for themselves. */
+static size_t plain_run(const unsigned char *p)
+{
+    size_t n = 0;
+
+    while (p[n] >= 0x20 && p[n] < 0x80 && p[n] != '"' && p[n] != '\\') {
+        n++;
+    }
+    return n;
+}
+
 void ccm_json_quote(struct ccm_buf *buf, const char *text)
 {
     if (text == NULL) {
@@ -159,6 +170,14 @@ void ccm_json_quote(struct ccm_buf *buf, const char *text)
     }
     ccm_buf_addc(buf, '"');
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        const size_t run = plain_run(p);
+
+        if (run > 0) {
+            ccm_buf_add(buf, p, run);
+            p += run;
+            continue;
+        }
+
         const size_t n = utf8_len(p);
 
         if (n == 1) {

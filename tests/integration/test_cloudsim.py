@@ -612,7 +612,8 @@ def test_network_interfaces(sim):
                             PrivateIpAddress=["10.1.1.2", "10.2.2.1", "10.9.9.9"])
     found = answer["NetworkInterfaceSets"]["NetworkInterfaceSet"]
     assert [eni["NetworkInterfaceId"] for eni in found] == ["eni-pods-1", "eni-pods-2"]
-    assert {"Primary": False, "PrivateIpAddress": "10.1.1.2"} in found[0]["PrivateIpSets"]["PrivateIpSet"]
+    addresses = {ip["PrivateIpAddress"]: ip["Primary"] for ip in found[0]["PrivateIpSets"]["PrivateIpSet"]}
+    assert addresses["10.1.1.1"] is True and addresses["10.1.1.2"] is False
     assert answer["NextToken"] == "" and answer["PageSize"] == 100
     refused("SizeLimitExceeded.PrivateIpAddress", 400, sim.client.ecs, "DescribeNetworkInterfaces",
             PrivateIpAddress=["10.0.0.1"] * 101)

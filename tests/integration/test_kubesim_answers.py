@@ -350,7 +350,7 @@ def test_fault_delay(kube):
     kube.post(SERVICES, objects.service("a"))
     start = time.monotonic()
     assert kube.ask("GET", SERVICES + "/a").status == 200
-    assert time.monotonic() - start >= 0.3
+    assert time.monotonic() - start >= 0.29  # the two clocks differ by less than that
     rule(kube, {"action": "GET *"}, {"delay_ms": 600000, "cut": "after"}, count=1)
     asking = threading.Thread(target=lambda: pytest.raises(CUT_OFF + (OSError,), kube.ask, "GET", SERVICES + "/a"))
     asking.daemon = True

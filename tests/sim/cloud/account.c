@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <pthread.h>
 
+#define DEFAULT_ACCOUNT "1000000000000001"
+
 /* Two generations of nonces: the older one goes when the younger is full or old. */
 #define NONCES_MAX     ((size_t)500000)
 #define NONCES_TIME_MS ((int64_t)31 * 60 * 1000)
@@ -24,6 +26,8 @@ void ccm_cloud_key_fini(struct ccm_cloud_key *key)
     free(key->id);
     free(key->secret);
     free(key->token);
+    free(key->account);
+    free(key->arn);
     *key = (struct ccm_cloud_key){ 0 };
 }
 
@@ -44,6 +48,24 @@ static int key_copy(struct ccm_cloud_key *to, const char *id, const char *secret
         ccm_cloud_key_fini(to);
         return -ENOMEM;
     }
+    return 0;
+}
+
+static int key_own(struct ccm_cloud_key *key, const char *account, const char *arn, bool root)
+{
+    char *own_account = strdup(account);
+    char *own_arn = strdup(arn);
+
+    if (own_account == NULL || own_arn == NULL) {
+        free(own_account);
+        free(own_arn);
+        return -ENOMEM;
+    }
+    free(key->account);
+    free(key->arn);
+    key->account = own_account;
+    key->arn = own_arn;
+    key->root = root;
     return 0;
 }
 
@@ -83,8 +105,13 @@ int ccm_cloud_accounts_set(struct ccm_cloud_accounts *accounts, const char *id, 
 {
     struct ccm_cloud_key *key = calloc(1, sizeof(*key));
 
-    if (key == NULL || key_copy(key, id, secret, token, expires_ms) < 0) {
-        free(key);
+    CCM_CLEANUP(ccm_freep) char *arn = ccm_text_format("acs:ram::" DEFAULT_ACCOUNT ":user/%s", id);
+
+    if (key == NULL || arn == NULL || key_copy(key, id, secret, token, expires_ms) < 0 ||
+        key_own(key, DEFAULT_ACCOUNT, arn, false) < 0) {
+        if (key != NULL) {
+            key_free(key);
+        }
         return -ENOMEM;
     }
 
@@ -96,6 +123,18 @@ int ccm_cloud_accounts_set(struct ccm_cloud_accounts *accounts, const char *id, 
     if (r < 0) {
         key_free(key);
     }
+    return r;
+}
+
+int ccm_cloud_accounts_own(struct ccm_cloud_accounts *accounts, const char *id, const char *account,
+                           const char *arn, bool root)
+{
+    (void)pthread_mutex_lock(&accounts->lock); /* as above */
+
+    struct ccm_cloud_key *key = ccm_strmap_get(accounts->keys, id);
+    int r = key == NULL ? -ENOENT : key_own(key, account, arn, root);
+
+    (void)pthread_mutex_unlock(&accounts->lock); /* held by us */
     return r;
 }
 
@@ -117,6 +156,7 @@ int ccm_cloud_accounts_get(struct ccm_cloud_accounts *accounts, const char *id,
 
     if (key != NULL) {
         r = key_copy(ret, key->id, key->secret, key->token, key->expires_ms);
+        r = r < 0 ? r : key_own(ret, key->account, key->arn, key->root);
     }
     (void)pthread_mutex_unlock(&accounts->lock); /* held by us */
     return r;

@@ -17,6 +17,9 @@ struct ccm_cloud_key {
     char *id;
     char *secret;
     char *token;        /* "" for a key that needs none */
+    char *account;      /* number of the account it belongs to */
+    char *arn;          /* whose key it is */
+    bool root;          /* of the account itself */
     int64_t expires_ms; /* wall clock; 0 = never */
 };
 
@@ -29,6 +32,9 @@ void ccm_cloud_accounts_free(struct ccm_cloud_accounts *accounts);
 /* Add or replace a key. 0 or -ENOMEM. */
 CCM_NODISCARD int ccm_cloud_accounts_set(struct ccm_cloud_accounts *accounts, const char *id,
                                          const char *secret, const char *token, int64_t expires_ms);
+/* Say whose the key is. 0, -ENOENT or -ENOMEM. */
+CCM_NODISCARD int ccm_cloud_accounts_own(struct ccm_cloud_accounts *accounts, const char *id,
+                                         const char *account, const char *arn, bool root);
 void ccm_cloud_accounts_del(struct ccm_cloud_accounts *accounts, const char *id);
 
 /* 0 and a copy, -ENOENT, or -ENOMEM. */

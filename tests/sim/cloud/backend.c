@@ -12,10 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The vendor's own controllers build descriptions longer than the documented 80, and the service is
- * not known to refuse them. */
-#define DESCRIPTION_MAX 256
-
 void ccm_cloud_backend_list_fini(struct ccm_cloud_backend_list *list)
 {
     for (size_t i = 0; i < list->len; i++) {
@@ -120,7 +116,7 @@ static int backend_check(struct ccm_cloud_call *call, struct ccm_cloud_backend *
         return ccm_cloud_fail(call, 400, "BackendServer.InvalidType",
                               "The specified Type is invalid.");
     }
-    if (strlen(backend->description) > DESCRIPTION_MAX) {
+    if (strlen(backend->description) > call->cloud->limits.description) {
         return fail_malformed(call);
     }
     return 0;
@@ -212,6 +208,12 @@ static int check_instance(struct ccm_cloud_call *call, const struct ccm_cloud_lb
 static int check_eni(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb,
                      const struct ccm_cloud_backend *backend)
 {
+    if (ccm_cloud_lb_is_shared(lb)) {
+        return ccm_cloud_fail(call, 400, "SPEC_NOT_SUPPORT_PARAMETER",
+                              "The loadbalancer does not support backend servers of %s type.",
+                              backend->type);
+    }
+
     const struct ccm_cloud_eni *eni = ccm_strmap_get(call->cloud->enis, backend->server_id);
 
     if (eni == NULL || (!ccm_text_empty(backend->server_ip) &&
@@ -288,7 +290,8 @@ static void backends_drop(struct ccm_cloud_vgroup *group, const struct ccm_cloud
     }
 }
 
-void ccm_cloud_backends_write(struct ccm_jsonw *w, const struct ccm_cloud_vgroup *group)
+void ccm_cloud_backends_write(struct ccm_jsonw *w, const struct ccm_cloud_vgroup *group,
+                              unsigned members)
 {
     ccm_jsonw_open(w, "BackendServers", '{');
     ccm_jsonw_open(w, "BackendServer", '[');
@@ -297,11 +300,15 @@ void ccm_cloud_backends_write(struct ccm_jsonw *w, const struct ccm_cloud_vgroup
 
         ccm_jsonw_open(w, NULL, '{');
         ccm_jsonw_str(w, "ServerId", backend->server_id);
-        ccm_jsonw_str(w, "ServerIp", backend->server_ip);
+        if ((members & CCM_CLOUD_BACKEND_IP) != 0) {
+            ccm_jsonw_str(w, "ServerIp", backend->server_ip);
+        }
         ccm_jsonw_i64(w, "Port", backend->port);
         ccm_jsonw_i64(w, "Weight", backend->weight);
         ccm_jsonw_str(w, "Type", backend->type);
-        ccm_jsonw_str(w, "Description", backend->description);
+        if ((members & CCM_CLOUD_BACKEND_DESCRIPTION) != 0) {
+            ccm_jsonw_str(w, "Description", backend->description);
+        }
         ccm_jsonw_close(w, '}');
     }
     ccm_jsonw_close(w, ']');
@@ -310,10 +317,11 @@ void ccm_cloud_backends_write(struct ccm_jsonw *w, const struct ccm_cloud_vgroup
 
 /* ---- actions ---- */
 
-static void answer(struct ccm_cloud_call *call, const struct ccm_cloud_vgroup *group)
+static void answer(struct ccm_cloud_call *call, const struct ccm_cloud_vgroup *group,
+                   unsigned members)
 {
     ccm_jsonw_str(call->out, "VServerGroupId", group->obj.id);
-    ccm_cloud_backends_write(call->out, group);
+    ccm_cloud_backends_write(call->out, group, members);
 }
 
 static int add(struct ccm_cloud_call *call)
@@ -325,7 +333,7 @@ static int add(struct ccm_cloud_call *call)
     r = r < 0 ? r : ccm_cloud_backends_read(call, "BackendServers", &list);
     r = r < 0 ? r : ccm_cloud_backends_add(call, group, &list);
     if (r == 0) {
-        answer(call, group);
+        answer(call, group, CCM_CLOUD_BACKEND_DESCRIPTION);
     }
     return r;
 }
@@ -339,7 +347,7 @@ static int remove_backends(struct ccm_cloud_call *call)
     r = r < 0 ? r : ccm_cloud_backends_read(call, "BackendServers", &list);
     if (r == 0) {
         backends_drop(group, &list);
-        answer(call, group);
+        answer(call, group, 0);
     }
     return r;
 }
@@ -376,7 +384,7 @@ static int set(struct ccm_cloud_call *call)
     r = r < 0 ? r : set_weights(call, group, &list);
     r = r < 0 ? r : ccm_cloud_attrs_set(&group->obj, &name, 1);
     if (r == 0) {
-        answer(call, group);
+        answer(call, group, CCM_CLOUD_BACKEND_DESCRIPTION);
         ccm_jsonw_str(call->out, "VServerGroupName",
                       ccm_cloud_attr(&group->obj, "VServerGroupName"));
     }
@@ -429,7 +437,7 @@ static int modify(struct ccm_cloud_call *call)
     backends_drop(group, &old);
     r = ccm_cloud_backends_add(call, group, &fresh);
     if (r == 0) {
-        answer(call, group);
+        answer(call, group, CCM_CLOUD_BACKEND_DESCRIPTION);
     }
     return r;
 }
@@ -460,15 +468,25 @@ static const struct ccm_cloud_param modify_params[] = {
 };
 
 const struct ccm_cloud_action ccm_cloud_backend_actions[] = {
-    { .name = "AddVServerGroupBackendServers", .params = list_params, .region = true, .run = add },
+    { .name = "AddVServerGroupBackendServers",
+      .params = list_params,
+      .region = true,
+      .run = add,
+      .busy = "VServerGroupProcessing" },
     { .name = "RemoveVServerGroupBackendServers",
       .params = list_params,
       .region = true,
-      .run = remove_backends },
-    { .name = "SetVServerGroupAttribute", .params = set_params, .region = true, .run = set },
+      .run = remove_backends,
+      .busy = "VServerGroupProcessing" },
+    { .name = "SetVServerGroupAttribute",
+      .params = set_params,
+      .region = true,
+      .run = set,
+      .busy = "BackendServer.configuring" },
     { .name = "ModifyVServerGroupBackendServers",
       .params = modify_params,
       .region = true,
-      .run = modify },
+      .run = modify,
+      .busy = "VServerGroupProcessing" },
     { 0 },
 };

@@ -1,6 +1,11 @@
 #include "cloud.h"
 
+#include "busy.h"
 #include "families.h"
+#include "job.h"
+#include "nlb.h"
+#include "plain.h"
+#include "quota.h"
 #include "store.h"
 #include "token.h"
 #include "util/cleanup.h"
@@ -20,6 +25,25 @@ static const struct ccm_cloud_limits default_limits = {
     .backends = 200,
     .backends_per_call = 40,
     .vserver_groups = 500,
+    .acls = 200,
+    .domain_extensions = 3,
+    .routes = 200,
+    .routes_per_call = 50,
+    .route_tables = 9,
+    .eips = 20,
+    .nlb_load_balancers = 60,
+    .nlb_listeners = 50,
+    .nlb_servers = 400,
+    .nlb_server_groups = 3000,
+    .nlb_server_uses = 200,
+    .security_groups = 100,
+    .security_rules = 200,
+    .description = 256,
+};
+
+const char *const ccm_cloud_product_names[CCM_CLOUD_PRODUCTS] = {
+    [CCM_CLOUD_SLB] = "slb", [CCM_CLOUD_ECS] = "ecs", [CCM_CLOUD_VPC] = "vpc",
+    [CCM_CLOUD_STS] = "sts", [CCM_CLOUD_CAS] = "cas", [CCM_CLOUD_NLB] = "nlb",
 };
 
 static int actions_add(struct ccm_cloud *cloud, enum ccm_cloud_product product,
@@ -53,7 +77,37 @@ static int actions_init(struct ccm_cloud *cloud)
         { CCM_CLOUD_SLB, ccm_cloud_backend_actions },
         { CCM_CLOUD_SLB, ccm_cloud_tag_actions },
         { CCM_CLOUD_ECS, ccm_cloud_ecs_actions },
+        { CCM_CLOUD_SLB, ccm_cloud_listener_attr_actions },
+        { CCM_CLOUD_SLB, ccm_cloud_http_actions },
+        { CCM_CLOUD_SLB, ccm_cloud_acl_actions },
+        { CCM_CLOUD_SLB, ccm_cloud_cert_actions },
+        { CCM_CLOUD_SLB, ccm_cloud_slb_region_actions },
+        { CCM_CLOUD_ECS, ccm_cloud_ecs_change_actions },
+        { CCM_CLOUD_ECS, ccm_cloud_security_actions },
+        { CCM_CLOUD_ECS, ccm_cloud_security_rule_actions },
+        { CCM_CLOUD_ECS, ccm_cloud_ecs_region_actions },
+        { CCM_CLOUD_ECS, ccm_cloud_ecs_tag_actions },
         { CCM_CLOUD_VPC, ccm_cloud_vpc_actions },
+        { CCM_CLOUD_VPC, ccm_cloud_vpc_region_actions },
+        { CCM_CLOUD_VPC, ccm_cloud_vpc_tag_actions },
+        { CCM_CLOUD_VPC, ccm_cloud_route_actions },
+        { CCM_CLOUD_VPC, ccm_cloud_route_table_actions },
+        { CCM_CLOUD_VPC, ccm_cloud_route_read_actions },
+        { CCM_CLOUD_VPC, ccm_cloud_eip_actions },
+        { CCM_CLOUD_STS, ccm_cloud_sts_actions },
+        { CCM_CLOUD_CAS, ccm_cloud_cas_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_lb_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_zone_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_join_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_lb_read_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_group_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_server_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_group_read_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_listener_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_listener_read_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_cert_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_tag_actions },
+        { CCM_CLOUD_NLB, ccm_cloud_nlb_job_actions },
     };
 
     for (size_t i = 0; i < CCM_CLOUD_PRODUCTS; i++) {
@@ -72,6 +126,17 @@ static int actions_init(struct ccm_cloud *cloud)
     return 0;
 }
 
+static bool plain_init(struct ccm_cloud *cloud)
+{
+    for (size_t i = 0; i < CCM_CLOUD_KINDS; i++) {
+        cloud->plain[i] = ccm_strmap_new(ccm_cloud_plain_free);
+        if (cloud->plain[i] == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 struct ccm_cloud *ccm_cloud_new(void)
 {
     CCM_CLEANUP(ccm_cloud_freep) struct ccm_cloud *cloud = calloc(1, sizeof(*cloud));
@@ -88,13 +153,17 @@ struct ccm_cloud *ccm_cloud_new(void)
     cloud->vswitches = ccm_strmap_new(ccm_cloud_vswitch_free);
     cloud->instances = ccm_strmap_new(ccm_cloud_instance_free);
     cloud->enis = ccm_strmap_new(ccm_cloud_eni_free);
+    cloud->eni_by_ip = ccm_strmap_new(NULL);
     cloud->addresses = ccm_strmap_new(NULL);
     cloud->tokens = ccm_strmap_new(ccm_cloud_token_free);
+    cloud->nlb = ccm_nlb_new();
+    cloud->jobs = ccm_cloud_jobs_new();
     cloud->metadata.tokens = ccm_strmap_new(free);
     if (cloud->accounts == NULL || cloud->lbs == NULL || cloud->vgroups == NULL ||
         cloud->vpcs == NULL || cloud->vswitches == NULL || cloud->instances == NULL ||
-        cloud->enis == NULL || cloud->addresses == NULL || cloud->tokens == NULL ||
-        cloud->metadata.tokens == NULL || actions_init(cloud) < 0) {
+        cloud->enis == NULL || cloud->eni_by_ip == NULL || !plain_init(cloud) ||
+        cloud->addresses == NULL || cloud->tokens == NULL || cloud->nlb == NULL ||
+        cloud->jobs == NULL || cloud->metadata.tokens == NULL || actions_init(cloud) < 0) {
         return NULL;
     }
     return CCM_STEAL(cloud);
@@ -105,12 +174,19 @@ void ccm_cloud_free(struct ccm_cloud *cloud)
     if (cloud == NULL) {
         return;
     }
+    ccm_cloud_jobs_free(cloud->jobs);
+    ccm_nlb_free(cloud->nlb);
     ccm_strmap_free(cloud->lbs);
     ccm_strmap_free(cloud->vgroups);
     ccm_strmap_free(cloud->vpcs);
     ccm_strmap_free(cloud->vswitches);
     ccm_strmap_free(cloud->instances);
     ccm_strmap_free(cloud->enis);
+    ccm_cloud_quota_free(cloud->quota);
+    ccm_strmap_free(cloud->eni_by_ip);
+    for (size_t i = 0; i < CCM_CLOUD_KINDS; i++) {
+        ccm_strmap_free(cloud->plain[i]);
+    }
     ccm_strmap_free(cloud->addresses);
     ccm_strmap_free(cloud->tokens);
     ccm_strmap_free(cloud->metadata.tokens);
@@ -158,6 +234,16 @@ int ccm_cloud_fail(struct ccm_cloud_call *call, unsigned http, const char *code,
     return -EPROTO;
 }
 
+int ccm_cloud_fail_with(struct ccm_cloud_call *call, const char *code, const char *format,
+                        const char *name)
+{
+    const char *mark = strstr(format, "%s");
+    int head = mark == NULL ? (int)strlen(format) : (int)(mark - format);
+
+    return ccm_cloud_fail(call, 400, code, "%.*s%s%s", head, format, mark == NULL ? "" : name,
+                          mark == NULL ? "" : mark + 2);
+}
+
 void ccm_cloud_call_fini(struct ccm_cloud_call *call)
 {
     ccm_buf_fini(&call->message);
@@ -165,11 +251,18 @@ void ccm_cloud_call_fini(struct ccm_cloud_call *call)
 
 int ccm_cloud_run(struct ccm_cloud_call *call)
 {
-    int r = ccm_cloud_spec_check(call);
+    int r = 0;
 
+    ccm_cloud_jobs_advance(call->cloud);
+    r = ccm_cloud_spec_check(call);
+
+    r = r < 0 ? r : ccm_cloud_busy_check(call);
     if (r == 0) {
         r = call->action->token && ccm_cloud_has(call, "ClientToken") ? ccm_cloud_token_run(call)
                                                                       : call->action->run(call);
+    }
+    if (r == 0) {
+        ccm_cloud_busy_mark(call);
     }
     if (r < 0 && r != -EPROTO) {
         r = ccm_cloud_fail(call, 500, "InternalError",

@@ -19,7 +19,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ccm_cloud_product { CCM_CLOUD_SLB, CCM_CLOUD_ECS, CCM_CLOUD_VPC, CCM_CLOUD_PRODUCTS };
+enum ccm_cloud_product {
+    CCM_CLOUD_SLB,
+    CCM_CLOUD_ECS,
+    CCM_CLOUD_VPC,
+    CCM_CLOUD_STS,
+    CCM_CLOUD_CAS,
+    CCM_CLOUD_NLB,
+    CCM_CLOUD_PRODUCTS
+};
+
+/* "slb", "ecs", ... */
+extern const char *const ccm_cloud_product_names[CCM_CLOUD_PRODUCTS];
+
+/* Resources that are nothing but attributes and tags; see plain.h. */
+enum ccm_cloud_kind {
+    CCM_CLOUD_ACL,
+    CCM_CLOUD_SERVER_CERT,
+    CCM_CLOUD_CA_CERT,
+    CCM_CLOUD_EXTENSION, /* domain extension of an HTTPS listener */
+    CCM_CLOUD_ROUTE_TABLE,
+    CCM_CLOUD_ROUTE,
+    CCM_CLOUD_EIP,
+    CCM_CLOUD_SECURITY_GROUP,
+    CCM_CLOUD_SECURITY_RULE,
+    CCM_CLOUD_CAS_CERT,
+    CCM_CLOUD_ROLE, /* that STS lets one assume */
+    CCM_CLOUD_BANDWIDTH_PACKAGE,
+    CCM_CLOUD_KINDS
+};
 
 /* What all resources have. Attributes carry the names of the service's answers, numbers as text. */
 struct ccm_cloud_obj {
@@ -60,10 +88,12 @@ struct ccm_cloud_lb {
     struct ccm_cloud_vgroup **vgroups; /* oldest first; owned by ccm_cloud.vgroups too */
     size_t vgroups_len;
     size_t vgroups_cap;
+    int64_t busy_until_ms; /* on the monotonic clock; until then changes are refused */
 };
 
 struct ccm_cloud_vpc {
     struct ccm_cloud_obj obj;
+    int64_t routing_until_ms; /* on the monotonic clock; until then a route change is running */
 };
 
 struct ccm_cloud_vswitch {
@@ -92,6 +122,23 @@ struct ccm_cloud_limits {
     uint32_t backends;  /* per load balancer */
     uint32_t backends_per_call;
     uint32_t vserver_groups; /* per load balancer */
+    uint32_t slb_busy_ms;    /* how long a load balancer is busy after a change */
+    uint32_t acls;
+    uint32_t domain_extensions; /* per listener, beside the default certificate */
+    uint32_t routes;            /* custom ones per table */
+    uint32_t routes_per_call;
+    uint32_t route_tables; /* custom ones per VPC */
+    uint32_t route_ms;     /* how long a route change takes */
+    uint32_t eips;
+    uint32_t nlb_load_balancers;
+    uint32_t nlb_listeners; /* per load balancer */
+    uint32_t nlb_servers;   /* per group, and of all groups of a load balancer */
+    uint32_t nlb_server_groups;
+    uint32_t nlb_server_uses; /* how often a server may be in groups */
+    uint32_t job_ms;          /* how long a job takes */
+    uint32_t security_groups;
+    uint32_t security_rules; /* per group */
+    uint32_t description;    /* characters of names of groups and of backend descriptions */
 };
 
 /* What the metadata service knows. */
@@ -118,6 +165,11 @@ struct ccm_cloud {
     struct ccm_strmap *vswitches;
     struct ccm_strmap *instances;
     struct ccm_strmap *enis;
+    struct ccm_strmap *plain[CCM_CLOUD_KINDS]; /* id -> ccm_cloud_obj */
+    struct ccm_cloud_quota *quota;             /* rates; NULL: none are enforced */
+    struct ccm_strmap *eni_by_ip;              /* address -> ccm_cloud_eni, not owned */
+    struct ccm_nlb *nlb;                       /* see nlb.h */
+    struct ccm_cloud_jobs *jobs;               /* see job.h */
     struct ccm_strmap *addresses; /* taken IPv4 address -> ccm_cloud_vswitch or NULL; not owned */
     struct ccm_strmap *tokens;    /* ClientToken memory, see token.h */
     uint64_t last_seq;
@@ -134,6 +186,9 @@ struct ccm_cloud_action {
         *params; /* ends with a NULL name; NULL: none but the common ones */
     bool region; /* RegionId is mandatory */
     bool token;  /* honours ClientToken */
+    bool open;   /* is not signed */
+    const struct ccm_cloud_manner *manner; /* NULL: the general one */
+    const char *busy; /* code that refuses it while the load balancer is busy; NULL: a read */
     /* Write the members of the answer to call->out. 0, or what ccm_cloud_fail said, or -ENOMEM. */
     int (*run)(struct ccm_cloud_call *call);
 };
@@ -142,9 +197,11 @@ struct ccm_cloud_call {
     struct ccm_cloud *cloud;
     const struct ccm_cloud_action *action;
     const struct ccm_sim_params *params;
+    const char *key_id;    /* access key that signed it, "" = none */
     struct ccm_jsonw *out; /* inside the object of the answer */
     unsigned http;         /* of the error */
     char code[96];         /* "" while nothing failed */
+    char busy_lb[64];      /* of busy.c: the load balancer that the call changes */
     struct ccm_buf message;
 };
 
@@ -169,6 +226,10 @@ CCM_NODISCARD int ccm_cloud_run(struct ccm_cloud_call *call);
 /* Set the error of a call. Always -EPROTO, to be returned. */
 int ccm_cloud_fail(struct ccm_cloud_call *call, unsigned http, const char *code, const char *format,
                    ...) CCM_PRINTF(4, 5);
+
+/* The same with a format of a manner, whose only %s is `name`. */
+int ccm_cloud_fail_with(struct ccm_cloud_call *call, const char *code, const char *format,
+                        const char *name);
 
 void ccm_cloud_call_fini(struct ccm_cloud_call *call);
 

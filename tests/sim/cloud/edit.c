@@ -18,12 +18,22 @@
  * status of the action
  *
  * TYPE and what names the object (underscores in a type do not count):
- *   loadbalancer, vservergroup, instance, eni, vswitch, account (not to update)   "id"
+ *   loadbalancer, vservergroup, instance, eni, vswitch, account (not to update), acl,
+ *   server_certificate, ca_certificate, domain_extension, route_table, route, eip, security_group,
+ *   security_rule, cas_certificate, role                                          "id"
  *   listener                  "load_balancer", "port", "protocol"
  *   backend                   "vserver_group", "server_id", "port", optional "server_ip"
+ *   nlb, nlblistener, servergroup   "id"; the other rules for network load balancers are those of
+ *                             op call with product "nlb"
+ *   job                       "id", see job.h; there is also {"op": "jobs"}, which plans how jobs
+ * end
+ *
+ *   {"op": "expire-pages"}    all NextTokens of NLB lists are refused from now on
  */
 #include "control.h"
 #include "fixtures.h"
+#include "nlb.h"
+#include "plain.h"
 #include "store.h"
 #include "util/cleanup.h"
 #include "util/json.h"
@@ -39,6 +49,7 @@ struct target {
     struct ccm_cloud_vgroup *group;
     struct ccm_cloud_backend *backend;
     struct ccm_cloud_eni *eni;
+    enum ccm_cloud_kind kind; /* CCM_CLOUD_KINDS: none of the plain ones */
 };
 
 #define TYPE_SIZE 32
@@ -87,6 +98,8 @@ static struct ccm_cloud_backend *backend_find(const struct ccm_cloud_vgroup *gro
 static void target_by_id(struct ccm_cloud *cloud, const char *type, const char *id,
                          struct target *target)
 {
+    enum ccm_cloud_kind kind = CCM_CLOUD_KINDS;
+
     if (ccm_text_equal(type, "loadbalancer")) {
         target->lb = ccm_cloud_lb_get(cloud, id);
         target->obj = target->lb == NULL ? NULL : &target->lb->obj;
@@ -100,10 +113,15 @@ static void target_by_id(struct ccm_cloud *cloud, const char *type, const char *
     } else if (ccm_text_equal(type, "eni")) {
         target->eni = ccm_strmap_get(cloud->enis, id);
         target->obj = target->eni == NULL ? NULL : &target->eni->obj;
+    } else if (ccm_cloud_plain_kind(type, &kind)) {
+        target->obj = ccm_cloud_plain_get(cloud, kind, id);
+        target->kind = kind;
     } else if (ccm_text_equal(type, "vswitch")) {
         struct ccm_cloud_vswitch *vswitch = ccm_strmap_get(cloud->vswitches, id);
 
         target->obj = vswitch == NULL ? NULL : &vswitch->obj;
+    } else {
+        target->obj = ccm_nlb_edit_target(cloud, type, id);
     }
 }
 
@@ -125,42 +143,17 @@ static bool target_find(struct ccm_cloud *cloud, const cJSON *json, struct targe
     return target->obj != NULL || target->backend != NULL;
 }
 
-static void eni_delete(struct ccm_cloud *cloud, struct ccm_cloud_eni *eni)
-{
-    for (size_t i = 0; i < eni->ips.len; i++) {
-        ccm_cloud_address_give_back(cloud, eni->ips.items[i].name);
-    }
-
-    CCM_CLEANUP(ccm_freep) char *id = CCM_STEAL(eni->obj.id);
-
-    ccm_strmap_del(cloud->enis, id);
-}
-
-/* Its network interfaces go with it. */
-static void instance_delete(struct ccm_cloud *cloud, const char *id)
-{
-    void *cursor = NULL;
-    const char *eni_id = NULL;
-    void *value = NULL;
-
-    while (ccm_strmap_next(cloud->enis, &cursor, &eni_id, &value) != 0) {
-        struct ccm_cloud_eni *eni = value;
-
-        if (ccm_text_equal(ccm_cloud_attr(&eni->obj, "InstanceId"), id)) {
-            eni_delete(cloud, eni);
-        }
-    }
-    ccm_strmap_del(cloud->instances, id);
-}
-
 static bool edit_delete(struct ccm_cloud *cloud, const cJSON *json, struct ccm_sim_reply *reply)
 {
     char type[TYPE_SIZE];
-    struct target target = { 0 };
+    struct target target = { .kind = CCM_CLOUD_KINDS };
 
     type_read(json, type);
     if (ccm_text_equal(type, "account")) {
         ccm_cloud_accounts_del(cloud->accounts, ccm_json_text(json, "id"));
+        return true;
+    }
+    if (ccm_nlb_edit_delete(cloud, type, ccm_json_text(json, "id"))) {
         return true;
     }
     if (!target_find(cloud, json, &target)) {
@@ -176,9 +169,11 @@ static bool edit_delete(struct ccm_cloud *cloud, const cJSON *json, struct ccm_s
     } else if (target.lb != NULL) {
         ccm_cloud_lb_del(cloud, target.lb);
     } else if (target.eni != NULL) {
-        eni_delete(cloud, target.eni);
+        ccm_cloud_eni_del(cloud, target.eni);
+    } else if (target.kind != CCM_CLOUD_KINDS) {
+        ccm_cloud_plain_del(cloud, target.kind, target.obj->id);
     } else if (ccm_text_equal(type, "instance")) {
-        instance_delete(cloud, ccm_json_text(json, "id"));
+        ccm_cloud_instance_del(cloud, ccm_json_text(json, "id"));
     } else {
         ccm_sim_reply_error(reply, 400, "a %s cannot be deleted", type);
         return false;
@@ -230,7 +225,7 @@ static int backend_update(struct ccm_cloud_backend *backend, const cJSON *attrib
 
 static bool edit_update(struct ccm_cloud *cloud, const cJSON *json, struct ccm_sim_reply *reply)
 {
-    struct target target = { 0 };
+    struct target target = { .kind = CCM_CLOUD_KINDS };
     int r = 0;
 
     if (!target_find(cloud, json, &target)) {
@@ -253,11 +248,20 @@ static bool edit_update(struct ccm_cloud *cloud, const cJSON *json, struct ccm_s
 static cJSON *fixture_of(const cJSON *json)
 {
     static const struct ccm_cloud_pair lists[] = {
-        { "vpc", "vpcs" }, { "vswitch", "vswitches" }, { "instance", "instances" },
-        { "eni", "enis" }, { "account", "accounts" },
+        { "vpc", "vpcs" },
+        { "vswitch", "vswitches" },
+        { "instance", "instances" },
+        { "eni", "enis" },
+        { "account", "accounts" },
+        { "certificate", "certificates" },
+        { "securitygroup", "security_groups" },
+        { "cascertificate", "cas_certificates" },
+        { "role", "roles" },
+        { "bandwidthpackage", "bandwidth_packages" },
     };
-    const char *type = ccm_json_text(json, "type");
+    char type[TYPE_SIZE];
 
+    type_read(json, type);
     for (size_t i = 0; i < CCM_ARRAY_LEN(lists); i++) {
         if (!ccm_text_equal(type, lists[i].name)) {
             continue;
@@ -279,10 +283,8 @@ static cJSON *fixture_of(const cJSON *json)
 
 static const struct ccm_cloud_action *action_of(const struct ccm_cloud *cloud, const cJSON *json)
 {
-    static const char *const names[CCM_CLOUD_PRODUCTS] = { "slb", "ecs", "vpc" };
-
     for (size_t i = 0; i < CCM_CLOUD_PRODUCTS; i++) {
-        if (ccm_text_equal(names[i], ccm_json_text(json, "product"))) {
+        if (ccm_text_equal(ccm_cloud_product_names[i], ccm_json_text(json, "product"))) {
             return ccm_cloud_find_action(cloud, (enum ccm_cloud_product)i,
                                          ccm_json_text(json, "action"));
         }
@@ -302,6 +304,7 @@ static int call_run(struct ccm_cloud *cloud, const struct ccm_cloud_action *acti
         .cloud = cloud,
         .action = action,
         .params = params,
+        .key_id = "",
         .out = &inner,
         .http = 200,
     };
@@ -436,6 +439,28 @@ static bool edit_create(struct ccm_cloud *cloud, const cJSON *json, struct ccm_s
     return true;
 }
 
+static bool is_job(const cJSON *json, const char *op)
+{
+    return ccm_text_equal(op, "jobs") || ccm_text_equal(ccm_json_str(json, "type"), "job");
+}
+
+static bool edit_job(struct ccm_cloud *cloud, const cJSON *json, const char *op,
+                     struct ccm_sim_reply *reply)
+{
+    const char *why = "a job is updated or deleted";
+    bool done = false;
+
+    if (ccm_text_equal(op, "jobs")) {
+        done = ccm_cloud_jobs_plan(cloud, json, &why);
+    } else if (ccm_text_equal(op, "update") || ccm_text_equal(op, "delete")) {
+        done = ccm_cloud_jobs_edit(cloud, json, ccm_text_equal(op, "delete"), &why);
+    }
+    if (!done) {
+        ccm_sim_reply_error(reply, 400, "%s", why);
+    }
+    return done;
+}
+
 void ccm_cloud_edit(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
                     struct ccm_sim_reply *reply)
 {
@@ -451,7 +476,13 @@ void ccm_cloud_edit(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
     const char *op = ccm_json_text(json, "op");
 
     ccm_cloud_lock(cloud);
-    if (ccm_text_equal(op, "delete")) {
+    ccm_cloud_jobs_advance(cloud);
+    if (is_job(json, op)) {
+        done = edit_job(cloud, json, op, reply);
+    } else if (ccm_text_equal(op, "expire-pages")) {
+        cloud->nlb->page_epoch++;
+        done = true;
+    } else if (ccm_text_equal(op, "delete")) {
         done = edit_delete(cloud, json, reply);
     } else if (ccm_text_equal(op, "update")) {
         done = edit_update(cloud, json, reply);

@@ -2,8 +2,9 @@
  * Form of a fixture file: one JSON object, all members optional.
  *
  *   "region":    "cn-hangzhou"
- *   "vpcs":      [{"id", "cidr", "secondary": ["..."], "user_cidrs": ["..."], "ipv6"}]
- *   "vswitches": [{"id", "vpc", "zone", "cidr", "route_table", "available": N}]
+ *   "vpcs":      [{"id", "cidr", "secondary": ["..."], "user_cidrs": ["..."], "ipv6",
+ *                "route_table"}]  the last: id of its system table
+ *   "vswitches": [{"id", "vpc", "zone", "cidr", "ipv6", "route_table", "available": N}]
  *                available: it gives out so many addresses and no more
  *   "instances": [{"id", "ip", "vswitch", "name", "status": "Running", "eni", "tags": {}}]
  *                The vSwitch may be left out: then it is the one the address lies in, or the first
@@ -14,11 +15,22 @@
  * "role": NAME, "expires_in_s": N, "tokens": "optional" or "required"} whom the metadata service
  * speaks for, its RAM role, the life of the role's keys, and whether session tokens are mandatory
  *
+ *   "certificates":     [{"id", "type": "server" or "ca", "name", "domain", "sans": ["..."],
+ *                       "expires_in_days": N}]  those of SLB; a negative number: expired
+ *   "cas_certificates": [{"id", "name", "domain", "sans": ["..."], "pem", "expires_in_days": N}]
+ *   "security_groups":  [{"id", "name", "vpc", "type": "normal" or "enterprise", "tags": {}}]
+ *   "bandwidth_packages": [{"id", "tags": {}}]
+ *   "roles":            [{"id": "acs:ram::ACCOUNT:role/NAME", "max_session_s": N}]  if there are
+ *                       any, no other role can be assumed
+ * Accounts also take "account" (its number), "arn" and "root": true; instances "security_group".
+ *
  * The same object, with "instances" and "enis", is what POST /_sim/instances takes. An unknown
  * member is an error.
  */
 #include "fixtures.h"
 
+#include "plain.h"
+#include "route.h"
 #include "store.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -52,6 +64,19 @@ const char ccm_cloud_default_fixtures[] =
     "\"10.2.4.3\",\"10.2.4.4\",\"10.2.4.5\",\"10.2.4.6\",\"10.2.4.7\",\"10.2.4.8\"]},"
     "{\"id\":\"eni-pods-5\",\"instance\":\"i-node-5\",\"ips\":[\"10.1.5.1\",\"10.1.5.2\","
     "\"10.1.5.3\",\"10.1.5.4\",\"10.1.5.5\",\"10.1.5.6\",\"10.1.5.7\",\"10.1.5.8\"]}],"
+    "\"certificates\":["
+    "{\"id\":\"cert-valid\",\"name\":\"valid\",\"domain\":\"www.example.com\","
+    "\"sans\":[\"www.example.com\",\"api.example.com\"]},"
+    "{\"id\":\"cert-expired\",\"name\":\"expired\",\"domain\":\"old.example.com\","
+    "\"expires_in_days\":-30},"
+    "{\"id\":\"cert-ca\",\"type\":\"ca\",\"name\":\"clients\",\"domain\":\"ca.example.com\"}],"
+    "\"cas_certificates\":["
+    "{\"id\":\"101-cn-hangzhou\",\"name\":\"valid\",\"domain\":\"www.example.com\","
+    "\"sans\":[\"www.example.com\",\"api.example.com\"]},"
+    "{\"id\":\"102-cn-hangzhou\",\"name\":\"expired\",\"domain\":\"old.example.com\","
+    "\"expires_in_days\":-30}],"
+    "\"security_groups\":["
+    "{\"id\":\"sg-test\",\"name\":\"nodes\",\"vpc\":\"vpc-test\"}],"
     "\"metadata\":{\"instance\":\"i-node-1\",\"role\":\"sim-role\"}}";
 
 static int bad(struct ccm_buf *why, const char *what, const char *id, const char *text)
@@ -107,10 +132,37 @@ static int join(const cJSON *json, const char *name, char **ret)
     return ccm_buf_take(&buf, ret);
 }
 
+/* Every VPC has one, named "vtb-system" for the first VPC and "vtb-ID" for others if the file does
+ * not name it. */
+static int system_table(struct ccm_cloud *cloud, const cJSON *json, struct ccm_cloud_vpc *vpc)
+{
+    CCM_CLEANUP(ccm_freep) char *own = ccm_text_format("vtb-%s", vpc->obj.id);
+    CCM_CLEANUP(ccm_freep) char *router = ccm_text_format("vrt-%s", vpc->obj.id);
+    const char *id = ccm_json_str(json, "route_table");
+    struct ccm_cloud_obj *table = NULL;
+
+    if (own == NULL || router == NULL) {
+        return -ENOMEM;
+    }
+    if (id == NULL) {
+        id = ccm_cloud_plain_get(cloud, CCM_CLOUD_ROUTE_TABLE, "vtb-system") == NULL ? "vtb-system"
+                                                                                     : own;
+    }
+
+    const struct ccm_cloud_pair pairs[] = {
+        { "RouteTableId", id },
+        { "VRouterId", router },
+    };
+    int r = ccm_cloud_attrs_set(&vpc->obj, pairs, CCM_ARRAY_LEN(pairs));
+
+    r = r < 0 ? r : ccm_cloud_route_table_new(cloud, vpc->obj.id, id, "System", &table);
+    return r;
+}
+
 static int add_vpc(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
 {
-    static const char *const names[] = { "id",   "cidr", "secondary", "user_cidrs",
-                                         "ipv6", "tags", NULL };
+    static const char *const names[] = { "id",   "cidr",        "secondary", "user_cidrs",
+                                         "ipv6", "route_table", "tags",      NULL };
     CCM_CLEANUP(ccm_freep) char *secondary = NULL;
     CCM_CLEANUP(ccm_freep) char *user = NULL;
     const char *id = ccm_json_text(json, "id");
@@ -150,14 +202,15 @@ static int add_vpc(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *w
     r = r < 0 ? r : ccm_strmap_set(cloud->vpcs, id, vpc);
     if (r < 0) {
         ccm_cloud_vpc_free(vpc);
+        return r;
     }
-    return r;
+    return system_table(cloud, json, vpc);
 }
 
 static int add_vswitch(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
 {
-    static const char *const names[] = { "id",        "vpc",         "zone", "cidr",
-                                         "available", "route_table", "tags", NULL };
+    static const char *const names[] = { "id",          "vpc",  "zone", "cidr", "available",
+                                         "route_table", "tags", "ipv6", NULL };
     const char *id = ccm_json_text(json, "id");
     const char *table = ccm_json_str(json, "route_table");
     uint32_t base = 0;
@@ -170,7 +223,10 @@ static int add_vswitch(struct ccm_cloud *cloud, const cJSON *json, struct ccm_bu
     if (ccm_cloud_cidr_parse(ccm_json_text(json, "cidr"), &base, &size) < 0) {
         return bad(why, "vswitch", id, "cidr is no network");
     }
-    if (!ccm_strmap_has(cloud->vpcs, ccm_json_text(json, "vpc"))) {
+
+    const struct ccm_cloud_vpc *vpc = ccm_strmap_get(cloud->vpcs, ccm_json_text(json, "vpc"));
+
+    if (vpc == NULL) {
         return bad(why, "vswitch", id, "its vpc does not exist");
     }
     if (ccm_strmap_has(cloud->vswitches, id)) {
@@ -182,8 +238,10 @@ static int add_vswitch(struct ccm_cloud *cloud, const cJSON *json, struct ccm_bu
         { "CidrBlock", ccm_json_text(json, "cidr") },
         { "VpcId", ccm_json_text(json, "vpc") },
         { "ZoneId", ccm_json_text(json, "zone") },
-        { "RouteTableId", table == NULL ? "vtb-system" : table },
+        { "RouteTableId", table == NULL ? ccm_cloud_attr(&vpc->obj, "RouteTableId") : table },
         { "VSwitchName", id },
+        { "Ipv6CidrBlock", ccm_json_str(json, "ipv6") },
+        { "EnabledIpv6", ccm_json_str(json, "ipv6") == NULL ? NULL : "true" },
     };
 
     if (vswitch == NULL) {
@@ -200,6 +258,14 @@ static int add_vswitch(struct ccm_cloud *cloud, const cJSON *json, struct ccm_bu
     r = r < 0 ? r : ccm_strmap_set(cloud->vswitches, id, vswitch);
     if (r < 0) {
         ccm_cloud_vswitch_free(vswitch);
+        return r;
+    }
+    r = ccm_cloud_routes_of_vswitch(cloud, vswitch);
+    if (r == 0 && table != NULL &&
+        ccm_cloud_plain_get(cloud, CCM_CLOUD_ROUTE_TABLE, table) == NULL) {
+        struct ccm_cloud_obj *fresh = NULL;
+
+        r = ccm_cloud_route_table_new(cloud, vpc->obj.id, table, "Custom", &fresh);
     }
     return r;
 }
@@ -286,6 +352,7 @@ static int eni_address(struct ccm_cloud *cloud, struct ccm_cloud_vswitch *vswitc
         return bad(why, "address", wanted, r == -EINVAL ? "is not in the vSwitch" : "is taken");
     }
     r = r < 0 ? r : ccm_sim_params_set(&eni->ips, text, primary ? "true" : "false");
+    r = r < 0 ? r : ccm_strmap_set(cloud->eni_by_ip, text, eni);
     if (r == 0 && primary) {
         r = ccm_sim_params_set(&eni->obj.attrs, "PrivateIpAddress", text);
     }
@@ -302,6 +369,7 @@ static int instance_fill(struct ccm_cloud *cloud, const cJSON *json,
         { "InstanceName", name == NULL ? instance->obj.id : name },
         { "PrivateIp", ccm_cloud_attr(&eni->obj, "PrivateIpAddress") },
         { "RegionId", cloud->region },
+        { "SecurityGroupId", ccm_json_str(json, "security_group") },
         { "Status", status == NULL ? "Running" : status },
         { "VSwitchId", ccm_cloud_attr(&eni->obj, "VSwitchId") },
         { "VpcId", ccm_cloud_attr(&eni->obj, "VpcId") },
@@ -314,8 +382,8 @@ static int instance_fill(struct ccm_cloud *cloud, const cJSON *json,
 
 static int add_instance(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
 {
-    static const char *const names[] = { "id",     "ip",  "vswitch", "zone", "name",
-                                         "status", "eni", "tags",    NULL };
+    static const char *const names[] = { "id",     "ip",  "vswitch", "zone",           "name",
+                                         "status", "eni", "tags",    "security_group", NULL };
     CCM_CLEANUP(ccm_freep) char *own = ccm_text_format("eni-%s", ccm_json_text(json, "id"));
     const char *id = ccm_json_text(json, "id");
     const char *ip = ccm_json_text(json, "ip");
@@ -424,16 +492,172 @@ static int add_eni(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *w
 
 static int add_account(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
 {
-    static const char *const names[] = { "id", "secret", "token", "expires_in_s", NULL };
+    static const char *const names[] = { "id",      "secret", "token", "expires_in_s",
+                                         "account", "arn",    "root",  NULL };
     const cJSON *expiry = ccm_json_get(json, "expires_in_s");
     int64_t expires =
         expiry == NULL ? 0 : ccm_clock_wall_ms() + ccm_json_i64(json, "expires_in_s", 0) * 1000;
     int r = check_members(json, "account", names, why);
 
+    if (r < 0) {
+        return r;
+    }
+
+    const char *id = ccm_json_text(json, "id");
+    const char *account = ccm_json_str(json, "account");
+    const char *arn = ccm_json_str(json, "arn");
+    bool root = ccm_json_bool(json, "root", false);
+
+    account = account == NULL ? "1000000000000001" : account;
+
+    CCM_CLEANUP(ccm_freep)
+    char *own = ccm_text_format(root ? "acs:ram::%s:root" : "acs:ram::%s:user/%s", account, id);
+
+    r = own == NULL ? -ENOMEM
+                    : ccm_cloud_accounts_set(cloud->accounts, id, ccm_json_text(json, "secret"),
+                                             ccm_json_text(json, "token"), expires);
     return r < 0 ? r
-                 : ccm_cloud_accounts_set(cloud->accounts, ccm_json_text(json, "id"),
-                                          ccm_json_text(json, "secret"),
-                                          ccm_json_text(json, "token"), expires);
+                 : ccm_cloud_accounts_own(cloud->accounts, id, account, arn == NULL ? own : arn,
+                                          root);
+}
+
+/* Members of the object that are texts or numbers -> attributes, by a table. */
+static int plain_fill(const cJSON *json, struct ccm_cloud_obj *obj,
+                      const struct ccm_cloud_pair *rows)
+{
+    int r = read_tags(json, obj);
+
+    for (const struct ccm_cloud_pair *row = rows; row->name != NULL && r == 0; row++) {
+        const cJSON *item = ccm_json_get(json, row->name);
+        CCM_CLEANUP(ccm_freep)
+        char *text = cJSON_IsNumber(item) ? ccm_text_format("%.0f", item->valuedouble) : NULL;
+        const struct ccm_cloud_pair pair = { row->value,
+                                             cJSON_IsString(item) ? item->valuestring : text };
+
+        r = ccm_cloud_attrs_set(obj, &pair, 1);
+    }
+    return r;
+}
+
+static int plain_add(struct ccm_cloud *cloud, const cJSON *json, enum ccm_cloud_kind kind,
+                     const char *what, struct ccm_buf *why, struct ccm_cloud_obj **ret)
+{
+    const char *id = ccm_json_text(json, "id");
+    int r = ccm_cloud_plain_new(cloud, kind, id, ret);
+
+    return r == -EEXIST ? bad(why, what, id, "exists already") : r;
+}
+
+/* The end of a certificate: in so many days from now, which may lie in the past. */
+static int expiry_set(const cJSON *json, struct ccm_cloud_obj *cert, const char *text_attr,
+                      const char *stamp_attr)
+{
+    int64_t end =
+        ccm_clock_wall_ms() + ccm_json_i64(json, "expires_in_days", 365) * INT64_C(86400000);
+    CCM_CLEANUP(ccm_freep) char *stamp = ccm_text_format("%lld", (long long)end);
+    char text[CCM_CLOCK_TEXT];
+
+    ccm_clock_format(end, text, sizeof(text));
+
+    const struct ccm_cloud_pair pairs[] = {
+        { stamp_attr, stamp },
+        { text_attr, text },
+    };
+
+    return stamp == NULL ? -ENOMEM : ccm_cloud_attrs_set(cert, pairs, text_attr == NULL ? 1 : 2);
+}
+
+static int add_cert(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
+{
+    static const char *const names[] = {
+        "id", "type", "name", "domain", "sans", "tags", "expires_in_days", NULL
+    };
+    static const struct ccm_cloud_pair rows[] = { { "name", "Name" },
+                                                  { "domain", "CommonName" },
+                                                  { 0 } };
+    CCM_CLEANUP(ccm_freep) char *sans = NULL;
+    bool ca = ccm_text_equal(ccm_json_str(json, "type"), "ca");
+    struct ccm_cloud_obj *cert = NULL;
+    int r = check_members(json, "certificate", names, why);
+
+    r = r < 0 ? r : join(json, "sans", &sans);
+    r = r < 0 ? r
+              : plain_add(cloud, json, ca ? CCM_CLOUD_CA_CERT : CCM_CLOUD_SERVER_CERT,
+                          "certificate", why, &cert);
+    if (r < 0) {
+        return r;
+    }
+
+    const struct ccm_cloud_pair pairs[] = { { "RegionId", cloud->region }, { "Sans", sans } };
+
+    r = ccm_cloud_attrs_set(cert, pairs, CCM_ARRAY_LEN(pairs));
+    r = r < 0 ? r : plain_fill(json, cert, rows);
+    return r < 0 ? r : expiry_set(json, cert, "ExpireTime", "ExpireTimeStamp");
+}
+
+static int add_cas_cert(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
+{
+    static const char *const names[] = { "id", "name", "domain", "sans", "pem", "expires_in_days",
+                                         NULL };
+    static const struct ccm_cloud_pair rows[] = {
+        { "name", "CertName" }, { "domain", "CommonName" }, { "pem", "Pem" }, { 0 }
+    };
+    CCM_CLEANUP(ccm_freep) char *sans = NULL;
+    struct ccm_cloud_obj *cert = NULL;
+    int r = check_members(json, "cas certificate", names, why);
+
+    r = r < 0 ? r : join(json, "sans", &sans);
+    r = r < 0 ? r : plain_add(cloud, json, CCM_CLOUD_CAS_CERT, "cas certificate", why, &cert);
+    if (r < 0) {
+        return r;
+    }
+
+    const struct ccm_cloud_pair pair = { "Sans", sans };
+
+    r = ccm_cloud_attrs_set(cert, &pair, 1);
+    r = r < 0 ? r : plain_fill(json, cert, rows);
+    return r < 0 ? r : expiry_set(json, cert, NULL, "AfterDate");
+}
+
+static int add_security_group(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
+{
+    static const char *const names[] = { "id", "name", "vpc", "type", "tags", NULL };
+    static const struct ccm_cloud_pair rows[] = {
+        { "name", "SecurityGroupName" }, { "vpc", "VpcId" }, { "type", "SecurityGroupType" }, { 0 }
+    };
+    struct ccm_cloud_obj *group = NULL;
+    int r = check_members(json, "security group", names, why);
+
+    if (r == 0 && !ccm_strmap_has(cloud->vpcs, ccm_json_text(json, "vpc"))) {
+        r = bad(why, "security group", ccm_json_text(json, "id"), "its vpc does not exist");
+    }
+    r = r < 0 ? r : plain_add(cloud, json, CCM_CLOUD_SECURITY_GROUP, "security group", why, &group);
+    return r < 0 ? r : plain_fill(json, group, rows);
+}
+
+static int add_role(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
+{
+    static const char *const names[] = { "id", "max_session_s", NULL };
+    static const struct ccm_cloud_pair rows[] = { { "max_session_s", "MaxSessionDuration" },
+                                                  { 0 } };
+    struct ccm_cloud_obj *role = NULL;
+    int r = check_members(json, "role", names, why);
+
+    r = r < 0 ? r : plain_add(cloud, json, CCM_CLOUD_ROLE, "role", why, &role);
+    return r < 0 ? r : plain_fill(json, role, rows);
+}
+
+/* Common bandwidth packages, which load balancers of NLB join. */
+static int add_bandwidth_package(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why)
+{
+    static const char *const names[] = { "id", "tags", NULL };
+    struct ccm_cloud_obj *package = NULL;
+    int r = check_members(json, "bandwidth package", names, why);
+
+    r = r < 0 ? r
+              : plain_add(cloud, json, CCM_CLOUD_BANDWIDTH_PACKAGE, "bandwidth package", why,
+                          &package);
+    return r < 0 ? r : read_tags(json, package);
 }
 
 static int load_list(struct ccm_cloud *cloud, const cJSON *list, struct ccm_buf *why,
@@ -469,8 +693,16 @@ static int load_member(struct ccm_cloud *cloud, const cJSON *item, struct ccm_bu
         const char *name;
         int (*add)(struct ccm_cloud *cloud, const cJSON *json, struct ccm_buf *why);
     } lists[] = {
-        { "vpcs", add_vpc }, { "vswitches", add_vswitch }, { "instances", add_instance },
-        { "enis", add_eni }, { "accounts", add_account },
+        { "vpcs", add_vpc },
+        { "vswitches", add_vswitch },
+        { "instances", add_instance },
+        { "enis", add_eni },
+        { "accounts", add_account },
+        { "certificates", add_cert },
+        { "cas_certificates", add_cas_cert },
+        { "security_groups", add_security_group },
+        { "roles", add_role },
+        { "bandwidth_packages", add_bandwidth_package },
     };
 
     if (ccm_text_equal(item->string, "region")) {

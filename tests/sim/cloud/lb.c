@@ -29,6 +29,14 @@ int ccm_cloud_vgroup_of(struct ccm_cloud_call *call, struct ccm_cloud_vgroup **r
                                          "The specified VServerGroupId does not exist.");
 }
 
+bool ccm_cloud_lb_is_shared(const struct ccm_cloud_lb *lb)
+{
+    const char *spec = ccm_cloud_attr(&lb->obj, "LoadBalancerSpec");
+
+    return ccm_text_equal(ccm_cloud_attr(&lb->obj, "InstanceChargeType"), "PayBySpec") &&
+           (ccm_text_empty(spec) || ccm_text_equal(spec, "slb.s0.share"));
+}
+
 /* What creation has found out about the network of the new load balancer. */
 struct place {
     bool intranet;
@@ -268,6 +276,18 @@ static int set_modification_protection(struct ccm_cloud_call *call)
     return r < 0 ? r : ccm_cloud_attrs_set(&lb->obj, pairs, CCM_ARRAY_LEN(pairs));
 }
 
+static int set_status(struct ccm_cloud_call *call)
+{
+    static const char *const names[] = { "LoadBalancerStatus", NULL };
+    struct ccm_cloud_lb *lb = NULL;
+    int r = ccm_cloud_lb_of(call, &lb);
+
+    if (r == 0 && ccm_text_equal(ccm_cloud_attr(&lb->obj, "LoadBalancerStatus"), "locked")) {
+        r = ccm_cloud_fail(call, 400, "ActionNotAllowed", "Locked for any Business Reason.");
+    }
+    return r < 0 ? r : copy_params(call, lb, names);
+}
+
 static int set_name(struct ccm_cloud_call *call)
 {
     static const char *const names[] = { "LoadBalancerName", NULL };
@@ -425,6 +445,15 @@ static const struct ccm_cloud_param name_params[] = {
     { 0 },
 };
 
+static const struct ccm_cloud_param status_params[] = {
+    ID_ROW,
+    { .name = "LoadBalancerStatus",
+      .type = CCM_CLOUD_ENUM,
+      .required = true,
+      .values = "active|inactive" },
+    { 0 },
+};
+
 static const struct ccm_cloud_param internet_params[] = {
     ID_ROW,
     { .name = "AutoPay", .type = CCM_CLOUD_BOOL },
@@ -468,7 +497,7 @@ const struct ccm_cloud_action ccm_cloud_lb_actions[] = {
       .region = true,
       .token = true,
       .run = create },
-    { .name = "DeleteLoadBalancer", .params = id_params, .run = del },
+    { .name = "DeleteLoadBalancer", .params = id_params, .run = del, .busy = "SystemBusy" },
     { .name = "SetLoadBalancerDeleteProtection",
       .params = delete_protection_params,
       .region = true,
@@ -478,15 +507,26 @@ const struct ccm_cloud_action ccm_cloud_lb_actions[] = {
       .region = true,
       .run = set_modification_protection },
     { .name = "SetLoadBalancerName", .params = name_params, .run = set_name },
+    { .name = "SetLoadBalancerStatus",
+      .params = status_params,
+      .run = set_status,
+      .busy = "SystemBusy" },
     { 0 },
 };
 
 const struct ccm_cloud_action ccm_cloud_lb_spec_actions[] = {
-    { .name = "ModifyLoadBalancerInternetSpec", .params = internet_params, .run = modify_internet },
-    { .name = "ModifyLoadBalancerInstanceSpec", .params = spec_params, .run = modify_spec },
+    { .name = "ModifyLoadBalancerInternetSpec",
+      .params = internet_params,
+      .run = modify_internet,
+      .busy = "SystemBusy" },
+    { .name = "ModifyLoadBalancerInstanceSpec",
+      .params = spec_params,
+      .run = modify_spec,
+      .busy = "SystemBusy" },
     { .name = "ModifyLoadBalancerInstanceChargeType",
       .params = charge_params,
       .region = true,
-      .run = modify_charge },
+      .run = modify_charge,
+      .busy = "SystemBusy" },
     { 0 },
 };

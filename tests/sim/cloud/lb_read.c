@@ -10,6 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* Most ids or names that one call takes. */
+#define IDS_MAX 10
+
 /* Members that both read actions have. */
 static const struct ccm_cloud_field fields[] = {
     { "Address", 's', NULL, "" },
@@ -137,8 +140,8 @@ static int filter_read(struct ccm_cloud_call *call, struct filter *filter)
     filter->names = ccm_cloud_text(call, "LoadBalancerName", NULL);
     filter->server_id = ccm_cloud_text(call, "ServerId", NULL);
     filter->server_ip = ccm_cloud_text(call, "ServerIntranetAddress", NULL);
-    if ((filter->ids != NULL && list_len(filter->ids) > 10) ||
-        (filter->names != NULL && list_len(filter->names) > 10)) {
+    if ((filter->ids != NULL && list_len(filter->ids) > IDS_MAX) ||
+        (filter->names != NULL && list_len(filter->names) > IDS_MAX)) {
         return ccm_cloud_fail(call, 400, "InvalidParameter",
                               "The number of load balancers in the parameter exceeds 10.");
     }
@@ -214,12 +217,69 @@ static bool fits(const struct ccm_cloud_call *call, const struct ccm_cloud_lb *l
     return ccm_cloud_tags_fit(&lb->obj, &filter->tags) && attrs_fit(call, lb);
 }
 
+struct page {
+    int64_t number;
+    int64_t size;
+    int64_t total;
+};
+
+static void lb_list(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb,
+                    const struct filter *filter, struct page *page)
+{
+    if (!fits(call, lb, filter)) {
+        return;
+    }
+    if (page->total >= (page->number - 1) * page->size && page->total < page->number * page->size) {
+        ccm_jsonw_open(call->out, NULL, '{');
+        lb_write(call->out, lb);
+        ccm_cloud_write_fields(call->out, &lb->obj, list_fields);
+        ccm_jsonw_close(call->out, '}');
+    }
+    page->total++;
+}
+
+static int compare_seq(const void *a, const void *b)
+{
+    const struct ccm_cloud_lb *const *left = a;
+    const struct ccm_cloud_lb *const *right = b;
+
+    if ((*left)->obj.seq == (*right)->obj.seq) {
+        return 0;
+    }
+    return (*left)->obj.seq < (*right)->obj.seq ? -1 : 1;
+}
+
+/* Those that are named, in order of creation, each once, without a walk over all. */
+static void list_named(struct ccm_cloud_call *call, const struct filter *filter, struct page *page)
+{
+    const struct ccm_cloud_lb *found[IDS_MAX] = { NULL };
+    size_t len = 0;
+    const char *cursor = filter->ids;
+    const char *start = NULL;
+    size_t piece = 0;
+
+    while (len < IDS_MAX && ccm_parse_piece(&cursor, ',', &start, &piece)) {
+        char id[128];
+
+        ccm_text_copy(id, piece < sizeof(id) ? piece + 1 : sizeof(id), start);
+        found[len] = ccm_cloud_lb_get(call->cloud, id);
+        len += found[len] != NULL;
+    }
+    qsort(found, len, sizeof(const struct ccm_cloud_lb *), compare_seq);
+    for (size_t i = 0; i < len; i++) {
+        if (i == 0 || found[i] != found[i - 1]) {
+            lb_list(call, found[i], filter, page);
+        }
+    }
+}
+
 static int describe_all(struct ccm_cloud_call *call)
 {
     CCM_CLEANUP(filter_fini) struct filter filter = { 0 };
-    int64_t page = ccm_cloud_int(call, "PageNumber", 0);
-    int64_t size = ccm_cloud_int(call, "PageSize", 10);
-    int64_t total = 0;
+    struct page page = {
+        .number = ccm_cloud_int(call, "PageNumber", 0),
+        .size = ccm_cloud_int(call, "PageSize", 10),
+    };
     void *cursor = NULL;
     const char *id = NULL;
     void *value = NULL;
@@ -228,34 +288,26 @@ static int describe_all(struct ccm_cloud_call *call)
     if (r < 0) {
         return r;
     }
-    if (page == 0 && ccm_cloud_has(call, "PageSize")) {
+    if (page.number == 0 && ccm_cloud_has(call, "PageSize")) {
         return ccm_cloud_fail(call, 400, "MissingPageNumber",
                               "PageNumber is mandatory for this action.");
     }
     /* Without paging everything comes at once, up to the largest page. */
-    size = page == 0 ? 100 : size;
-    page = page == 0 ? 1 : page;
+    page.size = page.number == 0 ? 100 : page.size;
+    page.number = page.number == 0 ? 1 : page.number;
     ccm_jsonw_open(call->out, "LoadBalancers", '{');
     ccm_jsonw_open(call->out, "LoadBalancer", '[');
-    while (ccm_strmap_next(call->cloud->lbs, &cursor, &id, &value) != 0) {
-        const struct ccm_cloud_lb *lb = value;
-
-        if (!fits(call, lb, &filter)) {
-            continue;
-        }
-        if (total >= (page - 1) * size && total < page * size) {
-            ccm_jsonw_open(call->out, NULL, '{');
-            lb_write(call->out, lb);
-            ccm_cloud_write_fields(call->out, &lb->obj, list_fields);
-            ccm_jsonw_close(call->out, '}');
-        }
-        total++;
+    if (filter.ids != NULL) {
+        list_named(call, &filter, &page);
+    }
+    while (filter.ids == NULL && ccm_strmap_next(call->cloud->lbs, &cursor, &id, &value) != 0) {
+        lb_list(call, value, &filter, &page);
     }
     ccm_jsonw_close(call->out, ']');
     ccm_jsonw_close(call->out, '}');
-    ccm_jsonw_i64(call->out, "PageNumber", page);
-    ccm_jsonw_i64(call->out, "PageSize", size);
-    ccm_jsonw_i64(call->out, "TotalCount", total);
+    ccm_jsonw_i64(call->out, "PageNumber", page.number);
+    ccm_jsonw_i64(call->out, "PageSize", page.size);
+    ccm_jsonw_i64(call->out, "TotalCount", page.total);
     return 0;
 }
 

@@ -1,5 +1,8 @@
+#include "listener.h"
+
 #include "families.h"
 #include "lb.h"
+#include "plain.h"
 #include "store.h"
 #include "tag.h"
 #include "util/cleanup.h"
@@ -7,34 +10,34 @@
 
 #include <errno.h>
 
-/* An attribute of a listener and the parameters that feed it; names differ between create and set.
- */
-struct feed {
-    const char *attr;
-    const char *create;   /* NULL: not offered at creation */
-    const char *set;      /* NULL: cannot be changed */
-    const char *fallback; /* value of a new listener, NULL: none */
-};
+#define ACL_LISTENERS_MAX 50
 
-static const struct feed common_feeds[] = {
+static const struct ccm_cloud_feed common_feeds[] = {
+    { "AclId", "AclId", "AclId", NULL },
+    { "AclStatus", "AclStatus", "AclStatus", "off" },
+    { "AclType", "AclType", "AclType", NULL },
     { "BackendServerPort", "BackendServerPort", NULL, NULL },
     { "Bandwidth", "Bandwidth", "Bandwidth", "-1" },
-    { "ConnectionDrain", "ConnectionDrain", "ConnectionDrain", "off" },
-    { "ConnectionDrainTimeout", "ConnectionDrainTimeout", "ConnectionDrainTimeout", NULL },
     { "Description", "Description", "Description", "" },
-    { "HealthCheck", "HealthCheckSwitch", "HealthCheckSwitch", "on" },
     { "HealthCheckConnectPort", "HealthCheckConnectPort", "HealthCheckConnectPort", NULL },
-    { "HealthCheckConnectTimeout", "HealthCheckConnectTimeout", "HealthCheckConnectTimeout", "5" },
-    { "HealthCheckInterval", "healthCheckInterval", "HealthCheckInterval", "2" },
     { "HealthyThreshold", "HealthyThreshold", "HealthyThreshold", "3" },
-    { "ProxyProtocolV2Enabled", "ProxyProtocolV2Enabled", "ProxyProtocolV2Enabled", "false" },
     { "Scheduler", "Scheduler", "Scheduler", "wrr" },
     { "UnhealthyThreshold", "UnhealthyThreshold", "UnhealthyThreshold", "3" },
     { "VServerGroupId", "VServerGroupId", "VServerGroupId", NULL },
     { 0 },
 };
 
-static const struct feed tcp_feeds[] = {
+static const struct ccm_cloud_feed layer4_feeds[] = {
+    { "ConnectionDrain", "ConnectionDrain", "ConnectionDrain", "off" },
+    { "ConnectionDrainTimeout", "ConnectionDrainTimeout", "ConnectionDrainTimeout", NULL },
+    { "HealthCheck", "HealthCheckSwitch", "HealthCheckSwitch", "on" },
+    { "HealthCheckConnectTimeout", "HealthCheckConnectTimeout", "HealthCheckConnectTimeout", "5" },
+    { "HealthCheckInterval", "healthCheckInterval", "HealthCheckInterval", "2" },
+    { "ProxyProtocolV2Enabled", "ProxyProtocolV2Enabled", "ProxyProtocolV2Enabled", "false" },
+    { 0 },
+};
+
+static const struct ccm_cloud_feed tcp_feeds[] = {
     { "EstablishedTimeout", "EstablishedTimeout", "EstablishedTimeout", "900" },
     { "HealthCheckDomain", "HealthCheckDomain", "HealthCheckDomain", "" },
     { "HealthCheckHttpCode", "HealthCheckHttpCode", "HealthCheckHttpCode", "" },
@@ -45,16 +48,21 @@ static const struct feed tcp_feeds[] = {
     { 0 },
 };
 
-static const struct feed udp_feeds[] = {
+static const struct ccm_cloud_feed udp_feeds[] = {
     { "HealthCheckExp", "healthCheckExp", "healthCheckExp", "" },
     { "HealthCheckReq", "healthCheckReq", "healthCheckReq", "" },
     { 0 },
 };
 
-static int feed_all(const struct ccm_cloud_call *call, struct ccm_cloud_listener *listener,
-                    const struct feed *feeds, bool create)
+static const struct ccm_cloud_feed *const tcp_lists[] = { common_feeds, layer4_feeds, tcp_feeds,
+                                                          NULL };
+static const struct ccm_cloud_feed *const udp_lists[] = { common_feeds, layer4_feeds, udp_feeds,
+                                                          NULL };
+
+static int feed_list(const struct ccm_cloud_call *call, struct ccm_cloud_listener *listener,
+                     const struct ccm_cloud_feed *feeds, bool create)
 {
-    for (const struct feed *feed = feeds; feed->attr != NULL; feed++) {
+    for (const struct ccm_cloud_feed *feed = feeds; feed->attr != NULL; feed++) {
         const char *name = create ? feed->create : feed->set;
         const char *fallback = create ? feed->fallback : NULL;
         const struct ccm_cloud_pair pair = { feed->attr,
@@ -69,9 +77,28 @@ static int feed_all(const struct ccm_cloud_call *call, struct ccm_cloud_listener
     return 0;
 }
 
-static const struct feed *feeds_of(const char *protocol)
+static bool layer7(const char *protocol)
 {
-    return ccm_text_equal(protocol, "udp") ? udp_feeds : tcp_feeds;
+    return ccm_text_starts(protocol, "http");
+}
+
+static int feed_all(const struct ccm_cloud_call *call, struct ccm_cloud_listener *listener,
+                    bool create)
+{
+    const struct ccm_cloud_feed *const *lists = tcp_lists;
+    int r = 0;
+
+    if (ccm_text_equal(listener->protocol, "udp")) {
+        lists = udp_lists;
+    } else if (layer7(listener->protocol)) {
+        lists = ccm_text_equal(listener->protocol, "http") ? ccm_cloud_http_feeds
+                                                           : ccm_cloud_https_feeds;
+        r = feed_list(call, listener, common_feeds, create);
+    }
+    for (; *lists != NULL && r == 0; lists++) {
+        r = feed_list(call, listener, *lists, create);
+    }
+    return r;
 }
 
 /* A group that is named must be one of this load balancer. */
@@ -92,13 +119,58 @@ static int check_group(struct ccm_cloud_call *call, const struct ccm_cloud_lb *l
     return r;
 }
 
-/* There are no access lists and no master-slave groups in this cloud, so every name of one is
- * wrong. */
-static int check_others(struct ccm_cloud_call *call)
+/* Listeners that use the access list. */
+static size_t acl_users(const struct ccm_cloud *cloud, const char *id)
 {
-    if (ccm_cloud_has(call, "AclId")) {
+    void *cursor = NULL;
+    const char *lb_id = NULL;
+    void *value = NULL;
+    size_t n = 0;
+
+    while (ccm_strmap_next(cloud->lbs, &cursor, &lb_id, &value) != 0) {
+        const struct ccm_cloud_lb *lb = value;
+
+        for (size_t i = 0; i < lb->listeners_len; i++) {
+            n += ccm_text_equal(ccm_cloud_attr(&lb->listeners[i]->obj, "AclId"), id);
+        }
+    }
+    return n;
+}
+
+static int check_acl(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb,
+                     const struct ccm_cloud_listener *listener)
+{
+    const char *now = listener == NULL ? "" : ccm_cloud_attr(&listener->obj, "AclId");
+    const char *type = listener == NULL ? "" : ccm_cloud_attr(&listener->obj, "AclType");
+    const char *id = ccm_cloud_text(call, "AclId", now);
+    const struct ccm_cloud_obj *acl = ccm_cloud_plain_get(call->cloud, CCM_CLOUD_ACL, id);
+
+    if (!ccm_cloud_has(call, "AclId") &&
+        !ccm_text_equal(ccm_cloud_text(call, "AclStatus", ""), "on")) {
+        return 0;
+    }
+    if (acl == NULL) {
         return ccm_cloud_fail(call, 400, "AclNotExist", "Acl does not exist.");
     }
+    if (ccm_text_empty(ccm_cloud_text(call, "AclType", type))) {
+        return ccm_cloud_fail(call, 400, "MissingParam.AclType",
+                              "The parameter AclType is required.");
+    }
+    if (!ccm_text_equal(ccm_cloud_attr(acl, "AddressIPVersion"),
+                        ccm_cloud_attr(&lb->obj, "AddressIPVersion"))) {
+        return ccm_cloud_fail(call, 400, "IpVersionConflict",
+                              "The ip version of this LoadBalancer and the Acl is conflict.");
+    }
+    if (!ccm_text_equal(id, now) && acl_users(call->cloud, id) >= ACL_LISTENERS_MAX) {
+        return ccm_cloud_fail(call, 400, "AclListenerOverLimit",
+                              "This acl has reached the limit of binding to listeners.");
+    }
+    return 0;
+}
+
+/* There are no master-slave groups in this cloud, so every name of one is wrong. */
+static int check_others(struct ccm_cloud_call *call)
+{
     if (ccm_cloud_has(call, "MasterSlaveServerGroupId")) {
         return ccm_cloud_fail(call, 400, "InvalidParameter",
                               "The specified resource does not exist.");
@@ -134,15 +206,18 @@ static int check_create(struct ccm_cloud_call *call, const struct ccm_cloud_lb *
     if (r < 0) {
         return r;
     }
-    if (!ccm_cloud_has(call, "BackendServerPort") && !ccm_cloud_has(call, "VServerGroupId")) {
+    if (!ccm_cloud_has(call, "BackendServerPort") && !ccm_cloud_has(call, "VServerGroupId") &&
+        !ccm_text_equal(ccm_cloud_text(call, "ListenerForward", ""), "on")) {
         return ccm_cloud_fail(call, 400, "MissingParameter",
                               "The BackendServerPort or VServerGroupId is required at lease one.");
     }
     r = check_group(call, lb);
+    r = r < 0 ? r : check_acl(call, lb, NULL);
+    r = r < 0 || !layer7(protocol) ? r : ccm_cloud_http_check(call, lb, protocol, NULL);
     return r < 0 ? r : check_others(call);
 }
 
-static int create(struct ccm_cloud_call *call, const char *protocol)
+int ccm_cloud_listener_create(struct ccm_cloud_call *call, const char *protocol)
 {
     CCM_CLEANUP(ccm_sim_params_fini) struct ccm_sim_params tags = { 0 };
     struct ccm_cloud_lb *lb = NULL;
@@ -157,8 +232,7 @@ static int create(struct ccm_cloud_call *call, const char *protocol)
     if (r < 0) {
         return r;
     }
-    r = feed_all(call, listener, common_feeds, true);
-    r = r < 0 ? r : feed_all(call, listener, feeds_of(protocol), true);
+    r = feed_all(call, listener, true);
     r = r < 0 ? r : ccm_cloud_attrs_set(&listener->obj, &stopped, 1);
     r = r < 0 ? r : ccm_cloud_tags_put(call, &listener->obj, &tags);
     if (r < 0) {
@@ -169,12 +243,12 @@ static int create(struct ccm_cloud_call *call, const char *protocol)
 
 static int create_tcp(struct ccm_cloud_call *call)
 {
-    return create(call, "tcp");
+    return ccm_cloud_listener_create(call, "tcp");
 }
 
 static int create_udp(struct ccm_cloud_call *call)
 {
-    return create(call, "udp");
+    return ccm_cloud_listener_create(call, "udp");
 }
 
 /* wrr and rr may replace each other; from or to a hash there is no way. */
@@ -213,7 +287,7 @@ static int fail_absent(struct ccm_cloud_call *call)
     return ccm_cloud_fail(call, 400, "InvalidParameter", "The specified resource does not exist.");
 }
 
-static int set(struct ccm_cloud_call *call, const char *protocol)
+int ccm_cloud_listener_set(struct ccm_cloud_call *call, const char *protocol)
 {
     struct ccm_cloud_lb *lb = NULL;
     uint32_t port = (uint32_t)ccm_cloud_int(call, "ListenerPort", 0);
@@ -230,10 +304,11 @@ static int set(struct ccm_cloud_call *call, const char *protocol)
     }
     r = check_scheduler(call, listener);
     r = r < 0 ? r : check_group(call, lb);
+    r = r < 0 ? r : check_acl(call, lb, listener);
+    r = r < 0 || !layer7(protocol) ? r : ccm_cloud_http_check(call, lb, protocol, listener);
     r = r < 0 ? r : check_others(call);
     r = r < 0 ? r : check_switch(call);
-    r = r < 0 ? r : feed_all(call, listener, common_feeds, false);
-    r = r < 0 ? r : feed_all(call, listener, feeds_of(protocol), false);
+    r = r < 0 ? r : feed_all(call, listener, false);
     if (r == 0 && ccm_text_equal(ccm_cloud_text(call, "VServerGroup", ""), "off")) {
         ccm_sim_params_del(&listener->obj.attrs, "VServerGroupId");
     }
@@ -242,12 +317,12 @@ static int set(struct ccm_cloud_call *call, const char *protocol)
 
 static int set_tcp(struct ccm_cloud_call *call)
 {
-    return set(call, "tcp");
+    return ccm_cloud_listener_set(call, "tcp");
 }
 
 static int set_udp(struct ccm_cloud_call *call)
 {
-    return set(call, "udp");
+    return ccm_cloud_listener_set(call, "udp");
 }
 
 /* The listener that port and, where needed, protocol name. */
@@ -288,6 +363,9 @@ static int status_set(struct ccm_cloud_call *call, const char *from, const char 
     if (r < 0) {
         return r;
     }
+    if (ccm_text_equal(ccm_cloud_attr(&lb->obj, "LoadBalancerStatus"), "locked")) {
+        return ccm_cloud_fail(call, 400, "ActionNotAllowed", "Locked for any Business Reason.");
+    }
     if (!ccm_text_equal(ccm_cloud_attr(&listener->obj, "Status"), from)) {
         return ccm_cloud_fail(call, 400, "Operation.NotAllowed",
                               "The specified listener is not allowed to operate.");
@@ -305,49 +383,67 @@ static int stop(struct ccm_cloud_call *call)
     return status_set(call, "running", "stopped");
 }
 
+/* Domain extensions go with their listener. */
+static void extensions_del(struct ccm_cloud *cloud, const struct ccm_cloud_lb *lb,
+                           const struct ccm_cloud_listener *listener)
+{
+    void *cursor = NULL;
+    CCM_CLEANUP(ccm_freep) char *port = ccm_text_format("%u", listener->port);
+
+    for (struct ccm_cloud_obj *obj = ccm_cloud_plain_next(cloud, CCM_CLOUD_EXTENSION, &cursor);
+         obj != NULL; obj = ccm_cloud_plain_next(cloud, CCM_CLOUD_EXTENSION, &cursor)) {
+        if (ccm_text_equal(ccm_cloud_attr(obj, "LoadBalancerId"), lb->obj.id) &&
+            ccm_text_equal(ccm_cloud_attr(obj, "ListenerPort"), port)) {
+            ccm_cloud_plain_del(cloud, CCM_CLOUD_EXTENSION, obj->id);
+        }
+    }
+}
+
 static int del(struct ccm_cloud_call *call)
 {
     struct ccm_cloud_lb *lb = NULL;
     struct ccm_cloud_listener *listener = NULL;
     int r = listener_of(call, &lb, &listener);
 
-    if (r == 0) {
-        ccm_cloud_listener_del(lb, listener);
+    if (r < 0) {
+        return r;
     }
-    return r;
+    for (size_t i = 0; i < lb->listeners_len; i++) {
+        const struct ccm_cloud_obj *other = &lb->listeners[i]->obj;
+
+        if (ccm_text_equal(ccm_cloud_attr(other, "ListenerForward"), "on") &&
+            ccm_text_equal(ccm_cloud_attr(other, "ForwardPort"),
+                           ccm_cloud_text(call, "ListenerPort", ""))) {
+            return ccm_cloud_fail(call, 400, "ListenerForwardExist",
+                                  "The specified listener is forwarded by the other listener, the "
+                                  "ListenerForward relationship should be deleted firstly.");
+        }
+    }
+    extensions_del(call->cloud, lb, listener);
+    ccm_cloud_listener_del(lb, listener);
+    return 0;
 }
 
-#define ID_ROWS                                                                                    \
-    { .name = "LoadBalancerId", .required = true },                                                \
-    {                                                                                              \
-        .name = "ListenerPort", .type = CCM_CLOUD_INT, .required = true, .min = 1, .max = 65535,   \
-        .invalid = "InvalidParam.ListenerPort"                                                     \
-    }
-
-/* Parameters that create and set have alike. */
+/* Parameters that create and set of TCP and UDP have alike. */
 #define BOTH_ROWS                                                                                  \
-    { .name = "AclId" }, { .name = "AclStatus", .type = CCM_CLOUD_ENUM, .values = "on|off" },      \
-        { .name = "AclType", .type = CCM_CLOUD_ENUM, .values = "white|black" },                    \
-        { .name = "ConnectionDrain", .type = CCM_CLOUD_ENUM, .values = "on|off" },                 \
-        { .name = "ConnectionDrainTimeout", .type = CCM_CLOUD_INT, .min = 10, .max = 900 },        \
-        { .name = "Description", .min = 1, .max = 256 },                                           \
+    CCM_CLOUD_LISTENER_ROWS,                                                                       \
         { .name = "HealthCheckConnectPort", .type = CCM_CLOUD_INT, .min = 1, .max = 65535 },       \
         { .name = "HealthCheckConnectTimeout", .type = CCM_CLOUD_INT, .min = 1, .max = 300 },      \
         { .name = "HealthCheckSwitch",                                                             \
           .type = CCM_CLOUD_ENUM,                                                                  \
           .values = "on|off",                                                                      \
           .invalid = "IllegalParam.HealthCheck" },                                                 \
-        { .name = "HealthyThreshold", .type = CCM_CLOUD_INT, .min = 2, .max = 10 },                \
         { .name = "MasterSlaveServerGroupId" },                                                    \
-        { .name = "ProxyProtocolV2Enabled", .type = CCM_CLOUD_BOOL },                              \
-        { .name = "UnhealthyThreshold", .type = CCM_CLOUD_INT, .min = 2, .max = 10 },              \
     {                                                                                              \
-        .name = "VServerGroupId"                                                                   \
+        .name = "ProxyProtocolV2Enabled", .type = CCM_CLOUD_BOOL                                   \
     }
 
 #define TCP_ROWS                                                                                   \
-    { .name = "EstablishedTimeout", .type = CCM_CLOUD_INT, .min = 10, .max = 900 },                \
-        { .name = "HealthCheckDomain", .min = 1, .max = 80 }, { .name = "HealthCheckHttpCode" },   \
+    { .name = "ConnectionDrain", .type = CCM_CLOUD_ENUM, .values = "on|off" },                     \
+        { .name = "ConnectionDrainTimeout", .type = CCM_CLOUD_INT, .min = 10, .max = 900 },        \
+        { .name = "EstablishedTimeout", .type = CCM_CLOUD_INT, .min = 10, .max = 900 },            \
+        { .name = "HealthCheckDomain", .min = 1, .max = 80 },                                      \
+        { .name = "HealthCheckHttpCode", .fits = ccm_cloud_http_codes_fit },                       \
         { .name = "HealthCheckType", .type = CCM_CLOUD_ENUM, .values = "tcp|http" },               \
         { .name = "HealthCheckURI", .min = 1, .max = 80 },                                         \
         { .name = "PersistenceTimeout", .type = CCM_CLOUD_INT, .min = 0, .max = 3600 },            \
@@ -356,7 +452,9 @@ static int del(struct ccm_cloud_call *call)
     }
 
 #define UDP_ROWS                                                                                   \
-    { .name = "Scheduler", .type = CCM_CLOUD_ENUM, .values = "wrr|rr|sch|tch|qch" },               \
+    { .name = "ConnectionDrain", .type = CCM_CLOUD_ENUM, .values = "on|off" },                     \
+        { .name = "ConnectionDrainTimeout", .type = CCM_CLOUD_INT, .min = 10, .max = 900 },        \
+        { .name = "Scheduler", .type = CCM_CLOUD_ENUM, .values = "wrr|rr|sch|tch|qch" },           \
         { .name = "healthCheckExp", .max = 64 },                                                   \
     {                                                                                              \
         .name = "healthCheckReq", .max = 64                                                        \
@@ -378,15 +476,15 @@ static int del(struct ccm_cloud_call *call)
     }
 
 static const struct ccm_cloud_param create_tcp_params[] = {
-    ID_ROWS, BOTH_ROWS, TCP_ROWS, CREATE_ROWS, { 0 },
+    CCM_CLOUD_LISTENER_ID_ROWS, BOTH_ROWS, TCP_ROWS, CREATE_ROWS, { 0 },
 };
 
 static const struct ccm_cloud_param create_udp_params[] = {
-    ID_ROWS, BOTH_ROWS, UDP_ROWS, CREATE_ROWS, { 0 },
+    CCM_CLOUD_LISTENER_ID_ROWS, BOTH_ROWS, UDP_ROWS, CREATE_ROWS, { 0 },
 };
 
 static const struct ccm_cloud_param set_tcp_params[] = {
-    ID_ROWS,
+    CCM_CLOUD_LISTENER_ID_ROWS,
     BOTH_ROWS,
     TCP_ROWS,
     SET_ROWS,
@@ -395,22 +493,43 @@ static const struct ccm_cloud_param set_tcp_params[] = {
 };
 
 static const struct ccm_cloud_param set_udp_params[] = {
-    ID_ROWS, BOTH_ROWS, UDP_ROWS, SET_ROWS, { 0 },
+    CCM_CLOUD_LISTENER_ID_ROWS, BOTH_ROWS, UDP_ROWS, SET_ROWS, { 0 },
 };
 
 static const struct ccm_cloud_param id_params[] = {
-    ID_ROWS,
+    CCM_CLOUD_LISTENER_ID_ROWS,
     { .name = "ListenerProtocol", .type = CCM_CLOUD_ENUM, .values = "tcp|udp|http|https" },
     { 0 },
 };
 
 const struct ccm_cloud_action ccm_cloud_listener_actions[] = {
-    { .name = "CreateLoadBalancerTCPListener", .params = create_tcp_params, .run = create_tcp },
-    { .name = "CreateLoadBalancerUDPListener", .params = create_udp_params, .run = create_udp },
-    { .name = "SetLoadBalancerTCPListenerAttribute", .params = set_tcp_params, .run = set_tcp },
-    { .name = "SetLoadBalancerUDPListenerAttribute", .params = set_udp_params, .run = set_udp },
-    { .name = "StartLoadBalancerListener", .params = id_params, .run = start },
-    { .name = "StopLoadBalancerListener", .params = id_params, .run = stop },
-    { .name = "DeleteLoadBalancerListener", .params = id_params, .run = del },
+    { .name = "CreateLoadBalancerTCPListener",
+      .params = create_tcp_params,
+      .run = create_tcp,
+      .busy = "ServiceIsConfiguring" },
+    { .name = "CreateLoadBalancerUDPListener",
+      .params = create_udp_params,
+      .run = create_udp,
+      .busy = "ServiceIsConfiguring" },
+    { .name = "SetLoadBalancerTCPListenerAttribute",
+      .params = set_tcp_params,
+      .run = set_tcp,
+      .busy = "BackendServer.configuring" },
+    { .name = "SetLoadBalancerUDPListenerAttribute",
+      .params = set_udp_params,
+      .run = set_udp,
+      .busy = "BackendServer.configuring" },
+    { .name = "StartLoadBalancerListener",
+      .params = id_params,
+      .run = start,
+      .busy = "BackendServer.configuring" },
+    { .name = "StopLoadBalancerListener",
+      .params = id_params,
+      .run = stop,
+      .busy = "OperationBusy" },
+    { .name = "DeleteLoadBalancerListener",
+      .params = id_params,
+      .run = del,
+      .busy = "BackendServer.configuring" },
     { 0 },
 };

@@ -14,45 +14,29 @@
 #define DEFAULT_MAX 20
 
 static const struct ccm_cloud_field fields[] = {
-    { "BackendServerPort", 'n', NULL, "0" },
-    { "Bandwidth", 'n', NULL, "-1" },
-    { "Description", 's', NULL, "" },
-    { "Scheduler", 's', NULL, "wrr" },
-    { "Status", 's', NULL, "stopped" },
-    { "VServerGroupId", 's', NULL, "" },
-    { "AclId", 's', NULL, "" },
-    { "AclStatus", 's', NULL, "off" },
-    { "AclType", 's', NULL, "" },
-    { 0 },
+    { "AclId", 's', NULL, "" },          { "AclStatus", 's', NULL, "off" },
+    { "AclType", 's', NULL, "" },        { "BackendServerPort", 'n', NULL, "0" },
+    { "Bandwidth", 'n', NULL, "-1" },    { "Description", 's', NULL, "" },
+    { "Scheduler", 's', NULL, "wrr" },   { "Status", 's', NULL, "stopped" },
+    { "VServerGroupId", 's', NULL, "" }, { 0 },
 };
 
 static const struct ccm_cloud_field tcp_fields[] = {
-    { "ConnectionDrain", 's', NULL, "off" },
-    { "ConnectionDrainTimeout", 'n', NULL, "0" },
-    { "EstablishedTimeout", 'n', NULL, "900" },
-    { "HealthCheck", 's', NULL, "on" },
-    { "HealthCheckSwitch", 's', "HealthCheck", "on" },
-    { "HealthCheckConnectPort", 'n', NULL, "0" },
-    { "HealthCheckConnectTimeout", 'n', NULL, "5" },
-    { "HealthCheckDomain", 's', NULL, "" },
-    { "HealthCheckHttpCode", 's', NULL, "" },
-    { "HealthCheckInterval", 'n', NULL, "2" },
-    { "HealthCheckMethod", 's', NULL, "" },
-    { "HealthCheckType", 's', NULL, "tcp" },
-    { "HealthCheckURI", 's', NULL, "" },
-    { "HealthyThreshold", 'n', NULL, "3" },
-    { "MasterSlaveServerGroupId", 's', NULL, "" },
-    { "PersistenceTimeout", 'n', NULL, "0" },
-    { "ProxyProtocolV2Enabled", 's', NULL, "false" },
-    { "UnhealthyThreshold", 'n', NULL, "3" },
-    { 0 },
+    { "ConnectionDrain", 's', NULL, "off" },      { "ConnectionDrainTimeout", 'n', NULL, "0" },
+    { "EstablishedTimeout", 'n', NULL, "900" },   { "HealthCheck", 's', NULL, "on" },
+    { "HealthCheckConnectPort", 'n', NULL, "0" }, { "HealthCheckConnectTimeout", 'n', NULL, "5" },
+    { "HealthCheckDomain", 's', NULL, "" },       { "HealthCheckHttpCode", 's', NULL, "" },
+    { "HealthCheckInterval", 'n', NULL, "2" },    { "HealthCheckMethod", 's', NULL, "" },
+    { "HealthCheckType", 's', NULL, "" },         { "HealthCheckURI", 's', NULL, "" },
+    { "HealthyThreshold", 'n', NULL, "3" },       { "MasterSlaveServerGroupId", 's', NULL, "" },
+    { "PersistenceTimeout", 'n', NULL, "0" },     { "ProxyProtocolV2Enabled", 's', NULL, "false" },
+    { "UnhealthyThreshold", 'n', NULL, "3" },     { 0 },
 };
 
 static const struct ccm_cloud_field udp_fields[] = {
     { "ConnectionDrain", 's', NULL, "off" },
     { "ConnectionDrainTimeout", 'n', NULL, "0" },
     { "HealthCheck", 's', NULL, "on" },
-    { "HealthCheckSwitch", 's', "HealthCheck", "on" },
     { "HealthCheckConnectPort", 'n', NULL, "0" },
     { "HealthCheckConnectTimeout", 'n', NULL, "5" },
     { "HealthCheckExp", 's', NULL, "" },
@@ -63,6 +47,85 @@ static const struct ccm_cloud_field udp_fields[] = {
     { "ProxyProtocolV2Enabled", 's', NULL, "false" },
     { "UnhealthyThreshold", 'n', NULL, "3" },
     { 0 },
+};
+
+static const struct ccm_cloud_field http_fields[] = {
+    { "Cookie", 's', NULL, "" },
+    { "CookieTimeout", 'n', NULL, "0" },
+    { "ForwardPort", 'n', NULL, "0" },
+    { "Gzip", 's', NULL, "on" },
+    { "HealthCheck", 's', NULL, "on" },
+    { "HealthCheckConnectPort", 'n', NULL, "0" },
+    { "HealthCheckDomain", 's', NULL, "" },
+    { "HealthCheckHttpCode", 's', NULL, "" },
+    { "HealthCheckHttpVersion", 's', NULL, "" },
+    { "HealthCheckInterval", 'n', NULL, "2" },
+    { "HealthCheckMethod", 's', NULL, "" },
+    { "HealthCheckTimeout", 'n', NULL, "5" },
+    { "HealthCheckType", 's', NULL, "" },
+    { "HealthCheckURI", 's', NULL, "" },
+    { "HealthyThreshold", 'n', NULL, "3" },
+    { "IdleTimeout", 'n', NULL, "15" },
+    { "ListenerForward", 's', NULL, "off" },
+    { "RequestTimeout", 'n', NULL, "60" },
+    { "StickySession", 's', NULL, "off" },
+    { "StickySessionType", 's', NULL, "" },
+    { "UnhealthyThreshold", 'n', NULL, "3" },
+    { "XForwardedFor", 's', NULL, "on" },
+    { "XForwardedFor_ClientSrcPort", 's', NULL, "off" },
+    { "XForwardedFor_SLBID", 's', NULL, "off" },
+    { "XForwardedFor_SLBIP", 's', NULL, "off" },
+    { "XForwardedFor_SLBPORT", 's', NULL, "off" },
+    { "XForwardedFor_proto", 's', NULL, "off" },
+    { 0 },
+};
+
+static const struct ccm_cloud_field https_fields[] = {
+    { "CACertificateId", 's', NULL, "" },
+    { "Cookie", 's', NULL, "" },
+    { "CookieTimeout", 'n', NULL, "0" },
+    { "EnableHttp2", 's', NULL, "on" },
+    { "Gzip", 's', NULL, "on" },
+    { "HealthCheck", 's', NULL, "on" },
+    { "HealthCheckConnectPort", 'n', NULL, "0" },
+    { "HealthCheckDomain", 's', NULL, "" },
+    { "HealthCheckHttpCode", 's', NULL, "" },
+    { "HealthCheckHttpVersion", 's', NULL, "" },
+    { "HealthCheckInterval", 'n', NULL, "2" },
+    { "HealthCheckMethod", 's', NULL, "" },
+    { "HealthCheckTimeout", 'n', NULL, "5" },
+    { "HealthCheckType", 's', NULL, "" },
+    { "HealthCheckURI", 's', NULL, "" },
+    { "HealthyThreshold", 'n', NULL, "3" },
+    { "IdleTimeout", 'n', NULL, "15" },
+    { "RequestTimeout", 'n', NULL, "60" },
+    { "ServerCertificateId", 's', NULL, "" },
+    { "StickySession", 's', NULL, "off" },
+    { "StickySessionType", 's', NULL, "" },
+    { "TLSCipherPolicy", 's', NULL, "" },
+    { "UnhealthyThreshold", 'n', NULL, "3" },
+    { "XForwardedFor", 's', NULL, "on" },
+    { "XForwardedFor_ClientCertClientVerify", 's', NULL, "off" },
+    { "XForwardedFor_ClientCertFingerprint", 's', NULL, "off" },
+    { "XForwardedFor_ClientCertIssuerDN", 's', NULL, "off" },
+    { "XForwardedFor_ClientCertSubjectDN", 's', NULL, "off" },
+    { "XForwardedFor_ClientSrcPort", 's', NULL, "off" },
+    { "XForwardedFor_SLBID", 's', NULL, "off" },
+    { "XForwardedFor_SLBIP", 's', NULL, "off" },
+    { "XForwardedFor_SLBPORT", 's', NULL, "off" },
+    { "XForwardedFor_proto", 's', NULL, "off" },
+    { 0 },
+};
+
+static const struct {
+    const char *protocol;
+    const char *member;
+    const struct ccm_cloud_field *fields;
+} configs[] = {
+    { "tcp", "TCPListenerConfig", tcp_fields },
+    { "udp", "UDPListenerConfig", udp_fields },
+    { "http", "HTTPListenerConfig", http_fields },
+    { "https", "HTTPSListenerConfig", https_fields },
 };
 
 /* The place after which a page goes on: sequence numbers of load balancer and listener. */
@@ -139,7 +202,7 @@ static bool wanted(const struct ccm_cloud_call *call, const struct ccm_cloud_lis
 static void listener_write(struct ccm_jsonw *w, const struct ccm_cloud_lb *lb,
                            const struct ccm_cloud_listener *listener)
 {
-    bool udp = ccm_text_equal(listener->protocol, "udp");
+    const char *acl = ccm_cloud_attr(&listener->obj, "AclId");
 
     ccm_jsonw_open(w, NULL, '{');
     ccm_jsonw_str(w, "LoadBalancerId", lb->obj.id);
@@ -147,10 +210,17 @@ static void listener_write(struct ccm_jsonw *w, const struct ccm_cloud_lb *lb,
     ccm_jsonw_str(w, "ListenerProtocol", listener->protocol);
     ccm_cloud_write_fields(w, &listener->obj, fields);
     ccm_jsonw_open(w, "AclIds", '[');
+    if (!ccm_text_empty(acl)) {
+        ccm_jsonw_str(w, NULL, acl);
+    }
     ccm_jsonw_close(w, ']');
-    ccm_jsonw_open(w, udp ? "UDPListenerConfig" : "TCPListenerConfig", '{');
-    ccm_cloud_write_fields(w, &listener->obj, udp ? udp_fields : tcp_fields);
-    ccm_jsonw_close(w, '}');
+    for (size_t i = 0; i < CCM_ARRAY_LEN(configs); i++) {
+        if (ccm_text_equal(configs[i].protocol, listener->protocol)) {
+            ccm_jsonw_open(w, configs[i].member, '{');
+            ccm_cloud_write_fields(w, &listener->obj, configs[i].fields);
+            ccm_jsonw_close(w, '}');
+        }
+    }
     ccm_cloud_tags_write(w, "Tags", &listener->obj, true);
     ccm_jsonw_close(w, '}');
 }

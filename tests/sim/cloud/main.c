@@ -2,6 +2,7 @@
 #include "common/options.h"
 #include "common/server.h"
 #include "fixtures.h"
+#include "quota.h"
 #include "service.h"
 #include "util/cleanup.h"
 #include "util/json.h"
@@ -14,12 +15,24 @@
 
 #define FIXTURES_MAX ((size_t)64 * 1024 * 1024)
 
-enum { KEY_FIXTURES = 0x2000, KEY_ACCESS_KEY, KEY_LIMIT, KEY_BACKENDS_PER_CALL };
+enum {
+    KEY_FIXTURES = 0x2000,
+    KEY_ACCESS_KEY,
+    KEY_LIMIT,
+    KEY_QUOTA,
+    KEY_SLB_BUSY,
+    KEY_ROUTE_MS,
+    KEY_METADATA_V2,
+    KEY_BACKENDS_PER_CALL,
+    KEY_JOB_MS
+};
 
 struct arguments {
     struct ccm_sim_options common;
     const char *fixtures;
     const char *access_key;
+    const char *quota; /* "off", "real" or a file */
+    bool metadata_v2;
     struct ccm_cloud *cloud; /* borrowed: limits go straight to it */
 };
 
@@ -28,9 +41,23 @@ static const struct argp_option options[] = {
     { "access-key", KEY_ACCESS_KEY, "ID:SECRET", 0,
       "Key that requests are signed with (default testAccessKeyId:testAccessKeySecret)", 0 },
     { "limit", KEY_LIMIT, "NAME=N", 0,
-      "Change a limit: load-balancers, listeners, backends, backends-per-call, vserver-groups", 0 },
+      "Change a limit: load-balancers, listeners, backends, backends-per-call, vserver-groups, "
+      "acls, domain-extensions, routes, routes-per-call, route-tables, eips, security-groups, "
+      "security-rules, description, nlb-load-balancers, nlb-listeners, nlb-servers, "
+      "nlb-server-groups, nlb-server-uses",
+      0 },
     { "slb-backends-per-call", KEY_BACKENDS_PER_CALL, "N", 0,
       "Backends that one call of SLB takes (default 40)", 0 },
+    { "quota", KEY_QUOTA, "off|real|FILE", 0,
+      "Rates: none (default), the published ones, or those changed by a JSON file", 0 },
+    { "slb-busy-ms", KEY_SLB_BUSY, "N", 0,
+      "How long a load balancer of SLB is busy after a change (default 0)", 0 },
+    { "route-ms", KEY_ROUTE_MS, "N", 0,
+      "How long a change of routes takes, during which others are refused (default 0)", 0 },
+    { "metadata-v2", KEY_METADATA_V2, NULL, 0,
+      "The metadata service wants session tokens, whatever the fixtures say", 0 },
+    { "job-ms", KEY_JOB_MS, "N", 0, "How long jobs of NLB take (default 0: until the next call)",
+      0 },
     { 0 },
 };
 
@@ -45,6 +72,20 @@ static uint32_t *limit_find(struct ccm_cloud_limits *limits, const char *name, s
         { "backends", &limits->backends },
         { "backends-per-call", &limits->backends_per_call },
         { "vserver-groups", &limits->vserver_groups },
+        { "acls", &limits->acls },
+        { "domain-extensions", &limits->domain_extensions },
+        { "routes", &limits->routes },
+        { "routes-per-call", &limits->routes_per_call },
+        { "route-tables", &limits->route_tables },
+        { "eips", &limits->eips },
+        { "security-groups", &limits->security_groups },
+        { "security-rules", &limits->security_rules },
+        { "description", &limits->description },
+        { "nlb-load-balancers", &limits->nlb_load_balancers },
+        { "nlb-listeners", &limits->nlb_listeners },
+        { "nlb-servers", &limits->nlb_servers },
+        { "nlb-server-groups", &limits->nlb_server_groups },
+        { "nlb-server-uses", &limits->nlb_server_uses },
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
@@ -63,6 +104,13 @@ static void limit_set(const char *arg, struct ccm_cloud_limits *limits, struct a
     if (value == NULL || arg[len] == '\0' ||
         ccm_parse_u32(arg + len + 1, 0, 1000000000, value) < 0) {
         argp_error(state, "--limit: '%s' is no known limit with a number", arg);
+    }
+}
+
+static void ms_set(const char *arg, const char *name, uint32_t *value, struct argp_state *state)
+{
+    if (ccm_parse_u32(arg, 0, 3600000, value) < 0) {
+        argp_error(state, "--%s: '%s' is not a number from 0 to 3600000", name, arg);
     }
 }
 
@@ -90,6 +138,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (ccm_parse_u32(arg, 1, 1000000, &out->cloud->limits.backends_per_call) < 0) {
             argp_error(state, "--slb-backends-per-call: '%s' is not a number from 1 to 1000000",
                        arg);
+        }
+        return 0;
+    case KEY_QUOTA:
+        out->quota = arg;
+        return 0;
+    case KEY_SLB_BUSY:
+        ms_set(arg, "slb-busy-ms", &out->cloud->limits.slb_busy_ms, state);
+        return 0;
+    case KEY_ROUTE_MS:
+        ms_set(arg, "route-ms", &out->cloud->limits.route_ms, state);
+        return 0;
+    case KEY_METADATA_V2:
+        out->metadata_v2 = true;
+        return 0;
+    case KEY_JOB_MS:
+        if (ccm_parse_u32(arg, 0, 3600000, &out->cloud->limits.job_ms) < 0) {
+            argp_error(state, "--job-ms: '%s' is not a number from 0 to 3600000", arg);
         }
         return 0;
     case ARGP_KEY_ARG:
@@ -142,18 +207,53 @@ static int world_load(struct ccm_cloud *cloud, const char *path)
     return r;
 }
 
+static int quota_load(struct ccm_cloud *cloud, const char *mode)
+{
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { 0 };
+    size_t len = 0;
+    int r = 0;
+
+    if (ccm_text_equal(mode, "off")) {
+        return 0;
+    }
+    cloud->quota = ccm_cloud_quota_new();
+    if (cloud->quota == NULL) {
+        return -ENOMEM;
+    }
+    if (ccm_text_equal(mode, "real")) {
+        return 0;
+    }
+    r = ccm_text_read_file(mode, FIXTURES_MAX, &text, &len);
+    if (r < 0) {
+        (void)fprintf(stderr, "%s: %s\n", mode, strerror(-r));
+        return r;
+    }
+    if (ccm_json_parse(text, len, &json) < 0) {
+        (void)fprintf(stderr, "%s: not JSON\n", mode);
+        return -EBADMSG;
+    }
+    r = ccm_cloud_quota_load(cloud->quota, json, &why);
+    if (r < 0) {
+        (void)fprintf(stderr, "%s: %s\n", mode, ccm_buf_str(&why));
+    }
+    return r;
+}
+
 int main(int argc, char **argv)
 {
     static const struct argp_child children[] = { { &ccm_sim_argp, 0, NULL, 0 }, { 0 } };
     static const struct argp argp = {
         .options = options,
         .parser = parse,
-        .doc = "Plays the cloud APIs of SLB, ECS and VPC and the metadata service.",
+        .doc = "Plays the cloud APIs of SLB, NLB, ECS, VPC, STS and CAS, and the metadata service.",
         .children = children,
     };
     CCM_CLEANUP(ccm_cloud_freep) struct ccm_cloud *cloud = ccm_cloud_new();
     struct arguments arguments = {
         .access_key = "testAccessKeyId:testAccessKeySecret",
+        .quota = "off",
         .cloud = cloud,
     };
 
@@ -163,8 +263,12 @@ int main(int argc, char **argv)
     }
     argp_err_exit_status = CCM_SIM_EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0 ||
-        key_add(cloud, arguments.access_key) < 0 || world_load(cloud, arguments.fixtures) < 0) {
+        key_add(cloud, arguments.access_key) < 0 || world_load(cloud, arguments.fixtures) < 0 ||
+        quota_load(cloud, arguments.quota) < 0) {
         return 1;
+    }
+    if (arguments.metadata_v2) {
+        cloud->metadata.token_required = true;
     }
 
     const struct ccm_sim_config config = {

@@ -50,6 +50,14 @@ bool ccm_cloud_page_takes(struct ccm_cloud_page *page, uint64_t seq)
     return true;
 }
 
+void ccm_cloud_page_token(const struct ccm_cloud_page *page, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (page->more) {
+        (void)snprintf(text, size, "%" PRIu64, page->last); /* 24 bytes always fit */
+    }
+}
+
 void ccm_cloud_page_write(struct ccm_jsonw *w, const struct ccm_cloud_page *page)
 {
     char token[24] = "";

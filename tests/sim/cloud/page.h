@@ -24,6 +24,9 @@ CCM_NODISCARD int ccm_cloud_page_read(struct ccm_cloud_call *call, int64_t min, 
  */
 bool ccm_cloud_page_takes(struct ccm_cloud_page *page, uint64_t seq);
 
+/* Text of the token of the next page, "" on the last one. */
+void ccm_cloud_page_token(const struct ccm_cloud_page *page, char *text, size_t size);
+
 /* TotalCount, PageNumber, PageSize, and NextToken where there are tokens. */
 void ccm_cloud_page_write(struct ccm_jsonw *w, const struct ccm_cloud_page *page);
 

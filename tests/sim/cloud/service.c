@@ -2,6 +2,7 @@
 
 #include "cloud.h"
 #include "control.h"
+#include "quota.h"
 #include "signature.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -110,11 +111,16 @@ static void fault(void *self, const struct ccm_sim_request *req,
 }
 
 /* The action that a request means. False: an error has been written. */
-static const struct ccm_cloud_action *
-action_find(struct ccm_cloud *cloud, const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+static const struct ccm_cloud_action *action_find(struct ccm_cloud *cloud,
+                                                  const struct ccm_sim_request *req,
+                                                  struct ccm_sim_reply *reply,
+                                                  const char **ret_product)
 {
-    static const char *const versions[CCM_CLOUD_PRODUCTS] = { "2014-05-15", "2014-05-26",
-                                                              "2016-04-28" };
+    static const char *const versions[CCM_CLOUD_PRODUCTS] = {
+        [CCM_CLOUD_SLB] = "2014-05-15", [CCM_CLOUD_ECS] = "2014-05-26",
+        [CCM_CLOUD_VPC] = "2016-04-28", [CCM_CLOUD_STS] = "2015-04-01",
+        [CCM_CLOUD_CAS] = "2020-06-19", [CCM_CLOUD_NLB] = "2022-04-30",
+    };
     const char *name = action_name(req);
     const char *version = common_value(req, "x-acs-version", "Version");
 
@@ -137,6 +143,7 @@ action_find(struct ccm_cloud *cloud, const struct ccm_sim_request *req, struct c
             const struct ccm_cloud_action *action =
                 ccm_cloud_find_action(cloud, (enum ccm_cloud_product)i, name);
 
+            *ret_product = ccm_cloud_product_names[i];
             if (action == NULL) {
                 error_write(cloud, req, 404, "InvalidAction.NotFound",
                             "Specified api is not found, please check your url and method.", reply);
@@ -148,15 +155,34 @@ action_find(struct ccm_cloud *cloud, const struct ccm_sim_request *req, struct c
     return NULL;
 }
 
-static void action_run(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
-                       const struct ccm_cloud_action *action, struct ccm_sim_reply *reply)
+/* Whether the account may call the action now. The access key is a valid one, or "". */
+static bool quota_take(struct ccm_cloud *cloud, const char *key_id, const char *product,
+                       const char *action)
 {
+    CCM_CLEANUP(ccm_cloud_key_fini) struct ccm_cloud_key key = { 0 };
+    const char *account = "";
+
+    if (cloud->quota == NULL) {
+        return true;
+    }
+    if (ccm_cloud_accounts_get(cloud->accounts, key_id, &key) == 0) {
+        account = key.account;
+    }
+    return ccm_cloud_quota_take(cloud->quota, account, product, action, ccm_clock_now_ms());
+}
+
+static void action_run(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
+                       const char *product, const struct ccm_cloud_action *action,
+                       struct ccm_sim_reply *reply)
+{
+    char key_id[256];
     struct ccm_jsonw w = { .buf = &reply->body };
     CCM_CLEANUP(ccm_cloud_call_fini)
     struct ccm_cloud_call call = {
         .cloud = cloud,
         .action = action,
         .params = &req->all,
+        .key_id = key_id,
         .out = &w,
     };
     char id[REQUEST_ID];
@@ -164,9 +190,13 @@ static void action_run(struct ccm_cloud *cloud, const struct ccm_sim_request *re
     request_id(cloud, id);
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_str(&w, "RequestId", id);
+    ccm_cloud_signature_key(req, key_id, sizeof(key_id));
     ccm_cloud_lock(cloud);
 
-    int r = ccm_cloud_run(&call);
+    int r = quota_take(cloud, key_id, product, action->name)
+                ? ccm_cloud_run(&call)
+                : ccm_cloud_fail(&call, 400, "Throttling.User",
+                                 "Request was denied due to user flow control.");
 
     ccm_cloud_unlock(cloud);
     if (r < 0) {
@@ -192,20 +222,23 @@ static void handle(void *self, const struct ccm_sim_request *req, struct ccm_sim
         return;
     }
 
-    const struct ccm_cloud_action *action = action_find(cloud, req, reply);
+    const char *product = "";
+    const struct ccm_cloud_action *action = action_find(cloud, req, reply, &product);
 
     if (action == NULL) {
         return;
     }
 
-    int r = ccm_cloud_signature_check(req, cloud->accounts, ccm_clock_wall_ms(), &refusal);
+    int r = action->open
+                ? 0
+                : ccm_cloud_signature_check(req, cloud->accounts, ccm_clock_wall_ms(), &refusal);
 
     owned = refusal.message;
     if (r < 0) {
         error_write(cloud, req, refusal.http, refusal.code, ccm_buf_str(&owned), reply);
         return;
     }
-    action_run(cloud, req, action, reply);
+    action_run(cloud, req, product, action, reply);
 }
 
 static int control(void *self, const struct ccm_sim_request *req, struct ccm_sim_reply *reply)

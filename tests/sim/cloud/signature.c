@@ -442,3 +442,13 @@ int ccm_cloud_signature_check(const struct ccm_sim_request *req,
     }
     return check_v1(req, accounts, now_ms, ret_refusal);
 }
+
+void ccm_cloud_signature_key(const struct ccm_sim_request *req, char *text, size_t size)
+{
+    ccm_text_copy(text, size, ccm_sim_params_text(&req->all, "AccessKeyId"));
+    if (ccm_cloud_signature_is_v3(req) &&
+        !auth_piece(ccm_sim_params_text(&req->headers, "authorization") + strlen(V3_NAME),
+                    "Credential", text, size)) {
+        text[0] = '\0';
+    }
+}

@@ -42,4 +42,7 @@ CCM_NODISCARD int ccm_cloud_signature_check(const struct ccm_sim_request *req,
                                             struct ccm_cloud_accounts *accounts, int64_t now_ms,
                                             struct ccm_cloud_refusal *ret_refusal);
 
+/* The access key that the request names, whether it signs well or not; "" = none. */
+void ccm_cloud_signature_key(const struct ccm_sim_request *req, char *text, size_t size);
+
 #endif

@@ -6,7 +6,9 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 bool ccm_cloud_spec_is_common(const char *name)
 {
@@ -37,30 +39,45 @@ bool ccm_cloud_spec_is_common(const char *name)
     return false;
 }
 
-/* Whether `name` is what the row describes; *ret_index is the number that stands for N, else 0. */
+/* The next ".N" of a pattern that stands for a number, not the start of a name. */
+static const char *index_find(const char *pattern)
+{
+    const char *mark = strstr(pattern, ".N");
+
+    while (mark != NULL && mark[2] != '.' && mark[2] != '\0') {
+        mark = strstr(mark + 1, ".N");
+    }
+    return mark;
+}
+
+/* Whether `name` is what the row describes; *ret_index is the number that stands for the last N,
+ * else 0. */
 static bool row_fits(const struct ccm_cloud_param *row, const char *name, uint32_t *ret_index)
 {
-    const char *mark = strstr(row->name, ".N");
+    const char *pattern = row->name;
+    const char *mark = NULL;
 
     *ret_index = 0;
-    if (mark == NULL || row->items == 0) {
-        return strcmp(row->name, name) == 0;
-    }
+    while (row->items > 0 && (mark = index_find(pattern)) != NULL) {
+        size_t head = (size_t)(mark - pattern) + 1;
+        size_t digits = 0;
+        char number[12];
 
-    size_t head = (size_t)(mark - row->name) + 1;
-    const char *tail = mark + 2;
-    size_t digits = 0;
-    char number[12];
-
-    if (strncmp(row->name, name, head) != 0) {
-        return false;
+        if (strncmp(pattern, name, head) != 0) {
+            return false;
+        }
+        digits = strspn(name + head, "0123456789");
+        if (digits == 0 || digits >= sizeof(number) || name[head] == '0') {
+            return false;
+        }
+        ccm_text_copy(number, digits + 1, name + head);
+        if (ccm_parse_u32(number, 1, UINT32_MAX, ret_index) < 0) {
+            return false;
+        }
+        name += head + digits;
+        pattern = mark + 2;
     }
-    digits = strspn(name + head, "0123456789");
-    if (digits == 0 || digits >= sizeof(number) || strcmp(name + head + digits, tail) != 0) {
-        return false;
-    }
-    ccm_text_copy(number, digits + 1, name + head);
-    return number[0] != '0' && ccm_parse_u32(number, 1, UINT32_MAX, ret_index) == 0;
+    return strcmp(pattern, name) == 0;
 }
 
 static const struct ccm_cloud_param *row_find(const struct ccm_cloud_param *rows, const char *name,
@@ -91,9 +108,14 @@ static void plain_name(const char *name, char *text, size_t size)
 
 static int fail_invalid(struct ccm_cloud_call *call, const char *name, const char *code)
 {
+    const struct ccm_cloud_manner *manner = call->action->manner;
     char plain[128];
     char own[160] = "Invalid";
 
+    if (manner != NULL) {
+        return ccm_cloud_fail_with(call, code == NULL ? manner->invalid : code,
+                                   manner->invalid_message, name);
+    }
     plain_name(name, plain, sizeof(plain));
     ccm_text_copy(own + strlen(own), sizeof(own) - strlen(own), plain);
     return ccm_cloud_fail(call, 400, code == NULL ? own : code,
@@ -102,9 +124,19 @@ static int fail_invalid(struct ccm_cloud_call *call, const char *name, const cha
 
 static int fail_missing(struct ccm_cloud_call *call, const char *name, const char *code)
 {
+    const struct ccm_cloud_manner *manner = call->action->manner;
     char plain[128];
     char own[160] = "Missing";
 
+    if (manner != NULL) {
+        ccm_text_copy(plain, sizeof(plain), name);
+        if (index_find(plain) != NULL) {
+            plain[index_find(plain) - plain] = '\0'; /* the whole list is missing */
+        }
+        ccm_text_copy(own, sizeof(own), manner->missing);
+        ccm_text_copy(own + strlen(own), sizeof(own) - strlen(own), plain);
+        return ccm_cloud_fail_with(call, code == NULL ? own : code, manner->missing_message, plain);
+    }
     plain_name(name, plain, sizeof(plain));
     ccm_text_copy(own + strlen(own), sizeof(own) - strlen(own), plain);
     return ccm_cloud_fail(call, 400, code == NULL ? own : code, "%s is mandatory for this action.",
@@ -113,24 +145,32 @@ static int fail_missing(struct ccm_cloud_call *call, const char *name, const cha
 
 static int fail_too_many(struct ccm_cloud_call *call, const struct ccm_cloud_param *row)
 {
+    const struct ccm_cloud_manner *manner = call->action->manner;
     char list[64];
     char own[96] = "SizeLimitExceeded.";
 
     ccm_text_copy(list, sizeof(list), row->name);
     list[strcspn(list, ".")] = '\0';
+    if (manner != NULL) {
+        ccm_text_copy(own, sizeof(own), manner->too_many);
+        ccm_text_copy(own + strlen(own), sizeof(own) - strlen(own), list);
+        return ccm_cloud_fail_with(call, row->too_many == NULL ? own : row->too_many,
+                                   manner->too_many_message, list);
+    }
     ccm_text_copy(own + strlen(own), sizeof(own) - strlen(own), list);
     return ccm_cloud_fail(call, 400, row->too_many == NULL ? own : row->too_many,
                           "The maximum size of %s is exceeded.", list);
 }
 
-static bool enum_has(const char *values, const char *value)
+static bool enum_has(const char *values, const char *value, bool any_case)
 {
     const char *cursor = values;
     const char *start = NULL;
     size_t len = 0;
 
     while (ccm_parse_piece(&cursor, '|', &start, &len)) {
-        if (strlen(value) == len && strncmp(start, value, len) == 0) {
+        if (strlen(value) == len && (strncmp(start, value, len) == 0 ||
+                                     (any_case && strncasecmp(start, value, len) == 0))) {
             return true;
         }
     }
@@ -148,12 +188,15 @@ static int64_t characters(const char *text)
     return n;
 }
 
-static bool value_fits(const struct ccm_cloud_param *row, const char *value)
+static bool value_fits(const struct ccm_cloud_param *row, const char *value, bool any_case)
 {
     bool ranged = row->min != 0 || row->max != 0;
     bool yes = false;
     int64_t number = 0;
 
+    if (row->fits != NULL && !row->fits(value)) {
+        return false;
+    }
     switch (row->type) {
     case CCM_CLOUD_INT:
         return ccm_parse_i64(value, ranged ? row->min : INT64_MIN, ranged ? row->max : INT64_MAX,
@@ -161,11 +204,33 @@ static bool value_fits(const struct ccm_cloud_param *row, const char *value)
     case CCM_CLOUD_BOOL:
         return ccm_parse_bool(value, &yes) == 0;
     case CCM_CLOUD_ENUM:
-        return enum_has(row->values, value);
+        return enum_has(row->values, value, any_case);
     case CCM_CLOUD_STR:
         break;
     }
     return !ranged || (characters(value) >= row->min && characters(value) <= row->max);
+}
+
+/* Every item of the list has the member that is required: "Servers.N.ServerId". */
+static int check_items(struct ccm_cloud_call *call, const struct ccm_cloud_param *row)
+{
+    const char *mark = strstr(row->name, ".N.");
+    size_t head = mark == NULL ? 0 : (size_t)(mark - row->name) + 1;
+
+    for (size_t i = 0; mark != NULL && row->required && i < call->params->len; i++) {
+        const char *name = call->params->items[i].name;
+        char member[160];
+
+        if (strncmp(name, row->name, head) != 0) {
+            continue;
+        }
+        (void)snprintf(member, sizeof(member), "%.*s%s", /* one that is cut exists nowhere */
+                       (int)(head + strspn(name + head, "0123456789")), name, mark + 2);
+        if (ccm_text_empty(ccm_sim_params_get(call->params, member))) {
+            return fail_missing(call, mark + 3, row->missing);
+        }
+    }
+    return 0;
 }
 
 static int check_required(struct ccm_cloud_call *call, const struct ccm_cloud_param *rows)
@@ -178,6 +243,13 @@ static int check_required(struct ccm_cloud_call *call, const struct ccm_cloud_pa
 
             found = row_fits(row, call->params->items[i].name, &index) &&
                     !ccm_text_empty(call->params->items[i].value);
+        }
+        if (call->action->manner != NULL && row->items > 0) {
+            int r = check_items(call, row);
+
+            if (r < 0) {
+                return r;
+            }
         }
         if (!found) {
             return fail_missing(call, row->name, row->missing);
@@ -203,6 +275,8 @@ static int check_region(struct ccm_cloud_call *call)
 int ccm_cloud_spec_check(struct ccm_cloud_call *call)
 {
     const struct ccm_cloud_param *rows = call->action->params;
+    const struct ccm_cloud_manner *manner = call->action->manner;
+    bool any_case = manner != NULL && manner->any_case;
 
     for (size_t i = 0; i < call->params->len; i++) {
         const struct ccm_sim_param *param = &call->params->items[i];
@@ -220,7 +294,7 @@ int ccm_cloud_spec_check(struct ccm_cloud_call *call)
         if (index > row->items) {
             return fail_too_many(call, row);
         }
-        if (param->value[0] != '\0' && !value_fits(row, param->value)) {
+        if (param->value[0] != '\0' && !value_fits(row, param->value, any_case)) {
             return fail_invalid(call, row->name, row->invalid);
         }
     }

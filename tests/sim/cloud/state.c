@@ -1,4 +1,7 @@
 #include "control.h"
+#include "nlb.h"
+#include "plain.h"
+#include "route.h"
 #include "store.h"
 
 static void pairs_write(struct ccm_jsonw *w, const struct ccm_sim_params *pairs)
@@ -168,6 +171,7 @@ void ccm_cloud_state(struct ccm_cloud *cloud, struct ccm_sim_reply *reply)
     struct ccm_jsonw w = { .buf = &reply->body };
 
     ccm_cloud_lock(cloud);
+    ccm_cloud_jobs_advance(cloud);
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_str(&w, "regionId", cloud->region);
     lbs_write(&w, cloud);
@@ -175,6 +179,9 @@ void ccm_cloud_state(struct ccm_cloud *cloud, struct ccm_sim_reply *reply)
     vswitches_write(&w, cloud);
     instances_write(&w, cloud);
     enis_write(&w, cloud);
+    ccm_cloud_routes_advance(cloud);
+    ccm_cloud_plain_write(&w, cloud);
+    ccm_nlb_state(&w, cloud);
     ccm_jsonw_close(&w, '}');
     ccm_cloud_unlock(cloud);
 }

@@ -1,5 +1,6 @@
 #include "store.h"
 
+#include "plain.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -70,7 +71,15 @@ void ccm_cloud_lb_del(struct ccm_cloud *cloud, struct ccm_cloud_lb *lb)
 {
     CCM_CLEANUP(ccm_freep) char *id = CCM_STEAL(lb->obj.id);
 
+    void *cursor = NULL;
+
     ccm_cloud_address_give_back(cloud, ccm_cloud_attr(&lb->obj, "Address"));
+    for (struct ccm_cloud_obj *obj = ccm_cloud_plain_next(cloud, CCM_CLOUD_EXTENSION, &cursor);
+         obj != NULL; obj = ccm_cloud_plain_next(cloud, CCM_CLOUD_EXTENSION, &cursor)) {
+        if (ccm_text_equal(ccm_cloud_attr(obj, "LoadBalancerId"), id)) {
+            ccm_cloud_plain_del(cloud, CCM_CLOUD_EXTENSION, obj->id);
+        }
+    }
     for (size_t i = 0; i < lb->vgroups_len; i++) {
         ccm_strmap_del(cloud->vgroups, lb->vgroups[i]->obj.id);
     }
@@ -269,6 +278,34 @@ size_t ccm_cloud_lb_backends(const struct ccm_cloud_lb *lb)
 }
 
 /* ---- network ---- */
+
+void ccm_cloud_eni_del(struct ccm_cloud *cloud, struct ccm_cloud_eni *eni)
+{
+    for (size_t i = 0; i < eni->ips.len; i++) {
+        ccm_cloud_address_give_back(cloud, eni->ips.items[i].name);
+        ccm_strmap_del(cloud->eni_by_ip, eni->ips.items[i].name);
+    }
+
+    CCM_CLEANUP(ccm_freep) char *id = CCM_STEAL(eni->obj.id);
+
+    ccm_strmap_del(cloud->enis, id);
+}
+
+void ccm_cloud_instance_del(struct ccm_cloud *cloud, const char *id)
+{
+    void *cursor = NULL;
+    const char *eni_id = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(cloud->enis, &cursor, &eni_id, &value) != 0) {
+        struct ccm_cloud_eni *eni = value;
+
+        if (ccm_text_equal(ccm_cloud_attr(&eni->obj, "InstanceId"), id)) {
+            ccm_cloud_eni_del(cloud, eni);
+        }
+    }
+    ccm_strmap_del(cloud->instances, id);
+}
 
 void ccm_cloud_vpc_free(void *value)
 {

@@ -16,6 +16,10 @@ CCM_NODISCARD int ccm_cloud_listener_new(struct ccm_cloud *cloud, struct ccm_clo
 CCM_NODISCARD int ccm_cloud_vgroup_new(struct ccm_cloud *cloud, struct ccm_cloud_lb *lb,
                                        const char *id, struct ccm_cloud_vgroup **ret);
 
+/* An instance goes with its network interfaces. */
+void ccm_cloud_instance_del(struct ccm_cloud *cloud, const char *id);
+void ccm_cloud_eni_del(struct ccm_cloud *cloud, struct ccm_cloud_eni *eni);
+
 /* They go with everything in them. */
 void ccm_cloud_lb_del(struct ccm_cloud *cloud, struct ccm_cloud_lb *lb);
 void ccm_cloud_listener_del(struct ccm_cloud_lb *lb, struct ccm_cloud_listener *listener);

@@ -1,13 +1,19 @@
 #include "tag.h"
 
 #include "families.h"
+#include "page.h"
+#include "plain.h"
 #include "store.h"
+#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* Resources on one page of ListTagResources; the service does not say. */
+#define PAGE 50
 
 #define TYPES "instance|certificate|acl|listener|vservergroup|masterslaveservergroup"
 
@@ -135,7 +141,18 @@ static struct ccm_cloud_obj *find_obj(const struct ccm_cloud *cloud, const char 
 
         return group == NULL ? NULL : &group->obj;
     }
-    return ccm_text_equal(type, "listener") ? find_listener(cloud, id) : NULL;
+    if (ccm_text_equal(type, "listener")) {
+        return find_listener(cloud, id);
+    }
+    if (ccm_text_equal(type, "acl")) {
+        return ccm_cloud_plain_get(cloud, CCM_CLOUD_ACL, id);
+    }
+    if (ccm_text_equal(type, "certificate")) {
+        struct ccm_cloud_obj *cert = ccm_cloud_plain_get(cloud, CCM_CLOUD_SERVER_CERT, id);
+
+        return cert != NULL ? cert : ccm_cloud_plain_get(cloud, CCM_CLOUD_CA_CERT, id);
+    }
+    return NULL;
 }
 
 static int fail_absent(struct ccm_cloud_call *call, const char *id)
@@ -214,40 +231,139 @@ static void resource_write(struct ccm_cloud_call *call, const struct ccm_cloud_o
     }
 }
 
+/* Resources that fit a query, in no order yet. */
+struct found {
+    const struct ccm_cloud_obj **items;
+    size_t len;
+    size_t cap;
+};
+
+static void found_fini(struct found *found)
+{
+    free(found->items);
+}
+
+static int found_add(struct found *found, const struct ccm_cloud_obj *obj,
+                     const struct ccm_sim_params *filter)
+{
+    if (obj == NULL || obj->tags.len == 0 || !ccm_cloud_tags_fit(obj, filter)) {
+        return 0;
+    }
+
+    int r = ccm_array_grow(&found->items, &found->cap, found->len + 1,
+                           sizeof(const struct ccm_cloud_obj *));
+
+    if (r == 0) {
+        found->items[found->len++] = obj;
+    }
+    return r;
+}
+
+static int compare_seq(const void *a, const void *b)
+{
+    const struct ccm_cloud_obj *const *left = a;
+    const struct ccm_cloud_obj *const *right = b;
+
+    if ((*left)->seq == (*right)->seq) {
+        return 0;
+    }
+    return (*left)->seq < (*right)->seq ? -1 : 1;
+}
+
+/* A load balancer, or what belongs to it. */
+static int find_in_lb(struct found *found, const struct ccm_cloud_lb *lb, const char *type,
+                      const struct ccm_sim_params *filter)
+{
+    int r = ccm_text_equal(type, "instance") ? found_add(found, &lb->obj, filter) : 0;
+
+    for (size_t i = 0; r == 0 && ccm_text_equal(type, "listener") && i < lb->listeners_len; i++) {
+        r = found_add(found, &lb->listeners[i]->obj, filter);
+    }
+    for (size_t i = 0; r == 0 && ccm_text_equal(type, "vservergroup") && i < lb->vgroups_len; i++) {
+        r = found_add(found, &lb->vgroups[i]->obj, filter);
+    }
+    return r;
+}
+
+static int find_plain(const struct ccm_cloud *cloud, struct found *found, enum ccm_cloud_kind kind,
+                      const struct ccm_sim_params *filter)
+{
+    void *cursor = NULL;
+    int r = 0;
+
+    for (const struct ccm_cloud_obj *obj = ccm_cloud_plain_next(cloud, kind, &cursor);
+         obj != NULL && r == 0; obj = ccm_cloud_plain_next(cloud, kind, &cursor)) {
+        r = found_add(found, obj, filter);
+    }
+    return r;
+}
+
 /* Every resource of the type that has all the tags. */
-static void resources_write_all(struct ccm_cloud_call *call, const struct ccm_sim_params *filter)
+static int find_all(struct ccm_cloud_call *call, const struct ccm_sim_params *filter,
+                    struct found *found)
 {
     const char *type = ccm_cloud_text(call, "ResourceType", "");
     void *cursor = NULL;
     const char *id = NULL;
     void *value = NULL;
+    int r = 0;
 
-    while (ccm_strmap_next(call->cloud->lbs, &cursor, &id, &value) != 0) {
-        const struct ccm_cloud_lb *lb = value;
-        bool listeners = ccm_text_equal(type, "listener");
-        bool groups = ccm_text_equal(type, "vservergroup");
+    if (ccm_text_equal(type, "acl")) {
+        return find_plain(call->cloud, found, CCM_CLOUD_ACL, filter);
+    }
+    if (ccm_text_equal(type, "certificate")) {
+        r = find_plain(call->cloud, found, CCM_CLOUD_SERVER_CERT, filter);
+        return r < 0 ? r : find_plain(call->cloud, found, CCM_CLOUD_CA_CERT, filter);
+    }
+    while (r == 0 && ccm_strmap_next(call->cloud->lbs, &cursor, &id, &value) != 0) {
+        r = find_in_lb(found, value, type, filter);
+    }
+    return r;
+}
 
-        if (ccm_text_equal(type, "instance") && ccm_cloud_tags_fit(&lb->obj, filter)) {
-            resource_write(call, &lb->obj);
-        }
-        for (size_t i = 0; listeners && i < lb->listeners_len; i++) {
-            if (ccm_cloud_tags_fit(&lb->listeners[i]->obj, filter)) {
-                resource_write(call, &lb->listeners[i]->obj);
-            }
-        }
-        for (size_t i = 0; groups && i < lb->vgroups_len; i++) {
-            if (ccm_cloud_tags_fit(&lb->vgroups[i]->obj, filter)) {
-                resource_write(call, &lb->vgroups[i]->obj);
-            }
+static int find_named(struct ccm_cloud_call *call, const struct ccm_sim_params *ids,
+                      const struct ccm_sim_params *filter, struct found *found)
+{
+    const char *type = ccm_cloud_text(call, "ResourceType", "");
+    int r = 0;
+
+    for (size_t i = 0; i < ids->len && r == 0; i++) {
+        r = found_add(found, find_obj(call->cloud, type, ids->items[i].value), filter);
+    }
+    return r;
+}
+
+static void found_write(struct ccm_cloud_call *call, struct found *found,
+                        struct ccm_cloud_page *page)
+{
+    char token[24];
+
+    if (found->len > 1) {
+        qsort(found->items, found->len, sizeof(const struct ccm_cloud_obj *), compare_seq);
+    }
+    ccm_jsonw_open(call->out, "TagResources", '{');
+    ccm_jsonw_open(call->out, "TagResource", '[');
+    for (size_t i = 0; i < found->len; i++) {
+        /* The same id may be given twice. */
+        if ((i == 0 || found->items[i] != found->items[i - 1]) &&
+            ccm_cloud_page_takes(page, found->items[i]->seq)) {
+            resource_write(call, found->items[i]);
         }
     }
+    ccm_jsonw_close(call->out, ']');
+    ccm_jsonw_close(call->out, '}');
+    ccm_cloud_page_token(page, token, sizeof(token));
+    ccm_jsonw_str(call->out, "NextToken", token);
 }
 
 static int list_tag_resources(struct ccm_cloud_call *call)
 {
     CCM_CLEANUP(ccm_sim_params_fini) struct ccm_sim_params ids = { 0 };
     CCM_CLEANUP(ccm_sim_params_fini) struct ccm_sim_params filter = { 0 };
-    const char *type = ccm_cloud_text(call, "ResourceType", "");
+    CCM_CLEANUP(found_fini) struct found found = { 0 };
+    struct ccm_cloud_page page = { .by_token = true, .size = PAGE };
+    const char *token = ccm_cloud_text(call, "NextToken", NULL);
+    int64_t after = 0;
     int r = ccm_cloud_list(call, "ResourceId", &ids);
 
     r = r < 0 ? r : ccm_cloud_tags_read(call, &filter);
@@ -258,26 +374,16 @@ static int list_tag_resources(struct ccm_cloud_call *call)
         return ccm_cloud_fail(call, 400, "MissingParam.TagOrResourceId",
                               "The parameter Tag or ResourceId is required at least one.");
     }
-    if (ccm_cloud_has(call, "NextToken")) {
+    if (token != NULL && ccm_parse_i64(token, 1, INT64_MAX, &after) < 0) {
         return ccm_cloud_fail(call, 400, "QueryTokenNotExist",
                               "The specified NextToken does not exist.");
     }
-    ccm_jsonw_open(call->out, "TagResources", '{');
-    ccm_jsonw_open(call->out, "TagResource", '[');
-    for (size_t i = 0; i < ids.len; i++) {
-        const struct ccm_cloud_obj *obj = find_obj(call->cloud, type, ids.items[i].value);
-
-        if (obj != NULL && ccm_cloud_tags_fit(obj, &filter)) {
-            resource_write(call, obj);
-        }
+    page.after = (uint64_t)after;
+    r = ids.len > 0 ? find_named(call, &ids, &filter, &found) : find_all(call, &filter, &found);
+    if (r == 0) {
+        found_write(call, &found, &page);
     }
-    if (ids.len == 0) {
-        resources_write_all(call, &filter);
-    }
-    ccm_jsonw_close(call->out, ']');
-    ccm_jsonw_close(call->out, '}');
-    ccm_jsonw_str(call->out, "NextToken", "");
-    return 0;
+    return r;
 }
 
 #define TYPE_ROW                                                                                   \

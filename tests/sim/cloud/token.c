@@ -51,7 +51,18 @@ static int fingerprint(const struct ccm_cloud_call *call, char **ret)
 static int answer_again(struct ccm_cloud_call *call, const struct memory *memory,
                         const char *params)
 {
+    const struct ccm_cloud_manner *manner = call->action->manner;
+
     if (!ccm_text_equal(memory->params, params)) {
+        if (manner != NULL) {
+            return ccm_cloud_fail(call, 400, manner->token_code, "%s", manner->token_message);
+        }
+        if (ccm_cloud_find_action(call->cloud, CCM_CLOUD_SLB, call->action->name) !=
+            call->action) { /* ECS and VPC have a code of their own */
+            return ccm_cloud_fail(call, 400, "IdempotentParameterMismatch",
+                                  "The request uses the same client token as a previous, but "
+                                  "non-identical request.");
+        }
         return ccm_cloud_fail(call, 400, "LX_REQUEST_TOKEN_CONFLICT",
                               "The ClientToken is conflict.");
     }
@@ -62,9 +73,10 @@ static int answer_again(struct ccm_cloud_call *call, const struct memory *memory
 
 int ccm_cloud_token_run(struct ccm_cloud_call *call)
 {
+    const struct ccm_cloud_manner *manner = call->action->manner;
     CCM_CLEANUP(ccm_freep)
-    char *key =
-        ccm_text_format("%s/%s", call->action->name, ccm_cloud_text(call, "ClientToken", ""));
+    char *key = ccm_text_format("%s/%s/%s", manner == NULL ? "" : manner->name, call->action->name,
+                                ccm_cloud_text(call, "ClientToken", ""));
     CCM_CLEANUP(memory_freep) struct memory *memory = calloc(1, sizeof(*memory));
     int64_t now = ccm_clock_now_ms();
 

@@ -69,7 +69,7 @@ static int create(struct ccm_cloud_call *call)
         return r;
     }
     ccm_jsonw_str(call->out, "VServerGroupId", group->obj.id);
-    ccm_cloud_backends_write(call->out, group);
+    ccm_cloud_backends_write(call->out, group, CCM_CLOUD_BACKEND_DESCRIPTION);
     return 0;
 }
 
@@ -170,7 +170,8 @@ static int describe_one(struct ccm_cloud_call *call)
     }
     ccm_jsonw_str(call->out, "LoadBalancerId", group->lb->obj.id);
     group_write(call->out, group);
-    ccm_cloud_backends_write(call->out, group);
+    ccm_cloud_backends_write(call->out, group,
+                             CCM_CLOUD_BACKEND_IP | CCM_CLOUD_BACKEND_DESCRIPTION);
     return 0;
 }
 
@@ -197,8 +198,16 @@ static const struct ccm_cloud_param id_params[] = {
 };
 
 const struct ccm_cloud_action ccm_cloud_vgroup_actions[] = {
-    { .name = "CreateVServerGroup", .params = create_params, .region = true, .run = create },
-    { .name = "DeleteVServerGroup", .params = id_params, .region = true, .run = del },
+    { .name = "CreateVServerGroup",
+      .params = create_params,
+      .region = true,
+      .run = create,
+      .busy = "ServiceIsConfiguring" },
+    { .name = "DeleteVServerGroup",
+      .params = id_params,
+      .region = true,
+      .run = del,
+      .busy = "VServerGroupProcessing" },
     { .name = "DescribeVServerGroups", .params = list_params, .region = true, .run = describe_all },
     { .name = "DescribeVServerGroupAttribute",
       .params = id_params,

@@ -22,7 +22,9 @@ CCM_NODISCARD int ccm_cloud_backends_add(struct ccm_cloud_call *call,
                                          struct ccm_cloud_vgroup *group,
                                          const struct ccm_cloud_backend_list *list);
 
-/* "BackendServers":{"BackendServer":[..]} */
-void ccm_cloud_backends_write(struct ccm_jsonw *w, const struct ccm_cloud_vgroup *group);
+/* "BackendServers":{"BackendServer":[..]}; members: what the answer shows beyond the rest. */
+enum { CCM_CLOUD_BACKEND_IP = 1, CCM_CLOUD_BACKEND_DESCRIPTION = 2 };
+void ccm_cloud_backends_write(struct ccm_jsonw *w, const struct ccm_cloud_vgroup *group,
+                              unsigned members);
 
 #endif

@@ -1,5 +1,8 @@
+#include "vpc.h"
+
 #include "families.h"
 #include "page.h"
+#include "plain.h"
 #include "store.h"
 #include "tag.h"
 #include "util/cleanup.h"
@@ -10,23 +13,28 @@
 
 static const struct ccm_cloud_field vpc_fields[] = {
     { "CidrBlock", 's', NULL, "" },
-    { "ClassicLinkEnabled", 'b', NULL, "false" },
     { "CreationTime", 's', NULL, "2026-01-01T00:00:00Z" },
     { "Description", 's', NULL, "" },
     { "DhcpOptionsSetId", 's', NULL, "" },
     { "DhcpOptionsSetStatus", 's', NULL, "" },
     { "DnsHostnameStatus", 's', NULL, "DISABLED" },
     { "EnabledIpv6", 'b', NULL, "false" },
-    { "Ipv4GatewayId", 's', NULL, "" },
     { "Ipv6CidrBlock", 's', NULL, "" },
     { "IsDefault", 'b', NULL, "false" },
     { "OwnerId", 'n', NULL, "1000000000000001" },
     { "RegionId", 's', NULL, "" },
     { "ResourceGroupId", 's', NULL, "rg-default" },
     { "Status", 's', NULL, "Available" },
-    { "SupportIpv4Gateway", 'b', NULL, "true" },
     { "VRouterId", 's', NULL, "" },
     { "VpcName", 's', NULL, "" },
+    { 0 },
+};
+
+/* Only of a single one. */
+static const struct ccm_cloud_field vpc_one_fields[] = {
+    { "ClassicLinkEnabled", 'b', NULL, "false" },
+    { "Ipv4GatewayId", 's', NULL, "" },
+    { "SupportIpv4Gateway", 'b', NULL, "true" },
     { 0 },
 };
 
@@ -48,37 +56,7 @@ static const struct ccm_cloud_field vswitch_fields[] = {
     { 0 },
 };
 
-/* Comma list of an attribute as {"outer":{"inner":[...]}}. */
-static void list_write(struct ccm_jsonw *w, const char *outer, const char *inner, const char *list)
-{
-    const char *cursor = list;
-    const char *start = NULL;
-    size_t len = 0;
-
-    ccm_jsonw_open(w, outer, '{');
-    ccm_jsonw_open(w, inner, '[');
-    while (ccm_parse_piece(&cursor, ',', &start, &len)) {
-        char piece[64];
-
-        if (len > 0 && len < sizeof(piece)) {
-            ccm_text_copy(piece, len + 1, start);
-            ccm_jsonw_str(w, NULL, piece);
-        }
-    }
-    ccm_jsonw_close(w, ']');
-    ccm_jsonw_close(w, '}');
-}
-
-static void empty_write(struct ccm_jsonw *w, const char *outer, const char *inner)
-{
-    ccm_jsonw_open(w, outer, '{');
-    ccm_jsonw_open(w, inner, '[');
-    ccm_jsonw_close(w, ']');
-    ccm_jsonw_close(w, '}');
-}
-
-/* VPC answers spell tags differently from the others. */
-static void tags_write(struct ccm_jsonw *w, const struct ccm_cloud_obj *obj)
+void ccm_cloud_vpc_tags_write(struct ccm_jsonw *w, const struct ccm_cloud_obj *obj)
 {
     ccm_jsonw_open(w, "Tags", '{');
     ccm_jsonw_open(w, "Tag", '[');
@@ -106,7 +84,8 @@ static void ipv6_blocks_write(struct ccm_jsonw *w, const char *block)
     ccm_jsonw_close(w, '}');
 }
 
-static void vswitch_ids_write(struct ccm_jsonw *w, const struct ccm_cloud *cloud, const char *vpc)
+void ccm_cloud_vswitch_ids_write(struct ccm_jsonw *w, const struct ccm_cloud *cloud,
+                                 const char *attr, const char *wanted)
 {
     void *cursor = NULL;
     const char *id = NULL;
@@ -117,12 +96,32 @@ static void vswitch_ids_write(struct ccm_jsonw *w, const struct ccm_cloud *cloud
     while (ccm_strmap_next(cloud->vswitches, &cursor, &id, &value) != 0) {
         const struct ccm_cloud_vswitch *vswitch = value;
 
-        if (ccm_text_equal(ccm_cloud_attr(&vswitch->obj, "VpcId"), vpc)) {
+        if (ccm_text_equal(ccm_cloud_attr(&vswitch->obj, attr), wanted)) {
             ccm_jsonw_str(w, NULL, id);
         }
     }
     ccm_jsonw_close(w, ']');
     ccm_jsonw_close(w, '}');
+}
+
+int ccm_cloud_vpc_dry_run(struct ccm_cloud_call *call)
+{
+    return ccm_text_equal(ccm_cloud_text(call, "DryRun", ""), "true")
+               ? ccm_cloud_fail(call, 400, "DryRunOperation",
+                                "Request validation has been passed with DryRun flag set.")
+               : 0;
+}
+
+/* Lists that one VPC and a list of VPCs have alike. */
+static void vpc_lists_write(struct ccm_jsonw *w, const struct ccm_cloud *cloud,
+                            const struct ccm_cloud_vpc *vpc)
+{
+    ccm_cloud_write_list(w, "SecondaryCidrBlocks", "SecondaryCidrBlock",
+                         ccm_cloud_attr(&vpc->obj, "SecondaryCidrBlocks"));
+    ccm_cloud_write_list(w, "UserCidrs", "UserCidr", ccm_cloud_attr(&vpc->obj, "UserCidrs"));
+    ipv6_blocks_write(w, ccm_cloud_attr(&vpc->obj, "Ipv6CidrBlock"));
+    ccm_cloud_vswitch_ids_write(w, cloud, "VpcId", vpc->obj.id);
+    ccm_cloud_vpc_tags_write(w, &vpc->obj);
 }
 
 static int describe_vpc(struct ccm_cloud_call *call)
@@ -134,39 +133,109 @@ static int describe_vpc(struct ccm_cloud_call *call)
     if (vpc == NULL) {
         return ccm_cloud_fail(call, 404, "InvalidVpcId.NotFound", "Specified VPC does not exist.");
     }
+
+    int r = ccm_cloud_vpc_dry_run(call);
+
+    if (r < 0) {
+        return r;
+    }
     ccm_jsonw_str(w, "VpcId", vpc->obj.id);
     ccm_cloud_write_fields(w, &vpc->obj, vpc_fields);
-    list_write(w, "SecondaryCidrBlocks", "SecondaryCidrBlock",
-               ccm_cloud_attr(&vpc->obj, "SecondaryCidrBlocks"));
-    list_write(w, "UserCidrs", "UserCidr", ccm_cloud_attr(&vpc->obj, "UserCidrs"));
-    ipv6_blocks_write(w, ccm_cloud_attr(&vpc->obj, "Ipv6CidrBlock"));
-    vswitch_ids_write(w, call->cloud, vpc->obj.id);
-    empty_write(w, "AssociatedCens", "AssociatedCen");
-    empty_write(w, "AssociatedPropagationSources", "AssociatedPropagationSources");
-    empty_write(w, "CloudResources", "CloudResourceSetType");
-    tags_write(w, &vpc->obj);
+    ccm_cloud_write_fields(w, &vpc->obj, vpc_one_fields);
+    vpc_lists_write(w, call->cloud, vpc);
+    ccm_cloud_write_list(w, "AssociatedCens", "AssociatedCen", "");
+    ccm_cloud_write_list(w, "AssociatedPropagationSources", "AssociatedPropagationSources", "");
+    ccm_cloud_write_list(w, "CloudResources", "CloudResourceSetType", "");
     return 0;
 }
 
-static void vswitch_write(struct ccm_jsonw *w, const struct ccm_cloud_vswitch *vswitch)
+static void tables_write(struct ccm_jsonw *w, const struct ccm_cloud *cloud, const char *vpc)
 {
-    ccm_jsonw_open(w, NULL, '{');
+    void *cursor = NULL;
+
+    ccm_jsonw_open(w, "RouterTableIds", '{');
+    ccm_jsonw_open(w, "RouterTableIds", '[');
+    for (const struct ccm_cloud_obj *table =
+             ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE_TABLE, &cursor);
+         table != NULL; table = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE_TABLE, &cursor)) {
+        if (ccm_text_equal(ccm_cloud_attr(table, "VpcId"), vpc)) {
+            ccm_jsonw_str(w, NULL, table->id);
+        }
+    }
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+}
+
+static bool vpc_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_vpc *vpc,
+                     const struct ccm_sim_params *tags)
+{
+    static const char *const names[] = { "DhcpOptionsSetId", "ResourceGroupId", "VpcName", NULL };
+    const char *ids = ccm_cloud_text(call, "VpcId", NULL);
+
+    return ccm_cloud_params_fit(call, &vpc->obj, names) &&
+           !ccm_text_equal(ccm_cloud_text(call, "IsDefault", ""), "true") &&
+           (ids == NULL || ccm_cloud_list_has(ids, vpc->obj.id)) &&
+           ccm_cloud_tags_fit(&vpc->obj, tags);
+}
+
+static int describe_vpcs(struct ccm_cloud_call *call)
+{
+    CCM_CLEANUP(ccm_sim_params_fini) struct ccm_sim_params tags = { 0 };
+    struct ccm_cloud_page page = { 0 };
+    void *cursor = NULL;
+    const char *id = NULL;
+    void *value = NULL;
+    int r = ccm_cloud_tags_read(call, &tags);
+
+    r = r < 0 ? r : ccm_cloud_page_read(call, 1, 50, 10, &page);
+    r = r < 0 ? r : ccm_cloud_vpc_dry_run(call);
+    if (r < 0) {
+        return r;
+    }
+    ccm_jsonw_open(call->out, "Vpcs", '{');
+    ccm_jsonw_open(call->out, "Vpc", '[');
+    while (ccm_strmap_next(call->cloud->vpcs, &cursor, &id, &value) != 0) {
+        const struct ccm_cloud_vpc *vpc = value;
+
+        if (vpc_fits(call, vpc, &tags) && ccm_cloud_page_takes(&page, vpc->obj.seq)) {
+            ccm_jsonw_open(call->out, NULL, '{');
+            ccm_jsonw_str(call->out, "VpcId", vpc->obj.id);
+            ccm_jsonw_str(call->out, "CenStatus", "Detached");
+            ccm_cloud_write_fields(call->out, &vpc->obj, vpc_fields);
+            vpc_lists_write(call->out, call->cloud, vpc);
+            ccm_cloud_write_list(call->out, "NatGatewayIds", "NatGatewayIds", "");
+            tables_write(call->out, call->cloud, vpc->obj.id);
+            ccm_jsonw_close(call->out, '}');
+        }
+    }
+    ccm_jsonw_close(call->out, ']');
+    ccm_jsonw_close(call->out, '}');
+    ccm_cloud_page_write(call->out, &page);
+    return 0;
+}
+
+static void vswitch_write(struct ccm_jsonw *w, const struct ccm_cloud *cloud,
+                          const struct ccm_cloud_vswitch *vswitch)
+{
+    const struct ccm_cloud_obj *table = ccm_cloud_plain_get(
+        cloud, CCM_CLOUD_ROUTE_TABLE, ccm_cloud_attr(&vswitch->obj, "RouteTableId"));
+
     ccm_jsonw_str(w, "VSwitchId", vswitch->obj.id);
     ccm_cloud_write_fields(w, &vswitch->obj, vswitch_fields);
     ccm_jsonw_i64(w, "AvailableIpAddressCount", ccm_cloud_vswitch_available(vswitch));
     ccm_jsonw_open(w, "RouteTable", '{');
     ccm_jsonw_str(w, "RouteTableId", ccm_cloud_attr(&vswitch->obj, "RouteTableId"));
-    ccm_jsonw_str(w, "RouteTableType", "System");
+    ccm_jsonw_str(w, "RouteTableType",
+                  table == NULL ? "System" : ccm_cloud_attr(table, "RouteTableType"));
     ccm_jsonw_close(w, '}');
-    tags_write(w, &vswitch->obj);
-    ccm_jsonw_close(w, '}');
+    ccm_cloud_vpc_tags_write(w, &vswitch->obj);
 }
 
 static bool vswitch_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_vswitch *vswitch,
                          const struct ccm_sim_params *tags)
 {
     static const char *const names[] = {
-        "IsDefault", "ResourceGroupId", "RouteTableId", "VSwitchName", "VpcId", "ZoneId",
+        "ResourceGroupId", "RouteTableId", "VSwitchName", "VpcId", "ZoneId",
     };
     const char *ids = ccm_cloud_text(call, "VSwitchId", NULL);
 
@@ -177,7 +246,8 @@ static bool vswitch_fits(const struct ccm_cloud_call *call, const struct ccm_clo
             return false;
         }
     }
-    return (ids == NULL || ccm_text_equal(ids, vswitch->obj.id)) &&
+    return (ids == NULL || ccm_cloud_list_has(ids, vswitch->obj.id)) &&
+           !ccm_text_equal(ccm_cloud_text(call, "IsDefault", ""), "true") &&
            ccm_cloud_tags_fit(&vswitch->obj, tags);
 }
 
@@ -194,6 +264,10 @@ static int describe_vswitches(struct ccm_cloud_call *call)
     if (r < 0) {
         return r;
     }
+    r = ccm_cloud_vpc_dry_run(call);
+    if (r < 0) {
+        return r;
+    }
     if (!ccm_cloud_has(call, "RegionId") && !ccm_cloud_has(call, "VpcId")) {
         return ccm_cloud_fail(call, 400, "MissingParameter",
                               "The parameter RegionId or VpcId is required.");
@@ -204,7 +278,9 @@ static int describe_vswitches(struct ccm_cloud_call *call)
         const struct ccm_cloud_vswitch *vswitch = value;
 
         if (vswitch_fits(call, vswitch, &tags) && ccm_cloud_page_takes(&page, vswitch->obj.seq)) {
-            vswitch_write(call->out, vswitch);
+            ccm_jsonw_open(call->out, NULL, '{');
+            vswitch_write(call->out, call->cloud, vswitch);
+            ccm_jsonw_close(call->out, '}');
         }
     }
     ccm_jsonw_close(call->out, ']');
@@ -213,13 +289,83 @@ static int describe_vswitches(struct ccm_cloud_call *call)
     return 0;
 }
 
+static int describe_vswitch(struct ccm_cloud_call *call)
+{
+    const struct ccm_cloud_vswitch *vswitch =
+        ccm_strmap_get(call->cloud->vswitches, ccm_cloud_text(call, "VSwitchId", ""));
+    int r = 0;
+
+    if (vswitch == NULL) {
+        return ccm_cloud_fail(call, 400, "InvalidVSwitchId.NotFound",
+                              "Specified VSwitch can not found.");
+    }
+    r = ccm_cloud_vpc_dry_run(call);
+    if (r == 0) {
+        vswitch_write(call->out, call->cloud, vswitch);
+    }
+    return r;
+}
+
+static int can_allocate(struct ccm_cloud_call *call)
+{
+    const struct ccm_cloud_vswitch *vswitch =
+        ccm_strmap_get(call->cloud->vswitches, ccm_cloud_text(call, "VSwitchId", ""));
+    const char *address = ccm_cloud_text(call, "PrivateIpAddress", "");
+    struct ccm_cloud_vswitch *home = ccm_cloud_vswitch_of(call->cloud, address);
+
+    if (vswitch == NULL) {
+        return ccm_cloud_fail(call, 400, "ResourceNotFound.VSwitchId",
+                              "The specified resource vswitch is not found.");
+    }
+    if (home != vswitch) {
+        return ccm_cloud_fail(call, 400, "IllegalParam.PrivateIpAddress",
+                              "The specified PrivateIpAddress is illegal.");
+    }
+    ccm_jsonw_bool(call->out, "CanAllocate", !ccm_strmap_has(call->cloud->addresses, address));
+    return 0;
+}
+
 static const struct ccm_cloud_param vpc_params[] = {
+    { .name = "DryRun", .type = CCM_CLOUD_BOOL },
     { .name = "VpcId", .required = true },
     { .name = "IsDefault", .type = CCM_CLOUD_BOOL },
     { 0 },
 };
 
+static const struct ccm_cloud_param vpcs_params[] = {
+    { .name = "DhcpOptionsSetId" },
+    { .name = "DryRun", .type = CCM_CLOUD_BOOL },
+    { .name = "EnableIpv6", .type = CCM_CLOUD_BOOL },
+    { .name = "IsDefault", .type = CCM_CLOUD_BOOL },
+    { .name = "PageNumber", .type = CCM_CLOUD_INT, .min = 1, .max = INT32_MAX },
+    { .name = "PageSize", .type = CCM_CLOUD_INT, .min = 1, .max = 50 },
+    { .name = "ResourceGroupId" },
+    CCM_CLOUD_TAG_ROWS,
+    { .name = "VpcId" },
+    { .name = "VpcName" },
+    { .name = "VpcOwnerId", .type = CCM_CLOUD_INT },
+    { 0 },
+};
+
+static const struct ccm_cloud_param vswitch_one_params[] = {
+    { .name = "DryRun", .type = CCM_CLOUD_BOOL },
+    { .name = "VSwitchId", .required = true },
+    { 0 },
+};
+
+static const struct ccm_cloud_param can_allocate_params[] = {
+    { .name = "IpVersion",
+      .type = CCM_CLOUD_ENUM,
+      .values = "ipv4|ipv6",
+      .invalid = "PARAMETER_ILLEGAL" },
+    { .name = "PrivateIpAddress", .required = true },
+    { .name = "VSwitchId", .required = true },
+    { 0 },
+};
+
 static const struct ccm_cloud_param vswitch_params[] = {
+    { .name = "DryRun", .type = CCM_CLOUD_BOOL },
+    { .name = "EnableIpv6", .type = CCM_CLOUD_BOOL },
     { .name = "IsDefault", .type = CCM_CLOUD_BOOL },
     { .name = "PageNumber", .type = CCM_CLOUD_INT, .min = 1, .max = INT32_MAX },
     { .name = "PageSize", .type = CCM_CLOUD_INT, .min = 1, .max = 50 },
@@ -228,6 +374,7 @@ static const struct ccm_cloud_param vswitch_params[] = {
     CCM_CLOUD_TAG_ROWS,
     { .name = "VSwitchId" },
     { .name = "VSwitchName", .min = 1, .max = 128 },
+    { .name = "VSwitchOwnerId", .type = CCM_CLOUD_INT },
     { .name = "VpcId" },
     { .name = "ZoneId" },
     { 0 },
@@ -236,5 +383,11 @@ static const struct ccm_cloud_param vswitch_params[] = {
 const struct ccm_cloud_action ccm_cloud_vpc_actions[] = {
     { .name = "DescribeVpcAttribute", .params = vpc_params, .region = true, .run = describe_vpc },
     { .name = "DescribeVSwitches", .params = vswitch_params, .run = describe_vswitches },
+    { .name = "DescribeVSwitchAttributes", .params = vswitch_one_params, .run = describe_vswitch },
+    { .name = "DescribeVpcs", .params = vpcs_params, .region = true, .run = describe_vpcs },
+    { .name = "CheckCanAllocateVpcPrivateIpAddress",
+      .params = can_allocate_params,
+      .region = true,
+      .run = can_allocate },
     { 0 },
 };

@@ -1,0 +1,56 @@
+"""The speed of cloudsim: signed reads per second of one core, with many load balancers. One JSON line per figure."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from tests.support import acs, proc  # noqa: E402
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def fill(client, count):
+    return [client.slb("CreateLoadBalancer", InstanceChargeType="PayByCLCU", LoadBalancerName=f"lb-{n}")["LoadBalancerId"]
+            for n in range(count)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--load-balancers", type=int, default=10000)
+    parser.add_argument("--requests", type=int, default=200000)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="cloudsim-bench-") as folder:
+        sim = proc.Process([os.path.join(args.build, "bin", "cloudsim"), "--listen", "127.0.0.1:0", "--call-log", "1000",
+                            "--limit", f"load-balancers={args.load_balancers}"], os.path.join(folder, "cloudsim"))
+        try:
+            address = sim.wait_listening()
+            ids = fill(acs.Client(address), args.load_balancers)
+            before = cpu_seconds(sim.popen.pid)
+            start = time.monotonic()
+            subprocess.run([os.path.join(args.build, "bin", "load-cloudsim"), address.rpartition(":")[2], "4",
+                            str(args.requests)], input="\n".join(ids) + "\n", text=True, check=True,
+                           stdout=subprocess.DEVNULL)
+            wall = time.monotonic() - start
+            used = cpu_seconds(sim.popen.pid) - before
+        finally:
+            sim.stop()
+    print(json.dumps({"figure": "cloudsim-reads-per-core-second", "value": round(args.requests / used), "unit": "1/s",
+                      "load_balancers": args.load_balancers, "requests": args.requests,
+                      "wall_per_second": round(args.requests / wall)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
