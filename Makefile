@@ -4,7 +4,7 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: all build demo sandbox test check bench install format clean
+.PHONY: all build demo sandbox test check bench docs install format clean
 
 all: build
 
@@ -35,6 +35,10 @@ check:
 bench: build
 	@scripts/bootstrap.sh test
 	@/usr/bin/python3 tests/bench/bench.py --build $(BUILD)
+	@/usr/bin/python3 tests/bench/cloudsim.py --build $(BUILD)
+
+docs: build
+	@cmake --build $(BUILD) --target docs
 
 install: build
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))

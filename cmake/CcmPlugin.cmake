@@ -3,7 +3,8 @@
 # Builds the plugin NAME.so; the same function serves this tree and, through find_package(CcmPlugin), any other.
 # The version script leaves ccm_plugin as the only exported symbol, also when a static library inside carries
 # default visibility. In this tree the file goes to the plugin directory of the build tree, elsewhere to the
-# current binary directory; it is installed to LIBDIR/ccmd/plugins.
+# current binary directory; it is installed to lib/ccmd/plugins, where the daemon
+# looks by itself.
 include(GNUInstallDirs)
 
 function(ccm_add_plugin name)
@@ -35,6 +36,6 @@ function(ccm_add_plugin name)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
   if(NOT arg_NO_INSTALL)
-    install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/ccmd/plugins)
+    install(TARGETS ${name} LIBRARY DESTINATION lib/ccmd/plugins)
   endif()
 endfunction()

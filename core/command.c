@@ -29,7 +29,7 @@ int ccm_command_check_config(const struct ccm_command_args *args)
         r = -ENOEXEC;
     }
     if (r == 0) {
-        printf("%s: ok, %zu plugins\n", args->config, ccm_registry_len(setup.registry));
+        printf("%s: ok, plugins: %zu\n", args->config, ccm_registry_len(setup.registry));
     }
     return r;
 }

@@ -8,7 +8,6 @@
 
 #define CCM_DEFAULT_CONFIG "/etc/ccmd/ccmd.conf"
 
-#define CCM_DEFAULT_PLUGIN_DIR "/usr/lib/ccmd/plugins"
 
 #define CCM_COMMAND_PLUGINS_MAX 64
 

@@ -9,8 +9,9 @@ static const struct ccm_option plugin_dir = {
     .type = CCM_OPTION_PATH,
     .group = "",
     .name = "plugin_dir",
-    .fallback = "/usr/lib/ccmd/plugins",
-    .help = "Folder in which plugins are looked for by bare file name.",
+    .help = "Folder in which plugins are looked for by bare file name; empty: lib/ccmd/plugins "
+            "beside the folder of the "
+            "program, so /usr/lib/ccmd/plugins for /usr/bin/ccmd.",
 };
 
 static const struct ccm_option kubeconfig = {

@@ -1,6 +1,7 @@
 #include "command.h"
 #include "lint.h"
 #include "plugin/loader.h"
+#include "plugin_dir.h"
 #include "setup.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -109,10 +110,13 @@ static int load_folder(struct party *party, const char *folder)
 
 static int gather_files(struct party *party, const struct ccm_command_args *args)
 {
-    const char *told = args->plugin_dir == NULL ? CCM_DEFAULT_PLUGIN_DIR : args->plugin_dir;
-    CCM_CLEANUP(ccm_freep) char *folder = realpath(told, NULL);
+    CCM_CLEANUP(ccm_freep) char *told = ccm_plugin_dir(args->plugin_dir);
+    CCM_CLEANUP(ccm_freep) char *folder = told == NULL ? NULL : realpath(told, NULL);
     int r = 0;
 
+    if (told == NULL) {
+        return -ENOMEM;
+    }
     if (folder == NULL && args->plugin_dir != NULL) {
         fprintf(stderr, "%s: %s\n", told, strerror(errno));
         return -ENOENT;

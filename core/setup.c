@@ -1,5 +1,6 @@
 #include "setup.h"
 
+#include "plugin_dir.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -14,8 +15,11 @@ static char *plugin_path(const struct ccm_config *config, const struct ccm_confi
     if (plugin->file[0] == '/') {
         return ccm_text_format("%s", plugin->file);
     }
-    return ccm_text_format("%s/%s", ccm_config_string(config, NULL, "", "plugin_dir"),
-                           plugin->file);
+
+    CCM_CLEANUP(ccm_freep)
+    char *folder = ccm_plugin_dir(ccm_config_string(config, NULL, "", "plugin_dir"));
+
+    return folder == NULL ? NULL : ccm_text_format("%s/%s", folder, plugin->file);
 }
 
 /* Load one plugin and make its options known. Refusals were logged by the registry. */

@@ -11,7 +11,7 @@ set -euo pipefail
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config
     libcurl4-openssl-dev libcjson-dev libconfig-dev libssl-dev libmicrohttpd-dev libfyaml-dev uthash-dev
     libcmocka-dev zlib1g-dev python3)
-test_packages=(python3-pytest python3-kubernetes ca-certificates)
+test_packages=(python3-pytest python3-yaml python3-kubernetes ca-certificates)
 check_packages=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libasan8 libtsan2 libubsan1)
 
 case "${1:-}" in

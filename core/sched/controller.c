@@ -129,14 +129,16 @@ static void log_failure(const struct ccm_controller *controller,
                         int64_t retry_ms)
 {
     const struct ccm_log log = { .part = controller->name, .object = call->what };
-    const bool has_id = err->request_id[0] != '\0';
+    /* Most messages say it themselves. */
+    const bool has_id = err->request_id[0] != '\0' && strstr(err->message, err->request_id) == NULL;
     char retry[48] = "no retry: stopping";
 
     if (!atomic_load(&controller->stopping)) {
         (void)snprintf(retry, sizeof(retry), "retry in %" PRId64 " ms", retry_ms); /* fits */
     }
     CCM_LOG_AT(&log, level_of(err->kind), "%s: %s: %s%s%s%s; %s", call->id, kind_names[err->kind],
-               err->message, has_id ? " (request " : "", err->request_id, has_id ? ")" : "", retry);
+               err->message, has_id ? " (request " : "", has_id ? err->request_id : "",
+               has_id ? ")" : "", retry);
 }
 
 /* Failure: each key waits for itself; the log names the longest wait. */

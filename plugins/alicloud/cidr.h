@@ -2,6 +2,7 @@
 #ifndef CCM_ALICLOUD_CIDR_H
 #define CCM_ALICLOUD_CIDR_H
 
+#include "ccm/plugin.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -21,13 +22,13 @@ struct ccm_cidr {
 #define CCM_IP_TEXT 46
 
 /* 0 or -EINVAL. */
-CCM_NODISCARD int ccm_ip_parse(const char *text, struct ccm_ip *ret);
-bool ccm_ip_is_v4(const struct ccm_ip *ip);
+CCM_NODISCARD CCM_EXPORT int ccm_ip_parse(const char *text, struct ccm_ip *ret);
+CCM_EXPORT bool ccm_ip_is_v4(const struct ccm_ip *ip);
 /* Shortest usual form. */
-void ccm_ip_format(const struct ccm_ip *ip, char text[CCM_IP_TEXT]);
+CCM_EXPORT void ccm_ip_format(const struct ccm_ip *ip, char text[CCM_IP_TEXT]);
 
 /* "10.0.0.0/8", "2408::/32", or an address alone. Host bits are ignored. 0 or -EINVAL. */
-CCM_NODISCARD int ccm_cidr_parse(const char *text, struct ccm_cidr *ret);
+CCM_NODISCARD CCM_EXPORT int ccm_cidr_parse(const char *text, struct ccm_cidr *ret);
 bool ccm_cidr_contains(const struct ccm_cidr *cidr, const struct ccm_ip *ip);
 
 #endif

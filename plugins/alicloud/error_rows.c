@@ -359,6 +359,10 @@ const struct ccm_ali_error_row ccm_error_rows[] = {
     { "ShareSlbHaltSales", NULL, CCM_ALI_CLASS_REQUEST,
       "Shared load balancers are not sold any more.",
       "Set the spec annotation (slb.s1.small, for example) or charge by use." },
+    { "*", "Port must be between 1 and 65535", CCM_ALI_CLASS_REQUEST,
+      "A port of a listener or of a backend is none: a Service without node ports, or a target "
+      "port that the endpoints do not have.",
+      "Check the ports of the Service, and spec.allocateLoadBalancerNodePorts." },
     { "*", "does not support backend servers of eni type", CCM_ALI_CLASS_REQUEST,
       "A shared load balancer takes no pod addresses.",
       "Give the Service a load balancer with a specification (slb.s1.small, for example)." },

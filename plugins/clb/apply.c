@@ -2,7 +2,10 @@
 
 #include "alicloud/eni.h"
 #include "alicloud/error.h"
+#include "apply_acl.h"
 #include "apply_lb.h"
+#include "apply_listener.h"
+#include "apply_parts.h"
 #include "service/object.h"
 #include "service/owner.h"
 #include "util/cleanup.h"
@@ -17,7 +20,7 @@ struct retry {
     size_t len;
 };
 
-static int note_change(struct clb_apply *apply, int r)
+int clb_apply_note(struct clb_apply *apply, int r)
 {
     if (r < 0) {
         /* The cloud has it, our memory does not: read again next time. */
@@ -26,18 +29,40 @@ static int note_change(struct clb_apply *apply, int r)
     return 0;
 }
 
-static struct clb_group *group_of(struct clb_apply *apply, const struct clb_step *step)
+struct clb_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step)
 {
-    return step->group_id != NULL ? clb_state_group_by_id(&apply->entry->state, step->group_id)
-                                  : clb_state_group_by_name(&apply->entry->state, step->group_name);
+    const struct clb_state *state = &apply->entry->state;
+    const struct clb_group *want =
+        apply->model == NULL || step->group_name == NULL
+            ? NULL
+            : clb_state_group_by_name(&apply->model->want, step->group_name);
+
+    if (step->group_id != NULL) {
+        return clb_state_group_by_id(state, step->group_id);
+    }
+    return want != NULL && want->id != NULL ? clb_state_group_by_id(state, want->id)
+                                            : clb_state_group_by_name(state, step->group_name);
 }
 
-static int put_all(struct ccm_backends *to, const struct ccm_backends *from)
+int clb_apply_forgive(int r, const struct ccm_error *err)
+{
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND &&
+                   strcmp(err->code, "InvalidLoadBalancerId.NotFound") != 0
+               ? 0
+               : r;
+}
+
+static int put_all(struct clb_group *to, const struct ccm_backends *from, const char *description)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < from->len; i++) {
-        r = ccm_backends_put(to, &from->items[i]);
+        struct ccm_backend one = from->items[i];
+
+        one.description = ccm_text_equal(description, to->name)
+                              ? NULL
+                              : (char *)(uintptr_t)description; /* copied by put */
+        r = ccm_backends_put(&to->backends, &one);
     }
     return r;
 }
@@ -55,38 +80,39 @@ static int do_create_group(struct clb_apply *apply, const struct clb_step *step,
     }
     group = clb_state_new_group(&apply->entry->state);
     if (group == NULL) {
-        return note_change(apply, -ENOMEM);
+        return clb_apply_note(apply, -ENOMEM);
     }
     group->id = CCM_STEAL(id);
     if (clb_text_set(&group->name, step->group_name) < 0) {
-        return note_change(apply, -ENOMEM);
+        return clb_apply_note(apply, -ENOMEM);
     }
-    return note_change(apply, put_all(&group->backends, &step->backends));
+    return clb_apply_note(apply, put_all(group, &step->backends, group->name));
 }
 
 /* One call with some of a step's backends. */
 static int change_backends(struct clb_apply *apply, const struct clb_step *step,
                            const struct ccm_backends *set, struct ccm_error *err)
 {
-    struct clb_group *group = group_of(apply, step);
+    struct clb_group *group = clb_apply_group(apply, step);
+    const char *description = step->description != NULL ? step->description : group->name;
     int r;
 
     switch (step->type) {
     case CLB_STEP_ADD:
-        r = clb_api_add(&apply->call, group->id, group->name, set, err);
+        r = clb_api_add(&apply->call, group->id, description, set, err);
         break;
     case CLB_STEP_REMOVE:
-        r = clb_api_remove(&apply->call, group->id, group->name, set, err);
+        r = clb_api_remove(&apply->call, group->id, description, set, err);
         break;
     default:
-        r = clb_api_weigh(&apply->call, group->id, group->name, set, err);
+        r = clb_api_weigh(&apply->call, group->id, description, set, err);
         break;
     }
     if (r < 0) {
         return r;
     }
     if (step->type != CLB_STEP_REMOVE) {
-        return note_change(apply, put_all(&group->backends, set));
+        return clb_apply_note(apply, put_all(group, set, description));
     }
     for (size_t i = 0; i < set->len; i++) {
         ccm_backends_remove(&group->backends, &set->items[i]);
@@ -99,7 +125,7 @@ static int change_backends(struct clb_apply *apply, const struct clb_step *step,
 static int next_part(struct clb_apply *apply, const struct clb_step *step, size_t *next,
                      size_t batch, struct ccm_backends *ret)
 {
-    const struct clb_group *group = group_of(apply, step);
+    const struct clb_group *group = clb_apply_group(apply, step);
 
     while (*next < step->backends.len && ret->len < batch) {
         const struct ccm_backend *one = &step->backends.items[(*next)++];
@@ -143,74 +169,13 @@ static int change_in_batches(struct clb_apply *apply, const struct clb_step *ste
 static bool would_empty(struct clb_apply *apply, const struct clb_step *step, bool add_failed)
 {
     return add_failed && step->type == CLB_STEP_REMOVE &&
-           group_of(apply, step)->backends.len <= step->backends.len;
-}
-
-static int do_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
-{
-    struct clb_state *state = &apply->entry->state;
-    const char *group_id = group_of(apply, step)->id;
-    struct clb_listener *listener = NULL;
-    int r;
-
-    if (step->type == CLB_STEP_CREATE_LISTENER) {
-        r = clb_api_create_listener(&apply->call, state->lb.id, &step->listener, group_id, err);
-        listener = r < 0 ? NULL : clb_state_new_listener(state);
-    } else {
-        r = clb_api_update_listener(&apply->call, state->lb.id, &step->listener, group_id, err);
-        listener = r < 0 ? NULL : clb_state_listener(state, step->port, step->protocol);
-    }
-    if (r < 0) {
-        return r;
-    }
-    if (listener == NULL) {
-        return note_change(apply, -ENOMEM);
-    }
-    const bool running = step->type == CLB_STEP_UPDATE_LISTENER && step->listener.running;
-
-    r = clb_listener_copy(listener, &step->listener);
-    listener->running = running;
-    return note_change(apply, r < 0 ? r : clb_text_set(&listener->group_id, group_id));
-}
-
-static int do_start(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
-{
-    struct clb_state *state = &apply->entry->state;
-    const int r =
-        clb_api_start_listener(&apply->call, state->lb.id, step->port, step->protocol, err);
-
-    if (r == 0) {
-        clb_state_listener(state, step->port, step->protocol)->running = true;
-    }
-    return r;
-}
-
-/* Deleting what is not there is done. */
-static int forgive_not_found(int r, const struct ccm_error *err)
-{
-    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND &&
-                   strcmp(err->code, "InvalidLoadBalancerId.NotFound") != 0
-               ? 0
-               : r;
-}
-
-static int do_delete_listener(struct clb_apply *apply, const struct clb_step *step,
-                              struct ccm_error *err)
-{
-    const int r = forgive_not_found(clb_api_delete_listener(&apply->call, apply->entry->state.lb.id,
-                                                            step->port, step->protocol, err),
-                                    err);
-
-    if (r == 0) {
-        clb_state_drop_listener(&apply->entry->state, step->port, step->protocol);
-    }
-    return r;
+           clb_apply_group(apply, step)->backends.len <= step->backends.len;
 }
 
 static int do_delete_group(struct clb_apply *apply, const struct clb_step *step,
                            struct ccm_error *err)
 {
-    const int r = forgive_not_found(clb_api_delete_group(&apply->call, step->group_id, err), err);
+    const int r = clb_apply_forgive(clb_api_delete_group(&apply->call, step->group_id, err), err);
 
     if (r == 0) {
         clb_state_drop_group(&apply->entry->state, step->group_id);
@@ -223,10 +188,16 @@ static int execute(struct clb_apply *apply, const struct clb_step *step, struct 
     switch (step->type) {
     case CLB_STEP_CREATE_LB:
     case CLB_STEP_TAG:
+    case CLB_STEP_UNTAG:
+    case CLB_STEP_CHARGE:
+    case CLB_STEP_SPEC:
+    case CLB_STEP_INTERNET:
+    case CLB_STEP_PROTECT:
+    case CLB_STEP_GUARD:
     case CLB_STEP_RENAME:
     case CLB_STEP_UNPROTECT:
     case CLB_STEP_DELETE_LB:
-        return clb_apply_lb(apply, step->type, err);
+        return clb_apply_lb(apply, step, err);
     case CLB_STEP_CREATE_GROUP:
         return do_create_group(apply, step, err);
     case CLB_STEP_ADD:
@@ -235,11 +206,17 @@ static int execute(struct clb_apply *apply, const struct clb_step *step, struct 
         return change_in_batches(apply, step, err);
     case CLB_STEP_CREATE_LISTENER:
     case CLB_STEP_UPDATE_LISTENER:
-        return do_listener(apply, step, err);
     case CLB_STEP_START_LISTENER:
-        return do_start(apply, step, err);
     case CLB_STEP_DELETE_LISTENER:
-        return do_delete_listener(apply, step, err);
+    case CLB_STEP_SET_DOMAIN:
+    case CLB_STEP_CREATE_DOMAIN:
+    case CLB_STEP_DELETE_DOMAIN:
+        return clb_apply_listener(apply, step, err);
+    case CLB_STEP_CREATE_ACL:
+    case CLB_STEP_ADD_ENTRIES:
+    case CLB_STEP_REMOVE_ENTRIES:
+    case CLB_STEP_DELETE_ACL:
+        return clb_apply_acl(apply, step, err);
     case CLB_STEP_DELETE_GROUP:
         return do_delete_group(apply, step, err);
     }
@@ -253,13 +230,9 @@ static bool is_blocked(struct clb_apply *apply, const struct clb_step *step)
     case CLB_STEP_ADD:
     case CLB_STEP_REMOVE:
     case CLB_STEP_WEIGH:
-    case CLB_STEP_CREATE_LISTENER:
-    case CLB_STEP_UPDATE_LISTENER:
-        return group_of(apply, step) == NULL;
-    case CLB_STEP_START_LISTENER:
-        return clb_state_listener(&apply->entry->state, step->port, step->protocol) == NULL;
+        return clb_apply_group(apply, step) == NULL;
     default:
-        return false;
+        return clb_apply_is_blocked(apply, step);
     }
 }
 
@@ -386,6 +359,7 @@ static bool is_backend_step(const struct clb_step *step)
 static bool ends_group(const struct clb_plan *plan, size_t i)
 {
     return i + 1 == plan->len || !is_backend_step(&plan->steps[i + 1]) ||
+           !ccm_text_equal(plan->steps[i].group_id, plan->steps[i + 1].group_id) ||
            !ccm_text_equal(plan->steps[i].group_name, plan->steps[i + 1].group_name);
 }
 

@@ -1,5 +1,7 @@
 #include "apply_lb.h"
 
+#include "api_lb.h"
+#include "apply_parts.h"
 #include "service/object.h"
 #include "service/owner.h"
 #include "util/cleanup.h"
@@ -7,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,12 +27,19 @@ static uint64_t mix(uint64_t hash, const char *text)
 void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb, uint32_t attempt,
                      char ret[CLB_TOKEN_SIZE])
 {
-    uint64_t hash = mix(MIX_START, lb->name);
+    uint64_t hash = MIX_START;
     char number[16];
 
+    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        if (clb_lb_fields[i].offset != SIZE_MAX) {
+            hash = mix(hash, clb_lb_get(lb, (enum clb_lb_field_id)i));
+        }
+    }
+    for (size_t i = 0; i < lb->tags.len; i++) {
+        hash = mix(mix(hash, lb->tags.items[i].key), lb->tags.items[i].value);
+    }
     (void)snprintf(number, sizeof(number), "%" PRIu32, attempt); /* fits */
-    hash = mix(hash, lb->address_type);
-    hash = mix(hash, lb->vswitch_id);
+    hash = mix(mix(hash, lb->vpc_id), lb->protect ? "on" : "off");
     hash = mix(hash, ccm_object_label(&service->meta, CCM_LIFE_LB_LABEL));
     hash = mix(hash, number);
     (void)snprintf(ret, CLB_TOKEN_SIZE, "ccm-%.40s-%016" PRIx64, service->meta.uid,
@@ -52,7 +62,8 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
 {
     const size_t count = vswitch_count(apply->clb);
 
-    if (!ccm_text_equal(lb->address_type, "intranet") || lb->vswitch_id != NULL) {
+    if (!ccm_text_equal(lb->address_type, "intranet") || lb->vswitch_id != NULL ||
+        ccm_text_equal(lb->network_type, "classic")) {
         return 0;
     }
     if (count == 0) {
@@ -81,6 +92,8 @@ static int create_once(struct clb_apply *apply, const struct clb_lb *want, struc
     if (r == 0) {
         clb_lb_fini(&apply->entry->state.lb);
         apply->entry->state.lb = made;
+        apply->entry->state.listeners_known = true;
+        apply->entry->state.groups_known = true;
         memset(&made, 0, sizeof(made));
         return 0;
     }
@@ -122,52 +135,91 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
     return ccm_error_wrap(err, -ENOSPC, "get available vswitch id error: no available vsw found");
 }
 
+/* What the configuration adds to what the Service asks for. */
+static int complete(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
+{
+    struct ccm_ali *ali = apply->clb->ali;
+    const bool intranet = ccm_text_equal(want->address_type, "intranet");
+
+    if (!intranet && clb_text_set(&want->vswitch_id, NULL) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if ((intranet && clb_text_set(&want->vpc_id, ccm_ali_vpc_id(ali)) < 0) ||
+        (want->resource_group == NULL &&
+         clb_text_set(&want->resource_group, ccm_ali_resource_group_id(ali)) < 0)) {
+        return ccm_error_nomem(err);
+    }
+    if (ccm_text_equal(want->charge_type, "PayBySpec") && want->spec == NULL &&
+        clb_text_set(&want->spec, "slb.s1.small") < 0) {
+        return ccm_error_nomem(err);
+    }
+    return pick_vswitch(apply, want, err);
+}
+
 static int create(struct clb_apply *apply, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb want = { 0 };
-    const struct clb_lb *asked = &apply->model->want.lb;
     int r;
 
-    if (clb_text_set(&want.name, asked->name) < 0 ||
-        clb_text_set(&want.address_type, asked->address_type) < 0 ||
-        clb_text_set(&want.vswitch_id, asked->vswitch_id) < 0) {
+    if (clb_lb_copy(&want, &apply->model->want.lb) < 0) {
         return ccm_error_nomem(err);
     }
     apply->call.priority = CCM_ALI_PRIO_NEW;
-    r = pick_vswitch(apply, &want, err);
+    r = complete(apply, &want, err);
     if (r == 0) {
         r = create_once(apply, &want, err);
     }
-    if (r < 0 && !apply->model->vswitch_told &&
+    if (r < 0 && (apply->model->told >> CLB_LB_VSWITCH & 1U) == 0 &&
         strcmp(err->code, "VSwitchAvailableIpNotExist") == 0) {
         r = create_elsewhere(apply, &want, err);
     }
     return r;
 }
 
-static int tag_lb(struct clb_apply *apply, struct ccm_error *err)
+static void tags_text(const struct clb_tags *tags, struct ccm_buf *text)
 {
-    struct clb_lb *lb = &apply->entry->state.lb;
-    char tag[CCM_OWNER_LB_NAME];
-
-    ccm_owner_lb_name(&apply->service->meta, tag);
-
-    const int r = clb_api_tag_lb(&apply->call, lb->id, tag, err);
-
-    lb->untagged = r < 0;
-    return r;
+    for (size_t i = 0; i < tags->len; i++) {
+        ccm_buf_addf(text, "%s%s=%s", i == 0 ? "" : ",", tags->items[i].key, tags->items[i].value);
+    }
 }
 
-static int rename_lb(struct clb_apply *apply, struct ccm_error *err)
+static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
     struct clb_lb *lb = &apply->entry->state.lb;
-    const char *name = apply->model->want.lb.name;
-    const int r = clb_api_rename_lb(&apply->call, lb->id, name, err);
+    const int r = clb_api_tag_lb(&apply->call, lb->id, &step->tags, err);
 
-    if (r == 0 && clb_text_set(&lb->name, name) < 0) {
-        apply->entry->valid = false;
+    if (r < 0) {
+        tags_text(&step->tags, &text);
+        return ccm_error_wrap(err, r, "error to tag slb id [%s] with tags %s", lb->id,
+                              ccm_buf_str(&text));
     }
-    return r;
+    if (clb_tags_get(&step->tags, CLB_TAG_OWNER) != NULL) {
+        lb->untagged = false;
+    }
+    for (size_t i = 0; i < step->tags.len; i++) {
+        if (clb_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value) < 0) {
+            return clb_apply_note(apply, -ENOMEM);
+        }
+    }
+    return 0;
+}
+
+static int untag_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
+    struct clb_lb *lb = &apply->entry->state.lb;
+    const int r = clb_api_untag_lb(&apply->call, lb->id, &step->tags, err);
+
+    if (r < 0) {
+        tags_text(&step->tags, &text);
+        return ccm_error_wrap(err, r, "error to untag slb id [%s] with tags %s", lb->id,
+                              ccm_buf_str(&text));
+    }
+    for (size_t i = 0; i < step->tags.len; i++) {
+        clb_tags_remove(&lb->tags, step->tags.items[i].key);
+    }
+    return 0;
 }
 
 static bool is_lb_gone(const struct ccm_error *err)
@@ -189,7 +241,7 @@ static int delete_lb(struct clb_apply *apply, struct ccm_error *err)
 
 static int unprotect(struct clb_apply *apply, struct ccm_error *err)
 {
-    const int r = clb_api_unprotect_lb(&apply->call, apply->entry->state.lb.id, err);
+    const int r = clb_api_protect_lb(&apply->call, apply->entry->state.lb.id, "off", err);
 
     if (r < 0 && !is_lb_gone(err)) {
         return r;
@@ -198,18 +250,74 @@ static int unprotect(struct clb_apply *apply, struct ccm_error *err)
     return 0;
 }
 
-int clb_apply_lb(struct clb_apply *apply, enum clb_step_type type, struct ccm_error *err)
+/* Send one attribute's change; ret_row and ret_row2 are what it set, CLB_LB_FIELD_COUNT = none. */
+static int send_change(struct clb_apply *apply, const struct clb_step *step,
+                       enum clb_lb_field_id *ret_row, enum clb_lb_field_id *ret_row2,
+                       struct ccm_error *err)
 {
-    switch (type) {
+    struct clb_call *call = &apply->call;
+    const char *id = apply->entry->state.lb.id;
+
+    *ret_row2 = CLB_LB_FIELD_COUNT;
+    switch (step->type) {
+    case CLB_STEP_CHARGE:
+        *ret_row = CLB_LB_CHARGE;
+        *ret_row2 = CLB_LB_SPEC;
+        return clb_api_charge_lb(call, id, step->value, step->extra, err);
+    case CLB_STEP_SPEC:
+        *ret_row = CLB_LB_SPEC;
+        return clb_api_spec_lb(call, id, step->value, err);
+    case CLB_STEP_INTERNET:
+        *ret_row = CLB_LB_TRAFFIC_CHARGE;
+        *ret_row2 = CLB_LB_BANDWIDTH;
+        return clb_api_internet_lb(call, id, step->value, step->extra, err);
+    case CLB_STEP_GUARD:
+        *ret_row = CLB_LB_MODIFICATION;
+        return clb_api_guard_lb(call, id, step->value, err);
+    case CLB_STEP_PROTECT:
+        *ret_row = CLB_LB_PROTECT;
+        return clb_api_protect_lb(call, id, step->value, err);
+    default:
+        *ret_row = CLB_LB_NAME;
+        return clb_api_rename_lb(call, id, step->value, err);
+    }
+}
+
+static int change_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    struct clb_lb *lb = &apply->entry->state.lb;
+    enum clb_lb_field_id row = CLB_LB_FIELD_COUNT;
+    enum clb_lb_field_id row2 = CLB_LB_FIELD_COUNT;
+    int r = send_change(apply, step, &row, &row2, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (row == CLB_LB_PROTECT) {
+        lb->protect = ccm_text_equal(step->value, "on");
+        return 0;
+    }
+    r = clb_lb_set(lb, row, step->value);
+    if (r == 0 && row2 != CLB_LB_FIELD_COUNT && step->extra != NULL) {
+        r = clb_lb_set(lb, row2, step->extra);
+    }
+    return clb_apply_note(apply, r);
+}
+
+int clb_apply_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    switch (step->type) {
     case CLB_STEP_CREATE_LB:
         return create(apply, err);
     case CLB_STEP_TAG:
-        return tag_lb(apply, err);
-    case CLB_STEP_RENAME:
-        return rename_lb(apply, err);
+        return tag_lb(apply, step, err);
+    case CLB_STEP_UNTAG:
+        return untag_lb(apply, step, err);
     case CLB_STEP_UNPROTECT:
         return unprotect(apply, err);
-    default:
+    case CLB_STEP_DELETE_LB:
         return delete_lb(apply, err);
+    default:
+        return change_lb(apply, step, err);
     }
 }

@@ -4,7 +4,7 @@
 
 #include "apply.h"
 
-CCM_NODISCARD int clb_apply_lb(struct clb_apply *apply, enum clb_step_type type,
+CCM_NODISCARD int clb_apply_lb(struct clb_apply *apply, const struct clb_step *step,
                                struct ccm_error *err);
 
 #endif

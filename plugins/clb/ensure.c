@@ -1,35 +1,37 @@
 #include "pass.h"
 
 #include "annotations.h"
+#include "audit.h"
+#include "inventory.h"
 #include "read.h"
+#include "read_listeners.h"
 #include "service/hash.h"
 #include "service/object.h"
+#include "tell.h"
+#include "unserved.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WHAT   "Error syncing load balancer"
 #define FAILED "SyncLoadBalancerFailed"
 
+#define POLL_MS 10000 /* then doubling, 32 times as long at most */
+
 /* --- before any write --- */
 
-/* Fields of the specification that a person may rely on and that nothing here acts on. */
 static void tell_fields(struct clb_pass *pass)
 {
-    const struct ccm_service *service = pass->service;
-
-    clb_pass_say(pass, true, "ranges", "UnsupportedField",
-                 service->source_range_count == 0
-                     ? ""
-                     : "spec.loadBalancerSourceRanges has no effect: the load balancer accepts "
-                       "connections from everywhere");
-    clb_pass_say(pass, true, "ip", "UnsupportedField",
-                 service->load_balancer_ip[0] == '\0'
-                     ? ""
-                     : "spec.loadBalancerIP has no effect: the cloud chooses the address");
+    for (const struct clb_unserved *field = clb_unserved; field->topic != NULL; field++) {
+        clb_pass_say(pass, true, field->topic, "UnsupportedField",
+                     (pass->clb->extras & field->unless) == 0 && field->is_set(pass->service)
+                         ? field->text
+                         : "");
+    }
 }
 
 static int check(struct clb_pass *pass, struct ccm_error *err)
@@ -88,39 +90,6 @@ static void resolved_list_fini(struct resolved_list *list)
     free(list->items);
 }
 
-/* What a person should know about the backends, once per change. */
-static void tell_backends(struct clb_pass *pass, const struct clb_model *model,
-                          const struct resolved_list *resolved)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf foreign = { .max = 800 };
-    const char *none = "";
-    const char *hold = "";
-
-    for (size_t i = 0; i < resolved->count; i++) {
-        const struct ccm_resolved *one = &resolved->items[i];
-
-        if (one->invalid.len > 0) {
-            ccm_buf_addf(&invalid, "%sNot sync pods [%s] whose eni is invalid",
-                         invalid.len == 0 ? "" : "; ", ccm_buf_str(&one->invalid));
-        }
-        if (one->foreign.len > 0) {
-            ccm_buf_addf(&foreign, "%sNot sync pods [%s] whose ip is not in vpc cidrs",
-                         foreign.len == 0 ? "" : "; ", ccm_buf_str(&one->foreign));
-        }
-        if (model->want.groups[i].backends.len == 0) {
-            none = "There are no available nodes for LoadBalancer";
-        }
-        if (model->want.groups[i].hold) {
-            hold = "All nodes turned NotReady at once: the present backends are kept";
-        }
-    }
-    clb_pass_say(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
-    clb_pass_say(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
-    clb_pass_say(pass, false, "none", "UnAvailableLoadBalancer", hold[0] == '\0' ? none : "");
-    clb_pass_say(pass, true, "hold", "SkipSyncBackends", hold);
-}
-
 static int build(struct clb_pass *pass, const struct snapshot *snapshot, struct clb_model *model,
                  struct ccm_error *err)
 {
@@ -131,8 +100,10 @@ static int build(struct clb_pass *pass, const struct snapshot *snapshot, struct 
         .node_count = snapshot->node_count,
         .slices = snapshot->slices,
         .slice_count = snapshot->slice_count,
+        .accepted = pass->readiness.accepted,
         .cluster_id = ccm_ali_cluster_id(pass->clb->ali),
         .default_eni = pass->clb->default_eni,
+        .extras = pass->clb->extras,
     };
     int r = clb_model_begin(model, &in, &pass->problems, err);
 
@@ -149,29 +120,96 @@ static int build(struct clb_pass *pass, const struct snapshot *snapshot, struct 
     if (r < 0) {
         return r;
     }
+    for (size_t i = 0; i < resolved.count; i++) {
+        ccm_buf_addf(&pass->invalid, "%s%s", pass->invalid.len == 0 ? "" : ",",
+                     ccm_buf_str(&resolved.items[i].invalid));
+    }
     clb_model_finish(model, resolved.items);
-    tell_backends(pass, model, &resolved);
+    clb_tell_backends(pass, model, resolved.items);
     return 0;
 }
 
 /* --- actual state --- */
 
-static int fill(struct clb_pass *pass, bool *ret_fresh, struct ccm_error *err)
+/* Whether there is an answer to all that the annotations ask. */
+static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
+{
+    for (size_t i = 0; lb->partial && i < CLB_LB_FIELD_COUNT; i++) {
+        if ((model->told >> i & 1U) != 0 && clb_lb_fields[i].offset != SIZE_MAX &&
+            clb_lb_get(lb, (enum clb_lb_field_id)i) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Ids are given by the cloud: one that does not exist will not exist later either. */
+static int read_reused(struct clb_pass *pass, struct clb_call *call, const char *id,
+                       struct ccm_error *err)
+{
+    const int r = clb_read_lb_by_id(call, pass->service, id, &pass->entry->state.lb, err);
+
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
+        err->kind = CCM_ERROR_TERMINAL;
+    }
+    return r;
+}
+
+static int read_lb(struct clb_pass *pass, struct clb_call *call, const struct clb_model *model,
+                   bool *ret_fresh, struct ccm_error *err)
+{
+    struct clb_entry *entry = pass->entry;
+    struct clb_lb *lb = &entry->state.lb;
+
+    *ret_fresh = false;
+    if (!entry->valid || lb->id == NULL || (entry->gone && entry->shared == NULL)) {
+        clb_entry_drop(entry);
+        if (!model->reused && !pass->audit &&
+            clb_inventory_take(pass->clb, pass->service, &entry->state)) {
+            return 0;
+        }
+        *ret_fresh = true;
+        return model->reused ? read_reused(pass, call, model->want.lb.id, err)
+                             : clb_read_lb(call, pass->service, lb, err);
+    }
+    return knows_enough(lb, model) ? 0 : clb_read_lb_by_id(call, pass->service, lb->id, lb, err);
+}
+
+static int fill(struct clb_pass *pass, const struct clb_model *model, bool *ret_fresh,
+                struct ccm_error *err)
 {
     struct clb_entry *entry = pass->entry;
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
-    int r;
+    const struct clb_need need = {
+        .want = &model->want,
+        .listeners = clb_model_has_listeners(model),
+        .scan = model->reused && !pass->known,
+    };
+    int r = read_lb(pass, &call, model, ret_fresh, err);
 
-    *ret_fresh = false;
-    if (entry->valid && !entry->gone && entry->state.lb.id != NULL) {
-        return 0;
-    }
-    clb_entry_drop(entry);
     entry->gone = false;
-    r = clb_read(&call, pass->service, &entry->state, err);
     entry->valid = r == 0;
-    *ret_fresh = true;
+    if (r == 0 && model->reused) {
+        r = clb_check_reuse(pass, model, &call, err);
+    }
+    if (r < 0 || entry->state.lb.id == NULL) {
+        return r;
+    }
+    entry->used = true;
+    r = clb_read_parts(&call, pass->service, &need, &entry->state, err);
+    entry->valid = r == 0;
     return r;
+}
+
+/* Domain extensions and access lists, as far as the Service asks for them. */
+static int fill_details(struct clb_pass *pass, const struct clb_model *model, struct ccm_error *err)
+{
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+
+    return clb_model_has_listeners(model)
+               ? clb_read_details(&call, pass->service, &model->want, pass->clb->extras,
+                                  &pass->entry->state, err)
+               : 0;
 }
 
 /* Whether a missing load balancer may be made. */
@@ -208,8 +246,11 @@ static int walk(struct clb_pass *pass, const struct clb_model *model, bool fresh
         .have = &pass->entry->state,
         .service = pass->service,
         .cluster_id = ccm_ali_cluster_id(pass->clb->ali),
+        .applied = pass->entry->applied_known ? &pass->entry->applied : NULL,
         .batch = atomic_load(&pass->clb->batch),
+        .fresh = fresh,
     };
+    const size_t known = pass->problems.count;
     struct clb_apply apply = {
         .call = clb_pass_call(pass, is_new ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_SPEC),
         .clb = pass->clb,
@@ -223,9 +264,17 @@ static int walk(struct clb_pass *pass, const struct clb_model *model, bool fresh
     if (clb_plan_ensure(&plan, &in, &pass->problems) < 0) {
         return ccm_error_nomem(err);
     }
+    const bool refused = pass->problems.count > known;
     const int r = clb_apply_run(&apply, &plan);
 
+    if (refused && !fresh) {
+        pass->entry->valid = false; /* our picture may have been wrong: look again soon */
+    }
     pass->writes += apply.writes;
+    if (pass->audit && apply.writes > 0 && r == 0 && pass->problems.count == known) {
+        clb_audit_tell(pass, &plan);
+    }
+    pass->entry->used = pass->entry->used || pass->entry->state.lb.id != NULL;
     return r < 0 && pass->problems.count == 0 ? r : 0; /* problems are reported by the caller */
 }
 
@@ -233,6 +282,9 @@ static bool serves(const struct clb_pass *pass, const struct clb_model *model)
 {
     const struct clb_state *have = &pass->entry->state;
 
+    if (!clb_model_has_listeners(model)) {
+        return have->lb.id != NULL;
+    }
     for (size_t i = 0; have->lb.id != NULL && i < model->want.listener_count; i++) {
         const struct clb_listener *listener = clb_state_listener(
             have, model->want.listeners[i].port, model->want.listeners[i].protocol);
@@ -244,24 +296,48 @@ static bool serves(const struct clb_pass *pass, const struct clb_model *model)
     return have->lb.id != NULL && model->want.listener_count == 0;
 }
 
+/* What the status shows, as long as no hostname takes its place. */
+static const char *addresses(struct clb_pass *pass, const struct clb_model *model)
+{
+    struct clb_lb *lb = &pass->entry->state.lb;
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (!model->show_eip) {
+        clb_pass_say(pass, true, "eip", "", "");
+        return lb->address;
+    }
+    if (lb->eips == NULL && clb_read_eips(&call, lb, &err) == 0 && lb->eips == NULL) {
+        (void)ccm_error_set(&err, 0, CCM_ERROR_NOT_FOUND,
+                            "slb %s has no eip, svc external ip cannot be set to eip address",
+                            lb->id); /* the result is the argument */
+    }
+    if (lb->eips != NULL) {
+        clb_pass_say(pass, true, "eip", "", "");
+        return lb->eips;
+    }
+    pass->clb->host->log(pass->clb->host, CCM_LEVEL_WARN, pass->service->meta.key, "%s",
+                         err.message);
+    clb_pass_say(pass, true, "eip", "FailedSetEIPAddress",
+                 "get eip error, set external ip to slb ip");
+    return lb->address;
+}
+
 /* Address and id as soon as one port serves; the hash only after a complete success. */
 static int publish(struct clb_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
-    const struct clb_lb *lb = &pass->entry->state.lb;
-    char hash[CCM_HASH_TEXT];
     bool written = false;
-    int r = ccm_hash_service(pass->service, hash);
+    int r;
 
-    if (r < 0) {
-        return ccm_error_nomem(err);
-    }
     if (!serves(pass, model)) {
         return 0;
     }
     const struct ccm_life_state state = {
-        .hash = pass->problems.count == 0 ? hash : NULL,
-        .lb_id = lb->id,
-        .ip = lb->address,
+        .hash = pass->problems.count == 0 ? pass->hash : NULL,
+        .lb_id = pass->entry->state.lb.id,
+        .ip = addresses(pass, model),
+        .hostname = model->hostname,
+        .ip_mode = pass->clb->ip_mode,
     };
 
     r = ccm_life_publish(&pass->clb->life, pass->req, pass->service, &state, &written, err);
@@ -269,8 +345,26 @@ static int publish(struct clb_pass *pass, const struct clb_model *model, struct 
         return clb_pass_fail(pass, "FailedUpdateStatus", "Error updating load balancer status", r,
                              err);
     }
-    pass->hashed = state.hash != NULL &&
-                   !ccm_text_equal(ccm_object_label(&pass->service->meta, CCM_HASH_LABEL), hash);
+    pass->hashed = state.hash != NULL && !pass->known;
+    return 0;
+}
+
+/* Pods whose readiness waits for us; those that are not so far are looked at again, since no change
+ * of a slice will announce them. */
+static int tell_pods(struct clb_pass *pass, struct ccm_error *err)
+{
+    uint32_t *polls = &pass->entry->polls;
+    const int r = ccm_readiness_tell(&pass->readiness, ccm_buf_str(&pass->invalid), err);
+
+    if (r < 0) {
+        return clb_pass_fail(pass, "FailedUpdateReadinessGate",
+                             "Error updating pod readiness gates for service", r, err);
+    }
+    clb_pass_say(pass, true, "FailedUpdateReadinessGate", "", "");
+    *polls = pass->readiness.waiting ? *polls + 1 : 0;
+    if (pass->readiness.waiting) {
+        pass->requeue_ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
+    }
     return 0;
 }
 
@@ -300,6 +394,19 @@ static void succeed(struct clb_pass *pass)
     }
 }
 
+/* The additional tags that are on the load balancer because of us. After a restart the label tells
+ * that all that is wanted was done. */
+static int remember_tags(struct clb_pass *pass, const struct clb_model *model)
+{
+    struct clb_entry *entry = pass->entry;
+
+    if (entry->applied_known || !pass->known) {
+        return 0;
+    }
+    entry->applied_known = true;
+    return clb_tags_copy(&entry->applied, &model->want.lb.tags);
+}
+
 static int sync(struct clb_pass *pass, struct clb_model *model, const struct snapshot *snapshot,
                 struct ccm_error *err)
 {
@@ -307,10 +414,17 @@ static int sync(struct clb_pass *pass, struct clb_model *model, const struct sna
     int r = build(pass, snapshot, model, err);
 
     if (r == 0) {
-        r = fill(pass, &fresh, err);
+        r = fill(pass, model, &fresh, err);
     }
     if (r == 0) {
         r = check_create(pass, model, err);
+    }
+    if (r == 0) {
+        r = fill_details(pass, model, err);
+    }
+    if (r == 0) {
+        clb_model_check_groups(model, &pass->entry->state, &pass->problems);
+        r = remember_tags(pass, model) < 0 ? ccm_error_nomem(err) : 0;
     }
     if (r == 0) {
         r = walk(pass, model, fresh, err);
@@ -327,6 +441,11 @@ int clb_ensure(struct clb_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
+    if (ccm_hash_service(pass->service, pass->hash) < 0) {
+        return ccm_error_nomem(err);
+    }
+    pass->known =
+        ccm_text_equal(ccm_object_label(&pass->service->meta, CCM_HASH_LABEL), pass->hash);
     r = ccm_life_add_finalizer(&pass->clb->life, pass->req, pass->service, err);
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         return 0; /* deleted meanwhile, and nothing was made yet */
@@ -335,8 +454,15 @@ int clb_ensure(struct clb_pass *pass, struct ccm_error *err)
         return clb_pass_fail(pass, "FailedAddFinalizer", "Error adding finalizer", r, err);
     }
     r = snapshot_take(&snapshot, pass, err);
+    if (r == 0 && ccm_readiness_look(&pass->readiness, snapshot.slices, snapshot.slice_count,
+                                     &pass->entry->gateless) < 0) {
+        r = ccm_error_nomem(err);
+    }
     if (r == 0) {
         r = sync(pass, &model, &snapshot, err);
+    }
+    if (r == 0 && pass->problems.count == 0) {
+        r = tell_pods(pass, err);
     }
     if (r == 0) {
         r = publish(pass, &model, err);
@@ -348,5 +474,10 @@ int clb_ensure(struct clb_pass *pass, struct ccm_error *err)
         return clb_pass_fail_all(pass, FAILED, WHAT, err);
     }
     succeed(pass);
+    clb_tell_model(pass, &model);
+    pass->entry->applied_known = true;
+    if (clb_tags_copy(&pass->entry->applied, &model.want.lb.tags) < 0) {
+        return ccm_error_nomem(err);
+    }
     return check_invalid(&model, err);
 }

@@ -11,27 +11,51 @@
 #define L7   (1U << CLB_HTTP | 1U << CLB_HTTPS)
 #define ANY_ (L4 | L7)
 
+#define HTTP  (1U << CLB_HTTP)
+#define HTTPS (1U << CLB_HTTPS)
+
+#define TOP    CLB_FIELD_TOP
+#define ZERO   CLB_FIELD_ZERO
+#define CREATE CLB_FIELD_CREATE
+
 const struct clb_field clb_fields[] = {
-    { "Scheduler", NULL, ANY_, true, false },
-    { "Bandwidth", NULL, L4 | 1U << CLB_HTTPS, true, false },
-    { "AclId", NULL, ANY_, true, false },
-    { "AclType", NULL, ANY_, true, false },
-    { "AclStatus", NULL, ANY_, true, false },
-    { "HealthCheckConnectPort", NULL, ANY_, false, false },
-    { "HealthCheckInterval", "healthCheckInterval", L4, false, false },
-    { "HealthyThreshold", NULL, ANY_, false, false },
-    { "UnhealthyThreshold", NULL, ANY_, false, false },
-    { "HealthCheckConnectTimeout", NULL, L4, false, false },
-    { "HealthCheckSwitch", NULL, L4, false, false },
-    { "HealthCheckHttpCode", NULL, TCP | L7, false, false },
-    { "HealthCheckURI", NULL, TCP | L7, false, false },
-    { "HealthCheckType", NULL, TCP, false, false },
-    { "HealthCheckDomain", NULL, TCP | L7, false, false },
-    { "PersistenceTimeout", NULL, TCP, false, true },
-    { "EstablishedTimeout", NULL, TCP, false, false },
-    { "ConnectionDrain", NULL, L4, false, false },
-    { "ConnectionDrainTimeout", NULL, L4, false, false },
-    { "ProxyProtocolV2Enabled", NULL, L4, false, false },
+    { "Scheduler", NULL, NULL, ANY_, TOP },
+    { "Bandwidth", NULL, NULL, L4 | HTTPS, TOP },
+    { "AclId", NULL, NULL, ANY_, TOP },
+    { "AclType", NULL, NULL, ANY_, TOP },
+    { "AclStatus", NULL, NULL, ANY_, TOP },
+    { "HealthCheckConnectPort", NULL, NULL, ANY_, 0 },
+    { "HealthCheckInterval", "healthCheckInterval", NULL, ANY_, 0 },
+    { "HealthyThreshold", NULL, NULL, ANY_, 0 },
+    { "UnhealthyThreshold", NULL, NULL, ANY_, 0 },
+    { "HealthCheckConnectTimeout", NULL, NULL, L4, 0 },
+    { "HealthCheckSwitch", NULL, "HealthCheck", L4, 0 },
+    { "HealthCheck", NULL, NULL, L7, 0 },
+    { "HealthCheckTimeout", NULL, NULL, L7, 0 },
+    { "HealthCheckMethod", NULL, NULL, L7, 0 },
+    { "HealthCheckHttpCode", NULL, NULL, TCP | L7, 0 },
+    { "HealthCheckURI", NULL, NULL, TCP | L7, 0 },
+    { "HealthCheckType", NULL, NULL, TCP, 0 },
+    { "HealthCheckDomain", NULL, NULL, TCP | L7, 0 },
+    { "PersistenceTimeout", NULL, NULL, TCP, ZERO },
+    { "EstablishedTimeout", NULL, NULL, TCP, 0 },
+    { "ConnectionDrain", NULL, NULL, L4, 0 },
+    { "ConnectionDrainTimeout", NULL, NULL, L4, 0 },
+    { "ProxyProtocolV2Enabled", NULL, NULL, L4, 0 },
+    { "StickySession", NULL, NULL, L7, 0 },
+    { "StickySessionType", NULL, NULL, L7, 0 },
+    { "CookieTimeout", NULL, NULL, L7, 0 },
+    { "Cookie", NULL, NULL, L7, 0 },
+    { "XForwardedFor_proto", NULL, NULL, L7, 0 },
+    { "XForwardedFor_SLBPORT", NULL, NULL, L7, 0 },
+    { "XForwardedFor_ClientSrcPort", NULL, NULL, L7, 0 },
+    { "IdleTimeout", NULL, NULL, L7, 0 },
+    { "RequestTimeout", NULL, NULL, L7, 0 },
+    { "ServerCertificateId", NULL, NULL, HTTPS, 0 },
+    { "EnableHttp2", NULL, NULL, HTTPS, 0 },
+    { "TLSCipherPolicy", NULL, NULL, HTTPS, 0 },
+    { "ListenerForward", NULL, NULL, HTTP, CREATE },
+    { "ForwardPort", NULL, NULL, HTTP, CREATE },
 };
 const size_t clb_field_count = CCM_ARRAY_LEN(clb_fields);
 
@@ -53,6 +77,13 @@ bool clb_field_applies(const struct clb_field *field, enum clb_protocol protocol
     return (field->protocols >> protocol & 1U) != 0;
 }
 
+const char *clb_field_create_name(const struct clb_field *field, enum clb_protocol protocol)
+{
+    const bool l4 = protocol == CLB_TCP || protocol == CLB_UDP;
+
+    return field->create_name != NULL && l4 ? field->create_name : field->name;
+}
+
 const char *clb_protocol_name(enum clb_protocol protocol)
 {
     return lower_names[protocol];
@@ -61,6 +92,11 @@ const char *clb_protocol_name(enum clb_protocol protocol)
 const char *clb_protocol_upper(enum clb_protocol protocol)
 {
     return upper_names[protocol];
+}
+
+bool clb_protocol_clash(enum clb_protocol a, enum clb_protocol b)
+{
+    return (a == CLB_UDP) == (b == CLB_UDP);
 }
 
 enum clb_protocol clb_protocol_parse(const char *text)

@@ -16,8 +16,10 @@ struct clb_model_input {
     size_t node_count;
     const struct ccm_object *const *slices;
     size_t slice_count;
+    const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
     const char *cluster_id;
     bool default_eni;
+    unsigned extras; /* CLB_EXTRA_* */
 };
 
 struct clb_model {
@@ -25,11 +27,22 @@ struct clb_model {
     struct ccm_candidates *sets; /* sets[i] belongs to want.groups[i] */
     struct ccm_node_table nodes; /* sets borrow from it */
     bool incomplete;             /* a port failed: unneeded groups are not cleaned up */
-    bool name_told;              /* annotations that hold for an existing load balancer */
-    bool address_type_told;
-    bool vswitch_told;
+    unsigned told;        /* 1 << enum clb_lb_field_id: holds for an existing load balancer */
+    bool reused;          /* it is somebody else's load balancer, want.lb.id says which */
+    bool override;        /* manage listeners of a reused one */
+    bool preserve;        /* keep it when the Service goes */
+    bool show_eip;        /* in the status */
+    const char *hostname; /* in the status; borrowed, "" = none */
     bool keep_weights;
+    struct ccm_weight_rule weight;
+    bool ipv6; /* backends */
 };
+
+/* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.
+ * 0 or -ENOMEM. */
+CCM_NODISCARD int clb_model_lb(struct clb_model *model, const struct ccm_service *service);
+/* Whether listeners are ours to manage. */
+bool clb_model_has_listeners(const struct clb_model *model);
 
 /*
  * Build all but the backends. The annotations were checked before (clb_annotations_check). What is
@@ -38,6 +51,13 @@ struct clb_model {
  */
 CCM_NODISCARD int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
                                   struct ccm_problems *problems, struct ccm_error *err);
+
+/*
+ * Compare chosen groups (annotation vgroup-port) with what is there: one that does not exist, or
+ * that a controller made, is a problem of its ports, which are left as they are then.
+ */
+void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
+                            struct ccm_problems *problems);
 
 /* Move the resolved backends in; resolved[i] belongs to want.groups[i] and is emptied of them. */
 void clb_model_finish(struct clb_model *model, struct ccm_resolved *resolved);

@@ -4,7 +4,9 @@
 
 #include "apply.h"
 #include "clb.h"
+#include "service/hash.h"
 #include "service/problem.h"
+#include "service/readiness.h"
 
 struct clb_pass {
     struct clb *clb;
@@ -12,9 +14,21 @@ struct clb_pass {
     const struct ccm_service *service;
     struct clb_entry *entry; /* claimed */
     struct ccm_problems problems;
-    size_t writes; /* to the cloud */
+    struct ccm_readiness readiness; /* of pods that are not ready yet */
+    struct ccm_buf invalid;         /* addresses without interface, "a,b" */
+    uint64_t requeue_ms;            /* out; 0 = no need to come again */
+    size_t writes;                  /* to the cloud */
+    char hash[CCM_HASH_TEXT];       /* of the Service as it is; of a pass that ensures */
+    bool audit;                     /* a second look, see audit.h */
+    bool known;  /* the hash label says the same: it was once complete with this specification */
     bool hashed; /* the hash label was written: the Service is done for the first time, or again */
 };
+
+/* Whether the load balancer that annotation `id` names may be used: not one that a controller made,
+ * and not in exchange for another one. Reads from the cloud in a rare case. 0, or -EPERM with a
+ * CCM_ERROR_TERMINAL. */
+CCM_NODISCARD int clb_check_reuse(struct clb_pass *pass, const struct clb_model *model,
+                                  struct clb_call *call, struct ccm_error *err);
 
 /* Make the cloud match, then finalizer, labels and status. 0 or negative. */
 CCM_NODISCARD int clb_ensure(struct clb_pass *pass, struct ccm_error *err);

@@ -12,6 +12,12 @@
 static const char *const names[] = {
     [CLB_STEP_CREATE_LB] = "create load balancer",
     [CLB_STEP_TAG] = "tag load balancer",
+    [CLB_STEP_UNTAG] = "untag load balancer",
+    [CLB_STEP_CHARGE] = "change instance charge type",
+    [CLB_STEP_SPEC] = "change specification",
+    [CLB_STEP_INTERNET] = "change traffic charge",
+    [CLB_STEP_PROTECT] = "set deletion protection",
+    [CLB_STEP_GUARD] = "set modification protection",
     [CLB_STEP_RENAME] = "rename load balancer",
     [CLB_STEP_UNPROTECT] = "switch deletion protection off",
     [CLB_STEP_DELETE_LB] = "delete load balancer",
@@ -23,6 +29,13 @@ static const char *const names[] = {
     [CLB_STEP_CREATE_LISTENER] = "create listener",
     [CLB_STEP_UPDATE_LISTENER] = "update listener",
     [CLB_STEP_START_LISTENER] = "start listener",
+    [CLB_STEP_SET_DOMAIN] = "update domain extension",
+    [CLB_STEP_CREATE_DOMAIN] = "create domain extension",
+    [CLB_STEP_DELETE_DOMAIN] = "delete domain extension",
+    [CLB_STEP_CREATE_ACL] = "create access list",
+    [CLB_STEP_ADD_ENTRIES] = "add access list entries",
+    [CLB_STEP_REMOVE_ENTRIES] = "remove access list entries",
+    [CLB_STEP_DELETE_ACL] = "delete access list",
     [CLB_STEP_DELETE_GROUP] = "delete server group",
 };
 
@@ -38,8 +51,14 @@ void clb_plan_fini(struct clb_plan *plan)
 
         free(step->group_id);
         free(step->group_name);
+        free(step->description);
+        free(step->value);
+        free(step->extra);
+        clb_tags_fini(&step->tags);
         ccm_backends_fini(&step->backends);
         clb_listener_fini(&step->listener);
+        clb_domain_fini(&step->domain);
+        clb_texts_fini(&step->entries);
     }
     free(plan->steps);
     memset(plan, 0, sizeof(*plan));
@@ -60,61 +79,45 @@ struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type typ
     return step;
 }
 
-/* The load balancer itself. */
-static int plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
-                   struct ccm_problems *problems)
+static int plan_listeners_of(struct clb_plan *plan, const struct clb_plan_input *in,
+                             const struct clb_group *group, struct ccm_problems *problems)
 {
-    const struct clb_lb *want = &in->model->want.lb;
-    const struct clb_lb *have = &in->have->lb;
-    struct ccm_error err = CCM_ERROR_INIT;
+    int r = 0;
 
-    if (have->id == NULL) {
-        return clb_plan_new_step(plan, CLB_STEP_CREATE_LB, 0, CLB_OTHER) == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; r == 0 && i < in->model->want.listener_count; i++) {
+        const struct clb_listener *listener = &in->model->want.listeners[i];
+
+        if (!listener->broken && ccm_text_equal(listener->group_name, group->name)) {
+            r = clb_plan_listener(plan, in, listener, problems);
+        }
     }
-    /* Before a rename: without name and tag nobody would find it again. */
-    if (have->untagged && clb_plan_new_step(plan, CLB_STEP_TAG, 0, CLB_OTHER) == NULL) {
-        return -ENOMEM;
-    }
-    if (in->model->address_type_told && have->address_type != NULL &&
-        !ccm_text_equal_case(want->address_type, have->address_type)) {
-        (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
-                            "alicloud: can not change LoadBalancer AddressType once created. "
-                            "delete and retry"); /* the result is the argument */
-        ccm_problems_add(problems, &err, NULL);
-    }
-    if (in->model->vswitch_told && have->vswitch_id != NULL &&
-        !ccm_text_equal(want->vswitch_id, have->vswitch_id)) {
-        (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
-                            "alicloud: can not change LoadBalancer vSwitch once created. delete "
-                            "and retry"); /* the result is the argument */
-        ccm_problems_add(problems, &err, NULL);
-    }
-    if (in->model->name_told && have->name != NULL && !ccm_text_equal(want->name, have->name) &&
-        clb_plan_new_step(plan, CLB_STEP_RENAME, 0, CLB_OTHER) == NULL) {
-        return -ENOMEM;
-    }
-    return 0;
+    return r;
 }
 
 int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
                     struct ccm_problems *problems)
 {
-    int r = plan_lb(plan, in, problems);
+    const bool listeners = clb_model_has_listeners(in->model);
+    int r = clb_plan_lb(plan, in, problems);
 
-    if (r == 0) {
-        r = clb_plan_stale_listeners(plan, in);
+    if (r == 0 && listeners) {
+        r = clb_plan_acl(plan, in);
+        r = r < 0 ? r : clb_plan_stale_listeners(plan, in);
     }
     for (size_t g = 0; r == 0 && g < in->model->want.group_count; g++) {
         const struct clb_group *group = &in->model->want.groups[g];
 
-        r = clb_plan_group(plan, in, group);
-        for (size_t l = 0; r == 0 && l < in->model->want.listener_count; l++) {
-            const struct clb_listener *listener = &in->model->want.listeners[l];
-
-            if (!listener->broken && ccm_text_equal(listener->group_name, group->name)) {
-                r = clb_plan_listener(plan, in, listener, problems);
-            }
+        if (group->broken) {
+            continue;
         }
+        r = clb_plan_group(plan, in, group);
+        if (r == 0 && listeners) {
+            r = plan_listeners_of(plan, in, group, problems);
+        }
+    }
+    if (r == 0 && listeners) {
+        r = clb_plan_forwards(plan, in, problems);
+        r = r < 0 ? r : clb_plan_stale_acl(plan, in);
     }
     return r < 0 ? r : clb_plan_stale_groups(plan, in);
 }
@@ -130,6 +133,13 @@ int clb_plan_delete(struct clb_plan *plan, const struct clb_state *have)
     return clb_plan_new_step(plan, CLB_STEP_DELETE_LB, 0, CLB_OTHER) == NULL ? -ENOMEM : 0;
 }
 
+static void print_tags(const struct clb_tags *tags, struct ccm_buf *text)
+{
+    for (size_t i = 0; i < tags->len; i++) {
+        ccm_buf_addf(text, " %s=%s", tags->items[i].key, tags->items[i].value);
+    }
+}
+
 static void print_backends(const struct ccm_backends *set, struct ccm_buf *text)
 {
     for (size_t i = 0; i < set->len; i++) {
@@ -140,6 +150,24 @@ static void print_backends(const struct ccm_backends *set, struct ccm_buf *text)
     }
     if (set->len > 0) {
         ccm_buf_addc(text, ']');
+    }
+}
+
+static void print_details(const struct clb_step *step, struct ccm_buf *text)
+{
+    const uint16_t target = clb_forward_target(&step->listener);
+
+    if (target != 0) {
+        ccm_buf_addf(text, " -> %u", target);
+    }
+    if (step->domain.name != NULL) {
+        ccm_buf_addf(text, " %s", step->domain.name);
+    }
+    if (step->domain.cert != NULL) {
+        ccm_buf_addf(text, "=%s", step->domain.cert);
+    }
+    for (size_t i = 0; i < step->entries.len; i++) {
+        ccm_buf_addf(text, " %s", step->entries.items[i]);
     }
 }
 
@@ -158,7 +186,15 @@ void clb_plan_print(const struct clb_plan *plan, struct ccm_buf *text)
         if (step->group_id != NULL) {
             ccm_buf_addf(text, " (%s)", step->group_id);
         }
+        if (step->value != NULL) {
+            ccm_buf_addf(text, " %s", step->value);
+        }
+        if (step->extra != NULL) {
+            ccm_buf_addf(text, " %s", step->extra);
+        }
+        print_tags(&step->tags, text);
         print_backends(&step->backends, text);
+        print_details(step, text);
         ccm_buf_adds(text, "\n");
     }
 }

@@ -10,9 +10,15 @@
 
 enum clb_step_type {
     CLB_STEP_CREATE_LB,
-    CLB_STEP_TAG, /* put the ownership tag back */
+    CLB_STEP_TAG,   /* put `tags` on the load balancer */
+    CLB_STEP_UNTAG, /* take `tags` from it, by key */
+    CLB_STEP_CHARGE,
+    CLB_STEP_SPEC,
+    CLB_STEP_INTERNET,
+    CLB_STEP_PROTECT,
+    CLB_STEP_GUARD, /* modification protection */
     CLB_STEP_RENAME,
-    CLB_STEP_UNPROTECT,
+    CLB_STEP_UNPROTECT, /* before a deletion, which makes no sense when this fails */
     CLB_STEP_DELETE_LB,
     CLB_STEP_DELETE_LISTENER,
     CLB_STEP_CREATE_GROUP, /* with its first backends */
@@ -22,6 +28,13 @@ enum clb_step_type {
     CLB_STEP_CREATE_LISTENER,
     CLB_STEP_UPDATE_LISTENER,
     CLB_STEP_START_LISTENER,
+    CLB_STEP_SET_DOMAIN, /* another certificate for a domain of an https listener */
+    CLB_STEP_CREATE_DOMAIN,
+    CLB_STEP_DELETE_DOMAIN,
+    CLB_STEP_CREATE_ACL,
+    CLB_STEP_ADD_ENTRIES,
+    CLB_STEP_REMOVE_ENTRIES,
+    CLB_STEP_DELETE_ACL,
     CLB_STEP_DELETE_GROUP,
 };
 
@@ -33,8 +46,15 @@ struct clb_step {
     enum clb_protocol protocol;
     char *group_id; /* NULL: the group is made by an earlier step, look it up by name */
     char *group_name;
+    char *description; /* of its backends; NULL = group_name */
+    char *value;       /* of an attribute of the load balancer */
+    char *extra;       /* the second, where an action has two */
+    struct clb_tags tags;
     struct ccm_backends backends;
     struct clb_listener listener; /* create: wanted; update: present values overlaid with wanted */
+    struct clb_domain domain;     /* domain steps; the name of a new access list */
+    struct clb_texts entries;     /* of the access list */
+    bool ipv6;                    /* kind of the access list */
 };
 
 struct clb_plan {
@@ -48,7 +68,10 @@ struct clb_plan_input {
     const struct clb_state *have;
     const struct ccm_service *service;
     const char *cluster_id;
-    size_t batch; /* backends per call */
+    const struct clb_tags *applied; /* additional tags that we put on earlier; NULL = not known */
+    size_t batch;                   /* backends per call */
+    bool fresh;                     /* `have` was read in this pass */
+    bool last_user;                 /* a release: nobody else uses the load balancer */
 };
 
 /*
@@ -61,6 +84,12 @@ CCM_NODISCARD int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_i
 
 /* Delete the load balancer with all that is in it; empty when there is none. */
 CCM_NODISCARD int clb_plan_delete(struct clb_plan *plan, const struct clb_state *have);
+
+/* Keep the load balancer with all that serves, and let go of it: protections and ownership tags. */
+CCM_NODISCARD int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan_input *in);
+
+/* Take what is ours out of somebody else's load balancer. The model is that of clb_model_lb(). */
+CCM_NODISCARD int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_input *in);
 
 void clb_plan_fini(struct clb_plan *plan);
 

@@ -1,7 +1,9 @@
 #include "plan_parts.h"
 
 #include "clb.h"
+#include "service/owner.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <errno.h>
 
@@ -10,16 +12,37 @@ struct target {
     struct clb_plan *plan;
     const struct clb_group *have; /* NULL: it is being made */
     const char *name;
+    const char *description; /* of the backends; NULL = name */
     uint16_t port;
     enum clb_protocol protocol;
     bool last;
 };
+
+struct clb_group *clb_plan_have_group(const struct clb_plan_input *in, const char *name)
+{
+    const struct clb_group *want = clb_state_group_by_name(&in->model->want, name);
+
+    return want != NULL && want->id != NULL ? clb_state_group_by_id(in->have, want->id)
+                                            : clb_state_group_by_name(in->have, name);
+}
+
+static bool is_ours(const struct clb_plan_input *in, const char *name)
+{
+    return name != NULL &&
+           ccm_owner_parse(name, false, &in->service->meta, in->cluster_id) == CCM_OWNER_OURS;
+}
+
+static const char *description_of(const struct clb_group *group, const struct ccm_backend *one)
+{
+    return one->description == NULL ? group->name : one->description;
+}
 
 static struct clb_step *new_step(const struct target *to, enum clb_step_type type)
 {
     struct clb_step *step = clb_plan_new_step(to->plan, type, to->port, to->protocol);
 
     if (step == NULL || clb_text_set(&step->group_name, to->name) < 0 ||
+        clb_text_set(&step->description, to->description) < 0 ||
         (to->have != NULL && clb_text_set(&step->group_id, to->have->id) < 0)) {
         return NULL;
     }
@@ -70,27 +93,55 @@ static void diff_fini(struct diff *diff)
     ccm_backends_fini(&diff->weigh);
 }
 
-static int diff_backends(const struct ccm_backends *want, const struct ccm_backends *have,
-                         bool keep_weights, struct diff *ret)
+/* What we want and is there already: whether it has to be described or weighed anew. */
+static bool is_stale(const struct clb_plan_input *in, const struct clb_group *want,
+                     const struct clb_group *have, const struct ccm_backend *one,
+                     const struct ccm_backend *twin)
+{
+    const char *description = description_of(have, twin);
+
+    if (!is_ours(in, description)) {
+        return false;
+    }
+    return !ccm_text_equal(description, want->name) ||
+           (!in->model->keep_weights && twin->weight != one->weight);
+}
+
+/* Several ports may have chosen the same group. */
+static bool is_wanted(const struct clb_plan_input *in, const struct clb_group *have,
+                      const struct ccm_backend *one)
+{
+    for (size_t i = 0; i < in->model->want.group_count; i++) {
+        const struct clb_group *want = &in->model->want.groups[i];
+
+        if (clb_plan_have_group(in, want->name) == have &&
+            ccm_backends_find(&want->backends, one) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int diff_backends(const struct clb_plan_input *in, const struct clb_group *want,
+                         const struct clb_group *have, struct diff *ret)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < want->len; i++) {
-        const struct ccm_backend *one = &want->items[i];
-        const struct ccm_backend *twin = ccm_backends_find(have, one);
+    for (size_t i = 0; r == 0 && i < want->backends.len; i++) {
+        const struct ccm_backend *one = &want->backends.items[i];
+        const struct ccm_backend *twin = ccm_backends_find(&have->backends, one);
 
         if (twin == NULL) {
             r = ccm_backends_put(&ret->add, one);
-        } else if ((twin->flags & CCM_BACKEND_FOREIGN) == 0 &&
-                   ((twin->flags & CCM_BACKEND_RENAMED) != 0 ||
-                    (!keep_weights && twin->weight != one->weight))) {
+        } else if (is_stale(in, want, have, one, twin)) {
             r = ccm_backends_put(&ret->weigh, one);
         }
     }
-    for (size_t i = 0; r == 0 && i < have->len; i++) {
-        const struct ccm_backend *one = &have->items[i];
+    for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
+        const struct ccm_backend *one = &have->backends.items[i];
 
-        if ((one->flags & CCM_BACKEND_FOREIGN) == 0 && ccm_backends_find(want, one) == NULL) {
+        if (ccm_backends_find(&want->backends, one) == NULL &&
+            is_ours(in, description_of(have, one)) && !is_wanted(in, have, one)) {
             r = ccm_backends_put(&ret->remove, one);
         }
     }
@@ -101,10 +152,12 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
                    const struct clb_group *want)
 {
     CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
+    const struct clb_group *have = clb_plan_have_group(in, want->name);
     const struct target to = {
         .plan = plan,
-        .have = clb_state_group_by_name(in->have, want->name),
-        .name = want->name,
+        .have = have,
+        .name = have == NULL ? want->name : have->name,
+        .description = want->name,
         .port = want->port,
         .protocol = want->protocol,
     };
@@ -113,7 +166,7 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
     if (to.have == NULL) {
         return create_group(&to, want, in->batch);
     }
-    r = diff_backends(&want->backends, &to.have->backends, in->model->keep_weights, &diff);
+    r = diff_backends(in, want, have, &diff);
     if (r == 0) {
         r = add_batches(&to, CLB_STEP_ADD, &diff.add, 0, in->batch);
     }
@@ -126,8 +179,9 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
     return r;
 }
 
-/* A group with somebody else's backends loses ours and stays. */
-static int drop_group(struct clb_plan *plan, const struct clb_group *have, size_t batch)
+/* A group of ours goes; one that somebody made, or put backends into, only loses ours. */
+static int drop_group(struct clb_plan *plan, const struct clb_plan_input *in,
+                      const struct clb_group *have)
 {
     CCM_CLEANUP(ccm_backends_fini) struct ccm_backends ours = { 0 };
     const struct target to = {
@@ -136,17 +190,27 @@ static int drop_group(struct clb_plan *plan, const struct clb_group *have, size_
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
-        if ((have->backends.items[i].flags & CCM_BACKEND_FOREIGN) == 0) {
+        if (is_ours(in, description_of(have, &have->backends.items[i]))) {
             r = ccm_backends_put(&ours, &have->backends.items[i]);
         }
     }
     if (r < 0) {
         return r;
     }
-    if (ours.len == have->backends.len) {
+    if (ours.len == have->backends.len && is_ours(in, have->name)) {
         return new_step(&to, CLB_STEP_DELETE_GROUP) == NULL ? -ENOMEM : 0;
     }
-    return add_batches(&to, CLB_STEP_REMOVE, &ours, 0, batch);
+    return add_batches(&to, CLB_STEP_REMOVE, &ours, 0, in->batch);
+}
+
+static bool is_in_use(const struct clb_plan_input *in, const struct clb_group *have)
+{
+    for (size_t i = 0; i < in->model->want.group_count; i++) {
+        if (clb_plan_have_group(in, in->model->want.groups[i].name) == have) {
+            return true;
+        }
+    }
+    return false;
 }
 
 int clb_plan_stale_groups(struct clb_plan *plan, const struct clb_plan_input *in)
@@ -158,10 +222,9 @@ int clb_plan_stale_groups(struct clb_plan *plan, const struct clb_plan_input *in
     }
     for (size_t i = 0; r == 0 && i < in->have->group_count; i++) {
         const struct clb_group *have = &in->have->groups[i];
-        const struct clb_group *want = clb_state_group_by_name(&in->model->want, have->name);
 
-        if (want == NULL || clb_state_group_by_name(in->have, have->name) != have) {
-            r = drop_group(plan, have, in->batch);
+        if (!have->unread && !is_in_use(in, have)) {
+            r = drop_group(plan, in, have);
         }
     }
     return r;

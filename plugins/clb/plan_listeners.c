@@ -1,10 +1,13 @@
 #include "plan_parts.h"
 
+#include "compare.h"
 #include "service/owner.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static enum ccm_owner owner_of(const struct clb_plan_input *in, const struct clb_listener *listener)
 {
@@ -25,29 +28,152 @@ static bool is_broken_port(const struct clb_model *model, uint16_t port)
     return false;
 }
 
+static bool is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
+{
+    return have->protocol != CLB_OTHER &&
+           clb_state_listener(&in->model->want, have->port, have->protocol) == NULL &&
+           owner_of(in, have) == CCM_OWNER_OURS && !is_broken_port(in->model, have->port);
+}
+
+/* --- forwarding of http ports --- */
+
+uint16_t clb_forward_target(const struct clb_listener *listener)
+{
+    const char *port = clb_attrs_get(&listener->attrs, clb_field_find("ForwardPort"));
+    const char *on = clb_attrs_get(&listener->attrs, clb_field_find("ListenerForward"));
+    uint32_t number = 0;
+
+    if (port == NULL || !ccm_text_equal(on, "on") ||
+        ccm_parse_u32(port, 1, UINT16_MAX, &number) < 0) {
+        return 0;
+    }
+    return (uint16_t)number;
+}
+
+static bool forwards(const struct clb_listener *listener)
+{
+    return ccm_text_equal(clb_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
+}
+
+/* Where a listener forwards to cannot be changed, nor anything else while it forwards. */
+static bool needs_rebuild(const struct clb_listener *want, const struct clb_listener *have,
+                          const struct clb_group *group)
+{
+    if (forwards(want) != forwards(have)) {
+        return true;
+    }
+    return forwards(want) && (clb_forward_target(want) != clb_forward_target(have) ||
+                              (have->group_id != NULL &&
+                               !ccm_text_equal(have->group_id, group == NULL ? NULL : group->id)));
+}
+
+/* Whether the present forward of a wanted listener leads to one that goes: then it has to be gone
+ * before that one can. */
+static bool goes_early(const struct clb_plan_input *in, const struct clb_listener *have)
+{
+    const uint16_t target = clb_forward_target(have);
+    const struct clb_listener *to =
+        target == 0 ? NULL : clb_state_listener(in->have, target, CLB_HTTPS);
+    const struct clb_listener *want = clb_state_listener(&in->model->want, have->port, CLB_HTTP);
+
+    return to != NULL && want != NULL && have->protocol == CLB_HTTP && !want->broken &&
+           is_stale(in, to) && owner_of(in, have) != CCM_OWNER_OTHER &&
+           clb_forward_target(want) != target;
+}
+
+/* --- deletion --- */
+
+static int drop(struct clb_plan *plan, const struct clb_listener *have)
+{
+    return clb_plan_new_step(plan, CLB_STEP_DELETE_LISTENER, have->port, have->protocol) == NULL
+               ? -ENOMEM
+               : 0;
+}
+
 int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    for (size_t i = 0; i < in->have->listener_count; i++) {
+    const size_t count = clb_model_has_listeners(in->model) ? in->have->listener_count : 0;
+    int r = 0;
+
+    /* What forwards goes before what it forwards to. */
+    for (size_t i = 0; r == 0 && i < count; i++) {
         const struct clb_listener *have = &in->have->listeners[i];
 
-        if (clb_state_listener(&in->model->want, have->port, have->protocol) != NULL ||
-            owner_of(in, have) != CCM_OWNER_OURS || have->protocol == CLB_OTHER ||
-            is_broken_port(in->model, have->port)) {
-            continue;
-        }
-        if (clb_plan_new_step(plan, CLB_STEP_DELETE_LISTENER, have->port, have->protocol) == NULL) {
-            return -ENOMEM;
+        if (forwards(have) && (is_stale(in, have) || goes_early(in, have))) {
+            r = drop(plan, have);
         }
     }
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct clb_listener *have = &in->have->listeners[i];
+
+        if (!forwards(have) && is_stale(in, have)) {
+            r = drop(plan, have);
+        }
+    }
+    return r;
+}
+
+/* --- creation and change --- */
+
+static int start(struct clb_plan *plan, const struct clb_listener *want)
+{
+    struct clb_step *step =
+        clb_plan_new_step(plan, CLB_STEP_START_LISTENER, want->port, want->protocol);
+
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step->listener.ranges = want->ranges;
     return 0;
 }
 
-static int start(struct clb_plan *plan, const struct clb_listener *listener)
+static int add_domain(struct clb_plan *plan, enum clb_step_type type,
+                      const struct clb_listener *want, const struct clb_domain *domain,
+                      const char *id)
 {
-    return clb_plan_new_step(plan, CLB_STEP_START_LISTENER, listener->port, listener->protocol) ==
-                   NULL
+    struct clb_step *step = clb_plan_new_step(plan, type, want->port, want->protocol);
+
+    return step == NULL || clb_text_set(&step->domain.name, domain->name) < 0 ||
+                   clb_text_set(&step->domain.cert, domain->cert) < 0 ||
+                   clb_text_set(&step->domain.id, id) < 0
                ? -ENOMEM
                : 0;
+}
+
+/* Other certificates first, then new domains, then those that go. have NULL: a new listener. */
+static int plan_domains(struct clb_plan *plan, const struct clb_listener *want,
+                        const struct clb_listener *have)
+{
+    static const struct clb_domains none = { 0 };
+    const struct clb_domains *present = have == NULL ? &none : &have->domains;
+    int r = 0;
+
+    if (!want->domains_known || (have != NULL && !have->domains_known)) {
+        return 0;
+    }
+    for (size_t i = 0; r == 0 && i < want->domains.len; i++) {
+        const struct clb_domain *domain = &want->domains.items[i];
+        const struct clb_domain *twin = clb_domains_find(present, domain->name);
+
+        if (twin != NULL && !ccm_text_equal(twin->cert, domain->cert)) {
+            r = add_domain(plan, CLB_STEP_SET_DOMAIN, want, domain, twin->id);
+        }
+    }
+    for (size_t i = 0; r == 0 && i < want->domains.len; i++) {
+        const struct clb_domain *domain = &want->domains.items[i];
+
+        if (clb_domains_find(present, domain->name) == NULL) {
+            r = add_domain(plan, CLB_STEP_CREATE_DOMAIN, want, domain, NULL);
+        }
+    }
+    for (size_t i = 0; r == 0 && i < present->len; i++) {
+        const struct clb_domain *domain = &present->items[i];
+
+        if (clb_domains_find(&want->domains, domain->name) == NULL) {
+            r = add_domain(plan, CLB_STEP_DELETE_DOMAIN, want, domain, domain->id);
+        }
+    }
+    return r;
 }
 
 static int create(struct clb_plan *plan, const struct clb_listener *want)
@@ -56,29 +182,78 @@ static int create(struct clb_plan *plan, const struct clb_listener *want)
         clb_plan_new_step(plan, CLB_STEP_CREATE_LISTENER, want->port, want->protocol);
 
     if (step == NULL || clb_text_set(&step->group_name, want->group_name) < 0 ||
-        clb_listener_copy(&step->listener, want) < 0) {
+        clb_listener_copy(&step->listener, want) < 0 || plan_domains(plan, want, NULL) < 0) {
         return -ENOMEM;
     }
     return start(plan, want);
 }
 
-static bool attrs_differ(const struct clb_attrs *want, const struct clb_attrs *have)
+static bool acl_differs(const struct clb_plan_input *in, const struct clb_listener *want,
+                        const struct clb_listener *have)
 {
-    for (size_t i = 0; i < want->len; i++) {
-        if (want->items[i].told &&
-            !ccm_text_equal(want->items[i].value, clb_attrs_get(have, want->items[i].field))) {
+    const char *id = clb_attrs_get(&have->attrs, clb_field_find("AclId"));
+
+    return want->ranges && (in->have->acl.id == NULL || !ccm_text_equal(in->have->acl.id, id));
+}
+
+/* Our own list stays bound although no ranges are asked for any more. */
+static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listener *want,
+                        const struct clb_listener *have)
+{
+    const char *status = clb_attrs_get(&have->attrs, clb_field_find("AclStatus"));
+    const char *id = clb_attrs_get(&have->attrs, clb_field_find("AclId"));
+
+    return !want->ranges && in->have->acl.id != NULL && ccm_text_equal(in->have->acl.id, id) &&
+           ccm_text_equal(status, "on") &&
+           clb_attrs_get(&want->attrs, clb_field_find("AclStatus")) == NULL;
+}
+
+static bool differs(const struct clb_plan_input *in, const struct clb_listener *want,
+                    const struct clb_listener *have, const struct clb_group *group)
+{
+    if (group == NULL || !ccm_text_equal(group->id, have->group_id) ||
+        !ccm_text_equal(want->description, have->description) || acl_differs(in, want, have) ||
+        acl_is_left(in, want, have)) {
+        return true;
+    }
+    for (size_t i = 0; i < want->attrs.len; i++) {
+        if (clb_attr_differs(want, &want->attrs.items[i], have)) {
             return true;
         }
     }
     return false;
 }
 
-static int update(struct clb_plan *plan, const struct clb_listener *want,
-                  const struct clb_listener *have, const struct clb_group *group)
+/* What is there, overlaid with what is to be different: the cloud sets all of it. */
+static int overlay(struct clb_step *step, const struct clb_plan_input *in,
+                   const struct clb_listener *want, const struct clb_listener *have)
+{
+    int r = clb_listener_copy(&step->listener, have);
+
+    step->listener.ranges = want->ranges;
+    if (r == 0) {
+        r = clb_text_set(&step->listener.description, want->description);
+    }
+    for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
+        const struct clb_attr *attr = &want->attrs.items[i];
+
+        if (clb_attr_differs(want, attr, have)) {
+            r = clb_attrs_set(&step->listener.attrs, attr->field, attr->value, true);
+        }
+    }
+    if (r == 0 && acl_is_left(in, want, have)) {
+        r = clb_attrs_set(&step->listener.attrs, clb_field_find("AclStatus"), "off", true);
+    }
+    return r;
+}
+
+static int update(struct clb_plan *plan, const struct clb_plan_input *in,
+                  const struct clb_listener *want, const struct clb_listener *have,
+                  const struct clb_group *group)
 {
     struct clb_step *step =
         clb_plan_new_step(plan, CLB_STEP_UPDATE_LISTENER, want->port, want->protocol);
-    int r = step == NULL ? -ENOMEM : clb_listener_copy(&step->listener, have);
+    int r = step == NULL ? -ENOMEM : overlay(step, in, want, have);
 
     if (r == 0) {
         r = clb_text_set(&step->group_name, want->group_name);
@@ -86,50 +261,112 @@ static int update(struct clb_plan *plan, const struct clb_listener *want,
     if (r == 0 && group != NULL) {
         r = clb_text_set(&step->group_id, group->id);
     }
-    if (r == 0) {
-        r = clb_text_set(&step->listener.description, want->description);
-    }
-    for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
-        const struct clb_attr *attr = &want->attrs.items[i];
-
-        if (attr->told) {
-            r = clb_attrs_set(&step->listener.attrs, attr->field, attr->value, true);
-        }
-    }
     return r;
 }
 
-static void refuse(const struct clb_listener *want, const struct clb_listener *have,
+/* --- whose port it is --- */
+
+static void refuse(const struct clb_plan_input *in, const struct clb_listener *want,
+                   const struct clb_listener *have, const char *whose,
                    struct ccm_problems *problems)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
-                        "port %u/%s: the listener belongs to another Service (%s); choose another "
-                        "port",
+    (void)ccm_error_set(&err, 0, in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
+                        "port %u/%s: the %slistener belongs to %s (%s); choose another port",
                         want->port, clb_protocol_name(want->protocol),
-                        have->description); /* the result is the argument */
+                        want->protocol == have->protocol ? ""
+                        : have->protocol == CLB_TCP      ? "tcp "
+                        : have->protocol == CLB_UDP      ? "udp "
+                        : have->protocol == CLB_HTTP     ? "http "
+                        : have->protocol == CLB_HTTPS    ? "https "
+                                                         : "",
+                        whose,
+                        have->description == NULL
+                            ? "no description"
+                            : have->description); /* the text is what counts */
     ccm_problems_add(problems, &err, NULL);
+}
+
+/* A listener of another protocol that keeps the port number; ours go before. */
+static const struct clb_listener *occupant(const struct clb_plan_input *in,
+                                           const struct clb_listener *want)
+{
+    for (size_t i = 0; i < in->have->listener_count; i++) {
+        const struct clb_listener *have = &in->have->listeners[i];
+
+        if (have->port == want->port && have->protocol != want->protocol &&
+            have->protocol != CLB_OTHER && clb_protocol_clash(have->protocol, want->protocol) &&
+            owner_of(in, have) != CCM_OWNER_OURS) {
+            return have;
+        }
+    }
+    return NULL;
+}
+
+static bool is_refused(const struct clb_plan_input *in, const struct clb_listener *want,
+                       const struct clb_listener *have, struct ccm_problems *problems)
+{
+    const struct clb_listener *other = have == NULL ? occupant(in, want) : NULL;
+
+    if (have != NULL && owner_of(in, have) == CCM_OWNER_OTHER) {
+        refuse(in, want, have, "another Service", problems);
+        return true;
+    }
+    if (other == NULL) {
+        return false;
+    }
+    refuse(in, want, other,
+           owner_of(in, other) == CCM_OWNER_OTHER ? "another Service" : "somebody else", problems);
+    return true;
+}
+
+static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
+                    const struct clb_listener *want, struct ccm_problems *problems)
+{
+    const struct clb_listener *have = clb_state_listener(in->have, want->port, want->protocol);
+    const struct clb_group *group = clb_plan_have_group(in, want->group_name);
+    int r = 0;
+
+    if (is_refused(in, want, have, problems)) {
+        return 0;
+    }
+    if (have == NULL) {
+        return create(plan, want);
+    }
+    if (needs_rebuild(want, have, group)) {
+        r = goes_early(in, have) ? 0 : drop(plan, have);
+        return r < 0 ? r : create(plan, want);
+    }
+    if (!forwards(want) && differs(in, want, have, group)) {
+        r = update(plan, in, want, have, group);
+    }
+    if (r == 0) {
+        r = plan_domains(plan, want, have);
+    }
+    return r == 0 && !have->running ? start(plan, want) : r;
 }
 
 int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                       const struct clb_listener *want, struct ccm_problems *problems)
 {
-    const struct clb_listener *have = clb_state_listener(in->have, want->port, want->protocol);
-    const struct clb_group *group = clb_state_group_by_name(in->have, want->group_name);
-    int r = 0;
-
-    if (have == NULL) {
-        return create(plan, want);
-    }
-    if (owner_of(in, have) == CCM_OWNER_OTHER) {
-        refuse(want, have, problems);
+    if (!clb_model_has_listeners(in->model) || want->broken || forwards(want)) {
         return 0;
     }
-    if (group == NULL || !ccm_text_equal(group->id, have->group_id) ||
-        !ccm_text_equal(want->description, have->description) ||
-        attrs_differ(&want->attrs, &have->attrs)) {
-        r = update(plan, want, have, group);
+    return plan_one(plan, in, want, problems);
+}
+
+int clb_plan_forwards(struct clb_plan *plan, const struct clb_plan_input *in,
+                      struct ccm_problems *problems)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < in->model->want.listener_count; i++) {
+        const struct clb_listener *want = &in->model->want.listeners[i];
+
+        if (clb_model_has_listeners(in->model) && !want->broken && forwards(want)) {
+            r = plan_one(plan, in, want, problems);
+        }
     }
-    return r == 0 && !have->running ? start(plan, want) : r;
+    return r;
 }

@@ -1,4 +1,4 @@
-/* Parts of plan.c: groups in plan_groups.c, listeners in plan_listeners.c. Each appends steps and
+/* Parts of plan.c: plan_lb.c, plan_groups.c, plan_listeners.c, plan_acl.c. Each appends steps and
  * returns 0 or -ENOMEM. */
 #ifndef CCM_CLB_PLAN_PARTS_H
 #define CCM_CLB_PLAN_PARTS_H
@@ -13,7 +13,24 @@ struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type typ
 CCM_NODISCARD int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in);
 CCM_NODISCARD int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                                     const struct clb_listener *want, struct ccm_problems *problems);
+/* The http listeners that forward; after the https ones they lead to. */
+CCM_NODISCARD int clb_plan_forwards(struct clb_plan *plan, const struct clb_plan_input *in,
+                                    struct ccm_problems *problems);
+/* The port that a listener forwards to; 0 = none. */
+uint16_t clb_forward_target(const struct clb_listener *listener);
 
+/* The access list for spec.loadBalancerSourceRanges, before the listeners that use it; and its
+ * removal, after those that used it. */
+CCM_NODISCARD int clb_plan_acl(struct clb_plan *plan, const struct clb_plan_input *in);
+CCM_NODISCARD int clb_plan_stale_acl(struct clb_plan *plan, const struct clb_plan_input *in);
+
+/* The load balancer itself; immutable differences go to `problems`. */
+CCM_NODISCARD int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
+                              struct ccm_problems *problems);
+
+/* The present group that serves where `name` is wanted: the one a person chose, or ours of that
+ * name. NULL when there is none. */
+struct clb_group *clb_plan_have_group(const struct clb_plan_input *in, const char *name);
 CCM_NODISCARD int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
                                  const struct clb_group *want);
 /* Own groups that no port wants any more. */

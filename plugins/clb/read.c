@@ -1,5 +1,7 @@
 #include "read.h"
 
+#include "api_lb.h"
+#include "read_listeners.h"
 #include "service/hash.h"
 #include "service/object.h"
 #include "service/owner.h"
@@ -7,25 +9,72 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#define PAGES_MAX 100
-
 /* --- load balancer --- */
 
-static int parse_lb(const cJSON *json, struct clb_lb *ret)
+/* Text of a scalar member, whatever its JSON type. */
+static const char *scalar(const cJSON *json, const char *name, char *space, size_t size)
+{
+    if (cJSON_IsNumber(ccm_json_get(json, name))) {
+        (void)snprintf(space, size, "%lld", (long long)ccm_json_i64(json, name, 0)); /* fits */
+        return space;
+    }
+    return ccm_json_text(json, name);
+}
+
+static int parse_field(const cJSON *json, enum clb_lb_field_id id, bool in_list, struct clb_lb *ret)
+{
+    const struct clb_lb_field *field = &clb_lb_fields[id];
+    const char *value = "";
+    char space[24];
+
+    if (field->offset == SIZE_MAX) {
+        return 0;
+    }
+    if (in_list && field->list_name != NULL) {
+        value = ccm_json_text(json, field->list_name);
+    }
+    if (value[0] == '\0') {
+        value = scalar(json, field->name, space, sizeof(space));
+    }
+    return clb_lb_set(ret, id, value);
+}
+
+static int parse_tags(const cJSON *json, struct clb_tags *ret)
+{
+    const cJSON *tag = ccm_json_items(ccm_json_get(json, "Tags"), "Tag");
+    int r = 0;
+
+    clb_tags_fini(ret);
+    for (; r == 0 && tag != NULL; tag = tag->next) {
+        r = clb_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
+    }
+    return r;
+}
+
+static int parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret)
 {
     /* Not told counts as on: switching it off once too often is harmless. */
     ret->protect = !ccm_text_equal(ccm_json_text(json, "DeleteProtection"), "off");
+    ret->partial = false;
+    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        if (parse_field(json, (enum clb_lb_field_id)i, in_list, ret) < 0) {
+            return -ENOMEM;
+        }
+    }
     if (clb_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
-        clb_text_set(&ret->name, ccm_json_text(json, "LoadBalancerName")) < 0 ||
-        clb_text_set(&ret->address, ccm_json_text(json, "Address")) < 0 ||
-        clb_text_set(&ret->address_type, ccm_json_text(json, "AddressType")) < 0 ||
-        clb_text_set(&ret->vswitch_id, ccm_json_text(json, "VSwitchId")) < 0) {
+        clb_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0) {
         return -ENOMEM;
     }
-    return 0;
+    return parse_tags(json, &ret->tags);
+}
+
+int clb_read_take_lb(const cJSON *json, struct clb_lb *ret)
+{
+    return parse_lb(json, true, ret);
 }
 
 static const char *tag_value(const cJSON *lb, const char *key)
@@ -88,7 +137,7 @@ static int take_only(struct clb_call *call, const struct ccm_service *service, c
     if (r < 0) {
         return r;
     }
-    return parse_lb(first, ret) < 0 ? ccm_error_nomem(err) : 0;
+    return parse_lb(first, true, ret) < 0 ? ccm_error_nomem(err) : 0;
 }
 
 static bool shows_signs(const struct ccm_service *service)
@@ -124,161 +173,95 @@ int clb_read_lb(struct clb_call *call, const struct ccm_service *service, struct
     return r;
 }
 
-/* --- listeners --- */
-
-static bool is_unset(const struct clb_field *field, const char *value)
-{
-    if (value[0] == '\0') {
-        return true;
-    }
-    return strcmp(value, "0") == 0 && !field->zero_counts;
-}
-
-/* Text of a scalar member, whatever its JSON type. */
-static const char *scalar(const cJSON *parent, const char *name, char *space, size_t size)
-{
-    const cJSON *item = ccm_json_get(parent, name);
-
-    if (cJSON_IsNumber(item)) {
-        (void)snprintf(space, size, "%lld", (long long)ccm_json_i64(parent, name, 0)); /* fits */
-        return space;
-    }
-    if (cJSON_IsBool(item)) {
-        return cJSON_IsTrue(item) ? "true" : "false";
-    }
-    return ccm_json_text(parent, name);
-}
-
-static int parse_attrs(const cJSON *json, struct clb_listener *ret)
-{
-    char part_name[32];
-    const cJSON *part;
-    int r = 0;
-
-    (void)snprintf(part_name, sizeof(part_name), "%sListenerConfig",
-                   clb_protocol_upper(ret->protocol)); /* fits */
-    part = ccm_json_get(json, part_name);
-    for (size_t i = 0; r == 0 && i < clb_field_count; i++) {
-        const struct clb_field *field = &clb_fields[i];
-        char space[24];
-        const char *value =
-            scalar(field->top_level ? json : part, field->name, space, sizeof(space));
-
-        if (clb_field_applies(field, ret->protocol) && !is_unset(field, value)) {
-            r = clb_attrs_set(&ret->attrs, field, value, false);
-        }
-    }
-    return r;
-}
-
-/* The list is what counts; an update that sent only the single id would drop the others. */
-static int parse_acl_ids(const cJSON *json, struct clb_listener *ret)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ids = { .max = 4096 };
-
-    for (const cJSON *id = ccm_json_items(json, "AclIds"); id != NULL; id = id->next) {
-        if (cJSON_IsString(id)) {
-            ccm_buf_addf(&ids, "%s%s", ids.len == 0 ? "" : ",", id->valuestring);
-        }
-    }
-    if (ccm_buf_error(&ids) < 0) {
-        return ccm_buf_error(&ids);
-    }
-    return ids.len == 0
-               ? 0
-               : clb_attrs_set(&ret->attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
-}
-
-static int parse_listener(const cJSON *json, struct clb_state *ret)
-{
-    const int64_t port = ccm_json_i64(json, "ListenerPort", 0);
-    struct clb_listener *listener = clb_state_new_listener(ret);
-
-    if (listener == NULL) {
-        return -ENOMEM;
-    }
-    listener->port = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
-    listener->protocol = clb_protocol_parse(ccm_json_text(json, "ListenerProtocol"));
-    listener->running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
-    if (clb_text_set(&listener->description, ccm_json_text(json, "Description")) < 0 ||
-        clb_text_set(&listener->group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
-        parse_attrs(json, listener) < 0) {
-        return -ENOMEM;
-    }
-    return parse_acl_ids(json, listener);
-}
-
-static int read_page(struct clb_call *call, struct clb_state *ret, char **token,
-                     struct ccm_error *err)
+int clb_read_lb_by_id(struct clb_call *call, const struct ccm_service *service, const char *id,
+                      struct clb_lb *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    int r = clb_api_listeners(call, ret->lb.id, *token == NULL ? "" : *token, &answer, err);
+    const char *got = NULL;
+    int r = clb_api_lb(call, id, &answer, err);
 
     if (r < 0) {
-        return r;
+        return ccm_error_wrap(err, err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : r,
+                              "[%s] find loadbalancer by id error", service->meta.key);
     }
-    if (!cJSON_IsArray(ccm_json_get(answer, "Listeners"))) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "DescribeLoadBalancerListeners: the answer has no list");
+    got = ccm_json_text(answer, "LoadBalancerId");
+    if (!ccm_text_equal(got, id)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL,
+                             "[%s] find loadbalancer by id error: loadbalancer id from API not "
+                             "match, expect [%s], actual [%s]",
+                             service->meta.key, id, got);
     }
-    for (const cJSON *one = ccm_json_items(answer, "Listeners"); r == 0 && one != NULL;
-         one = one->next) {
-        r = parse_listener(one, ret);
-    }
-    if (r == 0) {
-        r = clb_text_set(token, ccm_json_text(answer, "NextToken"));
-    }
-    return r < 0 ? ccm_error_nomem(err) : 0;
+    return parse_lb(answer, false, ret) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int read_listeners(struct clb_call *call, struct clb_state *ret, struct ccm_error *err)
+/* --- elastic addresses --- */
+
+#define EIP_PAGES_MAX 10
+
+static int take_eips(const cJSON *answer, struct ccm_buf *ips, bool *ret_more,
+                     struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *token = NULL;
+    const cJSON *list = ccm_json_get(ccm_json_get(answer, "EipAddresses"), "EipAddress");
+    int64_t count = 0;
 
-    for (size_t page = 0; page < PAGES_MAX; page++) {
-        const int r = read_page(call, ret, &token, err);
+    if (!cJSON_IsArray(list)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                             "DescribeEipAddresses: the answer has no list");
+    }
+    for (const cJSON *one = list->child; one != NULL; one = one->next) {
+        ccm_buf_addf(ips, "%s%s", ips->len == 0 ? "" : ",", ccm_json_text(one, "IpAddress"));
+        count++;
+    }
+    *ret_more = count == CLB_EIP_PAGE;
+    return 0;
+}
 
-        if (r < 0) {
-            return ccm_error_wrap(err, r, "get lb listeners from cloud");
+int clb_read_eips(struct clb_call *call, struct clb_lb *lb, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ips = { .max = 4096 };
+    bool more = true;
+
+    for (int64_t page = 1; more && page <= EIP_PAGES_MAX; page++) {
+        CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+        int r = clb_api_eips(call, lb->id, page, &answer, err);
+
+        if (r == 0) {
+            r = take_eips(answer, &ips, &more, err);
         }
-        if (token == NULL) {
-            return 0;
+        if (r < 0) {
+            return r;
         }
     }
-    return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TRANSIENT,
-                         "DescribeLoadBalancerListeners: more than %d pages", PAGES_MAX);
+    if (ccm_buf_error(&ips) < 0 || clb_text_set(&lb->eips, ccm_buf_str(&ips)) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return 0;
 }
 
 /* --- groups --- */
 
-static int parse_backend(struct clb_call *call, const struct ccm_service *service,
-                         const cJSON *json, struct clb_group *group)
+static int parse_backend(const cJSON *json, struct clb_group *group)
 {
     const char *description = ccm_json_text(json, "Description");
-    const enum ccm_owner owner =
-        ccm_owner_parse(description, false, &service->meta, ccm_ali_cluster_id(call->clb->ali));
     const int64_t port = ccm_json_i64(json, "Port", 0);
     const int64_t weight = ccm_json_i64(json, "Weight", 0);
-    const bool renamed = !ccm_text_equal(description, group->name);
+    const bool usual = ccm_text_equal(description, group->name);
     const struct ccm_backend backend = {
         .server_id = (char *)(uintptr_t)ccm_json_text(json, "ServerId"), /* copied by put */
         .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
+        .description = usual ? NULL : (char *)(uintptr_t)description,
         .port = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port,
         .weight = weight < 0 || weight > 100 ? 0 : (uint8_t)weight,
         .type = ccm_text_equal(ccm_json_text(json, "Type"), "ecs") ||
                         ccm_json_text(json, "Type")[0] == '\0'
                     ? CCM_BACKEND_ECS
                     : CCM_BACKEND_ENI,
-        .flags = owner != CCM_OWNER_OURS ? CCM_BACKEND_FOREIGN
-                 : renamed               ? CCM_BACKEND_RENAMED
-                                         : 0,
     };
 
     return ccm_backends_put(&group->backends, &backend);
 }
 
-static int read_group(struct clb_call *call, const struct ccm_service *service,
-                      struct clb_group *group, struct ccm_error *err)
+static int read_group(struct clb_call *call, struct clb_group *group, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     const cJSON *list;
@@ -294,31 +277,28 @@ static int read_group(struct clb_call *call, const struct ccm_service *service,
     }
     for (const cJSON *one = ccm_json_items(list, "BackendServer"); r == 0 && one != NULL;
          one = one->next) {
-        r = parse_backend(call, service, one, group);
+        r = parse_backend(one, group);
     }
-    return r < 0 ? ccm_error_nomem(err) : 0;
-}
-
-static int take_group(struct clb_call *call, const struct ccm_service *service, const cJSON *json,
-                      struct clb_state *ret, struct ccm_error *err)
-{
-    const char *name = ccm_json_text(json, "VServerGroupName");
-    struct clb_group *group = NULL;
-
-    if (ccm_owner_parse(name, false, &service->meta, ccm_ali_cluster_id(call->clb->ali)) !=
-        CCM_OWNER_OURS) {
-        return 0;
-    }
-    group = clb_state_new_group(ret);
-    if (group == NULL || clb_text_set(&group->name, name) < 0 ||
-        clb_text_set(&group->id, ccm_json_text(json, "VServerGroupId")) < 0) {
+    if (r < 0) {
         return ccm_error_nomem(err);
     }
-    return read_group(call, service, group, err);
+    group->unread = false;
+    return 0;
 }
 
-static int read_groups(struct clb_call *call, const struct ccm_service *service,
-                       struct clb_state *ret, struct ccm_error *err)
+static int take_group(const cJSON *json, struct clb_state *ret)
+{
+    struct clb_group *group = clb_state_new_group(ret);
+
+    if (group == NULL || clb_text_set(&group->name, ccm_json_text(json, "VServerGroupName")) < 0 ||
+        clb_text_set(&group->id, ccm_json_text(json, "VServerGroupId")) < 0) {
+        return -ENOMEM;
+    }
+    group->unread = true;
+    return 0;
+}
+
+static int list_groups(struct clb_call *call, struct clb_state *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     const cJSON *list;
@@ -334,19 +314,45 @@ static int read_groups(struct clb_call *call, const struct ccm_service *service,
     }
     for (const cJSON *one = ccm_json_items(list, "VServerGroup"); r == 0 && one != NULL;
          one = one->next) {
-        r = take_group(call, service, one, ret, err);
+        r = take_group(one, ret);
     }
-    return r;
+    ret->groups_known = r == 0;
+    return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-int clb_read(struct clb_call *call, const struct ccm_service *service, struct clb_state *ret,
-             struct ccm_error *err)
+static bool needs_group(const struct clb_call *call, const struct ccm_service *service,
+                        const struct clb_need *need, const struct clb_group *group)
 {
-    int r = clb_read_lb(call, service, &ret->lb, err);
+    const char *name = group->name == NULL ? "" : group->name;
 
-    if (r < 0 || ret->lb.id == NULL) {
-        return r;
+    if (ccm_owner_parse(name, false, &service->meta, ccm_ali_cluster_id(call->clb->ali)) ==
+        CCM_OWNER_OURS) {
+        return true;
     }
-    r = read_listeners(call, ret, err);
-    return r < 0 ? r : read_groups(call, service, ret, err);
+    if (need->want != NULL && clb_state_group_by_id(need->want, group->id) != NULL) {
+        return true;
+    }
+    return need->scan && !ccm_owner_is_key(name);
+}
+
+int clb_read_parts(struct clb_call *call, const struct ccm_service *service,
+                   const struct clb_need *need, struct clb_state *state, struct ccm_error *err)
+{
+    int r = 0;
+
+    if (need->listeners && !state->listeners_known) {
+        r = clb_read_listeners(call, state, err);
+        state->listeners_known = r == 0;
+    }
+    if (r == 0 && !state->groups_known) {
+        r = list_groups(call, state, err);
+    }
+    for (size_t i = 0; r == 0 && i < state->group_count; i++) {
+        struct clb_group *group = &state->groups[i];
+
+        if (group->unread && needs_group(call, service, need, group)) {
+            r = read_group(call, group, err);
+        }
+    }
+    return r;
 }

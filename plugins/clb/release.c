@@ -1,39 +1,43 @@
 #include "pass.h"
 
+#include "api_listener.h"
+#include "apply_parts.h"
 #include "read.h"
+#include "read_listeners.h"
 #include "service/annotation.h"
+#include "service/class.h"
+#include "service/conditions.h"
 #include "service/object.h"
+#include "service/owner.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define WHAT "Error deleting load balancer"
+#define WHAT   "Error deleting load balancer"
+#define FAILED "CleanLoadBalancerFailed"
 
-/* Annotations that forbid the deletion of a load balancer, or speak of one that we do not manage.
- */
-static int check_keep(struct clb_pass *pass, bool found, struct ccm_error *err)
+static int run_plan(struct clb_pass *pass, const struct clb_plan *plan, bool fresh,
+                    struct ccm_error *err)
 {
-    const struct ccm_object *meta = &pass->service->meta;
+    struct clb_apply apply = {
+        .call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE),
+        .clb = pass->clb,
+        .service = pass->service,
+        .entry = pass->entry,
+        .fresh = fresh,
+        .problems = &pass->problems,
+    };
+    const int r = clb_apply_run(&apply, plan);
 
-    if (ccm_anno_get(meta, "preserve-lb-on-delete")[0] != '\0' && found) {
-        return ccm_error_set(err, -ENOTSUP, CCM_ERROR_TERMINAL,
-                             "this version does not support annotation %spreserve-lb-on-delete: "
-                             "nothing was deleted, remove the annotation to have the load balancer "
-                             "deleted",
-                             CCM_ANNO_PREFIX);
-    }
-    if (ccm_anno_get(meta, "id")[0] != '\0' && !found) {
-        return ccm_error_set(err, -ENOTSUP, CCM_ERROR_TERMINAL,
-                             "this version does not support annotation %sid: listeners and groups "
-                             "of that load balancer are left as they are, remove the annotation to "
-                             "go on",
-                             CCM_ANNO_PREFIX);
-    }
-    return 0;
+    pass->writes += apply.writes;
+    return r < 0 || pass->problems.count > 0 ? clb_pass_fail_all(pass, FAILED, WHAT, err) : 0;
 }
 
-/* Only the load balancer itself: what is in it goes with it. */
+/* --- a load balancer of our own --- */
+
+/* Only the load balancer itself: what is in it goes, or stays, with it. */
 static int find(struct clb_pass *pass, struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
@@ -48,36 +52,131 @@ static int find(struct clb_pass *pass, struct ccm_error *err)
     return r;
 }
 
-static int delete_lb(struct clb_pass *pass, struct ccm_error *err)
+static int take_away(struct clb_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+    const struct clb_plan_input in = {
+        .model = model,
+        .have = &pass->entry->state,
+        .service = pass->service,
+        .cluster_id = ccm_ali_cluster_id(pass->clb->ali),
+    };
     const bool fresh = !pass->entry->valid;
     int r = find(pass, err);
 
-    if (r == 0) {
-        r = check_keep(pass, pass->entry->state.lb.id != NULL, err);
-    }
-    if (r == 0 && clb_plan_delete(&plan, &pass->entry->state) < 0) {
+    if (r == 0 &&
+        (model->preserve ? clb_plan_preserve(&plan, &in) : clb_plan_delete(&plan, in.have)) < 0) {
         r = ccm_error_nomem(err);
     }
     if (r < 0) {
-        return clb_pass_fail(pass, "CleanLoadBalancerFailed", WHAT, r, err);
+        return clb_pass_fail(pass, FAILED, WHAT, r, err);
     }
-    struct clb_apply apply = {
-        .call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE),
-        .clb = pass->clb,
-        .service = pass->service,
-        .entry = pass->entry,
-        .fresh = fresh,
-        .problems = &pass->problems,
-    };
+    r = run_plan(pass, &plan, fresh, err);
+    if (r == 0) {
+        clb_entry_drop(pass->entry);
+        pass->entry->valid = true;
+    }
+    return r;
+}
 
-    r = clb_apply_run(&apply, &plan);
-    pass->writes += apply.writes;
-    if (r < 0 || pass->problems.count > 0) {
-        return clb_pass_fail_all(pass, "CleanLoadBalancerFailed", WHAT, err);
+/* --- somebody else's --- */
+
+static bool is_other_user(const struct clb_pass *pass, const struct ccm_service *other)
+{
+    return strcmp(other->meta.key, pass->service->meta.key) != 0 &&
+           !ccm_class_needs_delete(other) &&
+           ccm_text_equal(ccm_anno_get(&other->meta, "id"), pass->entry->state.lb.id);
+}
+
+/* Whether nothing else of this or another cluster's controller is in the load balancer. */
+static bool is_last_user(const struct clb_pass *pass)
+{
+    const struct ccm_host *host = pass->clb->host;
+    const struct clb_state *state = &pass->entry->state;
+    const struct ccm_object *const *services = NULL;
+    size_t count = 0;
+    bool last = host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) == 0;
+
+    for (size_t i = 0; last && i < count; i++) {
+        last = !is_other_user(pass, (const struct ccm_service *)services[i]);
     }
-    return 0;
+    for (size_t i = 0; last && i < state->group_count; i++) {
+        const char *name = state->groups[i].name;
+
+        last = !ccm_owner_is_key(name) ||
+               ccm_owner_parse(name, false, &pass->service->meta,
+                               ccm_ali_cluster_id(pass->clb->ali)) == CCM_OWNER_OURS;
+    }
+    host->release_list(host, services, count);
+    return last;
+}
+
+static int look(struct clb_pass *pass, const struct clb_model *model, struct ccm_error *err)
+{
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    struct clb_entry *entry = pass->entry;
+    const struct clb_need need = { .listeners = model->override, .scan = true };
+    int r = 0;
+
+    if (!entry->valid) {
+        clb_entry_drop(entry);
+        r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &entry->state.lb, err);
+    }
+    if (r == 0) {
+        r = clb_read_parts(&call, pass->service, &need, &entry->state, err);
+    }
+    entry->valid = r == 0;
+    return r;
+}
+
+static int leave(struct clb_pass *pass, const struct clb_model *model, struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+    struct clb_plan_input in = {
+        .model = model,
+        .have = &pass->entry->state,
+        .service = pass->service,
+        .cluster_id = ccm_ali_cluster_id(pass->clb->ali),
+        .batch = atomic_load(&pass->clb->batch),
+    };
+    const bool fresh = !pass->entry->valid;
+    int r = look(pass, model, err);
+
+    if (r == -ENOENT && err->kind == CCM_ERROR_NOT_FOUND) {
+        return 0;
+    }
+    if (r == 0) {
+        in.last_user = is_last_user(pass);
+        r = clb_plan_leave(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
+    }
+    return r < 0 ? clb_pass_fail(pass, FAILED, WHAT, r, err) : run_plan(pass, &plan, fresh, err);
+}
+
+/* The list that spec.loadBalancerSourceRanges had; nothing is bound to it any more. */
+static int drop_acl(struct clb_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_state_fini) struct clb_state state = { .acl = { .known = false } };
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    int r = clb_read_details(&call, pass->service, NULL, pass->clb->extras, &state, err);
+
+    if (r == 0 && state.acl.id != NULL) {
+        r = clb_apply_forgive(clb_api_delete_acl(&call, state.acl.id, err), err);
+    }
+    return r < 0 ? clb_pass_fail(pass, FAILED, WHAT, r, err) : 0;
+}
+
+static int let_go(struct clb_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_model_fini) struct clb_model model;
+
+    memset(&model, 0, sizeof(model));
+    if (clb_model_lb(&model, pass->service) < 0) {
+        return ccm_error_nomem(err);
+    }
+    model.reused = pass->entry->shared != NULL;
+    const int r = model.reused ? leave(pass, &model, err) : take_away(pass, &model, err);
+
+    return r == 0 && (model.reused || !model.preserve) ? drop_acl(pass, err) : r;
 }
 
 static int clean_service(struct clb_pass *pass, struct ccm_error *err)
@@ -87,6 +186,13 @@ static int clean_service(struct clb_pass *pass, struct ccm_error *err)
     bool written = false;
     int r = ccm_life_publish(life, pass->req, pass->service, &nothing, &written, err);
 
+    if (r < 0) {
+        return clb_pass_fail(pass, "FailedUpdateStatus",
+                             "Error removing load balancer status and labels", r, err);
+    }
+    if (pass->service->meta.deleted_ms == 0) { /* else it goes with the Service */
+        r = ccm_life_tell(life, pass->req, pass->service, NULL, err);
+    }
     if (r < 0) {
         return clb_pass_fail(pass, "FailedUpdateStatus",
                              "Error removing load balancer status and labels", r, err);
@@ -105,16 +211,16 @@ int clb_release(struct clb_pass *pass, struct ccm_error *err)
     int r;
 
     /* Without finalizer it was never ours, unless the snapshot is older than our own patch. */
-    if (!ccm_object_has_finalizer(&pass->service->meta, CLB_FINALIZER) &&
-        entry->state.lb.id == NULL) {
+    if (!ccm_object_has_finalizer(&pass->service->meta, CLB_FINALIZER) && !entry->used) {
         return 0;
     }
     if (!entry->gone) {
-        r = delete_lb(pass, err);
+        r = let_go(pass, err);
         if (r < 0) {
             return r;
         }
         entry->gone = true;
+        entry->used = false;
         entry->attempt++;
     }
     r = clean_service(pass, err);

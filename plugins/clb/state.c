@@ -28,17 +28,16 @@ void clb_listener_fini(struct clb_listener *listener)
     free(listener->group_name);
     free(listener->group_id);
     attrs_fini(&listener->attrs);
+    clb_domains_fini(&listener->domains);
     memset(listener, 0, sizeof(*listener));
 }
 
-void clb_lb_fini(struct clb_lb *lb)
+void clb_acl_fini(struct clb_acl *acl)
 {
-    free(lb->id);
-    free(lb->name);
-    free(lb->address);
-    free(lb->address_type);
-    free(lb->vswitch_id);
-    memset(lb, 0, sizeof(*lb));
+    free(acl->id);
+    free(acl->name);
+    clb_texts_fini(&acl->entries);
+    memset(acl, 0, sizeof(*acl));
 }
 
 void clb_state_fini(struct clb_state *state)
@@ -52,22 +51,8 @@ void clb_state_fini(struct clb_state *state)
     free(state->groups);
     free(state->listeners);
     clb_lb_fini(&state->lb);
+    clb_acl_fini(&state->acl);
     memset(state, 0, sizeof(*state));
-}
-
-int clb_text_set(char **text, const char *value)
-{
-    char *copy = NULL;
-
-    if (!ccm_text_empty(value)) {
-        copy = strdup(value);
-        if (copy == NULL) {
-            return -ENOMEM;
-        }
-    }
-    free(*text);
-    *text = copy;
-    return 0;
 }
 
 struct clb_group *clb_state_new_group(struct clb_state *state)
@@ -212,6 +197,7 @@ int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from)
     to->protocol = from->protocol;
     to->running = from->running;
     to->broken = from->broken;
+    to->ranges = from->ranges;
     if (clb_text_set(&to->description, from->description) < 0 ||
         clb_text_set(&to->group_name, from->group_name) < 0 ||
         clb_text_set(&to->group_id, from->group_id) < 0) {

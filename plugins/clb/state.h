@@ -6,7 +6,9 @@
 #ifndef CCM_CLB_STATE_H
 #define CCM_CLB_STATE_H
 
+#include "domains.h"
 #include "fields.h"
+#include "lb_fields.h"
 #include "service/backend.h"
 #include "util/attr.h"
 
@@ -36,26 +38,31 @@ struct clb_listener {
     char *group_name; /* desired */
     char *group_id;   /* present */
     struct clb_attrs attrs;
+    bool ranges; /* desired: AclId is that of our own access list */
+    /* Domain extensions of https listeners. Present: they were read. Desired: they are told. */
+    bool domains_known;
+    struct clb_domains domains;
+};
+
+/* The access list that we keep for spec.loadBalancerSourceRanges. */
+struct clb_acl {
+    bool known; /* present: it was looked for; desired: the Service asks for one */
+    bool ipv6;
+    char *id; /* present; NULL: there is none */
+    char *name;
+    struct clb_texts entries;
 };
 
 struct clb_group {
-    char *id; /* present */
-    char *name;
+    char *id;      /* present; desired: somebody else's group that a person chose for the port */
+    char *name;    /* desired: also what its backends are described by */
     uint16_t port; /* desired: the first Service port that uses it */
     enum clb_protocol protocol;
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
     bool hold;     /* desired: all nodes turned NotReady at once, nothing is removed */
+    bool broken;   /* desired: the chosen group cannot be used, the port is left as it is */
+    bool unread;   /* present: its backends are not known */
     struct ccm_backends backends;
-};
-
-struct clb_lb {
-    char *id;
-    char *name;
-    char *address;
-    char *address_type;
-    char *vswitch_id;
-    bool protect;  /* deletion protection is on (or may be) */
-    bool untagged; /* found by its name: the ownership tag is missing */
 };
 
 struct clb_state {
@@ -66,14 +73,14 @@ struct clb_state {
     struct clb_listener *listeners;
     size_t listener_count;
     size_t listener_cap;
+    bool groups_known;    /* present: all groups are listed */
+    bool listeners_known; /* present: all listeners are listed */
+    struct clb_acl acl;
 };
 
 void clb_state_fini(struct clb_state *state);
-void clb_lb_fini(struct clb_lb *lb);
 void clb_listener_fini(struct clb_listener *listener);
-
-/* Replace a text by a copy; NULL or "" clears it. 0 or -ENOMEM. */
-CCM_NODISCARD int clb_text_set(char **text, const char *value);
+void clb_acl_fini(struct clb_acl *acl);
 
 /* Append an empty element; NULL on ENOMEM. Earlier pointers into the list become invalid. */
 struct clb_group *clb_state_new_group(struct clb_state *state);

@@ -3,6 +3,7 @@
 #include "service/object.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
+#include "util/suggest.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -36,6 +37,27 @@ const char *ccm_anno_value(const struct ccm_object *object, const struct ccm_ann
     const char *value = ccm_object_annotation(object, row->name);
 
     return value == NULL ? "" : value;
+}
+
+const char *ccm_anno_suffix_key(const struct ccm_object *object, const char *suffix,
+                                char key[static CCM_ANNO_KEY_MAX])
+{
+    const bool legacy = prefixed(object, CCM_ANNO_PREFIX, suffix) == NULL &&
+                        prefixed(object, CCM_ANNO_LEGACY_PREFIX, suffix) != NULL;
+
+    (void)snprintf(key, CCM_ANNO_KEY_MAX, "%s%s", legacy ? CCM_ANNO_LEGACY_PREFIX : CCM_ANNO_PREFIX,
+                   suffix); /* fits */
+    return key;
+}
+
+const char *ccm_anno_key(const struct ccm_object *object, const struct ccm_anno *row,
+                         char key[static CCM_ANNO_KEY_MAX])
+{
+    if ((row->flags & CCM_ANNO_FULL_KEY) == 0) {
+        return ccm_anno_suffix_key(object, row->name, key);
+    }
+    ccm_text_copy(key, CCM_ANNO_KEY_MAX, row->name);
+    return key;
 }
 
 const struct ccm_anno *ccm_anno_find(const struct ccm_anno_table *table, const char *name)
@@ -74,15 +96,28 @@ static int refuse_number(const struct ccm_anno *row, const char *value, const ch
                          "%s must be integer, got [%s], error: %s", label, value, why);
 }
 
+static int refuse_range(const struct ccm_anno *row, const char *value, struct ccm_error *err)
+{
+    if (row->says != CCM_ANNO_SAYS_INTEGER) {
+        return refuse_number(row, value, "value out of range", err);
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "annotation %s%s must be in range [%lld,%lld], got [%s]", prefix_of(row),
+                         row->name, (long long)row->min, (long long)row->max, value);
+}
+
 static int check_number(const struct ccm_anno *row, const char *value, struct ccm_error *err)
 {
     int64_t number = 0;
 
+    if ((row->flags & CCM_ANNO_ZERO) != 0 && ccm_parse_i64(value, 0, 0, &number) == 0) {
+        return 0;
+    }
     switch (ccm_parse_i64(value, row->min, row->max, &number)) {
     case 0:
         return 0;
     case -ERANGE:
-        return refuse_number(row, value, "value out of range", err);
+        return refuse_range(row, value, err);
     default:
         return refuse_number(row, value, "invalid syntax", err);
     }
@@ -162,48 +197,17 @@ int ccm_anno_check(const struct ccm_anno_table *table, const struct ccm_object *
     return r;
 }
 
-/* Number of single-character edits between two short texts. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[SUFFIX_MAX + 1];
-    const size_t a_len = strlen(a);
-    const size_t b_len = strlen(b);
-
-    if (a_len > SUFFIX_MAX || b_len > SUFFIX_MAX) {
-        return SIZE_MAX;
-    }
-    for (size_t j = 0; j <= b_len; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= a_len; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= b_len; j++) {
-            const size_t replace = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            const size_t shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-
-            diagonal = row[j];
-            row[j] = replace < shift ? replace : shift;
-        }
-    }
-    return row[b_len];
-}
-
 static const struct ccm_anno *nearest(const struct ccm_anno_table *table, const char *suffix)
 {
-    const struct ccm_anno *best = NULL;
-    size_t best_distance = strlen(suffix) / 3 + 1;
+    struct ccm_suggest suggest = { .wanted = suffix };
 
     for (size_t i = 0; i < table->count; i++) {
-        const size_t d = distance(suffix, table->rows[i].name);
-
-        if (d < best_distance) {
-            best_distance = d;
-            best = &table->rows[i];
-        }
+        ccm_suggest_offer(&suggest, table->rows[i].name);
     }
-    return best;
+
+    const char *best = ccm_suggest_best(&suggest);
+
+    return best == NULL ? NULL : ccm_anno_find(table, best);
 }
 
 static bool is_known(const struct ccm_anno_table *table, const char *key, const char *suffix)
@@ -214,27 +218,79 @@ static bool is_known(const struct ccm_anno_table *table, const char *key, const 
            ccm_anno_find(table, key) != NULL;
 }
 
-void ccm_anno_unknown(const struct ccm_anno_table *table, const struct ccm_object *object,
-                      struct ccm_buf *text)
+/* The sentence about a key with one of our prefixes that the table lacks. */
+static void tell_unknown(const struct ccm_anno_table *table, const char *key, struct ccm_buf *text)
 {
     static const char *const prefixes[] = { CCM_ANNO_PREFIX, CCM_ANNO_LEGACY_PREFIX };
 
+    for (size_t p = 0; p < CCM_ARRAY_LEN(prefixes); p++) {
+        const char *suffix = key + strlen(prefixes[p]);
+
+        if (!ccm_text_starts(key, prefixes[p]) || is_known(table, key, suffix)) {
+            continue;
+        }
+        const struct ccm_anno *guess = nearest(table, suffix);
+
+        ccm_buf_addf(text, "%sannotation %s is unknown and has no effect",
+                     text->len == 0 ? "" : "; ", key);
+        if (guess != NULL) {
+            ccm_buf_addf(text, ", did you mean %s%s?", prefix_of(guess), guess->name);
+        }
+    }
+}
+
+void ccm_anno_unknown(const struct ccm_anno_table *table, const struct ccm_object *object,
+                      struct ccm_buf *text)
+{
     for (uint64_t i = 0; i < object->annotation_count; i++) {
+        tell_unknown(table, object->annotations[i]->key, text);
+    }
+}
+
+static void lint_row(const struct ccm_anno *row, const struct ccm_object *object,
+                     ccm_anno_say_fn say, void *arg)
+{
+    const char *value = ccm_anno_value(object, row);
+    struct ccm_error err = CCM_ERROR_INIT;
+    char key[CCM_ANNO_KEY_MAX];
+
+    if (value[0] == '\0') {
+        return;
+    }
+    (void)ccm_anno_key(object, row, key); /* returns its argument */
+    if ((row->flags & CCM_ANNO_NOT_BUILT) != 0) {
+        (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
+                            "this version does not support annotation %s: remove it", key);
+        say(arg, key, false, err.message);
+    } else if (check_row(row, value, &err) < 0) {
+        say(arg, key, false, err.message);
+    }
+}
+
+/* An annotation of the legacy prefix beside the same one with the present prefix. */
+static bool is_hidden(const struct ccm_object *object, const char *key)
+{
+    return ccm_text_starts(key, CCM_ANNO_LEGACY_PREFIX) &&
+           prefixed(object, CCM_ANNO_PREFIX, key + strlen(CCM_ANNO_LEGACY_PREFIX)) != NULL;
+}
+
+void ccm_anno_lint(const struct ccm_anno_table *table, const struct ccm_object *object,
+                   ccm_anno_say_fn say, void *arg)
+{
+    for (uint64_t i = 0; i < object->annotation_count; i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
         const char *key = object->annotations[i]->key;
 
-        for (size_t p = 0; p < CCM_ARRAY_LEN(prefixes); p++) {
-            const char *suffix = key + strlen(prefixes[p]);
-
-            if (!ccm_text_starts(key, prefixes[p]) || is_known(table, key, suffix)) {
-                continue;
-            }
-            const struct ccm_anno *guess = nearest(table, suffix);
-
-            ccm_buf_addf(text, "%sannotation %s is unknown and has no effect",
-                         text->len == 0 ? "" : "; ", key);
-            if (guess != NULL) {
-                ccm_buf_addf(text, ", did you mean %s%s?", prefix_of(guess), guess->name);
-            }
+        tell_unknown(table, key, &text);
+        if (text.len == 0 && is_hidden(object, key)) {
+            ccm_buf_addf(&text, "annotation %s has no effect beside %s%s", key, CCM_ANNO_PREFIX,
+                         key + strlen(CCM_ANNO_LEGACY_PREFIX));
         }
+        if (text.len > 0) {
+            say(arg, key, true, ccm_buf_str(&text));
+        }
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        lint_row(&table->rows[i], object, say, arg);
     }
 }

@@ -17,6 +17,8 @@
 #define CCM_ANNO_PREFIX        "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 #define CCM_ANNO_LEGACY_PREFIX "service.beta.kubernetes.io/alicloud-loadbalancer-"
 
+#define CCM_ANNO_KEY_MAX 256 /* bytes of a whole key, NUL included; suffixes are short */
+
 enum ccm_anno_type {
     CCM_ANNO_TEXT,
     CCM_ANNO_INT,    /* min..max; checked without blanks being stripped */
@@ -41,6 +43,7 @@ enum ccm_anno_group { CCM_ANNO_INSTANCE, CCM_ANNO_LISTENER, CCM_ANNO_BACKEND, CC
 #define CCM_ANNO_MUTABLE  4U  /* a later change reaches the existing load balancer */
 #define CCM_ANNO_NO_CASE  8U  /* the case of an ENUM value does not matter */
 #define CCM_ANNO_EMPTY    16U /* an empty value means something */
+#define CCM_ANNO_ZERO     64U /* the number 0 counts as not set */
 
 struct ccm_anno {
     const char *name; /* suffix behind the prefix, or the whole key */
@@ -49,9 +52,10 @@ struct ccm_anno {
     unsigned flags;
     int64_t min;
     int64_t max;
-    const char *values;   /* ENUM */
-    const char *fallback; /* what holds without it, for people; NULL = the cloud decides */
-    const char *field;    /* parameter of the cloud's API; NULL = none */
+    const char *values;    /* ENUM */
+    const char *fallback;  /* what holds without it, for people; NULL = the cloud decides */
+    const char *protocols; /* LISTENER: "tcp|udp", the listeners it is for; NULL = all */
+    const char *field;     /* parameter of the cloud's API; NULL = none */
     enum ccm_anno_message says;
     const char *label; /* how messages call it; NULL = name */
     const char *help;  /* one sentence for people */
@@ -67,6 +71,12 @@ struct ccm_anno_table {
 const char *ccm_anno_get(const struct ccm_object *object, const char *suffix);
 /* The same for a row. */
 const char *ccm_anno_value(const struct ccm_object *object, const struct ccm_anno *row);
+/* The key under which the suffix, or the row, is set on the object; that with the prefix when it is
+ * not set. Returns `key`. */
+const char *ccm_anno_suffix_key(const struct ccm_object *object, const char *suffix,
+                                char key[static CCM_ANNO_KEY_MAX]);
+const char *ccm_anno_key(const struct ccm_object *object, const struct ccm_anno *row,
+                         char key[static CCM_ANNO_KEY_MAX]);
 const struct ccm_anno *ccm_anno_find(const struct ccm_anno_table *table, const char *name);
 
 /*
@@ -75,6 +85,17 @@ const struct ccm_anno *ccm_anno_find(const struct ccm_anno_table *table, const c
  */
 CCM_NODISCARD int ccm_anno_check(const struct ccm_anno_table *table,
                                  const struct ccm_object *object, struct ccm_error *err);
+
+/* One finding; see ccm_anno_lint(). */
+typedef void (*ccm_anno_say_fn)(void *arg, const char *key, bool warning, const char *message);
+
+/*
+ * What ccm_anno_check() and ccm_anno_unknown() have to say, one by one: `say` is called with the
+ * key as the object has it. Warnings are about annotations without effect: unknown ones, and those
+ * of the legacy prefix that are hidden by the same one with the other prefix.
+ */
+void ccm_anno_lint(const struct ccm_anno_table *table, const struct ccm_object *object,
+                   ccm_anno_say_fn say, void *arg);
 
 /* Append one sentence per key with one of our prefixes that the table lacks, with the nearest known
  * suffix as a guess. Nothing is appended when all are known. */

@@ -2,6 +2,7 @@
 
 #include "util/array.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +54,19 @@ static size_t lower_bound(const struct ccm_backends *set, const struct ccm_backe
     return low;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 static int copy(struct ccm_backend *to, const struct ccm_backend *from)
 {
     const char *ip =
         from->type == CCM_BACKEND_ENI && from->server_ip != NULL ? from->server_ip : "";
     const size_t id_size = strlen(from->server_id) + 1;
     const size_t ip_size = strlen(ip) + 1;
-    char *block = malloc(id_size + ip_size);
+    const size_t text_size = from->description == NULL ? 0 : strlen(from->description) + 1;
+    char *block = malloc(id_size + ip_size + text_size);
 
     if (block == NULL) {
         return -ENOMEM;
@@ -69,6 +76,11 @@ static int copy(struct ccm_backend *to, const struct ccm_backend *from)
     *to = *from;
     to->server_id = block;
     to->server_ip = block + id_size;
+    to->description = NULL;
+    if (text_size > 0) {
+        to->description = block + id_size + ip_size;
+        memcpy(to->description, from->description, text_size);
+    }
     return 0;
 }
 
@@ -77,13 +89,21 @@ int ccm_backends_put(struct ccm_backends *set, const struct ccm_backend *backend
     bool found = false;
     const size_t at = lower_bound(set, backend, &found);
 
-    if (found) {
+    struct ccm_backend fresh = { .server_id = NULL };
+
+    if (found && same_text(set->items[at].description, backend->description)) {
         set->items[at].weight = backend->weight;
-        set->items[at].flags = backend->flags;
+        return 0;
+    }
+    if (found) {
+        if (copy(&fresh, backend) < 0) {
+            return -ENOMEM;
+        }
+        free(set->items[at].server_id);
+        set->items[at] = fresh;
         return 0;
     }
     int r = ccm_array_grow(&set->items, &set->cap, set->len + 1, sizeof(*set->items));
-    struct ccm_backend fresh = { .server_id = NULL };
 
     if (r == 0) {
         r = copy(&fresh, backend);

@@ -13,16 +13,13 @@
 
 enum ccm_backend_type { CCM_BACKEND_ECS, CCM_BACKEND_ENI };
 
-#define CCM_BACKEND_FOREIGN 1U /* present, but not described as ours: never changed */
-#define CCM_BACKEND_RENAMED 2U /* ours, under another description than the wanted one */
-
 struct ccm_backend {
-    char *server_id; /* one block holds both texts */
-    char *server_ip; /* "" for instances */
+    char *server_id;   /* one block holds all texts */
+    char *server_ip;   /* "" for instances */
+    char *description; /* present ones: whose it is; NULL = what its group is called */
     uint16_t port;
     uint8_t weight;
-    uint8_t type;  /* enum ccm_backend_type */
-    uint8_t flags; /* CCM_BACKEND_* */
+    uint8_t type; /* enum ccm_backend_type */
 };
 
 struct ccm_backends {
@@ -34,8 +31,8 @@ struct ccm_backends {
 void ccm_backends_fini(struct ccm_backends *set);
 
 /* Insert a copy (strings too) or replace the one of equal identity. server_ip is ignored for
- * instances. 0 or -ENOMEM. */
-CCM_NODISCARD int ccm_backends_put(struct ccm_backends *set, const struct ccm_backend *backend);
+ * instances, and brought into one spelling for pods. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_backends_put(struct ccm_backends *set, const struct ccm_backend *given);
 /* Take out the one of equal identity, if it is there. */
 void ccm_backends_remove(struct ccm_backends *set, const struct ccm_backend *backend);
 /* The one of equal identity, or NULL. Valid until the next change. */

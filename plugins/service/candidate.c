@@ -183,7 +183,8 @@ int ccm_candidates_build(const struct ccm_candidate_input *in, const struct ccm_
     if (r < 0) {
         return r;
     }
-    if (ccm_endpoints_collect(in->slices, in->slice_count, port, in->ipv6, &endpoints) < 0) {
+    if (ccm_endpoints_collect(in->slices, in->slice_count, port, in->ipv6, in->accepted,
+                              &endpoints) < 0) {
         return ccm_error_nomem(err);
     }
     for (size_t i = 0; i < in->nodes->len; i++) {

@@ -43,6 +43,7 @@ struct ccm_candidate_input {
     struct ccm_node_table *nodes; /* its `pods` counters are scratch space */
     enum ccm_backend_mode mode;
     bool ipv6;
+    const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
     struct ccm_weight_rule weight; /* `local` is set from the mode */
 };
 

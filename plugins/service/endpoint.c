@@ -34,10 +34,13 @@ static uint16_t slice_port(const struct ccm_endpoint_slice *slice,
                : 0;
 }
 
-static bool usable(const struct ccm_endpoint *endpoint)
+static bool usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted)
 {
-    return (endpoint->flags & CCM_ENDPOINT_READY) != 0 &&
-           (endpoint->flags & CCM_ENDPOINT_TERMINATING) == 0 && endpoint->address[0] != '\0';
+    const bool ready = (endpoint->flags & CCM_ENDPOINT_READY) != 0 ||
+                       (accepted != NULL && ccm_strmap_has(accepted, endpoint->address));
+
+    return ready && (endpoint->flags & CCM_ENDPOINT_TERMINATING) == 0 &&
+           endpoint->address[0] != '\0';
 }
 
 static int add(struct ccm_endpoints *to, struct ccm_strmap *seen,
@@ -59,7 +62,8 @@ static int add(struct ccm_endpoints *to, struct ccm_strmap *seen,
 }
 
 int ccm_endpoints_collect(const struct ccm_object *const *slices, size_t count,
-                          const struct ccm_service_port *port, bool ipv6, struct ccm_endpoints *ret)
+                          const struct ccm_service_port *port, bool ipv6,
+                          const struct ccm_strmap *accepted, struct ccm_endpoints *ret)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *seen = ccm_strmap_new(NULL);
     int r = seen == NULL ? -ENOMEM : 0;
@@ -72,7 +76,7 @@ int ccm_endpoints_collect(const struct ccm_object *const *slices, size_t count,
             continue;
         }
         for (uint64_t e = 0; r == 0 && e < slice->endpoint_count; e++) {
-            if (usable(slice->endpoints[e])) {
+            if (usable(slice->endpoints[e], accepted)) {
                 r = add(ret, seen, slice->endpoints[e], number);
             }
         }

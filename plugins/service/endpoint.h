@@ -4,6 +4,7 @@
 
 #include "ccm/object.h"
 #include "util/attr.h"
+#include "util/strmap.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,11 +24,13 @@ struct ccm_endpoints {
 /*
  * Those that may take traffic: ready, not terminating, each address once. The port is the slice's
  * port of the Service port's name, else a numeric targetPort; a slice without either is skipped.
- * ipv6 selects the address family. 0 or -ENOMEM; `ret` must be empty before and is finished by the
+ * ipv6 selects the address family. accepted (may be NULL): addresses that count as ready all the
+ * same. 0 or -ENOMEM; `ret` must be empty before and is finished by the
  * caller in any case.
  */
 CCM_NODISCARD int ccm_endpoints_collect(const struct ccm_object *const *slices, size_t count,
                                         const struct ccm_service_port *port, bool ipv6,
+                                        const struct ccm_strmap *accepted,
                                         struct ccm_endpoints *ret);
 void ccm_endpoints_fini(struct ccm_endpoints *endpoints);
 

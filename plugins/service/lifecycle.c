@@ -4,6 +4,7 @@
 #include "service/object.h"
 #include "util/buf.h"
 #include "util/jsonw.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <stdarg.h>
@@ -80,16 +81,36 @@ static bool label_differs(const struct ccm_service *service, const char *key, co
     return value[0] == '\0' ? present != NULL : !ccm_text_equal(present, value);
 }
 
-static bool ingress_differs(const struct ccm_service *service, const char *ip)
+static bool is_ip(const struct ccm_ingress *ingress, const char *ip, size_t len, const char *mode)
 {
-    if (ip == NULL) {
-        return false;
+    return strlen(ingress->ip) == len && memcmp(ingress->ip, ip, len) == 0 &&
+           ccm_text_empty(ingress->hostname) &&
+           (ccm_text_empty(mode) || ccm_text_equal(ingress->ip_mode, mode));
+}
+
+static bool addresses_differ(const struct ccm_service *service, const char *ips, const char *mode)
+{
+    const char *cursor = ips;
+    const char *ip = NULL;
+    size_t len = 0;
+    uint64_t count = 0;
+
+    while (ips[0] != '\0' && ccm_parse_piece(&cursor, ',', &ip, &len)) {
+        if (count >= service->ingress_count || !is_ip(service->ingress[count], ip, len, mode)) {
+            return true;
+        }
+        count++;
     }
-    if (ip[0] == '\0') {
-        return service->ingress_count != 0;
+    return service->ingress_count != count;
+}
+
+static bool ingress_differs(const struct ccm_service *service, const struct ccm_life_state *state)
+{
+    if (!ccm_text_empty(state->hostname)) {
+        return service->ingress_count != 1 || !ccm_text_empty(service->ingress[0]->ip) ||
+               !ccm_text_equal(service->ingress[0]->hostname, state->hostname);
     }
-    return service->ingress_count != 1 || !ccm_text_equal(service->ingress[0]->ip, ip) ||
-           !ccm_text_empty(service->ingress[0]->hostname);
+    return state->ip != NULL && addresses_differ(service, state->ip, state->ip_mode);
 }
 
 static void write_label(struct ccm_jsonw *w, const struct ccm_service *service, const char *key,
@@ -100,17 +121,45 @@ static void write_label(struct ccm_jsonw *w, const struct ccm_service *service, 
     }
 }
 
-static void write_ingress(struct ccm_jsonw *w, const char *ip)
+static void write_entry(struct ccm_jsonw *w, const char *name, const char *value, const char *mode)
 {
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, name, value);
+    if (!ccm_text_empty(mode)) {
+        ccm_jsonw_str(w, "ipMode", mode);
+    }
+    ccm_jsonw_close(w, '}');
+}
+
+static void write_addresses(struct ccm_jsonw *w, const char *ips, const char *mode)
+{
+    const char *cursor = ips;
+    const char *ip = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &ip, &len)) {
+        char one[64];
+
+        (void)snprintf(one, sizeof(one), "%.*s", (int)(len < 64 ? len : 63), ip); /* fits */
+        write_entry(w, "ip", one, mode);
+    }
+}
+
+static void write_ingress(struct ccm_jsonw *w, const struct ccm_life_state *state)
+{
+    const bool named = !ccm_text_empty(state->hostname);
+
     ccm_jsonw_open(w, "status", '{');
     ccm_jsonw_open(w, "loadBalancer", '{');
-    if (ip[0] == '\0') {
+    if (!named && state->ip[0] == '\0') {
         ccm_jsonw_raw(w, "ingress", "null");
     } else {
         ccm_jsonw_open(w, "ingress", '[');
-        ccm_jsonw_open(w, NULL, '{');
-        ccm_jsonw_str(w, "ip", ip);
-        ccm_jsonw_close(w, '}');
+        if (named) {
+            write_entry(w, "hostname", state->hostname, NULL);
+        } else {
+            write_addresses(w, state->ip, state->ip_mode);
+        }
         ccm_jsonw_close(w, ']');
     }
     ccm_jsonw_close(w, '}');
@@ -130,8 +179,8 @@ static void write_state(struct ccm_buf *body, const struct ccm_service *service,
     write_label(&w, service, CCM_LIFE_LB_LABEL, state->lb_id);
     ccm_jsonw_close(&w, '}');
     ccm_jsonw_close(&w, '}');
-    if (ingress_differs(service, state->ip)) {
-        write_ingress(&w, state->ip);
+    if (ingress_differs(service, state)) {
+        write_ingress(&w, state);
     }
     ccm_jsonw_close(&w, '}');
 }
@@ -144,7 +193,7 @@ int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
 
     *ret_written = label_differs(service, CCM_HASH_LABEL, state->hash) ||
                    label_differs(service, CCM_LIFE_LB_LABEL, state->lb_id) ||
-                   ingress_differs(service, state->ip);
+                   ingress_differs(service, state);
     if (!*ret_written) {
         return 0;
     }

@@ -32,7 +32,9 @@ CCM_NODISCARD int ccm_life_remove_finalizer(const struct ccm_life *life,
 struct ccm_life_state {
     const char *hash;
     const char *lb_id;
-    const char *ip; /* the only ingress entry */
+    const char *ip;       /* the addresses, "a" or "a,b": one ingress entry each */
+    const char *ip_mode;  /* of each address: "VIP", "Proxy"; NULL or "" = do not care */
+    const char *hostname; /* if given and not "": the only ingress entry, without address */
 };
 
 /* One patch of the status subresource for what differs (labels are taken there as well).

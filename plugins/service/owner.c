@@ -72,6 +72,13 @@ enum ccm_owner ccm_owner_parse(const char *text, bool port_is_number,
     return CCM_OWNER_OTHER;
 }
 
+bool ccm_owner_is_key(const char *text)
+{
+    struct part parts[PARTS];
+
+    return text != NULL && split(text, parts) && part_is(&parts[0], "k8s");
+}
+
 void ccm_owner_lb_name(const struct ccm_object *service, char ret[CCM_OWNER_LB_NAME])
 {
     size_t len = 0;

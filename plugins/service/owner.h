@@ -24,6 +24,9 @@ char *ccm_owner_format(const char *port, const struct ccm_object *service, const
 enum ccm_owner ccm_owner_parse(const char *text, bool port_is_number,
                                const struct ccm_object *service, const char *cluster_id);
 
+/* Whether it is an ownership key at all, of any Service and cluster. */
+bool ccm_owner_is_key(const char *text);
+
 /* Name that a load balancer of this Service has unless told otherwise, and the value of its
  * ownership tag. */
 #define CCM_OWNER_LB_NAME 33

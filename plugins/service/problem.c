@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ID_OPEN " (RequestId " /* as messages of the cloud client have it */
+
 void ccm_problems_fini(struct ccm_problems *problems)
 {
     ccm_buf_fini(&problems->text);
@@ -40,8 +42,16 @@ static void add_signature(struct ccm_buf *to, const char *text, const char *requ
         ccm_buf_adds(to, text);
         return;
     }
-    ccm_buf_add(to, text, (size_t)(found - text));
-    ccm_buf_adds(to, found + strlen(request_id));
+    const char *rest = found + strlen(request_id);
+    size_t before = (size_t)(found - text);
+
+    if (before >= strlen(ID_OPEN) && *rest == ')' &&
+        memcmp(found - strlen(ID_OPEN), ID_OPEN, strlen(ID_OPEN)) == 0) {
+        before -= strlen(ID_OPEN);
+        rest++;
+    }
+    ccm_buf_add(to, text, before);
+    ccm_buf_adds(to, rest);
 }
 
 void ccm_problems_add(struct ccm_problems *problems, const struct ccm_error *err,

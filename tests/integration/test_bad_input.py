@@ -27,8 +27,8 @@ def warning(world, name, *words):
 @pytest.mark.parametrize("annotation, value, words", [
     (PREFIX + "address-type", "interne", ["address-type", "internet", "intranet"]),
     (PREFIX + "default-weight", "150", ["default weight", "[0,100]", "150"]),
-    (PREFIX + "id", "lb-123", [PREFIX + "id", "does not support"]),
-    (PREFIX + "protocol-port", "https:80", ["https", "does not support"]),
+    (PREFIX + "id", "lb-123", ["find loadbalancer by id error", "The specified LoadBalancerId does not exist"]),
+    (PREFIX + "protocol-port", "https:80", [PREFIX + "cert-id", "required"]),
 ])
 def test_broken_annotation_then_corrected(world, annotation, value, words):
     views.nodes(world, 1)

@@ -1,5 +1,7 @@
 #include "mini_cloud.h"
 
+#include "mini_parts.h"
+
 #include "alicloud/client.h"
 #include "alicloud/eni.h"
 #include "clb/state.h"
@@ -13,18 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LBS 4
-
-struct cloud_lb {
-    struct clb_state state;
-    char *owner;
-    char *cluster;
-    char *token;
-    bool used;
-};
-
 static struct {
-    struct cloud_lb lbs[LBS];
+    struct mini_lb lbs[MINI_LBS];
     size_t next_id;
     struct ccm_buf log;
     struct ccm_buf dump;
@@ -44,7 +36,7 @@ static struct {
     uint64_t http;
 } refusal;
 
-static void must(int r)
+void mini_must(int r)
 {
     if (r < 0) {
         abort();
@@ -57,20 +49,20 @@ void mini_begin(void)
     mini.next_id = 1;
 }
 
-static void lb_fini(struct cloud_lb *lb)
+void mini_lb_fini(struct mini_lb *lb)
 {
     clb_state_fini(&lb->state);
-    free(lb->owner);
-    free(lb->cluster);
     free(lb->token);
     memset(lb, 0, sizeof(*lb));
 }
 
 void mini_end(void)
 {
-    for (size_t i = 0; i < LBS; i++) {
-        lb_fini(&mini.lbs[i]);
+    for (size_t i = 0; i < MINI_LBS; i++) {
+        mini_lb_fini(&mini.lbs[i]);
     }
+    mini_lb_end();
+    mini_acl_end();
     ccm_buf_fini(&mini.log);
     ccm_buf_fini(&mini.dump);
 }
@@ -133,7 +125,7 @@ static void dump_group(const struct clb_group *group)
 const char *mini_dump(void)
 {
     ccm_buf_reset(&mini.dump);
-    for (size_t i = 0; i < LBS; i++) {
+    for (size_t i = 0; i < MINI_LBS; i++) {
         const struct clb_state *state = &mini.lbs[i].state;
 
         if (!mini.lbs[i].used) {
@@ -141,6 +133,7 @@ const char *mini_dump(void)
         }
         ccm_buf_addf(&mini.dump, "lb %s %s %s\n", state->lb.name, state->lb.address_type,
                      state->lb.protect ? "protected" : "open");
+        mini_lb_dump(&mini.lbs[i], &mini.dump);
         for (size_t g = 0; g < state->group_count; g++) {
             dump_group(&state->groups[g]);
         }
@@ -154,12 +147,13 @@ const char *mini_dump(void)
                          scheduler == NULL ? "-" : scheduler, group == NULL ? "-" : group->name);
         }
     }
+    mini_acl_dump(&mini.dump);
     return ccm_buf_str(&mini.dump);
 }
 
-static struct cloud_lb *only_lb(void)
+static struct mini_lb *only_lb(void)
 {
-    for (size_t i = 0; i < LBS; i++) {
+    for (size_t i = 0; i < MINI_LBS; i++) {
         if (mini.lbs[i].used) {
             return &mini.lbs[i];
         }
@@ -169,7 +163,7 @@ static struct cloud_lb *only_lb(void)
 
 void mini_delete_lb(void)
 {
-    lb_fini(only_lb());
+    mini_lb_fini(only_lb());
 }
 
 void mini_stop_listener(uint16_t port)
@@ -189,20 +183,20 @@ void mini_add_listener(uint16_t port, const char *description)
     one->port = port;
     one->protocol = CLB_TCP;
     one->running = true;
-    must(clb_text_set(&one->description, description));
+    mini_must(clb_text_set(&one->description, description));
 }
 
 void mini_add_backend(const char *group_part, const char *server_id)
 {
     struct clb_state *state = &only_lb()->state;
     const struct ccm_backend backend = { .server_id = (char *)(uintptr_t)server_id,
+                                         .description = (char *)(uintptr_t) "by hand",
                                          .port = 1,
-                                         .weight = 1,
-                                         .flags = CCM_BACKEND_FOREIGN };
+                                         .weight = 1 };
 
     for (size_t i = 0; i < state->group_count; i++) {
         if (strstr(state->groups[i].name, group_part) != NULL) {
-            must(ccm_backends_put(&state->groups[i].backends, &backend));
+            mini_must(ccm_backends_put(&state->groups[i].backends, &backend));
         }
     }
 }
@@ -224,17 +218,27 @@ void mini_set_weight(const char *server_id, int weight)
 
 void mini_untag(void)
 {
-    must(clb_text_set(&only_lb()->owner, ""));
+    clb_tags_remove(&only_lb()->state.lb.tags, CLB_TAG_OWNER);
 }
 
 void mini_set_cluster(const char *cluster_id)
 {
-    must(clb_text_set(&only_lb()->cluster, cluster_id));
+    mini_must(clb_tags_put(&only_lb()->state.lb.tags, CLB_TAG_CLUSTER, cluster_id));
+}
+
+struct mini_lb *mini_lb_at(size_t i)
+{
+    return &mini.lbs[i];
+}
+
+size_t mini_next_id(void)
+{
+    return mini.next_id++;
 }
 
 /* --- parameters --- */
 
-static const char *param(const struct ccm_ali_call *call, const char *name)
+const char *mini_param(const struct ccm_ali_call *call, const char *name)
 {
     for (size_t i = 0; i < call->params->len; i++) {
         if (strcmp(call->params->items[i].name, name) == 0) {
@@ -244,26 +248,26 @@ static const char *param(const struct ccm_ali_call *call, const char *name)
     return "";
 }
 
-static void refuse(const char *code, uint64_t http)
+void mini_refuse(const char *code, uint64_t http)
 {
     refusal.code = code;
     refusal.http = http;
 }
 
-static struct cloud_lb *find_lb(const char *id)
+struct mini_lb *mini_find_lb(const char *id)
 {
-    for (size_t i = 0; i < LBS; i++) {
+    for (size_t i = 0; i < MINI_LBS; i++) {
         if (mini.lbs[i].used && strcmp(mini.lbs[i].state.lb.id, id) == 0) {
             return &mini.lbs[i];
         }
     }
-    refuse("InvalidLoadBalancerId.NotFound", 404);
+    mini_refuse("InvalidLoadBalancerId.NotFound", 404);
     return NULL;
 }
 
-static struct clb_group *find_group(const char *id, struct cloud_lb **ret_lb)
+static struct clb_group *find_group(const char *id, struct mini_lb **ret_lb)
 {
-    for (size_t i = 0; i < LBS; i++) {
+    for (size_t i = 0; i < MINI_LBS; i++) {
         struct clb_group *group =
             mini.lbs[i].used ? clb_state_group_by_id(&mini.lbs[i].state, id) : NULL;
 
@@ -272,46 +276,47 @@ static struct clb_group *find_group(const char *id, struct cloud_lb **ret_lb)
             return group;
         }
     }
-    refuse("ResourceNotFound.VServerGroup", 404);
+    mini_refuse("ResourceNotFound.VServerGroup", 404);
     return NULL;
 }
 
-static struct clb_listener *find_listener(const struct ccm_ali_call *call, struct cloud_lb *lb)
+static struct clb_listener *find_listener(const struct ccm_ali_call *call, struct mini_lb *lb)
 {
     uint32_t port = 0;
 
-    must(ccm_parse_u32(param(call, "ListenerPort"), 1, 65535, &port));
+    mini_must(ccm_parse_u32(mini_param(call, "ListenerPort"), 1, 65535, &port));
     return clb_state_listener(&lb->state, (uint16_t)port,
-                              clb_protocol_parse(param(call, "ListenerProtocol")));
+                              clb_protocol_parse(mini_param(call, "ListenerProtocol")));
 }
 
 static void parse_backends(const struct ccm_ali_call *call, struct ccm_backends *ret)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-    const char *text = param(call, "BackendServers");
+    const char *text = mini_param(call, "BackendServers");
 
     if (text[0] == '\0') {
         return;
     }
-    must(ccm_json_parse(text, strlen(text), &json));
+    mini_must(ccm_json_parse(text, strlen(text), &json));
     for (const cJSON *one = json->child; one != NULL; one = one->next) {
         const struct ccm_backend backend = {
             .server_id = (char *)(uintptr_t)ccm_json_text(one, "ServerId"),
             .server_ip = (char *)(uintptr_t)ccm_json_text(one, "ServerIp"),
+            .description = (char *)(uintptr_t)ccm_json_text(one, "Description"),
             .port = (uint16_t)ccm_json_i64(one, "Port", 0),
             .weight = (uint8_t)ccm_json_i64(one, "Weight", 0),
             .type =
                 strcmp(ccm_json_text(one, "Type"), "eni") == 0 ? CCM_BACKEND_ENI : CCM_BACKEND_ECS,
         };
 
-        must(ccm_backends_put(ret, &backend));
+        mini_must(ccm_backends_put(ret, &backend));
     }
     if (mini.per_call != 0 && ret->len > mini.per_call) {
-        refuse("TooManyBackendServers", 400);
+        mini_refuse("TooManyBackendServers", 400);
     }
 }
 
-static size_t count_backends(const struct cloud_lb *lb)
+static size_t count_backends(const struct mini_lb *lb)
 {
     size_t count = 0;
 
@@ -323,121 +328,11 @@ static size_t count_backends(const struct cloud_lb *lb)
 
 /* --- actions; each fills the answer or refuses --- */
 
-static void write_lb(struct ccm_jsonw *w, const struct cloud_lb *lb)
-{
-    ccm_jsonw_open(w, NULL, '{');
-    ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
-    ccm_jsonw_str(w, "LoadBalancerName", lb->state.lb.name);
-    ccm_jsonw_str(w, "Address", lb->state.lb.address);
-    ccm_jsonw_str(w, "AddressType", lb->state.lb.address_type);
-    ccm_jsonw_str(w, "DeleteProtection", lb->state.lb.protect ? "on" : "off");
-    ccm_jsonw_open(w, "Tags", '{');
-    ccm_jsonw_open(w, "Tag", '[');
-    ccm_jsonw_open(w, NULL, '{');
-    ccm_jsonw_str(w, "TagKey", "ack.aliyun.com");
-    ccm_jsonw_str(w, "TagValue", lb->cluster);
-    ccm_jsonw_close(w, '}');
-    ccm_jsonw_close(w, ']');
-    ccm_jsonw_close(w, '}');
-    ccm_jsonw_close(w, '}');
-}
-
-static void describe_lbs(const struct ccm_ali_call *call, struct ccm_jsonw *w)
-{
-    ccm_jsonw_open(w, "LoadBalancers", '{');
-    ccm_jsonw_open(w, "LoadBalancer", '[');
-    for (size_t i = 0; i < LBS; i++) {
-        const struct cloud_lb *lb = &mini.lbs[i];
-        const char *tags = param(call, "Tags");
-
-        if (lb->used &&
-            (tags[0] != '\0' ? lb->owner != NULL && strstr(tags, lb->owner) != NULL
-                             : strcmp(lb->state.lb.name, param(call, "LoadBalancerName")) == 0)) {
-            write_lb(w, lb);
-        }
-    }
-    ccm_jsonw_close(w, ']');
-    ccm_jsonw_close(w, '}');
-}
-
-static struct cloud_lb *new_lb(const struct ccm_ali_call *call)
-{
-    CCM_CLEANUP(ccm_freep) char *id = ccm_text_format("lb-%zu", mini.next_id++);
-    struct cloud_lb *lb = NULL;
-
-    for (size_t i = LBS; i > 0; i--) {
-        const char *token = mini.lbs[i - 1].token;
-
-        if (mini.lbs[i - 1].used && ccm_text_equal(token, param(call, "ClientToken"))) {
-            return &mini.lbs[i - 1];
-        }
-        lb = mini.lbs[i - 1].used ? lb : &mini.lbs[i - 1];
-    }
-    lb->used = true;
-    lb->state.lb.protect = true;
-    must(clb_text_set(&lb->state.lb.id, id));
-    must(clb_text_set(&lb->state.lb.name, param(call, "LoadBalancerName")));
-    must(clb_text_set(&lb->state.lb.address, "47.0.0.1"));
-    must(clb_text_set(&lb->state.lb.address_type, param(call, "AddressType")));
-    must(clb_text_set(&lb->owner, param(call, "Tag.1.Value")));
-    must(clb_text_set(&lb->cluster, param(call, "Tag.2.Value")));
-    must(clb_text_set(&lb->token, param(call, "ClientToken")));
-    return lb;
-}
-
-static void create_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
-{
-    const struct cloud_lb *lb = new_lb(call);
-
-    ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
-    ccm_jsonw_str(w, "Address", lb->state.lb.address);
-}
-
-static void unprotect_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
-{
-    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
-
-    (void)w; /* the answer is empty */
-    if (lb != NULL) {
-        lb->state.lb.protect = false;
-    }
-}
-
-static void rename_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
-{
-    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
-
-    (void)w; /* the answer is empty */
-    if (lb != NULL) {
-        must(clb_text_set(&lb->state.lb.name, param(call, "LoadBalancerName")));
-    }
-}
-
-static void tag_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
-{
-    struct cloud_lb *lb = find_lb(param(call, "ResourceId.1"));
-
-    (void)w; /* the answer is empty */
-    if (lb != NULL) {
-        must(clb_text_set(&lb->owner, param(call, "Tag.1.Value")));
-    }
-}
-
-static void delete_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
-{
-    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
-
-    (void)w; /* the answer is empty */
-    if (lb != NULL && lb->state.lb.protect) {
-        refuse("OperationDenied.DeleteProtectionIsOn", 400);
-    } else if (lb != NULL) {
-        lb_fini(lb);
-    }
-}
+static const char *const acl_fields[] = { "AclStatus", "AclType", "AclId" };
 
 static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
-    const struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId.1"));
+    const struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId.1"));
 
     ccm_jsonw_open(w, "Listeners", '[');
     for (size_t i = 0; lb != NULL && i < lb->state.listener_count; i++) {
@@ -445,12 +340,18 @@ static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw
         const char *scheduler = clb_attrs_get(&one->attrs, clb_field_find("Scheduler"));
 
         ccm_jsonw_open(w, NULL, '{');
+        ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
         ccm_jsonw_i64(w, "ListenerPort", one->port);
         ccm_jsonw_str(w, "ListenerProtocol", clb_protocol_name(one->protocol));
         ccm_jsonw_str(w, "Status", one->running ? "running" : "stopped");
         ccm_jsonw_str(w, "Description", one->description);
         ccm_jsonw_str(w, "VServerGroupId", one->group_id);
         ccm_jsonw_str(w, "Scheduler", scheduler);
+        for (size_t f = 0; f < CCM_ARRAY_LEN(acl_fields); f++) {
+            const char *value = clb_attrs_get(&one->attrs, clb_field_find(acl_fields[f]));
+
+            ccm_jsonw_str(w, acl_fields[f], value == NULL ? "" : value);
+        }
         ccm_jsonw_open(w, "TCPListenerConfig", '{');
         ccm_jsonw_i64(w, "PersistenceTimeout", 0);
         ccm_jsonw_i64(w, "HealthCheckConnectPort", 0);
@@ -462,7 +363,7 @@ static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw
 
 static void describe_groups(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
-    const struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    const struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
 
     ccm_jsonw_open(w, "VServerGroups", '{');
     ccm_jsonw_open(w, "VServerGroup", '[');
@@ -478,8 +379,8 @@ static void describe_groups(const struct ccm_ali_call *call, struct ccm_jsonw *w
 
 static void describe_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
-    struct cloud_lb *lb = NULL;
-    const struct clb_group *group = find_group(param(call, "VServerGroupId"), &lb);
+    struct mini_lb *lb = NULL;
+    const struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     ccm_jsonw_open(w, "BackendServers", '{');
     ccm_jsonw_open(w, "BackendServer", '[');
@@ -492,8 +393,7 @@ static void describe_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
         ccm_jsonw_i64(w, "Port", one->port);
         ccm_jsonw_i64(w, "Weight", one->weight);
         ccm_jsonw_str(w, "Type", one->type == CCM_BACKEND_ENI ? "eni" : "ecs");
-        ccm_jsonw_str(w, "Description",
-                      (one->flags & CCM_BACKEND_FOREIGN) != 0 ? "by hand" : group->name);
+        ccm_jsonw_str(w, "Description", one->description == NULL ? "" : one->description);
         ccm_jsonw_close(w, '}');
     }
     ccm_jsonw_close(w, ']');
@@ -503,7 +403,7 @@ static void describe_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 static void put_all(struct clb_group *group, const struct ccm_backends *set)
 {
     for (size_t i = 0; i < set->len; i++) {
-        must(ccm_backends_put(&group->backends, &set->items[i]));
+        mini_must(ccm_backends_put(&group->backends, &set->items[i]));
     }
 }
 
@@ -511,7 +411,7 @@ static void create_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
     CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
     CCM_CLEANUP(ccm_freep) char *id = ccm_text_format("rsp-%zu", mini.next_id++);
-    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
 
     parse_backends(call, &set);
     if (lb == NULL || refusal.code != NULL) {
@@ -519,39 +419,39 @@ static void create_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
     struct clb_group *group = clb_state_new_group(&lb->state);
 
-    must(clb_text_set(&group->id, id));
-    must(clb_text_set(&group->name, param(call, "VServerGroupName")));
+    mini_must(clb_text_set(&group->id, id));
+    mini_must(clb_text_set(&group->name, mini_param(call, "VServerGroupName")));
     put_all(group, &set);
     ccm_jsonw_str(w, "VServerGroupId", id);
 }
 
 static void delete_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
-    struct cloud_lb *lb = NULL;
-    const struct clb_group *group = find_group(param(call, "VServerGroupId"), &lb);
+    struct mini_lb *lb = NULL;
+    const struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     (void)w; /* the answer is empty */
     for (size_t i = 0; group != NULL && i < lb->state.listener_count; i++) {
         if (ccm_text_equal(lb->state.listeners[i].group_id, group->id)) {
-            refuse("RspoolVipExist", 400);
+            mini_refuse("RspoolVipExist", 400);
             return;
         }
     }
     if (group != NULL) {
-        clb_state_drop_group(&lb->state, param(call, "VServerGroupId"));
+        clb_state_drop_group(&lb->state, mini_param(call, "VServerGroupId"));
     }
 }
 
 static void add_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
     CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
-    struct cloud_lb *lb = NULL;
-    struct clb_group *group = find_group(param(call, "VServerGroupId"), &lb);
+    struct mini_lb *lb = NULL;
+    struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     (void)w; /* the answer is empty */
     parse_backends(call, &set);
     if (group != NULL && mini.per_lb != 0 && count_backends(lb) + set.len > mini.per_lb) {
-        refuse("InstanceBackendServerNumberOverLimit", 400);
+        mini_refuse("InstanceBackendServerNumberOverLimit", 400);
     }
     if (refusal.code == NULL) {
         put_all(group, &set);
@@ -561,8 +461,8 @@ static void add_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 static void remove_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
     CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
-    struct cloud_lb *lb = NULL;
-    struct clb_group *group = find_group(param(call, "VServerGroupId"), &lb);
+    struct mini_lb *lb = NULL;
+    struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     (void)w; /* the answer is empty */
     parse_backends(call, &set);
@@ -573,11 +473,17 @@ static void remove_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w
 
 static void save_listener(const struct ccm_ali_call *call, struct clb_listener *one)
 {
-    must(clb_text_set(&one->description, param(call, "Description")));
-    must(clb_text_set(&one->group_id, param(call, "VServerGroupId")));
-    if (param(call, "Scheduler")[0] != '\0') {
-        must(clb_attrs_set(&one->attrs, clb_field_find("Scheduler"), param(call, "Scheduler"),
-                           false));
+    mini_must(clb_text_set(&one->description, mini_param(call, "Description")));
+    mini_must(clb_text_set(&one->group_id, mini_param(call, "VServerGroupId")));
+    if (mini_param(call, "Scheduler")[0] != '\0') {
+        mini_must(clb_attrs_set(&one->attrs, clb_field_find("Scheduler"),
+                                mini_param(call, "Scheduler"), false));
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(acl_fields); i++) {
+        if (mini_param(call, acl_fields[i])[0] != '\0') {
+            mini_must(clb_attrs_set(&one->attrs, clb_field_find(acl_fields[i]),
+                                    mini_param(call, acl_fields[i]), false));
+        }
     }
 }
 
@@ -588,17 +494,17 @@ static enum clb_protocol action_protocol(const struct ccm_ali_call *call)
 
 static void create_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
-    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
-    struct cloud_lb *owner = NULL;
+    struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
+    struct mini_lb *owner = NULL;
     uint32_t port = 0;
 
     (void)w; /* the answer is empty */
-    must(ccm_parse_u32(param(call, "ListenerPort"), 1, 65535, &port));
-    if (lb == NULL || find_group(param(call, "VServerGroupId"), &owner) == NULL) {
+    mini_must(ccm_parse_u32(mini_param(call, "ListenerPort"), 1, 65535, &port));
+    if (lb == NULL || find_group(mini_param(call, "VServerGroupId"), &owner) == NULL) {
         return;
     }
     if (clb_state_listener(&lb->state, (uint16_t)port, action_protocol(call)) != NULL) {
-        refuse("ListenerAlreadyExists", 400);
+        mini_refuse("ListenerAlreadyExists", 400);
         return;
     }
     struct clb_listener *one = clb_state_new_listener(&lb->state);
@@ -610,16 +516,16 @@ static void create_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w
 
 static void set_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
-    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
     uint32_t port = 0;
 
     (void)w; /* the answer is empty */
-    must(ccm_parse_u32(param(call, "ListenerPort"), 1, 65535, &port));
+    mini_must(ccm_parse_u32(mini_param(call, "ListenerPort"), 1, 65535, &port));
     struct clb_listener *one =
         lb == NULL ? NULL : clb_state_listener(&lb->state, (uint16_t)port, action_protocol(call));
 
     if (one == NULL) {
-        refuse("ListenerNotFound", 404);
+        mini_refuse("ListenerNotFound", 404);
     } else {
         save_listener(call, one);
     }
@@ -627,14 +533,14 @@ static void set_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 
 static void start_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
-    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
     struct clb_listener *one = lb == NULL ? NULL : find_listener(call, lb);
 
     (void)w; /* the answer is empty */
     if (one == NULL) {
-        refuse("ListenerNotFound", 404);
+        mini_refuse("ListenerNotFound", 404);
     } else if (one->running) {
-        refuse("Operation.NotAllowed", 400);
+        mini_refuse("Operation.NotAllowed", 400);
     } else {
         one->running = true;
     }
@@ -642,12 +548,12 @@ static void start_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 
 static void delete_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
-    struct cloud_lb *lb = find_lb(param(call, "LoadBalancerId"));
+    struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
     const struct clb_listener *one = lb == NULL ? NULL : find_listener(call, lb);
 
     (void)w; /* the answer is empty */
     if (one == NULL) {
-        refuse("ListenerNotFound", 404);
+        mini_refuse("ListenerNotFound", 404);
     } else {
         clb_state_drop_listener(&lb->state, one->port, one->protocol);
     }
@@ -657,12 +563,6 @@ static const struct {
     const char *name;
     void (*run)(const struct ccm_ali_call *call, struct ccm_jsonw *w);
 } actions[] = {
-    { "DescribeLoadBalancers", describe_lbs },
-    { "CreateLoadBalancer", create_lb },
-    { "SetLoadBalancerDeleteProtection", unprotect_lb },
-    { "SetLoadBalancerName", rename_lb },
-    { "TagResources", tag_lb },
-    { "DeleteLoadBalancer", delete_lb },
     { "DescribeLoadBalancerListeners", describe_listeners },
     { "DescribeVServerGroups", describe_groups },
     { "DescribeVServerGroupAttribute", describe_group },
@@ -716,8 +616,10 @@ static int run_action(const struct ccm_ali_call *call, cJSON **ret, struct ccm_e
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf answer = { .max = 1 << 20 };
     struct ccm_jsonw w = { .buf = &answer };
 
-    refuse(NULL, 0);
+    mini_refuse(NULL, 0);
     ccm_jsonw_open(&w, NULL, '{');
+    mini_lb_run(call, &w);
+    mini_acl_run(call, &w);
     for (size_t i = 0; i < CCM_ARRAY_LEN(actions); i++) {
         if (strcmp(actions[i].name, call->action) == 0) {
             actions[i].run(call, &w);
@@ -729,7 +631,7 @@ static int run_action(const struct ccm_ali_call *call, cJSON **ret, struct ccm_e
         return failure(call, refusal.code, kind_of(refusal.code), refusal.http, err);
     }
     if (ret != NULL) {
-        must(ccm_json_parse(ccm_buf_str(&answer), answer.len, ret));
+        mini_must(ccm_json_parse(ccm_buf_str(&answer), answer.len, ret));
     }
     return 0;
 }
@@ -745,6 +647,7 @@ int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct 
     (void)req;  /* nothing blocks */
     ccm_buf_addf(&mini.log, "%s%s", mini.log.len == 0 ? "" : " ", call->action);
     mini.calls++;
+    mini_lb_note(call);
     *ret_uncertain = false;
     if (!hit) {
         return run_action(call, ret, err);

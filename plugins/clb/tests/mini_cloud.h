@@ -49,6 +49,24 @@ void mini_set_weight(const char *server_id, int weight);
 void mini_untag(void);
 void mini_set_cluster(const char *cluster_id);
 
+/* A load balancer that a person made, "lb-hand", with public address 47.9.9.9. */
+#define MINI_HAND "lb-hand"
+void mini_add_lb(void);
+/* A group of a person in it; and everything that is in a group, as mini_dump() shows it. */
+void mini_add_group(const char *id, const char *name);
+/* Set, or with value NULL remove, a tag of the only load balancer. */
+void mini_tag(const char *key, const char *value);
+/* Change an attribute of the only load balancer, by the name that the cloud gives it. */
+void mini_set_attr(const char *name, const char *value);
+/* Let the dump show all attributes and tags. */
+void mini_show_all(void);
+/* Elastic addresses bound to the load balancers, "a,b"; "" = none. */
+void mini_eips(const char *list);
+/* vSwitch without a free address; NULL = none. "" = all of them. */
+void mini_full_vswitch(const char *id);
+/* Parameter of the last call of that action, "" when it was not sent. */
+const char *mini_last(const char *action, const char *name);
+
 /* Addresses without interface (inside the VPC) and outside of it; others get "eni-" + address. */
 void mini_eni_missing(const char *address);
 void mini_eni_foreign(const char *address);

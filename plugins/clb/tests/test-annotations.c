@@ -4,6 +4,7 @@
 #include "clb/annotations.h"
 #include "service/candidate.h"
 #include "service/tests/objects.h"
+#include "util/parse.h"
 
 #include <string.h>
 
@@ -20,6 +21,44 @@ static void test_table(void **state)
         assert_true(row->type != CCM_ANNO_INT || row->min < row->max);
         assert_true((row->group == CCM_ANNO_CLASS) == ((row->flags & CCM_ANNO_FULL_KEY) != 0));
     }
+}
+
+static bool is_listed(const char *protocols, enum clb_protocol protocol)
+{
+    const char *cursor = protocols;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, '|', &piece, &len)) {
+        if (strlen(clb_protocol_name(protocol)) == len &&
+            memcmp(clb_protocol_name(protocol), piece, len) == 0) {
+            return true;
+        }
+    }
+    return protocols == NULL;
+}
+
+/* What the table of annotations says about protocols is what the attribute allows. */
+static void test_protocols_of_rows(void **state)
+{
+    size_t compared = 0;
+
+    (void)state;
+    for (size_t i = 0; i < clb_annotations.count; i++) {
+        const struct ccm_anno *row = &clb_annotations.rows[i];
+        const struct clb_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
+
+        if (row->group != CCM_ANNO_LISTENER) {
+            assert_null(row->protocols);
+            continue;
+        }
+        for (enum clb_protocol p = CLB_TCP; field != NULL && p < CLB_OTHER; p++) {
+            print_message("%s %s\n", row->name, clb_protocol_name(p));
+            assert_int_equal(is_listed(row->protocols, p), clb_field_applies(field, p));
+            compared++;
+        }
+    }
+    assert_true(compared > 100);
 }
 
 /* Every annotation that this version cannot do refuses the Service. */
@@ -69,9 +108,9 @@ static void test_protocol(void **state)
         { "quic:80", "TCP", 80,
           "port protocol format must be either [http|https|tcp|udp], protocol not supported wit "
           "[quic]\n" },
-        { "http:80", "TCP", 80,
-          "annotation " P "protocol-port: this version does not support http" },
-        { "https:443", "TCP", 80, "annotation " P "protocol-port: this version does not support" },
+        { "http:80", "TCP", 80, "http" },
+        { "https:443,http:80", "TCP", 80, "http" },
+        { "https:80", "TCP", 80, "https" },
         { "", "TCP", 80, "tcp" },
     };
 
@@ -82,6 +121,7 @@ static void test_protocol(void **state)
         enum clb_protocol protocol = CLB_OTHER;
 
         obj_port(service, "p", cases[i].protocol, cases[i].port, "80", 30080);
+        obj_annotate(&service->meta, P "cert-id", "cert-1");
         if (cases[i].value != NULL) {
             obj_annotate(&service->meta, P "protocol-port", cases[i].value);
         }
@@ -120,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_protocols_of_rows),
         cmocka_unit_test_teardown(test_not_built, obj_end),
         cmocka_unit_test_teardown(test_protocol, obj_end),
         cmocka_unit_test_teardown(test_other_checks, obj_end),

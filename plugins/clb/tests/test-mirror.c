@@ -13,7 +13,7 @@ static struct clb_entry *claim(struct clb_store *store, const char *key, const c
 {
     struct clb_entry *entry = NULL;
 
-    assert_int_equal(clb_store_claim(store, key, uid, &entry), 0);
+    assert_int_equal(clb_store_claim(store, key, uid, "", &entry), 0);
     return entry;
 }
 
@@ -24,7 +24,7 @@ static void test_claims(void **state)
     struct clb_entry *other = NULL;
 
     (void)state;
-    assert_int_equal(clb_store_claim(store, "a/b", "u1", &other), -EBUSY);
+    assert_int_equal(clb_store_claim(store, "a/b", "u1", "", &other), -EBUSY);
     clb_store_forget(store, "a/b"); /* held: nothing happens */
     other = claim(store, "a/c", "u2");
     assert_ptr_not_equal(entry, other);
@@ -40,6 +40,51 @@ static void test_claims(void **state)
     assert_int_equal(entry->attempt, 0);
     clb_store_release(store, entry);
     clb_store_forget(store, "a/b");
+    clb_store_free(store);
+}
+
+static struct clb_entry *share(struct clb_store *store, const char *key)
+{
+    struct clb_entry *entry = NULL;
+
+    assert_int_equal(clb_store_claim(store, key, key, "lb-1", &entry), 0);
+    return entry;
+}
+
+/* Two Services with one load balancer: one mirror, one at a time; what is a Service's own stays. */
+static void test_shared(void **state)
+{
+    struct clb_store *store = clb_store_new();
+    struct clb_entry *entry = share(store, "a/b");
+    struct clb_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(clb_store_claim(store, "a/c", "a/c", "lb-1", &other), -EBUSY);
+    assert_int_equal(clb_store_claim(store, "a/c", "a/c", "lb-2", &other), 0);
+    clb_store_release(store, other);
+    entry->valid = true;
+    assert_int_equal(clb_text_set(&entry->state.lb.id, "lb-1"), 0);
+    assert_int_equal(clb_text_set(&entry->state.acl.id, "acl-1"), 0);
+    clb_store_release(store, entry);
+    other = share(store, "a/c");
+    assert_true(other->valid);
+    assert_string_equal(other->state.lb.id, "lb-1");
+    assert_null(other->state.acl.id);
+    /* What one finds wrong, the other reads again. */
+    clb_entry_drop(other);
+    clb_store_release(store, other);
+    entry = share(store, "a/b");
+    assert_false(entry->valid);
+    assert_null(entry->state.lb.id);
+    assert_string_equal(entry->state.acl.id, "acl-1");
+    entry->valid = true;
+    clb_store_release(store, entry);
+    /* The mirror lives as long as somebody uses it. */
+    clb_store_forget(store, "a/b");
+    assert_true(share(store, "a/c")->valid);
+    clb_store_release(store, other);
+    clb_store_forget(store, "a/c");
+    assert_false(share(store, "a/c")->valid);
     clb_store_free(store);
 }
 
@@ -75,7 +120,7 @@ static void *contend(void *arg)
     for (int i = 0; i < ROUNDS; i++) {
         struct clb_entry *entry = NULL;
 
-        if (clb_store_claim(race->store, "a/b", "u", &entry) == 0) {
+        if (clb_store_claim(race->store, "a/b", "u", "", &entry) == 0) {
             race->bad += race->holders++ != 0;
             race->won++;
             race->holders--;
@@ -130,6 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_shared),
         cmocka_unit_test(test_news),
         cmocka_unit_test(test_one_holder),
         cmocka_unit_test_teardown(test_token, obj_end),

@@ -591,13 +591,13 @@ static void test_fields_without_effect(void **state)
     world_end(&world);
 }
 
-static void test_not_built(void **state)
+static void test_bad_annotation(void **state)
 {
     struct world world;
 
     (void)state;
     world_begin(&world);
-    obj_annotate(&world.service->meta, P "id", "lb-9");
+    obj_annotate(&world.service->meta, P "weight", "101");
     assert_true(world_run(&world) < 0);
     assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
     assert_int_equal(mini_calls(), 0);
@@ -606,7 +606,7 @@ static void test_not_built(void **state)
     const char *event = world_event(&world);
 
     assert_non_null(strstr(event, "SyncLoadBalancerFailed: "));
-    assert_non_null(strstr(event, P "id"));
+    assert_non_null(strstr(event, "weight must be integer in range [0,100] , got [101]"));
     assert_true(world_run(&world) < 0);
     assert_null(world_event(&world));
     world_end(&world);
@@ -621,26 +621,6 @@ static void test_unknown_annotation(void **state)
     obj_annotate(&world.service->meta, P "adress-type", "intranet");
     assert_int_equal(world_run(&world), 0);
     assert_non_null(strstr(world_event(&world), "did you mean " P "address-type?"));
-    world_end(&world);
-}
-
-static void test_keep_on_delete(void **state)
-{
-    struct world world;
-
-    (void)state;
-    world_begin(&world);
-    world_steady(&world);
-    obj_annotate(&world.service->meta, P "preserve-lb-on-delete", "true");
-    world.service->meta.deleted_ms = 1;
-    world_put(&world);
-    assert_true(world_run(&world) < 0);
-    assert_string_equal(mini_log(), "");
-    assert_non_null(strstr(world_event(&world), "CleanLoadBalancerFailed: "));
-    obj_annotate(&world.service->meta, P "preserve-lb-on-delete", NULL);
-    world_put(&world);
-    assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_dump(), "");
     world_end(&world);
 }
 
@@ -960,9 +940,8 @@ int main(void)
         cmocka_unit_test(test_tag_lost),
         cmocka_unit_test(test_release_before_the_cache_knows),
         cmocka_unit_test(test_fields_without_effect),
-        cmocka_unit_test(test_not_built),
+        cmocka_unit_test(test_bad_annotation),
         cmocka_unit_test(test_unknown_annotation),
-        cmocka_unit_test(test_keep_on_delete),
         cmocka_unit_test(test_other_cluster),
         cmocka_unit_test(test_failed_read_is_not_empty),
         cmocka_unit_test(test_port_fails_alone),

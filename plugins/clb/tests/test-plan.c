@@ -37,18 +37,21 @@ static void add_servers(struct clb_group *group, const char *text)
     while (*next != '\0') {
         char *word = next;
         const size_t len = strcspn(word, " ");
-        uint8_t flags = 0;
+        const char *description = NULL;
 
         next += word[len] == '\0' ? len : len + 1;
         word[len] = '\0';
         if (*word == '!' || *word == '~') {
-            flags = *word++ == '!' ? CCM_BACKEND_FOREIGN : CCM_BACKEND_RENAMED;
+            description = *word++ == '!' ? "by hand" : GROUP("old");
         }
         char *equals = strchr(word, '=');
 
         *equals = '\0';
         const struct ccm_backend one = {
-            .server_id = word, .port = 1, .weight = (uint8_t)(equals[1] - '0'), .flags = flags
+            .server_id = word,
+            .description = (char *)(uintptr_t)description,
+            .port = 1,
+            .weight = (uint8_t)(equals[1] - '0'),
         };
 
         assert_int_equal(ccm_backends_put(&group->backends, &one), 0);
@@ -63,7 +66,7 @@ static void fill_group(struct clb_state *state, const struct side *side, size_t 
     (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1", side->groups[i].port); /* fits */
     assert_int_equal(clb_text_set(&group->name, text), 0);
     (void)snprintf(text, sizeof(text), "g%s", side->groups[i].port); /* fits */
-    assert_int_equal(clb_text_set(&group->id, text), 0);
+    assert_int_equal(clb_text_set(&group->id, side->lb == NULL ? NULL : text), 0);
     group->port = 80;
     group->add_only = side->groups[i].add_only;
     group->hold = side->groups[i].hold;

@@ -23,6 +23,8 @@ static void start(struct world *world)
 void world_begin(struct world *world)
 {
     memset(world, 0, sizeof(*world));
+    world->lb_id = "lb-1";
+    world->lb_ip = "47.0.0.1";
     mini_begin();
     world->fake = fake_host_new();
     start(world);
@@ -67,7 +69,12 @@ void world_add_node(struct world *world, const char *name, const char *provider_
 
 int world_run(struct world *world)
 {
-    const char *const keys[] = { "default/web" };
+    return world_run_key(world, "default/web");
+}
+
+int world_run_key(struct world *world, const char *key)
+{
+    const char *const keys[] = { key };
     const struct ccm_request req = {
         .struct_size = sizeof(req),
         .keys = keys,
@@ -78,7 +85,11 @@ int world_run(struct world *world)
     struct ccm_result result = { .struct_size = sizeof(result) };
 
     ccm_error_clear(&world->err);
-    return clb_reconcile(&world->clb, &req, &result, &world->err);
+
+    const int r = clb_reconcile(&world->clb, &req, &result, &world->err);
+
+    world->requeue_ms = result.requeue_after_ms;
+    return r;
 }
 
 void world_converge(struct world *world)
@@ -106,9 +117,9 @@ void world_settle(struct world *world)
     } else {
         assert_int_equal(ccm_hash_service(world->service, hash), 0);
         obj_label(meta, CCM_HASH_LABEL, hash);
-        obj_label(meta, CCM_LIFE_LB_LABEL, "lb-1");
+        obj_label(meta, CCM_LIFE_LB_LABEL, world->lb_id);
         obj_finalizer(meta, CLB_FINALIZER);
-        obj_ingress(world->service, "47.0.0.1", "");
+        obj_ingress(world->service, world->lb_ip, "");
     }
     world_put(world);
 }

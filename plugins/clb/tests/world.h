@@ -20,6 +20,9 @@ struct world {
     struct ccm_endpoint_slice *slice;
     struct ccm_error err; /* of the last pass */
     size_t events;        /* seen by world_event() */
+    uint64_t requeue_ms;  /* of the last pass */
+    const char *lb_id;    /* what world_settle() labels the Service with, and shows */
+    const char *lb_ip;
 };
 
 /* Two ready nodes (i-1, i-2), Service default/web with tcp 80 and tcp 443, one endpoint on each
@@ -33,6 +36,8 @@ void world_put(struct world *world);
 void world_add_node(struct world *world, const char *name, const char *provider_id);
 /* One pass; its result. */
 int world_run(struct world *world);
+/* One pass over the Service of that key. */
+int world_run_key(struct world *world, const char *key);
 /* Passes until one succeeds (at most ten). */
 void world_converge(struct world *world);
 /* What the API server would have made of the patches of a successful pass. */

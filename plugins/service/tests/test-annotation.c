@@ -137,6 +137,83 @@ static void test_long_unknown(void **state)
     assert_null(strstr(ccm_buf_str(&text), "did you mean"));
 }
 
+struct heard {
+    struct ccm_buf text;
+};
+
+static void hear(void *arg, const char *key, bool warning, const char *message)
+{
+    ccm_buf_addf(&((struct heard *)arg)->text, "%s %s: %s\n", warning ? "warning" : "error", key,
+                 message);
+}
+
+static void test_lint(void **state)
+{
+    static const struct ccm_anno lint_rows[] = {
+        { .name = "known", .type = CCM_ANNO_SWITCH },
+        { .name = "later", .type = CCM_ANNO_INT, .flags = CCM_ANNO_NOT_BUILT },
+        { .name = "example.com/full", .type = CCM_ANNO_SWITCH, .flags = CCM_ANNO_FULL_KEY },
+    };
+    static const struct ccm_anno_table lint_table = { lint_rows, CCM_ARRAY_LEN(lint_rows) };
+    static const struct {
+        const char *key;
+        const char *value;
+        const char *says;
+    } cases[] = {
+        { CCM_ANNO_PREFIX "known", "on", "" },
+        { CCM_ANNO_PREFIX "known", "", "" },
+        { CCM_ANNO_PREFIX "later", "", "" },
+        { "example.com/other", "x", "" },
+        { CCM_ANNO_PREFIX "known", "yes",
+          "error " CCM_ANNO_PREFIX "known: annotation " CCM_ANNO_PREFIX
+          "known must be one of [on|off], got [yes]\n" },
+        { CCM_ANNO_LEGACY_PREFIX "known", "yes",
+          "error " CCM_ANNO_LEGACY_PREFIX "known: annotation " CCM_ANNO_PREFIX
+          "known must be one of [on|off], got [yes]\n" },
+        { "example.com/full", "yes",
+          "error example.com/full: annotation example.com/full must be one of [on|off], got "
+          "[yes]\n" },
+        { CCM_ANNO_PREFIX "later", "x",
+          "error " CCM_ANNO_PREFIX
+          "later: this version does not support annotation " CCM_ANNO_PREFIX "later: remove it\n" },
+        { CCM_ANNO_PREFIX "knwon", "on",
+          "warning " CCM_ANNO_PREFIX "knwon: annotation " CCM_ANNO_PREFIX
+          "knwon is unknown and has no effect, did you mean " CCM_ANNO_PREFIX "known?\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        const struct ccm_pair pair = { cases[i].key, cases[i].value };
+        const struct ccm_pair *const pairs[] = { &pair };
+        const struct ccm_object object = { .annotations = pairs, .annotation_count = 1 };
+        struct heard heard = { .text = { .max = 4096 } };
+
+        ccm_anno_lint(&lint_table, &object, hear, &heard);
+        assert_string_equal(ccm_buf_str(&heard.text), cases[i].says);
+        ccm_buf_fini(&heard.text);
+    }
+}
+
+/* An annotation under both prefixes: the one that does not count is named. */
+static void test_lint_hidden(void **state)
+{
+    static const struct ccm_anno lint_rows[] = { { .name = "known", .type = CCM_ANNO_SWITCH } };
+    static const struct ccm_anno_table lint_table = { lint_rows, 1 };
+    static const struct ccm_pair present = { CCM_ANNO_PREFIX "known", "" };
+    static const struct ccm_pair legacy = { CCM_ANNO_LEGACY_PREFIX "known", "bad" };
+    static const struct ccm_pair *const pairs[] = { &present, &legacy };
+    static const struct ccm_object object = { .annotations = pairs, .annotation_count = 2 };
+    struct heard heard = { .text = { .max = 4096 } };
+
+    (void)state;
+    ccm_anno_lint(&lint_table, &object, hear, &heard);
+    assert_string_equal(ccm_buf_str(&heard.text),
+                        "warning " CCM_ANNO_LEGACY_PREFIX
+                        "known: annotation " CCM_ANNO_LEGACY_PREFIX
+                        "known has no effect beside " CCM_ANNO_PREFIX "known\n");
+    ccm_buf_fini(&heard.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +221,8 @@ int main(void)
         cmocka_unit_test_teardown(test_check, obj_end),
         cmocka_unit_test_teardown(test_unknown, obj_end),
         cmocka_unit_test_teardown(test_long_unknown, obj_end),
+        cmocka_unit_test(test_lint),
+        cmocka_unit_test(test_lint_hidden),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

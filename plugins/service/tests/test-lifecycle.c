@@ -73,9 +73,9 @@ static void publish(struct fixture *f, const struct ccm_life_state *want, bool e
 
 static void test_publish(void **state)
 {
-    const struct ccm_life_state all = { "h1", "lb-1", "1.2.3.4" };
-    const struct ccm_life_state part = { NULL, "lb-1", "5.6.7.8" };
-    const struct ccm_life_state none = { "", "", "" };
+    const struct ccm_life_state all = { "h1", "lb-1", "1.2.3.4", NULL, NULL };
+    const struct ccm_life_state part = { NULL, "lb-1", "5.6.7.8", NULL, NULL };
+    const struct ccm_life_state none = { "", "", "", "", "" };
     struct fixture f;
 
     (void)state;
@@ -104,6 +104,62 @@ static void test_publish(void **state)
     fake_host_free(f.fake);
 }
 
+/* A name takes the place of all addresses. */
+static void test_ingress(void **state)
+{
+    const struct ccm_life_state two = { NULL, NULL, "1.2.3.4,5.6.7.8", NULL, "" };
+    const struct ccm_life_state named = { NULL, NULL, "1.2.3.4", "Proxy", "web.example.com" };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    publish(&f, &two, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
+                 "\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.2.3.4\"},{\"ip\":\"5.6.7.8\"}]}}}");
+    obj_ingress(f.service, "1.2.3.4", "");
+    publish(&f, &two, true);
+    obj_ingress(f.service, "5.6.7.8", "");
+    publish(&f, &two, false);
+    publish(&f, &named, true);
+    expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
+                 "\"loadBalancer\":{\"ingress\":[{\"hostname\":\"web.example.com\"}]}}}");
+    f.service->ingress = NULL;
+    f.service->ingress_count = 0;
+    obj_ingress(f.service, "", "web.example.com");
+    publish(&f, &named, false);
+    publish(&f, &two, true);
+    fake_host_free(f.fake);
+}
+
+/* Only when a person chose one does it matter what the entry says. */
+static void test_ip_mode(void **state)
+{
+    const struct ccm_life_state plain = { .ip = "1.2.3.4", .ip_mode = "" };
+    const struct ccm_life_state proxy = { .ip = "1.2.3.4", .ip_mode = "Proxy" };
+    const struct ccm_ingress vip = { .ip = "1.2.3.4", .hostname = "", .ip_mode = "VIP" };
+    const struct ccm_ingress done = { .ip = "1.2.3.4", .hostname = "", .ip_mode = "Proxy" };
+    const struct ccm_ingress *entry = &vip;
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    f.service->ingress = &entry;
+    f.service->ingress_count = 1;
+    publish(&f, &plain, false);
+    publish(&f, &proxy, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
+                 "\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.2.3.4\",\"ipMode\":\"Proxy\"}]}}}");
+    entry = &done;
+    publish(&f, &proxy, false);
+    publish(&f, &plain, false);
+    f.service->ingress = NULL;
+    f.service->ingress_count = 0;
+    fake_host_free(f.fake);
+}
+
 static void test_event(void **state)
 {
     struct fixture f;
@@ -122,6 +178,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_finalizer, obj_end),
         cmocka_unit_test_teardown(test_publish, obj_end),
+        cmocka_unit_test_teardown(test_ingress, obj_end),
+        cmocka_unit_test_teardown(test_ip_mode, obj_end),
         cmocka_unit_test_teardown(test_event, obj_end),
     };
 

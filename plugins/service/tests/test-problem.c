@@ -55,11 +55,24 @@ static void test_kinds(void **state)
     }
 }
 
+/* What is news must not depend on ids of requests, and leaves no empty bracket behind. */
+static void test_signature(void **state)
+{
+    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+
+    (void)state;
+    add(&problems, CCM_ERROR_TERMINAL, "r-1", "port 80: Code: bad (RequestId r-1)", NULL);
+    add(&problems, CCM_ERROR_TERMINAL, "r-2", "r-2", NULL);
+    assert_string_equal(ccm_buf_str(&problems.text), "port 80: Code: bad (RequestId r-1)");
+    assert_string_equal(ccm_buf_str(&problems.signature), "port 80: Code: bad");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sum),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_signature),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,7 +243,7 @@ static void test_defaults(void **state)
 
     write_file(*state, text, strlen(text));
     assert_int_equal(run_steps(*state, &config, &err), 0);
-    assert_string_equal(ccm_config_string(config, NULL, "", "plugin_dir"), "/usr/lib/ccmd/plugins");
+    assert_string_equal(ccm_config_string(config, NULL, "", "plugin_dir"), "");
     assert_string_equal(ccm_config_string(config, NULL, "kubernetes", "kubeconfig"), "");
     assert_string_equal(ccm_config_string(config, "clb", "alicloud", "network"), "vpc");
     assert_string_equal(ccm_config_string(config, "clb", "alicloud", "endpoints.slb"), "");
@@ -664,7 +664,7 @@ static void test_option_doc(void **state)
     ccm_option_doc(&buf, "x", NULL);
     assert_int_equal(ccm_buf_error(&buf), 0);
     assert_non_null(
-        strstr(buf.data, "| `plugin_dir` | absolute path | `/usr/lib/ccmd/plugins` | "));
+        strstr(buf.data, "| `plugin_dir` | absolute path | empty | "));
     assert_non_null(
         strstr(buf.data, "| `log.level` | one of error\\|warn\\|info\\|debug | `info` | "));
     assert_non_null(

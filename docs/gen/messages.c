@@ -1,0 +1,67 @@
+#include "pages.h"
+
+const struct docs_message docs_messages[] = {
+    { "There are no available nodes for LoadBalancer",
+      "The Service has no endpoint, or no node that may take traffic: pods only run on "
+      "control-plane "
+      "nodes, nodes are not Ready, or the backend-label annotation selects none.",
+      "Look at the endpoints of the Service and at the labels and conditions of the nodes." },
+    { "All nodes turned NotReady at once: the present backends are kept",
+      "Every node is NotReady, which is more likely a fault of the control plane than of all "
+      "nodes.",
+      "Repair the control plane; backends follow by themselves." },
+    { "alicloud: can not find loadbalancer, but it's defined in service [{ip}]",
+      "The Service has an address, but its load balancer is gone, has lost its ownership tag, or "
+      "was "
+      "an existing one whose id annotation was removed.",
+      "Put the id annotation back, or recreate the Service." },
+    { "create public address slb is not allowed",
+      "Option disable_public_slb is set, and the Service asks for a public address.",
+      "Set the address-type annotation to intranet, or change the option." },
+    { "Not sync pods [{pods}] whose eni is invalid",
+      "No network interface of the cloud has the address of these pods: the pods are just being "
+      "replaced, or backends of type eni are used on a network without pod interfaces.",
+      "If it lasts, set the backend-type annotation or option default_backend_type to ecs." },
+    { "can not find eniid for ip {ip} in vpc {vpc} (of the reference controller)",
+      "No network interface of the VPC has this address.",
+      "If it lasts, set the backend-type annotation or option default_backend_type to ecs." },
+    { "Not sync pods [{pods}] whose ip is not in vpc cidrs",
+      "These endpoints lie outside of the VPC, where a load balancer cannot reach them.",
+      "Check alicloud.vpc_id and the endpoints of the Service." },
+    { "annotation {key} is unknown and has no effect, did you mean {key}?",
+      "The key has the prefix of this controller, but is none of its annotations.",
+      "Correct the key; `ccmd lint` finds such slips before they are applied." },
+    { "this version does not support annotation {keys}: remove it, nothing was changed in the "
+      "cloud",
+      "The annotation is known, but not built yet.", "Remove it." },
+    { "spec.{field} has no effect: {why}",
+      "The Service asks for something that nothing acts on as it is configured.",
+      "Remove the field, or switch on the option that serves it, if there is one." },
+    { "alicloud: can not change LoadBalancer AddressType once created. delete and retry",
+      "A load balancer keeps the kind of address it was made with.",
+      "Set the annotation back, or recreate the Service." },
+    { "alicloud: can not change ResourceGroupId once created",
+      "A load balancer stays in the resource group it was made in.",
+      "Remove the resource-group-id annotation, or set it to the group that the load balancer is "
+      "in." },
+    { "alicloud: can not change LoadBalancer {attribute} once created",
+      "Network type, zones, address and IP version are chosen when a load balancer is made.",
+      "Set the annotation back, or recreate the Service." },
+    { "the loadbalancer {id} can not be reused, can not reuse loadbalancer created by kubernetes.",
+      "The id annotation names a load balancer that a cluster made for itself.",
+      "While the address is pending: name a load balancer that was made in the console. When the "
+      "Service has the address of that load balancer already: remove the id annotation. Otherwise "
+      "name the load balancer that owns the address, or recreate the Service." },
+    { "the loadbalancer {id} can not be reused, service has been associated with ip [{a}], cannot "
+      "be "
+      "bound to ip [{b}]",
+      "The Service has an address of another load balancer than the one that the id annotation "
+      "names.",
+      "Recreate the Service: moving it to another load balancer is not supported." },
+    { "option cluster_id of group alicloud is not set: it marks what belongs to this cluster and "
+      "must "
+      "be unique",
+      "Without it two clusters would take each other's resources for their own.",
+      "Set alicloud.cluster_id." },
+};
+const size_t docs_message_count = sizeof(docs_messages) / sizeof(docs_messages[0]);

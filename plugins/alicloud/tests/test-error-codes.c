@@ -1,0 +1,136 @@
+/* The table of errors against what the cloud documents for the calls of CLB, and against the errors
+ * that people ask about. */
+#include "alicloud/error.h"
+#include "check.h"
+#include "clb_codes.h"
+#include "util/attr.h"
+
+#include <string.h>
+
+/* Classes that do justice to each sort. What a call refers to and does not find is the request's
+ * fault, or that of a backend that has gone. */
+static const unsigned fits[] = {
+    [WHAT_THROTTLE] = 1U << CCM_ALI_CLASS_THROTTLED,
+    [WHAT_BUSY] = 1U << CCM_ALI_CLASS_BUSY | 1U << CCM_ALI_CLASS_SERVER,
+    [WHAT_SERVER] = 1U << CCM_ALI_CLASS_SERVER,
+    [WHAT_AUTH] = 1U << CCM_ALI_CLASS_CREDENTIAL | 1U << CCM_ALI_CLASS_PERMISSION,
+    [WHAT_QUOTA] = 1U << CCM_ALI_CLASS_QUOTA,
+    [WHAT_NOT_FOUND] =
+        1U << CCM_ALI_CLASS_NOT_FOUND | 1U << CCM_ALI_CLASS_REQUEST | 1U << CCM_ALI_CLASS_STATE,
+    [WHAT_STATE] = 1U << CCM_ALI_CLASS_STATE | 1U << CCM_ALI_CLASS_REQUEST,
+    [WHAT_REQUEST] = 1U << CCM_ALI_CLASS_REQUEST,
+};
+
+/* Where our reading differs from the broad terms. */
+static const struct {
+    const char *code;
+    enum ccm_ali_class class_;
+} exceptions[] = {
+    /* A wrong endpoint: only the configuration helps. */
+    { "OperationFailed.Endpoint", CCM_ALI_CLASS_REQUEST },
+    /* No more instances of a kind: another kind has to be asked for. */
+    { "ShareSlbHaltSales", CCM_ALI_CLASS_REQUEST },
+};
+
+static bool is_row(const struct ccm_ali_error_row *row)
+{
+    for (size_t i = 0; ccm_ali_error_row_at(i) != NULL; i++) {
+        if (ccm_ali_error_row_at(i) == row) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_exception(const char *code, enum ccm_ali_class class_)
+{
+    for (size_t i = 0; i < CCM_ARRAY_LEN(exceptions); i++) {
+        if (strcmp(exceptions[i].code, code) == 0) {
+            return exceptions[i].class_ == class_;
+        }
+    }
+    return false;
+}
+
+/* Every code has a row of the table, not just a fallback, and one of the right sort. */
+static void test_documented_codes(void **state)
+{
+    size_t wrong = 0;
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(clb_codes); i++) {
+        const struct ccm_ali_error_row *row =
+            ccm_ali_error_find(clb_codes[i].code, clb_codes[i].message, clb_codes[i].http);
+        const bool sort = (fits[clb_codes[i].what] >> row->class_ & 1U) != 0;
+
+        if (!is_row(row) || (!sort && !is_exception(clb_codes[i].code, row->class_))) {
+            print_error("%s (%u): class %d, row \"%s\"\n", clb_codes[i].code, clb_codes[i].http,
+                        (int)row->class_, row->code);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+    assert_true(CCM_ARRAY_LEN(clb_codes) > 250);
+}
+
+/* The cloud's answers that people run into: each has a cause and says what to do about it. */
+static void test_asked_for(void **state)
+{
+    static const struct {
+        const char *code;
+        const char *message;
+        enum ccm_ali_class class_;
+        const char *remedy; /* part of it */
+    } cases[] = {
+        { "InstanceBackendServerNumberOverLimit", "", CCM_ALI_CLASS_QUOTA, "Raise the quota" },
+        { "Any", "The backend server number has reached to the quota limit of this load balancers",
+          CCM_ALI_CLASS_QUOTA, "backend-label" },
+        { "Any", "The backend server number has reached to the quota limit of this load balancer",
+          CCM_ALI_CLASS_QUOTA, "backend-label" },
+        { "Any", "The loadbalancer does not support backend servers of eni type",
+          CCM_ALI_CLASS_REQUEST, "slb.s1.small" },
+        { "ORDER.ARREARAGE", "The account is arrearage.", CCM_ALI_CLASS_QUOTA, "Settle" },
+        { "PAY.INSUFFICIENT_BALANCE", "Your account does not have enough balance.",
+          CCM_ALI_CLASS_QUOTA, "Settle" },
+        { "Throttling", "", CCM_ALI_CLASS_THROTTLED, "quotas" },
+        { "Throttling.User", "", CCM_ALI_CLASS_THROTTLED, "quotas" },
+        { "RspoolVipExist", "there are vips associating with this vServer group.",
+          CCM_ALI_CLASS_STATE, "Delete that listener" },
+        { "NetworkConflict", "", CCM_ALI_CLASS_REQUEST, "VPC of the cluster" },
+        { "VSwitchAvailableIpNotExist", "The specified VSwitch has no available ip.",
+          CCM_ALI_CLASS_QUOTA, "vswitch-id" },
+        { "InvalidVSwitchId.NotFound", "The specified VSwitch does not exist.",
+          CCM_ALI_CLASS_REQUEST, "vswitch-id" },
+        { "InvalidParameter", "The specified Port must be between 1 and 65535.",
+          CCM_ALI_CLASS_REQUEST, "port" },
+        { "ShareSlbHaltSales", "The share instance has been discontinued.", CCM_ALI_CLASS_REQUEST,
+          "spec" },
+        { "OperationDenied.PayByCLCU", "", CCM_ALI_CLASS_REQUEST, "PayByCLCU" },
+        { "InvalidLoadBalancerId.NotFound", "The specified LoadBalancerId does not exist",
+          CCM_ALI_CLASS_NOT_FOUND, "id annotation" },
+        { "Any", "The specified LoadBalancerId does not exist", CCM_ALI_CLASS_NOT_FOUND,
+          "id annotation" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        const struct ccm_ali_error_row *row =
+            ccm_ali_error_find(cases[i].code, cases[i].message, 400);
+
+        print_message("%s: %s\n", cases[i].code, cases[i].message);
+        assert_true(is_row(row));
+        assert_int_equal(row->class_, cases[i].class_);
+        assert_non_null(row->remedy);
+        assert_non_null(strstr(row->remedy, cases[i].remedy));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_documented_codes),
+        cmocka_unit_test(test_asked_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+#include "apply_acl.h"
+
+#include "api_listener.h"
+#include "apply_parts.h"
+
+static int create(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    struct clb_acl *acl = &apply->entry->state.acl;
+
+    acl->known = true;
+    acl->ipv6 = step->ipv6;
+    return clb_api_create_acl(&apply->call, step->domain.name, step->ipv6, &acl->id, err);
+}
+
+static int change(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    const bool remove = step->type == CLB_STEP_REMOVE_ENTRIES;
+    struct clb_acl *acl = &apply->entry->state.acl;
+    int r = clb_api_change_acl(&apply->call, acl->id, &step->entries, remove, err);
+
+    if (r < 0) {
+        acl->known = false; /* some of them may have gone through */
+        return r;
+    }
+    for (size_t i = 0; r == 0 && i < step->entries.len; i++) {
+        if (remove) {
+            clb_texts_remove(&acl->entries, step->entries.items[i]);
+        } else {
+            r = clb_texts_put(&acl->entries, step->entries.items[i]);
+        }
+    }
+    return clb_apply_note(apply, r);
+}
+
+static int drop(struct clb_apply *apply, struct ccm_error *err)
+{
+    struct clb_acl *acl = &apply->entry->state.acl;
+    const int r = clb_apply_forgive(clb_api_delete_acl(&apply->call, acl->id, err), err);
+
+    if (r == 0) {
+        clb_acl_fini(acl);
+        acl->known = true;
+    }
+    return r;
+}
+
+int clb_apply_acl(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    switch (step->type) {
+    case CLB_STEP_CREATE_ACL:
+        return create(apply, step, err);
+    case CLB_STEP_DELETE_ACL:
+        return drop(apply, err);
+    default:
+        return change(apply, step, err);
+    }
+}

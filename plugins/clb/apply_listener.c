@@ -1,0 +1,302 @@
+#include "apply_listener.h"
+
+#include "api_listener.h"
+#include "apply_parts.h"
+#include "plan_parts.h"
+#include "service/owner.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#define CERT "ServerCertificateId"
+
+/* --- what must be there first --- */
+
+/* An empty list would let everybody in. */
+static bool lacks_acl(const struct clb_apply *apply, const struct clb_step *step)
+{
+    const struct clb_acl *acl = &apply->entry->state.acl;
+
+    return step->listener.ranges && (acl->id == NULL || acl->entries.len == 0);
+}
+
+/* A listener that forwards cannot be made before the one it leads to. */
+static bool lacks_target(const struct clb_apply *apply, const struct clb_step *step)
+{
+    const uint16_t target = clb_forward_target(&step->listener);
+
+    return target != 0 && clb_state_listener(&apply->entry->state, target, CLB_HTTPS) == NULL;
+}
+
+/* Another protocol's listener of ours could not be deleted from the port, or the present one of a
+ * rebuild. */
+static bool is_occupied(const struct clb_apply *apply, const struct clb_step *step)
+{
+    const struct clb_state *state = &apply->entry->state;
+
+    for (size_t i = 0; i < state->listener_count; i++) {
+        const struct clb_listener *one = &state->listeners[i];
+
+        if (one->port == step->port && one->protocol != CLB_OTHER &&
+            clb_protocol_clash(one->protocol, step->protocol)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A listener of ours still forwards here, because its own deletion failed. */
+static bool is_target(const struct clb_apply *apply, const struct clb_step *step)
+{
+    const struct clb_state *state = &apply->entry->state;
+
+    for (size_t i = 0; i < state->listener_count; i++) {
+        const struct clb_listener *one = &state->listeners[i];
+
+        if (step->protocol == CLB_HTTPS && clb_forward_target(one) == step->port &&
+            one->description != NULL &&
+            ccm_owner_parse(one->description, true, &apply->service->meta,
+                            ccm_ali_cluster_id(apply->clb->ali)) == CCM_OWNER_OURS) {
+            return apply->problems->count > 0;
+        }
+    }
+    return false;
+}
+
+/* Bound to the list that is asked for, as far as we know. */
+static bool is_open(const struct clb_step *step, const struct clb_listener *present)
+{
+    return step->listener.ranges &&
+           !ccm_text_equal(clb_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
+}
+
+bool clb_apply_is_blocked(struct clb_apply *apply, const struct clb_step *step)
+{
+    const struct clb_state *state = &apply->entry->state;
+    const struct clb_listener *present = clb_state_listener(state, step->port, step->protocol);
+
+    switch (step->type) {
+    case CLB_STEP_CREATE_LISTENER:
+        return clb_apply_group(apply, step) == NULL || lacks_acl(apply, step) ||
+               lacks_target(apply, step) || is_occupied(apply, step);
+    case CLB_STEP_UPDATE_LISTENER:
+        return clb_apply_group(apply, step) == NULL || lacks_acl(apply, step) || present == NULL;
+    case CLB_STEP_START_LISTENER:
+        return present == NULL || is_open(step, present);
+    case CLB_STEP_DELETE_LISTENER:
+        return is_target(apply, step);
+    case CLB_STEP_SET_DOMAIN:
+    case CLB_STEP_CREATE_DOMAIN:
+    case CLB_STEP_DELETE_DOMAIN:
+        return present == NULL;
+    case CLB_STEP_ADD_ENTRIES:
+    case CLB_STEP_REMOVE_ENTRIES:
+    case CLB_STEP_DELETE_ACL:
+        return state->acl.id == NULL;
+    default:
+        return false;
+    }
+}
+
+/* --- certificates --- */
+
+/* *ret_expires_ms: -1 when the cloud does not know the certificate. */
+static int read_certificate(struct clb_apply *apply, const char *id, int64_t *ret_expires_ms,
+                            struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    const int r = clb_api_certificate(&apply->call, id, &answer, err);
+    const cJSON *first;
+
+    *ret_expires_ms = -1;
+    if (r < 0) {
+        return r;
+    }
+    first = ccm_json_items(ccm_json_get(answer, "ServerCertificates"), "ServerCertificate");
+    if (first != NULL && first->next != NULL) {
+        return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                             "find more than 1 server cert by id %s", id);
+    }
+    if (first != NULL) {
+        *ret_expires_ms = ccm_json_i64(first, "ExpireTimeStamp", INT64_MAX);
+    }
+    return 0;
+}
+
+/* A certificate that serves is not replaced by one that is missing or out of date. */
+static int check_certificate(struct clb_apply *apply, const char *old_id, const char *new_id,
+                             struct ccm_error *err)
+{
+    const struct ccm_host *host = apply->clb->host;
+    int64_t old_ms = -1;
+    int64_t new_ms = -1;
+    int r = read_certificate(apply, old_id, &old_ms, err);
+
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "describe old cert %s error", old_id);
+    }
+    if (old_ms < 0) {
+        return 0;
+    }
+    r = read_certificate(apply, new_id, &new_ms, err);
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "describe new cert %s error", new_id);
+    }
+    if (new_ms < 0) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL, "can not found cert by id %s",
+                             new_id);
+    }
+    if (new_ms < host->wall_ms(host)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "can not update cert %s because it is expired", new_id);
+    }
+    return 0;
+}
+
+/* --- the listener itself --- */
+
+static int bind_acl(const struct clb_apply *apply, struct clb_listener *listener)
+{
+    return listener->ranges ? clb_attrs_set(&listener->attrs, clb_field_find("AclId"),
+                                            apply->entry->state.acl.id, true)
+                            : 0;
+}
+
+static int check_update(struct clb_apply *apply, const struct clb_listener *to,
+                        struct ccm_error *err)
+{
+    const struct clb_listener *present =
+        clb_state_listener(&apply->entry->state, to->port, to->protocol);
+    const char *old_id = clb_attrs_get(&present->attrs, clb_field_find(CERT));
+    const char *new_id = clb_attrs_get(&to->attrs, clb_field_find(CERT));
+
+    return old_id == NULL || new_id == NULL || ccm_text_equal(old_id, new_id)
+               ? 0
+               : check_certificate(apply, old_id, new_id, err);
+}
+
+static int note_listener(struct clb_apply *apply, const struct clb_step *step,
+                         const struct clb_listener *now, const char *group_id)
+{
+    const bool fresh = step->type == CLB_STEP_CREATE_LISTENER;
+    struct clb_state *state = &apply->entry->state;
+    struct clb_listener *listener = fresh ? clb_state_new_listener(state)
+                                          : clb_state_listener(state, step->port, step->protocol);
+    int r;
+
+    if (listener == NULL) {
+        return clb_apply_note(apply, -ENOMEM);
+    }
+    r = clb_listener_copy(listener, now);
+    listener->running = !fresh && now->running;
+    listener->domains_known = fresh || listener->domains_known;
+    return clb_apply_note(apply, r < 0 ? r : clb_text_set(&listener->group_id, group_id));
+}
+
+static int do_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_listener_fini) struct clb_listener now = { 0 };
+    CCM_CLEANUP(ccm_freep) char *group_id = NULL;
+    const char *lb_id = apply->entry->state.lb.id;
+    int r;
+
+    if (clb_listener_copy(&now, &step->listener) < 0 || bind_acl(apply, &now) < 0 ||
+        clb_text_set(&group_id, clb_apply_group(apply, step)->id) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (step->type == CLB_STEP_CREATE_LISTENER) {
+        r = clb_api_create_listener(&apply->call, lb_id, &now, group_id, err);
+    } else {
+        r = check_update(apply, &now, err);
+        r = r < 0 ? r : clb_api_update_listener(&apply->call, lb_id, &now, group_id, err);
+    }
+    return r < 0 ? r : note_listener(apply, step, &now, group_id);
+}
+
+/* --- domain extensions --- */
+
+static int do_create_domain(struct clb_apply *apply, const struct clb_step *step,
+                            struct clb_listener *listener, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *id = NULL;
+    const int r = clb_api_create_domain(&apply->call, apply->entry->state.lb.id, step->port,
+                                        &step->domain, &id, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (id == NULL) {
+        listener->domains_known = false; /* made, but we cannot name it */
+        return 0;
+    }
+    return clb_apply_note(
+        apply, clb_domains_put(&listener->domains, step->domain.name, step->domain.cert, id));
+}
+
+static int do_domain(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    struct clb_listener *listener =
+        clb_state_listener(&apply->entry->state, step->port, step->protocol);
+    const struct clb_domain *domain = &step->domain;
+    int r;
+
+    if (step->type == CLB_STEP_CREATE_DOMAIN) {
+        r = do_create_domain(apply, step, listener, err);
+    } else if (step->type == CLB_STEP_SET_DOMAIN) {
+        r = clb_api_set_domain(&apply->call, domain, err);
+        r = r < 0 ? r
+                  : clb_apply_note(apply, clb_domains_put(&listener->domains, domain->name,
+                                                          domain->cert, domain->id));
+    } else {
+        r = clb_apply_forgive(clb_api_delete_domain(&apply->call, domain, err), err);
+        if (r == 0) {
+            clb_domains_remove(&listener->domains, domain->name);
+        }
+    }
+    return r < 0 ? ccm_error_wrap(err, r, "domain %s", domain->name) : 0;
+}
+
+/* --- start and end --- */
+
+static int do_start(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    struct clb_state *state = &apply->entry->state;
+    const int r =
+        clb_api_start_listener(&apply->call, state->lb.id, step->port, step->protocol, err);
+
+    if (r == 0) {
+        clb_state_listener(state, step->port, step->protocol)->running = true;
+    }
+    return r;
+}
+
+static int do_delete_listener(struct clb_apply *apply, const struct clb_step *step,
+                              struct ccm_error *err)
+{
+    const int r = clb_apply_forgive(clb_api_delete_listener(&apply->call, apply->entry->state.lb.id,
+                                                            step->port, step->protocol, err),
+                                    err);
+
+    if (r == 0) {
+        clb_state_drop_listener(&apply->entry->state, step->port, step->protocol);
+    }
+    return r;
+}
+
+int clb_apply_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    switch (step->type) {
+    case CLB_STEP_START_LISTENER:
+        return do_start(apply, step, err);
+    case CLB_STEP_DELETE_LISTENER:
+        return do_delete_listener(apply, step, err);
+    case CLB_STEP_SET_DOMAIN:
+    case CLB_STEP_CREATE_DOMAIN:
+    case CLB_STEP_DELETE_DOMAIN:
+        return do_domain(apply, step, err);
+    default:
+        return do_listener(apply, step, err);
+    }
+}

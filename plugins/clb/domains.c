@@ -1,0 +1,141 @@
+#include "domains.h"
+
+#include "util/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void clb_domain_fini(struct clb_domain *domain)
+{
+    free(domain->name);
+    free(domain->cert);
+    free(domain->id);
+    memset(domain, 0, sizeof(*domain));
+}
+
+void clb_domains_fini(struct clb_domains *domains)
+{
+    for (size_t i = 0; i < domains->len; i++) {
+        clb_domain_fini(&domains->items[i]);
+    }
+    free(domains->items);
+    memset(domains, 0, sizeof(*domains));
+}
+
+const struct clb_domain *clb_domains_find(const struct clb_domains *domains, const char *name)
+{
+    for (size_t i = 0; i < domains->len; i++) {
+        if (strcmp(domains->items[i].name, name) == 0) {
+            return &domains->items[i];
+        }
+    }
+    return NULL;
+}
+
+int clb_domains_put(struct clb_domains *domains, const char *name, const char *cert, const char *id)
+{
+    const struct clb_domain *present = clb_domains_find(domains, name);
+    struct clb_domain fresh = { strdup(name), strdup(cert), id == NULL ? NULL : strdup(id) };
+
+    if (fresh.name == NULL || fresh.cert == NULL || (id != NULL && fresh.id == NULL) ||
+        (present == NULL && ccm_array_grow(&domains->items, &domains->cap, domains->len + 1,
+                                           sizeof(*domains->items)) < 0)) {
+        clb_domain_fini(&fresh);
+        return -ENOMEM;
+    }
+    if (present == NULL) {
+        domains->items[domains->len++] = fresh;
+        return 0;
+    }
+    struct clb_domain *place = &domains->items[present - domains->items];
+
+    clb_domain_fini(place);
+    *place = fresh;
+    return 0;
+}
+
+void clb_domains_remove(struct clb_domains *domains, const char *name)
+{
+    const struct clb_domain *present = clb_domains_find(domains, name);
+
+    if (present == NULL) {
+        return;
+    }
+    const size_t at = (size_t)(present - domains->items);
+
+    clb_domain_fini(&domains->items[at]);
+    domains->len--;
+    memmove(&domains->items[at], &domains->items[at + 1],
+            (domains->len - at) * sizeof(*domains->items));
+}
+
+int clb_domains_copy(struct clb_domains *to, const struct clb_domains *from)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < from->len; i++) {
+        r = clb_domains_put(to, from->items[i].name, from->items[i].cert, from->items[i].id);
+    }
+    return r;
+}
+
+void clb_texts_fini(struct clb_texts *texts)
+{
+    for (size_t i = 0; i < texts->len; i++) {
+        free(texts->items[i]);
+    }
+    free(texts->items);
+    memset(texts, 0, sizeof(*texts));
+}
+
+bool clb_texts_has(const struct clb_texts *texts, const char *text)
+{
+    for (size_t i = 0; i < texts->len; i++) {
+        if (strcmp(texts->items[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int clb_texts_put(struct clb_texts *texts, const char *text)
+{
+    char *copy;
+
+    if (clb_texts_has(texts, text)) {
+        return 0;
+    }
+    copy = strdup(text);
+    if (copy == NULL ||
+        ccm_array_grow(&texts->items, &texts->cap, texts->len + 1, sizeof(*texts->items)) < 0) {
+        free(copy);
+        return -ENOMEM;
+    }
+    texts->items[texts->len++] = copy;
+    return 0;
+}
+
+void clb_texts_remove(struct clb_texts *texts, const char *text)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < texts->len; i++) {
+        if (strcmp(texts->items[i], text) == 0) {
+            free(texts->items[i]);
+        } else {
+            texts->items[kept++] = texts->items[i];
+        }
+    }
+    texts->len = kept;
+}
+
+int clb_texts_copy(struct clb_texts *to, const struct clb_texts *from)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < from->len; i++) {
+        r = clb_texts_put(to, from->items[i]);
+    }
+    return r;
+}

@@ -1,0 +1,432 @@
+#include "inventory.h"
+
+#include "api_call.h"
+#include "read.h"
+#include "read_listeners.h"
+#include "service/annotation.h"
+#include "service/class.h"
+#include "service/hash.h"
+#include "service/object.h"
+#include "service/owner.h"
+#include "util/cleanup.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORTH_MIN   2      /* Services; for fewer, looking for each costs no more */
+#define LB_PAGE     100    /* the largest that DescribeLoadBalancers knows */
+#define LB_PAGES    100    /* more is no inventory of one cluster */
+#define BATCH       10     /* load balancers per DescribeLoadBalancerListeners */
+#define TOKENS_MAX  100    /* pages of the listeners of one batch */
+#define KEEP_MS     120000 /* what nobody took by then is old */
+#define OBJECT_NAME "inventory"
+
+enum phase {
+    NEW,     /* nobody has worked yet */
+    WANTED,  /* there are Services that gain by it */
+    READING, /* one thread fills `items`, alone */
+    READY,
+    OVER,
+};
+
+struct item {
+    bool found;
+    bool twice; /* two load balancers carry the tag: the Service has to be told, by its own look */
+    struct clb_state state;
+};
+
+struct clb_inventory {
+    pthread_mutex_t lock; /* guards all; `items` belongs to the reader while READING. Only
+                             host->list() is called under it, once */
+    enum phase phase;
+    int64_t until_ms;
+    struct ccm_strmap *items; /* by name of the load balancer, which is also its ownership tag */
+};
+
+static void lock(struct clb_inventory *inventory)
+{
+    (void)pthread_mutex_lock(&inventory->lock); /* a plain mutex, never taken twice */
+}
+
+static void unlock(struct clb_inventory *inventory)
+{
+    (void)pthread_mutex_unlock(&inventory->lock); /* we hold it */
+}
+
+static void item_free(void *value)
+{
+    struct item *item = value;
+
+    if (item != NULL) {
+        clb_state_fini(&item->state);
+    }
+    free(item);
+}
+
+struct clb_inventory *clb_inventory_new(void)
+{
+    struct clb_inventory *inventory = calloc(1, sizeof(*inventory));
+
+    if (inventory == NULL || pthread_mutex_init(&inventory->lock, NULL) != 0) {
+        free(inventory);
+        return NULL;
+    }
+    return inventory;
+}
+
+void clb_inventory_free(struct clb_inventory *inventory)
+{
+    if (inventory == NULL) {
+        return;
+    }
+    ccm_strmap_free(inventory->items);
+    (void)pthread_mutex_destroy(&inventory->lock); /* nobody is left to hold it */
+    free(inventory);
+}
+
+static void end_locked(struct clb_inventory *inventory)
+{
+    ccm_strmap_free(inventory->items);
+    inventory->items = NULL;
+    inventory->phase = OVER;
+}
+
+/* --- whom it is for --- */
+
+/* An earlier run finished it, with a load balancer of its own. */
+static bool gains(const struct ccm_service *service)
+{
+    return ccm_class_is_clb(service) && !ccm_class_needs_delete(service) &&
+           ccm_object_label(&service->meta, CCM_HASH_LABEL) != NULL &&
+           ccm_text_empty(ccm_anno_get(&service->meta, "id"));
+}
+
+static int expect(struct ccm_strmap *items, const struct ccm_service *service)
+{
+    struct item *item = calloc(1, sizeof(*item));
+    char name[CCM_OWNER_LB_NAME];
+
+    ccm_owner_lb_name(&service->meta, name);
+    if (item == NULL || ccm_strmap_set(items, name, item) < 0) {
+        free(item);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* An empty item for each Service that gains; NULL when that is not worth it. */
+static struct ccm_strmap *expect_all(const struct ccm_host *host)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *items = ccm_strmap_new(item_free);
+    const struct ccm_object *const *services = NULL;
+    size_t count = 0;
+    int r =
+        items == NULL ? -ENOMEM : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct ccm_service *service = (const struct ccm_service *)services[i];
+
+        r = gains(service) ? expect(items, service) : 0;
+    }
+    host->release_list(host, services, count);
+    return r < 0 || ccm_strmap_len(items) < WORTH_MIN ? NULL : CCM_STEAL(items);
+}
+
+/* --- load balancers --- */
+
+static int api_lbs(struct clb_call *call, int64_t page, cJSON **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+
+    ccm_ali_param_tag(&params, 1, CLB_TAG_CLUSTER, ccm_ali_cluster_id(call->clb->ali));
+    ccm_ali_param_i64(&params, "PageNumber", page);
+    ccm_ali_param_i64(&params, "PageSize", LB_PAGE);
+    return clb_api_slb(call, "DescribeLoadBalancers", &params, CCM_ALI_READ, ret, err);
+}
+
+static int take_lb(const struct clb_call *call, struct ccm_strmap *items, const cJSON *json)
+{
+    CCM_CLEANUP(clb_lb_fini) struct clb_lb lb = { 0 };
+    struct item *item;
+
+    if (clb_read_take_lb(json, &lb) < 0) {
+        return -ENOMEM;
+    }
+    const char *owner = clb_tags_get(&lb.tags, CLB_TAG_OWNER);
+    const char *cluster = clb_tags_get(&lb.tags, CLB_TAG_CLUSTER);
+
+    item = owner == NULL ? NULL : ccm_strmap_get(items, owner);
+    if (item == NULL || lb.id == NULL ||
+        !ccm_text_equal(cluster, ccm_ali_cluster_id(call->clb->ali))) {
+        return 0;
+    }
+    item->twice = item->found;
+    if (!item->found) {
+        item->found = true;
+        item->state.lb = lb;
+        memset(&lb, 0, sizeof(lb));
+    }
+    return 0;
+}
+
+static int take_lbs(const struct clb_call *call, struct ccm_strmap *items, const cJSON *answer,
+                    int64_t *ret_count, struct ccm_error *err)
+{
+    const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
+
+    if (!cJSON_IsArray(list)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                             "DescribeLoadBalancers: the answer has no list");
+    }
+    *ret_count = 0;
+    for (const cJSON *one = list->child; one != NULL; one = one->next) {
+        if (take_lb(call, items, one) < 0) {
+            return ccm_error_nomem(err);
+        }
+        (*ret_count)++;
+    }
+    return 0;
+}
+
+/* To the end or not at all: else a second owner of a tag could go unseen. */
+static int read_lbs(struct clb_call *call, struct ccm_strmap *items, struct ccm_error *err)
+{
+    int64_t seen = 0;
+
+    for (int64_t page = 1; page <= LB_PAGES; page++) {
+        CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+        int64_t count = 0;
+        int r = api_lbs(call, page, &answer, err);
+
+        r = r < 0 ? r : take_lbs(call, items, answer, &count, err);
+        if (r < 0) {
+            return r;
+        }
+        const int64_t total = ccm_json_i64(answer, "TotalCount", -1);
+
+        seen += count;
+        if (count == 0 || (total < 0 ? count < LB_PAGE : seen >= total)) {
+            return 0;
+        }
+    }
+    return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TRANSIENT,
+                         "DescribeLoadBalancers: more than %d pages", LB_PAGES);
+}
+
+/* --- listeners --- */
+
+struct batch {
+    struct item *items[BATCH];
+    size_t len;
+};
+
+static int api_listeners(struct clb_call *call, const struct batch *batch, const char *token,
+                         cJSON **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+
+    for (size_t i = 0; i < batch->len; i++) {
+        char name[40];
+
+        (void)snprintf(name, sizeof(name), "LoadBalancerId.%zu", i + 1); /* fits */
+        ccm_ali_param_add(&params, name, batch->items[i]->state.lb.id);
+    }
+    ccm_ali_param_i64(&params, "MaxResults", 100);
+    ccm_ali_param_opt(&params, "NextToken", token);
+    return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, CCM_ALI_READ, ret, err);
+}
+
+static struct item *item_of(const struct batch *batch, const char *lb_id)
+{
+    for (size_t i = 0; i < batch->len; i++) {
+        if (ccm_text_equal(batch->items[i]->state.lb.id, lb_id)) {
+            return batch->items[i];
+        }
+    }
+    return NULL;
+}
+
+static int take_listeners(const struct batch *batch, const cJSON *answer, struct ccm_error *err)
+{
+    const cJSON *list = ccm_json_get(answer, "Listeners");
+
+    if (!cJSON_IsArray(list)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                             "DescribeLoadBalancerListeners: the answer has no list");
+    }
+    for (const cJSON *one = list->child; one != NULL; one = one->next) {
+        struct item *item = item_of(batch, ccm_json_text(one, "LoadBalancerId"));
+
+        if (item == NULL) {
+            return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                                 "DescribeLoadBalancerListeners: a listener of a load balancer "
+                                 "that was not asked for");
+        }
+        if (clb_read_take_listener(one, &item->state) < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+    return 0;
+}
+
+static int read_pages(struct clb_call *call, const struct batch *batch, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *token = NULL;
+
+    for (size_t page = 0; page < TOKENS_MAX; page++) {
+        CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+        int r = api_listeners(call, batch, token, &answer, err);
+
+        r = r < 0 ? r : take_listeners(batch, answer, err);
+        if (r == 0 && clb_text_set(&token, ccm_json_text(answer, "NextToken")) < 0) {
+            r = ccm_error_nomem(err);
+        }
+        if (r < 0 || token == NULL) {
+            return r;
+        }
+    }
+    return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TRANSIENT,
+                         "DescribeLoadBalancerListeners: more than %d pages", TOKENS_MAX);
+}
+
+static void forget_listeners(struct clb_state *state)
+{
+    while (state->listener_count > 0) {
+        clb_state_drop_listener(state, state->listeners[0].port, state->listeners[0].protocol);
+    }
+}
+
+/* All or nothing. A load balancer that is gone by now spoils its batch, but not the others. */
+static int read_batch(struct clb_call *call, const struct batch *batch, struct ccm_error *err)
+{
+    const int r = batch->len == 0 ? 0 : read_pages(call, batch, err);
+
+    for (size_t i = 0; i < batch->len; i++) {
+        struct clb_state *state = &batch->items[i]->state;
+
+        if (r < 0) {
+            forget_listeners(state);
+        }
+        state->listeners_known = r == 0;
+    }
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+}
+
+static int read_listeners(struct clb_call *call, struct ccm_strmap *items, struct ccm_error *err)
+{
+    struct batch batch = { .len = 0 };
+    void *cursor = NULL;
+    void *value = NULL;
+    int r = 0;
+
+    while (r == 0 && ccm_strmap_next(items, &cursor, NULL, &value) != 0) {
+        struct item *item = value;
+
+        if (item->found && !item->twice) {
+            batch.items[batch.len++] = item;
+        }
+        if (batch.len == BATCH) {
+            r = read_batch(call, &batch, err);
+            batch.len = 0;
+        }
+    }
+    return r < 0 ? r : read_batch(call, &batch, err);
+}
+
+/* --- one reading --- */
+
+static void read_all(struct clb *clb, const struct ccm_request *req)
+{
+    struct clb_inventory *inventory = clb->inventory;
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct clb_call call = {
+        .clb = clb,
+        .req = req,
+        .object = OBJECT_NAME,
+        .priority = CCM_ALI_PRIO_SPEC,
+    };
+    const int whole = read_lbs(&call, inventory->items, &err);
+    const int r = whole < 0 ? whole : read_listeners(&call, inventory->items, &err);
+
+    if (r < 0) {
+        clb->host->log(clb->host, CCM_LEVEL_WARN, NULL,
+                       "inventory of load balancers is not complete, each Service looks for "
+                       "itself: %s",
+                       err.message);
+    }
+    lock(inventory);
+    inventory->phase = READY;
+    inventory->until_ms = clb->host->now_ms(clb->host) + KEEP_MS;
+    if (whole < 0) {
+        end_locked(inventory);
+    }
+    unlock(inventory);
+}
+
+/* Only what is there when work begins counts: later Services are known from their creation. */
+static void decide_locked(struct clb *clb)
+{
+    struct clb_inventory *inventory = clb->inventory;
+
+    inventory->items = expect_all(clb->host);
+    inventory->phase = inventory->items == NULL ? OVER : WANTED;
+}
+
+bool clb_inventory_prepare(struct clb *clb, const struct ccm_request *req,
+                           const struct ccm_service *service)
+{
+    struct clb_inventory *inventory = clb->inventory;
+
+    if (inventory == NULL) {
+        return false;
+    }
+    lock(inventory);
+    if (inventory->phase == NEW) {
+        decide_locked(clb);
+    }
+    const bool mine = inventory->phase == WANTED && gains(service);
+    const bool wait = inventory->phase == READING && gains(service);
+
+    inventory->phase = mine ? READING : inventory->phase;
+    unlock(inventory);
+    if (mine) {
+        read_all(clb, req);
+    }
+    return wait;
+}
+
+bool clb_inventory_take(struct clb *clb, const struct ccm_service *service, struct clb_state *state)
+{
+    struct clb_inventory *inventory = clb->inventory;
+    char name[CCM_OWNER_LB_NAME];
+    struct item *item = NULL;
+
+    if (inventory == NULL) {
+        return false;
+    }
+    ccm_owner_lb_name(&service->meta, name);
+    lock(inventory);
+    if (inventory->phase == READY && clb->host->now_ms(clb->host) >= inventory->until_ms) {
+        end_locked(inventory);
+    }
+    if (inventory->phase == READY) {
+        item = ccm_strmap_take(inventory->items, name);
+        if (ccm_strmap_len(inventory->items) == 0) {
+            end_locked(inventory);
+        }
+    }
+    unlock(inventory);
+    const bool usable = item != NULL && item->found && !item->twice;
+
+    if (usable) {
+        *state = item->state;
+        memset(&item->state, 0, sizeof(item->state));
+    }
+    item_free(item);
+    return usable;
+}

@@ -1,0 +1,184 @@
+#include "lb_fields.h"
+
+#include "util/array.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(member) offsetof(struct clb_lb, member)
+
+const struct clb_lb_field clb_lb_fields[CLB_LB_FIELD_COUNT] = {
+    [CLB_LB_NAME] = { "name", "LoadBalancerName", NULL, NULL, TEXT(name) },
+    [CLB_LB_ADDRESS_TYPE] = { "address-type", "AddressType", NULL,
+                              "LoadBalancer AddressType once created. delete and retry",
+                              TEXT(address_type) },
+    [CLB_LB_VSWITCH] = { "vswitch-id", "VSwitchId", NULL,
+                         "LoadBalancer vSwitch once created. delete and retry", TEXT(vswitch_id) },
+    [CLB_LB_NETWORK] = { "network-type", "NetworkType", NULL,
+                         "LoadBalancer network type once created", TEXT(network_type) },
+    [CLB_LB_MASTER] = { "master-zoneid", "MasterZoneId", NULL,
+                        "LoadBalancer master zone id once created", TEXT(master_zone) },
+    [CLB_LB_SLAVE] = { "slave-zoneid", "SlaveZoneId", NULL,
+                       "LoadBalancer slave zone id once created", TEXT(slave_zone) },
+    [CLB_LB_IP_VERSION] = { "ip-version", "AddressIPVersion", NULL,
+                            "LoadBalancer AddressIPVersion once created", TEXT(ip_version) },
+    [CLB_LB_GROUP] = { "resource-group-id", "ResourceGroupId", NULL, "ResourceGroupId once created",
+                       TEXT(resource_group) },
+    [CLB_LB_ADDRESS] = { "ip", "Address", NULL, "LoadBalancer address once created",
+                         TEXT(address) },
+    [CLB_LB_TRAFFIC_CHARGE] = { "charge-type", "InternetChargeType", "InternetChargeTypeAlias",
+                                NULL, TEXT(traffic_charge) },
+    [CLB_LB_BANDWIDTH] = { "bandwidth", "Bandwidth", NULL, NULL, TEXT(bandwidth) },
+    [CLB_LB_SPEC] = { "spec", "LoadBalancerSpec", NULL, NULL, TEXT(spec) },
+    [CLB_LB_CHARGE] = { "instance-charge-type", "InstanceChargeType", NULL, NULL,
+                        TEXT(charge_type) },
+    [CLB_LB_MODIFICATION] = { "modification-protection", "ModificationProtectionStatus", NULL, NULL,
+                              TEXT(modification) },
+    [CLB_LB_PROTECT] = { "delete-protection", "DeleteProtection", NULL, NULL, SIZE_MAX },
+};
+
+static char **text_of(struct clb_lb *lb, enum clb_lb_field_id id)
+{
+    return (char **)(void *)((char *)lb + clb_lb_fields[id].offset);
+}
+
+const char *clb_lb_get(const struct clb_lb *lb, enum clb_lb_field_id id)
+{
+    return *(char *const *)(const void *)((const char *)lb + clb_lb_fields[id].offset);
+}
+
+int clb_lb_set(struct clb_lb *lb, enum clb_lb_field_id id, const char *value)
+{
+    return clb_text_set(text_of(lb, id), value);
+}
+
+void clb_lb_fini(struct clb_lb *lb)
+{
+    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        if (clb_lb_fields[i].offset != SIZE_MAX) {
+            free(*text_of(lb, (enum clb_lb_field_id)i));
+        }
+    }
+    free(lb->id);
+    free(lb->vpc_id);
+    free(lb->eips);
+    clb_tags_fini(&lb->tags);
+    memset(lb, 0, sizeof(*lb));
+}
+
+int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < CLB_LB_FIELD_COUNT; i++) {
+        if (clb_lb_fields[i].offset != SIZE_MAX) {
+            r = clb_lb_set(to, (enum clb_lb_field_id)i, clb_lb_get(from, (enum clb_lb_field_id)i));
+        }
+    }
+    to->protect = from->protect;
+    to->untagged = from->untagged;
+    to->partial = from->partial;
+    if (r < 0 || clb_text_set(&to->id, from->id) < 0 ||
+        clb_text_set(&to->vpc_id, from->vpc_id) < 0 || clb_text_set(&to->eips, from->eips) < 0) {
+        return -ENOMEM;
+    }
+    return clb_tags_copy(&to->tags, &from->tags);
+}
+
+int clb_text_set(char **text, const char *value)
+{
+    char *copy = NULL;
+
+    if (!ccm_text_empty(value)) {
+        copy = strdup(value);
+        if (copy == NULL) {
+            return -ENOMEM;
+        }
+    }
+    free(*text);
+    *text = copy;
+    return 0;
+}
+
+/* --- tags --- */
+
+static size_t lower_bound(const struct clb_tags *tags, const char *key, bool *ret_found)
+{
+    size_t i = 0;
+
+    while (i < tags->len && strcmp(tags->items[i].key, key) < 0) {
+        i++;
+    }
+    *ret_found = i < tags->len && strcmp(tags->items[i].key, key) == 0;
+    return i;
+}
+
+int clb_tags_put(struct clb_tags *tags, const char *key, const char *value)
+{
+    bool found = false;
+    const size_t at = lower_bound(tags, key, &found);
+    struct clb_tag fresh = { .value = strdup(value) };
+
+    if (fresh.value != NULL && found) {
+        free(tags->items[at].value);
+        tags->items[at].value = fresh.value;
+        return 0;
+    }
+    fresh.key = fresh.value == NULL ? NULL : strdup(key);
+    if (fresh.key == NULL ||
+        ccm_array_grow(&tags->items, &tags->cap, tags->len + 1, sizeof(*tags->items)) < 0) {
+        free(fresh.key);
+        free(fresh.value);
+        return -ENOMEM;
+    }
+    memmove(&tags->items[at + 1], &tags->items[at], (tags->len - at) * sizeof(*tags->items));
+    tags->items[at] = fresh;
+    tags->len++;
+    return 0;
+}
+
+void clb_tags_remove(struct clb_tags *tags, const char *key)
+{
+    bool found = false;
+    const size_t at = lower_bound(tags, key, &found);
+
+    if (!found) {
+        return;
+    }
+    free(tags->items[at].key);
+    free(tags->items[at].value);
+    tags->len--;
+    memmove(&tags->items[at], &tags->items[at + 1], (tags->len - at) * sizeof(*tags->items));
+}
+
+const char *clb_tags_get(const struct clb_tags *tags, const char *key)
+{
+    bool found = false;
+    const size_t at = lower_bound(tags, key, &found);
+
+    return found ? tags->items[at].value : NULL;
+}
+
+void clb_tags_fini(struct clb_tags *tags)
+{
+    for (size_t i = 0; i < tags->len; i++) {
+        free(tags->items[i].key);
+        free(tags->items[i].value);
+    }
+    free(tags->items);
+    memset(tags, 0, sizeof(*tags));
+}
+
+int clb_tags_copy(struct clb_tags *to, const struct clb_tags *from)
+{
+    clb_tags_fini(to);
+    for (size_t i = 0; i < from->len; i++) {
+        if (clb_tags_put(to, from->items[i].key, from->items[i].value) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,441 @@
+#include "listener_text.h"
+
+#include "alicloud/cidr.h"
+#include "annotations.h"
+#include "service/annotation.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN 200 /* most bytes of a value that a message repeats */
+
+static int shown(size_t len)
+{
+    return (int)(len < SHOWN ? len : SHOWN);
+}
+
+/* --- forward-port --- */
+
+static int refuse_forward(const char *value, struct ccm_error *err)
+{
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "Annotation ForwardPort error: forward port format error: %.*s, expect "
+                         "80:443,88:6443 ",
+                         SHOWN, value);
+}
+
+/* A number between blanks, [start, start + len). */
+static int parse_port(const char *start, size_t len, uint32_t *ret)
+{
+    char text[16];
+
+    while (len > 0 && (*start == ' ' || *start == '\t')) {
+        start++;
+        len--;
+    }
+    while (len > 0 && (start[len - 1] == ' ' || start[len - 1] == '\t')) {
+        len--;
+    }
+    if (len == 0 || len >= sizeof(text)) {
+        return -EINVAL;
+    }
+    memcpy(text, start, len);
+    text[len] = '\0';
+    return ccm_parse_u32(text, 1, UINT16_MAX, ret);
+}
+
+int clb_forward_of(const struct ccm_service *service, uint16_t port, uint16_t *ret,
+                   struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "forward-port");
+    const char *cursor = value;
+    const char *entry = NULL;
+    size_t len = 0;
+
+    *ret = 0;
+    while (value[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        const char *colon = memchr(entry, ':', len);
+        const size_t left = colon == NULL ? 0 : (size_t)(colon - entry);
+        uint32_t from = 0;
+        uint32_t to = 0;
+
+        if (colon == NULL || memchr(colon + 1, ':', len - left - 1) != NULL) {
+            return refuse_forward(value, err);
+        }
+        if (parse_port(entry, left, &from) < 0 || from != port) {
+            continue;
+        }
+        if (parse_port(colon + 1, len - left - 1, &to) < 0) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "Annotation ForwardPort error: forward port is not an integer, "
+                                 "%.*s",
+                                 shown(len - left - 1), colon + 1);
+        }
+        *ret = (uint16_t)to;
+        return 0;
+    }
+    return 0;
+}
+
+/* Protocol of the Service's listener on a port that is no udp one; CLB_OTHER when there is none. */
+static enum clb_protocol listener_at(const struct ccm_service *service, int64_t number)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        enum clb_protocol protocol = CLB_OTHER;
+
+        if (service->ports[i]->port == number &&
+            clb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
+            protocol != CLB_UDP) {
+            return protocol;
+        }
+    }
+    return CLB_OTHER;
+}
+
+/* Whether any listener of the Service speaks one of these protocols. */
+static bool has_protocol(const struct ccm_service *service, unsigned protocols)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        enum clb_protocol protocol = CLB_OTHER;
+
+        if (clb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
+            (protocols >> protocol & 1U) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define L7 (1U << CLB_HTTP | 1U << CLB_HTTPS)
+
+int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        const int64_t number = service->ports[i]->port;
+        uint16_t target = 0;
+
+        if (number < 1 || number > UINT16_MAX || listener_at(service, number) != CLB_HTTP) {
+            continue;
+        }
+        const int r = clb_forward_of(service, (uint16_t)number, &target, err);
+
+        if (r < 0) {
+            return r;
+        }
+        if (target != 0 && listener_at(service, target) != CLB_HTTPS) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "Annotation ForwardPort error: port %lld is to be forwarded to "
+                                 "port %u, which is no https port of this Service (annotation "
+                                 "%sprotocol-port)",
+                                 (long long)number, target, CCM_ANNO_PREFIX);
+        }
+    }
+    return 0;
+}
+
+/* --- certificates and domains --- */
+
+int clb_check_certificate(const struct ccm_service *service, struct ccm_error *err)
+{
+    if (!has_protocol(service, 1U << CLB_HTTPS) ||
+        ccm_anno_get(&service->meta, "cert-id")[0] != '\0') {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "annotation %scert-id is required for https ports: give the id of a "
+                         "server certificate",
+                         CCM_ANNO_PREFIX);
+}
+
+static int refuse_domain(const char *entry, size_t len, struct ccm_error *err)
+{
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "parse DomainExtensions error: invalid domain extension %.*s", shown(len),
+                         entry);
+}
+
+static int take_domain(const char *entry, size_t len, struct clb_domains *ret,
+                       struct ccm_error *err)
+{
+    char text[512];
+    const char *cursor = text;
+    const char *name = NULL;
+    const char *cert = NULL;
+    size_t name_len = 0;
+    size_t cert_len = 0;
+
+    if (len >= sizeof(text)) {
+        return refuse_domain(entry, len, err);
+    }
+    memcpy(text, entry, len);
+    text[len] = '\0';
+    if (!ccm_parse_piece(&cursor, ':', &name, &name_len) || name_len == 0 ||
+        !ccm_parse_piece(&cursor, ':', &cert, &cert_len) || cert_len == 0 ||
+        memchr(cert, ':', strlen(cert)) != NULL) {
+        return refuse_domain(entry, len, err);
+    }
+    text[(size_t)(name - text) + name_len] = '\0';
+    text[(size_t)(cert - text) + cert_len] = '\0';
+    return clb_domains_put(ret, name, cert, NULL) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+static bool is_told(const struct ccm_service *service, const char *suffix)
+{
+    static const char *const prefixes[] = { CCM_ANNO_PREFIX, CCM_ANNO_LEGACY_PREFIX };
+
+    for (uint64_t i = 0; i < service->meta.annotation_count; i++) {
+        const char *key = service->meta.annotations[i]->key;
+
+        for (size_t p = 0; p < CCM_ARRAY_LEN(prefixes); p++) {
+            if (ccm_text_starts(key, prefixes[p]) &&
+                strcmp(key + strlen(prefixes[p]), suffix) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret, bool *ret_told,
+                   struct ccm_error *err)
+{
+    const char *cursor = ccm_anno_get(&service->meta, "domain-extensions");
+    const char *entry = NULL;
+    size_t len = 0;
+    int r = 0;
+
+    *ret_told = is_told(service, "domain-extensions");
+    if (cursor[0] == '\0') {
+        return 0;
+    }
+    while (r == 0 && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        r = take_domain(entry, len, ret, err);
+    }
+    return r;
+}
+
+int clb_check_domains(const struct ccm_service *service, struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_domains_fini) struct clb_domains ignored = { 0 };
+    bool told = false;
+
+    return has_protocol(service, 1U << CLB_HTTPS) ? clb_domains_of(service, &ignored, &told, err)
+                                                  : 0;
+}
+
+/* --- access control --- */
+
+static size_t count_ids(const char *list)
+{
+    const char *cursor = list;
+    const char *id = NULL;
+    size_t len = 0;
+    size_t count = 0;
+
+    while (list[0] != '\0' && ccm_parse_piece(&cursor, ',', &id, &len)) {
+        count++;
+    }
+    return count;
+}
+
+static bool has_id(const char *list, const char *wanted, size_t wanted_len)
+{
+    const char *cursor = list;
+    const char *id = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &id, &len)) {
+        if (len == wanted_len && memcmp(id, wanted, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool clb_acl_ids_equal(const char *want, const char *have)
+{
+    const char *mine = want == NULL ? "" : want;
+    const char *cursor = have == NULL ? "" : have;
+    const char *id = NULL;
+    size_t len = 0;
+
+    if (count_ids(mine) != count_ids(cursor)) {
+        return false;
+    }
+    while (cursor != NULL && cursor[0] != '\0' && ccm_parse_piece(&cursor, ',', &id, &len)) {
+        if (!has_id(mine, id, len)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int clb_check_acl(const struct ccm_service *service, struct ccm_error *err)
+{
+    static const char *const needed[] = { "acl-id", "acl-type" };
+
+    if (strcmp(ccm_anno_get(&service->meta, "acl-status"), "on") != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(needed); i++) {
+        if (ccm_anno_get(&service->meta, needed[i])[0] == '\0') {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "annotation %sacl-status is on, so annotation %s%s is required",
+                                 CCM_ANNO_PREFIX, CCM_ANNO_PREFIX, needed[i]);
+        }
+    }
+    return 0;
+}
+
+static int take_range(const char *text, bool ipv6, struct clb_texts *ret, struct ccm_error *err)
+{
+    const char *cursor = text;
+    const char *start = NULL;
+    struct ccm_cidr block;
+    char address[CCM_IP_TEXT];
+    char entry[CCM_IP_TEXT + 4];
+    size_t len = 0;
+
+    /* The API server lets blanks around a block pass. */
+    (void)ccm_parse_piece(&cursor, '\n', &start, &len); /* there is always one piece */
+    (void)snprintf(entry, sizeof(entry), "%.*s", len < sizeof(entry) ? (int)len : 0,
+                   start); /* fits, or is refused below */
+    if (ccm_cidr_parse(entry, &block) < 0 || ccm_ip_is_v4(&block.ip) == ipv6) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "spec.loadBalancerSourceRanges: [%.*s] is no %s block", SHOWN, text,
+                             ipv6 ? "IPv6" : "IPv4");
+    }
+    ccm_ip_format(&block.ip, address);
+    (void)snprintf(entry, sizeof(entry), "%s/%d", address,
+                   ipv6 ? block.bits : block.bits - 96); /* fits */
+    return clb_texts_put(ret, entry) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct clb_texts *ret,
+                  struct ccm_error *err)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; r == 0 && i < service->source_range_count; i++) {
+        r = take_range(service->source_ranges[i], ipv6, ret, err);
+    }
+    return r;
+}
+
+/* --- sessions --- */
+
+static int require(const struct ccm_service *service, const char *suffix, const char *because,
+                   struct ccm_error *err)
+{
+    if (ccm_anno_get(&service->meta, suffix)[0] != '\0') {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s is required with %s",
+                         CCM_ANNO_PREFIX, suffix, because);
+}
+
+int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *type = ccm_anno_get(&service->meta, "sticky-session-type");
+
+    if (strcmp(ccm_anno_get(&service->meta, "sticky-session"), "on") != 0 ||
+        !has_protocol(service, L7)) {
+        return 0;
+    }
+    if (strcmp(type, "insert") == 0) {
+        return require(service, "cookie-timeout", "sticky-session-type insert", err);
+    }
+    if (strcmp(type, "server") == 0) {
+        return require(service, "cookie", "sticky-session-type server", err);
+    }
+    return require(service, "sticky-session-type", "sticky-session on", err);
+}
+
+static int refuse_value(const char *suffix, const char *value, const char *expected,
+                        struct ccm_error *err)
+{
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s must be %s, got [%.*s]",
+                         CCM_ANNO_PREFIX, suffix, expected, SHOWN, value);
+}
+
+int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "cookie");
+
+    if (strlen(value) > 200 || strpbrk(value, " ,;") != NULL || value[0] == '$') {
+        return refuse_value("cookie", value,
+                            "1 to 200 characters without blank, comma and semicolon, not starting "
+                            "with $",
+                            err);
+    }
+    return 0;
+}
+
+/* --- health checks --- */
+
+int clb_check_health_port(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "health-check-connect-port");
+    int64_t port = 0;
+
+    if (value[0] == '\0' || ccm_parse_i64(value, -520, UINT16_MAX, &port) < 0 || port >= 0 ||
+        port == -520) {
+        return 0; /* what is no number at all was refused by its row */
+    }
+    return refuse_value("health-check-connect-port", value, "1 to 65535, or -520", err);
+}
+
+int clb_check_health_uri(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "health-check-uri");
+
+    if (value[0] == '\0' || (value[0] == '/' && strlen(value) <= 80)) {
+        return 0;
+    }
+    return refuse_value("health-check-uri", value,
+                        "a path of 1 to 80 characters that starts with /", err);
+}
+
+int clb_check_health_domain(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "health-check-domain");
+    bool good = strlen(value) <= 80;
+
+    for (const char *p = value; good && *p != '\0'; p++) {
+        good = isalnum((unsigned char)*p) != 0 || *p == '.' || *p == '-';
+    }
+    if (good || strcmp(value, "$_ip") == 0) {
+        return 0;
+    }
+    return refuse_value("health-check-domain", value,
+                        "$_ip or 1 to 80 letters, digits, dots and hyphens", err);
+}
+
+int clb_check_health_code(const struct ccm_service *service, struct ccm_error *err)
+{
+    static const char *const codes[] = { "http_2xx", "http_3xx", "http_4xx", "http_5xx" };
+    const char *value = ccm_anno_get(&service->meta, "health-check-httpcode");
+    const char *cursor = value;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (value[0] != '\0' && ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        bool good = false;
+
+        for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
+            good = good || (strlen(codes[i]) == len && memcmp(piece, codes[i], len) == 0);
+        }
+        if (!good) {
+            return refuse_value("health-check-httpcode", value,
+                                "a list of http_2xx, http_3xx, http_4xx, http_5xx", err);
+        }
+    }
+    return 0;
+}

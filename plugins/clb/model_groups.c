@@ -1,0 +1,189 @@
+#include "model_parts.h"
+
+#include "service/annotation.h"
+#include "service/owner.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The port's part of the name: node port, or target port in ENI mode. */
+static void port_text(const struct clb_builder *b, const struct ccm_service_port *port, char *text,
+                      size_t size)
+{
+    if (b->mode == CCM_MODE_ENI && port->target_port_name[0] != '\0') {
+        ccm_text_copy(text, size, port->target_port_name);
+        return;
+    }
+    const int64_t number = b->mode != CCM_MODE_ENI  ? port->node_port
+                           : port->target_port != 0 ? port->target_port
+                                                    : port->port;
+
+    (void)snprintf(text, size, "%lld", (long long)number); /* fits */
+}
+
+char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service_port *port)
+{
+    char text[64];
+
+    port_text(b, port, text, sizeof(text));
+    return ccm_owner_format(text, &b->in->service->meta, b->in->cluster_id);
+}
+
+/* --- groups that a person chose --- */
+
+/* The id of annotation vgroup-port for this port; ret stays "" when there is none. */
+static int chosen_group(const struct clb_builder *b, const struct ccm_service_port *port, char *ret,
+                        size_t size, struct ccm_error *err)
+{
+    const char *cursor = ccm_anno_get(&b->in->service->meta, "vgroup-port");
+    const char *entry = NULL;
+    size_t len = 0;
+    char number[24];
+
+    ret[0] = '\0';
+    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
+    while (b->model->reused && cursor != NULL && cursor[0] != '\0' &&
+           ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        const char *rest = entry;
+        const char *id = NULL;
+        const char *of = NULL;
+        size_t id_len = 0;
+        size_t of_len = 0;
+        char text[256];
+
+        (void)snprintf(text, sizeof(text), "%.*s", (int)(len < 255 ? len : 255), entry); /* cut */
+        rest = text;
+        if (!ccm_parse_piece(&rest, ':', &id, &id_len) ||
+            !ccm_parse_piece(&rest, ':', &of, &of_len) || id_len == 0) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "vgroupid and protocol format must be like 'vsp-xxx:443' with "
+                                 "colon separated. got=[[%s]]",
+                                 text);
+        }
+        if (of_len == strlen(number) && memcmp(of, number, of_len) == 0) {
+            (void)snprintf(ret, size, "%.*s", (int)id_len, id); /* a longer id is unknown anyway */
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* --- building --- */
+
+/* Make room so that sets[i] exists for every group. */
+static int grow_sets(struct clb_builder *b)
+{
+    const size_t need = b->model->want.group_count + 1;
+
+    if (need <= b->set_cap) {
+        return 0;
+    }
+    const size_t cap = need * 2;
+    struct ccm_candidates *sets = realloc(b->model->sets, cap * sizeof(*sets));
+
+    if (sets == NULL) {
+        return -ENOMEM;
+    }
+    memset(sets + b->set_cap, 0, (cap - b->set_cap) * sizeof(*sets));
+    b->model->sets = sets;
+    b->set_cap = cap;
+    return 0;
+}
+
+static struct clb_group *new_group(struct clb_builder *b, const char *name,
+                                   const struct ccm_service_port *port, enum clb_protocol protocol,
+                                   struct ccm_candidates *set)
+{
+    struct clb_group *group = grow_sets(b) < 0 ? NULL : clb_state_new_group(&b->model->want);
+
+    if (group == NULL || clb_text_set(&group->name, name) < 0) {
+        return NULL;
+    }
+    group->port = (uint16_t)port->port;
+    group->protocol = protocol;
+    group->hold = set->hold;
+    b->model->sets[b->model->want.group_count - 1] = *set;
+    memset(set, 0, sizeof(*set));
+    return group;
+}
+
+int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_service_port *port,
+                    enum clb_protocol protocol, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_candidates_fini) struct ccm_candidates set = { 0 };
+    const struct ccm_candidate_input input = {
+        .service = b->in->service,
+        .slices = b->in->slices,
+        .slice_count = b->in->slice_count,
+        .nodes = &b->model->nodes,
+        .mode = b->mode,
+        .ipv6 = b->model->ipv6,
+        .accepted = b->in->accepted,
+        .weight = b->model->weight,
+    };
+    char chosen[128];
+    int r;
+
+    if (clb_state_group_by_name(&b->model->want, name) != NULL) {
+        return 0;
+    }
+    r = chosen_group(b, port, chosen, sizeof(chosen), err);
+    if (r == 0) {
+        r = ccm_candidates_build(&input, port, &set, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    struct clb_group *group = new_group(b, name, port, protocol, &set);
+
+    return group == NULL || clb_text_set(&group->id, chosen) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+/* --- after reading --- */
+
+static void break_group(struct clb_model *model, struct clb_group *group,
+                        struct ccm_problems *problems, const struct ccm_error *err)
+{
+    group->broken = true;
+    model->incomplete = true;
+    for (size_t i = 0; i < model->want.listener_count; i++) {
+        if (ccm_text_equal(model->want.listeners[i].group_name, group->name)) {
+            model->want.listeners[i].broken = true;
+        }
+    }
+    ccm_problems_add(problems, err, NULL);
+}
+
+void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
+                            struct ccm_problems *problems)
+{
+    for (size_t i = 0; i < model->want.group_count; i++) {
+        struct clb_group *group = &model->want.groups[i];
+        const struct clb_group *found =
+            group->id == NULL ? NULL : clb_state_group_by_id(have, group->id);
+        struct ccm_error err = CCM_ERROR_INIT;
+        int r = 0;
+
+        if (group->id == NULL) {
+            continue;
+        }
+        if (found == NULL) {
+            r = ccm_error_set(&err, -ENOENT, CCM_ERROR_TERMINAL,
+                              "port %u/%s: can not find vgroupId %s in lb %s", group->port,
+                              clb_protocol_name(group->protocol), group->id, have->lb.id);
+        } else if (ccm_owner_is_key(found->name)) {
+            r = ccm_error_set(&err, -EPERM, CCM_ERROR_TERMINAL,
+                              "port %u/%s: cannot reuse a ccm created vgroup %s for slb %s",
+                              group->port, clb_protocol_name(group->protocol), group->id,
+                              have->lb.id);
+        }
+        if (r < 0) {
+            break_group(model, group, problems, &err);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+#include "model_listeners.h"
+
+#include "annotations.h"
+#include "listener_text.h"
+#include "service/annotation.h"
+#include "service/owner.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The API server's default and the longest that the cloud keeps. */
+#define PERSISTENCE_MAX "3600"
+
+static int set(struct clb_listener *listener, const char *field, const char *value, bool told)
+{
+    const struct clb_field *row = clb_field_find(field);
+
+    return clb_field_applies(row, listener->protocol)
+               ? clb_attrs_set(&listener->attrs, row, value, told)
+               : 0;
+}
+
+/* What creation asks for when nobody says otherwise. */
+static int set_defaults(struct clb_listener *listener)
+{
+    static const char *const defaults[][2] = {
+        { "Scheduler", "rr" },
+        { "Bandwidth", "-1" },
+        { "HealthCheck", "off" },
+        { "StickySession", "off" },
+    };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(defaults); i++) {
+        r = set(listener, defaults[i][0], defaults[i][1], false);
+    }
+    return r;
+}
+
+/* One spelling per number, so that a comparison with the cloud's answer holds. */
+static int set_number(struct clb_listener *listener, const struct ccm_anno *row,
+                      const struct clb_field *field, const char *value)
+{
+    const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
+    char text[24];
+    int64_t number = 0;
+
+    if (ccm_parse_i64(value, INT64_MIN, INT64_MAX, &number) < 0 ||
+        (number == 0 && (field->flags & CLB_FIELD_ZERO) == 0)) {
+        return 0; /* 0 means "not set"; what is no number was refused before */
+    }
+    if (number == -520 && l4 && strcmp(row->field, "HealthCheckConnectPort") == 0) {
+        return 0; /* the backend's port, which these protocols know by leaving the field out */
+    }
+    (void)snprintf(text, sizeof(text), "%" PRId64, number); /* fits */
+    return clb_attrs_set(&listener->attrs, field, text, true);
+}
+
+/* Without the blanks around commas. */
+static int set_list(struct clb_listener *listener, const struct clb_field *field, const char *value)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
+    const char *cursor = value;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        ccm_buf_addf(&text, "%s%.*s", text.len == 0 ? "" : ",", (int)len, piece);
+    }
+    if (ccm_buf_error(&text) < 0) {
+        return -ENOMEM;
+    }
+    return clb_attrs_set(&listener->attrs, field, ccm_buf_str(&text), true);
+}
+
+static int set_row(struct clb_listener *listener, const struct ccm_anno *row, const char *value)
+{
+    const struct clb_field *field = clb_field_find(row->field);
+
+    if (field == NULL || (field->flags & CLB_FIELD_CREATE) != 0 ||
+        !clb_field_applies(field, listener->protocol)) {
+        return 0;
+    }
+    if (row->type == CCM_ANNO_INT) {
+        return set_number(listener, row, field, value);
+    }
+    if (strcmp(row->field, "ProxyProtocolV2Enabled") == 0) {
+        return clb_attrs_set(&listener->attrs, field, strcmp(value, "on") == 0 ? "true" : "false",
+                             true);
+    }
+    if (strcmp(row->field, "AclId") == 0 || strcmp(row->field, "HealthCheckHttpCode") == 0) {
+        return set_list(listener, field, value);
+    }
+    return clb_attrs_set(&listener->attrs, field, value, true);
+}
+
+static int set_annotations(struct clb_listener *listener, const struct ccm_service *service)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < clb_annotations.count; i++) {
+        const struct ccm_anno *row = &clb_annotations.rows[i];
+        const char *value = ccm_anno_value(&service->meta, row);
+
+        if (row->group == CCM_ANNO_LISTENER && row->field != NULL && value[0] != '\0') {
+            r = set_row(listener, row, value);
+        }
+    }
+    return r;
+}
+
+/* Unless an annotation says something about it. */
+static int offer(struct clb_listener *listener, const char *field, const char *value)
+{
+    const struct clb_field *row = clb_field_find(field);
+
+    for (size_t i = 0; i < listener->attrs.len; i++) {
+        if (listener->attrs.items[i].field == row && listener->attrs.items[i].told) {
+            return 0;
+        }
+    }
+    return set(listener, field, value, true);
+}
+
+/* kube-proxy answers there, for the node as a whole; only nodes with pods of the Service do well.
+ */
+static int set_node_check(struct clb_listener *listener, int64_t port)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%" PRId64, port); /* fits */
+    if (listener->protocol == CLB_UDP || offer(listener, "HealthCheckSwitch", "on") < 0 ||
+        offer(listener, "HealthCheck", "on") < 0 ||
+        offer(listener, "HealthCheckType", "http") < 0 ||
+        offer(listener, "HealthCheckURI", "/healthz") < 0 ||
+        offer(listener, "HealthCheckHttpCode", "http_2xx") < 0 ||
+        offer(listener, "HealthCheckConnectPort", text) < 0) {
+        return listener->protocol == CLB_UDP ? 0 : -ENOMEM;
+    }
+    return 0;
+}
+
+static int set_extras(struct clb_listener *listener, const struct clb_want_listener *want)
+{
+    const struct ccm_service *service = want->service;
+    int r = 0;
+
+    if ((want->extras & CLB_EXTRA_AFFINITY) != 0 &&
+        ccm_text_equal(service->session_affinity, "ClientIP")) {
+        r = offer(listener, "PersistenceTimeout", PERSISTENCE_MAX);
+    }
+    if (r == 0 && (want->extras & CLB_EXTRA_HEALTH) != 0 && want->by_node &&
+        service->health_check_node_port > 0 &&
+        ccm_text_equal(service->external_traffic_policy, "Local")) {
+        r = set_node_check(listener, service->health_check_node_port);
+    }
+    if (r == 0 && (want->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0) {
+        listener->ranges = true;
+        r = set(listener, "AclStatus", "on", true);
+        r = r < 0 ? r : set(listener, "AclType", "white", true);
+    }
+    return r;
+}
+
+static int set_lists(struct clb_listener *listener, const struct ccm_service *service,
+                     struct ccm_error *err)
+{
+    uint16_t target = 0;
+    char text[24];
+    int r = 0;
+
+    if (listener->protocol == CLB_HTTPS) {
+        return clb_domains_of(service, &listener->domains, &listener->domains_known, err);
+    }
+    if (listener->protocol == CLB_HTTP) {
+        r = clb_forward_of(service, listener->port, &target, err);
+    }
+    if (r < 0 || target == 0) {
+        return r;
+    }
+    (void)snprintf(text, sizeof(text), "%u", target); /* fits */
+    return set(listener, "ListenerForward", "on", true) < 0 ||
+                   set(listener, "ForwardPort", text, true) < 0
+               ? ccm_error_nomem(err)
+               : 0;
+}
+
+int clb_model_listener(struct clb_state *state, const struct clb_want_listener *want,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *description = NULL;
+    struct clb_listener *listener = NULL;
+    char number[24];
+
+    (void)snprintf(number, sizeof(number), "%lld", (long long)want->port->port); /* fits */
+    description = ccm_owner_format(number, &want->service->meta, want->cluster_id);
+    listener = description == NULL ? NULL : clb_state_new_listener(state);
+    if (listener == NULL) {
+        return ccm_error_nomem(err);
+    }
+    listener->port = (uint16_t)want->port->port;
+    listener->protocol = want->protocol;
+    listener->broken = want->broken;
+    listener->description = CCM_STEAL(description);
+    if (clb_text_set(&listener->group_name, want->group_name) < 0 || set_defaults(listener) < 0 ||
+        set_annotations(listener, want->service) < 0 || set_extras(listener, want) < 0) {
+        return ccm_error_nomem(err);
+    }
+    const int r = set_lists(listener, want->service, err);
+
+    listener->broken = listener->broken || r < 0;
+    return r;
+}
+
+static int refuse_both(struct ccm_error *err)
+{
+    return ccm_error_set(
+        err, -EINVAL, CCM_ERROR_TERMINAL,
+        "spec.loadBalancerSourceRanges and annotation %sacl-id cannot be combined: "
+        "a listener has one kind of access control",
+        CCM_ANNO_PREFIX);
+}
+
+int clb_model_acl(struct clb_state *state, const struct ccm_service *service, unsigned extras,
+                  struct ccm_error *err)
+{
+    const bool ipv6 = ccm_text_equal_case(ccm_anno_get(&service->meta, "ip-version"), "ipv6");
+    char name[CCM_OWNER_LB_NAME];
+
+    if ((extras & CLB_EXTRA_RANGES) == 0 || service->source_range_count == 0) {
+        return 0;
+    }
+    if (ccm_anno_get(&service->meta, "acl-id")[0] != '\0' ||
+        ccm_anno_get(&service->meta, "acl-status")[0] != '\0' ||
+        ccm_anno_get(&service->meta, "acl-type")[0] != '\0') {
+        return refuse_both(err);
+    }
+    ccm_owner_lb_name(&service->meta, name);
+    state->acl.known = true;
+    state->acl.ipv6 = ipv6;
+    if (clb_text_set(&state->acl.name, name) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return clb_ranges_of(service, ipv6, &state->acl.entries, err);
+}

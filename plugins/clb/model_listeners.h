@@ -1,0 +1,35 @@
+/* Part of model.c: the listener that a port of a Service wants. Pure. One thread. */
+#ifndef CCM_CLB_MODEL_LISTENERS_H
+#define CCM_CLB_MODEL_LISTENERS_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "state.h"
+
+/* What goes beyond annotations; each is an option of the plugin. */
+#define CLB_EXTRA_RANGES   1U /* spec.loadBalancerSourceRanges through an access list */
+#define CLB_EXTRA_AFFINITY 2U /* spec.sessionAffinity as persistence-timeout */
+#define CLB_EXTRA_HEALTH   4U /* health check of Local Services by healthCheckNodePort */
+
+/* All borrowed. */
+struct clb_want_listener {
+    const struct ccm_service *service;
+    const char *cluster_id;
+    const struct ccm_service_port *port;
+    enum clb_protocol protocol;
+    const char *group_name;
+    unsigned extras; /* CLB_EXTRA_* */
+    bool by_node;    /* backends are nodes, by node port */
+    bool broken;     /* the port's group could not be worked out */
+};
+
+/* Append it to `state`. 0, -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: then the listener is
+ * there, but broken. */
+CCM_NODISCARD int clb_model_listener(struct clb_state *state, const struct clb_want_listener *want,
+                                     struct ccm_error *err);
+
+/* The access list that the Service wants, if the option is on. As above. */
+CCM_NODISCARD int clb_model_acl(struct clb_state *state, const struct ccm_service *service,
+                                unsigned extras, struct ccm_error *err);
+
+#endif

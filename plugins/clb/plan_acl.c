@@ -1,0 +1,68 @@
+#include "clb.h"
+#include "plan_parts.h"
+
+#include <errno.h>
+
+#define ENTRIES_PER_CALL 50
+
+static bool wants_acl(const struct clb_plan_input *in)
+{
+    return in->model->want.acl.known && clb_model_has_listeners(in->model);
+}
+
+/* Steps of one type for all of `from` that `in_` lacks. */
+static int add_entries(struct clb_plan *plan, enum clb_step_type type, const struct clb_texts *from,
+                       const struct clb_texts *in_)
+{
+    struct clb_step *step = NULL;
+
+    for (size_t i = 0; i < from->len; i++) {
+        if (clb_texts_has(in_, from->items[i])) {
+            continue;
+        }
+        if (step == NULL || step->entries.len >= ENTRIES_PER_CALL) {
+            step = clb_plan_new_step(plan, type, 0, CLB_OTHER);
+        }
+        if (step == NULL || clb_texts_put(&step->entries, from->items[i]) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+int clb_plan_acl(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    const struct clb_acl *want = &in->model->want.acl;
+    const struct clb_acl *have = &in->have->acl;
+
+    if (!wants_acl(in)) {
+        return 0;
+    }
+    if (have->id == NULL) {
+        struct clb_step *step = clb_plan_new_step(plan, CLB_STEP_CREATE_ACL, 0, CLB_OTHER);
+
+        if (step == NULL || clb_text_set(&step->domain.name, want->name) < 0) {
+            return -ENOMEM;
+        }
+        step->ipv6 = want->ipv6;
+    }
+    /* Before anything is taken out: an empty list lets everybody in. */
+    const int r = add_entries(plan, CLB_STEP_ADD_ENTRIES, &want->entries, &have->entries);
+
+    return r < 0 ? r : add_entries(plan, CLB_STEP_REMOVE_ENTRIES, &have->entries, &want->entries);
+}
+
+int clb_plan_stale_acl(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    struct clb_step *step = NULL;
+
+    if (wants_acl(in) || in->have->acl.id == NULL || !clb_model_has_listeners(in->model)) {
+        return 0;
+    }
+    step = clb_plan_new_step(plan, CLB_STEP_DELETE_ACL, 0, CLB_OTHER);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step->last = true;
+    return 0;
+}

@@ -1,0 +1,277 @@
+#include "plan_parts.h"
+
+#include "clb.h"
+#include "service/owner.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SPEC_DEFAULT "slb.s1.small"
+
+static bool is_told(const struct clb_plan_input *in, enum clb_lb_field_id id)
+{
+    return (in->model->told >> id & 1U) != 0;
+}
+
+/* Case does not matter: the cloud's own spelling varies. */
+static bool is_same(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && ccm_text_equal_case(a, b);
+}
+
+/* Told, and not what is there. */
+static bool is_wanted(const struct clb_plan_input *in, enum clb_lb_field_id id)
+{
+    return is_told(in, id) &&
+           !is_same(clb_lb_get(&in->model->want.lb, id), clb_lb_get(&in->have->lb, id));
+}
+
+static int lb_step(struct clb_plan *plan, enum clb_step_type type, const char *value,
+                   const char *extra)
+{
+    struct clb_step *step = clb_plan_new_step(plan, type, 0, CLB_OTHER);
+
+    if (step == NULL || clb_text_set(&step->value, value) < 0 ||
+        clb_text_set(&step->extra, extra) < 0) {
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* --- what cannot be changed --- */
+
+static void refuse_change(const char *what, struct ccm_problems *problems)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "alicloud: can not change %s",
+                        what); /* the result is the argument */
+    ccm_problems_add(problems, &err, NULL);
+}
+
+static void check_immutable(const struct clb_plan_input *in, struct ccm_problems *problems)
+{
+    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        const enum clb_lb_field_id id = (enum clb_lb_field_id)i;
+        const char *present =
+            clb_lb_fields[i].immutable == NULL ? NULL : clb_lb_get(&in->have->lb, id);
+
+        if (present == NULL) {
+            continue;
+        }
+        if (id == CLB_LB_IP_VERSION && !is_told(in, id)) {
+            if (!is_same(present, "ipv4")) {
+                refuse_change(clb_lb_fields[i].immutable, problems);
+            }
+        } else if (is_wanted(in, id) &&
+                   !(id == CLB_LB_VSWITCH && in->model->want.lb.vswitch_id == NULL)) {
+            refuse_change(clb_lb_fields[i].immutable, problems);
+        }
+    }
+}
+
+/* --- tags --- */
+
+/* Our own mark: how it is found again, or that somebody's load balancer is in use. */
+static int mark(const struct clb_plan_input *in, struct clb_tags *add)
+{
+    char owner[CCM_OWNER_LB_NAME];
+
+    if (in->model->reused) {
+        return clb_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) == NULL
+                   ? clb_tags_put(add, CLB_TAG_REUSE, "true")
+                   : 0;
+    }
+    if (!in->have->lb.untagged) {
+        return 0;
+    }
+    ccm_owner_lb_name(&in->service->meta, owner);
+    return clb_tags_put(add, CLB_TAG_OWNER, owner);
+}
+
+static int tags_step(struct clb_plan *plan, enum clb_step_type type, const struct clb_tags *tags)
+{
+    struct clb_step *step = tags->len == 0 ? NULL : clb_plan_new_step(plan, type, 0, CLB_OTHER);
+
+    if (tags->len == 0) {
+        return 0;
+    }
+    return step == NULL ? -ENOMEM : clb_tags_copy(&step->tags, tags);
+}
+
+/* Only what we put on is taken off: everything else may be somebody's accounting. */
+static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    CCM_CLEANUP(clb_tags_fini) struct clb_tags remove = { 0 };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && in->applied != NULL && i < in->applied->len; i++) {
+        const struct clb_tag *tag = &in->applied->items[i];
+
+        if (clb_tags_get(&in->model->want.lb.tags, tag->key) == NULL &&
+            clb_tags_get(&in->have->lb.tags, tag->key) != NULL) {
+            r = clb_tags_put(&remove, tag->key, tag->value);
+        }
+    }
+    return r < 0 ? r : tags_step(plan, CLB_STEP_UNTAG, &remove);
+}
+
+/* Before a rename: without name and tag nobody would find it again. */
+static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    CCM_CLEANUP(clb_tags_fini) struct clb_tags add = { 0 };
+    const struct clb_tags *present = &in->have->lb.tags;
+    const struct clb_tags *wanted = &in->model->want.lb.tags;
+    int r = present->len < CLB_TAGS_MAX ? mark(in, &add) : 0;
+
+    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
+        if (!ccm_text_equal(clb_tags_get(present, wanted->items[i].key), wanted->items[i].value)) {
+            r = clb_tags_put(&add, wanted->items[i].key, wanted->items[i].value);
+        }
+    }
+    return r < 0 ? r : tags_step(plan, CLB_STEP_TAG, &add);
+}
+
+/* --- what can --- */
+
+static int plan_charge(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    const struct clb_lb *want = &in->model->want.lb;
+    const char *type = is_told(in, CLB_LB_CHARGE) ? want->charge_type : in->have->lb.charge_type;
+    const bool by_spec = is_same(type, "PayBySpec");
+
+    if (is_wanted(in, CLB_LB_CHARGE)) {
+        const char *spec = is_told(in, CLB_LB_SPEC) ? want->spec : SPEC_DEFAULT;
+
+        return lb_step(plan, CLB_STEP_CHARGE, want->charge_type, by_spec ? spec : NULL);
+    }
+    return by_spec && is_wanted(in, CLB_LB_SPEC) ? lb_step(plan, CLB_STEP_SPEC, want->spec, NULL)
+                                                 : 0;
+}
+
+static int plan_internet(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    const struct clb_lb *want = &in->model->want.lb;
+    const struct clb_lb *have = &in->have->lb;
+    const bool by_bandwidth = is_told(in, CLB_LB_TRAFFIC_CHARGE) &&
+                              ccm_text_equal(want->traffic_charge, "paybybandwidth");
+
+    if (!is_same(have->address_type, "internet") ||
+        !(is_wanted(in, CLB_LB_TRAFFIC_CHARGE) ||
+          (by_bandwidth && is_wanted(in, CLB_LB_BANDWIDTH)))) {
+        return 0;
+    }
+    return lb_step(plan, CLB_STEP_INTERNET,
+                   is_told(in, CLB_LB_TRAFFIC_CHARGE) ? want->traffic_charge : have->traffic_charge,
+                   is_told(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth);
+}
+
+static int plan_protections(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    const struct clb_lb *want = &in->model->want.lb;
+    int r = 0;
+
+    if (is_told(in, CLB_LB_PROTECT) && want->protect != in->have->lb.protect) {
+        r = lb_step(plan, CLB_STEP_PROTECT, want->protect ? "on" : "off", NULL);
+    }
+    if (r == 0 && is_wanted(in, CLB_LB_MODIFICATION)) {
+        r = lb_step(plan, CLB_STEP_GUARD, want->modification, NULL);
+    }
+    return r;
+}
+
+int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
+                struct ccm_problems *problems)
+{
+    const struct clb_lb *want = &in->model->want.lb;
+    const struct clb_lb *have = &in->have->lb;
+    int r;
+
+    if (have->id == NULL) {
+        return clb_plan_new_step(plan, CLB_STEP_CREATE_LB, 0, CLB_OTHER) == NULL ? -ENOMEM : 0;
+    }
+    check_immutable(in, problems);
+    r = plan_tags(plan, in);
+    if (r == 0) {
+        r = plan_untag(plan, in);
+    }
+    if (r == 0) {
+        r = plan_charge(plan, in);
+    }
+    if (r == 0) {
+        r = plan_internet(plan, in);
+    }
+    if (r == 0) {
+        r = plan_protections(plan, in);
+    }
+    if (r == 0 && is_told(in, CLB_LB_NAME) && have->name != NULL &&
+        !ccm_text_equal(want->name, have->name)) {
+        r = lb_step(plan, CLB_STEP_RENAME, want->name, NULL);
+    }
+    return r;
+}
+
+/* --- letting go --- */
+
+static int take_if(const struct clb_tags *present, const char *key, const char *value,
+                   struct clb_tags *ret)
+{
+    return ccm_text_equal(clb_tags_get(present, key), value) ? clb_tags_put(ret, key, value) : 0;
+}
+
+int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    CCM_CLEANUP(clb_tags_fini) struct clb_tags remove = { 0 };
+    const struct clb_lb *have = &in->have->lb;
+    char owner[CCM_OWNER_LB_NAME];
+    int r = 0;
+
+    if (have->id == NULL) {
+        return 0;
+    }
+    ccm_owner_lb_name(&in->service->meta, owner);
+    if (have->protect) {
+        r = lb_step(plan, CLB_STEP_UNPROTECT, NULL, NULL);
+    }
+    if (r == 0 && ccm_text_equal(have->modification, "ConsoleProtection")) {
+        r = lb_step(plan, CLB_STEP_GUARD, "NonProtection", NULL);
+    }
+    if (r < 0 || take_if(&have->tags, CLB_TAG_OWNER, owner, &remove) < 0 ||
+        take_if(&have->tags, CLB_TAG_CLUSTER, in->cluster_id, &remove) < 0) {
+        return -ENOMEM;
+    }
+    r = tags_step(plan, CLB_STEP_UNTAG, &remove);
+    if (r == 0 && remove.len > 0) {
+        plan->steps[plan->len - 1].last = true;
+    }
+    return r;
+}
+
+int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_input *in)
+{
+    CCM_CLEANUP(clb_tags_fini) struct clb_tags remove = { 0 };
+    int r = 0;
+
+    if (in->have->lb.id == NULL) {
+        return 0;
+    }
+    if (clb_model_has_listeners(in->model)) {
+        r = clb_plan_stale_listeners(plan, in);
+    }
+    if (r == 0) {
+        r = clb_plan_stale_groups(plan, in);
+    }
+    if (r == 0 && in->last_user) {
+        r = take_if(&in->have->lb.tags, CLB_TAG_REUSE, "true", &remove);
+    }
+    if (r < 0) {
+        return r;
+    }
+    r = tags_step(plan, CLB_STEP_UNTAG, &remove);
+    if (r == 0 && remove.len > 0) {
+        plan->steps[plan->len - 1].last = true;
+    }
+    return r;
+}

@@ -1,0 +1,25 @@
+/* Part of read.c: the listeners of a load balancer. May block. */
+#ifndef CCM_CLB_READ_LISTENERS_H
+#define CCM_CLB_READ_LISTENERS_H
+
+#include "api.h"
+
+/* Append all listeners of ret->lb. All or nothing is the caller's duty: on failure `ret` may hold
+ * some of them. */
+CCM_NODISCARD int clb_read_listeners(struct clb_call *call, struct clb_state *ret,
+                                     struct ccm_error *err);
+
+/* Append one of a list of listeners. 0 or -ENOMEM. */
+CCM_NODISCARD int clb_read_take_listener(const cJSON *json, struct clb_state *ret);
+
+/*
+ * What a plan needs to know beyond that and is not known yet: the domain extensions of https
+ * listeners when annotation domain-extensions is there, our access list when `want` has one or a
+ * listener of ours may still be bound to it (`extras`: CLB_EXTRA_*). Whatever is known already is
+ * not read again. `want` NULL: only the access list, for a deletion.
+ */
+CCM_NODISCARD int clb_read_details(struct clb_call *call, const struct ccm_service *service,
+                                   const struct clb_state *want, unsigned extras,
+                                   struct clb_state *state, struct ccm_error *err);
+
+#endif

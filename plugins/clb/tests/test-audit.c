@@ -1,0 +1,309 @@
+/* The inventory at start and the second look, call by call. */
+#include "world.h"
+
+#include "clb/inventory.h"
+#include "clb/pass.h"
+#include "service/hash.h"
+
+#include <string.h>
+
+#define LOOK                                                                                       \
+    "DescribeLoadBalancers DescribeLoadBalancerListeners DescribeVServerGroups "                   \
+    "DescribeVServerGroupAttribute DescribeVServerGroupAttribute"
+
+static const struct fake_enqueue *last_enqueue(struct world *world)
+{
+    const size_t count = fake_host_enqueue_count(world->fake);
+
+    return count == 0 ? NULL : fake_host_enqueued(world->fake, count - 1);
+}
+
+static void run(struct world *world)
+{
+    assert_int_equal(world_run(world), 0);
+}
+
+/* --- the second look --- */
+
+static void test_interval(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.clb.audit_ms = 100000;
+    world_steady(&world);
+    const struct fake_enqueue *next = last_enqueue(&world);
+
+    assert_non_null(next);
+    assert_int_equal(next->lane, CCM_LANE_BULK);
+    assert_in_range(next->delay_ms, 80000, 120000);
+    fake_host_advance(world.fake, 79000);
+    run(&world);
+    assert_string_equal(mini_log(), "");
+    fake_host_advance(world.fake, 42000);
+    run(&world);
+    assert_string_equal(mini_log(), LOOK);
+    assert_null(world_event(&world));
+    assert_in_range(last_enqueue(&world)->delay_ms, 80000, 120000);
+    mini_reset_log();
+    run(&world); /* not again */
+    assert_string_equal(mini_log(), "");
+    world_end(&world);
+}
+
+static void test_off(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world_steady(&world);
+    fake_host_advance(world.fake, 1000000000);
+    run(&world);
+    assert_string_equal(mini_log(), "");
+    assert_int_equal(fake_host_enqueue_count(world.fake), 0);
+    world_end(&world);
+}
+
+static void test_repair(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.clb.audit_ms = 1000;
+    world_steady(&world);
+    mini_delete_listener(443);
+    mini_set_weight("i-1", 7);
+    run(&world); /* not due, so not seen */
+    assert_string_equal(mini_log(), "");
+    fake_host_advance(world.fake, 1300);
+    run(&world);
+    const char *event = world_event(&world);
+
+    assert_non_null(event);
+    assert_non_null(strstr(event, "DriftRepaired: Load balancer [lb-1] had been changed by "
+                                  "somebody else and was repaired: "));
+    assert_non_null(strstr(event, "set weights 80/tcp"));
+    assert_non_null(strstr(event, "create listener 443/tcp"));
+    world_end(&world);
+}
+
+/* Not beyond the number of looks at once, and not when the pass had something to do itself. */
+static void test_put_off(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.clb.audit_ms = 1000;
+    world_steady(&world);
+    fake_host_advance(world.fake, 1300);
+    atomic_store(&world.clb.audits, 2);
+    run(&world);
+    assert_string_equal(mini_log(), "");
+    assert_int_equal(atomic_load(&world.clb.audits), 2);
+    assert_int_equal(last_enqueue(&world)->delay_ms, 1000);
+    atomic_store(&world.clb.audits, 0);
+    world_add_node(&world, "n3", "cn-hangzhou.i-3");
+    run(&world);
+    assert_string_equal(mini_log(), "AddVServerGroupBackendServers AddVServerGroupBackendServers");
+    mini_reset_log();
+    run(&world);
+    assert_string_equal(mini_log(), LOOK);
+    assert_int_equal(atomic_load(&world.clb.audits), 0);
+    world_end(&world);
+}
+
+/* A failed look changes nothing and gives its place back. */
+static void test_failed_look(void **state)
+{
+    const struct mini_fault fault = { .action = "DescribeVServerGroups",
+                                      .kind = CCM_ERROR_TRANSIENT,
+                                      .code = "InternalError" };
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.clb.audit_ms = 1000;
+    world_steady(&world);
+    fake_host_advance(world.fake, 1300);
+    mini_fail(&fault);
+    assert_true(world_run(&world) < 0);
+    assert_int_equal(atomic_load(&world.clb.audits), 0);
+    mini_reset_log();
+    run(&world);
+    assert_string_equal(mini_log(), LOOK);
+    world_end(&world);
+}
+
+/* Who waits for whom when the governor holds calls back. */
+static void test_priority(void **state)
+{
+    static const struct {
+        uint64_t lane;
+        bool audit;
+        enum ccm_ali_priority asked;
+        enum ccm_ali_priority given;
+    } cases[] = {
+        { CCM_LANE_SPEC, false, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_SPEC },
+        { CCM_LANE_BACKENDS, false, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_SPEC },
+        { CCM_LANE_BULK, false, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_BULK },
+        { CCM_LANE_BULK, false, CCM_ALI_PRIO_REMOVE, CCM_ALI_PRIO_REMOVE },
+        { CCM_LANE_BULK, false, CCM_ALI_PRIO_NEW, CCM_ALI_PRIO_NEW },
+        { CCM_LANE_BULK, true, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_AUDIT },
+        { CCM_LANE_SPEC, true, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_AUDIT },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct ccm_request req = { .struct_size = sizeof(req), .lane = cases[i].lane };
+        const struct ccm_service service = { .meta = { .key = "default/web" } };
+        const struct clb_pass pass = { .req = &req, .service = &service, .audit = cases[i].audit };
+
+        assert_int_equal(clb_pass_call(&pass, cases[i].asked).priority, cases[i].given);
+    }
+}
+
+/* --- the inventory --- */
+
+/* A second finished Service, so that it is worth it. */
+static void add_service(struct world *world, bool finished)
+{
+    struct ccm_service *other = obj_service_copy(world->service);
+
+    other->meta.key = "default/other";
+    other->meta.name = "other";
+    other->meta.uid = "00000000-0000-0000-0000-000000000001";
+    if (!finished) {
+        obj_label(&other->meta, CCM_HASH_LABEL, NULL);
+    }
+    fake_host_put(world->fake, &other->meta);
+}
+
+static void begin_again(struct world *world, bool finished)
+{
+    world_begin(world);
+    world_steady(world);
+    add_service(world, finished);
+    world_restart(world);
+    world->clb.inventory = clb_inventory_new();
+    assert_non_null(world->clb.inventory);
+    mini_reset_log();
+}
+
+static void end(struct world *world)
+{
+    clb_inventory_free(world->clb.inventory);
+    world_end(world);
+}
+
+static void test_inventory(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin_again(&world, true);
+    run(&world);
+    assert_string_equal(mini_log(), LOOK);
+    assert_string_equal(mini_last("DescribeLoadBalancers", "Tag.1.Key"), "ack.aliyun.com");
+    assert_string_equal(mini_last("DescribeLoadBalancers", "Tag.1.Value"), MINI_CLUSTER);
+    assert_string_equal(mini_last("DescribeLoadBalancers", "PageSize"), "100");
+    mini_reset_log();
+    run(&world);
+    assert_string_equal(mini_log(), "");
+    end(&world);
+}
+
+/* For one Service alone its own look costs the same, and nobody else has to wait. */
+static void test_not_worth_it(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin_again(&world, false);
+    run(&world);
+    assert_string_equal(mini_log(), LOOK);
+    assert_string_equal(mini_last("DescribeLoadBalancers", "PageSize"), "");
+    end(&world);
+}
+
+/* Any call of the inventory fails: the Service looks for itself, and nothing is written. */
+static void test_failed_inventory(void **state)
+{
+    static const char *const actions[] = { "DescribeLoadBalancers",
+                                           "DescribeLoadBalancerListeners" };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct mini_fault fault = { .action = actions[i],
+                                          .kind = CCM_ERROR_TRANSIENT,
+                                          .code = "InternalError" };
+        struct world world;
+
+        begin_again(&world, true);
+        mini_fail(&fault);
+        run(&world);
+        assert_int_equal(mini_calls(), 6);
+        assert_null(strstr(mini_log(), "Create"));
+        assert_non_null(strstr(fake_host_log_text(world.fake), "inventory"));
+        end(&world);
+    }
+}
+
+/* A load balancer that the inventory does not know is looked for by its own tag, then its name. */
+static void test_unknown_is_looked_up(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin_again(&world, true);
+    mini_untag();
+    mini_reset_log();
+    assert_int_equal(world_run(&world), 0);
+    assert_null(strstr(mini_log(), "CreateLoadBalancer"));
+    assert_ptr_equal(strstr(mini_log(), "DescribeLoadBalancers DescribeLoadBalancers "
+                                        "DescribeLoadBalancers "),
+                     mini_log());
+    end(&world);
+}
+
+/* What nobody took in time is old. */
+static void test_old(void **state)
+{
+    const char *const keys[] = { "default/web" };
+    const struct ccm_request req = { .struct_size = sizeof(req), .keys = keys, .key_count = 1 };
+    struct clb_state found = { .groups_known = false };
+    struct world world;
+
+    (void)state;
+    begin_again(&world, true);
+    assert_false(clb_inventory_prepare(&world.clb, &req, world.service));
+    fake_host_advance(world.fake, 120000);
+    assert_false(clb_inventory_take(&world.clb, world.service, &found));
+    mini_reset_log();
+    run(&world);
+    assert_string_equal(mini_log(), LOOK);
+    assert_string_equal(mini_last("DescribeLoadBalancers", "PageSize"), "");
+    end(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_off),
+        cmocka_unit_test(test_repair),
+        cmocka_unit_test(test_put_off),
+        cmocka_unit_test(test_failed_look),
+        cmocka_unit_test(test_priority),
+        cmocka_unit_test(test_inventory),
+        cmocka_unit_test(test_not_worth_it),
+        cmocka_unit_test(test_failed_inventory),
+        cmocka_unit_test(test_unknown_is_looked_up),
+        cmocka_unit_test(test_old),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

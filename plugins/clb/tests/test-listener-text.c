@@ -1,0 +1,247 @@
+/* Lists and rules of listener annotations. */
+#include "check.h"
+
+#include "clb/annotations.h"
+#include "clb/listener_text.h"
+#include "clb/model_listeners.h"
+#include "service/tests/objects.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Scenario 47. */
+static void test_acl_ids(void **state)
+{
+    static const struct {
+        const char *want;
+        const char *have;
+        bool equal;
+    } cases[] = {
+        { "", NULL, true },    { "a", NULL, false },   { "", "a", false },
+        { "a", "a", true },    { "a,b", "b,a", true }, { "a,b", "a,c", false },
+        { "a,b", "a", false }, { "a", "a,b", false },  { " a , b ", "b,a", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        if (clb_acl_ids_equal(cases[i].want, cases[i].have) != cases[i].equal) {
+            fail_msg("[%s] [%s]", cases[i].want, cases[i].have);
+        }
+    }
+}
+
+static struct ccm_service *web(const char *protocols)
+{
+    struct ccm_service *service = obj_service();
+
+    obj_port(service, "http", "TCP", 80, "8080", 30080);
+    obj_port(service, "https", "TCP", 443, "8443", 30443);
+    obj_annotate(&service->meta, P "protocol-port", protocols);
+    obj_annotate(&service->meta, P "cert-id", "cert-1");
+    return service;
+}
+
+static void test_forward(void **state)
+{
+    static const struct {
+        const char *value;
+        uint16_t target;
+        const char *message; /* of the check; NULL = fine */
+    } cases[] = {
+        { NULL, 0, NULL },
+        { "", 0, NULL },
+        { "80:443", 443, NULL },
+        { " 80 : 443 ", 443, NULL },
+        { "81:444,80:443", 443, NULL },
+        { "81:444", 0, NULL },
+        { "80:443,81", 443, NULL },
+        { "80,443", 0,
+          "Annotation ForwardPort error: forward port format error: 80,443, expect "
+          "80:443,88:6443 " },
+        { "80:443:1", 0, "Annotation ForwardPort error: forward port format error: 80:443:1" },
+        { "80:https", 0, "Annotation ForwardPort error: forward port is not an integer, https" },
+        { "80:0", 0, "Annotation ForwardPort error: forward port is not an integer, 0" },
+        { "80:444", 444,
+          "Annotation ForwardPort error: port 80 is to be forwarded to port 444, which is no https "
+          "port of this Service" },
+        { "80:80", 80, "Annotation ForwardPort error: port 80 is to be forwarded to port 80" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_service *service = web("http:80,https:443");
+        struct ccm_error err = CCM_ERROR_INIT;
+        uint16_t target = 0;
+
+        obj_annotate(&service->meta, P "forward-port", cases[i].value);
+        const int r = clb_forward_of(service, 80, &target, &err);
+
+        if (target != cases[i].target) {
+            fail_msg("%s: %u %s", cases[i].value, target, err.message);
+        }
+        ccm_error_clear(&err);
+        if (clb_annotations_check(service, &err) == 0) {
+            assert_int_equal(r, 0);
+            assert_null(cases[i].message);
+        } else if (cases[i].message == NULL || !ccm_text_starts(err.message, cases[i].message)) {
+            fail_msg("%s: %s", cases[i].value, err.message);
+        }
+    }
+}
+
+static void test_forward_of_other_protocols(void **state)
+{
+    struct ccm_service *service = web("https:443");
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)state;
+    obj_annotate(&service->meta, P "forward-port", "80,443");
+    assert_int_equal(clb_annotations_check(service, &err), 0);
+}
+
+static void test_certificate(void **state)
+{
+    struct ccm_service *service = web("https:443");
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)state;
+    obj_annotate(&service->meta, P "cert-id", NULL);
+    assert_true(clb_annotations_check(service, &err) < 0);
+    assert_non_null(strstr(err.message, P "cert-id is required for https ports"));
+    obj_annotate(&service->meta, P "protocol-port", "https:444");
+    ccm_error_clear(&err);
+    assert_int_equal(clb_annotations_check(service, &err), 0);
+}
+
+static void test_domains(void **state)
+{
+    static const struct {
+        const char *value;
+        size_t count;
+        const char *message;
+    } cases[] = {
+        { NULL, 0, NULL },
+        { "", 0, NULL },
+        { "a.com:c1", 1, NULL },
+        { " a.com:c1 , *.b.com : c2 ", 2, NULL },
+        { "a.com:c1,a.com:c2", 1, NULL },
+        { "a.com", 0, "parse DomainExtensions error: invalid domain extension a.com" },
+        { "a.com:", 0, "parse DomainExtensions error: invalid domain extension a.com:" },
+        { ":c1", 0, "parse DomainExtensions error: invalid domain extension :c1" },
+        { "a.com:c1,b", 0, "parse DomainExtensions error: invalid domain extension b" },
+        { "a.com:c1:x", 0, "parse DomainExtensions error: invalid domain extension a.com:c1:x" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        CCM_CLEANUP(clb_domains_fini) struct clb_domains domains = { 0 };
+        struct ccm_service *service = web("https:443");
+        struct ccm_error err = CCM_ERROR_INIT;
+        bool told = false;
+
+        obj_annotate(&service->meta, P "domain-extensions", cases[i].value);
+        const int r = clb_annotations_check(service, &err);
+
+        assert_true((r == 0) == (cases[i].message == NULL));
+        if (r < 0) {
+            assert_string_equal(err.message, cases[i].message);
+            continue;
+        }
+        assert_int_equal(clb_domains_of(service, &domains, &told, &err), 0);
+        assert_int_equal(domains.len, cases[i].count);
+        assert_true(told == (cases[i].value != NULL));
+    }
+}
+
+static void test_domain_values(void **state)
+{
+    CCM_CLEANUP(clb_domains_fini) struct clb_domains domains = { 0 };
+    struct ccm_service *service = web("https:443");
+    struct ccm_error err = CCM_ERROR_INIT;
+    bool told = false;
+
+    (void)state;
+    obj_annotate(&service->meta,
+                 "service.beta.kubernetes.io/alicloud-loadbalancer-domain-extensions",
+                 "a.com: c1 ,b.com:c2");
+    assert_int_equal(clb_domains_of(service, &domains, &told, &err), 0);
+    assert_true(told);
+    assert_string_equal(domains.items[0].name, "a.com");
+    assert_string_equal(domains.items[0].cert, "c1");
+    assert_string_equal(clb_domains_find(&domains, "b.com")->cert, "c2");
+}
+
+static void test_ranges(void **state)
+{
+    static const struct {
+        const char *range;
+        bool ipv6;
+        const char *entry; /* NULL = refused */
+    } cases[] = {
+        { "10.0.0.0/8", false, "10.0.0.0/8" },
+        { " 10.1.2.3/32 ", false, "10.1.2.3/32" },
+        { "10.1.2.3", false, "10.1.2.3/32" },
+        { "10.0.0.0/33", false, NULL },
+        { "10.0.0/8", false, NULL },
+        { "2001:db8::/32", false, NULL },
+        { "2001:DB8::/32", true, "2001:db8::/32" },
+        { "10.0.0.0/8", true, NULL },
+        { "", false, NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        CCM_CLEANUP(clb_texts_fini) struct clb_texts texts = { 0 };
+        struct ccm_service *service = web("");
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        obj_range(service, cases[i].range);
+        const int r = clb_ranges_of(service, cases[i].ipv6, &texts, &err);
+
+        if (cases[i].entry == NULL) {
+            assert_true(r < 0);
+            assert_non_null(strstr(err.message, "spec.loadBalancerSourceRanges: ["));
+        } else {
+            assert_int_equal(r, 0);
+            assert_string_equal(texts.items[0], cases[i].entry);
+        }
+    }
+}
+
+static void test_ranges_and_annotation(void **state)
+{
+    struct ccm_service *service = web("");
+    struct clb_state want = { .acl = { .known = false } };
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)state;
+    obj_range(service, "10.0.0.0/8");
+    assert_int_equal(clb_model_acl(&want, service, 0, &err), 0);
+    assert_false(want.acl.known);
+    obj_annotate(&service->meta, P "acl-id", "acl-7");
+    assert_true(clb_model_acl(&want, service, CLB_EXTRA_RANGES, &err) < 0);
+    assert_non_null(strstr(err.message, "acl-id cannot be combined"));
+    obj_annotate(&service->meta, P "acl-id", NULL);
+    assert_int_equal(clb_model_acl(&want, service, CLB_EXTRA_RANGES, &err), 0);
+    assert_true(want.acl.known);
+    assert_int_equal(want.acl.entries.len, 1);
+    clb_state_fini(&want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_acl_ids),
+        cmocka_unit_test_teardown(test_forward, obj_end),
+        cmocka_unit_test_teardown(test_forward_of_other_protocols, obj_end),
+        cmocka_unit_test_teardown(test_certificate, obj_end),
+        cmocka_unit_test_teardown(test_domains, obj_end),
+        cmocka_unit_test_teardown(test_domain_values, obj_end),
+        cmocka_unit_test_teardown(test_ranges, obj_end),
+        cmocka_unit_test_teardown(test_ranges_and_annotation, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,159 @@
+/* Pods whose readiness waits for us. */
+#include "world.h"
+
+#include "service/candidate.h"
+#include "service/readiness.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define GATE CCM_READINESS_PREFIX "web"
+
+static const char *const gates[] = { GATE };
+static struct ccm_condition containers = { .type = "ContainersReady", .status = "False" };
+static struct ccm_condition ours = { .type = GATE, .status = "True" };
+static const struct ccm_condition *const conditions[] = { &containers, &ours };
+static struct ccm_pod pod;
+
+/* Service in ENI mode with one ready pod, and pod p3 at 10.1.0.3, which is not ready. */
+static void begin(struct world *world, bool gated)
+{
+    containers.status = "False";
+    ours.reason = "ServerRegistered";
+    pod = (struct ccm_pod){
+        .meta = { .struct_size = sizeof(pod),
+                  .kind = CCM_KIND_POD,
+                  .key = "default/p3",
+                  .namespace_ = "default",
+                  .name = "p3",
+                  .uid = "u3",
+                  .resource_version = "1" },
+        .readiness_gates = gates,
+        .readiness_gate_count = gated ? 1 : 0,
+        .conditions = conditions,
+        .condition_count = 1,
+    };
+    world_begin(world);
+    world->service->port_count = 1;
+    world->slice->endpoint_count = 1;
+    obj_endpoint(world->slice, "10.1.0.3", "n2", 0);
+    ((struct ccm_endpoint *)(uintptr_t)world->slice->endpoints[1])->pod_name = "p3";
+    obj_annotate(&world->service->meta, CCM_BACKEND_TYPE_KEY, "eni");
+    fake_host_put(world->fake, &pod.meta);
+    world_put(world);
+}
+
+static void test_gate(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin(&world, true);
+    assert_int_equal(world_run(&world), 0);
+    assert_null(strstr(mini_dump(), "10.1.0.3"));
+    assert_int_equal(world.requeue_ms, 10000);
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(world.requeue_ms, 20000);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(world_run(&world), 0);
+    }
+    assert_int_equal(world.requeue_ms, 320000);
+    world_settle(&world);
+    containers.status = "True";
+
+    const size_t patches = fake_host_patch_count(world.fake);
+
+    assert_int_equal(world_run(&world), 0);
+    assert_non_null(strstr(mini_dump(), "eni-10.1.0.3/10.1.0.3:8080=100"));
+    assert_int_equal(world.requeue_ms, 0);
+    assert_int_equal(fake_host_patch_count(world.fake), patches + 1);
+
+    const struct fake_patch *patch = fake_host_patch(world.fake, patches);
+
+    assert_int_equal(patch->type, CCM_PATCH_STRATEGIC);
+    assert_string_equal(patch->subresource, "status");
+    assert_non_null(strstr(patch->body, "\"uid\":\"u3\""));
+    assert_non_null(strstr(patch->body, "\"type\":\"" GATE "\",\"status\":\"True\",\"reason\":"
+                                        "\"ServerRegistered\""));
+    /* Said once. */
+    pod.condition_count = 2;
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(fake_host_patch_count(world.fake), patches + 1);
+    world_end(&world);
+}
+
+static void test_without_interface(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin(&world, true);
+    containers.status = "True";
+    mini_eni_missing("10.1.0.3");
+    assert_true(world_run(&world) < 0);
+
+    bool found = false;
+
+    for (size_t i = 0; i < fake_host_patch_count(world.fake); i++) {
+        const char *body = fake_host_patch(world.fake, i)->body;
+
+        found = found || strstr(body, "\"status\":\"False\",\"reason\":\"ServerInvalidServer\"");
+    }
+    assert_true(found);
+    world_end(&world);
+}
+
+/* A pod that does not name us is asked for once, and ignored. */
+static void test_no_gate(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin(&world, false);
+    containers.status = "True";
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(world_run(&world), 0);
+    assert_null(strstr(mini_dump(), "10.1.0.3"));
+    assert_int_equal(world.requeue_ms, 0);
+    assert_int_equal(fake_host_fetch_count(world.fake), 1);
+    world_end(&world);
+}
+
+static void test_no_pod_yet(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin(&world, true);
+    fake_host_remove(world.fake, CCM_KIND_POD, "default/p3");
+    assert_int_equal(world_run(&world), 0);
+    assert_true(world.requeue_ms > 0);
+    world_end(&world);
+}
+
+static void test_told_failure(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin(&world, true);
+    containers.status = "True";
+    obj_finalizer(&world.service->meta, CLB_FINALIZER);
+    world_put(&world);
+    fake_host_patch_result(world.fake, -EIO, CCM_ERROR_TRANSIENT);
+    assert_true(world_run(&world) < 0);
+    assert_non_null(strstr(world_event(&world), "FailedUpdateReadinessGate: Error updating pod"));
+    world_end(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gate),         cmocka_unit_test(test_without_interface),
+        cmocka_unit_test(test_no_gate),      cmocka_unit_test(test_no_pod_yet),
+        cmocka_unit_test(test_told_failure),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

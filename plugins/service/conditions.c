@@ -1,0 +1,130 @@
+#include "service/conditions.h"
+
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/jsonw.h"
+#include "util/text.h"
+
+#include <string.h>
+
+#define BODY_MAX    8192
+#define MESSAGE_MAX 1024 /* bytes; the API takes more, but nobody reads more */
+
+static const struct ccm_condition *find(const struct ccm_service *service)
+{
+    for (uint64_t i = 0; i < service->condition_count; i++) {
+        if (strcmp(service->conditions[i]->type, CCM_LIFE_CONDITION) == 0) {
+            return service->conditions[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *reason_of(const struct ccm_life_condition *condition)
+{
+    if (condition->ready) {
+        return "Ready";
+    }
+    switch (condition->kind) {
+    case CCM_ERROR_TERMINAL:
+        return "Refused";
+    case CCM_ERROR_AUTH:
+        return "NotAllowed";
+    case CCM_ERROR_THROTTLED:
+        return "Throttled";
+    default:
+        return "SyncFailed";
+    }
+}
+
+static int send(const struct ccm_life *life, const struct ccm_request *req,
+                const struct ccm_service *service, const struct ccm_buf *body,
+                struct ccm_error *err)
+{
+    if (ccm_buf_error(body) < 0) {
+        return ccm_error_nomem(err);
+    }
+    const struct ccm_patch patch = {
+        .struct_size = sizeof(patch),
+        .kind = CCM_KIND_SERVICE,
+        .type = CCM_PATCH_STRATEGIC,
+        .namespace_ = service->meta.namespace_,
+        .name = service->meta.name,
+        .subresource = "status",
+        .body = ccm_buf_str(body),
+    };
+    const int r = life->host->patch(life->host, req, &patch, err);
+
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+}
+
+/* The head of the patch, up to the members of the one condition. */
+static void open_patch(struct ccm_jsonw *w, const struct ccm_service *service)
+{
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_open(w, "metadata", '{');
+    ccm_jsonw_str(w, "uid", service->meta.uid);
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_open(w, "status", '{');
+    ccm_jsonw_open(w, "conditions", '[');
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "type", CCM_LIFE_CONDITION);
+}
+
+static void close_patch(struct ccm_jsonw *w)
+{
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_close(w, ']');
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_close(w, '}');
+}
+
+static int take_away(const struct ccm_life *life, const struct ccm_request *req,
+                     const struct ccm_service *service, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+
+    if (find(service) == NULL) {
+        return 0;
+    }
+    open_patch(&w, service);
+    ccm_jsonw_str(&w, "$patch", "delete");
+    close_patch(&w);
+    return send(life, req, service, &body, err);
+}
+
+int ccm_life_tell(const struct ccm_life *life, const struct ccm_request *req,
+                  const struct ccm_service *service, const struct ccm_life_condition *condition,
+                  struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+    char message[MESSAGE_MAX + 1];
+    char now[CCM_CLOCK_TEXT];
+
+    if (condition == NULL) {
+        return take_away(life, req, service, err);
+    }
+    const struct ccm_condition *before = find(service);
+    const char *status = condition->ready ? "True" : "False";
+    const char *reason = reason_of(condition);
+    const bool turned = before == NULL || strcmp(before->status, status) != 0;
+
+    ccm_text_copy(message, ccm_text_utf8_cut(condition->message, MESSAGE_MAX) + 1,
+                  condition->message);
+    if (!turned && strcmp(before->reason, reason) == 0 && strcmp(before->message, message) == 0) {
+        return 0;
+    }
+    open_patch(&w, service);
+    ccm_jsonw_str(&w, "status", status);
+    ccm_jsonw_str(&w, "reason", reason);
+    ccm_jsonw_str(&w, "message", message);
+    if (turned) {
+        ccm_clock_format(life->host->wall_ms(life->host), now, sizeof(now));
+        ccm_jsonw_str(&w, "lastTransitionTime", now);
+    }
+    close_patch(&w);
+    return send(life, req, service, &body, err);
+}

@@ -1,0 +1,188 @@
+"""`ccmd lint` on folders of good and bad manifests: exact findings with line numbers, exit codes, usage."""
+
+import os
+import pathlib
+
+import pytest
+
+from tests.support import proc
+
+HERE = pathlib.Path(__file__).parent / "lint"
+NEW = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+OLD = "service.beta.kubernetes.io/alicloud-loadbalancer-"
+QUOTES = "error: the value needs quotes: YAML takes {} for a {}, and the API server accepts only text"
+RANGES = (
+    "warning: spec.loadBalancerSourceRanges has no effect: the load balancer accepts connections from everywhere "
+    "(option source_ranges of plugin clb)"
+)
+ADDRESS = "warning: spec.loadBalancerIP has no effect: the cloud chooses the address"
+
+FINDINGS = {
+    "annotations.yaml": [
+        f"6: warning: annotation {NEW}adress-type is unknown and has no effect, did you mean {NEW}address-type?",
+        f"7: error: annotation {NEW}scheduler must be one of [rr|wrr|wlc|sch|tch|qch], got [fast]",
+        "8: " + QUOTES.format("on", "boolean"),
+        "9: " + QUOTES.format("150", "number"),
+        "9: error: default weight must be integer in range [0,100] , got [150]",
+        "10: error: get nodes error: filter nodes by label error: parse backend label: pool, [k1=v1,k2=v2]",
+        f"11: warning: annotation {OLD}address-type has no effect beside {NEW}address-type",
+        f"12: error: annotation {NEW}address-type must be one of [internet|intranet], got [interne]",
+    ],
+    "fields.yaml": [
+        "9: " + ADDRESS,
+        "10: " + RANGES,
+        "16: error: SCTP protocol is not supported",
+        "19: error: port out of range",
+        "29: warning: entry [tcp:8443] has no effect: the Service has no port 8443",
+        "39: error: in-list: ports: is not a list",
+        "41: error: metadata.name: missing",
+    ],
+    "listeners.yaml": [
+        "6: error: the value needs quotes: YAML takes y for a boolean, and the API server accepts only text",
+        "8: warning: annotation has no effect: it is for http|https listeners, and the Service has none",
+        "23: error: two ports of the Service ask for the same listener",
+    ],
+    "protocol.yaml": [
+        "6: error: port and protocol format must be like 'https:443' with colon separated. got=[[tcp80]]",
+        "17: error: port protocol format must be either [http|https|tcp|udp], protocol not supported wit [tpc]",
+        "33: error: two ports of the Service ask for the same listener",
+    ],
+    "syntax.yaml": [
+        "5: error: the key is no text",
+        "11: error: not YAML: duplicate key",
+        "18: error: merge keys (<<) are not understood here: write the members out",
+        "26: " + ADDRESS,
+    ],
+}
+
+
+@pytest.fixture
+def plugin(build):
+    return os.path.join(build, "plugins", "clb.so")
+
+
+@pytest.fixture
+def lint(build, plugin):
+    def run(*args, plugins=("--plugin", plugin), stdin=None):
+        return proc.run([os.path.join(build, "bin", "ccmd"), "lint", *plugins, *args], stdin=stdin)
+
+    return run
+
+
+def expected(name, shown=None):
+    return "".join(f"{shown or HERE / 'bad' / name}:{line}\n" for line in FINDINGS[name])
+
+
+def test_good_manifests(lint):
+    assert lint(HERE / "good") == (0, "", "")
+
+
+def test_bad_manifests(lint):
+    code, out, err = lint(HERE / "bad")
+    assert out == "".join(expected(name) for name in sorted(FINDINGS))
+    assert (code, err) == (1, "")
+
+
+def test_every_bad_manifest_is_expected():
+    assert sorted(p.name for p in (HERE / "bad").glob("*.yaml")) == sorted(FINDINGS)
+
+
+def test_several_operands_and_standard_input(lint):
+    stdin = (HERE / "bad" / "protocol.yaml").read_text()
+    code, out, err = lint(HERE / "good", "-", HERE / "bad" / "syntax.yaml", stdin=stdin)
+    assert out == expected("protocol.yaml", "<stdin>") + expected("syntax.yaml")
+    assert (code, err) == (1, "")
+
+
+def test_carriage_returns_and_byte_order_mark(lint):
+    text = (HERE / "bad" / "annotations.yaml").read_text().replace("\n", "\r\n")
+    assert lint("-", stdin="\ufeff" + text) == (1, expected("annotations.yaml", "<stdin>"), "")
+
+
+def test_json(lint):
+    text = '{\n  "apiVersion": "v1", "kind": "Service",\n  "metadata": {"name": "a"},\n  "spec": {"type": "LoadBalancer",\n' \
+           '\t"ports": [{"port": 80},\n\t\t{"port": 0}]}}\n'
+    assert lint("-", stdin=text + text) == (
+        1, "<stdin>:6: error: port out of range\n<stdin>:12: error: port out of range\n", "")
+
+
+def test_a_file_is_read_whatever_its_name(lint, tmp_path):
+    path = tmp_path / "manifest"
+    path.write_text((HERE / "bad" / "protocol.yaml").read_text())
+    assert lint(path) == (1, expected("protocol.yaml", path), "")
+
+
+def test_links_of_folders_are_not_followed(lint, tmp_path):
+    (tmp_path / "loop.yaml").symlink_to(tmp_path)
+    (tmp_path / "linked.yaml").symlink_to(HERE / "bad" / "protocol.yaml")
+    assert lint(tmp_path) == (1, expected("protocol.yaml", tmp_path / "linked.yaml"), "")
+
+
+def test_aliases_cannot_blow_up(lint):
+    levels = "\n".join(f"    l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 10)}]" for i in range(1, 12))
+    text = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  bomb:\n    l0: &l0 [x]\n" + levels + "\n"
+    code, out, err = lint("-", stdin=text)
+    assert (code, out, err) == (1, "<stdin>:1: error: the Service is nested too deeply or too large\n", "")
+
+
+def test_nothing_to_check(lint):
+    assert lint("-", stdin="") == (0, "", "ccmd: no Service found\n")
+
+
+# --- plugins and usage ----------------------------------------------------------------------------------------------
+
+
+def test_plugins_of_a_folder(lint, build):
+    # The template does not check manifests; that is no problem as long as another one does.
+    code, out, err = lint(HERE / "bad" / "protocol.yaml", plugins=("--plugin-dir", os.path.join(build, "plugins")))
+    assert (code, out, err) == (1, expected("protocol.yaml"), "")
+
+
+def test_plugin_by_name(lint, build):
+    folder = os.path.join(build, "plugins")
+    assert lint(HERE / "good", plugins=("--plugin-dir", folder, "--plugin", "clb")) == (0, "", "")
+
+
+def test_plugins_of_the_configuration(world, lint):
+    code, out, err = lint(HERE / "bad" / "protocol.yaml", plugins=("--config", world.config))
+    assert (code, out, err) == (1, expected("protocol.yaml"), "")
+
+
+def test_options_count(world, lint):
+    """What an option serves, or forbids, is judged by the configuration."""
+    config = world.write_config(plugins='{ name = "clb"; source_ranges = true; disable_public_slb = true; }')
+    code, out, err = lint(HERE / "bad" / "fields.yaml", plugins=("--config", config))
+    denied = "create public address slb is not allowed"
+    lines = [line for line in FINDINGS["fields.yaml"] if not line.endswith(RANGES)]
+    lines += [f"8: error: {denied}", f"31: error: {denied}"]
+    lines.sort(key=lambda line: int(line.split(":")[0]))
+    assert out == "".join(f"{HERE / 'bad' / 'fields.yaml'}:{line}\n" for line in lines)
+    assert (code, err) == (1, "")
+
+
+@pytest.mark.parametrize("plugins, operands, words", [
+    ((), (), "files"),
+    ((), ("x.yaml",), "--plugin FILE"),
+    (("--config", "/nonexistent"), ("x.yaml",), "/nonexistent"),
+    (("--config", "/nonexistent", "--plugin", "clb"), ("x.yaml",), "not both"),
+    (("--plugin", "./nonexistent.so"), ("x.yaml",), "nonexistent.so"),
+    (("--plugin", "CLB"), ("x.yaml",), "CLB"),
+    (("--plugin-dir", "/nonexistent"), ("x.yaml",), "/nonexistent"),
+])
+def test_usage(lint, plugins, operands, words):
+    code, out, err = lint(*operands, plugins=plugins)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_a_plugin_that_does_not_check(lint, build):
+    template = os.path.join(build, "plugins", "template.so")
+    code, out, err = lint(HERE / "good", plugins=("--plugin", template))
+    assert (code, out) == (2, "") and "does not check manifests" in err
+
+
+def test_unreadable(lint, tmp_path):
+    missing = tmp_path / "missing.yaml"
+    code, out, err = lint(missing, HERE / "bad" / "protocol.yaml")
+    assert (code, out) == (2, expected("protocol.yaml"))  # the others are checked all the same
+    assert err == f"{missing}: No such file or directory\n"

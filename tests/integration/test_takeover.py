@@ -1,0 +1,173 @@
+"""A cluster that the reference controller ran: ccmd takes it over without a write, works on, and can be left again."""
+
+import pytest
+
+from tests.support import objects, reference, views
+
+PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+BACKEND_TYPE = "service.beta.kubernetes.io/backend-type"
+VECTORS = (  # golden values of the hash, to trust service_hash()
+    ({}, "Cluster", "ae0e4bf945da00bae686bdff884d8be29cfcd4ffb747b56f87341e8d"),
+    ({PREFIX + "address-type": "intranet", PREFIX + "bandwidth": "45", "k": ""}, "Cluster",
+     "c085791cd8b7fc94874fb40ed52058cee8347ff8dc486dc07d509739"),
+)
+
+
+def test_the_hash_of_this_test_is_that_of_the_reference():
+    port = {"name": "http", "protocol": "TCP", "port": 80, "targetPort": 8080, "nodePort": 30080}
+    for annotations, policy, wanted in VECTORS:
+        service = {"metadata": {"annotations": annotations},
+                   "spec": {"ports": [port], "type": "LoadBalancer", "externalTrafficPolicy": policy}}
+        assert reference.service_hash(service) == wanted
+    service["metadata"] = {}
+    service["spec"].update({"externalTrafficPolicy": "Local", "loadBalancerSourceRanges": ["10.0.0.0/8"]})
+    assert reference.service_hash(service) == "0fd4ba4b2078142db4d42c81193fe1d8e531893d6a0aa2f86c90b792"
+
+
+def nodes_backends(port, weights):
+    return [{"serverId": server, "port": port["nodePort"], "weight": weight, "type": "ecs"}
+            for server, weight in weights.items()]
+
+
+def plain(world, builder):
+    """Cluster policy, two ports."""
+    service = world.kube.create(objects.service("web", ((80, "TCP"), (53, "UDP"))))
+    lb = builder.load_balancer(service)
+    for port in service["spec"]["ports"]:
+        weights = {f"i-node-{n}": 100 for n in (1, 2, 3)}
+        group = builder.group(service, lb["LoadBalancerId"], port["nodePort"], nodes_backends(port, weights))
+        builder.listener(service, lb["LoadBalancerId"], port, group)
+    return service, lb
+
+
+def annotated(world, builder):
+    """Annotations of instance and listener, own name and tags."""
+    annotations = {"name": "shop", "scheduler": "wrr", "established-timeout": "60", "delete-protection": "off",
+                   "additional-resource-tags": "team=a"}
+    service = world.kube.create(objects.service(
+        "web", annotations={**{PREFIX + k: v for k, v in annotations.items()}, "example.com/note": "true"}))
+    lb = builder.load_balancer(service, Tag__3__Key="team", Tag__3__Value="a")
+    lb_id = lb["LoadBalancerId"]
+    builder.call("SetLoadBalancerDeleteProtection", LoadBalancerId=lb_id, DeleteProtection="off")
+    builder.call("SetLoadBalancerModificationProtection", LoadBalancerId=lb_id,
+                 ModificationProtectionStatus="NonProtection")
+    builder.call("SetLoadBalancerName", LoadBalancerId=lb_id, LoadBalancerName="shop")
+    builder.call("SetLoadBalancerModificationProtection", LoadBalancerId=lb_id,
+                 ModificationProtectionStatus="ConsoleProtection", ModificationProtectionReason="managed.by.ack")
+    port = service["spec"]["ports"][0]
+    group = builder.group(service, lb_id, port["nodePort"], nodes_backends(port, {f"i-node-{n}": 100 for n in (1, 2, 3)}))
+    builder.listener(service, lb_id, port, group, EstablishedTimeout=60)
+    builder.call("SetLoadBalancerTCPListenerAttribute", LoadBalancerId=lb_id, ListenerPort=80, Scheduler="wrr",
+                 VServerGroup="on", VServerGroupId=group, Bandwidth=-1, EstablishedTimeout=60)
+    return service, lb
+
+
+def local(world, builder):
+    """Local policy: weights count pods."""
+    service = world.kube.create(objects.service("web", policy="Local"))
+    world.kube.create(objects.endpoint_slice(
+        service, [("10.1.1.1", "node-1"), ("10.1.1.2", "node-1"), ("10.2.2.1", "node-2")]))
+    lb = builder.load_balancer(service)
+    port = service["spec"]["ports"][0]
+    group = builder.group(service, lb["LoadBalancerId"], port["nodePort"],
+                          nodes_backends(port, {"i-node-1": 2, "i-node-2": 1}))
+    builder.listener(service, lb["LoadBalancerId"], port, group)
+    return service, lb
+
+
+def pods(world, builder):
+    """Pods as backends: the group is named after the target port."""
+    service = world.kube.create(objects.service("web", annotations={BACKEND_TYPE: "eni"}))
+    world.kube.create(objects.endpoint_slice(service, [("10.1.1.1", "node-1"), ("10.2.2.1", "node-2")]))
+    lb = builder.load_balancer(service)
+    backends = [{"serverId": eni, "serverIp": ip, "port": 8080, "weight": 100, "type": "eni"}
+                for eni, ip in (("eni-pods-1", "10.1.1.1"), ("eni-pods-2", "10.2.2.1"))]
+    group = builder.group(service, lb["LoadBalancerId"], 8080, backends)
+    builder.listener(service, lb["LoadBalancerId"], service["spec"]["ports"][0], group)
+    return service, lb
+
+
+STATES = [plain, annotated, local, pods]
+
+
+@pytest.fixture(params=STATES, ids=[state.__name__ for state in STATES])
+def taken(request, world):
+    """ccmd has started on what the reference left, and is at rest: (world, load balancer)."""
+    views.nodes(world, 3)
+    builder = reference.Builder(world)
+    service, lb = request.param(world, builder)
+    builder.mark(service, lb["LoadBalancerId"], lb["Address"])
+    before = world.cloud.load_balancers()
+    cloud, kube = world.cloud.mark(), world.kube.mark()
+    world.start_ccmd()
+    world.wait(lambda: "DescribeLoadBalancers" in world.cloud.actions(cloud), "the look-up")
+    world.settled()
+    writes = [a for a in world.cloud.actions(cloud) if not a.startswith(("Describe", "List"))]
+    assert writes == [], writes
+    assert world.cloud.load_balancers() == before
+    writes = [a for a in world.kube.actions(kube) if a.split()[0] not in ("LIST", "WATCH", "GET") and "/leases" not in a]
+    assert writes == [], writes
+    assert world.kube.events("web") == []
+    return world, lb
+
+
+def check_as_the_reference_expects(world, lb):
+    """What the reference looks at when it comes back."""
+    service = world.kube.get("Service", "web")
+    assert service["metadata"]["labels"][reference.ID_LABEL] == lb["LoadBalancerId"]
+    assert service["metadata"]["labels"][reference.HASH_LABEL] == reference.service_hash(service)
+    assert reference.FINALIZER in service["metadata"]["finalizers"]
+    found = views.only_lb(world)
+    assert found["LoadBalancerId"] == lb["LoadBalancerId"]
+    assert found["Tags"]["kubernetes.do.not.delete"] == reference.default_name(service)
+    assert found["Tags"]["ack.aliyun.com"] == reference.CLUSTER_ID
+    eni = service["metadata"].get("annotations", {}).get(BACKEND_TYPE) == "eni"
+    parts = {p["targetPort"] if eni else p["nodePort"] for p in service["spec"]["ports"]}
+    assert {g["VServerGroupName"] for g in found["VServerGroups"]} == {reference.key(part, service) for part in parts}
+    for group in found["VServerGroups"]:
+        assert {b["Description"] for b in group["BackendServers"]} == {group["VServerGroupName"]}
+    assert {l["Description"] for l in found["Listeners"]} == {
+        reference.key(p["port"], service) for p in service["spec"]["ports"]}
+
+
+def test_nothing_is_written_at_first_and_an_update_works(taken):
+    world, lb = taken
+    check_as_the_reference_expects(world, lb)
+    ports = world.kube.get("Service", "web")["spec"]["ports"]
+    more = {"name": "more", "port": 443, "protocol": "TCP", "targetPort": 8443}
+    world.kube.patch("Service", "web", {"spec": {"ports": ports + [more]}})
+    wanted = [(p["port"], p["protocol"]) for p in ports + [more]]
+
+    def done():
+        service = world.kube.get("Service", "web")
+        return views.listeners(views.only_lb(world)) == sorted((p, k.lower(), "running") for p, k in wanted) and (
+            service["metadata"]["labels"][reference.HASH_LABEL] == reference.service_hash(service))
+
+    world.wait(done, "the new port")
+    world.settled()
+    check_as_the_reference_expects(world, lb)
+
+
+def test_deletion(taken):
+    world, _ = taken
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "deletion")
+    assert world.cloud.load_balancers() == []
+
+
+def test_the_way_back(world):
+    """What ccmd leaves of its own Service is what the reference expects to find."""
+    views.nodes(world, 3)
+    world.start_ccmd()
+    world.kube.create(objects.service("web", ((80, "TCP"), (443, "TCP")), annotations={PREFIX + "scheduler": "wrr"}))
+    lb = world.wait(lambda: world.kube.ingress("web") and views.only_lb(world), "the load balancer")
+    world.settled()
+    world.stop_ccmd()
+    check_as_the_reference_expects(world, lb)
+    world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP", "externalTrafficPolicy": None}})
+    world.start_ccmd()
+    world.wait(lambda: not world.cloud.load_balancers(), "release")
+    world.wait(lambda: reference.FINALIZER not in world.kube.get("Service", "web")["metadata"].get("finalizers", []),
+               "the finalizer to go")
+    assert not {reference.HASH_LABEL, reference.ID_LABEL} & set(
+        world.kube.get("Service", "web")["metadata"].get("labels", {}))
