@@ -283,7 +283,7 @@ static bool serves(const struct clb_pass *pass, const struct clb_model *model)
     const struct clb_state *have = &pass->entry->state;
 
     if (!clb_model_has_listeners(model)) {
-        return have->lb.id != NULL;
+        return have->lb.id != NULL && pass->problems.count == 0;
     }
     for (size_t i = 0; have->lb.id != NULL && i < model->want.listener_count; i++) {
         const struct clb_listener *listener = clb_state_listener(

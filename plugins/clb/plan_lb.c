@@ -75,14 +75,15 @@ static void check_immutable(const struct clb_plan_input *in, struct ccm_problems
 /* --- tags --- */
 
 /* Our own mark: how it is found again, or that somebody's load balancer is in use. */
-static int mark(const struct clb_plan_input *in, struct clb_tags *add)
+static int mark(const struct clb_plan_input *in, bool refused, struct clb_tags *add)
 {
     char owner[CCM_OWNER_LB_NAME];
 
     if (in->model->reused) {
-        return clb_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) == NULL
-                   ? clb_tags_put(add, CLB_TAG_REUSE, "true")
-                   : 0;
+        /* Not in use by a Service whose wishes cannot be met. */
+        return refused || clb_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) != NULL
+                   ? 0
+                   : clb_tags_put(add, CLB_TAG_REUSE, "true");
     }
     if (!in->have->lb.untagged) {
         return 0;
@@ -119,12 +120,12 @@ static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
 }
 
 /* Before a rename: without name and tag nobody would find it again. */
-static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in)
+static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in, bool refused)
 {
     CCM_CLEANUP(clb_tags_fini) struct clb_tags add = { 0 };
     const struct clb_tags *present = &in->have->lb.tags;
     const struct clb_tags *wanted = &in->model->want.lb.tags;
-    int r = present->len < CLB_TAGS_MAX ? mark(in, &add) : 0;
+    int r = present->len < CLB_TAGS_MAX ? mark(in, refused, &add) : 0;
 
     for (size_t i = 0; r == 0 && i < wanted->len; i++) {
         if (!ccm_text_equal(clb_tags_get(present, wanted->items[i].key), wanted->items[i].value)) {
@@ -193,7 +194,7 @@ int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
         return clb_plan_new_step(plan, CLB_STEP_CREATE_LB, 0, CLB_OTHER) == NULL ? -ENOMEM : 0;
     }
     check_immutable(in, problems);
-    r = plan_tags(plan, in);
+    r = plan_tags(plan, in, problems->count > 0);
     if (r == 0) {
         r = plan_untag(plan, in);
     }

@@ -171,3 +171,33 @@ def test_the_way_back(world):
                "the finalizer to go")
     assert not {reference.HASH_LABEL, reference.ID_LABEL} & set(
         world.kube.get("Service", "web")["metadata"].get("labels", {}))
+
+
+def test_a_reused_load_balancer(world):
+    """Made in the console, listeners overridden: nothing is written at first, and deletion leaves what is the user's."""
+    views.nodes(world, 3)
+    builder = reference.Builder(world)
+    lb = builder.call("CreateLoadBalancer", AddressType="internet", InstanceChargeType="PayByCLCU",
+                      LoadBalancerName="mine", Tag__1__Key="kubernetes.reused.by.user", Tag__1__Value="true")
+    lb_id = lb["LoadBalancerId"]
+    service = world.kube.create(objects.service("web", annotations={
+        PREFIX + "id": lb_id, PREFIX + "force-override-listeners": "true"}))
+    port = service["spec"]["ports"][0]
+    group = builder.group(service, lb_id, port["nodePort"], nodes_backends(port, {f"i-node-{n}": 100 for n in (1, 2, 3)}))
+    builder.listener(service, lb_id, port, group)
+    builder.call("CreateVServerGroup", LoadBalancerId=lb_id, VServerGroupName="mine")
+    builder.mark(service, lb_id, lb["Address"])
+    before = world.cloud.load_balancers()
+    world.start_ccmd()
+    world.wait(lambda: "DescribeLoadBalancerAttribute" in world.cloud.actions(), "the look-up")
+    world.settled()
+    assert [a for a in world.cloud.actions() if not a.startswith(("Describe", "List"))] == []
+    assert world.cloud.load_balancers() == before
+    assert world.kube.events("web") == []
+
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "deletion")
+    left = views.only_lb(world)
+    assert left["LoadBalancerId"] == lb_id
+    assert views.listeners(left) == []
+    assert views.groups(left) == {"mine": set()}
