@@ -33,5 +33,10 @@ char *ccm_plugin_dir(const char *told)
         return NULL;
     }
     path[len] = '\0';
-    return cut_last(path) && cut_last(path) ? ccm_text_format("%s/lib/ccmd/plugins", path) : NULL;
+    for (int part = 0; part < 2; part++) { /* the program, then its folder */
+        if (!cut_last(path)) {
+            return NULL;
+        }
+    }
+    return ccm_text_format("%s/lib/ccmd/plugins", path);
 }

@@ -426,17 +426,15 @@ void ccm_ks_write_create(struct ccm_ks_cluster *cluster, struct ccm_ks_call *cal
 
     generate_name(meta);
 
-    const char *name = ccm_json_text(meta, "name");
-
-    if (check_namespace(cluster, call, name) < 0) {
+    if (check_namespace(cluster, call, ccm_json_text(meta, "name")) < 0) {
         return;
     }
     fill_metadata(call, object);
-    name = ccm_json_text(meta, "name");
     if (ccm_ks_write_check(cluster, call, object, NULL) < 0) {
         return;
     }
-    name = ccm_json_text(ccm_json_get(object, "metadata"), "name");
+
+    const char *name = ccm_json_text(ccm_json_get(object, "metadata"), "name");
     ccm_ks_call_key(call, name, key);
     if (check_exists(cluster, call, name, key) < 0) {
         return;
