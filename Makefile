@@ -4,7 +4,7 @@ PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
-.PHONY: all build demo sandbox test check bench docs install format clean
+.PHONY: all build demo sandbox test check bench docs install deb image format clean
 
 all: build
 
@@ -42,6 +42,14 @@ docs: build
 
 install: build
 	@cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+deb:
+	@scripts/bootstrap.sh package
+	@scripts/deb.sh
+
+image:
+	@scripts/bootstrap.sh package
+	@scripts/image.sh
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

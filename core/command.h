@@ -5,18 +5,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define CCM_DEFAULT_CONFIG "/etc/ccmd/ccmd.conf"
-
 
 #define CCM_COMMAND_PLUGINS_MAX 64
 
 struct ccm_command_args {
-    const char *config; /* path */
-    bool config_told;   /* on the command line */
+    const char *config;     /* path */
+    bool config_told;       /* on the command line */
     const char *plugin_dir; /* NULL = not told */
     const char *plugins[CCM_COMMAND_PLUGINS_MAX];
     size_t plugin_count;
+    bool event;        /* plan: leave the result in an Event */
+    int64_t timeout_s; /* plan; 0 = not told */
     const char *const *operands;
     size_t operand_count;
 };
@@ -33,6 +35,13 @@ int ccm_command_plugins(const struct ccm_command_args *args);
 /* Checks the Services in these files and folders: 0 no finding, 1 findings, 2 wrong usage or
  * something could not be checked. */
 int ccm_command_lint(const struct ccm_command_args *args);
+
+/* What would change if the daemon ran: 0 nothing, 1 something, or something could not be looked at.
+ */
+int ccm_command_plan(const struct ccm_command_args *args);
+
+/* A configuration from that of cloud-provider-alibaba-cloud, on standard output. */
+int ccm_command_convert(const struct ccm_command_args *args);
 
 int ccm_command_version(const struct ccm_command_args *args);
 

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "config_listen.h"
 #include "config_options.h"
 #include "config_rows.h"
 #include "config_scan.h"
@@ -55,6 +56,7 @@ static int read_text(struct ccm_config *config, char **ret_text, size_t *ret_len
 {
     struct stat st;
 
+    config->stamp = ccm_config_stamp_of(config->file);
     if (stat(config->file, &st) < 0) {
         add_errno(config, errno);
         return -EINVAL;
@@ -357,9 +359,69 @@ int ccm_config_bind_plugin(struct ccm_config *config, const char *plugin,
     return end_step(config, count, offset, err);
 }
 
+/* What no row can say: options that have to fit each other. */
+static void check_election(struct ccm_config *config)
+{
+    static const char group[] = "leader_election";
+    const config_setting_t *setting =
+        config_setting_get_member(config_root_setting(&config->tree), group);
+    const unsigned line = setting == NULL ? 0 : setting->line;
+    const int64_t duration = ccm_config_int(config, NULL, group, "lease_duration_s");
+    const int64_t renew = ccm_config_int(config, NULL, group, "renew_deadline_s");
+
+    if (renew >= duration) {
+        ccm_config_problems_add(&config->problems, line,
+                                "'leader_election': renew_deadline_s has to be less than "
+                                "lease_duration_s");
+    }
+    if (ccm_config_int(config, NULL, group, "retry_period_ms") >= renew * 1000) {
+        ccm_config_problems_add(&config->problems, line,
+                                "'leader_election': retry_period_ms has to be less than "
+                                "renew_deadline_s");
+    }
+    if (ccm_config_string(config, NULL, group, "name")[0] == '\0' ||
+        ccm_config_string(config, NULL, group, "namespace")[0] == '\0') {
+        ccm_config_problems_add(&config->problems, line,
+                                "'leader_election': name and namespace may not be empty");
+    }
+}
+
+static void check_admin(struct ccm_config *config)
+{
+    static const char group[] = "admin";
+    const config_setting_t *setting =
+        config_setting_get_member(config_root_setting(&config->tree), group);
+    const unsigned line = setting == NULL ? 0 : setting->line;
+    const char *listen = ccm_config_string(config, NULL, group, "listen");
+    const bool cert = ccm_config_string(config, NULL, group, "tls_cert_file")[0] != '\0';
+    const bool key = ccm_config_string(config, NULL, group, "tls_key_file")[0] != '\0';
+    const bool token = ccm_config_string(config, NULL, group, "token_file")[0] != '\0';
+    struct ccm_config_listen address = { .is_local = true };
+
+    if (listen[0] != '\0' && ccm_config_listen_parse(listen, &address) < 0) {
+        ccm_config_problems_add(&config->problems, line,
+                                "'admin': listen: \"%s\" is no ADDRESS:PORT, such as "
+                                "127.0.0.1:10258 or [::1]:10258",
+                                listen);
+        return;
+    }
+    if (cert != key) {
+        ccm_config_problems_add(&config->problems, line,
+                                "'admin': tls_cert_file and tls_key_file go together");
+    }
+    if (!address.is_local && (!cert || !key || !token)) {
+        ccm_config_problems_add(&config->problems, line,
+                                "'admin': others can reach %s: tls_cert_file, tls_key_file and "
+                                "token_file are required, or an address of loopback",
+                                listen);
+    }
+}
+
 int ccm_config_finish(struct ccm_config *config, struct ccm_error *err)
 {
     if (config->parsed) {
+        check_election(config);
+        check_admin(config);
         ccm_config_judge(config);
     }
     return end_step(config, 0, 0, err);

@@ -1,5 +1,6 @@
 /*
- * The configuration file: libconfig syntax, read once at start, checked by option tables.
+ * The configuration file: libconfig syntax, checked by option tables. A configuration is a snapshot
+ * that never changes; reading the file again makes another one, see ccm_config_follow().
  *
  * Options are known in two steps, because a plugin brings its own table:
  *
@@ -62,6 +63,36 @@ CCM_NODISCARD int ccm_config_load(const char *file, struct ccm_config **ret, str
 void ccm_config_free(struct ccm_config *config);
 /* For CCM_CLEANUP. */
 void ccm_config_freep(struct ccm_config **config);
+
+/* What tells whether a file is still the one that was read; links are followed. All 0: there is
+ * none. */
+struct ccm_config_stamp {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t size;
+    int64_t changed_s;
+    int64_t changed_ns;
+};
+
+/* That of a path now, and that of the file that was read, from before it was. */
+struct ccm_config_stamp ccm_config_stamp_of(const char *path);
+const struct ccm_config_stamp *ccm_config_stamp(const struct ccm_config *config);
+bool ccm_config_stamp_equal(const struct ccm_config_stamp *a, const struct ccm_config_stamp *b);
+
+/* The path as given to ccm_config_load(). */
+const char *ccm_config_file(const struct ccm_config *config);
+
+/* An option that is another now: "log.level", "clb.audit_interval_s", "plugins (clb removed)". */
+typedef void (*ccm_config_changed_fn)(void *arg, const char *label, bool live);
+
+/*
+ * Turn `config`, finished without problems, into the successor of `old`, in which plugins run
+ * already: options that are live (CCM_OPTION_LIVE) have their new values, all others keep those of
+ * `old`, and so does the list of plugins. Each difference is told. 0, or -ENOMEM: it may only be
+ * freed. `old` is only read, other threads may do so too.
+ */
+CCM_NODISCARD int ccm_config_follow(struct ccm_config *config, const struct ccm_config *old,
+                                    ccm_config_changed_fn changed, void *arg);
 
 /* The plugins, in the order of the file; also the disabled ones. */
 size_t ccm_config_plugin_count(const struct ccm_config *config);

@@ -23,9 +23,112 @@ static const struct ccm_option kubeconfig = {
             "pod.",
 };
 
+static const struct ccm_option election = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .group = "leader_election",
+    .name = "enabled",
+    .fallback = "true",
+    .help =
+        "Whether only the holder of a Lease works, so that several instances can stand by. Off, "
+        "make sure yourself that there is one.",
+};
+
+static const struct ccm_option election_namespace = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "leader_election",
+    .name = "namespace",
+    .fallback = "kube-system",
+    .help = "Namespace of the Lease.",
+};
+
+static const struct ccm_option election_name = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "leader_election",
+    .name = "name",
+    .fallback = "ccm",
+    .help = "Name of the Lease; the default is that of the reference controller, so that it and "
+            "ccmd never act together.",
+};
+
+static const struct ccm_option election_duration = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .group = "leader_election",
+    .name = "lease_duration_s",
+    .fallback = "15",
+    .min = 2,
+    .max = 600,
+    .help = "How long others wait for a leader that says nothing, in seconds; the same for all "
+            "instances.",
+};
+
+static const struct ccm_option election_renew = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .group = "leader_election",
+    .name = "renew_deadline_s",
+    .fallback = "10",
+    .min = 1,
+    .max = 599,
+    .help = "How long after its last renewal a leader may write and then ends, in seconds; less "
+            "than lease_duration_s.",
+};
+
+static const struct ccm_option election_retry = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .group = "leader_election",
+    .name = "retry_period_ms",
+    .fallback = "2000",
+    .min = 100,
+    .max = 300000,
+    .help = "Time between two renewals, and at most between two looks of an instance that stands "
+            "by, in milliseconds; less than renew_deadline_s.",
+};
+
+static const struct ccm_option admin_listen = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "admin",
+    .name = "listen",
+    .fallback = "127.0.0.1:10258",
+    .help =
+        "ADDRESS:PORT that serves /livez, /readyz, /metrics and /statusz; empty: nothing does. An "
+        "address that others can reach needs certificate, key and token.",
+};
+
+static const struct ccm_option admin_cert = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "admin",
+    .name = "tls_cert_file",
+    .help = "Certificate chain (PEM) of that address; empty: plain HTTP, on loopback only.",
+};
+
+static const struct ccm_option admin_key = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "admin",
+    .name = "tls_key_file",
+    .help = "Private key (PEM) of the certificate.",
+};
+
+static const struct ccm_option admin_token = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "admin",
+    .name = "token_file",
+    .help = "File with the bearer token that /metrics and /statusz ask for, read at each request; "
+            "empty: they ask for none. /livez and /readyz never do.",
+};
+
 static const struct ccm_option log_level = {
     HEAD,
     .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
     .group = "log",
     .name = "level",
     .fallback = "info",
@@ -36,6 +139,7 @@ static const struct ccm_option log_level = {
 static const struct ccm_option log_format = {
     HEAD,
     .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
     .group = "log",
     .name = "format",
     .fallback = "text",
@@ -46,6 +150,7 @@ static const struct ccm_option log_format = {
 static const struct ccm_option timeout_s = {
     HEAD,
     .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
     .group = "controller",
     .name = "timeout_s",
     .fallback = "120",
@@ -57,6 +162,7 @@ static const struct ccm_option timeout_s = {
 static const struct ccm_option slow_s = {
     HEAD,
     .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
     .group = "controller",
     .name = "slow_s",
     .fallback = "30",
@@ -68,6 +174,7 @@ static const struct ccm_option slow_s = {
 static const struct ccm_option stop_s = {
     HEAD,
     .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
     .group = "controller",
     .name = "stop_s",
     .fallback = "25",
@@ -86,8 +193,25 @@ static const struct ccm_option core_dumps = {
 };
 
 const struct ccm_option *const ccm_config_core_options[] = {
-    &plugin_dir, &kubeconfig, &log_level,  &log_format, &timeout_s,
-    &slow_s,     &stop_s,     &core_dumps, NULL,
+    &plugin_dir,
+    &kubeconfig,
+    &election,
+    &election_namespace,
+    &election_name,
+    &election_duration,
+    &election_renew,
+    &election_retry,
+    &admin_listen,
+    &admin_cert,
+    &admin_key,
+    &admin_token,
+    &log_level,
+    &log_format,
+    &timeout_s,
+    &slow_s,
+    &stop_s,
+    &core_dumps,
+    NULL,
 };
 
 static const struct ccm_option entry_name = {

@@ -156,7 +156,7 @@ static const char *fault_of(const struct ccm_option *row)
     if (row->struct_size < sizeof(*row)) {
         return "its struct_size is too small";
     }
-    if ((row->flags & ~CCM_OPTION_REQUIRED) != 0) {
+    if ((row->flags & ~(CCM_OPTION_REQUIRED | CCM_OPTION_LIVE)) != 0) {
         return "it has flags that this version does not know";
     }
     if (!is_name(row->name)) {

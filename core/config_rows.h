@@ -24,6 +24,7 @@ struct ccm_config_entry {
 
 struct ccm_config {
     char *file;
+    struct ccm_config_stamp stamp; /* taken before it was read */
     config_t tree;
     bool parsed; /* false: there is nothing to look at */
     struct ccm_config_problems problems;

@@ -42,6 +42,69 @@ static void freep(struct ccm_config_value **value)
     ccm_config_value_free(*value);
 }
 
+static size_t count_texts(char *const *texts)
+{
+    size_t count = 0;
+
+    while (texts[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static char **copy_texts(char *const *texts)
+{
+    CCM_CLEANUP(free_textsp) char **copy = calloc(count_texts(texts) + 1, sizeof(char *));
+
+    for (size_t i = 0; copy != NULL && texts[i] != NULL; i++) {
+        copy[i] = strdup(texts[i]);
+        if (copy[i] == NULL) {
+            return NULL;
+        }
+    }
+    return CCM_STEAL(copy);
+}
+
+struct ccm_config_value *ccm_config_value_copy(const struct ccm_config_value *value)
+{
+    CCM_CLEANUP(freep) struct ccm_config_value *copy = calloc(1, sizeof(*copy));
+
+    if (copy == NULL) {
+        return NULL;
+    }
+    *copy = *value;
+    copy->text = value->text == NULL ? NULL : strdup(value->text);
+    copy->texts = value->texts == NULL ? NULL : copy_texts(value->texts);
+    if ((copy->text == NULL) != (value->text == NULL) ||
+        (copy->texts == NULL) != (value->texts == NULL)) {
+        return NULL;
+    }
+    return CCM_STEAL(copy);
+}
+
+bool ccm_config_value_equal(const struct ccm_config_value *a, const struct ccm_config_value *b)
+{
+    if (a->number != b->number || !ccm_text_equal(a->text, b->text) ||
+        (a->texts == NULL) != (b->texts == NULL)) {
+        return false;
+    }
+    if (a->texts == NULL) {
+        return true;
+    }
+
+    const size_t count = count_texts(a->texts);
+
+    if (count != count_texts(b->texts)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(a->texts[i], b->texts[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* --- limits of a row ------------------------------------------------------------------------ */
 
 /* Walk `values`, copying each choice; false at the end. */

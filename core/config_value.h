@@ -38,6 +38,12 @@ CCM_NODISCARD int ccm_config_value_read(struct ccm_config_value *value, const ch
                                         const config_setting_t *setting,
                                         struct ccm_config_problems *problems);
 
+/* NULL on ENOMEM. */
+struct ccm_config_value *ccm_config_value_copy(const struct ccm_config_value *value);
+
+/* The same value; of the same row. */
+bool ccm_config_value_equal(const struct ccm_config_value *a, const struct ccm_config_value *b);
+
 /* Whether a required option has something in it. Only for present ones. */
 bool ccm_config_value_filled(const struct ccm_config_value *value);
 

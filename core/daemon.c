@@ -1,233 +1,130 @@
 #include "daemon.h"
 
-#include "host.h"
+#include "admin.h"
 #include "kube/client.h"
-#include "util/array.h"
-#include "util/cleanup.h"
+#include "kube/lease.h"
+#include "observe.h"
+#include "plan.h"
+#include "reload.h"
+#include "runner.h"
 #include "util/clock.h"
 #include "util/log.h"
-#include "util/text.h"
-#include "util/thread.h"
 #include "watches.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#define EVENTS_DRAIN_MS    2000
-#define START_RETRY_MS     1000
-#define START_RETRY_MAX_MS 60000
+#define EVENTS_DRAIN_MS 2000
+#define LOOK_EVERY_S    1 /* at the configuration file */
 
 static const struct ccm_log daemon_log = { .part = "ccmd" };
-
-/* One plugin at work: its host table, its workers, and the thread that starts it. */
-struct runner {
-    struct ccm_daemon *daemon;
-    struct ccm_plugin_entry *entry;
-    struct ccm_plugin_host *host;
-    struct ccm_controller *controller; /* NULL: the plugin was refused, or its create() failed */
-    struct ccm_thread starter;
-};
 
 struct ccm_daemon {
     const struct ccm_config *config;
     struct ccm_registry *registry;
     struct ccm_host_services services;
     struct ccm_watches *watches;
-    struct runner *runners;
-    size_t runner_count;
+    struct ccm_runners *runners;
+    struct ccm_lease *lease; /* NULL: nobody else runs, as the configuration says, or a dry run */
+    struct ccm_admin *admin;
+    struct ccm_reload *reload;    /* NULL: a dry run */
+    struct ccm_observed observed; /* what the admin server shows */
+    char identity[CCM_LEASE_IDENTITY];
+    int64_t started_ms; /* wall clock */
     atomic_bool failed; /* what is left is not worth running, or must not run; logged */
 };
 
-/* --- plugins --- */
+/* --- life --- */
 
-static int reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
+/* To ourselves: the main thread waits for it. */
+static void give_up(void *arg)
 {
-    const struct runner *runner = arg;
+    struct ccm_daemon *daemon = arg;
 
-    return runner->entry->loaded->desc->reconcile(runner->entry->self, req, ret, err);
-}
-
-static void cancel_call(void *arg, struct ccm_cancel *flag)
-{
-    const struct runner *runner = arg;
-
-    ccm_http_cancel(runner->daemon->services.http, flag);
-    ccm_plugin_host_wake(runner->host);
-}
-
-static uint32_t seconds_option(const struct ccm_daemon *daemon, const char *name)
-{
-    return (uint32_t)ccm_config_int(daemon->config, NULL, "controller", name) * 1000;
-}
-
-static uint32_t workers_of(const struct ccm_daemon *daemon, const struct ccm_plugin_entry *entry)
-{
-    if ((entry->loaded->desc->flags & CCM_PLUGIN_SERIAL) != 0) {
-        return 1;
+    atomic_store(&daemon->failed, true);
+    if (daemon->services.plan == NULL) {
+        (void)kill(getpid(), SIGTERM); /* always allowed */
     }
-    for (size_t i = 0; i < ccm_config_plugin_count(daemon->config); i++) {
-        const struct ccm_config_plugin *plugin = ccm_config_plugin_at(daemon->config, i);
-
-        if (ccm_text_equal(plugin->name, entry->name)) {
-            return plugin->workers;
-        }
-    }
-    return 1;
 }
 
-/* Host table, workers (not started), and create() of the plugin. Failures of the plugin itself are
- * no failure here. */
-static int prepare_runner(struct runner *runner)
+/* The event that client-go's leaders write, so that one sees who leads and since when. */
+static void tell_won(void *arg)
 {
-    struct ccm_daemon *daemon = runner->daemon;
-    const struct ccm_plugin *desc = runner->entry->loaded->desc;
-    const struct ccm_controller_options options = {
-        .name = runner->entry->name,
-        .workers = workers_of(daemon, runner->entry),
-        .batch_max = (uint32_t)desc->batch_max,
-        .timeout_ms = seconds_option(daemon, "timeout_s"),
-        .slow_ms = seconds_option(daemon, "slow_s"),
-        .reconcile = reconcile,
-        .arg = runner,
-        .cancel = cancel_call,
-        .cancel_arg = runner,
+    const struct ccm_daemon *daemon = arg;
+    const char *namespace_ =
+        ccm_config_string(daemon->config, NULL, "leader_election", "namespace");
+    const char *name = ccm_config_string(daemon->config, NULL, "leader_election", "name");
+    const struct ccm_raw lease = {
+        .meta = {
+            .struct_size = sizeof(lease),
+            .kind = CCM_KIND_RAW,
+            .key = name,
+            .namespace_ = namespace_,
+            .name = name,
+        },
+        .api_version = "coordination.k8s.io/v1",
+        .kind_name = "Lease",
+        .json = "",
+    };
+    char message[CCM_LEASE_IDENTITY + 32];
+    const struct ccm_event event = {
+        .struct_size = sizeof(event),
+        .object = &lease.meta,
+        .component = daemon->identity,
+        .reason = "LeaderElection",
+        .message = message,
     };
 
-    runner->host = ccm_plugin_host_new(&daemon->services, runner->entry->name);
-    if (runner->host == NULL) {
-        return -ENOMEM;
+    (void)snprintf(message, sizeof(message), "%s became leader", daemon->identity); /* fits */
+    ccm_event_emit(daemon->services.events, &event);
+}
+
+/* A process that has led and does no longer is not worth saving: a new one begins with nothing in
+ * its hands. */
+static void tell_lost(void *arg)
+{
+    give_up(arg);
+}
+
+static int open_election(struct ccm_daemon *daemon, struct ccm_error *err)
+{
+    static const char group[] = "leader_election";
+    const struct ccm_config *config = daemon->config;
+
+    if (ccm_config_int(config, NULL, group, "enabled") == 0) {
+        ccm_gate_set(&daemon->services.gate, CCM_GATE_ALWAYS);
+        return 0;
     }
 
-    const int r = ccm_controller_new(&options, &runner->controller, NULL);
+    const int r = ccm_lease_make_identity(daemon->identity, sizeof(daemon->identity));
 
     if (r < 0) {
-        return r; /* the options are in range, so it is memory */
+        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "leader election: no identity: %s",
+                             strerror(-r));
     }
-    ccm_plugin_host_set_controller(runner->host, runner->controller);
-    if (ccm_registry_create(daemon->registry, runner->entry, ccm_plugin_host_table(runner->host)) <
-        0) {
-        ccm_plugin_host_set_controller(runner->host, NULL);
-        ccm_controller_free(CCM_STEAL(runner->controller)); /* the registry has logged why */
-    }
-    return 0;
+
+    const struct ccm_lease_config lease = {
+        .client = daemon->services.kube,
+        .namespace_ = ccm_config_string(config, NULL, group, "namespace"),
+        .name = ccm_config_string(config, NULL, group, "name"),
+        .identity = daemon->identity,
+        .gate = &daemon->services.gate,
+        .duration_ms = (uint32_t)ccm_config_int(config, NULL, group, "lease_duration_s") * 1000,
+        .renew_ms = (uint32_t)ccm_config_int(config, NULL, group, "renew_deadline_s") * 1000,
+        .retry_ms = (uint32_t)ccm_config_int(config, NULL, group, "retry_period_ms"),
+        .won = tell_won,
+        .lost = tell_lost,
+        .arg = daemon,
+    };
+
+    daemon->lease = ccm_lease_new(&lease);
+    return daemon->lease == NULL ? ccm_error_nomem(err) : 0;
 }
-
-/* Whether a plugin that failed takes the daemon with it. Logged, and true only once. */
-static bool must_end(struct ccm_daemon *daemon)
-{
-    const struct ccm_plugin_entry *critical = ccm_registry_critical_failure(daemon->registry);
-
-    if ((critical == NULL && ccm_registry_has_use(daemon->registry)) ||
-        atomic_exchange(&daemon->failed, true)) {
-        return false;
-    }
-    if (critical != NULL) {
-        ccm_log_error(&daemon_log, "plugin %s is critical and failed: ending", critical->name);
-    } else {
-        ccm_log_error(&daemon_log, "no plugin is left: ending");
-    }
-    return true;
-}
-
-static int prepare_runners(struct ccm_daemon *daemon)
-{
-    const size_t count = ccm_registry_len(daemon->registry);
-
-    daemon->runners = calloc(count, sizeof(*daemon->runners));
-    if (daemon->runners == NULL) {
-        ccm_log_error(&daemon_log, "out of memory");
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct runner *runner = &daemon->runners[daemon->runner_count++];
-
-        runner->daemon = daemon;
-        runner->entry = ccm_registry_at(daemon->registry, i);
-
-        const int r = runner->entry->loaded == NULL ? 0 : prepare_runner(runner);
-
-        if (r < 0) {
-            ccm_log_error(&daemon_log, "plugin %s: out of memory", runner->entry->name);
-            return r;
-        }
-    }
-    return must_end(daemon) ? -ENOEXEC : 0;
-}
-
-/* start() until it succeeds, fails for good, or the daemon stops. */
-static int start_plugin(struct runner *runner)
-{
-    struct ccm_registry *registry = runner->daemon->registry;
-    const struct ccm_host *host = ccm_plugin_host_table(runner->host);
-    uint64_t pause_ms = START_RETRY_MS;
-
-    while (ccm_registry_start(registry, runner->entry) < 0) {
-        if (ccm_registry_status(registry, runner->entry, NULL) == CCM_PLUGIN_STATE_FAILED) {
-            return -ENOEXEC;
-        }
-        if (host->wait(host, NULL, pause_ms) < 0) {
-            return -ECANCELED;
-        }
-        pause_ms = pause_ms * 2 > START_RETRY_MAX_MS ? START_RETRY_MAX_MS : pause_ms * 2;
-    }
-    return 0;
-}
-
-static void starter(void *arg)
-{
-    struct runner *runner = arg;
-    struct ccm_daemon *daemon = runner->daemon;
-    struct ccm_error err = CCM_ERROR_INIT;
-    int r = ccm_watches_wait_synced(daemon->watches, runner->entry->loaded->desc);
-
-    if (r == 0) {
-        r = start_plugin(runner);
-    }
-    if (r == -ENOEXEC) { /* logged by the registry */
-        if (must_end(daemon)) {
-            (void)kill(getpid(), SIGTERM); /* to ourselves: the main thread waits for it */
-        }
-        return;
-    }
-    if (r < 0) {
-        return; /* the daemon stops */
-    }
-    r = ccm_controller_start(runner->controller, &err);
-    if (r == 0) {
-        ccm_log_info(&daemon_log, "plugin %s: started", runner->entry->name);
-        return;
-    }
-    /* No thread for a worker: a new process may have more luck than waiting for it here. */
-    ccm_log_error(&daemon_log, "plugin %s: %s: ending", runner->entry->name, err.message);
-    if (!atomic_exchange(&daemon->failed, true)) {
-        (void)kill(getpid(), SIGTERM); /* as above */
-    }
-}
-
-static int start_runners(struct ccm_daemon *daemon)
-{
-    for (size_t i = 0; i < daemon->runner_count; i++) {
-        struct runner *runner = &daemon->runners[i];
-
-        if (runner->controller == NULL) {
-            continue;
-        }
-
-        const int r = ccm_thread_start(&runner->starter, starter, runner);
-
-        if (r < 0) {
-            ccm_log_error(&daemon_log, "plugin %s: cannot start a thread", runner->entry->name);
-            return r;
-        }
-    }
-    return 0;
-}
-
-/* --- life --- */
 
 static int open_services(struct ccm_daemon *daemon, struct ccm_error *err)
 {
@@ -235,6 +132,10 @@ static int open_services(struct ccm_daemon *daemon, struct ccm_error *err)
     const char *kubeconfig = ccm_config_string(daemon->config, NULL, "kubernetes", "kubeconfig");
 
     services->config = daemon->config;
+    services->metrics = ccm_metrics_new();
+    if (services->metrics == NULL) {
+        return ccm_error_nomem(err);
+    }
     services->http = ccm_http_new(err);
     if (services->http == NULL) {
         return -ENOMEM;
@@ -245,44 +146,36 @@ static int open_services(struct ccm_daemon *daemon, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
+    ccm_kube_client_set_gate(services->kube, &services->gate);
+    ccm_kube_client_set_metrics(services->kube, services->metrics);
+    if (services->plan != NULL) {
+        ccm_gate_set(&services->gate, CCM_GATE_ALWAYS); /* reading is allowed */
+        return 0;                                       /* no event is written */
+    }
     services->events = ccm_event_recorder_new(services->kube, err);
-    return services->events == NULL ? -ENOMEM : 0;
-}
-
-/* Wait for the threads of one plugin. */
-static int join_runner(struct runner *runner, int64_t deadline_ms)
-{
-    if (runner->controller == NULL) {
-        return 0;
-    }
-    if (ccm_thread_join(&runner->starter, deadline_ms) < 0) {
-        ccm_log_error(&daemon_log, "plugin %s: start() hangs", runner->entry->name);
-        return -ETIMEDOUT; /* it may still start the workers */
-    }
-    return ccm_controller_join(runner->controller, deadline_ms);
+    return services->events == NULL ? ccm_error_nomem(err) : open_election(daemon, err);
 }
 
 /* End everything that runs; no call into a plugin is left afterwards, unless it hangs (-ETIMEDOUT).
  */
 static int stop_all(struct ccm_daemon *daemon)
 {
-    const int64_t deadline = ccm_clock_now_ms() + seconds_option(daemon, "stop_s");
+    const int64_t stop_ms =
+        ccm_config_int(daemon->services.config, NULL, "controller", "stop_s") * 1000;
+    const int64_t deadline = ccm_clock_now_ms() + stop_ms;
     int result = 0;
 
+    atomic_store(&daemon->observed.stopping, true);
+    if (daemon->lease != NULL) {
+        ccm_lease_withdraw(daemon->lease);
+    }
     ccm_registry_stop(daemon->registry);
     if (daemon->watches != NULL) {
         ccm_watches_stop(daemon->watches);
     }
-    for (size_t i = 0; i < daemon->runner_count; i++) {
-        if (daemon->runners[i].controller != NULL) {
-            ccm_plugin_host_stop(daemon->runners[i].host);
-            ccm_controller_stop(daemon->runners[i].controller);
-        }
-    }
-    for (size_t i = 0; i < daemon->runner_count; i++) {
-        if (join_runner(&daemon->runners[i], deadline) < 0) {
-            result = -ETIMEDOUT;
-        }
+    if (daemon->runners != NULL) {
+        ccm_runners_stop(daemon->runners);
+        result = ccm_runners_join(daemon->runners, deadline);
     }
     if (daemon->watches != NULL && ccm_watches_join(daemon->watches, deadline) < 0) {
         result = -ETIMEDOUT;
@@ -294,16 +187,15 @@ static void release_all(struct ccm_daemon *daemon)
 {
     struct ccm_host_services *services = &daemon->services;
 
-    ccm_registry_destroy(daemon->registry);
-    for (size_t i = 0; i < daemon->runner_count; i++) {
-        ccm_controller_free(daemon->runners[i].controller);
-        ccm_plugin_host_free(daemon->runners[i].host);
-    }
-    free(daemon->runners);
+    ccm_admin_free(daemon->admin); /* it looks at all the others */
+    ccm_runners_free(daemon->runners);
     ccm_watches_free(daemon->watches);
     ccm_event_recorder_free(services->events, EVENTS_DRAIN_MS);
+    ccm_lease_free(daemon->lease); /* hands it on: nothing writes any more */
     ccm_kube_client_free(services->kube);
     ccm_http_free(services->http);
+    ccm_metrics_free(services->metrics);
+    ccm_reload_free(daemon->reload); /* the others borrow from its snapshots */
     free(daemon);
 }
 
@@ -319,20 +211,99 @@ static void hold_signals(bool hold)
     (void)pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &signals, NULL); /* a valid set */
 }
 
+/* Until it is SIGTERM or SIGINT. In between: SIGHUP, and a look at the configuration file. */
 static void wait_for_signal(const struct ccm_daemon *daemon)
 {
+    static const struct timespec period = { .tv_sec = LOOK_EVERY_S };
     sigset_t signals;
-    siginfo_t info = { 0 };
+    int number = 0;
 
-    (void)sigemptyset(&signals); /* cannot fail, nor can the next two */
+    (void)sigemptyset(&signals); /* cannot fail, nor can the next three */
     (void)sigaddset(&signals, SIGTERM);
     (void)sigaddset(&signals, SIGINT);
-    while (sigwaitinfo(&signals, &info) < 0) {
-        /* interrupted by a signal that is none of these */
+    (void)sigaddset(&signals, SIGHUP); /* held since main() */
+    while (number != SIGTERM && number != SIGINT) {
+        number = sigtimedwait(&signals, NULL, &period);
+        if (number == SIGHUP) {
+            ccm_reload_now(daemon->reload);
+        } else if (number < 0) { /* time is up, or a signal that is none of these */
+            ccm_reload_look(daemon->reload);
+        }
     }
     if (!atomic_load(&daemon->failed)) {
-        ccm_log_info(&daemon_log, "stopping on %s", info.si_signo == SIGINT ? "SIGINT" : "SIGTERM");
+        ccm_log_info(&daemon_log, "stopping on %s", number == SIGINT ? "SIGINT" : "SIGTERM");
     }
+}
+
+static int await_turn(void *arg)
+{
+    const struct ccm_daemon *daemon = arg;
+
+    return daemon->lease == NULL ? 0 : ccm_lease_await(daemon->lease);
+}
+
+static int create_plugins(struct ccm_daemon *daemon)
+{
+    const struct ccm_runners_setup setup = {
+        .config = daemon->config,
+        .registry = daemon->registry,
+        .services = &daemon->services,
+        .await_turn = await_turn,
+        .give_up = give_up,
+        .arg = daemon,
+    };
+
+    return ccm_runners_new(&setup, &daemon->runners);
+}
+
+/* Before the caches are filled: probes ask from the first moment on. */
+static int open_admin(struct ccm_daemon *daemon)
+{
+    static const char group[] = "admin";
+    const struct ccm_config *config = daemon->config;
+    const struct ccm_admin_options options = {
+        .listen = ccm_config_string(config, NULL, group, "listen"),
+        .cert_file = ccm_config_string(config, NULL, group, "tls_cert_file"),
+        .key_file = ccm_config_string(config, NULL, group, "tls_key_file"),
+        .token_file = ccm_config_string(config, NULL, group, "token_file"),
+        .live = ccm_observe_live,
+        .ready = ccm_observe_ready,
+        .metrics = ccm_observe_metrics,
+        .status = ccm_observe_status,
+        .arg = &daemon->observed,
+    };
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (options.listen[0] == '\0') {
+        return 0;
+    }
+    daemon->observed.config = config;
+    daemon->observed.registry = daemon->registry;
+    daemon->observed.runners = daemon->runners;
+    daemon->observed.watches = daemon->watches;
+    daemon->observed.lease = daemon->lease;
+    daemon->observed.services = &daemon->services;
+    daemon->observed.metrics = daemon->services.metrics;
+    daemon->observed.identity = daemon->identity;
+    daemon->observed.reload = daemon->reload;
+    daemon->observed.started_ms = daemon->started_ms;
+
+    const int r = ccm_admin_new(&options, &daemon->admin, &err);
+
+    if (r < 0) {
+        ccm_log_error(&daemon_log, "%s", err.message);
+    }
+    return r;
+}
+
+static int open_reload(struct ccm_daemon *daemon)
+{
+    daemon->reload = ccm_reload_new(daemon->registry, &daemon->services, daemon->runners);
+    if (daemon->reload == NULL) {
+        ccm_log_error(&daemon_log, "out of memory");
+        return -ENOMEM;
+    }
+    return 0;
 }
 
 static int start(struct ccm_daemon *daemon)
@@ -345,30 +316,55 @@ static int start(struct ccm_daemon *daemon)
         return -ENOMEM;
     }
 
-    const int r = ccm_watches_start(daemon->watches, &err);
+    int r = daemon->services.plan == NULL ? open_reload(daemon) : 0;
 
+    if (r == 0 && daemon->services.plan == NULL) {
+        r = open_admin(daemon);
+    }
+    if (r < 0) {
+        return r;
+    }
+    r = ccm_watches_start(daemon->watches, &err);
+
+    if (r == 0 && daemon->lease != NULL) {
+        r = ccm_lease_start(daemon->lease);
+        if (r < 0) {
+            (void)ccm_error_set(&err, r, CCM_ERROR_TRANSIENT, /* returned below */
+                                "leader election: cannot start a thread");
+        }
+    }
     if (r < 0) {
         ccm_log_error(&daemon_log, "%s", err.message);
         return r;
     }
-    return start_runners(daemon);
+    return ccm_runners_start(daemon->runners, daemon->watches);
+}
+
+static int open_and_tell(struct ccm_daemon *daemon)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int r = open_services(daemon, &err);
+
+    if (r < 0) {
+        ccm_log_error(&daemon_log, "%s", err.message);
+    } else {
+        ccm_log_info(&daemon_log, "API server %s", ccm_kube_client_server(daemon->services.kube));
+    }
+    return r;
 }
 
 static int run(struct ccm_daemon *daemon)
 {
-    struct ccm_error err = CCM_ERROR_INIT;
-    int r = open_services(daemon, &err);
+    int r = open_and_tell(daemon);
 
     if (r < 0) {
-        ccm_log_error(&daemon_log, "%s", err.message);
         return r;
     }
-    ccm_log_info(&daemon_log, "API server %s", ccm_kube_client_server(daemon->services.kube));
 
     /* create() of a plugin may hang, and nothing has been begun that would have to be ended: a
      * signal does what main() has set up for the start. */
     hold_signals(false);
-    r = prepare_runners(daemon);
+    r = create_plugins(daemon);
     hold_signals(true);
     if (r == 0) {
         r = start(daemon);
@@ -380,19 +376,40 @@ static int run(struct ccm_daemon *daemon)
     return atomic_load(&daemon->failed) ? -ENOEXEC : 0;
 }
 
-int ccm_daemon_run(const struct ccm_config *config, struct ccm_registry *registry)
+static struct ccm_daemon *daemon_new(const struct ccm_config *config, struct ccm_registry *registry)
 {
     /* Not on the stack: when a plugin hangs its threads go on using it. */
     struct ccm_daemon *daemon = calloc(1, sizeof(*daemon));
 
     if (daemon == NULL) {
         ccm_log_error(&daemon_log, "out of memory");
-        return -ENOMEM;
+        return NULL;
     }
     daemon->config = config;
     daemon->registry = registry;
-    hold_signals(true);
+    daemon->started_ms = ccm_clock_wall_ms();
     (void)signal(SIGPIPE, SIG_IGN); /* a broken pipe is an error of the write */
+    return daemon;
+}
+
+/* Stops, frees; the result is what the daemon ends with. */
+static int finish(struct ccm_daemon *daemon, int result)
+{
+    if (stop_all(daemon) < 0) {
+        return -ETIMEDOUT;
+    }
+    release_all(daemon);
+    return result;
+}
+
+int ccm_daemon_run(const struct ccm_config *config, struct ccm_registry *registry)
+{
+    struct ccm_daemon *daemon = daemon_new(config, registry);
+
+    if (daemon == NULL) {
+        return -ENOMEM;
+    }
+    hold_signals(true);
 
     const int r = run(daemon);
 
@@ -400,9 +417,31 @@ int ccm_daemon_run(const struct ccm_config *config, struct ccm_registry *registr
     (void)signal(SIGTERM, SIG_DFL); /* a valid signal, and so is the next */
     (void)signal(SIGINT, SIG_DFL);
     hold_signals(false);
-    if (stop_all(daemon) < 0) {
-        return -ETIMEDOUT;
+    return finish(daemon, r);
+}
+
+int ccm_daemon_plan(const struct ccm_config *config, struct ccm_registry *registry,
+                    struct ccm_plan_book *book, int64_t deadline_ms,
+                    int (*report)(void *arg, struct ccm_kube_client *kube), void *arg)
+{
+    struct ccm_daemon *daemon = daemon_new(config, registry);
+
+    if (daemon == NULL) {
+        return -ENOMEM;
     }
-    release_all(daemon);
-    return r;
+    daemon->services.plan = book;
+
+    int r = open_and_tell(daemon);
+
+    if (r == 0) {
+        r = create_plugins(daemon);
+    }
+    if (r == 0) {
+        r = start(daemon);
+    }
+    if (r == 0 || r == -ENOEXEC) {
+        ccm_runners_await_plan(daemon->runners, deadline_ms);
+        r = report(arg, daemon->services.kube);
+    }
+    return finish(daemon, r);
 }

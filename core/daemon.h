@@ -3,6 +3,8 @@
 #define CCM_DAEMON_H
 
 #include "config.h"
+#include "kube/client.h"
+#include "plan.h"
 #include "plugin/registry.h"
 #include "util/attr.h"
 
@@ -16,5 +18,17 @@
  * what it did before the call; a second one, while it stops, ends the process at once.
  */
 CCM_NODISCARD int ccm_daemon_run(const struct ccm_config *config, struct ccm_registry *registry);
+
+/*
+ * The same as a dry run: every plugin works once on all that the first lists bring, what it would
+ * do comes into the book, report() is called (with what its caller may still want to ask or tell
+ * the API server), and all ends. Nothing else is written. Signals end the process at once.
+ * deadline_ms: monotonic; what is missing then is noted as failed. 0 or what report() returned;
+ * negative: as above.
+ */
+CCM_NODISCARD int ccm_daemon_plan(const struct ccm_config *config, struct ccm_registry *registry,
+                                  struct ccm_plan_book *book, int64_t deadline_ms,
+                                  int (*report)(void *arg, struct ccm_kube_client *kube),
+                                  void *arg);
 
 #endif

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define NAME_MAX_LEN     33
-#define HTTP_TIMEOUT_MS  20000
-#define API_TIMEOUT_MS   30000
-#define RANDOM_CHUNK     256 /* getrandom() never returns less than asked for up to this size */
+#define NAME_MAX_LEN    33
+#define HTTP_TIMEOUT_MS 20000
+#define API_TIMEOUT_MS  30000
+#define RANDOM_CHUNK    256 /* getrandom() never returns less than asked for up to this size */
 
 struct ccm_plugin_host {
     struct ccm_host table; /* table.core points back here */
@@ -162,6 +162,36 @@ static int host_list(const struct ccm_host *host, uint64_t kind, const char *ind
     return store == NULL ? -ENOTSUP : ccm_store_list(store, index, value, ret_objects, ret_count);
 }
 
+static struct ccm_store *raw_store_of(const struct ccm_host *host, const char *api_version,
+                                      const char *resource)
+{
+    const struct ccm_host_services *services = self_of(host)->services;
+
+    for (size_t i = 0; i < services->raw_count; i++) {
+        if (ccm_text_equal(services->raw[i].api_version, api_version) &&
+            ccm_text_equal(services->raw[i].resource, resource)) {
+            return services->raw[i].store;
+        }
+    }
+    return NULL;
+}
+
+static const struct ccm_object *host_get_raw(const struct ccm_host *host, const char *api_version,
+                                             const char *resource, const char *key)
+{
+    struct ccm_store *store = raw_store_of(host, api_version, resource);
+
+    return store == NULL ? NULL : ccm_store_get(store, key);
+}
+
+static int host_list_raw(const struct ccm_host *host, const char *api_version, const char *resource,
+                         const struct ccm_object *const **ret_objects, size_t *ret_count)
+{
+    struct ccm_store *store = raw_store_of(host, api_version, resource);
+
+    return store == NULL ? -ENOTSUP : ccm_store_list(store, NULL, NULL, ret_objects, ret_count);
+}
+
 static void host_release(const struct ccm_host *host, const struct ccm_object *object)
 {
     (void)host; /* the object knows its own count */
@@ -173,6 +203,35 @@ static void host_release_list(const struct ccm_host *host, const struct ccm_obje
 {
     (void)host; /* as above */
     ccm_store_list_free(objects, count);
+}
+
+/* --- dry run --- */
+
+static bool host_dry_run(const struct ccm_host *host)
+{
+    return self_of(host)->services->plan != NULL;
+}
+
+static void host_metric(const struct ccm_host *host, const struct ccm_metric *metric,
+                        const char *const *values, double value)
+{
+    const struct ccm_plugin_host *self = self_of(host);
+    const int r = ccm_metrics_record(self->services->metrics, metric, values, value);
+
+    if (r == -EINVAL) {
+        host_log(host, CCM_LEVEL_DEBUG, NULL,
+                 "metric %s: not a metric, or not the one of that name",
+                 metric->name == NULL ? "" : metric->name);
+    }
+}
+
+static void host_plan(const struct ccm_host *host, const char *object, const char *steps)
+{
+    const struct ccm_plugin_host *self = self_of(host);
+
+    if (host_dry_run(host)) {
+        ccm_plan_book_steps(self->services->plan, self->name, object, steps);
+    }
 }
 
 /* --- the API server --- */
@@ -190,6 +249,9 @@ static int host_patch(const struct ccm_host *host, const struct ccm_request *req
 {
     struct ccm_plugin_host *self = self_of(host);
 
+    if (host_dry_run(host)) {
+        return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "dry run: nothing is changed");
+    }
     return ccm_kube_patch(self->services->kube, cancel_of(self, req),
                           deadline_of(req, API_TIMEOUT_MS), patch, err);
 }
@@ -206,13 +268,26 @@ static int host_fetch(const struct ccm_host *host, const struct ccm_request *req
 
 static void host_event(const struct ccm_host *host, const struct ccm_event *event)
 {
-    ccm_event_emit(self_of(host)->services->events, event);
+    const struct ccm_plugin_host *self = self_of(host);
+
+    if (host_dry_run(host)) {
+        ccm_plan_book_event(self->services->plan, self->name, event);
+    } else if (ccm_gate_is_open(&self->services->gate)) {
+        ccm_event_emit(self->services->events, event);
+    }
 }
 
 static void host_enqueue(const struct ccm_host *host, const char *key, uint64_t lane,
                          uint64_t delay_ms)
 {
     ccm_controller_enqueue(self_of(host)->controller, key, lane, delay_ms);
+}
+
+static void host_settle(const struct ccm_host *host, const struct ccm_request *req, uint64_t index,
+                        uint64_t requeue_after_ms, const struct ccm_error *err)
+{
+    (void)host; /* the request knows its call */
+    ccm_controller_settle(req, index, requeue_after_ms, err);
 }
 
 /* --- HTTP --- */
@@ -234,6 +309,7 @@ static int host_http(const struct ccm_host *host, const struct ccm_request *req,
         .deadline_ms = deadline_of(req, timeout),
         .max_body = http->max_body_bytes,
         .cancel = cancel_of(self, req),
+        .gate = &self->services->gate,
     };
 
     return ccm_http_do(self->services->http, &exchange, ret, ret_phase, err);
@@ -270,6 +346,12 @@ static const struct ccm_host table_template = {
     .http = host_http,
     .http_free = host_http_free,
     .fetch = host_fetch,
+    .settle = host_settle,
+    .dry_run = host_dry_run,
+    .plan = host_plan,
+    .metric = host_metric,
+    .get_raw = host_get_raw,
+    .list_raw = host_list_raw,
 };
 
 struct ccm_plugin_host *ccm_plugin_host_new(const struct ccm_host_services *services,

@@ -11,18 +11,34 @@
 #include "kube/event.h"
 #include "kube/store.h"
 #include "net/http.h"
+#include "plan.h"
 #include "sched/controller.h"
 #include "util/attr.h"
+#include "util/gate.h"
+#include "util/metrics.h"
 
 #define CCM_HOST_KINDS (CCM_KIND_RAW + 1)
+
+/* The cache of a resource that has no type of its own. */
+struct ccm_raw_store {
+    const char *api_version;
+    const char *resource;
+    struct ccm_store *store;
+};
 
 /* What all plugins share. Owned by the daemon, outlives every host; unchanged once plugins run. */
 struct ccm_host_services {
     struct ccm_http *http;
     struct ccm_kube_client *kube;
     struct ccm_event_recorder *events;
-    const struct ccm_config *config;
+    const struct ccm_config *_Atomic config;  /* the newest snapshot, see reload.h */
     struct ccm_store *stores[CCM_HOST_KINDS]; /* by kind; NULL = nobody watches it */
+    const struct ccm_raw_store *raw;          /* those of CCM_KIND_RAW */
+    size_t raw_count;
+
+    struct ccm_metrics *metrics; /* NULL: nobody asks for any */
+    struct ccm_gate gate;        /* whether this instance leads: closed until somebody opens it */
+    struct ccm_plan_book *plan;  /* a dry run: nothing goes out, all is noted here; NULL = none */
 };
 
 struct ccm_plugin_host;

@@ -385,6 +385,22 @@ static void report_syntax(const struct walk *walk, struct fy_diag *diag)
                         message == NULL ? "not YAML" : message);
 }
 
+/* The parser loops for ever over some characters that YAML forbids. */
+static bool check_characters(const struct walk *walk, const char *text, size_t len)
+{
+    const size_t good = ccm_text_printable(text, len);
+    unsigned line = 1;
+
+    for (size_t i = 0; i < good; i++) {
+        line += text[i] == '\n' ? 1 : 0;
+    }
+    if (good < len) {
+        ccm_lint_report_add(walk->report, walk->first + line, false,
+                            "not YAML: a control character, or bytes that are no UTF-8");
+    }
+    return good == len;
+}
+
 /* The documents of one piece of the text: one, or more where they end with "...". */
 static int walk_piece(const struct walk *walk, const char *text, size_t len)
 {
@@ -394,6 +410,9 @@ static int walk_piece(const struct walk *walk, const char *text, size_t len)
     struct fy_diag_cfg diag_config;
     int r = 0;
 
+    if (!check_characters(walk, text, len)) {
+        return 0;
+    }
     fy_diag_cfg_default(&diag_config);
     diag_config.output_fn = discard;
     diag = fy_diag_create(&diag_config);

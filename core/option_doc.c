@@ -72,6 +72,6 @@ void ccm_option_doc(struct ccm_buf *buf, const char *plugin, const struct ccm_op
         add_default(buf, row);
         ccm_buf_adds(buf, " | ");
         add_cell(buf, row->help == NULL ? "" : row->help);
-        ccm_buf_adds(buf, " |\n");
+        ccm_buf_adds(buf, (row->flags & CCM_OPTION_LIVE) != 0 ? " *(live)* |\n" : " |\n");
     }
 }

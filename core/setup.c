@@ -4,7 +4,6 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/text.h"
-#include "watches.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,19 +37,13 @@ static int load_plugin(struct ccm_setup *setup, const struct ccm_config_plugin *
         return entry == NULL ? -ENOMEM : 0;
     }
 
-    if (ccm_watches_check(entry->loaded->desc, &err) < 0) {
-        ccm_registry_refuse(setup->registry, entry, &err);
-        setup->refused++;
-    }
-
-    /* Also for a refused one: its options are no mistakes of the file. */
     const int r =
         ccm_config_bind_plugin(setup->config, plugin->name, entry->loaded->desc->options, &err);
 
     return r == -EINVAL ? 0 : r; /* problems are collected and reported together at the end */
 }
 
-static void setup_log(const struct ccm_config *config)
+void ccm_setup_log(const struct ccm_config *config)
 {
     enum ccm_log_level level = CCM_LOG_INFO;
 
@@ -64,7 +57,7 @@ static int load_all(struct ccm_setup *setup)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    setup_log(setup->config);
+    ccm_setup_log(setup->config);
     for (size_t i = 0; i < ccm_config_plugin_count(setup->config); i++) {
         const struct ccm_config_plugin *plugin = ccm_config_plugin_at(setup->config, i);
         const int r = plugin->enabled ? load_plugin(setup, plugin) : 0;

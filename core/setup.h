@@ -22,6 +22,9 @@ struct ccm_setup {
  */
 CCM_NODISCARD int ccm_setup_load(const char *config_path, struct ccm_setup *setup);
 
+/* Log level and format as the configuration says. Any thread. */
+void ccm_setup_log(const struct ccm_config *config);
+
 /* Safe on a zeroed setup. */
 void ccm_setup_fini(struct ccm_setup *setup);
 

@@ -1,95 +1,301 @@
 #include "watches.h"
 
-#include "plugin/descriptor.h"
+#include "kube/object.h"
+#include "util/array.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SYNC_REPORT_MS 30000 /* how often a missing cache is mentioned */
+#define FETCH_WAIT_MS  2000
 
 static const struct ccm_log watch_log = { .part = "caches" };
 
-/* What can be watched; see ccm_watches_check() for the rest. */
-static const struct {
+/* Kinds with a type of their own. Services stand before the slices, which go by them. */
+static const struct typed {
     uint64_t kind;
     const char *name;
     const char *path;
     const struct ccm_index *index;
-} sources[] = {
+} typed[] = {
     { CCM_KIND_SERVICE, "services", "/api/v1/services", NULL },
     { CCM_KIND_NODE, "nodes", "/api/v1/nodes", NULL },
     { CCM_KIND_ENDPOINT_SLICE, "endpointslices", "/apis/discovery.k8s.io/v1/endpointslices",
       &ccm_index_service },
 };
 
-struct source_watch {
+/* One kind that somebody watches. */
+struct source {
     struct ccm_watches *owner;
-    uint64_t kind;
-    struct ccm_store *store; /* NULL: nobody watches it */
+    const struct ccm_watch
+        *watch;       /* of the first plugin that has it: kind and, of raw ones, resource */
+    const char *name; /* for messages */
+    char *path;
+    struct ccm_store *store;
     struct ccm_reflector *reflector;
+    bool partial; /* slices: only those of Services that are of use are held */
 };
 
 struct ccm_watches {
     struct ccm_host_services *services;
     struct ccm_registry *registry;
     struct ccm_cancel stopped;
-    struct source_watch watches[CCM_ARRAY_LEN(sources)];
+    struct source **items;
+    size_t len;
+    size_t cap;
+    struct ccm_raw_store *raw; /* what services->raw points to */
+    size_t raw_cap;
 };
-
-int ccm_watches_check(const struct ccm_plugin *desc, struct ccm_error *err)
-{
-    for (const struct ccm_watch *const *watch = desc->watches; *watch != NULL; watch++) {
-        size_t i = 0;
-
-        while (i < CCM_ARRAY_LEN(sources) && sources[i].kind != (*watch)->kind) {
-            i++;
-        }
-        if (i == CCM_ARRAY_LEN(sources)) {
-            const char *resource = (*watch)->resource;
-
-            return ccm_error_set(err, -ENOTSUP, CCM_ERROR_TERMINAL,
-                                 "it watches %s%s%s, which this ccmd cannot watch yet",
-                                 ccm_descriptor_kind_name((*watch)->kind),
-                                 resource == NULL ? "" : " ", resource == NULL ? "" : resource);
-        }
-    }
-    return 0;
-}
-
-static bool watches_kind(const struct ccm_plugin *desc, uint64_t kind)
-{
-    for (const struct ccm_watch *const *watch = desc->watches; *watch != NULL; watch++) {
-        if ((*watch)->kind == kind) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool is_created(struct ccm_registry *registry, const struct ccm_plugin_entry *entry)
 {
-    return ccm_registry_status(registry, entry, NULL) != CCM_PLUGIN_STATE_FAILED;
+    const enum ccm_plugin_state state = ccm_registry_status(registry, entry, NULL);
+
+    return state != CCM_PLUGIN_STATE_FAILED && state != CCM_PLUGIN_STATE_LOADED;
 }
 
-static bool wanted(struct ccm_registry *registry, uint64_t kind)
+/* Whether both are about the same objects. */
+static bool is_same(const struct ccm_watch *a, const struct ccm_watch *b)
+{
+    return a->kind == b->kind &&
+           (a->kind != CCM_KIND_RAW || (ccm_text_equal(a->api_version, b->api_version) &&
+                                        ccm_text_equal(a->resource, b->resource)));
+}
+
+static struct source *find(const struct ccm_watches *watches, const struct ccm_watch *watch)
+{
+    for (size_t i = 0; i < watches->len; i++) {
+        if (is_same(watches->items[i]->watch, watch)) {
+            return watches->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* The source of a typed kind, or NULL: nobody watches it. */
+static struct source *source_of(const struct ccm_watches *watches, uint64_t kind)
+{
+    const struct ccm_watch watch = { .kind = kind };
+
+    return find(watches, &watch);
+}
+
+/* Whether a plugin wants the slices of all Services. */
+static bool wants_all_slices(struct ccm_registry *registry)
 {
     for (size_t i = 0; i < ccm_registry_len(registry); i++) {
         const struct ccm_plugin_entry *entry = ccm_registry_at(registry, i);
 
-        if (is_created(registry, entry) && watches_kind(entry->loaded->desc, kind)) {
-            return true;
+        if (!is_created(registry, entry)) {
+            continue;
+        }
+        for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
+            if ((*w)->kind == CCM_KIND_ENDPOINT_SLICE &&
+                ((*w)->flags & CCM_WATCH_ALL_SLICES) != 0) {
+                return true;
+            }
         }
     }
     return false;
+}
+
+/* --- which slices are held --- */
+
+/* Whether the slices of a Service are of use: plugins make load balancers for those of that type,
+ * and clean up after those with a finalizer. */
+static bool has_use(const struct ccm_object *object)
+{
+    const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
+
+    return ccm_text_equal(service->type, "LoadBalancer") || object->finalizer_count > 0;
+}
+
+/* In the thread of the slices' reflector. One whose Service has not come yet is kept: when it comes
+ * nothing has to be read again, and if it is of no use the slice is dropped. */
+static bool keep_slice(void *arg, const struct ccm_object *object)
+{
+    const struct source *source = arg;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { 0 };
+
+    if (!ccm_index_service.fn(object, &key)) {
+        return false; /* no Service can find it */
+    }
+
+    CCM_CLEANUP(ccm_object_unrefp)
+    const struct ccm_object *service =
+        ccm_store_get(source_of(source->owner, CCM_KIND_SERVICE)->store, ccm_buf_str(&key));
+
+    return service == NULL || has_use(service);
+}
+
+/* Have the slices of a Service read that were of no use so far, before plugins hear of the change:
+ * else they would see a Service without endpoints for a moment. In the thread of the Services'
+ * reflector, which waits for one request then; such changes are rare. */
+static void fetch_slices(struct ccm_reflector *slices, const struct ccm_object *service)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *selector = ccm_text_format("kubernetes.io/service-name=%s", service->name);
+    const struct ccm_log log = { .part = "caches", .object = service->key };
+
+    if (selector == NULL || ccm_reflector_fetch(slices, selector) < 0) {
+        ccm_log_error(&log, "its EndpointSlices are missing until they change: out of memory");
+        return;
+    }
+    if (ccm_reflector_wait_fetched(slices, ccm_clock_now_ms() + FETCH_WAIT_MS) == -ETIMEDOUT) {
+        ccm_log_warn(&log, "its EndpointSlices are not read yet");
+    }
+}
+
+/* Keep what is held of the slices in step with a change of a Service. */
+static void follow_service(struct ccm_watches *watches, const struct ccm_change *change)
+{
+    const struct source *slices = source_of(watches, CCM_KIND_ENDPOINT_SLICE);
+    const bool before = change->before != NULL && has_use(change->before);
+    const bool after = change->after != NULL && has_use(change->after);
+
+    if (slices == NULL || !slices->partial) {
+        return;
+    }
+    if (change->before != NULL && after && !before) {
+        fetch_slices(slices->reflector, change->after);
+    } else if (change->after != NULL && !after && (before || change->before == NULL)) {
+        ccm_reflector_recheck(slices->reflector);
+    }
 }
 
 /* In the thread of the kind's reflector, in order. */
 static void on_change(void *arg, const struct ccm_change *change)
 {
-    const struct source_watch *source = arg;
+    const struct source *source = arg;
     struct ccm_registry *registry = source->owner->registry;
+
+    if (source->watch->kind == CCM_KIND_SERVICE) {
+        follow_service(source->owner, change);
+    }
+    for (size_t i = 0; i < ccm_registry_len(registry); i++) {
+        const struct ccm_plugin_entry *entry = ccm_registry_at(registry, i);
+
+        if (!is_created(registry, entry)) {
+            continue;
+        }
+        for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
+            if (is_same(*w, source->watch)) {
+                (*w)->map(entry->self, change);
+            }
+        }
+    }
+}
+
+/* --- life --- */
+
+static const struct typed *typed_of(uint64_t kind)
+{
+    for (size_t i = 0; i < CCM_ARRAY_LEN(typed); i++) {
+        if (typed[i].kind == kind) {
+            return &typed[i];
+        }
+    }
+    return NULL;
+}
+
+/* "/api/v1/configmaps", "/apis/apps/v1/deployments"; NULL on ENOMEM. */
+static char *path_of(const struct ccm_watch *watch)
+{
+    const struct typed *known = typed_of(watch->kind);
+
+    if (known != NULL) {
+        return strdup(known->path);
+    }
+    return ccm_text_format("%s/%s/%s", strchr(watch->api_version, '/') == NULL ? "/api" : "/apis",
+                           watch->api_version, watch->resource);
+}
+
+/* Let plugins find the store. */
+static int publish(struct ccm_watches *watches, const struct source *source)
+{
+    struct ccm_host_services *services = watches->services;
+    const struct ccm_watch *watch = source->watch;
+
+    if (watch->kind != CCM_KIND_RAW) {
+        services->stores[watch->kind] = source->store;
+        return 0;
+    }
+    if (ccm_array_grow(&watches->raw, &watches->raw_cap, services->raw_count + 1,
+                       sizeof(*watches->raw)) < 0) {
+        return -ENOMEM;
+    }
+    watches->raw[services->raw_count++] = (struct ccm_raw_store){
+        .api_version = watch->api_version,
+        .resource = watch->resource,
+        .store = source->store,
+    };
+    services->raw = watches->raw;
+    return 0;
+}
+
+static int add_reflector(struct ccm_watches *watches, struct source *source)
+{
+    const struct source *services = source_of(watches, CCM_KIND_SERVICE);
+
+    source->partial = source->watch->kind == CCM_KIND_ENDPOINT_SLICE && services != NULL &&
+                      !wants_all_slices(watches->registry);
+
+    const struct ccm_reflector_config config = {
+        .client = watches->services->kube,
+        .store = source->store,
+        .name = source->name,
+        .path = source->path,
+        .kind = { .kind = source->watch->kind, .api_version = source->watch->api_version },
+        .keep = source->partial ? keep_slice : NULL,
+        .after = source->partial ? services->reflector : NULL,
+        .change = on_change,
+        .arg = source,
+    };
+
+    source->reflector = ccm_reflector_new(&config);
+    return source->reflector == NULL ? -ENOMEM : 0;
+}
+
+/* Store and reflector of one more kind. 0 or -ENOMEM. */
+static int add(struct ccm_watches *watches, const struct ccm_watch *watch)
+{
+    const struct typed *known = typed_of(watch->kind);
+    const struct ccm_index *index = known == NULL ? NULL : known->index;
+    int r =
+        ccm_array_grow(&watches->items, &watches->cap, watches->len + 1, sizeof(struct source *));
+
+    if (r < 0) {
+        return r;
+    }
+
+    struct source *source = calloc(1, sizeof(*source));
+
+    if (source == NULL) {
+        return -ENOMEM;
+    }
+    watches->items[watches->len++] = source;
+    source->owner = watches;
+    source->watch = watch;
+    source->name = known == NULL ? watch->resource : known->name;
+    source->path = path_of(watch);
+    source->store = ccm_store_new(index, index == NULL ? 0 : 1);
+    if (source->path == NULL || source->store == NULL) {
+        return -ENOMEM;
+    }
+    r = add_reflector(watches, source);
+    return r < 0 ? r : publish(watches, source);
+}
+
+/* What created plugins watch of this kind, each once. */
+static int add_all(struct ccm_watches *watches, uint64_t kind)
+{
+    struct ccm_registry *registry = watches->registry;
 
     for (size_t i = 0; i < ccm_registry_len(registry); i++) {
         const struct ccm_plugin_entry *entry = ccm_registry_at(registry, i);
@@ -98,93 +304,74 @@ static void on_change(void *arg, const struct ccm_change *change)
             continue;
         }
         for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
-            if ((*w)->kind == source->kind) {
-                (*w)->map(entry->self, change);
+            const int r = (*w)->kind == kind && find(watches, *w) == NULL ? add(watches, *w) : 0;
+
+            if (r < 0) {
+                return r;
             }
         }
     }
-}
-
-/* Store and reflector of sources[i]. 0 or -ENOMEM. */
-static int prepare(struct ccm_watches *watches, size_t i)
-{
-    struct source_watch *source = &watches->watches[i];
-
-    source->store = ccm_store_new(sources[i].index, sources[i].index == NULL ? 0 : 1);
-    if (source->store == NULL) {
-        return -ENOMEM;
-    }
-
-    const struct ccm_reflector_config config = {
-        .client = watches->services->kube,
-        .store = source->store,
-        .name = sources[i].name,
-        .path = sources[i].path,
-        .kind = { .kind = sources[i].kind },
-        .change = on_change,
-        .arg = source,
-    };
-
-    source->reflector = ccm_reflector_new(&config);
-    watches->services->stores[sources[i].kind] = source->store;
-    return source->reflector == NULL ? -ENOMEM : 0;
+    return 0;
 }
 
 struct ccm_watches *ccm_watches_new(struct ccm_host_services *services,
                                     struct ccm_registry *registry)
 {
     struct ccm_watches *watches = calloc(1, sizeof(*watches));
+    int r = 0;
 
     if (watches == NULL) {
         return NULL;
     }
     watches->services = services;
     watches->registry = registry;
-    for (size_t i = 0; i < CCM_ARRAY_LEN(sources); i++) {
-        watches->watches[i] = (struct source_watch){ .owner = watches, .kind = sources[i].kind };
-        if (wanted(registry, sources[i].kind) && prepare(watches, i) < 0) {
-            ccm_watches_free(watches);
-            return NULL;
-        }
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(typed); i++) {
+        r = add_all(watches, typed[i].kind);
+    }
+    if (r == 0) {
+        r = add_all(watches, CCM_KIND_RAW);
+    }
+    if (r < 0) {
+        ccm_watches_free(watches);
+        return NULL;
     }
     return watches;
 }
 
 int ccm_watches_start(struct ccm_watches *watches, struct ccm_error *err)
 {
-    for (size_t i = 0; i < CCM_ARRAY_LEN(sources); i++) {
-        struct ccm_reflector *reflector = watches->watches[i].reflector;
-        const int r = reflector == NULL ? 0 : ccm_reflector_start(reflector);
+    for (size_t i = 0; i < watches->len; i++) {
+        const int r = ccm_reflector_start(watches->items[i]->reflector);
 
         if (r < 0) {
             return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "%s: cannot start a thread",
-                                 sources[i].name);
+                                 watches->items[i]->name);
         }
     }
     return 0;
 }
 
-static int wait_one(struct ccm_watches *watches, size_t i)
+static int wait_one(struct ccm_watches *watches, const struct source *source)
 {
     struct ccm_reflector_status status;
     int r;
 
     for (;;) {
-        r = ccm_reflector_wait_synced(watches->watches[i].reflector,
-                                      ccm_clock_now_ms() + SYNC_REPORT_MS, &watches->stopped);
+        r = ccm_reflector_wait_synced(source->reflector, ccm_clock_now_ms() + SYNC_REPORT_MS,
+                                      &watches->stopped);
         if (r != -ETIMEDOUT) {
             return r;
         }
-        ccm_reflector_status(watches->watches[i].reflector, &status);
-        ccm_log_warn(&watch_log, "still waiting for the first list of %s: %s", sources[i].name,
+        ccm_reflector_status(source->reflector, &status);
+        ccm_log_warn(&watch_log, "still waiting for the first list of %s: %s", source->name,
                      status.error[0] == '\0' ? "no answer yet" : status.error);
     }
 }
 
 int ccm_watches_wait_synced(struct ccm_watches *watches, const struct ccm_plugin *desc)
 {
-    for (size_t i = 0; i < CCM_ARRAY_LEN(sources); i++) {
-        const int r = watches_kind(desc, sources[i].kind) ? wait_one(watches, i) : 0;
+    for (const struct ccm_watch *const *watch = desc->watches; *watch != NULL; watch++) {
+        const int r = wait_one(watches, find(watches, *watch));
 
         if (r < 0) {
             return r;
@@ -193,13 +380,21 @@ int ccm_watches_wait_synced(struct ccm_watches *watches, const struct ccm_plugin
     return 0;
 }
 
+bool ccm_watches_look(struct ccm_watches *watches, size_t index, struct ccm_watch_view *ret)
+{
+    if (index >= watches->len) {
+        return false;
+    }
+    ret->name = watches->items[index]->name;
+    ccm_reflector_status(watches->items[index]->reflector, &ret->status);
+    return true;
+}
+
 void ccm_watches_stop(struct ccm_watches *watches)
 {
     ccm_http_cancel(watches->services->http, &watches->stopped);
-    for (size_t i = 0; i < CCM_ARRAY_LEN(sources); i++) {
-        if (watches->watches[i].reflector != NULL) {
-            ccm_reflector_stop(watches->watches[i].reflector);
-        }
+    for (size_t i = 0; i < watches->len; i++) {
+        ccm_reflector_stop(watches->items[i]->reflector);
     }
 }
 
@@ -207,11 +402,11 @@ int ccm_watches_join(struct ccm_watches *watches, int64_t deadline_ms)
 {
     int result = 0;
 
-    for (size_t i = 0; i < CCM_ARRAY_LEN(sources); i++) {
-        struct ccm_reflector *reflector = watches->watches[i].reflector;
+    for (size_t i = 0; i < watches->len; i++) {
+        const struct source *source = watches->items[i];
 
-        if (reflector != NULL && ccm_reflector_join(reflector, deadline_ms) < 0) {
-            ccm_log_error(&watch_log, "%s: map() of a plugin hangs", sources[i].name);
+        if (ccm_reflector_join(source->reflector, deadline_ms) < 0) {
+            ccm_log_error(&watch_log, "%s: map() of a plugin hangs", source->name);
             result = -ETIMEDOUT;
         }
     }
@@ -223,9 +418,16 @@ void ccm_watches_free(struct ccm_watches *watches)
     if (watches == NULL) {
         return;
     }
-    for (size_t i = 0; i < CCM_ARRAY_LEN(sources); i++) {
-        ccm_reflector_free(watches->watches[i].reflector);
-        ccm_store_free(watches->watches[i].store);
+    /* Backwards: the slices' reflector may look at that of the Services. */
+    for (size_t i = watches->len; i > 0; i--) {
+        struct source *source = watches->items[i - 1];
+
+        ccm_reflector_free(source->reflector);
+        ccm_store_free(source->store);
+        free(source->path);
+        free(source);
     }
+    free(watches->items);
+    free(watches->raw);
     free(watches);
 }

@@ -12,11 +12,8 @@
 
 struct ccm_watches;
 
-/* Whether all that the plugin wants to watch can be watched. 0, or -ENOTSUP with err. */
-CCM_NODISCARD int ccm_watches_check(const struct ccm_plugin *desc, struct ccm_error *err);
-
 /*
- * Stores for all kinds that created plugins watch, entered into services->stores; nothing runs yet.
+ * Stores for all kinds that created plugins watch, entered into `services`; nothing runs yet.
  * Pointers are borrowed. NULL on ENOMEM.
  */
 struct ccm_watches *ccm_watches_new(struct ccm_host_services *services,
@@ -29,6 +26,15 @@ CCM_NODISCARD int ccm_watches_start(struct ccm_watches *watches, struct ccm_erro
  * stop(). */
 CCM_NODISCARD int ccm_watches_wait_synced(struct ccm_watches *watches,
                                           const struct ccm_plugin *desc);
+
+/* One cache, for people and monitors; the name is borrowed for the life of the watches. */
+struct ccm_watch_view {
+    const char *name;
+    struct ccm_reflector_status status;
+};
+
+/* Cache number `index`; false: there are fewer. After start(); any thread. */
+bool ccm_watches_look(struct ccm_watches *watches, size_t index, struct ccm_watch_view *ret);
 
 /* End the reflectors and everybody in wait_synced(). Returns at once; any thread. */
 void ccm_watches_stop(struct ccm_watches *watches);

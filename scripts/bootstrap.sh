@@ -4,6 +4,7 @@
 #   scripts/bootstrap.sh build   compiler, build tools, libraries
 #   scripts/bootstrap.sh test    build + what the tests and the demo run (python3, pytest, kubectl)
 #   scripts/bootstrap.sh check   test + analysers and sanitizer runtimes
+#   scripts/bootstrap.sh package build + what makes the Debian packages and the image
 #
 # Needs root or sudo only when something is missing.
 set -euo pipefail
@@ -11,26 +12,31 @@ set -euo pipefail
 build_packages=(gcc libc6-dev make cmake ninja-build pkg-config
     libcurl4-openssl-dev libcjson-dev libconfig-dev libssl-dev libmicrohttpd-dev libfyaml-dev uthash-dev
     libcmocka-dev zlib1g-dev python3)
-test_packages=(python3-pytest python3-yaml python3-kubernetes ca-certificates)
-check_packages=(clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libasan8 libtsan2 libubsan1)
+package_packages=(dpkg-dev file mmdebstrap umoci)
+test_packages=("${package_packages[@]}" python3-pytest python3-yaml python3-kubernetes ca-certificates curl)
+check_packages=(gcovr golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev bubblewrap prometheus
+    shellcheck mandoc systemd
+    clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libasan8 libtsan2 libubsan1)
 
 case "${1:-}" in
 build) wanted=("${build_packages[@]}") ;;
 test) wanted=("${build_packages[@]}" "${test_packages[@]}") ;;
+package) wanted=("${build_packages[@]}" "${package_packages[@]}") ;;
 check) wanted=("${build_packages[@]}" "${test_packages[@]}" "${check_packages[@]}") ;;
 *)
-    echo "usage: $0 build|test|check" >&2
+    echo "usage: $0 build|test|check|package" >&2
     exit 2
     ;;
 esac
 
 # A kubectl from elsewhere is as good as Debian's, and the two packages would claim the same file.
-if [ "$1" != build ] && ! command -v kubectl >/dev/null; then
+runs_tests=$([[ $1 == test || $1 == check ]] && echo yes || true)
+if [ "$runs_tests" ] && ! command -v kubectl >/dev/null; then
     wanted+=(kubernetes-client)
 fi
 
 # The official SDK clients run on any node from 18 on.
-if [ "$1" != build ] && ! command -v node >/dev/null; then
+if [ "$runs_tests" ] && ! command -v node >/dev/null; then
     wanted+=(nodejs npm)
 fi
 

@@ -111,7 +111,9 @@ bad_style '3: abort outside of core/main.c' '    abort();'
 bad_style '3: typedef of a struct' '    typedef struct x y;'
 bad_style '3: a tab' $'\tx++;'
 bad_style '3: line of more than 100 columns' "/* $(printf 'x%.0s' $(seq 95)) */"
+# shellcheck disable=SC2046 # one line per word
 bad_style '2: function of 81 lines' $(for _ in $(seq 81); do echo 'x++;'; done)
+# shellcheck disable=SC2046
 bad_style '1003: file of 1003 lines' $(for _ in $(seq 500); do echo $'}\n{'; done)
 bad_style '3: says that something is left to do' "    /* TO""DO later */"
 tree
@@ -143,6 +145,36 @@ expect 'symbols: function' 1 'function.so: exports' "$here/check-symbols.sh" "$s
 rm "$scratch/plugins/function.so"
 printf 'text' >"$scratch/plugins/text.so"
 expect 'symbols: no ELF file' 1 'text.so' "$here/check-symbols.sh" "$scratch/plugins"
+
+# system: copies of what there is, then one fault each. Faults of a tool that is missing cannot be found.
+system() {
+    root=$scratch/system
+    rm -rf "$root"
+    mkdir -p "$root/.ci"
+    cp -r "$here" "$root/scripts"
+    cp -r "$here/../etc" "$root/etc"
+    cp "$here/../.ci/run" "$root/.ci/run"
+}
+system
+expect 'system: good' 0 'ok' "$here/check-system.sh" "$root"
+if command -v shellcheck >/dev/null; then
+    system
+    printf 'local x\n' >>"$root/etc/debian/postinst"
+    expect 'system: script' 1 'postinst' "$here/check-system.sh" "$root"
+fi
+if command -v mandoc >/dev/null; then
+    system
+    printf '.Nonsense\n' >>"$root/etc/man/ccmd.8"
+    expect 'system: page' 1 'unknown macro' "$here/check-system.sh" "$root"
+fi
+if command -v systemd-analyze >/dev/null; then
+    system
+    sed -i 's/^Restart=on-failure/Restart=perhaps/' "$root/etc/systemd/ccmd.service"
+    expect 'system: unit' 1 'systemd-analyze verify' "$here/check-system.sh" "$root"
+    system
+    sed -i '/^Protect\|^Private\|^Restrict\|^DynamicUser/d' "$root/etc/systemd/ccmd.service"
+    expect 'system: exposed unit' 1 'rates it above' "$here/check-system.sh" "$root"
+fi
 
 [ $failed -eq 0 ] && echo "check-selftest: $cases cases, ok"
 exit $failed

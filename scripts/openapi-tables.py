@@ -15,6 +15,24 @@ import sys
 LEGACY = {"OwnerAccount", "OwnerId", "ResourceOwnerAccount", "ResourceOwnerId"}
 PRODUCTS = ("slb", "nlb", "vpc", "ecs", "sts", "cas")
 
+_ACL = {"AclId": "string", "RegionId": "string"}
+# Actions that SOURCE lacks, from the public reference of the API: (product, name) -> (request, answer, rules).
+EXTRA = {
+    ("slb", "AddAccessControlListEntry"): (
+        {**_ACL, "AclEntrys": "string"}, {"RequestId": "string"}, {"required": ["RegionId", "AclId", "AclEntrys"]}),
+    ("slb", "RemoveAccessControlListEntry"): (
+        {**_ACL, "AclEntrys": "string"}, {"RequestId": "string"}, {"required": ["RegionId", "AclId", "AclEntrys"]}),
+    ("slb", "DescribeAccessControlListAttribute"): (
+        {**_ACL, "AclEntryComment": "string", "Page": "number", "PageSize": "number"},
+        {"AclId": "string", "AclName": "string", "AddressIPVersion": "string", "ResourceGroupId": "string",
+         "RequestId": "string", "TotalAclEntry": "number",
+         "AclEntrys": {"AclEntry": [{"AclEntryIP": "string", "AclEntryComment": "string"}]},
+         "RelatedListeners": {"RelatedListener": [{"LoadBalancerId": "string", "ListenerPort": "number",
+                                                   "Protocol": "string", "AclType": "string"}]},
+         "Tags": {"Tag": [{"TagKey": "string", "TagValue": "string"}]}},
+        {"required": ["RegionId", "AclId"], "ranges": {"PageSize": {"range": [1, 50]}, "Page": {"range": [1, None]}}}),
+}
+
 
 def parameters(spec, prefix=""):
     """Flat name -> type."""
@@ -74,8 +92,12 @@ def main(source, target):
     for product in PRODUCTS:
         table = load(product)
         actions = {}
-        for name, spec in sorted(table["actions"].items()):
-            said = limits.get(product, {}).get(name, {})
+        known, said_of = dict(table["actions"]), dict(limits.get(product, {}))
+        for (whose, name), (request, response, rules) in EXTRA.items():
+            if whose == product and name not in known:
+                known[name], said_of[name] = {"request": request, "response": response}, rules
+        for name, spec in sorted(known.items()):
+            said = said_of.get(name, {})
             actions[name] = {
                 "parameters": {
                     flat: {"type": kind, **rule(said, flat)}

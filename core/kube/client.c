@@ -1,6 +1,7 @@
 #include "kube/client.h"
 
 #include "kube/auth.h"
+#include "kube/measure.h"
 #include "kube/token.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -9,6 +10,7 @@
 #include "util/parse.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define SERVICE_ACCOUNT   "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -22,6 +24,8 @@ struct ccm_kube_client {
     struct ccm_tls tls;
     char *origin; /* server without its path */
     struct ccm_kube_token token;
+    const struct ccm_gate *gate; /* of changes; does not change */
+    struct ccm_metrics *metrics; /* does not change */
 };
 
 static bool is_local(const char *origin)
@@ -106,15 +110,27 @@ struct ccm_http *ccm_kube_client_http(const struct ccm_kube_client *client)
     return client->http;
 }
 
+void ccm_kube_client_set_gate(struct ccm_kube_client *client, const struct ccm_gate *gate)
+{
+    client->gate = gate;
+}
+
+void ccm_kube_client_set_metrics(struct ccm_kube_client *client, struct ccm_metrics *metrics)
+{
+    client->metrics = metrics;
+}
+
 /* Keeps the answers that are errors away from the caller's on_head: one of them may be repeated. */
 struct head_filter {
     const struct ccm_kube_call *call;
+    struct ccm_kube_measure *measure; /* of a stream ends with its head */
 };
 
 static int filter_head(void *arg, uint32_t status)
 {
     const struct head_filter *filter = arg;
 
+    ccm_kube_measure_end(filter->measure, status);
     if (status / 100 != 2 || filter->call->on_head == NULL) {
         return 0;
     }
@@ -137,7 +153,10 @@ static int send_once(struct ccm_kube_client *client, const struct ccm_kube_call 
     char *type = ccm_text_format(
         "Content-Type: %s", call->content_type == NULL ? "application/json" : call->content_type);
     const char *headers[] = { "Accept: application/json", call->body == NULL ? NULL : type, NULL };
-    struct head_filter filter = { .call = call };
+    struct ccm_kube_measure measure =
+        ccm_kube_measure_begin(client->metrics, strstr(client->origin, "://") + 3, call->method);
+    struct head_filter filter = { .call = call, .measure = &measure };
+    const bool reads = ccm_text_equal(call->method, "GET");
 
     if (url == NULL || type == NULL) {
         return ccm_error_nomem(err);
@@ -152,17 +171,21 @@ static int send_once(struct ccm_kube_client *client, const struct ccm_kube_call 
         .body_len = call->body == NULL ? 0 : strlen(call->body),
         .tls = &client->tls,
         .http2 = true,
-        .repeatable = ccm_text_equal(call->method, "GET"),
+        .repeatable = reads,
         .deadline_ms = call->deadline_ms,
         .idle_ms = call->idle_ms,
         .max_body = call->max_body,
         .cancel = call->cancel,
+        .gate = reads || call->ungated ? NULL : client->gate,
         .on_chunk = call->on_chunk == NULL ? NULL : filter_chunk,
         .on_head = call->on_chunk == NULL ? NULL : filter_head,
         .arg = &filter,
     };
     const int r = ccm_http_do(client->http, &exchange, ret, NULL, err);
 
+    if (r != -ECANCELED) { /* that says nothing about the server */
+        ccm_kube_measure_end(&measure, r < 0 ? 0 : (uint32_t)(*ret)->status);
+    }
     if (r < 0 && err != NULL && err->kind == CCM_ERROR_TRANSIENT) {
         char cause[CCM_ERROR_MESSAGE_MAX - 32];
 

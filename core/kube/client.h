@@ -7,6 +7,7 @@
 #define CCM_KUBE_CLIENT_H
 
 #include "net/http.h"
+#include "util/metrics.h"
 
 struct ccm_kube_client;
 
@@ -30,6 +31,13 @@ const char *ccm_kube_client_server(const struct ccm_kube_client *client);
 /* The engine it was made with, borrowed: for ccm_http_cancel(). */
 struct ccm_http *ccm_kube_client_http(const struct ccm_kube_client *client);
 
+/* Let changes (all methods but GET) pass this gate only: borrowed, NULL = none. Before anybody else
+ * uses the client. */
+void ccm_kube_client_set_gate(struct ccm_kube_client *client, const struct ccm_gate *gate);
+
+/* Count the requests: borrowed, NULL = nothing is counted. Before anybody else uses the client. */
+void ccm_kube_client_set_metrics(struct ccm_kube_client *client, struct ccm_metrics *metrics);
+
 struct ccm_kube_call {
     const char *method;
     const char *path;         /* "/api/v1/services?limit=500", already escaped */
@@ -38,6 +46,7 @@ struct ccm_kube_call {
     int64_t deadline_ms;      /* as in ccm_exchange */
     size_t max_body;          /* 0 = 4 MiB */
     const struct ccm_cancel *cancel;
+    bool ungated; /* a change that does not ask the gate, see ccm_kube_client_set_gate() */
 
     /* Stream (list and watch): as in ccm_exchange, but on_head sees 2xx only: any other status is
      * the error of the call. */

@@ -101,6 +101,8 @@ static void decode_scalars(struct ccm_builder *b, const cJSON *spec, struct ccm_
     service->cluster_ip = ccm_builder_text(b, ccm_json_text(spec, "clusterIP"));
     service->health_check_node_port = ccm_json_i64(spec, "healthCheckNodePort", 0);
     service->allocate_node_ports = ccm_json_bool(spec, "allocateLoadBalancerNodePorts", true);
+    service->session_affinity_timeout_s = ccm_json_i64(
+        ccm_json_get(ccm_json_get(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds", 0);
     service->publish_not_ready_addresses = ccm_json_bool(spec, "publishNotReadyAddresses", false);
 }
 

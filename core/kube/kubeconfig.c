@@ -488,6 +488,13 @@ int ccm_kube_auth_read(const char *path, struct ccm_kube_auth *ret, struct ccm_e
     if (ccm_secret_text(&text)[strspn(ccm_secret_text(&text), " \t\r\n")] == '\0') {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s: is empty", path);
     }
+    /* The parser loops for ever over some characters that YAML forbids. */
+    if (ccm_text_printable(ccm_secret_text(&text), strlen(ccm_secret_text(&text))) !=
+        strlen(ccm_secret_text(&text))) {
+        return ccm_error_set(
+            err, -EINVAL, CCM_ERROR_TERMINAL,
+            "%s: is no text: it has control characters, or bytes that are no UTF-8", path);
+    }
     fy_diag_cfg_default(&diag_config);
     diag_config.output_fn = discard;
     diag = fy_diag_create(&diag_config);

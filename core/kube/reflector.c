@@ -12,6 +12,7 @@
 #define MAX_FETCHES   64
 #define WAIT_SLICE_MS 100
 #define JOIN_SLICE_MS 60000
+#define SLACK_MS      300000 /* longest for what comes in one piece, change functions included */
 
 const struct ccm_log ccm_reflector_log = { .part = "reflector" };
 
@@ -123,11 +124,20 @@ bool ccm_reflector_stopping(struct ccm_reflector *r)
     return stopping;
 }
 
+/* The thread is about to wait, at most until then, and to work on what comes. */
+static void note_due(struct ccm_reflector *r, int64_t until_ms)
+{
+    lock(r);
+    r->status.due_ms = until_ms + SLACK_MS;
+    unlock(r);
+}
+
 /* Wait before the next attempt, or until stopped. */
 static void rest(struct ccm_reflector *r, int64_t ms)
 {
     const int64_t deadline = ccm_clock_now_ms() + ms;
 
+    note_due(r, deadline);
     lock(r);
     while (!r->stopping && ccm_clock_now_ms() < deadline) {
         (void)ccm_clock_cond_wait(&r->changed, &r->lock, deadline); /* the loop looks again */
@@ -135,13 +145,26 @@ static void rest(struct ccm_reflector *r, int64_t ms)
     unlock(r);
 }
 
+/* Until the one that this one builds on has its first list. */
+static void await_other(struct ccm_reflector *r)
+{
+    struct ccm_reflector *other = r->config.after;
+    int state = other == NULL ? 0 : -ETIMEDOUT;
+
+    while (state == -ETIMEDOUT && !ccm_reflector_stopping(r)) {
+        state = ccm_reflector_wait_synced(other, ccm_clock_now_ms() + WAIT_SLICE_MS, NULL);
+    }
+}
+
 static void thread_main(void *arg)
 {
     struct ccm_reflector *r = arg;
 
+    await_other(r);
     while (!ccm_reflector_stopping(r)) {
         struct ccm_reflector_end end = { .err = CCM_ERROR_INIT };
 
+        note_due(r, ccm_clock_now_ms());
         if (r->listed || r->streaming) {
             ccm_reflector_watch(r, !r->listed, &end);
         } else {
@@ -204,6 +227,7 @@ int ccm_reflector_fetch(struct ccm_reflector *r, const char *label_selector)
     int result = 0;
 
     lock(r);
+    r->asked++;
     if (ccm_strmap_len(r->fetches) < MAX_FETCHES) {
         result = ccm_strmap_set(r->fetches, label_selector, NULL);
     } else {
@@ -211,6 +235,25 @@ int ccm_reflector_fetch(struct ccm_reflector *r, const char *label_selector)
     }
     unlock(r);
     ccm_stream_wake(r->main);
+    return result;
+}
+
+int ccm_reflector_wait_fetched(struct ccm_reflector *r, int64_t deadline_ms)
+{
+    int result = 0;
+
+    lock(r);
+
+    const uint64_t asked = r->asked;
+
+    while (result == 0 && r->served < asked) {
+        if (!r->status.synced || r->status.failures > 0 || r->stopping) {
+            result = -EAGAIN;
+        } else {
+            result = ccm_clock_cond_wait(&r->changed, &r->lock, deadline_ms);
+        }
+    }
+    unlock(r);
     return result;
 }
 
@@ -239,6 +282,15 @@ void ccm_reflector_note_event(struct ccm_reflector *r)
     unlock(r);
 }
 
+/* Nothing that was asked for waits, and none of it is under way. */
+static void note_served_locked(struct ccm_reflector *r)
+{
+    if (ccm_strmap_len(r->fetches) == 0 && !r->relist) {
+        r->served = r->asked;
+        (void)pthread_cond_broadcast(&r->changed); /* cannot fail on an initialised condition */
+    }
+}
+
 void ccm_reflector_commit(struct ccm_reflector *r, struct ccm_stage **stage, const char *version,
                           const char *how, int64_t started_ms)
 {
@@ -259,6 +311,7 @@ void ccm_reflector_commit(struct ccm_reflector *r, struct ccm_stage **stage, con
     r->status.streaming = r->streaming;
     r->status.lists++;
     r->status.failures = 0;
+    note_served_locked(r);
     r->status.last_event_ms = now;
     (void)pthread_cond_broadcast(&r->changed); /* cannot fail on an initialised condition */
     unlock(r);
@@ -300,6 +353,7 @@ static void take_wishes(struct ccm_reflector *r, bool *ret_recheck, bool *ret_re
     void *cursor = NULL;
 
     lock(r);
+    note_served_locked(r);
     *ret_recheck = r->recheck;
     r->recheck = false;
     if (ccm_strmap_next(r->fetches, &cursor, &selector, NULL)) {
@@ -392,6 +446,9 @@ int ccm_reflector_pump(struct ccm_reflector_pump *p, const char *path)
         const uint64_t before = p->pieces;
         const char *data;
         size_t len;
+
+        note_due(p->reflector, deadline);
+
         const int got = ccm_stream_read(p->stream, deadline, &data, &len, p->err);
 
         if (got == 1) {

@@ -50,6 +50,8 @@ struct ccm_reflector_config {
     /* Whether the object is of interest; one that is not counts as absent. NULL = all are. Runs in
      * the reflector's thread, must not block. */
     bool (*keep)(void *arg, const struct ccm_object *object);
+    /* Begin when this one has its first list, because `keep` asks its store. NULL = at once. */
+    struct ccm_reflector *after;
     /* In the reflector's thread, in order, after the store holds the change. Must not block. May be
      * NULL. */
     ccm_change_fn change;
@@ -90,6 +92,10 @@ CCM_NODISCARD int ccm_reflector_wait_synced(struct ccm_reflector *reflector, int
  * -ENOMEM: not queued. recheck: drop what is no longer kept.
  */
 CCM_NODISCARD int ccm_reflector_fetch(struct ccm_reflector *reflector, const char *label_selector);
+/* Wait until all that was asked for by fetch() so far is in the store. 0; -ETIMEDOUT at the
+ * monotonic time deadline_ms; -EAGAIN at once when there is no first list yet, or no connection at
+ * the moment: it comes with them. Not from the thread of this reflector. */
+CCM_NODISCARD int ccm_reflector_wait_fetched(struct ccm_reflector *reflector, int64_t deadline_ms);
 void ccm_reflector_recheck(struct ccm_reflector *reflector);
 
 struct ccm_reflector_status {
@@ -100,6 +106,8 @@ struct ccm_reflector_status {
     uint64_t events;       /* of watches, bookmarks included */
     uint64_t failures;     /* in a row; 0 = working */
     int64_t last_event_ms; /* monotonic; of the last event or list, 0 = none yet */
+    int64_t due_ms;        /* monotonic; the thread shows up again by then, or it hangs, such as in
+                              a change function; 0 = it does not run */
     char error[256];       /* the last failure, also when it is over; "" = none */
 };
 

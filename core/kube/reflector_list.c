@@ -145,12 +145,26 @@ static int on_metadata(struct page *page, const char *text, size_t len)
                : 0;
 }
 
+/* Elements of a list do not say what they are; the list does: "DeploymentList". */
+static void learn_kind(struct ccm_reflector *r, const char *name, size_t len)
+{
+    if (r->config.kind.kind == CCM_KIND_RAW && r->config.kind.kind_name == NULL &&
+        len < sizeof(r->kind_name)) {
+        memcpy(r->kind_name, name, len);
+        r->kind_name[len] = '\0';
+        r->config.kind.kind_name = r->kind_name;
+    }
+}
+
 static int on_member(void *arg, const char *name, const char *text, size_t len)
 {
     struct page *page = arg;
 
     if (strcmp(name, "kind") == 0) {
         page->is_list = len > 5 && memcmp(text + len - 5, "List\"", 5) == 0;
+        if (page->is_list) {
+            learn_kind(page->pump.reflector, text + 1, len - 6);
+        }
     } else if (strcmp(name, "metadata") == 0) {
         return on_metadata(page, text, len);
     } else if (strcmp(name, "items") == 0) {

@@ -26,8 +26,9 @@ struct ccm_reflector {
     bool streaming; /* ask for streaming lists */
     struct ccm_buf version;
     uint64_t random;
-    unsigned failures; /* in a row, without any progress in between; so are the others */
-    unsigned stale;    /* 410 */
+    char kind_name[64]; /* of raw objects, once a list has told it */
+    unsigned failures;  /* in a row, without any progress in between; so are the others */
+    unsigned stale;     /* 410 */
     unsigned silent;
     unsigned broken;   /* could not be read */
     unsigned rejected; /* watch refused with a status */
@@ -38,6 +39,8 @@ struct ccm_reflector {
     bool recheck;
     bool relist;                /* too many fetches */
     struct ccm_strmap *fetches; /* waiting selectors */
+    uint64_t asked;             /* calls of fetch(), and ... */
+    uint64_t served;            /* ... how many of them are in the store */
     struct ccm_reflector_status status;
 };
 

@@ -139,7 +139,16 @@ static bool take_submitted(struct ccm_http *http, bool *ret_stopping)
 
 static bool is_cancelled(const struct ccm_exchange *exchange)
 {
-    return exchange->cancel != NULL && atomic_load(&exchange->cancel->cancelled);
+    return (exchange->cancel != NULL && atomic_load(&exchange->cancel->cancelled)) ||
+           !ccm_gate_is_open(exchange->gate);
+}
+
+/* When the gate may close: it is looked at again then, and has mostly been moved on. */
+static int64_t gate_wait(const struct ccm_exchange *exchange)
+{
+    const int64_t until = exchange->gate == NULL ? CCM_GATE_ALWAYS : ccm_gate_until(exchange->gate);
+
+    return until == CCM_GATE_ALWAYS ? MAX_WAIT_MS : until - ccm_clock_boot_ms();
 }
 
 /* End what is cancelled or out of time; returns how long the poll may last. */
@@ -159,11 +168,14 @@ static int sweep(struct ccm_http *http, bool stopping)
         } else if (due <= now) {
             ccm_http_ticket_expire(ticket);
             end_running(http, ticket);
-        } else if (due - now < wait) {
-            wait = due - now;
+        } else {
+            const int64_t gate = gate_wait(ticket->exchange);
+
+            wait = due - now < wait ? due - now : wait;
+            wait = gate < wait ? gate : wait;
         }
     }
-    return (int)wait;
+    return wait > 0 ? (int)wait : 0;
 }
 
 /* The same handle again; curl picks another connection, as it has closed the dead one. */

@@ -14,6 +14,7 @@
 #include "ccm/host.h"
 #include "util/attr.h"
 #include "util/cancel.h"
+#include "util/gate.h"
 #include "util/secret.h"
 
 #include <stdbool.h>
@@ -58,6 +59,9 @@ struct ccm_exchange {
     int64_t idle_ms;     /* streams: most time without a byte, 0 = no limit */
     size_t max_body;     /* 0 = 4 MiB; streams: not limited */
     const struct ccm_cancel *cancel; /* NULL = only ccm_http_stop() cancels */
+    /* What is not to be sent, nor waited for, once it is closed: looked at when the connection
+     * stands and the next thing is to send. Closed = cancelled. NULL = none. */
+    const struct ccm_gate *gate;
 
     /* Stream: chunks go here instead of into the response. */
     ccm_http_chunk_fn on_chunk;

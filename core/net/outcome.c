@@ -137,8 +137,8 @@ bool ccm_http_ticket_again(struct ccm_http_ticket *ticket, CURLcode code)
                      code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE;
     const bool sent = ccm_http_ticket_phase(ticket) == CCM_HTTP_MAYBE_RUN;
 
-    if (!cut || ticket->second || ticket->head_in || ticket->callback_error < 0 ||
-        (sent && !ticket->exchange->repeatable)) {
+    if (!cut || ticket->shut_out || ticket->second || ticket->head_in ||
+        ticket->callback_error < 0 || (sent && !ticket->exchange->repeatable)) {
         return false;
     }
     ticket->second = true;
@@ -151,7 +151,9 @@ bool ccm_http_ticket_again(struct ccm_http_ticket *ticket, CURLcode code)
 
 void ccm_http_ticket_complete(struct ccm_http_ticket *ticket, CURLcode code)
 {
-    if (ticket->callback_error < 0) {
+    if (ticket->shut_out) {
+        ccm_http_ticket_cancel(ticket);
+    } else if (ticket->callback_error < 0) {
         fail_callback(ticket);
     } else if (code != CURLE_OK) {
         fail_curl(ticket, code);
@@ -201,7 +203,11 @@ void ccm_http_ticket_expire(struct ccm_http_ticket *ticket)
 
 void ccm_http_ticket_cancel(struct ccm_http_ticket *ticket)
 {
+    const char *why = ccm_gate_is_open(ticket->exchange->gate)
+                          ? "given up before the answer came"
+                          : "this instance does not lead and may change nothing";
+
     ticket->phase = ccm_http_ticket_phase(ticket);
-    ticket->result = ccm_error_set(&ticket->err, -ECANCELED, CCM_ERROR_CANCELLED,
-                                   "%s: given up before the answer came", ticket->origin);
+    ticket->result =
+        ccm_error_set(&ticket->err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: %s", ticket->origin, why);
 }

@@ -41,6 +41,10 @@ static int on_ready(void *arg, char *peer_ip CCM_UNUSED, char *own_ip CCM_UNUSED
         ticket->repeat_refused = true;
         return CURL_PREREQFUNC_ABORT;
     }
+    if (!ccm_gate_is_open(ticket->exchange->gate)) {
+        ticket->shut_out = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
     ticket->attempted = true;
     return CURL_PREREQFUNC_OK;
 }
@@ -220,6 +224,10 @@ static bool set_trust(const struct ccm_tls *tls, CURL *easy)
         SET(CURLOPT_CAINFO_BLOB, &blob);
     } else {
         SET(CURLOPT_CAINFO, tls->ca_file);
+#if LIBCURL_VERSION_NUM >= 0x075700
+        /* It would remember the file for a day, and distrust a renewed authority that long. */
+        SET(CURLOPT_CA_CACHE_TIMEOUT, 0L);
+#endif
     }
     return !failed;
 }

@@ -29,6 +29,7 @@ struct ccm_http_ticket {
 
     bool attempted;      /* the request was about to be sent, once at least */
     bool repeat_refused; /* curl wanted to send it once more */
+    bool shut_out;       /* the gate was closed when it was to be sent */
     bool second;         /* this is the second attempt of the engine */
     bool first_sent;     /* and of the first, bytes had left */
     int callback_error;  /* what a callback ended the exchange with */

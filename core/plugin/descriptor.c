@@ -12,11 +12,11 @@
 #define MAX_OPTIONS 256
 #define MAX_WATCHES 32
 
-#define KNOWN_FLAGS CCM_PLUGIN_SERIAL
+#define KNOWN_FLAGS (CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS)
 
-static_assert(sizeof(void *) != 8 || CCM_PLUGIN_SIZE_1_0 == 112, "ABI 1.0 is frozen");
+static_assert(sizeof(void *) != 8 || CCM_PLUGIN_SIZE_1_0 == 120, "ABI 1.0 is frozen");
 static_assert(sizeof(void *) != 8 || CCM_OPTION_SIZE_1_0 == 80, "ABI 1.0 is frozen");
-static_assert(sizeof(void *) != 8 || CCM_WATCH_SIZE_1_0 == 40, "ABI 1.0 is frozen");
+static_assert(sizeof(void *) != 8 || CCM_WATCH_SIZE_1_0 == 48, "ABI 1.0 is frozen");
 
 const char *ccm_descriptor_kind_name(uint64_t kind)
 {
@@ -146,6 +146,10 @@ static int check_watch(const struct ccm_watch *watch, size_t index, struct ccm_e
 {
     if (watch->map == NULL) {
         return refuse_watch(err, index, "lacks .map");
+    }
+    if ((watch->flags & ~CCM_WATCH_ALL_SLICES) != 0) {
+        return refuse_watch(err, index,
+                            "its flags are not known to this ccmd: it needs a newer one");
     }
     if (watch->kind == CCM_KIND_POD) {
         return refuse_watch(err, index, "Pods cannot be watched");

@@ -11,9 +11,9 @@
 #include "util/attr.h"
 
 /* Sizes of ABI 1.0, frozen: less is no plugin of major 1. */
-#define CCM_PLUGIN_SIZE_1_0 (offsetof(struct ccm_plugin, lint) + sizeof(void (*)(void)))
+#define CCM_PLUGIN_SIZE_1_0 (offsetof(struct ccm_plugin, batch_wait_ms) + sizeof(uint64_t))
 #define CCM_OPTION_SIZE_1_0 (offsetof(struct ccm_option, help) + sizeof(const char *))
-#define CCM_WATCH_SIZE_1_0  (offsetof(struct ccm_watch, map) + sizeof(void (*)(void)))
+#define CCM_WATCH_SIZE_1_0  (offsetof(struct ccm_watch, flags) + sizeof(uint64_t))
 
 struct ccm_descriptor {
     struct ccm_plugin plugin; /* struct_size is the plugin's own; version and summary never NULL */

@@ -57,6 +57,9 @@ static void print_option(FILE *out, const struct ccm_option *option)
         (void)fputs(", default ", out);
         print_text(out, option->fallback);
     }
+    if ((option->flags & CCM_OPTION_LIVE) != 0) {
+        (void)fputs(", taken over without a restart", out);
+    }
     (void)fputs("\n        ", out);
     print_text(out, option->help);
     (void)fputc('\n', out);

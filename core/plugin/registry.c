@@ -183,17 +183,6 @@ int ccm_registry_load(struct ccm_registry *registry, const char *name, const cha
     return 0;
 }
 
-void ccm_registry_refuse(struct ccm_registry *registry, struct ccm_plugin_entry *entry,
-                         const struct ccm_error *reason)
-{
-    struct ccm_error err = *reason;
-    struct slot *slot = slot_of(entry);
-
-    (void)ccm_error_wrap(&err, 0, "%s", slot->loaded->path); /* only the text is wanted */
-    log_failure(slot, "refused", &err);
-    set_state(registry, slot, CCM_PLUGIN_STATE_FAILED, &err);
-}
-
 size_t ccm_registry_len(const struct ccm_registry *registry)
 {
     return registry->len;

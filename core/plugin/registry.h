@@ -54,10 +54,6 @@ void ccm_registry_freep(struct ccm_registry **registry);
 int ccm_registry_load(struct ccm_registry *registry, const char *name, const char *file,
                       const char *plugin_dir, bool critical, struct ccm_plugin_entry **ret);
 
-/* loaded -> failed, for a reason that the loader does not know of. */
-void ccm_registry_refuse(struct ccm_registry *registry, struct ccm_plugin_entry *entry,
-                         const struct ccm_error *reason);
-
 size_t ccm_registry_len(const struct ccm_registry *registry);
 struct ccm_plugin_entry *ccm_registry_at(struct ccm_registry *registry, size_t index);
 

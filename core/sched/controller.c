@@ -1,6 +1,7 @@
 #include "sched/controller.h"
 
-#include "sched/watchdog.h"
+#include "sched/measure.h"
+#include "sched/verdict.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -21,25 +22,15 @@
 /* A worker without work looks around this often; nothing depends on it. */
 #define IDLE_MS 60000
 
-static const char *const kind_names[CCM_BACKOFF_KINDS] = {
-    [CCM_ERROR_NONE] = "unnamed error",
-    [CCM_ERROR_TRANSIENT] = "transient",
-    [CCM_ERROR_THROTTLED] = "throttled",
-    [CCM_ERROR_CONFLICT] = "conflict",
-    [CCM_ERROR_NOT_FOUND] = "not found",
-    [CCM_ERROR_AUTH] = "auth",
-    [CCM_ERROR_TERMINAL] = "terminal",
-    [CCM_ERROR_CANCELLED] = "cancelled",
-    [CCM_ERROR_BUG] = "bug",
-};
-
 struct worker {
+    struct ccm_cancel cancel; /* first: core of a request points to it, and so to the worker */
     struct ccm_controller *controller;
     pthread_t thread;
-    struct ccm_cancel cancel;
     struct ccm_watchdog_slot slot;
     struct ccm_queue_item *items; /* batch_max of each */
     const char **keys;
+    struct ccm_verdicts verdicts;
+    bool has_verdicts;
 };
 
 struct ccm_controller {
@@ -51,6 +42,7 @@ struct ccm_controller {
     struct ccm_watchdog dog;
     bool has_dog;
     atomic_uint_fast64_t next_id;
+    atomic_uint timeout_ms; /* counts instead of the one in options */
     atomic_bool stopping;
 
     pthread_mutex_t lock; /* guards what follows; leaf */
@@ -93,97 +85,152 @@ static void describe(char *what, size_t size, const struct ccm_queue_item *items
     }
 }
 
-/* The error as it is counted: see the head of controller.h. */
-static void classify(struct ccm_controller *controller, int result, struct ccm_error *err)
+/* How the keys of one call end, for the counters. */
+struct tally {
+    uint64_t succeeded;
+    uint64_t requeued;
+    uint64_t failed[CCM_BACKOFF_KINDS];
+};
+
+/* The keys without a verdict of their own, which share what the call returned. */
+struct rest {
+    const struct ccm_queue_item *first;
+    size_t count;
+    int64_t longest_ms; /* wait of any of them */
+};
+
+static bool is_stopping(struct ccm_controller *controller)
 {
-    if (result > 0) {
-        (void)ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, /* the caller has its verdict */
-                            "reconcile returned %d, which means nothing", result);
-    } else if (err->kind == CCM_ERROR_CANCELLED) {
-        err->kind = atomic_load(&controller->stopping) ? CCM_ERROR_CANCELLED : CCM_ERROR_TRANSIENT;
-    } else if (err->kind == CCM_ERROR_NONE || err->kind >= CCM_BACKOFF_KINDS) {
-        err->kind = CCM_ERROR_TRANSIENT;
-    }
-    if (err->message[0] == '\0') {
-        (void)snprintf(err->message, sizeof(err->message), "failed with code %d and no message",
-                       result); /* short enough */
+    return atomic_load(&controller->stopping);
+}
+
+static void tell_settled(struct ccm_controller *controller, const char *key,
+                         const struct ccm_error *err, int64_t next_ms)
+{
+    if (controller->options.settled != NULL) {
+        controller->options.settled(controller->options.settled_arg, key, err, next_ms);
     }
 }
 
-static enum ccm_log_level level_of(uint64_t kind)
+static int64_t cut_delay(uint64_t ms)
 {
-    switch (kind) {
-    case CCM_ERROR_AUTH:
-    case CCM_ERROR_TERMINAL:
-    case CCM_ERROR_BUG:
-        return CCM_LOG_ERROR;
-    case CCM_ERROR_CANCELLED:
-        return CCM_LOG_INFO;
-    default:
-        return CCM_LOG_WARN;
-    }
+    return ms < (uint64_t)CCM_QUEUE_DELAY_MAX_MS ? (int64_t)ms : CCM_QUEUE_DELAY_MAX_MS;
 }
 
-static void log_failure(const struct ccm_controller *controller,
-                        const struct ccm_watchdog_slot *call, const struct ccm_error *err,
-                        int64_t retry_ms)
-{
-    const struct ccm_log log = { .part = controller->name, .object = call->what };
-    /* Most messages say it themselves. */
-    const bool has_id = err->request_id[0] != '\0' && strstr(err->message, err->request_id) == NULL;
-    char retry[48] = "no retry: stopping";
-
-    if (!atomic_load(&controller->stopping)) {
-        (void)snprintf(retry, sizeof(retry), "retry in %" PRId64 " ms", retry_ms); /* fits */
-    }
-    CCM_LOG_AT(&log, level_of(err->kind), "%s: %s: %s%s%s%s; %s", call->id, kind_names[err->kind],
-               err->message, has_id ? " (request " : "", has_id ? err->request_id : "",
-               has_id ? ")" : "", retry);
-}
-
-/* Failure: each key waits for itself; the log names the longest wait. */
-static void settle_failure(struct worker *worker, size_t count, struct ccm_error *err)
-{
-    struct ccm_controller *controller = worker->controller;
-    int64_t longest = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const int64_t delay_ms = ccm_queue_add_rate_limited(controller->queue, worker->items[i].key,
-                                                            worker->items[i].lane, err);
-
-        longest = delay_ms > longest ? delay_ms : longest;
-    }
-    log_failure(controller, &worker->slot, err, longest);
-}
-
-static void settle_success(struct worker *worker, size_t count, const struct ccm_result *result)
+/* latest_ms: not to come back later than that; 0 = as its failures say. */
+static int64_t settle_failure(struct worker *worker, const struct ccm_queue_item *item,
+                              const struct ccm_error *err, int64_t latest_ms, struct tally *tally)
 {
     struct ccm_queue *queue = worker->controller->queue;
-    const int64_t after_ms = result->requeue_after_ms < (uint64_t)CCM_QUEUE_DELAY_MAX_MS
-                                 ? (int64_t)result->requeue_after_ms
-                                 : CCM_QUEUE_DELAY_MAX_MS;
+    int64_t delay_ms = ccm_queue_add_rate_limited(queue, item->key, item->lane, err);
 
+    if (latest_ms > 0 && latest_ms < delay_ms) {
+        ccm_queue_requeue_after(queue, item->key, item->lane, latest_ms);
+        delay_ms = latest_ms;
+    }
+    tally->failed[err->kind]++;
+    tell_settled(worker->controller, item->key, err, delay_ms);
+    return delay_ms;
+}
+
+static void settle_success(struct worker *worker, const struct ccm_queue_item *item,
+                           uint64_t requeue_after_ms, struct tally *tally)
+{
+    struct ccm_queue *queue = worker->controller->queue;
+    const int64_t after_ms = cut_delay(requeue_after_ms);
+
+    ccm_queue_forget(queue, item->key);
+    if (after_ms > 0) {
+        tally->requeued++;
+        ccm_queue_requeue_after(queue, item->key, item->lane, after_ms);
+    } else {
+        tally->succeeded++;
+    }
+    tell_settled(worker->controller, item->key, NULL, after_ms);
+}
+
+static void log_failure(struct worker *worker, const char *what, const struct ccm_error *err,
+                        int64_t retry_ms)
+{
+    struct ccm_controller *controller = worker->controller;
+
+    ccm_verdict_log(controller->name, worker->slot.id, what, err,
+                    is_stopping(controller) ? -1 : retry_ms);
+}
+
+/* One key that settle() was told about. */
+static void settle_told(struct worker *worker, size_t i, struct tally *tally)
+{
+    const struct ccm_queue_item *item = &worker->items[i];
+    const struct ccm_verdict *verdict = &worker->verdicts.items[i];
+    struct ccm_error *err = &worker->verdicts.errors[i];
+
+    if (!verdict->failed) {
+        settle_success(worker, item, verdict->requeue_after_ms, tally);
+        return;
+    }
+    ccm_verdict_classify(err, -EIO, is_stopping(worker->controller));
+    log_failure(worker, item->key, err,
+                settle_failure(worker, item, err, cut_delay(verdict->requeue_after_ms), tally));
+}
+
+/* Each key waits for itself; what a call says about several keys is one line of the log, which
+ * names the longest wait. */
+static void settle_call(struct worker *worker, size_t count, int result,
+                        const struct ccm_result *ret, struct ccm_error *err, struct tally *tally)
+{
+    struct rest rest = { 0 };
+    char what[CCM_WATCHDOG_WHAT];
+
+    if (result != 0) {
+        ccm_verdict_classify(err, result, is_stopping(worker->controller));
+    }
     for (size_t i = 0; i < count; i++) {
-        ccm_queue_forget(queue, worker->items[i].key);
-        if (after_ms > 0) {
-            ccm_queue_requeue_after(queue, worker->items[i].key, worker->items[i].lane, after_ms);
+        const struct ccm_queue_item *item = &worker->items[i];
+
+        if (worker->verdicts.items[i].told) {
+            settle_told(worker, i, tally);
+        } else if (result == 0) {
+            settle_success(worker, item, ret->requeue_after_ms, tally);
+        } else {
+            const int64_t delay_ms = settle_failure(worker, item, err, 0, tally);
+
+            rest.first = rest.count == 0 ? item : rest.first;
+            rest.longest_ms = delay_ms > rest.longest_ms ? delay_ms : rest.longest_ms;
+            rest.count++;
         }
+    }
+    if (rest.count > 0) {
+        describe(what, sizeof(what), rest.first, rest.count);
+        log_failure(worker, what, err, rest.longest_ms);
     }
 }
 
-static void count_call(struct ccm_controller *controller, int result,
-                       const struct ccm_result *verdict, const struct ccm_error *err,
-                       int64_t took_ms)
+/* One word for how a call ended, whatever was told about single keys. */
+static const char *result_name(const struct tally *tally)
 {
+    for (size_t i = 0; i < CCM_BACKOFF_KINDS; i++) {
+        if (tally->failed[i] > 0) {
+            return ccm_verdict_kind_name(i);
+        }
+    }
+    return tally->requeued > 0 ? "requeue_after" : "success";
+}
+
+static void count_call(struct worker *worker, size_t count, const struct tally *tally,
+                       int64_t took_us)
+{
+    struct ccm_controller *controller = worker->controller;
+
+    ccm_measure_call(controller->options.metrics, controller->name, worker->items, count, took_us,
+                     result_name(tally));
     lock(controller);
     controller->stats.calls++;
-    controller->stats.busy_ms += (uint64_t)took_ms;
-    if (result != 0) {
-        controller->stats.failed[err->kind]++;
-    } else if (verdict->requeue_after_ms > 0) {
-        controller->stats.requeued++;
-    } else {
-        controller->stats.succeeded++;
+    controller->stats.busy_ms += (uint64_t)took_us / 1000;
+    controller->stats.succeeded += tally->succeeded;
+    controller->stats.requeued += tally->requeued;
+    for (size_t i = 0; i < CCM_BACKOFF_KINDS; i++) {
+        controller->stats.failed[i] += tally->failed[i];
     }
     unlock(controller);
 }
@@ -194,6 +241,7 @@ static void run_call(struct worker *worker, size_t count)
     struct ccm_controller *controller = worker->controller;
     struct ccm_result verdict = { .struct_size = sizeof(verdict) };
     struct ccm_error err = CCM_ERROR_INIT;
+    struct tally tally = { 0 };
     char what[CCM_WATCHDOG_WHAT];
     char id[CCM_WATCHDOG_ID];
 
@@ -208,28 +256,27 @@ static void run_call(struct worker *worker, size_t count)
         .struct_size = sizeof(request),
         .keys = worker->keys,
         .key_count = count,
-        .deadline_ms = ccm_clock_now_ms() + controller->options.timeout_ms,
+        .deadline_ms = ccm_clock_now_ms() + atomic_load(&controller->timeout_ms),
         .id = id,
         .lane = urgent_lane(worker->items, count),
         .core = &worker->cancel,
     };
 
+    ccm_verdicts_begin(&worker->verdicts, count);
     ccm_watchdog_begin(&controller->dog, &worker->slot, id, what);
 
     const int result =
         controller->options.reconcile(controller->options.arg, &request, &verdict, &err);
-    const int64_t took_ms = ccm_watchdog_end(&controller->dog, &worker->slot);
+    const int64_t took_us = ccm_watchdog_end(&controller->dog, &worker->slot);
 
-    if (result != 0) {
-        classify(controller, result, &err);
-        settle_failure(worker, count, &err);
-    } else {
+    ccm_verdicts_end(&worker->verdicts);
+    if (result == 0) {
         const struct ccm_log log = { .part = controller->name, .object = what };
 
-        settle_success(worker, count, &verdict);
-        ccm_log_debug(&log, "%s: done in %lld ms", id, (long long)took_ms);
+        ccm_log_debug(&log, "%s: done in %lld ms", id, (long long)(took_us / 1000));
     }
-    count_call(controller, result, &verdict, &err, took_ms);
+    settle_call(worker, count, result, &verdict, &err, &tally);
+    count_call(worker, count, &tally, took_us);
     for (size_t i = 0; i < count; i++) {
         ccm_queue_done(controller->queue, worker->items[i].key);
     }
@@ -243,6 +290,7 @@ static void *work(void *arg)
     for (;;) {
         size_t count;
         const int r = ccm_queue_get_batch(controller->queue, controller->options.batch_max,
+                                          controller->options.batch_wait_ms,
                                           ccm_clock_now_ms() + IDLE_MS, worker->items, &count);
 
         if (r == -ESHUTDOWN) {
@@ -281,6 +329,13 @@ static int init_workers(struct ccm_controller *controller)
         if (worker->items == NULL || worker->keys == NULL) {
             return -ENOMEM;
         }
+
+        const int r = ccm_verdicts_init(&worker->verdicts, batch);
+
+        if (r < 0) {
+            return r;
+        }
+        worker->has_verdicts = true;
     }
     return 0;
 }
@@ -297,6 +352,9 @@ static void set_options(struct ccm_controller *controller,
     own->batch_max = own->batch_max == 0 ? 1 : own->batch_max;
     own->batch_max =
         own->batch_max < CCM_CONTROLLER_BATCH_MAX ? own->batch_max : CCM_CONTROLLER_BATCH_MAX;
+    own->batch_wait_ms = own->batch_wait_ms < CCM_CONTROLLER_BATCH_WAIT_MAX_MS
+                             ? own->batch_wait_ms
+                             : CCM_CONTROLLER_BATCH_WAIT_MAX_MS;
     own->timeout_ms = own->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : own->timeout_ms;
     own->slow_ms = own->slow_ms == 0 ? DEFAULT_SLOW_MS : own->slow_ms;
 }
@@ -339,6 +397,7 @@ int ccm_controller_new(const struct ccm_controller_options *options, struct ccm_
 
     set_options(controller, options);
     atomic_init(&controller->next_id, 1);
+    atomic_init(&controller->timeout_ms, controller->options.timeout_ms);
 
     const struct ccm_queue_options queue_options = { .backoff = options->backoff };
 
@@ -355,6 +414,13 @@ int ccm_controller_new(const struct ccm_controller_options *options, struct ccm_
     return 0;
 }
 
+void ccm_controller_set_times(struct ccm_controller *controller, uint32_t timeout_ms,
+                              uint32_t slow_ms)
+{
+    atomic_store(&controller->timeout_ms, timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : timeout_ms);
+    ccm_watchdog_set_slow(&controller->dog, slow_ms == 0 ? DEFAULT_SLOW_MS : slow_ms);
+}
+
 void ccm_controller_free(struct ccm_controller *controller)
 {
     if (controller == NULL) {
@@ -365,8 +431,13 @@ void ccm_controller_free(struct ccm_controller *controller)
         ccm_watchdog_fini(&controller->dog);
     }
     for (uint32_t i = 0; controller->workers != NULL && i < controller->options.workers; i++) {
-        free(controller->workers[i].items);
-        free(controller->workers[i].keys);
+        struct worker *worker = &controller->workers[i];
+
+        free(worker->items);
+        free(worker->keys);
+        if (worker->has_verdicts) {
+            ccm_verdicts_fini(&worker->verdicts);
+        }
     }
     free(controller->workers);
     free(controller->slots);
@@ -379,9 +450,7 @@ void ccm_controller_free(struct ccm_controller *controller)
 void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, uint64_t lane,
                             uint64_t delay_ms)
 {
-    const int64_t cut =
-        delay_ms < (uint64_t)CCM_QUEUE_DELAY_MAX_MS ? (int64_t)delay_ms : CCM_QUEUE_DELAY_MAX_MS;
-    const int r = ccm_queue_add_after(controller->queue, key, lane, cut);
+    const int r = ccm_queue_add_after(controller->queue, key, lane, cut_delay(delay_ms));
 
     if (r < 0) {
         const struct ccm_log log = { .part = controller->name, .object = key };
@@ -391,6 +460,20 @@ void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, 
                       : r == -ENOSPC ? "too many keys wait"
                                      : "out of memory");
     }
+}
+
+int ccm_controller_wait_calm(struct ccm_controller *controller, int64_t horizon_ms,
+                             int64_t deadline_ms)
+{
+    return ccm_queue_wait_calm(controller->queue, horizon_ms, deadline_ms);
+}
+
+void ccm_controller_settle(const struct ccm_request *req, uint64_t index, uint64_t requeue_after_ms,
+                           const struct ccm_error *err)
+{
+    struct worker *worker = req->core;
+
+    ccm_verdicts_tell(&worker->verdicts, index, requeue_after_ms, err);
 }
 
 /* --- start and stop ------------------------------------------------------------------------- */
@@ -474,5 +557,14 @@ void ccm_controller_get_stats(struct ccm_controller *controller, struct ccm_cont
     *ret = controller->stats;
     unlock(controller);
     ccm_queue_get_stats(controller->queue, &ret->queue);
-    ccm_watchdog_get_stats(&controller->dog, &ret->slow, &ret->running, &ret->longest_ms);
+    ccm_watchdog_get_stats(&controller->dog, &ret->running);
+    ret->workers = controller->options.workers;
+}
+
+void ccm_controller_list_running(struct ccm_controller *controller,
+                                 void (*fn)(void *arg, const char *id, const char *what,
+                                            int64_t age_ms),
+                                 void *arg)
+{
+    ccm_watchdog_list(&controller->dog, fn, arg);
 }

@@ -7,10 +7,13 @@
  *     negative                 wait by kind, see backoff.h
  *     positive                 means nothing by contract: CCM_ERROR_BUG
  *
+ * Each key of a batch waits and is counted for itself; ccm_controller_settle() tells one of them
+ * another verdict than the call returns.
+ *
  * CCM_ERROR_CANCELLED is believed only while the controller stops: then nothing is counted. A call
  * that ran into its deadline, or gave up without being asked to, counts as CCM_ERROR_TRANSIENT, so
- * that it cannot spin. An error stops here: each failed call is logged once, with its id, kind,
- * message and the next retry.
+ * that it cannot spin. An error stops here: each failure is logged once, with the id of the call,
+ * kind, message and the next retry; keys that share what the call returned share the line.
  *
  * Life: new -> enqueue from now on -> start (the gate: not before the caches are filled) -> stop
  * -> join -> free. A key is never in two calls at once.
@@ -22,14 +25,17 @@
 
 #include "ccm/plugin.h"
 #include "sched/queue.h"
+#include "sched/watchdog.h"
 #include "util/attr.h"
 #include "util/cancel.h"
+#include "util/metrics.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define CCM_CONTROLLER_WORKERS_MAX 256
-#define CCM_CONTROLLER_BATCH_MAX   1024
+#define CCM_CONTROLLER_WORKERS_MAX       256
+#define CCM_CONTROLLER_BATCH_MAX         1024
+#define CCM_CONTROLLER_BATCH_WAIT_MAX_MS 10000
 
 struct ccm_controller;
 
@@ -39,15 +45,25 @@ typedef int (*ccm_reconcile_fn)(void *arg, const struct ccm_request *req, struct
                                 struct ccm_error *err);
 
 struct ccm_controller_options {
-    const char *name;    /* of the plugin; copied; at most 32 bytes count */
-    uint32_t workers;    /* 1 .. CCM_CONTROLLER_WORKERS_MAX; 0 = 1 */
-    uint32_t batch_max;  /* most keys per call; 0 = 1; cut to CCM_CONTROLLER_BATCH_MAX */
-    uint32_t timeout_ms; /* deadline of one call; 0 = 120 s */
-    uint32_t slow_ms;    /* a call that takes longer is named in the log; 0 = 30 s */
+    const char *name;       /* of the plugin; copied; at most 32 bytes count */
+    uint32_t workers;       /* 1 .. CCM_CONTROLLER_WORKERS_MAX; 0 = 1 */
+    uint32_t batch_max;     /* most keys per call; 0 = 1; cut to CCM_CONTROLLER_BATCH_MAX */
+    uint32_t batch_wait_ms; /* how long a call waits to be filled; cut to ..._BATCH_WAIT_MAX_MS */
+    uint32_t timeout_ms;    /* deadline of one call; 0 = 120 s */
+    uint32_t slow_ms;       /* a call that takes longer is named in the log; 0 = 30 s */
     const struct ccm_backoff_policy *backoff; /* borrowed; NULL = ccm_backoff_default */
+
+    struct ccm_metrics *metrics; /* borrowed; NULL = nothing is measured */
 
     ccm_reconcile_fn reconcile;
     void *arg;
+
+    /* How each key of a call ended, after it was settled and before anybody else can work on it:
+     * err NULL = well; next_ms: when it comes again by itself, 0 = not. Must not block. NULL =
+     * nobody wants to know. */
+    void (*settled)(void *settled_arg, const char *key, const struct ccm_error *err,
+                    int64_t next_ms);
+    void *settled_arg;
 
     /* Set the flag and wake whoever waits with it (such as ccm_http_cancel()). Called by stop(),
      * once per worker, without a lock. NULL = the flag is set, nobody is woken. */
@@ -57,29 +73,42 @@ struct ccm_controller_options {
 
 struct ccm_controller_stats {
     struct ccm_queue_stats queue;
-    uint64_t calls;                     /* ended reconcile calls, of these: */
+    uint64_t calls;                     /* ended reconcile calls; the next three count keys */
     uint64_t succeeded;                 /* without requeue_after_ms */
     uint64_t requeued;                  /* with */
     uint64_t failed[CCM_BACKOFF_KINDS]; /* by kind as it was counted */
     uint64_t busy_ms;                   /* time that all ended calls took */
-    uint64_t slow;                      /* calls that were warned about */
-    uint64_t running;                   /* calls at this moment */
-    uint64_t longest_ms;                /* age of the oldest of them */
+    uint32_t workers;
+    struct ccm_watchdog_stats running; /* calls at this moment */
 };
 
 /* No thread is started. 0, -ENOMEM, -EINVAL (workers, no reconcile); err may be NULL. */
 CCM_NODISCARD int ccm_controller_new(const struct ccm_controller_options *options,
                                      struct ccm_controller **ret, struct ccm_error *err);
 
+/* Other times than the options gave, 0 as there: for calls that begin from now on, and slow_ms for
+ * those that run too. Any thread. */
+void ccm_controller_set_times(struct ccm_controller *controller, uint32_t timeout_ms,
+                              uint32_t slow_ms);
+
 /* Have the key worked on, now or after delay_ms. Any thread, also before start(), never blocks. A
  * key that cannot be queued (see ccm_queue_add()) is named in the log. */
 void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, uint64_t lane,
                             uint64_t delay_ms);
 
+/* Verdict of one key of the running call `req`: settle() of struct ccm_host. Any thread. */
+void ccm_controller_settle(const struct ccm_request *req, uint64_t index, uint64_t requeue_after_ms,
+                           const struct ccm_error *err);
+
 /* Start workers and watchdog. Once. On failure nothing runs (it waits for that) and the
  * controller can only be freed.
  */
 CCM_NODISCARD int ccm_controller_start(struct ccm_controller *controller, struct ccm_error *err);
+
+/* Wait until all keys that were enqueued have been worked on, and those that come again within
+ * horizon_ms too: see ccm_queue_wait_calm(). */
+CCM_NODISCARD int ccm_controller_wait_calm(struct ccm_controller *controller, int64_t horizon_ms,
+                                           int64_t deadline_ms);
 
 /* Running calls are cancelled (also one that begins at this moment), no further one begins, what
  * waits is dropped. Returns at once. Any thread; repeating it is fine. */
@@ -96,5 +125,11 @@ CCM_NODISCARD int ccm_controller_join(struct ccm_controller *controller, int64_t
 void ccm_controller_free(struct ccm_controller *controller);
 
 void ccm_controller_get_stats(struct ccm_controller *controller, struct ccm_controller_stats *ret);
+
+/* Calls at this moment: see ccm_watchdog_list(). */
+void ccm_controller_list_running(struct ccm_controller *controller,
+                                 void (*fn)(void *arg, const char *id, const char *what,
+                                            int64_t age_ms),
+                                 void *arg);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CALM_SLICE_MS 10 /* a worker takes a key that is due within this time */
+
 /* All that is known about one key; it lives while the key is in any set or has failures. */
 struct entry {
     struct ccm_heap_item delay;
@@ -19,10 +21,12 @@ struct entry {
 
     bool dirty;
     bool processing;
-    uint64_t lane; /* while dirty */
+    uint64_t lane;    /* while dirty */
+    int64_t dirty_ms; /* since when */
 
     struct ccm_lanes_item place; /* in the lane, while dirty and not processing */
 
+    uint32_t luck; /* for the jitter of its verdict: the same for all keys taken with it */
     struct ccm_backoff backoff;
     char key[];
 };
@@ -34,11 +38,12 @@ struct ccm_queue {
 
     pthread_mutex_t lock; /* guards all below; leaf */
     pthread_cond_t ready; /* get(): a key, an earlier delay, shutdown */
-    pthread_cond_t idle;  /* drain(): nothing ready or processed */
+    pthread_cond_t idle;  /* drain(), wait_calm(): nothing ready or processed */
 
     enum state state;
     struct ccm_strmap *entries;
     struct ccm_lanes lanes;
+    int64_t ready_since_ms; /* while a lane holds a key: how long at most the oldest has waited */
     struct ccm_heap delays;
     size_t processing;
     uint64_t random;
@@ -123,6 +128,16 @@ static void drop_if_unused(struct ccm_queue *queue, struct entry *entry)
 
 /* --- the sets ------------------------------------------------------------------------------- */
 
+/* Ready for a worker. */
+static void append_ready(struct ccm_queue *queue, struct entry *entry)
+{
+    if (queue->lanes.len == 0) {
+        queue->ready_since_ms = now_ms(queue);
+    }
+    ccm_lanes_append(&queue->lanes, entry->lane, &entry->place);
+    (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
+}
+
 static void make_dirty(struct ccm_queue *queue, struct entry *entry, uint64_t lane)
 {
     if (entry->dirty) {
@@ -139,10 +154,10 @@ static void make_dirty(struct ccm_queue *queue, struct entry *entry, uint64_t la
     }
     entry->dirty = true;
     entry->lane = lane;
+    entry->dirty_ms = now_ms(queue);
     queue->adds++;
     if (!entry->processing) {
-        ccm_lanes_append(&queue->lanes, entry->lane, &entry->place);
-        (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
+        append_ready(queue, entry);
     }
 }
 
@@ -317,8 +332,7 @@ int64_t ccm_queue_add_rate_limited(struct ccm_queue *queue, const char *key, uin
     struct entry *entry = processed(queue, key);
 
     if (entry != NULL) {
-        delay_ms = ccm_backoff_next_ms(&entry->backoff, queue->options.backoff, err,
-                                       ccm_backoff_random(&queue->random));
+        delay_ms = ccm_backoff_next_ms(&entry->backoff, queue->options.backoff, err, entry->luck);
         queue->retries++;
         if (queue->state == OPEN) {
             schedule_locked(queue, entry, lane, delay_ms, true);
@@ -367,23 +381,40 @@ uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key)
 
 /* --- working -------------------------------------------------------------------------------- */
 
-/* Take up to max ready keys. */
+/* When a batch of at most max keys may be taken from what is ready. */
+static int64_t due_of_batch(const struct ccm_queue *queue, size_t max, int64_t wait_ms)
+{
+    return wait_ms <= 0 || queue->lanes.len >= max || queue->state != OPEN
+               ? INT64_MIN
+               : queue->ready_since_ms + wait_ms;
+}
+
+/* Take up to max ready keys. What stays begins to wait for the next batch. */
 static size_t take_locked(struct ccm_queue *queue, size_t max, struct ccm_queue_item *items)
 {
+    const int64_t now = now_ms(queue);
+    const uint32_t luck = ccm_backoff_random(&queue->random);
     size_t count = 0;
     struct ccm_lanes_item *item;
 
-    promote_locked(queue);
     while (count < max && (item = ccm_lanes_next(&queue->lanes)) != NULL) {
         struct entry *entry = entry_of_place(item);
 
         entry->dirty = false;
         entry->processing = true;
+        entry->luck = luck;
         if (ccm_heap_has(&entry->delay) && entry->delay_is_verdict) {
             ccm_heap_remove(&queue->delays, &entry->delay);
         }
         queue->processing++;
-        items[count++] = (struct ccm_queue_item){ .key = entry->key, .lane = entry->lane };
+        items[count++] = (struct ccm_queue_item){
+            .key = entry->key,
+            .lane = entry->lane,
+            .waited_ms = now - entry->dirty_ms,
+        };
+    }
+    if (queue->lanes.len > 0) {
+        queue->ready_since_ms = now;
     }
     return count;
 }
@@ -393,22 +424,24 @@ static bool is_idle(const struct ccm_queue *queue)
     return queue->processing == 0 && queue->lanes.len == 0;
 }
 
-/* Wait for a change, at most until deadline_ms or until the first delay is over. */
-static int await_locked(struct ccm_queue *queue, int64_t deadline_ms)
+/* Wait for a change, at most until deadline_ms, until `due_ms`, or until the first delay is over.
+ */
+static int await_locked(struct ccm_queue *queue, int64_t due_ms, int64_t deadline_ms)
 {
     if (queue->options.now_ms != NULL || ccm_clock_now_ms() >= deadline_ms) {
         return -ETIMEDOUT;
     }
 
     const struct ccm_heap_item *first = ccm_heap_first(&queue->delays);
-    const int64_t until =
-        first != NULL && first->due_ms < deadline_ms ? first->due_ms : deadline_ms;
+    int64_t until = due_ms < deadline_ms ? due_ms : deadline_ms;
+
+    until = first != NULL && first->due_ms < until ? first->due_ms : until;
 
     (void)ccm_clock_cond_wait(&queue->ready, &queue->lock, until); /* the caller looks again */
     return 0;
 }
 
-int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t deadline_ms,
+int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t wait_ms, int64_t deadline_ms,
                         struct ccm_queue_item *items, size_t *ret_count)
 {
     size_t count = 0;
@@ -416,14 +449,20 @@ int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t deadline_ms
 
     lock(queue);
     while (r == 0) {
-        count = take_locked(queue, max, items);
-        if (count > 0) {
-            break;
+        int64_t due = INT64_MAX;
+
+        promote_locked(queue);
+        if (queue->lanes.len > 0) {
+            due = due_of_batch(queue, max, wait_ms);
+            if (due <= now_ms(queue)) {
+                count = take_locked(queue, max, items);
+                break;
+            }
         }
         if (queue->state == SHUT || (queue->state == DRAINING && is_idle(queue))) {
             r = -ESHUTDOWN;
         } else {
-            r = await_locked(queue, deadline_ms);
+            r = await_locked(queue, due, deadline_ms);
         }
     }
     /* Only the waiter that was woken knows the newest timeout; whoever leaves passes it on. */
@@ -441,7 +480,7 @@ int ccm_queue_get(struct ccm_queue *queue, int64_t deadline_ms, struct ccm_queue
 {
     size_t count;
 
-    return ccm_queue_get_batch(queue, 1, deadline_ms, ret_item, &count);
+    return ccm_queue_get_batch(queue, 1, 0, deadline_ms, ret_item, &count);
 }
 
 void ccm_queue_done(struct ccm_queue *queue, const char *key)
@@ -454,14 +493,15 @@ void ccm_queue_done(struct ccm_queue *queue, const char *key)
         entry->processing = false;
         queue->processing--;
         if (entry->dirty && queue->state != SHUT) {
-            ccm_lanes_append(&queue->lanes, entry->lane, &entry->place);
-            (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
+            append_ready(queue, entry);
         } else {
             entry->dirty = false;
             drop_if_unused(queue, entry);
         }
+        if (is_idle(queue)) {
+            (void)pthread_cond_broadcast(&queue->idle); /* drain() and wait_calm() may return */
+        }
         if (queue->state != OPEN && is_idle(queue)) {
-            (void)pthread_cond_broadcast(&queue->idle);  /* drain() may return */
             (void)pthread_cond_broadcast(&queue->ready); /* get() has nothing to wait for */
         }
     }
@@ -494,12 +534,50 @@ int ccm_queue_drain(struct ccm_queue *queue, int64_t deadline_ms)
     if (queue->state == OPEN) {
         queue->state = DRAINING;
         drop_delays_locked(queue);
+        (void)pthread_cond_broadcast(&queue->ready); /* no batch waits to be filled any more */
     }
     while (!is_idle(queue) && r == 0) {
         r = ccm_clock_cond_wait(&queue->idle, &queue->lock, deadline_ms);
     }
     r = is_idle(queue) ? 0 : -ETIMEDOUT;
     shut_down_locked(queue);
+    unlock(queue);
+    return r;
+}
+
+/* When to look again whether it is calm; 0: it is. */
+static int64_t calm_again_ms(const struct ccm_queue *queue, int64_t horizon_ms, int64_t deadline_ms)
+{
+    const struct ccm_heap_item *first = ccm_heap_first(&queue->delays);
+    const int64_t now = now_ms(queue);
+
+    if (!is_idle(queue)) {
+        return deadline_ms; /* or when it becomes so */
+    }
+    if (first == NULL || first->due_ms > now + horizon_ms) {
+        return 0;
+    }
+    return (first->due_ms > now ? first->due_ms : now) + CALM_SLICE_MS;
+}
+
+int ccm_queue_wait_calm(struct ccm_queue *queue, int64_t horizon_ms, int64_t deadline_ms)
+{
+    int r = 0;
+
+    lock(queue);
+    while (r == 0 && queue->state != SHUT) {
+        const int64_t again_ms = calm_again_ms(queue, horizon_ms, deadline_ms);
+
+        if (again_ms == 0) {
+            break;
+        }
+        if (ccm_clock_now_ms() >= deadline_ms) {
+            r = -ETIMEDOUT;
+        } else {
+            (void)ccm_clock_cond_wait(&queue->idle, &queue->lock, /* the loop looks again */
+                                      again_ms < deadline_ms ? again_ms : deadline_ms);
+        }
+    }
     unlock(queue);
     return r;
 }

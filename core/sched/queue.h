@@ -47,8 +47,9 @@ struct ccm_queue_options {
 };
 
 struct ccm_queue_item {
-    const char *key; /* borrowed, until done(key) */
-    uint64_t lane;   /* the one it waited in */
+    const char *key;   /* borrowed, until done(key) */
+    uint64_t lane;     /* the one it waited in */
+    int64_t waited_ms; /* from when it became dirty */
 };
 
 struct ccm_queue_stats {
@@ -77,8 +78,9 @@ CCM_NODISCARD int ccm_queue_add_after(struct ccm_queue *queue, const char *key, 
 
 /*
  * Verdicts about a key that is being processed, before its done(). After a failure: count it,
- * and make the key dirty after its backoff; returns that delay in ms (0 = at once). After a
- * success: the same after a fixed time. For a key that is not being processed they do nothing.
+ * and make the key dirty after its backoff; returns that delay in ms (0 = at once). Keys that were
+ * taken together share the jitter: what failed as one batch comes back as one. After a success: the
+ * same after a fixed time. For a key that is not being processed they do nothing.
  */
 int64_t ccm_queue_add_rate_limited(struct ccm_queue *queue, const char *key, uint64_t lane,
                                    const struct ccm_error *err);
@@ -94,12 +96,15 @@ uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key);
 /*
  * Take the next key, or up to `max` of those that are ready (at least one; items has room for max).
  * Blocks until there is one, until the monotonic time deadline_ms, or until the shutdown.
- * 0, -ETIMEDOUT, or -ESHUTDOWN: the worker should exit. Each key taken is owed a done().
+ * wait_ms: how long to wait for a full batch, counted from when the first of its keys was ready; a
+ * queue that drains does not wait. 0, -ETIMEDOUT, or -ESHUTDOWN: the worker should exit. Each key
+ * taken is owed a done().
  */
 CCM_NODISCARD int ccm_queue_get(struct ccm_queue *queue, int64_t deadline_ms,
                                 struct ccm_queue_item *ret_item);
-CCM_NODISCARD int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t deadline_ms,
-                                      struct ccm_queue_item *items, size_t *ret_count);
+CCM_NODISCARD int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t wait_ms,
+                                      int64_t deadline_ms, struct ccm_queue_item *items,
+                                      size_t *ret_count);
 
 /* The worker is through with the key; `key` may be the borrowed pointer, which dies here. A key
  * that is not being processed is ignored. */
@@ -118,6 +123,13 @@ void ccm_queue_shut_down(struct ccm_queue *queue);
  * (-ETIMEDOUT); then shut_down().
  */
 CCM_NODISCARD int ccm_queue_drain(struct ccm_queue *queue, int64_t deadline_ms);
+
+/*
+ * Wait until nothing is ready or processed, and nothing delayed will be within horizon_ms. 0, also
+ * after the shutdown; -ETIMEDOUT at deadline_ms of the real clock. Changes nothing.
+ */
+CCM_NODISCARD int ccm_queue_wait_calm(struct ccm_queue *queue, int64_t horizon_ms,
+                                      int64_t deadline_ms);
 
 void ccm_queue_get_stats(struct ccm_queue *queue, struct ccm_queue_stats *ret);
 

@@ -42,13 +42,26 @@ static void unlock(struct ccm_watchdog *dog)
     (void)pthread_mutex_unlock(&dog->lock); /* as above */
 }
 
+void ccm_watchdog_set_slow(struct ccm_watchdog *dog, int64_t slow_ms)
+{
+    lock(dog);
+    dog->slow_ms = slow_ms;
+    (void)pthread_cond_signal(&dog->stop); /* its thread looks when the next call is slow */
+    unlock(dog);
+}
+
+static int64_t age_ms(const struct ccm_watchdog_slot *slot)
+{
+    return (ccm_clock_now_us() - slot->started_us) / 1000;
+}
+
 void ccm_watchdog_begin(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot, const char *id,
                         const char *what)
 {
     lock(dog);
     slot->running = true;
     slot->warned = false;
-    slot->started_ms = ccm_clock_now_ms();
+    slot->started_us = ccm_clock_now_us();
     ccm_text_copy(slot->id, sizeof(slot->id), id);
     ccm_text_copy(slot->what, sizeof(slot->what), what);
     unlock(dog);
@@ -58,11 +71,11 @@ int64_t ccm_watchdog_end(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slo
 {
     lock(dog);
 
-    const int64_t took_ms = ccm_clock_now_ms() - slot->started_ms;
+    const int64_t took_us = ccm_clock_now_us() - slot->started_us;
 
     slot->running = false;
     unlock(dog);
-    return took_ms;
+    return took_us;
 }
 
 /* Copy the next call that has to be warned about, and mark it. False when there is none; then
@@ -80,14 +93,16 @@ static bool next_slow_locked(struct ccm_watchdog *dog, struct ccm_watchdog_slot 
         if (!slot->running || slot->warned) {
             continue;
         }
-        if (now - slot->started_ms >= dog->slow_ms) {
+        const int64_t started_ms = slot->started_us / 1000;
+
+        if (now - started_ms >= dog->slow_ms) {
             slot->warned = true;
             dog->slow++;
             *ret_call = *slot;
             return true;
         }
-        if (slot->started_ms + dog->slow_ms < *ret_next_ms) {
-            *ret_next_ms = slot->started_ms + dog->slow_ms;
+        if (started_ms + dog->slow_ms < *ret_next_ms) {
+            *ret_next_ms = started_ms + dog->slow_ms;
         }
     }
     return false;
@@ -97,8 +112,7 @@ static void warn(const struct ccm_watchdog *dog, const struct ccm_watchdog_slot 
 {
     const struct ccm_log log = { .part = dog->part, .object = call->what };
 
-    ccm_log_warn(&log, "%s: reconcile runs since %lld ms", call->id,
-                 (long long)(ccm_clock_now_ms() - call->started_ms));
+    ccm_log_warn(&log, "%s: reconcile runs since %lld ms", call->id, (long long)age_ms(call));
 }
 
 static void *watch(void *arg)
@@ -154,31 +168,41 @@ void ccm_watchdog_name_hung(struct ccm_watchdog *dog)
             const struct ccm_log log = { .part = dog->part, .object = call.what };
 
             ccm_log_error(&log, "%s: reconcile hangs since %lld ms and ignores its cancellation",
-                          call.id, (long long)(ccm_clock_now_ms() - call.started_ms));
+                          call.id, (long long)age_ms(&call));
         }
     }
 }
 
-void ccm_watchdog_get_stats(struct ccm_watchdog *dog, uint64_t *ret_slow, uint64_t *ret_running,
-                            uint64_t *ret_longest_ms)
+void ccm_watchdog_get_stats(struct ccm_watchdog *dog, struct ccm_watchdog_stats *ret)
 {
-    uint64_t running = 0;
-    int64_t longest = 0;
-
+    *ret = (struct ccm_watchdog_stats){ 0 };
     lock(dog);
-
-    const int64_t now = ccm_clock_now_ms();
-
     for (size_t i = 0; i < dog->slot_count; i++) {
         const struct ccm_watchdog_slot *slot = dog->slots[i];
 
         if (slot->running) {
-            running++;
-            longest = now - slot->started_ms > longest ? now - slot->started_ms : longest;
+            const uint64_t age = (uint64_t)age_ms(slot);
+
+            ret->running++;
+            ret->sum_ms += age;
+            ret->longest_ms = age > ret->longest_ms ? age : ret->longest_ms;
         }
     }
-    *ret_slow = dog->slow;
+    ret->slow = dog->slow;
     unlock(dog);
-    *ret_running = running;
-    *ret_longest_ms = (uint64_t)longest;
+}
+
+void ccm_watchdog_list(struct ccm_watchdog *dog,
+                       void (*fn)(void *arg, const char *id, const char *what, int64_t age_ms),
+                       void *arg)
+{
+    lock(dog);
+    for (size_t i = 0; i < dog->slot_count; i++) {
+        const struct ccm_watchdog_slot *slot = dog->slots[i];
+
+        if (slot->running) {
+            fn(arg, slot->id, slot->what, age_ms(slot));
+        }
+    }
+    unlock(dog);
 }

@@ -20,16 +20,16 @@
 struct ccm_watchdog_slot {
     bool running;
     bool warned;
-    int64_t started_ms;
+    int64_t started_us;
     char id[CCM_WATCHDOG_ID];
     char what[CCM_WATCHDOG_WHAT];
 };
 
 struct ccm_watchdog {
     const char *part; /* name in the log; borrowed */
-    int64_t slow_ms;
 
     pthread_mutex_t lock; /* guards what follows and the slots */
+    int64_t slow_ms;
     pthread_cond_t stop;
     pthread_t thread;
     bool started;
@@ -44,12 +44,15 @@ CCM_NODISCARD int ccm_watchdog_init(struct ccm_watchdog *dog, const char *part, 
                                     struct ccm_watchdog_slot **slots, size_t slot_count);
 void ccm_watchdog_fini(struct ccm_watchdog *dog); /* after stop */
 
+/* Another limit, for running calls too. Any thread. */
+void ccm_watchdog_set_slow(struct ccm_watchdog *dog, int64_t slow_ms);
+
 /* The thread. stop() joins it, which takes no longer than a line of the log; without start() it
  * does nothing. */
 CCM_NODISCARD int ccm_watchdog_start(struct ccm_watchdog *dog);
 void ccm_watchdog_stop(struct ccm_watchdog *dog);
 
-/* Around each call of a worker. end() returns how long it took, in ms. */
+/* Around each call of a worker. end() returns how long it took, in microseconds. */
 void ccm_watchdog_begin(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot, const char *id,
                         const char *what);
 int64_t ccm_watchdog_end(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot);
@@ -57,7 +60,18 @@ int64_t ccm_watchdog_end(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slo
 /* Log an error for every call that still runs: shutdown gives up on it. */
 void ccm_watchdog_name_hung(struct ccm_watchdog *dog);
 
-void ccm_watchdog_get_stats(struct ccm_watchdog *dog, uint64_t *ret_slow, uint64_t *ret_running,
-                            uint64_t *ret_longest_ms);
+struct ccm_watchdog_stats {
+    uint64_t slow;       /* warnings so far */
+    uint64_t running;    /* calls at this moment */
+    uint64_t longest_ms; /* age of the oldest of them */
+    uint64_t sum_ms;     /* age of all of them together */
+};
+
+void ccm_watchdog_get_stats(struct ccm_watchdog *dog, struct ccm_watchdog_stats *ret);
+
+/* Call fn for every call that runs, with its age, under the lock: it may only copy. */
+void ccm_watchdog_list(struct ccm_watchdog *dog,
+                       void (*fn)(void *arg, const char *id, const char *what, int64_t age_ms),
+                       void *arg);
 
 #endif

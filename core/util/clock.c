@@ -8,13 +8,26 @@ static int64_t read_ms(clockid_t id)
 {
     struct timespec ts = { 0 };
 
-    (void)clock_gettime(id, &ts); /* cannot fail for these two clocks */
+    (void)clock_gettime(id, &ts); /* cannot fail for these clocks */
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 int64_t ccm_clock_now_ms(void)
 {
     return read_ms(CLOCK_MONOTONIC);
+}
+
+int64_t ccm_clock_now_us(void)
+{
+    struct timespec ts = { 0 };
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+int64_t ccm_clock_boot_ms(void)
+{
+    return read_ms(CLOCK_BOOTTIME);
 }
 
 int64_t ccm_clock_wall_ms(void)

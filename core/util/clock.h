@@ -9,6 +9,12 @@
 /* Milliseconds of a clock that never goes back; only differences mean anything. */
 int64_t ccm_clock_now_ms(void);
 
+/* The same in microseconds: for how long something took. */
+int64_t ccm_clock_now_us(void);
+
+/* As now_ms(), but counting on while the machine sleeps: for what others do meanwhile. */
+int64_t ccm_clock_boot_ms(void);
+
 /* Milliseconds since the epoch, UTC. */
 int64_t ccm_clock_wall_ms(void);
 

@@ -1,6 +1,7 @@
 #include "util/json.h"
 
 #include "util/parse.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -104,35 +105,6 @@ const cJSON *ccm_json_items(const cJSON *parent, const char *name)
     return cJSON_IsArray(item) ? item->child : NULL;
 }
 
-/* Length of the valid UTF-8 sequence at p, 0 if there is none. */
-static size_t utf8_len(const unsigned char *p)
-{
-    size_t n;
-
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    if (p[0] >= 0xC2 && p[0] <= 0xDF) {
-        n = 2;
-    } else if (p[0] >= 0xE0 && p[0] <= 0xEF) {
-        n = 3;
-    } else if (p[0] >= 0xF0 && p[0] <= 0xF4) {
-        n = 4;
-    } else {
-        return 0;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
-        (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) {
-        return 0;
-    }
-    return n;
-}
-
 static void quote_ascii(struct ccm_buf *buf, unsigned char c)
 {
     static const char *const shorts = "\"\"\\\\\bb\ff\nn\rr\tt";
@@ -178,7 +150,7 @@ void ccm_json_quote(struct ccm_buf *buf, const char *text)
             continue;
         }
 
-        const size_t n = utf8_len(p);
+        const size_t n = ccm_text_utf8_len(p);
 
         if (n == 1) {
             quote_ascii(buf, *p);

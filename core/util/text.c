@@ -62,6 +62,54 @@ size_t ccm_text_utf8_cut(const char *text, size_t max)
     return len;
 }
 
+size_t ccm_text_utf8_len(const unsigned char *p)
+{
+    size_t n;
+
+    if (p[0] < 0x80) {
+        return 1;
+    }
+    if (p[0] >= 0xC2 && p[0] <= 0xDF) {
+        n = 2;
+    } else if (p[0] >= 0xE0 && p[0] <= 0xEF) {
+        n = 3;
+    } else if (p[0] >= 0xF0 && p[0] <= 0xF4) {
+        n = 4;
+    } else {
+        return 0;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
+        (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) {
+        return 0;
+    }
+    return n;
+}
+
+size_t ccm_text_printable(const char *text, size_t len)
+{
+    size_t at = 0;
+
+    while (at < len) {
+        unsigned char next[5] = { 0 };
+
+        memcpy(next, text + at, len - at < 4 ? len - at : 4);
+
+        const size_t n = ccm_text_utf8_len(next);
+
+        if (n == 0 || next[0] == 0x7F ||
+            (next[0] < ' ' && next[0] != '\t' && next[0] != '\n' && next[0] != '\r')) {
+            break;
+        }
+        at += n;
+    }
+    return at;
+}
+
 char *ccm_text_format(const char *format, ...)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 0 };

@@ -22,6 +22,14 @@ bool ccm_text_equal_case(const char *a, const char *b);
 /* Copy at most size-1 bytes and terminate; cuts silently, for bounded fields of messages only. */
 void ccm_text_copy(char *to, size_t size, const char *from);
 
+/* Length of the valid UTF-8 sequence at p, 0 if there is none. Up to the NUL that ends the text is
+ * read. */
+size_t ccm_text_utf8_len(const unsigned char *p);
+
+/* Length of the longest start that is UTF-8 without control characters other than tab and line
+ * ends: what a text file may hold. */
+size_t ccm_text_printable(const char *text, size_t len);
+
 /* Length of the longest start of text that has at most max bytes and does not cut a UTF-8 sequence
  * in two. */
 size_t ccm_text_utf8_cut(const char *text, size_t max);

@@ -1,6 +1,8 @@
-#include "annotations.h"
-
 #include "pages.h"
+
+#include "clb/annotations.h"
+#include "nlb/annotations.h"
+#include "util/text.h"
 
 #include <inttypes.h>
 
@@ -10,6 +12,7 @@ static const struct {
 } groups[] = {
     { CCM_ANNO_INSTANCE, "Load balancer" },
     { CCM_ANNO_LISTENER, "Listeners: every port of a matching protocol" },
+    { CCM_ANNO_SERVERS, "Server groups of NLB: every port" },
     { CCM_ANNO_BACKEND, "Backends" },
     { CCM_ANNO_CLASS, "Without the prefix" },
 };
@@ -36,6 +39,9 @@ static void add_values(struct ccm_buf *page, const struct ccm_anno *row)
     case CCM_ANNO_SWITCH:
         ccm_buf_adds(page, "on, off");
         break;
+    case CCM_ANNO_BOOL:
+        ccm_buf_adds(page, "on, off, true, false (any case)");
+        break;
     case CCM_ANNO_TEXT:
     case CCM_ANNO_ANY:
         ccm_buf_adds(page, "text");
@@ -51,15 +57,15 @@ static void add_fallback(struct ccm_buf *page, const struct ccm_anno *row)
                                           : "none");
 }
 
-static void add_row(struct ccm_buf *page, const struct ccm_anno *row, bool listeners)
+static void add_row(struct ccm_buf *page, const struct ccm_anno *row, const char *kinds)
 {
-    ccm_buf_addf(page, "| `%s`%s | ", row->name,
-                 (row->flags & CCM_ANNO_NOT_BUILT) != 0 ? " (not yet)" : "");
+    ccm_buf_addf(page, "| `%s`%s | %s | ", row->name,
+                 (row->flags & CCM_ANNO_NOT_BUILT) != 0 ? " (not yet)" : "", kinds);
     add_values(page, row);
     ccm_buf_adds(page, " | ");
     add_fallback(page, row);
     ccm_buf_adds(page, " | ");
-    if (listeners) {
+    if (row->group == CCM_ANNO_LISTENER) {
         for (const char *p = row->protocols == NULL ? "all" : row->protocols; *p != '\0'; p++) {
             ccm_buf_addf(page, "%s%c", *p == '|' ? "," : "", *p == '|' ? ' ' : *p);
         }
@@ -72,34 +78,72 @@ static void add_row(struct ccm_buf *page, const struct ccm_anno *row, bool liste
     ccm_buf_adds(page, " |\n");
 }
 
-void docs_annotations(struct ccm_buf *page)
+/* Whether two rows say the same to a person. */
+static bool is_same(const struct ccm_anno *a, const struct ccm_anno *b)
+{
+    return a->group == b->group && a->type == b->type && a->flags == b->flags && a->min == b->min &&
+           a->max == b->max && ccm_text_equal(a->values, b->values) &&
+           ccm_text_equal(a->fallback, b->fallback) && ccm_text_equal(a->protocols, b->protocols) &&
+           ccm_text_equal(a->field, b->field) && ccm_text_equal(a->help, b->help);
+}
+
+/* Rows that both kinds have in common stand there once, others of one name one below the other. */
+static void add_group(struct ccm_buf *page, enum ccm_anno_group group)
+{
+    for (size_t i = 0; i < clb_annotations.count; i++) {
+        const struct ccm_anno *row = &clb_annotations.rows[i];
+        const struct ccm_anno *twin = ccm_anno_find(&nlb_annotations, row->name);
+        const bool same = twin != NULL && is_same(row, twin);
+
+        if (row->group == group) {
+            add_row(page, row, same ? "both" : "CLB");
+        }
+        if (row->group == group && twin != NULL && twin->group == group && !same) {
+            add_row(page, twin, "NLB");
+        }
+    }
+    for (size_t i = 0; i < nlb_annotations.count; i++) {
+        const struct ccm_anno *row = &nlb_annotations.rows[i];
+        const struct ccm_anno *twin = ccm_anno_find(&clb_annotations, row->name);
+
+        if (row->group == group && (twin == NULL || twin->group != group)) {
+            add_row(page, row, "NLB");
+        }
+    }
+}
+
+static void add_later(struct ccm_buf *page, const struct ccm_anno_table *table)
 {
     size_t later = 0;
 
-    for (size_t i = 0; i < clb_annotations.count; i++) {
-        later += (clb_annotations.rows[i].flags & CCM_ANNO_NOT_BUILT) != 0 ? 1 : 0;
+    for (size_t i = 0; i < table->count; i++) {
+        later += (table->rows[i].flags & CCM_ANNO_NOT_BUILT) != 0 ? 1 : 0;
     }
-    ccm_buf_addf(page, "\n%zu annotations are known", clb_annotations.count);
     if (later > 0) {
         ccm_buf_addf(page,
-                     ", of which %zu are marked \"not yet\": a Service that carries one of them "
-                     "is refused with an event, and nothing is changed",
-                     later);
+                     " %zu of %s are marked \"not yet\": a Service that carries one of them is "
+                     "refused with an event, and nothing is changed.",
+                     later, table->kind);
     }
-    ccm_buf_adds(page, ".\n");
+}
+
+void docs_annotations(struct ccm_buf *page)
+{
+    ccm_buf_addf(page, "\n%zu annotations are known for CLB, %zu for NLB.", clb_annotations.count,
+                 nlb_annotations.count);
+    add_later(page, &clb_annotations);
+    add_later(page, &nlb_annotations);
+    ccm_buf_adds(page, "\n");
     for (size_t g = 0; g < CCM_ARRAY_LEN(groups); g++) {
         const bool listeners = groups[g].group == CCM_ANNO_LISTENER;
 
         ccm_buf_addf(page, "\n## %s\n\n", groups[g].title);
-        ccm_buf_adds(
-            page, listeners ? "| annotation | values | default | listeners | change | API field | "
-                              "meaning |\n|---|---|---|---|---|---|---|\n"
-                            : "| annotation | values | default | change | API field | meaning |\n"
-                              "|---|---|---|---|---|---|\n");
-        for (size_t i = 0; i < clb_annotations.count; i++) {
-            if (clb_annotations.rows[i].group == groups[g].group) {
-                add_row(page, &clb_annotations.rows[i], listeners);
-            }
-        }
+        ccm_buf_adds(page,
+                     listeners
+                         ? "| annotation | for | values | default | listeners | change | API field "
+                           "| meaning |\n|---|---|---|---|---|---|---|---|\n"
+                         : "| annotation | for | values | default | change | API field | meaning "
+                           "|\n|---|---|---|---|---|---|---|\n");
+        add_group(page, groups[g].group);
     }
 }

@@ -22,13 +22,26 @@ static bool is_listed(const struct rows *rows, const struct ccm_option *option)
     return false;
 }
 
+/* A plugin may read options of the daemon. */
+static bool is_core(const struct ccm_option *option)
+{
+    for (size_t i = 0; option->group != NULL && ccm_config_core_options[i] != NULL; i++) {
+        if (ccm_text_equal(ccm_config_core_options[i]->name, option->name) &&
+            ccm_text_equal(ccm_config_core_options[i]->group, option->group)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The options of a plugin that stand in a shared group, or those that do not. */
 static void take(struct rows *rows, const struct ccm_plugin *plugin, bool shared)
 {
     for (size_t i = 0; plugin->options != NULL && plugin->options[i] != NULL; i++) {
         const struct ccm_option *option = plugin->options[i];
 
-        if ((option->group != NULL) == shared && rows->len < MAX_ROWS && !is_listed(rows, option)) {
+        if ((option->group != NULL) == shared && rows->len < MAX_ROWS && !is_core(option) &&
+            !is_listed(rows, option)) {
             rows->items[rows->len++] = option;
         }
     }

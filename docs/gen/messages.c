@@ -18,10 +18,17 @@ const struct docs_message docs_messages[] = {
     { "create public address slb is not allowed",
       "Option disable_public_slb is set, and the Service asks for a public address.",
       "Set the address-type annotation to intranet, or change the option." },
-    { "Not sync pods [{pods}] whose eni is invalid",
+    { "Not sync pods [{pods}] whose eni is invalid, "
+      "Not sync pods whose eni is invalid: {pods}",
       "No network interface of the cloud has the address of these pods: the pods are just being "
       "replaced, or backends of type eni are used on a network without pod interfaces.",
       "If it lasts, set the backend-type annotation or option default_backend_type to ecs." },
+    { "Skip delete and update servers to servergroup {name} due to invalid servers: {pods}",
+      "While some pods of a server group cannot be resolved, nothing is taken out of it.",
+      "As above; the rest follows by itself." },
+    { "LoadBalancerSourceRanges is not supported for user-managed LB.",
+      "The security groups of a load balancer that the id annotation names are its owner's.",
+      "Remove spec.loadBalancerSourceRanges, and restrict access at that load balancer." },
     { "can not find eniid for ip {ip} in vpc {vpc} (of the reference controller)",
       "No network interface of the VPC has this address.",
       "If it lasts, set the backend-type annotation or option default_backend_type to ecs." },

@@ -103,6 +103,7 @@ struct ccm_service {
     uint64_t ingress_count;
     const struct ccm_condition *const *conditions;
     uint64_t condition_count;
+    int64_t session_affinity_timeout_s; /* of ClientIP; 0 = unset */
 };
 
 #define CCM_ENDPOINT_READY       UINT64_C(1) /* conditions.ready, also when it is unset */
@@ -179,7 +180,8 @@ struct ccm_raw {
     struct ccm_object meta;
     const char *api_version;
     const char *kind_name;
-    const char *json; /* the whole object as text */
+    const char
+        *json; /* the whole object as text; in a list, servers leave apiVersion and kind out */
 };
 
 #endif

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 struct ccm_eni_cache;
+struct ccm_jobs;
 
 /* Set by acquire() and never changed until the last release(). */
 struct ccm_ali_config {
@@ -38,6 +39,7 @@ struct ccm_ali {
     struct ccm_credentials *credentials;
     struct ccm_governor *governor;
     struct ccm_eni_cache *eni;
+    struct ccm_jobs *jobs;
 
     pthread_mutex_t lock; /* guards `starting`; a leaf lock */
     bool starting;
@@ -49,12 +51,17 @@ struct ccm_ali {
     struct ccm_ali_endpoint endpoints[CCM_ENDPOINT_PRODUCTS];
 };
 
+/* Its credentials, by the options; they need ali->metadata. Errors as ccm_ali_acquire(). */
+CCM_NODISCARD int ccm_ali_make_credentials(struct ccm_ali *ali, const struct ccm_host *host,
+                                           struct ccm_error *err);
+
 /* One try of a call, as it goes out. */
 struct ccm_ali_try {
+    struct ccm_buf query;
     struct ccm_buf body;
     struct ccm_buf authorization;
     char string_hash[CCM_SIGN_HEX]; /* of what we signed, to compare with the server's words */
-    const struct ccm_credential *credential; /* borrowed */
+    const struct ccm_credential *credential; /* borrowed; NULL = unsigned */
 };
 void ccm_ali_try_fini(struct ccm_ali_try *try_);
 

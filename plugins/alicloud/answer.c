@@ -9,6 +9,7 @@
 /* A clock this far off is worth a word even where the cloud does not complain about time. */
 #define SKEW_TOLD_MS   120000
 #define MAX_HINT_MS    60000
+#define SECRET_MIN     16 /* bytes of a token, at least */
 #define STRING_TO_SIGN "server string to sign"
 
 static const char *header_value(const struct ccm_http_response *response, const char *name)
@@ -123,14 +124,38 @@ static void cut_string_to_sign(char *message)
     }
 }
 
-/* A server that sends our secrets back does not get them into a log. */
-static void hide_secrets(char *message, const struct ccm_credential *credential)
+static bool repeats_value(const char *message, const struct ccm_ali_params *params)
 {
-    const char *secret = ccm_secret_text(&credential->secret);
-    const char *token = ccm_secret_text(&credential->token);
+    for (size_t i = 0; params != NULL && i < params->len; i++) {
+        const char *value = params->items[i].value;
 
-    if ((secret[0] != '\0' && strstr(message, secret) != NULL) ||
-        (token[0] != '\0' && strstr(message, token) != NULL)) {
+        if (strlen(value) >= SECRET_MIN && strstr(message, value) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the message repeats what a call was made with: key and token that signed it, or, where
+ * nothing did, the long values that it carried, one of which is a token. */
+static bool repeats_secret(const char *message, const struct ccm_ali_call *call,
+                           const struct ccm_credential *credential)
+{
+    if (credential != NULL) {
+        const char *secret = ccm_secret_text(&credential->secret);
+        const char *token = ccm_secret_text(&credential->token);
+
+        return (secret[0] != '\0' && strstr(message, secret) != NULL) ||
+               (token[0] != '\0' && strstr(message, token) != NULL);
+    }
+    return repeats_value(message, call->params) || repeats_value(message, call->query);
+}
+
+/* A server that sends our secrets back does not get them into a log. */
+static void hide_secrets(char *message, const struct ccm_ali_call *call,
+                         const struct ccm_credential *credential)
+{
+    if (repeats_secret(message, call, credential)) {
         ccm_text_copy(message, CCM_ERROR_MESSAGE_MAX, "(message withheld: it repeats a secret)");
     }
 }
@@ -198,7 +223,7 @@ static void describe(const struct ccm_ali_call *call, const struct ccm_http_resp
     clean_copy(message, sizeof(message), raw, false);
     ret->row = ccm_ali_error_find(code, raw, response->status);
     cut_string_to_sign(message);
-    hide_secrets(message, try_->credential);
+    hide_secrets(message, call, try_->credential);
     if (ret->row->class_ == CCM_ALI_CLASS_CREDENTIAL) {
         skew_note(response, code, wall_ms, note, sizeof(note));
     }

@@ -1,5 +1,6 @@
 #include "alicloud/ali.h"
 
+#include "alicloud/measure.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -84,7 +85,16 @@ static void try_once(struct progress *progress, const struct ccm_credential *cre
             ret->maybe_run = ret->class_ == CCM_ALI_CLASS_SERVER;
         }
     }
-    log_try(progress, ret, err, host->now_ms(host) - started);
+
+    const int64_t took_ms = host->now_ms(host) - started;
+
+    log_try(progress, ret, err, took_ms);
+    if (ret->answered || ret->maybe_run) { /* else nothing was sent */
+        ccm_ali_measure_try(host, progress->call, took_ms, ret->result < 0,
+                            ret->result < 0 && ret->answered &&
+                                ret->class_ == CCM_ALI_CLASS_THROTTLED,
+                            ret->result < 0 ? err->code : "");
+    }
 }
 
 /* Codes which say that this very request has arrived before: for a call that must not run twice
@@ -236,6 +246,10 @@ int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct 
 
     if (ret_uncertain != NULL) {
         *ret_uncertain = false;
+    }
+    if (call->repeat != CCM_ALI_READ && host->dry_run(host)) {
+        return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED,
+                             "%s: not sent, this is a dry run", call->action);
     }
     if (!atomic_load(&ali->started)) {
         return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT,

@@ -33,6 +33,11 @@ extern CCM_ALI_API const struct ccm_option ccm_ali_opt_network;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_signature;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_credentials_source;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_credentials_file;
+extern CCM_ALI_API const struct ccm_option ccm_ali_opt_credentials_addon_file;
+extern CCM_ALI_API const struct ccm_option ccm_ali_opt_credentials_role_arn;
+extern CCM_ALI_API const struct ccm_option ccm_ali_opt_credentials_role_session_name;
+extern CCM_ALI_API const struct ccm_option ccm_ali_opt_credentials_oidc_provider_arn;
+extern CCM_ALI_API const struct ccm_option ccm_ali_opt_credentials_oidc_token_file;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_ca_file;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_endpoint_slb;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_endpoint_nlb;
@@ -46,15 +51,19 @@ extern CCM_ALI_API const struct ccm_option ccm_ali_opt_quota_nlb_write;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_quota_nlb_read;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_quota_vpc;
 extern CCM_ALI_API const struct ccm_option ccm_ali_opt_quota_ecs;
+extern CCM_ALI_API const struct ccm_option ccm_ali_opt_job_poll;
 
 #define CCM_ALI_OPTIONS                                                                            \
     &ccm_ali_opt_region, &ccm_ali_opt_vpc_id, &ccm_ali_opt_vswitch_ids, &ccm_ali_opt_cluster_id,   \
         &ccm_ali_opt_resource_group_id, &ccm_ali_opt_network, &ccm_ali_opt_signature,              \
-        &ccm_ali_opt_credentials_source, &ccm_ali_opt_credentials_file, &ccm_ali_opt_ca_file,      \
-        &ccm_ali_opt_endpoint_slb, &ccm_ali_opt_endpoint_nlb, &ccm_ali_opt_endpoint_vpc,           \
-        &ccm_ali_opt_endpoint_ecs, &ccm_ali_opt_endpoint_sts, &ccm_ali_opt_endpoint_metadata,      \
-        &ccm_ali_opt_quota_slb_write, &ccm_ali_opt_quota_slb_read, &ccm_ali_opt_quota_nlb_write,   \
-        &ccm_ali_opt_quota_nlb_read, &ccm_ali_opt_quota_vpc, &ccm_ali_opt_quota_ecs
+        &ccm_ali_opt_credentials_source, &ccm_ali_opt_credentials_file,                            \
+        &ccm_ali_opt_credentials_addon_file, &ccm_ali_opt_credentials_role_arn,                    \
+        &ccm_ali_opt_credentials_role_session_name, &ccm_ali_opt_credentials_oidc_provider_arn,    \
+        &ccm_ali_opt_credentials_oidc_token_file, &ccm_ali_opt_ca_file, &ccm_ali_opt_endpoint_slb, \
+        &ccm_ali_opt_endpoint_nlb, &ccm_ali_opt_endpoint_vpc, &ccm_ali_opt_endpoint_ecs,           \
+        &ccm_ali_opt_endpoint_sts, &ccm_ali_opt_endpoint_metadata, &ccm_ali_opt_quota_slb_write,   \
+        &ccm_ali_opt_quota_slb_read, &ccm_ali_opt_quota_nlb_write, &ccm_ali_opt_quota_nlb_read,    \
+        &ccm_ali_opt_quota_vpc, &ccm_ali_opt_quota_ecs, &ccm_ali_opt_job_poll
 
 /*
  * The instance, reference-counted. acquire() does no I/O (call it in create()); configuration
@@ -100,6 +109,9 @@ CCM_ALI_API void ccm_ali_param_add(struct ccm_ali_params *params, const char *na
 CCM_ALI_API void ccm_ali_param_opt(struct ccm_ali_params *params, const char *name,
                                    const char *value);
 CCM_ALI_API void ccm_ali_param_i64(struct ccm_ali_params *params, const char *name, int64_t value);
+/* One of a list: "<name>.<n>"; n counts from 1. */
+CCM_ALI_API void ccm_ali_param_item(struct ccm_ali_params *params, const char *name, size_t n,
+                                    const char *value);
 /* "Tag.<n>.Key" / "Tag.<n>.Value"; n counts from 1. */
 CCM_ALI_API void ccm_ali_param_tag(struct ccm_ali_params *params, size_t n, const char *key,
                                    const char *value);
@@ -126,7 +138,8 @@ enum ccm_ali_repeat {
 struct ccm_ali_call {
     enum ccm_ali_product product;
     const char *action;
-    const struct ccm_ali_params *params;
+    const struct ccm_ali_params *params; /* in the form body; may be NULL */
+    const struct ccm_ali_params *query;  /* those that an action takes in the query string */
     enum ccm_ali_priority priority;
     enum ccm_ali_repeat repeat;
     const char *object; /* for log lines; may be NULL */
@@ -141,6 +154,8 @@ struct ccm_ali_call {
  * Negative: err->code, err->request_id and err->http_status as the cloud gave them, err->message is
  * "{Action}: {Code}: {Message} (RequestId {id})", err->kind by the table of error.h (this folder).
  * *ret_uncertain (may be NULL) tells whether the cloud may have executed a call that failed.
+ * In a dry run (host->dry_run()) whatever is not CCM_ALI_READ is a CCM_ERROR_CANCELLED, and no
+ * call.
  */
 CCM_NODISCARD CCM_ALI_API int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host,
                                            const struct ccm_request *req,

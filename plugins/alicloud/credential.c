@@ -1,6 +1,7 @@
 #include "alicloud/credential.h"
 
 #include "alicloud/credential_source.h"
+#include "alicloud/measure.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -16,6 +17,8 @@
 #define POLL_MS        50
 #define EARLY_MS       CCM_CREDENTIAL_EARLY_MS
 #define NEVER          INT64_MAX
+#define FETCH_MS       60000 /* for one in the background */
+#define TEXTS          7
 
 struct record {
     struct ccm_credential credential; /* first */
@@ -25,16 +28,23 @@ struct record {
 
 struct ccm_credentials {
     enum ccm_credential_source source;
-    char *file;
-    struct ccm_metadata *metadata;
+    struct ccm_credential_setup setup; /* texts are in `texts` */
+    char *texts[TEXTS];
+    const char *file; /* what the source reads and may change at any time; NULL = nothing */
+
+    pthread_mutex_t thread_lock; /* guards these two; held while the thread is joined, so whoever
+                                    settles knows that it has ended; taken before `lock` */
+    pthread_t thread;            /* of a fetch in the background */
+    bool has_thread;             /* it has to be joined */
 
     pthread_mutex_t lock; /* guards all below; a leaf lock, never held over I/O */
     struct record *current;
     uint64_t serial;
-    int64_t due_ms;     /* when the next one is to be fetched */
-    int64_t renew_ms;   /* no forced fetch before this */
-    bool fetching;      /* somebody is at it */
-    int64_t blocked_ms; /* until then `failure` is the answer when there is no valid one */
+    int64_t due_ms;      /* when the next one is to be fetched */
+    int64_t life_due_ms; /* the same by its life alone, where a file is looked at in between */
+    int64_t renew_ms;    /* no forced fetch before this */
+    bool fetching;       /* somebody is at it */
+    int64_t blocked_ms;  /* until then `failure` is the answer when there is no valid one */
     struct ccm_error failure;
     struct ccm_file_state seen;
 };
@@ -49,8 +59,35 @@ static void unlock(struct ccm_credentials *credentials)
     (void)pthread_mutex_unlock(&credentials->lock); /* as above */
 }
 
-struct ccm_credentials *ccm_credentials_new(enum ccm_credential_source source, const char *file,
-                                            struct ccm_metadata *metadata)
+static void texts_free(struct ccm_credentials *credentials)
+{
+    for (size_t i = 0; i < TEXTS; i++) {
+        free(credentials->texts[i]);
+    }
+}
+
+/* Copy the setup with its texts. 0 or -ENOMEM. */
+static int setup_copy(struct ccm_credentials *credentials, const struct ccm_credential_setup *setup)
+{
+    struct ccm_credential_setup *copy = &credentials->setup;
+    const char **const texts[TEXTS] = {
+        &copy->source,  &copy->file,          &copy->addon_file,      &copy->role_arn,
+        &copy->session, &copy->oidc_provider, &copy->oidc_token_file,
+    };
+
+    *copy = *setup;
+    for (size_t i = 0; i < TEXTS; i++) {
+        credentials->texts[i] = strdup(*texts[i]);
+        if (credentials->texts[i] == NULL) {
+            return -ENOMEM;
+        }
+        *texts[i] = credentials->texts[i];
+    }
+    return 0;
+}
+
+struct ccm_credentials *ccm_credentials_new(enum ccm_credential_source source,
+                                            const struct ccm_credential_setup *setup)
 {
     struct ccm_credentials *credentials = calloc(1, sizeof(*credentials));
 
@@ -58,16 +95,32 @@ struct ccm_credentials *ccm_credentials_new(enum ccm_credential_source source, c
         return NULL;
     }
     credentials->source = source;
-    credentials->metadata = metadata;
     credentials->renew_ms = INT64_MIN;
     credentials->blocked_ms = INT64_MIN;
-    credentials->file = strdup(file);
-    if (credentials->file == NULL || pthread_mutex_init(&credentials->lock, NULL) != 0) {
-        free(credentials->file);
+    if (setup_copy(credentials, setup) < 0) {
+        texts_free(credentials);
         free(credentials);
         return NULL;
     }
+    (void)pthread_mutex_init(&credentials->lock, NULL); /* without attributes it cannot fail */
+    (void)pthread_mutex_init(&credentials->thread_lock, NULL); /* as above */
+    credentials->file = ccm_credential_source_file(source, &credentials->setup);
     return credentials;
+}
+
+static void join_locked(struct ccm_credentials *credentials)
+{
+    if (credentials->has_thread) {
+        (void)pthread_join(credentials->thread, NULL); /* it is ours and joinable */
+        credentials->has_thread = false;
+    }
+}
+
+void ccm_credentials_settle(struct ccm_credentials *credentials)
+{
+    (void)pthread_mutex_lock(&credentials->thread_lock); /* a plain mutex of ours: cannot fail */
+    join_locked(credentials);
+    (void)pthread_mutex_unlock(&credentials->thread_lock); /* as above */
 }
 
 void ccm_credentials_free(struct ccm_credentials *credentials)
@@ -78,8 +131,9 @@ void ccm_credentials_free(struct ccm_credentials *credentials)
     if (credentials->current != NULL) {
         ccm_credential_unref(&credentials->current->credential);
     }
-    (void)pthread_mutex_destroy(&credentials->lock); /* nobody holds it any more */
-    free(credentials->file);
+    (void)pthread_mutex_destroy(&credentials->lock); /* nobody holds them any more */
+    (void)pthread_mutex_destroy(&credentials->thread_lock);
+    texts_free(credentials);
     free(credentials);
 }
 
@@ -136,14 +190,21 @@ static int install_locked(struct ccm_credentials *credentials, struct ccm_raw_cr
     }
     record->end_ms = life == 0 ? NEVER : now + life;
     credentials->due_ms = life == 0 ? NEVER : now + life / 5 * 4;
-    if (credentials->source == CCM_CREDENTIAL_FILE) {
+    if (credentials->file != NULL) {
         credentials->due_ms = now + CHECK_FILE_MS;
+        credentials->life_due_ms = life == 0 ? NEVER : now + life / 5 * 4;
         credentials->seen = raw->file;
     }
     return 0;
 }
 
-/* Whether the file is another one than the record came from, or the record comes to its end. */
+static bool assumed_due_locked(const struct ccm_credentials *credentials, int64_t now)
+{
+    return credentials->setup.role_arn[0] != '\0' && credentials->life_due_ms <= now;
+}
+
+/* Whether the file is another one than the record came from, or the record comes to its end: an
+ * assumed role ends before the file that it came from. */
 static bool file_due(struct ccm_credentials *credentials, int64_t now)
 {
     struct ccm_file_state state;
@@ -153,7 +214,8 @@ static bool file_due(struct ccm_credentials *credentials, int64_t now)
     }
     lock(credentials);
     const bool due = !ccm_credential_file_same(&state, &credentials->seen) ||
-                     credentials->current == NULL || credentials->current->end_ms - EARLY_MS <= now;
+                     credentials->current == NULL || assumed_due_locked(credentials, now) ||
+                     credentials->current->end_ms - EARLY_MS <= now;
     if (!due) {
         credentials->due_ms = now + CHECK_FILE_MS;
     }
@@ -169,14 +231,13 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
     const int64_t started = ctx->host->now_ms(ctx->host);
     int r = 0;
 
-    if (credentials->source == CCM_CREDENTIAL_FILE && !forced && !file_due(credentials, started)) {
+    if (credentials->file != NULL && !forced && !file_due(credentials, started)) {
         lock(credentials);
         credentials->fetching = false;
         unlock(credentials);
         return 0;
     }
-    r = ccm_credential_fetch(credentials->source, credentials->file, credentials->metadata, ctx,
-                             &raw, err);
+    r = ccm_credential_fetch(credentials->source, &credentials->setup, ctx, &raw, err);
 
     const int64_t now = ctx->host->now_ms(ctx->host);
 
@@ -186,7 +247,9 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
     }
     if (r < 0) {
         credentials->due_ms =
-            now + (credentials->source == CCM_CREDENTIAL_FILE ? CHECK_FILE_MS : RETRY_MS);
+            now + (credentials->file != NULL && credentials->setup.role_arn[0] == '\0'
+                       ? CHECK_FILE_MS
+                       : RETRY_MS);
         if (err->kind != CCM_ERROR_CANCELLED) {
             credentials->blocked_ms = now + BLOCK_MS;
             ccm_error_copy(&credentials->failure, err);
@@ -195,6 +258,11 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
     credentials->fetching = false;
     const bool left = credentials->current != NULL && credentials->current->end_ms > now;
     unlock(credentials);
+    if (r == 0) {
+        ccm_ali_measure_credential(ctx->host, raw.life_ms);
+    } else if (err->kind != CCM_ERROR_CANCELLED) {
+        ccm_ali_measure_credential_failure(ctx->host);
+    }
     if (r < 0 && left && err->kind != CCM_ERROR_CANCELLED) {
         ctx->host->log(ctx->host, CCM_LEVEL_WARN, NULL,
                        "credentials: no new ones, going on with the present ones: %s",
@@ -235,6 +303,52 @@ static int last_failure(struct ccm_credentials *credentials, struct ccm_error *e
     return -EAGAIN;
 }
 
+struct job {
+    struct ccm_credentials *credentials;
+    const struct ccm_host *host;
+};
+
+static void *run_job(void *arg)
+{
+    const struct job job = *(struct job *)arg;
+    const struct ccm_ali_ctx ctx = ccm_ali_ctx(job.host, NULL, FETCH_MS);
+    struct ccm_error failure = CCM_ERROR_INIT;
+
+    free(arg);
+    (void)refresh(job.credentials, &ctx, false, &failure); /* it has logged its failure */
+    return NULL;
+}
+
+static bool start_thread(struct ccm_credentials *credentials, struct job *job)
+{
+    (void)pthread_mutex_lock(&credentials->thread_lock); /* a plain mutex of ours: cannot fail */
+    join_locked(credentials); /* the one before is at its end: it gave `fetching` back */
+    credentials->has_thread = pthread_create(&credentials->thread, NULL, run_job, job) == 0;
+
+    const bool running = credentials->has_thread;
+
+    (void)pthread_mutex_unlock(&credentials->thread_lock); /* as above */
+    return running;
+}
+
+/* Fetch in the background; the caller has set `fetching`. Where no thread can be had, the next
+ * caller tries again. */
+static void spawn(struct ccm_credentials *credentials, const struct ccm_host *host)
+{
+    struct job *job = calloc(1, sizeof(*job));
+
+    if (job != NULL) {
+        *job = (struct job){ credentials, host };
+        if (start_thread(credentials, job)) {
+            return;
+        }
+        free(job);
+    }
+    lock(credentials);
+    credentials->fetching = false;
+    unlock(credentials);
+}
+
 int ccm_credentials_get(struct ccm_credentials *credentials, const struct ccm_ali_ctx *ctx,
                         const struct ccm_credential **ret, struct ccm_error *err)
 {
@@ -244,21 +358,18 @@ int ccm_credentials_get(struct ccm_credentials *credentials, const struct ccm_al
         const struct ccm_credential *found =
             look(credentials, ctx->host->now_ms(ctx->host), &fetch, &busy);
 
-        if (found != NULL && !fetch) {
+        if (found != NULL) {
+            if (fetch) {
+                spawn(credentials, ctx->host);
+            }
             *ret = found;
             return 0;
         }
         if (fetch) {
-            struct ccm_error failure = CCM_ERROR_INIT;
-            const int r = refresh(credentials, ctx, false, &failure);
+            const int r = refresh(credentials, ctx, false, err);
 
-            if (r < 0 && found == NULL) {
-                ccm_error_copy(err, &failure);
-                return r;
-            }
             if (r < 0) {
-                *ret = found;
-                return 0;
+                return r;
             }
         } else if (!busy) {
             return last_failure(credentials, err);
@@ -266,7 +377,6 @@ int ccm_credentials_get(struct ccm_credentials *credentials, const struct ccm_al
             return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED,
                                  "cancelled while waiting for a credential");
         }
-        ccm_credential_unref(found);
     }
 }
 

@@ -7,22 +7,16 @@
 
 #include <inttypes.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_FILE ((size_t)64 * 1024)
 #define MAX_TEXT 16384 /* of a key, secret or token */
 #define ROLES    "ram/security-credentials/"
 
-struct names {
-    const char *key_id;
-    const char *secret;
-    const char *token;
-    const char *end;
-};
-
-static const struct names file_names = { "access_key_id", "access_key_secret", "security_token",
-                                         "expiration" };
-static const struct names role_names = { "AccessKeyId", "AccessKeySecret", "SecurityToken",
-                                         "Expiration" };
+static const struct ccm_credential_names file_names = { "access_key_id", "access_key_secret",
+                                                        "security_token", "expiration" };
+static const struct ccm_credential_names role_names = { "AccessKeyId", "AccessKeySecret",
+                                                        "SecurityToken", "Expiration" };
 
 void ccm_raw_credential_fini(struct ccm_raw_credential *raw)
 {
@@ -32,42 +26,76 @@ void ccm_raw_credential_fini(struct ccm_raw_credential *raw)
     *raw = (struct ccm_raw_credential){ 0 };
 }
 
-/* Text that was a secret: overwritten, then freed. */
-static void wipe(char **text)
+/* What a source needs that is not there, as words for a person; NULL = it is complete. */
+static const char *missing(enum ccm_credential_source source,
+                           const struct ccm_credential_setup *setup)
 {
-    struct ccm_secret secret = { .hidden = *text };
-
-    ccm_secret_fini(&secret);
-    *text = NULL;
+    switch (source) {
+    case CCM_CREDENTIAL_FILE:
+        return ccm_text_empty(setup->file) ? "credentials.file is not set" : NULL;
+    case CCM_CREDENTIAL_ENV:
+        return ccm_text_empty(getenv("ACCESS_KEY_ID")) ||
+                       ccm_text_empty(getenv("ACCESS_KEY_SECRET"))
+                   ? "the environment variables ACCESS_KEY_ID and ACCESS_KEY_SECRET are not both "
+                     "set"
+                   : NULL;
+    case CCM_CREDENTIAL_OIDC:
+        return ccm_text_empty(setup->role_arn) || ccm_text_empty(setup->oidc_provider) ||
+                       ccm_text_empty(setup->oidc_token_file)
+                   ? "credentials.role_arn, oidc_provider_arn and oidc_token_file (or the "
+                     "environment variables ALIBABA_CLOUD_ROLE_ARN, "
+                     "ALIBABA_CLOUD_OIDC_PROVIDER_ARN and ALIBABA_CLOUD_OIDC_TOKEN_FILE) are not "
+                     "all set"
+                   : NULL;
+    case CCM_CREDENTIAL_ADDON:
+    case CCM_CREDENTIAL_RAM_ROLE:
+        break;
+    }
+    return NULL;
 }
 
-int ccm_credential_choose(const char *source, const char *file, enum ccm_credential_source *ret,
+static bool is_set_up(enum ccm_credential_source source, const struct ccm_credential_setup *setup)
+{
+    return missing(source, setup) == NULL &&
+           (source != CCM_CREDENTIAL_ADDON || access(setup->addon_file, F_OK) == 0);
+}
+
+int ccm_credential_choose(const struct ccm_credential_setup *setup, enum ccm_credential_source *ret,
                           struct ccm_error *err)
 {
-    const bool env =
-        !ccm_text_empty(getenv("ACCESS_KEY_ID")) && !ccm_text_empty(getenv("ACCESS_KEY_SECRET"));
+    static const struct {
+        const char *name;
+        enum ccm_credential_source source;
+    } rows[] = {
+        { "file", CCM_CREDENTIAL_FILE },         { "addon", CCM_CREDENTIAL_ADDON },
+        { "env", CCM_CREDENTIAL_ENV },           { "oidc", CCM_CREDENTIAL_OIDC },
+        { "ram-role", CCM_CREDENTIAL_RAM_ROLE },
+    };
+    const bool automatic = strcmp(setup->source, "auto") == 0;
 
-    if (strcmp(source, "file") == 0 && ccm_text_empty(file)) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "alicloud.credentials.file must be set for source \"file\"");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        if (automatic ? !is_set_up(rows[i].source, setup)
+                      : strcmp(setup->source, rows[i].name) != 0) {
+            continue;
+        }
+        if (missing(rows[i].source, setup) != NULL) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "alicloud.credentials.source is \"%s\", but %s", rows[i].name,
+                                 missing(rows[i].source, setup));
+        }
+        *ret = rows[i].source;
+        return 0;
     }
-    if (strcmp(source, "env") == 0 && !env) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "alicloud.credentials.source is \"env\", but the environment variables"
-                             " ACCESS_KEY_ID and ACCESS_KEY_SECRET are not both set");
-    }
-    if (strcmp(source, "file") == 0) {
-        *ret = CCM_CREDENTIAL_FILE;
-    } else if (strcmp(source, "env") == 0) {
-        *ret = CCM_CREDENTIAL_ENV;
-    } else if (strcmp(source, "ram-role") == 0) {
-        *ret = CCM_CREDENTIAL_RAM_ROLE;
-    } else {
-        *ret = !ccm_text_empty(file) ? CCM_CREDENTIAL_FILE
-               : env                 ? CCM_CREDENTIAL_ENV
-                                     : CCM_CREDENTIAL_RAM_ROLE;
-    }
-    return 0;
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "alicloud.credentials.source \"%s\" is not known", setup->source);
+}
+
+const char *ccm_credential_source_file(enum ccm_credential_source source,
+                                       const struct ccm_credential_setup *setup)
+{
+    return source == CCM_CREDENTIAL_FILE    ? setup->file
+           : source == CCM_CREDENTIAL_ADDON ? setup->addon_file
+                                            : NULL;
 }
 
 /* Keys and tokens go into headers and parameters: visible ASCII, bounded. */
@@ -83,8 +111,9 @@ static bool text_ok(const char *text)
     return len <= MAX_TEXT;
 }
 
-static int keep(const char *what, const char *key_id, const char *secret, const char *token,
-                struct ccm_raw_credential *ret, struct ccm_error *err)
+int ccm_raw_credential_keep(const char *what, const char *key_id, const char *secret,
+                            const char *token, struct ccm_raw_credential *ret,
+                            struct ccm_error *err)
 {
     if (ccm_text_empty(key_id) || ccm_text_empty(secret)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_AUTH,
@@ -105,9 +134,8 @@ static int keep(const char *what, const char *key_id, const char *secret, const 
     return 0;
 }
 
-/* "" or absent = no end. */
-static int keep_end(const char *what, const char *end, const struct ccm_ali_ctx *ctx,
-                    struct ccm_raw_credential *ret, struct ccm_error *err)
+int ccm_raw_credential_keep_end(const char *what, const char *end, const struct ccm_ali_ctx *ctx,
+                                struct ccm_raw_credential *ret, struct ccm_error *err)
 {
     int64_t end_ms = 0;
 
@@ -130,7 +158,19 @@ static int keep_end(const char *what, const char *end, const struct ccm_ali_ctx 
     return 0;
 }
 
-static int from_json(const char *what, const struct names *names, const char *text,
+int ccm_raw_credential_from_json(const char *what, const struct ccm_credential_names *names,
+                                 const cJSON *json, const struct ccm_ali_ctx *ctx,
+                                 struct ccm_raw_credential *ret, struct ccm_error *err)
+{
+    const int r = ccm_raw_credential_keep(what, ccm_json_str(json, names->key_id),
+                                          ccm_json_str(json, names->secret),
+                                          ccm_json_str(json, names->token), ret, err);
+
+    return r < 0 ? r
+                 : ccm_raw_credential_keep_end(what, ccm_json_str(json, names->end), ctx, ret, err);
+}
+
+static int from_text(const char *what, const struct ccm_credential_names *names, const char *text,
                      const struct ccm_ali_ctx *ctx, struct ccm_raw_credential *ret,
                      struct ccm_error *err)
 {
@@ -140,11 +180,7 @@ static int from_json(const char *what, const struct names *names, const char *te
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "credentials: %s: no JSON object",
                              what);
     }
-
-    const int r = keep(what, ccm_json_str(json, names->key_id), ccm_json_str(json, names->secret),
-                       ccm_json_str(json, names->token), ret, err);
-
-    return r < 0 ? r : keep_end(what, ccm_json_str(json, names->end), ctx, ret, err);
+    return ccm_raw_credential_from_json(what, names, json, ctx, ret, err);
 }
 
 int ccm_credential_file_state(const char *path, struct ccm_file_state *ret)
@@ -194,10 +230,10 @@ static int check_mode(const char *path, const struct ccm_ali_ctx *ctx, struct cc
     return 0;
 }
 
-static int from_file(const char *path, const struct ccm_ali_ctx *ctx,
-                     struct ccm_raw_credential *ret, struct ccm_error *err)
+int ccm_credential_read_file(const char *path, const struct ccm_ali_ctx *ctx,
+                             struct ccm_file_state *ret_state, struct ccm_secret *ret_text,
+                             struct ccm_error *err)
 {
-    CCM_CLEANUP(wipe) char *text = NULL;
     size_t len = 0;
     int r = check_mode(path, ctx, err);
 
@@ -205,15 +241,24 @@ static int from_file(const char *path, const struct ccm_ali_ctx *ctx,
         return r;
     }
     /* The state before the read: a change in between is seen at the next look. */
-    r = ccm_credential_file_state(path, &ret->file);
+    r = ccm_credential_file_state(path, ret_state);
     if (r == 0) {
-        r = ccm_text_read_file(path, MAX_FILE, &text, &len);
+        r = ccm_text_read_file(path, MAX_FILE, &ret_text->hidden, &len);
     }
     if (r < 0) {
         return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "credentials: %s: %s", path,
                              strerror(-r));
     }
-    return from_json(path, &file_names, text, ctx, ret, err);
+    return 0;
+}
+
+static int from_file(const char *path, const struct ccm_ali_ctx *ctx,
+                     struct ccm_raw_credential *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
+    const int r = ccm_credential_read_file(path, ctx, &ret->file, &text, err);
+
+    return r < 0 ? r : from_text(path, &file_names, ccm_secret_text(&text), ctx, ret, err);
 }
 
 static bool role_ok(const char *role)
@@ -246,30 +291,47 @@ static int from_role(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ct
     }
 
     CCM_CLEANUP(ccm_freep) char *item = ccm_text_format(ROLES "%s", roles);
-    CCM_CLEANUP(wipe) char *text = NULL;
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
 
     if (item == NULL) {
         return ccm_error_nomem(err);
     }
-    r = ccm_metadata_get(metadata, ctx, item, &text, err);
+    r = ccm_metadata_get(metadata, ctx, item, &text.hidden, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "credentials");
     }
-    return from_json("RAM role", &role_names, text, ctx, ret, err);
+    return from_text("RAM role", &role_names, ccm_secret_text(&text), ctx, ret, err);
 }
 
-int ccm_credential_fetch(enum ccm_credential_source source, const char *file,
-                         struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
-                         struct ccm_raw_credential *ret, struct ccm_error *err)
+static int fetch_base(enum ccm_credential_source source, const struct ccm_credential_setup *setup,
+                      const struct ccm_ali_ctx *ctx, struct ccm_raw_credential *ret,
+                      struct ccm_error *err)
 {
     switch (source) {
     case CCM_CREDENTIAL_ENV:
-        return keep("environment", getenv("ACCESS_KEY_ID"), getenv("ACCESS_KEY_SECRET"),
-                    getenv("SECURITY_TOKEN"), ret, err);
+        return ccm_raw_credential_keep("environment", getenv("ACCESS_KEY_ID"),
+                                       getenv("ACCESS_KEY_SECRET"), getenv("SECURITY_TOKEN"), ret,
+                                       err);
     case CCM_CREDENTIAL_FILE:
-        return from_file(file, ctx, ret, err);
+        return from_file(setup->file, ctx, ret, err);
+    case CCM_CREDENTIAL_ADDON:
+        return ccm_credential_from_addon(setup->addon_file, ctx, ret, err);
+    case CCM_CREDENTIAL_OIDC:
+        return ccm_credential_from_oidc(setup, ctx, ret, err);
     case CCM_CREDENTIAL_RAM_ROLE:
         break;
     }
-    return from_role(metadata, ctx, ret, err);
+    return from_role(setup->metadata, ctx, ret, err);
+}
+
+int ccm_credential_fetch(enum ccm_credential_source source,
+                         const struct ccm_credential_setup *setup, const struct ccm_ali_ctx *ctx,
+                         struct ccm_raw_credential *ret, struct ccm_error *err)
+{
+    const int r = fetch_base(source, setup, ctx, ret, err);
+
+    if (r < 0 || source == CCM_CREDENTIAL_OIDC || ccm_text_empty(setup->role_arn)) {
+        return r;
+    }
+    return ccm_credential_assume(setup, ctx, ret, err);
 }

@@ -1,6 +1,5 @@
 /*
- * Where credentials come from: environment, file, or the RAM role of the instance. One fetch, no
- * state. Every thread.
+ * Where credentials come from: environment, files, roles. One fetch, no state. Every thread.
  */
 #ifndef CCM_ALICLOUD_CREDENTIAL_SOURCE_H
 #define CCM_ALICLOUD_CREDENTIAL_SOURCE_H
@@ -29,9 +28,57 @@ struct ccm_raw_credential {
 void ccm_raw_credential_fini(struct ccm_raw_credential *raw);
 
 /* Errors as ccm_credentials_get(). Nothing secret is in err. */
-CCM_NODISCARD int ccm_credential_fetch(enum ccm_credential_source source, const char *file,
-                                       struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+CCM_NODISCARD int ccm_credential_fetch(enum ccm_credential_source source,
+                                       const struct ccm_credential_setup *setup,
+                                       const struct ccm_ali_ctx *ctx,
                                        struct ccm_raw_credential *ret, struct ccm_error *err);
+
+/* The file that a source reads; NULL when it reads none. */
+const char *ccm_credential_source_file(enum ccm_credential_source source,
+                                       const struct ccm_credential_setup *setup);
+
+/* --- parts of it --- */
+
+/* Names of the members of a JSON document with a credential. */
+struct ccm_credential_names {
+    const char *key_id;
+    const char *secret;
+    const char *token;
+    const char *end;
+};
+
+/* Take a credential that `what` tells: key and secret are there, all are visible ASCII. */
+CCM_NODISCARD int ccm_raw_credential_keep(const char *what, const char *key_id, const char *secret,
+                                          const char *token, struct ccm_raw_credential *ret,
+                                          struct ccm_error *err);
+/* Its end; "" or NULL = none. */
+CCM_NODISCARD int ccm_raw_credential_keep_end(const char *what, const char *end,
+                                              const struct ccm_ali_ctx *ctx,
+                                              struct ccm_raw_credential *ret,
+                                              struct ccm_error *err);
+CCM_NODISCARD int ccm_raw_credential_from_json(const char *what,
+                                               const struct ccm_credential_names *names,
+                                               const cJSON *json, const struct ccm_ali_ctx *ctx,
+                                               struct ccm_raw_credential *ret,
+                                               struct ccm_error *err);
+
+/* The text of a file that holds a secret: regular, and nobody but its owner may write it. ret->file
+ * tells which version it was. The caller wipes *ret_text. */
+CCM_NODISCARD int ccm_credential_read_file(const char *path, const struct ccm_ali_ctx *ctx,
+                                           struct ccm_file_state *ret_state,
+                                           struct ccm_secret *ret_text, struct ccm_error *err);
+
+/* The token file of managed clusters: three values, encrypted with AES-CBC. */
+CCM_NODISCARD int ccm_credential_from_addon(const char *path, const struct ccm_ali_ctx *ctx,
+                                            struct ccm_raw_credential *ret, struct ccm_error *err);
+
+/* STS: a role for a token of the cluster, and a role for `base`, which it replaces. */
+CCM_NODISCARD int ccm_credential_from_oidc(const struct ccm_credential_setup *setup,
+                                           const struct ccm_ali_ctx *ctx,
+                                           struct ccm_raw_credential *ret, struct ccm_error *err);
+CCM_NODISCARD int ccm_credential_assume(const struct ccm_credential_setup *setup,
+                                        const struct ccm_ali_ctx *ctx,
+                                        struct ccm_raw_credential *base, struct ccm_error *err);
 
 /* 0 or -errno. */
 CCM_NODISCARD int ccm_credential_file_state(const char *path, struct ccm_file_state *ret);

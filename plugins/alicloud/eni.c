@@ -8,7 +8,8 @@
 #define CHUNK     100
 #define MAX_PAGES 50
 #define FOUND_MS  600000
-#define NOT_MS    30000
+#define NOT_MS    30000 /* at most; a pod whose interface is late has to get in soon */
+#define MISS_MS   1000  /* the first time, doubling */
 #define VPC_MS    600000
 
 /* One address that the cache did not know. */
@@ -311,6 +312,24 @@ static int settle_rest(const struct run *run, const struct queries *queries, str
     return 0;
 }
 
+/* How long to believe it. */
+static int64_t life_ms(const struct run *run, const struct query *query)
+{
+    int64_t life = MISS_MS;
+
+    if (query->eni.state == CCM_ENI_FOUND) {
+        return FOUND_MS;
+    }
+    if (query->eni.state == CCM_ENI_FOREIGN) {
+        return NOT_MS;
+    }
+    for (unsigned n = ccm_eni_cache_misses(run->ali->eni, &query->ip); n > 0 && life < NOT_MS;
+         n--) {
+        life *= 2;
+    }
+    return life < NOT_MS ? life : NOT_MS;
+}
+
 static void hand_out(const struct run *run, const struct queries *queries,
                      const char *const *addresses, size_t count, struct ccm_eni *ret)
 {
@@ -319,8 +338,7 @@ static void hand_out(const struct run *run, const struct queries *queries,
     for (size_t i = 0; i < queries->len; i++) {
         const struct query *query = &queries->items[i];
 
-        ccm_eni_cache_put(run->ali->eni, &query->ip, &query->eni, now,
-                          now + (query->eni.state == CCM_ENI_FOUND ? FOUND_MS : NOT_MS));
+        ccm_eni_cache_put(run->ali->eni, &query->ip, &query->eni, now, now + life_ms(run, query));
     }
     for (size_t i = 0; i < count; i++) {
         struct ccm_ip ip;

@@ -15,7 +15,8 @@ struct slot {
     int64_t end_ms;
     uint8_t slot_state;
     uint8_t eni_state;
-    char id[38]; /* known ids have 24 */
+    uint8_t misses; /* times in a row that it was not there */
+    char id[37];    /* known ids have 24 */
 };
 
 struct ccm_eni_cache {
@@ -203,7 +204,10 @@ void ccm_eni_cache_put(struct ccm_eni_cache *cache, const struct ccm_ip *ip,
         cache->filled++;
     }
     if (slot != NULL) {
+        const uint8_t before = slot->slot_state == SLOT_USED ? slot->misses : 0;
+
         *slot = (struct slot){
+            .misses = (uint8_t)(eni->state == CCM_ENI_FOUND ? 0 : before + (before < UINT8_MAX)),
             .ip = *ip,
             .end_ms = end_ms,
             .slot_state = SLOT_USED,
@@ -212,6 +216,16 @@ void ccm_eni_cache_put(struct ccm_eni_cache *cache, const struct ccm_ip *ip,
         ccm_text_copy(slot->id, sizeof(slot->id), eni->id);
     }
     unlock(cache);
+}
+
+unsigned ccm_eni_cache_misses(struct ccm_eni_cache *cache, const struct ccm_ip *ip)
+{
+    lock(cache);
+    const struct slot *slot = find(cache, ip);
+    const unsigned misses = slot == NULL ? 0 : slot->misses;
+
+    unlock(cache);
+    return misses;
 }
 
 void ccm_eni_cache_del(struct ccm_eni_cache *cache, const struct ccm_ip *ip)

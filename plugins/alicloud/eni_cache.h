@@ -24,6 +24,9 @@ bool ccm_eni_cache_get(struct ccm_eni_cache *cache, const struct ccm_ip *ip, int
 void ccm_eni_cache_put(struct ccm_eni_cache *cache, const struct ccm_ip *ip,
                        const struct ccm_eni *eni, int64_t now_ms, int64_t end_ms);
 
+/* How often in a row it was remembered as not found; also of an entry that is not live any more. */
+unsigned ccm_eni_cache_misses(struct ccm_eni_cache *cache, const struct ccm_ip *ip);
+
 void ccm_eni_cache_del(struct ccm_eni_cache *cache, const struct ccm_ip *ip);
 
 size_t ccm_eni_cache_len(struct ccm_eni_cache *cache);

@@ -70,10 +70,11 @@ const struct ccm_ali_error_row *ccm_ali_error_find(const char *code, const char 
     if (ccm_text_empty(code)) {
         return without_code(http_status);
     }
-    for (size_t i = 0; i < ccm_error_row_count; i++) {
-        if (code_fits(ccm_error_rows[i].code, code) &&
-            (ccm_error_rows[i].text == NULL || strstr(text, ccm_error_rows[i].text) != NULL)) {
-            return &ccm_error_rows[i];
+    for (size_t i = 0; ccm_ali_error_row_at(i) != NULL; i++) {
+        const struct ccm_ali_error_row *row = ccm_ali_error_row_at(i);
+
+        if (code_fits(row->code, code) && (row->text == NULL || strstr(text, row->text) != NULL)) {
+            return row;
         }
     }
     if (http_status >= 500) {
@@ -84,6 +85,14 @@ const struct ccm_ali_error_row *ccm_ali_error_find(const char *code, const char 
 
 const struct ccm_ali_error_row *ccm_ali_error_row_at(size_t index)
 {
+    if (index < ccm_error_row_vpc_count) {
+        return &ccm_error_rows_vpc[index];
+    }
+    index -= ccm_error_row_vpc_count;
+    if (index < ccm_error_row_nlb_count) {
+        return &ccm_error_rows_nlb[index];
+    }
+    index -= ccm_error_row_nlb_count;
     return index < ccm_error_row_count ? &ccm_error_rows[index] : NULL;
 }
 
@@ -108,6 +117,20 @@ uint64_t ccm_ali_error_kind(enum ccm_ali_class class_)
         break;
     }
     return CCM_ERROR_TRANSIENT;
+}
+
+bool ccm_ali_error_is_wait(const struct ccm_error *err)
+{
+    switch (ccm_ali_error_find(err->code, err->message, err->http_status)->class_) {
+    case CCM_ALI_CLASS_THROTTLED:
+    case CCM_ALI_CLASS_BUSY:
+    case CCM_ALI_CLASS_CREDENTIAL:
+    case CCM_ALI_CLASS_PERMISSION:
+    case CCM_ALI_CLASS_QUOTA:
+        return true;
+    default:
+        return err->kind == CCM_ERROR_CANCELLED;
+    }
 }
 
 const char *ccm_ali_error_remedy(const struct ccm_error *err)

@@ -39,6 +39,11 @@ CCM_ALI_API uint64_t ccm_ali_error_kind(enum ccm_ali_class class_);
 /* Rows of the table by number, NULL beyond the end: for the documentation. */
 CCM_ALI_API const struct ccm_ali_error_row *ccm_ali_error_row_at(size_t index);
 
+/* Whether a failed ccm_ali_call() says nothing about what the cloud holds: rate, busy, credentials,
+ * rights, quota, shutdown. Anything else may mean that it holds something else than the caller
+ * thinks. */
+CCM_ALI_API bool ccm_ali_error_is_wait(const struct ccm_error *err);
+
 /* Remedy for a failed ccm_ali_call(), or NULL: for events. */
 CCM_ALI_API const char *ccm_ali_error_remedy(const struct ccm_error *err);
 

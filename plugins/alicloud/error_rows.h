@@ -1,4 +1,4 @@
-/* The table behind error.h, as data. Every thread. */
+/* The tables behind error.h, as data. Every thread. */
 #ifndef CCM_ALICLOUD_ERROR_ROWS_H
 #define CCM_ALICLOUD_ERROR_ROWS_H
 
@@ -6,5 +6,11 @@
 
 extern const struct ccm_ali_error_row ccm_error_rows[];
 extern const size_t ccm_error_row_count;
+
+/* What NLB and VPC add; looked at first. */
+extern const struct ccm_ali_error_row ccm_error_rows_nlb[];
+extern const size_t ccm_error_row_nlb_count;
+extern const struct ccm_ali_error_row ccm_error_rows_vpc[];
+extern const size_t ccm_error_row_vpc_count;
 
 #endif

@@ -1,12 +1,14 @@
 #include "alicloud/governor.h"
 
 #include "alicloud/endpoint.h"
+#include "alicloud/measure.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <string.h>
 
 #define WINDOW_MS     60000
 #define SLOW_MS       30000 /* quiet time after which a halved rate doubles again */
@@ -285,6 +287,64 @@ void ccm_governor_throttled(struct ccm_governor *governor, enum ccm_ali_product 
     unlock(governor);
 }
 
+static void follow_locked(struct ccm_governor *governor, enum ccm_ali_product product)
+{
+    const int prefix = (int)product;
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(governor->buckets, &cursor, &key, &value) != 0) {
+        const char *slash = strchr(key, '/');
+
+        if (key[0] - '0' == prefix) { /* fewer than ten products */
+            ((struct bucket *)value)->budget = ccm_governor_budget(governor, product, slash + 1);
+        }
+    }
+}
+
+void ccm_governor_follow(struct ccm_governor *governor, const struct ccm_host *host,
+                         enum ccm_ali_product product)
+{
+    static const struct {
+        const struct ccm_option *write;
+        const struct ccm_option *read;
+    } rows[CCM_ENDPOINT_PRODUCTS] = {
+        [CCM_ALI_SLB] = { &ccm_ali_opt_quota_slb_write, &ccm_ali_opt_quota_slb_read },
+        [CCM_ALI_NLB] = { &ccm_ali_opt_quota_nlb_write, &ccm_ali_opt_quota_nlb_read },
+        [CCM_ALI_VPC] = { &ccm_ali_opt_quota_vpc, &ccm_ali_opt_quota_vpc },
+        [CCM_ALI_ECS] = { &ccm_ali_opt_quota_ecs, &ccm_ali_opt_quota_ecs },
+    };
+
+    if (rows[product].write == NULL) {
+        return;
+    }
+
+    const int64_t write =
+        host->option_int(host, rows[product].write->group, rows[product].write->name);
+    const int64_t read =
+        host->option_int(host, rows[product].read->group, rows[product].read->name);
+    struct ccm_governor_quota *quota = &governor->quotas[product];
+
+    if (write <= 0 || read <= 0) {
+        return; /* this plugin lists no quotas */
+    }
+    lock(governor);
+    if (quota->write != write || quota->read != read) {
+        *quota = (struct ccm_governor_quota){ .write = write, .read = read };
+        follow_locked(governor, product);
+    }
+    unlock(governor);
+}
+
+/* As ccm_governor_poll(), with the quotas of this moment. */
+static int64_t poll_now(struct ccm_governor *governor, const struct ccm_host *host,
+                        struct ccm_governor_ticket *ticket, enum ccm_ali_product product)
+{
+    ccm_governor_follow(governor, host, product);
+    return ccm_governor_poll(governor, ticket, host->now_ms(host));
+}
+
 static int too_long(const struct ccm_ali_call *call, int64_t wait_ms, struct ccm_error *err)
 {
     (void)ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
@@ -299,14 +359,15 @@ int ccm_governor_acquire(struct ccm_governor *governor, const struct ccm_host *h
                          const struct ccm_ali_call *call, struct ccm_error *err)
 {
     struct ccm_governor_ticket ticket;
+    const int64_t started = host->now_ms(host);
     int64_t wait = 0;
-    int r = ccm_governor_enter(governor, call->product, call->action, call->priority,
-                               host->now_ms(host), &ticket);
+    int r =
+        ccm_governor_enter(governor, call->product, call->action, call->priority, started, &ticket);
 
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    while (r == 0 && (wait = ccm_governor_poll(governor, &ticket, host->now_ms(host))) > 0) {
+    while (r == 0 && (wait = poll_now(governor, host, &ticket, call->product)) > 0) {
         if (host->now_ms(host) + wait > deadline_ms) {
             r = too_long(call, wait, err);
             break;
@@ -317,5 +378,8 @@ int ccm_governor_acquire(struct ccm_governor *governor, const struct ccm_host *h
         }
     }
     ccm_governor_leave(governor, &ticket);
+    if (r != -ECANCELED) {
+        ccm_ali_measure_wait(host, call, host->now_ms(host) - started, r < 0);
+    }
     return r;
 }

@@ -27,6 +27,11 @@ void ccm_governor_free(struct ccm_governor *governor);
 int64_t ccm_governor_budget(const struct ccm_governor *governor, enum ccm_ali_product product,
                             const char *action);
 
+/* Take over the options alicloud.quotas.* of the product if they are others now; waiters have the
+ * new rate from their next poll on. */
+void ccm_governor_follow(struct ccm_governor *governor, const struct ccm_host *host,
+                         enum ccm_ali_product product);
+
 /* A place in the queue of a bucket; lives on the caller's stack between enter and leave. */
 struct ccm_governor_ticket {
     struct ccm_governor_ticket *next;
@@ -52,8 +57,9 @@ void ccm_governor_throttled(struct ccm_governor *governor, enum ccm_ali_product 
                             const char *action, int64_t now_ms, int64_t hint_ms);
 
 /*
- * Wait for a turn through host->wait(). deadline_ms is monotonic. 0; -EAGAIN (CCM_ERROR_THROTTLED
- * with retry_after_ms) at once when the turn cannot come before the deadline; -ECANCELED.
+ * Wait for a turn through host->wait(), following the quotas as the host tells them. deadline_ms is
+ * monotonic. 0; -EAGAIN (CCM_ERROR_THROTTLED with retry_after_ms) at once when the turn cannot come
+ * before the deadline; -ECANCELED.
  */
 CCM_NODISCARD int ccm_governor_acquire(struct ccm_governor *governor, const struct ccm_host *host,
                                        const struct ccm_request *req, int64_t deadline_ms,

@@ -1,6 +1,7 @@
 #include "alicloud/ali.h"
 
 #include "alicloud/eni_cache.h"
+#include "alicloud/job.h"
 #include "ccm/version.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -40,6 +41,7 @@ static void ali_free(struct ccm_ali *ali)
     ccm_metadata_free(ali->metadata);
     ccm_governor_free(ali->governor);
     ccm_eni_cache_free(ali->eni);
+    ccm_jobs_free(ali->jobs);
     free(ali->config.region);
     free(ali->config.vpc_id);
     list_free(ali->config.vswitch_ids);
@@ -249,38 +251,13 @@ static int make_metadata(struct ccm_ali *ali, const struct ccm_host *host, struc
     return ali->metadata == NULL ? ccm_error_nomem(err) : 0;
 }
 
-static int make_credentials(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
-{
-    const char *source = host->option_string(host, GROUP, "credentials.source");
-    const char *file = host->option_string(host, GROUP, "credentials.file");
-    const char *path = file == NULL ? "" : file;
-    enum ccm_credential_source chosen = CCM_CREDENTIAL_RAM_ROLE;
-    const int r =
-        ccm_credential_choose(ccm_text_empty(source) ? "auto" : source, path, &chosen, err);
-
-    if (r < 0) {
-        return r;
-    }
-    ali->credentials = ccm_credentials_new(chosen, path, ali->metadata);
-    return ali->credentials == NULL ? ccm_error_nomem(err) : 0;
-}
-
 static int make_governor(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
 {
-    const int64_t vpc = host->option_int(host, GROUP, "quotas.vpc");
-    const int64_t ecs = host->option_int(host, GROUP, "quotas.ecs");
-    const struct ccm_governor_quota quotas[CCM_ENDPOINT_PRODUCTS] = {
-        [CCM_ALI_SLB] = { .write = host->option_int(host, GROUP, "quotas.slb_write"),
-                          .read = host->option_int(host, GROUP, "quotas.slb_read") },
-        [CCM_ALI_NLB] = { .write = host->option_int(host, GROUP, "quotas.nlb_write"),
-                          .read = host->option_int(host, GROUP, "quotas.nlb_read") },
-        [CCM_ALI_VPC] = { .write = vpc, .read = vpc },
-        [CCM_ALI_ECS] = { .write = ecs, .read = ecs },
-    };
-
-    ali->governor = ccm_governor_new(quotas, CCM_ARRAY_LEN(quotas));
+    ali->governor = ccm_governor_new(NULL, 0); /* each call takes the quotas over */
     ali->eni = ccm_eni_cache_new(ENI_ENTRIES);
-    return ali->governor == NULL || ali->eni == NULL ? ccm_error_nomem(err) : 0;
+    ali->jobs = ccm_jobs_new(host->option_int(host, GROUP, "job_poll_ms"));
+    return ali->governor == NULL || ali->eni == NULL || ali->jobs == NULL ? ccm_error_nomem(err)
+                                                                          : 0;
 }
 
 /* Overrides are checked now, so that a typo shows before anything runs. */
@@ -328,7 +305,7 @@ static int ali_new(const struct ccm_host *host, struct ccm_ali **ret, struct ccm
         r = make_metadata(ali, host, err);
     }
     if (r == 0) {
-        r = make_credentials(ali, host, err);
+        r = ccm_ali_make_credentials(ali, host, err);
     }
     if (r == 0) {
         r = make_governor(ali, host, err);
@@ -363,6 +340,7 @@ void ccm_ali_release(struct ccm_ali *ali)
     if (ali == NULL) {
         return;
     }
+    ccm_credentials_settle(ali->credentials); /* it may use the host of the caller */
     (void)pthread_mutex_lock(&instance_lock); /* a plain mutex of ours: cannot fail */
     if (--ali->refs == 0) {
         instance = NULL;

@@ -11,19 +11,22 @@
         .help = words,                                                                             \
     }
 
-#define PATH_OPTION(symbol, key, words)                                                            \
+#define PATH_OPTION_AT(symbol, key, default_text, words)                                           \
     const struct ccm_option ccm_ali_opt_##symbol = {                                               \
         .struct_size = sizeof(struct ccm_option),                                                  \
         .type = CCM_OPTION_PATH,                                                                   \
         .group = "alicloud",                                                                       \
         .name = key,                                                                               \
+        .fallback = default_text,                                                                  \
         .help = words,                                                                             \
     }
+#define PATH_OPTION(symbol, key, words) PATH_OPTION_AT(symbol, key, NULL, words)
 
 #define QUOTA_OPTION(symbol, key, default_text, words)                                             \
     const struct ccm_option ccm_ali_opt_##symbol = {                                               \
         .struct_size = sizeof(struct ccm_option),                                                  \
         .type = CCM_OPTION_INT,                                                                    \
+        .flags = CCM_OPTION_LIVE,                                                                  \
         .group = "alicloud",                                                                       \
         .name = key,                                                                               \
         .fallback = default_text,                                                                  \
@@ -64,13 +67,28 @@ TEXT_OPTION(network, "network", "vpc", "vpc|public",
             "Which endpoints to call: vpc (reachable from inside a VPC) or public.");
 TEXT_OPTION(signature, "signature", "v3", "v3|v1",
             "How requests are signed: v3 (ACS3-HMAC-SHA256) or v1 (HMAC-SHA1 of the parameters).");
-TEXT_OPTION(credentials_source, "credentials.source", "auto", "auto|env|file|ram-role",
+TEXT_OPTION(credentials_source, "credentials.source", "auto", "auto|env|file|addon|oidc|ram-role",
             "Where credentials come from: env (ACCESS_KEY_ID, ACCESS_KEY_SECRET and, if there is "
-            "one, SECURITY_TOKEN), file, ram-role (of the instance, by metadata), or auto: the "
-            "first of file, env, ram-role that is set up.");
+            "one, SECURITY_TOKEN), file, addon (the token file of managed clusters), oidc (a role "
+            "for the service account of the pod), ram-role (of the instance, by metadata), or "
+            "auto: the first of file, addon, env, oidc, ram-role that is set up.");
 PATH_OPTION(credentials_file, "credentials.file",
             "JSON file with access_key_id, access_key_secret and optionally security_token and "
             "expiration; read again when it changes.");
+PATH_OPTION_AT(credentials_addon_file, "credentials.addon_file", "/var/addon/token-config",
+               "Encrypted token file that managed clusters mount.");
+TEXT_OPTION(credentials_role_arn, "credentials.role_arn", "", NULL,
+            "Role to take on (acs:ram::ACCOUNT:role/NAME): with source oidc the role of the "
+            "token, else by AssumeRole with the credential of the source; empty: none, for oidc "
+            "the environment variable ALIBABA_CLOUD_ROLE_ARN.");
+TEXT_OPTION(credentials_role_session_name, "credentials.role_session_name", "ccmd", NULL,
+            "Name of the session in that role, as audit logs of the cloud show it.");
+TEXT_OPTION(credentials_oidc_provider_arn, "credentials.oidc_provider_arn", "", NULL,
+            "Identity provider of the cluster (acs:ram::ACCOUNT:oidc-provider/NAME); empty: the "
+            "environment variable ALIBABA_CLOUD_OIDC_PROVIDER_ARN.");
+PATH_OPTION(credentials_oidc_token_file, "credentials.oidc_token_file",
+            "Token of the service account, read at each use; empty: the environment variable "
+            "ALIBABA_CLOUD_OIDC_TOKEN_FILE.");
 PATH_OPTION(ca_file, "ca_file",
             "PEM bundle that cloud endpoints are verified with; empty: the system's.");
 TEXT_OPTION(endpoint_slb, "endpoints.slb", "", NULL,
@@ -96,3 +114,15 @@ QUOTA_OPTION(quota_nlb_read, "quotas.nlb_read", "1200",
              "Calls per 60 s that each reading action of NLB may make.");
 QUOTA_OPTION(quota_vpc, "quotas.vpc", "300", "Calls per 60 s that each action of VPC may make.");
 QUOTA_OPTION(quota_ecs, "quotas.ecs", "600", "Calls per 60 s that each action of ECS may make.");
+const struct ccm_option ccm_ali_opt_job_poll = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .group = "alicloud",
+    .name = "job_poll_ms",
+    .fallback = "2200",
+    .min = 100,
+    .max = 30000,
+    .help =
+        "Outstanding jobs of NLB are asked for together, at most once per so many milliseconds, "
+        "or three times in a row after a pause.",
+};

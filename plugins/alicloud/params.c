@@ -53,6 +53,15 @@ void ccm_ali_param_i64(struct ccm_ali_params *params, const char *name, int64_t 
     ccm_ali_param_add(params, name, text);
 }
 
+void ccm_ali_param_item(struct ccm_ali_params *params, const char *name, size_t n,
+                        const char *value)
+{
+    char full[96];
+
+    (void)snprintf(full, sizeof(full), "%.64s.%zu", name, n); /* fits */
+    ccm_ali_param_add(params, full, value);
+}
+
 void ccm_ali_param_tag(struct ccm_ali_params *params, size_t n, const char *key, const char *value)
 {
     char name[48];

@@ -7,6 +7,7 @@
 
 #define EXCHANGE_MS 20000
 #define MAX_ANSWER  ((uint64_t)8 * 1024 * 1024)
+#define MAX_QUERY   ((size_t)16 * 1024)
 #define MAX_LINES   (CCM_SIGN_HEADERS_MAX + 4)
 #define FORM        "application/x-www-form-urlencoded"
 
@@ -39,6 +40,7 @@ static void lines_add(struct lines *lines, const char *name, const char *value)
 
 void ccm_ali_try_fini(struct ccm_ali_try *try_)
 {
+    ccm_buf_fini(&try_->query);
     ccm_buf_fini(&try_->body);
     ccm_buf_fini(&try_->authorization);
 }
@@ -58,7 +60,7 @@ static int make_nonce(const struct ccm_host *host, char ret[33])
     return 0;
 }
 
-/* The caller's parameters, and the region where the product wants it. */
+/* The caller's parameters for the body, and the region where the product wants it. */
 static void common_params(const struct ccm_ali *ali, const struct ccm_ali_call *call,
                           struct ccm_ali_params *ret)
 {
@@ -70,40 +72,61 @@ static void common_params(const struct ccm_ali *ali, const struct ccm_ali_call *
     }
 }
 
+static int encode_query(const struct ccm_ali_call *call, struct ccm_ali_try *try_)
+{
+    return call->query == NULL ? 0 : ccm_params_encode(call->query, &try_->query);
+}
+
+/* Those that count. Returns how many there are. */
+static size_t v3_headers(const struct ccm_ali *ali, const struct ccm_ali_call *call,
+                         const struct ccm_credential *credential,
+                         struct ccm_sign_header headers[CCM_SIGN_HEADERS_MAX])
+{
+    const char *token = credential == NULL ? "" : ccm_secret_text(&credential->token);
+    size_t count = 0;
+
+    headers[count++] = (struct ccm_sign_header){ "host", ali->endpoints[call->product].host };
+    headers[count++] = (struct ccm_sign_header){ "x-acs-action", call->action };
+    headers[count++] =
+        (struct ccm_sign_header){ "x-acs-version", ccm_endpoint_product(call->product)->version };
+    /* Also without a body: HTTP clients add it to a POST on their own, and then it counts. */
+    headers[count++] = (struct ccm_sign_header){ "content-type", FORM };
+    if (token[0] != '\0') {
+        headers[count++] = (struct ccm_sign_header){ "x-acs-accesskey-id", credential->key_id };
+        headers[count++] = (struct ccm_sign_header){ "x-acs-security-token", token };
+    }
+    return count;
+}
+
 static int sign_v3(const struct ccm_ali *ali, const struct ccm_ali_call *call, const char *date,
                    const char *nonce, struct ccm_ali_try *try_, struct lines *lines)
 {
     CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
     struct ccm_sign_header headers[CCM_SIGN_HEADERS_MAX];
-    const char *token = ccm_secret_text(&try_->credential->token);
     char hash[CCM_SIGN_HEX];
-    size_t count = 0;
+    int r;
 
     common_params(ali, call, &params);
-
-    int r = ccm_params_encode(&params, &try_->body);
-
+    r = ccm_params_encode(&params, &try_->body);
     if (r < 0) {
         return r;
     }
     ccm_sign_sha256_hex(ccm_buf_str(&try_->body), try_->body.len, hash);
-    headers[count++] = (struct ccm_sign_header){ "host", ali->endpoints[call->product].host };
-    headers[count++] = (struct ccm_sign_header){ "x-acs-action", call->action };
-    headers[count++] =
-        (struct ccm_sign_header){ "x-acs-version", ccm_endpoint_product(call->product)->version };
+
+    size_t count = v3_headers(ali, call, try_->credential, headers);
+
     headers[count++] = (struct ccm_sign_header){ "x-acs-date", date };
     headers[count++] = (struct ccm_sign_header){ "x-acs-signature-nonce", nonce };
     headers[count++] = (struct ccm_sign_header){ "x-acs-content-sha256", hash };
-    /* Also without a body: HTTP clients add it to a POST on their own, and then it counts. */
-    headers[count++] = (struct ccm_sign_header){ "content-type", FORM };
-    if (token[0] != '\0') {
-        headers[count++] =
-            (struct ccm_sign_header){ "x-acs-accesskey-id", try_->credential->key_id };
-        headers[count++] = (struct ccm_sign_header){ "x-acs-security-token", token };
+    for (size_t i = 1; i < count; i++) { /* the host line comes from the URL */
+        lines_add(lines, headers[i].name, headers[i].value);
+    }
+    if (try_->credential == NULL) {
+        return 0;
     }
 
     const struct ccm_sign_v3 in = {
-        .query = "",
+        .query = ccm_buf_str(&try_->query),
         .body = ccm_buf_str(&try_->body),
         .body_len = try_->body.len,
         .headers = headers,
@@ -113,14 +136,10 @@ static int sign_v3(const struct ccm_ali *ali, const struct ccm_ali_call *call, c
     };
 
     r = ccm_sign_v3(&in, &try_->authorization, try_->string_hash);
-    if (r < 0) {
-        return r;
+    if (r == 0) {
+        lines_add(lines, "authorization", ccm_buf_str(&try_->authorization));
     }
-    for (size_t i = 1; i < count; i++) { /* the host line comes from the URL */
-        lines_add(lines, headers[i].name, headers[i].value);
-    }
-    lines_add(lines, "authorization", ccm_buf_str(&try_->authorization));
-    return 0;
+    return r;
 }
 
 static int sign_v1(const struct ccm_ali *ali, const struct ccm_ali_call *call, const char *date,
@@ -140,8 +159,13 @@ static int sign_v1(const struct ccm_ali *ali, const struct ccm_ali_call *call, c
     ccm_ali_param_add(&params, "Timestamp", date);
     ccm_ali_param_opt(&params, "SecurityToken", ccm_secret_text(&try_->credential->token));
 
-    int r =
-        ccm_sign_v1(&params, &try_->credential->secret, &try_->authorization, try_->string_hash);
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params all = { 0 };
+
+    ccm_params_extend(&all, &params);
+    ccm_params_extend(&all, call->query);
+
+    const int r =
+        ccm_sign_v1(&all, &try_->credential->secret, &try_->authorization, try_->string_hash);
 
     if (r < 0) {
         return r;
@@ -149,6 +173,12 @@ static int sign_v1(const struct ccm_ali *ali, const struct ccm_ali_call *call, c
     ccm_ali_param_add(&params, "Signature", ccm_buf_str(&try_->authorization));
     lines_add(lines, "content-type", FORM);
     return ccm_params_encode(&params, &try_->body);
+}
+
+static char *make_url(const struct ccm_ali_endpoint *endpoint, const struct ccm_buf *query)
+{
+    return ccm_text_format("%s://%s/%s%s", endpoint->plain_http ? "http" : "https", endpoint->host,
+                           query->len == 0 ? "" : "?", ccm_buf_str(query));
 }
 
 static int unsent(const struct ccm_ali_call *call, int r, uint64_t *ret_phase,
@@ -173,19 +203,22 @@ int ccm_ali_send(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx,
     char date[CCM_CLOCK_TEXT];
     char nonce[33];
 
+    try_->query.max = MAX_QUERY;
     try_->body.max = CCM_PARAMS_MAX;
     try_->authorization.max = 8192;
     ccm_clock_format(host->wall_ms(host), date, sizeof(date));
 
     int r = make_nonce(host, nonce);
 
+    r = r < 0 ? r : encode_query(call, try_);
     if (r == 0) {
-        r = ali->config.sign_v1 ? sign_v1(ali, call, date, nonce, try_, &lines)
-                                : sign_v3(ali, call, date, nonce, try_, &lines);
+        r = ali->config.sign_v1 && try_->credential != NULL
+                ? sign_v1(ali, call, date, nonce, try_, &lines)
+                : sign_v3(ali, call, date, nonce, try_, &lines);
     }
     lines_add(&lines, "accept", "application/json");
     lines_add(&lines, "user-agent", ali->config.user_agent);
-    url = ccm_text_format("%s://%s/", endpoint->plain_http ? "http" : "https", endpoint->host);
+    url = make_url(endpoint, &try_->query);
     if (r == 0 && (url == NULL || lines.failed)) {
         r = -ENOMEM;
     }

@@ -1,7 +1,8 @@
 #include "annotations.h"
 
+#include "clb.h"
 #include "listener_text.h"
-#include "service/node.h"
+#include "service/settings.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -516,7 +517,8 @@ static const struct ccm_anno rows[] = {
       .group = CCM_ANNO_CLASS,
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_FULL_KEY,
-      .help = "Kind of load balancer; without effect here." },
+      .help = "Kind of load balancer of a Service without class: nlb, or empty for CLB. Counts "
+              "only with option type_annotation." },
     { .name = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-tunnel-type",
       .group = CCM_ANNO_CLASS,
       .type = CCM_ANNO_TEXT,
@@ -524,93 +526,40 @@ static const struct ccm_anno rows[] = {
       .help = "Present: this controller leaves the Service alone." },
 };
 
-const struct ccm_anno_table clb_annotations = { rows, CCM_ARRAY_LEN(rows) };
+const struct ccm_anno_table clb_annotations = {
+    rows, CCM_ARRAY_LEN(rows), "CLB",
+    "zone-maps|ipv6-address-type|security-group-ids|bandwidth-package-id|cross-zone-enabled|"
+    "listener-port-range|cps|ppv2-pvl-ep-id-enabled|ppv2-pvl-eps-id-enabled|"
+    "ppv2-pvl-vpc-id-enabled|cacert-id|cacert|alpn|alpn-policy|additional-cert-ids|"
+    "server-group-type|preserve-client-ip"
+};
 
-#define PIECE_MAX 64
-
-/* Copy [start, start + len) without surrounding blanks; too long becomes a text that matches
- * nothing. */
-static void piece_copy(char *to, size_t size, const char *start, size_t len)
+static int check_protocol(const char *name, struct ccm_error *err)
 {
-    while (len > 0 && (*start == ' ' || *start == '\t')) {
-        start++;
-        len--;
+    if (clb_protocol_parse(name) != CLB_OTHER) {
+        return 0;
     }
-    while (len > 0 && (start[len - 1] == ' ' || start[len - 1] == '\t')) {
-        len--;
-    }
-    (void)snprintf(to, size, "%.*s", len < size ? (int)len : 0, start); /* fits */
-}
-
-static int check_protocol(const char *name, enum clb_protocol *ret, struct ccm_error *err)
-{
-    *ret = clb_protocol_parse(name);
-    if (*ret == CLB_OTHER) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "port protocol format must be either [http|https|tcp|udp], protocol "
-                             "not supported wit [%s]\n",
-                             name);
-    }
-    return 0;
-}
-
-/* One entry "protocol:port"; *ret_match: it is for this port (number as text). */
-static int parse_entry(const char *entry, size_t len, const char *port, enum clb_protocol *ret,
-                       bool *ret_match, struct ccm_error *err)
-{
-    char name[PIECE_MAX];
-    char number[PIECE_MAX];
-    const char *colon = memchr(entry, ':', len);
-
-    if (colon == NULL) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "port and protocol format must be like 'https:443' with colon "
-                             "separated. got=[[%.*s]]",
-                             (int)(len < 200 ? len : 200), entry);
-    }
-    piece_copy(name, sizeof(name), entry, (size_t)(colon - entry));
-    piece_copy(number, sizeof(number), colon + 1, len - (size_t)(colon - entry) - 1);
-    *ret_match = strcmp(number, port) == 0;
-    return check_protocol(name, ret, err);
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "port protocol format must be either [http|https|tcp|udp], protocol "
+                         "not supported wit [%s]\n",
+                         name);
 }
 
 int clb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
                     enum clb_protocol *ret, struct ccm_error *err)
 {
-    const char *cursor = ccm_anno_get(&service->meta, "protocol-port");
-    const char *entry = NULL;
-    size_t len = 0;
-    char number[24];
+    char told[CCM_PAIR_MAX];
+    const int r = ccm_setting_protocol(service, port, check_protocol, told, err);
 
-    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
-    while (cursor != NULL && cursor[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
-        bool match = false;
-        const int r = parse_entry(entry, len, number, ret, &match, err);
-
-        if (r < 0 || match) {
-            return r;
-        }
+    if (r < 0) {
+        return r;
     }
-    *ret = clb_protocol_parse(port->protocol);
-    if (*ret != CLB_TCP && *ret != CLB_UDP) {
+    *ret = clb_protocol_parse(told[0] == '\0' ? port->protocol : told);
+    if (told[0] == '\0' && *ret != CLB_TCP && *ret != CLB_UDP) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
                              port->protocol);
     }
     return 0;
-}
-
-static int check_labels(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *entry = NULL;
-    size_t len = 0;
-
-    if (ccm_node_check_labels(ccm_anno_get(&service->meta, "backend-label"), &entry, &len) == 0) {
-        return 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "get nodes error: filter nodes by label error: parse backend label: "
-                         "%.*s, [k1=v1,k2=v2]",
-                         (int)(len < 200 ? len : 200), entry);
 }
 
 static int check_protocols(const struct ccm_service *service, struct ccm_error *err)
@@ -625,7 +574,43 @@ static int check_protocols(const struct ccm_service *service, struct ccm_error *
     return r;
 }
 
-const struct clb_check clb_checks[] = {
+/* Without annotation id it means nothing, which is told elsewhere. */
+static int check_groups(const struct ccm_service *service, struct ccm_error *err)
+{
+    const bool reused = ccm_anno_get(&service->meta, "id")[0] != '\0';
+    const char *cursor = reused ? ccm_anno_get(&service->meta, "vgroup-port") : "";
+    struct ccm_setting_pair pair;
+    uint32_t port = 0;
+
+    while (ccm_setting_next_pair(&cursor, &pair)) {
+        if (!pair.good || ccm_parse_u32(pair.right, 1, UINT16_MAX, &port) < 0) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "vgroupid and protocol format must be like 'vsp-xxx:443' with "
+                                 "colon separated. got=[[%s]]",
+                                 pair.entry);
+        }
+    }
+    return 0;
+}
+
+/* The cloud takes no more; counted here because each costs two parameters of the creation. */
+static int check_tags(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "additional-resource-tags");
+    const char *cursor = value;
+    const char *entry = NULL;
+    size_t len = 0;
+    size_t count = 0;
+
+    while (value[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        count += len > 0 ? 1 : 0;
+    }
+    return count <= CLB_TAGS_MAX
+               ? 0
+               : ccm_setting_refuse("additional-resource-tags", value, "at most 20 tags", err);
+}
+
+const struct ccm_lint_check clb_checks[] = {
     { "cert-id", clb_check_certificate },
     { "domain-extensions", clb_check_domains },
     { "forward-port", clb_check_forward },
@@ -633,10 +618,12 @@ const struct clb_check clb_checks[] = {
     { "sticky-session", clb_check_sticky },
     { "cookie", clb_check_cookie },
     { "health-check-connect-port", clb_check_health_port },
-    { "health-check-uri", clb_check_health_uri },
+    { "health-check-uri", ccm_setting_check_health_uri },
     { "health-check-domain", clb_check_health_domain },
-    { "health-check-httpcode", clb_check_health_code },
-    { "backend-label", check_labels },
+    { "health-check-httpcode", ccm_setting_check_health_code },
+    { "backend-label", ccm_setting_check_labels },
+    { "vgroup-port", check_groups },
+    { "additional-resource-tags", check_tags },
     { NULL, NULL },
 };
 

@@ -4,20 +4,15 @@
 
 #include "fields.h"
 #include "service/annotation.h"
+#include "service/lint.h"
 #include "util/attr.h"
 
 #include <stdint.h>
 
 extern const struct ccm_anno_table clb_annotations;
 
-/* A check of one annotation that goes beyond its row: across annotations, ports, lists. */
-struct clb_check {
-    const char *suffix; /* of the annotation to blame */
-    /* 0 or -EINVAL with a CCM_ERROR_TERMINAL. Pure. */
-    int (*check)(const struct ccm_service *service, struct ccm_error *err);
-};
 /* All of them, ends with a NULL suffix. */
-extern const struct clb_check clb_checks[];
+extern const struct ccm_lint_check clb_checks[];
 
 /*
  * Everything that can be checked without the cloud, in the order: not built, bad values, protocols,

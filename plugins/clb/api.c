@@ -26,8 +26,8 @@ int clb_api_send(struct clb_call *call, enum ccm_ali_product product, const char
     };
 
     call->uncertain = false;
-    return ccm_ali_call(call->clb->ali, call->clb->host, call->req, &request, ret, &call->uncertain,
-                        err);
+    return ccm_ali_call(call->clb->lbc.ali, call->clb->lbc.host, call->req, &request, ret,
+                        &call->uncertain, err);
 }
 
 int clb_api_slb(struct clb_call *call, const char *action, const struct ccm_ali_params *params,
@@ -99,7 +99,7 @@ int clb_api_create_group(struct clb_call *call, const char *lb_id, const char *n
         return r;
     }
     *ret_id = NULL;
-    if (clb_text_set(ret_id, ccm_json_text(answer, "VServerGroupId")) < 0 || *ret_id == NULL) {
+    if (ccm_text_set(ret_id, ccm_json_text(answer, "VServerGroupId")) < 0 || *ret_id == NULL) {
         call->uncertain = true;
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "CreateVServerGroup: the answer names no group");

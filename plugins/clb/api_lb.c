@@ -71,17 +71,17 @@ static bool is_sent(enum clb_lb_field_id id)
     return id != CLB_LB_NETWORK && clb_lb_fields[id].offset != SIZE_MAX;
 }
 
-static int create_tags(const struct clb *clb, const struct clb_create *create, struct clb_tags *ret)
+static int create_tags(const struct clb *clb, const struct clb_create *create, struct ccm_tags *ret)
 {
-    if (clb_tags_copy(ret, &create->lb->tags) < 0 ||
-        clb_tags_put(ret, CLB_TAG_OWNER, create->owner_tag) < 0 ||
-        clb_tags_put(ret, CLB_TAG_CLUSTER, ccm_ali_cluster_id(clb->ali)) < 0) {
+    if (ccm_tags_copy(ret, &create->lb->tags) < 0 ||
+        ccm_tags_put(ret, CLB_TAG_OWNER, create->owner_tag) < 0 ||
+        ccm_tags_put(ret, CLB_TAG_CLUSTER, ccm_ali_cluster_id(clb->lbc.ali)) < 0) {
         return -1;
     }
     return 0;
 }
 
-static void tag_params(const struct clb_tags *tags, size_t first, struct ccm_ali_params *params)
+static void tag_params(const struct ccm_tags *tags, size_t first, struct ccm_ali_params *params)
 {
     for (size_t i = 0; i < tags->len; i++) {
         ccm_ali_param_tag(params, first + i, tags->items[i].key, tags->items[i].value);
@@ -106,22 +106,22 @@ static void create_params(const struct clb *clb, const struct clb_create *create
         ccm_ali_param_add(params, "ModificationProtectionReason", CLB_PROTECT_WHY);
     }
     ccm_ali_param_tag(params, 1, CLB_TAG_OWNER, create->owner_tag);
-    ccm_ali_param_tag(params, 2, CLB_TAG_CLUSTER, ccm_ali_cluster_id(clb->ali));
+    ccm_ali_param_tag(params, 2, CLB_TAG_CLUSTER, ccm_ali_cluster_id(clb->lbc.ali));
     tag_params(&lb->tags, 3, params);
     ccm_ali_param_add(params, "ClientToken", create->token);
 }
 
-static int take_made(const struct clb_create *create, const struct clb_tags *tags,
+static int take_made(const struct clb_create *create, const struct ccm_tags *tags,
                      const cJSON *answer, struct clb_lb *ret)
 {
-    if (clb_lb_copy(ret, create->lb) < 0 || clb_tags_copy(&ret->tags, tags) < 0 ||
-        clb_text_set(&ret->id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
-        clb_text_set(&ret->address, ccm_json_text(answer, "Address")) < 0) {
+    if (clb_lb_copy(ret, create->lb) < 0 || ccm_tags_copy(&ret->tags, tags) < 0 ||
+        ccm_text_set(&ret->id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
+        ccm_text_set(&ret->address, ccm_json_text(answer, "Address")) < 0) {
         return -1;
     }
     ret->partial = true;
     if (ccm_json_text(answer, "VSwitchId")[0] != '\0') {
-        return clb_text_set(&ret->vswitch_id, ccm_json_text(answer, "VSwitchId"));
+        return ccm_text_set(&ret->vswitch_id, ccm_json_text(answer, "VSwitchId"));
     }
     return 0;
 }
@@ -130,7 +130,7 @@ int clb_api_create_lb(struct clb_call *call, const struct clb_create *create, st
                       struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
-    CCM_CLEANUP(clb_tags_fini) struct clb_tags tags = { 0 };
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     int r;
 
@@ -156,7 +156,7 @@ int clb_api_create_lb(struct clb_call *call, const struct clb_create *create, st
 
 /* --- changes --- */
 
-int clb_api_tag_lb(struct clb_call *call, const char *lb_id, const struct clb_tags *tags,
+int clb_api_tag_lb(struct clb_call *call, const char *lb_id, const struct ccm_tags *tags,
                    struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
@@ -167,7 +167,7 @@ int clb_api_tag_lb(struct clb_call *call, const char *lb_id, const struct clb_ta
     return clb_api_slb(call, "TagResources", &params, CCM_ALI_IDEMPOTENT, NULL, err);
 }
 
-int clb_api_untag_lb(struct clb_call *call, const char *lb_id, const struct clb_tags *tags,
+int clb_api_untag_lb(struct clb_call *call, const char *lb_id, const struct ccm_tags *tags,
                      struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };

@@ -20,11 +20,11 @@ int clb_api_listeners(struct clb_call *call, const char *lb_id, const char *next
     return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, CCM_ALI_READ, ret, err);
 }
 
-static bool is_sent(const struct clb_listener *listener, const struct clb_attr *attr, bool create)
+static bool is_sent(const struct clb_listener *listener, const struct ccm_attr *attr, bool create)
 {
     const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
 
-    if (!create && (attr->field->flags & CLB_FIELD_CREATE) != 0) {
+    if (!create && (attr->field->flags & CCM_FIELD_CREATE) != 0) {
         return false;
     }
     /* -520 stands for "as the backend", which these know by leaving it out. */
@@ -43,7 +43,7 @@ static void listener_params(struct ccm_ali_params *params, const char *lb_id,
     ccm_ali_param_add(params, "VServerGroupId", group_id);
     ccm_ali_param_opt(params, "Description", listener->description);
     for (size_t i = 0; i < listener->attrs.len; i++) {
-        const struct clb_attr *attr = &listener->attrs.items[i];
+        const struct ccm_attr *attr = &listener->attrs.items[i];
 
         if (attr->value != NULL && is_sent(listener, attr, create)) {
             ccm_ali_param_opt(params,
@@ -133,7 +133,7 @@ int clb_api_create_domain(struct clb_call *call, const char *lb_id, uint16_t por
     if (r < 0) {
         return r;
     }
-    return clb_text_set(ret_id, ccm_json_text(answer, "DomainExtensionId")) < 0
+    return ccm_text_set(ret_id, ccm_json_text(answer, "DomainExtensionId")) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
@@ -198,9 +198,9 @@ int clb_api_create_acl(struct clb_call *call, const char *name, bool ipv6, char 
 
     ccm_ali_param_add(&params, "AclName", name);
     ccm_ali_param_add(&params, "AddressIPVersion", ipv6 ? "ipv6" : "ipv4");
-    ccm_ali_param_opt(&params, "ResourceGroupId", ccm_ali_resource_group_id(call->clb->ali));
+    ccm_ali_param_opt(&params, "ResourceGroupId", ccm_ali_resource_group_id(call->clb->lbc.ali));
     ccm_ali_param_tag(&params, 1, CLB_TAG_OWNER, name);
-    ccm_ali_param_tag(&params, 2, CLB_TAG_CLUSTER, ccm_ali_cluster_id(call->clb->ali));
+    ccm_ali_param_tag(&params, 2, CLB_TAG_CLUSTER, ccm_ali_cluster_id(call->clb->lbc.ali));
     r = clb_api_slb(call, "CreateAccessControlList", &params, CCM_ALI_ONCE, &answer, err);
     if (r < 0) {
         return r;
@@ -210,10 +210,10 @@ int clb_api_create_acl(struct clb_call *call, const char *name, bool ipv6, char 
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "CreateAccessControlList: the answer names no list");
     }
-    return clb_text_set(ret_id, ccm_json_text(answer, "AclId")) < 0 ? ccm_error_nomem(err) : 0;
+    return ccm_text_set(ret_id, ccm_json_text(answer, "AclId")) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-int clb_api_change_acl(struct clb_call *call, const char *id, const struct clb_texts *entries,
+int clb_api_change_acl(struct clb_call *call, const char *id, const struct ccm_texts *entries,
                        bool remove, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };

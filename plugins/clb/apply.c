@@ -1,6 +1,5 @@
 #include "apply.h"
 
-#include "alicloud/eni.h"
 #include "alicloud/error.h"
 #include "apply_acl.h"
 #include "apply_lb.h"
@@ -8,6 +7,7 @@
 #include "apply_parts.h"
 #include "service/object.h"
 #include "service/owner.h"
+#include "service/resolve.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -31,7 +31,7 @@ int clb_apply_note(struct clb_apply *apply, int r)
 
 struct clb_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_state *state = &apply->entry->state;
+    const struct clb_state *state = clb_have(apply->entry);
     const struct clb_group *want =
         apply->model == NULL || step->group_name == NULL
             ? NULL
@@ -46,10 +46,11 @@ struct clb_group *clb_apply_group(struct clb_apply *apply, const struct clb_step
 
 int clb_apply_forgive(int r, const struct ccm_error *err)
 {
-    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND &&
-                   strcmp(err->code, "InvalidLoadBalancerId.NotFound") != 0
-               ? 0
-               : r;
+    const bool gone = (err->kind == CCM_ERROR_NOT_FOUND &&
+                       strcmp(err->code, "InvalidLoadBalancerId.NotFound") != 0) ||
+                      strcmp(err->code, "AclNotExist") == 0; /* elsewhere the annotation's fault */
+
+    return r < 0 && gone ? 0 : r;
 }
 
 static int put_all(struct clb_group *to, const struct ccm_backends *from, const char *description)
@@ -67,26 +68,46 @@ static int put_all(struct clb_group *to, const struct ccm_backends *from, const 
     return r;
 }
 
-static int do_create_group(struct clb_apply *apply, const struct clb_step *step,
-                           struct ccm_error *err)
+static int create_group_with(struct clb_apply *apply, const struct clb_step *step,
+                             const struct ccm_backends *backends, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *id = NULL;
     struct clb_group *group = NULL;
-    const int r = clb_api_create_group(&apply->call, apply->entry->state.lb.id, step->group_name,
-                                       &step->backends, &id, err);
+    const int r = clb_api_create_group(&apply->call, clb_have(apply->entry)->lb.id,
+                                       step->group_name, backends, &id, err);
 
     if (r < 0) {
         return r;
     }
-    group = clb_state_new_group(&apply->entry->state);
+    group = clb_state_new_group(clb_have(apply->entry));
     if (group == NULL) {
         return clb_apply_note(apply, -ENOMEM);
     }
     group->id = CCM_STEAL(id);
-    if (clb_text_set(&group->name, step->group_name) < 0) {
+    if (ccm_text_set(&group->name, step->group_name) < 0) {
         return clb_apply_note(apply, -ENOMEM);
     }
-    return clb_apply_note(apply, put_all(group, &step->backends, group->name));
+    return clb_apply_note(apply, put_all(group, backends, group->name));
+}
+
+static bool is_full(const struct ccm_error *err)
+{
+    return strcmp(err->code, "InstanceBackendServerNumberOverLimit") == 0;
+}
+
+/* Where the quota has no room for its backends the group is made without: they are added when
+ * what is not needed any more has gone, which needs the new group in its place. */
+static int do_create_group(struct clb_apply *apply, const struct clb_step *step, bool *ret_empty,
+                           struct ccm_error *err)
+{
+    const struct ccm_backends none = { 0 };
+    int r = create_group_with(apply, step, &step->backends, err);
+
+    if (r < 0 && is_full(err) && step->backends.len > 0) {
+        r = create_group_with(apply, step, &none, err);
+        *ret_empty = r == 0;
+    }
+    return r;
 }
 
 /* One call with some of a step's backends. */
@@ -178,12 +199,13 @@ static int do_delete_group(struct clb_apply *apply, const struct clb_step *step,
     const int r = clb_apply_forgive(clb_api_delete_group(&apply->call, step->group_id, err), err);
 
     if (r == 0) {
-        clb_state_drop_group(&apply->entry->state, step->group_id);
+        clb_state_drop_group(clb_have(apply->entry), step->group_id);
     }
     return r;
 }
 
-static int execute(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+static int execute(struct clb_apply *apply, const struct clb_step *step, bool *ret_empty,
+                   struct ccm_error *err)
 {
     switch (step->type) {
     case CLB_STEP_CREATE_LB:
@@ -199,7 +221,7 @@ static int execute(struct clb_apply *apply, const struct clb_step *step, struct 
     case CLB_STEP_DELETE_LB:
         return clb_apply_lb(apply, step, err);
     case CLB_STEP_CREATE_GROUP:
-        return do_create_group(apply, step, err);
+        return do_create_group(apply, step, ret_empty, err);
     case CLB_STEP_ADD:
     case CLB_STEP_REMOVE:
     case CLB_STEP_WEIGH:
@@ -236,38 +258,9 @@ static bool is_blocked(struct clb_apply *apply, const struct clb_step *step)
     }
 }
 
-/* Waiting (rate, quota, rights) does not change what the cloud holds; anything else may mean that
- * it holds something else than we think. */
-static bool keeps_mirror(const struct clb_apply *apply, const struct ccm_error *err)
-{
-    if (apply->call.uncertain) {
-        return false;
-    }
-    switch (ccm_ali_error_find(err->code, err->message, err->http_status)->class_) {
-    case CCM_ALI_CLASS_THROTTLED:
-    case CCM_ALI_CLASS_BUSY:
-    case CCM_ALI_CLASS_CREDENTIAL:
-    case CCM_ALI_CLASS_PERMISSION:
-    case CCM_ALI_CLASS_QUOTA:
-        return true;
-    default:
-        return err->kind == CCM_ERROR_CANCELLED;
-    }
-}
-
 static bool lb_is_gone(const struct ccm_error *err)
 {
     return strcmp(err->code, "InvalidLoadBalancerId.NotFound") == 0;
-}
-
-/* What the cloud refused may have been an interface that is no more. */
-static void forget_interfaces(struct clb_apply *apply, const struct ccm_backends *set)
-{
-    for (size_t i = 0; i < set->len; i++) {
-        if (set->items[i].type == CCM_BACKEND_ENI) {
-            ccm_eni_forget(apply->clb->ali, set->items[i].server_ip);
-        }
-    }
 }
 
 /* Returns negative when the rest of the plan makes no sense. */
@@ -275,13 +268,13 @@ static int fail(struct clb_apply *apply, const struct clb_step *step, int r, str
 {
     const char *remedy = ccm_ali_error_remedy(err);
 
-    if (!keeps_mirror(apply, err)) {
+    if (apply->call.uncertain || !ccm_ali_error_is_wait(err)) {
         apply->entry->valid = false;
-        forget_interfaces(apply, &step->backends);
+        ccm_resolve_forget(apply->clb->lbc.ali, &step->backends);
     }
     if (lb_is_gone(err)) {
         apply->entry->attempt++;
-        clb_entry_drop(apply->entry);
+        ccm_entry_drop(apply->entry);
     }
     if (err->kind == CCM_ERROR_NOT_FOUND ||
         (err->kind == CCM_ERROR_TERMINAL && !apply->entry->valid && !apply->fresh)) {
@@ -302,29 +295,54 @@ static int fail(struct clb_apply *apply, const struct clb_step *step, int r, str
                : 0;
 }
 
-static int run_step(struct clb_apply *apply, const struct clb_step *step, struct retry *retry,
-                    bool *add_failed)
+/* State of one walk over a plan. */
+struct walk {
+    struct retry retry; /* adds of the group at hand */
+    struct retry late;  /* of groups that were made empty, after everything else */
+    bool add_failed;    /* of the group at hand */
+};
+
+/* Steps of a group that was made empty. */
+static bool is_late(const struct walk *walk, const struct clb_step *step)
+{
+    for (size_t i = 0; i < walk->late.len; i++) {
+        if (step->type == CLB_STEP_ADD &&
+            ccm_text_equal(walk->late.steps[i]->group_name, step->group_name)) {
+            return walk->late.len < CCM_ARRAY_LEN(walk->late.steps);
+        }
+    }
+    return false;
+}
+
+static int run_step(struct clb_apply *apply, const struct clb_step *step, struct walk *walk)
 {
     struct ccm_error err = CCM_ERROR_INIT;
+    bool empty = false;
     int r;
 
     if (is_blocked(apply, step) || (step->last && apply->problems->count > 0) ||
-        (retry->len == 0 && would_empty(apply, step, *add_failed))) {
+        (walk->retry.len == 0 && would_empty(apply, step, walk->add_failed))) {
+        return 0;
+    }
+    if (is_late(walk, step)) {
+        walk->late.steps[walk->late.len++] = step;
         return 0;
     }
     apply->call.priority = step->type == CLB_STEP_REMOVE || step->type == CLB_STEP_DELETE_LB
                                ? CCM_ALI_PRIO_REMOVE
                                : apply->call.priority;
-    r = execute(apply, step, &err);
+    r = execute(apply, step, &empty, &err);
     if (r == 0) {
         apply->writes++;
+        if (empty && walk->late.len < CCM_ARRAY_LEN(walk->late.steps)) {
+            walk->late.steps[walk->late.len++] = step;
+        }
         return 0;
     }
     if (step->type == CLB_STEP_ADD) {
-        *add_failed = true;
-        if (strcmp(err.code, "InstanceBackendServerNumberOverLimit") == 0 &&
-            retry->len < CCM_ARRAY_LEN(retry->steps)) {
-            retry->steps[retry->len++] = step;
+        walk->add_failed = true;
+        if (is_full(&err) && walk->retry.len < CCM_ARRAY_LEN(walk->retry.steps)) {
+            walk->retry.steps[walk->retry.len++] = step;
             return 0;
         }
     }
@@ -339,9 +357,12 @@ static int run_retries(struct clb_apply *apply, struct retry *retry)
     for (size_t i = 0; r == 0 && i < retry->len; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
 
-        r = execute(apply, retry->steps[i], &err);
+        struct clb_step step = *retry->steps[i]; /* borrows; one that made a group adds now */
+
+        step.type = CLB_STEP_ADD;
+        r = execute(apply, &step, NULL, &err);
         if (r < 0) {
-            r = fail(apply, retry->steps[i], r, &err);
+            r = fail(apply, &step, r, &err);
         } else {
             apply->writes++;
         }
@@ -365,7 +386,7 @@ static bool ends_group(const struct clb_plan *plan, size_t i)
 
 static int check_cancelled(struct clb_apply *apply)
 {
-    const struct ccm_host *host = apply->clb->host;
+    const struct ccm_host *host = apply->clb->lbc.host;
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (!host->cancelled(host, apply->call.req)) {
@@ -380,20 +401,19 @@ static int check_cancelled(struct clb_apply *apply)
 int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
 {
     const enum ccm_ali_priority priority = apply->call.priority;
-    struct retry retry = { .len = 0 };
-    bool add_failed = false;
+    struct walk walk = { .add_failed = false };
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < plan->len; i++) {
         r = check_cancelled(apply);
         if (r == 0) {
             apply->call.priority = priority;
-            r = run_step(apply, &plan->steps[i], &retry, &add_failed);
+            r = run_step(apply, &plan->steps[i], &walk);
         }
         if (r == 0 && ends_group(plan, i)) {
-            r = run_retries(apply, &retry);
-            add_failed = false;
+            r = run_retries(apply, &walk.retry);
+            walk.add_failed = false;
         }
     }
-    return r;
+    return r < 0 ? r : run_retries(apply, &walk.late);
 }

@@ -4,14 +4,14 @@
 #define CCM_CLB_APPLY_H
 
 #include "api.h"
-#include "mirror.h"
 #include "plan.h"
+#include "service/token.h"
 
 struct clb_apply {
     struct clb_call call;
     struct clb *clb;
     const struct ccm_service *service;
-    struct clb_entry *entry;       /* claimed */
+    struct ccm_entry *entry;       /* claimed */
     const struct clb_model *model; /* NULL for a deletion */
     bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
     struct ccm_problems *problems;
@@ -26,10 +26,8 @@ struct clb_apply {
  */
 CCM_NODISCARD int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan);
 
-/* ClientToken of a creation: the same after a restart, another for other parameters, for another
- * attempt, or after an earlier load balancer. */
-#define CLB_TOKEN_SIZE 65
+/* ClientToken of a creation, see service/token.h. */
 void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb, uint32_t attempt,
-                     char ret[CLB_TOKEN_SIZE]);
+                     char ret[CCM_TOKEN_SIZE]);
 
 #endif

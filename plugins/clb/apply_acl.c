@@ -5,7 +5,7 @@
 
 static int create(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
-    struct clb_acl *acl = &apply->entry->state.acl;
+    struct clb_acl *acl = &clb_have(apply->entry)->acl;
 
     acl->known = true;
     acl->ipv6 = step->ipv6;
@@ -15,18 +15,19 @@ static int create(struct clb_apply *apply, const struct clb_step *step, struct c
 static int change(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     const bool remove = step->type == CLB_STEP_REMOVE_ENTRIES;
-    struct clb_acl *acl = &apply->entry->state.acl;
+    struct clb_acl *acl = &clb_have(apply->entry)->acl;
     int r = clb_api_change_acl(&apply->call, acl->id, &step->entries, remove, err);
 
+    r = remove ? clb_apply_forgive(r, err) : r; /* none of them was there */
     if (r < 0) {
         acl->known = false; /* some of them may have gone through */
         return r;
     }
     for (size_t i = 0; r == 0 && i < step->entries.len; i++) {
         if (remove) {
-            clb_texts_remove(&acl->entries, step->entries.items[i]);
+            ccm_texts_remove(&acl->entries, step->entries.items[i]);
         } else {
-            r = clb_texts_put(&acl->entries, step->entries.items[i]);
+            r = ccm_texts_put(&acl->entries, step->entries.items[i]);
         }
     }
     return clb_apply_note(apply, r);
@@ -34,7 +35,7 @@ static int change(struct clb_apply *apply, const struct clb_step *step, struct c
 
 static int drop(struct clb_apply *apply, struct ccm_error *err)
 {
-    struct clb_acl *acl = &apply->entry->state.acl;
+    struct clb_acl *acl = &clb_have(apply->entry)->acl;
     const int r = clb_apply_forgive(clb_api_delete_acl(&apply->call, acl->id, err), err);
 
     if (r == 0) {

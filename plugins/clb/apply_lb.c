@@ -8,47 +8,31 @@
 #include "util/text.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-/* FNV-1a, 64 bit: spreads, keeps no secret. */
-static uint64_t mix(uint64_t hash, const char *text)
-{
-    for (const char *p = text == NULL ? "" : text; *p != '\0'; p++) {
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-    }
-    return (hash ^ 0xFF) * UINT64_C(1099511628211); /* "ab","c" is not "a","bc" */
-}
-
-#define MIX_START UINT64_C(14695981039346656037)
-
 void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb, uint32_t attempt,
-                     char ret[CLB_TOKEN_SIZE])
+                     char ret[CCM_TOKEN_SIZE])
 {
-    uint64_t hash = MIX_START;
-    char number[16];
+    struct ccm_token token = CCM_TOKEN_INIT;
 
     for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         if (clb_lb_fields[i].offset != SIZE_MAX) {
-            hash = mix(hash, clb_lb_get(lb, (enum clb_lb_field_id)i));
+            ccm_token_add(&token, clb_lb_get(lb, (enum clb_lb_field_id)i));
         }
     }
     for (size_t i = 0; i < lb->tags.len; i++) {
-        hash = mix(mix(hash, lb->tags.items[i].key), lb->tags.items[i].value);
+        ccm_token_add(&token, lb->tags.items[i].key);
+        ccm_token_add(&token, lb->tags.items[i].value);
     }
-    (void)snprintf(number, sizeof(number), "%" PRIu32, attempt); /* fits */
-    hash = mix(mix(hash, lb->vpc_id), lb->protect ? "on" : "off");
-    hash = mix(hash, ccm_object_label(&service->meta, CCM_LIFE_LB_LABEL));
-    hash = mix(hash, number);
-    (void)snprintf(ret, CLB_TOKEN_SIZE, "ccm-%.40s-%016" PRIx64, service->meta.uid,
-                   hash); /* fits */
+    ccm_token_add(&token, lb->vpc_id);
+    ccm_token_add(&token, lb->protect ? "on" : "off");
+    ccm_token_write(&token, service, attempt, ret);
 }
 
 static size_t vswitch_count(const struct clb *clb)
 {
-    const char *const *ids = ccm_ali_vswitch_ids(clb->ali);
+    const char *const *ids = ccm_ali_vswitch_ids(clb->lbc.ali);
     size_t count = 0;
 
     while (ids != NULL && ids[count] != NULL) {
@@ -71,9 +55,9 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
                              "get vsw id from metadata error: no vswitches found (option "
                              "vswitch_ids of group alicloud, or annotation vswitch-id)");
     }
-    const size_t at = (size_t)(mix(MIX_START, apply->service->meta.uid) % count);
+    const size_t at = (size_t)(ccm_token_number(apply->service->meta.uid) % count);
 
-    return clb_text_set(&lb->vswitch_id, ccm_ali_vswitch_ids(apply->clb->ali)[at]) < 0
+    return ccm_text_set(&lb->vswitch_id, ccm_ali_vswitch_ids(apply->clb->lbc.ali)[at]) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
@@ -82,7 +66,7 @@ static int create_once(struct clb_apply *apply, const struct clb_lb *want, struc
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb made = { 0 };
     char tag[CCM_OWNER_LB_NAME];
-    char token[CLB_TOKEN_SIZE];
+    char token[CCM_TOKEN_SIZE];
     const struct clb_create create = { .lb = want, .owner_tag = tag, .token = token };
     int r;
 
@@ -90,10 +74,10 @@ static int create_once(struct clb_apply *apply, const struct clb_lb *want, struc
     clb_apply_token(apply->service, want, apply->entry->attempt, token);
     r = clb_api_create_lb(&apply->call, &create, &made, err);
     if (r == 0) {
-        clb_lb_fini(&apply->entry->state.lb);
-        apply->entry->state.lb = made;
-        apply->entry->state.listeners_known = true;
-        apply->entry->state.groups_known = true;
+        clb_lb_fini(&clb_have(apply->entry)->lb);
+        clb_have(apply->entry)->lb = made;
+        clb_have(apply->entry)->listeners_known = true;
+        clb_have(apply->entry)->groups_known = true;
         memset(&made, 0, sizeof(made));
         return 0;
     }
@@ -112,8 +96,8 @@ static bool has_room(struct clb_apply *apply, const char *id)
     const cJSON *one;
 
     if (clb_api_vswitch(&apply->call, id, &answer, &err) < 0) {
-        apply->clb->host->log(apply->clb->host, CCM_LEVEL_WARN, apply->service->meta.key,
-                              "vSwitch %s skipped: %s", id, err.message);
+        apply->clb->lbc.host->log(apply->clb->lbc.host, CCM_LEVEL_WARN, apply->service->meta.key,
+                                  "vSwitch %s skipped: %s", id, err.message);
         return false;
     }
     one = ccm_json_items(ccm_json_get(answer, "VSwitches"), "VSwitch");
@@ -123,13 +107,13 @@ static bool has_room(struct clb_apply *apply, const char *id)
 /* The chosen vSwitch is full: once more in the first other one with a free address. */
 static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
-    const char *const *ids = ccm_ali_vswitch_ids(apply->clb->ali);
+    const char *const *ids = ccm_ali_vswitch_ids(apply->clb->lbc.ali);
 
     for (size_t i = 0; ids != NULL && ids[i] != NULL; i++) {
         if (ccm_text_equal(ids[i], want->vswitch_id) || !has_room(apply, ids[i])) {
             continue;
         }
-        return clb_text_set(&want->vswitch_id, ids[i]) < 0 ? ccm_error_nomem(err)
+        return ccm_text_set(&want->vswitch_id, ids[i]) < 0 ? ccm_error_nomem(err)
                                                            : create_once(apply, want, err);
     }
     return ccm_error_wrap(err, -ENOSPC, "get available vswitch id error: no available vsw found");
@@ -138,19 +122,19 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
 /* What the configuration adds to what the Service asks for. */
 static int complete(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
-    struct ccm_ali *ali = apply->clb->ali;
+    struct ccm_ali *ali = apply->clb->lbc.ali;
     const bool intranet = ccm_text_equal(want->address_type, "intranet");
 
-    if (!intranet && clb_text_set(&want->vswitch_id, NULL) < 0) {
+    if (!intranet && ccm_text_set(&want->vswitch_id, NULL) < 0) {
         return ccm_error_nomem(err);
     }
-    if ((intranet && clb_text_set(&want->vpc_id, ccm_ali_vpc_id(ali)) < 0) ||
+    if ((intranet && ccm_text_set(&want->vpc_id, ccm_ali_vpc_id(ali)) < 0) ||
         (want->resource_group == NULL &&
-         clb_text_set(&want->resource_group, ccm_ali_resource_group_id(ali)) < 0)) {
+         ccm_text_set(&want->resource_group, ccm_ali_resource_group_id(ali)) < 0)) {
         return ccm_error_nomem(err);
     }
     if (ccm_text_equal(want->charge_type, "PayBySpec") && want->spec == NULL &&
-        clb_text_set(&want->spec, "slb.s1.small") < 0) {
+        ccm_text_set(&want->spec, "slb.s1.small") < 0) {
         return ccm_error_nomem(err);
     }
     return pick_vswitch(apply, want, err);
@@ -176,7 +160,7 @@ static int create(struct clb_apply *apply, struct ccm_error *err)
     return r;
 }
 
-static void tags_text(const struct clb_tags *tags, struct ccm_buf *text)
+static void tags_text(const struct ccm_tags *tags, struct ccm_buf *text)
 {
     for (size_t i = 0; i < tags->len; i++) {
         ccm_buf_addf(text, "%s%s=%s", i == 0 ? "" : ",", tags->items[i].key, tags->items[i].value);
@@ -186,7 +170,7 @@ static void tags_text(const struct clb_tags *tags, struct ccm_buf *text)
 static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
-    struct clb_lb *lb = &apply->entry->state.lb;
+    struct clb_lb *lb = &clb_have(apply->entry)->lb;
     const int r = clb_api_tag_lb(&apply->call, lb->id, &step->tags, err);
 
     if (r < 0) {
@@ -194,11 +178,11 @@ static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct c
         return ccm_error_wrap(err, r, "error to tag slb id [%s] with tags %s", lb->id,
                               ccm_buf_str(&text));
     }
-    if (clb_tags_get(&step->tags, CLB_TAG_OWNER) != NULL) {
+    if (ccm_tags_get(&step->tags, CLB_TAG_OWNER) != NULL) {
         lb->untagged = false;
     }
     for (size_t i = 0; i < step->tags.len; i++) {
-        if (clb_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value) < 0) {
+        if (ccm_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value) < 0) {
             return clb_apply_note(apply, -ENOMEM);
         }
     }
@@ -208,7 +192,7 @@ static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct c
 static int untag_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
-    struct clb_lb *lb = &apply->entry->state.lb;
+    struct clb_lb *lb = &clb_have(apply->entry)->lb;
     const int r = clb_api_untag_lb(&apply->call, lb->id, &step->tags, err);
 
     if (r < 0) {
@@ -217,7 +201,7 @@ static int untag_lb(struct clb_apply *apply, const struct clb_step *step, struct
                               ccm_buf_str(&text));
     }
     for (size_t i = 0; i < step->tags.len; i++) {
-        clb_tags_remove(&lb->tags, step->tags.items[i].key);
+        ccm_tags_remove(&lb->tags, step->tags.items[i].key);
     }
     return 0;
 }
@@ -229,24 +213,24 @@ static bool is_lb_gone(const struct ccm_error *err)
 
 static int delete_lb(struct clb_apply *apply, struct ccm_error *err)
 {
-    const int r = clb_api_delete_lb(&apply->call, apply->entry->state.lb.id, err);
+    const int r = clb_api_delete_lb(&apply->call, clb_have(apply->entry)->lb.id, err);
 
     if (r < 0 && !is_lb_gone(err)) {
         return r;
     }
-    clb_entry_drop(apply->entry);
+    ccm_entry_drop(apply->entry);
     apply->entry->valid = true;
     return 0;
 }
 
 static int unprotect(struct clb_apply *apply, struct ccm_error *err)
 {
-    const int r = clb_api_protect_lb(&apply->call, apply->entry->state.lb.id, "off", err);
+    const int r = clb_api_protect_lb(&apply->call, clb_have(apply->entry)->lb.id, "off", err);
 
     if (r < 0 && !is_lb_gone(err)) {
         return r;
     }
-    apply->entry->state.lb.protect = false;
+    clb_have(apply->entry)->lb.protect = false;
     return 0;
 }
 
@@ -256,7 +240,7 @@ static int send_change(struct clb_apply *apply, const struct clb_step *step,
                        struct ccm_error *err)
 {
     struct clb_call *call = &apply->call;
-    const char *id = apply->entry->state.lb.id;
+    const char *id = clb_have(apply->entry)->lb.id;
 
     *ret_row2 = CLB_LB_FIELD_COUNT;
     switch (step->type) {
@@ -285,7 +269,7 @@ static int send_change(struct clb_apply *apply, const struct clb_step *step,
 
 static int change_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
-    struct clb_lb *lb = &apply->entry->state.lb;
+    struct clb_lb *lb = &clb_have(apply->entry)->lb;
     enum clb_lb_field_id row = CLB_LB_FIELD_COUNT;
     enum clb_lb_field_id row2 = CLB_LB_FIELD_COUNT;
     int r = send_change(apply, step, &row, &row2, err);

@@ -17,7 +17,7 @@
 /* An empty list would let everybody in. */
 static bool lacks_acl(const struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_acl *acl = &apply->entry->state.acl;
+    const struct clb_acl *acl = &clb_have(apply->entry)->acl;
 
     return step->listener.ranges && (acl->id == NULL || acl->entries.len == 0);
 }
@@ -27,14 +27,14 @@ static bool lacks_target(const struct clb_apply *apply, const struct clb_step *s
 {
     const uint16_t target = clb_forward_target(&step->listener);
 
-    return target != 0 && clb_state_listener(&apply->entry->state, target, CLB_HTTPS) == NULL;
+    return target != 0 && clb_state_listener(clb_have(apply->entry), target, CLB_HTTPS) == NULL;
 }
 
 /* Another protocol's listener of ours could not be deleted from the port, or the present one of a
  * rebuild. */
 static bool is_occupied(const struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_state *state = &apply->entry->state;
+    const struct clb_state *state = clb_have(apply->entry);
 
     for (size_t i = 0; i < state->listener_count; i++) {
         const struct clb_listener *one = &state->listeners[i];
@@ -50,7 +50,7 @@ static bool is_occupied(const struct clb_apply *apply, const struct clb_step *st
 /* A listener of ours still forwards here, because its own deletion failed. */
 static bool is_target(const struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_state *state = &apply->entry->state;
+    const struct clb_state *state = clb_have(apply->entry);
 
     for (size_t i = 0; i < state->listener_count; i++) {
         const struct clb_listener *one = &state->listeners[i];
@@ -58,7 +58,7 @@ static bool is_target(const struct clb_apply *apply, const struct clb_step *step
         if (step->protocol == CLB_HTTPS && clb_forward_target(one) == step->port &&
             one->description != NULL &&
             ccm_owner_parse(one->description, true, &apply->service->meta,
-                            ccm_ali_cluster_id(apply->clb->ali)) == CCM_OWNER_OURS) {
+                            ccm_ali_cluster_id(apply->clb->lbc.ali)) == CCM_OWNER_OURS) {
             return apply->problems->count > 0;
         }
     }
@@ -69,12 +69,12 @@ static bool is_target(const struct clb_apply *apply, const struct clb_step *step
 static bool is_open(const struct clb_step *step, const struct clb_listener *present)
 {
     return step->listener.ranges &&
-           !ccm_text_equal(clb_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
+           !ccm_text_equal(ccm_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
 }
 
 bool clb_apply_is_blocked(struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_state *state = &apply->entry->state;
+    const struct clb_state *state = clb_have(apply->entry);
     const struct clb_listener *present = clb_state_listener(state, step->port, step->protocol);
 
     switch (step->type) {
@@ -129,7 +129,7 @@ static int read_certificate(struct clb_apply *apply, const char *id, int64_t *re
 static int check_certificate(struct clb_apply *apply, const char *old_id, const char *new_id,
                              struct ccm_error *err)
 {
-    const struct ccm_host *host = apply->clb->host;
+    const struct ccm_host *host = apply->clb->lbc.host;
     int64_t old_ms = -1;
     int64_t new_ms = -1;
     int r = read_certificate(apply, old_id, &old_ms, err);
@@ -159,8 +159,8 @@ static int check_certificate(struct clb_apply *apply, const char *old_id, const 
 
 static int bind_acl(const struct clb_apply *apply, struct clb_listener *listener)
 {
-    return listener->ranges ? clb_attrs_set(&listener->attrs, clb_field_find("AclId"),
-                                            apply->entry->state.acl.id, true)
+    return listener->ranges ? ccm_attrs_set(&listener->attrs, clb_field_find("AclId"),
+                                            clb_have(apply->entry)->acl.id, true)
                             : 0;
 }
 
@@ -168,9 +168,9 @@ static int check_update(struct clb_apply *apply, const struct clb_listener *to,
                         struct ccm_error *err)
 {
     const struct clb_listener *present =
-        clb_state_listener(&apply->entry->state, to->port, to->protocol);
-    const char *old_id = clb_attrs_get(&present->attrs, clb_field_find(CERT));
-    const char *new_id = clb_attrs_get(&to->attrs, clb_field_find(CERT));
+        clb_state_listener(clb_have(apply->entry), to->port, to->protocol);
+    const char *old_id = ccm_attrs_get(&present->attrs, clb_field_find(CERT));
+    const char *new_id = ccm_attrs_get(&to->attrs, clb_field_find(CERT));
 
     return old_id == NULL || new_id == NULL || ccm_text_equal(old_id, new_id)
                ? 0
@@ -181,7 +181,7 @@ static int note_listener(struct clb_apply *apply, const struct clb_step *step,
                          const struct clb_listener *now, const char *group_id)
 {
     const bool fresh = step->type == CLB_STEP_CREATE_LISTENER;
-    struct clb_state *state = &apply->entry->state;
+    struct clb_state *state = clb_have(apply->entry);
     struct clb_listener *listener = fresh ? clb_state_new_listener(state)
                                           : clb_state_listener(state, step->port, step->protocol);
     int r;
@@ -192,18 +192,18 @@ static int note_listener(struct clb_apply *apply, const struct clb_step *step,
     r = clb_listener_copy(listener, now);
     listener->running = !fresh && now->running;
     listener->domains_known = fresh || listener->domains_known;
-    return clb_apply_note(apply, r < 0 ? r : clb_text_set(&listener->group_id, group_id));
+    return clb_apply_note(apply, r < 0 ? r : ccm_text_set(&listener->group_id, group_id));
 }
 
 static int do_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_listener_fini) struct clb_listener now = { 0 };
     CCM_CLEANUP(ccm_freep) char *group_id = NULL;
-    const char *lb_id = apply->entry->state.lb.id;
+    const char *lb_id = clb_have(apply->entry)->lb.id;
     int r;
 
     if (clb_listener_copy(&now, &step->listener) < 0 || bind_acl(apply, &now) < 0 ||
-        clb_text_set(&group_id, clb_apply_group(apply, step)->id) < 0) {
+        ccm_text_set(&group_id, clb_apply_group(apply, step)->id) < 0) {
         return ccm_error_nomem(err);
     }
     if (step->type == CLB_STEP_CREATE_LISTENER) {
@@ -221,7 +221,7 @@ static int do_create_domain(struct clb_apply *apply, const struct clb_step *step
                             struct clb_listener *listener, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *id = NULL;
-    const int r = clb_api_create_domain(&apply->call, apply->entry->state.lb.id, step->port,
+    const int r = clb_api_create_domain(&apply->call, clb_have(apply->entry)->lb.id, step->port,
                                         &step->domain, &id, err);
 
     if (r < 0) {
@@ -238,7 +238,7 @@ static int do_create_domain(struct clb_apply *apply, const struct clb_step *step
 static int do_domain(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     struct clb_listener *listener =
-        clb_state_listener(&apply->entry->state, step->port, step->protocol);
+        clb_state_listener(clb_have(apply->entry), step->port, step->protocol);
     const struct clb_domain *domain = &step->domain;
     int r;
 
@@ -262,7 +262,7 @@ static int do_domain(struct clb_apply *apply, const struct clb_step *step, struc
 
 static int do_start(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
-    struct clb_state *state = &apply->entry->state;
+    struct clb_state *state = clb_have(apply->entry);
     const int r =
         clb_api_start_listener(&apply->call, state->lb.id, step->port, step->protocol, err);
 
@@ -275,12 +275,13 @@ static int do_start(struct clb_apply *apply, const struct clb_step *step, struct
 static int do_delete_listener(struct clb_apply *apply, const struct clb_step *step,
                               struct ccm_error *err)
 {
-    const int r = clb_apply_forgive(clb_api_delete_listener(&apply->call, apply->entry->state.lb.id,
-                                                            step->port, step->protocol, err),
-                                    err);
+    const int r =
+        clb_apply_forgive(clb_api_delete_listener(&apply->call, clb_have(apply->entry)->lb.id,
+                                                  step->port, step->protocol, err),
+                          err);
 
     if (r == 0) {
-        clb_state_drop_listener(&apply->entry->state, step->port, step->protocol);
+        clb_state_drop_listener(clb_have(apply->entry), step->port, step->protocol);
     }
     return r;
 }

@@ -1,7 +1,4 @@
-/*
- * Small owned lists of texts: the domain extensions of an https listener, the entries of an access
- * list. Zeroed = empty. One thread at a time.
- */
+/* The domain extensions of an https listener. Zeroed = empty. One thread at a time. */
 #ifndef CCM_CLB_DOMAINS_H
 #define CCM_CLB_DOMAINS_H
 
@@ -31,18 +28,5 @@ void clb_domains_remove(struct clb_domains *domains, const char *name);
 /* NULL when there is none. */
 const struct clb_domain *clb_domains_find(const struct clb_domains *domains, const char *name);
 CCM_NODISCARD int clb_domains_copy(struct clb_domains *to, const struct clb_domains *from);
-
-struct clb_texts {
-    char **items;
-    size_t len;
-    size_t cap;
-};
-
-void clb_texts_fini(struct clb_texts *texts);
-/* Nothing happens when it is there. 0 or -ENOMEM. */
-CCM_NODISCARD int clb_texts_put(struct clb_texts *texts, const char *text);
-void clb_texts_remove(struct clb_texts *texts, const char *text);
-bool clb_texts_has(const struct clb_texts *texts, const char *text);
-CCM_NODISCARD int clb_texts_copy(struct clb_texts *to, const struct clb_texts *from);
 
 #endif

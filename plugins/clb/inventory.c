@@ -3,60 +3,27 @@
 #include "api_call.h"
 #include "read.h"
 #include "read_listeners.h"
-#include "service/annotation.h"
-#include "service/class.h"
-#include "service/hash.h"
-#include "service/object.h"
 #include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORTH_MIN   2      /* Services; for fewer, looking for each costs no more */
-#define LB_PAGE     100    /* the largest that DescribeLoadBalancers knows */
-#define LB_PAGES    100    /* more is no inventory of one cluster */
-#define BATCH       10     /* load balancers per DescribeLoadBalancerListeners */
-#define TOKENS_MAX  100    /* pages of the listeners of one batch */
-#define KEEP_MS     120000 /* what nobody took by then is old */
+#define LB_PAGE     100 /* the largest that DescribeLoadBalancers knows */
+#define LB_PAGES    100 /* more is no inventory of one cluster */
+#define BATCH       10  /* load balancers per DescribeLoadBalancerListeners */
+#define TOKENS_MAX  100 /* pages of the listeners of one batch */
 #define OBJECT_NAME "inventory"
-
-enum phase {
-    NEW,     /* nobody has worked yet */
-    WANTED,  /* there are Services that gain by it */
-    READING, /* one thread fills `items`, alone */
-    READY,
-    OVER,
-};
 
 struct item {
     bool found;
     bool twice; /* two load balancers carry the tag: the Service has to be told, by its own look */
     struct clb_state state;
 };
-
-struct clb_inventory {
-    pthread_mutex_t lock; /* guards all; `items` belongs to the reader while READING. Only
-                             host->list() is called under it, once */
-    enum phase phase;
-    int64_t until_ms;
-    struct ccm_strmap *items; /* by name of the load balancer, which is also its ownership tag */
-};
-
-static void lock(struct clb_inventory *inventory)
-{
-    (void)pthread_mutex_lock(&inventory->lock); /* a plain mutex, never taken twice */
-}
-
-static void unlock(struct clb_inventory *inventory)
-{
-    (void)pthread_mutex_unlock(&inventory->lock); /* we hold it */
-}
 
 static void item_free(void *value)
 {
@@ -68,73 +35,22 @@ static void item_free(void *value)
     free(item);
 }
 
-struct clb_inventory *clb_inventory_new(void)
-{
-    struct clb_inventory *inventory = calloc(1, sizeof(*inventory));
-
-    if (inventory == NULL || pthread_mutex_init(&inventory->lock, NULL) != 0) {
-        free(inventory);
-        return NULL;
-    }
-    return inventory;
-}
-
-void clb_inventory_free(struct clb_inventory *inventory)
-{
-    if (inventory == NULL) {
-        return;
-    }
-    ccm_strmap_free(inventory->items);
-    (void)pthread_mutex_destroy(&inventory->lock); /* nobody is left to hold it */
-    free(inventory);
-}
-
-static void end_locked(struct clb_inventory *inventory)
-{
-    ccm_strmap_free(inventory->items);
-    inventory->items = NULL;
-    inventory->phase = OVER;
-}
-
-/* --- whom it is for --- */
-
-/* An earlier run finished it, with a load balancer of its own. */
-static bool gains(const struct ccm_service *service)
-{
-    return ccm_class_is_clb(service) && !ccm_class_needs_delete(service) &&
-           ccm_object_label(&service->meta, CCM_HASH_LABEL) != NULL &&
-           ccm_text_empty(ccm_anno_get(&service->meta, "id"));
-}
-
-static int expect(struct ccm_strmap *items, const struct ccm_service *service)
-{
-    struct item *item = calloc(1, sizeof(*item));
-    char name[CCM_OWNER_LB_NAME];
-
-    ccm_owner_lb_name(&service->meta, name);
-    if (item == NULL || ccm_strmap_set(items, name, item) < 0) {
-        free(item);
-        return -ENOMEM;
-    }
-    return 0;
-}
-
-/* An empty item for each Service that gains; NULL when that is not worth it. */
-static struct ccm_strmap *expect_all(const struct ccm_host *host)
+/* An empty item for each Service that will ask; NULL on ENOMEM. */
+static struct ccm_strmap *make_items(const struct ccm_strmap *expected)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *items = ccm_strmap_new(item_free);
-    const struct ccm_object *const *services = NULL;
-    size_t count = 0;
-    int r =
-        items == NULL ? -ENOMEM : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
+    void *cursor = NULL;
+    const char *name = NULL;
 
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct ccm_service *service = (const struct ccm_service *)services[i];
+    while (items != NULL && ccm_strmap_next(expected, &cursor, &name, NULL) != 0) {
+        struct item *item = calloc(1, sizeof(*item));
 
-        r = gains(service) ? expect(items, service) : 0;
+        if (item == NULL || ccm_strmap_set(items, name, item) < 0) {
+            free(item);
+            return NULL;
+        }
     }
-    host->release_list(host, services, count);
-    return r < 0 || ccm_strmap_len(items) < WORTH_MIN ? NULL : CCM_STEAL(items);
+    return CCM_STEAL(items);
 }
 
 /* --- load balancers --- */
@@ -143,7 +59,7 @@ static int api_lbs(struct clb_call *call, int64_t page, cJSON **ret, struct ccm_
 {
     CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
 
-    ccm_ali_param_tag(&params, 1, CLB_TAG_CLUSTER, ccm_ali_cluster_id(call->clb->ali));
+    ccm_ali_param_tag(&params, 1, CLB_TAG_CLUSTER, ccm_ali_cluster_id(call->clb->lbc.ali));
     ccm_ali_param_i64(&params, "PageNumber", page);
     ccm_ali_param_i64(&params, "PageSize", LB_PAGE);
     return clb_api_slb(call, "DescribeLoadBalancers", &params, CCM_ALI_READ, ret, err);
@@ -157,16 +73,21 @@ static int take_lb(const struct clb_call *call, struct ccm_strmap *items, const 
     if (clb_read_take_lb(json, &lb) < 0) {
         return -ENOMEM;
     }
-    const char *owner = clb_tags_get(&lb.tags, CLB_TAG_OWNER);
-    const char *cluster = clb_tags_get(&lb.tags, CLB_TAG_CLUSTER);
+    const char *owner = ccm_tags_get(&lb.tags, CLB_TAG_OWNER);
+    const char *cluster = ccm_tags_get(&lb.tags, CLB_TAG_CLUSTER);
 
     item = owner == NULL ? NULL : ccm_strmap_get(items, owner);
     if (item == NULL || lb.id == NULL ||
-        !ccm_text_equal(cluster, ccm_ali_cluster_id(call->clb->ali))) {
+        !ccm_text_equal(cluster, ccm_ali_cluster_id(call->clb->lbc.ali))) {
         return 0;
     }
     item->twice = item->found;
-    if (!item->found) {
+    if (item->twice) {
+        call->clb->lbc.host->log(call->clb->lbc.host, CCM_LEVEL_WARN, OBJECT_NAME,
+                                 "load balancers %s and %s carry the same tag " CLB_TAG_OWNER
+                                 "=%s: only one of them can be the Service's",
+                                 item->state.lb.id, lb.id, owner);
+    } else {
         item->found = true;
         item->state.lb = lb;
         memset(&lb, 0, sizeof(lb));
@@ -283,7 +204,7 @@ static int read_pages(struct clb_call *call, const struct batch *batch, struct c
         int r = api_listeners(call, batch, token, &answer, err);
 
         r = r < 0 ? r : take_listeners(batch, answer, err);
-        if (r == 0 && clb_text_set(&token, ccm_json_text(answer, "NextToken")) < 0) {
+        if (r == 0 && ccm_text_set(&token, ccm_json_text(answer, "NextToken")) < 0) {
             r = ccm_error_nomem(err);
         }
         if (r < 0 || token == NULL) {
@@ -338,95 +259,54 @@ static int read_listeners(struct clb_call *call, struct ccm_strmap *items, struc
     return r < 0 ? r : read_batch(call, &batch, err);
 }
 
-/* --- one reading --- */
+/* --- for service/inventory.c --- */
 
-static void read_all(struct clb *clb, const struct ccm_request *req)
+static int load(struct ccm_lbc *lbc, const struct ccm_request *req,
+                const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
-    struct clb_inventory *inventory = clb->inventory;
-    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *items = make_items(expected);
     struct clb_call call = {
-        .clb = clb,
+        .clb = (const struct clb *)lbc,
         .req = req,
         .object = OBJECT_NAME,
         .priority = CCM_ALI_PRIO_SPEC,
     };
-    const int whole = read_lbs(&call, inventory->items, &err);
-    const int r = whole < 0 ? whole : read_listeners(&call, inventory->items, &err);
+    int r = items == NULL ? ccm_error_nomem(err) : read_lbs(&call, items, err);
 
     if (r < 0) {
-        clb->host->log(clb->host, CCM_LEVEL_WARN, NULL,
-                       "inventory of load balancers is not complete, each Service looks for "
-                       "itself: %s",
-                       err.message);
+        return r;
     }
-    lock(inventory);
-    inventory->phase = READY;
-    inventory->until_ms = clb->host->now_ms(clb->host) + KEEP_MS;
-    if (whole < 0) {
-        end_locked(inventory);
-    }
-    unlock(inventory);
+    r = read_listeners(&call, items, err);
+    *ret = CCM_STEAL(items); /* load balancers are of use without listeners, too */
+    return r;
 }
 
-/* Only what is there when work begins counts: later Services are known from their creation. */
-static void decide_locked(struct clb *clb)
+static bool take(void *content, struct ccm_lbc *lbc, const struct ccm_service *service, void *state)
 {
-    struct clb_inventory *inventory = clb->inventory;
-
-    inventory->items = expect_all(clb->host);
-    inventory->phase = inventory->items == NULL ? OVER : WANTED;
-}
-
-bool clb_inventory_prepare(struct clb *clb, const struct ccm_request *req,
-                           const struct ccm_service *service)
-{
-    struct clb_inventory *inventory = clb->inventory;
-
-    if (inventory == NULL) {
-        return false;
-    }
-    lock(inventory);
-    if (inventory->phase == NEW) {
-        decide_locked(clb);
-    }
-    const bool mine = inventory->phase == WANTED && gains(service);
-    const bool wait = inventory->phase == READING && gains(service);
-
-    inventory->phase = mine ? READING : inventory->phase;
-    unlock(inventory);
-    if (mine) {
-        read_all(clb, req);
-    }
-    return wait;
-}
-
-bool clb_inventory_take(struct clb *clb, const struct ccm_service *service, struct clb_state *state)
-{
-    struct clb_inventory *inventory = clb->inventory;
     char name[CCM_OWNER_LB_NAME];
-    struct item *item = NULL;
+    struct item *item;
 
-    if (inventory == NULL) {
-        return false;
-    }
+    (void)lbc;
     ccm_owner_lb_name(&service->meta, name);
-    lock(inventory);
-    if (inventory->phase == READY && clb->host->now_ms(clb->host) >= inventory->until_ms) {
-        end_locked(inventory);
-    }
-    if (inventory->phase == READY) {
-        item = ccm_strmap_take(inventory->items, name);
-        if (ccm_strmap_len(inventory->items) == 0) {
-            end_locked(inventory);
-        }
-    }
-    unlock(inventory);
+    item = ccm_strmap_take(content, name);
+
     const bool usable = item != NULL && item->found && !item->twice;
 
     if (usable) {
-        *state = item->state;
+        *(struct clb_state *)state = item->state;
         memset(&item->state, 0, sizeof(item->state));
     }
     item_free(item);
     return usable;
 }
+
+static void content_free(void *content)
+{
+    ccm_strmap_free(content);
+}
+
+const struct ccm_inventory_ops clb_inventory_ops = {
+    .load = load,
+    .take = take,
+    .free = content_free,
+};

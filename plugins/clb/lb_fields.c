@@ -52,7 +52,7 @@ const char *clb_lb_get(const struct clb_lb *lb, enum clb_lb_field_id id)
 
 int clb_lb_set(struct clb_lb *lb, enum clb_lb_field_id id, const char *value)
 {
-    return clb_text_set(text_of(lb, id), value);
+    return ccm_text_set(text_of(lb, id), value);
 }
 
 void clb_lb_fini(struct clb_lb *lb)
@@ -65,7 +65,7 @@ void clb_lb_fini(struct clb_lb *lb)
     free(lb->id);
     free(lb->vpc_id);
     free(lb->eips);
-    clb_tags_fini(&lb->tags);
+    ccm_tags_fini(&lb->tags);
     memset(lb, 0, sizeof(*lb));
 }
 
@@ -81,104 +81,9 @@ int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from)
     to->protect = from->protect;
     to->untagged = from->untagged;
     to->partial = from->partial;
-    if (r < 0 || clb_text_set(&to->id, from->id) < 0 ||
-        clb_text_set(&to->vpc_id, from->vpc_id) < 0 || clb_text_set(&to->eips, from->eips) < 0) {
+    if (r < 0 || ccm_text_set(&to->id, from->id) < 0 ||
+        ccm_text_set(&to->vpc_id, from->vpc_id) < 0 || ccm_text_set(&to->eips, from->eips) < 0) {
         return -ENOMEM;
     }
-    return clb_tags_copy(&to->tags, &from->tags);
-}
-
-int clb_text_set(char **text, const char *value)
-{
-    char *copy = NULL;
-
-    if (!ccm_text_empty(value)) {
-        copy = strdup(value);
-        if (copy == NULL) {
-            return -ENOMEM;
-        }
-    }
-    free(*text);
-    *text = copy;
-    return 0;
-}
-
-/* --- tags --- */
-
-static size_t lower_bound(const struct clb_tags *tags, const char *key, bool *ret_found)
-{
-    size_t i = 0;
-
-    while (i < tags->len && strcmp(tags->items[i].key, key) < 0) {
-        i++;
-    }
-    *ret_found = i < tags->len && strcmp(tags->items[i].key, key) == 0;
-    return i;
-}
-
-int clb_tags_put(struct clb_tags *tags, const char *key, const char *value)
-{
-    bool found = false;
-    const size_t at = lower_bound(tags, key, &found);
-    struct clb_tag fresh = { .value = strdup(value) };
-
-    if (fresh.value != NULL && found) {
-        free(tags->items[at].value);
-        tags->items[at].value = fresh.value;
-        return 0;
-    }
-    fresh.key = fresh.value == NULL ? NULL : strdup(key);
-    if (fresh.key == NULL ||
-        ccm_array_grow(&tags->items, &tags->cap, tags->len + 1, sizeof(*tags->items)) < 0) {
-        free(fresh.key);
-        free(fresh.value);
-        return -ENOMEM;
-    }
-    memmove(&tags->items[at + 1], &tags->items[at], (tags->len - at) * sizeof(*tags->items));
-    tags->items[at] = fresh;
-    tags->len++;
-    return 0;
-}
-
-void clb_tags_remove(struct clb_tags *tags, const char *key)
-{
-    bool found = false;
-    const size_t at = lower_bound(tags, key, &found);
-
-    if (!found) {
-        return;
-    }
-    free(tags->items[at].key);
-    free(tags->items[at].value);
-    tags->len--;
-    memmove(&tags->items[at], &tags->items[at + 1], (tags->len - at) * sizeof(*tags->items));
-}
-
-const char *clb_tags_get(const struct clb_tags *tags, const char *key)
-{
-    bool found = false;
-    const size_t at = lower_bound(tags, key, &found);
-
-    return found ? tags->items[at].value : NULL;
-}
-
-void clb_tags_fini(struct clb_tags *tags)
-{
-    for (size_t i = 0; i < tags->len; i++) {
-        free(tags->items[i].key);
-        free(tags->items[i].value);
-    }
-    free(tags->items);
-    memset(tags, 0, sizeof(*tags));
-}
-
-int clb_tags_copy(struct clb_tags *to, const struct clb_tags *from)
-{
-    clb_tags_fini(to);
-    for (size_t i = 0; i < from->len; i++) {
-        if (clb_tags_put(to, from->items[i].key, from->items[i].value) < 0) {
-            return -ENOMEM;
-        }
-    }
-    return 0;
+    return ccm_tags_copy(&to->tags, &from->tags);
 }

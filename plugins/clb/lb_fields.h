@@ -5,22 +5,11 @@
 #ifndef CCM_CLB_LB_FIELDS_H
 #define CCM_CLB_LB_FIELDS_H
 
+#include "service/tags.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-struct clb_tag {
-    char *key;
-    char *value;
-};
-
-/* Sorted by key, each key once. */
-struct clb_tags {
-    struct clb_tag *items;
-    size_t len;
-    size_t cap;
-};
 
 /* NULL = not known, or not asked for. */
 struct clb_lb {
@@ -41,7 +30,7 @@ struct clb_lb {
     char *charge_type; /* of the instance */
     char *modification;
     char *eips;           /* bound elastic addresses, "a,b"; NULL = not read, or none */
-    struct clb_tags tags; /* desired: the additional ones */
+    struct ccm_tags tags; /* desired: the additional ones */
     bool protect;         /* deletion protection is on (or may be) */
     bool untagged;        /* found by its name: the ownership tag is missing */
     bool partial;         /* known from its creation only: what was not asked for is not known */
@@ -85,17 +74,5 @@ extern const struct clb_lb_field clb_lb_fields[CLB_LB_FIELD_COUNT];
 /* The text of one row; the row must have one. */
 const char *clb_lb_get(const struct clb_lb *lb, enum clb_lb_field_id id);
 CCM_NODISCARD int clb_lb_set(struct clb_lb *lb, enum clb_lb_field_id id, const char *value);
-
-/* Replace a text by a copy; NULL or "" clears it. 0 or -ENOMEM. */
-CCM_NODISCARD int clb_text_set(char **text, const char *value);
-
-/* Insert or replace. 0 or -ENOMEM. */
-CCM_NODISCARD int clb_tags_put(struct clb_tags *tags, const char *key, const char *value);
-void clb_tags_remove(struct clb_tags *tags, const char *key);
-/* The value, or NULL when there is no such key. */
-const char *clb_tags_get(const struct clb_tags *tags, const char *key);
-void clb_tags_fini(struct clb_tags *tags);
-/* Replace `to` by a copy of `from`. 0 or -ENOMEM. */
-CCM_NODISCARD int clb_tags_copy(struct clb_tags *to, const struct clb_tags *from);
 
 #endif

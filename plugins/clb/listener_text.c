@@ -1,13 +1,12 @@
 #include "listener_text.h"
 
-#include "alicloud/cidr.h"
 #include "annotations.h"
 #include "service/annotation.h"
+#include "service/settings.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -186,23 +185,6 @@ static int take_domain(const char *entry, size_t len, struct clb_domains *ret,
     return clb_domains_put(ret, name, cert, NULL) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static bool is_told(const struct ccm_service *service, const char *suffix)
-{
-    static const char *const prefixes[] = { CCM_ANNO_PREFIX, CCM_ANNO_LEGACY_PREFIX };
-
-    for (uint64_t i = 0; i < service->meta.annotation_count; i++) {
-        const char *key = service->meta.annotations[i]->key;
-
-        for (size_t p = 0; p < CCM_ARRAY_LEN(prefixes); p++) {
-            if (ccm_text_starts(key, prefixes[p]) &&
-                strcmp(key + strlen(prefixes[p]), suffix) == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret, bool *ret_told,
                    struct ccm_error *err)
 {
@@ -211,7 +193,7 @@ int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret, b
     size_t len = 0;
     int r = 0;
 
-    *ret_told = is_told(service, "domain-extensions");
+    *ret_told = ccm_anno_is_set(&service->meta, "domain-extensions");
     if (cursor[0] == '\0') {
         return 0;
     }
@@ -294,31 +276,21 @@ int clb_check_acl(const struct ccm_service *service, struct ccm_error *err)
     return 0;
 }
 
-static int take_range(const char *text, bool ipv6, struct clb_texts *ret, struct ccm_error *err)
+static int take_range(const char *text, bool ipv6, struct ccm_texts *ret, struct ccm_error *err)
 {
-    const char *cursor = text;
-    const char *start = NULL;
-    struct ccm_cidr block;
-    char address[CCM_IP_TEXT];
-    char entry[CCM_IP_TEXT + 4];
-    size_t len = 0;
+    char entry[CCM_RANGE_TEXT];
+    bool six = false;
+    int r = ccm_setting_range(text, entry, &six, err);
 
-    /* The API server lets blanks around a block pass. */
-    (void)ccm_parse_piece(&cursor, '\n', &start, &len); /* there is always one piece */
-    (void)snprintf(entry, sizeof(entry), "%.*s", len < sizeof(entry) ? (int)len : 0,
-                   start); /* fits, or is refused below */
-    if (ccm_cidr_parse(entry, &block) < 0 || ccm_ip_is_v4(&block.ip) == ipv6) {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "spec.loadBalancerSourceRanges: [%.*s] is no %s block", SHOWN, text,
-                             ipv6 ? "IPv6" : "IPv4");
+    if (r == 0 && six == ipv6) {
+        return ccm_texts_put(ret, entry) < 0 ? ccm_error_nomem(err) : 0;
     }
-    ccm_ip_format(&block.ip, address);
-    (void)snprintf(entry, sizeof(entry), "%s/%d", address,
-                   ipv6 ? block.bits : block.bits - 96); /* fits */
-    return clb_texts_put(ret, entry) < 0 ? ccm_error_nomem(err) : 0;
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "spec.loadBalancerSourceRanges: [%.*s] is no %s block", SHOWN, text,
+                         ipv6 ? "IPv6" : "IPv4");
 }
 
-int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct clb_texts *ret,
+int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct ccm_texts *ret,
                   struct ccm_error *err)
 {
     int r = 0;
@@ -358,22 +330,16 @@ int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err)
     return require(service, "sticky-session-type", "sticky-session on", err);
 }
 
-static int refuse_value(const char *suffix, const char *value, const char *expected,
-                        struct ccm_error *err)
-{
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s must be %s, got [%.*s]",
-                         CCM_ANNO_PREFIX, suffix, expected, SHOWN, value);
-}
-
 int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = ccm_anno_get(&service->meta, "cookie");
 
     if (strlen(value) > 200 || strpbrk(value, " ,;") != NULL || value[0] == '$') {
-        return refuse_value("cookie", value,
-                            "1 to 200 characters without blank, comma and semicolon, not starting "
-                            "with $",
-                            err);
+        return ccm_setting_refuse(
+            "cookie", value,
+            "1 to 200 characters without blank, comma and semicolon, not starting "
+            "with $",
+            err);
     }
     return 0;
 }
@@ -389,53 +355,10 @@ int clb_check_health_port(const struct ccm_service *service, struct ccm_error *e
         port == -520) {
         return 0; /* what is no number at all was refused by its row */
     }
-    return refuse_value("health-check-connect-port", value, "1 to 65535, or -520", err);
-}
-
-int clb_check_health_uri(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *value = ccm_anno_get(&service->meta, "health-check-uri");
-
-    if (value[0] == '\0' || (value[0] == '/' && strlen(value) <= 80)) {
-        return 0;
-    }
-    return refuse_value("health-check-uri", value,
-                        "a path of 1 to 80 characters that starts with /", err);
+    return ccm_setting_refuse("health-check-connect-port", value, "1 to 65535, or -520", err);
 }
 
 int clb_check_health_domain(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *value = ccm_anno_get(&service->meta, "health-check-domain");
-    bool good = strlen(value) <= 80;
-
-    for (const char *p = value; good && *p != '\0'; p++) {
-        good = isalnum((unsigned char)*p) != 0 || *p == '.' || *p == '-';
-    }
-    if (good || strcmp(value, "$_ip") == 0) {
-        return 0;
-    }
-    return refuse_value("health-check-domain", value,
-                        "$_ip or 1 to 80 letters, digits, dots and hyphens", err);
-}
-
-int clb_check_health_code(const struct ccm_service *service, struct ccm_error *err)
-{
-    static const char *const codes[] = { "http_2xx", "http_3xx", "http_4xx", "http_5xx" };
-    const char *value = ccm_anno_get(&service->meta, "health-check-httpcode");
-    const char *cursor = value;
-    const char *piece = NULL;
-    size_t len = 0;
-
-    while (value[0] != '\0' && ccm_parse_piece(&cursor, ',', &piece, &len)) {
-        bool good = false;
-
-        for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
-            good = good || (strlen(codes[i]) == len && memcmp(piece, codes[i], len) == 0);
-        }
-        if (!good) {
-            return refuse_value("health-check-httpcode", value,
-                                "a list of http_2xx, http_3xx, http_4xx, http_5xx", err);
-        }
-    }
-    return 0;
+    return ccm_setting_check_health_domain(service, "$_ip", err);
 }

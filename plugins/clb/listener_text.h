@@ -9,6 +9,7 @@
 #include "ccm/object.h"
 #include "domains.h"
 #include "fields.h"
+#include "service/tags.h"
 #include "util/attr.h"
 
 #include <stdint.h>
@@ -23,7 +24,7 @@ CCM_NODISCARD int clb_domains_of(const struct ccm_service *service, struct clb_d
                                  bool *ret_told, struct ccm_error *err);
 
 /* spec.loadBalancerSourceRanges, in one spelling per block. The caller finishes *ret. */
-CCM_NODISCARD int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct clb_texts *ret,
+CCM_NODISCARD int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct ccm_texts *ret,
                                 struct ccm_error *err);
 
 /* Whether two comma-separated lists of access lists hold the same ids, in whatever order. */
@@ -37,8 +38,6 @@ int clb_check_acl(const struct ccm_service *service, struct ccm_error *err);
 int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err);
 int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err);
 int clb_check_health_port(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_health_uri(const struct ccm_service *service, struct ccm_error *err);
 int clb_check_health_domain(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_health_code(const struct ccm_service *service, struct ccm_error *err);
 
 #endif

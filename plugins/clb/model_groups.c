@@ -2,14 +2,16 @@
 
 #include "service/annotation.h"
 #include "service/owner.h"
+#include "service/settings.h"
 #include "util/cleanup.h"
-#include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ID_MAX 128 /* bytes of the id of a group; known ones have 22 */
 
 /* The port's part of the name: node port, or target port in ENI mode. */
 static void port_text(const struct clb_builder *b, const struct ccm_service_port *port, char *text,
@@ -26,7 +28,27 @@ static void port_text(const struct clb_builder *b, const struct ccm_service_port
     (void)snprintf(text, size, "%lld", (long long)number); /* fits */
 }
 
-char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service_port *port)
+/* --- groups that a person chose --- */
+
+/* The id of annotation vgroup-port for this port; ret stays "" when there is none. */
+static void chosen_group(const struct clb_builder *b, const struct ccm_service_port *port,
+                         char *ret, size_t size)
+{
+    const char *cursor = ccm_anno_get(&b->in->service->meta, "vgroup-port");
+    struct ccm_setting_pair pair;
+    char number[24];
+
+    ret[0] = '\0';
+    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
+    while (b->model->reused && ccm_setting_next_pair(&cursor, &pair)) {
+        if (strcmp(pair.right, number) == 0) {   /* the list was checked before */
+            ccm_text_copy(ret, size, pair.left); /* a longer id is unknown anyway */
+            return;
+        }
+    }
+}
+
+static char *key_of(const struct clb_builder *b, const struct ccm_service_port *port)
 {
     char text[64];
 
@@ -34,43 +56,15 @@ char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service
     return ccm_owner_format(text, &b->in->service->meta, b->in->cluster_id);
 }
 
-/* --- groups that a person chose --- */
-
-/* The id of annotation vgroup-port for this port; ret stays "" when there is none. */
-static int chosen_group(const struct clb_builder *b, const struct ccm_service_port *port, char *ret,
-                        size_t size, struct ccm_error *err)
+/* Two ports with the same pods may have chosen two groups, so the choice is part of the name. */
+char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service_port *port)
 {
-    const char *cursor = ccm_anno_get(&b->in->service->meta, "vgroup-port");
-    const char *entry = NULL;
-    size_t len = 0;
-    char number[24];
+    CCM_CLEANUP(ccm_freep) char *key = key_of(b, port);
+    char chosen[ID_MAX];
 
-    ret[0] = '\0';
-    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
-    while (b->model->reused && cursor != NULL && cursor[0] != '\0' &&
-           ccm_parse_piece(&cursor, ',', &entry, &len)) {
-        const char *rest = entry;
-        const char *id = NULL;
-        const char *of = NULL;
-        size_t id_len = 0;
-        size_t of_len = 0;
-        char text[256];
-
-        (void)snprintf(text, sizeof(text), "%.*s", (int)(len < 255 ? len : 255), entry); /* cut */
-        rest = text;
-        if (!ccm_parse_piece(&rest, ':', &id, &id_len) ||
-            !ccm_parse_piece(&rest, ':', &of, &of_len) || id_len == 0) {
-            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                                 "vgroupid and protocol format must be like 'vsp-xxx:443' with "
-                                 "colon separated. got=[[%s]]",
-                                 text);
-        }
-        if (of_len == strlen(number) && memcmp(of, number, of_len) == 0) {
-            (void)snprintf(ret, size, "%.*s", (int)id_len, id); /* a longer id is unknown anyway */
-            return 0;
-        }
-    }
-    return 0;
+    chosen_group(b, port, chosen, sizeof(chosen));
+    return key == NULL || chosen[0] == '\0' ? CCM_STEAL(key)
+                                            : ccm_text_format("%s@%s", key, chosen);
 }
 
 /* --- building --- */
@@ -101,7 +95,7 @@ static struct clb_group *new_group(struct clb_builder *b, const char *name,
 {
     struct clb_group *group = grow_sets(b) < 0 ? NULL : clb_state_new_group(&b->model->want);
 
-    if (group == NULL || clb_text_set(&group->name, name) < 0) {
+    if (group == NULL || ccm_text_set(&group->name, name) < 0) {
         return NULL;
     }
     group->port = (uint16_t)port->port;
@@ -122,26 +116,30 @@ int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_se
         .slice_count = b->in->slice_count,
         .nodes = &b->model->nodes,
         .mode = b->mode,
-        .ipv6 = b->model->ipv6,
+        .families = b->model->ipv6 ? CCM_IPV6 : CCM_IPV4,
         .accepted = b->in->accepted,
         .weight = b->model->weight,
     };
-    char chosen[128];
+    char chosen[ID_MAX];
     int r;
 
     if (clb_state_group_by_name(&b->model->want, name) != NULL) {
         return 0;
     }
-    r = chosen_group(b, port, chosen, sizeof(chosen), err);
-    if (r == 0) {
-        r = ccm_candidates_build(&input, port, &set, err);
-    }
+    chosen_group(b, port, chosen, sizeof(chosen));
+    r = ccm_candidates_build(&input, port, &set, err);
     if (r < 0) {
         return r;
     }
     struct clb_group *group = new_group(b, name, port, protocol, &set);
 
-    return group == NULL || clb_text_set(&group->id, chosen) < 0 ? ccm_error_nomem(err) : 0;
+    if (group == NULL || ccm_text_set(&group->id, chosen) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (chosen[0] != '\0') {
+        group->key = key_of(b, port);
+    }
+    return chosen[0] != '\0' && group->key == NULL ? ccm_error_nomem(err) : 0;
 }
 
 /* --- after reading --- */

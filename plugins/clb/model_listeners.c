@@ -14,14 +14,14 @@
 #include <string.h>
 
 /* The API server's default and the longest that the cloud keeps. */
-#define PERSISTENCE_MAX "3600"
+#define PERSISTENCE_MAX 3600 /* seconds; the cluster knows longer ones */
 
 static int set(struct clb_listener *listener, const char *field, const char *value, bool told)
 {
-    const struct clb_field *row = clb_field_find(field);
+    const struct ccm_field *row = clb_field_find(field);
 
     return clb_field_applies(row, listener->protocol)
-               ? clb_attrs_set(&listener->attrs, row, value, told)
+               ? ccm_attrs_set(&listener->attrs, row, value, told)
                : 0;
 }
 
@@ -44,25 +44,25 @@ static int set_defaults(struct clb_listener *listener)
 
 /* One spelling per number, so that a comparison with the cloud's answer holds. */
 static int set_number(struct clb_listener *listener, const struct ccm_anno *row,
-                      const struct clb_field *field, const char *value)
+                      const struct ccm_field *field, const char *value)
 {
     const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
     char text[24];
     int64_t number = 0;
 
     if (ccm_parse_i64(value, INT64_MIN, INT64_MAX, &number) < 0 ||
-        (number == 0 && (field->flags & CLB_FIELD_ZERO) == 0)) {
+        (number == 0 && (field->flags & CCM_FIELD_ZERO) == 0)) {
         return 0; /* 0 means "not set"; what is no number was refused before */
     }
     if (number == -520 && l4 && strcmp(row->field, "HealthCheckConnectPort") == 0) {
         return 0; /* the backend's port, which these protocols know by leaving the field out */
     }
     (void)snprintf(text, sizeof(text), "%" PRId64, number); /* fits */
-    return clb_attrs_set(&listener->attrs, field, text, true);
+    return ccm_attrs_set(&listener->attrs, field, text, true);
 }
 
 /* Without the blanks around commas. */
-static int set_list(struct clb_listener *listener, const struct clb_field *field, const char *value)
+static int set_list(struct clb_listener *listener, const struct ccm_field *field, const char *value)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
     const char *cursor = value;
@@ -75,14 +75,14 @@ static int set_list(struct clb_listener *listener, const struct clb_field *field
     if (ccm_buf_error(&text) < 0) {
         return -ENOMEM;
     }
-    return clb_attrs_set(&listener->attrs, field, ccm_buf_str(&text), true);
+    return ccm_attrs_set(&listener->attrs, field, ccm_buf_str(&text), true);
 }
 
 static int set_row(struct clb_listener *listener, const struct ccm_anno *row, const char *value)
 {
-    const struct clb_field *field = clb_field_find(row->field);
+    const struct ccm_field *field = clb_field_find(row->field);
 
-    if (field == NULL || (field->flags & CLB_FIELD_CREATE) != 0 ||
+    if (field == NULL || (field->flags & CCM_FIELD_CREATE) != 0 ||
         !clb_field_applies(field, listener->protocol)) {
         return 0;
     }
@@ -90,13 +90,13 @@ static int set_row(struct clb_listener *listener, const struct ccm_anno *row, co
         return set_number(listener, row, field, value);
     }
     if (strcmp(row->field, "ProxyProtocolV2Enabled") == 0) {
-        return clb_attrs_set(&listener->attrs, field, strcmp(value, "on") == 0 ? "true" : "false",
+        return ccm_attrs_set(&listener->attrs, field, strcmp(value, "on") == 0 ? "true" : "false",
                              true);
     }
     if (strcmp(row->field, "AclId") == 0 || strcmp(row->field, "HealthCheckHttpCode") == 0) {
         return set_list(listener, field, value);
     }
-    return clb_attrs_set(&listener->attrs, field, value, true);
+    return ccm_attrs_set(&listener->attrs, field, value, true);
 }
 
 static int set_annotations(struct clb_listener *listener, const struct ccm_service *service)
@@ -117,7 +117,7 @@ static int set_annotations(struct clb_listener *listener, const struct ccm_servi
 /* Unless an annotation says something about it. */
 static int offer(struct clb_listener *listener, const char *field, const char *value)
 {
-    const struct clb_field *row = clb_field_find(field);
+    const struct ccm_field *row = clb_field_find(field);
 
     for (size_t i = 0; i < listener->attrs.len; i++) {
         if (listener->attrs.items[i].field == row && listener->attrs.items[i].told) {
@@ -145,6 +145,15 @@ static int set_node_check(struct clb_listener *listener, int64_t port)
     return 0;
 }
 
+static int set_affinity(struct clb_listener *listener, int64_t seconds)
+{
+    char text[24];
+
+    (void)snprintf(text, sizeof(text), "%" PRId64,
+                   seconds < 1 || seconds > PERSISTENCE_MAX ? PERSISTENCE_MAX : seconds); /* fits */
+    return offer(listener, "PersistenceTimeout", text);
+}
+
 static int set_extras(struct clb_listener *listener, const struct clb_want_listener *want)
 {
     const struct ccm_service *service = want->service;
@@ -152,7 +161,7 @@ static int set_extras(struct clb_listener *listener, const struct clb_want_liste
 
     if ((want->extras & CLB_EXTRA_AFFINITY) != 0 &&
         ccm_text_equal(service->session_affinity, "ClientIP")) {
-        r = offer(listener, "PersistenceTimeout", PERSISTENCE_MAX);
+        r = set_affinity(listener, service->session_affinity_timeout_s);
     }
     if (r == 0 && (want->extras & CLB_EXTRA_HEALTH) != 0 && want->by_node &&
         service->health_check_node_port > 0 &&
@@ -207,7 +216,7 @@ int clb_model_listener(struct clb_state *state, const struct clb_want_listener *
     listener->protocol = want->protocol;
     listener->broken = want->broken;
     listener->description = CCM_STEAL(description);
-    if (clb_text_set(&listener->group_name, want->group_name) < 0 || set_defaults(listener) < 0 ||
+    if (ccm_text_set(&listener->group_name, want->group_name) < 0 || set_defaults(listener) < 0 ||
         set_annotations(listener, want->service) < 0 || set_extras(listener, want) < 0) {
         return ccm_error_nomem(err);
     }
@@ -243,7 +252,7 @@ int clb_model_acl(struct clb_state *state, const struct ccm_service *service, un
     ccm_owner_lb_name(&service->meta, name);
     state->acl.known = true;
     state->acl.ipv6 = ipv6;
-    if (clb_text_set(&state->acl.name, name) < 0) {
+    if (ccm_text_set(&state->acl.name, name) < 0) {
         return ccm_error_nomem(err);
     }
     return clb_ranges_of(service, ipv6, &state->acl.entries, err);

@@ -9,41 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {
-    [CLB_STEP_CREATE_LB] = "create load balancer",
-    [CLB_STEP_TAG] = "tag load balancer",
-    [CLB_STEP_UNTAG] = "untag load balancer",
-    [CLB_STEP_CHARGE] = "change instance charge type",
-    [CLB_STEP_SPEC] = "change specification",
-    [CLB_STEP_INTERNET] = "change traffic charge",
-    [CLB_STEP_PROTECT] = "set deletion protection",
-    [CLB_STEP_GUARD] = "set modification protection",
-    [CLB_STEP_RENAME] = "rename load balancer",
-    [CLB_STEP_UNPROTECT] = "switch deletion protection off",
-    [CLB_STEP_DELETE_LB] = "delete load balancer",
-    [CLB_STEP_DELETE_LISTENER] = "delete listener",
-    [CLB_STEP_CREATE_GROUP] = "create server group",
-    [CLB_STEP_ADD] = "add backends",
-    [CLB_STEP_REMOVE] = "remove backends",
-    [CLB_STEP_WEIGH] = "set weights",
-    [CLB_STEP_CREATE_LISTENER] = "create listener",
-    [CLB_STEP_UPDATE_LISTENER] = "update listener",
-    [CLB_STEP_START_LISTENER] = "start listener",
-    [CLB_STEP_SET_DOMAIN] = "update domain extension",
-    [CLB_STEP_CREATE_DOMAIN] = "create domain extension",
-    [CLB_STEP_DELETE_DOMAIN] = "delete domain extension",
-    [CLB_STEP_CREATE_ACL] = "create access list",
-    [CLB_STEP_ADD_ENTRIES] = "add access list entries",
-    [CLB_STEP_REMOVE_ENTRIES] = "remove access list entries",
-    [CLB_STEP_DELETE_ACL] = "delete access list",
-    [CLB_STEP_DELETE_GROUP] = "delete server group",
-};
-
-const char *clb_step_name(enum clb_step_type type)
-{
-    return names[type];
-}
-
 void clb_plan_fini(struct clb_plan *plan)
 {
     for (size_t i = 0; i < plan->len; i++) {
@@ -54,11 +19,11 @@ void clb_plan_fini(struct clb_plan *plan)
         free(step->description);
         free(step->value);
         free(step->extra);
-        clb_tags_fini(&step->tags);
+        ccm_tags_fini(&step->tags);
         ccm_backends_fini(&step->backends);
         clb_listener_fini(&step->listener);
         clb_domain_fini(&step->domain);
-        clb_texts_fini(&step->entries);
+        ccm_texts_fini(&step->entries);
     }
     free(plan->steps);
     memset(plan, 0, sizeof(*plan));
@@ -131,70 +96,4 @@ int clb_plan_delete(struct clb_plan *plan, const struct clb_state *have)
         return -ENOMEM;
     }
     return clb_plan_new_step(plan, CLB_STEP_DELETE_LB, 0, CLB_OTHER) == NULL ? -ENOMEM : 0;
-}
-
-static void print_tags(const struct clb_tags *tags, struct ccm_buf *text)
-{
-    for (size_t i = 0; i < tags->len; i++) {
-        ccm_buf_addf(text, " %s=%s", tags->items[i].key, tags->items[i].value);
-    }
-}
-
-static void print_backends(const struct ccm_backends *set, struct ccm_buf *text)
-{
-    for (size_t i = 0; i < set->len; i++) {
-        const struct ccm_backend *one = &set->items[i];
-
-        ccm_buf_addf(text, "%s%s%s%s:%u=%u", i == 0 ? " [" : " ", one->server_id,
-                     one->server_ip[0] == '\0' ? "" : "/", one->server_ip, one->port, one->weight);
-    }
-    if (set->len > 0) {
-        ccm_buf_addc(text, ']');
-    }
-}
-
-static void print_details(const struct clb_step *step, struct ccm_buf *text)
-{
-    const uint16_t target = clb_forward_target(&step->listener);
-
-    if (target != 0) {
-        ccm_buf_addf(text, " -> %u", target);
-    }
-    if (step->domain.name != NULL) {
-        ccm_buf_addf(text, " %s", step->domain.name);
-    }
-    if (step->domain.cert != NULL) {
-        ccm_buf_addf(text, "=%s", step->domain.cert);
-    }
-    for (size_t i = 0; i < step->entries.len; i++) {
-        ccm_buf_addf(text, " %s", step->entries.items[i]);
-    }
-}
-
-void clb_plan_print(const struct clb_plan *plan, struct ccm_buf *text)
-{
-    for (size_t i = 0; i < plan->len; i++) {
-        const struct clb_step *step = &plan->steps[i];
-
-        ccm_buf_adds(text, names[step->type]);
-        if (step->port != 0) {
-            ccm_buf_addf(text, " %u/%s", step->port, clb_protocol_name(step->protocol));
-        }
-        if (step->group_name != NULL) {
-            ccm_buf_addf(text, " %s", step->group_name);
-        }
-        if (step->group_id != NULL) {
-            ccm_buf_addf(text, " (%s)", step->group_id);
-        }
-        if (step->value != NULL) {
-            ccm_buf_addf(text, " %s", step->value);
-        }
-        if (step->extra != NULL) {
-            ccm_buf_addf(text, " %s", step->extra);
-        }
-        print_tags(&step->tags, text);
-        print_backends(&step->backends, text);
-        print_details(step, text);
-        ccm_buf_adds(text, "\n");
-    }
 }

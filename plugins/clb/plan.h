@@ -49,11 +49,11 @@ struct clb_step {
     char *description; /* of its backends; NULL = group_name */
     char *value;       /* of an attribute of the load balancer */
     char *extra;       /* the second, where an action has two */
-    struct clb_tags tags;
+    struct ccm_tags tags;
     struct ccm_backends backends;
     struct clb_listener listener; /* create: wanted; update: present values overlaid with wanted */
     struct clb_domain domain;     /* domain steps; the name of a new access list */
-    struct clb_texts entries;     /* of the access list */
+    struct ccm_texts entries;     /* of the access list */
     bool ipv6;                    /* kind of the access list */
 };
 
@@ -68,7 +68,7 @@ struct clb_plan_input {
     const struct clb_state *have;
     const struct ccm_service *service;
     const char *cluster_id;
-    const struct clb_tags *applied; /* additional tags that we put on earlier; NULL = not known */
+    const struct ccm_tags *applied; /* additional tags that we put on earlier; NULL = not known */
     size_t batch;                   /* backends per call */
     bool fresh;                     /* `have` was read in this pass */
     bool last_user;                 /* a release: nobody else uses the load balancer */
@@ -93,8 +93,10 @@ CCM_NODISCARD int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_in
 
 void clb_plan_fini(struct clb_plan *plan);
 
-/* One line per step. */
-void clb_plan_print(const struct clb_plan *plan, struct ccm_buf *text);
+/* One line per step. `in` (what the plan was made from): with present values of what changes, and
+ * attributes of what is made; NULL: without. */
+void clb_plan_print(const struct clb_plan *plan, const struct clb_plan_input *in,
+                    struct ccm_buf *text);
 /* What a step does, in two or three words, for messages. */
 const char *clb_step_name(enum clb_step_type type);
 

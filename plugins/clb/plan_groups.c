@@ -41,9 +41,9 @@ static struct clb_step *new_step(const struct target *to, enum clb_step_type typ
 {
     struct clb_step *step = clb_plan_new_step(to->plan, type, to->port, to->protocol);
 
-    if (step == NULL || clb_text_set(&step->group_name, to->name) < 0 ||
-        clb_text_set(&step->description, to->description) < 0 ||
-        (to->have != NULL && clb_text_set(&step->group_id, to->have->id) < 0)) {
+    if (step == NULL || ccm_text_set(&step->group_name, to->name) < 0 ||
+        ccm_text_set(&step->description, to->description) < 0 ||
+        (to->have != NULL && ccm_text_set(&step->group_id, to->have->id) < 0)) {
         return NULL;
     }
     step->last = to->last;
@@ -103,7 +103,7 @@ static bool is_stale(const struct clb_plan_input *in, const struct clb_group *wa
     if (!is_ours(in, description)) {
         return false;
     }
-    return !ccm_text_equal(description, want->name) ||
+    return !ccm_text_equal(description, clb_group_key(want)) ||
            (!in->model->keep_weights && twin->weight != one->weight);
 }
 
@@ -157,7 +157,7 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
         .plan = plan,
         .have = have,
         .name = have == NULL ? want->name : have->name,
-        .description = want->name,
+        .description = clb_group_key(want),
         .port = want->port,
         .protocol = want->protocol,
     };

@@ -33,8 +33,8 @@ static int lb_step(struct clb_plan *plan, enum clb_step_type type, const char *v
 {
     struct clb_step *step = clb_plan_new_step(plan, type, 0, CLB_OTHER);
 
-    if (step == NULL || clb_text_set(&step->value, value) < 0 ||
-        clb_text_set(&step->extra, extra) < 0) {
+    if (step == NULL || ccm_text_set(&step->value, value) < 0 ||
+        ccm_text_set(&step->extra, extra) < 0) {
         return -ENOMEM;
     }
     return 0;
@@ -75,45 +75,45 @@ static void check_immutable(const struct clb_plan_input *in, struct ccm_problems
 /* --- tags --- */
 
 /* Our own mark: how it is found again, or that somebody's load balancer is in use. */
-static int mark(const struct clb_plan_input *in, bool refused, struct clb_tags *add)
+static int mark(const struct clb_plan_input *in, bool refused, struct ccm_tags *add)
 {
     char owner[CCM_OWNER_LB_NAME];
 
     if (in->model->reused) {
         /* Not in use by a Service whose wishes cannot be met. */
-        return refused || clb_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) != NULL
+        return refused || ccm_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) != NULL
                    ? 0
-                   : clb_tags_put(add, CLB_TAG_REUSE, "true");
+                   : ccm_tags_put(add, CLB_TAG_REUSE, "true");
     }
     if (!in->have->lb.untagged) {
         return 0;
     }
     ccm_owner_lb_name(&in->service->meta, owner);
-    return clb_tags_put(add, CLB_TAG_OWNER, owner);
+    return ccm_tags_put(add, CLB_TAG_OWNER, owner);
 }
 
-static int tags_step(struct clb_plan *plan, enum clb_step_type type, const struct clb_tags *tags)
+static int tags_step(struct clb_plan *plan, enum clb_step_type type, const struct ccm_tags *tags)
 {
     struct clb_step *step = tags->len == 0 ? NULL : clb_plan_new_step(plan, type, 0, CLB_OTHER);
 
     if (tags->len == 0) {
         return 0;
     }
-    return step == NULL ? -ENOMEM : clb_tags_copy(&step->tags, tags);
+    return step == NULL ? -ENOMEM : ccm_tags_copy(&step->tags, tags);
 }
 
 /* Only what we put on is taken off: everything else may be somebody's accounting. */
 static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    CCM_CLEANUP(clb_tags_fini) struct clb_tags remove = { 0 };
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
     int r = 0;
 
     for (size_t i = 0; r == 0 && in->applied != NULL && i < in->applied->len; i++) {
-        const struct clb_tag *tag = &in->applied->items[i];
+        const struct ccm_tag *tag = &in->applied->items[i];
 
-        if (clb_tags_get(&in->model->want.lb.tags, tag->key) == NULL &&
-            clb_tags_get(&in->have->lb.tags, tag->key) != NULL) {
-            r = clb_tags_put(&remove, tag->key, tag->value);
+        if (ccm_tags_get(&in->model->want.lb.tags, tag->key) == NULL &&
+            ccm_tags_get(&in->have->lb.tags, tag->key) != NULL) {
+            r = ccm_tags_put(&remove, tag->key, tag->value);
         }
     }
     return r < 0 ? r : tags_step(plan, CLB_STEP_UNTAG, &remove);
@@ -122,14 +122,14 @@ static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
 /* Before a rename: without name and tag nobody would find it again. */
 static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in, bool refused)
 {
-    CCM_CLEANUP(clb_tags_fini) struct clb_tags add = { 0 };
-    const struct clb_tags *present = &in->have->lb.tags;
-    const struct clb_tags *wanted = &in->model->want.lb.tags;
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags add = { 0 };
+    const struct ccm_tags *present = &in->have->lb.tags;
+    const struct ccm_tags *wanted = &in->model->want.lb.tags;
     int r = present->len < CLB_TAGS_MAX ? mark(in, refused, &add) : 0;
 
     for (size_t i = 0; r == 0 && i < wanted->len; i++) {
-        if (!ccm_text_equal(clb_tags_get(present, wanted->items[i].key), wanted->items[i].value)) {
-            r = clb_tags_put(&add, wanted->items[i].key, wanted->items[i].value);
+        if (!ccm_text_equal(ccm_tags_get(present, wanted->items[i].key), wanted->items[i].value)) {
+            r = ccm_tags_put(&add, wanted->items[i].key, wanted->items[i].value);
         }
     }
     return r < 0 ? r : tags_step(plan, CLB_STEP_TAG, &add);
@@ -216,15 +216,15 @@ int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
 
 /* --- letting go --- */
 
-static int take_if(const struct clb_tags *present, const char *key, const char *value,
-                   struct clb_tags *ret)
+static int take_if(const struct ccm_tags *present, const char *key, const char *value,
+                   struct ccm_tags *ret)
 {
-    return ccm_text_equal(clb_tags_get(present, key), value) ? clb_tags_put(ret, key, value) : 0;
+    return ccm_text_equal(ccm_tags_get(present, key), value) ? ccm_tags_put(ret, key, value) : 0;
 }
 
 int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    CCM_CLEANUP(clb_tags_fini) struct clb_tags remove = { 0 };
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
     const struct clb_lb *have = &in->have->lb;
     char owner[CCM_OWNER_LB_NAME];
     int r = 0;
@@ -252,7 +252,7 @@ int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan_input *in)
 
 int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    CCM_CLEANUP(clb_tags_fini) struct clb_tags remove = { 0 };
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
     int r = 0;
 
     if (in->have->lb.id == NULL) {

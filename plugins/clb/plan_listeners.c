@@ -39,8 +39,8 @@ static bool is_stale(const struct clb_plan_input *in, const struct clb_listener 
 
 uint16_t clb_forward_target(const struct clb_listener *listener)
 {
-    const char *port = clb_attrs_get(&listener->attrs, clb_field_find("ForwardPort"));
-    const char *on = clb_attrs_get(&listener->attrs, clb_field_find("ListenerForward"));
+    const char *port = ccm_attrs_get(&listener->attrs, clb_field_find("ForwardPort"));
+    const char *on = ccm_attrs_get(&listener->attrs, clb_field_find("ListenerForward"));
     uint32_t number = 0;
 
     if (port == NULL || !ccm_text_equal(on, "on") ||
@@ -52,7 +52,7 @@ uint16_t clb_forward_target(const struct clb_listener *listener)
 
 static bool forwards(const struct clb_listener *listener)
 {
-    return ccm_text_equal(clb_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
+    return ccm_text_equal(ccm_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
 }
 
 /* Where a listener forwards to cannot be changed, nor anything else while it forwards. */
@@ -133,9 +133,9 @@ static int add_domain(struct clb_plan *plan, enum clb_step_type type,
 {
     struct clb_step *step = clb_plan_new_step(plan, type, want->port, want->protocol);
 
-    return step == NULL || clb_text_set(&step->domain.name, domain->name) < 0 ||
-                   clb_text_set(&step->domain.cert, domain->cert) < 0 ||
-                   clb_text_set(&step->domain.id, id) < 0
+    return step == NULL || ccm_text_set(&step->domain.name, domain->name) < 0 ||
+                   ccm_text_set(&step->domain.cert, domain->cert) < 0 ||
+                   ccm_text_set(&step->domain.id, id) < 0
                ? -ENOMEM
                : 0;
 }
@@ -181,7 +181,7 @@ static int create(struct clb_plan *plan, const struct clb_listener *want)
     struct clb_step *step =
         clb_plan_new_step(plan, CLB_STEP_CREATE_LISTENER, want->port, want->protocol);
 
-    if (step == NULL || clb_text_set(&step->group_name, want->group_name) < 0 ||
+    if (step == NULL || ccm_text_set(&step->group_name, want->group_name) < 0 ||
         clb_listener_copy(&step->listener, want) < 0 || plan_domains(plan, want, NULL) < 0) {
         return -ENOMEM;
     }
@@ -191,7 +191,7 @@ static int create(struct clb_plan *plan, const struct clb_listener *want)
 static bool acl_differs(const struct clb_plan_input *in, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
-    const char *id = clb_attrs_get(&have->attrs, clb_field_find("AclId"));
+    const char *id = ccm_attrs_get(&have->attrs, clb_field_find("AclId"));
 
     return want->ranges && (in->have->acl.id == NULL || !ccm_text_equal(in->have->acl.id, id));
 }
@@ -200,12 +200,12 @@ static bool acl_differs(const struct clb_plan_input *in, const struct clb_listen
 static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
-    const char *status = clb_attrs_get(&have->attrs, clb_field_find("AclStatus"));
-    const char *id = clb_attrs_get(&have->attrs, clb_field_find("AclId"));
+    const char *status = ccm_attrs_get(&have->attrs, clb_field_find("AclStatus"));
+    const char *id = ccm_attrs_get(&have->attrs, clb_field_find("AclId"));
 
     return !want->ranges && in->have->acl.id != NULL && ccm_text_equal(in->have->acl.id, id) &&
            ccm_text_equal(status, "on") &&
-           clb_attrs_get(&want->attrs, clb_field_find("AclStatus")) == NULL;
+           ccm_attrs_get(&want->attrs, clb_field_find("AclStatus")) == NULL;
 }
 
 static bool differs(const struct clb_plan_input *in, const struct clb_listener *want,
@@ -232,17 +232,17 @@ static int overlay(struct clb_step *step, const struct clb_plan_input *in,
 
     step->listener.ranges = want->ranges;
     if (r == 0) {
-        r = clb_text_set(&step->listener.description, want->description);
+        r = ccm_text_set(&step->listener.description, want->description);
     }
     for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
-        const struct clb_attr *attr = &want->attrs.items[i];
+        const struct ccm_attr *attr = &want->attrs.items[i];
 
         if (clb_attr_differs(want, attr, have)) {
-            r = clb_attrs_set(&step->listener.attrs, attr->field, attr->value, true);
+            r = ccm_attrs_set(&step->listener.attrs, attr->field, attr->value, true);
         }
     }
     if (r == 0 && acl_is_left(in, want, have)) {
-        r = clb_attrs_set(&step->listener.attrs, clb_field_find("AclStatus"), "off", true);
+        r = ccm_attrs_set(&step->listener.attrs, clb_field_find("AclStatus"), "off", true);
     }
     return r;
 }
@@ -256,10 +256,10 @@ static int update(struct clb_plan *plan, const struct clb_plan_input *in,
     int r = step == NULL ? -ENOMEM : overlay(step, in, want, have);
 
     if (r == 0) {
-        r = clb_text_set(&step->group_name, want->group_name);
+        r = ccm_text_set(&step->group_name, want->group_name);
     }
     if (r == 0 && group != NULL) {
-        r = clb_text_set(&step->group_id, group->id);
+        r = ccm_text_set(&step->group_id, group->id);
     }
     return r;
 }

@@ -15,21 +15,11 @@
 
 /* --- load balancer --- */
 
-/* Text of a scalar member, whatever its JSON type. */
-static const char *scalar(const cJSON *json, const char *name, char *space, size_t size)
-{
-    if (cJSON_IsNumber(ccm_json_get(json, name))) {
-        (void)snprintf(space, size, "%lld", (long long)ccm_json_i64(json, name, 0)); /* fits */
-        return space;
-    }
-    return ccm_json_text(json, name);
-}
-
 static int parse_field(const cJSON *json, enum clb_lb_field_id id, bool in_list, struct clb_lb *ret)
 {
     const struct clb_lb_field *field = &clb_lb_fields[id];
     const char *value = "";
-    char space[24];
+    char space[CCM_ATTR_NUMBER];
 
     if (field->offset == SIZE_MAX) {
         return 0;
@@ -38,19 +28,19 @@ static int parse_field(const cJSON *json, enum clb_lb_field_id id, bool in_list,
         value = ccm_json_text(json, field->list_name);
     }
     if (value[0] == '\0') {
-        value = scalar(json, field->name, space, sizeof(space));
+        value = ccm_attr_read(json, field->name, space);
     }
     return clb_lb_set(ret, id, value);
 }
 
-static int parse_tags(const cJSON *json, struct clb_tags *ret)
+static int parse_tags(const cJSON *json, struct ccm_tags *ret)
 {
     const cJSON *tag = ccm_json_items(ccm_json_get(json, "Tags"), "Tag");
     int r = 0;
 
-    clb_tags_fini(ret);
+    ccm_tags_fini(ret);
     for (; r == 0 && tag != NULL; tag = tag->next) {
-        r = clb_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
+        r = ccm_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
     }
     return r;
 }
@@ -65,8 +55,8 @@ static int parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret)
             return -ENOMEM;
         }
     }
-    if (clb_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
-        clb_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0) {
+    if (ccm_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
+        ccm_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0) {
         return -ENOMEM;
     }
     return parse_tags(json, &ret->tags);
@@ -94,7 +84,7 @@ static int check_cluster(struct clb_call *call, const cJSON *lb, struct ccm_erro
 {
     const char *cluster = tag_value(lb, CLB_TAG_CLUSTER);
 
-    if (cluster == NULL || strcmp(cluster, ccm_ali_cluster_id(call->clb->ali)) == 0) {
+    if (cluster == NULL || strcmp(cluster, ccm_ali_cluster_id(call->clb->lbc.ali)) == 0) {
         return 0;
     }
     return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
@@ -232,7 +222,7 @@ int clb_read_eips(struct clb_call *call, struct clb_lb *lb, struct ccm_error *er
             return r;
         }
     }
-    if (ccm_buf_error(&ips) < 0 || clb_text_set(&lb->eips, ccm_buf_str(&ips)) < 0) {
+    if (ccm_buf_error(&ips) < 0 || ccm_text_set(&lb->eips, ccm_buf_str(&ips)) < 0) {
         return ccm_error_nomem(err);
     }
     return 0;
@@ -290,8 +280,8 @@ static int take_group(const cJSON *json, struct clb_state *ret)
 {
     struct clb_group *group = clb_state_new_group(ret);
 
-    if (group == NULL || clb_text_set(&group->name, ccm_json_text(json, "VServerGroupName")) < 0 ||
-        clb_text_set(&group->id, ccm_json_text(json, "VServerGroupId")) < 0) {
+    if (group == NULL || ccm_text_set(&group->name, ccm_json_text(json, "VServerGroupName")) < 0 ||
+        ccm_text_set(&group->id, ccm_json_text(json, "VServerGroupId")) < 0) {
         return -ENOMEM;
     }
     group->unread = true;
@@ -325,7 +315,7 @@ static bool needs_group(const struct clb_call *call, const struct ccm_service *s
 {
     const char *name = group->name == NULL ? "" : group->name;
 
-    if (ccm_owner_parse(name, false, &service->meta, ccm_ali_cluster_id(call->clb->ali)) ==
+    if (ccm_owner_parse(name, false, &service->meta, ccm_ali_cluster_id(call->clb->lbc.ali)) ==
         CCM_OWNER_OURS) {
         return true;
     }

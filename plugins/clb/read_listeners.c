@@ -12,29 +12,6 @@
 
 #define PAGES_MAX 100
 
-static bool is_unset(const struct clb_field *field, const char *value)
-{
-    if (value[0] == '\0') {
-        return true;
-    }
-    return strcmp(value, "0") == 0 && (field->flags & CLB_FIELD_ZERO) == 0;
-}
-
-/* Text of a scalar member, whatever its JSON type. */
-static const char *scalar(const cJSON *parent, const char *name, char *space, size_t size)
-{
-    const cJSON *item = ccm_json_get(parent, name);
-
-    if (cJSON_IsNumber(item)) {
-        (void)snprintf(space, size, "%lld", (long long)ccm_json_i64(parent, name, 0)); /* fits */
-        return space;
-    }
-    if (cJSON_IsBool(item)) {
-        return cJSON_IsTrue(item) ? "true" : "false";
-    }
-    return ccm_json_text(parent, name);
-}
-
 static int parse_attrs(const cJSON *json, struct clb_listener *ret)
 {
     char part_name[32];
@@ -45,16 +22,16 @@ static int parse_attrs(const cJSON *json, struct clb_listener *ret)
                    clb_protocol_upper(ret->protocol)); /* fits */
     part = ccm_json_get(json, part_name);
     for (size_t i = 0; r == 0 && i < clb_field_count; i++) {
-        const struct clb_field *field = &clb_fields[i];
-        char space[24];
-        const cJSON *from = (field->flags & CLB_FIELD_TOP) != 0 ? json : part;
-        const char *value = scalar(from, field->name, space, sizeof(space));
+        const struct ccm_field *field = &clb_fields[i];
+        char space[CCM_ATTR_NUMBER];
+        const cJSON *from = (field->flags & CCM_FIELD_TOP) != 0 ? json : part;
+        const char *value = ccm_attr_read(from, field->name, space);
 
         if (value[0] == '\0' && field->read_name != NULL) {
-            value = scalar(from, field->read_name, space, sizeof(space));
+            value = ccm_attr_read(from, field->read_name, space);
         }
-        if (clb_field_applies(field, ret->protocol) && !is_unset(field, value)) {
-            r = clb_attrs_set(&ret->attrs, field, value, false);
+        if (clb_field_applies(field, ret->protocol) && !ccm_attr_is_unset(field, value)) {
+            r = ccm_attrs_set(&ret->attrs, field, value, false);
         }
     }
     return r;
@@ -75,7 +52,7 @@ static int parse_acl_ids(const cJSON *json, struct clb_listener *ret)
     }
     return ids.len == 0
                ? 0
-               : clb_attrs_set(&ret->attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
+               : ccm_attrs_set(&ret->attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
 }
 
 static int parse_listener(const cJSON *json, struct clb_state *ret)
@@ -89,8 +66,8 @@ static int parse_listener(const cJSON *json, struct clb_state *ret)
     listener->port = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
     listener->protocol = clb_protocol_parse(ccm_json_text(json, "ListenerProtocol"));
     listener->running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
-    if (clb_text_set(&listener->description, ccm_json_text(json, "Description")) < 0 ||
-        clb_text_set(&listener->group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
+    if (ccm_text_set(&listener->description, ccm_json_text(json, "Description")) < 0 ||
+        ccm_text_set(&listener->group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
         parse_attrs(json, listener) < 0) {
         return -ENOMEM;
     }
@@ -120,7 +97,7 @@ static int read_page(struct clb_call *call, struct clb_state *ret, char **token,
         r = parse_listener(one, ret);
     }
     if (r == 0) {
-        r = clb_text_set(token, ccm_json_text(answer, "NextToken"));
+        r = ccm_text_set(token, ccm_json_text(answer, "NextToken"));
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
@@ -207,7 +184,7 @@ static int read_entry_page(struct clb_call *call, struct clb_acl *acl, int64_t p
     }
     for (const cJSON *one = ccm_json_items(ccm_json_get(answer, "AclEntrys"), "AclEntry");
          r == 0 && one != NULL; one = one->next) {
-        r = clb_texts_put(&acl->entries, ccm_json_text(one, "AclEntryIP"));
+        r = ccm_texts_put(&acl->entries, ccm_json_text(one, "AclEntryIP"));
         (*ret_count)++;
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
@@ -248,7 +225,7 @@ static bool is_ours(const cJSON *acl, const char *name, const char *cluster)
 
 static int find_acl(struct clb_call *call, struct clb_acl *acl, struct ccm_error *err)
 {
-    const char *cluster = ccm_ali_cluster_id(call->clb->ali);
+    const char *cluster = ccm_ali_cluster_id(call->clb->lbc.ali);
 
     for (int64_t page = 1; page <= PAGES_MAX; page++) {
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
@@ -264,7 +241,7 @@ static int find_acl(struct clb_call *call, struct clb_acl *acl, struct ccm_error
         }
         for (const cJSON *one = ccm_json_items(list, "Acl"); one != NULL; one = one->next) {
             if (is_ours(one, acl->name, cluster)) {
-                return clb_text_set(&acl->id, ccm_json_text(one, "AclId")) < 0
+                return ccm_text_set(&acl->id, ccm_json_text(one, "AclId")) < 0
                            ? ccm_error_nomem(err)
                            : 0;
             }
@@ -284,7 +261,7 @@ static int read_acl(struct clb_call *call, const struct ccm_service *service,
     int r;
 
     ccm_owner_lb_name(&service->meta, name);
-    r = clb_text_set(&acl.name, name) < 0 ? ccm_error_nomem(err) : find_acl(call, &acl, err);
+    r = ccm_text_set(&acl.name, name) < 0 ? ccm_error_nomem(err) : find_acl(call, &acl, err);
     if (r == 0 && acl.id != NULL) {
         r = read_entries(call, &acl, err);
     }
@@ -305,8 +282,8 @@ static bool may_have_acl(const struct ccm_service *service, const struct clb_sta
         const struct clb_listener *one = &want->listeners[i];
         const struct clb_listener *have = clb_state_listener(state, one->port, one->protocol);
 
-        if (have != NULL && clb_attrs_get(&have->attrs, clb_field_find("AclId")) != NULL &&
-            clb_attrs_get(&one->attrs, clb_field_find("AclId")) == NULL) {
+        if (have != NULL && ccm_attrs_get(&have->attrs, clb_field_find("AclId")) != NULL &&
+            ccm_attrs_get(&one->attrs, clb_field_find("AclId")) == NULL) {
             return true;
         }
     }

@@ -6,8 +6,6 @@
 #include "read_listeners.h"
 #include "service/annotation.h"
 #include "service/class.h"
-#include "service/conditions.h"
-#include "service/object.h"
 #include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -15,30 +13,35 @@
 #include <errno.h>
 #include <string.h>
 
-#define WHAT   "Error deleting load balancer"
-#define FAILED "CleanLoadBalancerFailed"
+#define WHAT   CCM_PASS_CLEAN_WHAT
+#define FAILED CCM_PASS_CLEAN_FAILED
 
-static int run_plan(struct clb_pass *pass, const struct clb_plan *plan, bool fresh,
-                    struct ccm_error *err)
+static int run_plan(struct ccm_pass *pass, const struct clb_plan *plan,
+                    const struct clb_plan_input *in, bool fresh, struct ccm_error *err)
 {
     struct clb_apply apply = {
         .call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE),
-        .clb = pass->clb,
+        .clb = clb_of(pass),
         .service = pass->service,
         .entry = pass->entry,
         .fresh = fresh,
         .problems = &pass->problems,
     };
+
+    if (pass->dry) {
+        clb_plan_print(plan, in, &pass->steps);
+        return 0;
+    }
     const int r = clb_apply_run(&apply, plan);
 
     pass->writes += apply.writes;
-    return r < 0 || pass->problems.count > 0 ? clb_pass_fail_all(pass, FAILED, WHAT, err) : 0;
+    return r < 0 || pass->problems.count > 0 ? ccm_pass_fail_all(pass, FAILED, WHAT, err) : 0;
 }
 
 /* --- a load balancer of our own --- */
 
 /* Only the load balancer itself: what is in it goes, or stays, with it. */
-static int find(struct clb_pass *pass, struct ccm_error *err)
+static int find(struct ccm_pass *pass, struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
     int r;
@@ -46,20 +49,20 @@ static int find(struct clb_pass *pass, struct ccm_error *err)
     if (pass->entry->valid) {
         return 0;
     }
-    clb_entry_drop(pass->entry);
-    r = clb_read_lb(&call, pass->service, &pass->entry->state.lb, err);
+    ccm_entry_drop(pass->entry);
+    r = clb_read_lb(&call, pass->service, &clb_have(pass->entry)->lb, err);
     pass->entry->valid = r == 0;
     return r;
 }
 
-static int take_away(struct clb_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int take_away(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     const struct clb_plan_input in = {
         .model = model,
-        .have = &pass->entry->state,
+        .have = clb_have(pass->entry),
         .service = pass->service,
-        .cluster_id = ccm_ali_cluster_id(pass->clb->ali),
+        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
     };
     const bool fresh = !pass->entry->valid;
     int r = find(pass, err);
@@ -69,11 +72,11 @@ static int take_away(struct clb_pass *pass, const struct clb_model *model, struc
         r = ccm_error_nomem(err);
     }
     if (r < 0) {
-        return clb_pass_fail(pass, FAILED, WHAT, r, err);
+        return ccm_pass_fail(pass, FAILED, WHAT, r, err);
     }
-    r = run_plan(pass, &plan, fresh, err);
+    r = run_plan(pass, &plan, &in, fresh, err);
     if (r == 0) {
-        clb_entry_drop(pass->entry);
+        ccm_entry_drop(pass->entry);
         pass->entry->valid = true;
     }
     return r;
@@ -81,18 +84,18 @@ static int take_away(struct clb_pass *pass, const struct clb_model *model, struc
 
 /* --- somebody else's --- */
 
-static bool is_other_user(const struct clb_pass *pass, const struct ccm_service *other)
+static bool is_other_user(const struct ccm_pass *pass, const struct ccm_service *other)
 {
     return strcmp(other->meta.key, pass->service->meta.key) != 0 &&
            !ccm_class_needs_delete(other) &&
-           ccm_text_equal(ccm_anno_get(&other->meta, "id"), pass->entry->state.lb.id);
+           ccm_text_equal(ccm_anno_get(&other->meta, "id"), clb_have(pass->entry)->lb.id);
 }
 
 /* Whether nothing else of this or another cluster's controller is in the load balancer. */
-static bool is_last_user(const struct clb_pass *pass)
+static bool is_last_user(const struct ccm_pass *pass)
 {
-    const struct ccm_host *host = pass->clb->host;
-    const struct clb_state *state = &pass->entry->state;
+    const struct ccm_host *host = pass->lbc->host;
+    const struct clb_state *state = clb_have(pass->entry);
     const struct ccm_object *const *services = NULL;
     size_t count = 0;
     bool last = host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) == 0;
@@ -105,39 +108,39 @@ static bool is_last_user(const struct clb_pass *pass)
 
         last = !ccm_owner_is_key(name) ||
                ccm_owner_parse(name, false, &pass->service->meta,
-                               ccm_ali_cluster_id(pass->clb->ali)) == CCM_OWNER_OURS;
+                               ccm_ali_cluster_id(pass->lbc->ali)) == CCM_OWNER_OURS;
     }
     host->release_list(host, services, count);
     return last;
 }
 
-static int look(struct clb_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int look(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    struct clb_entry *entry = pass->entry;
+    struct ccm_entry *entry = pass->entry;
     const struct clb_need need = { .listeners = model->override, .scan = true };
     int r = 0;
 
     if (!entry->valid) {
-        clb_entry_drop(entry);
-        r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &entry->state.lb, err);
+        ccm_entry_drop(entry);
+        r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &clb_have(entry)->lb, err);
     }
     if (r == 0) {
-        r = clb_read_parts(&call, pass->service, &need, &entry->state, err);
+        r = clb_read_parts(&call, pass->service, &need, clb_have(entry), err);
     }
     entry->valid = r == 0;
     return r;
 }
 
-static int leave(struct clb_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int leave(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     struct clb_plan_input in = {
         .model = model,
-        .have = &pass->entry->state,
+        .have = clb_have(pass->entry),
         .service = pass->service,
-        .cluster_id = ccm_ali_cluster_id(pass->clb->ali),
-        .batch = atomic_load(&pass->clb->batch),
+        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .batch = atomic_load(&clb_of(pass)->batch),
     };
     const bool fresh = !pass->entry->valid;
     int r = look(pass, model, err);
@@ -149,23 +152,69 @@ static int leave(struct clb_pass *pass, const struct clb_model *model, struct cc
         in.last_user = is_last_user(pass);
         r = clb_plan_leave(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
     }
-    return r < 0 ? clb_pass_fail(pass, FAILED, WHAT, r, err) : run_plan(pass, &plan, fresh, err);
+    return r < 0 ? ccm_pass_fail(pass, FAILED, WHAT, r, err)
+                 : run_plan(pass, &plan, &in, fresh, err);
 }
 
 /* The list that spec.loadBalancerSourceRanges had; nothing is bound to it any more. */
-static int drop_acl(struct clb_pass *pass, struct ccm_error *err)
+static int drop_acl(struct ccm_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .acl = { .known = false } };
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    int r = clb_read_details(&call, pass->service, NULL, pass->clb->extras, &state, err);
+    int r = clb_read_details(&call, pass->service, NULL, pass->lbc->extras, &state, err);
 
-    if (r == 0 && state.acl.id != NULL) {
+    if (r == 0 && state.acl.id != NULL && pass->dry) {
+        ccm_buf_addf(&pass->steps, "delete access list %s\n", state.acl.name);
+    } else if (r == 0 && state.acl.id != NULL) {
         r = clb_apply_forgive(clb_api_delete_acl(&call, state.acl.id, err), err);
     }
-    return r < 0 ? clb_pass_fail(pass, FAILED, WHAT, r, err) : 0;
+    return r < 0 ? ccm_pass_fail(pass, FAILED, WHAT, r, err) : 0;
 }
 
-static int let_go(struct clb_pass *pass, struct ccm_error *err)
+/* The entry was claimed with what the label says, and no annotation says so any more. */
+static int release_labelled(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    struct ccm_entry *entry = pass->entry;
+    const char *label = ccm_entry_claimed_id(entry);
+    int r = clb_read_lb(&call, pass->service, &own, err);
+
+    if (r < 0) {
+        return ccm_pass_fail(pass, FAILED, WHAT, r, err);
+    }
+    if (own.id != NULL) {
+        const bool same = ccm_text_equal(own.id, label);
+
+        ccm_entry_drop(entry);
+        clb_have(entry)->lb = own;
+        memset(&own, 0, sizeof(own));
+        entry->valid = true;
+        model->reused = false;
+        r = take_away(pass, model, err);
+        if (r < 0 || same) {
+            return r;
+        }
+        entry->valid = false;
+    }
+    model->reused = true;
+    model->override = true; /* our listeners may be there, whatever the annotations say now */
+    return ccm_text_set(&model->want.lb.id, label) < 0 ? ccm_error_nomem(err)
+                                                       : leave(pass, model, err);
+}
+
+static int let_go(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+{
+    const char *id = ccm_entry_claimed_id(pass->entry);
+
+    if (id[0] != '\0' && !ccm_text_equal(id, ccm_anno_get(&pass->service->meta, "id"))) {
+        return release_labelled(pass, model, err);
+    }
+    model->reused = pass->entry->reused;
+    return model->reused ? leave(pass, model, err) : take_away(pass, model, err);
+}
+
+int clb_release(struct ccm_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_model_fini) struct clb_model model;
 
@@ -173,59 +222,7 @@ static int let_go(struct clb_pass *pass, struct ccm_error *err)
     if (clb_model_lb(&model, pass->service) < 0) {
         return ccm_error_nomem(err);
     }
-    model.reused = pass->entry->shared != NULL;
-    const int r = model.reused ? leave(pass, &model, err) : take_away(pass, &model, err);
+    const int r = let_go(pass, &model, err);
 
     return r == 0 && (model.reused || !model.preserve) ? drop_acl(pass, err) : r;
-}
-
-static int clean_service(struct clb_pass *pass, struct ccm_error *err)
-{
-    const struct ccm_life_state nothing = { .hash = "", .lb_id = "", .ip = "" };
-    const struct ccm_life *life = &pass->clb->life;
-    bool written = false;
-    int r = ccm_life_publish(life, pass->req, pass->service, &nothing, &written, err);
-
-    if (r < 0) {
-        return clb_pass_fail(pass, "FailedUpdateStatus",
-                             "Error removing load balancer status and labels", r, err);
-    }
-    if (pass->service->meta.deleted_ms == 0) { /* else it goes with the Service */
-        r = ccm_life_tell(life, pass->req, pass->service, NULL, err);
-    }
-    if (r < 0) {
-        return clb_pass_fail(pass, "FailedUpdateStatus",
-                             "Error removing load balancer status and labels", r, err);
-    }
-    r = ccm_life_remove_finalizer(life, pass->req, pass->service, err);
-    if (r < 0) {
-        return clb_pass_fail(pass, "FailedRemoveFinalizer",
-                             "Error removing load balancer finalizer", r, err);
-    }
-    return 0;
-}
-
-int clb_release(struct clb_pass *pass, struct ccm_error *err)
-{
-    struct clb_entry *entry = pass->entry;
-    int r;
-
-    /* Without finalizer it was never ours, unless the snapshot is older than our own patch. */
-    if (!ccm_object_has_finalizer(&pass->service->meta, CLB_FINALIZER) && !entry->used) {
-        return 0;
-    }
-    if (!entry->gone) {
-        r = let_go(pass, err);
-        if (r < 0) {
-            return r;
-        }
-        entry->gone = true;
-        entry->used = false;
-        entry->attempt++;
-    }
-    r = clean_service(pass, err);
-    if (r == 0) {
-        clb_pass_say(pass, false, "CleanLoadBalancer", "CleanLoadBalancer", "Clean load balancer");
-    }
-    return r;
 }

@@ -1,17 +1,9 @@
 #include "pass.h"
 
 #include "read.h"
-#include "service/object.h"
+#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
-
-#include <errno.h>
-
-static int refuse(const char *lb_id, const char *reason, struct ccm_error *err)
-{
-    return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                         "alicloud: the loadbalancer %s can not be reused, %s", lb_id, reason);
-}
 
 /* An entry with a name and no address says nothing about the load balancer. */
 static bool fits(const struct ccm_service *service, const char *address)
@@ -27,10 +19,10 @@ static bool fits(const struct ccm_service *service, const char *address)
     return service->ingress_count == 0;
 }
 
-static int check_address(const struct clb_pass *pass, struct ccm_error *err)
+static int check_address(const struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
-    const struct clb_lb *lb = &pass->entry->state.lb;
+    const struct clb_lb *lb = &clb_have(pass->entry)->lb;
     CCM_CLEANUP(ccm_freep) char *reason = NULL;
 
     if (fits(service, lb->address)) {
@@ -38,46 +30,28 @@ static int check_address(const struct clb_pass *pass, struct ccm_error *err)
     }
     reason = ccm_text_format("service has been associated with ip [%s], cannot be bound to ip [%s]",
                              service->ingress[0]->ip, lb->address);
-    return reason == NULL ? ccm_error_nomem(err) : refuse(lb->id, reason, err);
+    return reason == NULL ? ccm_error_nomem(err) : ccm_reuse_refuse(lb->id, reason, err);
 }
 
-/* The label says which load balancer the Service has. Clearing the status is how a person gives it
- * up, but one that we made would then be forgotten while it goes on costing money. */
-static int check_label(const struct clb_pass *pass, struct clb_call *call, struct ccm_error *err)
+static int read_own_id(struct ccm_pass *pass, char **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
-    CCM_CLEANUP(ccm_freep) char *reason = NULL;
-    const struct clb_lb *lb = &pass->entry->state.lb;
-    const char *label = ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL);
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    const int r = clb_read_lb(&call, pass->service, &own, err);
 
-    if (ccm_text_empty(label) || ccm_text_equal(label, lb->id)) {
-        return 0;
+    if (r == 0) {
+        *ret = CCM_STEAL(own.id);
     }
-    if (pass->service->ingress_count == 0) {
-        const int r = clb_read_lb(call, pass->service, &own, err);
-
-        if (r < 0 || own.id == NULL) {
-            return r;
-        }
-    }
-    reason = ccm_text_format("service has been associated with loadbalancer [%s], cannot be bound "
-                             "to another one: delete and recreate the service",
-                             own.id == NULL ? label : own.id);
-    return reason == NULL ? ccm_error_nomem(err) : refuse(lb->id, reason, err);
+    return r;
 }
 
-int clb_check_reuse(struct clb_pass *pass, const struct clb_model *model, struct clb_call *call,
-                    struct ccm_error *err)
+int clb_check_reuse(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
-    const struct clb_lb *lb = &pass->entry->state.lb;
-    int r = 0;
+    const struct clb_lb *lb = &clb_have(pass->entry)->lb;
+    int r = ccm_reuse_check_tags(lb->id, &lb->tags, err);
 
-    if (clb_tags_get(&lb->tags, CLB_TAG_OWNER) != NULL ||
-        clb_tags_get(&lb->tags, CLB_TAG_CLUSTER) != NULL) {
-        return refuse(lb->id, "can not reuse loadbalancer created by kubernetes.", err);
-    }
-    if (!model->show_eip) {
+    if (r == 0 && !model->show_eip) {
         r = check_address(pass, err);
     }
-    return r < 0 ? r : check_label(pass, call, err);
+    return r < 0 ? r : ccm_reuse_check_label(pass, lb->id, read_own_id, err);
 }

@@ -11,15 +11,13 @@ static void group_fini(struct clb_group *group)
 {
     free(group->id);
     free(group->name);
+    free(group->key);
     ccm_backends_fini(&group->backends);
 }
 
-static void attrs_fini(struct clb_attrs *attrs)
+const char *clb_group_key(const struct clb_group *group)
 {
-    for (size_t i = 0; i < attrs->len; i++) {
-        free(attrs->items[i].value);
-    }
-    free(attrs->items);
+    return group->key == NULL ? group->name : group->key;
 }
 
 void clb_listener_fini(struct clb_listener *listener)
@@ -27,7 +25,7 @@ void clb_listener_fini(struct clb_listener *listener)
     free(listener->description);
     free(listener->group_name);
     free(listener->group_id);
-    attrs_fini(&listener->attrs);
+    ccm_attrs_fini(&listener->attrs);
     clb_domains_fini(&listener->domains);
     memset(listener, 0, sizeof(*listener));
 }
@@ -36,7 +34,7 @@ void clb_acl_fini(struct clb_acl *acl)
 {
     free(acl->id);
     free(acl->name);
-    clb_texts_fini(&acl->entries);
+    ccm_texts_fini(&acl->entries);
     memset(acl, 0, sizeof(*acl));
 }
 
@@ -156,57 +154,17 @@ struct clb_group *clb_state_group_by_name(const struct clb_state *state, const c
     return found;
 }
 
-int clb_attrs_set(struct clb_attrs *attrs, const struct clb_field *field, const char *value,
-                  bool told)
-{
-    for (size_t i = 0; i < attrs->len; i++) {
-        if (attrs->items[i].field == field) {
-            attrs->items[i].told = told;
-            return clb_text_set(&attrs->items[i].value, value);
-        }
-    }
-    int r = ccm_array_grow(&attrs->items, &attrs->cap, attrs->len + 1, sizeof(*attrs->items));
-
-    if (r < 0) {
-        return r;
-    }
-    char *copy = strdup(value);
-
-    if (copy == NULL) {
-        return -ENOMEM;
-    }
-    attrs->items[attrs->len++] = (struct clb_attr){ field, copy, told };
-    return 0;
-}
-
-const char *clb_attrs_get(const struct clb_attrs *attrs, const struct clb_field *field)
-{
-    for (size_t i = 0; i < attrs->len; i++) {
-        if (attrs->items[i].field == field) {
-            return attrs->items[i].value;
-        }
-    }
-    return NULL;
-}
-
 int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from)
 {
-    int r = 0;
-
     to->port = from->port;
     to->protocol = from->protocol;
     to->running = from->running;
     to->broken = from->broken;
     to->ranges = from->ranges;
-    if (clb_text_set(&to->description, from->description) < 0 ||
-        clb_text_set(&to->group_name, from->group_name) < 0 ||
-        clb_text_set(&to->group_id, from->group_id) < 0) {
+    if (ccm_text_set(&to->description, from->description) < 0 ||
+        ccm_text_set(&to->group_name, from->group_name) < 0 ||
+        ccm_text_set(&to->group_id, from->group_id) < 0) {
         return -ENOMEM;
     }
-    for (size_t i = 0; r == 0 && i < from->attrs.len; i++) {
-        const struct clb_attr *attr = &from->attrs.items[i];
-
-        r = clb_attrs_set(&to->attrs, attr->field, attr->value, attr->told);
-    }
-    return r;
+    return ccm_attrs_copy(&to->attrs, &from->attrs);
 }

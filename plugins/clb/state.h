@@ -16,19 +16,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct clb_attr {
-    const struct clb_field *field;
-    char *value;
-    bool told; /* desired: a person asked for it, so a difference is corrected; else only a default
-                  of creation */
-};
-
-struct clb_attrs {
-    struct clb_attr *items;
-    size_t len;
-    size_t cap;
-};
-
 struct clb_listener {
     uint16_t port;
     enum clb_protocol protocol;
@@ -37,7 +24,7 @@ struct clb_listener {
     char *description;
     char *group_name; /* desired */
     char *group_id;   /* present */
-    struct clb_attrs attrs;
+    struct ccm_attrs attrs;
     bool ranges; /* desired: AclId is that of our own access list */
     /* Domain extensions of https listeners. Present: they were read. Desired: they are told. */
     bool domains_known;
@@ -50,12 +37,13 @@ struct clb_acl {
     bool ipv6;
     char *id; /* present; NULL: there is none */
     char *name;
-    struct clb_texts entries;
+    struct ccm_texts entries;
 };
 
 struct clb_group {
     char *id;      /* present; desired: somebody else's group that a person chose for the port */
-    char *name;    /* desired: also what its backends are described by */
+    char *name;    /* desired: unique; see clb_group_key() for one that a person chose */
+    char *key;     /* desired: what its backends are described by; NULL = name */
     uint16_t port; /* desired: the first Service port that uses it */
     enum clb_protocol protocol;
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
@@ -78,6 +66,9 @@ struct clb_state {
     struct clb_acl acl;
 };
 
+/* What the backends of a desired group are described by. */
+const char *clb_group_key(const struct clb_group *group);
+
 void clb_state_fini(struct clb_state *state);
 void clb_listener_fini(struct clb_listener *listener);
 void clb_acl_fini(struct clb_acl *acl);
@@ -93,12 +84,6 @@ struct clb_listener *clb_state_listener(const struct clb_state *state, uint16_t 
 struct clb_group *clb_state_group_by_id(const struct clb_state *state, const char *id);
 /* Names are not unique in the cloud: a group that a listener uses comes first. */
 struct clb_group *clb_state_group_by_name(const struct clb_state *state, const char *name);
-
-/* Set or replace one attribute. 0 or -ENOMEM. */
-CCM_NODISCARD int clb_attrs_set(struct clb_attrs *attrs, const struct clb_field *field,
-                                const char *value, bool told);
-/* The value or NULL. */
-const char *clb_attrs_get(const struct clb_attrs *attrs, const struct clb_field *field);
 
 /* Deep copy into an empty listener. 0 or -ENOMEM (the caller finishes `to` in any case). */
 CCM_NODISCARD int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from);

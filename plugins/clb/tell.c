@@ -10,37 +10,19 @@
 /* What the cloud documents for names of groups and descriptions of backends, in bytes. */
 #define NAME_MAX_DOCUMENTED 80
 
-/* What a person should know about the backends, once per change. */
-void clb_tell_backends(struct clb_pass *pass, const struct clb_model *model,
-                       const struct ccm_resolved *resolved)
+void clb_tell_backends(struct ccm_pass *pass, const struct clb_model *model,
+                       const struct ccm_resolved_list *resolved)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf foreign = { .max = 800 };
     const char *none = "";
-    const char *hold = "";
+    bool hold = false;
 
     for (size_t i = 0; i < model->want.group_count; i++) {
-        const struct ccm_resolved *one = &resolved[i];
-
-        if (one->invalid.len > 0) {
-            ccm_buf_addf(&invalid, "%sNot sync pods [%s] whose eni is invalid",
-                         invalid.len == 0 ? "" : "; ", ccm_buf_str(&one->invalid));
-        }
-        if (one->foreign.len > 0) {
-            ccm_buf_addf(&foreign, "%sNot sync pods [%s] whose ip is not in vpc cidrs",
-                         foreign.len == 0 ? "" : "; ", ccm_buf_str(&one->foreign));
-        }
         if (model->want.groups[i].backends.len == 0) {
             none = "There are no available nodes for LoadBalancer";
         }
-        if (model->want.groups[i].hold) {
-            hold = "All nodes turned NotReady at once: the present backends are kept";
-        }
+        hold = hold || model->want.groups[i].hold;
     }
-    clb_pass_say(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
-    clb_pass_say(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
-    clb_pass_say(pass, false, "none", "UnAvailableLoadBalancer", hold[0] == '\0' ? none : "");
-    clb_pass_say(pass, true, "hold", "SkipSyncBackends", hold);
+    ccm_pass_tell_backends(pass, resolved, none, hold);
 }
 
 static bool is_told(const struct clb_model *model, enum clb_lb_field_id id)
@@ -48,36 +30,36 @@ static bool is_told(const struct clb_model *model, enum clb_lb_field_id id)
     return (model->told >> id & 1U) != 0;
 }
 
-static void tell_useless(struct clb_pass *pass, const struct clb_model *model)
+static void tell_useless(struct ccm_pass *pass, const struct clb_model *model)
 {
     const struct ccm_object *meta = &pass->service->meta;
     const bool groups = ccm_anno_get(meta, "vgroup-port")[0] != '\0';
     const bool weight = ccm_anno_get(meta, "weight")[0] != '\0';
     const bool traffic = is_told(model, CLB_LB_TRAFFIC_CHARGE) &&
-                         !ccm_text_equal(pass->entry->state.lb.address_type, "internet");
+                         !ccm_text_equal(clb_have(pass->entry)->lb.address_type, "internet");
 
-    clb_pass_say(pass, true, "vgroup-port", "NoEffect",
+    ccm_pass_say(pass, true, "vgroup-port", "NoEffect",
                  groups && !model->reused
                      ? "annotation vgroup-port has no effect without annotation id"
                      : "");
-    clb_pass_say(pass, true, "weight", "NoEffect",
+    ccm_pass_say(pass, true, "weight", "NoEffect",
                  weight && !model->weight.has_total
                      ? "annotation weight has no effect without annotations id and vgroup-port"
                      : "");
-    clb_pass_say(pass, true, "charge-type", "NoEffect",
+    ccm_pass_say(pass, true, "charge-type", "NoEffect",
                  traffic ? "annotation charge-type has no effect on an intranet load balancer"
                          : "");
 }
 
-static void tell_limits(struct clb_pass *pass, const struct clb_model *model)
+static void tell_limits(struct ccm_pass *pass, const struct clb_model *model)
 {
-    const struct clb_tags *tags = &pass->entry->state.lb.tags;
+    const struct ccm_tags *tags = &clb_have(pass->entry)->lb.tags;
     const char *key = model->reused ? CLB_TAG_REUSE : CLB_TAG_OWNER;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 900 };
     char full[160] = "";
 
     for (size_t i = 0; i < model->want.group_count; i++) {
-        const char *name = model->want.groups[i].name;
+        const char *name = clb_group_key(&model->want.groups[i]);
 
         if (strlen(name) > NAME_MAX_DOCUMENTED) {
             ccm_buf_addf(&names, "%s%s", names.len == 0 ? "" : ", ", name);
@@ -89,21 +71,21 @@ static void tell_limits(struct clb_pass *pass, const struct clb_model *model)
                      "the cloud cut it, then backends are not recognised any more",
                      NAME_MAX_DOCUMENTED);
     }
-    clb_pass_say(pass, true, "name-length", "NameTooLong", ccm_buf_str(&names));
-    if (tags->len >= CLB_TAGS_MAX && clb_tags_get(tags, key) == NULL) {
+    ccm_pass_say(pass, true, "name-length", "NameTooLong", ccm_buf_str(&names));
+    if (tags->len >= CLB_TAGS_MAX && ccm_tags_get(tags, key) == NULL) {
         (void)snprintf(full, sizeof(full), "the load balancer has %zu tags already, %s is left out",
                        tags->len, key); /* fits */
     }
-    clb_pass_say(pass, true, "tags", "TooManyTags", full);
+    ccm_pass_say(pass, true, "tags", "TooManyTags", full);
 }
 
-void clb_tell_model(struct clb_pass *pass, const struct clb_model *model)
+void clb_tell_model(struct ccm_pass *pass, const struct clb_model *model)
 {
     CCM_CLEANUP(ccm_freep)
     char *text = ccm_text_format("The lb [%s] will be preserved after the service is deleted.",
-                                 clb_pass_lb_id(pass));
+                                 ccm_pass_lb_id(pass));
 
-    clb_pass_say(pass, true, "preserve", "PreservedOnDelete",
+    ccm_pass_say(pass, true, "preserve", "PreservedOnDelete",
                  model->preserve && !model->reused ? text : "");
     tell_useless(pass, model);
     tell_limits(pass, model);

@@ -29,6 +29,17 @@ const char *ccm_anno_get(const struct ccm_object *object, const char *suffix)
     return value == NULL ? "" : value;
 }
 
+bool ccm_anno_is_set(const struct ccm_object *object, const char *suffix)
+{
+    return prefixed(object, CCM_ANNO_PREFIX, suffix) != NULL ||
+           prefixed(object, CCM_ANNO_LEGACY_PREFIX, suffix) != NULL;
+}
+
+bool ccm_anno_is_on(const char *value)
+{
+    return ccm_text_equal_case(value, "on") || ccm_text_equal_case(value, "true");
+}
+
 const char *ccm_anno_value(const struct ccm_object *object, const struct ccm_anno *row)
 {
     if ((row->flags & CCM_ANNO_FULL_KEY) == 0) {
@@ -89,7 +100,19 @@ static int refuse_number(const struct ccm_anno *row, const char *value, const ch
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "%s must be integer in range [%lld,%lld] , got [%s]", label,
                              (long long)row->min, (long long)row->max, value);
+    case CCM_ANNO_SAYS_SPACED:
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "%s must be integer in range [%lld, %lld], got [%s]", label,
+                             (long long)row->min, (long long)row->max, value);
+    case CCM_ANNO_SAYS_BEHIND:
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s parse error: [%s] %s", label,
+                             value, why);
+    case CCM_ANNO_SAYS_BEFORE:
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "parse %s error: [%s] %s, range is [%lld,%lld]", label, value, why,
+                             (long long)row->min, (long long)row->max);
     case CCM_ANNO_SAYS_VALUE:
+    case CCM_ANNO_SAYS_FLAG:
         break;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
@@ -98,6 +121,11 @@ static int refuse_number(const struct ccm_anno *row, const char *value, const ch
 
 static int refuse_range(const struct ccm_anno *row, const char *value, struct ccm_error *err)
 {
+    if (row->says == CCM_ANNO_SAYS_BEHIND) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "%s must be integer in range [%lld,%lld] , got [%s]", row->label,
+                             (long long)row->min, (long long)row->max, value);
+    }
     if (row->says != CCM_ANNO_SAYS_INTEGER) {
         return refuse_number(row, value, "value out of range", err);
     }
@@ -123,21 +151,43 @@ static int check_number(const struct ccm_anno *row, const char *value, struct cc
     }
 }
 
-static int check_choice(const struct ccm_anno *row, const char *values, const char *value,
-                        struct ccm_error *err)
+/* The entry of "a|b|c" that is the value, also in another case when told so. */
+static bool find_choice(const char *values, const char *value, bool any_case, char *ret,
+                        size_t size)
 {
     const char *cursor = values;
     const char *piece = NULL;
     size_t len = 0;
 
-    while (ccm_parse_piece(&cursor, '|', &piece, &len)) {
-        char one[SUFFIX_MAX];
-
-        (void)snprintf(one, sizeof(one), "%.*s", (int)len, piece); /* rows are short */
-        if (strcmp(one, value) == 0 ||
-            ((row->flags & CCM_ANNO_NO_CASE) != 0 && ccm_text_equal_case(one, value))) {
-            return 0;
+    while (cursor != NULL && ccm_parse_piece(&cursor, '|', &piece, &len)) {
+        (void)snprintf(ret, size, "%.*s", (int)len, piece); /* rows are short */
+        if (strcmp(ret, value) == 0 || (any_case && ccm_text_equal_case(ret, value))) {
+            return true;
         }
+    }
+    return false;
+}
+
+void ccm_anno_spell(const char *values, const char *value, char *ret, size_t size)
+{
+    if (!find_choice(values, value, true, ret, size)) {
+        ret[0] = '\0';
+    }
+}
+
+static int check_choice(const struct ccm_anno *row, const char *values, bool any_case,
+                        const char *value, struct ccm_error *err)
+{
+    char one[SUFFIX_MAX];
+
+    if (find_choice(values, value, any_case, one, sizeof(one))) {
+        return 0;
+    }
+    if (row->says == CCM_ANNO_SAYS_FLAG) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "ParameterInvalid, %s error: invalid flag \"%s\", should be \"on\" or "
+                             "\"off\"",
+                             row->label, value);
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                          "annotation %s%s must be one of [%s], got [%s]", prefix_of(row), row->name,
@@ -150,9 +200,11 @@ static int check_row(const struct ccm_anno *row, const char *value, struct ccm_e
     case CCM_ANNO_INT:
         return check_number(row, value, err);
     case CCM_ANNO_ENUM:
-        return check_choice(row, row->values, value, err);
+        return check_choice(row, row->values, (row->flags & CCM_ANNO_NO_CASE) != 0, value, err);
     case CCM_ANNO_SWITCH:
-        return check_choice(row, "on|off", value, err);
+        return check_choice(row, "on|off", false, value, err);
+    case CCM_ANNO_BOOL:
+        return check_choice(row, "on|off|true|false", true, value, err);
     case CCM_ANNO_TEXT:
     case CCM_ANNO_ANY:
         break;
@@ -218,6 +270,13 @@ static bool is_known(const struct ccm_anno_table *table, const char *key, const 
            ccm_anno_find(table, key) != NULL;
 }
 
+static bool is_foreign(const struct ccm_anno_table *table, const char *suffix)
+{
+    char one[SUFFIX_MAX];
+
+    return find_choice(table->foreign, suffix, false, one, sizeof(one));
+}
+
 /* The sentence about a key with one of our prefixes that the table lacks. */
 static void tell_unknown(const struct ccm_anno_table *table, const char *key, struct ccm_buf *text)
 {
@@ -229,10 +288,15 @@ static void tell_unknown(const struct ccm_anno_table *table, const char *key, st
         if (!ccm_text_starts(key, prefixes[p]) || is_known(table, key, suffix)) {
             continue;
         }
-        const struct ccm_anno *guess = nearest(table, suffix);
+        const bool foreign = is_foreign(table, suffix);
+        const struct ccm_anno *guess = foreign ? NULL : nearest(table, suffix);
 
-        ccm_buf_addf(text, "%sannotation %s is unknown and has no effect",
-                     text->len == 0 ? "" : "; ", key);
+        ccm_buf_addf(text, "%sannotation %s", text->len == 0 ? "" : "; ", key);
+        if (foreign) {
+            ccm_buf_addf(text, " has no effect: %s load balancers do not have it", table->kind);
+        } else {
+            ccm_buf_adds(text, " is unknown and has no effect");
+        }
         if (guess != NULL) {
             ccm_buf_addf(text, ", did you mean %s%s?", prefix_of(guess), guess->name);
         }

@@ -24,6 +24,7 @@ enum ccm_anno_type {
     CCM_ANNO_INT,    /* min..max; checked without blanks being stripped */
     CCM_ANNO_ENUM,   /* one of `values`, "a|b|c" */
     CCM_ANNO_SWITCH, /* "on" or "off" */
+    CCM_ANNO_BOOL,   /* on, off, true or false in any case */
     CCM_ANNO_ANY,    /* any value counts as given; the controller looks at it itself */
 };
 
@@ -32,9 +33,19 @@ enum ccm_anno_message {
     CCM_ANNO_SAYS_VALUE,   /* our own form */
     CCM_ANNO_SAYS_INTEGER, /* "Annotation {label} must be integer, but got [...]. message=[...] " */
     CCM_ANNO_SAYS_RANGE,   /* "{label} must be integer in range [a,b] , got [...]" */
+    CCM_ANNO_SAYS_SPACED,  /* "{label} must be integer in range [a, b], got [...]" */
+    CCM_ANNO_SAYS_BEHIND,  /* "{label} parse error: [...] ..."; out of range: as SAYS_RANGE */
+    CCM_ANNO_SAYS_BEFORE,  /* "parse {label} error: ..." */
+    CCM_ANNO_SAYS_FLAG,    /* SWITCH: "ParameterInvalid, {label} error: invalid flag ..." */
 };
 
-enum ccm_anno_group { CCM_ANNO_INSTANCE, CCM_ANNO_LISTENER, CCM_ANNO_BACKEND, CCM_ANNO_CLASS };
+enum ccm_anno_group {
+    CCM_ANNO_INSTANCE,
+    CCM_ANNO_LISTENER,
+    CCM_ANNO_SERVERS, /* server groups, where they have attributes of their own */
+    CCM_ANNO_BACKEND,
+    CCM_ANNO_CLASS,
+};
 
 #define CCM_ANNO_NOT_BUILT                                                                         \
     1U                        /* known, but this version cannot do it: such a Service is refused   \
@@ -64,7 +75,17 @@ struct ccm_anno {
 struct ccm_anno_table {
     const struct ccm_anno *rows;
     size_t count;
+    const char *kind;    /* of the load balancer, "CLB" */
+    const char *foreign; /* "a|b": suffixes that only the other kind knows */
 };
+
+/* Whether the suffix is set, also when it is empty. */
+bool ccm_anno_is_set(const struct ccm_object *object, const char *suffix);
+/* Value of a BOOL: on or true. */
+bool ccm_anno_is_on(const char *value);
+/* The entry of `values` ("a|b|c") that equals the value but for case, in the spelling of the list;
+ * "" when there is none. Cut to size. */
+void ccm_anno_spell(const char *values, const char *value, char *ret, size_t size);
 
 /* The value for a suffix, "" when it is not set. A present key hides the legacy key, also when
  * empty. */

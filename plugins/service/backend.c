@@ -1,8 +1,8 @@
 #include "service/backend.h"
 
+#include "alicloud/cidr.h"
 #include "util/array.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +59,18 @@ static bool same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* One spelling per address. Only those of IPv6 have several; what is none stays as it is. */
+static const char *spell(const char *text, char room[static CCM_IP_TEXT])
+{
+    struct ccm_ip ip;
+
+    if (text == NULL || strchr(text, ':') == NULL || ccm_ip_parse(text, &ip) < 0) {
+        return text;
+    }
+    ccm_ip_format(&ip, room);
+    return room;
+}
+
 static int copy(struct ccm_backend *to, const struct ccm_backend *from)
 {
     const char *ip =
@@ -75,7 +87,7 @@ static int copy(struct ccm_backend *to, const struct ccm_backend *from)
     memcpy(block + id_size, ip, ip_size);
     *to = *from;
     to->server_id = block;
-    to->server_ip = block + id_size;
+    to->server_ip = from->type == CCM_BACKEND_IP ? block : block + id_size;
     to->description = NULL;
     if (text_size > 0) {
         to->description = block + id_size + ip_size;
@@ -84,15 +96,25 @@ static int copy(struct ccm_backend *to, const struct ccm_backend *from)
     return 0;
 }
 
-int ccm_backends_put(struct ccm_backends *set, const struct ccm_backend *backend)
+int ccm_backends_put(struct ccm_backends *set, const struct ccm_backend *given)
 {
+    char id[CCM_IP_TEXT];
+    char ip[CCM_IP_TEXT];
+    struct ccm_backend one = *given;
+    const struct ccm_backend *backend = &one;
     bool found = false;
-    const size_t at = lower_bound(set, backend, &found);
 
+    if (given->type == CCM_BACKEND_IP) {
+        one.server_id = (char *)(uintptr_t)spell(given->server_id, id); /* copied below */
+    } else if (given->type == CCM_BACKEND_ENI) {
+        one.server_ip = (char *)(uintptr_t)spell(given->server_ip, ip);
+    }
+    const size_t at = lower_bound(set, backend, &found);
     struct ccm_backend fresh = { .server_id = NULL };
 
     if (found && same_text(set->items[at].description, backend->description)) {
         set->items[at].weight = backend->weight;
+        set->items[at].leaving = backend->leaving;
         return 0;
     }
     if (found) {

@@ -11,15 +11,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ccm_backend_type { CCM_BACKEND_ECS, CCM_BACKEND_ENI };
+enum ccm_backend_type {
+    CCM_BACKEND_ECS, /* an instance */
+    CCM_BACKEND_ENI, /* a network interface with an address of its own */
+    CCM_BACKEND_IP,  /* an address and nothing else: server_id and server_ip are the same text */
+};
 
 struct ccm_backend {
     char *server_id;   /* one block holds all texts */
     char *server_ip;   /* "" for instances */
     char *description; /* present ones: whose it is; NULL = what its group is called */
-    uint16_t port;
+    uint16_t port;     /* 0: any, in a group for all ports */
     uint8_t weight;
     uint8_t type; /* enum ccm_backend_type */
+    /*
+     * Present: the cloud is taking it out, so it serves nobody and cannot be changed; who wants it
+     * has to add it again when it is gone. Desired: its pods are being stopped but still serve; it
+     * keeps its place, at weight 0, if it is there, and is not added.
+     */
+    bool leaving;
 };
 
 struct ccm_backends {
@@ -31,7 +41,7 @@ struct ccm_backends {
 void ccm_backends_fini(struct ccm_backends *set);
 
 /* Insert a copy (strings too) or replace the one of equal identity. server_ip is ignored for
- * instances, and brought into one spelling for pods. 0 or -ENOMEM. */
+ * instances and for CCM_BACKEND_IP; addresses are brought into one spelling. 0 or -ENOMEM. */
 CCM_NODISCARD int ccm_backends_put(struct ccm_backends *set, const struct ccm_backend *given);
 /* Take out the one of equal identity, if it is there. */
 void ccm_backends_remove(struct ccm_backends *set, const struct ccm_backend *backend);

@@ -1,6 +1,5 @@
 #include "service/candidate.h"
 
-#include "service/endpoint.h"
 #include "service/object.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -38,17 +37,41 @@ static int add(struct ccm_candidates *to, const struct ccm_candidate *one, struc
 static int add_pod(struct ccm_candidates *to, const struct ccm_endpoint_ref *ref,
                    struct ccm_error *err)
 {
-    const struct ccm_candidate one = { ref->endpoint->address, "", ref->port, 0, 0 };
+    const struct ccm_candidate one = {
+        .address = ref->endpoint->address,
+        .instance_id = "",
+        .port = ref->port,
+        .leaving = ref->leaving,
+    };
 
     return add(to, &one, err);
 }
 
-static int add_instance(struct ccm_candidates *to, const struct ccm_node_entry *entry,
-                        const struct ccm_service_port *port, struct ccm_error *err)
+/* The IPv4 one; NULL when the node has none (yet). */
+static const char *internal_ip(const struct ccm_node *node)
 {
-    const struct ccm_candidate one = { "", entry->instance_id, (uint16_t)port->node_port, 0, 0 };
+    for (uint64_t i = 0; i < node->address_count; i++) {
+        if (strcmp(node->addresses[i]->type, "InternalIP") == 0 &&
+            strchr(node->addresses[i]->address, ':') == NULL) {
+            return node->addresses[i]->address;
+        }
+    }
+    return NULL;
+}
 
-    return add(to, &one, err);
+static int add_node(struct ccm_candidates *to, const struct ccm_node_entry *entry,
+                    const struct ccm_service_port *port, bool leaving, struct ccm_error *err)
+{
+    const char *address = to->by_address ? internal_ip(entry->node) : "";
+    const struct ccm_candidate one = {
+        .address = address,
+        .instance_id = to->by_address ? "" : entry->instance_id,
+        .node = entry,
+        .port = (uint16_t)port->node_port,
+        .leaving = leaving,
+    };
+
+    return address == NULL ? 0 : add(to, &one, err);
 }
 
 static int build_eni(const struct ccm_endpoints *endpoints, struct ccm_candidates *ret,
@@ -65,6 +88,10 @@ static int build_eni(const struct ccm_endpoints *endpoints, struct ccm_candidate
 static int find_node(const struct ccm_candidate_input *in, const struct ccm_endpoint *endpoint,
                      struct ccm_node_entry **ret, struct ccm_error *err)
 {
+    if (endpoint->node_name[0] == '\0' && in->nameless && in->mode == CCM_MODE_CLUSTER) {
+        *ret = NULL;
+        return 0;
+    }
     if (endpoint->node_name[0] == '\0') {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "add ecs backends for service[%s] error, NodeName is nil for ip %s ",
@@ -72,6 +99,18 @@ static int find_node(const struct ccm_candidate_input *in, const struct ccm_endp
     }
     *ret = ccm_node_table_get(in->nodes, endpoint->node_name);
     return 0;
+}
+
+/* Count the pod; the node comes in with its first one. One that leaves counts only where no other
+ * is: what is put twice becomes one backend. */
+static int count_local(const struct ccm_service_port *port, const struct ccm_endpoint_ref *ref,
+                       struct ccm_node_entry *entry, struct ccm_candidates *ret,
+                       struct ccm_error *err)
+{
+    const uint32_t before = entry->pods;
+
+    entry->pods += ref->leaving ? 0 : 1;
+    return before == 0 ? add_node(ret, entry, port, ref->leaving, err) : 0;
 }
 
 static int build_local(const struct ccm_candidate_input *in, const struct ccm_service_port *port,
@@ -85,9 +124,7 @@ static int build_local(const struct ccm_candidate_input *in, const struct ccm_se
         if (r == 0 && entry != NULL && entry->use == CCM_NODE_VIRTUAL) {
             r = add_pod(ret, &endpoints->items[i], err);
         } else if (r == 0 && entry != NULL && entry->use == CCM_NODE_BACKEND) {
-            if (entry->pods++ == 0) {
-                r = add_instance(ret, entry, port, err);
-            }
+            r = count_local(port, &endpoints->items[i], entry, ret, err);
         }
         if (r < 0) {
             return r;
@@ -104,7 +141,7 @@ static int build_cluster(const struct ccm_candidate_input *in, const struct ccm_
 
     for (size_t i = 0; r == 0 && i < in->nodes->len; i++) {
         if (in->nodes->items[i].use == CCM_NODE_BACKEND) {
-            r = add_instance(ret, &in->nodes->items[i], port, err);
+            r = add_node(ret, &in->nodes->items[i], port, false, err);
         }
     }
     for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
@@ -119,45 +156,49 @@ static int build_cluster(const struct ccm_candidate_input *in, const struct ccm_
 }
 
 /* Copy the pod counters of the nodes to the candidates, and say how many backends there were before
- * those of one instance became one. */
-static void count_pods(const struct ccm_candidate_input *in, struct ccm_candidates *ret,
-                       uint32_t *ret_total, uint32_t *ret_max)
+ * those of one node became one. */
+static void count_pods(struct ccm_candidates *ret, uint32_t *ret_total, uint32_t *ret_max)
 {
     uint32_t total = 0;
     uint32_t max = 0;
 
     for (size_t i = 0; i < ret->len; i++) {
-        if (ret->items[i].instance_id[0] == '\0') {
-            total++;
-        }
-    }
-    for (size_t n = 0; n < in->nodes->len; n++) {
-        const struct ccm_node_entry *entry = &in->nodes->items[n];
+        struct ccm_candidate *one = &ret->items[i];
 
-        for (size_t i = 0; entry->pods > 0 && i < ret->len; i++) {
-            if (ret->items[i].instance_id == entry->instance_id) {
-                ret->items[i].pods = entry->pods;
-            }
+        one->pods = one->node == NULL ? 0 : one->node->pods;
+        max = one->pods > max ? one->pods : max;
+        if (!one->leaving) {
+            total += one->node == NULL ? 1 : one->pods;
         }
-        total += entry->pods;
-        max = entry->pods > max ? entry->pods : max;
     }
     *ret_total = total;
     *ret_max = max;
 }
 
+static uint32_t count_staying(const struct ccm_candidates *set)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < set->len; i++) {
+        count += set->items[i].leaving ? 0 : 1;
+    }
+    return count;
+}
+
 static void weigh(const struct ccm_candidate_input *in, struct ccm_candidates *ret)
 {
     struct ccm_weight_rule rule = in->weight;
-    uint32_t total = (uint32_t)ret->len;
+    uint32_t total = count_staying(ret);
     uint32_t max = 0;
 
     rule.local = in->mode == CCM_MODE_LOCAL;
     if (rule.local) {
-        count_pods(in, ret, &total, &max);
+        count_pods(ret, &total, &max);
     }
     for (size_t i = 0; i < ret->len; i++) {
-        ret->items[i].weight = ccm_weight_compute(&rule, ret->items[i].pods, max, total);
+        struct ccm_candidate *one = &ret->items[i];
+
+        one->weight = one->leaving ? 0 : ccm_weight_compute(&rule, one->pods, max, total);
     }
 }
 
@@ -178,19 +219,26 @@ int ccm_candidates_build(const struct ccm_candidate_input *in, const struct ccm_
                          struct ccm_candidates *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_endpoints_fini) struct ccm_endpoints endpoints = { 0 };
+    const struct ccm_endpoint_query query = {
+        .port = port,
+        .families = in->families,
+        .any_port = in->any_port,
+        .leaving = in->draining,
+        .accepted = in->accepted,
+    };
     int r = check_node_port(in, port, err);
 
     if (r < 0) {
         return r;
     }
-    if (ccm_endpoints_collect(in->slices, in->slice_count, port, in->ipv6, in->accepted,
-                              &endpoints) < 0) {
+    if (ccm_endpoints_collect(in->slices, in->slice_count, &query, &endpoints) < 0) {
         return ccm_error_nomem(err);
     }
     for (size_t i = 0; i < in->nodes->len; i++) {
         in->nodes->items[i].pods = 0;
     }
     ret->hold = in->nodes->all_not_ready;
+    ret->by_address = in->by_address;
     switch (in->mode) {
     case CCM_MODE_ENI:
         r = build_eni(&endpoints, ret, err);

@@ -7,6 +7,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "service/endpoint.h"
 #include "service/node.h"
 #include "service/weight.h"
 #include "util/attr.h"
@@ -22,9 +23,11 @@ enum ccm_backend_mode {
 };
 
 struct ccm_candidate {
-    const char *address;     /* pod address; "" for an instance */
-    const char *instance_id; /* "" for a pod */
-    uint16_t port;
+    const char *address;               /* of the pod or, by_address, the node; "" for an instance */
+    const char *instance_id;           /* "" where the address counts */
+    const struct ccm_node_entry *node; /* NULL for a pod */
+    uint16_t port;                     /* 0 = any */
+    bool leaving;                      /* as in struct ccm_backend */
     uint32_t pods;
     uint32_t weight;
 };
@@ -33,7 +36,8 @@ struct ccm_candidates {
     struct ccm_candidate *items;
     size_t len;
     size_t cap;
-    bool hold; /* nothing may be removed: all instances turned NotReady at once */
+    bool hold;       /* nothing may be removed: all instances turned NotReady at once */
+    bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
 };
 
 struct ccm_candidate_input {
@@ -42,9 +46,13 @@ struct ccm_candidate_input {
     size_t slice_count;
     struct ccm_node_table *nodes; /* its `pods` counters are scratch space */
     enum ccm_backend_mode mode;
-    bool ipv6;
+    enum ccm_families families;        /* of the endpoints */
+    bool any_port;                     /* ENI: the group is for all ports */
+    bool by_address;                   /* pods and nodes (by InternalIP) are known by address */
+    bool draining;                     /* pods that are being stopped stay, without new traffic */
+    bool nameless;                     /* Cluster: an endpoint without node name is passed over */
     const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
-    struct ccm_weight_rule weight; /* `local` is set from the mode */
+    struct ccm_weight_rule weight;     /* `local` is set from the mode */
 };
 
 /* The mode: "eni" or another non-empty value of the backend-type annotation decides, else

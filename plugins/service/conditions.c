@@ -89,6 +89,10 @@ static int take_away(const struct ccm_life *life, const struct ccm_request *req,
     if (find(service) == NULL) {
         return 0;
     }
+    if (life->plan != NULL) {
+        ccm_buf_adds(life->plan, "remove condition " CCM_LIFE_CONDITION "\n");
+        return 0;
+    }
     open_patch(&w, service);
     ccm_jsonw_str(&w, "$patch", "delete");
     close_patch(&w);
@@ -115,6 +119,11 @@ int ccm_life_tell(const struct ccm_life *life, const struct ccm_request *req,
     ccm_text_copy(message, ccm_text_utf8_cut(condition->message, MESSAGE_MAX) + 1,
                   condition->message);
     if (!turned && strcmp(before->reason, reason) == 0 && strcmp(before->message, message) == 0) {
+        return 0;
+    }
+    if (life->plan != NULL) {
+        ccm_buf_addf(life->plan, "set condition " CCM_LIFE_CONDITION " to %s (%s)\n", status,
+                     reason);
         return 0;
     }
     open_patch(&w, service);

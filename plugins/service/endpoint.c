@@ -34,51 +34,78 @@ static uint16_t slice_port(const struct ccm_endpoint_slice *slice,
                : 0;
 }
 
-static bool usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted)
+static bool is_usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted)
 {
     const bool ready = (endpoint->flags & CCM_ENDPOINT_READY) != 0 ||
                        (accepted != NULL && ccm_strmap_has(accepted, endpoint->address));
 
-    return ready && (endpoint->flags & CCM_ENDPOINT_TERMINATING) == 0 &&
-           endpoint->address[0] != '\0';
+    return ready && (endpoint->flags & CCM_ENDPOINT_TERMINATING) == 0;
+}
+
+static bool is_leaving(const struct ccm_endpoint *endpoint)
+{
+    const uint64_t both = CCM_ENDPOINT_SERVING | CCM_ENDPOINT_TERMINATING;
+
+    return (endpoint->flags & both) == both;
 }
 
 static int add(struct ccm_endpoints *to, struct ccm_strmap *seen,
-               const struct ccm_endpoint *endpoint, uint16_t port)
+               const struct ccm_endpoint_ref *ref)
 {
+    const char *address = ref->endpoint->address;
     int r;
 
-    if (ccm_strmap_has(seen, endpoint->address)) {
+    if (address[0] == '\0' || ccm_strmap_has(seen, address)) {
         return 0;
     }
-    r = ccm_strmap_set(seen, endpoint->address, NULL);
+    r = ccm_strmap_set(seen, address, NULL);
     if (r == 0) {
         r = ccm_array_grow(&to->items, &to->cap, to->len + 1, sizeof(*to->items));
     }
     if (r == 0) {
-        to->items[to->len++] = (struct ccm_endpoint_ref){ endpoint, port };
+        to->items[to->len++] = *ref;
+    }
+    return r;
+}
+
+static enum ccm_families family_of(const struct ccm_endpoint_slice *slice)
+{
+    if (ccm_text_equal(slice->address_type, "IPv4")) {
+        return CCM_IPV4;
+    }
+    return ccm_text_equal(slice->address_type, "IPv6") ? CCM_IPV6 : (enum ccm_families)0;
+}
+
+static int add_slice(struct ccm_endpoints *to, struct ccm_strmap *seen,
+                     const struct ccm_endpoint_slice *slice, const struct ccm_endpoint_query *query,
+                     bool leaving)
+{
+    const uint16_t port = query->any_port ? 0 : slice_port(slice, query->port);
+    int r = 0;
+
+    if ((port == 0 && !query->any_port) || (family_of(slice) & query->families) == 0) {
+        return 0;
+    }
+    for (uint64_t i = 0; r == 0 && i < slice->endpoint_count; i++) {
+        const struct ccm_endpoint_ref ref = { slice->endpoints[i], port, leaving };
+
+        if (leaving ? is_leaving(ref.endpoint) : is_usable(ref.endpoint, query->accepted)) {
+            r = add(to, seen, &ref);
+        }
     }
     return r;
 }
 
 int ccm_endpoints_collect(const struct ccm_object *const *slices, size_t count,
-                          const struct ccm_service_port *port, bool ipv6,
-                          const struct ccm_strmap *accepted, struct ccm_endpoints *ret)
+                          const struct ccm_endpoint_query *query, struct ccm_endpoints *ret)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *seen = ccm_strmap_new(NULL);
     int r = seen == NULL ? -ENOMEM : 0;
 
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)slices[i];
-        const uint16_t number = slice_port(slice, port);
-
-        if (number == 0 || !ccm_text_equal(slice->address_type, ipv6 ? "IPv6" : "IPv4")) {
-            continue;
-        }
-        for (uint64_t e = 0; r == 0 && e < slice->endpoint_count; e++) {
-            if (usable(slice->endpoints[e], accepted)) {
-                r = add(ret, seen, slice->endpoints[e], number);
-            }
+    for (int leaving = 0; leaving <= (query->leaving ? 1 : 0); leaving++) {
+        for (size_t i = 0; r == 0 && i < count; i++) {
+            r = add_slice(ret, seen, (const struct ccm_endpoint_slice *)slices[i], query,
+                          leaving != 0);
         }
     }
     return r;

@@ -10,9 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Address families, as bits. */
+enum ccm_families { CCM_IPV4 = 1, CCM_IPV6 = 2, CCM_DUAL_STACK = 3 };
+
 struct ccm_endpoint_ref {
     const struct ccm_endpoint *endpoint; /* borrowed from the slice */
-    uint16_t port;
+    uint16_t port;                       /* 0 = any */
+    bool leaving;                        /* being stopped, but still serving */
 };
 
 struct ccm_endpoints {
@@ -21,16 +25,23 @@ struct ccm_endpoints {
     size_t cap;
 };
 
+/* Which endpoints; borrowed. */
+struct ccm_endpoint_query {
+    const struct ccm_service_port *port;
+    enum ccm_families families;
+    bool any_port;                     /* all ports of the pods, whatever slices say */
+    bool leaving;                      /* also those that are being stopped but still serve */
+    const struct ccm_strmap *accepted; /* addresses that count as ready all the same, or NULL */
+};
+
 /*
- * Those that may take traffic: ready, not terminating, each address once. The port is the slice's
- * port of the Service port's name, else a numeric targetPort; a slice without either is skipped.
- * ipv6 selects the address family. accepted (may be NULL): addresses that count as ready all the
- * same. 0 or -ENOMEM; `ret` must be empty before and is finished by the
- * caller in any case.
+ * Those that may take traffic: ready, not terminating, each address once; then those that are
+ * leaving, where asked for. The port is the slice's port of the Service port's name, else a numeric
+ * targetPort; a slice without either is skipped. 0 or -ENOMEM; `ret` must be empty before and is
+ * finished by the caller in any case.
  */
 CCM_NODISCARD int ccm_endpoints_collect(const struct ccm_object *const *slices, size_t count,
-                                        const struct ccm_service_port *port, bool ipv6,
-                                        const struct ccm_strmap *accepted,
+                                        const struct ccm_endpoint_query *query,
                                         struct ccm_endpoints *ret);
 void ccm_endpoints_fini(struct ccm_endpoints *endpoints);
 

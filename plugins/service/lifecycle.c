@@ -57,6 +57,10 @@ int ccm_life_add_finalizer(const struct ccm_life *life, const struct ccm_request
     if (ccm_object_has_finalizer(&service->meta, life->finalizer)) {
         return 0;
     }
+    if (life->plan != NULL) {
+        ccm_buf_addf(life->plan, "add finalizer %s to the Service\n", life->finalizer);
+        return 0;
+    }
     return patch_finalizer(life, req, service, "finalizers", err);
 }
 
@@ -66,6 +70,10 @@ int ccm_life_remove_finalizer(const struct ccm_life *life, const struct ccm_requ
     if (!ccm_object_has_finalizer(&service->meta, life->finalizer)) {
         return 0;
     }
+    if (life->plan != NULL) {
+        ccm_buf_addf(life->plan, "remove finalizer %s from the Service\n", life->finalizer);
+        return 0;
+    }
     const int r = patch_finalizer(life, req, service, "$deleteFromPrimitiveList/finalizers", err);
 
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
@@ -73,11 +81,11 @@ int ccm_life_remove_finalizer(const struct ccm_life *life, const struct ccm_requ
 
 static bool label_differs(const struct ccm_service *service, const char *key, const char *value)
 {
-    const char *present = ccm_object_label(&service->meta, key);
-
-    if (value == NULL) {
+    if (key == NULL || value == NULL) {
         return false;
     }
+    const char *present = ccm_object_label(&service->meta, key);
+
     return value[0] == '\0' ? present != NULL : !ccm_text_equal(present, value);
 }
 
@@ -166,8 +174,8 @@ static void write_ingress(struct ccm_jsonw *w, const struct ccm_life_state *stat
     ccm_jsonw_close(w, '}');
 }
 
-static void write_state(struct ccm_buf *body, const struct ccm_service *service,
-                        const struct ccm_life_state *state)
+static void write_state(struct ccm_buf *body, const struct ccm_life *life,
+                        const struct ccm_service *service, const struct ccm_life_state *state)
 {
     struct ccm_jsonw w = { .buf = body };
 
@@ -177,12 +185,47 @@ static void write_state(struct ccm_buf *body, const struct ccm_service *service,
     ccm_jsonw_open(&w, "labels", '{');
     write_label(&w, service, CCM_HASH_LABEL, state->hash);
     write_label(&w, service, CCM_LIFE_LB_LABEL, state->lb_id);
+    write_label(&w, service, life->extra_label, state->extra);
     ccm_jsonw_close(&w, '}');
     ccm_jsonw_close(&w, '}');
     if (ingress_differs(service, state)) {
         write_ingress(&w, state);
     }
     ccm_jsonw_close(&w, '}');
+}
+
+/* --- the same for people --- */
+
+static void print_label(const struct ccm_life *life, const struct ccm_service *service,
+                        const char *key, const char *value)
+{
+    if (label_differs(service, key, value)) {
+        const char *present = ccm_object_label(&service->meta, key);
+
+        ccm_buf_addf(life->plan, "set label %s: %s -> %s\n", key,
+                     ccm_text_empty(present) ? "none" : present, value[0] == '\0' ? "none" : value);
+    }
+}
+
+static void print_state(const struct ccm_life *life, const struct ccm_service *service,
+                        const struct ccm_life_state *state)
+{
+    print_label(life, service, CCM_HASH_LABEL, state->hash);
+    print_label(life, service, CCM_LIFE_LB_LABEL, state->lb_id);
+    print_label(life, service, life->extra_label, state->extra);
+    if (!ingress_differs(service, state)) {
+        return;
+    }
+    const char *now = ccm_text_empty(state->hostname) ? state->ip : state->hostname;
+
+    ccm_buf_adds(life->plan, "set status:");
+    for (uint64_t i = 0; i < service->ingress_count; i++) {
+        const struct ccm_ingress *one = service->ingress[i];
+
+        ccm_buf_addf(life->plan, " %s", ccm_text_empty(one->ip) ? one->hostname : one->ip);
+    }
+    ccm_buf_addf(life->plan, "%s -> %s\n", service->ingress_count == 0 ? " none" : "",
+                 ccm_text_empty(now) ? "none" : now);
 }
 
 int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
@@ -193,11 +236,16 @@ int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
 
     *ret_written = label_differs(service, CCM_HASH_LABEL, state->hash) ||
                    label_differs(service, CCM_LIFE_LB_LABEL, state->lb_id) ||
+                   label_differs(service, life->extra_label, state->extra) ||
                    ingress_differs(service, state);
     if (!*ret_written) {
         return 0;
     }
-    write_state(&body, service, state);
+    if (life->plan != NULL) {
+        print_state(life, service, state);
+        return 0;
+    }
+    write_state(&body, life, service, state);
 
     const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
 

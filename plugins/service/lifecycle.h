@@ -1,5 +1,5 @@
 /*
- * What a controller writes to a Service: finalizer, two labels, status, events. Each function looks
+ * What a controller writes to a Service: finalizer, labels, status, events. Each function looks
  * at the snapshot first and makes no write when it already says so. Every write names the uid, so
  * that it cannot hit a new object of the same name. Blocks for the API server. Every thread.
  */
@@ -8,6 +8,7 @@
 
 #include "ccm/plugin.h"
 #include "util/attr.h"
+#include "util/buf.h"
 
 #include <stdbool.h>
 
@@ -16,7 +17,9 @@
 struct ccm_life {
     const struct ccm_host *host;
     const char *finalizer;
-    const char *component; /* of events */
+    const char *component;   /* of events */
+    const char *extra_label; /* a third label that the controller keeps; NULL = none */
+    struct ccm_buf *plan; /* dry run: what would be written, one line each; NULL: it is written */
 };
 
 /* Finalizers are a set on the server: nobody else's is touched, no conflict is possible. */
@@ -35,6 +38,7 @@ struct ccm_life_state {
     const char *ip;       /* the addresses, "a" or "a,b": one ingress entry each */
     const char *ip_mode;  /* of each address: "VIP", "Proxy"; NULL or "" = do not care */
     const char *hostname; /* if given and not "": the only ingress entry, without address */
+    const char *extra;    /* value of the extra label */
 };
 
 /* One patch of the status subresource for what differs (labels are taken there as well).

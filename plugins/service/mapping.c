@@ -1,5 +1,6 @@
 #include "service/mapping.h"
 
+#include "service/annotation.h"
 #include "service/candidate.h"
 #include "service/class.h"
 #include "service/endpoint.h"
@@ -75,6 +76,7 @@ static bool same_spec(const struct ccm_service *a, const struct ccm_service *b)
            ccm_text_equal(a->external_traffic_policy, b->external_traffic_policy) &&
            ccm_text_equal(a->load_balancer_ip, b->load_balancer_ip) &&
            ccm_text_equal(a->session_affinity, b->session_affinity) &&
+           a->session_affinity_timeout_s == b->session_affinity_timeout_s &&
            ccm_text_equal(a->cluster_ip, b->cluster_ip) &&
            a->health_check_node_port == b->health_check_node_port &&
            a->allocate_node_ports == b->allocate_node_ports &&
@@ -223,12 +225,54 @@ static bool node_matters(const struct ccm_change *change)
            ccm_node_differs(before, after);
 }
 
+/* Whether nodes are backends of the Service, whatever its pods do. */
+static bool depends_on_nodes(const struct ccm_mapping *mapping, const struct ccm_service *service)
+{
+    switch (ccm_backend_mode(service, mapping->default_eni)) {
+    case CCM_MODE_ENI:
+        return false;
+    case CCM_MODE_CLUSTER:
+        return true;
+    case CCM_MODE_LOCAL:
+    default:
+        return !mapping->filter_nodes ||
+               !ccm_text_empty(ccm_anno_get(&service->meta, "backend-label")) ||
+               !ccm_text_empty(ccm_anno_get(&service->meta, "remove-unscheduled-backend"));
+    }
+}
+
+/* It would take traffic if anybody could tell which instance it is. A node that joins has no
+ * provider id at first. */
+static bool is_nameless(const struct ccm_object *object)
+{
+    const struct ccm_node *node = (const struct ccm_node *)object;
+
+    return node != NULL && !ccm_node_skippable(node) && ccm_node_instance_id(node) == NULL &&
+           (!ccm_text_empty(node->provider_id) || node->ready == CCM_CONDITION_TRUE);
+}
+
+/* Once per node and change. */
+static void tell_nameless(const struct ccm_mapping *mapping, const struct ccm_change *change)
+{
+    const struct ccm_node *before = (const struct ccm_node *)change->before;
+    const struct ccm_node *after = (const struct ccm_node *)change->after;
+
+    if (is_nameless(change->after) &&
+        !(is_nameless(change->before) && ccm_text_equal(before->provider_id, after->provider_id))) {
+        mapping->host->log(mapping->host, CCM_LEVEL_WARN, after->meta.name,
+                           "the node takes no traffic: its spec.providerID [%s] is not "
+                           "{region}.{instance id}",
+                           after->provider_id);
+    }
+}
+
 void ccm_mapping_node(const struct ccm_mapping *mapping, const struct ccm_change *change,
                       uint64_t delay_ms)
 {
     const struct ccm_object *const *services = NULL;
     size_t count = 0;
 
+    tell_nameless(mapping, change);
     if (!node_matters(change)) {
         return;
     }
@@ -240,8 +284,7 @@ void ccm_mapping_node(const struct ccm_mapping *mapping, const struct ccm_change
     for (size_t i = 0; i < count; i++) {
         const struct ccm_service *service = (const struct ccm_service *)services[i];
 
-        if (mapping->is_ours(service) &&
-            ccm_backend_mode(service, mapping->default_eni) != CCM_MODE_ENI) {
+        if (mapping->is_ours(service) && depends_on_nodes(mapping, service)) {
             mapping->host->enqueue(mapping->host, service->meta.key, CCM_LANE_BULK, delay_ms);
         }
     }

@@ -14,6 +14,7 @@ struct ccm_mapping {
     const char *finalizer; /* a Service that carries it is always looked at */
     const char *component; /* of events */
     bool default_eni;      /* backend mode of Services that do not say */
+    bool filter_nodes; /* changes of nodes only concern Services whose nodes are chosen by them */
     bool (*is_ours)(const struct ccm_service *service);
 };
 

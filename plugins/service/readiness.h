@@ -1,14 +1,17 @@
 /*
  * Readiness gates: a pod that names our condition counts as ready only when we say so, and we say
  * so when it is a backend. Such pods are not ready in their EndpointSlice, so they are asked for
- * one by one; a pod without our gate is asked for once per address. May block. One thread per
- * struct.
+ * one by one; a pod without our gate is asked for once per address. A pod that the slice calls
+ * ready has been told already, by definition of the API, and is not asked for, except when it is no
+ * backend after all, or when the Service publishes addresses that are not ready: then once per
+ * address and verdict. May block. One thread per struct.
  */
 #ifndef CCM_SERVICE_READINESS_H
 #define CCM_SERVICE_READINESS_H
 
 #include "ccm/plugin.h"
 #include "util/attr.h"
+#include "util/buf.h"
 #include "util/strmap.h"
 
 #include <stdbool.h>
@@ -32,21 +35,25 @@ struct ccm_readiness {
     size_t len;
     size_t cap;
     bool waiting; /* there are pods that may become acceptable without any change of a slice */
+    const struct ccm_object *const *slices; /* those that were looked at */
+    size_t slice_count;
+    struct ccm_buf *plan;    /* dry run: what would be told, one line each; NULL: it is told */
+    struct ccm_strmap *told; /* the caller's, see ccm_readiness_look() */
 };
 
 /*
- * Look at the pods that are not ready. *gateless ("pod/address" of those without our gate) is kept
- * by the caller between passes; NULL the first time; replaced. A pod that cannot be read counts as
- * waiting. 0 or -ENOMEM. The caller finishes `ret` (host, req and service set, else zeroed) in any
- * case.
+ * Look at the pods that are not ready. *told ("pod/address" -> what they know, "" = it has no gate
+ * of ours) is kept by the caller between passes; NULL the first time; replaced. A pod that cannot
+ * be read counts as waiting. 0 or -ENOMEM. The slices must live as long as `ret`, which the caller
+ * finishes (host, req, service and plan set, else zeroed) in any case.
  */
 CCM_NODISCARD int ccm_readiness_look(struct ccm_readiness *ret,
                                      const struct ccm_object *const *slices, size_t count,
-                                     struct ccm_strmap **gateless);
+                                     struct ccm_strmap **told);
 
 /* Tell the pods: `invalid` ("a,b") are addresses that could not be added, the others were. Writes
  * only what is news. 0 or negative with err; pods that are gone are success. */
-CCM_NODISCARD int ccm_readiness_tell(const struct ccm_readiness *readiness, const char *invalid,
+CCM_NODISCARD int ccm_readiness_tell(struct ccm_readiness *readiness, const char *invalid,
                                      struct ccm_error *err);
 
 void ccm_readiness_fini(struct ccm_readiness *readiness);

@@ -29,6 +29,14 @@ void ccm_resolved_fini(struct ccm_resolved *resolved)
     ccm_buf_fini(&resolved->foreign);
 }
 
+void ccm_resolved_list_fini(struct ccm_resolved_list *list)
+{
+    for (size_t i = 0; list->items != NULL && i < list->count; i++) {
+        ccm_resolved_fini(&list->items[i]);
+    }
+    free(list->items);
+}
+
 static int gather(struct lookup *lookup, const char *address)
 {
     int r;
@@ -50,15 +58,16 @@ static const struct ccm_eni *find(const struct lookup *lookup, const char *addre
     return &lookup->found[(uintptr_t)ccm_strmap_get(lookup->index, address) - 1];
 }
 
-static int put(struct ccm_resolved *ret, const struct ccm_candidate *one, const char *eni)
+static int put(struct ccm_resolved *ret, const struct ccm_candidate *one,
+               enum ccm_backend_type type, const char *id)
 {
-    const bool pod = one->address[0] != '\0';
     const struct ccm_backend backend = {
-        .server_id = (char *)(uintptr_t)(pod ? eni : one->instance_id), /* copied by put */
+        .server_id = (char *)(uintptr_t)id, /* copied by put */
         .server_ip = (char *)(uintptr_t)one->address,
         .port = one->port,
         .weight = (uint8_t)one->weight,
-        .type = pod ? CCM_BACKEND_ENI : CCM_BACKEND_ECS,
+        .type = (uint8_t)type,
+        .leaving = one->leaving,
     };
 
     return ccm_backends_put(&ret->backends, &backend);
@@ -69,6 +78,18 @@ static void note(struct ccm_buf *list, const char *address)
     ccm_buf_addf(list, "%s%s", list->len == 0 ? "" : ",", address);
 }
 
+static int settle_pod(const struct ccm_eni *eni, const struct ccm_candidate *one,
+                      struct ccm_resolved *ret)
+{
+    if (eni->state == CCM_ENI_FOUND) {
+        return put(ret, one, CCM_BACKEND_ENI, eni->id);
+    }
+    if (!one->leaving) { /* that one loses its interface as it should */
+        note(eni->state == CCM_ENI_MISSING ? &ret->invalid : &ret->foreign, one->address);
+    }
+    return 0;
+}
+
 static int settle(const struct lookup *lookup, const struct ccm_candidates *set,
                   struct ccm_resolved *ret)
 {
@@ -76,12 +97,13 @@ static int settle(const struct lookup *lookup, const struct ccm_candidates *set,
 
     for (size_t i = 0; r == 0 && i < set->len; i++) {
         const struct ccm_candidate *one = &set->items[i];
-        const struct ccm_eni *eni = one->address[0] == '\0' ? NULL : find(lookup, one->address);
 
-        if (eni == NULL || eni->state == CCM_ENI_FOUND) {
-            r = put(ret, one, eni == NULL ? "" : eni->id);
+        if (set->by_address) {
+            r = put(ret, one, CCM_BACKEND_IP, one->address);
+        } else if (one->address[0] == '\0') {
+            r = put(ret, one, CCM_BACKEND_ECS, one->instance_id);
         } else {
-            note(eni->state == CCM_ENI_MISSING ? &ret->invalid : &ret->foreign, one->address);
+            r = settle_pod(find(lookup, one->address), one, ret);
         }
     }
     return r;
@@ -95,7 +117,7 @@ int ccm_resolve(struct ccm_ali *ali, const struct ccm_host *host, const struct c
     int r = lookup.index == NULL ? -1 : 0;
 
     for (size_t s = 0; s < count; s++) {
-        for (size_t i = 0; r == 0 && i < sets[s].len; i++) {
+        for (size_t i = 0; r == 0 && !sets[s].by_address && i < sets[s].len; i++) {
             r = gather(&lookup, sets[s].items[i].address);
         }
     }
@@ -113,4 +135,13 @@ int ccm_resolve(struct ccm_ali *ali, const struct ccm_host *host, const struct c
         r = settle(&lookup, &sets[s], &ret[s]);
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
+}
+
+void ccm_resolve_forget(struct ccm_ali *ali, const struct ccm_backends *set)
+{
+    for (size_t i = 0; i < set->len; i++) {
+        if (set->items[i].type == CCM_BACKEND_ENI) {
+            ccm_eni_forget(ali, set->items[i].server_ip);
+        }
+    }
 }

@@ -19,6 +19,13 @@ struct ccm_resolved {
 
 void ccm_resolved_fini(struct ccm_resolved *resolved);
 
+struct ccm_resolved_list {
+    struct ccm_resolved *items;
+    size_t count;
+};
+
+void ccm_resolved_list_fini(struct ccm_resolved_list *list);
+
 /*
  * ret[i] belongs to sets[i]. All or nothing: when a read fails, no set is usable. No call is made
  * without pod candidates. 0 or negative.
@@ -26,5 +33,9 @@ void ccm_resolved_fini(struct ccm_resolved *resolved);
 CCM_NODISCARD int ccm_resolve(struct ccm_ali *ali, const struct ccm_host *host,
                               const struct ccm_request *req, const struct ccm_candidates *sets,
                               size_t count, struct ccm_resolved *ret, struct ccm_error *err);
+
+/* What the cloud refused may have been an interface that is no more: look them up anew next time.
+ */
+void ccm_resolve_forget(struct ccm_ali *ali, const struct ccm_backends *set);
 
 #endif

@@ -74,6 +74,10 @@ static void greet(const struct template *template, const struct ccm_object *serv
     const struct ccm_host *host = template->host;
     char message[256];
 
+    if (host->dry_run(host)) { /* `ccmd plan`: tell, change nothing */
+        host->plan(host, service->key, "greet it with an event");
+        return;
+    }
     (void)snprintf(message, sizeof(message), "Service %s carries the annotation %s", service->key,
                    template->annotation); /* cut when longer: it is for people */
 
@@ -121,6 +125,7 @@ const struct ccm_plugin ccm_plugin = {
     .abi_major = CCM_ABI_MAJOR,
     .struct_size = sizeof(struct ccm_plugin),
     .name = "template",
+    .flags = CCM_PLUGIN_PLANS,
     .options = options,
     .watches = watches,
     .create = create,

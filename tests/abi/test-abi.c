@@ -135,7 +135,7 @@ static void test_bad_descriptors(void **state)
     } rows[] = {
         { "no-symbol.so", -ENOEXEC, "does not export the symbol ccm_plugin" },
         { "wrong-major.so", -EINVAL, "built for plugin ABI 2, this ccmd has ABI 1" },
-        { "short.so", -EINVAL, "its descriptor has 96 bytes, ABI 1.0 has 112" },
+        { "short.so", -EINVAL, "its descriptor has 96 bytes, ABI 1.0 has 120" },
         { "null-callback.so", -EINVAL, "lacks .destroy" },
         { "unknown-flag.so", -EINVAL, "its flags 0x10000000000 are not known" },
         { "bad-name.so", -EINVAL, "its name \"../clb\" is not [a-z0-9-]{1,32}" },

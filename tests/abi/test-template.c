@@ -19,6 +19,8 @@ static struct {
     int events;
     int borrowed; /* get() without release() */
     char message[256];
+    bool dry_run;
+    int plans;
 } fake;
 
 static void fake_log(const struct ccm_host *host, uint64_t level, const char *object,
@@ -76,6 +78,20 @@ static void fake_enqueue(const struct ccm_host *host, const char *key, uint64_t 
     fake.enqueued++;
 }
 
+static bool fake_dry_run(const struct ccm_host *host)
+{
+    (void)host; /* as above */
+    return fake.dry_run;
+}
+
+static void fake_plan(const struct ccm_host *host, const char *object, const char *steps)
+{
+    (void)host; /* as above */
+    assert_string_equal(object, "default/web");
+    assert_string_equal(steps, "greet it with an event");
+    fake.plans++;
+}
+
 static const struct ccm_host host = {
     .abi_major = CCM_ABI_MAJOR,
     .struct_size = sizeof(host),
@@ -85,6 +101,8 @@ static const struct ccm_host host = {
     .release = fake_release,
     .event = fake_event,
     .enqueue = fake_enqueue,
+    .dry_run = fake_dry_run,
+    .plan = fake_plan,
 };
 
 static const struct ccm_pair pair_a = { "example.com/hello", "a" };
@@ -177,6 +195,13 @@ static void test_map_and_reconcile(void **state)
     }
     assert_string_equal(fake.message,
                         "Service default/web carries the annotation example.com/hello");
+    assert_int_equal(fake.plans, 0);
+    fake.dry_run = true;
+    fake.object = &with_a;
+    fake.events = 0;
+    assert_int_equal(plugin->desc->reconcile(self, &request, &result, &err), 0);
+    assert_int_equal(fake.events, 0);
+    assert_int_equal(fake.plans, 1);
     plugin->desc->destroy(self);
 }
 

@@ -9,7 +9,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 TODAY = HERE.parent.parent / "include"
 # The last member of struct ccm_plugin.
-LAST = "    int (*lint)(const struct ccm_service *service, const struct ccm_lint_sink *sink);"
+LAST = "    uint64_t batch_wait_ms;"
 
 
 @pytest.fixture(scope="module")

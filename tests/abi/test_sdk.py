@@ -65,8 +65,10 @@ def test_only_the_sdk_is_installed(prefix):
     assert names == {
         "error.h", "host.h", "object.h", "option.h", "plugin.h", "version.h",
         "CcmPlugin.cmake", "CcmPluginConfig.cmake", "CcmPluginConfigVersion.cmake", "CcmPluginTargets.cmake",
-        "plugin.map", "ccmd-plugin.pc",
+        "plugin.map", "ccmd-plugin.pc", "CMakeLists.txt", "README.md", "plugin.c", "copyright",
     }  # fmt: skip
+    assert {path.name for path in (prefix / "share/doc/ccmd-dev/template").iterdir()} == {
+        "CMakeLists.txt", "README.md", "plugin.c"}
 
 
 def test_cmake_package(prefix, template):

@@ -9,7 +9,7 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from tests.bench import bench_kubesim  # noqa: E402
+from tests.bench import bench_ccmd, bench_kubesim, bench_route  # noqa: E402
 from tests.support import objects, views  # noqa: E402
 from tests.support.world import World  # noqa: E402
 
@@ -78,7 +78,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     args = parser.parse_args()
-    for name in ("bin/ccmd", "plugins/clb.so", "lib/libccm-alicloud.so.1"):
+    for name in ("bin/ccmd", "plugins/clb.so", "plugins/route.so", "lib/libccm-alicloud.so.1"):
         figure("size-" + os.path.basename(name), os.path.getsize(os.path.join(args.build, name)) // 1024, "KiB")
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         with World(args.build, folder) as world:
@@ -87,7 +87,10 @@ def main():
             latency(world)
             figure("resident-idle", memory(world.ccmd), "KiB")
     with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
+        bench_ccmd.run(args.build, folder, figure)
+    with tempfile.TemporaryDirectory(prefix="ccmd-bench-") as folder:
         bench_kubesim.run(args.build, folder, figure)
+        bench_route.run(args.build, folder, figure)
 
 
 if __name__ == "__main__":

@@ -169,6 +169,33 @@ def test_failed_inventory_is_only_slow(stopped, action):
     assert "inventory of load balancers is not complete" in stopped.log()
 
 
+def test_a_tag_of_two_load_balancers(stopped):
+    """The inventory says which two; the Service is told, and touches neither. The others do not suffer."""
+    owner = lb_of(stopped, "two")
+    other = stopped.cloud.edit("call", product="slb", action="CreateLoadBalancer", params={
+        "AddressType": "internet", "InstanceChargeType": "PayByCLCU", "LoadBalancerName": "copy",
+        **{f"Tag.{n}.{part}": text for n, (key, value) in enumerate(owner["Tags"].items(), 1)
+           for part, text in (("Key", key), ("Value", value))}})["answer"]["LoadBalancerId"]
+    before = stopped.cloud.load_balancers()
+    actions = restart(stopped)
+    assert [action for action in actions if not action.startswith("Describe")] == []
+    ids = f"({owner['LoadBalancerId']} and {other}|{other} and {owner['LoadBalancerId']})"
+    assert re.search(rf"inventory: load balancers {ids} carry the same tag kubernetes.do.not.delete="
+                     rf"{owner['LoadBalancerName']}: only one of them can be the Service's", stopped.log())
+    stopped.wait(lambda: any(kind == "Warning" and "find multiple loadbalances by tag, lbIds[" in message
+                             for kind, _, message, _ in stopped.kube.events("two")), "the warning")
+    assert stopped.cloud.load_balancers() == before
+    assert [e for name in ("one", "three") for e in stopped.kube.events(name) if e[0] == "Warning"] == []
+
+    stopped.kube.delete("Service", "two")
+    stopped.settled()
+    assert stopped.kube.get("Service", "two") is not None, "nobody knows which one to delete"
+    stopped.cloud.edit("delete", type="loadbalancer", id=other)
+    stopped.kube.patch("Service", "two", {"metadata": {"annotations": {"example.com/again": "1"}}})
+    stopped.wait(lambda: stopped.kube.get("Service", "two") is None, "deletion", 30)
+    assert len(stopped.cloud.load_balancers()) == 2
+
+
 def test_new_service_pays_nothing(stopped):
     restart(stopped)
     since = stopped.cloud.mark()

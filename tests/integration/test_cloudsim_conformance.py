@@ -1,5 +1,5 @@
 """Every action of cloudsim against the tables in tests/sim/cloud/data: a good call with an answer of the right shape,
-each missing parameter, each bad value, an unknown parameter, an id that does not exist."""
+each missing parameter, each bad value, an unknown parameter, an id that does not exist, every state that forbids it."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import pytest
 from tests.integration.test_cloudsim import Sim
 from tests.support.acs import CloudError, flatten
 from tests.support.recipes import RECIPES, Kit
+from tests.support.wrong_states import STATELESS, WRONG
 
 DATA = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "sim", "cloud", "data")
 LIMITS = ("load-balancers", "acls", "route-tables", "eips", "nlb-load-balancers", "routes")
@@ -197,3 +198,110 @@ def test_no_such_resource(kit, product, action, name):
 @pytest.mark.parametrize("product, action", KNOWN)
 def test_other_region(kit, product, action):
     refused(kit, product, action, {**good(kit, product, action), "RegionId": "cn-nowhere"})
+
+
+# ---- states
+
+# What cases change for themselves, and what the others expect.
+SETTLED = {"load-balancers": 100000, "listeners": 50, "backends": 200, "domain-extensions": 3, "acls": 100000,
+           "acl-entries": 300, "routes": 100000, "route-tables": 100000, "eips": 100000, "security-groups": 100,
+           "security-rules": 200, "nlb-load-balancers": 100000, "nlb-listeners": 50, "nlb-servers": 400,
+           "nlb-server-groups": 3000, "slb-busy-ms": 0, "slb-listener-ms": 0, "slb-busy-reads": 0, "route-ms": 0,
+           "job-ms": 0}
+
+
+@pytest.fixture
+def calm(kit):
+    """Afterwards the cloud is as the other tests expect it."""
+    yield kit
+    kit.control("POST", "edit", {"op": "limits", "limits": SETTLED})
+    kit.control("POST", "edit", {"op": "jobs", "clear": True})
+    state = kit.control("GET", "state")
+    for kind, rows_of, name in (("securitygroup", "securityGroups", "SecurityGroupId"), ("eip", "eips", "AllocationId"),
+                                ("eni", "networkInterfaces", "NetworkInterfaceId")):
+        for row in state[rows_of]:
+            if row[name].startswith(("sg-", "eip-", "eni-made")) and row[name] != "sg-test":
+                kit.control("POST", "edit", {"op": "delete", "type": kind, "id": row[name]})
+    for kind, name in (("vpc", "vpc-test"), ("vswitch", "vsw-b"), ("routetable", "vtb-system")):
+        kit.control("POST", "edit", {"op": "update", "type": kind, "id": name, "attributes": {"Status": "Available"}})
+
+
+@pytest.mark.parametrize("product, action", ACTIONS)
+def test_has_states(product, action):
+    assert ((product, action) in WRONG) != ((product, action) in STATELESS), "a wrong state, or the reason for none"
+
+
+def test_states_are_of_actions():
+    assert set(WRONG) | set(STATELESS) == set(ACTIONS)
+    for pair, cases_of in WRONG.items():
+        assert len({case.state for case in cases_of}) == len(cases_of), (pair, "the same state twice")
+
+
+STATES = [(*pair, case) for pair in sorted(WRONG) for case in WRONG[pair]]
+
+
+@pytest.mark.parametrize("product, action, case", STATES, ids=lambda value: getattr(value, "state", value))
+def test_wrong_state(calm, product, action, case):
+    params = flatten(case.make(calm))
+    error = refused(calm, product, action, params)
+    assert (error.code, error.http) == (case.code, case.http), error
+
+
+# ---- filters: what a list takes, it heeds
+
+# They shape the answer, or page it, instead of choosing what is in it.
+SHAPES = {"AcceptLanguage", "AdditionalAttributes.N", "ClientToken", "CurrentPage", "DryRun", "IncludeListener",
+          "IncludeReservationData", "IncludeRule", "IsQueryEcsCount", "LanguageCode", "MaxResult", "MaxResults",
+          "NeedSaleCycle", "NextToken", "Page", "PageNumber", "PageSize", "RegionId", "ServiceCode", "ShowSize", "Tags",
+          "FuzzyQuery", "Filter.N.Key", "Filter.N.Value", "SecurityToken"}
+# All regions and zones of this cloud sell everything; a value belongs to a key.
+CHOOSE_NOTHING = {
+    ("ecs", "DescribeRegions", "InstanceChargeType"), ("ecs", "DescribeRegions", "ResourceType"),
+    ("ecs", "DescribeZones", "InstanceChargeType"), ("ecs", "DescribeZones", "SpotStrategy"),
+    ("ecs", "DescribeZones", "Verbose"), ("slb", "DescribeAvailableResource", "AddressIPVersion"),
+    ("slb", "DescribeAvailableResource", "AddressType"), ("vpc", "DescribeRegions", "ProductType"),
+    ("vpc", "DescribeZones", "ZoneType"), ("ecs", "ListTagResources", "TagFilter.N.TagValues.N"),
+}
+
+
+def items(answer):
+    """The first list of an answer, bare or in objects."""
+    for value in answer.values():
+        while isinstance(value, dict) and len(value) == 1:
+            value = next(iter(value.values()))
+        if isinstance(value, list):
+            return value
+    return None
+
+
+def filters(product, action):
+    if not action.startswith(("Describe", "List")) or action.endswith(("Attribute", "Attributes", "Detail")):
+        return
+    for name, row in rows(product, action).items():
+        if name in SHAPES or (product, action, name) in CHOOSE_NOTHING or name.startswith("Tag."):
+            continue
+        if row.get("required") or row["type"] == "number":
+            continue
+        if row["type"] == "boolean":
+            yield name, ("true", "false")
+        elif "enum" in row:
+            yield name, tuple(row["enum"])
+        else:
+            yield name, ("no-such-value",)
+
+
+@pytest.mark.parametrize("product, action, name, values", cases(filters))
+def test_filter_acts(kit, product, action, name, values):
+    params = good(kit, product, action)
+    everything = items(call(kit, product, action, params))
+    assert everything, "the recipe must leave something to be found"
+    found = []
+    for value in values:
+        if value.startswith("no-such") and name.endswith(("Ids", "Addresses")) and ".N" not in name:
+            value = json.dumps([value])
+        try:
+            found.append(len(items(call(kit, product, action, {**params, concrete(name): value}))))
+        except CloudError as error:
+            assert error.http < 500, error
+            found.append(0)
+    assert min(found) < len(everything), f"{values} all find {found} of {len(everything)}"

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.integration.test_cloudsim import Sim, refused
+from tests.support.world import wait
 
 # 10 min of nothing: jobs that a test ends itself
 FOREVER = 600_000
@@ -858,6 +859,30 @@ def test_token_over_a_lost_answer(nlb):
         nlb.call("CreateListener", **params)
     nlb.done(nlb.call("CreateListener", **params))
     assert nlb.call("ListListeners", LoadBalancerIds=[params["LoadBalancerId"]])["TotalCount"] == 1
+
+
+# ---- draining
+
+
+def test_removed_servers_drain(tmp_path):
+    nlb = Nlb(tmp_path, "--limit", "nlb-drain-percent=1")
+    group = nlb.group(ConnectionDrainEnabled=True, ConnectionDrainTimeout=900)  # 9 s here
+    nlb.done(nlb.call("AddServersToServerGroup", ServerGroupId=group, Servers=[server("i-1"), server("i-2", Weight=7)]))
+    nlb.done(nlb.call("RemoveServersFromServerGroup", ServerGroupId=group, Servers=[server("i-1"), server("i-2")]))
+    assert nlb.servers(group) == [("i-1", 8080, 100, "Removing"), ("i-2", 8080, 7, "Removing")]
+    assert nlb.group_of(group)["ServerGroupStatus"] == "Available"
+    for action in ("RemoveServersFromServerGroup", "UpdateServerGroupServersAttribute"):
+        refused("ResourceNotFound.BackendServer", 404, nlb.call, action, ServerGroupId=group, Servers=[server("i-2")])
+    nlb.done(nlb.call("AddServersToServerGroup", ServerGroupId=group, Servers=[server("i-2", Weight=9)]))  # it comes back
+    assert nlb.servers(group) == [("i-1", 8080, 100, "Removing"), ("i-2", 8080, 9, "Available")]
+    nlb.done(nlb.call("UpdateServerGroupAttribute", ServerGroupId=group, ConnectionDrainTimeout=10))  # 0.1 s here
+    nlb.done(nlb.call("RemoveServersFromServerGroup", ServerGroupId=group, Servers=[server("i-2")]))
+    wait(lambda: [name for name, *_ in nlb.servers(group)] == ["i-1"], "the server to be gone")
+    nlb.sim.control("POST", "edit", {"op": "limits", "limits": {"nlb-drain-percent": 0}})
+    nlb.done(nlb.call("AddServersToServerGroup", ServerGroupId=group, Servers=[server("i-2")]))
+    nlb.done(nlb.call("RemoveServersFromServerGroup", ServerGroupId=group, Servers=[server("i-2")]))
+    assert [name for name, *_ in nlb.servers(group)] == ["i-1"]
+    nlb.sim.process.stop()
 
 
 # ---- jobs and states

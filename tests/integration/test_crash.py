@@ -2,42 +2,47 @@
 
 import pytest
 
-from tests.support import objects, views
+from tests.support import views
+from tests.support.products import Clb, Nlb
 
-PORTS = ((80, "TCP"), (443, "UDP"))
-CALLS = 8  # of a creation with two ports, see test_call_counts.py
+# product, ports, calls of a creation with them (see test_call_counts.py, test_nlb_call_counts.py)
+KINDS = ((Clb(), ((80, "TCP"), (443, "UDP")), 8), (Nlb(), ((80, "TCP"), (443, "UDP")), 11))
+MOMENTS = [pytest.param(product, ports, nth, moment, id=f"{product.name}-{moment}-{nth}")
+           for product, ports, calls in KINDS for moment in ("before", "after") for nth in range(1, calls + 1)]
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("nth", range(1, CALLS + 1))
-def test_killed_at_call(world, nth, moment):
+@pytest.mark.parametrize("product, ports, nth, moment", MOMENTS)
+def test_killed_at_call(world, product, ports, nth, moment):
+    product.configure(world)
     views.nodes(world, 2)
     # The nth call hangs: "before" it is executed, or "after", and is never answered.
     world.cloud.fault(nth=nth, cut=moment, delay_ms=600000)
     world.start_ccmd()
-    world.kube.create(objects.service("web", PORTS))
+    service = world.kube.create(product.new("web", ports))
     world.wait(lambda: any(c["seq"] >= nth and c["http"] == 0 for c in world.cloud.calls()), f"call {nth}")
     world.kill_ccmd()
     world.cloud.clear_faults()
 
     world.start_ccmd()
-    lb = world.wait(lambda: views.complete(views.only_lb(world), PORTS) and views.only_lb(world), "one complete CLB")
-    world.wait(lambda: [i["ip"] for i in world.kube.ingress("web")] == [lb["Address"]], "its address in the status")
-    assert len(lb["VServerGroups"]) == 2
-    assert all(len(servers) == 2 for servers in views.backends(lb))
+    lb = world.wait(lambda: product.complete(product.only(world), ports) and product.only(world), "one complete load balancer")
+    world.wait(lambda: [{k: i[k] for k in ("ip", "hostname") if k in i} for i in world.kube.ingress("web")]
+               == [product.status(lb)], "its address in the status")
+    assert len(lb["Groups"]) == 2
+    assert all(len(group["servers"]) == 2 for group in lb["Groups"])
 
     world.kube.delete("Service", "web")
     world.wait(lambda: world.kube.get("Service", "web") is None, "deletion")
-    assert world.cloud.load_balancers() == []
+    assert product.find(world) == []
+    assert product.left(world.cloud.state(), service) == []
 
 
-@pytest.mark.parametrize("nth", range(1, CALLS + 1))
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_answer_lost_at_call(world, nth, moment):
+@pytest.mark.parametrize("product, ports, nth, moment", MOMENTS)
+def test_answer_lost_at_call(world, product, ports, nth, moment):
     """The same without a crash: the connection drops and nobody tells whether the call ran."""
+    product.configure(world)
     views.nodes(world, 2)
     world.cloud.fault(nth=nth, cut=moment)
     world.start_ccmd()
-    world.kube.create(objects.service("web", PORTS))
-    world.wait(lambda: views.complete(views.only_lb(world), PORTS), "one complete CLB", timeout=30)
-    assert len(views.only_lb(world)["VServerGroups"]) == 2
+    world.kube.create(product.new("web", ports))
+    world.wait(lambda: product.complete(product.only(world), ports), "one complete load balancer", timeout=30)
+    assert len(product.only(world)["Groups"]) == 2

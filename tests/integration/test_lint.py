@@ -34,6 +34,8 @@ FINDINGS = {
         "16: error: SCTP protocol is not supported",
         "19: error: port out of range",
         "29: warning: entry [tcp:8443] has no effect: the Service has no port 8443",
+        "29: warning: entry [http:web] has no effect: the Service has no port web",
+        "29: warning: entry [tcp:080] has no effect: the Service has no port 080",
         "39: error: in-list: ports: is not a list",
         "41: error: metadata.name: missing",
     ],
@@ -55,6 +57,59 @@ FINDINGS = {
     ],
 }
 
+NLB_FINDINGS = {
+    "annotations.yaml": [
+        f"6: warning: annotation {NEW}zone-map is unknown and has no effect, did you mean {NEW}zone-maps?",
+        "7: error: ZoneMapping format error, expect [zone-a:vsw-id-1,zone-b:vsw-id-2], got cn-hangzhou-g;vsw-1",
+        f"8: error: annotation {NEW}address-type must be one of [internet|intranet], got [public]",
+        "9: error: invalid ipv6 address type public",
+        f"10: error: annotation {NEW}name must be 2 to 128 letters, digits, dots, underscores and "
+        "hyphens, a letter first, got [1web]",
+        f"11: error: annotation {NEW}security-group-ids must be a list of at most 3 groups beside "
+        "spec.loadBalancerSourceRanges, got [a,b,c,d]",
+        "12: error: ParameterInvalid, cross zone enabled flag error: invalid flag \"true\", should be "
+        "\"on\" or \"off\"",
+        f"13: error: annotation {NEW}proxy-protocol must be one of [on|off|true|false], got [yes]",
+        "14: error: parse IdleTimeout error: [5] value out of range, range is [10,900]",
+        "15: error: parse Mss error: [many] invalid syntax, range is [0,1000000]",
+        f"16: error: unsupport server ServerGroupType [pod]: annotation {NEW}server-group-type must be "
+        "Instance or Ip",
+        "17: error: default weight must be integer in range [0,100] , got [150]",
+        f"18: warning: annotation {NEW}acl-id has no effect: NLB load balancers do not have it",
+        "19: error: get nodes error: filter nodes by label error: parse backend label: pool, [k1=v1,k2=v2]",
+        f"20: warning: annotation {OLD}cps has no effect beside {NEW}cps",
+        "24: error: spec.loadBalancerSourceRanges: [everybody] is no address block",
+        "25: warning: spec.sessionAffinity ClientIP has no effect: the load balancer shares out every "
+        "connection anew (annotation scheduler: sch goes by the client's address)",
+        "26: warning: spec.loadBalancerIP has no effect: annotation zone-maps takes an address per zone",
+        f"32: error: ParameterMissing, zone mappings are required: annotation {NEW}zone-maps says in "
+        "which zones and vSwitches the load balancer is to be",
+    ],
+    "ports.yaml": [
+        f"5: error: annotation {NEW}cert-id is required for TCPSSL ports: give the id of a server certificate",
+        "9: error: listener port range can only be used for eni backend type service",
+        f"10: error: annotation {NEW}idle-timeout must be at most 90 where the Service has a UDP port, got [900]",
+        f"12: error: annotation {NEW}health-check-type must be tcp or http where the Service has a port "
+        "that is not UDP, got [udp]",
+        "20: error: port of listener [443/TCPSSL] overlaps with listener [80-500/TCP]",
+        "26: error: SCTP protocol is not supported",
+        "34: error: port protocol format must be either [TCP|UDP|TCPSSL], protocol not supported with [http]",
+    ],
+    "useless.yaml": [
+        "7: warning: annotation has no effect without health-check-flag on",
+        "8: warning: annotation has no effect without connection-drain",
+        "9: warning: annotation has no effect: it is for tcpssl listeners, and the Service has none",
+        "9: warning: annotation has no effect without alpn on",
+        "10: warning: annotation has no effect: it is for tcpssl listeners, and the Service has none",
+        "11: warning: annotation has no effect without ip-version dualstack",
+        "12: warning: annotation has no effect without annotation id",
+        "13: warning: annotation has no effect without annotations id and vgroup-port",
+        "14: warning: annotation has no effect without annotation id",
+        "15: warning: entry [udp:53] has no effect: the Service has no port 53",
+        "31: warning: LoadBalancerSourceRanges is not supported for user-managed LB.",
+    ],
+}
+
 
 @pytest.fixture
 def plugin(build):
@@ -67,6 +122,11 @@ def lint(build, plugin):
         return proc.run([os.path.join(build, "bin", "ccmd"), "lint", *plugins, *args], stdin=stdin)
 
     return run
+
+
+@pytest.fixture
+def nlb(build):
+    return ("--plugin", os.path.join(build, "plugins", "nlb.so"))
 
 
 def expected(name, shown=None):
@@ -85,6 +145,23 @@ def test_bad_manifests(lint):
 
 def test_every_bad_manifest_is_expected():
     assert sorted(p.name for p in (HERE / "bad").glob("*.yaml")) == sorted(FINDINGS)
+    assert sorted(p.name for p in (HERE / "nlb-bad").glob("*.yaml")) == sorted(NLB_FINDINGS)
+
+
+def test_good_nlb_manifests(lint, nlb):
+    assert lint(HERE / "nlb-good", plugins=nlb) == (0, "", "")
+
+
+def test_bad_nlb_manifests(lint, nlb):
+    code, out, err = lint(HERE / "nlb-bad", plugins=nlb)
+    assert out == "".join(f"{HERE / 'nlb-bad' / name}:{line}\n" for name in sorted(NLB_FINDINGS) for line in NLB_FINDINGS[name])
+    assert (code, err) == (1, "")
+
+
+def test_each_kind_judges_its_own(lint, nlb):
+    """Neither plugin says a word about the Services of the other."""
+    assert lint(HERE / "nlb-bad") == (0, "", "")
+    assert lint(HERE / "bad" / "protocol.yaml", plugins=nlb) == (0, "", "")
 
 
 def test_several_operands_and_standard_input(lint):
@@ -158,6 +235,20 @@ def test_options_count(world, lint):
     lines.sort(key=lambda line: int(line.split(":")[0]))
     assert out == "".join(f"{HERE / 'bad' / 'fields.yaml'}:{line}\n" for line in lines)
     assert (code, err) == (1, "")
+
+
+def test_options_count_for_nlb(world, lint):
+    """A public address that is forbidden, and Services that an annotation makes ours."""
+    denied = "option disable_public_nlb of plugin nlb forbids a public address: set annotation address-type to intranet"
+    config = world.write_config(plugins='{ name = "nlb"; disable_public_nlb = true; }, { name = "clb"; }',
+                                alicloud="type_annotation = true;")
+    text = (f"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    {NEW}type: nlb\n"
+            f"    {NEW}zone-maps: 'a:vsw-1'\nspec:\n  type: LoadBalancer\n  ports: [{{port: 80}}]\n")
+    assert lint("-", stdin=text, plugins=("--config", config)) == (1, f"<stdin>:9: error: {denied}\n", "")
+    named = text.replace("spec:", f"    {NEW}address-type: Internet\nspec:")
+    assert lint("-", stdin=named, plugins=("--config", config)) == (1, f"<stdin>:8: error: {denied}\n", "")
+    private = text.replace("spec:", f"    {NEW}address-type: Intranet\nspec:")
+    assert lint("-", stdin=private, plugins=("--config", config)) == (0, "", "")
 
 
 @pytest.mark.parametrize("plugins, operands, words", [

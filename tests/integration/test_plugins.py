@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from tests.support import objects, proc, views
+from tests.support.world import World
 
 PORTS = ((80, "TCP"),)
 
@@ -85,6 +86,28 @@ def test_a_critical_plugin_ends_the_start(world, plugin_dir):
     assert process.wait_exit() == 1
     assert "bad.so" in process.err() and "critical" in process.err()
     world.ccmd = None
+
+
+@pytest.mark.parametrize("server", [[], ["--no-streaming-list"]])
+def test_raw_watches_of_any_api_group(build, tmp_path, server):
+    """Two resources that ccmd knows nothing of, as text, from the first list on."""
+    with World(build, tmp_path, kube_args=server) as world:
+        path = "/api/v1/namespaces/default/configmaps"
+        world.kube.http.request("POST", path, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "first"},
+                                               "data": {"colour": "blue"}})
+        plugin = os.path.abspath(os.path.join(build, "tests", "abi", "raw-watch.so"))
+        config = tmp_path / "raw.conf"
+        config.write_text(f'kubernetes: {{ kubeconfig = "{world.kubeconfig}"; }};\n'
+                          f'plugins = ( {{ name = "raw-watch"; file = "{plugin}"; }} );\n')
+        world.start_ccmd(str(config))
+        seen = world.wait(lambda: [x for x in world.log().splitlines() if "c:default/first" in x], "the first")[0]
+        assert "v1 ConfigMap, 1 in all: " in seen and '"colour":"blue"' in seen.replace('": "', '":"')
+        world.wait(lambda: "l:kube-system/ccm: coordination.k8s.io/v1 Lease, 1 in all" in world.log(), "the Lease of ccmd")
+        world.kube.http.request("POST", path, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "loud"}})
+        event = world.wait(lambda: [e for e in world.kube.items("Event") if e["reason"] == "Heard"], "the event")[0]
+        assert (event["involvedObject"]["kind"], event["involvedObject"]["apiVersion"]) == ("ConfigMap", "v1")
+        world.kube.http.request("DELETE", path + "/first")
+        world.wait(lambda: "c:default/first: gone, 1 left" in world.log(), "the deletion")
 
 
 def test_plugins_lists_and_inspects(world, build):

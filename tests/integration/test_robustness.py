@@ -503,14 +503,6 @@ def test_a_critical_plugin_that_cannot_start(world):
     assert "stopping on SIGTERM" not in process.err()
 
 
-def test_watch_of_a_kind_that_nobody_can_watch(world):
-    config = config_without_clb(world, abi_plugin(world, "raw-watch"))
-    code, _, err = proc.run([world.binary("ccmd"), "run", "--config", config])
-    assert code == 1 and "raw-watch.so" in err and "configmaps" in err
-    code, _, err = proc.run([world.binary("ccmd"), "check-config", "--config", config])
-    assert code == 1 and "configmaps" in err
-
-
 def test_started_without_standard_files(world):
     """The log must not end up in a connection that happens to get the number of standard error."""
     views.nodes(world, 1)

@@ -115,3 +115,42 @@ def test_both_change_at_once(build, tmp_path, busy):
         assert views.groups(lb) == {"theirs": {("i-node-5", 9000, 50)}}
         assert touched(world, since) == []
         world.stop_ccmd()
+
+
+@pytest.mark.parametrize("trouble", [{"code": "Throttling.User", "http": 400}, {"cut": "after"}], ids=["throttled", "answer-lost"])
+def test_one_goes_while_the_other_changes(build, tmp_path, trouble):
+    """Again and again: what is left is that of the one that stays, and its owner's."""
+    with World(build, tmp_path) as world:
+        views.nodes(world, 4)
+        lb_id = shared(world)
+        since = world.cloud.mark()
+        world.start_ccmd()
+        counts = {"one": {}, "two": {1: 2, 3: 1}}
+        stays = world.kube.create(service("two", lb_id))
+        world.kube.create(objects.endpoint_slice(stays, pods("two", counts["two"])))
+        world.wait(lambda: views.listeners(views.only_lb(world)) == [(443, "tcp", "running"), (9000, "tcp", "running")],
+                   "the one that stays")
+        for round_number in range(1, 4):
+            goes = world.kube.create(service("one", lb_id))
+            world.kube.create(objects.endpoint_slice(goes, pods("one", {1: 1, 2: round_number}), suffix=f"r{round_number}"))
+            world.wait(lambda: (80, "tcp", "running") in views.listeners(views.only_lb(world)), "the one that goes", 30)
+            world.cloud.http.request("POST", "/_sim/faults", {
+                "match": {"action": "*VServerGroup*", "p": 0.3}, "effect": trouble, "count": 3})
+            counts["two"] = {2: round_number, 4: 1}
+            world.kube.delete("Service", "one")
+            world.kube.replace(objects.endpoint_slice(stays, pods("two", counts["two"])))
+            world.kube.delete("EndpointSlice", f"one-r{round_number}")
+            world.wait(lambda: world.kube.get("Service", "one") is None, "deletion", 30)
+            node_port = world.kube.get("Service", "two")["spec"]["ports"][0]["nodePort"]
+            wanted = {"theirs": {("i-node-5", 9000, 50)}, reference.key(node_port, stays): {
+                (f"i-node-{n}", node_port, count) for n, count in counts["two"].items()}}
+            world.wait(lambda w=wanted: views.groups(views.only_lb(world)) == w, "the change", 30)
+            world.cloud.clear_faults()
+            assert views.listeners(views.only_lb(world)) == [(443, "tcp", "running"), (9000, "tcp", "running")]
+            assert views.only_lb(world)["Tags"] == {"kubernetes.reused.by.user": "true"}
+        assert touched(world, since) == []
+        world.kube.delete("Service", "two")
+        world.wait(lambda: world.kube.get("Service", "two") is None, "deletion of the last", 30)
+        lb = views.only_lb(world)
+        assert lb["Tags"] == {} and views.groups(lb) == {"theirs": {("i-node-5", 9000, 50)}}
+        world.stop_ccmd()

@@ -87,7 +87,29 @@ def pods(world, builder):
     return service, lb
 
 
-STATES = [plain, annotated, local, pods]
+def web(world, builder):
+    """http that forwards to https, a further certificate, a stopped health check."""
+    values = {"protocol-port": "http:80,https:443", "cert-id": "cert-valid", "forward-port": "80:443",
+              "domain-extensions": "a.example.com:cert-valid", "sticky-session": "on", "sticky-session-type": "insert",
+              "cookie-timeout": "1800", "http2-enabled": "off"}
+    service = world.kube.create(objects.service("web", ((80, "TCP"), (443, "TCP")),
+                                                annotations={PREFIX + k: v for k, v in values.items()}))
+    lb = builder.load_balancer(service)
+    lb_id = lb["LoadBalancerId"]
+    http, https = service["spec"]["ports"]
+    groups = [builder.group(service, lb_id, port["nodePort"], nodes_backends(port, {f"i-node-{n}": 100 for n in (1, 2, 3)}))
+              for port in (http, https)]
+    sticky = {"StickySession": "on", "StickySessionType": "insert", "CookieTimeout": 1800}
+    builder.listener(service, lb_id, {**https, "protocol": "HTTPS"}, groups[1], HealthCheck="off", EnableHttp2="off",
+                     ServerCertificateId="cert-valid", **sticky)
+    builder.call("CreateDomainExtension", LoadBalancerId=lb_id, ListenerPort=443, Domain="a.example.com",
+                 ServerCertificateId="cert-valid")
+    builder.listener(service, lb_id, {**http, "protocol": "HTTP"}, groups[0], HealthCheck="off", ListenerForward="on",
+                     ForwardPort=443, **sticky)
+    return service, lb
+
+
+STATES = [plain, annotated, local, pods, web]
 
 
 @pytest.fixture(params=STATES, ids=[state.__name__ for state in STATES])
@@ -96,7 +118,7 @@ def taken(request, world):
     views.nodes(world, 3)
     builder = reference.Builder(world)
     service, lb = request.param(world, builder)
-    builder.mark(service, lb["LoadBalancerId"], lb["Address"])
+    builder.mark(service, lb["LoadBalancerId"], ip=lb["Address"])
     before = world.cloud.load_balancers()
     cloud, kube = world.cloud.mark(), world.kube.mark()
     world.start_ccmd()
@@ -134,13 +156,14 @@ def test_nothing_is_written_at_first_and_an_update_works(taken):
     world, lb = taken
     check_as_the_reference_expects(world, lb)
     ports = world.kube.get("Service", "web")["spec"]["ports"]
-    more = {"name": "more", "port": 443, "protocol": "TCP", "targetPort": 8443}
+    more = {"name": "more", "port": 8443, "protocol": "TCP", "targetPort": 18443}
     world.kube.patch("Service", "web", {"spec": {"ports": ports + [more]}})
-    wanted = [(p["port"], p["protocol"]) for p in ports + [more]]
+    present = {(l["ListenerPort"], l["ListenerProtocol"], "running") for l in views.only_lb(world)["Listeners"]}
+    wanted = sorted({(int(port), protocol, status) for port, protocol, status in present} | {(8443, "tcp", "running")})
 
     def done():
         service = world.kube.get("Service", "web")
-        return views.listeners(views.only_lb(world)) == sorted((p, k.lower(), "running") for p, k in wanted) and (
+        return views.listeners(views.only_lb(world)) == wanted and (
             service["metadata"]["labels"][reference.HASH_LABEL] == reference.service_hash(service))
 
     world.wait(done, "the new port")
@@ -186,7 +209,7 @@ def test_a_reused_load_balancer(world):
     group = builder.group(service, lb_id, port["nodePort"], nodes_backends(port, {f"i-node-{n}": 100 for n in (1, 2, 3)}))
     builder.listener(service, lb_id, port, group)
     builder.call("CreateVServerGroup", LoadBalancerId=lb_id, VServerGroupName="mine")
-    builder.mark(service, lb_id, lb["Address"])
+    builder.mark(service, lb_id, ip=lb["Address"])
     before = world.cloud.load_balancers()
     world.start_ccmd()
     world.wait(lambda: "DescribeLoadBalancerAttribute" in world.cloud.actions(), "the look-up")

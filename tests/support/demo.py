@@ -1,4 +1,4 @@
-"""make demo: both simulators and ccmd; a Service becomes a load balancer, is looked at, and goes again."""
+"""make demo: both simulators and ccmd; Services become load balancers, are looked at, and go again; nodes become routes."""
 
 import argparse
 import os
@@ -7,10 +7,13 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from tests.support import views  # noqa: E402
+from tests.support.products import Clb, Nlb  # noqa: E402
+from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node  # noqa: E402
 from tests.support.world import World  # noqa: E402
 
 PORTS = ((80, "TCP"), (443, "TCP"))
+PRODUCTS = (Clb(), Nlb())
+SERVICES = ("web", "shop")  # one of each kind
 
 
 def say(text):
@@ -22,66 +25,112 @@ def show(text):
         print("   " + line, flush=True)
 
 
-def show_lb(lb):
-    print(f"   {lb['LoadBalancerId']}  address {lb['Address']}  {lb['AddressType']}  name {lb['LoadBalancerName']}")
-    names = {group["VServerGroupId"]: group["VServerGroupName"] for group in lb["VServerGroups"]}
+def show_lb(product, lb):
+    print(f"   {lb['LoadBalancerId']}  {next(iter(product.status(lb).values()))}  {lb['AddressType']}  name {lb['LoadBalancerName']}")
+    names = {group["id"]: group["name"] for group in lb["Groups"]}
     for listener in lb["Listeners"]:
-        group = listener["VServerGroupId"]
-        print(f"     listener {listener['ListenerProtocol']}/{listener['ListenerPort']}  {listener['Status']}"
-              f"  -> {group} ({names[group]})")
-    for group in lb["VServerGroups"]:
-        for backend in group["BackendServers"]:
-            print(f"     backend  {group['VServerGroupId']}  {backend['ServerId']}:{backend['Port']}"
-                  f"  weight {backend['Weight']}")
+        print(f"     listener {listener['key']:8} -> {listener['group']} ({names[listener['group']]})")
+    for group in lb["Groups"]:
+        for server, port, weight in group["servers"]:
+            print(f"     backend  {group['id']}  {server}:{port}  weight {weight}")
+
+
+def serve(world, weight, *servers):
+    """Both load balancers have these backends on every port."""
+    wanted = [(server, weight) for server in servers]
+
+    def done():
+        lbs = [product.only(world) for product in PRODUCTS]
+        return all(product.complete(lb, PORTS) and all(sorted((s[0], s[2]) for s in group["servers"]) == wanted for group in lb["Groups"])
+                   for product, lb in zip(PRODUCTS, lbs))
+
+    world.wait(done, f"{len(servers)} backends a port")
+
+
+def show_calls(world, since=0):
+    """Every action of the cloud that changed or read something, in the order of its first call."""
+    counts = {}
+    for action in world.cloud.actions(since):
+        counts[action] = counts.get(action, 0) + 1
+    show("\n".join(f"{count:3} x {action}" for action, count in counts.items()))
+
+
+def routes(world):
+    return custom_routes(world.cloud.state())[SYSTEM_TABLE]
+
+
+def show_routes(world):
+    show("\n".join(f"{SYSTEM_TABLE}  {cidr:16} -> {hop}" for cidr, hop in sorted(routes(world).items())) or "no entry")
+
+
+def conditions(world, name):
+    return {c["type"]: c["status"] for c in world.kube.get("Node", name)["status"]["conditions"]}
+
+
+def demo_routes(world):
+    say("the route table of the VPC: one entry per node, for its pods")
+    world.wait(lambda: len(routes(world)) == 3, "three routes")
+    world.wait(lambda: all(conditions(world, f"node-{n}").get("NetworkUnavailable") == "False" for n in (1, 2, 3)),
+               "three conditions")
+    show_routes(world)
 
 
 def demo(world):
     say("a cluster with three nodes; ccmd starts")
-    views.nodes(world, 3)
+    world.kube.create(*[node(f"node-{n}") for n in (1, 2, 3)])
     world.start_ccmd()
     show(world.kubectl("get", "nodes"))
+    demo_routes(world)
 
-    say("kubectl apply: a Service of type LoadBalancer with two ports, two pods, policy Local")
+    say("kubectl apply: two Services of type LoadBalancer, web (CLB) and shop (NLB): two ports, two pods, policy Local")
     show(world.kubectl("apply", "-f", os.path.join(os.path.dirname(os.path.abspath(__file__)), "sandbox.yaml")))
-    world.wait(lambda: views.backends(views.only_lb(world)) == 2 * [["i-node-1", "i-node-2"]], "two backends a port")
-    world.wait(lambda: views.complete(views.only_lb(world), PORTS) and world.kube.ingress("web"), "the load balancer")
-    world.wait(lambda: world.kube.events("web"), "events")
+    serve(world, 1, "node-1", "node-2")
+    world.wait(lambda: all(world.kube.ingress(name) and world.kube.events(name) for name in SERVICES), "addresses and events")
 
     say("what the cloud holds")
-    show_lb(views.only_lb(world))
+    for product in PRODUCTS:
+        show_lb(product, product.only(world))
 
     say("what the cloud was asked")
-    show("\n".join(world.cloud.actions()))
+    show_calls(world)
 
-    say("kubectl get service web")
-    show(world.kubectl("get", "service", "web"))
+    say("kubectl get services")
+    show(world.kubectl("get", "services"))
 
     say("kubectl get events")
     show(world.kubectl("get", "events"))
 
-    say("the Service is changed to policy Cluster: every node serves")
+    say("both Services are changed to policy Cluster: every node serves")
     since = world.cloud.mark()
-    show(world.kubectl("patch", "service", "web", "-p", '{"spec":{"externalTrafficPolicy":"Cluster"}}'))
-    world.wait(lambda: views.backends(views.only_lb(world)) == 2 * [["i-node-1", "i-node-2", "i-node-3"]],
-               "three backends a port")
-    show("\n".join(world.cloud.actions(since)))
+    for name in SERVICES:
+        show(world.kubectl("patch", "service", name, "-p", '{"spec":{"externalTrafficPolicy":"Cluster"}}'))
+    serve(world, 100, "node-1", "node-2", "node-3")
+    show_calls(world, since)
 
     say("a fourth node joins")
     since = world.cloud.mark()
-    views.nodes(world, 1, first=4)
-    world.wait(lambda: all(len(servers) == 4 for servers in views.backends(views.only_lb(world))), "four backends")
-    show("\n".join(world.cloud.actions(since)))
+    world.kube.create(node("node-4"))
+    serve(world, 100, "node-1", "node-2", "node-3", "node-4")
+    world.wait(lambda: len(routes(world)) == 4, "four routes")
+    show_calls(world, since)
+    show_routes(world)
 
-    say("kubectl delete service web")
+    say("kubectl delete node node-4: its route goes")
+    show(world.kubectl("delete", "node", "node-4"))
+    world.wait(lambda: len(routes(world)) == 3, "three routes")
+    show_routes(world)
+
+    say("kubectl delete service web shop")
     since = world.cloud.mark()
-    show(world.kubectl("delete", "service", "web"))
-    world.wait(lambda: world.kube.get("Service", "web") is None, "deletion")
-    show("\n".join(world.cloud.actions(since)))
-    world.wait(lambda: [e for e in world.kube.events("web") if e[1] == "CleanLoadBalancer"], "the last event")
+    show(world.kubectl("delete", "service", *SERVICES))
+    world.wait(lambda: all(world.kube.get("Service", name) is None for name in SERVICES), "deletion")
+    show_calls(world, since)
+    world.wait(lambda: all(any(e[1] == "CleanLoadBalancer" for e in world.kube.events(name)) for name in SERVICES), "the last events")
     show(world.kubectl("get", "events"))
 
-    say("load balancers left in the cloud")
-    left = world.cloud.load_balancers()
+    say("load balancers and server groups left in the cloud")
+    left = [lb["LoadBalancerId"] for product in PRODUCTS for lb in product.find(world)]
+    left += [group["ServerGroupId"] for group in world.cloud.state()["nlbServerGroups"]]
     show("none" if not left else str(left))
     if left:
         raise AssertionError("the cloud is not empty")
@@ -93,6 +142,8 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ccmd-demo-") as folder:
         with World(args.build, folder) as world:
+            plugins = f'{{ name = "clb"; workers = 4; }}, {{ name = "nlb"; workers = 4; }}, {{ name = "route"; cluster_cidr = "{CLUSTER_CIDR}"; }}'
+            world.config = world.write_config(plugins=plugins)
             demo(world)
     print("\ndemo: ok")
 

@@ -99,6 +99,7 @@ static int object_list(const struct ccm_host *host, uint64_t kind, const char *i
     fake_unlock(fake);
     if (count == 0) {
         ccm_freep(&found);
+        found = NULL;
     }
     *ret_objects = found;
     *ret_count = count;
@@ -127,6 +128,50 @@ static void object_release_list(const struct ccm_host *host,
     ccm_freep(&objects);
 }
 
+static bool dry_run(const struct ccm_host *host)
+{
+    struct fake_host *fake = fake_host_of(host);
+
+    fake_lock(fake);
+    const bool on = fake->dry_run;
+    fake_unlock(fake);
+    return on;
+}
+
+static void plan(const struct ccm_host *host, const char *object, const char *steps)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct fake_plan *kept;
+
+    if (!dry_run(host)) {
+        return;
+    }
+    kept = fake_alloc(sizeof(*kept));
+    kept->object = fake_dup(object);
+    kept->steps = fake_dup(steps);
+    fake_lock(fake);
+    fake_list_add(&fake->plans, kept);
+    fake_unlock(fake);
+}
+
+static void settle(const struct ccm_host *host, const struct ccm_request *req, uint64_t index,
+                   uint64_t requeue_after_ms, const struct ccm_error *err)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct fake_verdict *kept = fake_alloc(sizeof(*kept));
+
+    kept->key = fake_dup(index < req->key_count ? req->keys[index] : "");
+    kept->index = index;
+    kept->requeue_after_ms = requeue_after_ms;
+    ccm_error_clear(&kept->err);
+    if (err != NULL) {
+        ccm_error_copy(&kept->err, err);
+    }
+    fake_lock(fake);
+    fake_list_add(&fake->verdicts, kept);
+    fake_unlock(fake);
+}
+
 static int object_patch(const struct ccm_host *host, const struct ccm_request *req,
                         const struct ccm_patch *patch, struct ccm_error *err)
 {
@@ -134,6 +179,10 @@ static int object_patch(const struct ccm_host *host, const struct ccm_request *r
     struct fake_patch *kept = fake_alloc(sizeof(*kept));
 
     (void)req; /* the fake answers at once */
+    if (dry_run(host)) {
+        free(kept);
+        return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "dry run");
+    }
     kept->kind = patch->kind;
     kept->type = patch->type;
     kept->key = ccm_text_format("%s%s%s", patch->namespace_,
@@ -151,8 +200,12 @@ static int object_patch(const struct ccm_host *host, const struct ccm_request *r
 static void event_add(const struct ccm_host *host, const struct ccm_event *event)
 {
     struct fake_host *fake = fake_host_of(host);
-    struct fake_event *kept = fake_alloc(sizeof(*kept));
+    struct fake_event *kept;
 
+    if (dry_run(host)) {
+        return;
+    }
+    kept = fake_alloc(sizeof(*kept));
     kept->object = fake_dup(event->object == NULL ? "" : event->object->key);
     kept->reason = fake_dup(event->reason);
     kept->message = fake_dup(event->message);
@@ -185,6 +238,9 @@ void fake_cluster_install(struct ccm_host *table)
     table->event = event_add;
     table->enqueue = enqueue;
     table->fetch = object_fetch;
+    table->settle = settle;
+    table->dry_run = dry_run;
+    table->plan = plan;
 }
 
 void fake_cluster_fini(struct fake_host *fake)
@@ -223,6 +279,21 @@ void fake_cluster_fini(struct fake_host *fake)
         free(item);
     }
     free(fake->enqueues.items);
+    for (size_t i = 0; i < fake->verdicts.len; i++) {
+        struct fake_verdict *verdict = fake->verdicts.items[i];
+
+        free(verdict->key);
+        free(verdict);
+    }
+    free(fake->verdicts.items);
+    for (size_t i = 0; i < fake->plans.len; i++) {
+        struct fake_plan *item = fake->plans.items[i];
+
+        free(item->object);
+        free(item->steps);
+        free(item);
+    }
+    free(fake->plans.items);
 }
 
 static void remove_locked(struct fake_list *objects, uint64_t kind, const char *key)
@@ -345,4 +416,45 @@ void fake_host_fetch_result(struct fake_host *fake, int result, uint64_t kind)
     fake->fetch_result = result;
     fake->fetch_kind = kind;
     fake_unlock(fake);
+}
+
+size_t fake_host_verdict_count(struct fake_host *fake)
+{
+    return list_len(fake, &fake->verdicts);
+}
+
+const struct fake_verdict *fake_host_verdict(struct fake_host *fake, size_t index)
+{
+    return list_at(fake, &fake->verdicts, index);
+}
+
+const struct fake_verdict *fake_host_verdict_of(struct fake_host *fake, const char *key)
+{
+    const struct fake_verdict *last = NULL;
+
+    fake_lock(fake);
+    for (size_t i = 0; i < fake->verdicts.len; i++) {
+        const struct fake_verdict *verdict = fake->verdicts.items[i];
+
+        last = strcmp(verdict->key, key) == 0 ? verdict : last;
+    }
+    fake_unlock(fake);
+    return last;
+}
+
+void fake_host_dry_run(struct fake_host *fake, bool on)
+{
+    fake_lock(fake);
+    fake->dry_run = on;
+    fake_unlock(fake);
+}
+
+size_t fake_host_plan_count(struct fake_host *fake)
+{
+    return list_len(fake, &fake->plans);
+}
+
+const struct fake_plan *fake_host_plan(struct fake_host *fake, size_t index)
+{
+    return list_at(fake, &fake->plans, index);
 }

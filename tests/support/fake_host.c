@@ -192,6 +192,21 @@ static const char *const *option_strings(const struct ccm_host *host, const char
     return (const char *const *)list;
 }
 
+static void metric(const struct ccm_host *host, const struct ccm_metric *metric,
+                   const char *const *values, double value)
+{
+    if (ccm_metrics_record(fake_host_of(host)->metrics, metric, values, value) < 0) {
+        abort(); /* a plugin of ours that defines or labels it wrongly */
+    }
+}
+
+const char *fake_host_metrics(struct fake_host *fake)
+{
+    ccm_buf_fini(&fake->metrics_text);
+    ccm_metrics_write(fake->metrics, &fake->metrics_text);
+    return ccm_buf_str(&fake->metrics_text);
+}
+
 struct fake_host *fake_host_new(void)
 {
     struct fake_host *fake = fake_alloc(sizeof(*fake));
@@ -201,7 +216,9 @@ struct fake_host *fake_host_new(void)
     fake->debug = true;
     fake->seed = 1;
     fake->options = ccm_strmap_new(free);
-    if (fake->options == NULL || pthread_mutex_init(&fake->lock, NULL) != 0) {
+    fake->metrics = ccm_metrics_new();
+    if (fake->options == NULL || fake->metrics == NULL ||
+        pthread_mutex_init(&fake->lock, NULL) != 0) {
         abort();
     }
     fake->table = (struct ccm_host){
@@ -217,6 +234,7 @@ struct fake_host *fake_host_new(void)
         .option_string = option_string,
         .option_int = option_int,
         .option_strings = option_strings,
+        .metric = metric,
         .core = fake,
     };
     fake_http_install(&fake->table);
@@ -245,6 +263,8 @@ void fake_host_free(struct fake_host *fake)
     }
     free(fake->option_lists.items);
     ccm_strmap_free(fake->options);
+    ccm_metrics_free(fake->metrics);
+    ccm_buf_fini(&fake->metrics_text);
     ccm_buf_fini(&fake->log);
     (void)pthread_mutex_destroy(&fake->lock); /* cannot fail: nobody holds it */
     free(fake);

@@ -58,6 +58,10 @@ const char *fake_host_log_text(struct fake_host *fake);
 /* Whether host->log_enabled() says yes to debug; on at first. */
 void fake_host_debug(struct fake_host *fake, bool on);
 
+/* --- metrics: all of them, as /metrics would show them, until the next call --- */
+
+const char *fake_host_metrics(struct fake_host *fake);
+
 /* --- HTTP --- */
 
 struct fake_pair {
@@ -169,5 +173,28 @@ struct fake_enqueue {
 };
 size_t fake_host_enqueue_count(struct fake_host *fake);
 const struct fake_enqueue *fake_host_enqueued(struct fake_host *fake, size_t index);
+
+/* Calls of settle(), in order: the last one about a key counts. */
+struct fake_verdict {
+    char *key; /* "" = the index was out of range */
+    uint64_t index;
+    uint64_t requeue_after_ms;
+    struct ccm_error err; /* kind CCM_ERROR_NONE = no failure */
+};
+size_t fake_host_verdict_count(struct fake_host *fake);
+const struct fake_verdict *fake_host_verdict(struct fake_host *fake, size_t index);
+/* The verdict that counts for the key; NULL = none was told. */
+const struct fake_verdict *fake_host_verdict_of(struct fake_host *fake, const char *key);
+
+/* --- dry run: off at first; on, patches are refused and events dropped --- */
+
+void fake_host_dry_run(struct fake_host *fake, bool on);
+
+struct fake_plan {
+    char *object;
+    char *steps;
+};
+size_t fake_host_plan_count(struct fake_host *fake);
+const struct fake_plan *fake_host_plan(struct fake_host *fake, size_t index);
 
 #endif

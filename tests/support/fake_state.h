@@ -4,6 +4,7 @@
 
 #include "support/fake_host.h"
 #include "util/buf.h"
+#include "util/metrics.h"
 #include "util/strmap.h"
 
 #include <pthread.h>
@@ -32,6 +33,8 @@ struct fake_host {
     struct ccm_strmap *options;
     struct fake_list option_lists; /* char **, handed out by option_strings() */
     struct ccm_buf log;
+    struct ccm_metrics *metrics; /* has a lock of its own */
+    struct ccm_buf metrics_text;
 
     struct fake_list scripts;  /* struct fake_script */
     struct fake_list requests; /* struct fake_request */
@@ -50,6 +53,9 @@ struct fake_host {
     struct fake_list fetches;
     int fetch_result;
     uint64_t fetch_kind;
+    struct fake_list verdicts; /* struct fake_verdict */
+    struct fake_list plans;    /* struct fake_plan */
+    bool dry_run;
 };
 
 struct fake_host *fake_host_of(const struct ccm_host *host);

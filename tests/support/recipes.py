@@ -295,6 +295,27 @@ def _(kit):
     return {"AclName": "a", "Tag": TAG}
 
 
+ENTRY = json.dumps([{"entry": "10.0.0.0/24", "comment": "office"}])
+
+
+@recipe("slb", "AddAccessControlListEntry")
+def _(kit):
+    return {"AclId": kit.acl(), "AclEntrys": ENTRY}
+
+
+@recipe("slb", "DescribeAccessControlListAttribute")
+def _(kit):
+    acl = kit.acl()
+    kit.client.slb("AddAccessControlListEntry", AclId=acl, AclEntrys=ENTRY)
+    kit.listener(kit.lb(), AclId=acl, AclType="white", AclStatus="on")
+    return {"AclId": acl}
+
+
+@recipe("slb", "RemoveAccessControlListEntry")
+def _(kit):
+    return {**RECIPES["slb", "DescribeAccessControlListAttribute"](kit), "AclEntrys": ENTRY}
+
+
 @recipe("slb", "DeleteAccessControlList")
 def _(kit):
     return {"AclId": kit.acl()}

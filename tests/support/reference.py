@@ -5,6 +5,8 @@ import re
 
 CLUSTER_ID = "c-test"
 FINALIZER = "service.k8s.alibaba/resources"
+NLB_FINALIZER = "service.k8s.alibaba/nlb"
+GUARD_LABEL = "service.k8s.alibaba/security-group-id"
 HASH_LABEL = "service.beta.kubernetes.io/hash"
 ID_LABEL = "service.k8s.alibaba/loadbalancer-id"
 
@@ -107,12 +109,76 @@ class Builder:
         self.call("StartLoadBalancerListener", LoadBalancerId=lb_id, ListenerPort=port["port"],
                   ListenerProtocol=protocol.lower())
 
-    def mark(self, service, lb_id, address):
-        """Finalizer, labels and status."""
+    finalizer = FINALIZER
+
+    def mark(self, service, lb_id, *, labels=None, **entry):
+        """Finalizer, labels and status; entry: ip or hostname."""
         name = service["metadata"]["name"]
-        self.world.kube.patch("Service", name, {"metadata": {"finalizers": [FINALIZER]}})
+        self.world.kube.patch("Service", name, {"metadata": {"finalizers": [self.finalizer]}})
         service = self.world.kube.get("Service", name)
         self.world.kube.patch("Service", name, {
-            "metadata": {"labels": {HASH_LABEL: service_hash(service), ID_LABEL: lb_id}},
-            "status": {"loadBalancer": {"ingress": [{"ip": address}]}},
+            "metadata": {"labels": {HASH_LABEL: service_hash(service), ID_LABEL: lb_id, **(labels or {})}},
+            "status": {"loadBalancer": {"ingress": [entry]}},
         }, subresource="status")
+
+
+def nlb_key(part, protocol, service):
+    """Name of a group and description of its servers (part: node or target port) or of a listener (its port)."""
+    meta = service["metadata"]
+    return f"k8s.{part}.{protocol}.{meta['name']}.{meta['namespace']}.{CLUSTER_ID}"
+
+
+class NlbBuilder(Builder):
+    """The same with NLB."""
+
+    finalizer = NLB_FINALIZER
+
+    def call(self, action, product="nlb", **params):
+        flat = {name.replace("__", "."): str(value) for name, value in params.items()}
+        answer = self.world.cloud.edit("call", product=product, action=action, params=flat)
+        assert answer["http"] == 200, f"{action}: {answer}"
+        return answer["answer"]
+
+    @staticmethod
+    def tags(service):
+        return {"Tag__1__Key": "kubernetes.do.not.delete", "Tag__1__Value": default_name(service),
+                "Tag__2__Key": "ack.aliyun.com", "Tag__2__Value": CLUSTER_ID}
+
+    def load_balancer(self, service, zones=(("cn-hangzhou-h", "vsw-a"), ("cn-hangzhou-i", "vsw-b")), **params):
+        """(id, name in DNS)"""
+        params = {"AddressType": "internet", "LoadBalancerName": default_name(service), "VpcId": "vpc-test",
+                  "DeletionProtectionConfig__Enabled": "true", "ModificationProtectionConfig__Status": "ConsoleProtection",
+                  "ModificationProtectionConfig__Reason": "managed.by.ack", **self.tags(service), **params}
+        for number, (zone, switch) in enumerate(zones, 1):
+            params[f"ZoneMappings__{number}__ZoneId"], params[f"ZoneMappings__{number}__VSwitchId"] = zone, switch
+        made = self.call("CreateLoadBalancer", **params)["LoadbalancerId"]
+        return made, self.call("GetLoadBalancerAttribute", LoadBalancerId=made)["DNSName"]
+
+    def group(self, service, part, protocol, servers, **params):
+        """servers: the members without description."""
+        name = nlb_key(part, protocol, service)
+        group = self.call("CreateServerGroup", **{"ServerGroupName": name, "VpcId": "vpc-test", "Protocol": protocol,
+                                                  "AnyPortEnabled": "false", **self.tags(service), **params})["ServerGroupId"]
+        flat = {f"Servers__{n}__{k}": v for n, one in enumerate(servers, 1) for k, v in {**one, "Description": name}.items()}
+        if flat:
+            self.call("AddServersToServerGroup", ServerGroupId=group, **flat)
+        return group
+
+    def listener(self, service, lb_id, port, protocol, group, **params):
+        return self.call("CreateListener", **{"LoadBalancerId": lb_id, "ListenerProtocol": protocol, "ListenerPort": port,
+                                              "ServerGroupId": group, "ListenerDescription": nlb_key(port, protocol, service),
+                                              **params})["ListenerId"]
+
+    def guard(self, service, lb_id, ranges):
+        """The security group for source ranges."""
+        meta = service["metadata"]
+        text = f"k8s.{meta['namespace']}.{meta['name']}.{CLUSTER_ID}"
+        made = self.call("CreateSecurityGroup", "ecs", VpcId="vpc-test", SecurityGroupName="k8s-nlb-" + default_name(service),
+                         SecurityGroupType="enterprise", Description=text, **self.tags(service))["SecurityGroupId"]
+        rules = [("accept", one, 1) for one in ranges] + [("drop", "0.0.0.0/0", 100)]
+        flat = {f"Permissions__{n}__{k}": v for n, (policy, cidr, priority) in enumerate(rules, 1) for k, v in {
+            "Policy": policy, "SourceCidrIp": cidr, "Priority": priority, "IpProtocol": "All", "PortRange": "-1/-1",
+            "Description": text}.items()}
+        self.call("AuthorizeSecurityGroup", "ecs", SecurityGroupId=made, **flat)
+        self.call("LoadBalancerJoinSecurityGroup", LoadBalancerId=lb_id, SecurityGroupIds__1=made)
+        return made

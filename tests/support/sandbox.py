@@ -15,7 +15,7 @@ The sandbox is running: an API server with three nodes, a cloud, and ccmd betwee
 
   export KUBECONFIG={kubeconfig}
 
-  kubectl apply -f tests/support/sandbox.yaml        a Service of type LoadBalancer with two pods
+  kubectl apply -f tests/support/sandbox.yaml        two Services of type LoadBalancer: web (CLB), shop (NLB)
   kubectl get service,events
   kubectl patch endpointslice web-1 --type json -p '[{{"op":"remove","path":"/endpoints/1"}}]'
   kubectl cordon node-1
@@ -41,6 +41,7 @@ def main():
             os.unlink(os.path.join(folder, name))
     with World(args.build, folder) as world:
         views.nodes(world, 3)
+        world.config = world.write_config(plugins='{ name = "clb"; workers = 4; }, { name = "nlb"; workers = 4; }')
         process = world.start_ccmd()
         print(TEXT.format(kubeconfig=os.path.abspath(world.kubeconfig), cloud=world.cloud.base, log=process.err_path),
               flush=True)

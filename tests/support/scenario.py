@@ -15,13 +15,13 @@ KEYS = {
     "file": {"title", "given", "steps", "cases", "pending", "unit"},
     "case": {"title", "given", "steps", "pending"},
     "given": {"nodes", "node", "cloud", "lbs", "limits", "options", "alicloud", "before", "faults", "pods", "endpoints",
-              "service", "services", "ccmd", "edits", "warnings", "expect"},
+              "service", "services", "ccmd", "edits", "warnings", "expect", "job_ms", "plugins", "tables", "routes", "route_ms"},
     "step": {"title", "service", "services", "endpoints", "node", "nodes", "pod", "pods", "delete", "cloud", "edits", "call",
-             "faults", "ccmd", "patch", "create", "watch", "expect", "within"},
+             "faults", "ccmd", "patch", "create", "watch", "expect", "within", "routes"},
     "service": {"name", "ports", "annotations", "labels", "policy", "finalizers", "metadata"},
-    "expect": {"ok", "gone", "released", "lb", "lbs", "others", "listeners", "groups", "backends", "status", "labels",
-               "finalizer", "events", "warnings", "calls", "order", "sent", "reads", "writes", "kube_writes", "objects", "of"},
-    "lb": {"listeners", "groups", "tags", "backends"},  # and attributes, which begin with a capital letter
+    "expect": {"ok", "gone", "released", "lb", "lbs", "others", "listeners", "groups", "backends", "guard", "joined", "zones", "status", "labels",
+               "finalizer", "events", "warnings", "calls", "order", "sent", "reads", "writes", "kube_writes", "objects", "of", "routes", "network"},
+    "lb": {"listeners", "groups", "tags", "backends", "guard", "joined", "zones"},  # and attributes, which begin with a capital letter
 }
 ACTIONS = KEYS["step"] - {"title", "expect", "within"}
 
@@ -68,8 +68,9 @@ Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 class Case:
     """One world with its steps."""
 
-    def __init__(self, path, title, given, steps, pending):
+    def __init__(self, path, kind, title, given, steps, pending):
         self.path = path
+        self.kind = kind  # name of the folder: which plugin it is about
         self.title = title
         self.given = given
         self.steps = steps
@@ -80,6 +81,7 @@ class File:
     def __init__(self, path):
         self.path = path
         self.name = os.path.splitext(os.path.basename(path))[0]
+        self.kind = os.path.basename(os.path.dirname(os.path.abspath(path)))
         self.cases = []
         self.unit = []
         try:
@@ -139,7 +141,7 @@ class File:
                 self._check_expect(step["expect"], place + ".expect")
             if not ACTIONS & set(step) and "expect" not in step:
                 self._fail(place, "neither does nor expects anything")
-        self.cases.append(Case(self.path, data.get("title") or default_title, given, steps,
+        self.cases.append(Case(self.path, self.kind, data.get("title") or default_title, given, steps,
                                data.get("pending") or pending))
 
 

@@ -2,12 +2,11 @@
 
 import re
 
-PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+from .products import PREFIX
+
 ALIASES = {key: "service.beta.kubernetes.io/" + key for key in ("backend-type", "class")}  # outside the prefix scheme
-FINALIZER = "service.k8s.alibaba/resources"
 HASH_LABEL = "service.beta.kubernetes.io/hash"
 ID_LABEL = "service.k8s.alibaba/loadbalancer-id"
-CLUSTER_ID = "c-test"
 BACKEND = re.compile(r"^(?P<server>[^*!]+?)(?::(?P<port>[0-9]+))?(?:\*(?P<weight>[0-9]+))?$")
 RANGE = re.compile(r"^(?P<head>[0-9]+\.[0-9]+\.[0-9]+\.)(?P<first>[0-9]+)-(?P<last>[0-9]+)(?P<rest>.*)$")
 READ = ("Describe", "List", "Get", "Query")
@@ -59,24 +58,19 @@ def is_read(action):
     return action.startswith(READ)
 
 
-def backend_text(backend, with_port, with_weight=True):
-    server = backend["ServerIp"] if backend["Type"] == "eni" else backend["ServerId"].removeprefix("i-")
-    text = f"{server}:{backend['Port']}" if with_port else server
-    weight = int(backend["Weight"])
-    return f"{text}*{weight}" if with_weight and weight != 100 else text
+def backend_text(backend, with_port):
+    server, port, weight = backend
+    text = f"{server}:{port}" if with_port else server
+    return f"{text}*{weight}" if weight != 100 else text
 
 
 def backends(expected, group, path):
     """expected: "any", or items SERVER[:PORT][*WEIGHT]; without weight it is 100, without port any."""
     if expected == "any":
         return []
-    found = {"with": [], "without": []}
-    for backend in group["BackendServers"]:
-        found["with"].append(backend_text(backend, True))
-        found["without"].append(backend_text(backend, False))
     items = expand(text_of(item) for item in expected or [])
     with_port = any(BACKEND.match(item)["port"] for item in items)
-    actual = sorted(found["with" if with_port else "without"])
+    actual = sorted(backend_text(backend, with_port) for backend in group["servers"])
     wanted = sorted(item.removesuffix("*100") for item in items)
     return [] if wanted == actual else [f"{path}: expected backends {wanted}, found {actual}"]
 
@@ -91,21 +85,22 @@ def wanted_listeners(expected):
     return found
 
 
-def listeners(expected, lb, group_of, domains_of):
-    """Exactly these listeners, with these attributes; "group" and "domains" stand for more than an attribute."""
+def listeners(expected, lb, group_of, domains_of, running):
+    """Exactly these listeners, with these attributes; "group" and "domains" stand for more than an attribute. running: what
+    is implied."""
     wanted = wanted_listeners(expected)
-    found = {f"{l['ListenerPort']}/{l['ListenerProtocol']}": l for l in lb["Listeners"]}
+    found = {one["key"]: one for one in lb["Listeners"]}
     if sorted(wanted) != sorted(found):
         return [f"listeners: expected {sorted(wanted)}, found {sorted(found)}"]
-    names = {group["VServerGroupId"]: group["VServerGroupName"] for group in lb["VServerGroups"]}
+    names = {group["id"]: group["name"] for group in lb["Groups"]}
     lines = []
     for key, attributes in wanted.items():
         listener = found[key]
         path = f"listeners.{key}"
-        rest = {"Status": "running", **attributes}
+        rest = {**running, **attributes}
         if "group" in rest:
             wanted_name = group_of(rest.pop("group"))
-            actual_name = names.get(listener.get("VServerGroupId"))
+            actual_name = names.get(listener["group"])
             if actual_name != wanted_name:
                 lines.append(f"{path}: expected group {wanted_name!r}, found {actual_name!r}")
         if "domains" in rest:
@@ -119,14 +114,17 @@ def equal(expected, actual, path):
 
 
 def groups(expected, lb, group_of):
-    """Exactly these groups, but with the key "*" others may be there."""
-    found = {group["VServerGroupName"]: group for group in lb["VServerGroups"]}
+    """Exactly these groups, but with the key "*" others may be there. Values are backends, or attributes and "backends"."""
+    found = {group["name"]: group for group in lb["Groups"]}
     wanted = {group_of(key): value for key, value in expected.items() if key != "*"}
+    actual = sorted(group["name"] for group in lb["Groups"])
     lines = []
-    if sorted(wanted) != sorted(found) and not ("*" in expected and set(wanted) <= set(found)):
-        return [f"groups: expected {sorted(wanted)}, found {sorted(found)}"]
-    for name, servers in wanted.items():
-        lines += backends(servers, found[name], f"group {name}")
+    if sorted(wanted) != actual and not ("*" in expected and set(wanted) <= set(found)):
+        return [f"groups: expected {sorted(wanted)}, found {actual}"]
+    for name, what in wanted.items():
+        what = what if isinstance(what, dict) else {"backends": what}
+        lines += backends(what.get("backends", "any"), found[name], f"group {name}")
+        lines += match({k: v for k, v in what.items() if k != "backends"}, found[name], f"group {name}")
     return lines
 
 

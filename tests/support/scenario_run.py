@@ -1,5 +1,6 @@
 """Runs one case of a scenario file: world, steps, expectations."""
 
+import collections
 import os
 import re
 import time
@@ -7,6 +8,7 @@ import time
 from . import objects, proc
 from . import scenario_look as look
 from .scenario import ScenarioError, ScenarioFailure
+from .products import PRODUCTS, Clb, default_name
 from .world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
 
 CALM_S = 0.15 + 0.05 * proc.SLOW
@@ -24,8 +26,15 @@ def node_port(port):
 
 
 class Runner:
+    calm_s, patience_s = CALM_S, PATIENCE_S
+    poll_s = 0.01
+    at_once = 1  # so many cases are played at the same time
+    counts_start = False  # "given.expect" speaks of all since ccmd started, not of what comes behind its start
+    watched = ("services", "nodes", "endpointslices")
+
     def __init__(self, case, build, folder):
         self.case = case
+        self.product = PRODUCTS.get(case.kind, Clb)(self._call)
         self.build = build
         self.folder = str(folder)
         self.where = "given"
@@ -46,8 +55,10 @@ class Runner:
     def run(self):
         __tracebackhide__ = True
         given = self.case.given
-        limits = [f"--limit={name}={value}" for name, value in (given.get("limits") or {}).items()]
-        with World(self.build, self.folder, cloud_args=limits) as self.world:
+        arguments = [f"--limit={name}={value}" for name, value in (given.get("limits") or {}).items()]
+        if "job_ms" in given:
+            arguments.append(f"--job-ms={given['job_ms']}")
+        with self._world(arguments) as self.world:
             self._count_own_writes()
             self._set_up(given)
             for number, step in enumerate(self.case.steps):
@@ -57,6 +68,9 @@ class Runner:
                 self._expect(step.get("expect") or {}, step.get("within"))
             if self.world.ccmd is not None:
                 self.world.stop_ccmd()
+
+    def _world(self, arguments):
+        return World(self.build, self.folder, cloud_args=arguments)
 
     def _error(self, key, problem):
         raise ScenarioError(f"{self.case.path}: {self.where}.{key}: {problem}")
@@ -85,9 +99,12 @@ class Runner:
         self._act(early)
         for body in given.get("before") or []:
             self._create(self._fill(body))
+        if self.counts_start:
+            self._mark()
         if given.get("ccmd") != "stopped":
             self._start()
-        self._mark()
+        if not self.counts_start:
+            self._mark()
         late = {key: given[key] for key in ("service", "services", "endpoints") if key in given}
         self._act(late)
         expect = given.get("expect")
@@ -102,8 +119,9 @@ class Runner:
         fixtures = given.get("cloud")
         if fixtures:
             self.world.cloud.http.request("POST", "/_sim/instances", self._expanded(fixtures))
-        plugin = f'{{ name = "clb"; workers = 4; {lines(given.get("options"))} }}'
-        self.world.config = self.world.write_config(plugins=plugin, alicloud=lines(given.get("alicloud")))
+        plugins = [f'{{ name = "{self.product.name}"; workers = 4; {lines(given.get("options"))} }}']
+        plugins += [f'{{ name = "{name}"; }}' for name in given.get("plugins") or []]
+        self.world.config = self.world.write_config(plugins=", ".join(plugins), alicloud=lines({**self.product.settings, **(given.get("alicloud") or {})}))
 
     @staticmethod
     def _expanded(fixtures):
@@ -127,7 +145,7 @@ class Runner:
         def watching():
             seen = self.world.kube.actions(since)
             return all(any(a.startswith("WATCH") and kind in a for a in seen)
-                       for kind in ("services", "nodes", "endpointslices"))
+                       for kind in self.watched)
 
         self.world.wait(watching, "the watches of ccmd")
 
@@ -149,16 +167,28 @@ class Runner:
             return self._group_of_lb(lb["LoadBalancerId"], self._group_name("web", int(rest))) or ""
         if head == "port" and rest.isdigit():
             return node_port(int(rest))
+        if head == "guard":
+            self._look()
+            live = self._object("Service", rest or "web") or self.services[rest or "web"]
+            return self.product.guard_id(self.world.cloud.state(), live) or ""
         if head in ("lb", "ip", "uid", "name"):
             return self._of_service(head, rest or "web")
         return self._error(f"$({name})", "no such variable")
 
+    def _load_balancers(self):
+        self._look()
+        owners = {}
+        for service in self.kube_state["services"]:
+            used = service["metadata"].get("annotations", {}).get(look.PREFIX + "id")
+            owners.setdefault(used, set()).add(default_name(service["metadata"]["uid"]))
+        return self.product.load_balancers(self.world.cloud.state(), owners)
+
     def _group_of_lb(self, lb_id, name):
-        for lb in self.world.cloud.load_balancers():
+        for lb in self._load_balancers():
             if lb["LoadBalancerId"] == lb_id:
-                for group in lb["VServerGroups"]:
-                    if group["VServerGroupName"] == name:
-                        return group["VServerGroupId"]
+                for group in lb["Groups"]:
+                    if group["name"] == name:
+                        return group["id"]
         return None
 
     def _of_service(self, what, service):
@@ -166,11 +196,11 @@ class Runner:
         live = self._object("Service", service) or self.services.get(service) or {}
         uid = live.get("metadata", {}).get("uid", "")
         if what in ("uid", "name"):
-            return uid if what == "uid" else ("a" + uid.replace("-", ""))[:32]
+            return uid if what == "uid" else default_name(uid)
         lb = self._lb_of(service)
         if lb is None:
             return ""
-        return lb["LoadBalancerId"] if what == "lb" else lb["Address"]
+        return lb["LoadBalancerId"] if what == "lb" else next(iter(self.product.status(lb).values()))
 
     def _fill(self, value):
         """The value with its variables replaced."""
@@ -238,11 +268,11 @@ class Runner:
         self.world.kube.create(body)
 
     def _dry_run(self):
-        """To its end, which must be a success."""
+        """To its end; it must find something to do, and nothing that fails."""
         environment = {"ACCESS_KEY_ID": ACCESS_KEY, "ACCESS_KEY_SECRET": ACCESS_SECRET}
-        code, out, err = proc.run([self.world.binary("ccmd"), "run", "--dry-run", "--config", self.world.config],
+        code, out, err = proc.run([self.world.binary("ccmd"), "plan", "--config", self.world.config],
                                   env=environment, timeout=20)
-        if code != 0:
+        if code != 1 or not re.search(r"^[1-9]\d* to change, \d+ as they should be, 0 failed$", out, re.M):
             raise ScenarioFailure(f"{self._place()}: the dry run ended with {code}\n{out}{err[-2000:]}")
 
     def _ccmd(self, what):
@@ -272,7 +302,8 @@ class Runner:
         if handle is not None:
             self.variables.update({f"{handle}.{key}": value for key, value in answer["answer"].items()})
 
-    def _call(self, action, params, product="slb"):
+    def _call(self, action, params, product=None):
+        product = product or self.product.product
         params = {key: look.text_of(value) for key, value in params.items()}
         answer = self.world.cloud.edit("call", product=product, action=action, params=params)
         if answer["http"] >= 400:
@@ -283,42 +314,17 @@ class Runner:
 
     def _make_lb(self, handle, lb):
         attributes = {key: value for key, value in lb.items() if key not in look_keys()}
-        tags = lb.get("tags") or {}
-        params = {"LoadBalancerName": handle, "InstanceChargeType": "PayByCLCU", "AddressType": "internet", **attributes}
-        for number, (key, value) in enumerate(tags.items(), 1):
-            params[f"Tag.{number}.Key"], params[f"Tag.{number}.Value"] = key, value
-        made = self._call("CreateLoadBalancer", params)
-        lb_id = self.lbs[handle] = made["LoadBalancerId"]
-        self.variables[handle + ".ip"] = made["Address"]
+        lb_id, address = self.product.make_lb(handle, attributes, lb.get("tags") or {})
+        self.lbs[handle] = lb_id
+        self.variables[handle + ".ip"] = address
         for name, servers in (lb.get("groups") or {}).items():
-            group = self._call("CreateVServerGroup", {"LoadBalancerId": lb_id, "VServerGroupName": name})
-            self._add_servers(group["VServerGroupId"], servers or [])
+            self.product.make_group(lb_id, name, [look.BACKEND.match(text) for text in servers or []])
         for key, options in (lb.get("listeners") or {}).items():
-            self._make_listener(lb_id, key, dict(options or {}))
-
-    def _add_servers(self, group, servers):
-        items = []
-        for text in servers:
-            found = look.BACKEND.match(text)
-            items.append('{"ServerId": "i-%s", "Port": "%s", "Weight": "%s", "Type": "ecs"}' % (
-                found["server"], found["port"] or 80, found["weight"] or 100))
-        if items:
-            self._call("AddVServerGroupBackendServers",
-                       {"VServerGroupId": group, "BackendServers": "[" + ",".join(items) + "]"})
-
-    def _make_listener(self, lb_id, key, options):
-        port, _, protocol = key.partition("/")
-        group = options.pop("group", None)
-        status = options.pop("Status", "running")
-        params = {"LoadBalancerId": lb_id, "ListenerPort": port, "Bandwidth": -1, **options}
-        if protocol in ("http", "https"):
-            params = {"HealthCheck": "off", "StickySession": "off", **params}
-        if group is not None:
-            params["VServerGroupId"] = self._group_of_lb(lb_id, group) or self._error("listeners", f"no group {group}")
-        self._call(f"CreateLoadBalancer{protocol.upper()}Listener", params)
-        if status == "running":
-            self._call("StartLoadBalancerListener",
-                       {"LoadBalancerId": lb_id, "ListenerPort": port, "ListenerProtocol": protocol})
+            options = dict(options or {})
+            group = options.pop("group", None)
+            if group is not None:
+                group = self._group_of_lb(lb_id, group) or self._error("listeners", f"no group {group}")
+            self.product.make_listener(lb_id, key, group, options)
 
     # --- Kubernetes objects ---
 
@@ -328,6 +334,8 @@ class Runner:
             key: options.pop(key) for key in ("ready", "labels", "unschedulable", "taints") if key in options})
         spec = options.pop("spec", {})
         body["spec"].update(spec)
+        if "address" in options:
+            body["status"]["addresses"] = [{"type": "InternalIP", "address": options.pop("address")}]
         if "conditions" in options:
             body["status"]["conditions"] += options.pop("conditions")
         if "annotations" in options:
@@ -388,6 +396,8 @@ class Runner:
         body = dict(body)
         name = body.pop("name", "web")
         metadata = {**body.pop("metadata", {}), "annotations": self._annotations(body.pop("annotations", {}))}
+        if "Service/" + name not in self.created or body.get("type") == "LoadBalancer":
+            self.product.service(body, metadata["annotations"])
         for key in ("labels", "finalizers"):
             if key in body:
                 metadata[key] = body.pop(key)
@@ -490,8 +500,12 @@ class Runner:
         return None
 
     def _events(self):
-        return {(e["involvedObject"]["name"], e["type"], e["reason"], e["message"]): e.get("count", 1)
-                for e in self.kube_state["events"]}
+        """How often each was told; one that says the same after a restart is another object."""
+        found = collections.Counter()
+        for event in self.kube_state["events"]:
+            key = (event["involvedObject"]["name"], event["type"], event["reason"], event["message"])
+            found[key] += event.get("count", 1)
+        return found
 
     def _mark(self):
         self._look()
@@ -503,7 +517,7 @@ class Runner:
     def _expect(self, expect, within=None):
         """Until it holds at a quiet moment; a world that stays quiet and differs has failed."""
         __tracebackhide__ = True
-        patience = PATIENCE_S if within is None else within * proc.SLOW
+        patience = self.patience_s if within is None else within * proc.SLOW
         deadline = time.monotonic() + LIMIT_S + patience
         changed = checked = time.monotonic()
         previous = None
@@ -512,21 +526,26 @@ class Runner:
             if self.world.ccmd is not None and not self.world.ccmd.alive():
                 raise ScenarioFailure(f"{self._place()}: ccmd ended\n{self.world.log()[-3000:]}")
             self._look()
-            current = (self.world.cloud.mark(), self.kube_state["resourceVersion"])
-            running = any(c["http"] == 0 and "cut" not in c for c in self.world.cloud.calls(max(0, current[0] - 50)))
+            current, running = self._pulse()
             now = time.monotonic()
             if current != previous or running:
                 previous, changed = current, now
             quiet = now - changed
-            if quiet >= CALM_S and now - checked >= CALM_S / 2:
+            if quiet >= self.calm_s and now - checked >= self.calm_s / 2:
                 lines = self._differences(expect)
                 checked = now
                 if not lines:
                     return
             if (quiet > patience or now > deadline) and checked == now:
                 break
-            time.sleep(0.01)
+            time.sleep(self.poll_s)
         raise ScenarioFailure(f"{self._place()}:\n  " + "\n  ".join(lines) + "\n" + self._story())
+
+    def _pulse(self):
+        """What changes while something happens, and whether a call is running."""
+        mark = self.world.cloud.mark()
+        running = any(c["http"] == 0 and "cut" not in c for c in self.world.cloud.calls(max(0, mark - 50)))
+        return (mark, self.kube_state["resourceVersion"]), running
 
     def _place(self):
         title = f" [{self.case.title}]" if self.case.title else ""
@@ -554,9 +573,9 @@ class Runner:
         if live is None:
             return None
         wanted = live["metadata"].get("annotations", {}).get(look.PREFIX + "id")
-        name = ("a" + live["metadata"].get("uid", "").replace("-", ""))[:32]
+        name = default_name(live["metadata"].get("uid", ""))
         label = live["metadata"].get("labels", {}).get(look.ID_LABEL)
-        for lb in self.world.cloud.load_balancers():
+        for lb in self._load_balancers():
             if wanted:
                 if lb["LoadBalancerId"] == wanted:
                     return lb
@@ -566,17 +585,10 @@ class Runner:
         return None
 
     def _group_name(self, service, key):
-        """A port of the Service stands for its group, a text for itself."""
-        if not isinstance(key, int):
-            return key
         live = self._object("Service", service) or self.services[service]
         eni = live["metadata"].get("annotations", {}).get("service.beta.kubernetes.io/backend-type")
         eni = (eni or (self.case.given.get("options") or {}).get("default_backend_type")) == "eni"
-        for port in live["spec"]["ports"]:
-            if port["port"] == key:
-                number = port["targetPort"] if eni else port.get("nodePort")
-                return f"k8s/{number}/{service}/default/{CLUSTER_ID}"
-        return f"k8s/{key}/{service}/default/{CLUSTER_ID}"
+        return self.product.group_name(live, key, eni)
 
     def _domains(self, lb):
         def of(listener):
@@ -598,13 +610,17 @@ class Runner:
 
         for key, value in expect.items():
             if key == "listeners":
-                lines += look.listeners(value, lb, group_of, self._domains(lb))
+                lines += look.listeners(value, lb, group_of, self._domains(lb), self.product.running)
             elif key == "groups":
                 lines += look.groups(value, lb, group_of)
             elif key == "backends":
                 ports = (self._object("Service", service) or self.services[service])["spec"]["ports"]
                 wanted = {group_of(port["port"]): value for port in ports}
                 lines += look.groups({**wanted, "*": "any"}, lb, group_of)
+            elif key == "guard":
+                lines += look.equal(value, self.product.guard(self.world.cloud.state(), self.services[service], lb), path + ".guard")
+            elif key in ("joined", "zones"):
+                lines += look.equal(sorted(value) if key == "joined" else value, lb[key], f"{path}.{key}")
             elif key == "tags":
                 lines += look.match({k: v for k, v in value.items() if k != "exactly"}, lb["Tags"], path + ".tags")
                 if "exactly" in value:
@@ -623,19 +639,19 @@ class Runner:
             lines += self._ok(live, lb)
         if expect.get("gone"):
             lines += [] if live is None else [f"gone: Service {name} is there: {live['metadata']}"]
-            lines += self._lb_lines("none", lb, name, "gone: load balancer")
+            lines += self._lb_lines("none", lb, name, "gone: load balancer") + self._left(name)
         if expect.get("released"):
-            lines += self._released(live) + self._lb_lines("none", lb, name, "released: load balancer")
-        own = {key: expect[key] for key in ("listeners", "groups", "backends") if key in expect}
+            lines += self._released(live) + self._lb_lines("none", lb, name, "released: load balancer") + self._left(name)
+        own = {key: expect[key] for key in ("listeners", "groups", "backends", "guard", "joined", "zones") if key in expect}
         if "lb" in expect or own:
             what = expect.get("lb", {})
             lines += self._lb_lines(what if what == "none" else {**(what or {}), **own}, lb, name, "lb")
         for handle, what in (expect.get("others") or {}).items():
-            other = next((one for one in self.world.cloud.load_balancers()
+            other = next((one for one in self._load_balancers()
                           if one["LoadBalancerId"] == self.lbs.get(handle)), None)
             lines += self._lb_lines(what, other, name, handle)
         if "lbs" in expect:
-            lines += look.number(expect["lbs"], len(self.world.cloud.load_balancers()), "load balancers")
+            lines += look.number(expect["lbs"], len(self._load_balancers()), "load balancers")
         return lines + self._service_lines(expect, live, lb) + self._traffic_lines(expect)
 
     def _ok(self, live, lb):
@@ -645,16 +661,20 @@ class Runner:
         lines = [] if self._ingress(live) else ["ok: no address in the status"]
         lines += look.match(lb["LoadBalancerId"], labels.get(look.ID_LABEL), "ok: label of the id")
         lines += look.match("~^[0-9a-f]{56}$", labels.get(look.HASH_LABEL), "ok: label of the hash")
-        lines += [] if look.FINALIZER in live["metadata"].get("finalizers", []) else ["ok: no finalizer"]
+        lines += [] if self.product.finalizer in live["metadata"].get("finalizers", []) else ["ok: no finalizer"]
         if not any(e[:3] == (live["metadata"]["name"], "Normal", "EnsuredLoadBalancer") for e in self._events()):
             lines.append("ok: no event EnsuredLoadBalancer")
         return lines
+
+    def _left(self, name):
+        found = self.product.left(self.world.cloud.state(), self.services[name])
+        return [f"left in the cloud: {found}"] if found else []
 
     def _released(self, live):
         if live is None:
             return ["released: the Service is gone"]
         left = [label for label in (look.ID_LABEL, look.HASH_LABEL) if label in live["metadata"].get("labels", {})]
-        left += [look.FINALIZER] if look.FINALIZER in live["metadata"].get("finalizers", []) else []
+        left += [self.product.finalizer] if self.product.finalizer in live["metadata"].get("finalizers", []) else []
         left += ["status"] if self._ingress(live) else []
         return [f"released: still there: {left}"] if left else []
 
@@ -666,12 +686,12 @@ class Runner:
         lines = []
         if "status" in expect:
             found = [{k: v for k, v in item.items() if k in ("ip", "hostname")} for item in self._ingress(live)]
-            wanted = {"none": [], "lb": [{"ip": lb["Address"]}] if lb else ["a load balancer"]}.get(
+            wanted = {"none": [], "lb": [self.product.status(lb)] if lb else ["a load balancer"]}.get(
                 expect["status"] if isinstance(expect["status"], str) else "", expect["status"])
             wanted = [{"ip": wanted}] if isinstance(wanted, str) else [wanted] if isinstance(wanted, dict) else wanted
             lines += look.equal(wanted, found, "status")
         meta = (live or {}).get("metadata", {})
-        if "finalizer" in expect and expect["finalizer"] != (look.FINALIZER in meta.get("finalizers", [])):
+        if "finalizer" in expect and expect["finalizer"] != (self.product.finalizer in meta.get("finalizers", [])):
             lines.append(f"finalizer: expected {expect['finalizer']}, found {meta.get('finalizers')}")
         if expect.get("labels") == "none":
             found = {k for k in meta.get("labels", {}) if k in (look.ID_LABEL, look.HASH_LABEL)}
@@ -718,4 +738,4 @@ class Runner:
 
 
 def look_keys():
-    return {"listeners", "groups", "tags"}
+    return {"listeners", "groups", "tags", "zones"}

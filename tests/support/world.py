@@ -8,6 +8,7 @@
 
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.parse
@@ -96,6 +97,16 @@ class Simulator:
 class Cloud(Simulator):
     def load_balancers(self):
         return self.state()["loadBalancers"]
+
+    def network_load_balancers(self):
+        """Each with "Groups": the server groups that its listeners use or that carry the same owner's tag."""
+        state = self.state()
+        tag = "kubernetes.do.not.delete"
+        for lb in state["nlbLoadBalancers"]:
+            used = {listener["ServerGroupId"] for listener in lb["Listeners"]}
+            lb["Groups"] = [group for group in state["nlbServerGroups"] if group["ServerGroupId"] in used or (
+                tag in lb["Tags"] and group["Tags"].get(tag) == lb["Tags"][tag])]
+        return state["nlbLoadBalancers"]
 
     def edit(self, op, **what):
         return self.http.request("POST", "/_sim/edit", {"op": op, **what})
@@ -199,14 +210,43 @@ class World:
 
     def __exit__(self, kind, *_):
         problems = []
+        try:
+            self.last_events = json.dumps(self.kube.http.request("GET", "/api/v1/events"))
+        except (OSError, AttributeError):
+            self.last_events = ""  # the API server is gone, or lets nobody in: the files tell
+        self._note_calls()
         for process in ([self.ccmd] if self.ccmd else []) + self.processes[::-1]:
             try:
                 process.stop()
             except AssertionError as error:
                 problems.append(error)
         self.ccmd = None
+        if kind is None:
+            problems += self.leaks()
         if problems and kind is None:
             raise problems[0]
+
+    def _note_calls(self):
+        """Which actions each plugin really called, for the test of the RAM policies."""
+        folder = os.environ.get("CCM_CALLS_DIR")
+        logs = self.log() if folder else ""
+        seen = sorted(set(re.findall(r" (clb|nlb|route)\b[^:]*: (slb|nlb|vpc|ecs|cas|sts) ([A-Z][A-Za-z0-9]+): ", logs)))
+        if seen:
+            os.makedirs(folder, exist_ok=True)
+            with open(os.path.join(folder, f"{os.getpid()}-{id(self)}.json"), "w", encoding="utf-8") as file:
+                json.dump({"test": os.environ.get("PYTEST_CURRENT_TEST", ""), "calls": seen}, file)
+
+    def leaks(self):
+        """Secrets of this world in what the processes wrote or said: there are none, in no test."""
+        secrets = [ACCESS_SECRET, "secret-of-", "token-of-"]  # a key's, and those of roles that cloudsim gives
+        texts = {}
+        for name in sorted(os.listdir(self.folder)):
+            if name.endswith((".err", ".out")):
+                with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as file:
+                    texts[name] = file.read()
+        texts["events"] = self.last_events
+        return [AssertionError(f"{name}: {secret}... in what was written")
+                for name, text in texts.items() for secret in secrets if secret in text]
 
     def _start(self, name, args, env=None):
         process = proc.Process([self.binary(name), *args], os.path.join(self.folder, name), env=env)
@@ -225,17 +265,19 @@ class World:
         self.kubesim.wait_listening()
 
     def write_config(self, plugins='{ name = "clb"; workers = 4; }', extra="", alicloud="", log_level="debug",
-                     plugin_dir=None, name="ccmd.conf"):
+                     plugin_dir=None, name="ccmd.conf", election="enabled = false;"):
         path = os.path.join(self.folder, name)
         url = self.cloud.base
         with open(path, "w", encoding="utf-8") as file:
             file.write(
                 f"""plugin_dir = "{plugin_dir or os.path.abspath(os.path.join(self.build, 'plugins'))}";
 kubernetes: {{ kubeconfig = "{os.path.abspath(self.kubeconfig)}"; }};
+leader_election: {{ {election} }};
 log: {{ level = "{log_level}"; }};
+{'' if 'admin:' in extra else 'admin: { listen = "127.0.0.1:0"; };'}
 alicloud: {{
     cluster_id = "{CLUSTER_ID}";
-    endpoints: {{ slb = "{url}"; vpc = "{url}"; ecs = "{url}"; sts = "{url}"; metadata = "{url}"; }};
+    endpoints: {{ slb = "{url}"; nlb = "{url}"; vpc = "{url}"; ecs = "{url}"; sts = "{url}"; metadata = "{url}"; }};
     {alicloud}
 }};
 plugins = ( {plugins} );
@@ -309,6 +351,36 @@ plugins = ( {plugins} );
                 calm_since = None
             time.sleep(0.02)
         raise AssertionError("the world does not settle")
+
+    def admin_base(self, process=None, scheme="http"):
+        """Where the admin server of ccmd listens, as its log says."""
+        process = process or self.ccmd
+
+        def found():
+            assert process.alive(), f"ccmd ended:\n{process.err()[-4000:]}"
+            return re.search(r"admin.*listening on (\S+:\d+)", process.err())
+
+        return f"{scheme}://" + wait(found, "the admin server").group(1)
+
+    def admin(self, path, process=None, token=None, context=None):
+        """(status, text) of a GET of the admin server."""
+        request = urllib.request.Request(self.admin_base(process, "https" if context else "http") + path)
+        if token is not None:
+            request.add_header("Authorization", f"Bearer {token}")
+        opener = _opener if context is None else urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+        try:
+            with opener.open(request, timeout=30) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def metrics(self, process=None):
+        """Values of /metrics by the text before them: {'leader_election_master_status{name="ccm"}': 1.0, ...}."""
+        status, text = self.admin("/metrics", process)
+        assert status == 200, text
+        return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line[0] != "#"}
 
     def kubectl(self, *args, stdin=None):
         return proc.kubectl(self.kubeconfig, *args, stdin=stdin)

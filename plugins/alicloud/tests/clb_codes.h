@@ -20,12 +20,14 @@ enum clb_code_what {
     WHAT_REQUEST,
 };
 
-static const struct {
+struct documented_code {
     enum clb_code_what what;
     unsigned http;
     const char *code;
     const char *message; /* NULL = whatever it is */
-} clb_codes[] = {
+};
+
+static const struct documented_code clb_codes[] = {
     /* clang-format off */
     { WHAT_THROTTLE, 400, "Rejected.Throttling", NULL },
     { WHAT_THROTTLE, 400, "Throttling", NULL },
@@ -52,6 +54,7 @@ static const struct {
     { WHAT_BUSY, 400, "OperationFailed.ServiceGroupProcessing", NULL },
     { WHAT_BUSY, 400, "OperationFailed.TokenIsProcessing", NULL },
     { WHAT_BUSY, 400, "ProcessingSameRequest", NULL },
+    { WHAT_BUSY, 400, "AclEntryProcessing", "The entries of the acl are being processed." },
     { WHAT_BUSY, 400, "ResourceInConfiguring.Acl", NULL },
     { WHAT_BUSY, 400, "ServiceIsConfiguring", NULL },
     { WHAT_BUSY, 409, "ServiceIsStopping", NULL },
@@ -128,6 +131,7 @@ static const struct {
     { WHAT_QUOTA, 400, "TagCreateCountLimit", NULL },
     { WHAT_QUOTA, 400, "VSwitchAvailableIpNotExist", NULL },
     { WHAT_QUOTA, 400, "VipTooManyListeners", NULL },
+    { WHAT_NOT_FOUND, 400, "AclEntryEmpty", "The specified acl entry is empty." },
     { WHAT_NOT_FOUND, 400, "AclNotExist", NULL },
     { WHAT_NOT_FOUND, 400, "CertificateNotExist", NULL },
     { WHAT_NOT_FOUND, 404, "Forbidden.RegionNotFound", NULL },

@@ -1,4 +1,4 @@
-/* Whole calls on a fake host: what is sent, what is repeated, what is reported. */
+/* Whole calls on a fake host: what is repeated, what is reported. */
 #include "alicloud/ali.h"
 #include "alicloud/eni.h"
 
@@ -9,6 +9,7 @@
 
 #include "check.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -50,122 +51,6 @@ static struct result call(struct setup *setup, enum ccm_ali_repeat repeat)
     };
 
     return call_with(setup, &request, 60000);
-}
-
-static void test_request_v3(void **state)
-{
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
-    struct setup setup;
-
-    (void)state;
-    setup_begin(&setup, NULL);
-    fake_host_answer(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-    ccm_ali_param_add(&params, "Name", "a b+*~/&=%\xC3\xA9");
-    ccm_ali_param_add(&params, "Empty", "");
-
-    const struct ccm_ali_call request = { .product = CCM_ALI_SLB,
-                                          .action = "CreateLoadBalancer",
-                                          .params = &params,
-                                          .repeat = CCM_ALI_ONCE };
-    const struct result result = call_with(&setup, &request, 5000);
-
-    assert_int_equal(result.r, 0);
-    assert_string_equal(result.id, "lb-1");
-
-    const struct fake_request *sent = fake_host_request(setup.fake, 0);
-
-    assert_string_equal(sent->method, "POST");
-    assert_string_equal(sent->url, "https://slb-vpc.cn-hangzhou.aliyuncs.com/");
-    assert_string_equal(sent->body,
-                        "Empty=&Name=a%20b%2B%2A~%2F%26%3D%25%C3%A9&RegionId=cn-hangzhou");
-    assert_string_equal(fake_request_param(sent, "Name"), "a b+*~/&=%\xC3\xA9");
-    assert_string_equal(fake_request_header(sent, "user-agent"),
-                        "ccmd/" CCM_VERSION " ClusterId/c1");
-    assert_string_equal(fake_request_header(sent, "x-acs-version"), "2014-05-15");
-    assert_string_equal(fake_request_header(sent, "x-acs-date"), "2026-01-02T03:04:05Z");
-    assert_string_equal(fake_request_header(sent, "x-acs-security-token"), TEST_TOKEN);
-    assert_string_equal(fake_request_header(sent, "x-acs-accesskey-id"), TEST_KEY_ID);
-    assert_int_equal(sent->timeout_ms, 5000);
-    assert_true(sent->max_body_bytes > 0);
-    assert_string_equal(sent->ca_file, "");
-    assert_non_null(strstr(fake_host_log_text(setup.fake),
-                           "debug : slb CreateLoadBalancer: ok, RequestId req-ok, 0 ms"));
-    setup_end(&setup);
-}
-
-/* The authorization of a sent request is the one that its own lines give. */
-static void test_sent_signature_fits(void **state)
-{
-    struct setup setup;
-    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
-    struct ccm_sign_header headers[12];
-    size_t count = 0;
-
-    (void)state;
-    setup_begin(&setup, NULL);
-    fake_host_answer(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-    assert_int_equal(call(&setup, CCM_ALI_ONCE).r, 0);
-
-    const struct fake_request *sent = fake_host_request(setup.fake, 0);
-
-    headers[count++] = (struct ccm_sign_header){ "host", "slb-vpc.cn-hangzhou.aliyuncs.com" };
-    for (size_t i = 0; i < sent->header_count; i++) {
-        const char *name = sent->headers[i].name;
-
-        if (ccm_text_starts(name, "x-acs-") || strcmp(name, "content-type") == 0) {
-            headers[count++] = (struct ccm_sign_header){ name, sent->headers[i].value };
-        }
-    }
-    assert_int_equal(ccm_secret_set(&secret, TEST_SECRET), 0);
-
-    const struct ccm_sign_v3 in = {
-        .query = "",
-        .body = sent->body,
-        .body_len = strlen(sent->body),
-        .headers = headers,
-        .header_count = count,
-        .key_id = TEST_KEY_ID,
-        .secret = &secret,
-    };
-
-    assert_int_equal(ccm_sign_v3(&in, &want, NULL), 0);
-    assert_string_equal(fake_request_header(sent, "authorization"), ccm_buf_str(&want));
-    setup_end(&setup);
-}
-
-static void test_request_v1(void **state)
-{
-    static const char *const options[] = { "signature", "v1", "endpoints.slb",
-                                           "http://127.0.0.1:18080", NULL };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
-    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
-    struct setup setup;
-
-    (void)state;
-    setup_begin(&setup, options);
-    fake_host_answer(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-    assert_int_equal(call(&setup, CCM_ALI_ONCE).r, 0);
-
-    const struct fake_request *sent = fake_host_request(setup.fake, 0);
-
-    assert_string_equal(sent->url, "http://127.0.0.1:18080/");
-    assert_string_equal(fake_request_param(sent, "Action"), "CreateLoadBalancer");
-    assert_string_equal(fake_request_param(sent, "Version"), "2014-05-15");
-    assert_string_equal(fake_request_param(sent, "SecurityToken"), TEST_TOKEN);
-    assert_string_equal(fake_request_param(sent, "RegionId"), "cn-hangzhou");
-    assert_string_equal(fake_request_param(sent, "SignatureType"), "");
-    assert_null(fake_request_header(sent, "authorization"));
-    for (size_t i = 0; i < sent->param_count; i++) {
-        if (strcmp(sent->params[i].name, "Signature") != 0) {
-            ccm_ali_param_add(&params, sent->params[i].name, sent->params[i].value);
-        }
-    }
-    assert_int_equal(ccm_secret_set(&secret, TEST_SECRET), 0);
-    assert_int_equal(ccm_sign_v1(&params, &secret, &want, NULL), 0);
-    assert_string_equal(fake_request_param(sent, "Signature"), ccm_buf_str(&want));
-    setup_end(&setup);
 }
 
 /* --- what is repeated --- */
@@ -332,6 +217,29 @@ static void test_cancelled(void **state)
     assert_false(result.uncertain);
     assert_int_equal(fake_host_request_count(setup.fake), 0);
     fake_host_cancel(setup.fake, false);
+    setup_end(&setup);
+}
+
+/* In a dry run the cloud is asked, never told. */
+static void test_dry_run(void **state)
+{
+    static const enum ccm_ali_repeat writes[] = { CCM_ALI_IDEMPOTENT, CCM_ALI_ONCE };
+    struct setup setup;
+
+    (void)state;
+    setup_begin(&setup, NULL);
+    fake_host_dry_run(setup.fake, true);
+    for (size_t i = 0; i < 2; i++) {
+        const struct result result = call(&setup, writes[i]);
+
+        assert_int_equal(result.r, -ECANCELED);
+        assert_int_equal(result.err.kind, CCM_ERROR_CANCELLED);
+        assert_non_null(strstr(result.err.message, "CreateLoadBalancer: not sent"));
+        assert_false(result.uncertain);
+    }
+    assert_int_equal(fake_host_request_count(setup.fake), 0);
+    fake_host_answer(setup.fake, "CreateLoadBalancer", 200, "{\"RequestId\":\"r1\"}");
+    assert_int_equal(call(&setup, CCM_ALI_READ).r, 0);
     setup_end(&setup);
 }
 
@@ -919,13 +827,11 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_request_v3),
-        cmocka_unit_test(test_sent_signature_fits),
-        cmocka_unit_test(test_request_v1),
         cmocka_unit_test(test_repeats_once_then_fine),
         cmocka_unit_test(test_repeats_end),
         cmocka_unit_test(test_deadline_is_kept),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_same_request_runs),
         cmocka_unit_test(test_reports),
         cmocka_unit_test(test_long_message_keeps_the_request_id),

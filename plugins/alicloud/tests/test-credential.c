@@ -17,6 +17,7 @@ struct fixture {
     struct fake_host *fake;
     struct ccm_ali_ctx ctx;
     struct ccm_metadata *metadata;
+    struct ccm_credential_setup setup;
     struct ccm_credentials *credentials;
     char folder[64];
     char path[96];
@@ -30,7 +31,17 @@ static void begin(struct fixture *f, enum ccm_credential_source source)
     (void)snprintf(f->path, sizeof(f->path), "%s/key.json", f->folder); /* sized for it */
     f->ctx = (struct ccm_ali_ctx){ .host = fake_host_table(f->fake), .deadline_ms = INT64_MAX };
     f->metadata = ccm_metadata_new(BASE);
-    f->credentials = ccm_credentials_new(source, f->path, f->metadata);
+    f->setup = (struct ccm_credential_setup){
+        .source = "",
+        .file = f->path,
+        .addon_file = f->path,
+        .role_arn = "",
+        .session = "session",
+        .oidc_provider = "acs:ram::1:oidc-provider/p",
+        .oidc_token_file = f->path,
+        .metadata = f->metadata,
+    };
+    f->credentials = ccm_credentials_new(source, &f->setup);
     assert_non_null(f->credentials);
 }
 
@@ -38,6 +49,7 @@ static void end(struct fixture *f)
 {
     assert_null(strstr(fake_host_log_text(f->fake), "secret-"));
     assert_null(strstr(fake_host_log_text(f->fake), "token-"));
+    ccm_credentials_settle(f->credentials);
     ccm_credentials_free(f->credentials);
     ccm_metadata_free(f->metadata);
     fake_host_free(f->fake);
@@ -57,12 +69,17 @@ static void write_file(const struct fixture *f, const char *text, mode_t mode)
     assert_int_equal(rename(other, f->path), 0); /* a new inode, as careful writers do */
 }
 
-/* Key id of the present credential, or "" and err. */
+/* Key id of the credential once everything that is due was fetched, or "" and err. */
 static const char *key(struct fixture *f, struct ccm_error *err)
 {
     static char text[64];
     CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *credential = NULL;
+    CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *present = NULL;
 
+    ccm_error_clear(err);
+    if (ccm_credentials_get(f->credentials, &f->ctx, &present, err) == 0) {
+        ccm_credentials_settle(f->credentials);
+    }
     ccm_error_clear(err);
     if (ccm_credentials_get(f->credentials, &f->ctx, &credential, err) < 0) {
         assert_null(strstr(err->message, "secret-"));
@@ -80,23 +97,41 @@ static void test_choose(void **state)
     static const struct {
         const char *source;
         const char *file;
+        const char *addon_file;
+        const char *role;
         const char *key;
         const char *secret;
         int result;
         enum ccm_credential_source chosen;
     } rows[] = {
-        { "auto", "", NULL, NULL, 0, CCM_CREDENTIAL_RAM_ROLE },
-        { "auto", "", "a", NULL, 0, CCM_CREDENTIAL_RAM_ROLE },
-        { "auto", "", "a", "b", 0, CCM_CREDENTIAL_ENV },
-        { "auto", "/f", "a", "b", 0, CCM_CREDENTIAL_FILE },
-        { "env", "/f", "a", "b", 0, CCM_CREDENTIAL_ENV },
-        { "env", "/f", "a", "", -EINVAL, CCM_CREDENTIAL_ENV },
-        { "file", "", "a", "b", -EINVAL, CCM_CREDENTIAL_FILE },
-        { "ram-role", "/f", "a", "b", 0, CCM_CREDENTIAL_RAM_ROLE },
+        { "auto", "", "/none", "", NULL, NULL, 0, CCM_CREDENTIAL_RAM_ROLE },
+        { "auto", "", "/none", "", "a", NULL, 0, CCM_CREDENTIAL_RAM_ROLE },
+        { "auto", "", "/none", "", "a", "b", 0, CCM_CREDENTIAL_ENV },
+        { "auto", "", "/none", "acs:ram::1:role/r", "a", "b", 0, CCM_CREDENTIAL_ENV },
+        { "auto", "", "/none", "acs:ram::1:role/r", NULL, NULL, 0, CCM_CREDENTIAL_OIDC },
+        { "auto", "", "/dev/null", "", "a", "b", 0, CCM_CREDENTIAL_ADDON },
+        { "auto", "/f", "/dev/null", "", "a", "b", 0, CCM_CREDENTIAL_FILE },
+        { "env", "/f", "/none", "", "a", "b", 0, CCM_CREDENTIAL_ENV },
+        { "env", "/f", "/none", "", "a", "", -EINVAL, CCM_CREDENTIAL_ENV },
+        { "file", "", "/none", "", "a", "b", -EINVAL, CCM_CREDENTIAL_FILE },
+        { "addon", "", "/none", "", "a", "b", 0, CCM_CREDENTIAL_ADDON },
+        { "oidc", "", "/none", "acs:ram::1:role/r", "a", "b", 0, CCM_CREDENTIAL_OIDC },
+        { "oidc", "", "/none", "", "a", "b", -EINVAL, CCM_CREDENTIAL_OIDC },
+        { "ram-role", "/f", "/none", "", "a", "b", 0, CCM_CREDENTIAL_RAM_ROLE },
+        { "vault", "", "/none", "", "a", "b", -EINVAL, CCM_CREDENTIAL_ENV },
     };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const struct ccm_credential_setup setup = {
+            .source = rows[i].source,
+            .file = rows[i].file,
+            .addon_file = rows[i].addon_file,
+            .role_arn = rows[i].role,
+            .session = "s",
+            .oidc_provider = "acs:ram::1:oidc-provider/p",
+            .oidc_token_file = "/token",
+        };
         enum ccm_credential_source chosen = CCM_CREDENTIAL_ENV;
         struct ccm_error err = CCM_ERROR_INIT;
 
@@ -106,8 +141,7 @@ static void test_choose(void **state)
         assert_int_equal(rows[i].secret == NULL ? unsetenv("ACCESS_KEY_SECRET")
                                                 : setenv("ACCESS_KEY_SECRET", rows[i].secret, 1),
                          0);
-        assert_int_equal(ccm_credential_choose(rows[i].source, rows[i].file, &chosen, &err),
-                         rows[i].result);
+        assert_int_equal(ccm_credential_choose(&setup, &chosen, &err), rows[i].result);
         if (rows[i].result == 0) {
             assert_int_equal(chosen, rows[i].chosen);
         } else {

@@ -157,6 +157,7 @@ static void test_found_missing_foreign(void **state)
 
 static void test_life_of_entries(void **state)
 {
+    static const int64_t lives[] = { 4000, 8000, 16000, 30000, 30000 }; /* after 1000 and 2000 */
     static const char *const addresses[] = { "10.0.0.5", "10.0.99.1" };
     struct cloud cloud = { 0 };
     struct setup setup;
@@ -167,7 +168,7 @@ static void test_life_of_entries(void **state)
     begin(&setup, &cloud);
     assert_int_equal(resolve(&setup, addresses, 2, got, &err), 0);
     assert_int_equal(reads(&setup), 1);
-    fake_host_advance(setup.fake, 29999);
+    fake_host_advance(setup.fake, 999);
     assert_int_equal(resolve(&setup, addresses, 2, got, &err), 0);
     assert_int_equal(reads(&setup), 1);
     /* What was missing is asked for again, alone. */
@@ -180,20 +181,33 @@ static void test_life_of_entries(void **state)
     assert_null(fake_request_param(last, "PrivateIpAddress.2"));
     assert_int_equal(fake_host_action_count(setup.fake, "DescribeVpcAttribute"), 1);
 
-    fake_host_advance(setup.fake, 569999);
+    fake_host_advance(setup.fake, 598999);
     assert_int_equal(resolve(&setup, addresses, 1, got, &err), 0);
     assert_int_equal(reads(&setup), 2);
     fake_host_advance(setup.fake, 1);
     assert_int_equal(resolve(&setup, addresses, 1, got, &err), 0);
     assert_int_equal(reads(&setup), 3);
 
+    /* ... seldom, when it stays away. */
+    for (size_t i = 0; i < CCM_ARRAY_LEN(lives); i++) {
+        const size_t before = reads(&setup);
+
+        assert_int_equal(resolve(&setup, addresses + 1, 1, got, &err), 0);
+        assert_int_equal(reads(&setup), before + 1);
+        fake_host_advance(setup.fake, lives[i] - 1);
+        assert_int_equal(resolve(&setup, addresses + 1, 1, got, &err), 0);
+        assert_int_equal(reads(&setup), before + 1);
+        fake_host_advance(setup.fake, 1);
+    }
+    const size_t before = reads(&setup);
+
     ccm_eni_forget(setup.ali, "::ffff:10.0.0.5");
     ccm_eni_forget(setup.ali, "10.0.0.77");
     ccm_eni_forget(setup.ali, "no address");
     assert_int_equal(resolve(&setup, addresses, 1, got, &err), 0);
-    assert_int_equal(reads(&setup), 4);
+    assert_int_equal(reads(&setup), before + 1);
     assert_int_equal(resolve(&setup, NULL, 0, NULL, &err), 0);
-    assert_int_equal(reads(&setup), 4);
+    assert_int_equal(reads(&setup), before + 1);
     ccm_buf_fini(&cloud.body);
     setup_end(&setup);
 }

@@ -13,7 +13,7 @@ static struct {
         char *id;
         char *name;
         char *cluster;
-        struct clb_texts entries;
+        struct ccm_texts entries;
     } acls[ACLS];
 } mini;
 
@@ -32,7 +32,7 @@ static void acl_fini(size_t i)
     free(mini.acls[i].id);
     free(mini.acls[i].name);
     free(mini.acls[i].cluster);
-    clb_texts_fini(&mini.acls[i].entries);
+    ccm_texts_fini(&mini.acls[i].entries);
     memset(&mini.acls[i], 0, sizeof(mini.acls[i]));
 }
 
@@ -63,9 +63,9 @@ static void create(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     const size_t i = find(NULL);
 
     mini_must(i == ACLS ? -1 : 0);
-    mini_must(clb_text_set(&mini.acls[i].id, id));
-    mini_must(clb_text_set(&mini.acls[i].name, mini_param(call, "AclName")));
-    mini_must(clb_text_set(&mini.acls[i].cluster, mini_param(call, "Tag.2.Value")));
+    mini_must(ccm_text_set(&mini.acls[i].id, id));
+    mini_must(ccm_text_set(&mini.acls[i].name, mini_param(call, "AclName")));
+    mini_must(ccm_text_set(&mini.acls[i].cluster, mini_param(call, "Tag.2.Value")));
     ccm_jsonw_str(w, "AclId", id);
 }
 
@@ -132,9 +132,9 @@ static void change(const struct ccm_ali_call *call, bool remove)
         const char *entry = ccm_json_text(one, "entry");
 
         if (remove) {
-            clb_texts_remove(&mini.acls[i].entries, entry);
+            ccm_texts_remove(&mini.acls[i].entries, entry);
         } else {
-            mini_must(clb_texts_put(&mini.acls[i].entries, entry));
+            mini_must(ccm_texts_put(&mini.acls[i].entries, entry));
         }
     }
 }
@@ -145,10 +145,10 @@ static bool is_bound(const char *id)
         const struct mini_lb *lb = mini_lb_at(i);
 
         for (size_t l = 0; lb != NULL && lb->used && l < lb->state.listener_count; l++) {
-            const struct clb_attrs *attrs = &lb->state.listeners[l].attrs;
+            const struct ccm_attrs *attrs = &lb->state.listeners[l].attrs;
 
-            if (ccm_text_equal(clb_attrs_get(attrs, clb_field_find("AclId")), id) &&
-                ccm_text_equal(clb_attrs_get(attrs, clb_field_find("AclStatus")), "on")) {
+            if (ccm_text_equal(ccm_attrs_get(attrs, clb_field_find("AclId")), id) &&
+                ccm_text_equal(ccm_attrs_get(attrs, clb_field_find("AclStatus")), "on")) {
                 return true;
             }
         }

@@ -140,7 +140,7 @@ const char *mini_dump(void)
         for (size_t l = 0; l < state->listener_count; l++) {
             const struct clb_listener *one = &state->listeners[l];
             const struct clb_group *group = clb_state_group_by_id(state, one->group_id);
-            const char *scheduler = clb_attrs_get(&one->attrs, clb_field_find("Scheduler"));
+            const char *scheduler = ccm_attrs_get(&one->attrs, clb_field_find("Scheduler"));
 
             ccm_buf_addf(&mini.dump, "%s %u %s %s %s\n", clb_protocol_name(one->protocol),
                          one->port, one->running ? "running" : "stopped",
@@ -183,7 +183,7 @@ void mini_add_listener(uint16_t port, const char *description)
     one->port = port;
     one->protocol = CLB_TCP;
     one->running = true;
-    mini_must(clb_text_set(&one->description, description));
+    mini_must(ccm_text_set(&one->description, description));
 }
 
 void mini_add_backend(const char *group_part, const char *server_id)
@@ -218,12 +218,12 @@ void mini_set_weight(const char *server_id, int weight)
 
 void mini_untag(void)
 {
-    clb_tags_remove(&only_lb()->state.lb.tags, CLB_TAG_OWNER);
+    ccm_tags_remove(&only_lb()->state.lb.tags, CLB_TAG_OWNER);
 }
 
 void mini_set_cluster(const char *cluster_id)
 {
-    mini_must(clb_tags_put(&only_lb()->state.lb.tags, CLB_TAG_CLUSTER, cluster_id));
+    mini_must(ccm_tags_put(&only_lb()->state.lb.tags, CLB_TAG_CLUSTER, cluster_id));
 }
 
 struct mini_lb *mini_lb_at(size_t i)
@@ -337,7 +337,7 @@ static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw
     ccm_jsonw_open(w, "Listeners", '[');
     for (size_t i = 0; lb != NULL && i < lb->state.listener_count; i++) {
         const struct clb_listener *one = &lb->state.listeners[i];
-        const char *scheduler = clb_attrs_get(&one->attrs, clb_field_find("Scheduler"));
+        const char *scheduler = ccm_attrs_get(&one->attrs, clb_field_find("Scheduler"));
 
         ccm_jsonw_open(w, NULL, '{');
         ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
@@ -348,7 +348,7 @@ static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw
         ccm_jsonw_str(w, "VServerGroupId", one->group_id);
         ccm_jsonw_str(w, "Scheduler", scheduler);
         for (size_t f = 0; f < CCM_ARRAY_LEN(acl_fields); f++) {
-            const char *value = clb_attrs_get(&one->attrs, clb_field_find(acl_fields[f]));
+            const char *value = ccm_attrs_get(&one->attrs, clb_field_find(acl_fields[f]));
 
             ccm_jsonw_str(w, acl_fields[f], value == NULL ? "" : value);
         }
@@ -407,6 +407,13 @@ static void put_all(struct clb_group *group, const struct ccm_backends *set)
     }
 }
 
+static void check_room(const struct mini_lb *lb, const struct ccm_backends *set)
+{
+    if (set->len > 0 && mini.per_lb != 0 && count_backends(lb) + set->len > mini.per_lb) {
+        mini_refuse("InstanceBackendServerNumberOverLimit", 400);
+    }
+}
+
 static void create_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 {
     CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
@@ -414,13 +421,16 @@ static void create_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
 
     parse_backends(call, &set);
+    if (lb != NULL) {
+        check_room(lb, &set);
+    }
     if (lb == NULL || refusal.code != NULL) {
         return;
     }
     struct clb_group *group = clb_state_new_group(&lb->state);
 
-    mini_must(clb_text_set(&group->id, id));
-    mini_must(clb_text_set(&group->name, mini_param(call, "VServerGroupName")));
+    mini_must(ccm_text_set(&group->id, id));
+    mini_must(ccm_text_set(&group->name, mini_param(call, "VServerGroupName")));
     put_all(group, &set);
     ccm_jsonw_str(w, "VServerGroupId", id);
 }
@@ -450,8 +460,8 @@ static void add_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 
     (void)w; /* the answer is empty */
     parse_backends(call, &set);
-    if (group != NULL && mini.per_lb != 0 && count_backends(lb) + set.len > mini.per_lb) {
-        mini_refuse("InstanceBackendServerNumberOverLimit", 400);
+    if (group != NULL) {
+        check_room(lb, &set);
     }
     if (refusal.code == NULL) {
         put_all(group, &set);
@@ -473,15 +483,15 @@ static void remove_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w
 
 static void save_listener(const struct ccm_ali_call *call, struct clb_listener *one)
 {
-    mini_must(clb_text_set(&one->description, mini_param(call, "Description")));
-    mini_must(clb_text_set(&one->group_id, mini_param(call, "VServerGroupId")));
+    mini_must(ccm_text_set(&one->description, mini_param(call, "Description")));
+    mini_must(ccm_text_set(&one->group_id, mini_param(call, "VServerGroupId")));
     if (mini_param(call, "Scheduler")[0] != '\0') {
-        mini_must(clb_attrs_set(&one->attrs, clb_field_find("Scheduler"),
+        mini_must(ccm_attrs_set(&one->attrs, clb_field_find("Scheduler"),
                                 mini_param(call, "Scheduler"), false));
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(acl_fields); i++) {
         if (mini_param(call, acl_fields[i])[0] != '\0') {
-            mini_must(clb_attrs_set(&one->attrs, clb_field_find(acl_fields[i]),
+            mini_must(ccm_attrs_set(&one->attrs, clb_field_find(acl_fields[i]),
                                     mini_param(call, acl_fields[i]), false));
         }
     }
@@ -682,6 +692,14 @@ void ccm_eni_forget(struct ccm_ali *ali, const char *address)
 {
     (void)ali;     /* as above */
     (void)address; /* nothing is cached here */
+}
+
+int ccm_ali_acquire(const struct ccm_host *host, struct ccm_ali **ret, struct ccm_error *err)
+{
+    (void)host;
+    (void)err;
+    *ret = NULL;
+    return 0;
 }
 
 const char *ccm_ali_cluster_id(const struct ccm_ali *ali)

@@ -15,7 +15,7 @@
 static struct {
     struct {
         char action[64];
-        struct clb_tags params;
+        struct ccm_tags params;
     } notes[NOTES];
     char eips[128];
     char full[64];
@@ -26,7 +26,7 @@ static struct {
 void mini_lb_end(void)
 {
     for (size_t i = 0; i < NOTES; i++) {
-        clb_tags_fini(&mini.notes[i].params);
+        ccm_tags_fini(&mini.notes[i].params);
     }
     memset(&mini, 0, sizeof(mini));
 }
@@ -54,9 +54,9 @@ void mini_lb_note(const struct ccm_ali_call *call)
             continue;
         }
         ccm_text_copy(mini.notes[i].action, sizeof(mini.notes[i].action), call->action);
-        clb_tags_fini(&mini.notes[i].params);
+        ccm_tags_fini(&mini.notes[i].params);
         for (size_t p = 0; p < call->params->len; p++) {
-            mini_must(clb_tags_put(&mini.notes[i].params, call->params->items[p].name,
+            mini_must(ccm_tags_put(&mini.notes[i].params, call->params->items[p].name,
                                    call->params->items[p].value));
         }
         return;
@@ -67,7 +67,7 @@ const char *mini_last(const char *action, const char *name)
 {
     for (size_t i = 0; i < NOTES; i++) {
         if (strcmp(mini.notes[i].action, action) == 0) {
-            const char *value = clb_tags_get(&mini.notes[i].params, name);
+            const char *value = ccm_tags_get(&mini.notes[i].params, name);
 
             return value == NULL ? "" : value;
         }
@@ -112,7 +112,7 @@ void mini_add_lb(void)
     struct mini_lb *lb = mini_lb_at(0);
 
     lb->used = true;
-    mini_must(clb_text_set(&lb->state.lb.id, MINI_HAND));
+    mini_must(ccm_text_set(&lb->state.lb.id, MINI_HAND));
     mini_set_attr("LoadBalancerName", "by-hand");
     mini_set_attr("Address", "47.9.9.9");
     mini_set_attr("AddressType", "internet");
@@ -126,16 +126,16 @@ void mini_add_group(const char *id, const char *name)
 {
     struct clb_group *group = clb_state_new_group(&only()->state);
 
-    mini_must(clb_text_set(&group->id, id));
-    mini_must(clb_text_set(&group->name, name));
+    mini_must(ccm_text_set(&group->id, id));
+    mini_must(ccm_text_set(&group->name, name));
 }
 
 void mini_tag(const char *key, const char *value)
 {
     if (value == NULL) {
-        clb_tags_remove(&only()->state.lb.tags, key);
+        ccm_tags_remove(&only()->state.lb.tags, key);
     } else {
-        mini_must(clb_tags_put(&only()->state.lb.tags, key, value));
+        mini_must(ccm_tags_put(&only()->state.lb.tags, key, value));
     }
 }
 
@@ -185,10 +185,10 @@ static void write_lb(struct ccm_jsonw *w, const struct mini_lb *lb, bool in_list
 static bool is_asked(const struct ccm_ali_call *call, const struct mini_lb *lb)
 {
     const char *tags = mini_param(call, "Tags");
-    const char *owner = clb_tags_get(&lb->state.lb.tags, CLB_TAG_OWNER);
+    const char *owner = ccm_tags_get(&lb->state.lb.tags, CLB_TAG_OWNER);
 
     if (mini_param(call, "Tag.1.Key")[0] != '\0') {
-        const char *value = clb_tags_get(&lb->state.lb.tags, mini_param(call, "Tag.1.Key"));
+        const char *value = ccm_tags_get(&lb->state.lb.tags, mini_param(call, "Tag.1.Key"));
 
         return lb->used && ccm_text_equal(value, mini_param(call, "Tag.1.Value"));
     }
@@ -269,7 +269,7 @@ static void put_tags(const struct ccm_ali_call *call, struct mini_lb *lb)
         (void)snprintf(value, sizeof(value), "Tag.%zu.Value", n); /* fits */
         if (mini_param(call, key)[0] != '\0') {
             mini_must(
-                clb_tags_put(&lb->state.lb.tags, mini_param(call, key), mini_param(call, value)));
+                ccm_tags_put(&lb->state.lb.tags, mini_param(call, key), mini_param(call, value)));
         }
     }
 }
@@ -288,8 +288,8 @@ static struct mini_lb *new_lb(const struct ccm_ali_call *call)
         lb = one->used ? lb : one;
     }
     lb->used = true;
-    mini_must(clb_text_set(&lb->state.lb.id, id));
-    mini_must(clb_text_set(&lb->token, mini_param(call, "ClientToken")));
+    mini_must(ccm_text_set(&lb->state.lb.id, id));
+    mini_must(ccm_text_set(&lb->token, mini_param(call, "ClientToken")));
     for (size_t i = 0; i < call->params->len; i++) {
         set_attr(lb, call->params->items[i].name, call->params->items[i].value);
     }
@@ -351,7 +351,7 @@ static void untag_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
         char key[32];
 
         (void)snprintf(key, sizeof(key), "TagKey.%zu", n); /* fits */
-        clb_tags_remove(&lb->state.lb.tags, mini_param(call, key));
+        ccm_tags_remove(&lb->state.lb.tags, mini_param(call, key));
     }
 }
 

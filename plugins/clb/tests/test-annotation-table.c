@@ -377,7 +377,7 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
     }
 }
 
-static const struct clb_attr *attr_of(const struct clb_state *state, enum clb_protocol protocol,
+static const struct ccm_attr *attr_of(const struct clb_state *state, enum clb_protocol protocol,
                                       const char *field)
 {
     for (size_t i = 0; i < state->listener_count; i++) {
@@ -400,7 +400,7 @@ static void expect_sent(const struct row *row, const struct ccm_service *service
 
     listeners_of(service, &state);
     for (enum clb_protocol p = CLB_TCP; p < CLB_OTHER; p++) {
-        const struct clb_attr *attr = attr_of(&state, p, row->field);
+        const struct ccm_attr *attr = attr_of(&state, p, row->field);
         const bool applies = (row->protocols >> p & 1U) != 0;
         const char *got = attr == NULL ? "" : attr->value;
 
@@ -556,7 +556,7 @@ static void expect_update(const struct row *row, const struct ccm_service *befor
     listeners_of(before, &have);
     listeners_of(after, &want);
     for (enum clb_protocol p = CLB_TCP; p < CLB_OTHER; p++) {
-        const struct clb_attr *attr = attr_of(&want, p, row->field);
+        const struct ccm_attr *attr = attr_of(&want, p, row->field);
         const bool applies = (row->protocols >> p & 1U) != 0;
         const bool differs =
             attr != NULL && clb_attr_differs(&want.listeners[p], attr, &have.listeners[p]);
@@ -625,15 +625,15 @@ static void test_comparison(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         CCM_CLEANUP(clb_listener_fini) struct clb_listener want = { .protocol = cases[i].protocol };
         CCM_CLEANUP(clb_listener_fini) struct clb_listener have = { .protocol = cases[i].protocol };
-        const struct clb_field *field = clb_field_find(cases[i].field);
+        const struct ccm_field *field = clb_field_find(cases[i].field);
 
-        assert_int_equal(clb_attrs_set(&want.attrs, field, cases[i].want, true), 0);
+        assert_int_equal(ccm_attrs_set(&want.attrs, field, cases[i].want, true), 0);
         if (cases[i].gate != NULL) {
-            assert_int_equal(clb_attrs_set(&want.attrs, clb_field_find(cases[i].gate), "off", true),
+            assert_int_equal(ccm_attrs_set(&want.attrs, clb_field_find(cases[i].gate), "off", true),
                              0);
         }
         if (cases[i].have != NULL) {
-            assert_int_equal(clb_attrs_set(&have.attrs, field, cases[i].have, false), 0);
+            assert_int_equal(ccm_attrs_set(&have.attrs, field, cases[i].have, false), 0);
         }
         if (clb_attr_differs(&want, &want.attrs.items[0], &have) != cases[i].differs) {
             fail_msg("%s: %s %s", cases[i].field, cases[i].want, cases[i].have);
@@ -724,18 +724,21 @@ static void test_extras(void **state)
         const char *annotation; /* persistence-timeout */
         const char *expect;     /* "field=value" of the tcp listener, NULL = not sent */
         const char *field;
+        int64_t seconds;
     } cases[] = {
-        { 0, true, NULL, NULL, "PersistenceTimeout" },
-        { CLB_EXTRA_AFFINITY, true, NULL, "3600", "PersistenceTimeout" },
-        { CLB_EXTRA_AFFINITY, true, "0", "0", "PersistenceTimeout" },
-        { 0, true, NULL, NULL, "HealthCheckURI" },
-        { CLB_EXTRA_HEALTH, true, NULL, "/healthz", "HealthCheckURI" },
-        { CLB_EXTRA_HEALTH, true, NULL, "32000", "HealthCheckConnectPort" },
-        { CLB_EXTRA_HEALTH, true, NULL, "http", "HealthCheckType" },
-        { CLB_EXTRA_HEALTH, false, NULL, NULL, "HealthCheckURI" },
-        { 0, true, NULL, NULL, "AclStatus" },
-        { CLB_EXTRA_RANGES, true, NULL, "on", "AclStatus" },
-        { CLB_EXTRA_RANGES, true, NULL, "white", "AclType" },
+        { 0, true, NULL, NULL, "PersistenceTimeout", 600 },
+        { CLB_EXTRA_AFFINITY, true, NULL, "600", "PersistenceTimeout", 600 },
+        { CLB_EXTRA_AFFINITY, true, NULL, "3600", "PersistenceTimeout", 10800 },
+        { CLB_EXTRA_AFFINITY, true, NULL, "3600", "PersistenceTimeout", 0 },
+        { CLB_EXTRA_AFFINITY, true, "0", "0", "PersistenceTimeout", 0 },
+        { 0, true, NULL, NULL, "HealthCheckURI", 0 },
+        { CLB_EXTRA_HEALTH, true, NULL, "/healthz", "HealthCheckURI", 0 },
+        { CLB_EXTRA_HEALTH, true, NULL, "32000", "HealthCheckConnectPort", 0 },
+        { CLB_EXTRA_HEALTH, true, NULL, "http", "HealthCheckType", 0 },
+        { CLB_EXTRA_HEALTH, false, NULL, NULL, "HealthCheckURI", 0 },
+        { 0, true, NULL, NULL, "AclStatus", 0 },
+        { CLB_EXTRA_RANGES, true, NULL, "on", "AclStatus", 0 },
+        { CLB_EXTRA_RANGES, true, NULL, "white", "AclType", 0 },
     };
     static const struct row none = { .name = NULL };
 
@@ -755,13 +758,14 @@ static void test_extras(void **state)
         };
 
         service->session_affinity = "ClientIP";
+        service->session_affinity_timeout_s = cases[i].seconds;
         service->external_traffic_policy = "Local";
         service->health_check_node_port = 32000;
         obj_range(service, "10.0.0.0/8");
         obj_annotate(&service->meta, P "persistence-timeout", cases[i].annotation);
         assert_int_equal(clb_model_listener(&made, &want, &err), 0);
 
-        const struct clb_attr *attr = attr_of(&made, CLB_TCP, cases[i].field);
+        const struct ccm_attr *attr = attr_of(&made, CLB_TCP, cases[i].field);
 
         if (!ccm_text_equal(attr == NULL ? NULL : attr->value, cases[i].expect)) {
             fail_msg("case %zu: %s", i, attr == NULL ? "nothing" : attr->value);

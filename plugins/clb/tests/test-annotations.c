@@ -46,7 +46,7 @@ static void test_protocols_of_rows(void **state)
     (void)state;
     for (size_t i = 0; i < clb_annotations.count; i++) {
         const struct ccm_anno *row = &clb_annotations.rows[i];
-        const struct clb_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
+        const struct ccm_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
 
         if (row->group != CCM_ANNO_LISTENER) {
             assert_null(row->protocols);

@@ -31,7 +31,7 @@ static void test_interval(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.audit_ms = 100000;
+    world.clb.lbc.audit.interval_ms = 100000;
     world_steady(&world);
     const struct fake_enqueue *next = last_enqueue(&world);
 
@@ -72,7 +72,7 @@ static void test_repair(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.audit_ms = 1000;
+    world.clb.lbc.audit.interval_ms = 1000;
     world_steady(&world);
     mini_delete_listener(443);
     mini_set_weight("i-1", 7);
@@ -97,22 +97,22 @@ static void test_put_off(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.audit_ms = 1000;
+    world.clb.lbc.audit.interval_ms = 1000;
     world_steady(&world);
     fake_host_advance(world.fake, 1300);
-    atomic_store(&world.clb.audits, 2);
+    atomic_store(&world.clb.lbc.audit.running, 2);
     run(&world);
     assert_string_equal(mini_log(), "");
-    assert_int_equal(atomic_load(&world.clb.audits), 2);
+    assert_int_equal(atomic_load(&world.clb.lbc.audit.running), 2);
     assert_int_equal(last_enqueue(&world)->delay_ms, 1000);
-    atomic_store(&world.clb.audits, 0);
+    atomic_store(&world.clb.lbc.audit.running, 0);
     world_add_node(&world, "n3", "cn-hangzhou.i-3");
     run(&world);
     assert_string_equal(mini_log(), "AddVServerGroupBackendServers AddVServerGroupBackendServers");
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);
-    assert_int_equal(atomic_load(&world.clb.audits), 0);
+    assert_int_equal(atomic_load(&world.clb.lbc.audit.running), 0);
     world_end(&world);
 }
 
@@ -126,12 +126,12 @@ static void test_failed_look(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.audit_ms = 1000;
+    world.clb.lbc.audit.interval_ms = 1000;
     world_steady(&world);
     fake_host_advance(world.fake, 1300);
     mini_fail(&fault);
     assert_true(world_run(&world) < 0);
-    assert_int_equal(atomic_load(&world.clb.audits), 0);
+    assert_int_equal(atomic_load(&world.clb.lbc.audit.running), 0);
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);
@@ -160,10 +160,37 @@ static void test_priority(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct ccm_request req = { .struct_size = sizeof(req), .lane = cases[i].lane };
         const struct ccm_service service = { .meta = { .key = "default/web" } };
-        const struct clb_pass pass = { .req = &req, .service = &service, .audit = cases[i].audit };
+        const struct ccm_pass pass = { .req = &req, .service = &service, .audit = cases[i].audit };
 
         assert_int_equal(clb_pass_call(&pass, cases[i].asked).priority, cases[i].given);
     }
+}
+
+/* --- a refusal that stands --- */
+
+/* The mirror may be old: once, and then from time to time, but not in every second pass. */
+static void test_standing_refusal(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world_steady(&world);
+    obj_annotate(&world.service->meta, CCM_ANNO_PREFIX "address-type", "intranet");
+    world_put(&world);
+    for (int round = 0; round < 2; round++) {
+        assert_true(world_run(&world) < 0);
+        assert_string_equal(mini_log(), "");
+        assert_true(world_run(&world) < 0);
+        assert_string_equal(mini_log(), LOOK);
+        mini_reset_log();
+        for (int i = 0; i < 4; i++) {
+            assert_true(world_run(&world) < 0);
+        }
+        assert_string_equal(mini_log(), "");
+        fake_host_advance(world.fake, 300000);
+    }
+    world_end(&world);
 }
 
 /* --- the inventory --- */
@@ -188,15 +215,9 @@ static void begin_again(struct world *world, bool finished)
     world_steady(world);
     add_service(world, finished);
     world_restart(world);
-    world->clb.inventory = clb_inventory_new();
-    assert_non_null(world->clb.inventory);
+    world->clb.lbc.inventory = ccm_inventory_new(&clb_inventory_ops);
+    assert_non_null(world->clb.lbc.inventory);
     mini_reset_log();
-}
-
-static void end(struct world *world)
-{
-    clb_inventory_free(world->clb.inventory);
-    world_end(world);
 }
 
 static void test_inventory(void **state)
@@ -213,7 +234,7 @@ static void test_inventory(void **state)
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), "");
-    end(&world);
+    world_end(&world);
 }
 
 /* For one Service alone its own look costs the same, and nobody else has to wait. */
@@ -226,7 +247,7 @@ static void test_not_worth_it(void **state)
     run(&world);
     assert_string_equal(mini_log(), LOOK);
     assert_string_equal(mini_last("DescribeLoadBalancers", "PageSize"), "");
-    end(&world);
+    world_end(&world);
 }
 
 /* Any call of the inventory fails: the Service looks for itself, and nothing is written. */
@@ -248,7 +269,7 @@ static void test_failed_inventory(void **state)
         assert_int_equal(mini_calls(), 6);
         assert_null(strstr(mini_log(), "Create"));
         assert_non_null(strstr(fake_host_log_text(world.fake), "inventory"));
-        end(&world);
+        world_end(&world);
     }
 }
 
@@ -266,7 +287,7 @@ static void test_unknown_is_looked_up(void **state)
     assert_ptr_equal(strstr(mini_log(), "DescribeLoadBalancers DescribeLoadBalancers "
                                         "DescribeLoadBalancers "),
                      mini_log());
-    end(&world);
+    world_end(&world);
 }
 
 /* What nobody took in time is old. */
@@ -279,14 +300,14 @@ static void test_old(void **state)
 
     (void)state;
     begin_again(&world, true);
-    assert_false(clb_inventory_prepare(&world.clb, &req, world.service));
+    assert_false(ccm_inventory_prepare(&world.clb.lbc, &req, world.service));
     fake_host_advance(world.fake, 120000);
-    assert_false(clb_inventory_take(&world.clb, world.service, &found));
+    assert_false(ccm_inventory_take(&world.clb.lbc, world.service, &found));
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);
     assert_string_equal(mini_last("DescribeLoadBalancers", "PageSize"), "");
-    end(&world);
+    world_end(&world);
 }
 
 int main(void)
@@ -298,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_put_off),
         cmocka_unit_test(test_failed_look),
         cmocka_unit_test(test_priority),
+        cmocka_unit_test(test_standing_refusal),
         cmocka_unit_test(test_inventory),
         cmocka_unit_test(test_not_worth_it),
         cmocka_unit_test(test_failed_inventory),

@@ -193,7 +193,7 @@ static void test_ranges(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(clb_texts_fini) struct clb_texts texts = { 0 };
+        CCM_CLEANUP(ccm_texts_fini) struct ccm_texts texts = { 0 };
         struct ccm_service *service = web("");
         struct ccm_error err = CCM_ERROR_INIT;
 

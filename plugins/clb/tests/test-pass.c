@@ -192,6 +192,8 @@ static void test_invalid_eni(void **state)
     world_end(&world);
 }
 
+#define DELETIONS "ccm_slb_operation_result{type=\"CLBType\",verb=\"Deletion\",status=\"Success\"}"
+
 static void test_delete(void **state)
 {
     struct world world;
@@ -210,10 +212,14 @@ static void test_delete(void **state)
 
     assert_non_null(strstr(last->body, "$deleteFromPrimitiveList/finalizers"));
     assert_string_equal(world_event(&world), "CleanLoadBalancer: Clean load balancer");
-    /* The caches may still show the old object. */
+    /* The caches may still show the old object: nothing is done, told or counted twice. */
+    const size_t patches = fake_host_patch_count(world.fake);
+
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(mini_calls(), 2);
     assert_null(world_event(&world));
+    assert_int_equal(fake_host_patch_count(world.fake), patches);
+    assert_non_null(strstr(fake_host_metrics(world.fake), DELETIONS " 1\n"));
     fake_host_remove(world.fake, CCM_KIND_SERVICE, "default/web");
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(mini_calls(), 2);
@@ -731,6 +737,32 @@ static void test_quota(void **state)
     world_end(&world);
 }
 
+/* Another group takes the place of one that fills the quota. */
+static void test_quota_of_new_group(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.service->port_count = 1;
+    world_steady(&world);
+    mini_limits(0, 2);
+    ((struct ccm_service_port *)(uintptr_t)world.service->ports[0])->node_port = 30081;
+    world_put(&world);
+    assert_int_equal(world_run(&world), 0);
+    assert_string_equal(mini_log(), "CreateVServerGroup CreateVServerGroup "
+                                    "SetLoadBalancerTCPListenerAttribute DeleteVServerGroup " ADD);
+    assert_non_null(strstr(mini_dump(), "30081/web/default/c1 i-1:30081=100 i-2:30081=100\n"));
+    assert_null(strstr(mini_dump(), "30080"));
+    /* No room even then: told, and the next pass adds what fits. */
+    world_settle(&world);
+    mini_limits(0, 1);
+    world_add_node(&world, "n3", "cn-hangzhou.i-3");
+    assert_true(world_run(&world) < 0);
+    assert_non_null(strstr(world.err.message, "port 80/tcp: add backends"));
+    world_end(&world);
+}
+
 static void test_failed_add_never_empties(void **state)
 {
     const struct mini_fault fault = {
@@ -947,6 +979,7 @@ int main(void)
         cmocka_unit_test(test_port_fails_alone),
         cmocka_unit_test(test_broken_port_keeps_what_is_there),
         cmocka_unit_test(test_quota),
+        cmocka_unit_test(test_quota_of_new_group),
         cmocka_unit_test(test_failed_add_never_empties),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_all_not_ready),

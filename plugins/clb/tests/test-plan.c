@@ -64,9 +64,9 @@ static void fill_group(struct clb_state *state, const struct side *side, size_t 
     char text[64];
 
     (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1", side->groups[i].port); /* fits */
-    assert_int_equal(clb_text_set(&group->name, text), 0);
+    assert_int_equal(ccm_text_set(&group->name, text), 0);
     (void)snprintf(text, sizeof(text), "g%s", side->groups[i].port); /* fits */
-    assert_int_equal(clb_text_set(&group->id, side->lb == NULL ? NULL : text), 0);
+    assert_int_equal(ccm_text_set(&group->id, side->lb == NULL ? NULL : text), 0);
     group->port = 80;
     group->add_only = side->groups[i].add_only;
     group->hold = side->groups[i].hold;
@@ -84,11 +84,11 @@ static void fill_listener(struct clb_state *state, const struct side *side, size
     one->broken = side->listeners[i].broken;
     (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1",
                    side->listeners[i].group); /* fits */
-    assert_int_equal(clb_text_set(&one->group_name, text), 0);
+    assert_int_equal(ccm_text_set(&one->group_name, text), 0);
     (void)snprintf(text, sizeof(text), "g%s", side->listeners[i].group); /* fits */
-    assert_int_equal(clb_text_set(&one->group_id, text), 0);
+    assert_int_equal(ccm_text_set(&one->group_id, text), 0);
     (void)snprintf(text, sizeof(text), "k8s/%u/web/default/c1", one->port); /* fits */
-    assert_int_equal(clb_text_set(&one->description, side->listeners[i].description == NULL
+    assert_int_equal(ccm_text_set(&one->description, side->listeners[i].description == NULL
                                                          ? text
                                                          : side->listeners[i].description),
                      0);
@@ -96,7 +96,7 @@ static void fill_listener(struct clb_state *state, const struct side *side, size
 
 static void fill(struct clb_state *state, const struct side *side)
 {
-    assert_int_equal(clb_text_set(&state->lb.id, side->lb), 0);
+    assert_int_equal(ccm_text_set(&state->lb.id, side->lb), 0);
     for (size_t i = 0; i < 4 && side->groups[i].port != NULL; i++) {
         fill_group(state, side, i);
     }
@@ -301,7 +301,7 @@ static void test_ensure(void **state)
                                            .batch = cases[i].batch == 0 ? 40 : cases[i].batch };
 
         assert_int_equal(clb_plan_ensure(&plan, &in, &problems), 0);
-        clb_plan_print(&plan, &text);
+        clb_plan_print(&plan, NULL, &text);
         if (strcmp(ccm_buf_str(&text), cases[i].plan) != 0) {
             fail_msg("%s:\n%s", cases[i].name, ccm_buf_str(&text));
         }
@@ -325,7 +325,7 @@ static void test_delete(void **state)
     assert_int_equal(plan.len, 0);
     have.lb.id = (char *)(uintptr_t) "lb";
     assert_int_equal(clb_plan_delete(&plan, &have), 0);
-    clb_plan_print(&plan, &text);
+    clb_plan_print(&plan, NULL, &text);
     assert_string_equal(ccm_buf_str(&text),
                         "switch deletion protection off\ndelete load balancer\n");
     clb_plan_fini(&plan);

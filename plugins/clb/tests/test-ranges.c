@@ -14,7 +14,7 @@
 static void begin(struct world *world)
 {
     world_begin(world);
-    world->clb.extras = CLB_EXTRA_RANGES;
+    world->clb.lbc.extras = CLB_EXTRA_RANGES;
     obj_range(world->service, "10.0.0.0/8");
     world_put(world);
 }
@@ -48,7 +48,7 @@ static void test_life(void **state)
 
     world_settle(&world);
     world_restart(&world);
-    world.clb.extras = CLB_EXTRA_RANGES;
+    world.clb.lbc.extras = CLB_EXTRA_RANGES;
     mini_reset_log();
     assert_int_equal(world_run(&world), 0);
     assert_null(strstr(mini_log(), "Set"));
@@ -78,7 +78,7 @@ static void test_removed(void **state)
         world_put(&world);
         if (restart == 1) {
             world_restart(&world);
-            world.clb.extras = CLB_EXTRA_RANGES;
+            world.clb.lbc.extras = CLB_EXTRA_RANGES;
         }
         assert_int_equal(world_run(&world), 0);
         assert_non_null(strstr(mini_log(), SET " " SET " DeleteAccessControlList"));
@@ -122,13 +122,38 @@ static void test_fails_closed(void **state)
     }
 }
 
+/* Somebody took the entry out before us: nothing is left to do. */
+static void test_entry_is_gone(void **state)
+{
+    const struct mini_fault fault = { .action = "RemoveAccessControlListEntry",
+                                      .executed = true,
+                                      .code = "AclEntryEmpty",
+                                      .kind = CCM_ERROR_NOT_FOUND,
+                                      .http = 400 };
+    struct world world;
+
+    (void)state;
+    begin(&world);
+    obj_range(world.service, "192.168.0.0/16");
+    world_put(&world);
+    assert_int_equal(world_run(&world), 0);
+    world_settle(&world);
+    mini_fail(&fault);
+    world.service->source_range_count = 1;
+    world_put(&world);
+    assert_int_equal(world_run(&world), 0);
+    assert_non_null(strstr(mini_log(), "RemoveAccessControlListEntry"));
+    assert_true(holds("acl " LB_NAME " 10.0.0.0/8\n"));
+    world_end(&world);
+}
+
 static void test_bad_range(void **state)
 {
     struct world world;
 
     (void)state;
     world_begin(&world);
-    world.clb.extras = CLB_EXTRA_RANGES;
+    world.clb.lbc.extras = CLB_EXTRA_RANGES;
     obj_range(world.service, "2001:db8::/32");
     world_put(&world);
     assert_true(world_run(&world) < 0);
@@ -144,7 +169,7 @@ static void test_option_off(void **state)
 
     (void)state;
     begin(&world);
-    world.clb.extras = 0;
+    world.clb.lbc.extras = 0;
     assert_int_equal(world_run(&world), 0);
     assert_non_null(strstr(world_event(&world), "spec.loadBalancerSourceRanges has no effect"));
     assert_false(holds("acl "));
@@ -156,8 +181,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),         cmocka_unit_test(test_removed),
-        cmocka_unit_test(test_fails_closed), cmocka_unit_test(test_bad_range),
-        cmocka_unit_test(test_option_off),
+        cmocka_unit_test(test_fails_closed), cmocka_unit_test(test_entry_is_gone),
+        cmocka_unit_test(test_bad_range),    cmocka_unit_test(test_option_off),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

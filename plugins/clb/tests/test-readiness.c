@@ -147,12 +147,93 @@ static void test_told_failure(void **state)
     world_end(&world);
 }
 
+/* The slice calls it ready. */
+static void begin_ready(struct world *world, bool gated)
+{
+    begin(world, gated);
+    ((struct ccm_endpoint *)(uintptr_t)world->slice->endpoints[1])->flags = CCM_ENDPOINT_READY;
+    world_put(world);
+}
+
+/* How often the pod was told this. */
+static size_t told(const struct world *world, const char *reason)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < fake_host_patch_count(world->fake); i++) {
+        const char *body = fake_host_patch(world->fake, i)->body;
+
+        count += strstr(body, "\"uid\":\"u3\"") != NULL && strstr(body, reason) != NULL;
+    }
+    return count;
+}
+
+/* By definition it knows already. */
+static void test_ready(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin_ready(&world, true);
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(fake_host_fetch_count(world.fake), 0);
+    assert_int_equal(told(&world, "ServerRegistered"), 0);
+    world_end(&world);
+}
+
+/* ... unless the Service says that everything is to be called ready. */
+static void test_published_not_ready(void **state)
+{
+    static const bool cases[] = { true, false };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct world world;
+
+        begin_ready(&world, cases[i]);
+        world.service->publish_not_ready_addresses = 1;
+        world_put(&world);
+        for (int n = 0; n < 3; n++) {
+            assert_int_equal(world_run(&world), 0);
+        }
+        assert_int_equal(fake_host_fetch_count(world.fake), 1);
+        assert_int_equal(told(&world, "ServerRegistered"), cases[i] ? 1 : 0);
+        world_end(&world);
+    }
+}
+
+/* It loses its interface, and has it again. */
+static void test_ready_without_interface(void **state)
+{
+    struct world world;
+
+    (void)state;
+    begin_ready(&world, true);
+    world.service->publish_not_ready_addresses = 1;
+    world_put(&world);
+    mini_eni_missing("10.1.0.3");
+    assert_true(world_run(&world) < 0);
+    assert_true(world_run(&world) < 0);
+    assert_int_equal(fake_host_fetch_count(world.fake), 1);
+    assert_int_equal(told(&world, "ServerInvalidServer"), 1);
+    mini_eni_missing("");
+    assert_int_equal(world_run(&world), 0);
+    assert_int_equal(told(&world, "ServerRegistered"), 1);
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gate),         cmocka_unit_test(test_without_interface),
-        cmocka_unit_test(test_no_gate),      cmocka_unit_test(test_no_pod_yet),
+        cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_without_interface),
+        cmocka_unit_test(test_no_gate),
+        cmocka_unit_test(test_no_pod_yet),
         cmocka_unit_test(test_told_failure),
+        cmocka_unit_test(test_ready),
+        cmocka_unit_test(test_published_not_ready),
+        cmocka_unit_test(test_ready_without_interface),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

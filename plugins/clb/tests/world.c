@@ -1,22 +1,28 @@
 #include "world.h"
 
-#include "clb/reconcile.h"
 #include "service/class.h"
 #include "service/hash.h"
+#include "service/reconcile.h"
 #include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
+static void world_no_inventory(struct world *world)
+{
+    ccm_inventory_free(world->clb.lbc.inventory);
+    world->clb.lbc.inventory = NULL;
+}
+
 static void start(struct world *world)
 {
     const struct ccm_host *host = fake_host_table(world->fake);
 
+    struct ccm_error err = CCM_ERROR_INIT;
+
     memset(&world->clb, 0, sizeof(world->clb));
-    world->clb.host = host;
-    world->clb.store = clb_store_new();
-    assert_non_null(world->clb.store);
-    world->clb.life = (struct ccm_life){ host, CLB_FINALIZER, CLB_COMPONENT };
+    assert_int_equal(ccm_lbc_init(&world->clb.lbc, host, &clb_ops, &clb_names, &err), 0);
+    world_no_inventory(world);
     atomic_init(&world->clb.batch, CLB_BATCH_DEFAULT);
 }
 
@@ -44,7 +50,7 @@ void world_begin(struct world *world)
 void world_end(struct world *world)
 {
     assert_int_equal(fake_host_borrowed(world->fake), 0);
-    clb_store_free(world->clb.store);
+    ccm_lbc_fini(&world->clb.lbc);
     fake_host_free(world->fake);
     mini_end();
     (void)obj_end(NULL); /* always 0 */
@@ -52,7 +58,7 @@ void world_end(struct world *world)
 
 void world_restart(struct world *world)
 {
-    clb_store_free(world->clb.store);
+    ccm_lbc_fini(&world->clb.lbc);
     start(world);
 }
 
@@ -86,7 +92,7 @@ int world_run_key(struct world *world, const char *key)
 
     ccm_error_clear(&world->err);
 
-    const int r = clb_reconcile(&world->clb, &req, &result, &world->err);
+    const int r = ccm_lbc_reconcile(&world->clb.lbc, &req, &result, &world->err);
 
     world->requeue_ms = result.requeue_after_ms;
     return r;

@@ -5,7 +5,6 @@
 #include "check.h"
 
 #include "clb/clb.h"
-#include "clb/mirror.h"
 #include "mini_cloud.h"
 #include "service/tests/objects.h"
 #include "support/fake_host.h"

@@ -9,15 +9,23 @@
 
 static void **memory;
 static size_t memory_len;
+static size_t memory_cap;
 
 static void *keep(void *block)
 {
-    void **grown = realloc(memory, (memory_len + 1) * sizeof(*memory));
+    if (memory_len == memory_cap) {
+        const size_t cap = memory_cap == 0 ? 64 : memory_cap * 2;
+        void **grown = realloc(memory, cap * sizeof(*memory));
 
-    if (grown == NULL || block == NULL) {
+        if (grown == NULL) {
+            abort();
+        }
+        memory = grown;
+        memory_cap = cap;
+    }
+    if (block == NULL) {
         abort();
     }
-    memory = grown;
     memory[memory_len++] = block;
     return block;
 }
@@ -41,6 +49,7 @@ int obj_end(void **state)
     free(memory);
     memory = NULL;
     memory_len = 0;
+    memory_cap = 0;
     return 0;
 }
 

@@ -24,10 +24,25 @@ static const struct ccm_anno rows[] = {
     { .name = "kind", .type = CCM_ANNO_ENUM, .values = "one|two" },
     { .name = "any-case", .type = CCM_ANNO_ENUM, .values = "one|two", .flags = CCM_ANNO_NO_CASE },
     { .name = "switch", .type = CCM_ANNO_SWITCH },
+    { .name = "bool", .type = CCM_ANNO_BOOL },
+    { .name = "flag", .type = CCM_ANNO_SWITCH, .says = CCM_ANNO_SAYS_FLAG, .label = "the flag" },
+    { .name = "spaced", .type = CCM_ANNO_INT, .max = 9, .says = CCM_ANNO_SAYS_SPACED },
+    { .name = "behind",
+      .type = CCM_ANNO_INT,
+      .max = 9,
+      .says = CCM_ANNO_SAYS_BEHIND,
+      .label = "Behind" },
+    { .name = "before",
+      .type = CCM_ANNO_INT,
+      .max = 9,
+      .says = CCM_ANNO_SAYS_BEFORE,
+      .label = "Before" },
     { .name = "later", .type = CCM_ANNO_TEXT, .flags = CCM_ANNO_NOT_BUILT },
     { .name = "example.com/whole-key", .type = CCM_ANNO_TEXT, .flags = CCM_ANNO_FULL_KEY },
 };
-static const struct ccm_anno_table table = { rows, CCM_ARRAY_LEN(rows) };
+static const struct ccm_anno_table table = {
+    .rows = rows, .count = CCM_ARRAY_LEN(rows), .kind = "TEST", .foreign = "elsewhere|far"
+};
 
 static void test_lookup(void **state)
 {
@@ -42,7 +57,7 @@ static void test_lookup(void **state)
     obj_annotate(&service->meta, P "text", "");
     assert_string_equal(ccm_anno_get(&service->meta, "text"), "");
     obj_annotate(&service->meta, "example.com/whole-key", "v");
-    assert_string_equal(ccm_anno_value(&service->meta, &rows[8]), "v");
+    assert_string_equal(ccm_anno_value(&service->meta, &rows[CCM_ARRAY_LEN(rows) - 1]), "v");
 }
 
 struct check_case {
@@ -73,6 +88,18 @@ static void test_check(void **state)
         { "any-case", "TWO", NULL },
         { "switch", "on", NULL },
         { "switch", "true", "annotation " P "switch must be one of [on|off], got [true]" },
+        { "bool", "ON", NULL },
+        { "bool", "False", NULL },
+        { "bool", "yes", "annotation " P "bool must be one of [on|off|true|false], got [yes]" },
+        { "flag", "off", NULL },
+        { "flag", "true",
+          "ParameterInvalid, the flag error: invalid flag \"true\", should be \"on\" or \"off\"" },
+        { "spaced", "10", "spaced must be integer in range [0, 9], got [10]" },
+        { "spaced", "x", "spaced must be integer in range [0, 9], got [x]" },
+        { "behind", "10", "Behind must be integer in range [0,9] , got [10]" },
+        { "behind", "x", "Behind parse error: [x] invalid syntax" },
+        { "before", "10", "parse Before error: [10] value out of range, range is [0,9]" },
+        { "before", "x", "parse Before error: [x] invalid syntax, range is [0,9]" },
         { "later", "", NULL },
         { "later", "x",
           "this version does not support annotation " P "later: remove it, nothing was changed in "
@@ -123,6 +150,38 @@ static void test_unknown(void **state)
                         "annotation " LEGACY "zzzzzz is unknown and has no effect");
 }
 
+/* What only the other kind of load balancer knows is no slip of the pen. */
+static void test_foreign(void **state)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
+    struct ccm_service *service = obj_service();
+
+    (void)state;
+    obj_annotate(&service->meta, LEGACY "far", "x");
+    ccm_anno_unknown(&table, &service->meta, &text);
+    assert_string_equal(ccm_buf_str(&text),
+                        "annotation " LEGACY "far has no effect: TEST load balancers do not have "
+                        "it");
+}
+
+/* Set is not the same as not empty; one spelling for words in any case. */
+static void test_words(void **state)
+{
+    struct ccm_service *service = obj_service();
+    char text[8] = "x";
+
+    (void)state;
+    assert_false(ccm_anno_is_set(&service->meta, "text"));
+    obj_annotate(&service->meta, LEGACY "text", "");
+    assert_true(ccm_anno_is_set(&service->meta, "text"));
+    assert_true(ccm_anno_is_on("True") && ccm_anno_is_on("on"));
+    assert_false(ccm_anno_is_on("off") || ccm_anno_is_on("") || ccm_anno_is_on("yes"));
+    ccm_anno_spell("One|Two", "tWO", text, sizeof(text));
+    assert_string_equal(text, "Two");
+    ccm_anno_spell("One|Two", "Three", text, sizeof(text));
+    assert_string_equal(text, "");
+}
+
 static void test_long_unknown(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
@@ -154,7 +213,8 @@ static void test_lint(void **state)
         { .name = "later", .type = CCM_ANNO_INT, .flags = CCM_ANNO_NOT_BUILT },
         { .name = "example.com/full", .type = CCM_ANNO_SWITCH, .flags = CCM_ANNO_FULL_KEY },
     };
-    static const struct ccm_anno_table lint_table = { lint_rows, CCM_ARRAY_LEN(lint_rows) };
+    static const struct ccm_anno_table lint_table = { .rows = lint_rows,
+                                                      .count = CCM_ARRAY_LEN(lint_rows) };
     static const struct {
         const char *key;
         const char *value;
@@ -198,7 +258,7 @@ static void test_lint(void **state)
 static void test_lint_hidden(void **state)
 {
     static const struct ccm_anno lint_rows[] = { { .name = "known", .type = CCM_ANNO_SWITCH } };
-    static const struct ccm_anno_table lint_table = { lint_rows, 1 };
+    static const struct ccm_anno_table lint_table = { .rows = lint_rows, .count = 1 };
     static const struct ccm_pair present = { CCM_ANNO_PREFIX "known", "" };
     static const struct ccm_pair legacy = { CCM_ANNO_LEGACY_PREFIX "known", "bad" };
     static const struct ccm_pair *const pairs[] = { &present, &legacy };
@@ -221,6 +281,8 @@ int main(void)
         cmocka_unit_test_teardown(test_check, obj_end),
         cmocka_unit_test_teardown(test_unknown, obj_end),
         cmocka_unit_test_teardown(test_long_unknown, obj_end),
+        cmocka_unit_test_teardown(test_foreign, obj_end),
+        cmocka_unit_test_teardown(test_words, obj_end),
         cmocka_unit_test(test_lint),
         cmocka_unit_test(test_lint_hidden),
     };

@@ -19,7 +19,11 @@ struct cluster {
     struct ccm_service *service;
     struct ccm_endpoint_slice *slice;
     struct ccm_node_rules rules;
-    bool ipv6;
+    enum ccm_families families;
+    bool any_port;
+    bool by_address;
+    bool draining;
+    bool nameless;
     struct ccm_weight_rule weight;
     struct ccm_error err;
     char text[1024];
@@ -74,6 +78,7 @@ static void begin(struct cluster *cluster)
     memset(cluster, 0, sizeof(*cluster));
     cluster->rules.labels = "";
     cluster->weight.each = 100;
+    cluster->families = CCM_IPV4;
     cluster->service = obj_service();
     obj_port(cluster->service, "http", "TCP", 80, "8080", 30080);
     cluster->slice = obj_slice("web-1");
@@ -81,7 +86,8 @@ static void begin(struct cluster *cluster)
     cluster->slices[cluster->slice_count++] = &cluster->slice->meta;
 }
 
-/* "server:port=weight ..." in order; "error" when it failed, " hold" at the end. */
+/* "server:port=weight ..." in order, "-" behind those that leave; "error" when it failed, " hold"
+ * at the end. */
 static const char *build(struct cluster *cluster, enum ccm_backend_mode mode)
 {
     CCM_CLEANUP(ccm_candidates_fini) struct ccm_candidates set = { 0 };
@@ -92,7 +98,11 @@ static const char *build(struct cluster *cluster, enum ccm_backend_mode mode)
                                       .slice_count = cluster->slice_count,
                                       .nodes = &table,
                                       .mode = mode,
-                                      .ipv6 = cluster->ipv6,
+                                      .families = cluster->families,
+                                      .any_port = cluster->any_port,
+                                      .by_address = cluster->by_address,
+                                      .draining = cluster->draining,
+                                      .nameless = cluster->nameless,
                                       .weight = cluster->weight };
 
     assert_int_equal(
@@ -102,8 +112,9 @@ static const char *build(struct cluster *cluster, enum ccm_backend_mode mode)
         return "error";
     }
     for (size_t i = 0; i < set.len; i++) {
-        ccm_buf_addf(&text, "%s%s%s:%u=%u", i == 0 ? "" : " ", set.items[i].instance_id,
-                     set.items[i].address, set.items[i].port, set.items[i].weight);
+        ccm_buf_addf(&text, "%s%s%s:%u=%u%s", i == 0 ? "" : " ", set.items[i].instance_id,
+                     set.items[i].address, set.items[i].port, set.items[i].weight,
+                     set.items[i].leaving ? "-" : "");
     }
     ccm_buf_adds(&text, set.hold ? " hold" : "");
     (void)snprintf(cluster->text, sizeof(cluster->text), "%s", ccm_buf_str(&text)); /* fits */
@@ -226,8 +237,93 @@ static void test_families(void **state)
     obj_endpoint(other, "fd00::1", "", READY);
     cluster.slices[cluster.slice_count++] = &other->meta;
     assert_string_equal(build(&cluster, CCM_MODE_ENI), "10.0.0.1:8080=100");
-    cluster.ipv6 = true;
+    cluster.families = CCM_IPV6;
     assert_string_equal(build(&cluster, CCM_MODE_ENI), "fd00::1:8080=100");
+    cluster.families = CCM_DUAL_STACK;
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "10.0.0.1:8080=100 fd00::1:8080=100");
+}
+
+/* A group for all ports takes every slice, whatever ports it lists. */
+static void test_any_port(void **state)
+{
+    struct cluster cluster;
+
+    (void)state;
+    begin(&cluster);
+    obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
+    cluster.service->port_count = 0;
+    obj_port(cluster.service, "other", "TCP", 81, "named", 30080);
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "");
+    cluster.any_port = true;
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "10.0.0.1:0=100");
+}
+
+/* Pods that are being stopped keep their place without weight, and do not count. */
+static void test_draining(void **state)
+{
+    const uint64_t leaving = CCM_ENDPOINT_SERVING | CCM_ENDPOINT_TERMINATING;
+    struct cluster cluster;
+
+    (void)state;
+    begin(&cluster);
+    add_node(&cluster, "a", "r.i-a");
+    add_node(&cluster, "b", "r.i-b");
+    obj_endpoint(cluster.slice, "10.0.0.1", "a", leaving);
+    obj_endpoint(cluster.slice, "10.0.0.2", "a", READY | CCM_ENDPOINT_SERVING);
+    obj_endpoint(cluster.slice, "10.0.0.3", "b", leaving);
+    obj_endpoint(cluster.slice, "10.0.0.4", "b", CCM_ENDPOINT_TERMINATING);
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "10.0.0.2:8080=100");
+    cluster.draining = true;
+    assert_string_equal(build(&cluster, CCM_MODE_ENI),
+                        "10.0.0.2:8080=100 10.0.0.1:8080=0- 10.0.0.3:8080=0-");
+    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), "i-a:30080=1 i-b:30080=0-");
+    cluster.weight.has_total = true;
+    cluster.weight.total = 60;
+    assert_string_equal(build(&cluster, CCM_MODE_ENI),
+                        "10.0.0.2:8080=60 10.0.0.1:8080=0- 10.0.0.3:8080=0-");
+    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), "i-a:30080=60 i-b:30080=0-");
+}
+
+/* Nodes by their IPv4 InternalIP, once each, by number of pods; without address they wait. */
+static void test_by_address(void **state)
+{
+    static const struct ccm_node_address six = { "InternalIP", "fd00::a" };
+    static const struct ccm_node_address name = { "Hostname", "a" };
+    static const struct ccm_node_address four = { "InternalIP", "192.168.0.1" };
+    static const struct ccm_node_address *const addresses[] = { &name, &six, &four };
+    struct cluster cluster;
+    struct ccm_node *node;
+
+    (void)state;
+    begin(&cluster);
+    node = add_node(&cluster, "a", "r.i-a");
+    node->addresses = addresses;
+    node->address_count = 3;
+    node = add_node(&cluster, "b", "r.i-b");
+    node->addresses = addresses;
+    node->address_count = 2;
+    obj_endpoint(cluster.slice, "10.0.0.1", "a", READY);
+    obj_endpoint(cluster.slice, "10.0.0.2", "a", READY);
+    obj_endpoint(cluster.slice, "10.0.0.3", "b", READY);
+    cluster.by_address = true;
+    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), "192.168.0.1:30080=2");
+    assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), "192.168.0.1:30080=100");
+    assert_string_equal(build(&cluster, CCM_MODE_ENI),
+                        "10.0.0.1:8080=100 10.0.0.2:8080=100 10.0.0.3:8080=100");
+}
+
+/* Only Cluster can do without node names, and only where told. */
+static void test_nameless(void **state)
+{
+    struct cluster cluster;
+
+    (void)state;
+    begin(&cluster);
+    add_node(&cluster, "a", "r.i-a");
+    obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
+    cluster.nameless = true;
+    assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), "i-a:30080=100");
+    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), "error");
 }
 
 static void test_errors(void **state)
@@ -318,6 +414,10 @@ int main(void)
         cmocka_unit_test(test_label_syntax),
         cmocka_unit_test_teardown(test_ports, obj_end),
         cmocka_unit_test_teardown(test_families, obj_end),
+        cmocka_unit_test_teardown(test_any_port, obj_end),
+        cmocka_unit_test_teardown(test_draining, obj_end),
+        cmocka_unit_test_teardown(test_by_address, obj_end),
+        cmocka_unit_test_teardown(test_nameless, obj_end),
         cmocka_unit_test_teardown(test_errors, obj_end),
         cmocka_unit_test_teardown(test_hold, obj_end),
         cmocka_unit_test_teardown(test_instance_id, obj_end),

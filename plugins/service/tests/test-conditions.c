@@ -54,7 +54,7 @@ static const struct step steps[] = {
 static int tell(struct fake_host *fake, const struct step *step,
                 const struct ccm_life_condition *want, struct ccm_error *err)
 {
-    const struct ccm_life life = { fake_host_table(fake), "example.com/f", "test" };
+    const struct ccm_life life = { .host = fake_host_table(fake), .component = "test" };
     const struct ccm_request req = { .struct_size = sizeof(req) };
     const struct ccm_condition other = { "other", "True", "a", "b", 0 };
     const struct ccm_condition own = { CCM_LIFE_CONDITION, step->before[0], step->before[1],

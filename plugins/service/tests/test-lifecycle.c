@@ -20,7 +20,11 @@ struct fixture {
 static void begin(struct fixture *fixture)
 {
     fixture->fake = fake_host_new();
-    fixture->life = (struct ccm_life){ fake_host_table(fixture->fake), FINALIZER, "test" };
+    fixture->life = (struct ccm_life){
+        .host = fake_host_table(fixture->fake),
+        .finalizer = FINALIZER,
+        .component = "test",
+    };
     fixture->req = (struct ccm_request){ .struct_size = sizeof(fixture->req) };
     fixture->service = obj_service();
     fixture->err = (struct ccm_error)CCM_ERROR_INIT;
@@ -73,9 +77,9 @@ static void publish(struct fixture *f, const struct ccm_life_state *want, bool e
 
 static void test_publish(void **state)
 {
-    const struct ccm_life_state all = { "h1", "lb-1", "1.2.3.4", NULL, NULL };
-    const struct ccm_life_state part = { NULL, "lb-1", "5.6.7.8", NULL, NULL };
-    const struct ccm_life_state none = { "", "", "", "", "" };
+    const struct ccm_life_state all = { .hash = "h1", .lb_id = "lb-1", .ip = "1.2.3.4" };
+    const struct ccm_life_state part = { .lb_id = "lb-1", .ip = "5.6.7.8" };
+    const struct ccm_life_state none = { "", "", "", "", "", "" };
     struct fixture f;
 
     (void)state;
@@ -104,11 +108,71 @@ static void test_publish(void **state)
     fake_host_free(f.fake);
 }
 
+/* The third label, of a controller that has one. */
+static void test_extra_label(void **state)
+{
+    const struct ccm_life_state set = { .extra = "sg-1" };
+    const struct ccm_life_state none = { .extra = "" };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    publish(&f, &set, false);
+    f.life.extra_label = "example.com/sg";
+    publish(&f, &none, false);
+    publish(&f, &set, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"labels\":{\"example.com/sg\":\"sg-1\"}}}");
+    obj_label(&f.service->meta, "example.com/sg", "sg-1");
+    publish(&f, &set, false);
+    publish(&f, &none, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"example.com/sg\":null}}}");
+    fake_host_free(f.fake);
+}
+
+/* In a dry run the same is said, not written. */
+static void test_plan(void **state)
+{
+    const struct ccm_life_state new = { .hash = "h2", .lb_id = "lb-1", .ip = "1.2.3.4" };
+    const struct ccm_life_state none = { .hash = "", .lb_id = "", .ip = "" };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf plan = { 0 };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    f.life.plan = &plan;
+    assert_int_equal(ccm_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    publish(&f, &new, true);
+    assert_string_equal(ccm_buf_str(&plan), "add finalizer " FINALIZER " to the Service\n"
+                                            "set label " CCM_HASH_LABEL ": none -> h2\n"
+                                            "set label " CCM_LIFE_LB_LABEL ": none -> lb-1\n"
+                                            "set status: none -> 1.2.3.4\n");
+    ccm_buf_fini(&plan);
+    obj_finalizer(&f.service->meta, FINALIZER);
+    obj_label(&f.service->meta, CCM_HASH_LABEL, "h1");
+    obj_label(&f.service->meta, CCM_LIFE_LB_LABEL, "lb-1");
+    obj_ingress(f.service, "1.2.3.4", "");
+    publish(&f, &new, true);
+    publish(&f, &none, true);
+    assert_int_equal(ccm_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_string_equal(ccm_buf_str(&plan), "set label " CCM_HASH_LABEL ": h1 -> h2\n"
+                                            "set label " CCM_HASH_LABEL ": h1 -> none\n"
+                                            "set label " CCM_LIFE_LB_LABEL ": lb-1 -> none\n"
+                                            "set status: 1.2.3.4 -> none\n"
+                                            "remove finalizer " FINALIZER " from the Service\n");
+    assert_int_equal(fake_host_patch_count(f.fake), 0);
+    fake_host_free(f.fake);
+}
+
 /* A name takes the place of all addresses. */
 static void test_ingress(void **state)
 {
-    const struct ccm_life_state two = { NULL, NULL, "1.2.3.4,5.6.7.8", NULL, "" };
-    const struct ccm_life_state named = { NULL, NULL, "1.2.3.4", "Proxy", "web.example.com" };
+    const struct ccm_life_state two = { .ip = "1.2.3.4,5.6.7.8", .hostname = "" };
+    const struct ccm_life_state named = { .ip = "1.2.3.4",
+                                          .ip_mode = "Proxy",
+                                          .hostname = "web.example.com" };
     struct fixture f;
 
     (void)state;
@@ -178,6 +242,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_finalizer, obj_end),
         cmocka_unit_test_teardown(test_publish, obj_end),
+        cmocka_unit_test_teardown(test_extra_label, obj_end),
+        cmocka_unit_test_teardown(test_plan, obj_end),
         cmocka_unit_test_teardown(test_ingress, obj_end),
         cmocka_unit_test_teardown(test_ip_mode, obj_end),
         cmocka_unit_test_teardown(test_event, obj_end),

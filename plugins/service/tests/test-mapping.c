@@ -342,6 +342,45 @@ static void test_node(void **state)
     assert_int_equal(map_node(one, other, NULL), 1);
 }
 
+/* A node that nobody can make out is told once per change, not once per pass. */
+static void test_nameless_nodes(void **state)
+{
+    struct ccm_node *good = obj_node("n", "r.i-1");
+    struct ccm_node *joining = obj_node("n", "");
+    struct ccm_node *empty = obj_node("n", "");
+    struct ccm_node *bad = obj_node("n", "other://x");
+    struct ccm_node *worse = obj_node("n", "other://y");
+    struct ccm_node *master = obj_node("n", "other://x");
+    const struct {
+        const struct ccm_node *before;
+        const struct ccm_node *after;
+        bool told;
+    } cases[] = {
+        { NULL, good, false },   { NULL, bad, true },      { bad, bad, false },
+        { bad, worse, true },    { good, bad, true },      { bad, good, false },
+        { bad, NULL, false },    { NULL, joining, false }, { joining, empty, true },
+        { NULL, master, false },
+    };
+
+    (void)state;
+    joining->ready = CCM_CONDITION_FALSE;
+    obj_label(&master->meta, "node-role.kubernetes.io/control-plane", "");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct fake_host *fake = fake_host_new();
+        const struct ccm_mapping mapping = { .host = fake_host_table(fake),
+                                             .is_ours = ccm_class_is_clb };
+        const struct ccm_change change = { .struct_size = sizeof(change),
+                                           .before = (const struct ccm_object *)cases[i].before,
+                                           .after = (const struct ccm_object *)cases[i].after };
+
+        ccm_mapping_node(&mapping, &change, 0);
+        if ((strstr(fake_host_log_text(fake), "takes no traffic") != NULL) != cases[i].told) {
+            fail_msg("case %zu: %s", i, fake_host_log_text(fake));
+        }
+        fake_host_free(fake);
+    }
+}
+
 static void test_skipped_nodes(void **state)
 {
     static const char *const labels[] = { "node-role.kubernetes.io/master",
@@ -372,6 +411,7 @@ int main(void)
         cmocka_unit_test_teardown(test_service_added, obj_end),
         cmocka_unit_test_teardown(test_slice, obj_end),
         cmocka_unit_test_teardown(test_node, obj_end),
+        cmocka_unit_test_teardown(test_nameless_nodes, obj_end),
         cmocka_unit_test_teardown(test_skipped_nodes, obj_end),
     };
 

@@ -30,7 +30,14 @@ int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host, const stru
 
 static struct ccm_candidate pod(const char *address)
 {
-    return (struct ccm_candidate){ address, "", 8080, 0, 100 };
+    return (
+        struct ccm_candidate){ .address = address, .instance_id = "", .port = 8080, .weight = 100 };
+}
+
+static struct ccm_candidate instance(const char *id, uint32_t weight)
+{
+    return (
+        struct ccm_candidate){ .address = "", .instance_id = id, .port = 30080, .weight = weight };
 }
 
 static void run(const struct ccm_candidates *sets, size_t count, struct ccm_resolved *ret,
@@ -48,11 +55,8 @@ static void run(const struct ccm_candidates *sets, size_t count, struct ccm_reso
 
 static void test_resolve(void **state)
 {
-    struct ccm_candidate first[] = { pod("10.0.0.2"),
-                                     pod("10.0.0.1"),
-                                     pod("172.0.0.1"),
-                                     pod("192.0.0.1"),
-                                     { "", "i-1", 30080, 0, 7 } };
+    struct ccm_candidate first[] = { pod("10.0.0.2"), pod("10.0.0.1"), pod("172.0.0.1"),
+                                     pod("192.0.0.1"), instance("i-1", 7) };
     struct ccm_candidate second[] = { pod("10.0.0.1"), pod("172.0.0.1") };
     const struct ccm_candidates sets[] = { { .items = first, .len = 5 },
                                            { .items = second, .len = 2 } };
@@ -80,7 +84,7 @@ static void test_resolve(void **state)
 
 static void test_instances_ask_nobody(void **state)
 {
-    struct ccm_candidate one = { "", "i-1", 30080, 0, 100 };
+    struct ccm_candidate one = instance("i-1", 100);
     const struct ccm_candidates set = { .items = &one, .len = 1 };
     struct ccm_resolved ret;
 
@@ -144,13 +148,83 @@ static void test_set(void **state)
     assert_int_equal(set.len, 0);
 }
 
+/* Groups of type Ip: nobody is asked, nodes and pods are addresses, those of one address are one.
+ */
+static void test_addresses(void **state)
+{
+    struct ccm_candidate all[] = { pod("10.0.0.9"), pod("10.0.0.8"), pod("10.0.0.9") };
+    const struct ccm_candidates set = { .items = all, .len = 3, .by_address = true };
+    struct ccm_resolved ret;
+
+    (void)state;
+    memset(&ret, 0, sizeof(ret));
+    all[1].leaving = true;
+    run(&set, 1, &ret, 0);
+    assert_int_equal(calls, 0);
+    assert_int_equal(ret.backends.len, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct ccm_backend *one = &ret.backends.items[i];
+
+        assert_int_equal(one->type, CCM_BACKEND_IP);
+        assert_string_equal(one->server_id, i == 0 ? "10.0.0.8" : "10.0.0.9");
+        assert_string_equal(one->server_ip, one->server_id);
+        assert_true(one->leaving == (i == 0));
+    }
+    ccm_resolved_fini(&ret);
+}
+
+/* A pod that goes away loses its interface first: no reason to hold anything back. */
+static void test_leaving_without_interface(void **state)
+{
+    struct ccm_candidate one = pod("172.0.0.1");
+    const struct ccm_candidates set = { .items = &one, .len = 1 };
+    struct ccm_resolved ret;
+
+    (void)state;
+    memset(&ret, 0, sizeof(ret));
+    one.leaving = true;
+    result = 0;
+    run(&set, 1, &ret, 0);
+    assert_int_equal(ret.backends.len, 0);
+    assert_string_equal(ccm_buf_str(&ret.invalid), "");
+    ccm_resolved_fini(&ret);
+}
+
+/* Address and type are identity; IPv6 addresses are one however they are written. */
+static void test_set_of_addresses(void **state)
+{
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+    struct ccm_backend long_form = backend("FD00:0:0:0:0:0:0:1", "", 0, 1);
+    struct ccm_backend short_form = backend("fd00::1", "", 0, 2);
+    const struct ccm_backend eni = backend("eni-1", "fd00:0::1", 0, 3);
+    struct ccm_backend found;
+
+    (void)state;
+    assert_int_equal(sizeof(struct ccm_backend), 3 * sizeof(char *) + 8); /* there are many */
+    long_form.type = CCM_BACKEND_IP;
+    short_form.type = CCM_BACKEND_IP;
+    short_form.leaving = true;
+    assert_int_equal(ccm_backends_put(&set, &long_form), 0);
+    assert_int_equal(ccm_backends_put(&set, &short_form), 0);
+    assert_int_equal(ccm_backends_put(&set, &eni), 0);
+    assert_int_equal(set.len, 2);
+    found = *ccm_backends_find(&set, &short_form);
+    assert_int_equal(found.weight, 2);
+    assert_true(found.leaving);
+    assert_ptr_equal(found.server_id, found.server_ip);
+    assert_string_equal(set.items[0].server_ip, "fd00::1");
+    short_form.description = (char *)(uintptr_t) "text";
+    assert_int_equal(ccm_backends_put(&set, &short_form), 0);
+    assert_string_equal(ccm_backends_find(&set, &short_form)->description, "text");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resolve),
-        cmocka_unit_test(test_instances_ask_nobody),
-        cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_resolve),          cmocka_unit_test(test_instances_ask_nobody),
+        cmocka_unit_test(test_failure),          cmocka_unit_test(test_set),
+        cmocka_unit_test(test_addresses),        cmocka_unit_test(test_leaving_without_interface),
+        cmocka_unit_test(test_set_of_addresses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

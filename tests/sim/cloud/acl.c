@@ -1,15 +1,23 @@
-/* Access control lists. Entries are no part of the actions that this cloud has. */
+/* Access control lists, and what they mean to listeners. */
+#include "acl.h"
+
 #include "families.h"
 #include "plain.h"
 #include "tag.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
 
-static int acl_of(struct ccm_cloud_call *call, struct ccm_cloud_obj **ret)
+/* Of the pages on access control; the first may be raised on request. */
+#define PER_LISTENER         3
+#define ENTRIES_PER_LISTENER 1000
+#define LISTENERS_MAX        50
+
+int ccm_cloud_acl_of(struct ccm_cloud_call *call, struct ccm_cloud_obj **ret)
 {
     *ret = ccm_cloud_plain_get(call->cloud, CCM_CLOUD_ACL, ccm_cloud_text(call, "AclId", ""));
     return *ret != NULL ? 0 : ccm_cloud_fail(call, 400, "AclNotExist", "Acl does not exist.");
@@ -61,34 +69,134 @@ static int create(struct ccm_cloud_call *call)
     return 0;
 }
 
-static bool used(const struct ccm_cloud *cloud, const char *id)
+bool ccm_cloud_acl_binds(const struct ccm_cloud *cloud, const struct ccm_cloud_listener *listener,
+                         const char *id)
+{
+    return ccm_cloud_list_has(ccm_cloud_attr(&listener->obj, "AclId"), id) &&
+           (cloud->limits.acl_off_keeps != 0 ||
+            ccm_text_equal(ccm_cloud_attr(&listener->obj, "AclStatus"), "on"));
+}
+
+size_t ccm_cloud_acl_users(const struct ccm_cloud *cloud, const char *id)
 {
     void *cursor = NULL;
     const char *lb_id = NULL;
     void *value = NULL;
+    size_t n = 0;
 
     while (ccm_strmap_next(cloud->lbs, &cursor, &lb_id, &value) != 0) {
         const struct ccm_cloud_lb *lb = value;
 
         for (size_t i = 0; i < lb->listeners_len; i++) {
-            if (ccm_text_equal(ccm_cloud_attr(&lb->listeners[i]->obj, "AclId"), id)) {
-                return true;
+            n += ccm_cloud_acl_binds(cloud, lb->listeners[i], id);
+        }
+    }
+    return n;
+}
+
+/* ---- rules of listeners ---- */
+
+/* One of the lists that a listener gets; `had`: it has it already. */
+static int check_one(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb, const char *id,
+                     bool had)
+{
+    const struct ccm_cloud_obj *acl = ccm_cloud_plain_get(call->cloud, CCM_CLOUD_ACL, id);
+
+    if (acl == NULL) {
+        return ccm_cloud_fail(call, 400, "AclNotExist", "Acl does not exist.");
+    }
+    if (!ccm_text_equal(ccm_cloud_attr(acl, "AddressIPVersion"),
+                        ccm_cloud_attr(&lb->obj, "AddressIPVersion"))) {
+        return ccm_cloud_fail(call, 400, "IpVersionConflict",
+                              "The ip version of this LoadBalancer and the Acl is conflict.");
+    }
+    if (!had && ccm_cloud_acl_users(call->cloud, id) >= LISTENERS_MAX) {
+        return ccm_cloud_fail(call, 400, "AclListenerOverLimit",
+                              "This acl has reached the limit of binding to listeners.");
+    }
+    return 0;
+}
+
+/* Together they hold no entry twice, and not too many. */
+static int check_entries(struct ccm_cloud_call *call, char ids[][64], size_t len)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        void *cursor = NULL;
+
+        for (const struct ccm_cloud_obj *entry =
+                 ccm_cloud_acl_entry_next(call->cloud, ids[i], &cursor);
+             entry != NULL; entry = ccm_cloud_acl_entry_next(call->cloud, ids[i], &cursor)) {
+            total++;
+            for (size_t j = 0; j < i; j++) {
+                if (ccm_cloud_acl_entry_has(call->cloud, ids[j], ccm_cloud_attr(entry, "Entry"))) {
+                    return ccm_cloud_fail(call, 400, "Duplicated.AclEntry",
+                                          "The entries of the acls are duplicated.");
+                }
             }
         }
     }
-    return false;
+    return total <= ENTRIES_PER_LISTENER
+               ? 0
+               : ccm_cloud_fail(call, 400, "QuotaLimitExceeds.TotalAclEntry",
+                                "The number of Acl entries has reached the quota limit.");
 }
+
+/* AclId is one id, or several with commas between. */
+static int check_ids(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb, const char *text,
+                     const char *now)
+{
+    char ids[PER_LISTENER][64];
+    const char *cursor = text;
+    const char *start = NULL;
+    size_t n = 0;
+    size_t len = 0;
+    int r = 0;
+
+    while (r == 0 && ccm_parse_piece(&cursor, ',', &start, &len)) {
+        if (n >= PER_LISTENER) {
+            return ccm_cloud_fail(call, 400, "QuotaLimitExceeds.AclAttachedToListener",
+                                  "The number of Acl bound listeners has reached the quota limit");
+        }
+        ccm_text_copy(ids[n], len < sizeof(ids[n]) ? len + 1 : 1, start);
+        r = check_one(call, lb, ids[n], ccm_cloud_list_has(now, ids[n]));
+        n++;
+    }
+    return r < 0 ? r : check_entries(call, ids, n);
+}
+
+int ccm_cloud_acl_check(struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb,
+                        const struct ccm_cloud_listener *listener)
+{
+    const char *now = listener == NULL ? "" : ccm_cloud_attr(&listener->obj, "AclId");
+    const char *type = listener == NULL ? "" : ccm_cloud_attr(&listener->obj, "AclType");
+    int r = 0;
+
+    if (!ccm_cloud_has(call, "AclId") &&
+        !ccm_text_equal(ccm_cloud_text(call, "AclStatus", ""), "on")) {
+        return 0;
+    }
+    r = check_ids(call, lb, ccm_cloud_text(call, "AclId", now), now);
+    if (r == 0 && ccm_text_empty(ccm_cloud_text(call, "AclType", type))) {
+        r = ccm_cloud_fail(call, 400, "MissingParam.AclType", "The parameter AclType is required.");
+    }
+    return r;
+}
+
+/* ---- actions ---- */
 
 static int del(struct ccm_cloud_call *call)
 {
     struct ccm_cloud_obj *acl = NULL;
-    int r = acl_of(call, &acl);
+    int r = ccm_cloud_acl_of(call, &acl);
 
-    if (r == 0 && used(call->cloud, acl->id)) {
+    if (r == 0 && ccm_cloud_acl_users(call->cloud, acl->id) > 0) {
         r = ccm_cloud_fail(call, 400, "OperationFailed.AclBindedWithVip",
                            "The ACL has binded with vip.");
     }
     if (r == 0) {
+        ccm_cloud_acl_entries_del(call->cloud, acl->id);
         ccm_cloud_plain_del(call->cloud, CCM_CLOUD_ACL, acl->id);
     }
     return r;
@@ -175,7 +283,11 @@ static const struct ccm_cloud_param list_params[] = {
 
 const struct ccm_cloud_action ccm_cloud_acl_actions[] = {
     { .name = "CreateAccessControlList", .params = create_params, .region = true, .run = create },
-    { .name = "DeleteAccessControlList", .params = id_params, .region = true, .run = del },
+    { .name = "DeleteAccessControlList",
+      .params = id_params,
+      .region = true,
+      .run = del,
+      .change = CCM_CLOUD_CHANGE_ACL },
     { .name = "DescribeAccessControlLists",
       .params = list_params,
       .region = true,

@@ -3,6 +3,7 @@
 #include "busy.h"
 #include "families.h"
 #include "job.h"
+#include "listener.h"
 #include "nlb.h"
 #include "plain.h"
 #include "quota.h"
@@ -26,6 +27,7 @@ static const struct ccm_cloud_limits default_limits = {
     .backends_per_call = 40,
     .vserver_groups = 500,
     .acls = 200,
+    .acl_entries = 300,
     .domain_extensions = 3,
     .routes = 200,
     .routes_per_call = 50,
@@ -39,6 +41,12 @@ static const struct ccm_cloud_limits default_limits = {
     .security_groups = 100,
     .security_rules = 200,
     .description = 256,
+    .slb_add_updates = 1,
+    .token_life_s = 24 * 3600,
+    .nlb_job_ids = 20,
+    .nlb_job_keep_s = 3600,
+    .nlb_drain_percent = 100,
+    .route_page = 100,
 };
 
 const char *const ccm_cloud_product_names[CCM_CLOUD_PRODUCTS] = {
@@ -73,18 +81,22 @@ static int actions_init(struct ccm_cloud *cloud)
         { CCM_CLOUD_SLB, ccm_cloud_lb_spec_actions },
         { CCM_CLOUD_SLB, ccm_cloud_listener_actions },
         { CCM_CLOUD_SLB, ccm_cloud_listener_read_actions },
+        { CCM_CLOUD_SLB, ccm_cloud_listener_state_actions },
         { CCM_CLOUD_SLB, ccm_cloud_vgroup_actions },
         { CCM_CLOUD_SLB, ccm_cloud_backend_actions },
         { CCM_CLOUD_SLB, ccm_cloud_tag_actions },
-        { CCM_CLOUD_ECS, ccm_cloud_ecs_actions },
+        { CCM_CLOUD_ECS, ccm_cloud_instance_actions },
+        { CCM_CLOUD_ECS, ccm_cloud_eni_actions },
         { CCM_CLOUD_SLB, ccm_cloud_listener_attr_actions },
         { CCM_CLOUD_SLB, ccm_cloud_http_actions },
         { CCM_CLOUD_SLB, ccm_cloud_acl_actions },
+        { CCM_CLOUD_SLB, ccm_cloud_acl_entry_actions },
         { CCM_CLOUD_SLB, ccm_cloud_cert_actions },
         { CCM_CLOUD_SLB, ccm_cloud_slb_region_actions },
         { CCM_CLOUD_ECS, ccm_cloud_ecs_change_actions },
         { CCM_CLOUD_ECS, ccm_cloud_security_actions },
         { CCM_CLOUD_ECS, ccm_cloud_security_rule_actions },
+        { CCM_CLOUD_ECS, ccm_cloud_security_rule_read_actions },
         { CCM_CLOUD_ECS, ccm_cloud_ecs_region_actions },
         { CCM_CLOUD_ECS, ccm_cloud_ecs_tag_actions },
         { CCM_CLOUD_VPC, ccm_cloud_vpc_actions },
@@ -128,6 +140,10 @@ static int actions_init(struct ccm_cloud *cloud)
 
 static bool plain_init(struct ccm_cloud *cloud)
 {
+    cloud->route_ids = ccm_strmap_new(free);
+    if (cloud->route_ids == NULL) {
+        return false;
+    }
     for (size_t i = 0; i < CCM_CLOUD_KINDS; i++) {
         cloud->plain[i] = ccm_strmap_new(ccm_cloud_plain_free);
         if (cloud->plain[i] == NULL) {
@@ -158,12 +174,14 @@ struct ccm_cloud *ccm_cloud_new(void)
     cloud->tokens = ccm_strmap_new(ccm_cloud_token_free);
     cloud->nlb = ccm_nlb_new();
     cloud->jobs = ccm_cloud_jobs_new();
+    cloud->moves = ccm_cloud_moves_new();
     cloud->metadata.tokens = ccm_strmap_new(free);
     if (cloud->accounts == NULL || cloud->lbs == NULL || cloud->vgroups == NULL ||
         cloud->vpcs == NULL || cloud->vswitches == NULL || cloud->instances == NULL ||
         cloud->enis == NULL || cloud->eni_by_ip == NULL || !plain_init(cloud) ||
         cloud->addresses == NULL || cloud->tokens == NULL || cloud->nlb == NULL ||
-        cloud->jobs == NULL || cloud->metadata.tokens == NULL || actions_init(cloud) < 0) {
+        cloud->jobs == NULL || cloud->moves == NULL || cloud->metadata.tokens == NULL ||
+        actions_init(cloud) < 0) {
         return NULL;
     }
     return CCM_STEAL(cloud);
@@ -175,6 +193,7 @@ void ccm_cloud_free(struct ccm_cloud *cloud)
         return;
     }
     ccm_cloud_jobs_free(cloud->jobs);
+    ccm_cloud_moves_free(cloud->moves);
     ccm_nlb_free(cloud->nlb);
     ccm_strmap_free(cloud->lbs);
     ccm_strmap_free(cloud->vgroups);
@@ -184,6 +203,7 @@ void ccm_cloud_free(struct ccm_cloud *cloud)
     ccm_strmap_free(cloud->enis);
     ccm_cloud_quota_free(cloud->quota);
     ccm_strmap_free(cloud->eni_by_ip);
+    ccm_strmap_free(cloud->route_ids);
     for (size_t i = 0; i < CCM_CLOUD_KINDS; i++) {
         ccm_strmap_free(cloud->plain[i]);
     }
@@ -249,11 +269,18 @@ void ccm_cloud_call_fini(struct ccm_cloud_call *call)
     ccm_buf_fini(&call->message);
 }
 
+void ccm_cloud_advance(struct ccm_cloud *cloud)
+{
+    ccm_cloud_jobs_advance(cloud);
+    ccm_cloud_listeners_advance(cloud);
+    ccm_nlb_drains_advance(cloud);
+}
+
 int ccm_cloud_run(struct ccm_cloud_call *call)
 {
     int r = 0;
 
-    ccm_cloud_jobs_advance(call->cloud);
+    ccm_cloud_advance(call->cloud);
     r = ccm_cloud_spec_check(call);
 
     r = r < 0 ? r : ccm_cloud_busy_check(call);

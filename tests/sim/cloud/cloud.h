@@ -35,6 +35,7 @@ extern const char *const ccm_cloud_product_names[CCM_CLOUD_PRODUCTS];
 /* Resources that are nothing but attributes and tags; see plain.h. */
 enum ccm_cloud_kind {
     CCM_CLOUD_ACL,
+    CCM_CLOUD_ACL_ENTRY,
     CCM_CLOUD_SERVER_CERT,
     CCM_CLOUD_CA_CERT,
     CCM_CLOUD_EXTENSION, /* domain extension of an HTTPS listener */
@@ -49,12 +50,36 @@ enum ccm_cloud_kind {
     CCM_CLOUD_KINDS
 };
 
+/* What of SLB an action changes, for busy.h. */
+enum ccm_cloud_change {
+    CCM_CLOUD_CHANGE_NONE,
+    CCM_CLOUD_CHANGE_LOOK,  /* a read that a busy load balancer may refuse */
+    CCM_CLOUD_CHANGE_LB,    /* charge, spec, status, existence */
+    CCM_CLOUD_CHANGE_LABEL, /* name and protections: makes nothing busy */
+    CCM_CLOUD_CHANGE_LISTENER,
+    CCM_CLOUD_CHANGE_GROUP,
+    CCM_CLOUD_CHANGE_EXTENSION,
+    CCM_CLOUD_CHANGE_ACL
+};
+
+struct ccm_cloud_action;
+
+/* The last change of a load balancer. */
+struct ccm_cloud_busy {
+    int64_t until_ms; /* on the monotonic clock */
+    enum ccm_cloud_change change;
+    char part[96];                         /* id of listener or group */
+    const struct ccm_cloud_action *action; /* with its parameters, */
+    uint64_t digest;                       /* to know the same call again */
+};
+
 /* What all resources have. Attributes carry the names of the service's answers, numbers as text. */
 struct ccm_cloud_obj {
     char *id;
     uint64_t seq; /* order of creation, unique */
     struct ccm_sim_params attrs;
     struct ccm_sim_params tags;
+    int64_t busy_until_ms; /* on the monotonic clock; only of access lists */
 };
 
 struct ccm_cloud_backend {
@@ -88,7 +113,7 @@ struct ccm_cloud_lb {
     struct ccm_cloud_vgroup **vgroups; /* oldest first; owned by ccm_cloud.vgroups too */
     size_t vgroups_len;
     size_t vgroups_cap;
-    int64_t busy_until_ms; /* on the monotonic clock; until then changes are refused */
+    struct ccm_cloud_busy busy;
 };
 
 struct ccm_cloud_vpc {
@@ -105,12 +130,18 @@ struct ccm_cloud_vswitch {
     int64_t limit; /* most addresses it gives out; -1: as many as there are */
 };
 
+struct ccm_cloud_eni;
+
 struct ccm_cloud_instance {
     struct ccm_cloud_obj obj;
+    struct ccm_cloud_eni **enis; /* oldest first, not owned; see ccm_cloud_eni_attach */
+    size_t enis_len;
+    size_t enis_cap;
 };
 
 struct ccm_cloud_eni {
     struct ccm_cloud_obj obj;
+    struct ccm_cloud_instance *instance; /* whose list it is in, or NULL; not owned */
     struct ccm_sim_params ips; /* name = private IPv4 address, value = "true" for the primary one */
     struct ccm_sim_params ipv6; /* name = address */
 };
@@ -123,7 +154,10 @@ struct ccm_cloud_limits {
     uint32_t backends_per_call;
     uint32_t vserver_groups; /* per load balancer */
     uint32_t slb_busy_ms;    /* how long a load balancer is busy after a change */
+    uint32_t listener_ms;    /* how long a listener of SLB starts, stops, is configured */
+    uint32_t busy_reads;     /* 0: no; a busy load balancer refuses reads of one listener too */
     uint32_t acls;
+    uint32_t acl_entries;       /* per list */
     uint32_t domain_extensions; /* per listener, beside the default certificate */
     uint32_t routes;            /* custom ones per table */
     uint32_t routes_per_call;
@@ -139,6 +173,17 @@ struct ccm_cloud_limits {
     uint32_t security_groups;
     uint32_t security_rules; /* per group */
     uint32_t description;    /* characters of names of groups and of backend descriptions */
+    /* What no documentation tells; the defaults are the assumptions that are safest for clients. */
+    uint32_t slb_modify_atomic;   /* 0: ModifyVServerGroupBackendServers may stop half way */
+    uint32_t slb_set_description; /* 1: SetVServerGroupAttribute changes descriptions too */
+    uint32_t slb_add_updates;     /* 1: adding a backend that is there changes it */
+    uint32_t acl_off_keeps;       /* 1: AclStatus=off leaves a listener bound to its lists */
+    uint32_t token_life_s;        /* of ClientTokens */
+    uint32_t nlb_job_ids;         /* that ListAsynJobs takes */
+    uint32_t nlb_job_keep_s;      /* how long ended jobs are known */
+    uint32_t nlb_drain_percent;   /* of ConnectionDrainTimeout that removed servers stay */
+    uint32_t route_page;          /* longest page of DescribeRouteEntryList */
+    bool strict;                  /* take nothing beyond what the pages of the API name */
 };
 
 /* What the metadata service knows. */
@@ -166,12 +211,14 @@ struct ccm_cloud {
     struct ccm_strmap *instances;
     struct ccm_strmap *enis;
     struct ccm_strmap *plain[CCM_CLOUD_KINDS]; /* id -> ccm_cloud_obj */
-    struct ccm_cloud_quota *quota;             /* rates; NULL: none are enforced */
-    struct ccm_strmap *eni_by_ip;              /* address -> ccm_cloud_eni, not owned */
-    struct ccm_nlb *nlb;                       /* see nlb.h */
-    struct ccm_cloud_jobs *jobs;               /* see job.h */
-    struct ccm_strmap *addresses; /* taken IPv4 address -> ccm_cloud_vswitch or NULL; not owned */
-    struct ccm_strmap *tokens;    /* ClientToken memory, see token.h */
+    struct ccm_strmap *route_ids; /* table and destination -> id of an entry, maybe gone: route.c */
+    struct ccm_cloud_quota *quota; /* rates; NULL: none are enforced */
+    struct ccm_strmap *eni_by_ip;  /* address -> ccm_cloud_eni, not owned */
+    struct ccm_nlb *nlb;           /* see nlb.h */
+    struct ccm_cloud_jobs *jobs;   /* see job.h */
+    struct ccm_cloud_moves *moves; /* see listener.h */
+    struct ccm_strmap *addresses;  /* taken IPv4 address -> ccm_cloud_vswitch or NULL; not owned */
+    struct ccm_strmap *tokens;     /* ClientToken memory, see token.h */
     uint64_t last_seq;
     uint64_t last_request; /* for request ids */
     uint32_t last_public;  /* last public address given */
@@ -188,7 +235,7 @@ struct ccm_cloud_action {
     bool token;  /* honours ClientToken */
     bool open;   /* is not signed */
     const struct ccm_cloud_manner *manner; /* NULL: the general one */
-    const char *busy; /* code that refuses it while the load balancer is busy; NULL: a read */
+    enum ccm_cloud_change change;          /* of SLB */
     /* Write the members of the answer to call->out. 0, or what ccm_cloud_fail said, or -ENOMEM. */
     int (*run)(struct ccm_cloud_call *call);
 };
@@ -201,7 +248,8 @@ struct ccm_cloud_call {
     struct ccm_jsonw *out; /* inside the object of the answer */
     unsigned http;         /* of the error */
     char code[96];         /* "" while nothing failed */
-    char busy_lb[64];      /* of busy.c: the load balancer that the call changes */
+    char busy_lb[64];      /* of busy.c: the load balancer that the call changes, */
+    char busy_part[96];    /* and the part of it */
     struct ccm_buf message;
 };
 
@@ -218,6 +266,10 @@ void ccm_cloud_unlock(struct ccm_cloud *cloud);
 const struct ccm_cloud_action *ccm_cloud_find_action(const struct ccm_cloud *cloud,
                                                      enum ccm_cloud_product product,
                                                      const char *name);
+
+/* Let happen what is due: jobs of NLB, servers that drain, listeners of SLB on their way. Whoever
+ * looks at the cloud calls it first. Routes have their own, ccm_cloud_routes_advance. */
+void ccm_cloud_advance(struct ccm_cloud *cloud);
 
 /* Validate the parameters and run; members of the answer are appended to call->out.
  * 0, or -EPROTO with http, code and message set. */

@@ -3,6 +3,7 @@
 #include "plain.h"
 #include "store.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -22,6 +23,61 @@ static bool routed_to(const struct ccm_cloud *cloud, const char *id)
     return hop != NULL && ccm_cloud_plain_count(cloud, CCM_CLOUD_ROUTE, "NextHops", hop) > 0;
 }
 
+/* It is a backend of a load balancer that is busy with its groups. */
+static bool backend_in_change(const struct ccm_cloud *cloud, const char *id)
+{
+    const int64_t now = ccm_clock_now_ms();
+    void *cursor = NULL;
+    const char *group_id = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(cloud->vgroups, &cursor, &group_id, &value) != 0) {
+        const struct ccm_cloud_vgroup *group = value;
+
+        for (size_t i = 0; group->lb->busy.until_ms > now && i < group->len; i++) {
+            if (group->lb->busy.change == CCM_CLOUD_CHANGE_GROUP &&
+                ccm_text_equal(group->backends[i].server_id, id)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What the state of the instance and of its surroundings forbids. */
+static int check_delete(struct ccm_cloud_call *call, const struct ccm_cloud_obj *instance)
+{
+    const char *status = ccm_cloud_attr(instance, "Status");
+    const bool force = ccm_text_equal(ccm_cloud_text(call, "Force", ""), "true");
+
+    if (ccm_text_equal(ccm_cloud_attr(instance, "LockReason"), "security")) {
+        return ccm_cloud_fail(call, 403, "InstanceLockedForSecurity",
+                              "The specified operation is denied as your instance is locked for "
+                              "security reasons.");
+    }
+    if (ccm_text_equal(ccm_cloud_attr(instance, "InstanceChargeType"), "PrePaid") &&
+        !ccm_text_equal(ccm_cloud_text(call, "TerminateSubscription", ""), "true")) {
+        return ccm_cloud_fail(call, 403, "ChargeTypeViolation",
+                              "The operation is not permitted due to charge type of the instance.");
+    }
+    /* Force ends one that runs, not one that is on its way. */
+    if (!ccm_text_equal(status, "Stopped") &&
+        !(force && (ccm_text_equal(status, "Running") || ccm_text_empty(status)))) {
+        return ccm_cloud_fail(call, 403, "IncorrectInstanceStatus",
+                              "The current status of the resource does not support this "
+                              "operation.");
+    }
+    if (routed_to(call->cloud, instance->id)) {
+        return ccm_cloud_fail(call, 400, "DependencyViolation.RouteEntry",
+                              "Specified instance is used by route entry.");
+    }
+    return backend_in_change(call->cloud, instance->id)
+               ? ccm_cloud_fail(call, 400, "DependencyViolation.SLBConfiguring",
+                                "Specified operation is denied as your instance is using by "
+                                "another product.")
+               : 0;
+}
+
 static int delete_instance(struct ccm_cloud_call *call)
 {
     const char *id = ccm_cloud_text(call, "InstanceId", "");
@@ -36,17 +92,8 @@ static int delete_instance(struct ccm_cloud_call *call)
         return ccm_cloud_fail(call, 403, "InvalidOperation.DeletionProtection",
                               "The instance is protected from deletion.");
     }
-    if (!ccm_text_equal(ccm_cloud_attr(&instance->obj, "Status"), "Stopped") &&
-        !ccm_text_equal(ccm_cloud_text(call, "Force", ""), "true")) {
-        return ccm_cloud_fail(call, 403, "IncorrectInstanceStatus",
-                              "The current status of the resource does not support this "
-                              "operation.");
-    }
-    if (routed_to(call->cloud, id)) {
-        return ccm_cloud_fail(call, 400, "DependencyViolation.RouteEntry",
-                              "Specified instance is used by route entry.");
-    }
-    r = dry_run(call);
+    r = check_delete(call, &instance->obj);
+    r = r < 0 ? r : dry_run(call);
     if (r == 0) {
         ccm_cloud_instance_del(call->cloud, id);
     }
@@ -123,6 +170,11 @@ static int modify_eni(struct ccm_cloud_call *call)
     if (!ccm_text_equal(status, "Available") && !ccm_text_equal(status, "InUse")) {
         return ccm_cloud_fail(call, 400, "InvalidOperation.InvalidEniState",
                               "The state of the network interface does not allow the operation.");
+    }
+
+    if (ccm_text_equal(ccm_cloud_attr(&eni->obj, "ServiceManaged"), "true")) {
+        return ccm_cloud_fail(call, 403, "InvalidOperation.EniServiceManaged",
+                              "The network interface is managed by another service.");
     }
 
     int r = check_primary(call, eni);

@@ -2,247 +2,53 @@
  * Changes behind the controller's back, as somebody at the console makes them. No signature, no
  * protection, no entry in the log of calls.
  *
- *   {"op": "call", "product": "slb", "action": "CreateVServerGroup", "params": {"LoadBalancerId":
- * ...}} any action of a service, with its rules; the answer is {"http", "code", "message",
- * "answer": {...}}
- *   {"op": "delete", "type": TYPE, ...}
- *   {"op": "update", "type": TYPE, ..., "attributes": {"Description": "x", "Scheduler": null},
- * "tags": {"a": "b"}} null removes; of a backend the attributes Weight and Description
- *   {"op": "create", "type": "vpc"|"vswitch"|"instance"|"eni"|"account", ...}  members as in a
- * fixture file
- *   {"op": "create", "type": "loadbalancer", "name", "params": {}}             a PayByCLCU one; the
- * rest in params
- *   {"op": "create", "type": "vservergroup", "load_balancer", "name", "params": {}}
- *   {"op": "create", "type": "listener", "load_balancer", "port", "protocol", "vserver_group",
- * "params": {}} these three are calls of the actions, with the answer of op call; a refusal has the
- * status of the action
+ * {"op": "call", "product": "slb", "action": "CreateVServerGroup", "params": {...}}
+ *     any action of a service, with its rules; the answer is {"http", "code", "message", "answer"}
+ * {"op": "delete", "type": TYPE, ...}
+ * {"op": "update", "type": TYPE, ..., "attributes": {"Scheduler": null}, "tags": {"a": "b"}}
+ *     null removes; of a backend the attributes Weight and Description
+ * {"op": "create", "type": "vpc"|"vswitch"|"instance"|"eni"|"account", ...}
+ *     members as in a fixture file
+ * {"op": "create", "type": "loadbalancer", "name", "params": {}}
+ *     a PayByCLCU one; the rest in params
+ * {"op": "create", "type": "vservergroup", "load_balancer", "name", "params": {}}
+ * {"op": "create", "type": "listener", "load_balancer", "port", "protocol", "vserver_group",
+ *  "params": {}}
+ *     these three are calls of the actions, with the answer of op call; a refusal has the status of
+ *     the action
+ * {"op": "create", "type": "route", "id", "route_table", "destination", "next_hop_type",
+ * "next_hop", "attributes": {"Type": "BGP", "Managed": "true"}} an entry of somebody else, with any
+ * kind of next hop and against all rules; id and attributes may be left out
+ * {"op": "limits", "limits": {"slb-busy-ms": 500, "acls": 3}}
+ *     limits and times, as --limit has them; what takes no time any more ends now
+ * {"op": "jobs", ...}
+ *     how jobs of NLB end, see job.h
+ * {"op": "expire-pages"}
+ *     all NextTokens of NLB lists and of DescribeRouteEntryList are refused from now on
  *
  * TYPE and what names the object (underscores in a type do not count):
- *   loadbalancer, vservergroup, instance, eni, vswitch, account (not to update), acl,
- *   server_certificate, ca_certificate, domain_extension, route_table, route, eip, security_group,
- *   security_rule, cas_certificate, role                                          "id"
- *   listener                  "load_balancer", "port", "protocol"
- *   backend                   "vserver_group", "server_id", "port", optional "server_ip"
- *   nlb, nlblistener, servergroup   "id"; the other rules for network load balancers are those of
- *                             op call with product "nlb"
- *   job                       "id", see job.h; there is also {"op": "jobs"}, which plans how jobs
- * end
- *
- *   {"op": "expire-pages"}    all NextTokens of NLB lists are refused from now on
+ *     loadbalancer, vservergroup, vpc (to update), vswitch, instance, eni, account (not to update),
+ *     acl, acl_entry, server_certificate, ca_certificate, domain_extension, route_table, route,
+ * eip, security_group, security_rule, cas_certificate, role, bandwidth_package, nlb, nlblistener,
+ *     servergroup, job         "id"; of an acl_entry "ACL BLOCK"
+ *     listener                 "load_balancer", "port", "protocol"
+ *     backend                  "vserver_group", "server_id", "port", optional "server_ip"
+ * The rules for network load balancers beyond these are those of op call with product "nlb".
  */
+#include "edit.h"
 #include "control.h"
 #include "fixtures.h"
+#include "limit.h"
 #include "nlb.h"
 #include "plain.h"
+#include "route.h"
 #include "store.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 #include "util/text.h"
 
 #include <errno.h>
-
-/* What a request names; the members of its kind are set. */
-struct target {
-    struct ccm_cloud_obj *obj;
-    struct ccm_cloud_lb *lb;
-    struct ccm_cloud_listener *listener;
-    struct ccm_cloud_vgroup *group;
-    struct ccm_cloud_backend *backend;
-    struct ccm_cloud_eni *eni;
-    enum ccm_cloud_kind kind; /* CCM_CLOUD_KINDS: none of the plain ones */
-};
-
-#define TYPE_SIZE 32
-
-/* The type without underscores. */
-static void type_read(const cJSON *json, char *text)
-{
-    size_t used = 0;
-
-    for (const char *p = ccm_json_text(json, "type"); *p != '\0' && used < TYPE_SIZE - 1; p++) {
-        if (*p != '_') {
-            text[used++] = *p;
-        }
-    }
-    text[used] = '\0';
-}
-
-static struct ccm_cloud_listener *listener_find(const struct ccm_cloud_lb *lb, const cJSON *json)
-{
-    int64_t port = ccm_json_i64(json, "port", 0);
-
-    return lb == NULL || port < 1 || port > 65535
-               ? NULL
-               : ccm_cloud_listener_get(lb, ccm_json_str(json, "protocol"), (uint32_t)port);
-}
-
-static struct ccm_cloud_backend *backend_find(const struct ccm_cloud_vgroup *group,
-                                              const cJSON *json)
-{
-    int64_t port = ccm_json_i64(json, "port", 0);
-    const char *server = ccm_json_text(json, "server_id");
-    const char *ip = ccm_json_text(json, "server_ip");
-
-    for (size_t i = 0; group != NULL && i < group->len; i++) {
-        struct ccm_cloud_backend *backend = &group->backends[i];
-
-        if ((int64_t)backend->port == port && ccm_text_equal(backend->server_id, server) &&
-            (ccm_text_empty(ip) || ccm_text_equal(backend->server_ip, ip))) {
-            return backend;
-        }
-    }
-    return NULL;
-}
-
-/* Objects named by their id alone. */
-static void target_by_id(struct ccm_cloud *cloud, const char *type, const char *id,
-                         struct target *target)
-{
-    enum ccm_cloud_kind kind = CCM_CLOUD_KINDS;
-
-    if (ccm_text_equal(type, "loadbalancer")) {
-        target->lb = ccm_cloud_lb_get(cloud, id);
-        target->obj = target->lb == NULL ? NULL : &target->lb->obj;
-    } else if (ccm_text_equal(type, "vservergroup")) {
-        target->group = ccm_cloud_vgroup_get(cloud, id);
-        target->obj = target->group == NULL ? NULL : &target->group->obj;
-    } else if (ccm_text_equal(type, "instance")) {
-        struct ccm_cloud_instance *instance = ccm_strmap_get(cloud->instances, id);
-
-        target->obj = instance == NULL ? NULL : &instance->obj;
-    } else if (ccm_text_equal(type, "eni")) {
-        target->eni = ccm_strmap_get(cloud->enis, id);
-        target->obj = target->eni == NULL ? NULL : &target->eni->obj;
-    } else if (ccm_cloud_plain_kind(type, &kind)) {
-        target->obj = ccm_cloud_plain_get(cloud, kind, id);
-        target->kind = kind;
-    } else if (ccm_text_equal(type, "vswitch")) {
-        struct ccm_cloud_vswitch *vswitch = ccm_strmap_get(cloud->vswitches, id);
-
-        target->obj = vswitch == NULL ? NULL : &vswitch->obj;
-    } else {
-        target->obj = ccm_nlb_edit_target(cloud, type, id);
-    }
-}
-
-static bool target_find(struct ccm_cloud *cloud, const cJSON *json, struct target *target)
-{
-    char type[TYPE_SIZE];
-
-    type_read(json, type);
-    if (ccm_text_equal(type, "listener")) {
-        target->lb = ccm_cloud_lb_get(cloud, ccm_json_text(json, "load_balancer"));
-        target->listener = listener_find(target->lb, json);
-        target->obj = target->listener == NULL ? NULL : &target->listener->obj;
-    } else if (ccm_text_equal(type, "backend")) {
-        target->group = ccm_cloud_vgroup_get(cloud, ccm_json_text(json, "vserver_group"));
-        target->backend = backend_find(target->group, json);
-    } else {
-        target_by_id(cloud, type, ccm_json_text(json, "id"), target);
-    }
-    return target->obj != NULL || target->backend != NULL;
-}
-
-static bool edit_delete(struct ccm_cloud *cloud, const cJSON *json, struct ccm_sim_reply *reply)
-{
-    char type[TYPE_SIZE];
-    struct target target = { .kind = CCM_CLOUD_KINDS };
-
-    type_read(json, type);
-    if (ccm_text_equal(type, "account")) {
-        ccm_cloud_accounts_del(cloud->accounts, ccm_json_text(json, "id"));
-        return true;
-    }
-    if (ccm_nlb_edit_delete(cloud, type, ccm_json_text(json, "id"))) {
-        return true;
-    }
-    if (!target_find(cloud, json, &target)) {
-        ccm_sim_reply_error(reply, 404, "no such %s", type);
-        return false;
-    }
-    if (target.backend != NULL) {
-        ccm_cloud_backend_del(target.group, target.backend);
-    } else if (target.listener != NULL) {
-        ccm_cloud_listener_del(target.lb, target.listener);
-    } else if (target.group != NULL) {
-        ccm_cloud_vgroup_del(cloud, target.group);
-    } else if (target.lb != NULL) {
-        ccm_cloud_lb_del(cloud, target.lb);
-    } else if (target.eni != NULL) {
-        ccm_cloud_eni_del(cloud, target.eni);
-    } else if (target.kind != CCM_CLOUD_KINDS) {
-        ccm_cloud_plain_del(cloud, target.kind, target.obj->id);
-    } else if (ccm_text_equal(type, "instance")) {
-        ccm_cloud_instance_del(cloud, ccm_json_text(json, "id"));
-    } else {
-        ccm_sim_reply_error(reply, 400, "a %s cannot be deleted", type);
-        return false;
-    }
-    return true;
-}
-
-static int pairs_update(struct ccm_sim_params *pairs, const cJSON *json)
-{
-    int r = 0;
-
-    for (const cJSON *item = json == NULL ? NULL : json->child; item != NULL && r == 0;
-         item = item->next) {
-        if (cJSON_IsNull(item)) {
-            ccm_sim_params_del(pairs, item->string);
-        } else if (cJSON_IsString(item)) {
-            r = ccm_sim_params_set(pairs, item->string, item->valuestring);
-        } else if (cJSON_IsNumber(item)) {
-            CCM_CLEANUP(ccm_freep) char *text = ccm_text_format("%.0f", item->valuedouble);
-
-            r = text == NULL ? -ENOMEM : ccm_sim_params_set(pairs, item->string, text);
-        } else {
-            r = -EINVAL;
-        }
-    }
-    return r;
-}
-
-static int backend_update(struct ccm_cloud_backend *backend, const cJSON *attributes)
-{
-    const char *description = ccm_json_str(attributes, "Description");
-    int64_t weight = ccm_json_i64(attributes, "Weight", backend->weight);
-
-    if (weight < 0 || weight > 100) {
-        return -EINVAL;
-    }
-    if (description != NULL) {
-        char *copy = strdup(description);
-
-        if (copy == NULL) {
-            return -ENOMEM;
-        }
-        free(backend->description);
-        backend->description = copy;
-    }
-    backend->weight = (uint32_t)weight;
-    return 0;
-}
-
-static bool edit_update(struct ccm_cloud *cloud, const cJSON *json, struct ccm_sim_reply *reply)
-{
-    struct target target = { .kind = CCM_CLOUD_KINDS };
-    int r = 0;
-
-    if (!target_find(cloud, json, &target)) {
-        ccm_sim_reply_error(reply, 404, "no such %s", ccm_json_text(json, "type"));
-        return false;
-    }
-    if (target.backend != NULL) {
-        r = backend_update(target.backend, ccm_json_get(json, "attributes"));
-    } else {
-        r = pairs_update(&target.obj->attrs, ccm_json_get(json, "attributes"));
-        r = r < 0 ? r : pairs_update(&target.obj->tags, ccm_json_get(json, "tags"));
-    }
-    if (r < 0) {
-        ccm_sim_reply_error(reply, r == -EINVAL ? 400 : 500, "the values cannot be set");
-    }
-    return r == 0;
-}
+#include <string.h>
 
 /* The members of the request as a fixture list with one item. */
 static cJSON *fixture_of(const cJSON *json)
@@ -259,9 +65,9 @@ static cJSON *fixture_of(const cJSON *json)
         { "role", "roles" },
         { "bandwidthpackage", "bandwidth_packages" },
     };
-    char type[TYPE_SIZE];
+    char type[CCM_CLOUD_EDIT_TYPE];
 
-    type_read(json, type);
+    ccm_cloud_edit_type(json, type);
     for (size_t i = 0; i < CCM_ARRAY_LEN(lists); i++) {
         if (!ccm_text_equal(type, lists[i].name)) {
             continue;
@@ -330,7 +136,7 @@ static void edit_call(struct ccm_cloud *cloud, const cJSON *json, struct ccm_sim
     const struct ccm_cloud_action *action = action_of(cloud, json);
 
     if (action == NULL || ccm_sim_params_set(&params, "RegionId", cloud->region) < 0 ||
-        pairs_update(&params, ccm_json_get(json, "params")) < 0) {
+        ccm_cloud_edit_pairs(&params, ccm_json_get(json, "params")) < 0) {
         ccm_sim_reply_error(reply, 400, "no such product or action, or params are no texts");
         return;
     }
@@ -380,24 +186,31 @@ static int create_params(const struct ccm_cloud *cloud, const cJSON *json, const
 
     int r = ccm_sim_params_set(ret, "RegionId", cloud->region);
 
-    r = r < 0 ? r : pairs_update(ret, members);
-    return r < 0 ? r : pairs_update(ret, ccm_json_get(json, "params"));
+    r = r < 0 ? r : ccm_cloud_edit_pairs(ret, members);
+    return r < 0 ? r : ccm_cloud_edit_pairs(ret, ccm_json_get(json, "params"));
 }
 
 static const char *create_action(const cJSON *json, const char *type)
 {
+    static const char *const listeners[][2] = {
+        { "tcp", "CreateLoadBalancerTCPListener" },
+        { "udp", "CreateLoadBalancerUDPListener" },
+        { "http", "CreateLoadBalancerHTTPListener" },
+        { "https", "CreateLoadBalancerHTTPSListener" },
+    };
+
     if (ccm_text_equal(type, "loadbalancer")) {
         return "CreateLoadBalancer";
     }
     if (ccm_text_equal(type, "vservergroup")) {
         return "CreateVServerGroup";
     }
-    if (ccm_text_equal(type, "listener")) {
-        return ccm_text_equal(ccm_json_text(json, "protocol"), "udp")
-                   ? "CreateLoadBalancerUDPListener"
-                   : "CreateLoadBalancerTCPListener";
+    for (size_t i = 0; ccm_text_equal(type, "listener") && i < CCM_ARRAY_LEN(listeners); i++) {
+        if (ccm_text_equal(ccm_json_text(json, "protocol"), listeners[i][0])) {
+            return listeners[i][1];
+        }
     }
-    return NULL;
+    return ccm_text_equal(type, "listener") ? listeners[0][1] : NULL;
 }
 
 static void create_by_action(struct ccm_cloud *cloud, const cJSON *json, const char *type,
@@ -416,16 +229,43 @@ static void create_by_action(struct ccm_cloud *cloud, const cJSON *json, const c
     }
 }
 
+static bool create_route(struct ccm_cloud *cloud, const cJSON *json, struct ccm_sim_reply *reply)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *hops = ccm_text_format("%s/%s/100", ccm_json_text(json, "next_hop_type"),
+                                 ccm_json_text(json, "next_hop"));
+    const struct ccm_cloud_route_wish wish = {
+        .destination = ccm_json_text(json, "destination"),
+        .hops = hops,
+        .name = "",
+        .description = "",
+    };
+    const char *table = ccm_json_text(json, "route_table");
+    struct ccm_cloud_obj *route = NULL;
+    int r = ccm_cloud_plain_get(cloud, CCM_CLOUD_ROUTE_TABLE, table) == NULL ? -ENOENT : 0;
+
+    r = r < 0 ? r : ccm_cloud_route_put(cloud, table, ccm_json_str(json, "id"), &wish, &route);
+    r = r < 0 ? r : ccm_cloud_edit_pairs(&route->attrs, ccm_json_get(json, "attributes"));
+    if (r < 0) {
+        ccm_sim_reply_error(reply, r == -ENOENT ? 404 : 400,
+                            r == -ENOENT ? "no such route table" : "the entry cannot be made");
+    }
+    return r == 0;
+}
+
 static bool edit_create(struct ccm_cloud *cloud, const cJSON *json, struct ccm_sim_reply *reply)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *fixture = NULL;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { 0 };
-    char type[TYPE_SIZE];
+    char type[CCM_CLOUD_EDIT_TYPE];
 
-    type_read(json, type);
+    ccm_cloud_edit_type(json, type);
     if (create_action(json, type) != NULL) {
         create_by_action(cloud, json, type, reply);
         return false;
+    }
+    if (ccm_text_equal(type, "route")) {
+        return create_route(cloud, json, reply);
     }
     fixture = fixture_of(json);
     if (fixture == NULL) {
@@ -436,6 +276,26 @@ static bool edit_create(struct ccm_cloud *cloud, const cJSON *json, struct ccm_s
         ccm_sim_reply_error(reply, 400, "%s", ccm_buf_str(&why));
         return false;
     }
+    return true;
+}
+
+static bool edit_limits(struct ccm_cloud *cloud, const cJSON *json, struct ccm_sim_reply *reply)
+{
+    const cJSON *limits = ccm_json_get(json, "limits");
+
+    for (const cJSON *item = limits == NULL ? NULL : limits->child; item != NULL;
+         item = item->next) {
+        uint32_t *value = ccm_cloud_limit_find(&cloud->limits, item->string, strlen(item->string));
+
+        if (value == NULL || !cJSON_IsNumber(item) || item->valuedouble < 0 ||
+            item->valuedouble > CCM_CLOUD_LIMIT_MAX) {
+            ccm_sim_reply_error(reply, 400, "'%s' is no known limit with a number", item->string);
+            return false;
+        }
+        *value = (uint32_t)item->valuedouble;
+    }
+    ccm_cloud_routes_advance(cloud); /* what takes no time any more ends now */
+    ccm_cloud_advance(cloud);
     return true;
 }
 
@@ -476,22 +336,24 @@ void ccm_cloud_edit(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
     const char *op = ccm_json_text(json, "op");
 
     ccm_cloud_lock(cloud);
-    ccm_cloud_jobs_advance(cloud);
+    ccm_cloud_advance(cloud);
     if (is_job(json, op)) {
         done = edit_job(cloud, json, op, reply);
+    } else if (ccm_text_equal(op, "limits")) {
+        done = edit_limits(cloud, json, reply);
     } else if (ccm_text_equal(op, "expire-pages")) {
         cloud->nlb->page_epoch++;
         done = true;
     } else if (ccm_text_equal(op, "delete")) {
-        done = edit_delete(cloud, json, reply);
+        done = ccm_cloud_edit_delete(cloud, json, reply);
     } else if (ccm_text_equal(op, "update")) {
-        done = edit_update(cloud, json, reply);
+        done = ccm_cloud_edit_update(cloud, json, reply);
     } else if (ccm_text_equal(op, "create")) {
         done = edit_create(cloud, json, reply);
     } else if (ccm_text_equal(op, "call")) {
         edit_call(cloud, json, reply);
     } else {
-        ccm_sim_reply_error(reply, 400, "op '%s' is not delete, update, create or call", op);
+        ccm_sim_reply_error(reply, 400, "op '%s' is not delete, update, create, call, limits", op);
     }
     ccm_cloud_unlock(cloud);
     if (done) {

@@ -1,4 +1,5 @@
 /* Elastic addresses. Nothing but a console edit or a load balancer binds them. */
+#include "ecs_query.h"
 #include "families.h"
 #include "page.h"
 #include "plain.h"
@@ -141,19 +142,36 @@ static void eip_write(struct ccm_jsonw *w, const struct ccm_cloud_obj *eip)
     ccm_jsonw_open(w, NULL, '{');
     ccm_jsonw_str(w, "AllocationId", eip->id);
     ccm_cloud_write_fields(w, eip, fields);
-    ccm_cloud_write_list(w, "OperationLocks", "LockReason", "");
-    ccm_cloud_write_list(w, "SecurityProtectionTypes", "SecurityProtectionType", "");
+    ccm_cloud_locks_write(w, ccm_cloud_attr(eip, "LockReason"));
+    ccm_cloud_write_list(w, "SecurityProtectionTypes", "SecurityProtectionType",
+                         ccm_cloud_attr(eip, "SecurityProtectionTypes"));
     ccm_cloud_vpc_tags_write(w, eip);
     ccm_jsonw_close(w, '}');
 }
 
+static const struct ccm_cloud_period periods[] = {
+    { "Creation", "AllocationTime", "2026-01-01T00:00:00Z" },
+    { 0 },
+};
+
 /* Comma lists, or a single value. */
+static bool flags_fit(const struct ccm_cloud_call *call, const struct ccm_cloud_obj *eip)
+{
+    const char *managed =
+        ccm_text_equal(ccm_cloud_attr(eip, "ServiceManaged"), "1") ? "true" : "false";
+    const char *secured =
+        ccm_text_empty(ccm_cloud_attr(eip, "SecurityProtectionTypes")) ? "false" : "true";
+
+    return ccm_text_equal(ccm_cloud_text(call, "ServiceManaged", managed), managed) &&
+           ccm_text_equal(ccm_cloud_text(call, "SecurityProtectionEnabled", secured), secured);
+}
+
 static bool eip_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_obj *eip)
 {
-    static const char *const names[] = {
-        "ChargeType", "ISP", "PublicIpAddressPoolId", "ResourceGroupId", "SegmentInstanceId",
-        "Status",     NULL
-    };
+    static const char *const names[] = { "ChargeType",      "ISP",
+                                         "LockReason",      "PublicIpAddressPoolId",
+                                         "ResourceGroupId", "SegmentInstanceId",
+                                         "Status",          NULL };
     const char *ids = ccm_cloud_text(call, "AllocationId", NULL);
     const char *addresses = ccm_cloud_text(call, "EipAddress", NULL);
     const char *name = ccm_cloud_text(call, "EipName", NULL);
@@ -165,7 +183,8 @@ static bool eip_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_o
            (addresses == NULL || ccm_cloud_list_has(addresses, ccm_cloud_attr(eip, "IpAddress"))) &&
            (name == NULL || ccm_text_equal(name, ccm_cloud_attr(eip, "Name"))) &&
            (instance == NULL || ccm_text_equal(instance, ccm_cloud_attr(eip, "InstanceId"))) &&
-           (type == NULL || ccm_text_equal(type, ccm_cloud_attr(eip, "InstanceType")));
+           (type == NULL || ccm_text_equal(type, ccm_cloud_attr(eip, "InstanceType"))) &&
+           flags_fit(call, eip) && ccm_cloud_periods_fit(call, eip, periods);
 }
 
 static int describe(struct ccm_cloud_call *call)
@@ -176,6 +195,7 @@ static int describe(struct ccm_cloud_call *call)
     int r = ccm_cloud_tags_read(call, &tags);
 
     r = r < 0 ? r : ccm_cloud_page_read(call, 1, 100, 10, &page);
+    r = r < 0 ? r : ccm_cloud_periods_check(call, periods);
     r = r < 0 ? r : ccm_cloud_vpc_dry_run(call);
     if (r < 0) {
         return r;

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <fnmatch.h>
 
-#define KEEP_MS ((int64_t)3600 * 1000)
-
 enum outcome { SUCCEED, FAIL, HANG, LOSE };
 
 struct plan {
@@ -155,8 +153,17 @@ static void job_end(struct ccm_cloud *cloud, struct ccm_cloud_job *job, bool ok)
     ccm_sim_params_fini(&job->set);
 }
 
-static void forget_old(struct ccm_cloud_jobs *jobs, int64_t now)
+/* Whether a job that ended is not known any more. */
+static bool is_old(const struct ccm_cloud *cloud, const struct ccm_cloud_job *job, int64_t now)
 {
+    return job->status != CCM_CLOUD_JOB_RUNNING &&
+           now - job->due_ms >= (int64_t)cloud->limits.nlb_job_keep_s * 1000;
+}
+
+/* Free what nobody can see any more. */
+static void forget_old(struct ccm_cloud *cloud, int64_t now)
+{
+    struct ccm_cloud_jobs *jobs = cloud->jobs;
     void *cursor = NULL;
     const char *id = NULL;
     void *value = NULL;
@@ -164,7 +171,7 @@ static void forget_old(struct ccm_cloud_jobs *jobs, int64_t now)
     while (ccm_strmap_next(jobs->all, &cursor, &id, &value) != 0) {
         const struct ccm_cloud_job *job = value;
 
-        if (job->status == CCM_CLOUD_JOB_RUNNING || now - job->due_ms < KEEP_MS) {
+        if (!is_old(cloud, job, now)) {
             return; /* those behind it are younger, or wait until this one ends */
         }
         ccm_strmap_del(jobs->all, id);
@@ -197,7 +204,7 @@ void ccm_cloud_jobs_advance(struct ccm_cloud *cloud)
         }
     }
     jobs->len = left;
-    forget_old(jobs, now);
+    forget_old(cloud, now);
 }
 
 void ccm_cloud_job_end(struct ccm_cloud *cloud, struct ccm_cloud_job *job, bool ok)
@@ -219,7 +226,7 @@ struct ccm_cloud_job *ccm_cloud_job_get(const struct ccm_cloud *cloud, const cha
 {
     struct ccm_cloud_job *job = ccm_strmap_get(cloud->jobs->all, id);
 
-    return job == NULL || job->hidden ? NULL : job;
+    return job == NULL || job->hidden || is_old(cloud, job, ccm_clock_now_ms()) ? NULL : job;
 }
 
 struct ccm_cloud_job *ccm_cloud_job_next(const struct ccm_cloud *cloud, void **cursor)
@@ -227,7 +234,12 @@ struct ccm_cloud_job *ccm_cloud_job_next(const struct ccm_cloud *cloud, void **c
     const char *id = NULL;
     void *value = NULL;
 
-    return ccm_strmap_next(cloud->jobs->all, cursor, &id, &value) == 0 ? NULL : value;
+    while (ccm_strmap_next(cloud->jobs->all, cursor, &id, &value) != 0) {
+        if (!is_old(cloud, value, ccm_clock_now_ms())) {
+            return value;
+        }
+    }
+    return NULL;
 }
 
 const char *ccm_cloud_job_status_text(const struct ccm_cloud_job *job)

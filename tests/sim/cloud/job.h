@@ -55,7 +55,7 @@ CCM_NODISCARD int ccm_cloud_job_start(struct ccm_cloud_call *call, const char *r
                                                  bool ok),
                                       struct ccm_cloud_job **ret);
 
-/* End what is due, forget what ended more than an hour ago. */
+/* End what is due, forget what ended more than limits.nlb_job_keep_s ago. */
 void ccm_cloud_jobs_advance(struct ccm_cloud *cloud);
 
 /* End a running job now. */

@@ -1,6 +1,8 @@
+/* Load balancers come and go; names, status, protections. */
 #include "lb.h"
 
 #include "families.h"
+#include "plain.h"
 #include "store.h"
 #include "tag.h"
 #include "util/cleanup.h"
@@ -10,8 +12,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-
-#define SPECS "slb.s1.small|slb.s2.small|slb.s2.medium|slb.s3.small|slb.s3.medium|slb.s3.large"
 
 int ccm_cloud_lb_of(struct ccm_cloud_call *call, struct ccm_cloud_lb **ret)
 {
@@ -220,6 +220,12 @@ static int create(struct ccm_cloud_call *call)
     return 0;
 }
 
+/* They are not sold any more; old ones exist. */
+static bool prepaid(const struct ccm_cloud_lb *lb)
+{
+    return ccm_text_equal(ccm_cloud_attr(&lb->obj, "PayType"), "PrePay");
+}
+
 static int del(struct ccm_cloud_call *call)
 {
     struct ccm_cloud_lb *lb = NULL;
@@ -227,6 +233,10 @@ static int del(struct ccm_cloud_call *call)
 
     if (r < 0) {
         return r;
+    }
+    if (prepaid(lb)) {
+        return ccm_cloud_fail(call, 400, "InvalidChargeType",
+                              "The prepay loadBalancer does not support this action.");
     }
     if (ccm_text_equal(ccm_cloud_attr(&lb->obj, "DeleteProtection"), "on")) {
         return ccm_cloud_fail(call, 400, "OperationDenied.DeleteProtectionIsOn",
@@ -237,28 +247,18 @@ static int del(struct ccm_cloud_call *call)
     return 0;
 }
 
-/* Copy parameters to attributes of the same name. */
-static int copy_params(struct ccm_cloud_call *call, struct ccm_cloud_lb *lb,
-                       const char *const *names)
-{
-    for (const char *const *name = names; *name != NULL; name++) {
-        const struct ccm_cloud_pair pair = { *name, ccm_cloud_text(call, *name, NULL) };
-        int r = ccm_cloud_attrs_set(&lb->obj, &pair, 1);
-
-        if (r < 0) {
-            return r;
-        }
-    }
-    return 0;
-}
-
 static int set_delete_protection(struct ccm_cloud_call *call)
 {
     static const char *const names[] = { "DeleteProtection", NULL };
     struct ccm_cloud_lb *lb = NULL;
     int r = ccm_cloud_lb_of(call, &lb);
 
-    return r < 0 ? r : copy_params(call, lb, names);
+    if (r == 0 && prepaid(lb)) {
+        r = ccm_cloud_fail(call, 400, "OperationUnsupported.DeleteProtectionForPrePayInstance",
+                           "The operation failed because prepay instance does not support delete "
+                           "protection.");
+    }
+    return r < 0 ? r : ccm_cloud_copy_params(call, &lb->obj, names);
 }
 
 static int set_modification_protection(struct ccm_cloud_call *call)
@@ -282,10 +282,7 @@ static int set_status(struct ccm_cloud_call *call)
     struct ccm_cloud_lb *lb = NULL;
     int r = ccm_cloud_lb_of(call, &lb);
 
-    if (r == 0 && ccm_text_equal(ccm_cloud_attr(&lb->obj, "LoadBalancerStatus"), "locked")) {
-        r = ccm_cloud_fail(call, 400, "ActionNotAllowed", "Locked for any Business Reason.");
-    }
-    return r < 0 ? r : copy_params(call, lb, names);
+    return r < 0 ? r : ccm_cloud_copy_params(call, &lb->obj, names);
 }
 
 static int set_name(struct ccm_cloud_call *call)
@@ -294,87 +291,8 @@ static int set_name(struct ccm_cloud_call *call)
     struct ccm_cloud_lb *lb = NULL;
     int r = ccm_cloud_lb_of(call, &lb);
 
-    return r < 0 ? r : copy_params(call, lb, names);
+    return r < 0 ? r : ccm_cloud_copy_params(call, &lb->obj, names);
 }
-
-static bool by_lcu(const struct ccm_cloud_lb *lb)
-{
-    return ccm_text_equal(ccm_cloud_attr(&lb->obj, "InstanceChargeType"), "PayByCLCU");
-}
-
-static int fail_by_lcu(struct ccm_cloud_call *call)
-{
-    return ccm_cloud_fail(call, 400, "OperationDenied.PayByCLCU",
-                          "The operation is not allowed because the instanceChargeType of "
-                          "loadbalancer is PayByCLCU.");
-}
-
-static int modify_internet(struct ccm_cloud_call *call)
-{
-    static const char *const names[] = { "InternetChargeType", "Bandwidth", NULL };
-    struct ccm_cloud_lb *lb = NULL;
-    int r = ccm_cloud_lb_of(call, &lb);
-
-    if (r < 0) {
-        return r;
-    }
-    if (by_lcu(lb)) {
-        return fail_by_lcu(call);
-    }
-    if (ccm_text_equal(ccm_cloud_attr(&lb->obj, "AddressType"), "intranet")) {
-        return ccm_cloud_fail(call, 400, "Instance.InternetChargeTypeNotAllowed",
-                              "Illegal parameter. The specified InternetChargeType not allowed.");
-    }
-    ccm_jsonw_i64(call->out, "OrderId", 0);
-    return copy_params(call, lb, names);
-}
-
-static int modify_spec(struct ccm_cloud_call *call)
-{
-    static const char *const names[] = { "LoadBalancerSpec", NULL };
-    struct ccm_cloud_lb *lb = NULL;
-    int r = ccm_cloud_lb_of(call, &lb);
-
-    if (r < 0) {
-        return r;
-    }
-    if (by_lcu(lb)) {
-        return fail_by_lcu(call);
-    }
-    ccm_jsonw_i64(call->out, "OrderId", 0);
-    return copy_params(call, lb, names);
-}
-
-static int modify_charge(struct ccm_cloud_call *call)
-{
-    static const char *const names[] = { "InstanceChargeType", "LoadBalancerSpec", "Bandwidth",
-                                         "InternetChargeType", NULL };
-    struct ccm_cloud_lb *lb = NULL;
-    const char *charge = ccm_cloud_text(call, "InstanceChargeType", "");
-    int r = ccm_cloud_lb_of(call, &lb);
-
-    if (r < 0) {
-        return r;
-    }
-    if (by_lcu(lb) && ccm_text_equal(charge, "PayBySpec")) {
-        return ccm_cloud_fail(call, 400, "Forbidden.LcuToSpec",
-                              "User does not have permission modify InstanceChargeType to spec.");
-    }
-    if (by_lcu(lb)) {
-        return fail_by_lcu(call);
-    }
-    if (ccm_text_equal(charge, "PayBySpec")) {
-        return ccm_cloud_fail(call, 400, "OperationDenied.PayBySpec",
-                              "The operation is not allowed because the instanceChargeType of "
-                              "loadbalancer is PayBySpec.");
-    }
-    return copy_params(call, lb, names);
-}
-
-#define ID_ROW                                                                                     \
-    {                                                                                              \
-        .name = "LoadBalancerId", .required = true                                                 \
-    }
 
 static const struct ccm_cloud_param create_params[] = {
     { .name = "Address" },
@@ -397,7 +315,7 @@ static const struct ccm_cloud_param create_params[] = {
       .type = CCM_CLOUD_ENUM,
       .values = "paybytraffic|paybybandwidth" },
     { .name = "LoadBalancerName", .min = 1, .max = 80 },
-    { .name = "LoadBalancerSpec", .type = CCM_CLOUD_ENUM, .values = SPECS },
+    { .name = "LoadBalancerSpec", .type = CCM_CLOUD_ENUM, .values = CCM_CLOUD_LB_SPECS },
     { .name = "MasterZoneId" },
     { .name = "ModificationProtectionReason",
       .min = 1,
@@ -417,16 +335,16 @@ static const struct ccm_cloud_param create_params[] = {
     { 0 },
 };
 
-static const struct ccm_cloud_param id_params[] = { ID_ROW, { 0 } };
+static const struct ccm_cloud_param id_params[] = { CCM_CLOUD_LB_ID_ROW, { 0 } };
 
 static const struct ccm_cloud_param delete_protection_params[] = {
-    ID_ROW,
+    CCM_CLOUD_LB_ID_ROW,
     { .name = "DeleteProtection", .type = CCM_CLOUD_ENUM, .required = true, .values = "on|off" },
     { 0 },
 };
 
 static const struct ccm_cloud_param modification_params[] = {
-    ID_ROW,
+    CCM_CLOUD_LB_ID_ROW,
     { .name = "ModificationProtectionStatus",
       .type = CCM_CLOUD_ENUM,
       .required = true,
@@ -440,54 +358,17 @@ static const struct ccm_cloud_param modification_params[] = {
 };
 
 static const struct ccm_cloud_param name_params[] = {
-    ID_ROW,
+    CCM_CLOUD_LB_ID_ROW,
     { .name = "LoadBalancerName", .required = true, .min = 1, .max = 80 },
     { 0 },
 };
 
 static const struct ccm_cloud_param status_params[] = {
-    ID_ROW,
+    CCM_CLOUD_LB_ID_ROW,
     { .name = "LoadBalancerStatus",
       .type = CCM_CLOUD_ENUM,
       .required = true,
       .values = "active|inactive" },
-    { 0 },
-};
-
-static const struct ccm_cloud_param internet_params[] = {
-    ID_ROW,
-    { .name = "AutoPay", .type = CCM_CLOUD_BOOL },
-    { .name = "Bandwidth", .type = CCM_CLOUD_INT, .min = -1, .max = 5120 },
-    { .name = "InternetChargeType",
-      .type = CCM_CLOUD_ENUM,
-      .values = "paybytraffic|paybybandwidth" },
-    { 0 },
-};
-
-static const struct ccm_cloud_param spec_params[] = {
-    ID_ROW,
-    { .name = "AutoPay", .type = CCM_CLOUD_BOOL },
-    { .name = "LoadBalancerSpec", .type = CCM_CLOUD_ENUM, .required = true, .values = SPECS },
-    { 0 },
-};
-
-static const struct ccm_cloud_param charge_params[] = {
-    ID_ROW,
-    { .name = "Bandwidth",
-      .type = CCM_CLOUD_INT,
-      .min = -1,
-      .max = 5120,
-      .invalid = "InvalidParameterBandwidth" },
-    { .name = "InstanceChargeType",
-      .type = CCM_CLOUD_ENUM,
-      .required = true,
-      .values = "PayBySpec|PayByCLCU",
-      .invalid = "IllegalParam.InstanceChargeType" },
-    { .name = "InternetChargeType",
-      .type = CCM_CLOUD_ENUM,
-      .values = "paybytraffic",
-      .invalid = "IllegalParam.InternetChargeType" },
-    { .name = "LoadBalancerSpec", .type = CCM_CLOUD_ENUM, .values = SPECS },
     { 0 },
 };
 
@@ -497,36 +378,27 @@ const struct ccm_cloud_action ccm_cloud_lb_actions[] = {
       .region = true,
       .token = true,
       .run = create },
-    { .name = "DeleteLoadBalancer", .params = id_params, .run = del, .busy = "SystemBusy" },
+    { .name = "DeleteLoadBalancer",
+      .params = id_params,
+      .run = del,
+      .change = CCM_CLOUD_CHANGE_LB },
     { .name = "SetLoadBalancerDeleteProtection",
       .params = delete_protection_params,
       .region = true,
-      .run = set_delete_protection },
+      .run = set_delete_protection,
+      .change = CCM_CLOUD_CHANGE_LABEL },
     { .name = "SetLoadBalancerModificationProtection",
       .params = modification_params,
       .region = true,
-      .run = set_modification_protection },
-    { .name = "SetLoadBalancerName", .params = name_params, .run = set_name },
+      .run = set_modification_protection,
+      .change = CCM_CLOUD_CHANGE_LABEL },
+    { .name = "SetLoadBalancerName",
+      .params = name_params,
+      .run = set_name,
+      .change = CCM_CLOUD_CHANGE_LABEL },
     { .name = "SetLoadBalancerStatus",
       .params = status_params,
       .run = set_status,
-      .busy = "SystemBusy" },
-    { 0 },
-};
-
-const struct ccm_cloud_action ccm_cloud_lb_spec_actions[] = {
-    { .name = "ModifyLoadBalancerInternetSpec",
-      .params = internet_params,
-      .run = modify_internet,
-      .busy = "SystemBusy" },
-    { .name = "ModifyLoadBalancerInstanceSpec",
-      .params = spec_params,
-      .run = modify_spec,
-      .busy = "SystemBusy" },
-    { .name = "ModifyLoadBalancerInstanceChargeType",
-      .params = charge_params,
-      .region = true,
-      .run = modify_charge,
-      .busy = "SystemBusy" },
+      .change = CCM_CLOUD_CHANGE_LB },
     { 0 },
 };

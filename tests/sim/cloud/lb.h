@@ -4,6 +4,16 @@
 
 #include "cloud.h"
 
+/* Sizes of those that are paid by size. */
+#define CCM_CLOUD_LB_SPECS                                                                         \
+    "slb.s1.small|slb.s2.small|slb.s2.medium|slb.s3.small|slb.s3.medium|slb.s3."                   \
+    "large"
+
+#define CCM_CLOUD_LB_ID_ROW                                                                        \
+    {                                                                                              \
+        .name = "LoadBalancerId", .required = true                                                 \
+    }
+
 /* The load balancer that LoadBalancerId names. 0 or -EPROTO. */
 CCM_NODISCARD int ccm_cloud_lb_of(struct ccm_cloud_call *call, struct ccm_cloud_lb **ret);
 

@@ -26,6 +26,26 @@ CCM_NODISCARD int ccm_cloud_http_check(struct ccm_cloud_call *call, const struct
                                        const char *protocol,
                                        const struct ccm_cloud_listener *listener);
 
+/* The listener is in the state `through` for limits.listener_ms, then in `to` (which may be its own
+ * attribute). 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_cloud_listener_move(struct ccm_cloud *cloud, const struct ccm_cloud_lb *lb,
+                                          struct ccm_cloud_listener *listener, const char *through,
+                                          const char *to);
+
+/* Those whose time has come get there. */
+void ccm_cloud_listeners_advance(struct ccm_cloud *cloud);
+
+/* Listeners on their way. NULL when memory ran out. */
+struct ccm_cloud_moves *ccm_cloud_moves_new(void);
+void ccm_cloud_moves_free(struct ccm_cloud_moves *moves);
+
+/* No such listener. -EPROTO. */
+int ccm_cloud_listener_fail_absent(struct ccm_cloud_call *call);
+
+/* AclId and AclIds of an answer; bare: AclIds is a list, else a list in an object. */
+void ccm_cloud_listener_acls_write(struct ccm_jsonw *w, const struct ccm_cloud_listener *listener,
+                                   bool bare);
+
 /* Whether the text is a comma list of http_2xx, http_3xx, http_4xx and http_5xx. */
 bool ccm_cloud_http_codes_fit(const char *text);
 

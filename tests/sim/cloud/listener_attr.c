@@ -9,9 +9,9 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <string.h>
 
 static const struct ccm_cloud_field tcp_fields[] = {
-    { "AclId", 's', NULL, "" },
     { "AclStatus", 's', NULL, "off" },
     { "AclType", 's', NULL, "" },
     { "BackendServerPort", 'n', NULL, "0" },
@@ -42,7 +42,6 @@ static const struct ccm_cloud_field tcp_fields[] = {
 };
 
 static const struct ccm_cloud_field udp_fields[] = {
-    { "AclId", 's', NULL, "" },
     { "AclStatus", 's', NULL, "off" },
     { "AclType", 's', NULL, "" },
     { "BackendServerPort", 'n', NULL, "0" },
@@ -65,7 +64,6 @@ static const struct ccm_cloud_field udp_fields[] = {
 };
 
 static const struct ccm_cloud_field http_fields[] = {
-    { "AclId", 's', NULL, "" },
     { "AclStatus", 's', NULL, "off" },
     { "AclType", 's', NULL, "" },
     { "BackendServerPort", 'n', NULL, "0" },
@@ -104,7 +102,6 @@ static const struct ccm_cloud_field http_fields[] = {
 };
 
 static const struct ccm_cloud_field https_fields[] = {
-    { "AclId", 's', NULL, "" },
     { "AclStatus", 's', NULL, "off" },
     { "AclType", 's', NULL, "" },
     { "BackendServerPort", 'n', NULL, "0" },
@@ -147,6 +144,23 @@ static const struct ccm_cloud_field https_fields[] = {
     { "XForwardedFor_proto", 's', NULL, "off" },
     { 0 },
 };
+
+/* AclId has room for one: the first. */
+void ccm_cloud_listener_acls_write(struct ccm_jsonw *w, const struct ccm_cloud_listener *listener,
+                                   bool bare)
+{
+    const char *ids = ccm_cloud_attr(&listener->obj, "AclId");
+    char first[64];
+
+    ccm_text_copy(first, sizeof(first), ids);
+    first[strcspn(first, ",")] = '\0';
+    ccm_jsonw_str(w, "AclId", first);
+    if (bare) {
+        ccm_cloud_write_pieces(w, "AclIds", ids);
+    } else {
+        ccm_cloud_write_list(w, "AclIds", "AclId", ids);
+    }
+}
 
 static void empty_write(struct ccm_jsonw *w, const char *outer, const char *inner)
 {
@@ -201,7 +215,7 @@ static int describe(struct ccm_cloud_call *call, const char *protocol,
     ccm_jsonw_str(call->out, "LoadBalancerId", lb->obj.id);
     ccm_jsonw_i64(call->out, "ListenerPort", port);
     ccm_cloud_write_fields(call->out, &listener->obj, fields);
-    ccm_cloud_write_list(call->out, "AclIds", "AclId", ccm_cloud_attr(&listener->obj, "AclId"));
+    ccm_cloud_listener_acls_write(call->out, listener, false);
     ccm_cloud_tags_write(call->out, "Tags", &listener->obj, false);
     if (ccm_text_starts(protocol, "http")) {
         empty_write(call->out, "Rules", "Rule");
@@ -235,11 +249,21 @@ static int describe_https(struct ccm_cloud_call *call)
 static const struct ccm_cloud_param params[] = { CCM_CLOUD_LISTENER_ID_ROWS, { 0 } };
 
 const struct ccm_cloud_action ccm_cloud_listener_attr_actions[] = {
-    { .name = "DescribeLoadBalancerTCPListenerAttribute", .params = params, .run = describe_tcp },
-    { .name = "DescribeLoadBalancerUDPListenerAttribute", .params = params, .run = describe_udp },
-    { .name = "DescribeLoadBalancerHTTPListenerAttribute", .params = params, .run = describe_http },
+    { .name = "DescribeLoadBalancerTCPListenerAttribute",
+      .params = params,
+      .run = describe_tcp,
+      .change = CCM_CLOUD_CHANGE_LOOK },
+    { .name = "DescribeLoadBalancerUDPListenerAttribute",
+      .params = params,
+      .run = describe_udp,
+      .change = CCM_CLOUD_CHANGE_LOOK },
+    { .name = "DescribeLoadBalancerHTTPListenerAttribute",
+      .params = params,
+      .run = describe_http,
+      .change = CCM_CLOUD_CHANGE_LOOK },
     { .name = "DescribeLoadBalancerHTTPSListenerAttribute",
       .params = params,
-      .run = describe_https },
+      .run = describe_https,
+      .change = CCM_CLOUD_CHANGE_LOOK },
     { 0 },
 };

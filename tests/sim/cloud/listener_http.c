@@ -172,8 +172,21 @@ static int create_https(struct ccm_cloud_call *call)
     return ccm_cloud_listener_create(call, "https");
 }
 
+/* A listener that redirects has nothing to be set. */
 static int set_http(struct ccm_cloud_call *call)
 {
+    const struct ccm_cloud_lb *lb =
+        ccm_cloud_lb_get(call->cloud, ccm_cloud_text(call, "LoadBalancerId", ""));
+    const struct ccm_cloud_listener *listener =
+        lb == NULL
+            ? NULL
+            : ccm_cloud_listener_get(lb, "http", (uint32_t)ccm_cloud_int(call, "ListenerPort", 0));
+
+    if (listener != NULL &&
+        ccm_text_equal(ccm_cloud_attr(&listener->obj, "ListenerForward"), "on")) {
+        return ccm_cloud_fail(call, 400, "Operation.NotAllowed",
+                              "Operation Denied. The HTTP listener does not support this action.");
+    }
     return ccm_cloud_listener_set(call, "http");
 }
 
@@ -206,7 +219,7 @@ static int set_https(struct ccm_cloud_call *call)
           .min = 1,                                                                                \
           .max = 180,                                                                              \
           .invalid = "InvalidParameter.RequestTimeout" },                                          \
-        { .name = "Scheduler", .type = CCM_CLOUD_ENUM, .values = "wrr|rr" },                       \
+        { .name = "Scheduler", .type = CCM_CLOUD_ENUM, .values = "wrr|rr|wlc" },                   \
         { .name = "StickySession", ON_OFF },                                                       \
         { .name = "StickySessionType", .type = CCM_CLOUD_ENUM, .values = "insert|server" },        \
         { .name = "XForwardedFor", ON_OFF }, { .name = "XForwardedFor_ClientSrcPort", ON_OFF },    \
@@ -266,18 +279,18 @@ const struct ccm_cloud_action ccm_cloud_http_actions[] = {
     { .name = "CreateLoadBalancerHTTPListener",
       .params = create_http_params,
       .run = create_http,
-      .busy = "ServiceIsConfiguring" },
+      .change = CCM_CLOUD_CHANGE_LISTENER },
     { .name = "CreateLoadBalancerHTTPSListener",
       .params = create_https_params,
       .run = create_https,
-      .busy = "ServiceIsConfiguring" },
+      .change = CCM_CLOUD_CHANGE_LISTENER },
     { .name = "SetLoadBalancerHTTPListenerAttribute",
       .params = set_http_params,
       .run = set_http,
-      .busy = "BackendServer.configuring" },
+      .change = CCM_CLOUD_CHANGE_LISTENER },
     { .name = "SetLoadBalancerHTTPSListenerAttribute",
       .params = set_https_params,
       .run = set_https,
-      .busy = "BackendServer.configuring" },
+      .change = CCM_CLOUD_CHANGE_LISTENER },
     { 0 },
 };

@@ -1,5 +1,6 @@
 #include "families.h"
 #include "lb.h"
+#include "listener.h"
 #include "store.h"
 #include "tag.h"
 #include "util/cleanup.h"
@@ -14,11 +15,15 @@
 #define DEFAULT_MAX 20
 
 static const struct ccm_cloud_field fields[] = {
-    { "AclId", 's', NULL, "" },          { "AclStatus", 's', NULL, "off" },
-    { "AclType", 's', NULL, "" },        { "BackendServerPort", 'n', NULL, "0" },
-    { "Bandwidth", 'n', NULL, "-1" },    { "Description", 's', NULL, "" },
-    { "Scheduler", 's', NULL, "wrr" },   { "Status", 's', NULL, "stopped" },
-    { "VServerGroupId", 's', NULL, "" }, { 0 },
+    { "AclStatus", 's', NULL, "off" },
+    { "AclType", 's', NULL, "" },
+    { "BackendServerPort", 'n', NULL, "0" },
+    { "Bandwidth", 'n', NULL, "-1" },
+    { "Description", 's', NULL, "" },
+    { "Scheduler", 's', NULL, "wrr" },
+    { "Status", 's', NULL, "stopped" },
+    { "VServerGroupId", 's', NULL, "" },
+    { 0 },
 };
 
 static const struct ccm_cloud_field tcp_fields[] = {
@@ -202,18 +207,12 @@ static bool wanted(const struct ccm_cloud_call *call, const struct ccm_cloud_lis
 static void listener_write(struct ccm_jsonw *w, const struct ccm_cloud_lb *lb,
                            const struct ccm_cloud_listener *listener)
 {
-    const char *acl = ccm_cloud_attr(&listener->obj, "AclId");
-
     ccm_jsonw_open(w, NULL, '{');
     ccm_jsonw_str(w, "LoadBalancerId", lb->obj.id);
     ccm_jsonw_i64(w, "ListenerPort", listener->port);
     ccm_jsonw_str(w, "ListenerProtocol", listener->protocol);
     ccm_cloud_write_fields(w, &listener->obj, fields);
-    ccm_jsonw_open(w, "AclIds", '[');
-    if (!ccm_text_empty(acl)) {
-        ccm_jsonw_str(w, NULL, acl);
-    }
-    ccm_jsonw_close(w, ']');
+    ccm_cloud_listener_acls_write(w, listener, true);
     for (size_t i = 0; i < CCM_ARRAY_LEN(configs); i++) {
         if (ccm_text_equal(configs[i].protocol, listener->protocol)) {
             ccm_jsonw_open(w, configs[i].member, '{');

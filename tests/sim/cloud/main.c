@@ -2,6 +2,7 @@
 #include "common/options.h"
 #include "common/server.h"
 #include "fixtures.h"
+#include "limit.h"
 #include "quota.h"
 #include "service.h"
 #include "util/cleanup.h"
@@ -24,7 +25,10 @@ enum {
     KEY_ROUTE_MS,
     KEY_METADATA_V2,
     KEY_BACKENDS_PER_CALL,
-    KEY_JOB_MS
+    KEY_JOB_MS,
+    KEY_STRICT,
+    KEY_LISTENER_MS,
+    KEY_BUSY_READS
 };
 
 struct arguments {
@@ -42,9 +46,13 @@ static const struct argp_option options[] = {
       "Key that requests are signed with (default testAccessKeyId:testAccessKeySecret)", 0 },
     { "limit", KEY_LIMIT, "NAME=N", 0,
       "Change a limit: load-balancers, listeners, backends, backends-per-call, vserver-groups, "
-      "acls, domain-extensions, routes, routes-per-call, route-tables, eips, security-groups, "
+      "acls, acl-entries, domain-extensions, routes, routes-per-call, route-tables, eips, "
+      "security-groups, "
       "security-rules, description, nlb-load-balancers, nlb-listeners, nlb-servers, "
-      "nlb-server-groups, nlb-server-uses",
+      "nlb-server-groups, nlb-server-uses, nlb-job-ids, nlb-job-keep-s, nlb-drain-percent, "
+      "token-life-s, route-page, "
+      "and "
+      "as 0 or 1 slb-modify-atomic, slb-set-description, slb-add-updates, acl-off-keeps",
       0 },
     { "slb-backends-per-call", KEY_BACKENDS_PER_CALL, "N", 0,
       "Backends that one call of SLB takes (default 40)", 0 },
@@ -52,57 +60,30 @@ static const struct argp_option options[] = {
       "Rates: none (default), the published ones, or those changed by a JSON file", 0 },
     { "slb-busy-ms", KEY_SLB_BUSY, "N", 0,
       "How long a load balancer of SLB is busy after a change (default 0)", 0 },
+    { "slb-busy-reads", KEY_BUSY_READS, NULL, 0,
+      "A busy load balancer of SLB refuses Describe...ListenerAttribute too", 0 },
+    { "slb-listener-ms", KEY_LISTENER_MS, "N", 0,
+      "How long a listener of SLB is starting, stopping or configuring (default 0)", 0 },
     { "route-ms", KEY_ROUTE_MS, "N", 0,
       "How long a change of routes takes, during which others are refused (default 0)", 0 },
     { "metadata-v2", KEY_METADATA_V2, NULL, 0,
       "The metadata service wants session tokens, whatever the fixtures say", 0 },
+    { "strict", KEY_STRICT, NULL, 0,
+      "SLB takes no more than the pages of its API say: 20 backends per call, 80 characters of "
+      "names and descriptions, no scheduler wlc",
+      0 },
     { "job-ms", KEY_JOB_MS, "N", 0, "How long jobs of NLB take (default 0: until the next call)",
       0 },
     { 0 },
 };
 
-static uint32_t *limit_find(struct ccm_cloud_limits *limits, const char *name, size_t len)
-{
-    const struct {
-        const char *name;
-        uint32_t *value;
-    } rows[] = {
-        { "load-balancers", &limits->load_balancers },
-        { "listeners", &limits->listeners },
-        { "backends", &limits->backends },
-        { "backends-per-call", &limits->backends_per_call },
-        { "vserver-groups", &limits->vserver_groups },
-        { "acls", &limits->acls },
-        { "domain-extensions", &limits->domain_extensions },
-        { "routes", &limits->routes },
-        { "routes-per-call", &limits->routes_per_call },
-        { "route-tables", &limits->route_tables },
-        { "eips", &limits->eips },
-        { "security-groups", &limits->security_groups },
-        { "security-rules", &limits->security_rules },
-        { "description", &limits->description },
-        { "nlb-load-balancers", &limits->nlb_load_balancers },
-        { "nlb-listeners", &limits->nlb_listeners },
-        { "nlb-servers", &limits->nlb_servers },
-        { "nlb-server-groups", &limits->nlb_server_groups },
-        { "nlb-server-uses", &limits->nlb_server_uses },
-    };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        if (strlen(rows[i].name) == len && strncmp(rows[i].name, name, len) == 0) {
-            return rows[i].value;
-        }
-    }
-    return NULL;
-}
-
 static void limit_set(const char *arg, struct ccm_cloud_limits *limits, struct argp_state *state)
 {
     size_t len = strcspn(arg, "=");
-    uint32_t *value = limit_find(limits, arg, len);
+    uint32_t *value = ccm_cloud_limit_find(limits, arg, len);
 
     if (value == NULL || arg[len] == '\0' ||
-        ccm_parse_u32(arg + len + 1, 0, 1000000000, value) < 0) {
+        ccm_parse_u32(arg + len + 1, 0, CCM_CLOUD_LIMIT_MAX, value) < 0) {
         argp_error(state, "--limit: '%s' is no known limit with a number", arg);
     }
 }
@@ -146,8 +127,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SLB_BUSY:
         ms_set(arg, "slb-busy-ms", &out->cloud->limits.slb_busy_ms, state);
         return 0;
+    case KEY_BUSY_READS:
+        out->cloud->limits.busy_reads = 1;
+        return 0;
+    case KEY_LISTENER_MS:
+        ms_set(arg, "slb-listener-ms", &out->cloud->limits.listener_ms, state);
+        return 0;
     case KEY_ROUTE_MS:
         ms_set(arg, "route-ms", &out->cloud->limits.route_ms, state);
+        return 0;
+    case KEY_STRICT:
+        out->cloud->limits.strict = true;
+        out->cloud->limits.backends_per_call = 20;
+        out->cloud->limits.description = 80;
         return 0;
     case KEY_METADATA_V2:
         out->metadata_v2 = true;

@@ -49,6 +49,7 @@ struct ccm_nlb_server {
     char *description;
     char *zone;
     const char *status; /* static text */
+    int64_t gone_ms;    /* on the monotonic clock: until then its connections drain; 0: it stays */
     uint32_t port;
     uint32_t weight;
 };
@@ -73,6 +74,7 @@ struct ccm_nlb {
     struct ccm_strmap *listeners; /* id -> ccm_nlb_listener */
     struct ccm_strmap *uses; /* ID/ADDRESS of a server -> uint32_t, how often it is in groups */
     uint64_t page_epoch;     /* tokens of older ones are refused */
+    size_t draining;         /* servers that are about to go, at least */
 };
 
 /* ---- nlb_store.c ---- */
@@ -321,6 +323,26 @@ CCM_NODISCARD int ccm_nlb_idle_check(struct ccm_cloud_call *call, const char *pr
 /* What only TCPSSL has; `listener` NULL: a new one. */
 CCM_NODISCARD int ccm_nlb_tls_check(struct ccm_cloud_call *call, const char *protocol,
                                     const struct ccm_nlb_listener *listener);
+
+/* ---- nlb_server.c ---- */
+
+/* Servers whose connections have had time to drain go. */
+void ccm_nlb_drains_advance(struct ccm_cloud *cloud);
+
+/* ---- nlb_server_find.c ---- */
+
+/* What a server is found to be; texts borrowed. */
+struct ccm_nlb_finding {
+    const char *ip;
+    const char *vpc;
+    const char *zone;
+};
+
+/* The instance, interface or address that may become a server of the group. 0 or -EPROTO. */
+CCM_NODISCARD int ccm_nlb_server_find(struct ccm_cloud_call *call,
+                                      const struct ccm_nlb_group *group,
+                                      const struct ccm_nlb_server *server,
+                                      struct ccm_nlb_finding *ret);
 
 /* ---- nlb_state.c ---- */
 

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define IDS_MAX 20
+/* That the form has room for; how many are taken is a limit. */
+#define IDS_MAX 1000
 
 static int get(struct ccm_cloud_call *call)
 {
@@ -44,6 +45,10 @@ static int list(struct ccm_cloud_call *call)
 
     if (r < 0) {
         return r;
+    }
+    if (ids.len > call->cloud->limits.nlb_job_ids) {
+        return ccm_cloud_fail_with(call, "IllegalParamSize.JobIds", ccm_nlb_manner.too_many_message,
+                                   "JobIds");
     }
     ccm_jsonw_open(call->out, "Jobs", '[');
     for (size_t i = 0; i < ids.len; i++) {

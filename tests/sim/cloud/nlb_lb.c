@@ -149,14 +149,18 @@ static int del(struct ccm_cloud_call *call)
     struct ccm_nlb_lb *lb = NULL;
     int r = ccm_nlb_lb_of(call, &lb);
 
-    /* What could not be created can still be deleted. */
-    if (r == 0 && !ccm_text_equal(ccm_cloud_attr(&lb->obj, "LoadBalancerStatus"), "CreateFailed")) {
-        r = ccm_nlb_lb_for_change(call, &lb);
-    }
     if (r < 0) {
         return r;
     }
-    if (ccm_text_equal(ccm_cloud_attr(&lb->obj, "DeletionProtectionEnabled"), "true")) {
+    /* What could not be created can be deleted as it is: no protection can be switched then. */
+    const bool failed =
+        ccm_text_equal(ccm_cloud_attr(&lb->obj, "LoadBalancerStatus"), "CreateFailed");
+
+    r = failed ? 0 : ccm_nlb_lb_for_change(call, &lb);
+    if (r < 0) {
+        return r;
+    }
+    if (!failed && ccm_text_equal(ccm_cloud_attr(&lb->obj, "DeletionProtectionEnabled"), "true")) {
         return ccm_nlb_fail_denied(call, "DeletionProtectionEnabled");
     }
     if (ccm_nlb_lb_has_busy_listener(lb)) {

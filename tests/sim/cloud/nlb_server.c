@@ -1,129 +1,14 @@
 #include "families.h"
 #include "nlb.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 #include "util/parse.h"
 #include "util/text.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 
 /* ---- reading ---- */
-
-static bool in_group_of(const struct ccm_nlb_group *group, const char *attr, const char *value)
-{
-    return ccm_text_equal_case(ccm_cloud_attr(&group->obj, attr), value);
-}
-
-static bool is_ipv6(const char *ip)
-{
-    struct in6_addr address;
-
-    return inet_pton(AF_INET6, ip, &address) == 1;
-}
-
-static bool is_ip(const char *ip)
-{
-    struct in_addr address;
-
-    return inet_pton(AF_INET, ip, &address) == 1 || is_ipv6(ip);
-}
-
-/* What a server is found to be; strings borrowed. */
-struct finding {
-    const char *ip;
-    const char *vpc;
-    const char *zone;
-};
-
-static int find_ecs(struct ccm_cloud_call *call, const char *id, struct finding *ret)
-{
-    const struct ccm_cloud_instance *instance = ccm_strmap_get(call->cloud->instances, id);
-
-    if (instance == NULL) {
-        return ccm_nlb_fail_absent(call, "Ecs");
-    }
-    *ret = (struct finding){
-        .ip = ccm_cloud_attr(&instance->obj, "PrivateIp"),
-        .vpc = ccm_cloud_attr(&instance->obj, "VpcId"),
-        .zone = ccm_cloud_attr(&instance->obj, "ZoneId"),
-    };
-    return 0;
-}
-
-static int find_eni(struct ccm_cloud_call *call, const char *id, const char *ip,
-                    struct finding *ret)
-{
-    const struct ccm_cloud_eni *eni = ccm_strmap_get(call->cloud->enis, id);
-
-    if (eni == NULL) {
-        return ccm_cloud_fail(call, 404, "ResourceNotFound.Eni",
-                              "The specified resource Eni is not found.");
-    }
-    if (!ccm_text_equal(ccm_cloud_attr(&eni->obj, "Status"), "InUse")) {
-        return ccm_cloud_fail(call, 400, "IncorrectStatus.Eni", "Eni status is invalid.");
-    }
-    if (!ccm_text_empty(ip) && ccm_sim_params_get(&eni->ips, ip) == NULL &&
-        ccm_sim_params_get(&eni->ipv6, ip) == NULL) {
-        return ccm_nlb_fail_illegal(call, "IllegalParam.IP", "IP");
-    }
-    *ret = (struct finding){
-        .ip = ccm_text_empty(ip) ? ccm_cloud_attr(&eni->obj, "PrivateIpAddress") : ip,
-        .vpc = ccm_cloud_attr(&eni->obj, "VpcId"),
-        .zone = ccm_cloud_attr(&eni->obj, "ZoneId"),
-    };
-    return 0;
-}
-
-/* In a group of addresses both id and address are the address. */
-static int find_ip(struct ccm_cloud_call *call, const struct ccm_nlb_group *group, const char *id,
-                   const char *ip, struct finding *ret)
-{
-    if (ccm_text_empty(ip)) {
-        return ccm_cloud_fail(call, 400, "MissingParam.IP", "The param of IP is missing.");
-    }
-    if (!is_ip(ip) || !ccm_text_equal(ip, id)) {
-        return ccm_nlb_fail_illegal(call, "IllegalParam.IP", "IP");
-    }
-    *ret = (struct finding){
-        .ip = ip,
-        .vpc = ccm_cloud_attr(&group->obj, "VpcId"),
-        .zone = "",
-    };
-    return 0;
-}
-
-static int server_find(struct ccm_cloud_call *call, const struct ccm_nlb_group *group,
-                       const struct ccm_nlb_server *server, struct finding *ret)
-{
-    bool by_ip = ccm_text_equal(server->type, "Ip");
-    int r = 0;
-
-    if (by_ip != in_group_of(group, "ServerGroupType", "Ip")) {
-        return ccm_nlb_fail_mismatch(call, "ServerType", server->type, group->obj.id);
-    }
-    if (by_ip) {
-        r = find_ip(call, group, server->id, server->ip, ret);
-    } else if (ccm_text_equal(server->type, "Ecs")) {
-        r = find_ecs(call, server->id, ret);
-    } else if (ccm_text_equal(server->type, "Eni")) {
-        r = find_eni(call, server->id, server->ip, ret);
-    } else {
-        r = ccm_nlb_fail_absent(call, "Eci"); /* this cloud has no container instances */
-    }
-    if (r < 0) {
-        return r;
-    }
-    if (!ccm_text_equal(ret->vpc, ccm_cloud_attr(&group->obj, "VpcId"))) {
-        return ccm_nlb_fail_mismatch(call, "VpcId", server->id, group->obj.id);
-    }
-    if (is_ipv6(ret->ip) && !in_group_of(group, "AddressIPVersion", "DualStack")) {
-        return ccm_nlb_fail_denied(call, "ServerGroupNotSupportIpv6");
-    }
-    if (!ccm_text_empty(server->ip) && !ccm_text_equal(server->ip, ret->ip)) {
-        return ccm_nlb_fail_illegal(call, "IllegalParam.IP", "IP");
-    }
-    return 0;
-}
 
 static uint32_t number_of(const char *text, uint32_t fallback)
 {
@@ -166,7 +51,7 @@ static int fail_twice(struct ccm_cloud_call *call)
 
 static int check_port(struct ccm_cloud_call *call, const struct ccm_nlb_group *group, uint32_t port)
 {
-    return (port == 0) == in_group_of(group, "AnyPortEnabled", "true")
+    return (port == 0) == ccm_text_equal_case(ccm_cloud_attr(&group->obj, "AnyPortEnabled"), "true")
                ? 0
                : ccm_nlb_fail_illegal(call, "IllegalParam.RSPortConflictWithServerGroup",
                                       "RSPortConflictWithServerGroup");
@@ -214,8 +99,8 @@ static int add_read(struct ccm_cloud_call *call, const struct ccm_nlb_group *gro
                     struct ccm_nlb_servers *list)
 {
     struct ccm_nlb_server server = item_of(call, index);
-    struct finding finding = { 0 };
-    int r = server_find(call, group, &server, &finding);
+    struct ccm_nlb_finding finding = { 0 };
+    int r = ccm_nlb_server_find(call, group, &server, &finding);
 
     r = r < 0 ? r : check_port(call, group, server.port);
     if (r < 0) {
@@ -231,8 +116,11 @@ static int add_read(struct ccm_cloud_call *call, const struct ccm_nlb_group *gro
     server.zone = zone.to;
     server.status = "Adding";
     server.seq = ++call->cloud->last_seq;
-    if (ccm_nlb_servers_find(list, &server) != NULL ||
-        ccm_nlb_servers_find(&group->servers, &server) != NULL) {
+
+    const struct ccm_nlb_server *old = ccm_nlb_servers_find(&group->servers, &server);
+
+    /* One that is draining may come back. */
+    if (ccm_nlb_servers_find(list, &server) != NULL || (old != NULL && old->gone_ms == 0)) {
         return fail_twice(call);
     }
     return ccm_nlb_servers_add(list, &server);
@@ -241,7 +129,9 @@ static int add_read(struct ccm_cloud_call *call, const struct ccm_nlb_group *gro
 static void settle(struct ccm_nlb_group *group)
 {
     for (size_t i = 0; i < group->servers.len; i++) {
-        group->servers.items[i].status = "Available";
+        if (group->servers.items[i].gone_ms == 0) {
+            group->servers.items[i].status = "Available";
+        }
     }
     ccm_nlb_status_set(&group->obj, "ServerGroupStatus", "Available");
 }
@@ -249,7 +139,8 @@ static void settle(struct ccm_nlb_group *group)
 static void drop(struct ccm_cloud *cloud, struct ccm_nlb_group *group, const char *status)
 {
     for (size_t i = group->servers.len; i > 0; i--) {
-        if (ccm_text_equal(group->servers.items[i - 1].status, status)) {
+        if (group->servers.items[i - 1].gone_ms == 0 &&
+            ccm_text_equal(group->servers.items[i - 1].status, status)) {
             ccm_nlb_group_drop(cloud, group, &group->servers.items[i - 1]);
         }
     }
@@ -297,6 +188,11 @@ static int add(struct ccm_cloud_call *call)
     r = r < 0 ? r : ccm_nlb_dry_run(call);
     r = r < 0 ? r : start(call, group, add_end, &job);
     for (size_t i = 0; i < list.len && r == 0; i++) {
+        struct ccm_nlb_server *old = ccm_nlb_servers_find(&group->servers, &list.items[i]);
+
+        if (old != NULL) {
+            ccm_nlb_group_drop(call->cloud, group, old);
+        }
         r = ccm_nlb_group_add(call->cloud, group, &list.items[i]);
     }
     return r;
@@ -309,7 +205,7 @@ static int member_find(struct ccm_cloud_call *call, const struct ccm_nlb_group *
                        const struct ccm_nlb_server *like, struct ccm_nlb_server **ret)
 {
     *ret = ccm_nlb_servers_find(&group->servers, like);
-    return *ret == NULL ? ccm_nlb_fail_absent(call, "BackendServer") : 0;
+    return *ret == NULL || (*ret)->gone_ms > 0 ? ccm_nlb_fail_absent(call, "BackendServer") : 0;
 }
 
 static int check_members(struct ccm_cloud_call *call, const struct ccm_nlb_group *group)
@@ -336,6 +232,53 @@ static int check_members(struct ccm_cloud_call *call, const struct ccm_nlb_group
     return r;
 }
 
+/* With draining on, servers that were removed are still there for a while; the job has ended and
+ * the group is free for other changes. */
+static bool drain(struct ccm_cloud *cloud, struct ccm_nlb_group *group)
+{
+    const int64_t seconds = number_of(ccm_cloud_attr(&group->obj, "ConnectionDrainTimeout"), 0);
+    const int64_t wait_ms = seconds * 10 * cloud->limits.nlb_drain_percent;
+
+    if (wait_ms == 0 ||
+        !ccm_text_equal_case(ccm_cloud_attr(&group->obj, "ConnectionDrainEnabled"), "true")) {
+        return false;
+    }
+    for (size_t i = 0; i < group->servers.len; i++) {
+        struct ccm_nlb_server *server = &group->servers.items[i];
+
+        if (server->gone_ms == 0 && ccm_text_equal(server->status, "Removing")) {
+            server->gone_ms = ccm_clock_now_ms() + wait_ms;
+            cloud->nlb->draining++;
+        }
+    }
+    return true;
+}
+
+void ccm_nlb_drains_advance(struct ccm_cloud *cloud)
+{
+    const int64_t now = cloud->nlb->draining == 0 ? 0 : ccm_clock_now_ms();
+    void *cursor = NULL;
+    const char *id = NULL;
+    void *value = NULL;
+    size_t left = 0;
+
+    while (cloud->nlb->draining > 0 &&
+           ccm_strmap_next(cloud->nlb->groups, &cursor, &id, &value) != 0) {
+        struct ccm_nlb_group *group = value;
+
+        for (size_t i = group->servers.len; i > 0; i--) {
+            struct ccm_nlb_server *server = &group->servers.items[i - 1];
+
+            if (server->gone_ms > now) {
+                left++;
+            } else if (server->gone_ms > 0) {
+                ccm_nlb_group_drop(cloud, group, server);
+            }
+        }
+    }
+    cloud->nlb->draining = left;
+}
+
 static int remove_end(struct ccm_cloud *cloud, struct ccm_cloud_job *job, bool ok)
 {
     struct ccm_nlb_group *group = ccm_nlb_group_get(cloud, ccm_cloud_attr(&job->obj, "ResourceId"));
@@ -343,7 +286,7 @@ static int remove_end(struct ccm_cloud *cloud, struct ccm_cloud_job *job, bool o
     if (group == NULL) {
         return -ENOENT;
     }
-    if (ok) {
+    if (ok && !drain(cloud, group)) {
         drop(cloud, group, "Removing");
     }
     settle(group);

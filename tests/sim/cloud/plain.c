@@ -117,15 +117,13 @@ bool ccm_cloud_list_has(const char *list, const char *text)
     return false;
 }
 
-void ccm_cloud_write_list(struct ccm_jsonw *w, const char *outer, const char *inner,
-                          const char *list)
+void ccm_cloud_write_pieces(struct ccm_jsonw *w, const char *key, const char *list)
 {
     const char *cursor = list;
     const char *start = NULL;
     size_t len = 0;
 
-    ccm_jsonw_open(w, outer, '{');
-    ccm_jsonw_open(w, inner, '[');
+    ccm_jsonw_open(w, key, '[');
     while (ccm_parse_piece(&cursor, ',', &start, &len)) {
         char piece[256];
 
@@ -135,6 +133,13 @@ void ccm_cloud_write_list(struct ccm_jsonw *w, const char *outer, const char *in
         }
     }
     ccm_jsonw_close(w, ']');
+}
+
+void ccm_cloud_write_list(struct ccm_jsonw *w, const char *outer, const char *inner,
+                          const char *list)
+{
+    ccm_jsonw_open(w, outer, '{');
+    ccm_cloud_write_pieces(w, inner, list);
     ccm_jsonw_close(w, '}');
 }
 
@@ -144,6 +149,7 @@ static const struct {
     const char *id_name;
 } kinds[CCM_CLOUD_KINDS] = {
     [CCM_CLOUD_ACL] = { "acl", "acls", "AclId" },
+    [CCM_CLOUD_ACL_ENTRY] = { "aclentry", "aclEntries", "AclEntryId" },
     [CCM_CLOUD_SERVER_CERT] = { "servercertificate", "serverCertificates", "ServerCertificateId" },
     [CCM_CLOUD_CA_CERT] = { "cacertificate", "caCertificates", "CACertificateId" },
     [CCM_CLOUD_EXTENSION] = { "domainextension", "domainExtensions", "DomainExtensionId" },

@@ -36,6 +36,9 @@ bool ccm_cloud_params_fit(const struct ccm_cloud_call *call, const struct ccm_cl
 /* Whether a comma list has the text. */
 bool ccm_cloud_list_has(const char *list, const char *text);
 
+/* Each piece of the comma list in a list; empty pieces are left out. */
+void ccm_cloud_write_pieces(struct ccm_jsonw *w, const char *key, const char *list);
+
 /* {"outer":{"inner":[each piece of the comma list]}}; empty pieces are left out. */
 void ccm_cloud_write_list(struct ccm_jsonw *w, const char *outer, const char *inner,
                           const char *list);

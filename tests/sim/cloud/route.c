@@ -1,9 +1,9 @@
+/* Route entries: what they are made of, and the time that changes take. */
 #include "route.h"
 
-#include "families.h"
+#include "network6.h"
 #include "plain.h"
 #include "store.h"
-#include "tag.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/parse.h"
@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- time ---- */
@@ -30,13 +31,22 @@ void ccm_cloud_routes_advance(struct ccm_cloud *cloud)
 {
     int64_t now = ccm_clock_now_ms();
     void *cursor = NULL;
+    const char *id = NULL;
+    void *value = NULL;
+
+    while (cloud->limits.route_ms == 0 && ccm_strmap_next(cloud->vpcs, &cursor, &id, &value) != 0) {
+        struct ccm_cloud_vpc *vpc = value;
+
+        vpc->routing_until_ms = 0;
+    }
+    cursor = NULL;
 
     for (struct ccm_cloud_obj *route = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE, &cursor);
          route != NULL; route = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE, &cursor)) {
         const struct ccm_cloud_pair done = { "Status", "Available" };
         int64_t until = until_of(route);
 
-        if (until == 0 || until > now) {
+        if (until == 0 || (until > now && cloud->limits.route_ms > 0)) {
             continue;
         }
         if (ccm_text_equal(ccm_cloud_attr(route, "Status"), "Deleting")) {
@@ -72,6 +82,46 @@ void ccm_cloud_route_begin(struct ccm_cloud *cloud, const struct ccm_cloud_obj *
     }
 }
 
+static bool unsettled(const struct ccm_cloud_obj *obj)
+{
+    const char *status = ccm_cloud_attr(obj, "Status");
+
+    return !ccm_text_empty(status) && !ccm_text_equal(status, "Available");
+}
+
+/* Everything around the table is settled. */
+static int check_settled(struct ccm_cloud_call *call, const struct ccm_cloud_obj *table,
+                         const struct ccm_cloud_vpc *vpc)
+{
+    const bool whole = ccm_text_equal(call->action->name, "DeleteRouteTable");
+    void *cursor = NULL;
+    const char *id = NULL;
+    void *value = NULL;
+
+    if (vpc != NULL && unsettled(&vpc->obj)) {
+        return ccm_cloud_fail(call, 400, "IncorrectVpcStatus",
+                              "Current VPC status does not support this operation.");
+    }
+    if (unsettled(table)) {
+        return whole ? ccm_cloud_fail(call, 400, "IncorrectRouteTableStatus",
+                                      "The current status of the route table does not support this "
+                                      "operation.")
+                     : ccm_cloud_fail(call, 400, "IncorrectStatus.RouteTableStatus",
+                                      "The status of the specified RouteTable is incorrect.");
+    }
+    while (ccm_strmap_next(call->cloud->vswitches, &cursor, &id, &value) != 0) {
+        const struct ccm_cloud_vswitch *vswitch = value;
+
+        if (unsettled(&vswitch->obj) && ccm_text_equal(ccm_cloud_attr(&vswitch->obj, "VpcId"),
+                                                       ccm_cloud_attr(table, "VpcId"))) {
+            return ccm_cloud_fail(call, 400, "IncorrectVSwitchStatus",
+                                  "The current virtual switch status does not support this "
+                                  "operation.");
+        }
+    }
+    return 0;
+}
+
 int ccm_cloud_route_table_of(struct ccm_cloud_call *call, const char *id,
                              struct ccm_cloud_obj **ret)
 {
@@ -89,7 +139,7 @@ int ccm_cloud_route_table_of(struct ccm_cloud_call *call, const char *id,
         return ccm_cloud_fail(call, 400, "TaskConflict",
                               "The operation is too frequent, please wait a moment and try again.");
     }
-    return 0;
+    return check_settled(call, *ret, vpc);
 }
 
 /* ---- entries ---- */
@@ -124,22 +174,41 @@ static bool network_in(uint32_t base, uint64_t size, uint32_t outer, uint64_t ou
     return base >= outer && (uint64_t)base + size <= (uint64_t)outer + outer_size;
 }
 
+#define KEY_SIZE (CCM_CLOUD_NETWORK_TEXT + 72)
+
+static void key_of(const char *table, const char *network, char key[KEY_SIZE])
+{
+    (void)snprintf(key, KEY_SIZE, "%.70s %s", table, network); /* ids are shorter */
+}
+
+static bool is_at(const struct ccm_cloud_obj *route, const char *table, const char *network)
+{
+    return route != NULL &&
+           ccm_text_equal(ccm_cloud_attr(route, "DestinationCidrBlock"), network) &&
+           ccm_text_equal(ccm_cloud_attr(route, "RouteTableId"), table);
+}
+
+/* The index leads to the entry that came last; has that gone, an older one may be there. */
 struct ccm_cloud_obj *ccm_cloud_route_find(const struct ccm_cloud *cloud, const char *table,
                                            const char *destination)
 {
-    CCM_CLEANUP(ccm_freep)
-    char *single = strchr(destination, '/') == NULL ? ccm_text_format("%s/32", destination) : NULL;
-    const char *wanted = single == NULL ? destination : single;
+    char wanted[CCM_CLOUD_NETWORK_TEXT];
+    char key[KEY_SIZE];
+    struct ccm_cloud_obj *route = NULL;
+    const char *id = NULL;
     void *cursor = NULL;
 
-    for (struct ccm_cloud_obj *route = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE, &cursor);
-         route != NULL; route = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE, &cursor)) {
-        if (ccm_text_equal(ccm_cloud_attr(route, "RouteTableId"), table) &&
-            ccm_text_equal(ccm_cloud_attr(route, "DestinationCidrBlock"), wanted)) {
-            return route;
-        }
+    ccm_cloud_network_text(destination, wanted);
+    key_of(table, wanted, key);
+    id = ccm_strmap_get(cloud->route_ids, key);
+    route = id == NULL ? NULL : ccm_cloud_plain_get(cloud, CCM_CLOUD_ROUTE, id);
+    if (id == NULL || is_at(route, table, wanted)) {
+        return route;
     }
-    return NULL;
+    do {
+        route = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE, &cursor);
+    } while (route != NULL && !is_at(route, table, wanted));
+    return route;
 }
 
 bool ccm_cloud_route_has_hop(const struct ccm_cloud_obj *route, const char *id)
@@ -150,36 +219,46 @@ bool ccm_cloud_route_has_hop(const struct ccm_cloud_obj *route, const char *id)
            (inside != NULL && strstr(ccm_cloud_attr(route, "NextHops"), inside) != NULL);
 }
 
-static int route_new(struct ccm_cloud *cloud, const char *table, const char *type,
-                     const struct ccm_cloud_route_wish *wish, char *id)
+int ccm_cloud_route_put(struct ccm_cloud *cloud, const char *table, const char *id,
+                        const struct ccm_cloud_route_wish *wish, struct ccm_cloud_obj **ret)
 {
-    CCM_CLEANUP(ccm_freep)
-    char *single =
-        strchr(wish->destination, '/') == NULL ? ccm_text_format("%s/32", wish->destination) : NULL;
-    struct ccm_cloud_obj *route = NULL;
+    char destination[CCM_CLOUD_NETWORK_TEXT];
+    char key[KEY_SIZE];
     char modified[32];
+    char fresh[48];
 
-    ccm_cloud_new_id(cloud, "rte", id, 48);
+    ccm_cloud_network_text(wish->destination, destination);
+    ccm_cloud_new_id(cloud, "rte", fresh, sizeof(fresh));
     ccm_cloud_format_time(ccm_clock_wall_ms(), true, modified, sizeof(modified));
 
     const struct ccm_cloud_pair pairs[] = {
         { "Description", wish->description },
-        { "DestinationCidrBlock", single == NULL ? wish->destination : single },
+        { "DestinationCidrBlock", destination },
         { "GmtModified", modified },
+        { "IpVersion", strchr(destination, ':') == NULL ? "ipv4" : "ipv6" },
         { "NextHops", wish->hops },
         { "RouteEntryName", wish->name },
         { "RouteTableId", table },
-        { "Type", type },
+        { "Type", "Custom" },
         { "Status", "Available" },
     };
-    int r = ccm_cloud_plain_new(cloud, CCM_CLOUD_ROUTE, id, &route);
+    int r = ccm_cloud_plain_new(cloud, CCM_CLOUD_ROUTE, id == NULL ? fresh : id, ret);
 
-    r = r < 0 ? r : ccm_cloud_attrs_set(route, pairs, CCM_ARRAY_LEN(pairs));
-    if (r == 0 && ccm_text_equal(type, "Custom")) {
-        r = status_set(cloud, route, "Pending");
+    if (r < 0) {
+        return r;
+    }
+    r = ccm_cloud_attrs_set(*ret, pairs, CCM_ARRAY_LEN(pairs));
+    key_of(table, destination, key);
+    if (r == 0) {
+        char *copy = strdup((*ret)->id);
+
+        r = copy == NULL ? -ENOMEM : ccm_strmap_set(cloud->route_ids, key, copy);
+        if (r < 0) {
+            free(copy);
+        }
     }
     if (r < 0) {
-        ccm_cloud_plain_del(cloud, CCM_CLOUD_ROUTE, id);
+        ccm_cloud_plain_del(cloud, CCM_CLOUD_ROUTE, (*ret)->id);
     }
     return r;
 }
@@ -191,6 +270,33 @@ static int trouble(struct ccm_cloud_route_trouble *ret, unsigned http, const cha
         .http = http, .code = code, .item_code = item_code, .message = message
     };
     return -EPROTO;
+}
+
+static int conflict(struct ccm_cloud_route_trouble *ret)
+{
+    return trouble(ret, 400, "RouteConflict.AlreadyExist", NULL,
+                   "Route conflict exists in routing table.");
+}
+
+/* As check_destination(). */
+static int check_ipv6(const struct ccm_cloud *cloud, const struct ccm_cloud_obj *table,
+                      const char *destination, struct ccm_cloud_route_trouble *ret)
+{
+    void *cursor = NULL;
+    const char *id = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(cloud->vswitches, &cursor, &id, &value) != 0) {
+        const struct ccm_cloud_vswitch *vswitch = value;
+        const char *block = ccm_cloud_attr(&vswitch->obj, "Ipv6CidrBlock");
+
+        if (ccm_text_equal(ccm_cloud_attr(&vswitch->obj, "VpcId"),
+                           ccm_cloud_attr(table, "VpcId")) &&
+            ccm_cloud_networks6_meet(destination, block)) {
+            return conflict(ret);
+        }
+    }
+    return 0;
 }
 
 /* Neither the addresses of the provider nor those of a vSwitch. */
@@ -206,7 +312,11 @@ static int check_destination(const struct ccm_cloud *cloud, const struct ccm_clo
     uint32_t base = 0;
     uint64_t size = 0;
 
-    if (network_parse(wish->destination, &base, &size) < 0) {
+    if (strchr(wish->destination, ':') != NULL && wish->version != 4 &&
+        ccm_cloud_network6_is(wish->destination)) {
+        return check_ipv6(cloud, table, wish->destination, ret);
+    }
+    if (wish->version == 6 || network_parse(wish->destination, &base, &size) < 0) {
         return trouble(ret, 400, "InvalidCidrBlock", NULL, "Specified CIDR block is not valid.");
     }
     if ((base == provider && size == provider_size) ||
@@ -225,8 +335,7 @@ static int check_destination(const struct ccm_cloud *cloud, const struct ccm_clo
         if (network_in(base, size, vswitch->base, vswitch->size) ||
             (wish->batch && size < UINT64_C(1) << 32 &&
              network_in(vswitch->base, vswitch->size, base, size))) {
-            return trouble(ret, 400, "RouteConflict.AlreadyExist", NULL,
-                           "Route conflict exists in routing table.");
+            return conflict(ret);
         }
     }
     return 0;
@@ -256,6 +365,11 @@ static int check_hop(const struct ccm_cloud *cloud, const char *vpc, const char 
     if (!ccm_text_equal(ccm_cloud_attr(obj, "VpcId"), vpc)) {
         return trouble(ret, 400, "OperationFailed.InstanceDismatchCurrentVpc", NULL,
                        "The specified instance does not exist in current vpc.");
+    }
+    if (instance && !ccm_text_equal(ccm_cloud_attr(obj, "Status"), "Running") &&
+        !ccm_text_equal(ccm_cloud_attr(obj, "Status"), "Stopped")) {
+        return trouble(ret, 400, "IncorrectInstanceStatus", NULL,
+                       "Current instance status does not support this operation.");
     }
     return 0;
 }
@@ -289,7 +403,7 @@ static int check_hops(const struct ccm_cloud *cloud, const struct ccm_cloud_obj 
     return r;
 }
 
-static size_t customs(const struct ccm_cloud *cloud, const char *table)
+size_t ccm_cloud_route_customs(const struct ccm_cloud *cloud, const char *table)
 {
     void *cursor = NULL;
     size_t n = 0;
@@ -326,16 +440,30 @@ int ccm_cloud_route_make(struct ccm_cloud *cloud, const struct ccm_cloud_obj *ta
     if (r < 0) {
         return r;
     }
-    if (customs(cloud, table->id) >= cloud->limits.routes) {
+    if (ccm_strmap_len(cloud->plain[CCM_CLOUD_ROUTE]) >= cloud->limits.routes &&
+        ccm_cloud_route_customs(cloud, table->id) >= cloud->limits.routes) {
         return trouble(ret, 400, "QuotaExceeded", NULL,
                        "Route entry quota exceeded in this route table.");
     }
-    return route_new(cloud, table->id, "Custom", wish, id);
+
+    struct ccm_cloud_obj *route = NULL;
+
+    r = ccm_cloud_route_put(cloud, table->id, NULL, wish, &route);
+    r = r < 0 ? r : status_set(cloud, route, "Pending");
+    if (r == 0) {
+        ccm_text_copy(id, 48, route->id);
+    }
+    return r;
 }
 
 int ccm_cloud_route_end(struct ccm_cloud *cloud, struct ccm_cloud_obj *route,
                         struct ccm_cloud_route_trouble *ret)
 {
+    if (ccm_text_equal(ccm_cloud_attr(route, "ServiceType"), "TR") ||
+        ccm_text_equal(ccm_cloud_attr(route, "Managed"), "true")) {
+        return trouble(ret, 400, "OperationDenied.DeleteManagedRouteEntry", NULL,
+                       "The operation is not allowed because of route entry is managed.");
+    }
     if (!ccm_text_equal(ccm_cloud_attr(route, "Type"), "Custom")) {
         return trouble(ret, 400, "OperationDenied", NULL,
                        "Specified operation is denied as route entry type is system.");
@@ -350,193 +478,3 @@ int ccm_cloud_route_end(struct ccm_cloud *cloud, struct ccm_cloud_obj *route,
     }
     return status_set(cloud, route, "Deleting");
 }
-
-/* ---- tables ---- */
-
-static int system_route(struct ccm_cloud *cloud, const char *table, const char *destination)
-{
-    const struct ccm_cloud_route_wish wish = {
-        .destination = destination, .hops = "local//100", .name = "", .description = ""
-    };
-    char id[48];
-
-    return route_new(cloud, table, "System", &wish, id);
-}
-
-int ccm_cloud_routes_of_vswitch(struct ccm_cloud *cloud, const struct ccm_cloud_vswitch *vswitch)
-{
-    void *cursor = NULL;
-    int r = 0;
-
-    for (const struct ccm_cloud_obj *table =
-             ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE_TABLE, &cursor);
-         table != NULL && r == 0;
-         table = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE_TABLE, &cursor)) {
-        if (ccm_text_equal(ccm_cloud_attr(table, "VpcId"),
-                           ccm_cloud_attr(&vswitch->obj, "VpcId"))) {
-            r = system_route(cloud, table->id, ccm_cloud_attr(&vswitch->obj, "CidrBlock"));
-        }
-    }
-    return r;
-}
-
-int ccm_cloud_route_table_new(struct ccm_cloud *cloud, const char *vpc, const char *id,
-                              const char *type, struct ccm_cloud_obj **ret)
-{
-    void *cursor = NULL;
-    const char *vswitch_id = NULL;
-    void *value = NULL;
-    char created[32];
-
-    ccm_cloud_format_time(ccm_clock_wall_ms(), true, created, sizeof(created));
-
-    CCM_CLEANUP(ccm_freep) char *router = ccm_text_format("vrt-%s", vpc);
-    const struct ccm_cloud_pair pairs[] = {
-        { "AssociateType", "VSwitch" },
-        { "CreationTime", created },
-        { "RouteTableType", type },
-        { "RouterId", router },
-        { "RouterType", "VRouter" },
-        { "Status", "Available" },
-        { "VpcId", vpc },
-    };
-    int r = ccm_cloud_plain_new(cloud, CCM_CLOUD_ROUTE_TABLE, id, ret);
-
-    if (r < 0) {
-        return r;
-    }
-    r = router == NULL ? -ENOMEM : ccm_cloud_attrs_set(*ret, pairs, CCM_ARRAY_LEN(pairs));
-    r = r < 0 ? r : system_route(cloud, id, "100.64.0.0/10");
-    while (r == 0 && ccm_strmap_next(cloud->vswitches, &cursor, &vswitch_id, &value) != 0) {
-        const struct ccm_cloud_vswitch *vswitch = value;
-
-        if (ccm_text_equal(ccm_cloud_attr(&vswitch->obj, "VpcId"), vpc)) {
-            r = system_route(cloud, id, ccm_cloud_attr(&vswitch->obj, "CidrBlock"));
-        }
-    }
-    return r;
-}
-
-static void table_drop(struct ccm_cloud *cloud, const char *id)
-{
-    void *cursor = NULL;
-
-    for (struct ccm_cloud_obj *route = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE, &cursor);
-         route != NULL; route = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE, &cursor)) {
-        if (ccm_text_equal(ccm_cloud_attr(route, "RouteTableId"), id)) {
-            ccm_cloud_plain_del(cloud, CCM_CLOUD_ROUTE, route->id);
-        }
-    }
-    ccm_cloud_plain_del(cloud, CCM_CLOUD_ROUTE_TABLE, id);
-}
-
-static size_t custom_tables(const struct ccm_cloud *cloud, const char *vpc)
-{
-    void *cursor = NULL;
-    size_t n = 0;
-
-    for (const struct ccm_cloud_obj *table =
-             ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE_TABLE, &cursor);
-         table != NULL; table = ccm_cloud_plain_next(cloud, CCM_CLOUD_ROUTE_TABLE, &cursor)) {
-        n += ccm_text_equal(ccm_cloud_attr(table, "VpcId"), vpc) &&
-             ccm_text_equal(ccm_cloud_attr(table, "RouteTableType"), "Custom");
-    }
-    return n;
-}
-
-static int create_table(struct ccm_cloud_call *call)
-{
-    static const char *const names[] = { "AssociateType", "Description", "RouteTableName", NULL };
-    CCM_CLEANUP(ccm_sim_params_fini) struct ccm_sim_params tags = { 0 };
-    const char *vpc = ccm_cloud_text(call, "VpcId", "");
-    struct ccm_cloud_obj *table = NULL;
-    char id[48];
-    int r = ccm_cloud_tags_read(call, &tags);
-
-    if (r < 0) {
-        return r;
-    }
-    if (!ccm_strmap_has(call->cloud->vpcs, vpc)) {
-        return ccm_cloud_fail(call, 404, "InvalidVpcId.NotFound", "Specified VPC does not exist.");
-    }
-    if (custom_tables(call->cloud, vpc) >= call->cloud->limits.route_tables) {
-        return ccm_cloud_fail(call, 400, "QuotaExceeded.RouteTable",
-                              "VPC RouteTable quota exceeded.");
-    }
-    ccm_cloud_new_id(call->cloud, "vtb", id, sizeof(id));
-    r = ccm_cloud_route_table_new(call->cloud, vpc, id, "Custom", &table);
-    r = r < 0 ? r : ccm_cloud_copy_params(call, table, names);
-    r = r < 0 ? r : ccm_cloud_tags_put(call, table, &tags);
-    if (r < 0) {
-        table_drop(call->cloud, id);
-        return r;
-    }
-    ccm_jsonw_str(call->out, "RouteTableId", id);
-    return 0;
-}
-
-static int delete_table(struct ccm_cloud_call *call)
-{
-    struct ccm_cloud_obj *table = NULL;
-    void *cursor = NULL;
-    const char *vswitch_id = NULL;
-    void *value = NULL;
-    int r = 0;
-
-    ccm_cloud_routes_advance(call->cloud);
-    r = ccm_cloud_route_table_of(call, ccm_cloud_text(call, "RouteTableId", ""), &table);
-    if (r < 0) {
-        return r;
-    }
-    if (!ccm_text_equal(ccm_cloud_attr(table, "RouteTableType"), "Custom")) {
-        return ccm_cloud_fail(call, 400, "IncorrectRouteTableType",
-                              "Route table can be deleted by this action only when it's type is "
-                              "custom.");
-    }
-    if (customs(call->cloud, table->id) > 0) {
-        return ccm_cloud_fail(call, 400, "DependencyViolation.RouteEntry",
-                              "Vpc route table has route entry.");
-    }
-    while (ccm_strmap_next(call->cloud->vswitches, &cursor, &vswitch_id, &value) != 0) {
-        const struct ccm_cloud_vswitch *vswitch = value;
-
-        if (ccm_text_equal(ccm_cloud_attr(&vswitch->obj, "RouteTableId"), table->id)) {
-            return ccm_cloud_fail(call, 400, "IncorrectRouteTableStatus",
-                                  "The current status of the route table does not support this "
-                                  "operation.");
-        }
-    }
-
-    CCM_CLEANUP(ccm_freep) char *id = strdup(table->id);
-
-    if (id == NULL) {
-        return -ENOMEM;
-    }
-    table_drop(call->cloud, id);
-    return 0;
-}
-
-static const struct ccm_cloud_param create_params[] = {
-    { .name = "AssociateType", .type = CCM_CLOUD_ENUM, .values = "VSwitch|Gateway" },
-    { .name = "ClientToken", .min = 1, .max = 64 },
-    { .name = "Description", .min = 1, .max = 256 },
-    { .name = "RouteTableName", .min = 1, .max = 128 },
-    CCM_CLOUD_TAG_ROWS,
-    { .name = "VpcId", .required = true, .missing = "MissingParam.vpcId" },
-    { 0 },
-};
-
-static const struct ccm_cloud_param delete_params[] = {
-    { .name = "RouteTableId", .required = true, .missing = "MissingParam.RouteTableId" },
-    { 0 },
-};
-
-const struct ccm_cloud_action ccm_cloud_route_table_actions[] = {
-    { .name = "CreateRouteTable",
-      .params = create_params,
-      .region = true,
-      .token = true,
-      .run = create_table },
-    { .name = "DeleteRouteTable", .params = delete_params, .region = true, .run = delete_table },
-    { 0 },
-};

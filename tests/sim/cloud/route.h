@@ -7,11 +7,12 @@
 
 /* An entry to be made. Texts are borrowed. */
 struct ccm_cloud_route_wish {
-    const char *destination; /* as given; a bare address counts as /32 */
+    const char *destination; /* as given; a bare address counts as /32 or /128 */
     const char *hops;        /* "TYPE/ID/WEIGHT", several separated by commas */
     const char *name;
     const char *description;
-    bool batch; /* the rules of the batch action */
+    unsigned version; /* 4 or 6: the destination has to be of that; 0 = as it is */
+    bool batch;       /* the rules of the batch action */
 };
 
 /* Why an entry cannot be made or ended. */
@@ -22,7 +23,8 @@ struct ccm_cloud_route_trouble {
     const char *message;
 };
 
-/* Finish what has had its time: pending entries become available, deleted ones go. */
+/* Finish what has had its time: pending entries become available, deleted ones go. With
+ * limits.route_ms = 0 everything has. */
 void ccm_cloud_routes_advance(struct ccm_cloud *cloud);
 
 /* The system table of a VPC, or another one of type "System" or "Custom". 0, -EEXIST, -ENOMEM. */
@@ -43,6 +45,15 @@ CCM_NODISCARD int ccm_cloud_route_table_of(struct ccm_cloud_call *call, const ch
 CCM_NODISCARD int ccm_cloud_route_make(struct ccm_cloud *cloud, const struct ccm_cloud_obj *table,
                                        const struct ccm_cloud_route_wish *wish, char *id,
                                        struct ccm_cloud_route_trouble *ret);
+
+/* Custom entries of a table. */
+size_t ccm_cloud_route_customs(const struct ccm_cloud *cloud, const char *table);
+
+/* Put an entry into a table as it is, against all rules. id NULL: a new one. 0, -EEXIST (id taken),
+ * -ENOMEM. */
+CCM_NODISCARD int ccm_cloud_route_put(struct ccm_cloud *cloud, const char *table, const char *id,
+                                      const struct ccm_cloud_route_wish *wish,
+                                      struct ccm_cloud_obj **ret);
 
 /* The entry with this destination in the table, or NULL. */
 struct ccm_cloud_obj *ccm_cloud_route_find(const struct ccm_cloud *cloud, const char *table,

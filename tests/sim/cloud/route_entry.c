@@ -280,6 +280,7 @@ static int item_create(struct ccm_cloud_call *call, struct batch *batch, unsigne
         .hops = hops,
         .name = item_text(call, "RouteEntries", index, "Name"),
         .description = item_text(call, "RouteEntries", index, "Description"),
+        .version = ccm_text_equal(item_text(call, "RouteEntries", index, "IpVersion"), "6") ? 6 : 4,
         .batch = true,
     };
     const struct ccm_cloud_obj *table = ccm_cloud_plain_get(

@@ -1,4 +1,5 @@
 #include "families.h"
+#include "nlb.h"
 #include "page.h"
 #include "plain.h"
 #include "route.h"
@@ -12,8 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define PAGE_MAX 100
 
 /* ---- entries ---- */
 
@@ -121,28 +120,53 @@ static bool route_fits(const struct ccm_cloud_call *call, const struct ccm_cloud
                                          "ServiceType", NULL };
     const char *type = ccm_cloud_text(call, "RouteEntryType", NULL);
     const char *id = ccm_cloud_text(call, "RouteEntryId", NULL);
+    const char *version = ccm_cloud_attr(route, "IpVersion");
 
     return ccm_cloud_params_fit(call, route, names) &&
            (type == NULL || ccm_text_equal(type, ccm_cloud_attr(route, "Type"))) &&
            (id == NULL || ccm_text_equal(id, route->id)) &&
-           ccm_text_equal(ccm_cloud_text(call, "IpVersion", "ipv4"), "ipv4") &&
+           ccm_text_equal(ccm_cloud_text(call, "IpVersion", "ipv4"),
+                          ccm_text_empty(version) ? "ipv4" : version) &&
            ccm_cloud_route_has_hop(route, ccm_cloud_text(call, "NextHopId", NULL)) &&
            hop_type_fits(route, ccm_cloud_text(call, "NextHopType", NULL)) &&
            has_value(destinations, ccm_cloud_attr(route, "DestinationCidrBlock"));
 }
 
-static int check_list(struct ccm_cloud_call *call, int64_t *ret_after)
+/* "EPOCH.SEQ": tokens of an older epoch have expired. */
+static int token_read(struct ccm_cloud_call *call, int64_t *ret_after)
 {
     const char *token = ccm_cloud_text(call, "NextToken", NULL);
+    const char *dot = token == NULL ? NULL : strchr(token, '.');
+    char head[24];
+    int64_t epoch = 0;
 
+    if (token == NULL) {
+        return 0;
+    }
+    ccm_text_copy(head, sizeof(head), token);
+    head[strcspn(head, ".")] = '\0';
+    if (dot == NULL || ccm_parse_i64(head, 0, INT64_MAX, &epoch) < 0 ||
+        ccm_parse_i64(dot + 1, 1, INT64_MAX, ret_after) < 0) {
+        return ccm_cloud_fail(call, 400, "IllegalParam.NextToken", "User nextToken is illegal.");
+    }
+    return (uint64_t)epoch == call->cloud->nlb->page_epoch
+               ? 0
+               : ccm_cloud_fail(call, 400, "IllegalParam.NextTokenExpired",
+                                "The parameter of NextTokenExpired is illegal.");
+}
+
+static int check_list(struct ccm_cloud_call *call, int64_t *ret_after)
+{
     *ret_after = 0;
     if (ccm_cloud_plain_get(call->cloud, CCM_CLOUD_ROUTE_TABLE,
                             ccm_cloud_text(call, "RouteTableId", "")) == NULL) {
         return ccm_cloud_fail(call, 400, "InvalidRouteTable.NotFound",
                               "The specified RouteTable was not found.");
     }
-    if (token != NULL && ccm_parse_i64(token, 1, INT64_MAX, ret_after) < 0) {
-        return ccm_cloud_fail(call, 400, "IllegalParam.NextToken", "User nextToken is illegal.");
+    int r = token_read(call, ret_after);
+
+    if (r < 0) {
+        return r;
     }
     if ((ccm_cloud_has(call, "RouteEntryId") || ccm_cloud_has(call, "RouteEntryName")) &&
         !ccm_text_equal(ccm_cloud_text(call, "RouteEntryType", "Custom"), "Custom")) {
@@ -159,7 +183,7 @@ static int list_entries(struct ccm_cloud_call *call)
     int64_t size = ccm_cloud_int(call, "MaxResult", 10);
     int64_t after = 0;
     struct ccm_cloud_page page = { .by_token = true };
-    char token[24] = "";
+    char token[48] = "";
     void *cursor = NULL;
     int r = check_list(call, &after);
 
@@ -167,7 +191,9 @@ static int list_entries(struct ccm_cloud_call *call)
     if (r < 0) {
         return r;
     }
-    page.size = size > PAGE_MAX ? PAGE_MAX : size;
+    page.size = size > (int64_t)call->cloud->limits.route_page
+                    ? (int64_t)call->cloud->limits.route_page
+                    : size;
     page.after = (uint64_t)after;
     ccm_cloud_routes_advance(call->cloud);
     ccm_jsonw_open(call->out, "RouteEntrys", '{');
@@ -182,7 +208,8 @@ static int list_entries(struct ccm_cloud_call *call)
     ccm_jsonw_close(call->out, ']');
     ccm_jsonw_close(call->out, '}');
     if (page.more) {
-        (void)snprintf(token, sizeof(token), "%" PRIu64, page.last); /* always fits */
+        (void)snprintf(token, sizeof(token), "%" PRIu64 ".%" PRIu64, call->cloud->nlb->page_epoch,
+                       page.last); /* always fits */
     }
     ccm_jsonw_str(call->out, "NextToken", token);
     ccm_jsonw_i64(call->out, "TotalCount", page.total);
@@ -261,7 +288,7 @@ static const struct ccm_cloud_param entry_params[] = {
       .type = CCM_CLOUD_ENUM,
       .values = "ipv4|ipv6",
       .invalid = "IllegalParam.IpVersion" },
-    /* Up to 500 is taken, but no page is longer than 100. */
+    /* Up to 500 is taken, but no page is longer than limits.route_page. */
     { .name = "MaxResult", .type = CCM_CLOUD_INT, .min = 1, .max = 500 },
     { .name = "NextHopId" },
     { .name = "NextHopType",

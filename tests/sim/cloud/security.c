@@ -8,6 +8,7 @@
 #include "util/clock.h"
 #include "util/json.h"
 #include "util/text.h"
+#include "vpc.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,6 +20,17 @@ int ccm_cloud_security_group_of(struct ccm_cloud_call *call, struct ccm_cloud_ob
     return *ret != NULL ? 0
                         : ccm_cloud_fail(call, 404, "InvalidSecurityGroupId.NotFound",
                                          "The specified SecurityGroupId does not exist.");
+}
+
+int ccm_cloud_security_group_for_change(struct ccm_cloud_call *call, struct ccm_cloud_obj **ret)
+{
+    int r = ccm_cloud_security_group_of(call, ret);
+
+    if (r == 0 && ccm_text_equal(ccm_cloud_attr(*ret, "ServiceManaged"), "true")) {
+        r = ccm_cloud_fail(call, 403, "InvalidOperation.ResourceManagedByCloudProduct",
+                           "The resource is managed by a cloud product.");
+    }
+    return r;
 }
 
 struct ccm_cloud_obj *ccm_cloud_security_rule_next(const struct ccm_cloud *cloud, const char *group,
@@ -59,6 +71,10 @@ static int create(struct ccm_cloud_call *call)
     if (vpc == NULL) {
         return ccm_cloud_fail(call, 403, "InvalidVpcId.NotFound",
                               "The VpcId must not empty when only support vpc vm.");
+    }
+    if (!ccm_cloud_vpc_is_settled(call->cloud, vpc)) {
+        return ccm_cloud_fail(call, 400, "IncorrectVpcStatus",
+                              "Current VPC status does not support this operation.");
     }
     if (ccm_strmap_len(call->cloud->plain[CCM_CLOUD_SECURITY_GROUP]) >=
         call->cloud->limits.security_groups) {
@@ -125,6 +141,11 @@ static int del(struct ccm_cloud_call *call)
         return ccm_cloud_fail(call, 404, "InvalidSecurityGroup.NotFound",
                               "The specified security group is not found.");
     }
+    int r = ccm_cloud_security_group_for_change(call, &group);
+
+    if (r < 0) {
+        return r;
+    }
     if (ccm_text_equal(ccm_cloud_attr(group, "DeletionProtection"), "true")) {
         return ccm_cloud_fail(call, 403, "InvalidOperation.DeletionProtection",
                               "The security group is protected from deletion.");
@@ -146,7 +167,7 @@ static int modify(struct ccm_cloud_call *call)
 {
     static const char *const names[] = { "Description", "SecurityGroupName", NULL };
     struct ccm_cloud_obj *group = NULL;
-    int r = ccm_cloud_security_group_of(call, &group);
+    int r = ccm_cloud_security_group_for_change(call, &group);
 
     return r < 0 ? r : ccm_cloud_copy_params(call, group, names);
 }
@@ -204,9 +225,20 @@ static int ids_read(struct ccm_cloud_call *call, struct ccm_sim_params *ret)
 static bool group_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_obj *group,
                        const struct ccm_sim_params *ids, const struct ccm_sim_params *tags)
 {
-    static const char *const names[] = { "ResourceGroupId", "SecurityGroupName",
-                                         "SecurityGroupType", "VpcId", NULL };
+    static const char *const names[] = { "ResourceGroupId", "SecurityGroupType", "VpcId", NULL };
     const char *id = ccm_cloud_text(call, "SecurityGroupId", NULL);
+    const char *name = ccm_cloud_text(call, "SecurityGroupName", NULL);
+    const char *own = ccm_cloud_attr(group, "SecurityGroupName");
+    const bool fuzzy = ccm_text_equal(ccm_cloud_text(call, "FuzzyQuery", ""), "true");
+    const char *managed =
+        ccm_text_equal(ccm_cloud_attr(group, "ServiceManaged"), "true") ? "true" : "false";
+
+    /* All groups of this cloud are those of a VPC. */
+    if ((name != NULL && (fuzzy ? strstr(own, name) == NULL : !ccm_text_equal(own, name))) ||
+        !ccm_text_equal(ccm_cloud_text(call, "ServiceManaged", managed), managed) ||
+        !ccm_text_equal(ccm_cloud_text(call, "NetworkType", "vpc"), "vpc")) {
+        return false;
+    }
 
     return (id == NULL || ccm_text_equal(id, group->id)) &&
            (!ccm_cloud_has(call, "SecurityGroupIds") ||

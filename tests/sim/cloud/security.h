@@ -8,6 +8,10 @@
 CCM_NODISCARD int ccm_cloud_security_group_of(struct ccm_cloud_call *call,
                                               struct ccm_cloud_obj **ret);
 
+/* The same; refuses one that a service of the cloud manages. */
+CCM_NODISCARD int ccm_cloud_security_group_for_change(struct ccm_cloud_call *call,
+                                                      struct ccm_cloud_obj **ret);
+
 /* Next rule of a group (NULL: of all); start with *cursor = NULL. */
 struct ccm_cloud_obj *ccm_cloud_security_rule_next(const struct ccm_cloud *cloud, const char *group,
                                                    void **cursor);

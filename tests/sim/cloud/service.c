@@ -110,17 +110,29 @@ static void fault(void *self, const struct ccm_sim_request *req,
                 reply);
 }
 
-/* The action that a request means. False: an error has been written. */
-static const struct ccm_cloud_action *action_find(struct ccm_cloud *cloud,
-                                                  const struct ccm_sim_request *req,
-                                                  struct ccm_sim_reply *reply,
-                                                  const char **ret_product)
+/* "slb", ... of a version, or NULL. */
+static const char *product_of(const char *version)
 {
     static const char *const versions[CCM_CLOUD_PRODUCTS] = {
         [CCM_CLOUD_SLB] = "2014-05-15", [CCM_CLOUD_ECS] = "2014-05-26",
         [CCM_CLOUD_VPC] = "2016-04-28", [CCM_CLOUD_STS] = "2015-04-01",
         [CCM_CLOUD_CAS] = "2020-06-19", [CCM_CLOUD_NLB] = "2022-04-30",
     };
+
+    for (size_t i = 0; i < CCM_CLOUD_PRODUCTS; i++) {
+        if (ccm_text_equal(version, versions[i])) {
+            return ccm_cloud_product_names[i];
+        }
+    }
+    return NULL;
+}
+
+/* The action that a request means. False: an error has been written. */
+static const struct ccm_cloud_action *action_find(struct ccm_cloud *cloud,
+                                                  const struct ccm_sim_request *req,
+                                                  struct ccm_sim_reply *reply,
+                                                  const char **ret_product)
+{
     const char *name = action_name(req);
     const char *version = common_value(req, "x-acs-version", "Version");
 
@@ -138,12 +150,12 @@ static const struct ccm_cloud_action *action_find(struct ccm_cloud *cloud,
                     reply);
         return NULL;
     }
-    for (size_t i = 0; i < CCM_CLOUD_PRODUCTS; i++) {
-        if (ccm_text_equal(version, versions[i])) {
+    *ret_product = product_of(version);
+    for (size_t i = 0; *ret_product != NULL && i < CCM_CLOUD_PRODUCTS; i++) {
+        if (*ret_product == ccm_cloud_product_names[i]) {
             const struct ccm_cloud_action *action =
                 ccm_cloud_find_action(cloud, (enum ccm_cloud_product)i, name);
 
-            *ret_product = ccm_cloud_product_names[i];
             if (action == NULL) {
                 error_write(cloud, req, 404, "InvalidAction.NotFound",
                             "Specified api is not found, please check your url and method.", reply);
@@ -155,21 +167,98 @@ static const struct ccm_cloud_action *action_find(struct ccm_cloud *cloud,
     return NULL;
 }
 
-/* Whether the account may call the action now. The access key is a valid one, or "". */
-static bool quota_take(struct ccm_cloud *cloud, const char *key_id, const char *product,
-                       const char *action)
+/* ---- rates ---- */
+
+/* Number of the account of a valid access key, else "". */
+static void account_of(struct ccm_cloud *cloud, const char *key_id, char *text, size_t size)
 {
     CCM_CLEANUP(ccm_cloud_key_fini) struct ccm_cloud_key key = { 0 };
-    const char *account = "";
+
+    ccm_text_copy(text, size,
+                  ccm_cloud_accounts_get(cloud->accounts, key_id, &key) == 0 ? key.account : "");
+}
+
+/* Count a request in or out of those under way. */
+static void crowd_change(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
+                         void (*change)(struct ccm_cloud_quota *quota, const char *account,
+                                        const char *product, const char *action))
+{
+    char key_id[256];
+    char account[64];
+
+    if (cloud->quota == NULL || !ccm_text_equal(req->path, "/")) {
+        return;
+    }
+
+    const char *product = product_of(common_value(req, "x-acs-version", "Version"));
+
+    if (product == NULL) {
+        return;
+    }
+    ccm_cloud_signature_key(req, key_id, sizeof(key_id));
+    account_of(cloud, key_id, account, sizeof(account));
+    ccm_cloud_lock(cloud);
+    change(cloud->quota, account, product, action_name(req));
+    ccm_cloud_unlock(cloud);
+}
+
+static void begin(void *self, const struct ccm_sim_request *req)
+{
+    crowd_change(self, req, ccm_cloud_quota_enter);
+}
+
+static void end(void *self, const struct ccm_sim_request *req)
+{
+    crowd_change(self, req, ccm_cloud_quota_leave);
+}
+
+/* When to come back, in the headers that SDKs look at. */
+static int hints_add(struct ccm_sim_reply *reply, const struct ccm_cloud_throttle *throttle)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *limits =
+        ccm_text_format("Limit:%" PRId64 ",Remain:0,TimeFrame:%" PRId64 ",TimeLeft:%" PRId64,
+                        throttle->count, throttle->period_ms / 1000, throttle->left_ms);
+    CCM_CLEANUP(ccm_freep)
+    char *after = ccm_text_format("%" PRId64, (throttle->left_ms + 999) / 1000);
+    int r = limits == NULL || after == NULL ? -ENOMEM : 0;
+
+    if (throttle->count == 0) {
+        return 0;
+    }
+    r = r < 0 ? r
+              : ccm_sim_params_add(&reply->headers,
+                                   ccm_text_equal(throttle->code, "Throttling")
+                                       ? "x-ratelimit-user"
+                                       : "x-ratelimit-user-api",
+                                   limits);
+    return r < 0 ? r : ccm_sim_params_add(&reply->headers, "x-acs-retry-after", after);
+}
+
+/* Whether the account may call the action now. 0 or -EPROTO. With the cloud's lock held. */
+static int quota_check(struct ccm_cloud_call *call, const char *product,
+                       struct ccm_sim_reply *reply)
+{
+    struct ccm_cloud *cloud = call->cloud;
+    struct ccm_cloud_throttle throttle = { 0 };
+    char account[64];
 
     if (cloud->quota == NULL) {
-        return true;
+        return 0;
     }
-    if (ccm_cloud_accounts_get(cloud->accounts, key_id, &key) == 0) {
-        account = key.account;
+    account_of(cloud, call->key_id, account, sizeof(account));
+    if (!ccm_cloud_quota_crowded(cloud->quota, account, product, call->action->name, &throttle) &&
+        ccm_cloud_quota_take(cloud->quota, account, product, call->action->name, ccm_clock_now_ms(),
+                             &throttle)) {
+        return 0;
     }
-    return ccm_cloud_quota_take(cloud->quota, account, product, action, ccm_clock_now_ms());
+    if (hints_add(reply, &throttle) < 0) {
+        ccm_sim_params_fini(&reply->headers); /* out of memory: the answer is poorer */
+    }
+    return ccm_cloud_fail(call, 400, throttle.code, "%s", throttle.message);
 }
+
+/* ---- actions ---- */
 
 static void action_run(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
                        const char *product, const struct ccm_cloud_action *action,
@@ -193,10 +282,9 @@ static void action_run(struct ccm_cloud *cloud, const struct ccm_sim_request *re
     ccm_cloud_signature_key(req, key_id, sizeof(key_id));
     ccm_cloud_lock(cloud);
 
-    int r = quota_take(cloud, key_id, product, action->name)
-                ? ccm_cloud_run(&call)
-                : ccm_cloud_fail(&call, 400, "Throttling.User",
-                                 "Request was denied due to user flow control.");
+    int r = quota_check(&call, product, reply);
+
+    r = r < 0 ? r : ccm_cloud_run(&call);
 
     ccm_cloud_unlock(cloud);
     if (r < 0) {
@@ -259,6 +347,8 @@ static int control(void *self, const struct ccm_sim_request *req, struct ccm_sim
 
 const struct ccm_sim_ops ccm_cloud_ops = {
     .identify = identify,
+    .begin = begin,
+    .end = end,
     .handle = handle,
     .fault = fault,
     .control = control,

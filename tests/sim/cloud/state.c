@@ -171,7 +171,7 @@ void ccm_cloud_state(struct ccm_cloud *cloud, struct ccm_sim_reply *reply)
     struct ccm_jsonw w = { .buf = &reply->body };
 
     ccm_cloud_lock(cloud);
-    ccm_cloud_jobs_advance(cloud);
+    ccm_cloud_advance(cloud);
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_str(&w, "regionId", cloud->region);
     lbs_write(&w, cloud);

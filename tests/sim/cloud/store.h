@@ -20,6 +20,10 @@ CCM_NODISCARD int ccm_cloud_vgroup_new(struct ccm_cloud *cloud, struct ccm_cloud
 void ccm_cloud_instance_del(struct ccm_cloud *cloud, const char *id);
 void ccm_cloud_eni_del(struct ccm_cloud *cloud, struct ccm_cloud_eni *eni);
 
+/* The interface is of the instance that its attribute InstanceId names now, if there is one. To be
+ * called whenever that changes. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_cloud_eni_attach(struct ccm_cloud *cloud, struct ccm_cloud_eni *eni);
+
 /* They go with everything in them. */
 void ccm_cloud_lb_del(struct ccm_cloud *cloud, struct ccm_cloud_lb *lb);
 void ccm_cloud_listener_del(struct ccm_cloud_lb *lb, struct ccm_cloud_listener *listener);

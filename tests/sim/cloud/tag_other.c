@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#define FILTERS_MAX 5
+
 /* A type of resource that exists here, and where its objects are. */
 struct type {
     const char *name;
@@ -147,25 +149,55 @@ static int untag(struct ccm_cloud_call *call, const struct family *family)
     return r;
 }
 
-/* TagFilter.N.TagKey with TagFilter.N.TagValues.M (ECS): one value per key is looked at. */
-static int filter_read(struct ccm_cloud_call *call, struct ccm_sim_params *ret)
+/* TagFilter.N.TagKey, or NULL. */
+static const char *filter_key(const struct ccm_cloud_call *call, unsigned index)
 {
-    for (unsigned i = 1; i <= 5; i++) {
-        char name[40];
+    char name[40];
 
-        (void)snprintf(name, sizeof(name), "TagFilter.%u.TagKey", i); /* always fits */
+    (void)snprintf(name, sizeof(name), "TagFilter.%u.TagKey", index); /* always fits */
+    return ccm_cloud_text(call, name, NULL);
+}
 
-        const char *key = ccm_cloud_text(call, name, NULL);
+/* TagFilter.N.TagValues.M (ECS): the tag has one of the values, or there is none. */
+static bool filter_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_obj *obj,
+                        unsigned index)
+{
+    const char *own = ccm_sim_params_get(&obj->tags, filter_key(call, index));
+    bool any = own != NULL;
 
-        (void)snprintf(name, sizeof(name), "TagFilter.%u.TagValues.1", i); /* always fits */
+    for (unsigned i = 1; own != NULL && i <= FILTERS_MAX; i++) {
+        char name[48];
 
-        int r = key == NULL ? 0 : ccm_sim_params_set(ret, key, ccm_cloud_text(call, name, ""));
+        (void)snprintf(name, sizeof(name), "TagFilter.%u.TagValues.%u", index, i); /* fits */
 
-        if (r < 0) {
-            return r;
+        const char *value = ccm_cloud_text(call, name, NULL);
+
+        if (ccm_text_equal(value, own)) {
+            return true;
+        }
+        any = any && value == NULL;
+    }
+    return any;
+}
+
+static bool filters_fit(const struct ccm_cloud_call *call, const struct ccm_cloud_obj *obj)
+{
+    for (unsigned i = 1; i <= FILTERS_MAX; i++) {
+        if (filter_key(call, i) != NULL && !filter_fits(call, obj, i)) {
+            return false;
         }
     }
-    return 0;
+    return true;
+}
+
+static bool has_filter(const struct ccm_cloud_call *call)
+{
+    for (unsigned i = 1; i <= FILTERS_MAX; i++) {
+        if (filter_key(call, i) != NULL) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void resource_write(struct ccm_cloud_call *call, const struct ccm_cloud_obj *obj)
@@ -204,7 +236,7 @@ static void resources_write(struct ccm_cloud_call *call, const struct ccm_strmap
         const struct ccm_cloud_obj *obj = value; /* first member of all of them */
 
         if (obj->tags.len > 0 && has_value(ids, id) && ccm_cloud_tags_fit(obj, tags) &&
-            ccm_cloud_page_takes(page, obj->seq)) {
+            filters_fit(call, obj) && ccm_cloud_page_takes(page, obj->seq)) {
             resource_write(call, obj);
         }
     }
@@ -221,12 +253,11 @@ static int list(struct ccm_cloud_call *call, const struct family *family)
     int r = ccm_cloud_list(call, "ResourceId", &ids);
 
     r = r < 0 ? r : tags_read(call, family, &tags);
-    r = r < 0 ? r : filter_read(call, &tags);
     r = r < 0 ? r : ccm_cloud_page_read(call, 1, 50, 50, &page);
     if (r < 0) {
         return r;
     }
-    if (ids.len == 0 && tags.len == 0) {
+    if (ids.len == 0 && tags.len == 0 && !has_filter(call)) {
         return ccm_cloud_fail(call, 403, family->empty,
                               "The specified Tags and ResourcesIds are not allow to both empty.");
     }
@@ -389,8 +420,8 @@ static const struct ccm_cloud_param ecs_list_params[] = {
     ECS_TYPE_ROW,
     { .name = "ResourceId.N", .items = 50, .too_many = "NumberExceed.ResourceIds" },
     ECS_TAG_ROWS,
-    { .name = "TagFilter.N.TagKey", .items = 5 },
-    { .name = "TagFilter.N.TagValues.N", .items = 5 },
+    { .name = "TagFilter.N.TagKey", .items = FILTERS_MAX },
+    { .name = "TagFilter.N.TagValues.N", .items = FILTERS_MAX },
     { 0 },
 };
 

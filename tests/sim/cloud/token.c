@@ -6,8 +6,6 @@
 
 #include <errno.h>
 
-#define LIFE_MS ((int64_t)24 * 3600 * 1000)
-
 struct memory {
     char *params; /* what was asked */
     char *answer; /* members of the JSON object, without braces */
@@ -86,7 +84,7 @@ int ccm_cloud_token_run(struct ccm_cloud_call *call)
 
     const struct memory *old = ccm_strmap_get(call->cloud->tokens, key);
 
-    if (old != NULL && now - old->born_ms < LIFE_MS) {
+    if (old != NULL && now - old->born_ms < (int64_t)call->cloud->limits.token_life_s * 1000) {
         return answer_again(call, old, memory->params);
     }
 

@@ -1,4 +1,5 @@
-/* ClientToken: the same token with the same parameters gets the same answer, for 24 hours. */
+/* ClientToken: the same token with the same parameters gets the same answer, for
+ * limits.token_life_s. */
 #ifndef CCM_CLOUD_TOKEN_H
 #define CCM_CLOUD_TOKEN_H
 

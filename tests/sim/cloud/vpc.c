@@ -104,6 +104,14 @@ void ccm_cloud_vswitch_ids_write(struct ccm_jsonw *w, const struct ccm_cloud *cl
     ccm_jsonw_close(w, '}');
 }
 
+bool ccm_cloud_vpc_is_settled(const struct ccm_cloud *cloud, const char *id)
+{
+    const struct ccm_cloud_vpc *vpc = ccm_strmap_get(cloud->vpcs, id);
+    const char *status = vpc == NULL ? "" : ccm_cloud_attr(&vpc->obj, "Status");
+
+    return ccm_text_empty(status) || ccm_text_equal(status, "Available");
+}
+
 int ccm_cloud_vpc_dry_run(struct ccm_cloud_call *call)
 {
     return ccm_text_equal(ccm_cloud_text(call, "DryRun", ""), "true")
@@ -139,6 +147,10 @@ static int describe_vpc(struct ccm_cloud_call *call)
     if (r < 0) {
         return r;
     }
+    if (!ccm_cloud_vpc_is_settled(call->cloud, vpc->obj.id)) {
+        return ccm_cloud_fail(call, 400, "IncorrectVpcStatus",
+                              "Current VPC status does not support this operation.");
+    }
     ccm_jsonw_str(w, "VpcId", vpc->obj.id);
     ccm_cloud_write_fields(w, &vpc->obj, vpc_fields);
     ccm_cloud_write_fields(w, &vpc->obj, vpc_one_fields);
@@ -166,6 +178,18 @@ static void tables_write(struct ccm_jsonw *w, const struct ccm_cloud *cloud, con
     ccm_jsonw_close(w, '}');
 }
 
+static bool owner_and_ipv6_fit(const struct ccm_cloud_call *call, const struct ccm_cloud_obj *obj,
+                               const char *owner)
+{
+    const char *ipv6 =
+        ccm_text_equal(ccm_cloud_attr(obj, "EnabledIpv6"), "true") ? "true" : "false";
+    const char *own = ccm_cloud_attr(obj, "OwnerId");
+
+    own = ccm_text_empty(own) ? "1000000000000001" : own;
+    return ccm_text_equal(ccm_cloud_text(call, "EnableIpv6", ipv6), ipv6) &&
+           ccm_text_equal(ccm_cloud_text(call, owner, own), own);
+}
+
 static bool vpc_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_vpc *vpc,
                      const struct ccm_sim_params *tags)
 {
@@ -173,6 +197,7 @@ static bool vpc_fits(const struct ccm_cloud_call *call, const struct ccm_cloud_v
     const char *ids = ccm_cloud_text(call, "VpcId", NULL);
 
     return ccm_cloud_params_fit(call, &vpc->obj, names) &&
+           owner_and_ipv6_fit(call, &vpc->obj, "VpcOwnerId") &&
            !ccm_text_equal(ccm_cloud_text(call, "IsDefault", ""), "true") &&
            (ids == NULL || ccm_cloud_list_has(ids, vpc->obj.id)) &&
            ccm_cloud_tags_fit(&vpc->obj, tags);
@@ -248,6 +273,7 @@ static bool vswitch_fits(const struct ccm_cloud_call *call, const struct ccm_clo
     }
     return (ids == NULL || ccm_cloud_list_has(ids, vswitch->obj.id)) &&
            !ccm_text_equal(ccm_cloud_text(call, "IsDefault", ""), "true") &&
+           owner_and_ipv6_fit(call, &vswitch->obj, "VSwitchOwnerId") &&
            ccm_cloud_tags_fit(&vswitch->obj, tags);
 }
 

@@ -11,6 +11,9 @@ void ccm_cloud_vswitch_ids_write(struct ccm_jsonw *w, const struct ccm_cloud *cl
 /* VPC answers spell tags differently from the others: Key and Value. */
 void ccm_cloud_vpc_tags_write(struct ccm_jsonw *w, const struct ccm_cloud_obj *obj);
 
+/* Whether the VPC is in no change. One that does not exist is. */
+bool ccm_cloud_vpc_is_settled(const struct ccm_cloud *cloud, const char *id);
+
 /* With DryRun=true the error that tells success. 0, -EPROTO. */
 CCM_NODISCARD int ccm_cloud_vpc_dry_run(struct ccm_cloud_call *call);
 

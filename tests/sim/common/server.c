@@ -241,21 +241,17 @@ static enum MHD_Result cut(struct ccm_sim_server *server, struct MHD_Connection 
     return MHD_NO;
 }
 
-static enum MHD_Result serve(struct ccm_sim_server *server, struct MHD_Connection *connection,
-                             const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+static enum MHD_Result call_serve(struct ccm_sim_server *server, struct MHD_Connection *connection,
+                                  const struct ccm_sim_request *req,
+                                  const struct ccm_sim_call *call, struct ccm_sim_reply *reply)
 {
-    CCM_CLEANUP(call_fini) struct ccm_sim_call call = { 0 };
     CCM_CLEANUP(ccm_sim_effect_fini) struct ccm_sim_effect effect = { .truncate = -1 };
     const struct ccm_sim_ops *ops = server->config.ops;
-
-    ops->identify(server->config.self, req, &call);
-    ccm_sim_params_sort(&call.params);
-
-    uint64_t seq = ccm_sim_calls_begin(server->calls, call.action, req->method, req->path,
-                                       &call.params, call.background);
+    uint64_t seq = ccm_sim_calls_begin(server->calls, call->action, req->method, req->path,
+                                       &call->params, call->background);
     /* Without memory for a fault the call simply runs. */
-    bool faulty = ccm_sim_faults_pick(server->faults, call.action, req->path, &call.params,
-                                      call.background, &effect) > 0;
+    bool faulty = ccm_sim_faults_pick(server->faults, call->action, req->path, &call->params,
+                                      call->background, &effect) > 0;
 
     ccm_sim_server_wait(server, server->config.latency_ms);
     if (effect.cut == CCM_SIM_CUT_BEFORE) {
@@ -278,6 +274,26 @@ static enum MHD_Result serve(struct ccm_sim_server *server, struct MHD_Connectio
     }
     ccm_sim_calls_end(server->calls, seq, reply->status, reply->code, NULL);
     return reply_send(server, connection, reply, effect.truncate);
+}
+
+static enum MHD_Result serve(struct ccm_sim_server *server, struct MHD_Connection *connection,
+                             const struct ccm_sim_request *req, struct ccm_sim_reply *reply)
+{
+    CCM_CLEANUP(call_fini) struct ccm_sim_call call = { 0 };
+    const struct ccm_sim_ops *ops = server->config.ops;
+
+    ops->identify(server->config.self, req, &call);
+    ccm_sim_params_sort(&call.params);
+    if (ops->begin != NULL) {
+        ops->begin(server->config.self, req);
+    }
+
+    enum MHD_Result r = call_serve(server, connection, req, &call, reply);
+
+    if (ops->end != NULL) {
+        ops->end(server->config.self, req);
+    }
+    return r;
 }
 
 static enum MHD_Result request_run(struct ccm_sim_server *server, struct MHD_Connection *connection,

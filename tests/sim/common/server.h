@@ -38,6 +38,10 @@ struct ccm_sim_call {
 struct ccm_sim_ops {
     /* Name the request. Must not block. Mandatory. */
     void (*identify)(void *self, const struct ccm_sim_request *req, struct ccm_sim_call *call);
+    /* The request was named, or has its answer; always both, whatever fault rules do. NULL: nobody
+     * cares. */
+    void (*begin)(void *self, const struct ccm_sim_request *req);
+    void (*end)(void *self, const struct ccm_sim_request *req);
     /* Answer it. Mandatory. */
     void (*handle)(void *self, const struct ccm_sim_request *req, struct ccm_sim_reply *reply);
     /* Write the error of a fault rule in the service's own form. Mandatory. */

@@ -35,7 +35,8 @@ enum ccm_ks_trait {
     CCM_KS_DELETE_SHOWS_OBJECT = 32,
     CCM_KS_DEPRECATED = 64, /* answers carry the Warning of `warning` */
     CCM_KS_NO_DELETECOLLECTION = 128,
-    CCM_KS_DNS_LABEL_NAME = 256 /* names are labels, not subdomains */
+    CCM_KS_DNS_LABEL_NAME = 256, /* names are labels, not subdomains */
+    CCM_KS_ANY_NAME = 512        /* names are whatever can stand in a path */
 };
 
 /* One write, as the functions of a kind see it. */

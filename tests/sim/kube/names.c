@@ -213,6 +213,17 @@ const char *ccm_ks_names_cidr(const char *text)
     return NULL;
 }
 
+static const char *bad_name(const struct ccm_ks_kind *kind, const char *name)
+{
+    if ((kind->traits & CCM_KS_ANY_NAME) != 0) {
+        return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? "may not be '.' or '..'"
+               : strpbrk(name, "/%") != NULL                     ? "may not contain '/' or '%'"
+                                                                 : NULL;
+    }
+    return (kind->traits & CCM_KS_DNS_LABEL_NAME) != 0 ? ccm_ks_names_label(name)
+                                                       : ccm_ks_names_subdomain(name);
+}
+
 static void check_name(const struct ccm_ks_kind *kind, const cJSON *meta, cJSON *faults)
 {
     const char *name = ccm_json_text(meta, "name");
@@ -222,8 +233,7 @@ static void check_name(const struct ccm_ks_kind *kind, const cJSON *meta, cJSON 
         ccm_ks_fault_required(faults, "metadata.name", "name or generateName is required");
         return;
     }
-    bad = (kind->traits & CCM_KS_DNS_LABEL_NAME) != 0 ? ccm_ks_names_label(name)
-                                                      : ccm_ks_names_subdomain(name);
+    bad = bad_name(kind, name);
     if (bad != NULL) {
         ccm_ks_fault_invalid_str(faults, "metadata.name", name, "%s", bad);
     }

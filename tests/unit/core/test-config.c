@@ -557,7 +557,7 @@ static const struct {
     { { .struct_size = 8, .type = CCM_OPTION_INT, .name = "x" },
       "option 'x': its struct_size is too small" },
     { { HEAD, .type = 77, .name = "x" }, "option 'clb.x': its type is unknown" },
-    { { HEAD, .type = CCM_OPTION_INT, .name = "x", .flags = 2 }, "option 'x': it has flags" },
+    { { HEAD, .type = CCM_OPTION_INT, .name = "x", .flags = 4 }, "option 'x': it has flags" },
     { {
           HEAD,
           .type = CCM_OPTION_INT,
@@ -663,8 +663,7 @@ static void test_option_doc(void **state)
     ccm_option_doc(&buf, "clb", clb_options);
     ccm_option_doc(&buf, "x", NULL);
     assert_int_equal(ccm_buf_error(&buf), 0);
-    assert_non_null(
-        strstr(buf.data, "| `plugin_dir` | absolute path | empty | "));
+    assert_non_null(strstr(buf.data, "| `plugin_dir` | absolute path | empty | "));
     assert_non_null(
         strstr(buf.data, "| `log.level` | one of error\\|warn\\|info\\|debug | `info` | "));
     assert_non_null(
@@ -672,6 +671,92 @@ static void test_option_doc(void **state)
     assert_non_null(strstr(buf.data, "| `alicloud.region` | text | required | Region. |\n"));
     assert_non_null(strstr(buf.data, "| `clb.audit.zones` | list of texts | `a, b` | Zones. |\n"));
     assert_non_null(strstr(buf.data, "There are no options.\n"));
+}
+
+/* --- the next snapshot ---------------------------------------------------------------------- */
+
+static const struct ccm_option live_weight = {
+    HEAD,       .type = CCM_OPTION_INT, .flags = CCM_OPTION_LIVE, .name = "weight",
+    .max = 100, .help = "Weight.",
+};
+static const struct ccm_option fixed_zones = {
+    HEAD,
+    .type = CCM_OPTION_STRINGS,
+    .name = "zones",
+    .help = "Zones.",
+};
+static const struct ccm_option live_quota = {
+    HEAD,       .type = CCM_OPTION_INT, .flags = CCM_OPTION_LIVE, .group = "cloud", .name = "quota",
+    .max = 100, .help = "Quota.",
+};
+static const struct ccm_option half_live_pause = {
+    HEAD,       .type = CCM_OPTION_INT, .flags = CCM_OPTION_LIVE, .group = "cloud", .name = "pause",
+    .max = 100, .help = "Pause.",
+};
+static const struct ccm_option fixed_pause = {
+    HEAD, .type = CCM_OPTION_INT, .group = "cloud", .name = "pause", .max = 100, .help = "Pause.",
+};
+static const struct ccm_option *const one_options[] = { &live_weight, &fixed_zones, &live_quota,
+                                                        &half_live_pause, NULL };
+static const struct ccm_option *const two_options[] = { &live_quota, &fixed_pause, NULL };
+
+static struct ccm_config *snapshot(struct fixture *fixture, const char *text, bool two)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_config *config = NULL;
+
+    write_file(fixture, text, strlen(text));
+    assert_int_equal(ccm_config_load(fixture->path, &config, &err), 0);
+    assert_int_equal(ccm_config_bind_plugin(config, "one", one_options, &err), 0);
+    if (two) {
+        assert_int_equal(ccm_config_bind_plugin(config, "two", two_options, &err), 0);
+    }
+    assert_int_equal(ccm_config_finish(config, &err), 0);
+    return config;
+}
+
+static void add_label(void *arg, const char *label, bool live)
+{
+    struct ccm_buf *told = arg;
+
+    ccm_buf_addf(told, "%s%s;", label, live ? "!" : "");
+}
+
+static void test_follow(void **state)
+{
+    struct fixture *fixture = *state;
+    CCM_CLEANUP(ccm_config_freep)
+    struct ccm_config *old =
+        snapshot(fixture,
+                 "cloud: { quota = 1; pause = 1; };\nlog: { level = \"warn\"; };\n"
+                 "plugins = ( { name = \"one\"; weight = 1; zones = [\"a\"]; },"
+                 " { name = \"two\"; workers = 3; } );\n",
+                 true);
+    CCM_CLEANUP(ccm_config_freep)
+    struct ccm_config *config =
+        snapshot(fixture,
+                 "cloud: { quota = 2; pause = 2; };\nlog: { level = \"debug\"; };\n"
+                 "admin: { listen = \"\"; };\n"
+                 "plugins = ( { name = \"one\"; weight = 2; zones = [\"a\", \"b\"]; },"
+                 " { name = \"three\"; } );\n",
+                 false);
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf told = { .max = 4096 };
+
+    assert_int_equal(ccm_config_follow(config, old, add_label, &told), 0);
+    assert_string_equal(ccm_buf_str(&told),
+                        "plugins (two removed);plugins (three added);admin.listen;log.level!;"
+                        "one.weight!;one.zones;cloud.quota!;cloud.pause;");
+    assert_string_equal(ccm_config_string(config, NULL, "log", "level"), "debug");
+    assert_int_equal(ccm_config_int(config, "one", NULL, "weight"), 2);
+    assert_int_equal(ccm_config_int(config, "one", "cloud", "quota"), 2);
+    assert_int_equal(ccm_config_int(config, "two", "cloud", "quota"), 2); /* it still runs */
+    assert_int_equal(ccm_config_int(config, "one", "cloud", "pause"), 1);
+    assert_string_equal(ccm_config_string(config, NULL, "admin", "listen"), "127.0.0.1:10258");
+    assert_null(ccm_config_strings(config, "one", NULL, "zones")[1]);
+    assert_int_equal(ccm_config_plugin_count(config), 2);
+    assert_string_equal(ccm_config_plugin_at(config, 1)->name, "two");
+    assert_int_equal(ccm_config_plugin_at(config, 1)->workers, 3);
+    assert_int_equal(ccm_config_int(old, "one", NULL, "weight"), 1);
 }
 
 static void test_every_row_has_help(void **state)
@@ -692,12 +777,19 @@ static void test_every_row_has_help(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CONFIG_TEST(test_everything),       CONFIG_TEST(test_defaults),
-        CONFIG_TEST(test_faults),           CONFIG_TEST(test_each_step_tells_its_own),
-        CONFIG_TEST(test_unbound_plugins),  CONFIG_TEST(test_problems_are_bounded),
-        CONFIG_TEST(test_unreadable_files), CONFIG_TEST(test_hostile_texts),
-        CONFIG_TEST(test_table_faults),     CONFIG_TEST(test_required_by_the_second),
-        cmocka_unit_test(test_option_doc),  cmocka_unit_test(test_every_row_has_help),
+        CONFIG_TEST(test_everything),
+        CONFIG_TEST(test_defaults),
+        CONFIG_TEST(test_faults),
+        CONFIG_TEST(test_each_step_tells_its_own),
+        CONFIG_TEST(test_unbound_plugins),
+        CONFIG_TEST(test_problems_are_bounded),
+        CONFIG_TEST(test_unreadable_files),
+        CONFIG_TEST(test_hostile_texts),
+        CONFIG_TEST(test_table_faults),
+        CONFIG_TEST(test_required_by_the_second),
+        CONFIG_TEST(test_follow),
+        cmocka_unit_test(test_option_doc),
+        cmocka_unit_test(test_every_row_has_help),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

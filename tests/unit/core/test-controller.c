@@ -439,6 +439,268 @@ static void test_batch_failure_is_one_line(void **state)
     assert_non_null(strstr(text, "(request ABC-1); retry in"));
 }
 
+/* --- a verdict per key ---------------------------------------------------------------------- */
+
+#define ABSENT UINT64_MAX
+
+/* What a call says about one key. */
+struct said {
+    uint64_t index;
+    uint64_t requeue_after_ms;
+    uint64_t kind; /* ABSENT = err is NULL */
+};
+
+struct settling {
+    const struct said *said; /* ends with index ABSENT */
+    int result;
+    bool from_a_thread;
+    const struct ccm_request *request;
+};
+
+static void *say_all(void *arg)
+{
+    const struct settling *settling = arg;
+
+    for (const struct said *said = settling->said; said->index != ABSENT; said++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (said->kind != ABSENT && said->kind != CCM_ERROR_NONE) {
+            (void)ccm_error_set(&err, 0, said->kind, "kind %d", (int)said->kind); /* text only */
+        }
+        ccm_controller_settle(settling->request, said->index, said->requeue_after_ms,
+                              said->kind == ABSENT ? NULL : &err);
+    }
+    return NULL;
+}
+
+static int settling_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                              struct ccm_error *err)
+{
+    struct settling *settling = arg;
+    pthread_t thread;
+
+    (void)ret;
+    settling->request = req;
+    if (!settling->from_a_thread) {
+        (void)say_all(settling);
+    } else if (pthread_create(&thread, NULL, say_all, settling) == 0) {
+        (void)pthread_join(thread, NULL);
+    }
+    return settling->result == 0
+               ? 0
+               : ccm_error_set(err, settling->result, CCM_ERROR_AUTH, "all of it");
+}
+
+/* Nothing comes again while the test looks. */
+static const struct ccm_backoff_policy slow = {
+    .rules = {
+        [CCM_ERROR_TRANSIENT] = { 3600000, 3600000 },
+        [CCM_ERROR_THROTTLED] = { 3600000, 3600000 },
+        [CCM_ERROR_CONFLICT] = { 3600000, 3600000 },
+        [CCM_ERROR_NOT_FOUND] = { 3600000, 3600000 },
+        [CCM_ERROR_AUTH] = { 3600000, 3600000 },
+        [CCM_ERROR_TERMINAL] = { 3600000, 3600000 },
+        [CCM_ERROR_BUG] = { 3600000, 3600000 },
+    },
+};
+
+/* What one call says about its four keys, a to d, and what follows. */
+static const struct {
+    struct said said[6];
+    int result;
+    uint64_t succeeded;
+    uint64_t requeued;
+    uint64_t failed[2]; /* transient, auth: the kind of what the call returns */
+    uint64_t conflicts;
+    const char *lines[3]; /* of the log, all of them */
+} settlements[] = {
+    /* nobody is told: as the call returns */
+    { { { ABSENT, 0, 0 } }, 0, 4, 0, { 0, 0 }, 0, { NULL } },
+    { { { ABSENT, 0, 0 } },
+      -EACCES,
+      0,
+      0,
+      { 0, 4 },
+      0,
+      { "a (+3 more): r-000001: auth: all of it; retry in" } },
+    /* mixed, and what is left succeeds */
+    { { { 0, 0, ABSENT }, { 1, 3600000, ABSENT }, { 2, 0, CCM_ERROR_TRANSIENT }, { ABSENT, 0, 0 } },
+      0,
+      2,
+      1,
+      { 1, 0 },
+      0,
+      { "warn  r c: r-000001: transient: kind 1; retry in" } },
+    /* mixed, and what is left fails */
+    { { { 0, 0, CCM_ERROR_NONE }, { 3, 0, CCM_ERROR_CONFLICT }, { ABSENT, 0, 0 } },
+      -EACCES,
+      1,
+      0,
+      { 0, 2 },
+      1,
+      { "r d: r-000001: conflict: kind 3; retry in",
+        "error r b (+1 more): r-000001: auth: all of it; retry in" } },
+    /* the last word counts, whichever way it goes */
+    { { { 1, 0, CCM_ERROR_CONFLICT },
+        { 1, 0, ABSENT },
+        { 2, 3600000, ABSENT },
+        { 2, 0, CCM_ERROR_TRANSIENT },
+        { ABSENT, 0, 0 } },
+      0,
+      3,
+      0,
+      { 1, 0 },
+      0,
+      { "r c: r-000001: transient: kind 1; retry in" } },
+    /* not later than that */
+    { { { 2, 60000, CCM_ERROR_TRANSIENT }, { ABSENT, 0, 0 } },
+      0,
+      3,
+      0,
+      { 1, 0 },
+      0,
+      { "r c: r-000001: transient: kind 1; retry in 60000 ms" } },
+    /* a key that is none */
+    { { { 4, 0, CCM_ERROR_TRANSIENT },
+        { UINT64_MAX - 1, 0, CCM_ERROR_TRANSIENT },
+        { ABSENT, 0, 0 } },
+      0,
+      4,
+      0,
+      { 0, 0 },
+      0,
+      { NULL } },
+    /* given up although nobody asked for it, and a kind that nobody knows */
+    { { { 0, 0, CCM_ERROR_CANCELLED }, { 1, 0, 4711 }, { ABSENT, 0, 0 } },
+      0,
+      2,
+      0,
+      { 2, 0 },
+      0,
+      { "r a: r-000001: transient: kind 7; retry in",
+        "r b: r-000001: transient: kind 4711; retry in" } },
+};
+
+static void test_settle(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * CCM_ARRAY_LEN(settlements); i++) {
+        const size_t row = i / 2;
+        struct settling settling = {
+            .said = settlements[row].said,
+            .result = settlements[row].result,
+            .from_a_thread = i % 2 == 1,
+        };
+        struct capture capture = capture_begin();
+        struct ccm_controller *controller = make(&(struct ccm_controller_options){
+            .name = "r",
+            .batch_max = 8,
+            .backoff = &slow,
+            .reconcile = settling_reconcile,
+            .arg = &settling,
+        });
+        char text[4096];
+        size_t lines = 0;
+
+        for (const char *key = "a\0b\0c\0d\0"; *key != '\0'; key += 2) {
+            ccm_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
+        }
+        start(controller);
+        await_calls(controller, 1);
+
+        const struct ccm_controller_stats stats = stats_of(controller);
+
+        finish(controller);
+        capture_end(&capture, text, sizeof(text));
+        assert_int_equal(stats.calls, 1);
+        assert_int_equal(stats.succeeded, settlements[row].succeeded);
+        assert_int_equal(stats.requeued, settlements[row].requeued);
+        assert_int_equal(stats.failed[CCM_ERROR_TRANSIENT], settlements[row].failed[0]);
+        assert_int_equal(stats.failed[CCM_ERROR_AUTH], settlements[row].failed[1]);
+        assert_int_equal(stats.failed[CCM_ERROR_CONFLICT], settlements[row].conflicts);
+        assert_int_equal(stats.queue.delayed, 4 - settlements[row].succeeded);
+        while (lines < CCM_ARRAY_LEN(settlements[row].lines) &&
+               settlements[row].lines[lines] != NULL) {
+            if (strstr(text, settlements[row].lines[lines]) == NULL) {
+                fail_msg("row %zu: log is: %s", row, text);
+            }
+            lines++;
+        }
+        assert_int_equal(count_text(text, "\n"), lines);
+    }
+}
+
+/* A verdict of one call says nothing about the next: here the key fails by its verdict, then by
+ * what the call returns, then not at all. */
+static int three_ways(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                      struct ccm_error *err)
+{
+    atomic_uint *calls = arg;
+
+    (void)ret;
+    switch (atomic_fetch_add(calls, 1)) {
+    case 0:
+        (void)ccm_error_set(err, -EIO, CCM_ERROR_CONFLICT, "first"); /* told below */
+        ccm_controller_settle(req, 0, 0, err);
+        ccm_error_clear(err);
+        return 0;
+    case 1:
+        return ccm_error_set(err, -EIO, CCM_ERROR_THROTTLED, "second");
+    default:
+        return 0;
+    }
+}
+
+static void test_verdicts_end_with_their_call(void **state)
+{
+    atomic_uint calls = 0;
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "r", .batch_max = 4, .backoff = &fast, .reconcile = three_ways, .arg = &calls });
+
+    (void)state;
+    ccm_controller_enqueue(controller, "a", CCM_LANE_BULK, 0);
+    start(controller);
+    await_calls(controller, 3);
+
+    const struct ccm_controller_stats stats = stats_of(controller);
+
+    finish(controller);
+    assert_int_equal(stats.failed[CCM_ERROR_CONFLICT], 1);
+    assert_int_equal(stats.failed[CCM_ERROR_THROTTLED], 1);
+    assert_int_equal(stats.succeeded, 1);
+}
+
+/* With a window, keys that come one by one still make one call. */
+static void test_batch_is_collected(void **state)
+{
+    struct batches batches = { 0 };
+    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        .name = "route",
+        .workers = 2,
+        .batch_max = 10,
+        .batch_wait_ms = 60000, /* cut to the maximum, and not waited for: the batch is full */
+        .reconcile = batch_reconcile,
+        .arg = &batches,
+    });
+    char key[16];
+
+    (void)state;
+    start(controller);
+    for (int i = 0; i < 20; i++) {
+        (void)snprintf(key, sizeof(key), "node-%d", i);
+        ccm_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
+        if (i == 9) {
+            await_calls(controller, 1);
+        }
+    }
+    await_calls(controller, 2);
+    assert_int_equal(atomic_load(&batches.keys), 20);
+    assert_int_equal(atomic_load(&batches.largest), 10);
+    assert_int_equal(stats_of(controller).calls, 2);
+    ccm_controller_enqueue(controller, "late", CCM_LANE_BULK, 0); /* the stop does not wait */
+    finish(controller);
+}
+
 static void test_bad_key_is_named(void **state)
 {
     struct capture capture = capture_begin();
@@ -559,17 +821,18 @@ static void test_slow_call_is_named_once(void **state)
     start(controller);
     ccm_controller_enqueue(controller, "default/one", CCM_LANE_SPEC, 0);
     ccm_controller_enqueue(controller, "default/two", CCM_LANE_SPEC, 0);
-    while (stats_of(controller).slow < 2) {
+    while (stats_of(controller).running.slow < 2) {
         assert_true(ccm_clock_now_ms() < end);
     }
-    assert_int_equal(stats_of(controller).running, 2);
-    while (stats_of(controller).longest_ms < 10) { /* ten times the limit: no second warning */
+    assert_int_equal(stats_of(controller).running.running, 2);
+    while (stats_of(controller).running.longest_ms <
+           10) { /* ten times the limit: no second warning */
         assert_true(ccm_clock_now_ms() < end);
     }
     sluggish_release(&s);
     await_calls(controller, 2);
-    assert_int_equal(stats_of(controller).running, 0);
-    assert_int_equal(stats_of(controller).slow, 2);
+    assert_int_equal(stats_of(controller).running.running, 0);
+    assert_int_equal(stats_of(controller).running.slow, 2);
     finish(controller);
     capture_end(&capture, text, sizeof(text));
     assert_int_equal(count_text(text, "clb default/one: clb-00000"), 1);
@@ -653,6 +916,9 @@ int main(void)
         cmocka_unit_test(test_gate_and_batch),
         cmocka_unit_test(test_batch_takes_the_most_urgent_lane),
         cmocka_unit_test(test_batch_failure_is_one_line),
+        cmocka_unit_test(test_settle),
+        cmocka_unit_test(test_verdicts_end_with_their_call),
+        cmocka_unit_test(test_batch_is_collected),
         cmocka_unit_test(test_bad_key_is_named),
         cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_slow_call_is_named_once),

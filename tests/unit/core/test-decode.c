@@ -60,7 +60,8 @@ static const char service_json[] =
     "\"managedFields\":[{\"manager\":\"kubectl\",\"fieldsV1\":{\"f:spec\":{}}}]},"
     "\"spec\":{\"type\":\"LoadBalancer\",\"loadBalancerClass\":\"c\",\"externalTrafficPolicy\":"
     "\"Local\","
-    "\"loadBalancerIP\":\"1.2.3.4\",\"sessionAffinity\":\"ClientIP\",\"clusterIP\":\"10.0.0.1\","
+    "\"loadBalancerIP\":\"1.2.3.4\",\"sessionAffinity\":\"ClientIP\",\"sessionAffinityConfig\":{"
+    "\"clientIP\":{\"timeoutSeconds\":600}},\"clusterIP\":\"10.0.0.1\","
     "\"healthCheckNodePort\":31000,\"allocateLoadBalancerNodePorts\":false,"
     "\"publishNotReadyAddresses\":true,\"loadBalancerSourceRanges\":[\"10.0.0.0/8\",\"::/0\"],"
     "\"ipFamilies\":[\"IPv4\",\"IPv6\"],\"ports\":["
@@ -101,6 +102,7 @@ static void test_service_in_full(void **state)
     assert_string_equal(s->external_traffic_policy, "Local");
     assert_string_equal(s->load_balancer_ip, "1.2.3.4");
     assert_string_equal(s->session_affinity, "ClientIP");
+    assert_int_equal(s->session_affinity_timeout_s, 600);
     assert_string_equal(s->cluster_ip, "10.0.0.1");
     assert_int_equal(s->health_check_node_port, 31000);
     assert_int_equal(s->allocate_node_ports, 0);

@@ -243,12 +243,12 @@ static void test_bad_descriptors(void **state)
     (void)state; /* no fixture */
     ASSERT_SPOILT(plugin.abi_major, 0, "built for plugin ABI 0, this ccmd has ABI 1");
     ASSERT_SPOILT(plugin.struct_size, 0, "its descriptor has 0 bytes");
-    ASSERT_SPOILT(plugin.struct_size, (uint32_t)CCM_PLUGIN_SIZE_1_0 - 1, "ABI 1.0 has 112");
+    ASSERT_SPOILT(plugin.struct_size, (uint32_t)CCM_PLUGIN_SIZE_1_0 - 1, "ABI 1.0 has 120");
     ASSERT_SPOILT(plugin.name, NULL, "its name \"\" is not");
     ASSERT_SPOILT(plugin.name, "", "its name \"\" is not");
     ASSERT_SPOILT(plugin.name, "CLB", "its name \"CLB\" is not");
-    ASSERT_SPOILT(plugin.flags, 2, "its flags 0x2 are not known");
-    ASSERT_SPOILT(plugin.flags, UINT64_MAX, "its flags 0xfffffffffffffffe are not known");
+    ASSERT_SPOILT(plugin.flags, 4, "its flags 0x4 are not known");
+    ASSERT_SPOILT(plugin.flags, UINT64_MAX, "its flags 0xfffffffffffffffc are not known");
     ASSERT_SPOILT(plugin.create, NULL, "lacks .create");
     ASSERT_SPOILT(plugin.reconcile, NULL, "lacks .reconcile");
     ASSERT_SPOILT(plugin.destroy, NULL, "lacks .destroy");
@@ -286,7 +286,7 @@ static void test_bad_options(void **state)
     ASSERT_SPOILT(second.group, "a.b", "option region: group \"a.b\": a name is");
     ASSERT_SPOILT(option.type, 0, "option limit: this ccmd does not know its type");
     ASSERT_SPOILT(option.type, 6, "option limit: this ccmd does not know its type");
-    ASSERT_SPOILT(option.flags, 2, "option limit: this ccmd does not know one of its flags");
+    ASSERT_SPOILT(option.flags, 4, "option limit: this ccmd does not know one of its flags");
     ASSERT_SPOILT(option.flags, CCM_OPTION_REQUIRED, "option limit: required, and yet");
     ASSERT_SPOILT(option.help, "", "option limit: no help text");
     ASSERT_SPOILT(option.min, 11, "option limit: min is greater than max");

@@ -387,6 +387,35 @@ static void test_verdict_needs_processing(void **state)
 
 /* --- batches -------------------------------------------------------------------------------- */
 
+/* What failed together comes back together; what failed alone does not wait for the same time. */
+static void test_batch_shares_the_jitter(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_AUTH);
+    struct ccm_queue_item items[3];
+    int64_t waits[2] = { 0, 0 };
+    size_t count = 0;
+
+    for (size_t round = 0; round < 2; round++) {
+        add(f, "a", CCM_LANE_SPEC);
+        add(f, "b", CCM_LANE_BULK);
+        add(f, "c", CCM_LANE_SPEC);
+        assert_int_equal(ccm_queue_get_batch(f->queue, 3, 0, 0, items, &count), 0);
+        assert_int_equal(count, 3);
+        waits[round] = ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err);
+        assert_in_range(waits[round], round == 0 ? 15000 : 30000, round == 0 ? 30000 : 60000);
+        for (size_t i = 1; i < count; i++) {
+            assert_int_equal(
+                ccm_queue_add_rate_limited(f->queue, items[i].key, CCM_LANE_SPEC, &err),
+                waits[round]);
+        }
+        for (size_t i = count; i > 0; i--) {
+            ccm_queue_done(f->queue, items[i - 1].key);
+        }
+    }
+    assert_true(waits[1] != 2 * waits[0]);
+}
+
 static void test_batch(void **state)
 {
     struct fixture *f = *state;
@@ -398,19 +427,119 @@ static void test_batch(void **state)
         (void)snprintf(key, sizeof(key), "k%d", i);
         add(f, key, i == 5 ? CCM_LANE_URGENT : CCM_LANE_BULK);
     }
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, items, &count), 0);
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, 0, items, &count), 0);
     assert_int_equal(count, 4);
     assert_string_equal(items[0].key, "k5");
     assert_string_equal(items[1].key, "k0");
     add(f, "k0", CCM_LANE_BULK); /* with a worker: not in the next batch */
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, &items[0], &count), 0);
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, 0, &items[0], &count), 0);
     assert_int_equal(count, 2);
     assert_string_equal(items[0].key, "k3");
     assert_string_equal(items[1].key, "k4");
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, items, &count), -ETIMEDOUT);
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, 0, items, &count), -ETIMEDOUT);
     ccm_queue_done(f->queue, "k0");
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, items, &count), 0);
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, 0, items, &count), 0);
     assert_int_equal(count, 1);
+}
+
+/* A batch that is not full waits from its first key on, and no longer. */
+static void test_batch_waits_to_be_filled(void **state)
+{
+    struct fixture *f = *state;
+    struct ccm_queue_item items[3];
+    size_t count = 0;
+    static const struct {
+        const char *add;    /* a key, or NULL */
+        int64_t advance_ms; /* then the clock goes on */
+        int result;
+        size_t count;
+    } table[] = {
+        { "a", 99, -ETIMEDOUT, 0 }, /* 99 ms after the first key */
+        { "b", 0, -ETIMEDOUT, 0 },  /* another one does not prolong it */
+        { NULL, 1, 0, 2 },          /* 100 ms: what is there */
+        { NULL, 500, -ETIMEDOUT, 0 },
+        { "c", 0, -ETIMEDOUT, 0 }, /* an idle queue begins anew */
+        { "d", 0, -ETIMEDOUT, 0 },
+        { "e", 0, 0, 3 }, /* full: at once */
+    };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
+        if (table[i].add != NULL) {
+            add(f, table[i].add, CCM_LANE_SPEC);
+        }
+        f->now_ms += table[i].advance_ms;
+        assert_int_equal(ccm_queue_get_batch(f->queue, 3, 100, 0, items, &count), table[i].result);
+        assert_int_equal(table[i].result == 0 ? count : 0, table[i].count);
+    }
+}
+
+/* What a full batch leaves waits for the next one to be filled, as if it had just come. */
+static void test_what_a_batch_leaves_waits_anew(void **state)
+{
+    struct fixture *f = *state;
+    struct ccm_queue_item items[4];
+    size_t count = 0;
+    char key[8];
+
+    for (int i = 0; i < 5; i++) {
+        (void)snprintf(key, sizeof(key), "k%d", i);
+        add(f, key, CCM_LANE_BULK);
+    }
+    f->now_ms += 90;
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 100, 0, items, &count), 0);
+    assert_int_equal(count, 4);
+    f->now_ms += 90;
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 100, 0, items, &count), -ETIMEDOUT);
+    f->now_ms += 10;
+    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 100, 0, items, &count), 0);
+    assert_int_equal(count, 1);
+    assert_string_equal(items[0].key, "k4");
+}
+
+/* --- calm ----------------------------------------------------------------------------------- */
+
+static void *work_off(void *arg)
+{
+    struct ccm_queue *queue = arg;
+    struct ccm_queue_item item;
+
+    while (ccm_queue_get(queue, ccm_clock_now_ms() + 10000, &item) == 0) {
+        if (strcmp(item.key, "again") == 0 && ccm_queue_num_requeues(queue, "again") < 2) {
+            const struct ccm_error err = { .kind = CCM_ERROR_CONFLICT };
+
+            (void)ccm_queue_add_rate_limited(queue, item.key, item.lane, &err);
+        }
+        ccm_queue_done(queue, item.key);
+    }
+    return NULL;
+}
+
+/* The real clock: what is ready and what comes soon is waited for, what comes late is not. */
+static void test_wait_calm(void **state)
+{
+    static const struct ccm_backoff_policy quick = {
+        .rules = { [CCM_ERROR_CONFLICT] = { 20, 20 } },
+    };
+    struct ccm_queue *queue = ccm_queue_new(&(struct ccm_queue_options){ .backoff = &quick });
+    struct ccm_queue_stats stats;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(ccm_queue_wait_calm(queue, 1000, ccm_clock_now_ms()), 0);
+    assert_int_equal(ccm_queue_add(queue, "a", CCM_LANE_SPEC), 0);
+    assert_int_equal(ccm_queue_wait_calm(queue, 1000, ccm_clock_now_ms() + 20), -ETIMEDOUT);
+    assert_int_equal(ccm_queue_add(queue, "again", CCM_LANE_SPEC), 0);
+    assert_int_equal(ccm_queue_add_after(queue, "soon", CCM_LANE_SPEC, 30), 0);
+    assert_int_equal(ccm_queue_add_after(queue, "late", CCM_LANE_SPEC, 3600000), 0);
+    assert_int_equal(pthread_create(&thread, NULL, work_off, queue), 0);
+    assert_int_equal(ccm_queue_wait_calm(queue, 1000, ccm_clock_now_ms() + 20000), 0);
+    ccm_queue_get_stats(queue, &stats);
+    assert_int_equal(stats.delayed, 1); /* late */
+    assert_int_equal(stats.adds, 5);    /* a, soon, again three times */
+    ccm_queue_shut_down(queue);
+    assert_int_equal(ccm_queue_wait_calm(queue, 1000, ccm_clock_now_ms()), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    ccm_queue_free(queue);
 }
 
 /* --- ending --------------------------------------------------------------------------------- */
@@ -547,7 +676,11 @@ int main(void)
         QUEUE_TEST(test_change_replaces_retry),
         QUEUE_TEST(test_asked_delay_survives),
         QUEUE_TEST(test_verdict_needs_processing),
+        QUEUE_TEST(test_wait_calm),
         QUEUE_TEST(test_batch),
+        QUEUE_TEST(test_batch_shares_the_jitter),
+        QUEUE_TEST(test_batch_waits_to_be_filled),
+        QUEUE_TEST(test_what_a_batch_leaves_waits_anew),
         QUEUE_TEST(test_shut_down),
         QUEUE_TEST(test_drain_gives_up),
         cmocka_unit_test(test_drain_waits_for_the_rest),

@@ -72,6 +72,7 @@ static void test_paged_list_and_410_event(void **state)
     expect_told(w, "+a:1 +b:2 +c:3 ~a:1>8 +e:19 ~b:2>18 -c:3 ");
     ccm_reflector_status(w->reflector, &status);
     assert_false(status.streaming);
+    assert_true(status.due_ms > ccm_clock_now_ms()); /* it says when it shows up again */
     /* The second list goes to pages at once: the refusal is remembered. */
     expect_asked(w, STREAM_REQUEST PAGE_REQUEST
                  "/api/v1/services?limit=500&continue=next%2B%2F%3D\n" WATCH_REQUEST("7")
@@ -237,11 +238,13 @@ static void test_fetch_and_recheck(void **state)
     w->reflector = ccm_reflector_new(&config);
     assert_int_equal(ccm_reflector_start(w->reflector), 0);
     expect_told(w, "+a:1 ");
+    expect_synced(w);
     pthread_mutex_lock(&w->lock);
     w->unwanted = "a";
     pthread_mutex_unlock(&w->lock);
     assert_int_equal(ccm_reflector_fetch(w->reflector, "k8s.io/name=b"), 0);
-    expect_told(w, "+a:1 +b:2 ");
+    assert_int_equal(ccm_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + WAIT_MS), 0);
+    assert_string_equal(ccm_buf_str(&w->told), "+a:1 +b:2 "); /* already */
     ccm_reflector_recheck(w->reflector);
     expect_told(w, "+a:1 +b:2 -a:1 ");
     expect_asked(w, STREAM_REQUEST "/api/v1/services?limit=500&labelSelector=k8s.io%2Fname%3Db\n");
@@ -255,6 +258,89 @@ static void test_fetch_and_recheck(void **state)
     expect_asked(w, STREAM_REQUEST "/api/v1/services?limit=500&labelSelector=k8s.io%2Fname%3Db\n"
                                    "/api/v1/services?limit=500&labelSelector=x\n" STREAM_REQUEST);
     finish(w);
+}
+
+static bool answer_no_fetch(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    (void)n;
+    if (strstr(target, "labelSelector") != NULL) {
+        ccm_test_conn_hang(conn);
+        return false;
+    }
+    return hold(conn, END_MARK("5"));
+}
+
+static void test_wait_for_a_fetch(void **state)
+{
+    struct world *w = world_new(answer_no_fetch);
+    const struct ccm_reflector_config config = config_of(w);
+
+    (void)state;
+    w->reflector = ccm_reflector_new(&config);
+    assert_int_equal(ccm_reflector_wait_fetched(w->reflector, ccm_clock_now_ms()), 0);
+    assert_int_equal(ccm_reflector_fetch(w->reflector, "x=y"), 0);
+    /* No list yet: it will bring what is asked for. */
+    assert_int_equal(ccm_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + WAIT_MS),
+                     -EAGAIN);
+    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    expect_synced(w);
+    expect_asked(w, STREAM_REQUEST "/api/v1/services?limit=500&labelSelector=x%3Dy\n");
+    assert_int_equal(ccm_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + 50), -ETIMEDOUT);
+    finish(w);
+}
+
+/* --- one after the other --- */
+
+#define NODES_REQUEST                                                                              \
+    "/api/v1/nodes?watch=1&allowWatchBookmarks=true"                                               \
+    "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan\n"
+
+static bool answer_after_gate(struct world *w, struct ccm_test_conn *conn, int n,
+                              const char *target)
+{
+    (void)n;
+    if (strstr(target, "nodes") != NULL) {
+        wait_gate(w, 1);
+    }
+    return hold(conn, END_MARK("5"));
+}
+
+/* Nothing is asked before the other one has its list; both can be ended while one waits. */
+static void test_after_another(void **state)
+{
+    for (int run = 0; run < 2; run++) {
+        struct world *w = world_new(answer_after_gate);
+        CCM_CLEANUP(ccm_store_freep) struct ccm_store *nodes = ccm_store_new(NULL, 0);
+        struct ccm_reflector_config config = config_of(w);
+        struct ccm_reflector *first;
+
+        (void)state;
+        config.store = nodes;
+        config.name = "nodes";
+        config.path = "/api/v1/nodes";
+        config.kind.kind = CCM_KIND_NODE;
+        first = ccm_reflector_new(&config);
+        config = config_of(w);
+        config.after = first;
+        w->reflector = ccm_reflector_new(&config);
+        assert_int_equal(ccm_reflector_start(w->reflector), 0);
+        assert_int_equal(ccm_reflector_start(first), 0);
+        expect_asked(w, NODES_REQUEST);
+        assert_int_equal(ccm_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + 30, NULL),
+                         -ETIMEDOUT);
+        assert_string_equal(ccm_buf_str(&w->asked), NODES_REQUEST);
+        if (run == 0) {
+            open_gate(w, 1);
+            expect_synced(w);
+            expect_asked(w, NODES_REQUEST STREAM_REQUEST);
+        }
+        ccm_reflector_stop(first);
+        ccm_reflector_stop(w->reflector);
+        assert_int_equal(ccm_reflector_join(w->reflector, ccm_clock_now_ms() + WAIT_MS), 0);
+        ccm_reflector_free(first);
+        finish(w);
+    }
 }
 
 /* --- a reader that is too slow --- */
@@ -377,6 +463,8 @@ int main(void)
         cmocka_unit_test(test_server_that_never_ends_the_list),
         cmocka_unit_test(test_events_before_the_end_mark),
         cmocka_unit_test(test_fetch_and_recheck),
+        cmocka_unit_test(test_wait_for_a_fetch),
+        cmocka_unit_test(test_after_another),
         cmocka_unit_test(test_slow_reader_makes_the_server_wait),
         cmocka_unit_test(test_selectors_and_waiting),
         cmocka_unit_test(test_stop_while_it_waits_to_try_again),

@@ -7,9 +7,10 @@
  * `host->struct_size > offsetof(struct ccm_host, member)`.
  *
  * Several instances of the daemon may run, of which one leads. Caches are filled and map() is
- * called in all of them; reconcile runs in the leader only. In an instance that does not lead the
- * core drops what event() is given and refuses patch() with CCM_ERROR_CANCELLED, so that a plugin
- * need not care which one it is in.
+ * called in all of them; start() and reconcile() run in the leader only. In an instance that does
+ * not lead, or does no longer, the core drops what event() is given and refuses patch() and http()
+ * with CCM_ERROR_CANCELLED, right before the sending too; what is under way is given up. So a
+ * plugin need not care which one it is in.
  *
  * Unless said otherwise: any thread may call; nothing blocks; strings are borrowed for the call;
  * strings handed to the plugin live as long as the object they hang on; `err` may not be NULL;
@@ -94,6 +95,22 @@ struct ccm_http_response {
 #define CCM_HTTP_NOT_SENT  UINT64_C(1)
 #define CCM_HTTP_MAYBE_RUN UINT64_C(2)
 
+/* Kinds of metrics. */
+#define CCM_METRIC_COUNTER   UINT64_C(1) /* value is added; never negative */
+#define CCM_METRIC_GAUGE     UINT64_C(2) /* value is what holds now */
+#define CCM_METRIC_HISTOGRAM UINT64_C(3) /* value is one observation */
+
+/* A metric in the words of Prometheus. Constant; the same for all its uses. */
+struct ccm_metric {
+    uint64_t struct_size;
+    uint64_t type;             /* CCM_METRIC_* */
+    const char *name;          /* [a-zA-Z_][a-zA-Z0-9_]*, with the unit at its end */
+    const char *help;          /* one line */
+    const char *const *labels; /* names, NULL-terminated, at most 8; NULL = none */
+    const double *buckets;     /* HISTOGRAM: upper bounds, rising, without infinity */
+    uint64_t bucket_count;     /* at most 64 */
+};
+
 struct ccm_host {
     uint32_t abi_major;
     uint32_t struct_size;
@@ -124,8 +141,9 @@ struct ccm_host {
 
     /* Value of an option that the plugin lists in its descriptor (group NULL = its own). Never
      * fails for a listed option: defaults are filled in. For an option that is not listed: "" / 0 /
-     * NULL. The strings live as long as the host; the list of option_strings is NULL-terminated.
-     * BOOL is read with option_int (0, 1). */
+     * NULL. The strings live as long as the host, also when the configuration is read again: then
+     * rows with CCM_OPTION_LIVE answer the new value. The list of option_strings is
+     * NULL-terminated. BOOL is read with option_int (0, 1). */
     const char *(*option_string)(const struct ccm_host *host, const char *group, const char *name);
     int64_t (*option_int)(const struct ccm_host *host, const char *group, const char *name);
     const char *const *(*option_strings)(const struct ccm_host *host, const char *group,
@@ -133,7 +151,7 @@ struct ccm_host {
 
     /* --- cluster state, from the caches (no I/O) --- */
 
-    /* Snapshot of one object, or NULL. release() it. */
+    /* Snapshot of one object, or NULL. release() it. (Raw objects: get_raw(), list_raw().) */
     const struct ccm_object *(*get)(const struct ccm_host *host, uint64_t kind, const char *key);
 
     /* Snapshots of all objects of a kind (index NULL), or of an index: "service"
@@ -183,6 +201,46 @@ struct ccm_host {
     int (*fetch)(const struct ccm_host *host, const struct ccm_request *req, uint64_t kind,
                  const char *namespace_, const char *name, const struct ccm_object **ret,
                  struct ccm_error *err);
+
+    /* --- several keys per call (batch_max) --- */
+
+    /* Verdict of one key of the running call, by its index in req->keys; the last word counts. err
+     * NULL (or of kind 0): done, or again after requeue_after_ms. Else the key waits as a failed
+     * reconcile of that kind would, with its own backoff but not longer than requeue_after_ms (0 =
+     * no matter how long), and the message is logged with it. Keys without a verdict get what the
+     * call returns. Only from inside of the call, any thread. */
+    void (*settle)(const struct ccm_host *host, const struct ccm_request *req, uint64_t index,
+                   uint64_t requeue_after_ms, const struct ccm_error *err);
+
+    /* --- dry run (`ccmd plan`) --- */
+
+    /* Whether nothing may be changed, neither in the cluster nor in a cloud; the same for the whole
+     * life of the process. The core then refuses patch() with CCM_ERROR_CANCELLED and drops events;
+     * the plugin makes no write to its cloud and tells by plan() what it would have done. Only a
+     * plugin with the flag CCM_PLUGIN_PLANS is run at all then. */
+    bool (*dry_run)(const struct ccm_host *host);
+
+    /* In a dry run: what would be done for an object (its key), one line per step, "" = nothing.
+     * Once per reconciled key, before the call returns; of several the last counts. Else it does
+     * nothing. What cannot be planned is a failure of the reconcile, as always. */
+    void (*plan)(const struct ccm_host *host, const char *object, const char *steps);
+
+    /* --- metrics --- */
+
+    /* Record a value for /metrics; `values` belong to metric->labels, one each (NULL = no labels).
+     * Labels are for kinds of things, not for things: what comes after 2,000 combinations of one
+     * metric is dropped (and counted). A name that is in use with another type or other labels is
+     * dropped and logged. */
+    void (*metric)(const struct ccm_host *host, const struct ccm_metric *metric,
+                   const char *const *values, double value);
+
+    /* --- cluster state of other resources, from the caches (no I/O) --- */
+
+    /* As get() and list(), for what is watched as CCM_KIND_RAW: ("apps/v1", "deployments"). */
+    const struct ccm_object *(*get_raw)(const struct ccm_host *host, const char *api_version,
+                                        const char *resource, const char *key);
+    int (*list_raw)(const struct ccm_host *host, const char *api_version, const char *resource,
+                    const struct ccm_object *const **ret_objects, size_t *ret_count);
 
     /* Private to the core; stands last in 1.0 and is not to be touched. Later members follow it. */
     void *core;

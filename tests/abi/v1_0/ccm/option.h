@@ -17,6 +17,13 @@
 #define CCM_OPTION_PATH    UINT64_C(5) /* absolute path of a file or folder; "" = none */
 
 #define CCM_OPTION_REQUIRED UINT64_C(1) /* flag: may not be left out or empty */
+/*
+ * Flag: a changed value counts without a restart. The host answers with the newest value that was
+ * taken over, so whoever sets the flag asks the host each time instead of keeping what it said in
+ * create(). Two options read one after the other may come from before and after a change. In a
+ * shared group an option is live when all that list it say so.
+ */
+#define CCM_OPTION_LIVE UINT64_C(2)
 
 /*
  * Where an option stands in the file:
@@ -30,7 +37,7 @@
 struct ccm_option {
     uint64_t struct_size;
     uint64_t type;  /* CCM_OPTION_STRING ... */
-    uint64_t flags; /* CCM_OPTION_REQUIRED */
+    uint64_t flags; /* CCM_OPTION_REQUIRED, CCM_OPTION_LIVE */
     const char *group;
     const char *name;
     const char *fallback; /* default as text: "16", "true", "a,b" for a list; NULL = "" / 0 / false

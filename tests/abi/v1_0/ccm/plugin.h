@@ -34,6 +34,9 @@ extern "C" {
 
 /* Flags of the descriptor. An unknown bit refuses the plugin. */
 #define CCM_PLUGIN_SERIAL UINT64_C(1) /* one reconcile call at a time, whatever `workers` says */
+#define CCM_PLUGIN_PLANS                                                                           \
+    UINT64_C(2) /* heeds host->dry_run(): `ccmd plan` runs only such plugins                       \
+                 */
 
 /*
  * One unit of work. Valid during the call only. Keys are what map() emitted; more than one only if
@@ -50,8 +53,9 @@ struct ccm_request {
 };
 
 /*
- * Verdict about all keys of the call. Zeroed before the call, struct_size set. It is the core's
- * memory: test struct_size before you write a member that is newer than ABI 1.0.
+ * Verdict about the keys of the call that host->settle() was not told about. Zeroed before the
+ * call, struct_size set. It is the core's memory: test struct_size before you write a member that
+ * is newer than ABI 1.0.
  */
 struct ccm_result {
     uint64_t struct_size;
@@ -70,6 +74,13 @@ struct ccm_change {
     const struct ccm_object *after;  /* NULL for DELETED */
 };
 
+/*
+ * EndpointSlices of every Service. Without it the caches hold, and map() sees, only those of
+ * Services of type LoadBalancer and of Services with a finalizer: clusters have many others, which
+ * then cost no memory. A slice whose Service is not known (yet) is held.
+ */
+#define CCM_WATCH_ALL_SLICES UINT64_C(1)
+
 /* What a plugin wants to see. */
 struct ccm_watch {
     uint64_t struct_size;
@@ -83,6 +94,8 @@ struct ccm_watch {
      * caches), and no more once destroy() is called. Called in every instance of the daemon, also
      * in one that does not lead: see host.h. Mandatory. */
     void (*map)(void *self, const struct ccm_change *change);
+
+    uint64_t flags; /* CCM_WATCH_* */
 };
 
 /* Where lint() tells what it found. Valid during the call. */
@@ -116,9 +129,9 @@ struct ccm_plugin {
      * Mandatory. */
     int (*create)(const struct ccm_host *host, void **ret_self, struct ccm_error *err);
 
-    /* The caches are filled, work begins: may do I/O (such as finding credentials) and block up to
-     * 30 s. A failure is logged and tried again with backoff, unless its kind is
-     * CCM_ERROR_TERMINAL. NULL = nothing to do. */
+    /* The caches are filled, this instance leads, work begins: may do I/O (such as finding
+     * credentials) and block up to 30 s. A failure is logged and tried again with backoff, unless
+     * its kind is CCM_ERROR_TERMINAL. NULL = nothing to do. */
     int (*start)(void *self, struct ccm_error *err);
 
     /* Make the world match for the keys of req. Called by several workers at once (see
@@ -143,6 +156,11 @@ struct ccm_plugin {
      * Service that the plugin would not handle has no findings. Unset fields are as in a manifest:
      * no uid, no node ports. 0, or a negative errno when it could not look. NULL = not offered. */
     int (*lint)(const struct ccm_service *service, const struct ccm_lint_sink *sink);
+
+    /* How long, in ms, a call with fewer than batch_max keys waits for more after the first became
+     * ready; at most 10 s count. It delays every change by as much, so keep it short. 0 = a call
+     * takes what is there. */
+    uint64_t batch_wait_ms;
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

@@ -1,0 +1,40 @@
+/*
+ * What the daemon tells about itself over HTTP: /livez and /readyz for probes, /metrics for
+ * Prometheus, /statusz for people. Reads only. One thread of libmicrohttpd serves all; the
+ * callbacks run in it.
+ */
+#ifndef CCM_ADMIN_H
+#define CCM_ADMIN_H
+
+#include "ccm/error.h"
+#include "util/attr.h"
+#include "util/buf.h"
+
+#include <stdbool.h>
+
+/* All texts are borrowed until ccm_admin_free(); "" = none. */
+struct ccm_admin_options {
+    const char *listen;    /* "ADDRESS:PORT", "[ADDRESS]:PORT" */
+    const char *cert_file; /* PEM; with key_file: TLS */
+    const char *key_file;
+    const char
+        *token_file; /* what /metrics and /statusz want as a bearer token; read per request */
+
+    /* Append what is wrong, one line each; nothing = all is well. */
+    void (*live)(void *arg, struct ccm_buf *wrong);
+    void (*ready)(void *arg, struct ccm_buf *wrong);
+    /* Append the whole answer. */
+    void (*metrics)(void *arg, struct ccm_buf *text);
+    void (*status)(void *arg, struct ccm_buf *html);
+    void *arg;
+};
+
+struct ccm_admin;
+
+/* Begin to serve. 0, or negative with err (CCM_ERROR_TERMINAL: address, certificate, key). */
+CCM_NODISCARD int ccm_admin_new(const struct ccm_admin_options *options, struct ccm_admin **ret,
+                                struct ccm_error *err);
+/* Ends when running answers are given. NULL is fine. */
+void ccm_admin_free(struct ccm_admin *admin);
+
+#endif

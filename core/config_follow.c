@@ -1,0 +1,194 @@
+/* A configuration that takes the place of another one. */
+#include "config_rows.h"
+#include "config_value.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct ccm_config_stamp ccm_config_stamp_of(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0) {
+        return (struct ccm_config_stamp){ 0 };
+    }
+    return (struct ccm_config_stamp){
+        .device = (uint64_t)st.st_dev,
+        .inode = (uint64_t)st.st_ino,
+        .size = (uint64_t)st.st_size,
+        .changed_s = st.st_mtim.tv_sec,
+        .changed_ns = st.st_mtim.tv_nsec,
+    };
+}
+
+const struct ccm_config_stamp *ccm_config_stamp(const struct ccm_config *config)
+{
+    return &config->stamp;
+}
+
+bool ccm_config_stamp_equal(const struct ccm_config_stamp *a, const struct ccm_config_stamp *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->changed_s == b->changed_s && a->changed_ns == b->changed_ns;
+}
+
+const char *ccm_config_file(const struct ccm_config *config)
+{
+    return config->file;
+}
+
+/* --- options -------------------------------------------------------------------------------- */
+
+/* Whether every plugin that lists the option of a shared group says that it is live. */
+static bool all_say_live(const struct ccm_config *config, const struct ccm_option *wanted)
+{
+    for (size_t i = 0; i < config->entry_count; i++) {
+        const struct ccm_option *const *rows = config->entries[i].options;
+
+        for (size_t j = 0; rows != NULL && rows[j] != NULL; j++) {
+            if (ccm_text_equal(rows[j]->group, wanted->group) &&
+                strcmp(rows[j]->name, wanted->name) == 0 &&
+                (rows[j]->flags & CCM_OPTION_LIVE) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_live(const struct ccm_config *config, const struct ccm_option *row)
+{
+    const struct ccm_option *core =
+        row->group == NULL ? row : ccm_config_core_row(row->group, row->name);
+
+    if (core != NULL) {
+        return (core->flags & CCM_OPTION_LIVE) != 0;
+    }
+    return all_say_live(config, row);
+}
+
+/* "@clb:workers" and "log:level" as people write them. */
+static void label_of(char *label, const char *key)
+{
+    const char *colon = strchr(key, ':');
+    const size_t skip = *key == '@' ? 1 : 0;
+    char scope[CCM_CONFIG_KEY_SIZE];
+
+    (void)snprintf(scope, sizeof(scope), "%.*s", (int)((size_t)(colon - key) - skip),
+                   key + skip); /* fits */
+    ccm_config_label(label, scope, colon + 1);
+}
+
+/* One option of the old configuration. */
+static int follow_value(struct ccm_config *config, const struct ccm_config *old, const char *key,
+                        const struct ccm_config_value *before, ccm_config_changed_fn changed,
+                        void *arg)
+{
+    const struct ccm_config_value *after = ccm_strmap_get(config->values, key);
+    const bool live = is_live(old, before->row);
+    char label[CCM_CONFIG_LABEL_SIZE];
+
+    if (after != NULL && ccm_config_value_equal(before, after)) {
+        return 0;
+    }
+    if (after != NULL) { /* else it went with its plugin, which is told */
+        label_of(label, key);
+        changed(arg, label, live);
+        if (live) {
+            return 0;
+        }
+    }
+
+    struct ccm_config_value *copy = ccm_config_value_copy(before);
+
+    if (copy == NULL || ccm_strmap_set(config->values, key, copy) < 0) {
+        ccm_config_value_free(copy);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* --- plugins -------------------------------------------------------------------------------- */
+
+static void tell_missing(const struct ccm_config *from, const struct ccm_config *in,
+                         const char *what, ccm_config_changed_fn changed, void *arg)
+{
+    for (size_t i = 0; i < from->entry_count; i++) {
+        const char *name = from->entries[i].plugin.name;
+        char label[CCM_CONFIG_LABEL_SIZE];
+        bool found = false;
+
+        for (size_t j = 0; j < in->entry_count; j++) {
+            found = found || strcmp(in->entries[j].plugin.name, name) == 0;
+        }
+        if (!found) {
+            (void)snprintf(label, sizeof(label), "plugins (%s %s)", name, what); /* fits */
+            changed(arg, label, false);
+        }
+    }
+}
+
+static void free_entries(struct ccm_config *config)
+{
+    for (size_t i = 0; i < config->entry_count; i++) {
+        free(config->entries[i].name);
+        free(config->entries[i].file);
+    }
+    free(config->entries);
+    config->entries = NULL;
+    config->entry_count = 0;
+    config->entry_cap = 0;
+}
+
+static int copy_entries(struct ccm_config *config, const struct ccm_config *old)
+{
+    free_entries(config);
+    config->entries = calloc(old->entry_count, sizeof(*config->entries));
+    if (config->entries == NULL) {
+        return old->entry_count == 0 ? 0 : -ENOMEM;
+    }
+    config->entry_cap = old->entry_count;
+    for (size_t i = 0; i < old->entry_count; i++) {
+        struct ccm_config_entry *entry = &config->entries[config->entry_count++];
+
+        *entry = old->entries[i];
+        entry->setting = NULL;
+        entry->name = strdup(old->entries[i].name);
+        entry->file = strdup(old->entries[i].file);
+        entry->plugin.name = entry->name;
+        entry->plugin.file = entry->file;
+        if (entry->name == NULL || entry->file == NULL) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+int ccm_config_follow(struct ccm_config *config, const struct ccm_config *old,
+                      ccm_config_changed_fn changed, void *arg)
+{
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+
+    tell_missing(old, config, "removed", changed, arg);
+    tell_missing(config, old, "added", changed, arg);
+    while (ccm_strmap_next(old->values, &cursor, &key, &value) != 0) {
+        if (follow_value(config, old, key, value, changed, arg) < 0) {
+            return -ENOMEM;
+        }
+    }
+
+    const int r = copy_entries(config, old);
+
+    /* What is left are values: a snapshot is kept as long as strings of it may be in use. */
+    config_destroy(&config->tree);
+    config_init(&config->tree);
+    config->parsed = false;
+    return r;
+}

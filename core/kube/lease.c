@@ -1,0 +1,460 @@
+#include "kube/lease.h"
+
+#include "kube/lease_record.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/text.h"
+#include "util/thread.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define PATH_MAX_BYTES   2048
+#define REQUEST_MS       5000 /* longest wait for one answer; less when renewing gets urgent */
+#define RELEASE_MS       2000
+#define SLACK_MS         30000 /* a step may take so much longer than its requests */
+#define CONFLICT_MS      50    /* somebody has changed the Lease since it was read: look again */
+#define IDENTITY_UUID    37
+#define RELEASE_DURATION 1000
+
+struct ccm_lease {
+    struct ccm_lease_config config;
+    char label[CCM_LEASE_IDENTITY]; /* "kube-system/ccm", for messages */
+    struct ccm_thread thread;
+    struct ccm_cancel cancel; /* of the requests */
+
+    /* Thread of the lease only; after its end, whoever frees. */
+    struct ccm_lease_record record;
+    int64_t seen_ms; /* boot time when the record was first seen as it is */
+    uint64_t random;
+
+    pthread_mutex_t lock; /* guards what follows; leaf */
+    pthread_cond_t changed;
+    bool withdrawn;
+    bool stopping;
+    struct ccm_lease_status status;
+};
+
+static const struct ccm_log lease_log = { .part = "lease" };
+
+static void lock(struct ccm_lease *lease)
+{
+    (void)pthread_mutex_lock(&lease->lock); /* a default mutex, never taken twice */
+}
+
+static void unlock(struct ccm_lease *lease)
+{
+    (void)pthread_mutex_unlock(&lease->lock); /* as above */
+}
+
+int ccm_lease_make_identity(char *text, size_t size)
+{
+    unsigned char b[16];
+    char host[CCM_LEASE_IDENTITY - IDENTITY_UUID - 1];
+
+    if (gethostname(host, sizeof(host)) < 0 || getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b)) {
+        return errno == 0 ? -EIO : -errno;
+    }
+    host[sizeof(host) - 1] = '\0';
+    b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4, variant 1 of RFC 4122 */
+    b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+    (void)snprintf(text, size, /* cut when the caller has less room than CCM_LEASE_IDENTITY */
+                   "%s_%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", host,
+                   b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+                   b[13], b[14], b[15]);
+    return 0;
+}
+
+/* --- requests --- */
+
+/* A request about the Lease: GET, PUT or POST. */
+static int request(struct ccm_lease *lease, const char *method, const char *body,
+                   int64_t timeout_ms, struct ccm_http_response **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = PATH_MAX_BYTES };
+
+    ccm_buf_adds(&path, "/apis/coordination.k8s.io/v1/namespaces/");
+    ccm_kube_escape(&path, lease->config.namespace_);
+    ccm_buf_adds(&path, "/leases");
+    if (strcmp(method, "POST") != 0) {
+        ccm_buf_addc(&path, '/');
+        ccm_kube_escape(&path, lease->config.name);
+    }
+    if (ccm_buf_error(&path) < 0) {
+        return ccm_error_nomem(err);
+    }
+
+    const struct ccm_kube_call call = {
+        .method = method,
+        .path = ccm_buf_str(&path),
+        .content_type = "application/json",
+        .body = body,
+        .deadline_ms = ccm_clock_now_ms() + timeout_ms,
+        .cancel = &lease->cancel,
+        .ungated = true, /* it is what opens the gate */
+    };
+
+    return ccm_kube_do(lease->config.client, &call, ret, err);
+}
+
+/* Take over what the server answered. */
+static int take_record(struct ccm_lease *lease, const struct ccm_http_response *response,
+                       struct ccm_error *err)
+{
+    struct ccm_lease_record fresh;
+    const int r = ccm_lease_record_read(response->body, response->body_len, &fresh, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (lease->record.seen == NULL || strcmp(lease->record.seen, fresh.seen) != 0) {
+        lease->seen_ms = ccm_clock_boot_ms();
+    }
+    if (lease->record.holder == NULL || strcmp(lease->record.holder, fresh.holder) != 0) {
+        ccm_log_info(&lease_log, "%s is held by %s", lease->label,
+                     fresh.holder[0] == '\0' ? "nobody" : fresh.holder);
+    }
+    ccm_lease_record_fini(&lease->record);
+    lease->record = fresh;
+    lock(lease);
+    ccm_text_copy(lease->status.holder, sizeof(lease->status.holder), fresh.holder);
+    lease->status.transitions = fresh.transitions < 0 ? 0 : (uint64_t)fresh.transitions;
+    unlock(lease);
+    return 0;
+}
+
+/* Read the Lease. 0, also when there is none. */
+static int look(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_http_response_freep) struct ccm_http_response *response = NULL;
+    const int r = request(lease, "GET", NULL, timeout_ms, &response, err);
+
+    if (r == -ENOENT) {
+        ccm_lease_record_fini(&lease->record);
+        return 0;
+    }
+    return r < 0 ? r : take_record(lease, response, err);
+}
+
+/* Write a claim over the version that was read last. */
+static int claim(struct ccm_lease *lease, const struct ccm_lease_claim *what, int64_t timeout_ms,
+                 struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { 0 };
+    CCM_CLEANUP(ccm_http_response_freep) struct ccm_http_response *response = NULL;
+    const bool exists = lease->record.json != NULL;
+
+    ccm_lease_record_print(&lease->record, lease->config.namespace_, lease->config.name, what,
+                           &body);
+    if (ccm_buf_error(&body) < 0) {
+        return ccm_error_nomem(err);
+    }
+
+    const int r =
+        request(lease, exists ? "PUT" : "POST", ccm_buf_str(&body), timeout_ms, &response, err);
+
+    return r < 0 ? r : take_record(lease, response, err);
+}
+
+/* --- leading --- */
+
+static bool is_ours(const struct ccm_lease *lease)
+{
+    return lease->record.holder != NULL &&
+           strcmp(lease->record.holder, lease->config.identity) == 0;
+}
+
+/* Whether nobody may think that it leads. */
+static bool is_free(const struct ccm_lease *lease)
+{
+    const struct ccm_lease_record *record = &lease->record;
+
+    return record->json == NULL || record->holder[0] == '\0' || is_ours(lease) ||
+           ccm_clock_boot_ms() >= lease->seen_ms + record->duration_ms;
+}
+
+/* Claim the Lease for this instance, and open the gate for as long as that is worth. */
+static int hold(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *err)
+{
+    const bool ours = is_ours(lease);
+    const struct ccm_lease_claim what = {
+        .holder = lease->config.identity,
+        .duration_ms = lease->config.duration_ms,
+        .wall_ms = ccm_clock_wall_ms(),
+        .transitions = lease->record.transitions + (ours || lease->record.json == NULL ? 0 : 1),
+        .acquired = ours ? lease->record.acquired : NULL,
+    };
+    /* Before the sending: a rival counts from a later moment. */
+    const int64_t sent_ms = ccm_clock_boot_ms();
+    const int r = claim(lease, &what, timeout_ms, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (!is_ours(lease)) {
+        return ccm_error_set(err, -EPROTO, CCM_ERROR_TRANSIENT,
+                             "the server answers with another holder than was written");
+    }
+    ccm_gate_set(lease->config.gate, sent_ms + lease->config.renew_ms);
+    lock(lease);
+    lease->status.renewed_ms = ccm_clock_now_ms();
+    unlock(lease);
+    return 0;
+}
+
+static void note_error(struct ccm_lease *lease, const char *doing, const struct ccm_error *err)
+{
+    bool again;
+
+    lock(lease);
+    again = err != NULL && strcmp(lease->status.error, err->message) == 0;
+    ccm_text_copy(lease->status.error, sizeof(lease->status.error),
+                  err == NULL ? "" : err->message);
+    unlock(lease);
+    if (err != NULL && !again) { /* once, not every other second */
+        ccm_log_warn(&lease_log, "%s: cannot be %s: %s", lease->label, doing, err->message);
+    }
+}
+
+static void set_leading(struct ccm_lease *lease, bool leading)
+{
+    lock(lease);
+    lease->status.leading = leading;
+    lease->status.lost = !leading;
+    (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
+    unlock(lease);
+}
+
+/* One step of a candidate. Returns how long to pause; *ret_won when the Lease is ours. */
+static int64_t campaign(struct ccm_lease *lease, bool *ret_won)
+{
+    const uint32_t retry = lease->config.retry_ms;
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r = look(lease, REQUEST_MS, &err);
+
+    if (r == 0 && is_free(lease)) {
+        r = hold(lease, REQUEST_MS, &err);
+        *ret_won = r == 0;
+    }
+    if (r == -EBUSY || r == -EEXIST) {
+        return CONFLICT_MS; /* another candidate was faster */
+    }
+    note_error(lease, "read or taken", r < 0 ? &err : NULL);
+    lease->random = lease->random * UINT64_C(6364136223846793005) + 1442695040888963407U;
+    return retry / 2 + (int64_t)((lease->random >> 33) % (retry / 2 + 1));
+}
+
+/* Whether another instance holds the Lease by now. */
+static bool is_taken(const struct ccm_lease *lease)
+{
+    return lease->record.json != NULL && !is_ours(lease);
+}
+
+/* One step of the leader. Returns how long to pause, -1: the Lease is lost. */
+static int64_t renew(struct ccm_lease *lease)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int64_t left = ccm_gate_until(lease->config.gate) - ccm_clock_boot_ms();
+    const int64_t timeout = left < REQUEST_MS ? left : REQUEST_MS;
+
+    if (left <= 0) {
+        return -1;
+    }
+
+    int r = hold(lease, timeout, &err);
+
+    if (r == -EBUSY || r == -EEXIST || r == -ENOENT) {
+        r = look(lease, timeout, &err);
+        if (r == 0) {
+            return is_taken(lease) ? -1 : CONFLICT_MS;
+        }
+    }
+    note_error(lease, "renewed", r < 0 ? &err : NULL);
+
+    const int64_t pause = lease->config.retry_ms;
+    const int64_t rest = ccm_gate_until(lease->config.gate) - ccm_clock_boot_ms();
+
+    return r == 0 || pause < rest ? pause : rest < 0 ? 0 : rest;
+}
+
+/* Until `ms` have passed or something is asked for. */
+static void rest_for(struct ccm_lease *lease, int64_t ms, bool leading)
+{
+    const int64_t until = ccm_clock_now_ms() + ms;
+
+    lock(lease);
+    while (!lease->stopping && !(lease->withdrawn && !leading) && ccm_clock_now_ms() < until) {
+        (void)ccm_clock_cond_wait(&lease->changed, &lease->lock, until); /* the loop looks again */
+    }
+    unlock(lease);
+}
+
+/* Whether the thread is to end: a leader renews until it is stopped. */
+static bool is_over(struct ccm_lease *lease, bool leading)
+{
+    lock(lease);
+
+    const bool over = lease->stopping || (lease->withdrawn && !leading);
+
+    unlock(lease);
+    return over;
+}
+
+/* The next step, after a pause, is to be over by then. */
+static void note_due(struct ccm_lease *lease, int64_t pause)
+{
+    lock(lease);
+    lease->status.due_ms = ccm_clock_now_ms() + pause + (int64_t)2 * REQUEST_MS + SLACK_MS;
+    unlock(lease);
+}
+
+static void tell(const struct ccm_lease *lease, void (*fn)(void *arg))
+{
+    if (fn != NULL) {
+        fn(lease->config.arg);
+    }
+}
+
+static void run(void *arg)
+{
+    struct ccm_lease *lease = arg;
+    bool leading = false;
+
+    note_due(lease, 0);
+    while (!is_over(lease, leading)) {
+        bool won = false;
+        const int64_t pause = leading ? renew(lease) : campaign(lease, &won);
+
+        if (pause < 0) {
+            ccm_gate_set(lease->config.gate, 0);
+            ccm_log_error(&lease_log, "%s: leader election lost%s%s", lease->label,
+                          is_taken(lease) ? ", it is held by "
+                                          : ": it could not be renewed in time",
+                          is_taken(lease) ? lease->record.holder : "");
+            set_leading(lease, false);
+            tell(lease, lease->config.lost);
+            return;
+        }
+        if (won) {
+            leading = true;
+            ccm_log_info(&lease_log, "%s: %s leads now", lease->label, lease->config.identity);
+            set_leading(lease, true);
+            tell(lease, lease->config.won);
+        }
+        note_due(lease, pause);
+        rest_for(lease, pause, leading);
+    }
+}
+
+/* --- life --- */
+
+struct ccm_lease *ccm_lease_new(const struct ccm_lease_config *config)
+{
+    struct ccm_lease *lease = calloc(1, sizeof(*lease));
+
+    if (lease == NULL || pthread_mutex_init(&lease->lock, NULL) != 0) {
+        free(lease);
+        return NULL;
+    }
+    if (ccm_clock_cond_init(&lease->changed) < 0) {
+        (void)pthread_mutex_destroy(&lease->lock); /* nobody holds it */
+        free(lease);
+        return NULL;
+    }
+    lease->config = *config;
+    lease->random = (uint64_t)ccm_clock_wall_ms() ^ (uint64_t)(uintptr_t)lease;
+    (void)snprintf(lease->label, sizeof(lease->label), "%s/%s", config->namespace_,
+                   config->name); /* for messages: may be cut */
+    return lease;
+}
+
+int ccm_lease_start(struct ccm_lease *lease)
+{
+    return ccm_thread_start(&lease->thread, run, lease);
+}
+
+int ccm_lease_await(struct ccm_lease *lease)
+{
+    lock(lease);
+    while (!lease->status.leading && !lease->status.lost && !lease->withdrawn) {
+        (void)pthread_cond_wait(&lease->changed, &lease->lock); /* withdraw() ends it */
+    }
+
+    const bool leading = lease->status.leading && !lease->withdrawn;
+
+    unlock(lease);
+    return leading ? 0 : -ECANCELED;
+}
+
+void ccm_lease_withdraw(struct ccm_lease *lease)
+{
+    bool leading;
+
+    lock(lease);
+    lease->withdrawn = true;
+    leading = lease->status.leading;
+    (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
+    unlock(lease);
+    if (!leading) {
+        /* A try that is on its way is given up; if it wins nevertheless, its Lease runs out. */
+        ccm_http_cancel(ccm_kube_client_http(lease->config.client), &lease->cancel);
+    }
+}
+
+/* Nobody holds it from now on. */
+static void release(struct ccm_lease *lease)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ccm_lease_claim nobody = {
+        .holder = "",
+        .duration_ms = RELEASE_DURATION,
+        .wall_ms = ccm_clock_wall_ms(),
+        .transitions = lease->record.transitions,
+    };
+
+    ccm_gate_set(lease->config.gate, 0);
+    if (!is_ours(lease)) {
+        return;
+    }
+    if (claim(lease, &nobody, RELEASE_MS, &err) < 0) {
+        ccm_log_warn(&lease_log, "%s: cannot be released, the next leader has to wait: %s",
+                     lease->label, err.message);
+    }
+}
+
+void ccm_lease_free(struct ccm_lease *lease)
+{
+    if (lease == NULL) {
+        return;
+    }
+    lock(lease);
+    lease->stopping = true;
+    lease->withdrawn = true;
+    (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
+
+    const bool leading = lease->status.leading;
+
+    unlock(lease);
+    while (ccm_thread_join(&lease->thread, ccm_clock_now_ms() + REQUEST_MS) < 0) {
+        /* a request that is under way ends by its own deadline */
+    }
+    if (leading) {
+        release(lease);
+    }
+    ccm_lease_record_fini(&lease->record);
+    (void)pthread_cond_destroy(&lease->changed); /* nobody waits */
+    (void)pthread_mutex_destroy(&lease->lock);   /* nobody holds it */
+    free(lease);
+}
+
+void ccm_lease_status(struct ccm_lease *lease, struct ccm_lease_status *ret)
+{
+    lock(lease);
+    *ret = lease->status;
+    unlock(lease);
+}

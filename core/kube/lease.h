@@ -1,0 +1,77 @@
+/*
+ * Leader election on a Lease of the API server, as client-go does it, so that this daemon and
+ * controllers built with client-go never lead at the same time. One thread.
+ *
+ * A candidate reads the Lease every half to whole retry_ms. Whether it may be taken is judged by
+ * local time alone: the candidate has seen the same record, unchanged, for as long as the record
+ * says; time stamps in the record are for people. It is taken by a PUT that names the version read,
+ * so of several candidates one succeeds. The leader renews it every retry_ms.
+ *
+ * The gate (util/gate.h) is open from winning until renew_ms after the sending of the last renewal
+ * that succeeded. A rival takes the Lease duration_ms after it saw that renewal at the earliest, so
+ * in between nobody may write: time for what is on its way to arrive. A leader whose gate has
+ * closed does not come back: lost() is called once, and the process should end.
+ */
+#ifndef CCM_KUBE_LEASE_H
+#define CCM_KUBE_LEASE_H
+
+#include "kube/client.h"
+#include "util/gate.h"
+
+#define CCM_LEASE_IDENTITY 256
+
+struct ccm_lease;
+
+/* Pointers and texts are borrowed for the life of the lease. */
+struct ccm_lease_config {
+    struct ccm_kube_client *client;
+    const char *namespace_;
+    const char *name;
+    const char *identity; /* unique among all candidates */
+    struct ccm_gate *gate;
+    uint32_t duration_ms; /* whole seconds; retry_ms < renew_ms < duration_ms */
+    uint32_t renew_ms;
+    uint32_t retry_ms;
+
+    /* In the thread of the lease; must not block. May be NULL. */
+    void (*won)(void *arg);
+    void (*lost)(void *arg);
+    void *arg;
+};
+
+/* "HOST_UUID", as client-go makes it. 0 or negative errno. */
+CCM_NODISCARD int ccm_lease_make_identity(char *text, size_t size);
+
+/* Nothing is sent yet. NULL on ENOMEM. */
+struct ccm_lease *ccm_lease_new(const struct ccm_lease_config *config);
+
+/* Start the thread; once. 0 or -errno. */
+CCM_NODISCARD int ccm_lease_start(struct ccm_lease *lease);
+
+/* Block until this instance leads: 0. -ECANCELED after withdraw(), or when the lease was lost. */
+CCM_NODISCARD int ccm_lease_await(struct ccm_lease *lease);
+
+/* Who waits in await() returns, and a candidate does not run any more; a leader goes on renewing.
+ * Returns at once; any thread; repeating it is fine. */
+void ccm_lease_withdraw(struct ccm_lease *lease);
+
+/* End the thread, and, when this instance leads, close the gate and hand the Lease back, so that
+ * the next one need not wait. Nothing that writes may run any more. Blocks for a few seconds at
+ * most. Then free. NULL is fine. */
+void ccm_lease_free(struct ccm_lease *lease);
+
+struct ccm_lease_status {
+    bool leading;
+    bool lost;
+    char holder[CCM_LEASE_IDENTITY]; /* as last seen; "" = nobody, or not seen yet */
+    uint64_t transitions;            /* as last seen */
+    int64_t renewed_ms;              /* monotonic; last renewal that succeeded, 0 = none */
+    int64_t due_ms;  /* monotonic; the thread shows up again by then, or it hangs; 0 = it does not
+                        run */
+    char error[256]; /* the last failure, "" = the last try went well */
+};
+
+/* Any thread. */
+void ccm_lease_status(struct ccm_lease *lease, struct ccm_lease_status *ret);
+
+#endif

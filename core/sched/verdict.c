@@ -1,0 +1,148 @@
+#include "sched/verdict.h"
+
+#include "sched/backoff.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_names[CCM_BACKOFF_KINDS] = {
+    [CCM_ERROR_NONE] = "unnamed error",
+    [CCM_ERROR_TRANSIENT] = "transient",
+    [CCM_ERROR_THROTTLED] = "throttled",
+    [CCM_ERROR_CONFLICT] = "conflict",
+    [CCM_ERROR_NOT_FOUND] = "not found",
+    [CCM_ERROR_AUTH] = "auth",
+    [CCM_ERROR_TERMINAL] = "terminal",
+    [CCM_ERROR_CANCELLED] = "cancelled",
+    [CCM_ERROR_BUG] = "bug",
+};
+
+static void lock(struct ccm_verdicts *verdicts)
+{
+    (void)pthread_mutex_lock(&verdicts->lock); /* a default mutex, never taken twice */
+}
+
+static void unlock(struct ccm_verdicts *verdicts)
+{
+    (void)pthread_mutex_unlock(&verdicts->lock); /* as above */
+}
+
+int ccm_verdicts_init(struct ccm_verdicts *verdicts, size_t cap)
+{
+    *verdicts = (struct ccm_verdicts){
+        .items = calloc(cap, sizeof(*verdicts->items)),
+        .errors = calloc(cap, sizeof(*verdicts->errors)),
+        .cap = cap,
+    };
+    if (verdicts->items == NULL || verdicts->errors == NULL ||
+        pthread_mutex_init(&verdicts->lock, NULL) != 0) {
+        free(verdicts->items);
+        free(verdicts->errors);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void ccm_verdicts_fini(struct ccm_verdicts *verdicts)
+{
+    (void)pthread_mutex_destroy(&verdicts->lock); /* nobody holds it */
+    free(verdicts->items);
+    free(verdicts->errors);
+}
+
+void ccm_verdicts_begin(struct ccm_verdicts *verdicts, size_t count)
+{
+    lock(verdicts);
+    memset(verdicts->items, 0, count * sizeof(*verdicts->items));
+    verdicts->count = count;
+    unlock(verdicts);
+}
+
+void ccm_verdicts_end(struct ccm_verdicts *verdicts)
+{
+    lock(verdicts);
+    verdicts->count = 0;
+    unlock(verdicts);
+}
+
+/* The texts come from a plugin. */
+static void copy_error(struct ccm_error *to, const struct ccm_error *from)
+{
+    ccm_error_copy(to, from);
+    to->message[sizeof(to->message) - 1] = '\0';
+    to->request_id[sizeof(to->request_id) - 1] = '\0';
+}
+
+void ccm_verdicts_tell(struct ccm_verdicts *verdicts, uint64_t index, uint64_t requeue_after_ms,
+                       const struct ccm_error *err)
+{
+    const bool failed = err != NULL && err->kind != CCM_ERROR_NONE;
+
+    lock(verdicts);
+    if (index < verdicts->count) {
+        verdicts->items[index] = (struct ccm_verdict){
+            .told = true,
+            .failed = failed,
+            .requeue_after_ms = requeue_after_ms,
+        };
+        if (failed) {
+            copy_error(&verdicts->errors[index], err);
+        }
+    }
+    unlock(verdicts);
+}
+
+void ccm_verdict_classify(struct ccm_error *err, int result, bool stopping)
+{
+    if (result > 0) {
+        (void)ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, /* the caller has its verdict */
+                            "reconcile returned %d, which means nothing", result);
+    } else if (err->kind == CCM_ERROR_CANCELLED) {
+        err->kind = stopping ? CCM_ERROR_CANCELLED : CCM_ERROR_TRANSIENT;
+    } else if (err->kind == CCM_ERROR_NONE || err->kind >= CCM_BACKOFF_KINDS) {
+        err->kind = CCM_ERROR_TRANSIENT;
+    }
+    if (err->message[0] == '\0') {
+        (void)snprintf(err->message, sizeof(err->message), "failed with code %d and no message",
+                       result); /* short enough */
+    }
+}
+
+static enum ccm_log_level level_of(uint64_t kind)
+{
+    switch (kind) {
+    case CCM_ERROR_AUTH:
+    case CCM_ERROR_TERMINAL:
+    case CCM_ERROR_BUG:
+        return CCM_LOG_ERROR;
+    case CCM_ERROR_CANCELLED:
+        return CCM_LOG_INFO;
+    default:
+        return CCM_LOG_WARN;
+    }
+}
+
+const char *ccm_verdict_kind_name(uint64_t kind)
+{
+    return kind < CCM_BACKOFF_KINDS && kind_names[kind] != NULL ? kind_names[kind] : "";
+}
+
+void ccm_verdict_log(const char *part, const char *id, const char *what,
+                     const struct ccm_error *err, int64_t retry_ms)
+{
+    const struct ccm_log log = { .part = part, .object = what };
+    /* Most messages say it themselves. */
+    const bool has_id = err->request_id[0] != '\0' && strstr(err->message, err->request_id) == NULL;
+    char retry[48] = "no retry: stopping";
+
+    if (retry_ms >= 0) {
+        (void)snprintf(retry, sizeof(retry), "retry in %" PRId64 " ms", retry_ms); /* fits */
+    }
+    CCM_LOG_AT(&log, level_of(err->kind), "%s: %s: %s%s%s%s; %s", id, kind_names[err->kind],
+               err->message, has_id ? " (request " : "", has_id ? err->request_id : "",
+               has_id ? ")" : "", retry);
+}

@@ -1,0 +1,41 @@
+/*
+ * Whether this instance may change anything: open until a point in time, which whoever holds the
+ * lease moves on. It stands in a header of its own because the lease sets it, the HTTP engine obeys
+ * it, and neither includes the other.
+ *
+ * The time is that of ccm_clock_boot_ms(), so that a process or a machine that slept finds the gate
+ * closed when it wakes, before any of its threads has done anything. Zeroed = closed. Every thread.
+ */
+#ifndef CCM_UTIL_GATE_H
+#define CCM_UTIL_GATE_H
+
+#include "util/clock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CCM_GATE_ALWAYS INT64_MAX
+
+struct ccm_gate {
+    _Atomic int64_t until_ms;
+};
+
+static inline void ccm_gate_set(struct ccm_gate *gate, int64_t until_ms)
+{
+    atomic_store(&gate->until_ms, until_ms);
+}
+
+static inline int64_t ccm_gate_until(const struct ccm_gate *gate)
+{
+    return atomic_load(&gate->until_ms);
+}
+
+/* NULL = there is no gate. */
+static inline bool ccm_gate_is_open(const struct ccm_gate *gate)
+{
+    return gate == NULL || ccm_gate_until(gate) == CCM_GATE_ALWAYS ||
+           ccm_clock_boot_ms() < ccm_gate_until(gate);
+}
+
+#endif

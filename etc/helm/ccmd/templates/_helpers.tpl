@@ -1,0 +1,4 @@
+{{- define "ccmd.labels" -}}
+app.kubernetes.io/name: ccmd
+app.kubernetes.io/component: cloud-controller-manager
+{{- end }}

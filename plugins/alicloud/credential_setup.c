@@ -1,0 +1,82 @@
+/* The credentials of an instance: from options and environment to a setup, and its way to STS. */
+#include "alicloud/ali.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#define GROUP "alicloud"
+
+/* The option, else the variable that the cloud's own tools use. */
+static const char *text_of(const struct ccm_host *host, const char *option, const char *variable)
+{
+    const char *text = host->option_string(host, GROUP, option);
+
+    if (ccm_text_empty(text) && variable != NULL) {
+        text = getenv(variable);
+    }
+    return text == NULL ? "" : text;
+}
+
+/* One exchange, without governor and retry: the caller keeps the last good credential and comes
+ * again. */
+static int call_sts(void *arg, const struct ccm_ali_ctx *ctx, const char *action,
+                    const struct ccm_ali_params *params, const struct ccm_credential *signer,
+                    cJSON **ret_json, struct ccm_error *err)
+{
+    struct ccm_ali *ali = arg;
+    CCM_CLEANUP(ccm_ali_try_fini) struct ccm_ali_try try_ = { .credential = signer };
+    const struct ccm_ali_call call = {
+        .product = CCM_ALI_STS,
+        .action = action,
+        .params = params,
+        .repeat = CCM_ALI_READ,
+    };
+    struct ccm_ali_answer answer = { 0 };
+    struct ccm_http_response *response = NULL;
+    uint64_t phase = 0;
+    const int r = ccm_ali_send(ali, ctx, &call, &try_, &response, &phase, err);
+
+    if (r < 0) {
+        return r;
+    }
+    ccm_ali_answer_read(&call, response, &try_, ctx->host->wall_ms(ctx->host), &answer, err);
+    ctx->host->http_free(ctx->host, response);
+    if (answer.row != NULL) {
+        return -EACCES;
+    }
+    *ret_json = answer.json;
+    return 0;
+}
+
+int ccm_ali_make_credentials(struct ccm_ali *ali, const struct ccm_host *host,
+                             struct ccm_error *err)
+{
+    const struct ccm_credential_setup setup = {
+        .source = text_of(host, "credentials.source", NULL),
+        .file = text_of(host, "credentials.file", NULL),
+        .addon_file = text_of(host, "credentials.addon_file", NULL),
+        .role_arn = text_of(host, "credentials.role_arn", NULL),
+        .session = text_of(host, "credentials.role_session_name", NULL),
+        .oidc_provider =
+            text_of(host, "credentials.oidc_provider_arn", "ALIBABA_CLOUD_OIDC_PROVIDER_ARN"),
+        .oidc_token_file =
+            text_of(host, "credentials.oidc_token_file", "ALIBABA_CLOUD_OIDC_TOKEN_FILE"),
+        .sts = call_sts,
+        .sts_arg = ali,
+        .metadata = ali->metadata,
+    };
+    struct ccm_credential_setup with_role = setup;
+    enum ccm_credential_source chosen = CCM_CREDENTIAL_RAM_ROLE;
+    int r;
+
+    /* That variable is about the token: a key from the environment does not take on its role. */
+    with_role.role_arn = text_of(host, "credentials.role_arn", "ALIBABA_CLOUD_ROLE_ARN");
+    with_role.source = setup.source[0] == '\0' ? "auto" : setup.source;
+    r = ccm_credential_choose(&with_role, &chosen, err);
+    if (r < 0) {
+        return r;
+    }
+    ali->credentials =
+        ccm_credentials_new(chosen, chosen == CCM_CREDENTIAL_OIDC ? &with_role : &setup);
+    return ali->credentials == NULL ? ccm_error_nomem(err) : 0;
+}

@@ -1,0 +1,98 @@
+/* Roles that STS gives: for a token of the cluster, or for another credential. */
+#include "alicloud/credential_source.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#define LIFE_S    3600  /* what every role allows */
+#define MAX_TOKEN 20000 /* bytes that STS takes */
+
+static const struct ccm_credential_names names = { "AccessKeyId", "AccessKeySecret",
+                                                   "SecurityToken", "Expiration" };
+
+static int take_on(const struct ccm_credential_setup *setup, const struct ccm_ali_ctx *ctx,
+                   const char *action, struct ccm_ali_params *params,
+                   const struct ccm_credential *signer, struct ccm_raw_credential *ret,
+                   struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    int r;
+
+    ccm_ali_param_add(params, "RoleArn", setup->role_arn);
+    ccm_ali_param_add(params, "RoleSessionName", setup->session);
+    ccm_ali_param_i64(params, "DurationSeconds", LIFE_S);
+    r = setup->sts(setup->sts_arg, ctx, action, params, signer, &json, err);
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "credentials: role %s", setup->role_arn);
+    }
+    return ccm_raw_credential_from_json("STS", &names, ccm_json_get(json, "Credentials"), ctx, ret,
+                                        err);
+}
+
+/* The token of a service account: replaced by the kubelet long before its end. */
+static int read_token(const char *path, struct ccm_secret *ret, struct ccm_error *err)
+{
+    size_t len = 0;
+    const int r = ccm_text_read_file(path, MAX_TOKEN, &ret->hidden, &len);
+
+    if (r < 0) {
+        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "credentials: %s: %s", path,
+                             strerror(-r));
+    }
+    while (len > 0 && strchr(" \t\r\n", ret->hidden[len - 1]) != NULL) {
+        ret->hidden[--len] = '\0';
+    }
+    if (len == 0) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "credentials: %s: empty", path);
+    }
+    return 0;
+}
+
+static void params_wipe(struct ccm_ali_params *params)
+{
+    for (size_t i = 0; i < params->len; i++) {
+        struct ccm_secret value = { .hidden = params->items[i].value };
+
+        ccm_secret_fini(&value);
+        params->items[i].value = NULL;
+    }
+    ccm_ali_params_fini(params);
+}
+
+int ccm_credential_from_oidc(const struct ccm_credential_setup *setup,
+                             const struct ccm_ali_ctx *ctx, struct ccm_raw_credential *ret,
+                             struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
+    CCM_CLEANUP(params_wipe) struct ccm_ali_params params = { 0 };
+    const int r = read_token(setup->oidc_token_file, &token, err);
+
+    if (r < 0) {
+        return r;
+    }
+    ccm_ali_param_add(&params, "OIDCProviderArn", setup->oidc_provider);
+    ccm_ali_param_add(&params, "OIDCToken", ccm_secret_text(&token));
+    return take_on(setup, ctx, "AssumeRoleWithOIDC", &params, NULL, ret, err);
+}
+
+int ccm_credential_assume(const struct ccm_credential_setup *setup, const struct ccm_ali_ctx *ctx,
+                          struct ccm_raw_credential *base, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ccm_raw_credential_fini) struct ccm_raw_credential role = { 0 };
+    const struct ccm_credential signer = {
+        .key_id = base->key_id,
+        .secret = base->secret,
+        .token = base->token,
+    };
+    const int r = take_on(setup, ctx, "AssumeRole", &params, &signer, &role, err);
+
+    if (r == 0) {
+        const struct ccm_raw_credential swap = *base;
+
+        role.file = base->file;
+        *base = role;
+        role = swap;
+    }
+    return r;
+}

@@ -1,0 +1,463 @@
+#include "alicloud/job.h"
+
+#include "alicloud/ali.h"
+#include "alicloud/error.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+
+#define CHUNK     20      /* ids per ListAsynJobs */
+#define BURST     3       /* rounds that may follow each other at once */
+#define ROUND_MS  2200    /* one more round is earned per, unless configured otherwise */
+#define FRESH_MS  100     /* a job is first asked for so long after it was started */
+#define SECOND_MS 1000    /* and for the second time so long after that */
+#define SLICE_MS  100     /* a sleeper looks up this often: for cancellation and new jobs */
+#define MISSES    3       /* rounds without a job in the answer before it counts as unknown */
+#define DENIED_MS 3600000 /* after a refusal ListAsynJobs is left alone for so long */
+
+/* Somebody who waits; on the stack of the waiting thread. */
+struct waiter {
+    struct waiter *next;
+    struct ccm_job *jobs;
+    size_t count;
+    int64_t since_ms;
+    int64_t due_ms; /* when its jobs should be asked for */
+    int64_t end_ms;
+    unsigned int asked;
+};
+
+struct ccm_jobs {
+    pthread_mutex_t lock; /* guards all below and the jobs of all waiters; no call is made under it
+                           */
+    pthread_cond_t news;  /* states have changed, or the leader has left */
+    struct waiter *waiters;
+    const struct waiter *leader; /* the one that polls for all; NULL = nobody */
+    int64_t round_ms;            /* fixed */
+    uint64_t round;
+    int64_t earned_ms; /* when the oldest unused round was earned; see may_ask_ms() */
+    int64_t denied_until_ms;
+    int failed; /* what the last poll came to, 0 = well */
+    struct ccm_error failure;
+    atomic_bool degraded;
+};
+
+/* On whose behalf a thread waits. */
+struct turn {
+    struct ccm_ali *ali;
+    struct ccm_jobs *jobs;
+    const struct ccm_host *host;
+    const struct ccm_request *req;
+    struct waiter *self;
+};
+
+struct ccm_jobs *ccm_jobs_new(int64_t round_ms)
+{
+    struct ccm_jobs *jobs = calloc(1, sizeof(*jobs));
+
+    if (jobs == NULL) {
+        return NULL;
+    }
+    if (pthread_mutex_init(&jobs->lock, NULL) != 0) {
+        free(jobs);
+        return NULL;
+    }
+    if (ccm_clock_cond_init(&jobs->news) < 0) {
+        (void)pthread_mutex_destroy(&jobs->lock); /* nobody holds it */
+        free(jobs);
+        return NULL;
+    }
+    atomic_init(&jobs->degraded, false);
+    jobs->earned_ms = INT64_MIN / 2;
+    jobs->round_ms = round_ms > 0 ? round_ms : ROUND_MS;
+    return jobs;
+}
+
+void ccm_jobs_free(struct ccm_jobs *jobs)
+{
+    if (jobs == NULL) {
+        return;
+    }
+    (void)pthread_cond_destroy(&jobs->news);  /* nobody waits any more */
+    (void)pthread_mutex_destroy(&jobs->lock); /* nor holds it */
+    free(jobs);
+}
+
+static void lock(struct ccm_jobs *jobs)
+{
+    (void)pthread_mutex_lock(&jobs->lock); /* a plain mutex of ours: cannot fail */
+}
+
+static void unlock(struct ccm_jobs *jobs)
+{
+    (void)pthread_mutex_unlock(&jobs->lock); /* as above */
+}
+
+/* --- states --- */
+
+static const struct ccm_job *first_running(const struct waiter *waiter)
+{
+    for (size_t i = 0; i < waiter->count; i++) {
+        if (waiter->jobs[i].state == CCM_JOB_RUNNING) {
+            return &waiter->jobs[i];
+        }
+    }
+    return NULL;
+}
+
+static void end_job(struct ccm_job *job, const char *status)
+{
+    job->missed = 0;
+    if (ccm_text_equal_case(status, "Succeeded")) {
+        job->state = CCM_JOB_DONE;
+    } else if (ccm_text_equal_case(status, "Failed")) {
+        job->state = CCM_JOB_FAILED;
+    }
+}
+
+/* What was said about an id; status NULL: nothing, although it was asked for. */
+static void note_locked(struct ccm_jobs *jobs, const char *id, const char *status)
+{
+    for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
+        for (size_t i = 0; i < waiter->count; i++) {
+            struct ccm_job *job = &waiter->jobs[i];
+
+            if (job->state != CCM_JOB_RUNNING || job->round != jobs->round ||
+                strcmp(job->id, id) != 0) {
+                continue;
+            }
+            if (status != NULL) {
+                end_job(job, status);
+            } else if (++job->missed >= MISSES) {
+                job->state = CCM_JOB_UNKNOWN;
+            }
+        }
+    }
+}
+
+/* --- when --- */
+
+/* When the next round may be made. Rounds are earned one per round_ms, and at most BURST of them
+ * are kept. */
+static int64_t may_ask_ms(const struct ccm_jobs *jobs)
+{
+    return jobs->earned_ms + jobs->round_ms;
+}
+
+static void spend_locked(struct ccm_jobs *jobs, int64_t now)
+{
+    const int64_t oldest = now - BURST * jobs->round_ms;
+
+    jobs->earned_ms = (jobs->earned_ms < oldest ? oldest : jobs->earned_ms) + jobs->round_ms;
+}
+
+/* Ms until the next round, 0 = now. */
+static int64_t next_round_locked(const struct ccm_jobs *jobs, int64_t now)
+{
+    int64_t due = INT64_MAX;
+
+    for (const struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
+        if (waiter->due_ms < due && first_running(waiter) != NULL) {
+            due = waiter->due_ms;
+        }
+    }
+    if (due < may_ask_ms(jobs)) {
+        due = may_ask_ms(jobs);
+    }
+    return due > now ? due - now : 0;
+}
+
+/* --- one round --- */
+
+struct chunk {
+    char ids[CHUNK][CCM_JOB_ID];
+    size_t len;
+};
+
+/* The next ids of this round. Who came after it began is not among them. */
+static void pick_locked(struct ccm_jobs *jobs, int64_t began, size_t most, struct chunk *ret)
+{
+    ret->len = 0;
+    for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
+        for (size_t i = 0; waiter->since_ms < began && i < waiter->count; i++) {
+            struct ccm_job *job = &waiter->jobs[i];
+
+            if (ret->len == most) {
+                return;
+            }
+            if (job->state == CCM_JOB_RUNNING && job->round != jobs->round) {
+                job->round = jobs->round;
+                ccm_text_copy(ret->ids[ret->len++], CCM_JOB_ID, job->id);
+            }
+        }
+    }
+}
+
+static int call_cloud(const struct turn *turn, const char *action,
+                      const struct ccm_ali_params *query, cJSON **ret, struct ccm_error *err)
+{
+    const struct ccm_ali_call call = {
+        .product = CCM_ALI_NLB,
+        .action = action,
+        .query = query,
+        .priority = CCM_ALI_PRIO_REMOVE, /* others wait for its answer */
+        .repeat = CCM_ALI_READ,
+        .object = "jobs",
+    };
+
+    return ccm_ali_call(turn->ali, turn->host, turn->req, &call, ret, NULL, err);
+}
+
+static const char *status_in(const cJSON *list, const char *id)
+{
+    for (const cJSON *one = list->child; one != NULL; one = one->next) {
+        if (strcmp(ccm_json_text(one, "Id"), id) == 0) {
+            return ccm_json_text(one, "Status");
+        }
+    }
+    return NULL;
+}
+
+static int ask_together(const struct turn *turn, const struct chunk *chunk, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    const cJSON *list;
+
+    for (size_t i = 0; i < chunk->len; i++) {
+        ccm_ali_param_item(&params, "JobIds", i + 1, chunk->ids[i]);
+    }
+
+    const int r = call_cloud(turn, "ListAsynJobs", &params, &answer, err);
+
+    if (r < 0) {
+        return r;
+    }
+    list = ccm_json_get(answer, "Jobs");
+    if (!cJSON_IsArray(list)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                             "ListAsynJobs: the answer has no list");
+    }
+    lock(turn->jobs);
+    for (size_t i = 0; i < chunk->len; i++) {
+        note_locked(turn->jobs, chunk->ids[i], status_in(list, chunk->ids[i]));
+    }
+    unlock(turn->jobs);
+    return 0;
+}
+
+static int ask_single(const struct turn *turn, const char *id, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+
+    ccm_ali_param_add(&params, "JobId", id);
+
+    const int r = call_cloud(turn, "GetJobStatus", &params, &answer, err);
+
+    if (r < 0 && err->kind != CCM_ERROR_NOT_FOUND) {
+        return r;
+    }
+    lock(turn->jobs);
+    note_locked(turn->jobs, id, r < 0 ? NULL : ccm_json_text(answer, "Status"));
+    unlock(turn->jobs);
+    return 0;
+}
+
+static bool is_denied(const struct ccm_error *err)
+{
+    return ccm_ali_error_find(err->code, err->message, err->http_status)->class_ ==
+           CCM_ALI_CLASS_PERMISSION;
+}
+
+/* ListAsynJobs is not allowed: remember it for a while. */
+static void degrade(const struct turn *turn, const struct ccm_error *err)
+{
+    lock(turn->jobs);
+    turn->jobs->denied_until_ms = turn->host->now_ms(turn->host) + DENIED_MS;
+    unlock(turn->jobs);
+    if (!atomic_exchange(&turn->jobs->degraded, true)) {
+        turn->host->log(turn->host, CCM_LEVEL_WARN, NULL,
+                        "jobs are asked for one by one with GetJobStatus: %s", err->message);
+    }
+}
+
+static int ask(const struct turn *turn, const struct chunk *chunk, bool together,
+               struct ccm_error *err)
+{
+    int r = 0;
+
+    if (together) {
+        r = ask_together(turn, chunk, err);
+        if (r == 0) {
+            atomic_store(&turn->jobs->degraded, false);
+        }
+        if (r == 0 || !is_denied(err)) {
+            return r;
+        }
+        degrade(turn, err);
+        ccm_error_clear(err);
+        r = 0;
+    }
+    for (size_t i = 0; r == 0 && i < chunk->len; i++) {
+        r = ask_single(turn, chunk->ids[i], err);
+    }
+    return r;
+}
+
+/* When those that were asked for should be asked for again. */
+static void set_due_locked(struct ccm_jobs *jobs, int64_t began, int64_t now)
+{
+    const int64_t second_ms = jobs->round_ms < SECOND_MS ? jobs->round_ms : SECOND_MS;
+
+    for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
+        if (waiter->since_ms < began) {
+            waiter->due_ms = now + (waiter->asked++ == 0 ? second_ms : jobs->round_ms);
+        }
+    }
+}
+
+/* The result of a poll, for those whose time runs out. A leader that was called off says nothing
+ * about the cloud. */
+static void note_result_locked(struct ccm_jobs *jobs, int r, const struct ccm_error *err)
+{
+    if (r == 0 || err->kind != CCM_ERROR_CANCELLED) {
+        jobs->failed = r;
+        ccm_error_copy(&jobs->failure, err);
+    }
+    (void)pthread_cond_broadcast(&jobs->news); /* cannot fail */
+}
+
+/* Ask for all jobs once. Called and left with the lock held, which is given up for the calls. */
+static void run_round_locked(const struct turn *turn, int64_t began)
+{
+    struct ccm_jobs *jobs = turn->jobs;
+    int r = 0;
+
+    jobs->round++;
+    spend_locked(jobs, began);
+    while (r == 0) {
+        struct ccm_error err = CCM_ERROR_INIT;
+        struct chunk chunk;
+        const bool together = began >= jobs->denied_until_ms;
+
+        pick_locked(jobs, began, CHUNK, &chunk);
+        if (chunk.len == 0) {
+            break;
+        }
+        unlock(jobs);
+        r = ask(turn, &chunk, together, &err);
+        lock(jobs);
+        note_result_locked(jobs, r, &err);
+    }
+    set_due_locked(jobs, began, turn->host->now_ms(turn->host));
+}
+
+/* --- waiting --- */
+
+/* The leader sleeps or polls; with the lock held at both ends. */
+static void lead_locked(const struct turn *turn, int64_t now)
+{
+    const int64_t left = turn->self->end_ms - now;
+    int64_t ms = next_round_locked(turn->jobs, now);
+
+    if (ms == 0) {
+        run_round_locked(turn, now);
+        return;
+    }
+    ms = ms < SLICE_MS ? ms : SLICE_MS;
+    ms = ms < left ? ms : left;
+    unlock(turn->jobs);
+    (void)turn->host->wait(turn->host, turn->req, (uint64_t)ms); /* the caller looks why it woke */
+    lock(turn->jobs);
+}
+
+/* 1: go on waiting; else the end, with err when negative. */
+static int step_locked(const struct turn *turn, struct ccm_error *err)
+{
+    struct ccm_jobs *jobs = turn->jobs;
+    const int64_t now = turn->host->now_ms(turn->host);
+    const struct ccm_job *running = first_running(turn->self);
+
+    if (running == NULL) {
+        return 0;
+    }
+    if (now >= turn->self->end_ms) {
+        if (jobs->failed < 0) {
+            ccm_error_copy(err, &jobs->failure);
+            return jobs->failed;
+        }
+        return ccm_error_set(err, -ETIMEDOUT, CCM_ERROR_TRANSIENT,
+                             "job %s has not ended after %" PRId64 " s", running->id,
+                             (now - turn->self->since_ms) / 1000);
+    }
+    if (turn->host->cancelled(turn->host, turn->req)) {
+        return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "cancelled while job %s runs",
+                             running->id);
+    }
+    if (jobs->leader == NULL) {
+        jobs->leader = turn->self;
+    }
+    if (jobs->leader == turn->self) {
+        lead_locked(turn, now);
+    } else {
+        (void)ccm_clock_cond_wait(&jobs->news, &jobs->lock,
+                                  ccm_clock_now_ms() + SLICE_MS); /* looks again either way */
+    }
+    return 1;
+}
+
+static void leave_locked(struct ccm_jobs *jobs, struct waiter *self)
+{
+    struct waiter **at = &jobs->waiters;
+
+    while (*at != self) {
+        at = &(*at)->next;
+    }
+    *at = self->next;
+    if (jobs->leader == self) {
+        jobs->leader = NULL;
+        (void)pthread_cond_broadcast(&jobs->news); /* cannot fail */
+    }
+}
+
+int ccm_job_wait(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                 struct ccm_job *jobs, size_t count, int64_t timeout_ms, struct ccm_error *err)
+{
+    const int64_t now = host->now_ms(host);
+    struct waiter self = {
+        .jobs = jobs,
+        .count = count,
+        .since_ms = now,
+        .due_ms = now + FRESH_MS,
+        .end_ms = now + timeout_ms,
+    };
+    const struct turn turn = {
+        .ali = ali, .jobs = ali->jobs, .host = host, .req = req, .self = &self
+    };
+    int r = 1;
+
+    if (req != NULL && req->deadline_ms < self.end_ms) {
+        self.end_ms = req->deadline_ms;
+    }
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].state = jobs[i].id[0] == '\0' ? CCM_JOB_DONE : CCM_JOB_RUNNING;
+        jobs[i].missed = 0;
+        jobs[i].round = 0;
+    }
+    lock(turn.jobs);
+    self.next = turn.jobs->waiters;
+    turn.jobs->waiters = &self;
+    while (r == 1) {
+        r = step_locked(&turn, err);
+    }
+    leave_locked(turn.jobs, &self);
+    unlock(turn.jobs);
+    return r;
+}
+
+bool ccm_job_degraded(const struct ccm_ali *ali)
+{
+    return atomic_load(&ali->jobs->degraded);
+}

@@ -1,0 +1,20 @@
+/* Calls, waits and credentials as metrics of the host. Every thread; nothing blocks. */
+#ifndef CCM_ALICLOUD_MEASURE_H
+#define CCM_ALICLOUD_MEASURE_H
+
+#include "alicloud/client.h"
+
+/* One try of a call was answered, or not. code: the cloud's, "" = it has none; failed: it is
+ * counted as an error, throttled: also as that. */
+void ccm_ali_measure_try(const struct ccm_host *host, const struct ccm_ali_call *call,
+                         int64_t took_ms, bool failed, bool throttled, const char *code);
+
+/* How long a call waited for its turn; refused: it did not come in time. */
+void ccm_ali_measure_wait(const struct ccm_host *host, const struct ccm_ali_call *call,
+                          int64_t waited_ms, bool refused);
+
+/* A credential was fetched. life_ms: how long it is good for, 0 = without end. */
+void ccm_ali_measure_credential(const struct ccm_host *host, int64_t life_ms);
+void ccm_ali_measure_credential_failure(const struct ccm_host *host);
+
+#endif

@@ -1,0 +1,377 @@
+/* The waiter for jobs against a cloud in this process: what is asked, how often, and what comes of
+ * it. */
+#include "alicloud/job.h"
+
+#include "setup.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include "check.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* A cloud whose jobs end so many ms after they were first asked for, or at a given time. */
+struct cloud {
+    struct fake_host *fake;
+    int64_t ends_ms;     /* monotonic */
+    const char *status;  /* of those that have ended */
+    const char *missing; /* id that is never known */
+    const char *denied;  /* action that is refused */
+    int hide;            /* so many answers leave all out */
+    struct ccm_buf body;
+    size_t most_ids;
+    size_t polls;
+};
+
+static size_t id_count(const struct fake_request *request)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < request->param_count; i++) {
+        count += ccm_text_starts(request->params[i].name, "JobIds.") ? 1 : 0;
+    }
+    return count;
+}
+
+static void list_jobs(struct cloud *cloud, const struct fake_request *request)
+{
+    const char *status = request->at_ms >= cloud->ends_ms ? cloud->status : "Processing";
+    bool comma = false;
+
+    ccm_buf_addf(&cloud->body, "{\"RequestId\":\"r\",\"TotalCount\":\"1\",\"Jobs\":[");
+    for (size_t i = 0; i < request->param_count; i++) {
+        if (!ccm_text_starts(request->params[i].name, "JobIds.") || cloud->hide > 0 ||
+            ccm_text_equal(request->params[i].value, cloud->missing)) {
+            continue;
+        }
+        ccm_buf_addf(&cloud->body, "%s{\"Id\":\"%s\",\"Status\":\"%s\"}", comma ? "," : "",
+                     request->params[i].value, status);
+        comma = true;
+    }
+    ccm_buf_addf(&cloud->body, "]}");
+    cloud->hide -= cloud->hide > 0 ? 1 : 0;
+}
+
+static bool answer(void *arg, const struct fake_request *request, struct fake_reply *ret)
+{
+    struct cloud *cloud = arg;
+
+    cloud->polls++;
+    ccm_buf_reset(&cloud->body);
+    if (ccm_text_equal(request->action, cloud->denied)) {
+        ret->status = 403;
+        ret->body = "{\"Code\":\"Forbidden.RAM\",\"Message\":\"no\",\"RequestId\":\"r\"}";
+        return true;
+    }
+    if (strcmp(request->action, "ListAsynJobs") == 0) {
+        const size_t count = id_count(request);
+
+        cloud->most_ids = count > cloud->most_ids ? count : cloud->most_ids;
+        list_jobs(cloud, request);
+        ret->body = ccm_buf_str(&cloud->body);
+        return true;
+    }
+    if (ccm_text_equal(fake_request_param(request, "JobId"), cloud->missing)) {
+        ret->status = 404;
+        ret->body = "{\"Code\":\"ResourceNotFound.JobId\",\"Message\":\"x\",\"RequestId\":\"r\"}";
+        return true;
+    }
+    ccm_buf_addf(&cloud->body, "{\"RequestId\":\"r\",\"Status\":\"%s\"}",
+                 request->at_ms >= cloud->ends_ms ? cloud->status : "Processing");
+    ret->body = ccm_buf_str(&cloud->body);
+    return strcmp(request->action, "GetJobStatus") == 0;
+}
+
+static void begin(struct setup *setup, struct cloud *cloud, int64_t job_ms)
+{
+    setup_begin(setup, NULL);
+    cloud->fake = setup->fake;
+    cloud->ends_ms = fake_host_now(setup->fake) + job_ms;
+    cloud->status = cloud->status == NULL ? "Succeeded" : cloud->status;
+    fake_host_on_http(setup->fake, answer, cloud);
+}
+
+static void end(struct setup *setup, struct cloud *cloud)
+{
+    setup_end(setup);
+    ccm_buf_fini(&cloud->body);
+}
+
+static void test_ready_at_once(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_job jobs[] = { { .id = "a" }, { .id = "" }, { .id = "b" } };
+
+    (void)state;
+    begin(&setup, &cloud, 0);
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 3, 30000, &err), 0);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(jobs[i].state, CCM_JOB_DONE);
+    }
+    assert_int_equal(cloud.polls, 1);
+    assert_non_null(strstr(fake_host_request(setup.fake, 0)->url, "/?JobIds.1=a&JobIds.2=b"));
+    assert_string_equal(fake_host_request(setup.fake, 0)->body, "");
+    assert_true(fake_host_waited_ms(setup.fake) <= 100);
+    /* Nothing to wait for: no call. */
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs + 1, 1, 30000, &err), 0);
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, NULL, 0, 30000, &err), 0);
+    assert_int_equal(cloud.polls, 1);
+    end(&setup, &cloud);
+}
+
+static void test_chunks(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_job jobs[45];
+
+    (void)state;
+    begin(&setup, &cloud, 0);
+    for (size_t i = 0; i < 45; i++) {
+        (void)snprintf(jobs[i].id, sizeof(jobs[i].id), "job-%zu", i);
+    }
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 45, 30000, &err), 0);
+    assert_int_equal(cloud.polls, 3);
+    assert_int_equal(cloud.most_ids, 20);
+    for (size_t i = 0; i < 45; i++) {
+        assert_int_equal(jobs[i].state, CCM_JOB_DONE);
+    }
+    end(&setup, &cloud);
+}
+
+/* A small burst, then a round per 2.2 s, whatever is started meanwhile. */
+static void test_pace(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)state;
+    begin(&setup, &cloud, 60000);
+
+    const int64_t began = fake_host_now(setup.fake);
+
+    for (int i = 0; i < 20; i++) {
+        struct ccm_job job = { .id = "a" };
+
+        assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 1500, &err),
+                         -ETIMEDOUT);
+        assert_int_equal(job.state, CCM_JOB_RUNNING);
+        assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
+    }
+    const int64_t took = fake_host_now(setup.fake) - began;
+
+    assert_true(took >= 20 * 1500);
+    assert_true((int64_t)cloud.polls <= 3 + took / 2200);
+    assert_true((int64_t)cloud.polls >= took / 2200);
+    for (size_t i = 3; i < fake_host_request_count(setup.fake); i++) {
+        assert_true(fake_host_request(setup.fake, i)->at_ms -
+                        fake_host_request(setup.fake, i - 3)->at_ms >=
+                    2200);
+    }
+    end(&setup, &cloud);
+}
+
+static void test_states(void **state)
+{
+    static const struct {
+        const char *status;
+        enum ccm_job_state want;
+    } cases[] = {
+        { "Succeeded", CCM_JOB_DONE },     { "succeeded", CCM_JOB_DONE },
+        { "Failed", CCM_JOB_FAILED },      { "FAILED", CCM_JOB_FAILED },
+        { "Processing", CCM_JOB_RUNNING }, { "processing", CCM_JOB_RUNNING },
+        { "Whatever", CCM_JOB_RUNNING },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct setup setup;
+        struct cloud cloud = { .status = cases[i].status };
+        struct ccm_error err = CCM_ERROR_INIT;
+        struct ccm_job job = { .id = "a" };
+
+        begin(&setup, &cloud, 0);
+        assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 10000, &err),
+                         cases[i].want == CCM_JOB_RUNNING ? -ETIMEDOUT : 0);
+        assert_int_equal(job.state, cases[i].want);
+        end(&setup, &cloud);
+    }
+}
+
+/* W11: absence is no success, and no verdict at first sight either. */
+static void test_absent(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .missing = "lost" };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_job jobs[] = { { .id = "a" }, { .id = "lost" } };
+
+    (void)state;
+    begin(&setup, &cloud, 0);
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 2, 30000, &err), 0);
+    assert_int_equal(jobs[0].state, CCM_JOB_DONE);
+    assert_int_equal(jobs[1].state, CCM_JOB_UNKNOWN);
+    assert_int_equal(cloud.polls, 3);
+
+    struct ccm_job late = { .id = "late" };
+
+    cloud.hide = 2;
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &late, 1, 30000, &err), 0);
+    assert_int_equal(late.state, CCM_JOB_DONE);
+    end(&setup, &cloud);
+}
+
+static void test_denied(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .denied = "ListAsynJobs", .missing = "lost" };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_job jobs[] = { { .id = "a" }, { .id = "lost" }, { .id = "b" } };
+
+    (void)state;
+    begin(&setup, &cloud, 0);
+    assert_false(ccm_job_degraded(setup.ali));
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 3, 30000, &err), 0);
+    assert_int_equal(jobs[0].state, CCM_JOB_DONE);
+    assert_int_equal(jobs[1].state, CCM_JOB_UNKNOWN);
+    assert_int_equal(jobs[2].state, CCM_JOB_DONE);
+    assert_true(ccm_job_degraded(setup.ali));
+    assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 1);
+    assert_int_equal(fake_host_action_count(setup.fake, "GetJobStatus"), 5);
+    assert_non_null(strstr(fake_host_request(setup.fake, 1)->url, "/?JobId=a"));
+    /* Somebody grants it: that is found after an hour. */
+    cloud.denied = NULL;
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 1, 30000, &err), 0);
+    assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 1);
+    fake_host_advance(setup.fake, 3600000);
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 1, 30000, &err), 0);
+    assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 2);
+    assert_false(ccm_job_degraded(setup.ali));
+    end(&setup, &cloud);
+}
+
+static void test_failing_polls(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_job job = { .id = "a" };
+
+    (void)state;
+    begin(&setup, &cloud, 0);
+    fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":{}}");
+    fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":[7,{}]}");
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 30000, &err), 0);
+    assert_int_equal(job.state, CCM_JOB_DONE);
+    fake_host_always(setup.fake, "ListAsynJobs", 400,
+                     "{\"Code\":\"MissingParam.X\",\"Message\":\"m\",\"RequestId\":\"r7\"}");
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 10000, &err), -EREMOTEIO);
+    assert_string_equal(err.code, "MissingParam.X");
+    assert_string_equal(err.request_id, "r7");
+    assert_int_equal(job.state, CCM_JOB_RUNNING);
+    end(&setup, &cloud);
+}
+
+static void test_deadline_and_cancel(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_job job = { .id = "a" };
+
+    (void)state;
+    begin(&setup, &cloud, 1000000);
+
+    const struct ccm_request req = setup_request(&setup, 5000);
+    const int64_t began = fake_host_now(setup.fake);
+
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, &req, &job, 1, 30000, &err), -ETIMEDOUT);
+    assert_true(fake_host_now(setup.fake) - began <= 5000);
+    fake_host_cancel(setup.fake, true);
+    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 30000, &err), -ECANCELED);
+    assert_int_equal(err.kind, CCM_ERROR_CANCELLED);
+    fake_host_cancel(setup.fake, false);
+    end(&setup, &cloud);
+}
+
+/* --- many at once --- */
+
+#define THREADS 12
+#define WAITS   6
+
+struct worker {
+    const struct setup *setup;
+    size_t number;
+    size_t wrong;
+};
+
+static void *work(void *arg)
+{
+    struct worker *worker = arg;
+
+    for (int i = 0; i < WAITS; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+        struct ccm_job jobs[4];
+
+        for (size_t k = 0; k < 4; k++) {
+            (void)snprintf(jobs[k].id, sizeof(jobs[k].id), "job-%zu-%d-%zu", worker->number, i, k);
+        }
+        if (ccm_job_wait(worker->setup->ali, worker->setup->host, NULL, jobs, 4, 3600000, &err) !=
+            0) {
+            worker->wrong++;
+        }
+        for (size_t k = 0; k < 4; k++) {
+            worker->wrong += jobs[k].state == CCM_JOB_DONE ? 0 : 1;
+        }
+    }
+    return NULL;
+}
+
+/* Whoever waits, all share the polls, and nobody is forgotten when a leader leaves. */
+static void test_many(void **state)
+{
+    struct setup setup;
+    struct cloud cloud = { .hide = 0 };
+    struct worker workers[THREADS];
+    pthread_t threads[THREADS];
+
+    (void)state;
+    begin(&setup, &cloud, 20000);
+
+    const int64_t began = fake_host_now(setup.fake);
+
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i] = (struct worker){ .setup = &setup, .number = i };
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(workers[i].wrong, 0);
+    }
+    const int64_t took = fake_host_now(setup.fake) - began;
+    const int64_t chunks = (THREADS * 4 + 19) / 20;
+
+    /* The burst stands above the pace. */
+    assert_true((int64_t)cloud.polls <= (3 + took / 2200) * chunks);
+    assert_true(cloud.most_ids <= 20);
+    end(&setup, &cloud);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ready_at_once), cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_pace),          cmocka_unit_test(test_states),
+        cmocka_unit_test(test_absent),        cmocka_unit_test(test_denied),
+        cmocka_unit_test(test_failing_polls), cmocka_unit_test(test_deadline_and_cancel),
+        cmocka_unit_test(test_many),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

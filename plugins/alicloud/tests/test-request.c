@@ -1,0 +1,242 @@
+/* What goes over the wire: place and spelling of parameters, headers, both signatures. */
+#include "alicloud/client.h"
+#include "alicloud/sign.h"
+#include "ccm/version.h"
+#include "setup.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include "check.h"
+
+#include <string.h>
+
+#define OK_BODY "{\"RequestId\":\"req-ok\",\"LoadBalancerId\":\"lb-1\"}"
+
+static void send_call(const struct setup *setup, const struct ccm_ali_call *call)
+{
+    const struct ccm_request req = setup_request(setup, 5000);
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    fake_host_answer(setup->fake, call->action, 200, OK_BODY);
+    assert_int_equal(ccm_ali_call(setup->ali, setup->host, &req, call, &json, NULL, &err), 0);
+    assert_string_equal(ccm_json_text(json, "LoadBalancerId"), "lb-1");
+}
+
+static void send_plain(const struct setup *setup)
+{
+    const struct ccm_ali_call request = { .product = CCM_ALI_SLB,
+                                          .action = "CreateLoadBalancer",
+                                          .priority = CCM_ALI_PRIO_NEW,
+                                          .repeat = CCM_ALI_ONCE };
+
+    send_call(setup, &request);
+}
+
+static void test_request_v3(void **state)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    struct setup setup;
+
+    (void)state;
+    setup_begin(&setup, NULL);
+    ccm_ali_param_add(&params, "Name", "a b+*~/&=%\xC3\xA9");
+    ccm_ali_param_add(&params, "Empty", "");
+
+    const struct ccm_ali_call request = { .product = CCM_ALI_SLB,
+                                          .action = "CreateLoadBalancer",
+                                          .params = &params,
+                                          .repeat = CCM_ALI_ONCE };
+
+    send_call(&setup, &request);
+
+    const struct fake_request *sent = fake_host_request(setup.fake, 0);
+
+    assert_string_equal(sent->method, "POST");
+    assert_string_equal(sent->url, "https://slb-vpc.cn-hangzhou.aliyuncs.com/");
+    assert_string_equal(sent->body,
+                        "Empty=&Name=a%20b%2B%2A~%2F%26%3D%25%C3%A9&RegionId=cn-hangzhou");
+    assert_string_equal(fake_request_param(sent, "Name"), "a b+*~/&=%\xC3\xA9");
+    assert_string_equal(fake_request_header(sent, "user-agent"),
+                        "ccmd/" CCM_VERSION " ClusterId/c1");
+    assert_string_equal(fake_request_header(sent, "x-acs-version"), "2014-05-15");
+    assert_string_equal(fake_request_header(sent, "x-acs-date"), "2026-01-02T03:04:05Z");
+    assert_string_equal(fake_request_header(sent, "x-acs-security-token"), TEST_TOKEN);
+    assert_string_equal(fake_request_header(sent, "x-acs-accesskey-id"), TEST_KEY_ID);
+    assert_int_equal(sent->timeout_ms, 5000);
+    assert_true(sent->max_body_bytes > 0);
+    assert_string_equal(sent->ca_file, "");
+    assert_non_null(strstr(fake_host_log_text(setup.fake),
+                           "debug : slb CreateLoadBalancer: ok, RequestId req-ok, 0 ms"));
+    setup_end(&setup);
+}
+
+/* The lines of a sent request that its signature covers. */
+static size_t sent_headers(const struct fake_request *sent, const char *host,
+                           struct ccm_sign_header headers[12])
+{
+    size_t count = 0;
+
+    headers[count++] = (struct ccm_sign_header){ "host", host };
+    for (size_t i = 0; i < sent->header_count; i++) {
+        const char *name = sent->headers[i].name;
+
+        if (ccm_text_starts(name, "x-acs-") || strcmp(name, "content-type") == 0) {
+            headers[count++] = (struct ccm_sign_header){ name, sent->headers[i].value };
+        }
+    }
+    return count;
+}
+
+/* The authorization of a sent request is the one that its own lines give. */
+static void test_sent_signature_fits(void **state)
+{
+    struct setup setup;
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
+    struct ccm_sign_header headers[12];
+
+    (void)state;
+    setup_begin(&setup, NULL);
+    send_plain(&setup);
+
+    const struct fake_request *sent = fake_host_request(setup.fake, 0);
+    const size_t count = sent_headers(sent, "slb-vpc.cn-hangzhou.aliyuncs.com", headers);
+
+    assert_int_equal(ccm_secret_set(&secret, TEST_SECRET), 0);
+
+    const struct ccm_sign_v3 in = {
+        .query = "",
+        .body = sent->body,
+        .body_len = strlen(sent->body),
+        .headers = headers,
+        .header_count = count,
+        .key_id = TEST_KEY_ID,
+        .secret = &secret,
+    };
+
+    assert_int_equal(ccm_sign_v3(&in, &want, NULL), 0);
+    assert_string_equal(fake_request_header(sent, "authorization"), ccm_buf_str(&want));
+    setup_end(&setup);
+}
+
+/* Query and body at once, as some actions have it. */
+static void send_split(const struct setup *setup)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params query = { 0 };
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    const struct ccm_ali_call request = { .product = CCM_ALI_NLB,
+                                          .action = "ListServerGroups",
+                                          .params = &params,
+                                          .query = &query,
+                                          .repeat = CCM_ALI_READ };
+
+    ccm_ali_param_add(&query, "Tag.2.Key", "z");
+    ccm_ali_param_tag(&query, 1, "k", "a b+*~/&=%\xC3\xA9");
+    ccm_ali_param_add(&params, "NextToken", "");
+    ccm_ali_param_i64(&params, "MaxResults", 100);
+    send_call(setup, &request);
+}
+
+#define SPLIT_QUERY "?Tag.1.Key=k&Tag.1.Value=a%20b%2B%2A~%2F%26%3D%25%C3%A9&Tag.2.Key=z"
+
+static void test_query_v3(void **state)
+{
+    struct setup setup;
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
+    struct ccm_sign_header headers[12];
+
+    (void)state;
+    setup_begin(&setup, NULL);
+    send_split(&setup);
+
+    const struct fake_request *sent = fake_host_request(setup.fake, 0);
+    const size_t count = sent_headers(sent, "nlb-vpc.cn-hangzhou.aliyuncs.com", headers);
+
+    assert_string_equal(sent->url, "https://nlb-vpc.cn-hangzhou.aliyuncs.com/" SPLIT_QUERY);
+    assert_string_equal(sent->body, "MaxResults=100&NextToken=");
+    assert_int_equal(ccm_secret_set(&secret, TEST_SECRET), 0);
+
+    const struct ccm_sign_v3 in = {
+        .query = &SPLIT_QUERY[1],
+        .body = sent->body,
+        .body_len = strlen(sent->body),
+        .headers = headers,
+        .header_count = count,
+        .key_id = TEST_KEY_ID,
+        .secret = &secret,
+    };
+
+    assert_int_equal(ccm_sign_v3(&in, &want, NULL), 0);
+    assert_string_equal(fake_request_header(sent, "authorization"), ccm_buf_str(&want));
+    setup_end(&setup);
+}
+
+static void expect_signed_v1(const struct fake_request *sent)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
+
+    for (size_t i = 0; i < sent->param_count; i++) {
+        if (strcmp(sent->params[i].name, "Signature") != 0) {
+            ccm_ali_param_add(&params, sent->params[i].name, sent->params[i].value);
+        }
+    }
+    assert_int_equal(ccm_secret_set(&secret, TEST_SECRET), 0);
+    assert_int_equal(ccm_sign_v1(&params, &secret, &want, NULL), 0);
+    assert_string_equal(fake_request_param(sent, "Signature"), ccm_buf_str(&want));
+}
+
+static void test_query_v1(void **state)
+{
+    static const char *const options[] = { "signature", "v1", NULL };
+    struct setup setup;
+
+    (void)state;
+    setup_begin(&setup, options);
+    send_split(&setup);
+
+    const struct fake_request *sent = fake_host_request(setup.fake, 0);
+
+    assert_string_equal(sent->url, "https://nlb-vpc.cn-hangzhou.aliyuncs.com/" SPLIT_QUERY);
+    assert_string_equal(fake_request_param(sent, "Tag.1.Value"), "a b+*~/&=%\xC3\xA9");
+    assert_null(strstr(sent->body, "Tag."));
+    expect_signed_v1(sent);
+    setup_end(&setup);
+}
+
+static void test_request_v1(void **state)
+{
+    static const char *const options[] = { "signature", "v1", "endpoints.slb",
+                                           "http://127.0.0.1:18080", NULL };
+    struct setup setup;
+
+    (void)state;
+    setup_begin(&setup, options);
+    send_plain(&setup);
+
+    const struct fake_request *sent = fake_host_request(setup.fake, 0);
+
+    assert_string_equal(sent->url, "http://127.0.0.1:18080/");
+    assert_string_equal(fake_request_param(sent, "Action"), "CreateLoadBalancer");
+    assert_string_equal(fake_request_param(sent, "Version"), "2014-05-15");
+    assert_string_equal(fake_request_param(sent, "SecurityToken"), TEST_TOKEN);
+    assert_string_equal(fake_request_param(sent, "RegionId"), "cn-hangzhou");
+    assert_string_equal(fake_request_param(sent, "SignatureType"), "");
+    assert_null(fake_request_header(sent, "authorization"));
+    expect_signed_v1(sent);
+    setup_end(&setup);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_request_v3), cmocka_unit_test(test_sent_signature_fits),
+        cmocka_unit_test(test_query_v3),   cmocka_unit_test(test_query_v1),
+        cmocka_unit_test(test_request_v1),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

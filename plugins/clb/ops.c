@@ -1,0 +1,80 @@
+#include "annotations.h"
+#include "inventory.h"
+#include "pass.h"
+#include "service/annotation.h"
+#include "service/class.h"
+#include "unserved.h"
+
+#include <string.h>
+
+static const char *reused_id(const struct ccm_service *service)
+{
+    return ccm_anno_get(&service->meta, "id");
+}
+
+static void state_fini(void *state)
+{
+    clb_state_fini(state);
+}
+
+/* An access list is the Service's own and stays where it is. */
+static void state_move(void *to_, void *from_)
+{
+    struct clb_state *to = to_;
+    struct clb_state *from = from_;
+    const struct clb_acl there = to->acl;
+    const struct clb_acl here = from->acl;
+
+    *to = *from;
+    to->acl = there;
+    memset(from, 0, sizeof(*from));
+    from->acl = here;
+}
+
+static const char *lb_id(const void *state)
+{
+    return ((const struct clb_state *)state)->lb.id;
+}
+
+static void model_fini(void *model)
+{
+    clb_model_fini(model);
+}
+
+static const struct ccm_tags *tags(const void *model)
+{
+    return &((const struct clb_model *)model)->want.lb.tags;
+}
+
+static const struct ccm_mirror_type mirror = {
+    .size = sizeof(struct clb_state),
+    .fini = state_fini,
+    .move = state_move,
+    .lb_id = lb_id,
+};
+
+const struct ccm_lbc_names clb_names = {
+    .finalizer = CLB_FINALIZER,
+    .component = CLB_COMPONENT,
+    .type = "CLBType",
+};
+
+const struct ccm_lbc_ops clb_ops = {
+    .is_ours = ccm_class_is_clb,
+    .reused_id = reused_id,
+    .mirror = &mirror,
+    .annotations = &clb_annotations,
+    .unserved = clb_unserved,
+    .inventory = &clb_inventory_ops,
+    .invalid_text = "has invalid backend in vservergroups",
+    .missing_text = { "Not sync pods [", "] whose eni is invalid" },
+    .check = clb_annotations_check,
+    .model_size = sizeof(struct clb_model),
+    .model_fini = model_fini,
+    .sync = clb_sync,
+    .publish = clb_publish,
+    .tell = clb_tell,
+    .tags = tags,
+    .release = clb_release,
+    .release_by_label = true,
+};

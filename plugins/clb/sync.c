@@ -1,0 +1,296 @@
+#include "pass.h"
+
+#include "read.h"
+#include "read_listeners.h"
+#include "tell.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct clb_call clb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority)
+{
+    return (struct clb_call){
+        .clb = clb_of(pass),
+        .req = pass->req,
+        .object = pass->service->meta.key,
+        .priority = ccm_pass_priority(pass, priority),
+    };
+}
+
+/* --- desired state --- */
+
+static int build(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_resolved_list_fini) struct ccm_resolved_list resolved = { 0 };
+    const struct clb_model_input in = {
+        .service = pass->service,
+        .nodes = pass->nodes,
+        .node_count = pass->node_count,
+        .slices = pass->slices,
+        .slice_count = pass->slice_count,
+        .accepted = pass->readiness.accepted,
+        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .default_eni = pass->lbc->default_eni,
+        .extras = pass->lbc->extras,
+    };
+    int r = clb_model_begin(model, &in, &pass->problems, err);
+
+    if (r < 0) {
+        return r;
+    }
+    r = ccm_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
+    if (r < 0) {
+        return r;
+    }
+    clb_model_finish(model, resolved.items);
+    clb_tell_backends(pass, model, &resolved);
+    return 0;
+}
+
+/* --- actual state --- */
+
+/* Whether there is an answer to all that the annotations ask. */
+static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
+{
+    for (size_t i = 0; lb->partial && i < CLB_LB_FIELD_COUNT; i++) {
+        if ((model->told >> i & 1U) != 0 && clb_lb_fields[i].offset != SIZE_MAX &&
+            clb_lb_get(lb, (enum clb_lb_field_id)i) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Ids are given by the cloud: one that does not exist will not exist later either. */
+static int read_reused(struct ccm_pass *pass, struct clb_call *call, const char *id,
+                       struct ccm_error *err)
+{
+    const int r = clb_read_lb_by_id(call, pass->service, id, &clb_have(pass->entry)->lb, err);
+
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
+        err->kind = CCM_ERROR_TERMINAL;
+    }
+    return r;
+}
+
+static int read_lb(struct ccm_pass *pass, struct clb_call *call, const struct clb_model *model,
+                   bool *ret_fresh, struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+    struct clb_lb *lb = &clb_have(entry)->lb;
+
+    *ret_fresh = false;
+    if (!entry->valid || lb->id == NULL || (entry->gone && entry->shared == NULL)) {
+        ccm_entry_drop(entry);
+        if (!model->reused && !pass->audit &&
+            ccm_inventory_take(pass->lbc, pass->service, clb_have(entry))) {
+            return 0;
+        }
+        *ret_fresh = true;
+        return model->reused ? read_reused(pass, call, model->want.lb.id, err)
+                             : clb_read_lb(call, pass->service, lb, err);
+    }
+    return knows_enough(lb, model) ? 0 : clb_read_lb_by_id(call, pass->service, lb->id, lb, err);
+}
+
+static int fill(struct ccm_pass *pass, const struct clb_model *model, bool *ret_fresh,
+                struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    const struct clb_need need = {
+        .want = &model->want,
+        .listeners = clb_model_has_listeners(model),
+        .scan = model->reused && !pass->known,
+    };
+    int r = read_lb(pass, &call, model, ret_fresh, err);
+
+    entry->gone = false;
+    entry->valid = r == 0;
+    if (r == 0 && model->reused) {
+        r = clb_check_reuse(pass, model, err);
+    }
+    if (r < 0 || clb_have(entry)->lb.id == NULL) {
+        return r;
+    }
+    entry->used = true;
+    r = clb_read_parts(&call, pass->service, &need, clb_have(entry), err);
+    entry->valid = r == 0;
+    return r;
+}
+
+/* Domain extensions and access lists, as far as the Service asks for them. */
+static int fill_details(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+{
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+
+    return clb_model_has_listeners(model)
+               ? clb_read_details(&call, pass->service, &model->want, pass->lbc->extras,
+                                  clb_have(pass->entry), err)
+               : 0;
+}
+
+/* Whether a missing load balancer may be made. */
+static int check_create(const struct ccm_pass *pass, const struct clb_model *model,
+                        struct ccm_error *err)
+{
+    if (clb_have(pass->entry)->lb.id == NULL && clb_of(pass)->disable_public &&
+        pass->service->ingress_count == 0 &&
+        ccm_text_equal(model->want.lb.address_type, "internet")) {
+        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                             "create public address slb is not allowed");
+    }
+    return ccm_pass_check_create(pass, err);
+}
+
+/* --- the way from one to the other --- */
+
+static void tell_repair(const struct ccm_pass *pass, const struct clb_plan *plan)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+
+    for (size_t i = 0; i < plan->len; i++) {
+        const struct clb_step *step = &plan->steps[i];
+
+        ccm_buf_addf(&text, "%s%s", i == 0 ? "" : ", ", clb_step_name(step->type));
+        if (step->port != 0) {
+            ccm_buf_addf(&text, " %u/%s", step->port, clb_protocol_name(step->protocol));
+        }
+    }
+    ccm_pass_tell_repair(pass, ccm_buf_str(&text));
+}
+
+static int walk(struct ccm_pass *pass, const struct clb_model *model, bool fresh,
+                struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+    const bool is_new = clb_have(pass->entry)->lb.id == NULL;
+    const struct clb_plan_input in = {
+        .model = model,
+        .have = clb_have(pass->entry),
+        .service = pass->service,
+        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .applied = ccm_pass_applied_tags(pass),
+        .batch = atomic_load(&clb_of(pass)->batch),
+        .fresh = fresh,
+    };
+    const size_t known = pass->problems.count;
+    struct clb_apply apply = {
+        .call = clb_pass_call(pass, is_new ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_SPEC),
+        .clb = clb_of(pass),
+        .service = pass->service,
+        .entry = pass->entry,
+        .model = model,
+        .fresh = fresh,
+        .problems = &pass->problems,
+    };
+
+    if (clb_plan_ensure(&plan, &in, &pass->problems) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (pass->dry) {
+        clb_plan_print(&plan, &in, &pass->steps);
+        return 0;
+    }
+    const bool refused = pass->problems.count > known;
+    const int r = clb_apply_run(&apply, &plan);
+
+    if (refused && !fresh) {
+        ccm_pass_doubt(pass);
+    }
+    pass->writes += apply.writes;
+    if (pass->audit && apply.writes > 0 && r == 0 && pass->problems.count == known) {
+        tell_repair(pass, &plan);
+    }
+    pass->entry->used = pass->entry->used || clb_have(pass->entry)->lb.id != NULL;
+    return r < 0 && pass->problems.count == 0 ? r : 0; /* problems are reported by the caller */
+}
+
+static bool serves(const struct ccm_pass *pass, const struct clb_model *model)
+{
+    const struct clb_state *have = clb_have(pass->entry);
+
+    if (!clb_model_has_listeners(model)) {
+        return have->lb.id != NULL && pass->problems.count == 0;
+    }
+    for (size_t i = 0; have->lb.id != NULL && i < model->want.listener_count; i++) {
+        const struct clb_listener *listener = clb_state_listener(
+            have, model->want.listeners[i].port, model->want.listeners[i].protocol);
+
+        if (listener != NULL && listener->running) {
+            return true;
+        }
+    }
+    return have->lb.id != NULL && model->want.listener_count == 0;
+}
+
+/* What the status shows, as long as no hostname takes its place. */
+static const char *addresses(struct ccm_pass *pass, const struct clb_model *model)
+{
+    struct clb_lb *lb = &clb_have(pass->entry)->lb;
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (!model->show_eip) {
+        ccm_pass_say(pass, true, "eip", "", "");
+        return lb->address;
+    }
+    if (lb->eips == NULL && clb_read_eips(&call, lb, &err) == 0 && lb->eips == NULL) {
+        (void)ccm_error_set(&err, 0, CCM_ERROR_NOT_FOUND,
+                            "slb %s has no eip, svc external ip cannot be set to eip address",
+                            lb->id); /* the result is the argument */
+    }
+    if (lb->eips != NULL) {
+        ccm_pass_say(pass, true, "eip", "", "");
+        return lb->eips;
+    }
+    pass->lbc->host->log(pass->lbc->host, CCM_LEVEL_WARN, pass->service->meta.key, "%s",
+                         err.message);
+    ccm_pass_say(pass, true, "eip", "FailedSetEIPAddress",
+                 "get eip error, set external ip to slb ip");
+    return lb->address;
+}
+
+bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
+{
+    const struct clb_model *model = pass->model;
+
+    if (!serves(pass, model)) {
+        return false;
+    }
+    state->lb_id = clb_have(pass->entry)->lb.id;
+    state->ip = addresses(pass, model);
+    state->hostname = model->hostname;
+    return true;
+}
+
+int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
+{
+    struct clb_model *model = pass->model;
+    bool fresh = false;
+    int r = build(pass, model, err);
+
+    if (r == 0) {
+        r = fill(pass, model, &fresh, err);
+    }
+    if (r == 0) {
+        r = check_create(pass, model, err);
+    }
+    if (r == 0) {
+        r = fill_details(pass, model, err);
+    }
+    if (r == 0) {
+        clb_model_check_groups(model, clb_have(pass->entry), &pass->problems);
+        r = walk(pass, model, fresh, err);
+    }
+    return r;
+}
+
+void clb_tell(struct ccm_pass *pass)
+{
+    clb_tell_model(pass, pass->model);
+}

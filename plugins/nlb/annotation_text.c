@@ -1,0 +1,462 @@
+#include "annotation_text.h"
+
+#include "alicloud/cidr.h"
+#include "annotations.h"
+#include "service/settings.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN        200 /* most bytes of a value that a message repeats */
+#define ZONES_MAX    10  /* of one load balancer */
+#define SECURITY_MAX 4   /* security groups of one load balancer */
+#define UDP_IDLE_MAX 90
+#define INTERVAL_MAX 50 /* of checks that are not of type udp */
+
+static const char *get(const struct ccm_service *service, const char *suffix)
+{
+    return ccm_anno_get(&service->meta, suffix);
+}
+
+static bool is_reused(const struct ccm_service *service)
+{
+    return get(service, "id")[0] != '\0';
+}
+
+bool nlb_is_dual_stack(const struct ccm_service *service)
+{
+    return ccm_text_equal_case(get(service, "ip-version"), "dualstack");
+}
+
+/* --- zones --- */
+
+static int refuse_zones(const char *value, struct ccm_error *err)
+{
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "ZoneMapping format error, expect [zone-a:vsw-id-1,zone-b:vsw-id-2], got "
+                         "%.*s",
+                         SHOWN, value);
+}
+
+/* One "zone:vsw[:ipv4[:allocation]]", blanks stripped. */
+static int take_zone(const char *entry, size_t len, struct nlb_lb *lb)
+{
+    char text[4][64] = { { 0 } };
+    char whole[256];
+    const char *cursor = whole;
+    const char *piece = NULL;
+    size_t piece_len = 0;
+    size_t count = 0;
+    struct ccm_ip ip;
+
+    if (len >= sizeof(whole)) {
+        return -EINVAL;
+    }
+    (void)snprintf(whole, sizeof(whole), "%.*s", (int)len, entry); /* fits */
+    while (ccm_parse_piece(&cursor, ':', &piece, &piece_len)) {
+        if (count == CCM_ARRAY_LEN(text) || piece_len >= sizeof(text[0])) {
+            return -EINVAL;
+        }
+        (void)snprintf(text[count++], sizeof(text[0]), "%.*s", (int)piece_len, piece); /* fits */
+    }
+    if (text[0][0] == '\0' || text[1][0] == '\0' ||
+        (text[2][0] != '\0' && (ccm_ip_parse(text[2], &ip) < 0 || !ccm_ip_is_v4(&ip)))) {
+        return -EINVAL;
+    }
+    return nlb_lb_put_zone(lb, text[0], text[1], text[2][0] == '\0' ? NULL : text[2],
+                           text[3][0] == '\0' ? NULL : text[3]);
+}
+
+int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb, struct ccm_error *err)
+{
+    const char *value = get(service, "zone-maps");
+    const char *cursor = value;
+    const char *entry = NULL;
+    size_t len = 0;
+
+    while (cursor != NULL && cursor[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        const size_t before = lb->zone_count;
+        const int r = take_zone(entry, len, lb);
+
+        if (r == -ENOMEM) {
+            return ccm_error_nomem(err);
+        }
+        if (r < 0 || lb->zone_count == before) { /* a zone twice */
+            return refuse_zones(value, err);
+        }
+    }
+    return 0;
+}
+
+int nlb_check_zones(const struct ccm_service *service, struct ccm_error *err)
+{
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
+    const char *value = get(service, "zone-maps");
+    int r;
+
+    if (value[0] == '\0' && !is_reused(service)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "ParameterMissing, zone mappings are required: annotation %szone-maps "
+                             "says in which zones and vSwitches the load balancer is to be",
+                             CCM_ANNO_PREFIX);
+    }
+    r = nlb_zones_of(service, &lb, err);
+    if (r == 0 && lb.zone_count > ZONES_MAX) {
+        r = ccm_setting_refuse("zone-maps", value, "a list of at most 10 zones", err);
+    }
+    return r;
+}
+
+/* --- ports --- */
+
+static int check_protocol(const char *name, struct ccm_error *err)
+{
+    if (nlb_protocol_parse(name) != NLB_OTHER) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "port protocol format must be either [TCP|UDP|TCPSSL], protocol not "
+                         "supported with [%s]",
+                         name);
+}
+
+int nlb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
+                    enum nlb_protocol *ret, struct ccm_error *err)
+{
+    char told[CCM_PAIR_MAX];
+    const int r = ccm_setting_protocol(service, port, check_protocol, told, err);
+
+    if (r < 0) {
+        return r;
+    }
+    *ret = nlb_protocol_parse(told[0] == '\0' ? port->protocol : told);
+    if (*ret == NLB_OTHER || (told[0] == '\0' && *ret == NLB_TCPSSL)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
+                             port->protocol);
+    }
+    return 0;
+}
+
+/* "a-b" of an entry "a-b:port". */
+static int parse_range(const char *text, struct nlb_span *ret, struct ccm_error *err)
+{
+    const char *dash = strchr(text, '-');
+    char left[CCM_PAIR_MAX];
+    uint32_t start = 0;
+    uint32_t end = 0;
+
+    (void)snprintf(left, sizeof(left), "%.*s", dash == NULL ? 0 : (int)(dash - text),
+                   text); /* fits */
+    if (dash == NULL || ccm_parse_u32(left, 1, UINT16_MAX, &start) < 0 ||
+        ccm_parse_u32(dash + 1, 1, UINT16_MAX, &end) < 0) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "port range [%s] is invalid", text);
+    }
+    if (start >= end) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "start port should be smaller than end port for port range [%s]",
+                             text);
+    }
+    *ret = (struct nlb_span){ (uint16_t)start, (uint16_t)end, true };
+    return 0;
+}
+
+/* Every entry is looked at; *ret changes when one is for the port `number` (as text). */
+static int find_range(const struct ccm_service *service, const char *number, struct nlb_span *ret,
+                      struct ccm_error *err)
+{
+    const char *cursor = get(service, "listener-port-range");
+    struct ccm_setting_pair pair;
+    int r = 0;
+
+    while (r == 0 && ccm_setting_next_pair(&cursor, &pair)) {
+        struct nlb_span span = { 0, 0, false };
+
+        if (!pair.good) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "listener port range must be like 1000-2000:80 with colon "
+                                 "separated. got [%s]",
+                                 pair.entry);
+        }
+        r = parse_range(pair.left, &span, err);
+        if (r == 0 && strcmp(pair.right, number) == 0) {
+            *ret = span;
+        }
+    }
+    return r;
+}
+
+int nlb_span_of(const struct ccm_service *service, const struct ccm_service_port *port,
+                struct nlb_span *ret, struct ccm_error *err)
+{
+    char number[24];
+
+    if (port->port < 1 || port->port > UINT16_MAX) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "port out of range");
+    }
+    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
+    *ret = (struct nlb_span){ (uint16_t)port->port, (uint16_t)port->port, false };
+    return find_range(service, number, ret, err);
+}
+
+int nlb_check_ranges(const struct ccm_service *service, struct ccm_error *err)
+{
+    struct nlb_span ignored = { 0, 0, false };
+
+    return find_range(service, "", &ignored, err);
+}
+
+static void write_span(const struct nlb_span *span, enum nlb_protocol protocol, char *ret,
+                       size_t size)
+{
+    if (span->range) {
+        (void)snprintf(ret, size, "%u-%u/%s", span->start, span->end,
+                       nlb_protocol_name(protocol)); /* fits */
+    } else {
+        (void)snprintf(ret, size, "%u/%s", span->start, nlb_protocol_name(protocol)); /* fits */
+    }
+}
+
+int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct ccm_error *err)
+{
+    struct ccm_error ignored = CCM_ERROR_INIT;
+    enum nlb_protocol protocol = NLB_OTHER;
+    struct nlb_span span;
+
+    if (nlb_protocol_of(service, service->ports[index], &protocol, &ignored) < 0 ||
+        nlb_span_of(service, service->ports[index], &span, &ignored) < 0) {
+        return 0; /* told elsewhere */
+    }
+    for (uint64_t i = 0; i < index; i++) {
+        enum nlb_protocol other = NLB_OTHER;
+        struct nlb_span earlier;
+        char a[32];
+        char b[32];
+
+        if (nlb_protocol_of(service, service->ports[i], &other, &ignored) < 0 ||
+            nlb_span_of(service, service->ports[i], &earlier, &ignored) < 0 ||
+            !nlb_protocol_clash(other, protocol) || earlier.end < span.start ||
+            span.end < earlier.start) {
+            continue;
+        }
+        write_span(&span, protocol, a, sizeof(a));
+        write_span(&earlier, other, b, sizeof(b));
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "port of listener [%s] overlaps with listener [%s]", a, b);
+    }
+    return 0;
+}
+
+/* Look at every entry; ret gets the group of the port `number` (as text). */
+static int find_group(const struct ccm_service *service, const char *number,
+                      char ret[static NLB_ID_MAX], struct ccm_error *err)
+{
+    const char *cursor = get(service, "vgroup-port");
+    struct ccm_setting_pair pair;
+
+    ret[0] = '\0';
+    while (ccm_setting_next_pair(&cursor, &pair)) {
+        if (!pair.good) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "server group id and protocol format must be like'sgp-xxx:443' "
+                                 "with colon separated. got=[[%s]]",
+                                 pair.entry);
+        }
+        if (ret[0] == '\0' && strcmp(pair.right, number) == 0) {
+            ccm_text_copy(ret, NLB_ID_MAX, pair.left);
+        }
+    }
+    return 0;
+}
+
+int nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_service_port *port,
+                        char ret[static NLB_ID_MAX], struct ccm_error *err)
+{
+    char number[24];
+
+    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
+    ret[0] = '\0';
+    return is_reused(service) ? find_group(service, number, ret, err) : 0;
+}
+
+int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
+{
+    char ignored[NLB_ID_MAX];
+
+    return find_group(service, "", ignored, err);
+}
+
+/* --- one value each --- */
+
+int nlb_check_ipv6_type(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = get(service, "ipv6-address-type");
+
+    if (value[0] == '\0' || ccm_text_equal_case(value, "internet") ||
+        ccm_text_equal_case(value, "intranet")) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "invalid ipv6 address type %.*s", SHOWN,
+                         value);
+}
+
+static bool is_outside_ascii(char c)
+{
+    return ((unsigned char)c & 0x80U) != 0;
+}
+
+int nlb_check_name(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = get(service, "name");
+    bool good = isalpha((unsigned char)value[0]) != 0 || is_outside_ascii(value[0]);
+    size_t count = 0;
+
+    for (const char *p = value; good && *p != '\0'; p++) {
+        good = isalnum((unsigned char)*p) != 0 || is_outside_ascii(*p) || strchr("._-", *p) != NULL;
+        count += ((unsigned char)*p & 0xC0U) != 0x80U ? 1 : 0; /* first bytes of characters */
+    }
+    if (value[0] == '\0' || (good && count >= 2 && count <= 128)) {
+        return 0;
+    }
+    return ccm_setting_refuse("name", value,
+                              "2 to 128 letters, digits, dots, underscores and hyphens, a letter "
+                              "first",
+                              err);
+}
+
+int nlb_check_security_groups(const struct ccm_service *service, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts groups = { 0 };
+    const char *value = get(service, "security-group-ids");
+    const bool guard = service->source_range_count > 0 && !is_reused(service);
+
+    if (ccm_texts_split(&groups, value) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (groups.len + (guard ? 1 : 0) <= SECURITY_MAX) {
+        return 0;
+    }
+    return ccm_setting_refuse("security-group-ids", value,
+                              guard ? "a list of at most 3 groups beside "
+                                      "spec.loadBalancerSourceRanges"
+                                    : "a list of at most 4 groups",
+                              err);
+}
+
+int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = get(service, "idle-timeout");
+    uint32_t seconds = 0;
+
+    if (ccm_parse_u32(value, 0, UINT32_MAX, &seconds) < 0 || seconds <= UDP_IDLE_MAX) {
+        return 0; /* what is no number was refused by its row */
+    }
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        enum nlb_protocol protocol = NLB_OTHER;
+
+        if (nlb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
+            protocol == NLB_UDP) {
+            return ccm_setting_refuse("idle-timeout", value,
+                                      "at most 90 where the Service has a UDP port", err);
+        }
+    }
+    return 0;
+}
+
+int nlb_check_group_type(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = get(service, "server-group-type");
+
+    if (value[0] == '\0' || ccm_text_equal_case(value, "Instance") ||
+        ccm_text_equal_case(value, "Ip")) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "unsupport server ServerGroupType [%.*s]: annotation %sserver-group-type "
+                         "must be Instance or Ip",
+                         SHOWN, value, CCM_ANNO_PREFIX);
+}
+
+/* --- health checks; they count only when health-check-flag is on --- */
+
+static bool has_checks(const struct ccm_service *service)
+{
+    return ccm_anno_is_on(get(service, "health-check-flag"));
+}
+
+/* Whether every port that can be told is a UDP one. */
+static bool is_all_udp(const struct ccm_service *service)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        enum nlb_protocol protocol = NLB_OTHER;
+
+        if (nlb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
+            protocol != NLB_UDP) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int nlb_check_health_type(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = get(service, "health-check-type");
+
+    if (!has_checks(service) || !ccm_text_equal_case(value, "udp") || is_all_udp(service)) {
+        return 0;
+    }
+    return ccm_setting_refuse("health-check-type", value,
+                              "tcp or http where the Service has a port that is not UDP", err);
+}
+
+int nlb_check_health_interval(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = get(service, "health-check-interval");
+    const char *type = get(service, "health-check-type");
+    const bool udp = type[0] == '\0' ? is_all_udp(service) : ccm_text_equal_case(type, "udp");
+    uint32_t interval = 0;
+    uint32_t timeout = 0;
+
+    if (!has_checks(service) || ccm_parse_u32(value, 1, UINT32_MAX, &interval) < 0) {
+        return 0;
+    }
+    if (!udp && interval > INTERVAL_MAX) {
+        return ccm_setting_refuse("health-check-interval", value,
+                                  "at most 50 unless health-check-type is udp", err);
+    }
+    if (udp &&
+        ccm_parse_u32(get(service, "health-check-connect-timeout"), 1, UINT32_MAX, &timeout) == 0 &&
+        interval < timeout) {
+        return ccm_setting_refuse("health-check-interval", value,
+                                  "not less than health-check-connect-timeout where the type is "
+                                  "udp",
+                                  err);
+    }
+    return 0;
+}
+
+int nlb_check_health_domain(const struct ccm_service *service, struct ccm_error *err)
+{
+    return ccm_setting_check_health_domain(service, "$SERVER_IP", err);
+}
+
+/* --- spec.loadBalancerSourceRanges --- */
+
+int nlb_check_source_ranges(const struct ccm_service *service, struct ccm_error *err)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; r == 0 && !is_reused(service) && i < service->source_range_count; i++) {
+        char text[CCM_RANGE_TEXT];
+        bool ipv6 = false;
+
+        r = ccm_setting_range(service->source_ranges[i], text, &ipv6, err);
+    }
+    return r;
+}

@@ -1,0 +1,60 @@
+/*
+ * Annotations that hold more than one word: zones, ports, groups. Reading them, and checks that go
+ * beyond one row. All return 0, or -EINVAL with a CCM_ERROR_TERMINAL. Pure. Every thread.
+ */
+#ifndef CCM_NLB_ANNOTATION_TEXT_H
+#define CCM_NLB_ANNOTATION_TEXT_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "state.h"
+#include "util/attr.h"
+
+/* ip-version dualstack. */
+bool nlb_is_dual_stack(const struct ccm_service *service);
+
+/* Put the zones of annotation zone-maps into `lb`, all of them or, at the first bad entry, some.
+ * None when there is no annotation. -ENOMEM as well. */
+CCM_NODISCARD int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb,
+                               struct ccm_error *err);
+
+/* The ports on which a Service port is listened for. */
+struct nlb_span {
+    uint16_t start;
+    uint16_t end; /* == start without a range */
+    bool range;   /* by annotation listener-port-range */
+};
+
+/* The Service port itself has to be in range. */
+CCM_NODISCARD int nlb_span_of(const struct ccm_service *service,
+                              const struct ccm_service_port *port, struct nlb_span *ret,
+                              struct ccm_error *err);
+
+/* The group of annotation vgroup-port for this port, "" when there is none or the load balancer is
+ * not an existing one. */
+#define NLB_ID_MAX 160
+CCM_NODISCARD int nlb_chosen_group_of(const struct ccm_service *service,
+                                      const struct ccm_service_port *port,
+                                      char ret[static NLB_ID_MAX], struct ccm_error *err);
+
+/* An earlier port of the Service listens on a port of this one; -EINVAL says which. */
+CCM_NODISCARD int nlb_check_overlap(const struct ccm_service *service, uint64_t index,
+                                    struct ccm_error *err);
+
+CCM_NODISCARD int nlb_check_zones(const struct ccm_service *service, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_ipv6_type(const struct ccm_service *service, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_name(const struct ccm_service *service, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_security_groups(const struct ccm_service *service,
+                                            struct ccm_error *err);
+CCM_NODISCARD int nlb_check_ranges(const struct ccm_service *service, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_group_type(const struct ccm_service *service, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_health_type(const struct ccm_service *service, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_health_interval(const struct ccm_service *service,
+                                            struct ccm_error *err);
+CCM_NODISCARD int nlb_check_health_domain(const struct ccm_service *service, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err);
+/* Not of a load balancer that is somebody else's: there they have no effect. */
+CCM_NODISCARD int nlb_check_source_ranges(const struct ccm_service *service, struct ccm_error *err);
+
+#endif

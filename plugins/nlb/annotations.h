@@ -1,0 +1,25 @@
+/* The annotations of NLB Services: one table, see annotations.c. Pure. Every thread. */
+#ifndef CCM_NLB_ANNOTATIONS_H
+#define CCM_NLB_ANNOTATIONS_H
+
+#include "fields.h"
+#include "service/annotation.h"
+#include "service/lint.h"
+#include "util/attr.h"
+
+extern const struct ccm_anno_table nlb_annotations;
+
+/* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
+extern const struct ccm_lint_check nlb_checks[];
+
+/* Everything that can be checked without the cloud: bad values, protocols, what goes together,
+ * spec.loadBalancerSourceRanges. 0 or -EINVAL with a CCM_ERROR_TERMINAL. */
+CCM_NODISCARD int nlb_annotations_check(const struct ccm_service *service, struct ccm_error *err);
+
+/* Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
+ * protocol. 0 or -EINVAL: malformed list, unknown protocol. */
+CCM_NODISCARD int nlb_protocol_of(const struct ccm_service *service,
+                                  const struct ccm_service_port *port, enum nlb_protocol *ret,
+                                  struct ccm_error *err);
+
+#endif

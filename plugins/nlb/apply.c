@@ -1,0 +1,426 @@
+#include "apply.h"
+
+#include "alicloud/error.h"
+#include "apply_parts.h"
+#include "apply_run.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOBS_MS       30000 /* for the jobs of one stage */
+#define BEING_MADE_MS 2000
+#define DELETING_MS   5000
+#define SEE_CONSOLE   "look at the resource in the console of the cloud"
+
+/* --- one run --- */
+
+static void run_fini(struct nlb_run *run)
+{
+    for (size_t i = 0; run->flights != NULL && i < run->plan->len; i++) {
+        nlb_sent_fini(&run->flights[i].sent);
+    }
+    free(run->flights);
+}
+
+enum part { PART_LB, PART_GUARD, PART_GROUP, PART_LISTENER };
+
+static enum part part_of(enum nlb_step_type type)
+{
+    switch (type) {
+    case NLB_STEP_CREATE_GUARD:
+    case NLB_STEP_ADD_RULES:
+    case NLB_STEP_MODIFY_RULE:
+    case NLB_STEP_REMOVE_RULES:
+    case NLB_STEP_RENAME_GUARD:
+    case NLB_STEP_DELETE_GUARD:
+        return PART_GUARD;
+    case NLB_STEP_CREATE_GROUP:
+    case NLB_STEP_UPDATE_GROUP:
+    case NLB_STEP_ADD:
+    case NLB_STEP_REMOVE:
+    case NLB_STEP_UPDATE:
+    case NLB_STEP_UNTAG_GROUP:
+    case NLB_STEP_DELETE_GROUP:
+        return PART_GROUP;
+    case NLB_STEP_DELETE_LISTENER:
+    case NLB_STEP_CREATE_LISTENER:
+    case NLB_STEP_UPDATE_LISTENER:
+    case NLB_STEP_ADD_CERTS:
+    case NLB_STEP_REMOVE_CERTS:
+        return PART_LISTENER;
+    default:
+        return PART_LB;
+    }
+}
+
+/* --- before a step --- */
+
+/* Whether an ADD to that group failed in this run. */
+static bool add_failed(const struct nlb_run *run, const struct nlb_group *group)
+{
+    for (size_t i = 0; i < run->plan->len; i++) {
+        if (run->flights[i].fate == NLB_FATE_FAILED && run->plan->steps[i].type == NLB_STEP_ADD &&
+            nlb_apply_group(run->apply, &run->plan->steps[i]) == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Removing after a failed add must not leave the group without any server, and nobody is sent to a
+ * group that did not get its servers. */
+static bool would_starve(const struct nlb_run *run, const struct nlb_step *step)
+{
+    const struct nlb_group *group = nlb_apply_group(run->apply, step);
+
+    if (step->type == NLB_STEP_REMOVE) {
+        return group->backends.len <= step->group.backends.len && add_failed(run, group);
+    }
+    return step->type == NLB_STEP_UPDATE_LISTENER &&
+           !ccm_text_equal(nlb_apply_target(run->apply, step)->group_id, group->id) &&
+           add_failed(run, group);
+}
+
+static bool is_blocked(const struct nlb_run *run, const struct nlb_step *step, size_t failed_before)
+{
+    if ((step->last && failed_before > 0) || (step->guarded && run->unsecured)) {
+        return true;
+    }
+    switch (part_of(step->type)) {
+    case PART_GUARD:
+        return nlb_apply_guard_blocked(run->apply, step);
+    case PART_GROUP:
+        return nlb_apply_group_blocked(run->apply, step) || would_starve(run, step);
+    case PART_LISTENER:
+        return nlb_apply_listener_blocked(run->apply, step) || would_starve(run, step);
+    default:
+        return nlb_apply_lb_blocked(run->apply, step);
+    }
+}
+
+static int check_cancelled(const struct nlb_run *run)
+{
+    const struct nlb_call *call = &run->apply->call;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (!call->host->cancelled(call->host, call->req)) {
+        return 0;
+    }
+    (void)ccm_error_set(&err, 0, CCM_ERROR_CANCELLED,
+                        "stopped in the middle"); /* the result is the argument */
+    ccm_problems_add(run->apply->problems, &err, NULL);
+    return -ECANCELED;
+}
+
+/* --- a step --- */
+
+static enum ccm_ali_priority priority_of(const struct nlb_run *run, const struct nlb_step *step)
+{
+    switch (step->type) {
+    case NLB_STEP_REMOVE:
+    case NLB_STEP_DELETE_LB:
+        return CCM_ALI_PRIO_REMOVE;
+    case NLB_STEP_CREATE_LB:
+        return CCM_ALI_PRIO_NEW;
+    default:
+        return run->priority;
+    }
+}
+
+static int send_step(struct nlb_run *run, const struct nlb_step *step, struct nlb_sent *sent,
+                     struct ccm_error *err)
+{
+    struct nlb_apply *apply = run->apply;
+
+    apply->call.priority = priority_of(run, step);
+    apply->call.uncertain = false;
+    switch (part_of(step->type)) {
+    case PART_GUARD:
+        return nlb_apply_guard_send(apply, step, sent, err);
+    case PART_GROUP:
+        return nlb_apply_group_send(apply, step, sent, err);
+    case PART_LISTENER:
+        return nlb_apply_listener_send(apply, step, sent, err);
+    default:
+        return nlb_apply_lb_send(apply, step, sent, err);
+    }
+}
+
+/* There is no memory to go on with. */
+static int out_of_memory(const struct nlb_run *run)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int r = ccm_error_nomem(&err);
+
+    run->apply->surprised = true;
+    ccm_problems_add(run->apply->problems, &err, NULL);
+    return r;
+}
+
+/* Negative: the cloud has it, our memory has not. Later steps would build on what is not known. */
+static int finish_step(struct nlb_run *run, const struct nlb_step *step, struct nlb_flight *flight)
+{
+    struct nlb_apply *apply = run->apply;
+    int r = 0;
+
+    switch (part_of(step->type)) {
+    case PART_GUARD:
+        r = nlb_apply_guard_done(apply, step, &flight->sent);
+        break;
+    case PART_GROUP:
+        r = nlb_apply_group_done(apply, step, &flight->sent);
+        break;
+    case PART_LISTENER:
+        r = nlb_apply_listener_done(apply, step, &flight->sent);
+        break;
+    default:
+        r = nlb_apply_lb_done(apply, step);
+        break;
+    }
+    flight->fate = NLB_FATE_DONE;
+    return r < 0 ? out_of_memory(run) : 0;
+}
+
+static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
+{
+    const struct nlb_step *step = &run->plan->steps[index];
+    struct nlb_flight *flight = &run->flights[index];
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r = check_cancelled(run);
+
+    if (r == 0 && step->guarded && step->type != NLB_STEP_LEAVE) {
+        r = nlb_run_give_up(run);
+    }
+    if (r < 0 || is_blocked(run, step, failed_before)) {
+        return r;
+    }
+    r = send_step(run, step, &flight->sent, &err);
+    if (r == 0) {
+        run->apply->writes++;
+        flight->fate = NLB_FATE_SENT;
+        return 0;
+    }
+    flight->fate = NLB_FATE_FAILED;
+    return nlb_run_defer(run, step, r, &err)
+               ? 0
+               : nlb_run_fail(run, step, r, &err, ccm_ali_error_remedy(&err));
+}
+
+/* --- jobs --- */
+
+struct jobs {
+    struct ccm_job *items;
+    size_t len;
+};
+
+static void jobs_fini(struct jobs *jobs)
+{
+    free(jobs->items);
+}
+
+/* What was accepted but, as far as anybody knows, not carried out. */
+static int fail_job(struct nlb_run *run, size_t index, const char *what)
+{
+    const struct nlb_flight *flight = &run->flights[index];
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)ccm_error_set(&err, 0, CCM_ERROR_TRANSIENT, "accepted, but %s (RequestId %s)", what,
+                        flight->sent.request_id); /* not an errno */
+    ccm_text_copy(err.request_id, sizeof(err.request_id), flight->sent.request_id);
+    nlb_run_distrust(run->apply, &run->plan->steps[index]);
+    return nlb_run_fail(run, &run->plan->steps[index], -EIO, &err, SEE_CONSOLE);
+}
+
+/* Servers of such a group may stay until their connections have ended. */
+static struct nlb_group *draining_group(const struct nlb_run *run, const struct nlb_step *step)
+{
+    struct nlb_group *group =
+        step->type == NLB_STEP_REMOVE ? nlb_apply_group(run->apply, step) : NULL;
+
+    return group != NULL && ccm_text_equal(ccm_attrs_get(&group->attrs,
+                                                         nlb_group_field("ConnectionDrainEnabled")),
+                                           "true")
+               ? group
+               : NULL;
+}
+
+/* Deleting and draining take as long as they take; everything else is late. */
+static int fail_late(struct nlb_run *run, size_t index, int r, const struct ccm_error *why)
+{
+    const struct nlb_step *step = &run->plan->steps[index];
+    struct nlb_apply *apply = run->apply;
+    struct ccm_error err;
+
+    struct nlb_group *draining = draining_group(run, step);
+
+    if (draining != NULL && r == -ETIMEDOUT) {
+        draining->unread = true;
+        apply->again_ms = DELETING_MS;
+        return 0;
+    }
+    nlb_run_distrust(apply, step);
+    if (step->type == NLB_STEP_DELETE_LB && r == -ETIMEDOUT) {
+        apply->again_ms = DELETING_MS;
+        return 0;
+    }
+    if (r == -ETIMEDOUT) {
+        return fail_job(run, index, "its job has not ended in time");
+    }
+    ccm_error_copy(&err, why);
+    return nlb_run_fail(run, step, r, &err, ccm_ali_error_remedy(why));
+}
+
+static const char *fate_of_job(const struct ccm_job *job)
+{
+    return job->state == CCM_JOB_FAILED ? "its job failed, the cloud does not say why"
+                                        : "the cloud does not know its job";
+}
+
+static int end_step(struct nlb_run *run, size_t index, const struct ccm_job *job, int waited,
+                    const struct ccm_error *why)
+{
+    if (job != NULL && job->state != CCM_JOB_DONE) {
+        run->flights[index].fate = NLB_FATE_FAILED;
+        return job->state == CCM_JOB_RUNNING ? fail_late(run, index, waited, why)
+                                             : fail_job(run, index, fate_of_job(job));
+    }
+    return finish_step(run, &run->plan->steps[index], &run->flights[index]);
+}
+
+static bool has_job(const struct nlb_flight *flight)
+{
+    return flight->fate == NLB_FATE_SENT && flight->sent.job.id[0] != '\0';
+}
+
+/* Wait for the jobs of the steps [from, to) together, then see what came of each. */
+static int end_stage(struct nlb_run *run, size_t from, size_t to)
+{
+    CCM_CLEANUP(jobs_fini) struct jobs jobs = { .items = calloc(to - from, sizeof(*jobs.items)) };
+    struct nlb_call *call = &run->apply->call;
+    struct ccm_error why = CCM_ERROR_INIT;
+    size_t next = 0;
+    int waited;
+    int r = 0;
+
+    if (jobs.items == NULL) {
+        return out_of_memory(run);
+    }
+    for (size_t i = from; i < to; i++) {
+        if (has_job(&run->flights[i])) {
+            jobs.items[jobs.len++] = run->flights[i].sent.job;
+        }
+    }
+    waited = ccm_job_wait(call->ali, call->host, call->req, jobs.items, jobs.len, JOBS_MS, &why);
+    call->uncertain = false;
+    for (size_t i = from; i < to; i++) {
+        const struct ccm_job *job = has_job(&run->flights[i]) ? &jobs.items[next++] : NULL;
+
+        if (run->flights[i].fate == NLB_FATE_SENT) {
+            const int one = end_step(run, i, job, waited, &why);
+
+            r = r < 0 ? r : one;
+        }
+    }
+    return r;
+}
+
+/* --- stages --- */
+
+/* Once more, now that there is room; a stage of its own. */
+static int retry(struct nlb_run *run, struct nlb_deferred *slot)
+{
+    const struct nlb_step *step = slot->step;
+    const size_t index = (size_t)(step - run->plan->steps);
+
+    slot->step = NULL;
+    run->flights[index].fate = NLB_FATE_OPEN;
+
+    const int r = start_step(run, index, run->failed);
+
+    return r < 0 ? r : end_stage(run, index, index + 1);
+}
+
+static int retry_after(struct nlb_run *run, size_t from, size_t to)
+{
+    int r = 0;
+
+    for (size_t i = from; r == 0 && i < to; i++) {
+        const enum nlb_step_type type = run->plan->steps[i].type;
+
+        if (run->flights[i].fate != NLB_FATE_DONE) {
+            continue;
+        }
+        if (type == NLB_STEP_REMOVE_RULES && run->rules.step != NULL) {
+            r = retry(run, &run->rules);
+        } else if (type == NLB_STEP_LEAVE && run->join.step != NULL) {
+            r = retry(run, &run->join);
+        }
+    }
+    return r;
+}
+
+static int run_stage(struct nlb_run *run, size_t from, size_t to)
+{
+    const size_t failed_before = run->failed;
+    int r = 0;
+
+    for (size_t i = from; r == 0 && i < to; i++) {
+        r = start_step(run, i, failed_before);
+    }
+    if (r < 0) {
+        for (size_t i = from; i < to; i++) {
+            run->apply->surprised = run->apply->surprised || run->flights[i].fate == NLB_FATE_SENT;
+        }
+        return r;
+    }
+    r = end_stage(run, from, to);
+    return r < 0 ? r : retry_after(run, from, to);
+}
+
+static size_t stage_end(const struct nlb_plan *plan, size_t from)
+{
+    size_t to = from + 1;
+
+    while (to < plan->len && plan->steps[to].stage == plan->steps[from].stage) {
+        to++;
+    }
+    return to;
+}
+
+/* Nothing can be done with one that is still being made, or is on its way out. */
+static bool is_unready(struct nlb_apply *apply)
+{
+    const char *status = apply->have->lb.id == NULL ? NULL : apply->have->lb.status;
+
+    if (status != NULL && ccm_text_equal_case(status, "Provisioning")) {
+        apply->again_ms = BEING_MADE_MS;
+    } else if (status != NULL && ccm_text_equal_case(status, "Deleting")) {
+        apply->surprised = true;
+        apply->again_ms = DELETING_MS;
+    }
+    return apply->again_ms > 0;
+}
+
+int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
+{
+    CCM_CLEANUP(run_fini)
+    struct nlb_run run = { .apply = apply, .plan = plan, .priority = apply->call.priority };
+    size_t to = 0;
+    int r = 0;
+
+    if (plan->len == 0 || is_unready(apply)) {
+        return 0;
+    }
+    run.flights = calloc(plan->len, sizeof(*run.flights));
+    if (run.flights == NULL) {
+        return out_of_memory(&run);
+    }
+    for (size_t from = 0; r == 0 && apply->again_ms == 0 && from < plan->len; from = to) {
+        to = stage_end(plan, from);
+        r = run_stage(&run, from, to);
+    }
+    return r < 0 ? r : nlb_run_give_up(&run);
+}

@@ -1,0 +1,134 @@
+#include "api_group.h"
+#include "api_lb.h"
+#include "apply_parts.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool nlb_apply_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
+{
+    return step->type != NLB_STEP_CREATE_GROUP && nlb_apply_group(apply, step) == NULL;
+}
+
+/* --- sending --- */
+
+static int send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+
+    if (nlb_apply_marks(apply, &tags) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return nlb_api_create_group(&apply->call, &step->group, nlb_apply_vpc(apply), &tags, sent, err);
+}
+
+/* Of several servers one that is not there may have kept the others from being removed. */
+static int send_remove(struct nlb_apply *apply, const struct nlb_step *step, const char *id,
+                       struct nlb_sent *sent, struct ccm_error *err)
+{
+    const int r = nlb_api_remove_servers(&apply->call, id, &step->group.backends, sent, err);
+
+    return step->group.backends.len == 1 ? nlb_apply_forgive(apply, r, err) : r;
+}
+
+int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
+                         struct nlb_sent *sent, struct ccm_error *err)
+{
+    const struct nlb_group *group = nlb_apply_group(apply, step);
+    const char *id = group == NULL ? NULL : group->id;
+    struct nlb_call *call = &apply->call;
+
+    switch (step->type) {
+    case NLB_STEP_CREATE_GROUP:
+        return send_create(apply, step, sent, err);
+    case NLB_STEP_UPDATE_GROUP:
+        return nlb_api_update_group(call, id, &step->group, NULL, sent, err);
+    case NLB_STEP_ADD:
+        return nlb_api_add_servers(call, id, step->group.name, &step->group.backends, sent, err);
+    case NLB_STEP_UPDATE:
+        return nlb_api_update_servers(call, id, step->group.name, &step->group.backends, sent, err);
+    case NLB_STEP_REMOVE:
+        return send_remove(apply, step, id, sent, err);
+    case NLB_STEP_UNTAG_GROUP:
+        return nlb_apply_forgive(
+            apply, nlb_api_untag(call, "servergroup", id, &step->tags, sent, err), err);
+    default:
+        return nlb_apply_forgive(apply, nlb_api_delete_group(call, id, sent, err), err);
+    }
+}
+
+/* --- the mirror --- */
+
+static int note_created(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent)
+{
+    struct nlb_group *group = nlb_state_new_group(apply->have);
+
+    if (group == NULL || nlb_group_copy(group, &step->group) < 0 ||
+        nlb_apply_marks(apply, &group->tags) < 0 ||
+        ccm_text_set(&group->vpc_id, nlb_apply_vpc(apply)) < 0 ||
+        (group->type == NULL && ccm_text_set(&group->type, "Instance") < 0) ||
+        (group->family == NULL && ccm_text_set(&group->family, "ipv4") < 0)) {
+        return -ENOMEM;
+    }
+    ccm_backends_fini(&group->backends);
+    free(group->id);
+    group->id = CCM_STEAL(sent->made_id);
+    group->unread = false;
+    return 0;
+}
+
+static int note_servers(struct nlb_group *group, const struct nlb_step *step)
+{
+    const char *description = step->group.name;
+    const bool usual = ccm_text_equal(description, group->name);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < step->group.backends.len; i++) {
+        struct ccm_backend one = step->group.backends.items[i];
+
+        if (step->type == NLB_STEP_REMOVE) {
+            ccm_backends_remove(&group->backends, &one);
+            continue;
+        }
+        one.description = usual ? NULL : (char *)(uintptr_t)description; /* copied by put */
+        one.leaving = false;
+        r = ccm_backends_put(&group->backends, &one);
+    }
+    return r;
+}
+
+static int note_attrs(struct nlb_group *group, const struct nlb_step *step)
+{
+    ccm_attrs_fini(&group->attrs);
+    return ccm_attrs_copy(&group->attrs, &step->group.attrs);
+}
+
+int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
+                         struct nlb_sent *sent)
+{
+    struct nlb_group *group = nlb_apply_group(apply, step);
+
+    if (step->type == NLB_STEP_CREATE_GROUP) {
+        return note_created(apply, step, sent);
+    }
+    if (group == NULL) {
+        return 0;
+    }
+    switch (step->type) {
+    case NLB_STEP_UPDATE_GROUP:
+        return note_attrs(group, step);
+    case NLB_STEP_UNTAG_GROUP:
+        for (size_t i = 0; i < step->tags.len; i++) {
+            ccm_tags_remove(&group->tags, step->tags.items[i].key);
+        }
+        return 0;
+    case NLB_STEP_DELETE_GROUP:
+        nlb_state_drop_group(apply->have, step->id);
+        return 0;
+    default:
+        return note_servers(group, step);
+    }
+}

@@ -1,0 +1,211 @@
+#include "api_guard.h"
+#include "apply_parts.h"
+#include "read.h"
+#include "service/token.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool nlb_apply_guard_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
+{
+    return step->type != NLB_STEP_CREATE_GUARD && apply->have->guard.id == NULL;
+}
+
+static bool is_same_rule(const struct nlb_rule *a, const struct nlb_rule *b)
+{
+    if (a->id != NULL && b->id != NULL) {
+        return strcmp(a->id, b->id) == 0;
+    }
+    return a->drop == b->drop && a->ipv6 == b->ipv6 && ccm_text_equal(a->cidr, b->cidr);
+}
+
+static struct nlb_rule *find_rule(const struct nlb_guard *guard, const struct nlb_rule *like)
+{
+    for (size_t i = 0; i < guard->rule_count; i++) {
+        if (is_same_rule(&guard->rules[i], like)) {
+            return &guard->rules[i];
+        }
+    }
+    return NULL;
+}
+
+/* --- sending --- */
+
+/* The same for a creation whose answer got lost, so that there are never two. */
+static void make_token(const struct nlb_apply *apply, const struct nlb_guard *guard,
+                       const struct nlb_guard_place *place, char ret[static CCM_TOKEN_SIZE])
+{
+    struct ccm_token token = CCM_TOKEN_INIT;
+
+    ccm_token_add(&token, guard->name);
+    ccm_token_add(&token, guard->description);
+    ccm_token_add(&token, place->vpc_id);
+    ccm_token_add(&token, place->resource_group);
+    for (size_t i = 0; i < place->tags->len; i++) {
+        ccm_token_add(&token, place->tags->items[i].key);
+        ccm_token_add(&token, place->tags->items[i].value);
+    }
+    ccm_token_write(&token, apply->service, *apply->attempt, ret);
+}
+
+static int send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    const char *wanted = apply->model == NULL ? NULL : apply->model->want.lb.fields[NLB_LB_GROUP];
+    char token[CCM_TOKEN_SIZE];
+    struct nlb_guard_place place = {
+        .vpc_id = nlb_apply_vpc(apply),
+        .resource_group = wanted != NULL ? wanted : ccm_ali_resource_group_id(apply->call.ali),
+        .tags = &tags,
+        .token = token,
+    };
+    int r;
+
+    if (nlb_apply_marks(apply, &tags) < 0) {
+        return ccm_error_nomem(err);
+    }
+    make_token(apply, &step->guard, &place, token);
+    r = nlb_api_create_guard(&apply->call, &step->guard, &place, sent, err);
+    return nlb_apply_check_token(apply, r, err);
+}
+
+/* A token that was used before is answered with a group that may be gone by now: another one. */
+static int send_add(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
+{
+    const struct nlb_guard *rules = &step->guard;
+    const int r = nlb_api_add_rules(&apply->call, apply->have->guard.id, rules->rules,
+                                    rules->rule_count, err);
+
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
+        (*apply->attempt)++;
+    }
+    return r;
+}
+
+/* The cloud tells the ids of rules only when they are read. */
+static int send_modify(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
+{
+    struct nlb_guard *guard = &apply->have->guard;
+    const struct nlb_rule *rule = &step->guard.rules[0];
+    const struct nlb_rule *present = find_rule(guard, rule);
+
+    if (rule->id == NULL && (present == NULL || present->id == NULL)) {
+        const int r = nlb_read_rules(&apply->call, guard, err);
+
+        if (r < 0) {
+            return r;
+        }
+        present = find_rule(guard, rule);
+    }
+    const char *id = rule->id != NULL || present == NULL ? rule->id : present->id;
+
+    return id == NULL ? ccm_error_set(err, -ENOENT, CCM_ERROR_CONFLICT,
+                                      "the security group has no rule for %s any more", rule->cidr)
+                      : nlb_api_modify_rule(&apply->call, guard->id, id, rule, err);
+}
+
+int nlb_apply_guard_send(struct nlb_apply *apply, const struct nlb_step *step,
+                         struct nlb_sent *sent, struct ccm_error *err)
+{
+    struct nlb_call *call = &apply->call;
+    const char *id = apply->have->guard.id;
+
+    switch (step->type) {
+    case NLB_STEP_CREATE_GUARD:
+        return send_create(apply, step, sent, err);
+    case NLB_STEP_ADD_RULES:
+        return send_add(apply, step, err);
+    case NLB_STEP_MODIFY_RULE:
+        return send_modify(apply, step, err);
+    case NLB_STEP_REMOVE_RULES:
+        return nlb_apply_forgive(
+            apply, nlb_api_remove_rules(call, id, step->guard.rules, step->guard.rule_count, err),
+            err);
+    case NLB_STEP_RENAME_GUARD:
+        return nlb_api_rename_guard(call, id, &step->guard, err);
+    default:
+        return nlb_apply_forgive(apply, nlb_api_delete_guard(call, id, err), err);
+    }
+}
+
+/* --- the mirror --- */
+
+/* The new content of a rule; it keeps the id that is known. */
+static int note_rule(struct nlb_guard *guard, const struct nlb_rule *rule)
+{
+    struct nlb_rule *present = find_rule(guard, rule);
+    char *id = NULL;
+
+    if (present == NULL) {
+        present = nlb_guard_new_rule(guard);
+    }
+    if (present == NULL) {
+        return -ENOMEM;
+    }
+    id = rule->id == NULL ? CCM_STEAL(present->id) : NULL;
+
+    const int r = nlb_rule_copy(present, rule);
+
+    if (id != NULL) {
+        free(present->id);
+        present->id = id;
+    }
+    return r;
+}
+
+static void drop_rule(struct nlb_guard *guard, const struct nlb_rule *rule)
+{
+    for (size_t i = guard->rule_count; i > 0; i--) {
+        if (is_same_rule(&guard->rules[i - 1], rule)) {
+            nlb_guard_drop_rule(guard, i - 1);
+        }
+    }
+}
+
+static int note_rules(struct nlb_guard *guard, const struct nlb_step *step)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < step->guard.rule_count; i++) {
+        if (step->type == NLB_STEP_REMOVE_RULES) {
+            drop_rule(guard, &step->guard.rules[i]);
+        } else {
+            r = note_rule(guard, &step->guard.rules[i]);
+        }
+    }
+    return r;
+}
+
+static int note_name(struct nlb_guard *guard, const struct nlb_guard *set)
+{
+    return ccm_text_set(&guard->name, set->name) < 0 ||
+                   ccm_text_set(&guard->description, set->description) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+int nlb_apply_guard_done(struct nlb_apply *apply, const struct nlb_step *step,
+                         const struct nlb_sent *sent)
+{
+    struct nlb_guard *guard = &apply->have->guard;
+
+    switch (step->type) {
+    case NLB_STEP_CREATE_GUARD:
+        guard->known = true;
+        return ccm_text_set(&guard->id, sent->made_id) < 0 ? -ENOMEM
+                                                           : note_name(guard, &step->guard);
+    case NLB_STEP_RENAME_GUARD:
+        return note_name(guard, &step->guard);
+    case NLB_STEP_DELETE_GUARD:
+        nlb_guard_fini(guard);
+        memset(guard, 0, sizeof(*guard));
+        guard->known = true;
+        (*apply->attempt)++; /* the next one is another one */
+        return 0;
+    default:
+        return note_rules(guard, step);
+    }
+}

@@ -1,0 +1,258 @@
+#include "api_lb.h"
+#include "apply_parts.h"
+#include "nlb.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool nlb_apply_lb_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
+{
+    const struct nlb_state *have = apply->have;
+
+    if (step->type == NLB_STEP_CREATE_LB) {
+        return false;
+    }
+    return have->lb.id == NULL || (step->with_guard && have->guard.id == NULL);
+}
+
+/* --- sending --- */
+
+/* The security groups of a JOIN or LEAVE. */
+static int all_groups(const struct nlb_apply *apply, const struct nlb_step *step,
+                      struct ccm_texts *ret)
+{
+    const int r = ccm_texts_copy(ret, &step->texts);
+
+    return r < 0 || !step->with_guard ? r : ccm_texts_put(ret, apply->have->guard.id);
+}
+
+/* Of several groups one that is not there kept the others from being left. */
+static int send_leave(struct nlb_apply *apply, const struct ccm_texts *groups,
+                      struct nlb_sent *sent, struct ccm_error *err)
+{
+    const int r = nlb_api_leave(&apply->call, apply->have->lb.id, groups, sent, err);
+
+    return groups->len == 1 ? nlb_apply_forgive(apply, r, err) : r;
+}
+
+static int send_groups(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts groups = { 0 };
+
+    if (all_groups(apply, step, &groups) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return step->type == NLB_STEP_JOIN
+               ? nlb_api_join(&apply->call, apply->have->lb.id, &groups, sent, err)
+               : send_leave(apply, &groups, sent, err);
+}
+
+static void tags_text(const struct ccm_tags *tags, struct ccm_buf *text)
+{
+    for (size_t i = 0; i < tags->len; i++) {
+        ccm_buf_addf(text, "%s%s=%s", i == 0 ? "" : ",", tags->items[i].key, tags->items[i].value);
+    }
+}
+
+static int send_tags(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+                     struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 512 };
+    const bool add = step->type == NLB_STEP_TAG;
+    const char *id = apply->have->lb.id;
+    const int r = add ? nlb_api_tag(&apply->call, "loadbalancer", id, &step->tags, sent, err)
+                      : nlb_api_untag(&apply->call, "loadbalancer", id, &step->tags, sent, err);
+
+    if (r < 0) {
+        tags_text(&step->tags, &text);
+        return ccm_error_wrap(err, r, "error to %s slb id [%s] with tags %s", add ? "tag" : "untag",
+                              id, ccm_buf_str(&text));
+    }
+    return 0;
+}
+
+/* What could not be made has no state in which protection could be switched. */
+static bool is_stillborn(const struct nlb_apply *apply)
+{
+    return apply->model == NULL && ccm_text_equal_case(apply->have->lb.status, "CreateFailed");
+}
+
+int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+                      struct ccm_error *err)
+{
+    struct nlb_call *call = &apply->call;
+    const char *id = apply->have->lb.id;
+    int r;
+
+    switch (step->type) {
+    case NLB_STEP_CREATE_LB:
+        return nlb_apply_create(apply, step, err);
+    case NLB_STEP_TAG:
+    case NLB_STEP_UNTAG:
+        return send_tags(apply, step, sent, err);
+    case NLB_STEP_JOIN:
+    case NLB_STEP_LEAVE:
+        return send_groups(apply, step, sent, err);
+    case NLB_STEP_PROTECT:
+        r = is_stillborn(apply) ? 0 : nlb_api_protect_lb(call, id, &step->lb, sent, err);
+        return r < 0 && apply->model == NULL ? nlb_apply_forgive(apply, r, err) : r;
+    case NLB_STEP_ADDRESS_TYPE:
+        return nlb_api_address_type(call, id, step->value, &step->lb, sent, err);
+    case NLB_STEP_ZONES:
+        return nlb_api_zones(call, id, &step->lb, sent, err);
+    case NLB_STEP_IPV6:
+        return nlb_api_ipv6_type(call, id, step->value, sent, err);
+    case NLB_STEP_DETACH:
+        return nlb_apply_forgive(apply, nlb_api_detach(call, id, step->value, sent, err), err);
+    case NLB_STEP_ATTACH:
+        return nlb_api_attach(call, id, step->value, sent, err);
+    case NLB_STEP_DELETE_LB:
+        return nlb_apply_forgive(apply, nlb_api_delete_lb(call, id, sent, err), err);
+    default:
+        return nlb_api_update_lb(call, id, &step->lb, sent, err);
+    }
+}
+
+/* --- the mirror --- */
+
+static int note_groups(struct nlb_apply *apply, const struct nlb_step *step)
+{
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts groups = { 0 };
+    struct ccm_texts *joined = &apply->have->lb.security_groups;
+    int r = all_groups(apply, step, &groups);
+
+    for (size_t i = 0; r == 0 && i < groups.len; i++) {
+        if (step->type == NLB_STEP_JOIN) {
+            r = ccm_texts_put(joined, groups.items[i]);
+        } else {
+            ccm_texts_remove(joined, groups.items[i]);
+        }
+    }
+    return r;
+}
+
+static int note_tags(struct nlb_lb *lb, const struct nlb_step *step)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < step->tags.len; i++) {
+        const struct ccm_tag *tag = &step->tags.items[i];
+
+        if (step->type == NLB_STEP_TAG) {
+            r = ccm_tags_put(&lb->tags, tag->key, tag->value);
+            lb->untagged = lb->untagged && strcmp(tag->key, NLB_TAG_OWNER) != 0;
+        } else {
+            ccm_tags_remove(&lb->tags, tag->key);
+        }
+    }
+    return r;
+}
+
+static const struct nlb_zone *zone_of(const struct nlb_lb *lb, const struct nlb_zone *like)
+{
+    for (size_t i = 0; i < lb->zone_count; i++) {
+        if (ccm_text_equal(lb->zones[i].zone_id, like->zone_id) &&
+            ccm_text_equal(lb->zones[i].vswitch_id, like->vswitch_id)) {
+            return &lb->zones[i];
+        }
+    }
+    return NULL;
+}
+
+/* Addresses that nobody asked for stay those that the cloud chose. */
+static int note_zones(struct nlb_lb *lb, const struct nlb_lb *set)
+{
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb next = { 0 };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < set->zone_count; i++) {
+        const struct nlb_zone *zone = &set->zones[i];
+        const struct nlb_zone *old = zone_of(lb, zone);
+
+        r = nlb_lb_put_zone(&next, zone->zone_id, zone->vswitch_id,
+                            zone->address != NULL || old == NULL ? zone->address : old->address,
+                            zone->eip != NULL || old == NULL ? zone->eip : old->eip);
+    }
+    if (r == 0) {
+        struct nlb_zone *zones = lb->zones;
+        const size_t count = lb->zone_count;
+
+        lb->zones = next.zones;
+        lb->zone_count = next.zone_count;
+        next.zones = zones; /* freed with the scope */
+        next.zone_count = count;
+    }
+    return r;
+}
+
+/* Private ones have no elastic addresses; public ones those that were told, or some of the cloud's
+ * choice that nobody compares. */
+static int note_address_type(struct nlb_lb *lb, const struct nlb_step *step)
+{
+    int r = nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->value);
+
+    for (size_t i = 0; r == 0 && i < lb->zone_count; i++) {
+        const struct nlb_zone *told = zone_of(&step->lb, &lb->zones[i]);
+
+        r = ccm_text_set(&lb->zones[i].eip, told == NULL ? NULL : told->eip);
+    }
+    return r;
+}
+
+static int note_fields(struct nlb_lb *lb, const struct nlb_lb *set)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < NLB_LB_FIELD_COUNT; i++) {
+        if (set->fields[i] != NULL) {
+            r = nlb_lb_set(lb, (enum nlb_lb_field)i, set->fields[i]);
+        }
+    }
+    return r;
+}
+
+/* Its listeners went with it. */
+static void note_deleted(struct nlb_state *have)
+{
+    nlb_lb_fini(&have->lb);
+    memset(&have->lb, 0, sizeof(have->lb));
+    for (size_t i = 0; i < have->listener_count; i++) {
+        nlb_listener_fini(&have->listeners[i]);
+    }
+    have->listener_count = 0;
+    have->listeners_known = true;
+}
+
+int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step)
+{
+    struct nlb_lb *lb = &apply->have->lb;
+
+    switch (step->type) {
+    case NLB_STEP_CREATE_LB:
+        return 0;
+    case NLB_STEP_TAG:
+    case NLB_STEP_UNTAG:
+        return note_tags(lb, step);
+    case NLB_STEP_JOIN:
+    case NLB_STEP_LEAVE:
+        return note_groups(apply, step);
+    case NLB_STEP_ADDRESS_TYPE:
+        return note_address_type(lb, step);
+    case NLB_STEP_ZONES:
+        return note_zones(lb, &step->lb);
+    case NLB_STEP_IPV6:
+        return nlb_lb_set(lb, NLB_LB_IPV6_TYPE, step->value);
+    case NLB_STEP_DETACH:
+        return nlb_lb_set(lb, NLB_LB_PACKAGE, "");
+    case NLB_STEP_ATTACH:
+        return nlb_lb_set(lb, NLB_LB_PACKAGE, step->value);
+    case NLB_STEP_DELETE_LB:
+        note_deleted(apply->have);
+        return 0;
+    default:
+        return note_fields(lb, &step->lb);
+    }
+}

@@ -1,0 +1,122 @@
+#include "api_listener.h"
+#include "apply_parts.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A listener that had to go first is still there. */
+static bool is_occupied(const struct nlb_apply *apply, const struct nlb_step *step)
+{
+    for (size_t i = 0; i < apply->have->listener_count; i++) {
+        if (nlb_listener_clash(&apply->have->listeners[i], &step->listener)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool nlb_apply_listener_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
+{
+    switch (step->type) {
+    case NLB_STEP_CREATE_LISTENER:
+        return apply->have->lb.id == NULL || nlb_apply_group(apply, step) == NULL ||
+               is_occupied(apply, step);
+    case NLB_STEP_UPDATE_LISTENER:
+        return nlb_apply_target(apply, step) == NULL || nlb_apply_group(apply, step) == NULL;
+    default:
+        return nlb_apply_target(apply, step) == NULL;
+    }
+}
+
+int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step,
+                            struct nlb_sent *sent, struct ccm_error *err)
+{
+    const struct nlb_listener *listener = nlb_apply_target(apply, step);
+    const char *id = listener == NULL ? NULL : listener->id;
+    struct nlb_call *call = &apply->call;
+
+    switch (step->type) {
+    case NLB_STEP_CREATE_LISTENER:
+        return nlb_api_create_listener(call, apply->have->lb.id, &step->listener,
+                                       nlb_apply_group(apply, step)->id, sent, err);
+    case NLB_STEP_UPDATE_LISTENER:
+        return nlb_api_update_listener(call, id, &step->listener, nlb_apply_group(apply, step)->id,
+                                       sent, err);
+    case NLB_STEP_ADD_CERTS:
+        return nlb_api_add_certs(call, id, &step->texts, sent, err);
+    case NLB_STEP_REMOVE_CERTS:
+        return nlb_api_remove_certs(call, id, &step->texts, sent, err);
+    default:
+        return nlb_apply_forgive(apply, nlb_api_delete_listener(call, id, sent, err), err);
+    }
+}
+
+/* --- the mirror --- */
+
+static int note_created(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent)
+{
+    const struct nlb_group *group = nlb_apply_group(apply, step);
+    struct nlb_listener *listener = nlb_state_new_listener(apply->have);
+
+    if (listener == NULL || nlb_listener_copy(listener, &step->listener) < 0 ||
+        ccm_text_set(&listener->group_id, group == NULL ? NULL : group->id) < 0) {
+        return -ENOMEM;
+    }
+    free(listener->id);
+    listener->id = CCM_STEAL(sent->made_id);
+    ccm_texts_fini(&listener->certs);
+    listener->certs_known = true;
+    return 0;
+}
+
+static int note_updated(const struct nlb_apply *apply, const struct nlb_step *step,
+                        struct nlb_listener *listener)
+{
+    const struct nlb_group *group = nlb_apply_group(apply, step);
+
+    ccm_attrs_fini(&listener->attrs);
+    return ccm_attrs_copy(&listener->attrs, &step->listener.attrs) < 0 ||
+                   (step->listener.description != NULL &&
+                    ccm_text_set(&listener->description, step->listener.description) < 0) ||
+                   ccm_text_set(&listener->group_id, group == NULL ? NULL : group->id) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+static int note_certs(struct nlb_listener *listener, const struct nlb_step *step)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < step->texts.len; i++) {
+        if (step->type == NLB_STEP_ADD_CERTS) {
+            r = ccm_texts_put(&listener->certs, step->texts.items[i]);
+        } else {
+            ccm_texts_remove(&listener->certs, step->texts.items[i]);
+        }
+    }
+    return r;
+}
+
+int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step,
+                            struct nlb_sent *sent)
+{
+    struct nlb_listener *listener = nlb_apply_target(apply, step);
+
+    if (step->type == NLB_STEP_CREATE_LISTENER) {
+        return note_created(apply, step, sent);
+    }
+    if (listener == NULL) {
+        return 0;
+    }
+    switch (step->type) {
+    case NLB_STEP_UPDATE_LISTENER:
+        return note_updated(apply, step, listener);
+    case NLB_STEP_DELETE_LISTENER:
+        nlb_state_drop_listener(apply->have, listener->id);
+        return 0;
+    default:
+        return note_certs(listener, step);
+    }
+}

@@ -1,0 +1,119 @@
+#include "apply_run.h"
+
+#include "alicloud/error.h"
+#include "apply_parts.h"
+#include "service/resolve.h"
+#include "util/text.h"
+
+#include <string.h>
+
+/* --- failures --- */
+
+void nlb_run_distrust(struct nlb_apply *apply, const struct nlb_step *step)
+{
+    apply->surprised = true;
+    ccm_resolve_forget(apply->call.ali, &step->group.backends);
+}
+
+/* A person named what does not exist: no look at the cloud will change that. */
+static bool is_misnamed(const struct nlb_step *step, const struct ccm_error *err)
+{
+    return step->type == NLB_STEP_JOIN && step->texts.len > 0 && err->kind == CCM_ERROR_NOT_FOUND &&
+           !nlb_apply_lb_gone(err);
+}
+
+/* What the failure says about the future. */
+static uint64_t kind_of(const struct nlb_apply *apply, const struct nlb_step *step,
+                        const struct ccm_error *err)
+{
+    if (is_misnamed(step, err)) {
+        return CCM_ERROR_TERMINAL;
+    }
+    return err->kind == CCM_ERROR_NOT_FOUND ||
+                   (err->kind == CCM_ERROR_TERMINAL && apply->surprised && !apply->fresh)
+               ? CCM_ERROR_CONFLICT /* our picture may have been wrong: look again soon */
+               : err->kind;
+}
+
+int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct ccm_error *err,
+                 const char *remedy)
+{
+    struct nlb_apply *apply = run->apply;
+    const bool gone = nlb_apply_lb_gone(err);
+
+    if (apply->call.uncertain || !ccm_ali_error_is_wait(err)) {
+        nlb_run_distrust(apply, step);
+    }
+    if (gone) {
+        (*apply->attempt)++;
+    }
+    err->kind = kind_of(apply, step, err);
+    if (step->port != 0) {
+        (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
+                             nlb_protocol_name(step->protocol),
+                             nlb_step_name(step->type)); /* the result is r */
+    } else {
+        (void)ccm_error_wrap(err, r, "%s", nlb_step_name(step->type)); /* the result is r */
+    }
+    ccm_problems_add(apply->problems, err, remedy);
+    run->failed++;
+    run->unsecured = run->unsecured || nlb_step_secures(step->type);
+    return gone || err->kind == CCM_ERROR_CANCELLED || step->type == NLB_STEP_CREATE_LB ? r : 0;
+}
+
+/* --- what has to wait for room --- */
+
+static bool comes_later(const struct nlb_run *run, const struct nlb_step *step,
+                        enum nlb_step_type type)
+{
+    for (size_t i = 0; i < run->plan->len; i++) {
+        const struct nlb_step *other = &run->plan->steps[i];
+
+        if (other > step && other->type == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool nlb_run_defer(struct nlb_run *run, const struct nlb_step *step, int r,
+                   const struct ccm_error *err)
+{
+    struct nlb_deferred *slot = NULL;
+
+    if (step->type == NLB_STEP_JOIN && strstr(err->code, "QuotaInsufficient") != NULL &&
+        comes_later(run, step, NLB_STEP_LEAVE)) {
+        slot = &run->join;
+    } else if (step->type == NLB_STEP_ADD_RULES &&
+               (strcmp(err->code, "AuthorizationLimitExceed") == 0 ||
+                strcmp(err->code, "AuthorizedGroupRule.LimitExceed") == 0) &&
+               comes_later(run, step, NLB_STEP_REMOVE_RULES)) {
+        slot = &run->rules;
+    }
+    if (slot == NULL || slot->step != NULL) {
+        return false;
+    }
+    slot->step = step;
+    slot->result = r;
+    ccm_error_copy(&slot->err, err);
+    return true;
+}
+
+/* No room was made: what was refused has failed. */
+static int give_up(struct nlb_run *run, struct nlb_deferred *slot)
+{
+    const struct nlb_step *step = slot->step;
+
+    slot->step = NULL;
+    run->apply->call.uncertain = false;
+    return step == NULL ? 0
+                        : nlb_run_fail(run, step, slot->result, &slot->err,
+                                       ccm_ali_error_remedy(&slot->err));
+}
+
+int nlb_run_give_up(struct nlb_run *run)
+{
+    const int r = give_up(run, &run->rules);
+
+    return r < 0 ? r : give_up(run, &run->join);
+}

@@ -1,0 +1,304 @@
+#include "compare.h"
+
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+/* What the cloud takes when nothing is said. */
+struct fallback {
+    const char *field;
+    const char *value;
+    bool reset; /* where a forgotten wish goes back to */
+};
+
+static const struct fallback listener_fallbacks[] = {
+    { "ProxyProtocolEnabled", "false", true },
+    { "Ppv2PrivateLinkEpIdEnabled", "false", true },
+    { "Ppv2PrivateLinkEpsIdEnabled", "false", true },
+    { "Ppv2VpcIdEnabled", "false", true },
+    { "IdleTimeout", "900", true }, /* UDP: 20 */
+    { "Cps", "0", true },
+    { "AlpnEnabled", "false", true },
+    { "CaEnabled", "false", false },
+    { "SecurityPolicyId", "tls_cipher_policy_1_0", false },
+};
+
+static const struct fallback group_fallbacks[] = {
+    { "Scheduler", "Wrr", true },
+    { "ConnectionDrainEnabled", "false", true },
+    { "PreserveClientIpEnabled", "true", true }, /* TCPSSL, addresses: false */
+    { "HealthCheckEnabled", "true", true },
+    { "HealthCheckType", "TCP", true },
+    { "HealthCheckConnectPort", "0", true }, /* groups for all ports have to have one */
+    { "HealthyThreshold", "2", true },
+    { "UnhealthyThreshold", "2", true },
+    { "HealthCheckConnectTimeout", "5", true },
+    { "HealthCheckInterval", "5", true },
+    { "HttpCheckMethod", "GET", true },
+    { "HealthCheckHttpCode", "http_2xx", true },
+};
+
+/* One comparison; `group` or `protocol` decide about fallbacks. */
+struct pair {
+    const struct ccm_field *fields;
+    size_t count;
+    const struct ccm_attrs *want;
+    const struct ccm_attrs *have;
+    enum nlb_protocol protocol;
+    const struct nlb_group *group; /* the present one; NULL: a listener is compared */
+};
+
+static const struct fallback *find_fallback(const struct fallback *list, size_t count,
+                                            const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].field, name) == 0) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *group_value(const struct nlb_group *group, const struct fallback *row)
+{
+    if (strcmp(row->field, "PreserveClientIpEnabled") == 0 &&
+        (group->protocol == NLB_TCPSSL ||
+         (group->type != NULL && ccm_text_equal_case(group->type, "Ip")))) {
+        return "false";
+    }
+    if (group->any_port && strcmp(row->field, "HealthCheckConnectPort") == 0) {
+        return NULL;
+    }
+    return row->value;
+}
+
+/* What holds when nothing is said; NULL = not known. reset: only where we go back to it. */
+static const char *fallback_of(const struct pair *pair, const struct ccm_field *field, bool reset)
+{
+    const struct fallback *row =
+        pair->group != NULL
+            ? find_fallback(group_fallbacks, CCM_ARRAY_LEN(group_fallbacks), field->name)
+            : find_fallback(listener_fallbacks, CCM_ARRAY_LEN(listener_fallbacks), field->name);
+
+    if (row == NULL || (reset && !row->reset)) {
+        return NULL;
+    }
+    if (pair->group != NULL) {
+        return group_value(pair->group, row);
+    }
+    return pair->protocol == NLB_UDP && strcmp(field->name, "IdleTimeout") == 0 ? "20" : row->value;
+}
+
+static const struct ccm_attr *attr_of(const struct ccm_attrs *attrs, const struct ccm_field *field)
+{
+    for (size_t i = 0; i < attrs->len; i++) {
+        if (attrs->items[i].field == field) {
+            return &attrs->items[i];
+        }
+    }
+    return NULL;
+}
+
+static bool list_has(const char *list, const char *text, size_t text_len)
+{
+    const char *cursor = list;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        if (len == text_len && memcmp(piece, text, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool list_within(const char *list, const char *other)
+{
+    const char *cursor = list;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        if (!list_has(other, piece, len)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_same(const struct ccm_field *field, const char *a, const char *b)
+{
+    if (a == NULL || b == NULL) {
+        return a == b;
+    }
+    if ((field->flags & NLB_FIELD_LIST) != 0) {
+        return list_within(a, b) && list_within(b, a);
+    }
+    return (field->flags & NLB_FIELD_CASE) != 0 ? ccm_text_equal_case(a, b) : strcmp(a, b) == 0;
+}
+
+static bool is_on(const struct pair *pair, const char *name)
+{
+    for (size_t i = 0; i < pair->count; i++) {
+        if (strcmp(pair->fields[i].name, name) == 0) {
+            return ccm_text_equal(ccm_attrs_get(pair->want, &pair->fields[i]), "true");
+        }
+    }
+    return false;
+}
+
+/* Whether a wish means something: some do only beside a switch that is on. */
+static bool has_meaning(const struct pair *pair, const struct ccm_attr *wish)
+{
+    const char *name = wish->field->name;
+
+    if (!nlb_field_applies(wish->field, pair->protocol)) {
+        return false;
+    }
+    if (strcmp(name, "AlpnPolicy") == 0) {
+        return is_on(pair, "AlpnEnabled");
+    }
+    if (strcmp(name, "ConnectionDrainTimeout") == 0) {
+        return is_on(pair, "ConnectionDrainEnabled");
+    }
+    return (wish->field->flags & NLB_FIELD_LIST) == 0 || wish->value[0] != '\0';
+}
+
+/* The value that shall hold; NULL = whatever there is. */
+static const char *target_of(const struct pair *pair, const struct ccm_field *field)
+{
+    const struct ccm_attr *wish = attr_of(pair->want, field);
+    const struct ccm_attr *present = attr_of(pair->have, field);
+
+    if ((field->flags & CCM_FIELD_CREATE) != 0 || !nlb_field_applies(field, pair->protocol)) {
+        return NULL;
+    }
+    if (wish != NULL && wish->told) {
+        return has_meaning(pair, wish) ? wish->value : NULL;
+    }
+    if (present == NULL || !present->told) {
+        return NULL;
+    }
+    return wish != NULL ? wish->value : fallback_of(pair, field, true);
+}
+
+static bool is_told(const struct pair *pair, const struct ccm_field *field)
+{
+    const struct ccm_attr *wish = attr_of(pair->want, field);
+
+    return wish != NULL && wish->told;
+}
+
+/* What the field has in the cloud, as far as one can know. */
+static const char *present_of(const struct pair *pair, const struct ccm_field *field)
+{
+    const char *value = ccm_attrs_get(pair->have, field);
+
+    return value != NULL ? value : fallback_of(pair, field, false);
+}
+
+static int compare(const struct pair *pair, struct ccm_attrs *ret, struct ccm_buf *change)
+{
+    int r = ccm_attrs_copy(ret, pair->have);
+
+    for (size_t i = 0; r == 0 && i < pair->count; i++) {
+        const struct ccm_field *field = &pair->fields[i];
+        const char *target = target_of(pair, field);
+
+        if (target != NULL && !is_same(field, target, present_of(pair, field))) {
+            nlb_change_add(change, field->name, ccm_attrs_get(pair->have, field), target);
+            r = ccm_attrs_set(ret, field, target, is_told(pair, field));
+        }
+    }
+    return r < 0 ? r : ccm_buf_error(change);
+}
+
+static struct pair listener_pair(const struct nlb_listener *want, const struct nlb_listener *have)
+{
+    return (struct pair){ .fields = nlb_listener_fields,
+                          .count = nlb_listener_field_count,
+                          .want = &want->attrs,
+                          .have = &have->attrs,
+                          .protocol = want->protocol };
+}
+
+static struct pair group_pair(const struct nlb_group *want, const struct nlb_group *have)
+{
+    return (struct pair){ .fields = nlb_group_fields,
+                          .count = nlb_group_field_count,
+                          .want = &want->attrs,
+                          .have = &have->attrs,
+                          .protocol = want->protocol,
+                          .group = have };
+}
+
+int nlb_compare_listener(const struct nlb_listener *want, const struct nlb_listener *have,
+                         struct ccm_attrs *ret, struct ccm_buf *change)
+{
+    const struct pair pair = listener_pair(want, have);
+
+    return compare(&pair, ret, change);
+}
+
+int nlb_compare_group(const struct nlb_group *want, const struct nlb_group *have,
+                      struct ccm_attrs *ret, struct ccm_buf *change)
+{
+    const struct pair pair = group_pair(want, have);
+
+    return compare(&pair, ret, change);
+}
+
+int nlb_compare_new_listener(const struct nlb_listener *want, struct ccm_attrs *ret)
+{
+    const struct pair pair = listener_pair(want, want);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
+        const struct ccm_attr *wish = &want->attrs.items[i];
+
+        if (has_meaning(&pair, wish)) {
+            r = ccm_attrs_set(ret, wish->field, wish->value, wish->told);
+        }
+    }
+    return r;
+}
+
+static void note(const struct pair *pair, struct ccm_attrs *have)
+{
+    for (size_t i = 0; i < have->len; i++) {
+        struct ccm_attr *attr = &have->items[i];
+
+        if (is_told(pair, attr->field)) {
+            attr->told = true;
+        } else if (attr->told && is_same(attr->field, attr->value, target_of(pair, attr->field))) {
+            attr->told = false; /* it has gone back; what happens to it now is not our doing */
+        }
+    }
+}
+
+void nlb_compare_note_listener(const struct nlb_listener *want, struct nlb_listener *have)
+{
+    const struct pair pair = listener_pair(want, have);
+
+    note(&pair, &have->attrs);
+}
+
+void nlb_compare_note_group(const struct nlb_group *want, struct nlb_group *have)
+{
+    const struct pair pair = group_pair(want, have);
+
+    note(&pair, &have->attrs);
+}
+
+void nlb_change_add(struct ccm_buf *change, const char *what, const char *from, const char *to)
+{
+    ccm_buf_addf(change, "%s%s", change->len == 0 ? "" : ", ", what);
+    if (!ccm_text_empty(from)) {
+        ccm_buf_addf(change, " %s", from);
+    }
+    ccm_buf_addf(change, " -> %s", ccm_text_empty(to) ? "none" : to);
+}

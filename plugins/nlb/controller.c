@@ -1,0 +1,168 @@
+#include "controller.h"
+
+#include "annotations.h"
+#include "apply.h"
+#include "inventory.h"
+#include "read.h"
+#include "service/class.h"
+#include "unserved.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BUSY_MS 1000 /* between two looks at a load balancer that is being made */
+
+/* --- the mirror --- */
+
+static void mirror_fini(void *state)
+{
+    nlb_state_fini(state);
+    memset(state, 0, sizeof(struct nlb_state));
+}
+
+/* Groups and the security group are each Service's own, also on a load balancer that is shared. */
+static void mirror_move(void *to, void *from)
+{
+    struct nlb_state *into = to;
+    struct nlb_state *out = from;
+
+    into->lb = out->lb;
+    into->listeners = out->listeners;
+    into->listener_count = out->listener_count;
+    into->listener_cap = out->listener_cap;
+    into->listeners_known = out->listeners_known;
+    memset(&out->lb, 0, sizeof(out->lb));
+    out->listeners = NULL;
+    out->listener_count = 0;
+    out->listener_cap = 0;
+    out->listeners_known = false;
+}
+
+static const char *lb_id(const void *state)
+{
+    return ((const struct nlb_state *)state)->lb.id;
+}
+
+const struct ccm_mirror_type nlb_mirror = {
+    .size = sizeof(struct nlb_state),
+    .fini = mirror_fini,
+    .move = mirror_move,
+    .lb_id = lb_id,
+};
+
+/* --- what the common part asks --- */
+
+static const char *reused_id(const struct ccm_service *service)
+{
+    return ccm_anno_get(&service->meta, "id");
+}
+
+static void model_fini(void *model)
+{
+    nlb_model_fini(model);
+}
+
+static const struct ccm_tags *tags(const void *model)
+{
+    return &((const struct nlb_model *)model)->want.lb.tags;
+}
+
+const struct ccm_lbc_ops nlb_ops = {
+    .is_ours = ccm_class_is_nlb,
+    .reused_id = reused_id,
+    .mirror = &nlb_mirror,
+    .annotations = &nlb_annotations,
+    .unserved = nlb_unserved,
+    .inventory = &nlb_inventory_ops,
+    .invalid_text = "has invalid server in server groups",
+    .missing_text = { "Not sync pods whose eni is invalid: ", "" },
+    .check = nlb_annotations_check,
+    .model_size = sizeof(struct nlb_model),
+    .model_fini = model_fini,
+    .sync = nlb_sync,
+    .publish = nlb_publish,
+    .tell = nlb_tell,
+    .tags = tags,
+    .release = nlb_release,
+};
+
+/* --- for both kinds of pass --- */
+
+struct nlb_call nlb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority)
+{
+    return (struct nlb_call){
+        .ali = pass->lbc->ali,
+        .host = pass->lbc->host,
+        .req = pass->req,
+        .object = pass->service->meta.key,
+        .priority = ccm_pass_priority(pass, priority),
+    };
+}
+
+int nlb_check_status(struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct nlb_lb *lb = &((struct nlb_state *)pass->entry->state)->lb;
+    int r = 0;
+
+    if (lb->id == NULL) {
+        return 0;
+    }
+    r = nlb_read_check_status(lb, err);
+    if (ccm_text_equal_case(lb->status, "Provisioning")) {
+        pass->unfinished = true;
+        pass->requeue_ms = BUSY_MS;
+    }
+    if (r < 0 || pass->unfinished) {
+        pass->entry->valid = false; /* it is looked at again by the next pass */
+    }
+    return r;
+}
+
+struct nlb_plan_input nlb_pass_plan_input(const struct ccm_pass *pass,
+                                          const struct nlb_model *model, bool fresh)
+{
+    return (struct nlb_plan_input){
+        .model = model,
+        .have = pass->entry->state,
+        .service = pass->service,
+        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .batch = ((const struct nlb *)pass->lbc)->batch,
+        .fresh = fresh,
+    };
+}
+
+int nlb_pass_run(struct ccm_pass *pass, const struct nlb_plan *plan, const struct nlb_model *model,
+                 enum ccm_ali_priority priority, bool fresh, struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+    struct nlb_apply apply = {
+        .call = nlb_pass_call(pass, priority),
+        .service = pass->service,
+        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .have = entry->state,
+        .model = model,
+        .attempt = &entry->attempt,
+        .fresh = fresh,
+        .problems = &pass->problems,
+    };
+
+    if (pass->dry) {
+        nlb_plan_print(plan, &pass->steps);
+        return 0;
+    }
+    const int r = nlb_apply_run(&apply, plan);
+
+    pass->writes += apply.writes;
+    if (apply.surprised) {
+        entry->valid = false;
+    }
+    if (r == 0 && apply.again_ms > 0 && pass->problems.count == 0) {
+        pass->unfinished = true;
+        pass->requeue_ms = apply.again_ms;
+    }
+    if (r < 0 && pass->problems.count == 0) {
+        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the plan was given up");
+    }
+    return 0;
+}

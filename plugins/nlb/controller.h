@@ -1,0 +1,49 @@
+/* The instance, and the parts of a pass over one Service; see service/pass.h for the whole. */
+#ifndef CCM_NLB_CONTROLLER_H
+#define CCM_NLB_CONTROLLER_H
+
+#include "api.h"
+#include "model.h"
+#include "nlb.h"
+#include "plan.h"
+#include "service/pass.h"
+
+#include <stdatomic.h>
+
+/* Fixed after create() but for what the common part guards and the atomic members. */
+struct nlb {
+    struct ccm_lbc lbc;         /* first: the common part takes it for the instance */
+    size_t batch;               /* servers per call */
+    atomic_bool disable_public; /* no load balancer with a public address is made */
+    atomic_bool told_jobs;      /* somebody was told that a permission for jobs is missing */
+};
+
+extern const struct ccm_lbc_ops nlb_ops;
+extern const struct ccm_mirror_type nlb_mirror;
+
+/* A call struct for this pass. */
+struct nlb_call nlb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority);
+
+/* Whether the load balancer can be worked on: 0, with pass->unfinished set while it is still being
+ * made, or what nlb_read_check_status() says. */
+CCM_NODISCARD int nlb_check_status(struct ccm_pass *pass, struct ccm_error *err);
+
+/* What a plan is made from, and its way into the cloud, or in a dry run to whoever reads it.
+ * Blocks. Failures are in pass->problems; negative: it had to be given up. */
+struct nlb_plan_input nlb_pass_plan_input(const struct ccm_pass *pass,
+                                          const struct nlb_model *model, bool fresh);
+CCM_NODISCARD int nlb_pass_run(struct ccm_pass *pass, const struct nlb_plan *plan,
+                               const struct nlb_model *model, enum ccm_ali_priority priority,
+                               bool fresh, struct ccm_error *err);
+
+/* ops->sync, ->publish (ensure.c), ->release (release.c), ->tell (tell.c). */
+CCM_NODISCARD int nlb_sync(struct ccm_pass *pass, struct ccm_error *err);
+bool nlb_publish(struct ccm_pass *pass, struct ccm_life_state *state);
+CCM_NODISCARD int nlb_release(struct ccm_pass *pass, struct ccm_error *err);
+void nlb_tell(struct ccm_pass *pass);
+
+/* Whether the load balancer that annotation `id` names may be used: not one that a controller made,
+ * and not in exchange for another one. Blocks in a rare case. 0, or negative with err. */
+CCM_NODISCARD int nlb_check_reuse(struct ccm_pass *pass, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,336 @@
+#include "controller.h"
+
+#include "inventory.h"
+#include "read.h"
+#include "service/object.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+
+#define REMOVING_MS 3000 /* until a server that is being removed is looked at again */
+
+/* --- desired state --- */
+
+/* What is left undone while some pod has no interface; see struct nlb_group.add_only. */
+static void tell_kept(struct ccm_pass *pass, const struct ccm_resolved_list *resolved)
+{
+    const struct nlb_model *model = pass->model;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 800 };
+
+    for (size_t i = 0; i < model->want.group_count; i++) {
+        const char *invalid = ccm_buf_str(&resolved->items[i].invalid);
+
+        if (invalid[0] != '\0') {
+            ccm_buf_addf(&text,
+                         "%sSkip delete and update servers to servergroup %s due to invalid "
+                         "servers: %s",
+                         text.len == 0 ? "" : "; ", model->want.groups[i].name, invalid);
+        }
+    }
+    ccm_pass_say(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
+}
+
+static void tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved)
+{
+    const struct nlb_model *model = pass->model;
+    const char *none = "";
+    bool hold = false;
+
+    for (size_t i = 0; i < model->want.group_count; i++) {
+        if (model->want.groups[i].backends.len == 0) {
+            none = "There are no available nodes for NetworkLoadBalancer";
+        }
+        hold = hold || model->want.groups[i].hold;
+    }
+    ccm_pass_tell_backends(pass, resolved, none, hold);
+    tell_kept(pass, resolved);
+}
+
+static int build(struct ccm_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_resolved_list_fini) struct ccm_resolved_list resolved = { 0 };
+    struct nlb_model *model = pass->model;
+    const struct nlb_model_input in = {
+        .service = pass->service,
+        .nodes = pass->nodes,
+        .node_count = pass->node_count,
+        .slices = pass->slices,
+        .slice_count = pass->slice_count,
+        .accepted = pass->readiness.accepted,
+        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .resource_group = ccm_ali_resource_group_id(pass->lbc->ali),
+        .default_eni = pass->lbc->default_eni,
+    };
+    int r = nlb_model_begin(model, &in, &pass->problems, err);
+
+    if (r < 0) {
+        return r;
+    }
+    r = ccm_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
+    if (r == 0) {
+        nlb_model_finish(model, resolved.items);
+        tell_backends(pass, &resolved);
+    }
+    return r;
+}
+
+/* --- actual state --- */
+
+/* Ids are given by the cloud: one that does not exist will not exist later either. */
+static int read_reused(struct ccm_pass *pass, struct nlb_call *call, struct ccm_error *err)
+{
+    const struct nlb_model *model = pass->model;
+    struct nlb_state *have = pass->entry->state;
+    const int r = nlb_read_lb_by_id(call, model->want.lb.id, &have->lb, err);
+
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
+        err->kind = CCM_ERROR_TERMINAL;
+    }
+    return r < 0 ? ccm_error_wrap(err, r, "load balancer %s", model->want.lb.id) : r;
+}
+
+static int read_lb(struct ccm_pass *pass, struct nlb_call *call, bool *ret_fresh,
+                   struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+    struct nlb_state *have = entry->state;
+
+    if (entry->valid && have->lb.id != NULL && (!entry->gone || entry->reused)) {
+        return 0;
+    }
+    ccm_entry_drop(entry);
+    if (!entry->reused && !pass->audit && ccm_inventory_take(pass->lbc, pass->service, have)) {
+        return 0;
+    }
+    *ret_fresh = true;
+    return entry->reused ? read_reused(pass, call, err)
+                         : nlb_read_lb(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali),
+                                       &have->lb, err);
+}
+
+static bool wants_certs(const struct nlb_model *model)
+{
+    for (size_t i = 0; i < model->want.listener_count; i++) {
+        if (model->want.listeners[i].certs_known) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The security group for source ranges: wanted, or there may be one of earlier. */
+static bool needs_guard(const struct ccm_pass *pass)
+{
+    const struct nlb_model *model = pass->model;
+    const struct nlb_state *have = pass->entry->state;
+
+    return !model->reused && (model->want.guard.wanted || have->lb.security_groups.len > 0 ||
+                              ccm_object_label(&pass->service->meta, NLB_GUARD_LABEL) != NULL);
+}
+
+/* Without load balancer, and without the mark that we set before we make anything, nothing of the
+ * Service can be there. */
+static void know_nothing_is_there(struct nlb_state *have)
+{
+    have->groups_known = true;
+    have->listeners_known = true;
+    have->guard.known = true;
+}
+
+static int read_rest(struct ccm_pass *pass, struct nlb_call *call, struct ccm_error *err)
+{
+    const struct nlb_model *model = pass->model;
+    struct nlb_state *have = pass->entry->state;
+    const bool exists = have->lb.id != NULL;
+    const struct nlb_need need = {
+        .want = &model->want,
+        .listeners = exists && nlb_model_has_listeners(model),
+        .certs = exists && wants_certs(model),
+        .guard = needs_guard(pass),
+    };
+
+    if (!exists && !ccm_object_has_finalizer(&pass->service->meta, NLB_FINALIZER)) {
+        know_nothing_is_there(have);
+    }
+    have->listeners_known = have->listeners_known || !exists;
+    return nlb_read_parts(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), &need, have,
+                          err);
+}
+
+static int fill(struct ccm_pass *pass, bool *ret_fresh, struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+    struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    const struct nlb_state *have = entry->state;
+    int r = read_lb(pass, &call, ret_fresh, err);
+
+    entry->gone = false;
+    entry->valid = r == 0;
+    if (r == 0) {
+        r = nlb_check_status(pass, err);
+    }
+    if (r == 0 && !pass->unfinished && entry->reused) {
+        r = nlb_check_reuse(pass, err);
+    }
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    entry->used = entry->used || have->lb.id != NULL;
+    r = read_rest(pass, &call, err);
+    entry->valid = r == 0;
+    return r;
+}
+
+/* Nothing that could be served was worked out: there is a problem for each port. */
+static bool is_hopeless(const struct nlb_model *model)
+{
+    for (size_t i = 0; i < model->want.listener_count; i++) {
+        if (!model->want.listeners[i].broken) {
+            return false;
+        }
+    }
+    return nlb_model_has_listeners(model) && model->incomplete;
+}
+
+static int check_create(const struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct nlb_model *model = pass->model;
+    const struct nlb_state *have = pass->entry->state;
+    const char *type = model->want.lb.fields[NLB_LB_ADDRESS_TYPE];
+
+    if (have->lb.id == NULL && ((const struct nlb *)pass->lbc)->disable_public &&
+        !ccm_text_equal_case(type, "Intranet")) {
+        return ccm_error_set(
+            err, -EPERM, CCM_ERROR_TERMINAL,
+            "option disable_public_nlb of plugin nlb forbids a public address: set "
+            "annotation address-type to intranet");
+    }
+    return ccm_pass_check_create(pass, err);
+}
+
+/* --- the way from one to the other --- */
+
+static void tell_repair(const struct ccm_pass *pass, const struct nlb_plan *plan)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+
+    for (size_t i = 0; i < plan->len; i++) {
+        const struct nlb_step *step = &plan->steps[i];
+
+        ccm_buf_addf(&text, "%s%s", i == 0 ? "" : ", ", nlb_step_name(step->type));
+        if (step->port != 0) {
+            ccm_buf_addf(&text, " %u/%s", step->port, nlb_protocol_name(step->protocol));
+        }
+    }
+    ccm_pass_tell_repair(pass, ccm_buf_str(&text));
+}
+
+/* Only what is waited for is read again. */
+static void come_again(struct ccm_pass *pass, const struct ccm_texts *groups, bool failed)
+{
+    for (size_t i = 0; i < groups->len; i++) {
+        struct nlb_group *group = nlb_state_group_by_id(pass->entry->state, groups->items[i]);
+
+        if (group != NULL) {
+            group->unread = true;
+        }
+    }
+    pass->requeue_ms = REMOVING_MS;
+    pass->unfinished = !failed;
+}
+
+static int walk(struct ccm_pass *pass, bool fresh, struct ccm_error *err)
+{
+    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
+    const struct nlb_model *model = pass->model;
+    struct ccm_entry *entry = pass->entry;
+    struct nlb_state *have = entry->state;
+    struct nlb_plan_input in = nlb_pass_plan_input(pass, model, fresh);
+    const bool is_new = have->lb.id == NULL;
+    const size_t known = pass->problems.count;
+    const size_t before = pass->writes;
+
+    in.applied = ccm_pass_applied_tags(pass);
+    if (nlb_plan_ensure(&plan, &in, &pass->problems) < 0) {
+        return ccm_error_nomem(err);
+    }
+    const bool refused = pass->problems.count > known;
+    const int r =
+        nlb_pass_run(pass, &plan, model, is_new ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_SPEC, fresh, err);
+
+    nlb_plan_note(have, model);
+    entry->used = entry->used || have->lb.id != NULL;
+    if (refused && !fresh) {
+        ccm_pass_doubt(pass);
+    }
+    if (plan.waiting.len > 0) {
+        come_again(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
+    }
+    if (pass->audit && pass->writes > before && r == 0 && pass->problems.count == known) {
+        tell_repair(pass, &plan);
+    }
+    return r;
+}
+
+int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct nlb_state *have = pass->entry->state;
+    bool fresh = false;
+    int r = build(pass, err);
+
+    if (r == 0) {
+        r = fill(pass, &fresh, err);
+    }
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    r = check_create(pass, err);
+    if (r < 0 || (have->lb.id == NULL && is_hopeless(pass->model))) {
+        return r;
+    }
+    nlb_model_check_groups(pass->model, pass->entry->state, &pass->problems);
+    return walk(pass, fresh, err);
+}
+
+/* --- what the Service says then --- */
+
+static bool serves(const struct ccm_pass *pass)
+{
+    const struct nlb_model *model = pass->model;
+    const struct nlb_state *have = pass->entry->state;
+
+    if (have->lb.id == NULL || ccm_text_empty(have->lb.dns)) {
+        return false;
+    }
+    if (!nlb_model_has_listeners(model)) {
+        return pass->problems.count == 0;
+    }
+    for (size_t i = 0; i < model->want.listener_count; i++) {
+        const struct nlb_listener *want = &model->want.listeners[i];
+
+        if (nlb_state_listener(have, want->protocol, want->start, want->end) != NULL) {
+            return true;
+        }
+    }
+    return model->want.listener_count == 0;
+}
+
+bool nlb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
+{
+    const struct nlb_model *model = pass->model;
+    const struct nlb_state *have = pass->entry->state;
+
+    if (!serves(pass)) {
+        return false;
+    }
+    state->lb_id = have->lb.id;
+    state->hostname = have->lb.dns;
+    state->ip_mode = NULL; /* it is for addresses */
+    if (!model->want.guard.wanted) {
+        state->extra = "";
+    } else if (have->guard.id != NULL) {
+        state->extra = have->guard.id;
+    }
+    return true;
+}

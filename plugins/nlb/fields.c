@@ -1,0 +1,97 @@
+#include "fields.h"
+
+#include "util/attr.h"
+#include "util/text.h"
+
+#include <string.h>
+
+#define TLS   (1U << NLB_TCPSSL)
+#define LIST  NLB_FIELD_LIST
+#define CASE_ NLB_FIELD_CASE
+#define PPV2  NLB_FIELD_PPV2
+#define CHECK NLB_FIELD_HEALTH
+#define ZERO  CCM_FIELD_ZERO
+
+const struct ccm_field nlb_listener_fields[] = {
+    { "ProxyProtocolEnabled", NULL, NULL, 0, 0 },
+    { "Ppv2PrivateLinkEpIdEnabled", NULL, NULL, 0, PPV2 },
+    { "Ppv2PrivateLinkEpsIdEnabled", NULL, NULL, 0, PPV2 },
+    { "Ppv2VpcIdEnabled", NULL, NULL, 0, PPV2 },
+    { "IdleTimeout", NULL, NULL, 0, 0 },
+    { "Cps", NULL, NULL, 0, ZERO },
+    { "AlpnEnabled", NULL, NULL, TLS, 0 },
+    { "AlpnPolicy", NULL, NULL, TLS, CASE_ },
+    { "SecurityPolicyId", NULL, NULL, TLS, 0 },
+    { "CertificateIds", NULL, NULL, TLS, LIST },
+    { "CaCertificateIds", NULL, NULL, TLS, LIST },
+    { "CaEnabled", NULL, NULL, TLS, 0 },
+};
+const size_t nlb_listener_field_count = CCM_ARRAY_LEN(nlb_listener_fields);
+
+const struct ccm_field nlb_group_fields[] = {
+    { "Scheduler", NULL, NULL, 0, CASE_ },
+    { "ConnectionDrainEnabled", NULL, NULL, 0, 0 },
+    { "ConnectionDrainTimeout", NULL, NULL, 0, ZERO },
+    { "PreserveClientIpEnabled", NULL, NULL, 0, 0 },
+    { "IpVersionAffinityMode", NULL, NULL, 0, CASE_ },
+    { "ResourceGroupId", NULL, NULL, 0, CCM_FIELD_CREATE },
+    { "HealthCheckEnabled", NULL, NULL, 0, CHECK },
+    { "HealthCheckType", NULL, NULL, 0, CHECK | CASE_ },
+    { "HealthCheckConnectPort", NULL, NULL, 0, CHECK | ZERO },
+    { "HealthyThreshold", NULL, NULL, 0, CHECK },
+    { "UnhealthyThreshold", NULL, NULL, 0, CHECK },
+    { "HealthCheckConnectTimeout", NULL, NULL, 0, CHECK },
+    { "HealthCheckInterval", NULL, NULL, 0, CHECK },
+    { "HealthCheckDomain", NULL, NULL, 0, CHECK },
+    { "HealthCheckUrl", NULL, NULL, 0, CHECK },
+    { "HttpCheckMethod", NULL, NULL, 0, CHECK | CASE_ },
+    { "HealthCheckHttpCode", NULL, NULL, 0, CHECK | LIST | CASE_ },
+};
+const size_t nlb_group_field_count = CCM_ARRAY_LEN(nlb_group_fields);
+
+static const char *const protocol_names[] = { "TCP", "UDP", "TCPSSL", "OTHER" };
+
+static const struct ccm_field *find(const struct ccm_field *fields, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(fields[i].name, name) == 0) {
+            return &fields[i];
+        }
+    }
+    return NULL;
+}
+
+const struct ccm_field *nlb_listener_field(const char *name)
+{
+    return find(nlb_listener_fields, nlb_listener_field_count, name);
+}
+
+const struct ccm_field *nlb_group_field(const char *name)
+{
+    return find(nlb_group_fields, nlb_group_field_count, name);
+}
+
+bool nlb_field_applies(const struct ccm_field *field, enum nlb_protocol protocol)
+{
+    return field->protocols == 0 || (field->protocols >> protocol & 1U) != 0;
+}
+
+const char *nlb_protocol_name(enum nlb_protocol protocol)
+{
+    return protocol_names[protocol];
+}
+
+enum nlb_protocol nlb_protocol_parse(const char *text)
+{
+    for (size_t i = 0; i < NLB_OTHER; i++) {
+        if (text != NULL && ccm_text_equal_case(text, protocol_names[i])) {
+            return (enum nlb_protocol)i;
+        }
+    }
+    return NLB_OTHER;
+}
+
+bool nlb_protocol_clash(enum nlb_protocol a, enum nlb_protocol b)
+{
+    return (a == NLB_UDP) == (b == NLB_UDP);
+}

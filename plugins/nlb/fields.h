@@ -1,0 +1,38 @@
+/*
+ * Attributes of listeners and server groups as the cloud names them: see service/attrs.h. Pure.
+ * Every thread.
+ */
+#ifndef CCM_NLB_FIELDS_H
+#define CCM_NLB_FIELDS_H
+
+#include "service/attrs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum nlb_protocol { NLB_TCP, NLB_UDP, NLB_TCPSSL, NLB_OTHER };
+
+/* How a value goes over the wire; texts are kept in one spelling ("true", "12", "a,b"). */
+#define NLB_FIELD_LIST   256U  /* comma list; Name.1, Name.2, ...; compared as a set */
+#define NLB_FIELD_CASE   512U  /* case does not matter */
+#define NLB_FIELD_PPV2   1024U /* member of the JSON object ProxyProtocolV2Config */
+#define NLB_FIELD_HEALTH 2048U /* group: member of HealthCheckConfig; in answers of HealthCheck */
+
+extern const struct ccm_field nlb_listener_fields[];
+extern const size_t nlb_listener_field_count;
+extern const struct ccm_field nlb_group_fields[];
+extern const size_t nlb_group_field_count;
+
+/* By name; NULL when there is none. */
+const struct ccm_field *nlb_listener_field(const char *name);
+const struct ccm_field *nlb_group_field(const char *name);
+bool nlb_field_applies(const struct ccm_field *field, enum nlb_protocol protocol);
+
+/* "TCP", "UDP", "TCPSSL"; "OTHER" beyond. */
+const char *nlb_protocol_name(enum nlb_protocol protocol);
+/* Any case; NLB_OTHER when it is none of them. */
+enum nlb_protocol nlb_protocol_parse(const char *text);
+/* Whether two listeners of these protocols cannot share a port number: TCP and TCPSSL can not. */
+bool nlb_protocol_clash(enum nlb_protocol a, enum nlb_protocol b);
+
+#endif

@@ -1,0 +1,323 @@
+#include "inventory.h"
+
+#include "api_group.h"
+#include "api_lb.h"
+#include "api_listener.h"
+#include "names.h"
+#include "nlb.h"
+#include "read.h"
+#include "service/owner.h"
+#include "service/pass.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What belongs to one Service. */
+struct item {
+    bool found;
+    bool twice; /* two load balancers carry the tag: the Service has to be told, by its own look */
+    struct nlb_state state;
+};
+
+struct nlb_inventory {
+    const char *cluster_id;      /* while it is read */
+    struct ccm_strmap *items;    /* by name of the load balancer, which is also its ownership tag */
+    struct ccm_strmap *by_lb;    /* id of the load balancer -> item, not owned */
+    struct ccm_strmap *by_group; /* id of the group -> item, not owned */
+};
+
+static void item_free(void *value)
+{
+    struct item *item = value;
+
+    if (item != NULL) {
+        nlb_state_fini(&item->state);
+    }
+    free(item);
+}
+
+void nlb_inventory_free(struct nlb_inventory *inventory)
+{
+    if (inventory == NULL) {
+        return;
+    }
+    ccm_strmap_free(inventory->by_lb);
+    ccm_strmap_free(inventory->by_group);
+    ccm_strmap_free(inventory->items);
+    free(inventory);
+}
+
+static void inventory_freep(struct nlb_inventory **inventory)
+{
+    nlb_inventory_free(*inventory);
+}
+
+/* An empty item for each that is expected. */
+static struct nlb_inventory *inventory_new(const struct ccm_strmap *expected)
+{
+    CCM_CLEANUP(inventory_freep) struct nlb_inventory *inventory = calloc(1, sizeof(*inventory));
+    void *cursor = NULL;
+    const char *name = NULL;
+
+    if (inventory == NULL) {
+        return NULL;
+    }
+    inventory->items = ccm_strmap_new(item_free);
+    inventory->by_lb = ccm_strmap_new(NULL);
+    inventory->by_group = ccm_strmap_new(NULL);
+    if (inventory->items == NULL || inventory->by_lb == NULL || inventory->by_group == NULL) {
+        return NULL;
+    }
+    while (ccm_strmap_next(expected, &cursor, &name, NULL) != 0) {
+        struct item *item = calloc(1, sizeof(*item));
+
+        if (item == NULL || ccm_strmap_set(inventory->items, name, item) < 0) {
+            free(item);
+            return NULL;
+        }
+    }
+    return CCM_STEAL(inventory);
+}
+
+/* The item that a resource with these tags belongs to. */
+static struct item *owner_of(const struct nlb_inventory *inventory, const struct ccm_tags *tags)
+{
+    const char *owner = ccm_tags_get(tags, NLB_TAG_OWNER);
+
+    return owner == NULL ||
+                   !ccm_text_equal(ccm_tags_get(tags, NLB_TAG_CLUSTER), inventory->cluster_id)
+               ? NULL
+               : ccm_strmap_get(inventory->items, owner);
+}
+
+static int take_lb(void *arg, const cJSON *json, struct ccm_error *err)
+{
+    struct nlb_inventory *inventory = arg;
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+    struct item *item;
+    int r = nlb_read_take_lb(json, &lb);
+
+    if (r < 0) {
+        return nlb_read_refuse(r, "load balancer", err);
+    }
+    item = owner_of(inventory, &lb.tags);
+    if (item == NULL || ccm_strmap_has(inventory->by_lb, lb.id) != 0) {
+        return 0;
+    }
+    item->twice = item->found;
+    item->found = true;
+    r = ccm_strmap_set(inventory->by_lb, lb.id, item);
+    if (r == 0 && !item->twice) {
+        item->state.lb = lb;
+        memset(&lb, 0, sizeof(lb));
+    }
+    return r < 0 ? ccm_error_nomem(err) : 0;
+}
+
+static int take_listener(void *arg, const cJSON *json, struct ccm_error *err)
+{
+    struct nlb_inventory *inventory = arg;
+    struct item *item = ccm_strmap_get(inventory->by_lb, ccm_json_text(json, "LoadBalancerId"));
+    struct nlb_listener *listener = NULL;
+    int r;
+
+    if (item == NULL ||
+        nlb_state_listener_by_id(&item->state, ccm_json_text(json, "ListenerId")) != NULL) {
+        return 0;
+    }
+    listener = nlb_state_new_listener(&item->state);
+    r = listener == NULL ? -ENOMEM : nlb_read_take_listener(json, listener);
+    return r < 0 ? nlb_read_refuse(r, "listener", err) : 0;
+}
+
+static int take_group(void *arg, const cJSON *json, struct ccm_error *err)
+{
+    struct nlb_inventory *inventory = arg;
+    CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
+    struct nlb_group *kept = NULL;
+    struct item *item;
+    const int r = nlb_read_take_group(json, &group);
+
+    if (r < 0) {
+        return nlb_read_refuse(r, "server group", err);
+    }
+    item = owner_of(inventory, &group.tags);
+    if (item == NULL || ccm_strmap_has(inventory->by_group, group.id) != 0) {
+        return 0;
+    }
+    kept = nlb_state_new_group(&item->state);
+    if (kept == NULL || ccm_strmap_set(inventory->by_group, group.id, item) < 0) {
+        return ccm_error_nomem(err);
+    }
+    *kept = group;
+    memset(&group, 0, sizeof(group));
+    return 0;
+}
+
+static int take_server(void *arg, const cJSON *json, struct ccm_error *err)
+{
+    struct nlb_inventory *inventory = arg;
+    const char *group_id = ccm_json_text(json, "ServerGroupId");
+    const struct item *item = ccm_strmap_get(inventory->by_group, group_id);
+    struct nlb_group *group = item == NULL ? NULL : nlb_state_group_by_id(&item->state, group_id);
+    const int r = group == NULL ? 0 : nlb_read_take_server(json, group->name, &group->backends);
+
+    return r < 0 ? nlb_read_refuse(r, "server", err) : 0;
+}
+
+static void set_known(struct nlb_inventory *inventory, bool listeners, bool groups)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(inventory->items, &cursor, NULL, &value) != 0) {
+        struct nlb_state *state = &((struct item *)value)->state;
+
+        state->listeners_known = listeners;
+        state->groups_known = groups;
+        for (size_t i = 0; groups && i < state->group_count; i++) {
+            state->groups[i].unread = false;
+        }
+    }
+}
+
+static int read_all(struct nlb_call *call, struct nlb_inventory *inventory, bool *ret_useful,
+                    struct ccm_error *err)
+{
+    const char *cluster = inventory->cluster_id;
+    int r = nlb_api_list_lbs(call, NLB_TAG_CLUSTER, cluster, NULL, take_lb, inventory, err);
+
+    /* To the end or not at all: else a second owner of a tag could go unseen. */
+    *ret_useful = r == 0;
+    if (r < 0) {
+        return r;
+    }
+    r = nlb_api_list_listeners(call, NULL, take_listener, inventory, err);
+    if (r < 0) {
+        return r;
+    }
+    set_known(inventory, true, false);
+    r = nlb_api_list_groups(call, NLB_TAG_CLUSTER, cluster, NULL, take_group, inventory, err);
+    r = r < 0 ? r : nlb_api_list_servers(call, NULL, take_server, inventory, err);
+    if (r == 0) {
+        set_known(inventory, true, true);
+    }
+    return r;
+}
+
+int nlb_inventory_read(struct nlb_call *call, const char *cluster_id,
+                       const struct ccm_strmap *expected, struct nlb_inventory **ret,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(inventory_freep) struct nlb_inventory *inventory = inventory_new(expected);
+    bool useful = false;
+    int r;
+
+    *ret = NULL;
+    if (inventory == NULL) {
+        return ccm_error_nomem(err);
+    }
+    inventory->cluster_id = cluster_id;
+    r = read_all(call, inventory, &useful, err);
+    inventory->cluster_id = NULL;
+    if (useful) {
+        *ret = CCM_STEAL(inventory);
+    }
+    return r;
+}
+
+static void forget_listeners(struct nlb_state *state)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        nlb_listener_fini(&state->listeners[i]);
+    }
+    state->listener_count = 0;
+}
+
+static void forget_groups(struct nlb_state *state)
+{
+    for (size_t i = 0; i < state->group_count; i++) {
+        nlb_group_fini(&state->groups[i]);
+    }
+    state->group_count = 0;
+    state->groups_known = false;
+}
+
+/* One of our listeners uses a group that was not listed: its tags are gone. */
+static bool lacks_group(const struct nlb_state *state, const struct ccm_service *service,
+                        const char *cluster_id)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        const struct nlb_listener *one = &state->listeners[i];
+
+        if (one->group_id != NULL && one->description != NULL &&
+            nlb_state_group_by_id(state, one->group_id) == NULL &&
+            nlb_name_parse(one->description, true, &service->meta, cluster_id) == CCM_OWNER_OURS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool nlb_inventory_take(struct nlb_inventory *inventory, const struct ccm_service *service,
+                        const char *cluster_id, struct nlb_state *state)
+{
+    char name[CCM_OWNER_LB_NAME];
+    struct item *item;
+
+    ccm_owner_lb_name(&service->meta, name);
+    item = ccm_strmap_take(inventory->items, name);
+
+    const bool usable = item != NULL && item->found && !item->twice;
+
+    if (usable) {
+        if (!item->state.listeners_known) {
+            forget_listeners(&item->state);
+        }
+        if (!item->state.groups_known || lacks_group(&item->state, service, cluster_id)) {
+            forget_groups(&item->state);
+        }
+        *state = item->state;
+        memset(&item->state, 0, sizeof(item->state));
+    }
+    item_free(item);
+    return usable;
+}
+
+/* --- the table --- */
+
+static int load(struct ccm_lbc *lbc, const struct ccm_request *req,
+                const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
+{
+    struct nlb_inventory *inventory = NULL;
+    struct nlb_call call = {
+        .ali = lbc->ali,
+        .host = lbc->host,
+        .req = req,
+        .object = "inventory",
+        .priority = CCM_ALI_PRIO_SPEC,
+    };
+    const int r =
+        nlb_inventory_read(&call, ccm_ali_cluster_id(lbc->ali), expected, &inventory, err);
+
+    *ret = inventory;
+    return r;
+}
+
+static bool take(void *content, struct ccm_lbc *lbc, const struct ccm_service *service, void *state)
+{
+    return nlb_inventory_take(content, service, ccm_ali_cluster_id(lbc->ali), state);
+}
+
+static void free_content(void *content)
+{
+    nlb_inventory_free(content);
+}
+
+const struct ccm_inventory_ops nlb_inventory_ops = {
+    .load = load,
+    .take = take,
+    .free = free_content,
+};

@@ -1,0 +1,222 @@
+#include "lint.h"
+
+#include "annotation_text.h"
+#include "annotations.h"
+#include "service/candidate.h"
+#include "service/class.h"
+#include "service/instance.h"
+#include "service/lint.h"
+#include "service/object.h"
+#include "unserved.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_MAX_BYTES 64
+
+/* --- what the common part asks --- */
+
+static const char *protocol(const struct ccm_service *service, const struct ccm_service_port *port,
+                            struct ccm_error *err)
+{
+    enum nlb_protocol ret = NLB_OTHER;
+
+    if (nlb_protocol_of(service, port, &ret, err) < 0) {
+        return NULL;
+    }
+    switch (ret) { /* as rows of the table write them */
+    case NLB_TCP:
+        return "tcp";
+    case NLB_UDP:
+        return "udp";
+    case NLB_TCPSSL:
+        return "tcpssl";
+    case NLB_OTHER:
+        break;
+    }
+    return NULL;
+}
+
+static bool is_protocol(const char *text)
+{
+    return nlb_protocol_parse(text) != NLB_OTHER;
+}
+
+/* Overlaps are looked for below, with ranges. */
+static bool clash(const char *a, const char *b)
+{
+    (void)a;
+    (void)b;
+    return false;
+}
+
+static const struct ccm_lint_rules rules = {
+    .annotations = &nlb_annotations,
+    .checks = nlb_checks,
+    .unserved = nlb_unserved,
+    .protocol_suffix = "protocol-port",
+    .protocol = protocol,
+    .is_protocol = is_protocol,
+    .clash = clash,
+};
+
+/* --- what is our own --- */
+
+static void blame(const struct ccm_service *service, const struct ccm_lint_sink *sink,
+                  uint64_t level, const char *suffix, const char *message)
+{
+    char key[CCM_ANNO_KEY_MAX];
+
+    sink->finding(sink, level, ccm_anno_suffix_key(&service->meta, suffix, key), message);
+}
+
+static void lint_overlaps(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+        char path[PATH_MAX_BYTES];
+
+        if (nlb_check_overlap(service, i, &err) < 0) {
+            (void)snprintf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)i);
+            sink->finding(sink, CCM_LEVEL_ERROR, path, err.message);
+        }
+    }
+}
+
+static void lint_ranges(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (nlb_check_source_ranges(service, &err) < 0) {
+        sink->finding(sink, CCM_LEVEL_ERROR, "spec.loadBalancerSourceRanges", err.message);
+    }
+}
+
+static const char *get(const struct ccm_service *service, const char *suffix)
+{
+    return ccm_anno_get(&service->meta, suffix);
+}
+
+/* The configuration may make pods the backends of all Services; only what a Service says itself is
+ * known here. */
+static bool is_by_node(const struct ccm_service *service)
+{
+    return !ccm_text_empty(ccm_object_annotation(&service->meta, CCM_BACKEND_TYPE_KEY)) &&
+           ccm_backend_mode(service, true) != CCM_MODE_ENI;
+}
+
+static bool has_tls(const struct ccm_service *service)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        enum nlb_protocol one = NLB_OTHER;
+
+        if (nlb_protocol_of(service, service->ports[i], &one, &ignored) == 0 && one == NLB_TCPSSL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the cloud or a pass would refuse later. */
+static void lint_needs(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+{
+    const bool listeners = get(service, "id")[0] == '\0' ||
+                           strcmp(get(service, "force-override-listeners"), "true") == 0;
+
+    if (listeners && has_tls(service) && get(service, "cert-id")[0] == '\0') {
+        blame(service, sink, CCM_LEVEL_ERROR, "cert-id",
+              "annotation " CCM_ANNO_PREFIX "cert-id is required for TCPSSL ports: give the id of "
+              "a server certificate");
+    }
+    if (get(service, "listener-port-range")[0] != '\0' && is_by_node(service)) {
+        blame(service, sink, CCM_LEVEL_ERROR, "listener-port-range",
+              "listener port range can only be used for eni backend type service");
+    }
+}
+
+/* Annotations that count only beside others. */
+static void lint_useless(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+{
+    static const char *const health[] = {
+        "health-check-type",
+        "health-check-connect-port",
+        "healthy-threshold",
+        "unhealthy-threshold",
+        "health-check-connect-timeout",
+        "health-check-interval",
+        "health-check-domain",
+        "health-check-uri",
+        "health-check-method",
+        "health-check-httpcode",
+    };
+    const bool checks = ccm_anno_is_on(get(service, "health-check-flag"));
+    const bool reused = get(service, "id")[0] != '\0';
+    const bool chosen = get(service, "vgroup-port")[0] != '\0';
+
+    for (size_t i = 0; !checks && i < CCM_ARRAY_LEN(health); i++) {
+        if (get(service, health[i])[0] != '\0') {
+            blame(service, sink, CCM_LEVEL_WARN, health[i],
+                  "annotation has no effect without health-check-flag on");
+        }
+    }
+    const struct {
+        const char *suffix;
+        bool useless;
+        const char *message;
+    } others[] = {
+        { "connection-drain-timeout", get(service, "connection-drain")[0] == '\0',
+          "annotation has no effect without connection-drain" },
+        { "alpn-policy", !ccm_anno_is_on(get(service, "alpn")),
+          "annotation has no effect without alpn on" },
+        { "backend-ip-version", !nlb_is_dual_stack(service),
+          "annotation has no effect without ip-version dualstack" },
+        { "vgroup-port", !reused, "annotation has no effect without annotation id" },
+        { "weight", !reused || !chosen,
+          "annotation has no effect without annotations id and vgroup-port" },
+        { "force-override-listeners", !reused, "annotation has no effect without annotation id" },
+    };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(others); i++) {
+        if (others[i].useless && get(service, others[i].suffix)[0] != '\0') {
+            blame(service, sink, CCM_LEVEL_WARN, others[i].suffix, others[i].message);
+        }
+    }
+}
+
+/* A public address where the configuration forbids to make one. */
+static void lint_public(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+{
+    const char *type = get(service, "address-type");
+    char key[CCM_ANNO_KEY_MAX];
+
+    if (sink->option_int(sink, NULL, "disable_public_nlb") != 0 && get(service, "id")[0] == '\0' &&
+        (type[0] == '\0' || ccm_text_equal_case(type, "internet"))) {
+        sink->finding(sink, CCM_LEVEL_ERROR,
+                      type[0] == '\0' ? "spec.type"
+                                      : ccm_anno_suffix_key(&service->meta, "address-type", key),
+                      "option disable_public_nlb of plugin nlb forbids a public address: set "
+                      "annotation address-type to intranet");
+    }
+}
+
+static bool is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+{
+    return sink->option_int(sink, ccm_lbc_opt_type.group, ccm_lbc_opt_type.name) != 0
+               ? ccm_class_is_typed_nlb(service)
+               : ccm_class_is_nlb(service);
+}
+
+int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+{
+    if (is_ours(service, sink)) {
+        lint_public(service, sink);
+        ccm_lint_service(&rules, service, sink);
+        lint_overlaps(service, sink);
+        lint_ranges(service, sink);
+        lint_needs(service, sink);
+        lint_useless(service, sink);
+    }
+    return 0;
+}

@@ -1,0 +1,9 @@
+/* What can be told about a Service without the cloud: see lint() in ccm/plugin.h. Pure. */
+#ifndef CCM_NLB_LINT_H
+#define CCM_NLB_LINT_H
+
+#include "ccm/plugin.h"
+
+int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * What a Service wants. Pure: candidates in, desired state out; resolving pod addresses happens
+ * between begin and finish. One thread.
+ */
+#ifndef CCM_NLB_MODEL_H
+#define CCM_NLB_MODEL_H
+
+#include "service/problem.h"
+#include "service/resolve.h"
+#include "state.h"
+
+/* Everything the model is made from; borrowed. */
+struct nlb_model_input {
+    const struct ccm_service *service;
+    const struct ccm_object *const *nodes;
+    size_t node_count;
+    const struct ccm_object *const *slices;
+    size_t slice_count;
+    const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
+    const char *cluster_id;
+    const char *resource_group; /* of the configuration, "" = none */
+    bool default_eni;
+};
+
+struct nlb_model {
+    /* lb: what creation should ask for and, where told, what holds for an existing one; lb.id: that
+     * of a reused one. groups, listeners: all. guard: rules, when source ranges are served. */
+    struct nlb_state want;
+    struct ccm_candidates *sets; /* sets[i] belongs to want.groups[i] */
+    struct ccm_node_table nodes; /* sets borrow from it */
+    bool incomplete;             /* a port failed: unneeded groups and listeners stay */
+    unsigned told;               /* 1 << enum nlb_lb_field: a person asked for it */
+    bool zones_told;             /* annotation zone-maps is there */
+    bool groups_told;            /* annotation security-group-ids is there, also when empty */
+    bool tags_told;              /* annotation additional-resource-tags is there */
+    bool reused;                 /* it is somebody else's load balancer, want.lb.id says which */
+    bool override;               /* manage listeners of a reused one */
+    bool preserve;               /* keep it when the Service goes */
+    bool keep_weights;           /* weights of present servers are left alone */
+    bool drain;                  /* annotation connection-drain is on */
+    bool ipv6;                   /* pods are looked up by IPv6 addresses (too) */
+};
+
+/* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.
+ * 0 or -ENOMEM; bad values were refused before (nlb_annotations_check). */
+CCM_NODISCARD int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
+                               const char *resource_group);
+
+/* For a deletion: add the groups that annotation vgroup-port names to model->want, by id and
+ * nothing else, so that they are read and our servers in them are found. 0 or -ENOMEM. */
+CCM_NODISCARD int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service);
+
+/* Whether listeners are ours to manage. */
+bool nlb_model_has_listeners(const struct nlb_model *model);
+
+/*
+ * Build all but the servers. What is wrong with one port goes to `problems` and leaves the others
+ * alone (the listener is there then, but broken). 0, or negative with err. The caller finishes the
+ * model in any case; the objects of `in` must live as long.
+ */
+CCM_NODISCARD int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
+                                  struct ccm_problems *problems, struct ccm_error *err);
+
+/* Compare chosen groups (annotation vgroup-port) with what is there: one that does not exist, that
+ * a controller made, or of another type than told, is a problem of its ports, which are left as
+ * they are then. */
+void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
+                            struct ccm_problems *problems);
+
+/* Move the resolved backends in; resolved[i] belongs to want.groups[i] and is emptied of them. */
+void nlb_model_finish(struct nlb_model *model, struct ccm_resolved *resolved);
+
+void nlb_model_fini(struct nlb_model *model);
+
+#endif

@@ -1,0 +1,292 @@
+#include "annotations.h"
+#include "model_parts.h"
+#include "names.h"
+#include "nlb.h"
+#include "service/settings.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *told_type(const struct nlb_builder *b)
+{
+    return ccm_anno_get(&b->in->service->meta, "server-group-type");
+}
+
+static bool is_by_address(const struct nlb_builder *b)
+{
+    return ccm_text_equal_case(told_type(b), "Ip");
+}
+
+/* --- names --- */
+
+/* A range, or the target port where pods are backends, else the node port. */
+static void key_of(const struct nlb_builder *b, const struct nlb_want_port *want, char *ret,
+                   size_t size)
+{
+    const struct ccm_service_port *port = want->port;
+
+    if (want->span.range) {
+        (void)snprintf(ret, size, "%u_%u", want->span.start, want->span.end); /* fits */
+        return;
+    }
+    if (b->mode == CCM_MODE_ENI && port->target_port_name[0] != '\0') {
+        ccm_text_copy(ret, size, port->target_port_name);
+        return;
+    }
+    const int64_t number = b->mode != CCM_MODE_ENI  ? port->node_port
+                           : port->target_port != 0 ? port->target_port
+                                                    : port->port;
+
+    (void)snprintf(ret, size, "%" PRId64, number); /* fits */
+}
+
+char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_want_port *want)
+{
+    char key[64];
+
+    key_of(b, want, key, sizeof(key));
+    return nlb_name_format(key, want->protocol, &b->in->service->meta, b->in->cluster_id,
+                           NLB_NAME_MAX);
+}
+
+/* --- attributes --- */
+
+static int set(struct nlb_group *group, const char *field, const char *value)
+{
+    return ccm_attrs_set(&group->attrs, nlb_group_field(field), value, true);
+}
+
+/* Whether a row counts, given the others. */
+static bool is_asked(const struct ccm_object *meta, const struct ccm_field *field)
+{
+    if (strcmp(field->name, "ConnectionDrainTimeout") == 0) {
+        return ccm_anno_get(meta, "connection-drain")[0] != '\0';
+    }
+    return (field->flags & NLB_FIELD_HEALTH) == 0 ||
+           strcmp(field->name, "HealthCheckEnabled") == 0 ||
+           ccm_anno_is_on(ccm_anno_get(meta, "health-check-flag"));
+}
+
+static int set_annotations(struct nlb_group *group, const struct ccm_object *meta)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < nlb_annotations.count; i++) {
+        const struct ccm_anno *row = &nlb_annotations.rows[i];
+        const char *value = ccm_anno_value(meta, row);
+        const struct ccm_field *field = row->group == CCM_ANNO_SERVERS && row->field != NULL
+                                            ? nlb_group_field(row->field)
+                                            : NULL;
+
+        if (value[0] != '\0' && field != NULL && is_asked(meta, field)) {
+            r = nlb_model_set(&group->attrs, field, row, value);
+        }
+    }
+    return r;
+}
+
+/* A group for all ports cannot do without a check, and has no port of its own to be checked. */
+static int set_any_port(struct nlb_group *group, const struct ccm_service_port *port)
+{
+    char text[24];
+    int r = set(group, "HealthCheckEnabled", "true");
+
+    if (r == 0 && port->target_port_name[0] == '\0' && port->target_port != 0) {
+        (void)snprintf(text, sizeof(text), "%" PRId64, port->target_port); /* fits */
+        r = set(group, "HealthCheckConnectPort", text);
+    }
+    return r;
+}
+
+static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
+                          const struct nlb_want_port *want)
+{
+    const char *resource_group = b->model->want.lb.fields[NLB_LB_GROUP];
+    int r = group->any_port ? set_any_port(group, want->port) : 0;
+
+    if (r == 0 && b->families != CCM_IPV4) {
+        r = set(group, "IpVersionAffinityMode",
+                b->families == CCM_IPV6 ? "NonAffinity" : "Affinity");
+    }
+    if (r == 0 && resource_group != NULL) {
+        r = set(group, "ResourceGroupId", resource_group);
+    }
+    return r < 0 ? r : set_annotations(group, &b->in->service->meta);
+}
+
+/* --- building --- */
+
+/* Make room so that sets[i] exists for every group. */
+static int grow_sets(struct nlb_builder *b)
+{
+    const size_t need = b->model->want.group_count + 1;
+
+    if (need <= b->set_cap) {
+        return 0;
+    }
+    const size_t cap = need * 2;
+    struct ccm_candidates *sets = realloc(b->model->sets, cap * sizeof(*sets));
+
+    if (sets == NULL) {
+        return -ENOMEM;
+    }
+    memset(sets + b->set_cap, 0, (cap - b->set_cap) * sizeof(*sets));
+    b->model->sets = sets;
+    b->set_cap = cap;
+    return 0;
+}
+
+static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
+                     struct ccm_candidates *set)
+{
+    struct nlb_group *group = grow_sets(b) < 0 ? NULL : nlb_state_new_group(&b->model->want);
+    char type[16];
+
+    if (group == NULL) {
+        return -ENOMEM;
+    }
+    b->model->sets[b->model->want.group_count - 1] = *set;
+    memset(set, 0, sizeof(*set));
+    group->port = (uint16_t)want->port->port;
+    group->protocol = want->protocol;
+    group->any_port = want->span.range;
+    group->hold = b->model->sets[b->model->want.group_count - 1].hold;
+    ccm_anno_spell("Instance|Ip", told_type(b), type, sizeof(type));
+    return ccm_text_set(&group->id, want->chosen) < 0 ||
+                   ccm_text_set(&group->name, want->group_name) < 0 ||
+                   ccm_text_set(&group->type, type) < 0 ||
+                   ccm_text_set(&group->family, b->families == CCM_IPV4 ? NULL : "dualstack") < 0 ||
+                   set_attributes(b, group, want) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+/* Ports share a group when it is called the same, and is ours or the same one that a person chose.
+ */
+static bool is_made(const struct nlb_builder *b, const struct nlb_want_port *want)
+{
+    for (size_t i = 0; i < b->model->want.group_count; i++) {
+        const struct nlb_group *one = &b->model->want.groups[i];
+
+        if (strcmp(one->name, want->group_name) == 0 &&
+            strcmp(one->id == NULL ? "" : one->id, want->chosen) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int build_set(const struct nlb_builder *b, const struct nlb_want_port *want,
+                     struct ccm_candidates *set, struct ccm_error *err)
+{
+    const struct ccm_candidate_input input = {
+        .service = b->in->service,
+        .slices = b->in->slices,
+        .slice_count = b->in->slice_count,
+        .nodes = &b->model->nodes,
+        .mode = b->mode,
+        .families = b->families,
+        .any_port = want->span.range,
+        .by_address = is_by_address(b),
+        .draining = b->model->drain,
+        .nameless = true,
+        .accepted = b->in->accepted,
+        .weight = ccm_setting_weight(b->in->service, want->chosen[0] != '\0'),
+    };
+
+    return ccm_candidates_build(&input, want->port, set, err);
+}
+
+int nlb_model_group(struct nlb_builder *b, const struct nlb_want_port *want, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_candidates_fini) struct ccm_candidates set = { 0 };
+    int r;
+
+    if (is_made(b, want)) {
+        return 0;
+    }
+    r = build_set(b, want, &set, err);
+    if (r < 0) {
+        return r;
+    }
+    return new_group(b, want, &set) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service)
+{
+    const char *cursor = ccm_anno_get(&service->meta, "vgroup-port");
+    struct ccm_setting_pair pair;
+
+    while (ccm_setting_next_pair(&cursor, &pair)) {
+        if (!pair.good || nlb_state_group_by_id(&model->want, pair.left) != NULL) {
+            continue;
+        }
+        struct nlb_group *group = nlb_state_new_group(&model->want);
+
+        if (group == NULL || ccm_text_set(&group->id, pair.left) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* --- after reading --- */
+
+static void break_group(struct nlb_model *model, struct nlb_group *group,
+                        struct ccm_problems *problems, const struct ccm_error *err)
+{
+    group->broken = true;
+    model->incomplete = true;
+    for (size_t i = 0; i < model->want.listener_count; i++) {
+        if (ccm_text_equal(model->want.listeners[i].group_id, group->id)) {
+            model->want.listeners[i].broken = true;
+        }
+    }
+    ccm_problems_add(problems, err, NULL);
+}
+
+/* 0, or what is wrong with a group that a person chose. */
+static int check_chosen(const struct nlb_group *group, const struct nlb_group *found,
+                        const char *lb_id, struct ccm_error *err)
+{
+    const char *want = group->type == NULL ? "Instance" : group->type;
+    int r = 0;
+
+    if (found == NULL) {
+        r = ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
+                          "cannot find server group id %s for nlb %s: reused server group id %s "
+                          "not found",
+                          group->id, lb_id, group->id);
+    } else if (nlb_name_is_key(found->name)) {
+        r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                          "cannot reuse a ccm created server group %s for nlb %s", group->id,
+                          lb_id);
+    } else if (found->type != NULL && !ccm_text_equal_case(found->type, want)) {
+        r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                          "ServerGroupType of user managed server group %s should be [%s], but "
+                          "[%s]",
+                          group->id, want, found->type);
+    }
+    return r < 0 ? ccm_error_wrap(err, r, "port %u/%s", group->port,
+                                  nlb_protocol_name(group->protocol))
+                 : 0;
+}
+
+void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
+                            struct ccm_problems *problems)
+{
+    for (size_t i = 0; i < model->want.group_count; i++) {
+        struct nlb_group *group = &model->want.groups[i];
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (group->id != NULL &&
+            check_chosen(group, nlb_state_group_by_id(have, group->id), have->lb.id, &err) < 0) {
+            break_group(model, group, problems, &err);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+#include "annotations.h"
+#include "model_parts.h"
+#include "names.h"
+#include "service/settings.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ACCEPT_PRIORITY 1
+#define DROP_PRIORITY   100
+
+/* --- attributes --- */
+
+/* Annotation to attribute; `spelling`: the values as the cloud writes them, NULL = any text. */
+static const struct {
+    enum nlb_lb_field field;
+    const char *suffix;
+    const char *spelling;
+} lb_rows[] = {
+    { NLB_LB_NAME, "name", NULL },
+    { NLB_LB_ADDRESS_TYPE, "address-type", "Internet|Intranet" },
+    { NLB_LB_IPV6_TYPE, "ipv6-address-type", "Internet|Intranet" },
+    { NLB_LB_IP_VERSION, "ip-version", "ipv4|DualStack" },
+    { NLB_LB_GROUP, "resource-group-id", NULL },
+    { NLB_LB_MODIFICATION, "modification-protection", "ConsoleProtection|NonProtection" },
+};
+
+static int tell(struct nlb_model *model, enum nlb_lb_field field, const char *value)
+{
+    model->told |= 1U << field;
+    return nlb_lb_set(&model->want.lb, field, value);
+}
+
+static int take_texts(struct nlb_model *model, const struct ccm_object *meta)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(lb_rows); i++) {
+        const char *value = ccm_anno_get(meta, lb_rows[i].suffix);
+        char spelled[32];
+
+        if (value[0] == '\0') {
+            continue;
+        }
+        if (lb_rows[i].spelling != NULL) {
+            ccm_anno_spell(lb_rows[i].spelling, value, spelled, sizeof(spelled));
+            value = spelled; /* "": it was no such word, and was refused for that */
+        }
+        r = value[0] == '\0' ? 0 : tell(model, lb_rows[i].field, value);
+    }
+    return r;
+}
+
+static int take_switches(struct nlb_model *model, const struct ccm_object *meta)
+{
+    const char *cross = ccm_anno_get(meta, "cross-zone-enabled");
+    const char *protect = ccm_anno_get(meta, "delete-protection");
+    int r = 0;
+
+    if (cross[0] != '\0') {
+        r = tell(model, NLB_LB_CROSS_ZONE, ccm_anno_is_on(cross) ? "true" : "false");
+    }
+    if (r == 0 && protect[0] != '\0') {
+        r = tell(model, NLB_LB_PROTECT, ccm_anno_is_on(protect) ? "true" : "false");
+    }
+    if (r == 0 && ccm_anno_is_set(meta, "bandwidth-package-id")) {
+        const char *package = ccm_anno_get(meta, "bandwidth-package-id");
+
+        r = tell(model, NLB_LB_PACKAGE, package + strspn(package, " \t"));
+    }
+    return r;
+}
+
+/* What creation asks for when nobody says otherwise. */
+static int fill_defaults(struct nlb_lb *lb, const struct ccm_service *service,
+                         const char *resource_group)
+{
+    char name[CCM_OWNER_LB_NAME];
+
+    ccm_owner_lb_name(&service->meta, name);
+
+    const struct {
+        enum nlb_lb_field field;
+        const char *value;
+    } defaults[] = {
+        { NLB_LB_NAME, name },
+        { NLB_LB_ADDRESS_TYPE, "Internet" },
+        { NLB_LB_GROUP, ccm_text_empty(resource_group) ? NULL : resource_group },
+        { NLB_LB_MODIFICATION, "ConsoleProtection" },
+        { NLB_LB_PROTECT, "true" },
+    };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(defaults); i++) {
+        if (lb->fields[defaults[i].field] == NULL) {
+            r = nlb_lb_set(lb, defaults[i].field, defaults[i].value);
+        }
+    }
+    return r;
+}
+
+static int take_lists(struct nlb_model *model, const struct ccm_service *service)
+{
+    const struct ccm_object *meta = &service->meta;
+    struct nlb_lb *lb = &model->want.lb;
+    struct ccm_error refused = CCM_ERROR_INIT;
+    const int r = nlb_zones_of(service, lb, &refused);
+
+    model->zones_told = ccm_anno_get(meta, "zone-maps")[0] != '\0';
+    model->groups_told = ccm_anno_is_set(meta, "security-group-ids");
+    model->tags_told = ccm_anno_get(meta, "additional-resource-tags")[0] != '\0';
+    if (r == -EINVAL) {
+        nlb_lb_clear_zones(lb); /* a deletion: no value stands in its way */
+        model->zones_told = false;
+    }
+    return r == -ENOMEM || ccm_setting_tags(service, model->reused, &lb->tags) < 0 ||
+                   ccm_texts_split(&lb->security_groups, ccm_anno_get(meta, "security-group-ids")) <
+                       0
+               ? -ENOMEM
+               : 0;
+}
+
+int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
+                 const char *resource_group)
+{
+    const struct ccm_object *meta = &service->meta;
+
+    model->reused = ccm_anno_get(meta, "id")[0] != '\0';
+    model->override = ccm_text_equal(ccm_anno_get(meta, "force-override-listeners"), "true");
+    model->preserve = ccm_setting_preserve(service);
+    model->keep_weights = ccm_anno_is_on(ccm_anno_get(meta, "ignore-weight-update"));
+    model->drain = ccm_anno_is_on(ccm_anno_get(meta, "connection-drain"));
+    model->ipv6 = nlb_model_families(service) != CCM_IPV4;
+    if (ccm_text_set(&model->want.lb.id, ccm_anno_get(meta, "id")) < 0 ||
+        take_texts(model, meta) < 0 || take_switches(model, meta) < 0 ||
+        fill_defaults(&model->want.lb, service, resource_group) < 0 ||
+        take_lists(model, service) < 0) {
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+enum ccm_families nlb_model_families(const struct ccm_service *service)
+{
+    const char *value = ccm_anno_get(&service->meta, "backend-ip-version");
+
+    if (!nlb_is_dual_stack(service)) {
+        return CCM_IPV4;
+    }
+    if (ccm_text_equal_case(value, "ipv6")) {
+        return CCM_IPV6;
+    }
+    return ccm_text_equal_case(value, "dualstack") ? CCM_DUAL_STACK : CCM_IPV4;
+}
+
+/* --- the security group for source ranges --- */
+
+static bool has_rule(const struct nlb_guard *guard, const char *cidr)
+{
+    for (size_t i = 0; i < guard->rule_count; i++) {
+        if (strcmp(guard->rules[i].cidr, cidr) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int add_rule(struct nlb_guard *guard, const char *cidr, bool ipv6, bool drop)
+{
+    struct nlb_rule *rule = nlb_guard_new_rule(guard);
+
+    if (rule == NULL) {
+        return -ENOMEM;
+    }
+    rule->ipv6 = ipv6;
+    rule->drop = drop;
+    rule->priority = drop ? DROP_PRIORITY : ACCEPT_PRIORITY;
+    return ccm_text_set(&rule->cidr, cidr) < 0 || ccm_text_set(&rule->protocol, "All") < 0 ||
+                   ccm_text_set(&rule->port_range, "-1/-1") < 0 ||
+                   ccm_text_set(&rule->description, guard->description) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+/* IPv6 is closed only where it can come in: an IPv4 load balancer keeps the rules that it has. */
+static int add_drops(struct nlb_guard *guard, bool ipv6)
+{
+    const int r = add_rule(guard, "0.0.0.0/0", false, true);
+
+    return r < 0 || !ipv6 ? r : add_rule(guard, "::/0", true, true);
+}
+
+int nlb_model_guard(struct nlb_guard *guard, const struct ccm_service *service,
+                    const char *cluster_id, struct ccm_error *err)
+{
+    bool ipv6 = nlb_is_dual_stack(service);
+
+    guard->wanted = true;
+    guard->name = nlb_guard_name(&service->meta);
+    guard->description = nlb_guard_description(&service->meta, cluster_id);
+    if (guard->name == NULL || guard->description == NULL) {
+        return ccm_error_nomem(err);
+    }
+    for (uint64_t i = 0; i < service->source_range_count; i++) {
+        char cidr[CCM_RANGE_TEXT];
+        bool six = false;
+        const int r = ccm_setting_range(service->source_ranges[i], cidr, &six, err);
+
+        if (r < 0) {
+            return r;
+        }
+        ipv6 = ipv6 || six;
+        if (!has_rule(guard, cidr) && add_rule(guard, cidr, six, false) < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+    return add_drops(guard, ipv6) < 0 ? ccm_error_nomem(err) : 0;
+}

@@ -1,0 +1,141 @@
+#include "annotations.h"
+#include "model_parts.h"
+#include "names.h"
+#include "nlb.h"
+#include "service/tags.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- values --- */
+
+static int set_number(struct ccm_attrs *attrs, const struct ccm_field *field,
+                      const struct ccm_anno *row, const char *value)
+{
+    char text[24];
+    int64_t number = 0;
+
+    if (ccm_parse_i64(value, INT64_MIN, INT64_MAX, &number) < 0 ||
+        (number == 0 && (row->flags & CCM_ANNO_ZERO) != 0)) {
+        return 0; /* 0 means "not set"; what is no number was refused before */
+    }
+    (void)snprintf(text, sizeof(text), "%" PRId64, number); /* fits */
+    return ccm_attrs_set(attrs, field, text, true);
+}
+
+static int set_choice(struct ccm_attrs *attrs, const struct ccm_field *field,
+                      const struct ccm_anno *row, const char *value)
+{
+    char text[64];
+
+    ccm_anno_spell(row->values, value, text, sizeof(text));
+    return ccm_attrs_set(attrs, field, text, true);
+}
+
+/* Without the blanks around commas. */
+static int set_list(struct ccm_attrs *attrs, const struct ccm_field *field, const char *value)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
+    const char *cursor = value;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        if (len > 0) {
+            ccm_buf_addf(&text, "%s%.*s", text.len == 0 ? "" : ",", (int)len, piece);
+        }
+    }
+    return ccm_buf_error(&text) < 0 ? -ENOMEM
+                                    : ccm_attrs_set(attrs, field, ccm_buf_str(&text), true);
+}
+
+int nlb_model_set(struct ccm_attrs *attrs, const struct ccm_field *field,
+                  const struct ccm_anno *row, const char *value)
+{
+    switch (row->type) {
+    case CCM_ANNO_INT:
+        return set_number(attrs, field, row, value);
+    case CCM_ANNO_ENUM:
+        return set_choice(attrs, field, row, value);
+    case CCM_ANNO_BOOL:
+    case CCM_ANNO_SWITCH:
+        return ccm_attrs_set(attrs, field, ccm_anno_is_on(value) ? "true" : "false", true);
+    case CCM_ANNO_TEXT:
+    case CCM_ANNO_ANY:
+        break;
+    }
+    return (field->flags & NLB_FIELD_LIST) != 0 ? set_list(attrs, field, value)
+                                                : ccm_attrs_set(attrs, field, value, true);
+}
+
+/* --- listeners --- */
+
+static int set_annotations(struct nlb_listener *listener, const struct ccm_service *service)
+{
+    const bool alpn = ccm_anno_is_on(ccm_anno_get(&service->meta, "alpn"));
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < nlb_annotations.count; i++) {
+        const struct ccm_anno *row = &nlb_annotations.rows[i];
+        const char *value = ccm_anno_value(&service->meta, row);
+        const struct ccm_field *field = row->group == CCM_ANNO_LISTENER && row->field != NULL
+                                            ? nlb_listener_field(row->field)
+                                            : NULL;
+
+        if (value[0] == '\0' || field == NULL || !nlb_field_applies(field, listener->protocol) ||
+            (!alpn && strcmp(row->field, "AlpnPolicy") == 0)) {
+            continue;
+        }
+        r = nlb_model_set(&listener->attrs, field, row, value);
+    }
+    return r;
+}
+
+static int set_certificates(struct nlb_listener *listener, const struct ccm_service *service)
+{
+    if (listener->protocol != NLB_TCPSSL) {
+        return 0;
+    }
+    listener->certs_known = ccm_anno_is_set(&service->meta, "additional-cert-ids");
+    return ccm_texts_split(&listener->certs, ccm_anno_get(&service->meta, "additional-cert-ids"));
+}
+
+static char *description(const struct ccm_service *service, const char *cluster_id,
+                         const struct nlb_want_port *want)
+{
+    char key[16];
+
+    if (want->span.range) {
+        (void)snprintf(key, sizeof(key), "%u_%u", want->span.start, want->span.end); /* fits */
+    } else {
+        (void)snprintf(key, sizeof(key), "%u", want->span.start); /* fits */
+    }
+    return nlb_name_format(key, want->protocol, &service->meta, cluster_id, NLB_TEXT_MAX);
+}
+
+int nlb_model_listener(struct nlb_state *state, const struct ccm_service *service,
+                       const char *cluster_id, const struct nlb_want_port *want)
+{
+    CCM_CLEANUP(ccm_freep) char *text = description(service, cluster_id, want);
+    struct nlb_listener *listener = text == NULL ? NULL : nlb_state_new_listener(state);
+
+    if (listener == NULL) {
+        return -ENOMEM;
+    }
+    listener->protocol = want->protocol;
+    listener->start = want->span.start;
+    listener->end = want->span.end;
+    listener->range = want->span.range;
+    listener->broken = want->broken;
+    listener->description = CCM_STEAL(text);
+    if (ccm_text_set(&listener->group_name, want->group_name) < 0 ||
+        ccm_text_set(&listener->group_id, want->chosen) < 0 ||
+        set_annotations(listener, service) < 0 || set_certificates(listener, service) < 0) {
+        return -ENOMEM;
+    }
+    return 0;
+}

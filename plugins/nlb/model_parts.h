@@ -1,0 +1,55 @@
+/* Parts of model.c. Pure. One thread. */
+#ifndef CCM_NLB_MODEL_PARTS_H
+#define CCM_NLB_MODEL_PARTS_H
+
+#include "annotation_text.h"
+#include "model.h"
+
+/* Of one Service. */
+struct nlb_builder {
+    struct nlb_model *model;
+    const struct nlb_model_input *in;
+    struct ccm_problems *problems;
+    enum ccm_backend_mode mode;
+    enum ccm_families families; /* of backends */
+    size_t set_cap;
+};
+
+/* Of one Service port. */
+struct nlb_want_port {
+    const struct ccm_service_port *port;
+    enum nlb_protocol protocol;
+    struct nlb_span span;
+    char chosen[NLB_ID_MAX]; /* group that a person chose; "" = ours */
+    const char *group_name;  /* borrowed */
+    bool broken;             /* the group could not be worked out */
+};
+
+/* What the group of a port is called, and its servers described by. Heap; NULL on ENOMEM. */
+char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_want_port *want);
+
+/* The group of a port, unless an earlier port has made it. 0, -ENOMEM, or -EINVAL with a
+ * CCM_ERROR_TERMINAL: this port has a problem. */
+CCM_NODISCARD int nlb_model_group(struct nlb_builder *b, const struct nlb_want_port *want,
+                                  struct ccm_error *err);
+
+/* The listener of a port. 0 or -ENOMEM. */
+CCM_NODISCARD int nlb_model_listener(struct nlb_state *state, const struct ccm_service *service,
+                                     const char *cluster_id, const struct nlb_want_port *want);
+
+/* Families of the backends: what annotation backend-ip-version says, on a dual-stack load balancer;
+ * IPv4 otherwise. */
+enum ccm_families nlb_model_families(const struct ccm_service *service);
+
+/* The security group for spec.loadBalancerSourceRanges, with all rules, into an empty struct. 0,
+ * -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: a range is none. */
+CCM_NODISCARD int nlb_model_guard(struct nlb_guard *guard, const struct ccm_service *service,
+                                  const char *cluster_id, struct ccm_error *err);
+
+/* The value of a row as the cloud takes it, into `field` of `attrs`: one spelling for one value. 0
+ * or -ENOMEM. */
+struct ccm_anno;
+CCM_NODISCARD int nlb_model_set(struct ccm_attrs *attrs, const struct ccm_field *field,
+                                const struct ccm_anno *row, const char *value);
+
+#endif

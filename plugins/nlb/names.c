@@ -1,0 +1,159 @@
+#include "names.h"
+
+#include "nlb.h"
+#include "service/hash.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PARTS    6
+#define HASH_LEN 32 /* hex digits; enough to tell Services apart */
+
+struct part {
+    const char *start;
+    size_t len;
+};
+
+/* --- making --- */
+
+static int hash_of(const char *text, char ret[CCM_HASH_TEXT])
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *list = cJSON_CreateArray();
+
+    if (list == NULL || !cJSON_AddItemToArray(list, cJSON_CreateString(text))) {
+        return -1;
+    }
+    return ccm_hash_list(list, ret);
+}
+
+static char *shorten(const char *whole, const char *head, const struct ccm_object *service,
+                     size_t max)
+{
+    const size_t fixed = strlen(head) + HASH_LEN + 2; /* and two dots */
+    const size_t room = fixed < max ? max - fixed : 0;
+    const size_t space = strlen(service->namespace_);
+    const size_t half = space < room / 2 ? room - space : room - room / 2;
+    const size_t name = strlen(service->name) < half ? strlen(service->name) : half;
+    char hash[CCM_HASH_TEXT];
+
+    if (hash_of(whole, hash) < 0) {
+        return NULL;
+    }
+    return ccm_text_format("%s%.*s.%.*s.%.*s", head, (int)name, service->name, (int)(room - name),
+                           service->namespace_, HASH_LEN, hash);
+}
+
+/* protocol as text: that of a key which is looked at may be anything. */
+static char *format(const char *key, const char *protocol, const struct ccm_object *service,
+                    const char *cluster_id, size_t max)
+{
+    CCM_CLEANUP(ccm_freep) char *head = ccm_text_format("k8s.%s.%s.", key, protocol);
+    CCM_CLEANUP(ccm_freep) char *whole = NULL;
+
+    if (head != NULL) {
+        whole = ccm_text_format("%s%s.%s.%s", head, service->name, service->namespace_, cluster_id);
+    }
+    if (whole == NULL || strlen(whole) <= max) {
+        return CCM_STEAL(whole);
+    }
+    return shorten(whole, head, service, max);
+}
+
+char *nlb_name_format(const char *key, enum nlb_protocol protocol, const struct ccm_object *service,
+                      const char *cluster_id, size_t max)
+{
+    return format(key, nlb_protocol_name(protocol), service, cluster_id, max);
+}
+
+char *nlb_guard_description(const struct ccm_object *service, const char *cluster_id)
+{
+    return ccm_text_format("k8s.%s.%s.%s", service->namespace_, service->name, cluster_id);
+}
+
+char *nlb_guard_name(const struct ccm_object *service)
+{
+    char name[CCM_OWNER_LB_NAME];
+
+    ccm_owner_lb_name(service, name);
+    return ccm_text_format("k8s-nlb-%s", name);
+}
+
+/* --- reading --- */
+
+static bool split(const char *text, struct part parts[PARTS])
+{
+    const char *start = text;
+    size_t count = 0;
+
+    while (start != NULL) {
+        const size_t len = strcspn(start, ".");
+
+        if (count == PARTS) {
+            return false;
+        }
+        parts[count++] = (struct part){ start, len };
+        start = start[len] == '\0' ? NULL : start + len + 1;
+    }
+    return count == PARTS && parts[0].len == 3 && memcmp(parts[0].start, "k8s", 3) == 0;
+}
+
+static bool part_is(const struct part *part, const char *text)
+{
+    return strlen(text) == part->len && memcmp(part->start, text, part->len) == 0;
+}
+
+/* "N" or "N_M". */
+static bool is_listener_key(const struct part *part)
+{
+    const char *middle = memchr(part->start, '_', part->len);
+    const size_t left = middle == NULL ? part->len : (size_t)(middle - part->start);
+    const size_t right = middle == NULL ? 0 : part->len - left - 1;
+
+    return left > 0 && strspn(part->start, "0123456789") == left &&
+           (middle == NULL || (right > 0 && strspn(middle + 1, "0123456789") == right));
+}
+
+/* Ours in its short form: there is one way to write it. */
+static bool is_short(const char *text, const struct part parts[PARTS],
+                     const struct ccm_object *service, const char *cluster_id)
+{
+    CCM_CLEANUP(ccm_freep) char *key = NULL;
+    CCM_CLEANUP(ccm_freep) char *protocol = NULL;
+    CCM_CLEANUP(ccm_freep) char *expected = NULL;
+
+    if (parts[PARTS - 1].len != HASH_LEN) {
+        return false;
+    }
+    key = strndup(parts[1].start, parts[1].len);
+    protocol = strndup(parts[2].start, parts[2].len);
+    if (key != NULL && protocol != NULL) {
+        expected = format(key, protocol, service, cluster_id, strlen(text));
+    }
+    return ccm_text_equal(text, expected);
+}
+
+enum ccm_owner nlb_name_parse(const char *text, bool as_listener, const struct ccm_object *service,
+                              const char *cluster_id)
+{
+    struct part parts[PARTS];
+
+    if (text == NULL || !split(text, parts) || (as_listener && !is_listener_key(&parts[1]))) {
+        return CCM_OWNER_NONE;
+    }
+    if ((part_is(&parts[3], service->name) && part_is(&parts[4], service->namespace_) &&
+         part_is(&parts[5], cluster_id)) ||
+        is_short(text, parts, service, cluster_id)) {
+        return CCM_OWNER_OURS;
+    }
+    return CCM_OWNER_OTHER;
+}
+
+bool nlb_name_is_key(const char *text)
+{
+    struct part parts[PARTS];
+
+    return text != NULL && split(text, parts);
+}

@@ -1,0 +1,278 @@
+#include "plan.h"
+
+#include "compare.h"
+#include "nlb.h"
+#include "plan_parts.h"
+#include "service/owner.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void step_fini(struct nlb_step *step)
+{
+    free(step->id);
+    free(step->value);
+    free(step->change);
+    ccm_tags_fini(&step->tags);
+    ccm_texts_fini(&step->texts);
+    nlb_lb_fini(&step->lb);
+    nlb_group_fini(&step->group);
+    nlb_listener_fini(&step->listener);
+    nlb_guard_fini(&step->guard);
+}
+
+void nlb_plan_fini(struct nlb_plan *plan)
+{
+    for (size_t i = 0; i < plan->len; i++) {
+        step_fini(&plan->steps[i]);
+    }
+    free(plan->steps);
+    ccm_texts_fini(&plan->waiting);
+    memset(plan, 0, sizeof(*plan));
+}
+
+struct nlb_step *nlb_plan_new_step(struct nlb_plan *plan, enum nlb_step_type type, unsigned stage)
+{
+    if (ccm_array_grow(&plan->steps, &plan->cap, plan->len + 1, sizeof(*plan->steps)) < 0) {
+        return NULL;
+    }
+    struct nlb_step *step = &plan->steps[plan->len++];
+
+    memset(step, 0, sizeof(*step));
+    step->type = type;
+    step->stage = stage;
+    step->protocol = NLB_OTHER;
+    return step;
+}
+
+struct nlb_step *nlb_plan_lb_step(struct nlb_work *work, enum nlb_step_type type)
+{
+    return nlb_plan_new_step(work->plan, type, work->stage++);
+}
+
+unsigned nlb_plan_end(const struct nlb_plan *plan)
+{
+    unsigned end = 0;
+
+    for (size_t i = 0; i < plan->len; i++) {
+        end = plan->steps[i].stage >= end ? plan->steps[i].stage + 1 : end;
+    }
+    return end;
+}
+
+int nlb_plan_set_change(struct nlb_step *step, struct ccm_buf *change)
+{
+    const int r = ccm_buf_error(change);
+
+    return r < 0 || change->len == 0 ? r : ccm_buf_take(change, &step->change);
+}
+
+/* By stage; steps of one stage keep their order. Nearly sorted already. */
+static void sort(struct nlb_plan *plan)
+{
+    for (size_t i = 1; i < plan->len; i++) {
+        const struct nlb_step step = plan->steps[i];
+        size_t at = i;
+
+        while (at > 0 && plan->steps[at - 1].stage > step.stage) {
+            at--;
+        }
+        if (at < i) {
+            memmove(&plan->steps[at + 1], &plan->steps[at], (i - at) * sizeof(step));
+            plan->steps[at] = step;
+        }
+    }
+}
+
+static int finish(struct nlb_plan *plan, int r)
+{
+    sort(plan);
+    return r;
+}
+
+int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
+                    struct ccm_problems *problems)
+{
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
+    struct nlb_work work = { .plan = plan, .in = in, .problems = problems };
+    const bool listeners = nlb_model_has_listeners(in->model);
+    int r = nlb_plan_lb(&work, &pretend);
+
+    if (r == 0 && listeners) {
+        r = nlb_plan_stale_listeners(&work);
+    }
+    if (r == 0) {
+        r = nlb_plan_groups(&work);
+    }
+    if (r == 0 && listeners) {
+        r = nlb_plan_listeners(&work);
+    }
+    work.stage = nlb_plan_end(plan);
+    if (r == 0) {
+        r = nlb_plan_stale_groups(&work);
+    }
+    if (r == 0) {
+        r = nlb_plan_stale_guard(&work);
+    }
+    return finish(plan, r);
+}
+
+/* --- the end of a Service --- */
+
+static int unprotect(struct nlb_work *work, bool both)
+{
+    const char *deletion = work->in->have->lb.fields[NLB_LB_PROTECT];
+    const char *modification = work->in->have->lb.fields[NLB_LB_MODIFICATION];
+    const bool off = ccm_text_equal(deletion, "false");
+    const bool open = !both || ccm_text_equal(modification, "NonProtection");
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
+    struct nlb_step *step = NULL;
+
+    if (off && open) {
+        return 0;
+    }
+    step = nlb_plan_lb_step(work, NLB_STEP_PROTECT);
+    if (step == NULL || (!off && nlb_lb_set(&step->lb, NLB_LB_PROTECT, "false") < 0) ||
+        (!open && nlb_lb_set(&step->lb, NLB_LB_MODIFICATION, "NonProtection") < 0)) {
+        return -ENOMEM;
+    }
+    if (!off) {
+        nlb_change_add(&change, "deletion protection", deletion, "false");
+    }
+    if (!open) {
+        nlb_change_add(&change, "modification protection", modification, "NonProtection");
+    }
+    return nlb_plan_set_change(step, &change);
+}
+
+int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
+{
+    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb };
+    struct nlb_step *step = NULL;
+    int r = 0;
+
+    if (in->have->lb.id != NULL) {
+        r = unprotect(&work, false);
+        step = r < 0 ? NULL : nlb_plan_lb_step(&work, NLB_STEP_DELETE_LB);
+        if (step == NULL) {
+            return -ENOMEM;
+        }
+        step->last = true;
+    }
+    r = nlb_plan_drop_groups(&work);
+    if (r == 0 && in->have->guard.id != NULL) {
+        step = nlb_plan_new_step(plan, NLB_STEP_DELETE_GUARD, work.stage);
+        if (step == NULL || ccm_text_set(&step->id, in->have->guard.id) < 0) {
+            return -ENOMEM;
+        }
+        step->last = true;
+    }
+    return finish(plan, r);
+}
+
+static int take_if(const struct ccm_tags *present, const char *key, const char *value,
+                   struct ccm_tags *ret)
+{
+    return ccm_text_equal(ccm_tags_get(present, key), value) ? ccm_tags_put(ret, key, value) : 0;
+}
+
+static int untag(struct nlb_work *work, const char *owner)
+{
+    const struct ccm_tags *present = &work->in->have->lb.tags;
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
+    struct nlb_step *step = NULL;
+
+    if (take_if(present, NLB_TAG_OWNER, owner, &remove) < 0 ||
+        take_if(present, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
+        return -ENOMEM;
+    }
+    if (remove.len == 0) {
+        return 0;
+    }
+    step = nlb_plan_lb_step(work, NLB_STEP_UNTAG);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step->last = true;
+    return ccm_tags_copy(&step->tags, &remove);
+}
+
+int nlb_plan_preserve(struct nlb_plan *plan, const struct nlb_plan_input *in)
+{
+    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb };
+    char owner[CCM_OWNER_LB_NAME];
+    int r = 0;
+
+    if (in->have->lb.id == NULL) {
+        return 0;
+    }
+    ccm_owner_lb_name(&in->service->meta, owner);
+    r = unprotect(&work, true);
+    if (r == 0) {
+        r = nlb_plan_untag_groups(&work, owner);
+    }
+    work.stage = nlb_plan_end(plan);
+    /* The very last: without its tag nobody would come back to what is left to do. */
+    return finish(plan, r < 0 ? r : untag(&work, owner));
+}
+
+int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
+{
+    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb };
+    int r = 0;
+
+    if (nlb_model_has_listeners(in->model)) {
+        r = nlb_plan_stale_listeners(&work);
+    }
+    work.stage = nlb_plan_end(plan);
+    return finish(plan, r < 0 ? r : nlb_plan_drop_groups(&work));
+}
+
+/* --- what is asked for at present --- */
+
+static void note_lb(struct nlb_lb *have, const struct nlb_model *model)
+{
+    static const struct {
+        enum nlb_lb_field field;
+        const char *fallback;
+    } rows[] = { { NLB_LB_CROSS_ZONE, "true" },
+                 { NLB_LB_PROTECT, "true" },
+                 { NLB_LB_MODIFICATION, "ConsoleProtection" } };
+    unsigned told = have->told | model->told;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        const unsigned bit = 1U << rows[i].field;
+
+        if ((model->told & bit) == 0 &&
+            ccm_text_equal(have->fields[rows[i].field], rows[i].fallback)) {
+            told &= ~bit;
+        }
+    }
+    have->told = told;
+}
+
+void nlb_plan_note(struct nlb_state *have, const struct nlb_model *model)
+{
+    note_lb(&have->lb, model);
+    for (size_t i = 0; i < model->want.group_count; i++) {
+        const struct nlb_group *want = &model->want.groups[i];
+        struct nlb_group *group = nlb_state_group_for(have, want);
+
+        if (group != NULL && want->id == NULL && !want->broken) {
+            nlb_compare_note_group(want, group);
+        }
+    }
+    for (size_t i = 0; i < model->want.listener_count; i++) {
+        const struct nlb_listener *want = &model->want.listeners[i];
+        struct nlb_listener *listener =
+            nlb_state_listener(have, want->protocol, want->start, want->end);
+
+        if (listener != NULL && !want->broken) {
+            nlb_compare_note_listener(want, listener);
+        }
+    }
+}

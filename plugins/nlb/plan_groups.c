@@ -1,0 +1,447 @@
+#include "compare.h"
+#include "names.h"
+#include "nlb.h"
+#include "plan_parts.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Where the steps of one group go. */
+struct target {
+    struct nlb_work *work;
+    const struct nlb_group *who;  /* wanted; of a group that goes: the present one */
+    const struct nlb_group *have; /* NULL: it is being made */
+    unsigned stage;               /* of its next step: each has one of its own */
+    bool last;
+};
+
+static bool is_ours(const struct nlb_work *work, const char *name)
+{
+    return name != NULL && nlb_name_parse(name, false, &work->in->service->meta,
+                                          work->in->cluster_id) == CCM_OWNER_OURS;
+}
+
+static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)
+{
+    return one->description == NULL ? group->name : one->description;
+}
+
+/* --- steps --- */
+
+static bool is_group_step(enum nlb_step_type type)
+{
+    return type == NLB_STEP_CREATE_GROUP || type == NLB_STEP_UPDATE_GROUP || type == NLB_STEP_ADD ||
+           type == NLB_STEP_REMOVE || type == NLB_STEP_UPDATE;
+}
+
+/* Whether a step is about the group; of those that are still to be made names tell. */
+static bool is_about(const struct nlb_step *step, const char *id, const char *name)
+{
+    return is_group_step(step->type) &&
+           (id != NULL ? ccm_text_equal(step->id, id)
+                       : step->id == NULL && ccm_text_equal(step->group.name, name));
+}
+
+/* The first stage from `earliest` on in which no step so far changes the group. */
+static unsigned free_stage(const struct nlb_work *work, const char *id, const char *name,
+                           unsigned earliest)
+{
+    for (size_t i = 0; i < work->plan->len; i++) {
+        const struct nlb_step *step = &work->plan->steps[i];
+
+        if (is_about(step, id, name) && step->stage >= earliest) {
+            earliest = step->stage + 1;
+        }
+    }
+    return earliest;
+}
+
+unsigned nlb_plan_filled(const struct nlb_work *work, const struct nlb_group *want)
+{
+    const struct nlb_group *have = nlb_state_group_for(work->in->have, want);
+    unsigned stage = work->stage;
+
+    for (size_t i = 0; i < work->plan->len; i++) {
+        const struct nlb_step *step = &work->plan->steps[i];
+
+        if ((step->type == NLB_STEP_ADD || step->type == NLB_STEP_CREATE_GROUP) &&
+            is_about(step, have == NULL ? NULL : have->id, want->name) && step->stage >= stage) {
+            stage = step->stage + 1;
+        }
+    }
+    return stage;
+}
+
+static struct nlb_step *new_step(const struct target *to, enum nlb_step_type type)
+{
+    struct nlb_step *step = nlb_plan_new_step(to->work->plan, type, to->stage);
+
+    if (step == NULL || nlb_group_copy_identity(&step->group, to->who) < 0 ||
+        (to->have != NULL && ccm_text_set(&step->id, to->have->id) < 0)) {
+        return NULL;
+    }
+    step->port = to->who->port;
+    step->protocol = to->who->protocol;
+    step->last = to->last;
+    return step;
+}
+
+/* As many steps as the set needs, each with a stage of its own. */
+static int add_batches(struct target *to, enum nlb_step_type type, const struct ccm_backends *set)
+{
+    const size_t batch = to->work->in->batch == 0 ? NLB_BATCH_MAX : to->work->in->batch;
+    struct nlb_step *step = NULL;
+
+    for (size_t i = 0; i < set->len; i++) {
+        if (i % batch == 0) {
+            step = new_step(to, type);
+            to->stage++;
+        }
+        if (step == NULL || ccm_backends_put(&step->group.backends, &set->items[i]) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* --- servers --- */
+
+struct diff {
+    struct ccm_backends add;
+    struct ccm_backends remove;
+    struct ccm_backends update;
+};
+
+static void diff_fini(struct diff *diff)
+{
+    ccm_backends_fini(&diff->add);
+    ccm_backends_fini(&diff->remove);
+    ccm_backends_fini(&diff->update);
+}
+
+/* Several ports may have chosen the same group; the first that wants a server speaks for it. */
+static const struct nlb_group *claimant(const struct nlb_work *work, const struct nlb_group *want,
+                                        const struct ccm_backend *one)
+{
+    const struct nlb_state *all = &work->in->model->want;
+
+    if (want->id == NULL) {
+        return ccm_backends_find(&want->backends, one) == NULL ? NULL : want;
+    }
+    for (size_t i = 0; i < all->group_count; i++) {
+        const struct nlb_group *group = &all->groups[i];
+
+        if (ccm_text_equal(group->id, want->id) && !group->broken &&
+            ccm_backends_find(&group->backends, one) != NULL) {
+            return group;
+        }
+    }
+    return NULL;
+}
+
+/* Somebody else's server stays as it is, even if we want it as well. */
+static int diff_twin(const struct target *to, const struct ccm_backend *one,
+                     const struct ccm_backend *twin, struct diff *ret)
+{
+    const char *description = description_of(to->have, twin);
+    const bool keeps = to->work->in->model->keep_weights && !one->leaving;
+    struct ccm_backend next = *one;
+
+    next.weight = one->leaving ? 0 : keeps ? twin->weight : one->weight;
+    if (!is_ours(to->work, description) ||
+        (ccm_text_equal(description, to->who->name) && twin->weight == next.weight)) {
+        return 0;
+    }
+    next.leaving = false;
+    return ccm_backends_put(&ret->update, &next);
+}
+
+static int diff_wanted(const struct target *to, const struct ccm_backend *one, struct diff *ret)
+{
+    const struct ccm_backend *twin = ccm_backends_find(&to->have->backends, one);
+
+    if (claimant(to->work, to->who, one) != to->who) {
+        return 0;
+    }
+    if (twin == NULL) {
+        return one->leaving ? 0 : ccm_backends_put(&ret->add, one);
+    }
+    if (twin->leaving) {
+        return one->leaving ? 0 : ccm_texts_put(&to->work->plan->waiting, to->have->id);
+    }
+    return diff_twin(to, one, twin, ret);
+}
+
+static int diff_backends(const struct target *to, struct diff *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < to->who->backends.len; i++) {
+        r = diff_wanted(to, &to->who->backends.items[i], ret);
+    }
+    for (size_t i = 0; r == 0 && i < to->have->backends.len; i++) {
+        const struct ccm_backend *one = &to->have->backends.items[i];
+
+        if (!one->leaving && is_ours(to->work, description_of(to->have, one)) &&
+            claimant(to->work, to->who, one) == NULL) {
+            r = ccm_backends_put(&ret->remove, one);
+        }
+    }
+    return r;
+}
+
+/* A chosen group is removed from by the first port that has chosen it: once is enough. */
+static bool speaks_for_group(const struct target *to)
+{
+    const struct nlb_state *all = &to->work->in->model->want;
+    size_t i = 0;
+
+    while (to->who->id != NULL && !ccm_text_equal(all->groups[i].id, to->who->id)) {
+        i++;
+    }
+    return to->who->id == NULL || &all->groups[i] == to->who;
+}
+
+/* Whether another port that has chosen the same group forbids it. */
+static bool is_forbidden(const struct target *to, bool removal)
+{
+    const struct nlb_state *all = &to->work->in->model->want;
+
+    for (size_t i = 0; i < all->group_count; i++) {
+        const struct nlb_group *group = &all->groups[i];
+
+        if (group == to->who || (to->who->id != NULL && ccm_text_equal(group->id, to->who->id))) {
+            if (group->add_only || (removal && (group->hold || group->broken))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int plan_servers(struct target *to)
+{
+    CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
+    int r = diff_backends(to, &diff);
+
+    if (r == 0) {
+        r = add_batches(to, NLB_STEP_ADD, &diff.add);
+    }
+    if (r == 0 && speaks_for_group(to) && !is_forbidden(to, true)) {
+        r = add_batches(to, NLB_STEP_REMOVE, &diff.remove);
+    }
+    if (r == 0 && !is_forbidden(to, false)) {
+        r = add_batches(to, NLB_STEP_UPDATE, &diff.update);
+    }
+    return r;
+}
+
+/* --- groups --- */
+
+static int create(struct target *to)
+{
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends first = { 0 };
+    struct nlb_step *step = new_step(to, NLB_STEP_CREATE_GROUP);
+    int r = step == NULL ? -ENOMEM : ccm_attrs_copy(&step->group.attrs, &to->who->attrs);
+
+    to->stage++;
+    for (size_t i = 0; r == 0 && i < to->who->backends.len; i++) {
+        if (!to->who->backends.items[i].leaving) {
+            r = ccm_backends_put(&first, &to->who->backends.items[i]);
+        }
+    }
+    return r < 0 ? r : add_batches(to, NLB_STEP_ADD, &first);
+}
+
+static int update(struct target *to)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
+    CCM_CLEANUP(ccm_attrs_fini) struct ccm_attrs next = { 0 };
+    int r = nlb_compare_group(to->who, to->have, &next, &change);
+    struct nlb_step *step = NULL;
+
+    if (r < 0 || change.len == 0) {
+        return r;
+    }
+    step = new_step(to, NLB_STEP_UPDATE_GROUP);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    ccm_attrs_fini(&step->group.attrs);
+    step->group.attrs = next;
+    memset(&next, 0, sizeof(next)); /* moved */
+    return nlb_plan_set_change(step, &change);
+}
+
+static int plan_group(struct nlb_work *work, const struct nlb_group *want)
+{
+    struct target to = { .work = work,
+                         .who = want,
+                         .have = nlb_state_group_for(work->in->have, want),
+                         .stage = work->stage };
+    int r = 0;
+
+    if (to.have == NULL) {
+        return want->id == NULL ? create(&to) : 0; /* else it is for its owner to make */
+    }
+    if (to.have->unread) {
+        return ccm_texts_put(&work->plan->waiting, to.have->id);
+    }
+    if (want->id == NULL) {
+        r = update(&to);
+    }
+    to.stage = free_stage(work, to.have->id, want->name, work->stage + 1);
+    return r < 0 ? r : plan_servers(&to);
+}
+
+int nlb_plan_groups(struct nlb_work *work)
+{
+    const struct nlb_state *want = &work->in->model->want;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < want->group_count; i++) {
+        if (!want->groups[i].broken) {
+            r = plan_group(work, &want->groups[i]);
+        }
+    }
+    return r;
+}
+
+/* --- groups that go --- */
+
+/* A group of ours goes; one that somebody made, put servers into or uses only loses ours. */
+static int drop(struct nlb_work *work, const struct nlb_group *have, bool used)
+{
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends ours = { 0 };
+    struct target to = {
+        .work = work, .who = have, .have = have, .stage = work->stage, .last = true
+    };
+    bool foreign = false;
+    int r = 0;
+
+    if (have->unread) {
+        return ccm_texts_put(&work->plan->waiting, have->id);
+    }
+    for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
+        const struct ccm_backend *one = &have->backends.items[i];
+
+        if (!is_ours(work, description_of(have, one))) {
+            foreign = true;
+        } else if (!one->leaving) {
+            r = ccm_backends_put(&ours, one);
+        }
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (!foreign && !used && is_ours(work, have->name)) {
+        return new_step(&to, NLB_STEP_DELETE_GROUP) == NULL ? -ENOMEM : 0;
+    }
+    return add_batches(&to, NLB_STEP_REMOVE, &ours);
+}
+
+int nlb_plan_drop_groups(struct nlb_work *work)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
+        r = drop(work, &work->in->have->groups[i], false);
+    }
+    return r;
+}
+
+static bool is_wanted(const struct nlb_work *work, const struct nlb_group *have)
+{
+    for (size_t i = 0; i < work->in->model->want.group_count; i++) {
+        if (nlb_state_group_for(work->in->have, &work->in->model->want.groups[i]) == have) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the plan takes the listener away from the group. */
+static bool leaves_group(const struct nlb_work *work, const struct nlb_listener *listener)
+{
+    for (size_t i = 0; i < work->plan->len; i++) {
+        const struct nlb_step *step = &work->plan->steps[i];
+
+        if (step->type == NLB_STEP_DELETE_LISTENER && ccm_text_equal(step->id, listener->id)) {
+            return true;
+        }
+        if (step->type == NLB_STEP_UPDATE_LISTENER && ccm_text_equal(step->id, listener->id) &&
+            !ccm_text_equal(step->listener.group_id, listener->group_id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A listener that goes on sending to the group; NULL: there is none. */
+static const struct nlb_listener *user_of(const struct nlb_work *work, const struct nlb_group *have)
+{
+    for (size_t i = 0; i < work->in->have->listener_count; i++) {
+        const struct nlb_listener *listener = &work->in->have->listeners[i];
+
+        if (ccm_text_equal(listener->group_id, have->id) && !leaves_group(work, listener)) {
+            return listener;
+        }
+    }
+    return NULL;
+}
+
+/* A listener of ours that stays, because nothing could take its place, keeps what it sends to. */
+static bool is_kept(const struct nlb_work *work, const struct nlb_listener *user)
+{
+    return user != NULL && user->description != NULL &&
+           nlb_name_parse(user->description, true, &work->in->service->meta,
+                          work->in->cluster_id) == CCM_OWNER_OURS;
+}
+
+int nlb_plan_stale_groups(struct nlb_work *work)
+{
+    int r = 0;
+
+    if (work->in->model->incomplete) {
+        return 0;
+    }
+    for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
+        const struct nlb_group *have = &work->in->have->groups[i];
+
+        const struct nlb_listener *user = user_of(work, have);
+
+        if (!is_wanted(work, have) && !is_kept(work, user)) {
+            r = drop(work, have, user != NULL);
+        }
+    }
+    return r;
+}
+
+int nlb_plan_untag_groups(struct nlb_work *work, const char *owner)
+{
+    for (size_t i = 0; i < work->in->have->group_count; i++) {
+        const struct nlb_group *have = &work->in->have->groups[i];
+        struct target to = {
+            .work = work, .who = have, .have = have, .stage = work->stage, .last = true
+        };
+        CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
+        struct nlb_step *step = NULL;
+
+        if ((ccm_text_equal(ccm_tags_get(&have->tags, NLB_TAG_OWNER), owner) &&
+             ccm_tags_put(&remove, NLB_TAG_OWNER, owner) < 0) ||
+            (ccm_text_equal(ccm_tags_get(&have->tags, NLB_TAG_CLUSTER), work->in->cluster_id) &&
+             ccm_tags_put(&remove, NLB_TAG_CLUSTER, work->in->cluster_id) < 0)) {
+            return -ENOMEM;
+        }
+        if (remove.len == 0) {
+            continue;
+        }
+        step = new_step(&to, NLB_STEP_UNTAG_GROUP);
+        if (step == NULL || ccm_tags_copy(&step->tags, &remove) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,233 @@
+#include "compare.h"
+#include "plan_parts.h"
+#include "rules.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RULES_PER_CALL  100
+#define RULES_PER_GROUP 200
+#define GROUPS_PER_LB   4
+
+/* --- the group --- */
+
+/* A step on our security group. */
+static struct nlb_step *guard_step(struct nlb_work *work, enum nlb_step_type type)
+{
+    struct nlb_step *step = nlb_plan_lb_step(work, type);
+
+    return step == NULL || ccm_text_set(&step->id, work->in->have->guard.id) < 0 ? NULL : step;
+}
+
+static int name_step(struct nlb_work *work, enum nlb_step_type type)
+{
+    const struct nlb_guard *want = &work->in->model->want.guard;
+    struct nlb_step *step = guard_step(work, type);
+
+    return step == NULL || ccm_text_set(&step->guard.name, want->name) < 0 ||
+                   ccm_text_set(&step->guard.description, want->description) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+static int rules_steps(struct nlb_work *work, enum nlb_step_type type,
+                       const struct nlb_guard *rules)
+{
+    struct nlb_step *step = NULL;
+
+    for (size_t i = 0; i < rules->rule_count; i++) {
+        if (i % RULES_PER_CALL == 0) {
+            step = guard_step(work, type);
+        }
+        struct nlb_rule *rule = step == NULL ? NULL : nlb_guard_new_rule(&step->guard);
+
+        if (rule == NULL || nlb_rule_copy(rule, &rules->rules[i]) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static void describe(const struct nlb_rule *rule, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s %s priority %d (%s)", rule->protocol, rule->port_range,
+                   rule->priority,
+                   rule->description == NULL ? "" : rule->description); /* cut is fine */
+}
+
+/* Rules that we have just added have no known ids. */
+static const struct nlb_rule *present_rule(const struct nlb_work *work, const struct nlb_rule *rule)
+{
+    const struct nlb_guard *have = &work->in->have->guard;
+
+    for (size_t i = 0; i < have->rule_count; i++) {
+        if (rule->id != NULL ? ccm_text_equal(have->rules[i].id, rule->id)
+                             : nlb_rule_is_twin(&have->rules[i], rule)) {
+            return &have->rules[i];
+        }
+    }
+    return NULL;
+}
+
+static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 1024 };
+    const struct nlb_rule *present = present_rule(work, rule);
+    struct nlb_step *step = guard_step(work, NLB_STEP_MODIFY_RULE);
+    struct nlb_rule *copy = step == NULL ? NULL : nlb_guard_new_rule(&step->guard);
+    char from[256] = "";
+    char to[256] = "";
+
+    if (copy == NULL || nlb_rule_copy(copy, rule) < 0) {
+        return -ENOMEM;
+    }
+    if (present != NULL) {
+        describe(present, from, sizeof(from));
+    }
+    describe(rule, to, sizeof(to));
+    nlb_change_add(&change, "rule", from, to);
+    return nlb_plan_set_change(step, &change);
+}
+
+/* New rules first, so that nobody who may come in is kept out meanwhile; when there is no room for
+ * both, those that go make place, and they are never the ones that keep everybody else out. */
+static int plan_rules(struct nlb_work *work)
+{
+    CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { 0 };
+    const struct nlb_guard *have = &work->in->have->guard;
+    int r = nlb_rules_diff(&work->in->model->want.guard, have, &diff);
+    const bool crowded = have->rule_count + diff.add.rule_count > RULES_PER_GROUP;
+
+    if (r == 0 && crowded) {
+        r = rules_steps(work, NLB_STEP_REMOVE_RULES, &diff.remove);
+    }
+    if (r == 0) {
+        r = rules_steps(work, NLB_STEP_ADD_RULES, &diff.add);
+    }
+    for (size_t i = 0; r == 0 && i < diff.modify.rule_count; i++) {
+        r = modify_step(work, &diff.modify.rules[i]);
+    }
+    return r < 0 || crowded ? r : rules_steps(work, NLB_STEP_REMOVE_RULES, &diff.remove);
+}
+
+static int plan_guard(struct nlb_work *work)
+{
+    const struct nlb_guard *want = &work->in->model->want.guard;
+    const struct nlb_guard *have = &work->in->have->guard;
+    int r = 0;
+
+    if (!want->wanted) {
+        return 0;
+    }
+    if (have->id == NULL) {
+        r = name_step(work, NLB_STEP_CREATE_GUARD);
+    } else if (!ccm_text_equal(have->name, want->name) ||
+               !ccm_text_equal(have->description, want->description)) {
+        r = name_step(work, NLB_STEP_RENAME_GUARD);
+    }
+    return r < 0 ? r : plan_rules(work);
+}
+
+int nlb_plan_stale_guard(struct nlb_work *work)
+{
+    struct nlb_step *step = NULL;
+
+    if (work->in->model->want.guard.wanted || work->in->have->guard.id == NULL ||
+        work->in->model->reused) {
+        return 0;
+    }
+    step = guard_step(work, NLB_STEP_DELETE_GUARD);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step->last = true;
+    return 0;
+}
+
+/* --- which ones are joined --- */
+
+struct change {
+    struct ccm_texts join;
+    struct ccm_texts leave;
+    bool join_guard;
+    bool leave_guard;
+};
+
+static void change_fini(struct change *change)
+{
+    ccm_texts_fini(&change->join);
+    ccm_texts_fini(&change->leave);
+}
+
+/* Only what an annotation speaks of, and our own one, is changed: others may have joined more. */
+static int find_change(const struct nlb_work *work, struct change *ret)
+{
+    const struct ccm_texts *wanted = &work->in->model->want.lb.security_groups;
+    const struct ccm_texts *present = &work->lb->security_groups;
+    const bool told = work->in->model->groups_told;
+    const char *own = work->in->have->guard.id;
+    const bool joined = own != NULL && ccm_texts_has(present, own);
+    int r = 0;
+
+    for (size_t i = 0; told && r == 0 && i < wanted->len; i++) {
+        if (!ccm_texts_has(present, wanted->items[i])) {
+            r = ccm_texts_put(&ret->join, wanted->items[i]);
+        }
+    }
+    for (size_t i = 0; told && r == 0 && i < present->len; i++) {
+        if (!ccm_texts_has(wanted, present->items[i]) && !ccm_text_equal(present->items[i], own)) {
+            r = ccm_texts_put(&ret->leave, present->items[i]);
+        }
+    }
+    ret->join_guard = work->in->model->want.guard.wanted && !joined;
+    ret->leave_guard =
+        !work->in->model->want.guard.wanted && joined && !(told && ccm_texts_has(wanted, own));
+    return r;
+}
+
+/* Ours is joined when its rules are complete, and nothing is left before what takes its place has
+ * been joined: it is better to stay as it is than to open up. */
+static int change_step(struct nlb_work *work, enum nlb_step_type type,
+                       const struct ccm_texts *texts, bool guard)
+{
+    struct nlb_step *step = NULL;
+
+    if (texts->len == 0 && !guard) {
+        return 0;
+    }
+    step = nlb_plan_lb_step(work, type);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step->with_guard = guard;
+    step->guarded = guard || type == NLB_STEP_LEAVE;
+    return ccm_texts_copy(&step->texts, texts);
+}
+
+int nlb_plan_security(struct nlb_work *work)
+{
+    static const struct ccm_texts none = { 0 };
+    CCM_CLEANUP(change_fini) struct change change = { .join = { 0 } };
+    int r = plan_guard(work);
+
+    if (r == 0) {
+        r = find_change(work, &change);
+    }
+    const bool crowded =
+        work->lb->security_groups.len + change.join.len + change.join_guard > GROUPS_PER_LB;
+
+    if (r == 0 && crowded) {
+        r = change_step(work, NLB_STEP_LEAVE, &change.leave, change.leave_guard);
+    }
+    if (r == 0) {
+        r = change_step(work, NLB_STEP_JOIN, &none, change.join_guard);
+    }
+    if (r == 0) {
+        r = change_step(work, NLB_STEP_JOIN, &change.join, false);
+    }
+    return r < 0 || crowded ? r
+                            : change_step(work, NLB_STEP_LEAVE, &change.leave, change.leave_guard);
+}

@@ -1,0 +1,430 @@
+#include "compare.h"
+#include "nlb.h"
+#include "plan_parts.h"
+#include "service/owner.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TYPE_PUBLIC  "Internet"
+#define TYPE_PRIVATE "Intranet"
+
+static bool is_told(const struct nlb_work *work, enum nlb_lb_field field)
+{
+    return (work->in->model->told >> field & 1U) != 0;
+}
+
+/* Case does not matter: the cloud's own spelling varies. */
+static bool is_same(const char *a, const char *b)
+{
+    return ccm_text_equal_case(a == NULL ? "" : a, b == NULL ? "" : b);
+}
+
+/* Where a switch of ours goes back to when nobody asks for another position any more. */
+static const char *fallback_of(enum nlb_lb_field field)
+{
+    switch (field) {
+    case NLB_LB_CROSS_ZONE:
+    case NLB_LB_PROTECT:
+        return "true";
+    case NLB_LB_MODIFICATION:
+        return "ConsoleProtection";
+    default:
+        return NULL;
+    }
+}
+
+/* The value that shall hold; NULL = whatever there is. */
+static const char *target_of(const struct nlb_work *work, enum nlb_lb_field field)
+{
+    if (is_told(work, field)) {
+        return work->in->model->want.lb.fields[field];
+    }
+    return !work->in->model->reused && (work->lb->told >> field & 1U) != 0 ? fallback_of(field)
+                                                                           : NULL;
+}
+
+/* The value that has to be set; NULL = it is as it shall be. */
+static const char *new_value(const struct nlb_work *work, enum nlb_lb_field field)
+{
+    const char *target = target_of(work, field);
+
+    return target == NULL || is_same(target, work->lb->fields[field]) ? NULL : target;
+}
+
+static int value_step(struct nlb_work *work, enum nlb_step_type type, const char *value)
+{
+    struct nlb_step *step = nlb_plan_lb_step(work, type);
+
+    return step == NULL ? -ENOMEM : ccm_text_set(&step->value, value);
+}
+
+/* --- what cannot be changed --- */
+
+static void check_immutable(const struct nlb_work *work, enum nlb_lb_field field, const char *what)
+{
+    const char *present = work->lb->fields[field];
+    const char *wanted = work->in->model->want.lb.fields[field];
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (!is_told(work, field) || present == NULL || is_same(present, wanted)) {
+        return;
+    }
+    (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s cannot be changed, service: %s, nlb: %s",
+                        what, wanted == NULL ? "" : wanted,
+                        present); /* the result is the argument */
+    ccm_problems_add(work->problems, &err,
+                     "set the annotation back, or delete the Service and create it again");
+}
+
+/* --- creation --- */
+
+static bool is_reserved(const struct nlb_work *work, const char *key)
+{
+    return ccm_setting_is_reserved_tag(key, work->in->model->reused);
+}
+
+static int put_tags(const struct nlb_work *work, const struct ccm_tags *from, struct ccm_tags *to)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < from->len; i++) {
+        if (!is_reserved(work, from->items[i].key)) {
+            r = ccm_tags_put(to, from->items[i].key, from->items[i].value);
+        }
+    }
+    return r;
+}
+
+/* What holds once it is made from the wishes that creation takes. */
+static int pretend_made(const struct nlb_work *work, struct nlb_lb *ret)
+{
+    const struct nlb_lb *want = &work->in->model->want.lb;
+    int r = nlb_lb_copy(ret, want);
+
+    ccm_texts_fini(&ret->security_groups);
+    if (r == 0) {
+        r = nlb_lb_set(ret, NLB_LB_IPV6_TYPE, TYPE_PRIVATE);
+    }
+    return r < 0 ? r : nlb_lb_set(ret, NLB_LB_CROSS_ZONE, "true");
+}
+
+static int plan_creation(struct nlb_work *work, struct nlb_lb *pretend)
+{
+    struct nlb_step *step = nlb_plan_lb_step(work, NLB_STEP_CREATE_LB);
+
+    if (step == NULL || nlb_lb_copy(&step->lb, &work->in->model->want.lb) < 0 ||
+        put_tags(work, &work->in->model->want.lb.tags, &step->tags) < 0 ||
+        ccm_text_set(&step->value, work->in->model->want.lb.fields[NLB_LB_ADDRESS_TYPE]) < 0) {
+        return -ENOMEM;
+    }
+    work->lb = pretend;
+    return pretend_made(work, pretend);
+}
+
+/* --- tags --- */
+
+static int tags_step(struct nlb_work *work, enum nlb_step_type type, const struct ccm_tags *tags)
+{
+    struct nlb_step *step = NULL;
+
+    if (tags->len == 0) {
+        return 0;
+    }
+    step = nlb_plan_lb_step(work, type);
+    return step == NULL ? -ENOMEM : ccm_tags_copy(&step->tags, tags);
+}
+
+/* It was found by its name: our marks are missing. */
+static int mark(const struct nlb_work *work, struct ccm_tags *add)
+{
+    char owner[CCM_OWNER_LB_NAME];
+
+    if (work->in->model->reused || !work->lb->untagged) {
+        return 0;
+    }
+    ccm_owner_lb_name(&work->in->service->meta, owner);
+    return ccm_tags_put(add, NLB_TAG_OWNER, owner) < 0 ||
+                   ccm_tags_put(add, NLB_TAG_CLUSTER, work->in->cluster_id) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+static int plan_tag(struct nlb_work *work)
+{
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags add = { 0 };
+    const struct ccm_tags *wanted = &work->in->model->want.lb.tags;
+    int r = mark(work, &add);
+
+    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
+        const struct ccm_tag *tag = &wanted->items[i];
+
+        if (!is_reserved(work, tag->key) &&
+            !ccm_text_equal(ccm_tags_get(&work->lb->tags, tag->key), tag->value)) {
+            r = ccm_tags_put(&add, tag->key, tag->value);
+        }
+    }
+    return r < 0 ? r : tags_step(work, NLB_STEP_TAG, &add);
+}
+
+/* Only what we put on is taken off: everything else may be somebody's accounting. */
+static int plan_untag(struct nlb_work *work)
+{
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
+    const struct ccm_tags *applied = work->in->applied;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && applied != NULL && i < applied->len; i++) {
+        const struct ccm_tag *tag = &applied->items[i];
+
+        if (!is_reserved(work, tag->key) &&
+            ccm_tags_get(&work->in->model->want.lb.tags, tag->key) == NULL &&
+            ccm_tags_get(&work->lb->tags, tag->key) != NULL) {
+            r = ccm_tags_put(&remove, tag->key, tag->value);
+        }
+    }
+    return r < 0 ? r : tags_step(work, NLB_STEP_UNTAG, &remove);
+}
+
+/* --- fields --- */
+
+/* One step for all fields of the list that have to be set. */
+static int plan_fields(struct nlb_work *work, enum nlb_step_type type,
+                       const enum nlb_lb_field *fields, const char *const *names, size_t count)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb set = { 0 };
+    struct nlb_step *step = NULL;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const char *value = new_value(work, fields[i]);
+
+        if (value != NULL) {
+            nlb_change_add(&change, names[i], work->lb->fields[fields[i]], value);
+            r = nlb_lb_set(&set, fields[i], value);
+        }
+    }
+    if (r < 0 || change.len == 0) {
+        return r < 0 ? r : ccm_buf_error(&change);
+    }
+    step = nlb_plan_lb_step(work, type);
+    if (step == NULL) {
+        return -ENOMEM;
+    }
+    step->lb = set;
+    memset(&set, 0, sizeof(set)); /* moved */
+    return nlb_plan_set_change(step, &change);
+}
+
+static int plan_protection(struct nlb_work *work)
+{
+    static const enum nlb_lb_field fields[] = { NLB_LB_PROTECT, NLB_LB_MODIFICATION };
+    static const char *const names[] = { "deletion protection", "modification protection" };
+
+    return plan_fields(work, NLB_STEP_PROTECT, fields, names, CCM_ARRAY_LEN(fields));
+}
+
+static int plan_attribute(struct nlb_work *work)
+{
+    static const enum nlb_lb_field fields[] = { NLB_LB_NAME, NLB_LB_CROSS_ZONE };
+    static const char *const names[] = { "name", "cross-zone" };
+
+    return plan_fields(work, NLB_STEP_ATTRIBUTE, fields, names, CCM_ARRAY_LEN(fields));
+}
+
+/* --- addresses --- */
+
+static const struct nlb_zone *zone_of(const struct nlb_lb *lb, const char *zone_id)
+{
+    for (size_t i = 0; i < lb->zone_count; i++) {
+        if (ccm_text_equal(lb->zones[i].zone_id, zone_id)) {
+            return &lb->zones[i];
+        }
+    }
+    return NULL;
+}
+
+/* The elastic addresses of zones that stay come with the new type. */
+static int add_addresses(const struct nlb_work *work, struct nlb_step *step)
+{
+    const struct nlb_lb *want = &work->in->model->want.lb;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < want->zone_count; i++) {
+        const struct nlb_zone *zone = &want->zones[i];
+        const struct nlb_zone *present = zone_of(work->lb, zone->zone_id);
+
+        if (zone->eip != NULL && present != NULL &&
+            ccm_text_equal(zone->vswitch_id, present->vswitch_id)) {
+            r = nlb_lb_put_zone(&step->lb, zone->zone_id, zone->vswitch_id, NULL, zone->eip);
+        }
+    }
+    return r;
+}
+
+static int plan_address_type(struct nlb_work *work, bool *ret_public)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
+    const char *value = new_value(work, NLB_LB_ADDRESS_TYPE);
+    struct nlb_step *step = NULL;
+
+    *ret_public = value != NULL && is_same(value, TYPE_PUBLIC);
+    if (value == NULL) {
+        return 0;
+    }
+    step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
+    nlb_change_add(&change, "type", work->lb->fields[NLB_LB_ADDRESS_TYPE], value);
+    if (step == NULL || ccm_text_set(&step->value, value) < 0 ||
+        (*ret_public && work->in->model->zones_told && add_addresses(work, step) < 0)) {
+        return -ENOMEM;
+    }
+    return nlb_plan_set_change(step, &change);
+}
+
+/* `fresh_public`: it turns public now, and gets the elastic address that is asked for. */
+static bool zone_fits(const struct nlb_zone *want, const struct nlb_lb *have, bool fresh_public)
+{
+    const struct nlb_zone *zone = zone_of(have, want->zone_id);
+
+    return zone != NULL && ccm_text_equal(want->vswitch_id, zone->vswitch_id) &&
+           (want->address == NULL || ccm_text_equal(want->address, zone->address)) &&
+           (want->eip == NULL || fresh_public || ccm_text_equal(want->eip, zone->eip));
+}
+
+/* A zone that nobody asks for goes from our own load balancer only. */
+static bool zones_differ(const struct nlb_work *work, bool fresh_public)
+{
+    const struct nlb_lb *want = &work->in->model->want.lb;
+
+    for (size_t i = 0; i < want->zone_count; i++) {
+        if (!zone_fits(&want->zones[i], work->lb, fresh_public)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < work->lb->zone_count; i++) {
+        if (!work->in->model->reused && zone_of(want, work->lb->zones[i].zone_id) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list_zones(const struct nlb_lb *lb, struct ccm_buf *text)
+{
+    for (size_t i = 0; i < lb->zone_count; i++) {
+        ccm_buf_addf(text, "%s%s:%s", i == 0 ? "" : " ", lb->zones[i].zone_id,
+                     lb->zones[i].vswitch_id == NULL ? "" : lb->zones[i].vswitch_id);
+    }
+}
+
+static int plan_zones(struct nlb_work *work, bool fresh_public)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
+    const struct nlb_lb *want = &work->in->model->want.lb;
+    struct nlb_step *step = NULL;
+    int r = 0;
+
+    if (!work->in->model->zones_told || want->zone_count == 0 ||
+        !zones_differ(work, fresh_public)) {
+        return 0;
+    }
+    step = nlb_plan_lb_step(work, NLB_STEP_ZONES);
+    for (size_t i = 0; step != NULL && r == 0 && i < want->zone_count; i++) {
+        const struct nlb_zone *zone = &want->zones[i];
+
+        r = nlb_lb_put_zone(&step->lb, zone->zone_id, zone->vswitch_id, zone->address, zone->eip);
+    }
+    ccm_buf_adds(&change, "instead of ");
+    list_zones(work->lb, &change);
+    return step == NULL || r < 0 ? -ENOMEM : nlb_plan_set_change(step, &change);
+}
+
+static int plan_ipv6(struct nlb_work *work)
+{
+    const char *present = work->lb->fields[NLB_LB_IPV6_TYPE];
+    const char *value = new_value(work, NLB_LB_IPV6_TYPE);
+
+    if (value == NULL || (present == NULL && is_same(value, TYPE_PRIVATE))) {
+        return 0;
+    }
+    return value_step(work, NLB_STEP_IPV6, value);
+}
+
+/* --- bandwidth package --- */
+
+static bool has_other_package(const struct nlb_work *work)
+{
+    return is_told(work, NLB_LB_PACKAGE) &&
+           !is_same(work->in->model->want.lb.fields[NLB_LB_PACKAGE],
+                    work->lb->fields[NLB_LB_PACKAGE]);
+}
+
+static int plan_detach(struct nlb_work *work)
+{
+    const char *present = work->lb->fields[NLB_LB_PACKAGE];
+
+    return ccm_text_empty(present) || !has_other_package(work)
+               ? 0
+               : value_step(work, NLB_STEP_DETACH, present);
+}
+
+static int plan_attach(struct nlb_work *work)
+{
+    const char *wanted = work->in->model->want.lb.fields[NLB_LB_PACKAGE];
+
+    return ccm_text_empty(wanted) || !has_other_package(work)
+               ? 0
+               : value_step(work, NLB_STEP_ATTACH, wanted);
+}
+
+/* --- all of it --- */
+
+/* A package is for public addresses only: off before the type changes, on after it. */
+static int plan_addresses(struct nlb_work *work)
+{
+    bool fresh_public = false;
+    int r = plan_detach(work);
+
+    if (r == 0) {
+        r = plan_address_type(work, &fresh_public);
+    }
+    if (r == 0) {
+        r = plan_zones(work, fresh_public);
+    }
+    if (r == 0) {
+        r = plan_ipv6(work);
+    }
+    if (r == 0) {
+        r = plan_attribute(work);
+    }
+    return r < 0 ? r : plan_attach(work);
+}
+
+int nlb_plan_lb(struct nlb_work *work, struct nlb_lb *pretend)
+{
+    int r = 0;
+
+    if (work->in->have->lb.id == NULL) {
+        r = plan_creation(work, pretend);
+    } else {
+        work->lb = &work->in->have->lb;
+        check_immutable(work, NLB_LB_IP_VERSION, "AddressIpVersion");
+        check_immutable(work, NLB_LB_GROUP, "ResourceGroupId");
+    }
+    if (r == 0) {
+        r = nlb_plan_security(work);
+    }
+    if (r == 0) {
+        r = plan_tag(work); /* before the name: without both nobody would find it again */
+    }
+    if (r == 0) {
+        r = plan_untag(work);
+    }
+    if (r == 0) {
+        r = plan_protection(work);
+    }
+    return r < 0 ? r : plan_addresses(work);
+}

@@ -1,0 +1,320 @@
+#include "compare.h"
+#include "names.h"
+#include "nlb.h"
+#include "plan_parts.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define CERTS_PER_LISTENER 25
+
+/* --- whose they are --- */
+
+static enum ccm_owner owner_of(const struct nlb_work *work, const struct nlb_listener *listener)
+{
+    return listener->description == NULL
+               ? CCM_OWNER_NONE
+               : nlb_name_parse(listener->description, true, &work->in->service->meta,
+                                work->in->cluster_id);
+}
+
+/* Whether it may serve a port that could not be worked out. Of such a port no more than a number
+ * may be known: neither its protocol nor whether it stands for a range. */
+static bool is_kept(const struct nlb_work *work, const struct nlb_listener *have)
+{
+    const struct nlb_state *want = &work->in->model->want;
+
+    for (size_t i = 0; i < want->listener_count; i++) {
+        const struct nlb_listener *one = &want->listeners[i];
+
+        if (one->broken && (have->range || (one->start <= have->end && have->start <= one->end))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_unwanted(const struct nlb_work *work, const struct nlb_listener *have)
+{
+    const bool may_go = !work->in->model->reused || owner_of(work, have) == CCM_OWNER_OURS;
+
+    return may_go && have->protocol != NLB_OTHER &&
+           nlb_state_listener(&work->in->model->want, have->protocol, have->start, have->end) ==
+               NULL &&
+           !is_kept(work, have);
+}
+
+/* A listener that stays where the wanted one shall be. */
+static const struct nlb_listener *occupant(const struct nlb_work *work,
+                                           const struct nlb_listener *want)
+{
+    for (size_t i = 0; i < work->in->have->listener_count; i++) {
+        const struct nlb_listener *have = &work->in->have->listeners[i];
+
+        if (have->protocol != NLB_OTHER && nlb_listener_clash(want, have) &&
+            !is_unwanted(work, have)) {
+            return have;
+        }
+    }
+    return NULL;
+}
+
+/* Whether nothing could take its place, because something else is in the way as well: then it may
+ * as well go on serving. */
+static bool goes_in_vain(const struct nlb_work *work, const struct nlb_listener *have)
+{
+    const struct nlb_state *want = &work->in->model->want;
+    bool vain = false;
+
+    for (size_t i = 0; i < want->listener_count; i++) {
+        const struct nlb_listener *one = &want->listeners[i];
+
+        if (one->broken || !nlb_listener_clash(one, have)) {
+            continue;
+        }
+        if (occupant(work, one) == NULL) {
+            return false;
+        }
+        vain = true;
+    }
+    return vain;
+}
+
+static bool is_stale(const struct nlb_work *work, const struct nlb_listener *have)
+{
+    return is_unwanted(work, have) && !goes_in_vain(work, have);
+}
+
+/* --- steps --- */
+
+/* A step about the listener `who`; which one it is there is told by `id`, or looked up. */
+static struct nlb_step *new_step(const struct nlb_work *work, enum nlb_step_type type,
+                                 unsigned stage, const struct nlb_listener *who, const char *id)
+{
+    struct nlb_step *step = nlb_plan_new_step(work->plan, type, stage);
+
+    if (step == NULL || ccm_text_set(&step->id, id) < 0) {
+        return NULL;
+    }
+    step->port = who->start;
+    step->protocol = who->protocol;
+    step->listener.protocol = who->protocol;
+    step->listener.start = who->start;
+    step->listener.end = who->end;
+    step->listener.range = who->range;
+    return step;
+}
+
+int nlb_plan_stale_listeners(struct nlb_work *work)
+{
+    for (size_t i = 0; i < work->in->have->listener_count; i++) {
+        const struct nlb_listener *have = &work->in->have->listeners[i];
+
+        if (is_stale(work, have) &&
+            new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->id) == NULL) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* --- additional certificates --- */
+
+static int cert_steps(const struct nlb_work *work, enum nlb_step_type type, unsigned *stage,
+                      const struct nlb_listener *who, const char *id, const struct ccm_texts *certs)
+{
+    struct nlb_step *step = NULL;
+
+    for (size_t i = 0; i < certs->len; i++) {
+        if (i % NLB_CERTS_MAX == 0) {
+            step = new_step(work, type, (*stage)++, who, id);
+        }
+        if (step == NULL || ccm_texts_put(&step->texts, certs->items[i]) < 0) {
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+/* Those of `from` that `to` lacks; the listener's own certificate is none of them. */
+static int missing(const struct ccm_texts *from, const struct ccm_texts *to, const char *own,
+                   struct ccm_texts *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < from->len; i++) {
+        if (!ccm_texts_has(to, from->items[i]) && !ccm_text_equal(from->items[i], own)) {
+            r = ccm_texts_put(ret, from->items[i]);
+        }
+    }
+    return r;
+}
+
+/* From `stage` on. have NULL: a new listener. New ones first, unless there is no room for both. */
+static int plan_certs(const struct nlb_work *work, unsigned stage, const struct nlb_listener *want,
+                      const struct nlb_listener *have)
+{
+    static const struct ccm_texts none = { 0 };
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts add = { 0 };
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts remove = { 0 };
+    const struct ccm_texts *present = have == NULL ? &none : &have->certs;
+    const char *own = ccm_attrs_get(&want->attrs, nlb_listener_field("CertificateIds"));
+    const char *id = have == NULL ? NULL : have->id;
+    int r = 0;
+
+    if (want->protocol != NLB_TCPSSL || !want->certs_known ||
+        (have != NULL && !have->certs_known)) {
+        return 0;
+    }
+    r = missing(&want->certs, present, own, &add);
+    if (r == 0) {
+        r = missing(present, &want->certs, own, &remove);
+    }
+    const bool crowded = present->len + add.len > CERTS_PER_LISTENER;
+
+    if (r == 0 && crowded) {
+        r = cert_steps(work, NLB_STEP_REMOVE_CERTS, &stage, want, id, &remove);
+    }
+    if (r == 0) {
+        r = cert_steps(work, NLB_STEP_ADD_CERTS, &stage, want, id, &add);
+    }
+    return r < 0 || crowded ? r
+                            : cert_steps(work, NLB_STEP_REMOVE_CERTS, &stage, want, id, &remove);
+}
+
+/* --- creation and change --- */
+
+static const struct nlb_group *group_of(const struct nlb_work *work,
+                                        const struct nlb_listener *want)
+{
+    const struct nlb_state *all = &work->in->model->want;
+
+    for (size_t i = 0; i < all->group_count; i++) {
+        const struct nlb_group *group = &all->groups[i];
+
+        /* One name can stand for a group of ours and for one that a person chose. */
+        if (ccm_text_equal(group->name, want->group_name) &&
+            ccm_text_equal(group->id, want->group_id)) {
+            return group;
+        }
+    }
+    return NULL;
+}
+
+/* What the listener shall be: `to` has its attributes. */
+static int describe(struct nlb_step *step, const struct nlb_listener *want,
+                    const struct nlb_group *group, const char *group_id)
+{
+    return ccm_text_set(&step->listener.description, want->description) < 0 ||
+                   ccm_text_set(&step->listener.group_name, want->group_name) < 0 ||
+                   ccm_text_set(&step->listener.group_id, group_id) < 0 ||
+                   nlb_group_copy_identity(&step->group, group) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+static int create(struct nlb_work *work, const struct nlb_listener *want,
+                  const struct nlb_group *group, const char *group_id)
+{
+    const unsigned stage = work->stage + 1;
+    struct nlb_step *step = new_step(work, NLB_STEP_CREATE_LISTENER, stage, want, NULL);
+
+    if (step == NULL || describe(step, want, group, group_id) < 0 ||
+        nlb_compare_new_listener(want, &step->listener.attrs) < 0) {
+        return -ENOMEM;
+    }
+    step->guarded = true;
+    return plan_certs(work, stage + 1, want, NULL);
+}
+
+static int update(struct nlb_work *work, const struct nlb_listener *want,
+                  const struct nlb_listener *have, const struct nlb_group *group,
+                  const char *group_id)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
+    CCM_CLEANUP(ccm_attrs_fini) struct ccm_attrs next = { 0 };
+    const bool moves = group_id == NULL || !ccm_text_equal(group_id, have->group_id);
+    /* Nobody is sent to a group that is still being filled. */
+    const unsigned filled = moves ? nlb_plan_filled(work, group) : 0;
+    const unsigned stage = filled > work->stage + 1 ? filled : work->stage + 1;
+    struct nlb_step *step = NULL;
+    int r = nlb_compare_listener(want, have, &next, &change);
+
+    if (r == 0 && moves) {
+        nlb_change_add(&change, "server group", have->group_id,
+                       group_id == NULL ? group->name : group_id);
+    }
+    if (r == 0 && !ccm_text_equal(want->description, have->description)) {
+        nlb_change_add(&change, "description", have->description, want->description);
+    }
+    r = r < 0 ? r : ccm_buf_error(&change);
+    if (r < 0 || change.len == 0) {
+        return r < 0 ? r : plan_certs(work, stage, want, have);
+    }
+    step = new_step(work, NLB_STEP_UPDATE_LISTENER, stage, want, have->id);
+    if (step == NULL || describe(step, want, group, group_id) < 0) {
+        return -ENOMEM;
+    }
+    step->listener.attrs = next;
+    memset(&next, 0, sizeof(next)); /* moved */
+    r = nlb_plan_set_change(step, &change);
+    return r < 0 ? r : plan_certs(work, stage + 1, want, have);
+}
+
+/* --- whose port it is --- */
+
+static void refuse(const struct nlb_work *work, const struct nlb_listener *want,
+                   const struct nlb_listener *have)
+{
+    const enum ccm_owner owner = owner_of(work, have);
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)ccm_error_set(
+        &err, 0, work->in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
+        "port %u/%s: the %s listener on port %u belongs to %s (%s)", want->start,
+        nlb_protocol_name(want->protocol), nlb_protocol_name(have->protocol), have->start,
+        owner == CCM_OWNER_OTHER  ? "another Service"
+        : owner == CCM_OWNER_OURS ? "another port of this Service"
+                                  : "somebody else",
+        have->description == NULL ? "no description"
+                                  : have->description); /* the text is what counts */
+    ccm_problems_add(work->problems, &err, "choose another port, or delete that listener");
+}
+
+static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
+                    const struct nlb_group *group)
+{
+    const struct nlb_listener *have =
+        nlb_state_listener(work->in->have, want->protocol, want->start, want->end);
+    const struct nlb_group *target = nlb_state_group_for(work->in->have, group);
+    const char *group_id = target == NULL ? group->id : target->id;
+    const struct nlb_listener *other = have == NULL ? occupant(work, want) : NULL;
+
+    if (have != NULL && work->in->model->reused && owner_of(work, have) == CCM_OWNER_OTHER) {
+        other = have;
+    }
+    if (other != NULL) {
+        refuse(work, want, other);
+        return 0;
+    }
+    return have == NULL ? create(work, want, group, group_id)
+                        : update(work, want, have, group, group_id);
+}
+
+int nlb_plan_listeners(struct nlb_work *work)
+{
+    const struct nlb_state *all = &work->in->model->want;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < all->listener_count; i++) {
+        const struct nlb_listener *want = &all->listeners[i];
+        const struct nlb_group *group = want->broken ? NULL : group_of(work, want);
+
+        if (group != NULL && !group->broken) {
+            r = plan_one(work, want, group);
+        }
+    }
+    return r;
+}

@@ -1,0 +1,454 @@
+#include "read.h"
+
+#include "api_group.h"
+#include "api_guard.h"
+#include "api_lb.h"
+#include "api_listener.h"
+#include "names.h"
+#include "nlb.h"
+#include "service/hash.h"
+#include "service/lifecycle.h"
+#include "service/object.h"
+#include "service/owner.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- load balancer --- */
+
+/* What a look for one load balancer found. */
+struct found {
+    struct nlb_lb *first;
+    struct ccm_buf ids;
+    size_t count;
+};
+
+static void found_fini(struct found *found)
+{
+    ccm_buf_fini(&found->ids);
+}
+
+static int take_found(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct found *found = arg;
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+    const int r = nlb_read_take_lb(item, &lb);
+
+    if (r < 0) {
+        return nlb_read_refuse(r, "load balancer", err);
+    }
+    ccm_buf_addf(&found->ids, "%s%s", found->count == 0 ? "" : ",", lb.id);
+    if (found->count++ == 0) {
+        *found->first = lb;
+        memset(&lb, 0, sizeof(lb));
+    }
+    return 0;
+}
+
+/* A restored cluster has the same uids: it may be another cluster's. */
+static int check_cluster(const char *what, const char *id, const struct ccm_tags *tags,
+                         const char *cluster_id, struct ccm_error *err)
+{
+    const char *cluster = ccm_tags_get(tags, NLB_TAG_CLUSTER);
+
+    if (cluster == NULL || strcmp(cluster, cluster_id) == 0) {
+        return 0;
+    }
+    return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                         "%s %s carries this Service's name or tag but belongs to cluster %s (tag "
+                         "%s), it is left alone",
+                         what, id, cluster, NLB_TAG_CLUSTER);
+}
+
+/* tag or name: one of them. */
+static int find_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
+                   const char *tag, const char *name, struct nlb_lb *ret, struct ccm_error *err)
+{
+    const char *how = tag != NULL ? "tag" : "name";
+    CCM_CLEANUP(found_fini) struct found found = { .first = ret, .ids = { .max = 512 } };
+    int r = nlb_api_list_lbs(call, tag == NULL ? NULL : NLB_TAG_OWNER, tag, name, take_found,
+                             &found, err);
+
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "[%s] find loadbalancer by %s error", service->meta.key, how);
+    }
+    if (found.count > 1) {
+        r = ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                          "[%s] find multiple loadbalances by %s, lbIds[%s]", service->meta.key,
+                          how, ccm_buf_str(&found.ids));
+    } else if (found.count == 1) {
+        r = check_cluster("load balancer", ret->id, &ret->tags, cluster_id, err);
+    }
+    return r;
+}
+
+static bool shows_signs(const struct ccm_service *service)
+{
+    return service->ingress_count > 0 || ccm_object_label(&service->meta, CCM_HASH_LABEL) != NULL ||
+           ccm_object_label(&service->meta, CCM_LIFE_LB_LABEL) != NULL;
+}
+
+int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
+                struct nlb_lb *ret, struct ccm_error *err)
+{
+    char name[CCM_OWNER_LB_NAME];
+    int r;
+
+    ccm_owner_lb_name(&service->meta, name);
+    r = find_lb(call, service, cluster_id, name, NULL, ret, err);
+    if (r < 0 || ret->id != NULL || !shows_signs(service)) {
+        return r;
+    }
+    r = find_lb(call, service, cluster_id, NULL, name, ret, err);
+    ret->untagged = ret->id != NULL;
+    return r;
+}
+
+int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err)
+{
+    if (ccm_text_equal_case(lb->status, "CreateFailed")) {
+        return ccm_error_set(
+            err, -EIO, CCM_ERROR_AUTH,
+            "the cloud could not make load balancer %s (status CreateFailed): delete it "
+            "in the console, it is made again then",
+            lb->id);
+    }
+    if (ccm_text_equal_case(lb->status, "Inactive")) {
+        return ccm_error_set(err, -EIO, CCM_ERROR_AUTH,
+                             "load balancer %s is switched off (status Inactive): look for overdue "
+                             "payments",
+                             lb->id);
+    }
+    return 0;
+}
+
+int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struct nlb_lb *ret,
+                      struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+    int r = nlb_api_lb(call, id, &answer, err);
+
+    if (r < 0) {
+        return ccm_error_wrap(err, err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : r,
+                              "find loadbalancer by id error");
+    }
+    r = nlb_read_take_lb(answer, &lb);
+    if (r < 0) {
+        return nlb_read_refuse(r, "load balancer", err);
+    }
+    if (!ccm_text_equal(lb.id, id)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL,
+                             "find loadbalancer by id error: loadbalancer id from API not match, "
+                             "expect [%s], actual [%s]",
+                             id, lb.id);
+    }
+    lb.told = ret->told;
+    lb.untagged = ret->untagged;
+
+    const struct nlb_lb old = *ret;
+
+    *ret = lb;
+    lb = old; /* freed with the scope */
+    return 0;
+}
+
+/* --- listeners --- */
+
+static int take_listener(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct nlb_listener *listener = nlb_state_new_listener(arg);
+    const int r = listener == NULL ? -ENOMEM : nlb_read_take_listener(item, listener);
+
+    return r < 0 ? nlb_read_refuse(r, "listener", err) : 0;
+}
+
+static void forget_listeners(struct nlb_state *state)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        nlb_listener_fini(&state->listeners[i]);
+    }
+    state->listener_count = 0;
+}
+
+static int read_listeners(struct nlb_call *call, struct nlb_state *state, struct ccm_error *err)
+{
+    int r = 0;
+
+    forget_listeners(state);
+    if (state->lb.id != NULL) {
+        r = nlb_api_list_listeners(call, state->lb.id, take_listener, state, err);
+    }
+    if (r < 0) {
+        forget_listeners(state);
+    }
+    state->listeners_known = r == 0;
+    return r;
+}
+
+/* Additional ones only: the default one and those of authorities are attributes. */
+static int take_cert(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct ccm_texts *certs = arg;
+    const char *id = ccm_json_text(item, "CertificateId");
+
+    if (ccm_json_bool(item, "IsDefault", false) ||
+        ccm_text_equal_case(ccm_json_text(item, "CertificateType"), "Ca") ||
+        ccm_text_equal_case(ccm_json_text(item, "Status"), "Diassociating") || id[0] == '\0') {
+        return 0;
+    }
+    return ccm_texts_put(certs, id) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+static int read_certs(struct nlb_call *call, const struct nlb_state *want, struct nlb_state *state,
+                      struct ccm_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && want != NULL && i < state->listener_count; i++) {
+        struct nlb_listener *one = &state->listeners[i];
+        const struct nlb_listener *wanted =
+            nlb_state_listener(want, one->protocol, one->start, one->end);
+
+        if (one->protocol != NLB_TCPSSL || one->certs_known || wanted == NULL ||
+            !wanted->certs_known) {
+            continue;
+        }
+        ccm_texts_fini(&one->certs);
+        r = nlb_api_list_certs(call, one->id, take_cert, &one->certs, err);
+        one->certs_known = r == 0;
+    }
+    return r;
+}
+
+/* --- groups --- */
+
+static int take_group(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct nlb_state *state = arg;
+    CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
+    struct nlb_group *kept = NULL;
+    const int r = nlb_read_take_group(item, &group);
+
+    if (r < 0) {
+        return nlb_read_refuse(r, "server group", err);
+    }
+    if (nlb_state_group_by_id(state, group.id) != NULL) {
+        return 0;
+    }
+    kept = nlb_state_new_group(state);
+    if (kept == NULL) {
+        return ccm_error_nomem(err);
+    }
+    *kept = group;
+    memset(&group, 0, sizeof(group));
+    return 0;
+}
+
+/* Chosen groups that are not known yet. */
+static int add_chosen(const struct nlb_state *want, const struct nlb_state *state,
+                      struct ccm_texts *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && want != NULL && i < want->group_count; i++) {
+        const char *id = want->groups[i].id;
+
+        if (id != NULL && nlb_state_group_by_id(state, id) == NULL) {
+            r = ccm_texts_put(ret, id);
+        }
+    }
+    return r;
+}
+
+/* Groups that our listeners use and that have lost their tags. */
+static int add_used(const struct ccm_service *service, const char *cluster_id,
+                    const struct nlb_state *state, struct ccm_texts *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
+        const struct nlb_listener *one = &state->listeners[i];
+
+        if (one->group_id != NULL && one->description != NULL &&
+            nlb_state_group_by_id(state, one->group_id) == NULL &&
+            nlb_name_parse(one->description, true, &service->meta, cluster_id) == CCM_OWNER_OURS) {
+            r = ccm_texts_put(ret, one->group_id);
+        }
+    }
+    return r;
+}
+
+static int list_groups(struct nlb_call *call, const struct ccm_service *service,
+                       const char *cluster_id, const struct nlb_need *need, struct nlb_state *state,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts ids = { 0 };
+    char tag[CCM_OWNER_LB_NAME];
+    int r = 0;
+
+    ccm_owner_lb_name(&service->meta, tag);
+    if (!state->groups_known) {
+        r = nlb_api_list_groups(call, NLB_TAG_OWNER, tag, NULL, take_group, state, err);
+        if (r == 0 && add_used(service, cluster_id, state, &ids) < 0) {
+            r = ccm_error_nomem(err);
+        }
+    }
+    if (r == 0 && add_chosen(need->want, state, &ids) < 0) {
+        r = ccm_error_nomem(err);
+    }
+    if (r == 0 && ids.len > 0) {
+        r = nlb_api_list_groups(call, NULL, NULL, &ids, take_group, state, err);
+    }
+    return r;
+}
+
+static int take_server(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct nlb_group *group = arg;
+    const int r = nlb_read_take_server(item, group->name, &group->backends);
+
+    return r < 0 ? nlb_read_refuse(r, "server", err) : 0;
+}
+
+static int read_groups(struct nlb_call *call, const struct ccm_service *service,
+                       const char *cluster_id, const struct nlb_need *need, struct nlb_state *state,
+                       struct ccm_error *err)
+{
+    int r = list_groups(call, service, cluster_id, need, state, err);
+
+    for (size_t i = 0; r == 0 && i < state->group_count; i++) {
+        struct nlb_group *group = &state->groups[i];
+
+        if (group->unread) {
+            ccm_backends_fini(&group->backends);
+            r = nlb_api_list_servers(call, group->id, take_server, group, err);
+            group->unread = r < 0;
+        }
+    }
+    state->groups_known = state->groups_known || r == 0;
+    return r;
+}
+
+/* --- the security group --- */
+
+static int take_rule(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct nlb_rule *rule = nlb_guard_new_rule(arg);
+    const int r = rule == NULL ? -ENOMEM : nlb_read_take_rule(item, rule);
+
+    return r < 0 ? nlb_read_refuse(r, "rule", err) : 0;
+}
+
+int nlb_read_rules(struct nlb_call *call, struct nlb_guard *guard, struct ccm_error *err)
+{
+    CCM_CLEANUP(nlb_guard_fini) struct nlb_guard fresh = { .known = false };
+    const int r = nlb_api_list_rules(call, guard->id, take_rule, &fresh, err);
+
+    if (r == 0) {
+        const struct nlb_guard old = *guard;
+
+        guard->rules = fresh.rules;
+        guard->rule_count = fresh.rule_count;
+        guard->rule_cap = fresh.rule_cap;
+        fresh.rules = old.rules; /* freed with the scope */
+        fresh.rule_count = old.rule_count;
+        fresh.rule_cap = old.rule_cap;
+    }
+    return r;
+}
+
+struct guards {
+    struct nlb_guard first;
+    struct ccm_tags tags; /* of the first */
+    size_t count;
+};
+
+static void guards_fini(struct guards *guards)
+{
+    nlb_guard_fini(&guards->first);
+    ccm_tags_fini(&guards->tags);
+}
+
+static int take_guard_tags(const cJSON *item, struct ccm_tags *ret)
+{
+    const cJSON *tag = ccm_json_items(ccm_json_get(item, "Tags"), "Tag");
+    int r = 0;
+
+    for (; r == 0 && tag != NULL; tag = tag->next) {
+        r = ccm_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
+    }
+    return r;
+}
+
+static int take_guard(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct guards *guards = arg;
+    struct nlb_guard *guard = &guards->first;
+    const char *id = ccm_json_text(item, "SecurityGroupId");
+
+    if (id[0] == '\0') {
+        return nlb_read_refuse(-EPROTO, "security group", err);
+    }
+    if (guards->count++ > 0) {
+        return 0;
+    }
+    if (ccm_text_set(&guard->id, id) < 0 ||
+        ccm_text_set(&guard->name, ccm_json_text(item, "SecurityGroupName")) < 0 ||
+        ccm_text_set(&guard->description, ccm_json_text(item, "Description")) < 0 ||
+        take_guard_tags(item, &guards->tags) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return 0;
+}
+
+static int read_guard(struct nlb_call *call, const struct ccm_service *service,
+                      const char *cluster_id, struct nlb_guard *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(guards_fini) struct guards guards = { .count = 0 };
+    char tag[CCM_OWNER_LB_NAME];
+    int r;
+
+    ccm_owner_lb_name(&service->meta, tag);
+    r = nlb_api_find_guards(call, NLB_TAG_OWNER, tag, take_guard, &guards, err);
+    if (r == 0 && guards.count > 1) {
+        return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                             "find associated security group error: expect 1, got %zu",
+                             guards.count);
+    }
+    if (r == 0 && guards.count == 1) {
+        r = check_cluster("security group", guards.first.id, &guards.tags, cluster_id, err);
+        r = r < 0 ? r : nlb_read_rules(call, &guards.first, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    nlb_guard_fini(ret);
+    *ret = guards.first;
+    ret->known = true;
+    memset(&guards.first, 0, sizeof(guards.first));
+    return 0;
+}
+
+int nlb_read_parts(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
+                   const struct nlb_need *need, struct nlb_state *state, struct ccm_error *err)
+{
+    int r = 0;
+
+    if (need->listeners && !state->listeners_known) {
+        r = read_listeners(call, state, err);
+    }
+    if (r == 0) {
+        r = read_groups(call, service, cluster_id, need, state, err);
+    }
+    if (r == 0 && need->certs) {
+        r = read_certs(call, need->want, state, err);
+    }
+    if (r == 0 && need->guard && !state->guard.known) {
+        r = read_guard(call, service, cluster_id, &state->guard, err);
+    }
+    return r;
+}

@@ -1,0 +1,61 @@
+/* From the cloud to the model. All or nothing: a failed read never looks like an empty answer. May
+ * block. One thread per call struct. */
+#ifndef CCM_NLB_READ_H
+#define CCM_NLB_READ_H
+
+#include "api.h"
+
+/*
+ * The load balancer of a Service: by ownership tag, then, when the Service shows signs of an
+ * earlier one (label, status), by its default name. ret->id stays NULL when there is none. More
+ * than one, or one that carries another cluster's tag, is a CCM_ERROR_TERMINAL. The caller finishes
+ * *ret in any case.
+ */
+CCM_NODISCARD int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service,
+                              const char *cluster_id, struct nlb_lb *ret, struct ccm_error *err);
+
+/* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. Replaces
+ * what the cloud tells about it in *ret, keeps `told` and `untagged`. */
+CCM_NODISCARD int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struct nlb_lb *ret,
+                                    struct ccm_error *err);
+
+/* Whether it can serve, or will: 0, or -EIO when its making failed or the cloud has closed it.
+ * Pure.
+ */
+CCM_NODISCARD int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err);
+
+/* One of a list of load balancers, listeners, groups or servers into an empty struct, or into a
+ * set. 0, -ENOMEM, or -EPROTO when it is not what it should be. A group's `unread` tells that it
+ * has servers. group_name: servers that are described by it need no description of their own. */
+CCM_NODISCARD int nlb_read_take_lb(const cJSON *json, struct nlb_lb *ret);
+CCM_NODISCARD int nlb_read_take_listener(const cJSON *json, struct nlb_listener *ret);
+CCM_NODISCARD int nlb_read_take_group(const cJSON *json, struct nlb_group *ret);
+CCM_NODISCARD int nlb_read_take_server(const cJSON *json, const char *group_name,
+                                       struct ccm_backends *ret);
+CCM_NODISCARD int nlb_read_take_rule(const cJSON *json, struct nlb_rule *ret);
+
+/* The rules of a security group that is known by its id, instead of those in *guard, which stay
+ * when that fails. */
+CCM_NODISCARD int nlb_read_rules(struct nlb_call *call, struct nlb_guard *guard,
+                                 struct ccm_error *err);
+
+/* err for -ENOMEM and -EPROTO of the functions above. Returns r. */
+CCM_NODISCARD int nlb_read_refuse(int r, const char *what, struct ccm_error *err);
+
+/* What a pass has to know. */
+struct nlb_need {
+    const struct nlb_state *want; /* its chosen groups are read too; may be NULL */
+    bool listeners;
+    bool certs; /* additional certificates of the TCPSSL listeners that tell them */
+    bool guard; /* the security group for source ranges, with its rules */
+};
+
+/*
+ * Read what `state` does not know yet: listeners, the groups that carry the Service's tag or that
+ * its listeners use, with their servers, chosen groups. On failure `state` may hold some of it.
+ */
+CCM_NODISCARD int nlb_read_parts(struct nlb_call *call, const struct ccm_service *service,
+                                 const char *cluster_id, const struct nlb_need *need,
+                                 struct nlb_state *state, struct ccm_error *err);
+
+#endif

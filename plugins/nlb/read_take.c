@@ -1,0 +1,292 @@
+/* JSON of the cloud -> plain data. */
+#include "read.h"
+
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LIST_MAX 4096 /* bytes of a joined list */
+
+int nlb_read_refuse(int r, const char *what, struct ccm_error *err)
+{
+    if (r == -ENOMEM) {
+        return ccm_error_nomem(err);
+    }
+    return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the cloud's answer has a %s that is none",
+                         what);
+}
+
+/* A port, or anything else that has 16 bits; text counts too. False: it is none. */
+static bool take_port(const cJSON *parent, const char *name, uint16_t *ret)
+{
+    const int64_t port = ccm_json_i64(parent, name, 0);
+
+    *ret = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
+    return *ret == port;
+}
+
+/* Lists of keys and values come in two spellings. */
+static int take_tags(const cJSON *parent, struct ccm_tags *ret)
+{
+    const cJSON *tag = ccm_json_items(parent, "Tags");
+    int r = 0;
+
+    for (; r == 0 && tag != NULL; tag = tag->next) {
+        const char *key = ccm_json_str(tag, "TagKey");
+        const char *value = ccm_json_str(tag, "TagValue");
+
+        key = key != NULL ? key : ccm_json_text(tag, "Key");
+        value = value != NULL ? value : ccm_json_text(tag, "Value");
+        r = ccm_tags_put(ret, key, value);
+    }
+    return r;
+}
+
+static int take_texts(const cJSON *parent, const char *name, struct ccm_texts *ret)
+{
+    int r = 0;
+
+    for (const cJSON *one = ccm_json_items(parent, name); r == 0 && one != NULL; one = one->next) {
+        r = cJSON_IsString(one) ? ccm_texts_put(ret, one->valuestring) : 0;
+    }
+    return r;
+}
+
+/* --- load balancers --- */
+
+static int take_zones(const cJSON *parent, struct nlb_lb *ret)
+{
+    const cJSON *zone = ccm_json_items(parent, "ZoneMappings");
+    int r = 0;
+
+    for (; r == 0 && zone != NULL; zone = zone->next) {
+        const cJSON *address = ccm_json_items(zone, "LoadBalancerAddresses");
+
+        const char *id = ccm_json_text(zone, "ZoneId");
+
+        if (id[0] == '\0') {
+            return -EPROTO;
+        }
+        r = nlb_lb_put_zone(ret, id, ccm_json_text(zone, "VSwitchId"),
+                            ccm_json_str(address, "PrivateIPv4Address"),
+                            ccm_json_str(address, "AllocationId"));
+    }
+    return r;
+}
+
+static int take_fields(const cJSON *json, struct nlb_lb *ret)
+{
+    static const struct {
+        enum nlb_lb_field field;
+        const char *part; /* object that holds it; NULL = none */
+        const char *name;
+    } rows[] = {
+        { NLB_LB_NAME, NULL, "LoadBalancerName" },
+        { NLB_LB_ADDRESS_TYPE, NULL, "AddressType" },
+        { NLB_LB_IPV6_TYPE, NULL, "Ipv6AddressType" },
+        { NLB_LB_IP_VERSION, NULL, "AddressIpVersion" },
+        { NLB_LB_GROUP, NULL, "ResourceGroupId" },
+        { NLB_LB_PACKAGE, NULL, "BandwidthPackageId" },
+        { NLB_LB_CROSS_ZONE, NULL, "CrossZoneEnabled" },
+        { NLB_LB_MODIFICATION, "ModificationProtectionConfig", "Status" },
+        { NLB_LB_PROTECT, "DeletionProtectionConfig", "Enabled" },
+    };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(rows); i++) {
+        const cJSON *from = rows[i].part == NULL ? json : ccm_json_get(json, rows[i].part);
+        char space[CCM_ATTR_NUMBER];
+        const char *value = ccm_attr_read(from, rows[i].name, space);
+
+        /* No package is something that can be asked for; of the rest nothing is known. */
+        r = nlb_lb_set(ret, rows[i].field,
+                       value[0] == '\0' && rows[i].field != NLB_LB_PACKAGE ? NULL : value);
+    }
+    return r;
+}
+
+int nlb_read_take_lb(const cJSON *json, struct nlb_lb *ret)
+{
+    const char *id = ccm_json_text(json, "LoadBalancerId");
+    int r;
+
+    if (id[0] == '\0') {
+        return -EPROTO;
+    }
+    if (ccm_text_set(&ret->id, id) < 0 ||
+        ccm_text_set(&ret->dns, ccm_json_text(json, "DNSName")) < 0 ||
+        ccm_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
+        ccm_text_set(&ret->status, ccm_json_text(json, "LoadBalancerStatus")) < 0) {
+        return -ENOMEM;
+    }
+    r = take_fields(json, ret);
+    r = r < 0 ? r : take_zones(json, ret);
+    r = r < 0 ? r : take_texts(json, "SecurityGroupIds", &ret->security_groups);
+    return r < 0 ? r : take_tags(json, &ret->tags);
+}
+
+/* --- attributes --- */
+
+/* "a,b" of a list member; "" when it is empty. */
+static int join_list(const cJSON *parent, const char *name, struct ccm_buf *ret)
+{
+    for (const cJSON *one = ccm_json_items(parent, name); one != NULL; one = one->next) {
+        if (cJSON_IsString(one)) {
+            ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ",", one->valuestring);
+        }
+    }
+    return ccm_buf_error(ret);
+}
+
+static int take_attr(const cJSON *from, const struct ccm_field *field, struct ccm_attrs *ret)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = LIST_MAX };
+    const char *name = field->read_name != NULL ? field->read_name : field->name;
+    const char *value;
+    char space[CCM_ATTR_NUMBER];
+
+    if ((field->flags & NLB_FIELD_LIST) != 0) {
+        const int r = join_list(from, name, &list);
+
+        if (r < 0) {
+            return r == -ENOMEM ? r : -EPROTO;
+        }
+        value = ccm_buf_str(&list);
+    } else {
+        value = ccm_attr_read(from, name, space);
+    }
+    return ccm_attr_is_unset(field, value) ? 0 : ccm_attrs_set(ret, field, value, false);
+}
+
+static int take_listener_attrs(const cJSON *json, struct nlb_listener *ret)
+{
+    const cJSON *ppv2 = ccm_json_get(json, "ProxyProtocolV2Config");
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < nlb_listener_field_count; i++) {
+        const struct ccm_field *field = &nlb_listener_fields[i];
+
+        if (nlb_field_applies(field, ret->protocol)) {
+            r = take_attr((field->flags & NLB_FIELD_PPV2) != 0 ? ppv2 : json, field, &ret->attrs);
+        }
+    }
+    return r;
+}
+
+int nlb_read_take_listener(const cJSON *json, struct nlb_listener *ret)
+{
+    const char *id = ccm_json_text(json, "ListenerId");
+    uint16_t port = 0;
+    bool good = take_port(json, "ListenerPort", &port);
+
+    ret->start = port;
+    ret->end = port;
+    if (good && port == 0) {
+        good = take_port(json, "StartPort", &ret->start) && take_port(json, "EndPort", &ret->end) &&
+               ret->start > 0 && ret->start <= ret->end;
+        ret->range = true;
+    }
+    if (!good || id[0] == '\0') {
+        return -EPROTO;
+    }
+    ret->protocol = nlb_protocol_parse(ccm_json_text(json, "ListenerProtocol"));
+    if (ccm_text_set(&ret->id, id) < 0 ||
+        ccm_text_set(&ret->description, ccm_json_text(json, "ListenerDescription")) < 0 ||
+        ccm_text_set(&ret->group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
+        return -ENOMEM;
+    }
+    return take_listener_attrs(json, ret);
+}
+
+/* --- groups --- */
+
+static int take_group_attrs(const cJSON *json, struct nlb_group *ret)
+{
+    const cJSON *health = ccm_json_get(json, "HealthCheck");
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < nlb_group_field_count; i++) {
+        const struct ccm_field *field = &nlb_group_fields[i];
+
+        r = take_attr((field->flags & NLB_FIELD_HEALTH) != 0 ? health : json, field, &ret->attrs);
+    }
+    return r;
+}
+
+int nlb_read_take_group(const cJSON *json, struct nlb_group *ret)
+{
+    const char *id = ccm_json_text(json, "ServerGroupId");
+
+    if (id[0] == '\0') {
+        return -EPROTO;
+    }
+    ret->protocol = nlb_protocol_parse(ccm_json_text(json, "Protocol"));
+    ret->any_port = ccm_json_bool(json, "AnyPortEnabled", false);
+    ret->unread = ccm_json_i64(json, "ServerCount", 1) != 0;
+    if (ccm_text_set(&ret->id, id) < 0 ||
+        ccm_text_set(&ret->name, ccm_json_text(json, "ServerGroupName")) < 0 ||
+        ccm_text_set(&ret->type, ccm_json_text(json, "ServerGroupType")) < 0 ||
+        ccm_text_set(&ret->family, ccm_json_text(json, "AddressIPVersion")) < 0 ||
+        ccm_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
+        take_tags(json, &ret->tags) < 0) {
+        return -ENOMEM;
+    }
+    return take_group_attrs(json, ret);
+}
+
+static enum ccm_backend_type take_type(const char *name)
+{
+    if (ccm_text_equal_case(name, "Ecs")) {
+        return CCM_BACKEND_ECS;
+    }
+    return ccm_text_equal_case(name, "Ip") ? CCM_BACKEND_IP : CCM_BACKEND_ENI;
+}
+
+int nlb_read_take_server(const cJSON *json, const char *group_name, struct ccm_backends *ret)
+{
+    const char *id = ccm_json_text(json, "ServerId");
+    const char *description = ccm_json_text(json, "Description");
+    const int64_t weight = ccm_json_i64(json, "Weight", 0);
+    const bool usual = ccm_text_equal(description, group_name);
+    struct ccm_backend backend = {
+        .server_id = (char *)(uintptr_t)id, /* copied by put, as the other texts */
+        .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
+        .description = usual ? NULL : (char *)(uintptr_t)description,
+        .weight = weight < 0 || weight > 100 ? 0 : (uint8_t)weight,
+        .type = (uint8_t)take_type(ccm_json_text(json, "ServerType")),
+        .leaving = ccm_text_equal_case(ccm_json_text(json, "Status"), "Removing"),
+    };
+
+    if (id[0] == '\0' || !take_port(json, "Port", &backend.port)) {
+        return -EPROTO;
+    }
+    return ccm_backends_put(ret, &backend);
+}
+
+/* --- the security group --- */
+
+int nlb_read_take_rule(const cJSON *json, struct nlb_rule *ret)
+{
+    const char *ipv6 = ccm_json_text(json, "Ipv6SourceCidrIp");
+    const int64_t priority = ccm_json_i64(json, "Priority", 0);
+
+    if (!cJSON_IsObject(json)) {
+        return -EPROTO;
+    }
+    ret->ipv6 = ipv6[0] != '\0';
+    ret->drop = ccm_text_equal_case(ccm_json_text(json, "Policy"), "drop");
+    ret->priority = priority < 0 || priority > 1000 ? 0 : (int)priority;
+    if (ccm_text_set(&ret->id, ccm_json_text(json, "SecurityGroupRuleId")) < 0 ||
+        ccm_text_set(&ret->cidr, ret->ipv6 ? ipv6 : ccm_json_text(json, "SourceCidrIp")) < 0 ||
+        ccm_text_set(&ret->protocol, ccm_json_text(json, "IpProtocol")) < 0 ||
+        ccm_text_set(&ret->port_range, ccm_json_text(json, "PortRange")) < 0 ||
+        ccm_text_set(&ret->description, ccm_json_text(json, "Description")) < 0) {
+        return -ENOMEM;
+    }
+    return 0;
+}

@@ -1,0 +1,126 @@
+#include "controller.h"
+
+#include "read.h"
+#include "service/object.h"
+#include "util/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The load balancer; that somebody else's is gone is an answer as well. */
+static int find_lb(struct ccm_pass *pass, struct nlb_call *call, const struct nlb_model *model,
+                   struct ccm_error *err)
+{
+    struct nlb_state *have = pass->entry->state;
+    int r;
+
+    ccm_entry_drop(pass->entry);
+    if (!pass->entry->reused) {
+        return nlb_read_lb(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), &have->lb, err);
+    }
+    r = nlb_read_lb_by_id(call, model->want.lb.id, &have->lb, err);
+    if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
+        nlb_lb_fini(&have->lb);
+        memset(&have->lb, 0, sizeof(have->lb));
+        ccm_error_clear(err);
+        r = 0;
+    }
+    return r;
+}
+
+/* Whether there may be a security group for source ranges. */
+static bool needs_guard(const struct ccm_pass *pass)
+{
+    const struct nlb_state *have = pass->entry->state;
+
+    return !pass->entry->reused &&
+           (pass->service->source_range_count > 0 || have->lb.security_groups.len > 0 ||
+            ccm_object_label(&pass->service->meta, NLB_GUARD_LABEL) != NULL);
+}
+
+static int find(struct ccm_pass *pass, const struct nlb_model *model, struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+    struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    struct nlb_state *have = entry->state;
+    int r = entry->valid ? 0 : find_lb(pass, &call, model, err);
+
+    if (r == 0) {
+        r = nlb_check_status(pass, err);
+        if (r < 0) { /* it can go all the same */
+            ccm_error_clear(err);
+            r = 0;
+        }
+    }
+    if (r == 0 && !pass->unfinished) {
+        const struct nlb_need need = {
+            .want = &model->want,
+            .listeners = entry->reused && model->override && have->lb.id != NULL,
+            .guard = needs_guard(pass),
+        };
+
+        r = nlb_read_parts(&call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), &need, have,
+                           err);
+        entry->valid = r == 0;
+    }
+    return r;
+}
+
+static int plan_for(struct nlb_plan *plan, const struct nlb_plan_input *in)
+{
+    if (in->model->reused) {
+        return nlb_plan_leave(plan, in);
+    }
+    return in->model->preserve ? nlb_plan_preserve(plan, in) : nlb_plan_delete(plan, in);
+}
+
+static int take_away(struct ccm_pass *pass, const struct nlb_model *model, struct ccm_error *err)
+{
+    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
+    const bool fresh = !pass->entry->valid;
+    int r = find(pass, model, err);
+
+    if (r == 0 && !pass->unfinished) {
+        const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, fresh);
+
+        r = plan_for(&plan, &in) < 0
+                ? ccm_error_nomem(err)
+                : nlb_pass_run(pass, &plan, NULL, CCM_ALI_PRIO_REMOVE, fresh, err);
+        pass->unfinished = pass->unfinished || plan.waiting.len > 0;
+    }
+    if (r < 0) {
+        return ccm_pass_fail(pass, CCM_PASS_CLEAN_FAILED, CCM_PASS_CLEAN_WHAT, r, err);
+    }
+    return pass->problems.count > 0
+               ? ccm_pass_fail_all(pass, CCM_PASS_CLEAN_FAILED, CCM_PASS_CLEAN_WHAT, err)
+               : 0;
+}
+
+/* What annotations say about the load balancer, and which groups of somebody else hold servers of
+ * ours. */
+static int build(const struct ccm_pass *pass, struct nlb_model *ret)
+{
+    const struct ccm_service *service = pass->service;
+    const int r = nlb_model_lb(ret, service, ccm_ali_resource_group_id(pass->lbc->ali));
+
+    ret->reused = pass->entry->reused;
+    return r < 0 || !ret->reused ? r : nlb_model_chosen(ret, service);
+}
+
+int nlb_release(struct ccm_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(nlb_model_fini) struct nlb_model model;
+    int r;
+
+    memset(&model, 0, sizeof(model));
+    if (build(pass, &model) < 0) {
+        return ccm_pass_fail(pass, CCM_PASS_CLEAN_FAILED, CCM_PASS_CLEAN_WHAT, ccm_error_nomem(err),
+                             err);
+    }
+    r = take_away(pass, &model, err);
+    if (r == 0 && !pass->unfinished && !model.reused) {
+        ccm_entry_drop(pass->entry);
+        pass->entry->valid = true;
+    }
+    return r;
+}

@@ -1,0 +1,147 @@
+#include "rules.h"
+
+#include "alicloud/cidr.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void mask(struct ccm_cidr *cidr)
+{
+    for (size_t i = 0; i < sizeof(cidr->ip.bytes); i++) {
+        const size_t bit = i * 8;
+
+        if (bit + 8 > cidr->bits) {
+            const unsigned keep = bit >= cidr->bits ? 0U : cidr->bits - (unsigned)bit;
+
+            cidr->ip.bytes[i] = (uint8_t)(cidr->ip.bytes[i] & (0xff00U >> keep));
+        }
+    }
+}
+
+static bool is_same_block(const char *a, const char *b)
+{
+    struct ccm_cidr one;
+    struct ccm_cidr other;
+
+    if (a == NULL || b == NULL || ccm_cidr_parse(a, &one) < 0 || ccm_cidr_parse(b, &other) < 0) {
+        return a != NULL && ccm_text_equal(a, b);
+    }
+    mask(&one);
+    mask(&other);
+    return one.bits == other.bits && memcmp(&one.ip, &other.ip, sizeof(one.ip)) == 0;
+}
+
+bool nlb_rule_is_twin(const struct nlb_rule *a, const struct nlb_rule *b)
+{
+    return a->ipv6 == b->ipv6 && a->drop == b->drop && is_same_block(a->cidr, b->cidr);
+}
+
+static bool is_word(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && ccm_text_equal_case(a, b);
+}
+
+bool nlb_rule_is_equal(const struct nlb_rule *a, const struct nlb_rule *b)
+{
+    return a->priority == b->priority && is_word(a->protocol, b->protocol) &&
+           ccm_text_equal(a->port_range, b->port_range) &&
+           ccm_text_equal(a->description, b->description);
+}
+
+/* The best of the present rules that no other wanted one has taken: an equal one, else one of ours,
+ * else any twin. */
+static size_t find_twin(const struct nlb_rule *want, const struct nlb_guard *have,
+                        const bool *taken)
+{
+    size_t best = have->rule_count;
+
+    for (size_t i = 0; i < have->rule_count; i++) {
+        const struct nlb_rule *one = &have->rules[i];
+
+        if (taken[i] || !nlb_rule_is_twin(want, one)) {
+            continue;
+        }
+        if (nlb_rule_is_equal(want, one)) {
+            return i;
+        }
+        if (best == have->rule_count ||
+            (ccm_text_equal(one->description, want->description) &&
+             !ccm_text_equal(have->rules[best].description, want->description))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static int put(struct nlb_guard *list, const struct nlb_rule *rule, const char *id)
+{
+    struct nlb_rule *copy = nlb_guard_new_rule(list);
+
+    return copy == NULL || nlb_rule_copy(copy, rule) < 0 || ccm_text_set(&copy->id, id) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+/* Wanted rules of one policy. */
+static int match(const struct nlb_guard *want, const struct nlb_guard *have, bool drop, bool *taken,
+                 struct nlb_rule_diff *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < want->rule_count; i++) {
+        const struct nlb_rule *rule = &want->rules[i];
+
+        if (rule->drop != drop) {
+            continue;
+        }
+        const size_t at = find_twin(rule, have, taken);
+
+        if (at == have->rule_count) {
+            r = put(&ret->add, rule, NULL);
+            continue;
+        }
+        taken[at] = true;
+        if (!nlb_rule_is_equal(rule, &have->rules[at])) {
+            r = put(&ret->modify, rule, have->rules[at].id);
+        }
+    }
+    return r;
+}
+
+static int match_all(const struct nlb_guard *want, const struct nlb_guard *have, bool *taken,
+                     struct nlb_rule_diff *ret)
+{
+    int r = match(want, have, true, taken, ret);
+
+    if (r == 0) {
+        r = match(want, have, false, taken, ret);
+    }
+    for (size_t i = 0; r == 0 && i < have->rule_count; i++) {
+        const struct nlb_rule *one = &have->rules[i];
+
+        if (!taken[i] && want->description != NULL &&
+            ccm_text_equal(one->description, want->description)) {
+            r = put(&ret->remove, one, one->id);
+        }
+    }
+    return r;
+}
+
+int nlb_rules_diff(const struct nlb_guard *want, const struct nlb_guard *have,
+                   struct nlb_rule_diff *ret)
+{
+    bool *taken = calloc(have->rule_count + 1, sizeof(*taken));
+    const int r = taken == NULL ? -ENOMEM : match_all(want, have, taken, ret);
+
+    free(taken);
+    return r;
+}
+
+void nlb_rule_diff_fini(struct nlb_rule_diff *diff)
+{
+    nlb_guard_fini(&diff->add);
+    nlb_guard_fini(&diff->modify);
+    nlb_guard_fini(&diff->remove);
+}

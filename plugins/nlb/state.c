@@ -1,0 +1,428 @@
+#include "state.h"
+
+#include "util/array.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- ends --- */
+
+static void zone_fini(struct nlb_zone *zone)
+{
+    free(zone->zone_id);
+    free(zone->vswitch_id);
+    free(zone->address);
+    free(zone->eip);
+}
+
+void nlb_lb_clear_zones(struct nlb_lb *lb)
+{
+    for (size_t i = 0; i < lb->zone_count; i++) {
+        zone_fini(&lb->zones[i]);
+    }
+    free(lb->zones);
+    lb->zones = NULL;
+    lb->zone_count = 0;
+}
+
+void nlb_lb_fini(struct nlb_lb *lb)
+{
+    free(lb->id);
+    free(lb->dns);
+    free(lb->vpc_id);
+    free(lb->status);
+    for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
+        free(lb->fields[i]);
+    }
+    nlb_lb_clear_zones(lb);
+    ccm_texts_fini(&lb->security_groups);
+    ccm_tags_fini(&lb->tags);
+    memset(lb, 0, sizeof(*lb));
+}
+
+void nlb_listener_fini(struct nlb_listener *listener)
+{
+    free(listener->id);
+    free(listener->description);
+    free(listener->group_name);
+    free(listener->group_id);
+    ccm_attrs_fini(&listener->attrs);
+    ccm_texts_fini(&listener->certs);
+    memset(listener, 0, sizeof(*listener));
+}
+
+void nlb_group_fini(struct nlb_group *group)
+{
+    free(group->id);
+    free(group->name);
+    free(group->type);
+    free(group->family);
+    free(group->vpc_id);
+    ccm_attrs_fini(&group->attrs);
+    ccm_tags_fini(&group->tags);
+    ccm_backends_fini(&group->backends);
+    memset(group, 0, sizeof(*group));
+}
+
+static void rule_fini(struct nlb_rule *rule)
+{
+    free(rule->id);
+    free(rule->cidr);
+    free(rule->protocol);
+    free(rule->port_range);
+    free(rule->description);
+}
+
+void nlb_guard_fini(struct nlb_guard *guard)
+{
+    for (size_t i = 0; i < guard->rule_count; i++) {
+        rule_fini(&guard->rules[i]);
+    }
+    free(guard->rules);
+    free(guard->id);
+    free(guard->name);
+    free(guard->description);
+    memset(guard, 0, sizeof(*guard));
+}
+
+void nlb_state_fini(struct nlb_state *state)
+{
+    for (size_t i = 0; i < state->group_count; i++) {
+        nlb_group_fini(&state->groups[i]);
+    }
+    for (size_t i = 0; i < state->listener_count; i++) {
+        nlb_listener_fini(&state->listeners[i]);
+    }
+    free(state->groups);
+    free(state->listeners);
+    nlb_lb_fini(&state->lb);
+    nlb_guard_fini(&state->guard);
+    memset(state, 0, sizeof(*state));
+}
+
+/* --- lists --- */
+
+struct nlb_group *nlb_state_new_group(struct nlb_state *state)
+{
+    if (ccm_array_grow(&state->groups, &state->group_cap, state->group_count + 1,
+                       sizeof(*state->groups)) < 0) {
+        return NULL;
+    }
+    struct nlb_group *group = &state->groups[state->group_count++];
+
+    memset(group, 0, sizeof(*group));
+    return group;
+}
+
+struct nlb_listener *nlb_state_new_listener(struct nlb_state *state)
+{
+    if (ccm_array_grow(&state->listeners, &state->listener_cap, state->listener_count + 1,
+                       sizeof(*state->listeners)) < 0) {
+        return NULL;
+    }
+    struct nlb_listener *listener = &state->listeners[state->listener_count++];
+
+    memset(listener, 0, sizeof(*listener));
+    return listener;
+}
+
+struct nlb_rule *nlb_guard_new_rule(struct nlb_guard *guard)
+{
+    if (ccm_array_grow(&guard->rules, &guard->rule_cap, guard->rule_count + 1,
+                       sizeof(*guard->rules)) < 0) {
+        return NULL;
+    }
+    struct nlb_rule *rule = &guard->rules[guard->rule_count++];
+
+    memset(rule, 0, sizeof(*rule));
+    return rule;
+}
+
+void nlb_state_drop_group(struct nlb_state *state, const char *id)
+{
+    struct nlb_group *group = nlb_state_group_by_id(state, id);
+
+    if (group == NULL) {
+        return;
+    }
+    const size_t at = (size_t)(group - state->groups);
+
+    nlb_group_fini(group);
+    state->group_count--;
+    memmove(group, group + 1, (state->group_count - at) * sizeof(*group));
+}
+
+void nlb_state_drop_listener(struct nlb_state *state, const char *id)
+{
+    struct nlb_listener *listener = nlb_state_listener_by_id(state, id);
+
+    if (listener == NULL) {
+        return;
+    }
+    const size_t at = (size_t)(listener - state->listeners);
+
+    nlb_listener_fini(listener);
+    state->listener_count--;
+    memmove(listener, listener + 1, (state->listener_count - at) * sizeof(*listener));
+}
+
+void nlb_guard_drop_rule(struct nlb_guard *guard, size_t at)
+{
+    rule_fini(&guard->rules[at]);
+    guard->rule_count--;
+    memmove(&guard->rules[at], &guard->rules[at + 1],
+            (guard->rule_count - at) * sizeof(*guard->rules));
+}
+
+/* --- the load balancer --- */
+
+static int zone_set(struct nlb_zone *zone, const char *zone_id, const char *vswitch_id,
+                    const char *address, const char *eip)
+{
+    return ccm_text_set(&zone->zone_id, zone_id) < 0 ||
+                   ccm_text_set(&zone->vswitch_id, vswitch_id) < 0 ||
+                   ccm_text_set(&zone->address, address) < 0 || ccm_text_set(&zone->eip, eip) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_id,
+                    const char *address, const char *eip)
+{
+    struct nlb_zone fresh = { 0 };
+    struct nlb_zone *zones = lb->zones;
+    size_t at = 0;
+
+    if (zone_set(&fresh, zone_id, vswitch_id, address, eip) < 0) {
+        zone_fini(&fresh);
+        return -ENOMEM;
+    }
+    while (at < lb->zone_count && strcmp(zones[at].zone_id, zone_id) < 0) {
+        at++;
+    }
+    if (at < lb->zone_count && strcmp(zones[at].zone_id, zone_id) == 0) {
+        zone_fini(&zones[at]);
+        zones[at] = fresh;
+        return 0;
+    }
+    /* Ten at most: one more at a time will do. */
+    zones = realloc(zones, (lb->zone_count + 1) * sizeof(*zones));
+    if (zones == NULL) {
+        zone_fini(&fresh);
+        return -ENOMEM;
+    }
+    lb->zones = zones;
+    memmove(&zones[at + 1], &zones[at], (lb->zone_count - at) * sizeof(*zones));
+    zones[at] = fresh;
+    lb->zone_count++;
+    return 0;
+}
+
+int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value)
+{
+    char *copy = value == NULL ? NULL : strdup(value);
+
+    if (copy == NULL && value != NULL) {
+        return -ENOMEM;
+    }
+    free(lb->fields[field]);
+    lb->fields[field] = copy;
+    return 0;
+}
+
+/* --- look-ups --- */
+
+struct nlb_listener *nlb_state_listener(const struct nlb_state *state, enum nlb_protocol protocol,
+                                        uint16_t start, uint16_t end)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        struct nlb_listener *one = &state->listeners[i];
+
+        if (one->protocol == protocol && one->start == start && one->end == end) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+bool nlb_listener_clash(const struct nlb_listener *a, const struct nlb_listener *b)
+{
+    return nlb_protocol_clash(a->protocol, b->protocol) && a->start <= b->end && b->start <= a->end;
+}
+
+struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state, const char *id)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        if (id != NULL && ccm_text_equal(state->listeners[i].id, id)) {
+            return &state->listeners[i];
+        }
+    }
+    return NULL;
+}
+
+struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id)
+{
+    for (size_t i = 0; i < state->group_count; i++) {
+        if (id != NULL && ccm_text_equal(state->groups[i].id, id)) {
+            return &state->groups[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_word(const char *text, const char *fallback, const char *other)
+{
+    return ccm_text_equal_case(text == NULL ? fallback : text, other == NULL ? fallback : other);
+}
+
+/* The scheduler, if it is one of those that no group can be changed to; else NULL. */
+static const char *hash_of(const struct nlb_group *group)
+{
+    const char *name = ccm_attrs_get(&group->attrs, nlb_group_field("Scheduler"));
+
+    return name != NULL && (ccm_text_equal_case(name, "sch") || ccm_text_equal_case(name, "tch") ||
+                            ccm_text_equal_case(name, "qch"))
+               ? name
+               : NULL;
+}
+
+static bool fits_hash(const struct nlb_group *group, const struct nlb_group *want)
+{
+    const char *wanted = hash_of(want);
+    const char *present = hash_of(group);
+
+    return wanted == NULL || (present != NULL && ccm_text_equal_case(wanted, present));
+}
+
+/* Nothing of this can be changed in place. */
+static bool is_twin(const struct nlb_group *group, const struct nlb_group *want)
+{
+    return ccm_text_equal(group->name, want->name) && group->protocol == want->protocol &&
+           group->any_port == want->any_port && is_word(group->type, "Instance", want->type) &&
+           is_word(group->family, "ipv4", want->family) && fits_hash(group, want);
+}
+
+static bool is_used(const struct nlb_state *state, const struct nlb_group *group)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        if (group->id != NULL && ccm_text_equal(state->listeners[i].group_id, group->id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struct nlb_group *want)
+{
+    struct nlb_group *found = NULL;
+
+    if (want->id != NULL) {
+        return nlb_state_group_by_id(state, want->id);
+    }
+    for (size_t i = 0; i < state->group_count; i++) {
+        struct nlb_group *group = &state->groups[i];
+
+        if (!is_twin(group, want)) {
+            continue;
+        }
+        if (is_used(state, group)) {
+            return group;
+        }
+        found = found == NULL ? group : found;
+    }
+    return found;
+}
+
+/* --- copies --- */
+
+int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
+{
+    int r = ccm_text_set(&to->id, from->id) < 0 || ccm_text_set(&to->dns, from->dns) < 0 ||
+                    ccm_text_set(&to->vpc_id, from->vpc_id) < 0 ||
+                    ccm_text_set(&to->status, from->status) < 0
+                ? -ENOMEM
+                : 0;
+
+    for (size_t i = 0; r == 0 && i < NLB_LB_FIELD_COUNT; i++) {
+        r = nlb_lb_set(to, (enum nlb_lb_field)i, from->fields[i]);
+    }
+    for (size_t i = 0; r == 0 && i < from->zone_count; i++) {
+        const struct nlb_zone *zone = &from->zones[i];
+
+        r = nlb_lb_put_zone(to, zone->zone_id, zone->vswitch_id, zone->address, zone->eip);
+    }
+    if (r == 0) {
+        r = ccm_texts_copy(&to->security_groups, &from->security_groups);
+    }
+    to->untagged = from->untagged;
+    to->told = from->told;
+    return r < 0 ? r : ccm_tags_copy(&to->tags, &from->tags);
+}
+
+int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from)
+{
+    to->protocol = from->protocol;
+    to->start = from->start;
+    to->end = from->end;
+    to->range = from->range;
+    to->broken = from->broken;
+    to->certs_known = from->certs_known;
+    if (ccm_text_set(&to->id, from->id) < 0 ||
+        ccm_text_set(&to->description, from->description) < 0 ||
+        ccm_text_set(&to->group_name, from->group_name) < 0 ||
+        ccm_text_set(&to->group_id, from->group_id) < 0 ||
+        ccm_attrs_copy(&to->attrs, &from->attrs) < 0) {
+        return -ENOMEM;
+    }
+    return ccm_texts_copy(&to->certs, &from->certs);
+}
+
+int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from)
+{
+    to->protocol = from->protocol;
+    to->any_port = from->any_port;
+    to->port = from->port;
+    if (hash_of(from) != NULL &&
+        ccm_attrs_set(&to->attrs, nlb_group_field("Scheduler"), hash_of(from), true) < 0) {
+        return -ENOMEM;
+    }
+    return ccm_text_set(&to->id, from->id) < 0 || ccm_text_set(&to->name, from->name) < 0 ||
+                   ccm_text_set(&to->type, from->type) < 0 ||
+                   ccm_text_set(&to->family, from->family) < 0 ||
+                   ccm_text_set(&to->vpc_id, from->vpc_id) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from)
+{
+    int r = nlb_group_copy_identity(to, from);
+
+    to->add_only = from->add_only;
+    to->hold = from->hold;
+    to->broken = from->broken;
+    to->unread = from->unread;
+    if (r < 0 || ccm_attrs_copy(&to->attrs, &from->attrs) < 0 ||
+        ccm_tags_copy(&to->tags, &from->tags) < 0) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < from->backends.len; i++) {
+        r = ccm_backends_put(&to->backends, &from->backends.items[i]);
+    }
+    return r;
+}
+
+int nlb_rule_copy(struct nlb_rule *to, const struct nlb_rule *from)
+{
+    to->ipv6 = from->ipv6;
+    to->drop = from->drop;
+    to->priority = from->priority;
+    return ccm_text_set(&to->id, from->id) < 0 || ccm_text_set(&to->cidr, from->cidr) < 0 ||
+                   ccm_text_set(&to->protocol, from->protocol) < 0 ||
+                   ccm_text_set(&to->port_range, from->port_range) < 0 ||
+                   ccm_text_set(&to->description, from->description) < 0
+               ? -ENOMEM
+               : 0;
+}

@@ -1,0 +1,168 @@
+/*
+ * A network load balancer with its listeners, server groups and security group as plain data: what
+ * a Service wants, and what the cloud holds. Texts are owned by the structs; NULL means "not known"
+ * or "not set". One thread at a time.
+ */
+#ifndef CCM_NLB_STATE_H
+#define CCM_NLB_STATE_H
+
+#include "fields.h"
+#include "service/attrs.h"
+#include "service/backend.h"
+#include "service/tags.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nlb_zone {
+    char *zone_id;
+    char *vswitch_id;
+    char *address; /* private IPv4; desired: NULL = the cloud chooses */
+    char *eip;     /* allocation id of a public address; as above */
+};
+
+/* Rows of the table of the load balancer's attributes, and bits of struct nlb_model.told. */
+enum nlb_lb_field {
+    NLB_LB_NAME,
+    NLB_LB_ADDRESS_TYPE, /* "Internet", "Intranet" */
+    NLB_LB_IPV6_TYPE,    /* the same for IPv6 */
+    NLB_LB_IP_VERSION,   /* "ipv4", "DualStack" */
+    NLB_LB_GROUP,        /* resource group */
+    NLB_LB_PACKAGE,      /* bandwidth package; desired "" = none */
+    NLB_LB_CROSS_ZONE,   /* "true", "false" */
+    NLB_LB_MODIFICATION, /* "ConsoleProtection", "NonProtection" */
+    NLB_LB_PROTECT,      /* deletion protection: "true", "false" */
+    NLB_LB_FIELD_COUNT,
+};
+
+struct nlb_lb {
+    char *id;
+    char *dns;
+    char *vpc_id;
+    char *status; /* "Active", "Provisioning", ... */
+    char *fields[NLB_LB_FIELD_COUNT];
+    struct nlb_zone *zones; /* sorted by zone id */
+    size_t zone_count;
+    struct ccm_texts security_groups; /* desired: those that annotations name */
+    struct ccm_tags tags;             /* desired: the additional ones */
+    bool untagged;                    /* found by its name: the ownership tag is missing */
+    unsigned told; /* present: 1 << enum nlb_lb_field, a person asked for that value (plan.h) */
+};
+
+struct nlb_listener {
+    char *id; /* present */
+    enum nlb_protocol protocol;
+    uint16_t start; /* a single port: start == end */
+    uint16_t end;
+    bool range;
+    bool broken; /* desired: could not be worked out, so what is there stays as it is */
+    char *description;
+    char *group_name; /* desired */
+    char *group_id;   /* present; desired: the group that a person chose */
+    struct ccm_attrs attrs;
+    bool certs_known;       /* present: they were read; desired: they are told */
+    struct ccm_texts certs; /* additional certificates */
+};
+
+struct nlb_group {
+    char *id;     /* present; desired: somebody else's group that a person chose for the port */
+    char *name;   /* desired: also what its servers are described by */
+    char *type;   /* "Instance", "Ip"; desired NULL = not told, which means Instance at creation */
+    char *family; /* AddressIPVersion: "ipv4", "dualstack"; NULL = ipv4 */
+    char *vpc_id; /* present */
+    enum nlb_protocol protocol;
+    bool any_port;
+    uint16_t port; /* desired: the first Service port that uses it, for messages */
+    bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
+    bool hold;     /* desired: all nodes turned NotReady at once, nothing is removed */
+    bool broken;   /* desired: the chosen group cannot be used, the port is left as it is */
+    bool unread;   /* present: its servers are not known */
+    struct ccm_attrs attrs;
+    struct ccm_tags tags; /* present: to take the ownership tags off when it is kept */
+    struct ccm_backends backends;
+};
+
+/* One rule of the security group for spec.loadBalancerSourceRanges. */
+struct nlb_rule {
+    char *id; /* present */
+    char *cidr;
+    char *protocol;   /* "All" */
+    char *port_range; /* "-1/-1" */
+    char *description;
+    bool ipv6;
+    bool drop; /* policy: else accept */
+    int priority;
+};
+
+/* The security group that we keep for spec.loadBalancerSourceRanges. */
+struct nlb_guard {
+    bool known;  /* present: it was looked for */
+    bool wanted; /* desired: the Service asks for one */
+    char *id;    /* present; NULL: there is none */
+    char *name;
+    char *description;
+    struct nlb_rule *rules;
+    size_t rule_count;
+    size_t rule_cap;
+};
+
+struct nlb_state {
+    struct nlb_lb lb; /* lb.id NULL: there is none */
+    struct nlb_group *groups;
+    size_t group_count;
+    size_t group_cap;
+    struct nlb_listener *listeners;
+    size_t listener_count;
+    size_t listener_cap;
+    bool groups_known;    /* present: all groups of this Service are listed with their servers */
+    bool listeners_known; /* present: all listeners are listed */
+    struct nlb_guard guard;
+};
+
+void nlb_state_fini(struct nlb_state *state);
+void nlb_lb_fini(struct nlb_lb *lb);
+void nlb_listener_fini(struct nlb_listener *listener);
+void nlb_group_fini(struct nlb_group *group);
+void nlb_guard_fini(struct nlb_guard *guard);
+
+/* Append an empty element; NULL on ENOMEM. Earlier pointers into the list become invalid. */
+struct nlb_group *nlb_state_new_group(struct nlb_state *state);
+struct nlb_listener *nlb_state_new_listener(struct nlb_state *state);
+struct nlb_rule *nlb_guard_new_rule(struct nlb_guard *guard);
+void nlb_state_drop_group(struct nlb_state *state, const char *id);
+void nlb_state_drop_listener(struct nlb_state *state, const char *id);
+void nlb_guard_drop_rule(struct nlb_guard *guard, size_t at);
+
+/* Add a zone, in order; replaces the one of that zone id. 0 or -ENOMEM. Texts may be NULL. */
+CCM_NODISCARD int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_id,
+                                  const char *address, const char *eip);
+void nlb_lb_clear_zones(struct nlb_lb *lb);
+/* 0 or -ENOMEM; "" is a value here, NULL clears. */
+CCM_NODISCARD int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value);
+
+/* The listener of that protocol on exactly these ports. */
+struct nlb_listener *nlb_state_listener(const struct nlb_state *state, enum nlb_protocol protocol,
+                                        uint16_t start, uint16_t end);
+/* Whether the two need the same port of a load balancer: TCP and TCPSSL share one port space. */
+bool nlb_listener_clash(const struct nlb_listener *a, const struct nlb_listener *b);
+struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state, const char *id);
+struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id);
+/*
+ * The present group that serves where `want` is desired: the chosen one by its id, else one that
+ * agrees in everything that cannot be changed: name, type, family, protocol, any_port, and the
+ * scheduler where it is to be a hash, which the cloud takes at creation only. One that a listener
+ * uses comes first. NULL when there is none.
+ */
+struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struct nlb_group *want);
+
+/* Deep copies into empty structs. 0 or -ENOMEM (the caller finishes `to` in any case). */
+CCM_NODISCARD int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from);
+CCM_NODISCARD int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from);
+CCM_NODISCARD int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from);
+/* The same without tags, backends and those attributes that can be changed: which group it is. */
+CCM_NODISCARD int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from);
+CCM_NODISCARD int nlb_rule_copy(struct nlb_rule *to, const struct nlb_rule *from);
+
+#endif

@@ -1,0 +1,142 @@
+#include "bench.h"
+
+#include "nlb/nlb.h"
+#include "nlb/plan_parts.h"
+#include "service/tests/objects.h"
+
+#include "alicloud/tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void bench_begin(struct bench *bench)
+{
+    memset(bench, 0, sizeof(*bench));
+    echo_begin(&bench->echo);
+    bench->problems = (struct ccm_problems)CCM_PROBLEMS_INIT;
+}
+
+void bench_end(struct bench *bench)
+{
+    nlb_plan_fini(&bench->plan);
+    nlb_state_fini(&bench->have);
+    ccm_problems_fini(&bench->problems);
+    echo_end(&bench->echo);
+}
+
+int bench_run(struct bench *bench, bool deletion)
+{
+    bench->apply = (struct nlb_apply){
+        .call = bench->echo.call,
+        .service = obj_service(),
+        .cluster_id = "c1",
+        .have = &bench->have,
+        .model = deletion ? NULL : &bench->model,
+        .attempt = &bench->attempt,
+        .problems = &bench->problems,
+    };
+    return nlb_apply_run(&bench->apply, &bench->plan);
+}
+
+void bench_again(struct bench *bench)
+{
+    nlb_plan_fini(&bench->plan);
+    ccm_problems_fini(&bench->problems);
+    bench->problems = (struct ccm_problems)CCM_PROBLEMS_INIT;
+    echo_forget(&bench->echo);
+}
+
+const char *bench_told(const struct bench *bench)
+{
+    return ccm_buf_str(&bench->problems.text);
+}
+
+void bench_set(char **text, const char *value)
+{
+    assert_int_equal(ccm_text_set(text, value), 0);
+}
+
+struct nlb_step *bench_step(struct bench *bench, enum nlb_step_type type, unsigned stage)
+{
+    struct nlb_step *fresh = nlb_plan_new_step(&bench->plan, type, stage);
+
+    assert_non_null(fresh);
+    return fresh;
+}
+
+struct nlb_step *bench_group_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+                                  uint16_t port, const char *name)
+{
+    struct nlb_step *fresh = bench_step(bench, type, stage);
+
+    fresh->port = port;
+    fresh->protocol = NLB_TCP;
+    bench_set(&fresh->group.name, name);
+    fresh->group.port = port;
+    return fresh;
+}
+
+void bench_put_server(struct ccm_backends *to, const char *id, uint16_t port)
+{
+    const struct ccm_backend one = { .server_id = (char *)(uintptr_t)id,
+                                     .server_ip = (char *)(uintptr_t) "",
+                                     .port = port,
+                                     .weight = 100 };
+
+    assert_int_equal(ccm_backends_put(to, &one), 0);
+}
+
+struct nlb_step *bench_server_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+                                   uint16_t port, const char *name, const char *id)
+{
+    struct nlb_step *fresh = bench_group_step(bench, type, stage, port, name);
+
+    bench_put_server(&fresh->group.backends, id, (uint16_t)(30000 + port));
+    return fresh;
+}
+
+struct nlb_step *bench_listener_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+                                     uint16_t port, const char *group)
+{
+    struct nlb_step *fresh = bench_group_step(bench, type, stage, port, group);
+
+    fresh->listener.protocol = NLB_TCP;
+    fresh->listener.start = port;
+    fresh->listener.end = port;
+    bench_set(&fresh->listener.description, "k8s.x.TCP.web.default.c1");
+    return fresh;
+}
+
+struct nlb_step *bench_create_lb(struct bench *bench)
+{
+    struct nlb_step *fresh = bench_step(bench, NLB_STEP_CREATE_LB, 0);
+
+    assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-a", "vsw-a", NULL, NULL), 0);
+    assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-b", "vsw-b", "10.0.0.9", "eip-1"), 0);
+    assert_int_equal(ccm_tags_put(&fresh->tags, "team", "a"), 0);
+    return fresh;
+}
+
+void bench_put_present(struct bench *bench, uint16_t port)
+{
+    struct nlb_group *group = nlb_state_new_group(&bench->have);
+    struct nlb_listener *listener = nlb_state_new_listener(&bench->have);
+    char text[16];
+
+    bench_set(&bench->have.lb.id, "nlb-1");
+    bench_set(&bench->have.lb.status, "Active");
+    bench_set(&bench->have.lb.vpc_id, "vpc-9");
+    (void)snprintf(text, sizeof(text), "sgp-%u", port);
+    bench_set(&group->id, text);
+    bench_set(&listener->group_id, text);
+    (void)snprintf(text, sizeof(text), "g%u", port);
+    bench_set(&group->name, text);
+    bench_set(&group->type, "Instance");
+    group->protocol = NLB_TCP;
+    bench_put_server(&group->backends, "i-1", (uint16_t)(30000 + port));
+    (void)snprintf(text, sizeof(text), "lsn-%u", port);
+    bench_set(&listener->id, text);
+    listener->protocol = NLB_TCP;
+    listener->start = listener->end = port;
+    bench->have.listeners_known = bench->have.groups_known = true;
+}

@@ -1,0 +1,50 @@
+/*
+ * A plan on its way into a cloud that says yes: plan, mirror, model, and what came out of the run.
+ * Built by hand. One thread.
+ */
+#ifndef CCM_NLB_TESTS_BENCH_H
+#define CCM_NLB_TESTS_BENCH_H
+
+#include "echo.h"
+#include "nlb/apply.h"
+
+#define BENCH_NAME "a5e4dbfc9c2ae4642b0335607860aef6"
+
+struct bench {
+    struct echo echo;
+    struct nlb_plan plan;
+    struct nlb_state have;
+    struct nlb_model model;
+    struct ccm_problems problems;
+    struct nlb_apply apply;
+    uint32_t attempt;
+};
+
+void bench_begin(struct bench *bench);
+void bench_end(struct bench *bench);
+/* Run the plan. deletion: without a model. */
+int bench_run(struct bench *bench, bool deletion);
+/* Another, still empty plan on the same mirror; the log and the rules of the cloud start anew. */
+void bench_again(struct bench *bench);
+/* All problems of the run. */
+const char *bench_told(const struct bench *bench);
+void bench_set(char **text, const char *value);
+
+/* Append a step. Earlier pointers become invalid. */
+struct nlb_step *bench_step(struct bench *bench, enum nlb_step_type type, unsigned stage);
+struct nlb_step *bench_group_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+                                  uint16_t port, const char *name);
+/* With one server, on port 30000 + port. */
+struct nlb_step *bench_server_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+                                   uint16_t port, const char *name, const char *id);
+struct nlb_step *bench_listener_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+                                     uint16_t port, const char *group);
+/* In two zones, with a tag. */
+struct nlb_step *bench_create_lb(struct bench *bench);
+void bench_put_server(struct ccm_backends *to, const char *id, uint16_t port);
+
+/* Into the mirror: load balancer nlb-1, listener lsn-{port} to group sgp-{port}, named g{port},
+ * with server i-1. */
+void bench_put_present(struct bench *bench, uint16_t port);
+
+#endif

@@ -1,0 +1,479 @@
+/* Plans on their way into a cloud: what is sent for each kind of step, and what the mirror says
+ * afterwards. */
+#include "bench.h"
+
+#include "nlb/nlb.h"
+#include "service/tests/objects.h"
+#include "util/text.h"
+
+#include "alicloud/tests/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- servers --- */
+
+static void test_servers(void **state)
+{
+    struct bench bench;
+    struct nlb_step *one = NULL;
+    const struct ccm_backend pod = { .server_id = (char *)(uintptr_t) "eni-7",
+                                     .server_ip = (char *)(uintptr_t) "10.0.0.7",
+                                     .port = 80,
+                                     .weight = 0,
+                                     .type = CCM_BACKEND_ENI };
+    const struct ccm_backend address = { .server_id = (char *)(uintptr_t) "10.0.0.8",
+                                         .server_ip = (char *)(uintptr_t) "10.0.0.8",
+                                         .port = 81,
+                                         .weight = 1,
+                                         .type = CCM_BACKEND_IP };
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    one = bench_group_step(&bench, NLB_STEP_ADD, 0, 80, "g80");
+    bench_set(&one->id, "sgp-80");
+    assert_int_equal(ccm_backends_put(&one->group.backends, &pod), 0);
+    assert_int_equal(ccm_backends_put(&one->group.backends, &address), 0);
+    one = bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1");
+    bench_set(&one->id, "sgp-80");
+    one = bench_group_step(&bench, NLB_STEP_UPDATE, 2, 80, "another name");
+    bench_set(&one->id, "sgp-80");
+    assert_int_equal(ccm_backends_put(&one->group.backends, &pod), 0);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_log(&bench.echo),
+                        "AddServersToServerGroup * RemoveServersFromServerGroup * "
+                        "UpdateServerGroupServersAttribute * ");
+    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.1.ServerType"),
+                        "Eni");
+    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.1.ServerIp"),
+                        "10.0.0.7");
+    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.1.Weight"),
+                        "0");
+    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.2.ServerType"),
+                        "Ip");
+    assert_string_equal(echo_param(&bench.echo, "AddServersToServerGroup", "Servers.2.ServerIp"),
+                        "10.0.0.8");
+    assert_string_equal(
+        echo_param(&bench.echo, "RemoveServersFromServerGroup", "Servers.1.ServerId"), "i-1");
+    assert_string_equal(echo_param(&bench.echo, "RemoveServersFromServerGroup", "Servers.1.Weight"),
+                        "");
+    assert_int_equal(bench.have.groups[0].backends.len, 2);
+    assert_string_equal(ccm_backends_find(&bench.have.groups[0].backends, &pod)->description,
+                        "another name");
+    bench_end(&bench);
+}
+
+/* No group is emptied, and no listener sent to a group, when what should be there did not arrive.
+ */
+static void test_starving(void **state)
+{
+    struct bench bench;
+    struct nlb_step *move = NULL;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_put_present(&bench, 443);
+    bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
+    bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1")->id, "sgp-80");
+    move = bench_listener_step(&bench, NLB_STEP_UPDATE_LISTENER, 1, 443, "g80");
+    move->group.protocol = NLB_TCP;
+    bench_set(&move->id, "lsn-443");
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
+                                                .code = "QuotaExceeded.QuotaInsufficient" });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_log(&bench.echo), "AddServersToServerGroup ");
+    assert_int_equal(bench.problems.count, 1);
+    assert_int_equal(bench.have.groups[0].backends.len, 1);
+    assert_string_equal(bench.have.listeners[1].group_id, "sgp-443");
+    bench_end(&bench);
+}
+
+static void test_remove_of_absent(void **state)
+{
+    struct bench bench;
+    struct nlb_step *two = NULL;
+
+    (void)state;
+    /* The only one: that is what was wanted. */
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 0, 80, "g80", "i-1")->id, "sgp-80");
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
+                                                .code = "ResourceNotFound.BackendServer",
+                                                .http = 404 });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_int_equal(bench.problems.count, 0);
+    assert_int_equal(bench.have.groups[0].backends.len, 0);
+    bench_end(&bench);
+
+    /* One of two: the other one may still be there. */
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    two = bench_server_step(&bench, NLB_STEP_REMOVE, 0, 80, "g80", "i-1");
+    bench_set(&two->id, "sgp-80");
+    bench_put_server(&two->group.backends, "i-9", 30080);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
+                                                .code = "ResourceNotFound.BackendServer",
+                                                .http = 404 });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_int_equal(bench.problems.count, 1);
+    assert_true(bench.apply.surprised);
+    bench_end(&bench);
+}
+
+/* --- attributes --- */
+
+static void tell(struct ccm_attrs *attrs, const struct ccm_field *field, const char *value)
+{
+    assert_int_equal(ccm_attrs_set(attrs, field, value, true), 0);
+}
+
+static void test_listener_attributes(void **state)
+{
+    struct bench bench;
+    struct nlb_step *one = NULL;
+    const char *const action = "UpdateListenerAttribute";
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 443);
+    bench.have.listeners[0].protocol = NLB_TCPSSL;
+    bench.have.listeners[0].certs_known = true;
+    one = bench_listener_step(&bench, NLB_STEP_UPDATE_LISTENER, 0, 443, "g443");
+    bench_set(&one->id, "lsn-443");
+    one->group.protocol = NLB_TCP;
+    one->listener.protocol = NLB_TCPSSL;
+    tell(&one->listener.attrs, nlb_listener_field("CertificateIds"), "c-1");
+    tell(&one->listener.attrs, nlb_listener_field("Ppv2VpcIdEnabled"), "true");
+    tell(&one->listener.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled"), "false");
+    tell(&one->listener.attrs, nlb_listener_field("Cps"), "0");
+    one = bench_step(&bench, NLB_STEP_ADD_CERTS, 1);
+    one->listener.protocol = NLB_TCPSSL;
+    one->listener.start = one->listener.end = 443;
+    assert_int_equal(ccm_texts_split(&one->texts, "x,y"), 0);
+    one = bench_step(&bench, NLB_STEP_REMOVE_CERTS, 2);
+    bench_set(&one->id, "lsn-443");
+    assert_int_equal(ccm_texts_split(&one->texts, "x"), 0);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_param(&bench.echo, action, "CertificateIds.1"), "c-1");
+    assert_string_equal(echo_param(&bench.echo, action, "Cps"), "0");
+    assert_string_equal(echo_param(&bench.echo, action, "ProxyProtocolV2Config"),
+                        "{\"Ppv2VpcIdEnabled\":true,\"Ppv2PrivateLinkEpIdEnabled\":false}");
+    assert_string_equal(echo_param(&bench.echo, "AssociateAdditionalCertificatesWithListener",
+                                   "AdditionalCertificateIds.2"),
+                        "y");
+    assert_int_equal(bench.have.listeners[0].certs.len, 1);
+    assert_true(bench.have.listeners[0].attrs.items[0].told);
+    assert_string_equal(
+        ccm_attrs_get(&bench.have.listeners[0].attrs, nlb_listener_field("CertificateIds")), "c-1");
+    bench_end(&bench);
+}
+
+static void test_range_listener(void **state)
+{
+    struct bench bench;
+    struct nlb_step *one = NULL;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    one = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 0, 100, "g80");
+    one->group.protocol = NLB_TCP;
+    one->listener.range = true;
+    one->listener.end = 200;
+    tell(&one->listener.attrs, nlb_listener_field("CertificateIds"), "not for TCP");
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_param(&bench.echo, "CreateListener", "ListenerPort"), "0");
+    assert_string_equal(echo_param(&bench.echo, "CreateListener", "StartPort"), "100");
+    assert_string_equal(echo_param(&bench.echo, "CreateListener", "EndPort"), "200");
+    assert_string_equal(echo_param(&bench.echo, "CreateListener", "CertificateIds.1"), "");
+    bench_end(&bench);
+}
+
+static void test_group_attributes(void **state)
+{
+    struct bench bench;
+    struct nlb_step *one = NULL;
+    const char *const action = "UpdateServerGroupAttribute";
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    one = bench_group_step(&bench, NLB_STEP_UPDATE_GROUP, 0, 80, "g80");
+    bench_set(&one->id, "sgp-80");
+    tell(&one->group.attrs, nlb_group_field("Scheduler"), "rr");
+    tell(&one->group.attrs, nlb_group_field("ResourceGroupId"), "rg-1");
+    tell(&one->group.attrs, nlb_group_field("HealthCheckEnabled"), "true");
+    tell(&one->group.attrs, nlb_group_field("HealthCheckHttpCode"), "http_2xx,http_3xx");
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_param(&bench.echo, action, "Scheduler"), "rr");
+    assert_string_equal(echo_param(&bench.echo, action, "ResourceGroupId"), "");
+    assert_string_equal(echo_param(&bench.echo, action, "HealthCheckConfig.HealthCheckEnabled"),
+                        "true");
+    assert_string_equal(echo_param(&bench.echo, action, "HealthCheckConfig.HealthCheckHttpCode.2"),
+                        "http_3xx");
+    assert_string_equal(ccm_attrs_get(&bench.have.groups[0].attrs, nlb_group_field("Scheduler")),
+                        "rr");
+    bench_end(&bench);
+}
+
+static void test_lb_attributes(void **state)
+{
+    struct bench bench;
+    struct nlb_step *one = NULL;
+    struct nlb_lb *lb = &bench.have.lb;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    assert_int_equal(nlb_lb_put_zone(lb, "z-a", "vsw-a", "10.0.0.1", NULL), 0);
+    assert_int_equal(nlb_lb_put_zone(lb, "z-b", "vsw-b", "10.0.0.2", NULL), 0);
+    lb->untagged = true;
+    one = bench_step(&bench, NLB_STEP_TAG, 0);
+    assert_int_equal(ccm_tags_put(&one->tags, NLB_TAG_OWNER, BENCH_NAME), 0);
+    one = bench_step(&bench, NLB_STEP_ADDRESS_TYPE, 1);
+    bench_set(&one->value, "Internet");
+    assert_int_equal(nlb_lb_put_zone(&one->lb, "z-a", "vsw-a", NULL, "eip-7"), 0);
+    one = bench_step(&bench, NLB_STEP_ZONES, 2);
+    assert_int_equal(nlb_lb_put_zone(&one->lb, "z-a", "vsw-a", NULL, NULL), 0);
+    assert_int_equal(nlb_lb_put_zone(&one->lb, "z-c", "vsw-c", "10.0.0.3", NULL), 0);
+    bench_set(&bench_step(&bench, NLB_STEP_IPV6, 3)->value, "Internet");
+    one = bench_step(&bench, NLB_STEP_ATTRIBUTE, 4);
+    assert_int_equal(nlb_lb_set(&one->lb, NLB_LB_CROSS_ZONE, "false"), 0);
+    bench_set(&bench_step(&bench, NLB_STEP_DETACH, 5)->value, "cbwp-1");
+    bench_set(&bench_step(&bench, NLB_STEP_ATTACH, 6)->value, "cbwp-2");
+    one = bench_step(&bench, NLB_STEP_PROTECT, 7);
+    assert_int_equal(nlb_lb_set(&one->lb, NLB_LB_MODIFICATION, "ConsoleProtection"), 0);
+    one = bench_step(&bench, NLB_STEP_UNTAG, 8);
+    assert_int_equal(ccm_tags_put(&one->tags, NLB_TAG_OWNER, BENCH_NAME), 0);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerAddressTypeConfig",
+                                   "ZoneMappings.1.AllocationId"),
+                        "eip-7");
+    assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerZones", "ZoneMappings.2.ZoneId"),
+                        "z-c");
+    assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerAttribute", "LoadBalancerName"),
+                        "");
+    assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerAttribute", "CrossZoneEnabled"),
+                        "false");
+    assert_string_equal(
+        echo_param(&bench.echo, "UpdateLoadBalancerProtection", "DeletionProtectionEnabled"), "");
+    assert_string_equal(
+        echo_param(&bench.echo, "UpdateLoadBalancerProtection", "ModificationProtectionReason"),
+        "managed.by.ack");
+    assert_string_equal(echo_param(&bench.echo, "UntagResources", "TagKey.1"), NLB_TAG_OWNER);
+    assert_int_equal(
+        fake_host_action_count(bench.echo.setup.fake, "EnableLoadBalancerIpv6Internet"), 1);
+    assert_false(lb->untagged);
+    assert_int_equal(lb->tags.len, 0);
+    assert_string_equal(lb->fields[NLB_LB_ADDRESS_TYPE], "Internet");
+    assert_string_equal(lb->fields[NLB_LB_CROSS_ZONE], "false");
+    assert_string_equal(lb->fields[NLB_LB_PACKAGE], "cbwp-2");
+    assert_int_equal(lb->zone_count, 2);
+    assert_string_equal(lb->zones[0].address, "10.0.0.1");
+    assert_string_equal(lb->zones[0].eip, "eip-7");
+    assert_string_equal(lb->zones[1].zone_id, "z-c");
+    bench_end(&bench);
+}
+
+/* --- the security group --- */
+
+static void put_rule(struct nlb_guard *guard, const char *id, const char *cidr, bool drop)
+{
+    struct nlb_rule *rule = nlb_guard_new_rule(guard);
+
+    assert_non_null(rule);
+    bench_set(&rule->id, id);
+    bench_set(&rule->cidr, cidr);
+    bench_set(&rule->protocol, "All");
+    bench_set(&rule->port_range, "-1/-1");
+    bench_set(&rule->description, "k8s.default.web.c1");
+    rule->drop = drop;
+    rule->priority = drop ? 100 : 1;
+    rule->ipv6 = strchr(cidr, ':') != NULL;
+}
+
+static void plan_guard(struct bench *bench)
+{
+    struct nlb_step *one = bench_step(bench, NLB_STEP_CREATE_GUARD, 0);
+
+    bench_set(&one->guard.name, "k8s-nlb-x");
+    bench_set(&one->guard.description, "k8s.default.web.c1");
+    one = bench_step(bench, NLB_STEP_ADD_RULES, 1);
+    put_rule(&one->guard, NULL, "10.0.0.0/8", false);
+    put_rule(&one->guard, NULL, "fd00::/8", false);
+    put_rule(&one->guard, NULL, "0.0.0.0/0", true);
+    one = bench_step(bench, NLB_STEP_JOIN, 2);
+    one->with_guard = one->guarded = true;
+    one = bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, 3, 81, "g80");
+    one->group.protocol = NLB_TCP;
+    one->guarded = true;
+}
+
+static void test_guard(void **state)
+{
+    struct bench bench;
+    struct nlb_step *one = NULL;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    plan_guard(&bench);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_log(&bench.echo),
+                        "CreateSecurityGroup AuthorizeSecurityGroup LoadBalancerJoinSecurityGroup "
+                        "* CreateListener * ");
+    assert_string_equal(echo_param(&bench.echo, "CreateSecurityGroup", "VpcId"), "vpc-9");
+    assert_string_equal(echo_param(&bench.echo, "CreateSecurityGroup", "SecurityGroupType"),
+                        "enterprise");
+    assert_string_equal(
+        echo_param(&bench.echo, "AuthorizeSecurityGroup", "Permissions.2.Ipv6SourceCidrIp"),
+        "fd00::/8");
+    assert_string_equal(echo_param(&bench.echo, "AuthorizeSecurityGroup", "Permissions.3.Policy"),
+                        "drop");
+    assert_string_equal(
+        echo_param(&bench.echo, "LoadBalancerJoinSecurityGroup", "SecurityGroupIds.1"), "sg-1");
+    assert_string_equal(bench.have.guard.id, "sg-1");
+    assert_int_equal(bench.have.guard.rule_count, 3);
+    assert_true(ccm_texts_has(&bench.have.lb.security_groups, "sg-1"));
+
+    /* Ids of rules are looked up when one of them has to change. */
+    bench_again(&bench);
+    put_rule(&bench_step(&bench, NLB_STEP_MODIFY_RULE, 0)->guard, NULL, "10.0.0.0/8", false);
+    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->guard, NULL, "fd00::/8", false);
+    echo_answer(&bench.echo, "DescribeSecurityGroupAttribute",
+                "{'RequestId':'r','Permissions':{'Permission':[{'SecurityGroupRuleId':'sgr-1',"
+                "'Policy':'Accept','SourceCidrIp':'10.0.0.0/8'},{'SecurityGroupRuleId':'sgr-2',"
+                "'Policy':'Accept','Ipv6SourceCidrIp':'fd00::/8'}]}}");
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_param(&bench.echo, "ModifySecurityGroupRule", "SecurityGroupRuleId"),
+                        "sgr-1");
+    assert_int_equal(bench.have.guard.rule_count, 1);
+    assert_string_equal(bench.have.guard.rules[0].id, "sgr-1");
+
+    bench_again(&bench);
+    one = bench_step(&bench, NLB_STEP_LEAVE, 0);
+    one->with_guard = one->guarded = true;
+    bench_step(&bench, NLB_STEP_DELETE_GUARD, 1)->last = true;
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_null(bench.have.guard.id);
+    assert_int_equal(bench.have.lb.security_groups.len, 0);
+    bench_end(&bench);
+}
+
+/* W2: without the security group nobody is let in. */
+static void test_guard_fails(void **state)
+{
+    static const char *const actions[] = { "CreateSecurityGroup", "AuthorizeSecurityGroup",
+                                           "LoadBalancerJoinSecurityGroup" };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(actions); i++) {
+        struct bench bench;
+
+        bench_begin(&bench);
+        bench_put_present(&bench, 80);
+        plan_guard(&bench);
+        echo_rule(&bench.echo, &(struct echo_rule){
+                                   .action = actions[i], .code = "Forbidden.RAM", .http = 403 });
+        assert_int_equal(bench_run(&bench, false), 0);
+        assert_int_equal(bench.problems.count, 1);
+        assert_int_equal(fake_host_action_count(bench.echo.setup.fake, "CreateListener"), 0);
+        assert_int_equal(
+            fake_host_action_count(bench.echo.setup.fake, "LoadBalancerJoinSecurityGroup"), i == 2);
+        bench_end(&bench);
+    }
+}
+
+/* Full: what has to go makes room first. */
+static void test_join_needs_room(void **state)
+{
+    struct bench bench;
+    struct nlb_step *one = NULL;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    assert_int_equal(ccm_texts_put(&bench.have.lb.security_groups, "sg-old"), 0);
+    assert_int_equal(ccm_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
+    one = bench_step(&bench, NLB_STEP_LEAVE, 1);
+    one->guarded = true;
+    assert_int_equal(ccm_texts_put(&one->texts, "sg-old"), 0);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
+                                                .code = "QuotaExceeded.QuotaInsufficient",
+                                                .times = 1 });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_log(&bench.echo),
+                        "LoadBalancerJoinSecurityGroup LoadBalancerLeaveSecurityGroup * "
+                        "LoadBalancerJoinSecurityGroup * ");
+    assert_int_equal(bench.have.lb.security_groups.len, 1);
+    assert_true(ccm_texts_has(&bench.have.lb.security_groups, "sg-new"));
+    bench_end(&bench);
+
+    /* Nothing leaves: the refusal counts. */
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    assert_int_equal(ccm_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
+    one = bench_step(&bench, NLB_STEP_LEAVE, 1);
+    assert_int_equal(ccm_texts_put(&one->texts, "sg-old"), 0);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
+                                                .code = "QuotaExceeded.QuotaInsufficient" });
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerLeaveSecurityGroup",
+                                                .code = "Forbidden.RAM",
+                                                .http = 403 });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_int_equal(bench.problems.count, 2);
+    bench_end(&bench);
+}
+
+static void test_rules_need_room(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_set(&bench.have.guard.id, "sg-1");
+    put_rule(&bench.have.guard, "sgr-1", "10.0.0.0/8", false);
+    put_rule(&bench_step(&bench, NLB_STEP_ADD_RULES, 0)->guard, NULL, "10.1.0.0/16", false);
+    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->guard, "sgr-1", "10.0.0.0/8", false);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "AuthorizeSecurityGroup",
+                                                .code = "AuthorizationLimitExceed",
+                                                .http = 403,
+                                                .times = 1 });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_log(&bench.echo),
+                        "AuthorizeSecurityGroup RevokeSecurityGroup AuthorizeSecurityGroup ");
+    assert_int_equal(bench.have.guard.rule_count, 1);
+    assert_string_equal(bench.have.guard.rules[0].cidr, "10.1.0.0/16");
+    bench_end(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_servers, obj_end),
+        cmocka_unit_test_teardown(test_starving, obj_end),
+        cmocka_unit_test_teardown(test_remove_of_absent, obj_end),
+        cmocka_unit_test_teardown(test_listener_attributes, obj_end),
+        cmocka_unit_test_teardown(test_range_listener, obj_end),
+        cmocka_unit_test_teardown(test_group_attributes, obj_end),
+        cmocka_unit_test_teardown(test_lb_attributes, obj_end),
+        cmocka_unit_test_teardown(test_guard, obj_end),
+        cmocka_unit_test_teardown(test_guard_fails, obj_end),
+        cmocka_unit_test_teardown(test_join_needs_room, obj_end),
+        cmocka_unit_test_teardown(test_rules_need_room, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

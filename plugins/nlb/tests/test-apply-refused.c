@@ -1,0 +1,203 @@
+/* What a refusal means: for security groups, for tokens, for servers that take their time. */
+#include "bench.h"
+
+#include "service/tests/objects.h"
+#include "util/text.h"
+
+#include "alicloud/tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- security groups --- */
+
+static void plan_groups(struct bench *bench, enum nlb_step_type type, const char *first,
+                        const char *second)
+{
+    struct nlb_step *one = bench_step(bench, type, 0);
+
+    assert_int_equal(ccm_texts_put(&one->texts, first), 0);
+    if (second != NULL) {
+        assert_int_equal(ccm_texts_put(&one->texts, second), 0);
+    }
+    echo_rule(&bench->echo, &(struct echo_rule){ .action = type == NLB_STEP_JOIN
+                                                               ? "LoadBalancerJoinSecurityGroup"
+                                                               : "LoadBalancerLeaveSecurityGroup",
+                                                 .code = "ResourceNotFound.SecurityGroup",
+                                                 .http = 404 });
+}
+
+/* The refusal is for all that were named: those that are there are still joined. */
+static void test_leave_of_absent(void **state)
+{
+    (void)state;
+    for (size_t count = 1; count <= 2; count++) {
+        struct bench bench;
+
+        bench_begin(&bench);
+        bench_put_present(&bench, 80);
+        assert_int_equal(ccm_texts_put(&bench.have.lb.security_groups, "sg-1"), 0);
+        assert_int_equal(ccm_texts_put(&bench.have.lb.security_groups, "sg-2"), 0);
+        plan_groups(&bench, NLB_STEP_LEAVE, "sg-1", count == 2 ? "sg-2" : NULL);
+        assert_int_equal(bench_run(&bench, false), 0);
+        assert_int_equal(bench.problems.count, count - 1);
+        assert_int_equal(bench.apply.surprised, count == 2);
+        assert_int_equal(bench.have.lb.security_groups.len, count);
+        if (count == 2) { /* looked at again, then only what is joined is left */
+            assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
+        }
+        bench_end(&bench);
+    }
+}
+
+/* An id in an annotation that does not exist is not there a moment later either. */
+static void test_join_of_absent(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    plan_groups(&bench, NLB_STEP_JOIN, "sg-typo", NULL);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TERMINAL);
+    assert_non_null(strstr(bench_told(&bench), "security-group-ids annotation"));
+    bench_end(&bench);
+
+    /* Our own one may have been deleted. */
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_set(&bench.have.guard.id, "sg-own");
+    bench_step(&bench, NLB_STEP_JOIN, 0)->with_guard = true;
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
+                                                .code = "ResourceNotFound.SecurityGroup",
+                                                .http = 404 });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
+    assert_true(bench.apply.surprised);
+    bench_end(&bench);
+}
+
+/* --- the token of our security group --- */
+
+static void plan_creation(struct bench *bench)
+{
+    struct nlb_step *one = bench_step(bench, NLB_STEP_CREATE_GUARD, 0);
+    struct nlb_rule *rule = NULL;
+
+    bench_set(&one->guard.name, "k8s-nlb-x");
+    bench_set(&one->guard.description, "k8s.default.web.c1");
+    rule = nlb_guard_new_rule(&bench_step(bench, NLB_STEP_ADD_RULES, 1)->guard);
+    bench_set(&rule->cidr, "10.0.0.0/8");
+}
+
+/* What the next creation is sent with. */
+static void next_token(struct bench *bench, char *ret, size_t size)
+{
+    bench_again(bench);
+    nlb_guard_fini(&bench->have.guard);
+    plan_creation(bench);
+    assert_int_equal(bench_run(bench, false), 0);
+    ccm_text_copy(ret, size, echo_param(&bench->echo, "CreateSecurityGroup", "ClientToken"));
+    assert_true(ccm_text_starts(ret, "ccm-"));
+}
+
+/* A creation whose answer got lost is repeated by a later pass: there must not be a second group.
+ */
+static void test_token(void **state)
+{
+    struct bench bench;
+    char first[80];
+    char second[80];
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    next_token(&bench, first, sizeof(first));
+    next_token(&bench, second, sizeof(second));
+    assert_string_equal(first, second);
+
+    /* After a deletion another one is asked for. */
+    bench_again(&bench);
+    bench_step(&bench, NLB_STEP_DELETE_GUARD, 0);
+    assert_int_equal(bench_run(&bench, false), 0);
+    next_token(&bench, second, sizeof(second));
+    assert_string_not_equal(first, second);
+    bench_end(&bench);
+}
+
+/* The answer may be that of a group of long ago, or the token stand for another one. */
+static void test_token_used(void **state)
+{
+    static const struct {
+        const char *action;
+        const char *code;
+        uint64_t kind;
+    } cases[] = {
+        { "AuthorizeSecurityGroup", "InvalidSecurityGroupId.NotFound", CCM_ERROR_CONFLICT },
+        { "CreateSecurityGroup", "IdempotentParameterMismatch", CCM_ERROR_TRANSIENT },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct bench bench;
+        char first[80];
+        char second[80];
+
+        bench_begin(&bench);
+        bench_put_present(&bench, 80);
+        next_token(&bench, first, sizeof(first));
+        bench_again(&bench);
+        nlb_guard_fini(&bench.have.guard);
+        echo_rule(&bench.echo, &(struct echo_rule){
+                                   .action = cases[i].action, .code = cases[i].code, .http = 404 });
+        plan_creation(&bench);
+        assert_int_equal(bench_run(&bench, false), 0);
+        assert_int_equal(bench.problems.worst.kind, cases[i].kind);
+        next_token(&bench, second, sizeof(second));
+        assert_string_not_equal(first, second);
+        bench_end(&bench);
+    }
+}
+
+/* --- servers that are drained --- */
+
+/* Their connections may last: no failure, but somebody has to look again. */
+static void test_draining_takes_time(void **state)
+{
+    (void)state;
+    for (size_t draining = 0; draining < 2; draining++) {
+        struct bench bench;
+
+        bench_begin(&bench);
+        bench_put_present(&bench, 80);
+        if (draining == 1) {
+            assert_int_equal(ccm_attrs_set(&bench.have.groups[0].attrs,
+                                           nlb_group_field("ConnectionDrainEnabled"), "true",
+                                           false),
+                             0);
+        }
+        bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 0, 80, "g80", "i-1")->id, "sgp-80");
+        echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
+                                                    .job = "Processing" });
+        assert_int_equal(bench_run(&bench, false), 0);
+        assert_int_equal(bench.problems.count, 1 - draining);
+        assert_int_equal(bench.apply.surprised, draining == 0);
+        assert_int_equal(bench.have.groups[0].unread, draining == 1);
+        assert_int_equal(bench.apply.again_ms > 0, draining == 1);
+        bench_end(&bench);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_leave_of_absent, obj_end),
+        cmocka_unit_test_teardown(test_join_of_absent, obj_end),
+        cmocka_unit_test_teardown(test_token, obj_end),
+        cmocka_unit_test_teardown(test_token_used, obj_end),
+        cmocka_unit_test_teardown(test_draining_takes_time, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,524 @@
+/* Plans on their way into a cloud: creation, deletion, and what a failure stops. */
+#include "bench.h"
+
+#include "nlb/nlb.h"
+#include "service/tests/objects.h"
+#include "util/text.h"
+
+#include "alicloud/tests/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- creation --- */
+
+static void plan_creation(struct bench *bench)
+{
+    bench_create_lb(bench);
+    for (uint16_t i = 0; i < 2; i++) {
+        bench_group_step(bench, NLB_STEP_CREATE_GROUP, 1, i == 0 ? 80 : 443,
+                         i == 0 ? "g80" : "g443");
+    }
+    for (uint16_t i = 0; i < 2; i++) {
+        const uint16_t port = i == 0 ? 80 : 443;
+        const char *group = i == 0 ? "g80" : "g443";
+
+        bench_server_step(bench, NLB_STEP_ADD, 2, port, group, "i-1");
+        bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, 2, port, group);
+    }
+    for (size_t i = 0; i < bench->plan.len; i++) {
+        bench->plan.steps[i].group.protocol = NLB_TCP;
+    }
+}
+
+static void test_creation(void **state)
+{
+    struct bench bench;
+    struct echo *echo = &bench.echo;
+
+    (void)state;
+    bench_begin(&bench);
+    plan_creation(&bench);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_log(echo),
+                        "CreateLoadBalancer GetLoadBalancerAttribute CreateServerGroup "
+                        "CreateServerGroup * AddServersToServerGroup CreateListener "
+                        "AddServersToServerGroup CreateListener * ");
+    assert_int_equal(bench.apply.writes, 7);
+    assert_false(bench.apply.surprised);
+    assert_int_equal(bench.apply.again_ms, 0);
+
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "LoadBalancerName"), BENCH_NAME);
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "AddressType"), "Internet");
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "VpcId"), "vpc-1");
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "DeletionProtectionConfig.Enabled"),
+                        "true");
+    assert_string_equal(
+        echo_param(echo, "CreateLoadBalancer", "ModificationProtectionConfig.Status"),
+        "ConsoleProtection");
+    assert_string_equal(
+        echo_param(echo, "CreateLoadBalancer", "ModificationProtectionConfig.Reason"),
+        "managed.by.ack");
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "ZoneMappings.2.AllocationId"),
+                        "eip-1");
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "ZoneMappings.2.PrivateIPv4Address"),
+                        "10.0.0.9");
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "ZoneMappings.1.AllocationId"), "");
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "Tag.1.Key"), "ack.aliyun.com");
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "Tag.2.Value"), BENCH_NAME);
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "Tag.3.Key"), "team");
+    assert_string_equal(echo_param(echo, "CreateLoadBalancer", "AddressIpVersion"), "");
+
+    assert_string_equal(echo_param(echo, "CreateServerGroup", "ServerGroupName"), "g443");
+    assert_string_equal(echo_param(echo, "CreateServerGroup", "Protocol"), "TCP");
+    assert_string_equal(echo_param(echo, "CreateServerGroup", "Tag.2.Value"), BENCH_NAME);
+    assert_string_equal(echo_param(echo, "AddServersToServerGroup", "ServerGroupId"), "sgp-2");
+    assert_string_equal(echo_param(echo, "AddServersToServerGroup", "Servers.1.Description"),
+                        "g443");
+    assert_string_equal(echo_param(echo, "AddServersToServerGroup", "Servers.1.ServerType"), "Ecs");
+    assert_string_equal(echo_param(echo, "AddServersToServerGroup", "Servers.1.ServerIp"), "");
+    assert_string_equal(echo_param(echo, "CreateListener", "ServerGroupId"), "sgp-2");
+    assert_string_equal(echo_param(echo, "CreateListener", "LoadBalancerId"), "nlb-1");
+    assert_string_equal(echo_param(echo, "CreateListener", "ListenerPort"), "443");
+    assert_true(ccm_text_starts(echo_param(echo, "CreateListener", "ClientToken"), "ccm-"));
+
+    assert_string_equal(bench.have.lb.id, "nlb-1");
+    assert_string_equal(bench.have.lb.dns, "nlb-1.test");
+    assert_int_equal(bench.have.group_count, 2);
+    assert_string_equal(bench.have.groups[0].type, "Instance");
+    assert_int_equal(bench.have.groups[0].backends.len, 1);
+    assert_null(bench.have.groups[0].backends.items[0].description);
+    assert_int_equal(bench.have.listener_count, 2);
+    assert_string_equal(bench.have.listeners[1].group_id, "sgp-2");
+    assert_true(bench.have.listeners[1].certs_known);
+    bench_end(&bench);
+}
+
+/* Nobody blocks until it is there; what failed for good is said. */
+static void test_creation_takes_time(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    bench.echo.lb_status = "Provisioning";
+    plan_creation(&bench);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer GetLoadBalancerAttribute ");
+    assert_true(bench.apply.again_ms > 0);
+    assert_int_equal(bench.problems.count, 0);
+    assert_string_equal(bench.have.lb.status, "Provisioning");
+
+    const int64_t waited = (int64_t)fake_host_waited_ms(bench.echo.setup.fake);
+
+    assert_true(waited < 1000);
+    /* A plan for one that is not ready goes nowhere. */
+    bench_again(&bench);
+    bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 1, 80, "g80");
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_log(&bench.echo), "");
+    assert_true(bench.apply.again_ms > 0);
+    bench_end(&bench);
+
+    bench_begin(&bench);
+    bench.echo.lb_status = "CreateFailed";
+    plan_creation(&bench);
+    assert_true(bench_run(&bench, false) < 0);
+    assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer GetLoadBalancerAttribute ");
+    assert_non_null(strstr(bench_told(&bench), "CreateFailed"));
+    assert_true(bench.apply.surprised);
+    bench_end(&bench);
+}
+
+/* A look that fails after the creation does not make it undone. */
+static void test_creation_unseen(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "GetLoadBalancerAttribute",
+                                                .code = "ResourceNotFound.loadBalancer",
+                                                .http = 404 });
+    plan_creation(&bench);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(bench.have.lb.id, "nlb-1");
+    assert_string_equal(bench.have.lb.status, "Provisioning");
+    assert_true(bench.apply.again_ms > 0);
+    bench_end(&bench);
+}
+
+static void create_once(const char *zone, uint32_t attempt, char *ret, size_t size)
+{
+    struct bench bench;
+
+    bench_begin(&bench);
+    assert_int_equal(nlb_lb_put_zone(&bench_create_lb(&bench)->lb, "z-c", zone, NULL, NULL), 0);
+    bench.attempt = attempt;
+    assert_int_equal(bench_run(&bench, false), 0);
+    ccm_text_copy(ret, size, echo_param(&bench.echo, "CreateLoadBalancer", "ClientToken"));
+    bench_end(&bench);
+}
+
+/* W9: the same for a repetition, also after a restart; another for anything else. */
+static void test_token(void **state)
+{
+    char first[80];
+    char second[80];
+
+    (void)state;
+    create_once("vsw-c", 0, first, sizeof(first));
+    create_once("vsw-c", 0, second, sizeof(second));
+    assert_string_equal(first, second);
+    create_once("vsw-d", 0, second, sizeof(second));
+    assert_string_not_equal(first, second);
+    create_once("vsw-c", 1, second, sizeof(second));
+    assert_string_not_equal(first, second);
+}
+
+static void test_token_used(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateLoadBalancer",
+                                                .code = "IdempotenceSignatureMismatch" });
+    plan_creation(&bench);
+    assert_true(bench_run(&bench, false) < 0);
+    assert_int_equal(bench.attempt, 1);
+    assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
+    assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer ");
+    bench_end(&bench);
+}
+
+/* --- deletion --- */
+
+static void plan_deletion(struct bench *bench)
+{
+    bench_put_present(bench, 80);
+    bench_put_present(bench, 443);
+    assert_int_equal(
+        nlb_lb_set(&bench_step(bench, NLB_STEP_PROTECT, 0)->lb, NLB_LB_PROTECT, "false"), 0);
+    bench_step(bench, NLB_STEP_DELETE_LB, 1)->last = true;
+    for (uint16_t i = 0; i < 2; i++) {
+        struct nlb_step *drop =
+            bench_group_step(bench, NLB_STEP_DELETE_GROUP, 2, 0, bench->have.groups[i].name);
+
+        bench_set(&drop->id, bench->have.groups[i].id);
+        drop->last = true;
+    }
+}
+
+static void test_deletion(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    plan_deletion(&bench);
+    assert_int_equal(bench_run(&bench, true), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_string_equal(echo_log(&bench.echo),
+                        "UpdateLoadBalancerProtection DeleteLoadBalancer * DeleteServerGroup "
+                        "DeleteServerGroup * ");
+    assert_null(bench.have.lb.id);
+    assert_int_equal(bench.have.listener_count, 0);
+    assert_int_equal(bench.have.group_count, 0);
+    bench_end(&bench);
+}
+
+static void test_deletion_of_nothing(void **state)
+{
+    static const char *const actions[] = { "UpdateLoadBalancerProtection", "DeleteLoadBalancer",
+                                           "DeleteServerGroup" };
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    plan_deletion(&bench);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(actions); i++) {
+        echo_rule(&bench.echo, &(struct echo_rule){ .action = actions[i],
+                                                    .code = i < 2 ? "ResourceNotFound.loadBalancer"
+                                                                  : "ResourceNotFound.serverGroup",
+                                                    .http = 404 });
+    }
+    assert_int_equal(bench_run(&bench, true), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_null(bench.have.lb.id);
+    assert_int_equal(bench.have.group_count, 0);
+    bench_end(&bench);
+}
+
+static void test_deletion_refused(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    plan_deletion(&bench);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "UpdateLoadBalancerProtection",
+                                                .code = "Forbidden.RAM",
+                                                .http = 403 });
+    assert_int_equal(bench_run(&bench, true), 0);
+    assert_string_equal(echo_log(&bench.echo), "UpdateLoadBalancerProtection ");
+    assert_int_equal(bench.problems.count, 1);
+    assert_int_equal(bench.have.group_count, 2);
+    assert_false(bench.apply.surprised);
+    bench_end(&bench);
+}
+
+/* W34: nobody waits for minutes. */
+static void test_deletion_takes_time(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    plan_deletion(&bench);
+    echo_rule(&bench.echo,
+              &(struct echo_rule){ .action = "DeleteLoadBalancer", .job = "Processing" });
+    assert_int_equal(bench_run(&bench, true), 0);
+    assert_int_equal(bench.problems.count, 0);
+    assert_true(bench.apply.again_ms > 0);
+    assert_true(bench.apply.surprised);
+    assert_null(strstr(echo_log(&bench.echo), "DeleteServerGroup"));
+    assert_true(fake_host_waited_ms(bench.echo.setup.fake) <= 31000);
+
+    /* As the next pass finds it. */
+    bench_again(&bench);
+    bench_set(&bench.have.lb.status, "Deleting");
+    bench_step(&bench, NLB_STEP_DELETE_LB, 1);
+    assert_int_equal(bench_run(&bench, true), 0);
+    assert_string_equal(echo_log(&bench.echo), "");
+    assert_true(bench.apply.again_ms > 0);
+    bench_end(&bench);
+}
+
+/* What could not be made can still be deleted, but not unprotected. */
+static void test_deletion_of_stillborn(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    plan_deletion(&bench);
+    bench_set(&bench.have.lb.status, "CreateFailed");
+    assert_int_equal(bench_run(&bench, true), 0);
+    assert_string_equal(bench_told(&bench), "");
+    assert_true(ccm_text_starts(echo_log(&bench.echo), "DeleteLoadBalancer "));
+    bench_end(&bench);
+}
+
+/* --- failures --- */
+
+/* A port whose group cannot be made does not stop the other one. */
+static void test_group_fails(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    plan_creation(&bench);
+    bench_step(&bench, NLB_STEP_DELETE_GROUP, 3)->last = true;
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateServerGroup",
+                                                .code = "QuotaExceeded.QuotaInsufficient",
+                                                .times = 1 });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_log(&bench.echo),
+                        "CreateLoadBalancer GetLoadBalancerAttribute CreateServerGroup "
+                        "CreateServerGroup * AddServersToServerGroup CreateListener * ");
+    assert_int_equal(bench.problems.count, 1);
+    assert_non_null(strstr(bench_told(&bench), "port 80/TCP"));
+    assert_non_null(
+        strstr(bench_told(&bench), "CreateServerGroup: QuotaExceeded.QuotaInsufficient"));
+    assert_non_null(strstr(bench_told(&bench), "(RequestId r-no)"));
+    assert_non_null(strstr(bench_told(&bench), "quota"));
+    assert_int_equal(bench.have.listener_count, 1);
+    assert_int_equal(bench.have.listeners[0].start, 443);
+    assert_false(bench.apply.surprised);
+    bench_end(&bench);
+}
+
+/* W3, W11: a job that failed, or that nobody knows, is a failure. */
+static void test_job_fails(void **state)
+{
+    static const struct {
+        const char *status;
+        const char *text;
+    } cases[] = { { "Failed", "its job failed" },
+                  { "", "does not know its job" },
+                  { "Processing", "has not ended in time" } };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct bench bench;
+
+        bench_begin(&bench);
+        plan_creation(&bench);
+        echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
+                                                    .job = cases[i].status,
+                                                    .times = 1 });
+        assert_int_equal(bench_run(&bench, false), 0);
+        assert_int_equal(bench.problems.count, 1);
+        assert_non_null(strstr(bench_told(&bench), "port 80/TCP"));
+        assert_non_null(strstr(bench_told(&bench), cases[i].text));
+        assert_non_null(strstr(bench_told(&bench), "(RequestId r-"));
+        assert_non_null(strstr(bench_told(&bench), "console"));
+        assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
+        assert_true(bench.apply.surprised);
+        assert_int_equal(bench.have.groups[0].backends.len, 0);
+        assert_int_equal(bench.have.groups[1].backends.len, 1);
+        assert_int_equal(bench.have.listener_count, 2);
+        bench_end(&bench);
+    }
+}
+
+/* Nobody knows whether it was done: the next pass has to look. */
+static void test_answer_lost(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->group.protocol = NLB_TCP;
+    echo_rule(&bench.echo,
+              &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_true(bench.apply.surprised);
+    assert_int_equal(bench.have.groups[0].backends.len, 1);
+    assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
+    bench_end(&bench);
+
+    /* Once is no loss: the token makes the repetition safe. */
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->group.protocol = NLB_TCP;
+    echo_rule(&bench.echo,
+              &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true, .times = 1 });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_false(bench.apply.surprised);
+    assert_int_equal(bench.have.groups[0].backends.len, 2);
+    assert_string_equal(
+        fake_request_param(fake_host_request(bench.echo.setup.fake, 0), "ClientToken"),
+        fake_request_param(fake_host_request(bench.echo.setup.fake, 1), "ClientToken"));
+    bench_end(&bench);
+}
+
+/* W7: locks last seconds; the call is repeated, and that is all anybody notices. */
+static void test_busy(void **state)
+{
+    static const char *const codes[] = {
+        "Conflict.Lock",
+        "IncorrectStatus.listener",
+        "ResourceInConfiguring.loadbalancer",
+        "ResourceInCreating.x",
+        "SystemBusy",
+        "OperationFailed.ResourceIsConfiguring",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
+        struct bench bench;
+
+        bench_begin(&bench);
+        bench_put_present(&bench, 80);
+        bench_set(&bench_listener_step(&bench, NLB_STEP_DELETE_LISTENER, 0, 80, "g80")->id,
+                  "lsn-80");
+        echo_rule(&bench.echo,
+                  &(struct echo_rule){ .action = "DeleteListener", .code = codes[i], .times = 3 });
+        assert_int_equal(bench_run(&bench, false), 0);
+        assert_int_equal(bench.problems.count, 0);
+        assert_int_equal(bench.have.listener_count, 0);
+        assert_int_equal(fake_host_action_count(bench.echo.setup.fake, "DeleteListener"), 4);
+        assert_true(fake_host_waited_ms(bench.echo.setup.fake) >= 3000);
+        bench_end(&bench);
+    }
+}
+
+static void test_lb_is_gone(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 0, 81, "g81");
+    bench_server_step(&bench, NLB_STEP_ADD, 1, 81, "g81", "i-1")->group.protocol = NLB_TCP;
+    bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 81, "g81")->group.protocol = NLB_TCP;
+    bench.plan.steps[0].group.protocol = NLB_TCP;
+    bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 2, 82, "g82");
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateListener",
+                                                .code = "ResourceNotFound.loadBalancer",
+                                                .http = 404 });
+    assert_true(bench_run(&bench, false) < 0);
+    assert_true(bench.apply.surprised);
+    assert_int_equal(bench.attempt, 1);
+    assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
+    assert_int_equal(fake_host_action_count(bench.echo.setup.fake, "CreateServerGroup"), 1);
+    bench_end(&bench);
+}
+
+static void test_cancelled(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 0, 81, "g81");
+    fake_host_cancel(bench.echo.setup.fake, true);
+    assert_int_equal(bench_run(&bench, false), -ECANCELED);
+    assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CANCELLED);
+    assert_string_equal(echo_log(&bench.echo), "");
+    bench_end(&bench);
+}
+
+/* W10: a port is not taken while the listener that holds it could not be deleted. */
+static void test_port_stays_taken(void **state)
+{
+    struct bench bench;
+    struct nlb_step *one = NULL;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_set(&bench_listener_step(&bench, NLB_STEP_DELETE_LISTENER, 0, 80, "g80")->id, "lsn-80");
+    one = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 80, "g80");
+    one->listener.protocol = NLB_TCPSSL;
+    one->group.protocol = NLB_TCP;
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "DeleteListener", .job = "Failed" });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_log(&bench.echo), "DeleteListener * ");
+    assert_int_equal(bench.problems.count, 1);
+    assert_int_equal(bench.have.listener_count, 1);
+    bench_end(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_creation, obj_end),
+        cmocka_unit_test_teardown(test_creation_takes_time, obj_end),
+        cmocka_unit_test_teardown(test_creation_unseen, obj_end),
+        cmocka_unit_test_teardown(test_token, obj_end),
+        cmocka_unit_test_teardown(test_token_used, obj_end),
+        cmocka_unit_test_teardown(test_deletion, obj_end),
+        cmocka_unit_test_teardown(test_deletion_of_nothing, obj_end),
+        cmocka_unit_test_teardown(test_deletion_refused, obj_end),
+        cmocka_unit_test_teardown(test_deletion_takes_time, obj_end),
+        cmocka_unit_test_teardown(test_deletion_of_stillborn, obj_end),
+        cmocka_unit_test_teardown(test_group_fails, obj_end),
+        cmocka_unit_test_teardown(test_job_fails, obj_end),
+        cmocka_unit_test_teardown(test_answer_lost, obj_end),
+        cmocka_unit_test_teardown(test_busy, obj_end),
+        cmocka_unit_test_teardown(test_lb_is_gone, obj_end),
+        cmocka_unit_test_teardown(test_cancelled, obj_end),
+        cmocka_unit_test_teardown(test_port_stays_taken, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,394 @@
+/*
+ * Random wishes, random states, random failures: however often a run breaks off, the next ones get
+ * there, nothing of others is touched on the way, and then there is nothing left to do. A failure
+ * names its seed; CCM_TEST_SEED runs that one alone.
+ */
+#include "toy.h"
+
+#include "nlb/names.h"
+#include "nlb/rules.h"
+#include "service/tests/objects.h"
+#include "tests/fuzz/oom.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEEDS 4000
+#define RUNS  4 /* with failures, before the one without */
+
+static void check(const struct toy *toy, bool ok, const char *what, const char *name)
+{
+    if (!ok) {
+        fail_msg("seed %llu: %s: %s", (unsigned long long)toy->seed, what,
+                 name == NULL ? "" : name);
+    }
+}
+
+static enum ccm_owner owner_of(const struct toy *toy, const char *text, bool listener)
+{
+    return text == NULL ? CCM_OWNER_NONE
+                        : nlb_name_parse(text, listener, &toy->service->meta, "c1");
+}
+
+static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)
+{
+    return one->description == NULL ? group->name : one->description;
+}
+
+static void make_plan(const struct toy *toy, struct nlb_plan *plan, struct ccm_problems *problems,
+                      size_t batch)
+{
+    const struct nlb_plan_input in = { .model = &toy->model,
+                                       .have = &toy->cloud,
+                                       .service = toy->service,
+                                       .cluster_id = "c1",
+                                       .batch = batch,
+                                       .fresh = true };
+
+    assert_int_equal(nlb_plan_ensure(plan, &in, problems), 0);
+    check_stages(plan);
+    check(toy, plan->waiting.len == 0, "waits", NULL);
+}
+
+/* --- what must not change --- */
+
+/* Servers, groups, listeners, rules and joined groups of others, as text. */
+static void list_foreign(const struct toy *toy, struct ccm_buf *text)
+{
+    for (size_t i = 0; i < toy->cloud.group_count; i++) {
+        const struct nlb_group *group = &toy->cloud.groups[i];
+
+        if (owner_of(toy, group->name, false) != CCM_OWNER_OURS) {
+            ccm_buf_addf(text, "group %s %zu\n", group->id, group->attrs.len);
+        }
+        for (size_t k = 0; k < group->backends.len; k++) {
+            const struct ccm_backend *one = &group->backends.items[k];
+
+            if (owner_of(toy, description_of(group, one), false) != CCM_OWNER_OURS) {
+                ccm_buf_addf(text, "server %s %s:%u=%u\n", group->id, one->server_id, one->port,
+                             one->weight);
+            }
+        }
+    }
+    for (size_t i = 0; toy->model.reused && i < toy->cloud.listener_count; i++) {
+        const struct nlb_listener *listener = &toy->cloud.listeners[i];
+        const bool taken = toy->model.override &&
+                           owner_of(toy, listener->description, true) == CCM_OWNER_NONE &&
+                           nlb_state_listener(&toy->model.want, listener->protocol, listener->start,
+                                              listener->end) != NULL;
+
+        if (owner_of(toy, listener->description, true) != CCM_OWNER_OURS && !taken) {
+            ccm_buf_addf(text, "listener %s %s\n", listener->id, listener->group_id);
+        }
+    }
+    for (size_t i = 0; !toy->model.groups_told && i < toy->cloud.lb.security_groups.len; i++) {
+        if (!ccm_text_equal(toy->cloud.lb.security_groups.items[i], toy->cloud.guard.id)) {
+            ccm_buf_addf(text, "joined %s\n", toy->cloud.lb.security_groups.items[i]);
+        }
+    }
+}
+
+/* --- what must hold in the end --- */
+
+static void check_lb(const struct toy *toy)
+{
+    const struct nlb_lb *want = &toy->model.want.lb;
+    const struct nlb_lb *have = &toy->cloud.lb;
+
+    check(toy, have->id != NULL, "no load balancer", NULL);
+    for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
+        if ((toy->model.told >> i & 1U) != 0) {
+            check(toy, ccm_text_equal_case(want->fields[i], have->fields[i]), "field",
+                  want->fields[i]);
+        }
+    }
+    for (size_t i = 0; i < want->zone_count; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < have->zone_count; k++) {
+            found = found || (ccm_text_equal(want->zones[i].zone_id, have->zones[k].zone_id) &&
+                              ccm_text_equal(want->zones[i].vswitch_id, have->zones[k].vswitch_id));
+        }
+        check(toy, found, "no zone", want->zones[i].zone_id);
+    }
+    check(toy, toy->model.reused || !toy->model.zones_told || have->zone_count == want->zone_count,
+          "zones", NULL);
+    for (size_t i = 0; i < want->tags.len; i++) {
+        check(toy,
+              ccm_text_equal(ccm_tags_get(&have->tags, want->tags.items[i].key),
+                             want->tags.items[i].value),
+              "tag", want->tags.items[i].key);
+    }
+}
+
+static void check_security(const struct toy *toy)
+{
+    const struct nlb_guard *want = &toy->model.want.guard;
+    const struct ccm_texts *joined = &toy->cloud.lb.security_groups;
+    const char *id = toy->cloud.guard.id;
+    CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts all = { .items = NULL };
+
+    check(toy, want->wanted == (id != NULL), "security group", id);
+    check(toy, id == NULL || ccm_texts_has(joined, id), "not joined", id);
+    assert_int_equal(nlb_rules_diff(want, &toy->cloud.guard, &diff), 0);
+    check(toy,
+          !want->wanted || (diff.add.rule_count == 0 && diff.modify.rule_count == 0 &&
+                            diff.remove.rule_count == 0),
+          "rules", NULL);
+    if (toy->model.groups_told) {
+        assert_int_equal(ccm_texts_copy(&all, &toy->model.want.lb.security_groups), 0);
+        assert_int_equal(id == NULL ? 0 : ccm_texts_put(&all, id), 0);
+        check(toy, ccm_texts_equal(&all, joined), "joined groups", NULL);
+    }
+}
+
+static void check_servers(const struct toy *toy, const struct nlb_group *want,
+                          const struct nlb_group *have)
+{
+    for (size_t i = 0; i < want->backends.len; i++) {
+        const struct ccm_backend *one = &want->backends.items[i];
+        const struct ccm_backend *twin = ccm_backends_find(&have->backends, one);
+
+        check(toy, twin != NULL || one->leaving, "no server", one->server_id);
+        if (twin == NULL || owner_of(toy, description_of(have, twin), false) != CCM_OWNER_OURS ||
+            want->add_only) {
+            continue;
+        }
+        check(toy, ccm_text_equal(description_of(have, twin), want->name), "description",
+              one->server_id);
+        check(toy,
+              one->leaving ? twin->weight == 0
+                           : toy->model.keep_weights || twin->weight == one->weight,
+              "weight", one->server_id);
+    }
+    for (size_t i = 0; i < have->backends.len && !want->add_only && !want->hold; i++) {
+        const struct ccm_backend *one = &have->backends.items[i];
+
+        check(toy,
+              owner_of(toy, description_of(have, one), false) != CCM_OWNER_OURS ||
+                  ccm_backends_find(&want->backends, one) != NULL,
+              "a server too many", one->server_id);
+    }
+}
+
+/* Told attributes, lists as sets of at most two. */
+static void check_attrs(const struct toy *toy, const struct ccm_attrs *want,
+                        const struct ccm_attrs *have, enum nlb_protocol protocol)
+{
+    for (size_t i = 0; i < want->len; i++) {
+        const struct ccm_attr *attr = &want->items[i];
+        const char *value = ccm_attrs_get(have, attr->field);
+        const bool fallback =
+            value == NULL &&
+            (strcmp(attr->value, "0") == 0 || strcmp(attr->value, "Wrr") == 0 ||
+             strcmp(attr->value, "http_2xx") == 0 || strcmp(attr->value, "true") == 0 ||
+             strcmp(attr->value, "false") == 0);
+
+        if (!nlb_field_applies(attr->field, protocol) || fallback) {
+            continue;
+        }
+        check(toy,
+              ccm_text_equal(attr->value, value) ||
+                  (value != NULL && (attr->field->flags & NLB_FIELD_LIST) != 0 &&
+                   strlen(value) == strlen(attr->value)),
+              "attribute", attr->field->name);
+    }
+}
+
+/* Whether the port is somebody else's, so that the wish cannot be met. */
+static bool is_refused(const struct toy *toy, const struct nlb_listener *want)
+{
+    for (size_t i = 0; i < toy->cloud.listener_count; i++) {
+        const struct nlb_listener *have = &toy->cloud.listeners[i];
+
+        if (nlb_listener_clash(want, have) &&
+            owner_of(toy, have->description, true) != CCM_OWNER_OURS) {
+            return true;
+        }
+    }
+    /* On a load balancer with broken ports listeners stay that would go otherwise. */
+    return toy->model.incomplete;
+}
+
+static void check_listener(const struct toy *toy, const struct nlb_listener *want)
+{
+    const struct nlb_listener *have =
+        nlb_state_listener(&toy->cloud, want->protocol, want->start, want->end);
+    const struct nlb_group *group = NULL;
+
+    for (size_t i = 0; i < toy->model.want.group_count; i++) {
+        if (ccm_text_equal(toy->model.want.groups[i].name, want->group_name)) {
+            group = nlb_state_group_for(&toy->cloud, &toy->model.want.groups[i]);
+        }
+    }
+    check(toy, group != NULL, "no group", want->group_name);
+    if (is_refused(toy, want)) {
+        return;
+    }
+    check(toy, have != NULL, "no listener", want->description);
+    check(toy, ccm_text_equal(have->group_id, group->id), "group of", want->description);
+    check(toy, ccm_text_equal(have->description, want->description), "description",
+          have->description);
+    check_attrs(toy, &want->attrs, &have->attrs, want->protocol);
+    if (want->certs_known && have->certs_known) {
+        check(toy, ccm_texts_equal(&want->certs, &have->certs), "certificates", have->description);
+    }
+}
+
+static void check_stale(const struct toy *toy)
+{
+    if (toy->model.incomplete) {
+        return;
+    }
+    for (size_t i = 0; i < toy->cloud.listener_count && !toy->model.reused; i++) {
+        const struct nlb_listener *have = &toy->cloud.listeners[i];
+
+        check(toy,
+              nlb_state_listener(&toy->model.want, have->protocol, have->start, have->end) != NULL,
+              "a listener too many", have->id);
+    }
+    for (size_t i = 0; i < toy->cloud.group_count; i++) {
+        const struct nlb_group *have = &toy->cloud.groups[i];
+        bool excused = owner_of(toy, have->name, false) != CCM_OWNER_OURS;
+
+        for (size_t k = 0; k < have->backends.len; k++) {
+            excused = excused || owner_of(toy, description_of(have, &have->backends.items[k]),
+                                          false) != CCM_OWNER_OURS;
+        }
+        for (size_t k = 0; k < toy->cloud.listener_count; k++) {
+            excused = excused || ccm_text_equal(toy->cloud.listeners[k].group_id, have->id);
+        }
+        for (size_t k = 0; k < toy->model.want.group_count; k++) {
+            excused =
+                excused || nlb_state_group_for(&toy->cloud, &toy->model.want.groups[k]) == have;
+        }
+        check(toy, excused, "a group too many", have->id);
+    }
+}
+
+static void check_end(const struct toy *toy)
+{
+    check_lb(toy);
+    if (!toy->model.reused) {
+        check_security(toy);
+    }
+    for (size_t i = 0; i < toy->model.want.group_count; i++) {
+        const struct nlb_group *want = &toy->model.want.groups[i];
+        const struct nlb_group *have = nlb_state_group_for(&toy->cloud, want);
+
+        check(toy, have != NULL, "no group", want->name);
+        check_servers(toy, want, have);
+        check_attrs(toy, &want->attrs, &have->attrs, want->protocol);
+    }
+    for (size_t i = 0; i < toy->model.want.listener_count; i++) {
+        if (!toy->model.want.listeners[i].broken && nlb_model_has_listeners(&toy->model)) {
+            check_listener(toy, &toy->model.want.listeners[i]);
+        }
+    }
+    check_stale(toy);
+}
+
+/* --- one world --- */
+
+/* Some runs, each of which may fail somewhere, then one that does not. */
+static void run_all(struct toy *toy, size_t batch)
+{
+    for (unsigned i = 0; i <= RUNS; i++) {
+        CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+        CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+
+        make_plan(toy, &plan, &problems, batch);
+        toy->fail_at = i < RUNS && plan.len > 0 ? toy_dice(toy, (unsigned)plan.len) : TOY_NEVER;
+        toy->executed = toy_dice(toy, 2) == 0;
+        const bool ok = toy_run(toy, &plan);
+
+        check(toy, ok || i < RUNS, "failed without a reason", NULL);
+    }
+}
+
+static void run_world(uint64_t seed)
+{
+    CCM_CLEANUP(toy_fini) struct toy toy;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf before = { .max = 65536 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf after = { .max = 65536 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
+    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+
+    toy_init(&toy, seed);
+    list_foreign(&toy, &before);
+    run_all(&toy, 1 + seed % 3);
+    make_plan(&toy, &plan, &problems, 200);
+    nlb_plan_print(&plan, &text);
+    check(&toy, plan.len == 0, "there is more to do", ccm_buf_str(&text));
+    check_end(&toy);
+    list_foreign(&toy, &after);
+    check(&toy, strcmp(ccm_buf_str(&before), ccm_buf_str(&after)) == 0, "somebody's things changed",
+          ccm_buf_str(&after));
+}
+
+/* Out of memory at any moment: an error, or the plan that it would have been. */
+static void run_short_of_memory(uint64_t seed)
+{
+    CCM_CLEANUP(toy_fini) struct toy toy;
+    size_t steps = 0;
+    bool failed = true;
+
+    toy_init(&toy, seed);
+    for (size_t at = 0; failed; at++) {
+        CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+        CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+        const struct nlb_plan_input in = { .model = &toy.model,
+                                           .have = &toy.cloud,
+                                           .service = toy.service,
+                                           .cluster_id = "c1",
+                                           .fresh = true };
+
+        oom_begin(at, false); /* 0: never */
+        const int r = nlb_plan_ensure(&plan, &in, &problems);
+
+        failed = oom_end() || at == 0;
+        steps = at == 0 ? plan.len : steps;
+        check(&toy, r == -ENOMEM || (r == 0 && plan.len == steps), "a plan with a gap", NULL);
+    }
+}
+
+static void test_out_of_memory(void **state)
+{
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        run_short_of_memory(seed);
+        assert_int_equal(obj_end(state), 0);
+    }
+}
+
+static void test_converge(void **state)
+{
+    const char *only = getenv("CCM_TEST_SEED");
+    uint32_t seed = 0;
+
+    if (only != NULL) {
+        assert_int_equal(ccm_parse_u32(only, 0, UINT32_MAX, &seed), 0);
+        run_world(seed);
+        return;
+    }
+    for (seed = 0; seed < SEEDS; seed++) {
+        run_world(seed);
+        assert_int_equal(obj_end(state), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_converge, obj_end),
+        cmocka_unit_test_teardown(test_out_of_memory, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+/* Tables of attributes, and protocols. */
+#include "nlb/fields.h"
+
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void test_protocols(void **state)
+{
+    (void)state;
+    assert_int_equal(nlb_protocol_parse("TCP"), NLB_TCP);
+    assert_int_equal(nlb_protocol_parse("udp"), NLB_UDP);
+    assert_int_equal(nlb_protocol_parse("TcpSsl"), NLB_TCPSSL);
+    assert_int_equal(nlb_protocol_parse("TCP_UDP"), NLB_OTHER);
+    assert_int_equal(nlb_protocol_parse(""), NLB_OTHER);
+    assert_int_equal(nlb_protocol_parse(NULL), NLB_OTHER);
+    assert_string_equal(nlb_protocol_name(NLB_TCPSSL), "TCPSSL");
+    assert_string_equal(nlb_protocol_name(NLB_OTHER), "OTHER");
+    assert_true(nlb_protocol_clash(NLB_TCP, NLB_TCPSSL));
+    assert_true(nlb_protocol_clash(NLB_UDP, NLB_UDP));
+    assert_false(nlb_protocol_clash(NLB_UDP, NLB_TCPSSL));
+    assert_false(nlb_protocol_clash(NLB_TCP, NLB_UDP));
+}
+
+/* What only a TCPSSL listener has. */
+static void test_listener_fields(void **state)
+{
+    static const char *const tls[] = { "AlpnEnabled",    "AlpnPolicy",       "SecurityPolicyId",
+                                       "CertificateIds", "CaCertificateIds", "CaEnabled" };
+    size_t special = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(tls) / sizeof(tls[0]); i++) {
+        const struct ccm_field *field = nlb_listener_field(tls[i]);
+
+        assert_non_null(field);
+        assert_true(nlb_field_applies(field, NLB_TCPSSL));
+        assert_false(nlb_field_applies(field, NLB_TCP));
+        assert_false(nlb_field_applies(field, NLB_UDP));
+    }
+    for (size_t i = 0; i < nlb_listener_field_count; i++) {
+        const struct ccm_field *field = &nlb_listener_fields[i];
+
+        assert_ptr_equal(nlb_listener_field(field->name), field);
+        special += nlb_field_applies(field, NLB_UDP) ? 0 : 1;
+        assert_int_equal((field->flags & NLB_FIELD_PPV2) != 0,
+                         strncmp(field->name, "Ppv2", 4) == 0);
+    }
+    assert_int_equal(special, sizeof(tls) / sizeof(tls[0]));
+    assert_null(nlb_listener_field("Scheduler"));
+}
+
+static void test_group_fields(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < nlb_group_field_count; i++) {
+        const struct ccm_field *field = &nlb_group_fields[i];
+
+        assert_ptr_equal(nlb_group_field(field->name), field);
+        assert_int_equal((field->flags & NLB_FIELD_HEALTH) != 0,
+                         strncmp(field->name, "Health", 6) == 0 ||
+                             strncmp(field->name, "Unhealthy", 9) == 0 ||
+                             strcmp(field->name, "HttpCheckMethod") == 0);
+        assert_int_equal((field->flags & CCM_FIELD_CREATE) != 0,
+                         strcmp(field->name, "ResourceGroupId") == 0);
+    }
+    assert_null(nlb_group_field("IdleTimeout"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_protocols),
+        cmocka_unit_test(test_listener_fields),
+        cmocka_unit_test(test_group_fields),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* What is told about a Service before it reaches a cluster; whole manifests are in
+ * tests/integration/lint. */
+#include "service/tests/check.h"
+
+#include "nlb/lint.h"
+#include "service/class.h"
+#include "service/tests/objects.h"
+#include "util/buf.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TYPE "service.beta.kubernetes.io/backend-type"
+
+static struct ccm_buf heard = { .max = 4096 };
+
+static void finding(const struct ccm_lint_sink *sink, uint64_t level, const char *place,
+                    const char *message)
+{
+    (void)sink;
+    ccm_buf_addf(&heard, "%s %s: %s\n", level == CCM_LEVEL_ERROR ? "error" : "warning",
+                 ccm_text_starts(place, P) ? place + strlen(P) : place, message);
+}
+
+static const char *no_text(const struct ccm_lint_sink *sink, const char *group, const char *name)
+{
+    (void)sink;
+    (void)group;
+    (void)name;
+    return NULL;
+}
+
+static int64_t no_number(const struct ccm_lint_sink *sink, const char *group, const char *name)
+{
+    (void)sink;
+    (void)group;
+    (void)name;
+    return 0;
+}
+
+struct set {
+    const char *name;
+    const char *value;
+};
+
+static void expect(const char *lb_class, const struct set *sets, size_t count, const char *expected)
+{
+    const struct ccm_lint_sink sink = { .struct_size = sizeof(sink),
+                                        .finding = finding,
+                                        .option_string = no_text,
+                                        .option_int = no_number };
+    struct ccm_service *service = obj_service();
+
+    service->load_balancer_class = lb_class;
+    obj_port(service, "http", "TCP", 80, "8080", 30080);
+    for (size_t i = 0; i < count && sets[i].name != NULL; i++) {
+        char key[128];
+
+        (void)snprintf(key, sizeof(key), "%s%s", strchr(sets[i].name, '/') == NULL ? P : "",
+                       sets[i].name); /* fits */
+        obj_annotate(&service->meta, key, sets[i].value);
+    }
+    ccm_buf_reset(&heard);
+    assert_int_equal(nlb_lint(service, &sink), 0);
+    assert_string_equal(ccm_buf_str(&heard), expected);
+}
+
+static void test_cases(void **state)
+{
+    static const struct {
+        struct set sets[4];
+        const char *expected;
+    } cases[] = {
+        { { { "zone-maps", "a:b" } }, "" },
+        { { { "id", "nlb-1" } }, "" },
+        { { { 0 } },
+          "error zone-maps: ParameterMissing, zone mappings are required: annotation " P
+          "zone-maps says in which zones and vSwitches the load balancer is to be\n" },
+        { { { "zone-maps", "a:b" }, { "protocol-port", "tcpssl:80" } },
+          "error cert-id: annotation " P
+          "cert-id is required for TCPSSL ports: give the id of a server certificate\n" },
+        { { { "id", "nlb-1" }, { "protocol-port", "tcpssl:80" } }, "" }, /* nothing is made */
+        { { { "id", "nlb-1" },
+            { "protocol-port", "tcpssl:80" },
+            { "force-override-listeners", "true" },
+            { "cert-id", "c" } },
+          "" },
+        { { { "zone-maps", "a:b" }, { "listener-port-range", "1-9:80" } }, "" },
+        { { { "zone-maps", "a:b" }, { "listener-port-range", "1-9:80" }, { TYPE, "eni" } }, "" },
+        { { { "zone-maps", "a:b" }, { "listener-port-range", "1-9:80" }, { TYPE, "ecs" } },
+          "error listener-port-range: listener port range can only be used for eni backend type "
+          "service\n" },
+        { { { "zone-maps", "a:b" }, { "alpn", "on" }, { "protocol-port", "udp:80" } },
+          "warning alpn: annotation has no effect: it is for tcpssl listeners, and the Service has "
+          "none\n" },
+        { { { "zone-maps", "a:b" }, { "weight", "0" }, { "vgroup-port", "sgp-1:80" } },
+          "warning vgroup-port: annotation has no effect without annotation id\n"
+          "warning weight: annotation has no effect without annotations id and vgroup-port\n" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        expect(CCM_CLASS_NLB, cases[i].sets, CCM_ARRAY_LEN(cases[i].sets), cases[i].expected);
+    }
+    ccm_buf_fini(&heard);
+}
+
+static void test_class(void **state)
+{
+    static const struct set bad = { "address-type", "nonsense" };
+
+    (void)state;
+    expect("", &bad, 1, "");
+    expect("example.com/other", &bad, 1, "");
+    ccm_buf_fini(&heard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_cases, obj_end),
+        cmocka_unit_test_teardown(test_class, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

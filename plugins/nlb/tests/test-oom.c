@@ -1,0 +1,591 @@
+/*
+ * Memory that runs out anywhere in a pass: model, reads, plan, calls, mirror. Whatever fails, the
+ * pass says so, or has done all of it; and the mirror is what the cloud holds, or is not trusted.
+ * Stands in for ccm_ali_call() and its neighbours, so that only our own memory is short.
+ */
+#include "nlb/apply.h"
+#include "nlb/inventory.h"
+#include "nlb/read.h"
+#include "service/tests/objects.h"
+#include "tests/fuzz/oom.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include "alicloud/eni.h"
+#include "service/tests/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME    "a5e4dbfc9c2ae4642b0335607860aef6"
+#define CLUSTER "c1"
+#define OWN     "web.default.c1"
+#define TAGS                                                                                       \
+    "'Tags':[{'Key':'kubernetes.do.not.delete','Value':'" NAME "'},"                               \
+    "{'Key':'ack.aliyun.com','Value':'c1'}]"
+
+/* --- the cloud --- */
+
+/* What is there: a listener, a group, servers, certificates and rules too many, others to change.
+ */
+static const struct {
+    const char *action;
+    const char *answer;
+} present[] = {
+    { "ListLoadBalancers",
+      "{'LoadBalancers':[{'LoadBalancerId':'nlb-1','LoadBalancerName':'old','DNSName':'x.test',"
+      "'VpcId':'vpc-1','LoadBalancerStatus':'Active','AddressType':'Internet','AddressIpVersion':"
+      "'ipv4','CrossZoneEnabled':true,'BandwidthPackageId':'p-1','SecurityGroupIds':['sg-old',"
+      "'sg-own'],'ZoneMappings':[{'ZoneId':'z-a','VSwitchId':'vsw-a'},{'ZoneId':'z-c','VSwitchId':"
+      "'vsw-c'}]," TAGS "}]}" },
+    { "ListListeners",
+      "{'Listeners':[{'LoadBalancerId':'nlb-1','ListenerId':'lsn-1','ListenerPort':80,"
+      "'ListenerProtocol':'TCP','ServerGroupId':'sgp-1','ListenerDescription':'k8s.80.TCP." OWN
+      "','IdleTimeout':900},{'LoadBalancerId':'nlb-1','ListenerId':'lsn-2','ListenerPort':443,"
+      "'ListenerProtocol':'TCPSSL','ServerGroupId':'sgp-2','ListenerDescription':'k8s.443.TCPSSL"
+      "." OWN "','CertificateIds':['c-0']},{'LoadBalancerId':'nlb-1','ListenerId':'lsn-3',"
+      "'ListenerPort':99,'ListenerProtocol':'UDP','ServerGroupId':'sgp-3','ListenerDescription':"
+      "'k8s.99.UDP." OWN "'}]}" },
+    { "ListListenerCertificates",
+      "{'Certificates':[{'CertificateId':'c-0','IsDefault':true},{'CertificateId':'c-old'}]}" },
+    { "ListServerGroups",
+      "{'ServerGroups':[{'ServerGroupId':'sgp-1','ServerGroupName':'k8s.30080.TCP." OWN
+      "','Protocol':'TCP','ServerGroupType':'Instance','Scheduler':'Wrr','ServerCount':2," TAGS
+      "},{'ServerGroupId':'sgp-2','ServerGroupName':'k8s.30443.TCPSSL." OWN
+      "','Protocol':'TCPSSL','ServerGroupType':'Instance','ServerCount':0," TAGS
+      "},{'ServerGroupId':'sgp-3','ServerGroupName':'k8s.30099.UDP." OWN
+      "','Protocol':'UDP','ServerGroupType':'Instance','ServerCount':0," TAGS "}]}" },
+    { "ListServerGroupServers",
+      "{'Servers':[{'ServerGroupId':'sgp-1','ServerId':'i-1','ServerType':'Ecs','Port':30080,"
+      "'Weight':7,'Description':'k8s.30080.TCP." OWN "'},{'ServerGroupId':'sgp-1','ServerId':"
+      "'i-9','ServerType':'Ecs','Port':30080,'Weight':9,'Description':'k8s.30080.TCP." OWN "'}]}" },
+    { "DescribeSecurityGroups",
+      "{'SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-own','SecurityGroupName':'other',"
+      "'Description':'k8s."
+      "default.web.c1'}]}}" },
+    { "DescribeSecurityGroupAttribute",
+      "{'Permissions':{'Permission':[{'SecurityGroupRuleId':'r-1','Policy':'Accept','SourceCidrIp':"
+      "'10.0.0.0/8','Priority':9,'IpProtocol':'ALL','PortRange':'-1/-1','Description':"
+      "'k8s.default.web.c1'},{'SecurityGroupRuleId':'r-2','Policy':'Accept','SourceCidrIp':"
+      "'172.16.0.0/12','Priority':1,'IpProtocol':'ALL','PortRange':'-1/-1','Description':"
+      "'k8s.default.web.c1'}]}}" },
+};
+
+static const char empty[] =
+    "{'LoadBalancers':[],'Listeners':[],'Certificates':[],'ServerGroups':[],"
+    "'Servers':[],'SecurityGroups':{'SecurityGroup':[]},'Permissions':"
+    "{'Permission':[]}}";
+
+/* One at a time. */
+static struct {
+    bool has_all;   /* of `present` */
+    char log[8192]; /* writes, each with a blank behind it */
+    unsigned made;
+} cloud;
+
+static bool is_read(const char *action)
+{
+    return ccm_text_starts(action, "List") || ccm_text_starts(action, "Describe") ||
+           ccm_text_starts(action, "Get");
+}
+
+static void write_answer(const char *action, char *ret, size_t size)
+{
+    const size_t len = strlen(cloud.log);
+
+    (void)snprintf(cloud.log + len, sizeof(cloud.log) - len, "%s ", action); /* fits */
+    cloud.made++;
+    (void)snprintf(ret, size,
+                   "{'RequestId':'r','JobId':'job-%u','LoadbalancerId':'nlb-1','ServerGroupId':"
+                   "'new-%u','ListenerId':'new-%u','SecurityGroupId':'sg-own'}",
+                   cloud.made, cloud.made, cloud.made); /* fits */
+}
+
+static const char *read_answer(const char *action)
+{
+    if (strcmp(action, "GetLoadBalancerAttribute") == 0) {
+        return "{'LoadBalancerId':'nlb-1','LoadBalancerStatus':'Active','DNSName':'x.test',"
+               "'VpcId':'vpc-1','AddressType':'Internet'}";
+    }
+    for (size_t i = 0; cloud.has_all && i < CCM_ARRAY_LEN(present); i++) {
+        if (strcmp(present[i].action, action) == 0) {
+            return present[i].answer;
+        }
+    }
+    return empty;
+}
+
+/* The client needs memory as well. */
+static int client_memory(const struct ccm_ali_call *call)
+{
+    CCM_CLEANUP(ccm_freep) char *probe = strdup("x");
+    const bool bad = (call->params != NULL && call->params->error != 0) ||
+                     (call->query != NULL && call->query->error != 0);
+
+    return probe == NULL || bad ? -ENOMEM : 0;
+}
+
+int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                 const struct ccm_ali_call *call, cJSON **ret, bool *ret_uncertain,
+                 struct ccm_error *err)
+{
+    char text[4096];
+
+    (void)ali;  /* there is only one cloud */
+    (void)host; /* as above */
+    (void)req;  /* nothing blocks */
+    *ret_uncertain = false;
+    if (client_memory(call) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (is_read(call->action)) {
+        ccm_text_copy(text, sizeof(text), read_answer(call->action));
+    } else {
+        write_answer(call->action, text, sizeof(text));
+    }
+    for (char *p = text; *p != '\0'; p++) {
+        *p = *p == '\'' ? '"' : *p;
+    }
+    if (ret != NULL) {
+        assert_int_equal(ccm_json_parse(text, strlen(text), ret), 0);
+    }
+    return 0;
+}
+
+int ccm_job_wait(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
+                 struct ccm_job *jobs, size_t count, int64_t timeout_ms, struct ccm_error *err)
+{
+    (void)ali;        /* as above */
+    (void)host;       /* as above */
+    (void)req;        /* as above */
+    (void)timeout_ms; /* as above */
+    (void)err;        /* never fails */
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].state = CCM_JOB_DONE;
+    }
+    return 0;
+}
+
+void ccm_eni_forget(struct ccm_ali *ali, const char *address)
+{
+    (void)ali;     /* as above */
+    (void)address; /* nothing is cached */
+}
+
+const char *ccm_ali_vpc_id(const struct ccm_ali *ali)
+{
+    (void)ali; /* as above */
+    return "vpc-1";
+}
+
+const char *ccm_ali_resource_group_id(const struct ccm_ali *ali)
+{
+    (void)ali; /* as above */
+    return "";
+}
+
+static int random_bytes(const struct ccm_host *host, void *bytes, size_t len)
+{
+    (void)host; /* as above */
+    memset(bytes, 7, len);
+    return 0;
+}
+
+static bool cancelled(const struct ccm_host *host, const struct ccm_request *req)
+{
+    (void)host; /* as above */
+    (void)req;  /* as above */
+    return false;
+}
+
+static const struct ccm_host host = { .random = random_bytes, .cancelled = cancelled };
+
+/* --- the cluster --- */
+
+static struct {
+    struct ccm_service *service;
+    const struct ccm_object *nodes[2];
+} cluster;
+
+static void annotate(const char *name, const char *value)
+{
+    char key[128];
+
+    (void)snprintf(key, sizeof(key), P "%s", name); /* fits */
+    obj_annotate(&cluster.service->meta, key, value);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    cluster.service = obj_service();
+    cluster.nodes[0] = &obj_node("n1", "cn-hangzhou.i-1")->meta;
+    cluster.nodes[1] = &obj_node("n2", "cn-hangzhou.i-2")->meta;
+    obj_port(cluster.service, "http", "TCP", 80, "8080", 30080);
+    obj_port(cluster.service, "https", "TCP", 443, "8443", 30443);
+    obj_port(cluster.service, "dns", "UDP", 53, "53", 30053);
+    obj_range(cluster.service, "10.0.0.0/8");
+    obj_range(cluster.service, "192.168.0.0/16");
+    obj_label(&cluster.service->meta, "service.beta.kubernetes.io/hash", "old");
+    annotate("zone-maps", "z-a:vsw-a,z-b:vsw-b:10.0.0.9:eip-1");
+    annotate("name", "shop");
+    annotate("protocol-port", "tcpssl:443");
+    annotate("cert-id", "c-1");
+    annotate("additional-cert-ids", "c-2,c-3");
+    annotate("additional-resource-tags", "team=a,cost=b");
+    annotate("security-group-ids", "sg-a,sg-b");
+    annotate("bandwidth-package-id", "p-2");
+    annotate("cross-zone-enabled", "off");
+    annotate("delete-protection", "off");
+    annotate("idle-timeout", "20");
+    annotate("ppv2-pvl-vpc-id-enabled", "on");
+    annotate("scheduler", "rr");
+    annotate("health-check-flag", "on");
+    annotate("health-check-httpcode", "http_2xx,http_3xx");
+    return 0;
+}
+
+/* --- a pass --- */
+
+enum what { ENSURE, DELETE_ALL };
+
+struct run {
+    int result; /* negative: it was given up */
+    bool read;  /* the mirror is complete */
+    struct nlb_model model;
+    struct nlb_state have;
+    struct nlb_plan plan;
+    struct ccm_problems problems;
+    struct ccm_error err;
+    struct nlb_apply apply;
+    uint32_t attempt;
+};
+
+static void run_fini(struct run *run)
+{
+    nlb_plan_fini(&run->plan);
+    nlb_model_fini(&run->model);
+    nlb_state_fini(&run->have);
+    ccm_problems_fini(&run->problems);
+}
+
+static int build(struct run *run)
+{
+    CCM_CLEANUP(ccm_resolved_list_fini) struct ccm_resolved_list resolved = { 0 };
+    const struct nlb_model_input in = { .service = cluster.service,
+                                        .nodes = cluster.nodes,
+                                        .node_count = 2,
+                                        .cluster_id = CLUSTER,
+                                        .resource_group = "" };
+    int r = nlb_model_begin(&run->model, &in, &run->problems, &run->err);
+
+    if (r < 0) {
+        return r;
+    }
+    resolved.items = calloc(run->model.want.group_count + 1, sizeof(*resolved.items));
+    if (resolved.items == NULL) {
+        return ccm_error_nomem(&run->err);
+    }
+    resolved.count = run->model.want.group_count;
+    r = ccm_resolve(NULL, &host, NULL, run->model.sets, resolved.count, resolved.items, &run->err);
+    if (r == 0) {
+        nlb_model_finish(&run->model, resolved.items);
+        nlb_model_check_groups(&run->model, &run->have, &run->problems);
+    }
+    return r;
+}
+
+static int look(struct run *run)
+{
+    const struct nlb_need need = {
+        .want = &run->model.want, .listeners = true, .certs = true, .guard = true
+    };
+    int r = nlb_read_lb(&run->apply.call, cluster.service, CLUSTER, &run->have.lb, &run->err);
+
+    r = r < 0 ? r
+              : nlb_read_parts(&run->apply.call, cluster.service, CLUSTER, &need, &run->have,
+                               &run->err);
+    run->read = r == 0;
+    return r;
+}
+
+static int change(struct run *run, enum what what)
+{
+    const struct nlb_plan_input in = { .model = &run->model,
+                                       .have = &run->have,
+                                       .service = cluster.service,
+                                       .cluster_id = CLUSTER,
+                                       .batch = 1,
+                                       .fresh = true };
+    const int r = what == ENSURE ? nlb_plan_ensure(&run->plan, &in, &run->problems)
+                                 : nlb_plan_delete(&run->plan, &in);
+
+    if (r < 0) {
+        return ccm_error_nomem(&run->err);
+    }
+    run->apply.model = what == ENSURE ? &run->model : NULL;
+    return nlb_apply_run(&run->apply, &run->plan);
+}
+
+/* The allocation number `at` fails (0: none), and with `all` those behind it. Returns whether one
+ * did. */
+static bool run_pass(struct run *run, enum what what, size_t at, bool all)
+{
+    memset(run, 0, sizeof(*run));
+    run->problems = (struct ccm_problems)CCM_PROBLEMS_INIT;
+    run->err = (struct ccm_error)CCM_ERROR_INIT;
+    run->apply = (struct nlb_apply){ .call = { .host = &host, .object = "default/web" },
+                                     .service = cluster.service,
+                                     .cluster_id = CLUSTER,
+                                     .have = &run->have,
+                                     .attempt = &run->attempt,
+                                     .fresh = true,
+                                     .problems = &run->problems };
+    cloud.log[0] = '\0';
+    cloud.made = 0;
+    oom_begin(at, all);
+    run->result = build(run);
+    run->result = run->result < 0 ? run->result : look(run);
+    run->result = run->result < 0 ? run->result : change(run, what);
+    return oom_end();
+}
+
+/* --- what came out --- */
+
+static void show_groups(const struct nlb_state *state, struct ccm_buf *text)
+{
+    for (size_t i = 0; i < state->group_count; i++) {
+        const struct nlb_group *group = &state->groups[i];
+
+        ccm_buf_addf(text, "%s %s %zu", group->id, group->name, group->attrs.len);
+        for (size_t k = 0; k < group->backends.len; k++) {
+            ccm_buf_addf(text, " %s=%u", group->backends.items[k].server_id,
+                         group->backends.items[k].weight);
+        }
+        ccm_buf_addc(text, '\n');
+    }
+}
+
+static void show(const struct nlb_state *state, struct ccm_buf *text)
+{
+    ccm_buf_addf(text, "lb %s zones %zu groups %zu tags %zu\n",
+                 state->lb.id == NULL ? "-" : state->lb.id, state->lb.zone_count,
+                 state->lb.security_groups.len, state->lb.tags.len);
+    for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
+        ccm_buf_addf(text, "%s,", state->lb.fields[i] == NULL ? "" : state->lb.fields[i]);
+    }
+    ccm_buf_addf(text, "\nguard %s %zu\n", state->guard.id == NULL ? "-" : state->guard.id,
+                 state->guard.rule_count);
+    show_groups(state, text);
+    for (size_t i = 0; i < state->listener_count; i++) {
+        const struct nlb_listener *one = &state->listeners[i];
+
+        ccm_buf_addf(text, "%s %s %zu %zu\n", one->id, one->group_id, one->attrs.len,
+                     one->certs.len);
+    }
+    assert_int_equal(ccm_buf_error(text), 0);
+}
+
+static size_t times(const char *action)
+{
+    size_t count = 0;
+
+    for (const char *p = strstr(cloud.log, action); p != NULL; p = strstr(p + 1, action)) {
+        count++;
+    }
+    return count;
+}
+
+/* A mirror that is believed has as many things as the cloud was told to make and to drop. */
+static void check_mirror(const struct run *run, size_t at)
+{
+    const size_t base = cloud.has_all ? 3 : 0;
+    const bool gone = times("DeleteLoadBalancer ") > 0;
+    const size_t groups = base + times("CreateServerGroup ") - times("DeleteServerGroup ");
+    const size_t listeners = gone ? 0 : base + times("CreateListener ") - times("DeleteListener ");
+
+    if (!run->read || run->apply.surprised) {
+        return;
+    }
+    if (run->have.group_count != groups || run->have.listener_count != listeners ||
+        (run->have.lb.id != NULL) !=
+            ((cloud.has_all || times("CreateLoadBalancer ") > 0) && !gone)) {
+        fail_msg("allocation %zu: the mirror has %zu groups and %zu listeners after %s", at,
+                 run->have.group_count, run->have.listener_count, cloud.log);
+    }
+}
+
+static void check_run(enum what what, size_t at, bool all, const char *log, const char *mirror)
+{
+    CCM_CLEANUP(run_fini) struct run run;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
+    const bool failed = run_pass(&run, what, at, all);
+    /* again_ms: a new load balancer could not be looked at, so it counts as still being made. */
+    const bool told = run.result < 0 || run.problems.count > 0 || run.apply.again_ms > 0;
+
+    if (run.result < 0 && run.err.message[0] == '\0' && run.problems.count == 0) {
+        fail_msg("allocation %zu: nobody says what failed", at);
+    }
+    check_mirror(&run, at);
+    if (told) {
+        assert_true(failed);
+        return;
+    }
+    if (strcmp(cloud.log, log) != 0) {
+        fail_msg("allocation %zu: success, but only %s", at, cloud.log);
+    }
+    show(&run.have, &text);
+    assert_string_equal(ccm_buf_str(&text), mirror);
+}
+
+/* How many allocations a run makes. */
+static size_t count_allocations(enum what what)
+{
+    for (size_t at = 1;; at += 64) {
+        CCM_CLEANUP(run_fini) struct run run;
+
+        if (!run_pass(&run, what, at, false)) {
+            return at;
+        }
+    }
+}
+
+static void run_short(enum what what, bool has_all, const char *const *expected)
+{
+    CCM_CLEANUP(run_fini) struct run good;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf mirror = { .max = 65536 };
+    char log[sizeof(cloud.log)];
+
+    cloud.has_all = has_all;
+    (void)run_pass(&good, what, 0, false); /* none fails */
+    assert_int_equal(good.result, 0);
+    assert_string_equal(ccm_buf_str(&good.problems.text), "");
+    assert_false(good.apply.surprised);
+    for (; *expected != NULL; expected++) {
+        if (times(*expected) == 0) {
+            fail_msg("%s is not part of it: %s", *expected, cloud.log);
+        }
+    }
+    ccm_text_copy(log, sizeof(log), cloud.log);
+    show(&good.have, &mirror);
+
+    const size_t count = count_allocations(what);
+
+    for (size_t at = 1; at <= count; at++) {
+        check_run(what, at, false, log, ccm_buf_str(&mirror));
+        check_run(what, at, true, log, ccm_buf_str(&mirror));
+    }
+}
+
+static void test_creation(void **state)
+{
+    static const char *const actions[] = { "CreateLoadBalancer ",
+                                           "CreateSecurityGroup ",
+                                           "AuthorizeSecurityGroup ",
+                                           "LoadBalancerJoinSecurityGroup ",
+                                           "CreateServerGroup ",
+                                           "AddServersToServerGroup ",
+                                           "CreateListener ",
+                                           "AssociateAdditional",
+                                           "UpdateLoadBalancerAttribute ",
+                                           NULL };
+
+    (void)state;
+    run_short(ENSURE, false, actions);
+}
+
+static void test_change(void **state)
+{
+    static const char *const actions[] = { "TagResources ",
+                                           "UpdateLoadBalancerProtection ",
+                                           "UpdateLoadBalancerZones ",
+                                           "DetachCommonBandwidthPackage",
+                                           "AttachCommonBandwidthPackage",
+                                           "UpdateLoadBalancerAttribute ",
+                                           "ModifySecurityGroupAttribute ",
+                                           "AuthorizeSecurityGroup ",
+                                           "ModifySecurityGroupRule ",
+                                           "RevokeSecurityGroup ",
+                                           "LoadBalancerJoinSecurityGroup ",
+                                           "LoadBalancerLeaveSecurityGroup ",
+                                           "DeleteListener ",
+                                           "CreateServerGroup ",
+                                           "UpdateServerGroupAttribute ",
+                                           "AddServersToServerGroup ",
+                                           "RemoveServersFromServerGroup ",
+                                           "UpdateServerGroupServersAttribute ",
+                                           "CreateListener ",
+                                           "UpdateListenerAttribute ",
+                                           "AssociateAdditional",
+                                           "DisassociateAdditional",
+                                           "DeleteServerGroup ",
+                                           NULL };
+
+    (void)state;
+    run_short(ENSURE, true, actions);
+}
+
+static void test_deletion(void **state)
+{
+    static const char *const actions[] = { "UpdateLoadBalancerProtection ", "DeleteLoadBalancer ",
+                                           "DeleteServerGroup ", "DeleteSecurityGroup ", NULL };
+
+    (void)state;
+    run_short(DELETE_ALL, true, actions);
+}
+
+/* --- the inventory --- */
+
+/* Complete, or without a part that is then read by the Service itself, or not there at all. */
+static bool read_inventory(size_t at, bool all)
+{
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = false };
+    struct nlb_call call = { .host = &host, .object = "inventory" };
+    struct ccm_strmap *expected = ccm_strmap_new(NULL);
+    struct nlb_inventory *inventory = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    assert_int_equal(ccm_strmap_set(expected, NAME, NULL), 0);
+    oom_begin(at, all);
+
+    const int r = nlb_inventory_read(&call, CLUSTER, expected, &inventory, &err);
+    const bool failed = oom_end();
+    const bool found =
+        inventory != NULL && nlb_inventory_take(inventory, cluster.service, CLUSTER, &have);
+
+    assert_true(r == 0 || failed);
+    assert_int_equal(r < 0, err.message[0] != '\0');
+    if (found) {
+        assert_string_equal(have.lb.id, "nlb-1");
+        assert_int_equal(have.listener_count, have.listeners_known ? 3 : 0);
+        assert_int_equal(have.group_count, have.groups_known ? 3 : 0);
+        assert_true(!have.groups_known || have.groups[0].backends.len == 2);
+    }
+    assert_true(found || failed);
+    nlb_inventory_free(inventory);
+    ccm_strmap_free(expected);
+    return failed;
+}
+
+static void test_inventory(void **state)
+{
+    (void)state;
+    cloud.has_all = true;
+    assert_false(read_inventory(0, false));
+    for (size_t at = 1; read_inventory(at, false); at++) {
+        (void)read_inventory(at, true); /* checks for itself */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_creation, set_up, obj_end),
+        cmocka_unit_test_setup_teardown(test_change, set_up, obj_end),
+        cmocka_unit_test_setup_teardown(test_deletion, set_up, obj_end),
+        cmocka_unit_test_setup_teardown(test_inventory, set_up, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

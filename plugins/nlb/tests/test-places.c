@@ -1,0 +1,117 @@
+/* Where parameters go: query string or form body, as the cloud has it per action. */
+#include "echo.h"
+#include "nlb/api_group.h"
+#include "nlb/api_lb.h"
+#include "nlb/api_listener.h"
+#include "util/cleanup.h"
+
+#include "alicloud/tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define URL "https://nlb-vpc.cn-hangzhou.aliyuncs.com/"
+
+static int ignore(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    (void)arg;
+    (void)item;
+    (void)err;
+    return 0;
+}
+
+/* What was sent last, without the token. */
+static void expect_sent(const struct echo *echo, const char *url, const char *body)
+{
+    const size_t count = fake_host_request_count(echo->setup.fake);
+    const struct fake_request *sent = fake_host_request(echo->setup.fake, count - 1);
+
+    assert_string_equal(sent->url, url);
+    assert_string_equal(sent->body, body);
+}
+
+static void test_lists(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct nlb_call *call = &echo.call;
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+
+    (void)state;
+    echo_begin(&echo);
+    assert_int_equal(nlb_api_list_lbs(call, "k", "a b", NULL, ignore, NULL, &err), 0);
+    expect_sent(&echo, URL "?MaxResults=100&Tag.1.Key=k&Tag.1.Value=a%20b", "");
+    assert_int_equal(nlb_api_list_lbs(call, NULL, NULL, "a5", ignore, NULL, &err), 0);
+    expect_sent(&echo, URL "?LoadBalancerNames.1=a5&MaxResults=100", "");
+    assert_int_equal(nlb_api_lb(call, "nlb-1", &json, &err), 0);
+    expect_sent(&echo, URL "?LoadBalancerId=nlb-1", "");
+    assert_int_equal(nlb_api_list_listeners(call, "nlb-1", ignore, NULL, &err), 0);
+    expect_sent(&echo, URL "?LoadBalancerIds.1=nlb-1&MaxResults=100", "");
+    assert_int_equal(nlb_api_list_certs(call, "lsn-1", ignore, NULL, &err), 0);
+    expect_sent(&echo, URL, "ListenerId=lsn-1&MaxResults=50");
+    assert_int_equal(nlb_api_list_groups(call, "k", "a5", NULL, ignore, NULL, &err), 0);
+    expect_sent(&echo, URL "?Tag.1.Key=k&Tag.1.Value=a5", "MaxResults=100");
+    assert_int_equal(nlb_api_list_servers(call, "sgp-1", ignore, NULL, &err), 0);
+    expect_sent(&echo, URL, "MaxResults=100&ServerGroupId=sgp-1");
+    echo_end(&echo);
+}
+
+/* Twenty ids are taken at a time. */
+static void test_many_groups(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts ids = { 0 };
+    const struct fake_request *sent = NULL;
+
+    (void)state;
+    echo_begin(&echo);
+    for (unsigned i = 0; i < 45; i++) {
+        char id[16];
+
+        (void)snprintf(id, sizeof(id), "sgp-%02u", i); /* fits */
+        assert_int_equal(ccm_texts_put(&ids, id), 0);
+    }
+    assert_int_equal(nlb_api_list_groups(&echo.call, NULL, NULL, &ids, ignore, NULL, &err), 0);
+    assert_string_equal(echo_log(&echo), "ListServerGroups ListServerGroups ListServerGroups ");
+    sent = fake_host_request(echo.setup.fake, 0);
+    assert_string_equal(sent->url, URL);
+    assert_string_equal(fake_request_param(sent, "ServerGroupIds.20"), "sgp-19");
+    assert_null(fake_request_param(sent, "ServerGroupIds.21"));
+    sent = fake_host_request(echo.setup.fake, 2);
+    assert_string_equal(fake_request_param(sent, "ServerGroupIds.5"), "sgp-44");
+    assert_null(fake_request_param(sent, "ServerGroupIds.6"));
+    echo_end(&echo);
+}
+
+/* Tags of a change are part of the body. */
+static void test_writes(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_sent_fini) struct nlb_sent sent = { .made_id = NULL };
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+
+    (void)state;
+    echo_begin(&echo);
+    assert_int_equal(ccm_tags_put(&tags, "k1", "v1"), 0);
+    assert_int_equal(nlb_api_tag(&echo.call, "loadbalancer", "nlb-1", &tags, &sent, &err), 0);
+
+    const struct fake_request *request = fake_host_request(echo.setup.fake, 0);
+
+    assert_string_equal(request->url, URL);
+    assert_non_null(strstr(request->body, "ResourceId.1=nlb-1&ResourceType=loadbalancer&"
+                                          "Tag.1.Key=k1&Tag.1.Value=v1"));
+    echo_end(&echo);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_many_groups),
+        cmocka_unit_test(test_writes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,532 @@
+/* From the cloud's answers to the model: pages, spellings, rubbish, and who may have what. */
+#include "nlb/read.h"
+
+#include "echo.h"
+#include "nlb/nlb.h"
+#include "service/hash.h"
+#include "service/tests/objects.h"
+#include "util/cleanup.h"
+
+#include "alicloud/tests/check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NAME "a5e4dbfc9c2ae4642b0335607860aef6"
+#define MARKS                                                                                      \
+    "[{'Key':'kubernetes.do.not.delete','Value':'" NAME "'},{'Key':'ack.aliyun.com','Value':'c1'}" \
+    "]"
+
+static cJSON *parse(const char *json)
+{
+    cJSON *tree = NULL;
+    char *text = strdup(json);
+
+    assert_non_null(text);
+    for (char *p = text; *p != '\0'; p++) {
+        *p = *p == '\'' ? '"' : *p;
+    }
+    assert_int_equal(ccm_json_parse(text, strlen(text), &tree), 0);
+    free(text);
+    return tree;
+}
+
+/* --- single things --- */
+
+static void test_lb(void **state)
+{
+    static const char *const texts[] = {
+        /* As the list has it, and as the attribute action has it. */
+        "{'LoadBalancerId':'nlb-1','DNSName':'d','VpcId':'vpc-9','LoadBalancerStatus':'Active',"
+        "'LoadBalancerName':'n','AddressType':'Internet','AddressIpVersion':'ipv4',"
+        "'CrossZoneEnabled':true,'SecurityGroupIds':['sg-2','sg-1'],'Tags':[{'Key':'k',"
+        "'Value':'v'}],'DeletionProtectionConfig':{'Enabled':true},"
+        "'ModificationProtectionConfig':{'Status':'ConsoleProtection'},'ZoneMappings':[{'ZoneId':"
+        "'z-b','VSwitchId':'vsw-b','LoadBalancerAddresses':[{'PrivateIPv4Address':'10.0.0.2',"
+        "'AllocationId':'eip-2'}]},{'ZoneId':'z-a','VSwitchId':'vsw-a'}]}",
+        "{'LoadBalancerId':'nlb-1','DNSName':'d','VpcId':'vpc-9','LoadBalancerStatus':'Active',"
+        "'LoadBalancerName':'n','AddressType':'Internet','AddressIpVersion':'ipv4',"
+        "'CrossZoneEnabled':'true','SecurityGroupIds':['sg-1','sg-2'],'Tags':[{'TagKey':'k',"
+        "'TagValue':'v'}],'DeletionProtectionConfig':{'Enabled':'true'},'BandwidthPackageId':null,"
+        "'ModificationProtectionConfig':{'Status':'ConsoleProtection'},'ZoneMappings':[{'ZoneId':"
+        "'z-a','VSwitchId':'vsw-a','LoadBalancerAddresses':[]},{'ZoneId':'z-b','VSwitchId':'vsw-b',"
+        "'LoadBalancerAddresses':[{'PrivateIPv4Address':'10.0.0.2','AllocationId':'eip-2'}]}]}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
+        CCM_CLEANUP(ccm_json_freep) cJSON *json = parse(texts[i]);
+        CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+
+        assert_int_equal(nlb_read_take_lb(json, &lb), 0);
+        assert_string_equal(lb.id, "nlb-1");
+        assert_string_equal(lb.dns, "d");
+        assert_string_equal(lb.vpc_id, "vpc-9");
+        assert_string_equal(lb.status, "Active");
+        assert_string_equal(lb.fields[NLB_LB_CROSS_ZONE], "true");
+        assert_string_equal(lb.fields[NLB_LB_PROTECT], "true");
+        assert_string_equal(lb.fields[NLB_LB_MODIFICATION], "ConsoleProtection");
+        assert_string_equal(lb.fields[NLB_LB_PACKAGE], "");
+        assert_null(lb.fields[NLB_LB_IPV6_TYPE]);
+        assert_int_equal(lb.security_groups.len, 2);
+        assert_string_equal(ccm_tags_get(&lb.tags, "k"), "v");
+        assert_int_equal(lb.zone_count, 2);
+        assert_string_equal(lb.zones[0].zone_id, "z-a");
+        assert_null(lb.zones[0].eip);
+        assert_string_equal(lb.zones[1].eip, "eip-2");
+        assert_string_equal(lb.zones[1].address, "10.0.0.2");
+    }
+}
+
+static void test_listener(void **state)
+{
+    CCM_CLEANUP(ccm_json_freep)
+    cJSON *json =
+        parse("{'ListenerId':'lsn-1','ListenerProtocol':'tcpssl','ListenerPort':443,'ServerGroupId'"
+              ":'sgp-1','ListenerDescription':'hi','IdleTimeout':900,'Cps':0,'CertificateIds':['a',"
+              "'b'],'CaCertificateIds':[],'AlpnEnabled':false,'ProxyProtocolV2Config':"
+              "{'Ppv2VpcIdEnabled':true},'ProxyProtocolEnabled':'false'}");
+    CCM_CLEANUP(ccm_json_freep)
+    cJSON *range = parse("{'ListenerId':'lsn-2','ListenerProtocol':'UDP','ListenerPort':0,"
+                         "'StartPort':'100','EndPort':'200'}");
+    CCM_CLEANUP(nlb_listener_fini) struct nlb_listener one = { 0 };
+    CCM_CLEANUP(nlb_listener_fini) struct nlb_listener two = { 0 };
+
+    (void)state;
+    assert_int_equal(nlb_read_take_listener(json, &one), 0);
+    assert_int_equal(one.protocol, NLB_TCPSSL);
+    assert_int_equal(one.start, 443);
+    assert_int_equal(one.end, 443);
+    assert_false(one.range);
+    assert_string_equal(one.group_id, "sgp-1");
+    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("IdleTimeout")), "900");
+    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("Cps")), "0");
+    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("CertificateIds")), "a,b");
+    assert_null(ccm_attrs_get(&one.attrs, nlb_listener_field("CaCertificateIds")));
+    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("AlpnEnabled")), "false");
+    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("Ppv2VpcIdEnabled")), "true");
+    assert_null(ccm_attrs_get(&one.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled")));
+    assert_int_equal(nlb_read_take_listener(range, &two), 0);
+    assert_true(two.range);
+    assert_int_equal(two.start, 100);
+    assert_int_equal(two.end, 200);
+}
+
+static void test_group_and_servers(void **state)
+{
+    CCM_CLEANUP(ccm_json_freep)
+    cJSON *json = parse("{'ServerGroupId':'sgp-1','ServerGroupName':'g','ServerGroupType':'Ip',"
+                        "'AddressIPVersion':'dualstack','Protocol':'UDP','AnyPortEnabled':true,"
+                        "'ServerCount':0,'ConnectionDrainTimeout':'0','HealthCheck':{"
+                        "'HealthCheckEnabled':true,'HealthCheckHttpCode':['http_2xx','http_3xx'],"
+                        "'HealthyThreshold':2},'Tags':" MARKS "}");
+    CCM_CLEANUP(ccm_json_freep)
+    cJSON *servers = parse(
+        "[{'ServerId':'i-1','ServerType':'Ecs','ServerIp':'10.0.0.1','Port':30080,'Weight':100,"
+        "'Description':'g'},{'ServerId':'eni-1','ServerType':'Eni','ServerIp':'10.0.0.5','Port':"
+        "'80','Weight':0,'Description':'by hand','Status':'Removing'},{'ServerId':'10.0.0.7',"
+        "'ServerType':'Ip','ServerIp':'10.0.0.7','Port':0,'Weight':500,'Description':''}]");
+    CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
+    const struct ccm_backend *one = NULL;
+
+    (void)state;
+    assert_int_equal(nlb_read_take_group(json, &group), 0);
+    assert_false(group.unread);
+    assert_true(group.any_port);
+    assert_int_equal(group.protocol, NLB_UDP);
+    assert_string_equal(group.type, "Ip");
+    assert_string_equal(group.family, "dualstack");
+    assert_string_equal(ccm_tags_get(&group.tags, NLB_TAG_CLUSTER), "c1");
+    assert_string_equal(ccm_attrs_get(&group.attrs, nlb_group_field("HealthCheckHttpCode")),
+                        "http_2xx,http_3xx");
+    assert_string_equal(ccm_attrs_get(&group.attrs, nlb_group_field("ConnectionDrainTimeout")),
+                        "0");
+    for (const cJSON *item = servers->child; item != NULL; item = item->next) {
+        assert_int_equal(nlb_read_take_server(item, group.name, &group.backends), 0);
+    }
+    assert_int_equal(group.backends.len, 3);
+    one = &group.backends.items[0];
+    assert_int_equal(one->type, CCM_BACKEND_ECS);
+    assert_null(one->description);
+    assert_int_equal(one->weight, 100);
+    one = &group.backends.items[1];
+    assert_int_equal(one->type, CCM_BACKEND_ENI);
+    assert_int_equal(one->port, 80);
+    assert_string_equal(one->description, "by hand");
+    assert_true(one->leaving);
+    one = &group.backends.items[2];
+    assert_int_equal(one->type, CCM_BACKEND_IP);
+    assert_int_equal(one->weight, 0);
+    assert_string_equal(one->description, "");
+}
+
+/* What is no resource is refused, whatever it is, and nothing leaks or crashes. */
+static void test_rubbish(void **state)
+{
+    static const char *const texts[] = {
+        "7",
+        "null",
+        "[]",
+        "{}",
+        "{'LoadBalancerId':7,'ListenerId':7,'ServerGroupId':7,'ServerId':7}",
+        "{'ListenerId':'l','ListenerPort':70000}",
+        "{'ListenerId':'l','ListenerPort':-1}",
+        "{'ListenerId':'l','ListenerPort':0,'StartPort':'200','EndPort':'100'}",
+        "{'ListenerId':'l','ListenerPort':0,'StartPort':'x','EndPort':'y'}",
+        "{'LoadBalancerId':'n','ZoneMappings':[{'VSwitchId':'v'}]}",
+        "{'ServerId':'i-1','Port':99999999999}",
+        "{'LoadBalancerId':'','ServerGroupId':''}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
+        CCM_CLEANUP(ccm_json_freep) cJSON *json = parse(texts[i]);
+        CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+        CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { 0 };
+        CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
+        CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+
+        assert_int_equal(nlb_read_take_lb(json, &lb), -EPROTO);
+        assert_int_equal(nlb_read_take_listener(json, &listener), -EPROTO);
+        assert_int_equal(nlb_read_take_group(json, &group), -EPROTO);
+        assert_int_equal(nlb_read_take_server(json, "g", &set), -EPROTO);
+    }
+}
+
+/* --- finding the load balancer --- */
+
+static void test_find_by_tag(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb none = { 0 };
+
+    (void)state;
+    echo_begin(&echo);
+    echo_answer(&echo, "ListLoadBalancers",
+                "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':" MARKS "}]}");
+    assert_int_equal(nlb_read_lb(&echo.call, obj_service(), "c1", &lb, &err), 0);
+    assert_string_equal(lb.id, "nlb-1");
+    assert_false(lb.untagged);
+    assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Key"), NLB_TAG_OWNER);
+    assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Value"), NAME);
+    assert_string_equal(echo_param(&echo, "ListLoadBalancers", "MaxResults"), "100");
+    /* A Service without a past: one call is enough. */
+    assert_int_equal(nlb_read_lb(&echo.call, obj_service(), "c1", &none, &err), 0);
+    assert_null(none.id);
+    assert_int_equal(fake_host_action_count(echo.setup.fake, "ListLoadBalancers"), 2);
+    echo_end(&echo);
+}
+
+static void test_find_by_name(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct ccm_service *service = obj_service();
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+
+    (void)state;
+    echo_begin(&echo);
+    obj_label(&service->meta, CCM_HASH_LABEL, "x");
+    echo_answer(&echo, "ListLoadBalancers", "{'RequestId':'r','LoadBalancers':[]}");
+    echo_answer(&echo, "ListLoadBalancers",
+                "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1'}]}");
+    assert_int_equal(nlb_read_lb(&echo.call, service, "c1", &lb, &err), 0);
+    assert_string_equal(lb.id, "nlb-1");
+    assert_true(lb.untagged);
+    assert_string_equal(echo_param(&echo, "ListLoadBalancers", "LoadBalancerNames.1"), NAME);
+    echo_end(&echo);
+}
+
+static void test_find_refuses(void **state)
+{
+    static const struct {
+        const char *answer;
+        const char *message;
+        uint64_t kind;
+    } cases[] = {
+        { "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1'},{'LoadBalancerId':'nlb-2'}"
+          "]}",
+          "find multiple loadbalances by tag, lbIds[nlb-1,nlb-2]", CCM_ERROR_TERMINAL },
+        { "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':[{'Key':"
+          "'ack.aliyun.com','Value':'c2'}]}]}",
+          "belongs to cluster c2", CCM_ERROR_TERMINAL },
+        { "{'RequestId':'r'}", "the answer has no list", CCM_ERROR_TRANSIENT },
+        { "{'RequestId':'r','LoadBalancers':[{}]}", "load balancer that is none",
+          CCM_ERROR_TRANSIENT },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct echo echo;
+        struct ccm_error err = CCM_ERROR_INIT;
+        CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+
+        echo_begin(&echo);
+        echo_answer(&echo, "ListLoadBalancers", cases[i].answer);
+        assert_true(nlb_read_lb(&echo.call, obj_service(), "c1", &lb, &err) < 0);
+        assert_non_null(strstr(err.message, cases[i].message));
+        assert_int_equal(err.kind, cases[i].kind);
+        echo_end(&echo);
+    }
+}
+
+static void test_by_id(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+
+    (void)state;
+    echo_begin(&echo);
+    lb.told = 5;
+    assert_int_equal(nlb_read_lb_by_id(&echo.call, "nlb-1", &lb, &err), 0);
+    assert_string_equal(lb.status, "Active");
+    assert_int_equal(lb.told, 5);
+    assert_int_equal(nlb_read_lb_by_id(&echo.call, "nlb-2", &lb, &err), -EBADMSG);
+    assert_non_null(strstr(err.message, "expect [nlb-2], actual [nlb-1]"));
+    fake_host_answer(echo.setup.fake, "GetLoadBalancerAttribute", 404,
+                     "{\"Code\":\"ResourceNotFound.loadBalancer\",\"Message\":\"m\"}");
+    assert_int_equal(nlb_read_lb_by_id(&echo.call, "nlb-1", &lb, &err), -ENOENT);
+    assert_int_equal(err.kind, CCM_ERROR_NOT_FOUND);
+    echo_end(&echo);
+}
+
+/* --- the parts --- */
+
+static void want_chosen(struct nlb_state *want, const char *id)
+{
+    struct nlb_group *group = nlb_state_new_group(want);
+
+    assert_non_null(group);
+    assert_int_equal(ccm_text_set(&group->id, id), 0);
+}
+
+static void test_parts(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { 0 };
+    const struct nlb_need need = { .want = &want, .listeners = true };
+
+    (void)state;
+    echo_begin(&echo);
+    assert_int_equal(ccm_text_set(&have.lb.id, "nlb-1"), 0);
+    want_chosen(&want, "sgp-chosen");
+    echo_answer(&echo, "ListListeners",
+                "{'RequestId':'r','NextToken':'t1','Listeners':[{'ListenerId':'lsn-1',"
+                "'ListenerPort':80,'ListenerProtocol':'TCP','ServerGroupId':'sgp-1',"
+                "'ListenerDescription':'k8s.80.TCP.web.default.c1'}]}");
+    echo_answer(&echo, "ListListeners",
+                "{'RequestId':'r','NextToken':'','Listeners':[{'ListenerId':'lsn-2','ListenerPort':"
+                "443,'ListenerProtocol':'TCP','ServerGroupId':'sgp-lost','ListenerDescription':"
+                "'k8s.443.TCP.web.default.c1'},{'ListenerId':'lsn-3','ListenerPort':99,"
+                "'ListenerProtocol':'TCP','ServerGroupId':'sgp-foreign','ListenerDescription':"
+                "'by hand'}]}");
+    echo_answer(&echo, "ListServerGroups",
+                "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','ServerGroupName':'g1',"
+                "'ServerCount':2},{'ServerGroupId':'sgp-empty','ServerCount':0}]}");
+    echo_answer(&echo, "ListServerGroups",
+                "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-chosen','ServerCount':0},"
+                "{'ServerGroupId':'sgp-lost','ServerCount':0}]}");
+    echo_answer(&echo, "ListServerGroupServers",
+                "{'RequestId':'r','NextToken':'n','Servers':[{'ServerGroupId':'sgp-1','ServerId':"
+                "'i-1','ServerType':'Ecs','Port':1,'Weight':1,'Description':'g1'}]}");
+    echo_answer(&echo, "ListServerGroupServers",
+                "{'RequestId':'r','Servers':[{'ServerGroupId':'sgp-1','ServerId':'i-2',"
+                "'ServerType':'Ecs','Port':1,'Weight':1,'Description':'g1'}]}");
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_true(have.listeners_known);
+    assert_true(have.groups_known);
+    assert_int_equal(have.listener_count, 3);
+    assert_int_equal(have.group_count, 4);
+    assert_int_equal(nlb_state_group_by_id(&have, "sgp-1")->backends.len, 2);
+    assert_non_null(nlb_state_group_by_id(&have, "sgp-lost"));
+    assert_null(nlb_state_group_by_id(&have, "sgp-foreign"));
+    assert_string_equal(echo_param(&echo, "ListServerGroups", "ServerGroupIds.1"), "sgp-chosen");
+    assert_string_equal(echo_param(&echo, "ListServerGroups", "ServerGroupIds.2"), "sgp-lost");
+    assert_int_equal(fake_host_request_count(echo.setup.fake), 6);
+    /* All of it is known now. */
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(fake_host_request_count(echo.setup.fake), 6);
+    echo_end(&echo);
+}
+
+static void test_parts_of_nothing(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
+    const struct nlb_need need = { .listeners = true };
+
+    (void)state;
+    echo_begin(&echo);
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_true(have.listeners_known);
+    assert_string_equal(echo_log(&echo), "ListServerGroups ");
+    echo_end(&echo);
+}
+
+/* A read that fails half way is no answer. */
+static void test_parts_fail(void **state)
+{
+    static const char *const actions[] = { "ListListeners", "ListServerGroups",
+                                           "ListServerGroupServers" };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(actions); i++) {
+        struct echo echo;
+        struct ccm_error err = CCM_ERROR_INIT;
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
+        const struct nlb_need need = { .listeners = true };
+
+        echo_begin(&echo);
+        assert_int_equal(ccm_text_set(&have.lb.id, "nlb-1"), 0);
+        echo_rule(&echo, &(struct echo_rule){ .action = actions[i], .code = "MissingParam.X" });
+        echo_answer(&echo, i == 0 ? "ListServerGroups" : "ListListeners",
+                    "{'RequestId':'r','Listeners':[],'ServerGroups':[]}");
+        if (i == 2) {
+            echo_answer(&echo, "ListServerGroups",
+                        "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1'}]}");
+        }
+        assert_true(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err) < 0);
+        assert_string_equal(err.code, "MissingParam.X");
+        assert_false(have.groups_known);
+        assert_int_equal(have.listeners_known, i > 0);
+        echo_end(&echo);
+    }
+}
+
+/* A server that goes round in circles, or never ends, is stopped. */
+static void test_endless_pages(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
+    const struct nlb_need need = { .want = NULL };
+
+    (void)state;
+    echo_begin(&echo);
+    fake_host_always(echo.setup.fake, "ListServerGroups", 200,
+                     "{\"RequestId\":\"r\",\"ServerGroups\":[],\"NextToken\":\"again\"}");
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), -EBADMSG);
+    assert_int_equal(fake_host_request_count(echo.setup.fake), 2);
+    echo_end(&echo);
+}
+
+static void test_certs(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_state_fini)
+    struct nlb_state have = { .groups_known = true, .listeners_known = true };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { 0 };
+    const struct nlb_need need = { .want = &want, .certs = true };
+
+    (void)state;
+    echo_begin(&echo);
+    for (uint16_t i = 0; i < 2; i++) {
+        struct nlb_listener *present = nlb_state_new_listener(&have);
+        struct nlb_listener *wanted = nlb_state_new_listener(&want);
+
+        present->protocol = wanted->protocol = NLB_TCPSSL;
+        present->start = present->end = wanted->start = wanted->end = (uint16_t)(443 + i);
+        wanted->certs_known = i == 0;
+        assert_int_equal(ccm_text_set(&present->id, i == 0 ? "lsn-1" : "lsn-2"), 0);
+    }
+    echo_answer(&echo, "ListListenerCertificates",
+                "{'RequestId':'r','Certificates':[{'CertificateId':'own','IsDefault':true},"
+                "{'CertificateId':'ca','CertificateType':'Ca'},{'CertificateId':'b','Status':"
+                "'Associated','CertificateType':'Server'},{'CertificateId':'old','Status':"
+                "'Diassociating'},{'CertificateId':'a','Status':'Associating'}]}");
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(have.listeners[0].certs.len, 2);
+    assert_true(ccm_texts_has(&have.listeners[0].certs, "a"));
+    assert_true(ccm_texts_has(&have.listeners[0].certs, "b"));
+    assert_true(have.listeners[0].certs_known);
+    assert_false(have.listeners[1].certs_known);
+    assert_int_equal(fake_host_request_count(echo.setup.fake), 1);
+    echo_end(&echo);
+}
+
+static void test_guard(void **state)
+{
+    struct echo echo;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = true };
+    const struct nlb_need need = { .guard = true };
+
+    (void)state;
+    echo_begin(&echo);
+    echo_answer(&echo, "DescribeSecurityGroups",
+                "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1',"
+                "'SecurityGroupName':'k8s-nlb-x','Description':'d','Tags':{'Tag':[{'TagKey':"
+                "'ack.aliyun.com','TagValue':'c1'}]}}]}}");
+    echo_answer(&echo, "DescribeSecurityGroupAttribute",
+                "{'RequestId':'r','Permissions':{'Permission':[{'SecurityGroupRuleId':'sgr-1',"
+                "'Policy':'Accept','Priority':'1','IpProtocol':'ALL','PortRange':'-1/-1',"
+                "'SourceCidrIp':'10.0.0.0/8','Description':'k'},{'SecurityGroupRuleId':'sgr-2',"
+                "'Policy':'Drop','Priority':100,'Ipv6SourceCidrIp':'::/0'}]}}");
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_true(have.guard.known);
+    assert_string_equal(have.guard.id, "sg-1");
+    assert_int_equal(have.guard.rule_count, 2);
+    assert_int_equal(have.guard.rules[0].priority, 1);
+    assert_false(have.guard.rules[0].drop);
+    assert_true(have.guard.rules[1].drop);
+    assert_true(have.guard.rules[1].ipv6);
+    assert_string_equal(have.guard.rules[1].cidr, "::/0");
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(fake_host_request_count(echo.setup.fake), 2);
+    echo_end(&echo);
+}
+
+static void test_guard_refused(void **state)
+{
+    static const char *const answers[] = {
+        "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1'},"
+        "{'SecurityGroupId':'sg-2'}]}}",
+        "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1','Tags':"
+        "{'Tag':[{'TagKey':'ack.aliyun.com','TagValue':'c2'}]}}]}}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(answers); i++) {
+        struct echo echo;
+        struct ccm_error err = CCM_ERROR_INIT;
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = true };
+        const struct nlb_need need = { .guard = true };
+
+        echo_begin(&echo);
+        echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
+        assert_true(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err) < 0);
+        assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
+        assert_false(have.guard.known);
+        echo_end(&echo);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lb),
+        cmocka_unit_test(test_listener),
+        cmocka_unit_test(test_group_and_servers),
+        cmocka_unit_test(test_rubbish),
+        cmocka_unit_test_teardown(test_find_by_tag, obj_end),
+        cmocka_unit_test_teardown(test_find_by_name, obj_end),
+        cmocka_unit_test_teardown(test_find_refuses, obj_end),
+        cmocka_unit_test(test_by_id),
+        cmocka_unit_test_teardown(test_parts, obj_end),
+        cmocka_unit_test_teardown(test_parts_of_nothing, obj_end),
+        cmocka_unit_test_teardown(test_parts_fail, obj_end),
+        cmocka_unit_test_teardown(test_endless_pages, obj_end),
+        cmocka_unit_test_teardown(test_certs, obj_end),
+        cmocka_unit_test_teardown(test_guard, obj_end),
+        cmocka_unit_test_teardown(test_guard_refused, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* States: lists, look-ups, copies. */
+#include "notation.h"
+
+#include "service/tests/objects.h"
+#include "util/cleanup.h"
+
+#include <string.h>
+
+#define OURS "k8s.80.TCP.web.default.c1"
+
+static void test_zones(void **state)
+{
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
+
+    (void)state;
+    assert_int_equal(nlb_lb_put_zone(&lb, "b", "vsw-2", NULL, NULL), 0);
+    assert_int_equal(nlb_lb_put_zone(&lb, "a", "vsw-1", "10.0.0.1", "eip-1"), 0);
+    assert_int_equal(nlb_lb_put_zone(&lb, "c", "vsw-3", NULL, NULL), 0);
+    assert_int_equal(nlb_lb_put_zone(&lb, "b", "vsw-4", NULL, "eip-4"), 0);
+    assert_int_equal(lb.zone_count, 3);
+    assert_string_equal(lb.zones[0].zone_id, "a");
+    assert_string_equal(lb.zones[0].address, "10.0.0.1");
+    assert_string_equal(lb.zones[1].vswitch_id, "vsw-4");
+    assert_string_equal(lb.zones[1].eip, "eip-4");
+    assert_string_equal(lb.zones[2].zone_id, "c");
+    nlb_lb_clear_zones(&lb);
+    assert_int_equal(lb.zone_count, 0);
+}
+
+static void test_fields(void **state)
+{
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
+
+    (void)state;
+    assert_int_equal(nlb_lb_set(&lb, NLB_LB_PACKAGE, ""), 0);
+    assert_string_equal(lb.fields[NLB_LB_PACKAGE], "");
+    assert_int_equal(nlb_lb_set(&lb, NLB_LB_PACKAGE, "cbwp-1"), 0);
+    assert_string_equal(lb.fields[NLB_LB_PACKAGE], "cbwp-1");
+    assert_int_equal(nlb_lb_set(&lb, NLB_LB_PACKAGE, NULL), 0);
+    assert_null(lb.fields[NLB_LB_PACKAGE]);
+}
+
+static void test_listeners(void **state)
+{
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+
+    (void)state;
+    read_state(&have, "listener l-1 TCP 80 g-1\n"
+                      "listener l-2 UDP 80 g-1\n"
+                      "listener l-3 TCP 100-200 g-1\n"
+                      "listener l-4 TCPSSL 443 g-1\n");
+    assert_string_equal(nlb_state_listener(&have, NLB_UDP, 80, 80)->id, "l-2");
+    assert_string_equal(nlb_state_listener(&have, NLB_TCP, 100, 200)->id, "l-3");
+    assert_null(nlb_state_listener(&have, NLB_TCP, 100, 100));
+    assert_null(nlb_state_listener(&have, NLB_TCP, 443, 443));
+    assert_null(nlb_state_listener_by_id(&have, NULL));
+    nlb_state_drop_listener(&have, "l-2");
+    nlb_state_drop_listener(&have, "l-9");
+    assert_int_equal(have.listener_count, 3);
+    assert_null(nlb_state_listener_by_id(&have, "l-2"));
+    assert_string_equal(nlb_state_listener_by_id(&have, "l-4")->id, "l-4");
+}
+
+/* Scenario 11 of the specification, and TCP with TCPSSL. */
+static void test_clash(void **state)
+{
+    static const struct {
+        struct nlb_listener a;
+        struct nlb_listener b;
+        bool clash;
+    } cases[] = {
+#define ON(p, s, e) { .protocol = (p), .start = (s), .end = (e) }
+        { ON(NLB_TCP, 80, 80), ON(NLB_TCP, 443, 443), false },
+        { ON(NLB_TCP, 80, 80), ON(NLB_TCP, 80, 80), true },
+        { ON(NLB_TCP, 80, 80), ON(NLB_TCP, 1, 100), true },
+        { ON(NLB_TCP, 1, 100), ON(NLB_TCP, 101, 200), false },
+        { ON(NLB_TCP, 1, 101), ON(NLB_TCP, 101, 200), true },
+        { ON(NLB_TCP, 1, 102), ON(NLB_TCP, 50, 80), true },
+        { ON(NLB_TCP, 443, 443), ON(NLB_TCPSSL, 443, 443), true },
+        { ON(NLB_TCPSSL, 443, 443), ON(NLB_TCP, 400, 500), true },
+        { ON(NLB_UDP, 443, 443), ON(NLB_TCP, 443, 443), false },
+        { ON(NLB_UDP, 443, 443), ON(NLB_TCPSSL, 443, 443), false },
+#undef ON
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(nlb_listener_clash(&cases[i].a, &cases[i].b), cases[i].clash);
+        assert_int_equal(nlb_listener_clash(&cases[i].b, &cases[i].a), cases[i].clash);
+    }
+}
+
+/* Which present group serves: what cannot be changed in place has to agree. */
+static void test_group_for(void **state)
+{
+    static const struct {
+        const char *want;
+        const char *have;
+        const char *id; /* NULL: none */
+    } cases[] = {
+        { "group - 80/TCP", "group g-1 80/TCP type=Instance family=ipv4", "g-1" },
+        { "group - 80/TCP type=Instance", "group g-1 80/TCP", "g-1" },
+        { "group - 80/TCP", "group g-1 81/TCP", NULL },
+        { "group - 80/TCP", "group g-1 80/UDP", NULL },
+        { "group - 80/TCP", "group g-1 80/TCP type=Ip", NULL },
+        { "group - 80/TCP type=ip", "group g-1 80/TCP type=Ip", "g-1" },
+        { "group - 80/TCP family=dualstack", "group g-1 80/TCP", NULL },
+        { "group - 80/TCP family=dualstack", "group g-1 80/TCP family=DualStack", "g-1" },
+        { "group - 80/TCP any", "group g-1 80/TCP", NULL },
+        { "group - 80/TCP type=Ip", "group g-1 80/TCP\ngroup g-2 80/TCP type=Ip", "g-2" },
+        { "group - 80/TCP", "group g-1 80/TCP\ngroup g-2 80/TCP", "g-1" },
+        { "group - 80/TCP", "group g-1 80/TCP\ngroup g-2 80/TCP\nlistener l TCP 80 g-2", "g-2" },
+        { "group g-3 80/TCP type=Ip", "group g-1 80/TCP\ngroup g-3 9/TCP name=mine", "g-3" },
+        { "group g-4 80/TCP", "group g-1 80/TCP", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { .lb = { .id = NULL } };
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+        const struct nlb_group *found = NULL;
+
+        read_state(&want, cases[i].want);
+        read_state(&have, cases[i].have);
+        found = nlb_state_group_for(&have, &want.groups[0]);
+        if ((found == NULL) != (cases[i].id == NULL) ||
+            (found != NULL && strcmp(found->id, cases[i].id) != 0)) {
+            fail_msg("%s: %s", cases[i].have, found == NULL ? "none" : found->id);
+        }
+    }
+}
+
+static void test_groups(void **state)
+{
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+
+    (void)state;
+    read_state(&have, "group g-1 80/TCP\nserver i-1:80=100\ngroup g-2 81/TCP\n");
+    assert_null(nlb_state_group_by_id(&have, NULL));
+    nlb_state_drop_group(&have, "g-1");
+    nlb_state_drop_group(&have, "g-1");
+    assert_int_equal(have.group_count, 1);
+    assert_string_equal(nlb_state_group_by_id(&have, "g-2")->id, "g-2");
+}
+
+static void test_rules(void **state)
+{
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+
+    (void)state;
+    read_state(&have, "guard sg-1\nrule r-1 accept 10.0.0.0/8 1\nrule r-2 drop 0.0.0.0/0 100\n");
+    nlb_guard_drop_rule(&have.guard, 0);
+    assert_int_equal(have.guard.rule_count, 1);
+    assert_string_equal(have.guard.rules[0].id, "r-2");
+}
+
+/* A copy says what the original says, and shares nothing with it. */
+static void test_copies(void **state)
+{
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state from = { .lb = { .id = NULL } };
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
+    CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { .id = NULL };
+    CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { .id = NULL };
+    CCM_CLEANUP(nlb_guard_fini) struct nlb_guard guard = { .id = NULL };
+
+    (void)state;
+    read_state(&from, "lb nlb-1 +cross=false vpc=vpc-1 untagged\nzone a vsw-1 10.0.0.1 eip-1\n"
+                      "sg sg-1\ntag k=v\n"
+                      "group g-1 80/TCP type=Ip family=dualstack any unread +Scheduler=rr owner=a\n"
+                      "server i-1:80=7 !hand\n"
+                      "listener l-1 TCPSSL 100-200 g-1 +Cps=5\ncerts c-1 c-2\n"
+                      "guard sg-2\nrule r-1 drop 0.0.0.0/0 100\n");
+    assert_int_equal(nlb_lb_copy(&lb, &from.lb), 0);
+    assert_int_equal(nlb_group_copy(&group, &from.groups[0]), 0);
+    assert_int_equal(nlb_listener_copy(&listener, &from.listeners[0]), 0);
+    assert_int_equal(nlb_rule_copy(nlb_guard_new_rule(&guard), &from.guard.rules[0]), 0);
+    nlb_state_fini(&from);
+
+    assert_string_equal(lb.id, "nlb-1");
+    assert_string_equal(lb.vpc_id, "vpc-1");
+    assert_string_equal(lb.fields[NLB_LB_CROSS_ZONE], "false");
+    assert_int_equal(lb.told, 1U << NLB_LB_CROSS_ZONE);
+    assert_true(lb.untagged);
+    assert_string_equal(lb.zones[0].eip, "eip-1");
+    assert_true(ccm_texts_has(&lb.security_groups, "sg-1"));
+    assert_string_equal(ccm_tags_get(&lb.tags, "k"), "v");
+    assert_string_equal(group.name, OURS);
+    assert_string_equal(group.family, "dualstack");
+    assert_true(group.any_port && group.unread);
+    assert_true(group.attrs.items[0].told);
+    assert_string_equal(ccm_tags_get(&group.tags, "kubernetes.do.not.delete"), "a");
+    assert_string_equal(group.backends.items[0].description, "hand");
+    assert_int_equal(listener.start, 100);
+    assert_int_equal(listener.end, 200);
+    assert_true(listener.range && listener.certs_known);
+    assert_string_equal(listener.group_id, "g-1");
+    assert_int_equal(listener.certs.len, 2);
+    assert_string_equal(guard.rules[0].cidr, "0.0.0.0/0");
+    assert_true(guard.rules[0].drop);
+    assert_int_equal(guard.rules[0].priority, 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zones),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test_teardown(test_listeners, obj_end),
+        cmocka_unit_test(test_clash),
+        cmocka_unit_test_teardown(test_group_for, obj_end),
+        cmocka_unit_test_teardown(test_groups, obj_end),
+        cmocka_unit_test_teardown(test_rules, obj_end),
+        cmocka_unit_test_teardown(test_copies, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

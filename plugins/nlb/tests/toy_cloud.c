@@ -1,0 +1,595 @@
+#include "toy.h"
+
+#include "nlb/names.h"
+#include "nlb/nlb.h"
+#include "nlb/rules.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void must(int r)
+{
+    assert_int_equal(r, 0);
+}
+
+/* The cloud says no. That is a mistake of the plan, unless an earlier step failed. */
+static bool refuse(const struct toy *toy, const struct nlb_step *step, const char *why)
+{
+    if (toy->failures == 0) {
+        fail_msg("seed %llu: %s %s: %s", (unsigned long long)toy->seed, nlb_step_name(step->type),
+                 step->id == NULL ? "" : step->id, why);
+    }
+    return false;
+}
+
+static void never(const struct toy *toy, bool ok, const char *what)
+{
+    if (!ok) {
+        fail_msg("seed %llu: %s", (unsigned long long)toy->seed, what);
+    }
+}
+
+static bool is_ours(const struct toy *toy, const char *text, bool listener)
+{
+    return text != NULL &&
+           nlb_name_parse(text, listener, &toy->service->meta, "c1") == CCM_OWNER_OURS;
+}
+
+static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)
+{
+    return one->description == NULL ? group->name : one->description;
+}
+
+static char *new_id(struct toy *toy, const char *kind)
+{
+    char *id = ccm_text_format("%s-%u", kind, ++toy->next_id);
+
+    assert_non_null(id);
+    return id;
+}
+
+/* --- the load balancer --- */
+
+static bool has_guard(const struct toy *toy)
+{
+    const struct nlb_state *cloud = &toy->cloud;
+
+    return cloud->guard.id != NULL && ccm_texts_has(&cloud->lb.security_groups, cloud->guard.id);
+}
+
+static bool create_lb(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_lb *lb = &toy->cloud.lb;
+
+    if (lb->id != NULL) {
+        return refuse(toy, step, "there is one");
+    }
+    must(nlb_lb_copy(lb, &step->lb));
+    ccm_texts_fini(&lb->security_groups);
+    ccm_tags_fini(&lb->tags);
+    must(ccm_tags_copy(&lb->tags, &step->tags));
+    must(nlb_lb_set(lb, NLB_LB_IPV6_TYPE, "Intranet"));
+    must(nlb_lb_set(lb, NLB_LB_CROSS_ZONE, "true"));
+    free(lb->id);
+    lb->id = new_id(toy, "nlb");
+    return true;
+}
+
+static bool set_zones(struct toy *toy, const struct nlb_step *step)
+{
+    nlb_lb_clear_zones(&toy->cloud.lb);
+    for (size_t i = 0; i < step->lb.zone_count; i++) {
+        const struct nlb_zone *zone = &step->lb.zones[i];
+
+        must(nlb_lb_put_zone(&toy->cloud.lb, zone->zone_id, zone->vswitch_id, zone->address,
+                             zone->eip));
+    }
+    return true;
+}
+
+static bool change_type(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_lb *lb = &toy->cloud.lb;
+
+    if (lb->fields[NLB_LB_ADDRESS_TYPE] != NULL &&
+        ccm_text_equal_case(lb->fields[NLB_LB_ADDRESS_TYPE], step->value)) {
+        return refuse(toy, step, "it is of that type");
+    }
+    must(nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->value));
+    for (size_t i = 0; i < step->lb.zone_count; i++) {
+        const struct nlb_zone *zone = &step->lb.zones[i];
+
+        must(nlb_lb_put_zone(lb, zone->zone_id, zone->vswitch_id, NULL, zone->eip));
+    }
+    return true;
+}
+
+static bool change_package(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_lb *lb = &toy->cloud.lb;
+    const bool attach = step->type == NLB_STEP_ATTACH;
+
+    if (attach != ccm_text_empty(lb->fields[NLB_LB_PACKAGE])) {
+        return refuse(toy, step, "wrong package");
+    }
+    must(nlb_lb_set(lb, NLB_LB_PACKAGE, attach ? step->value : ""));
+    return true;
+}
+
+static bool change_lb(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_lb *lb = &toy->cloud.lb;
+
+    for (size_t i = 0; i < step->tags.len; i++) {
+        if (step->type == NLB_STEP_TAG) {
+            must(ccm_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value));
+        } else {
+            ccm_tags_remove(&lb->tags, step->tags.items[i].key);
+        }
+    }
+    for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
+        if (step->lb.fields[i] != NULL) {
+            must(nlb_lb_set(lb, (enum nlb_lb_field)i, step->lb.fields[i]));
+        }
+    }
+    if (step->type == NLB_STEP_IPV6) {
+        must(nlb_lb_set(lb, NLB_LB_IPV6_TYPE, step->value));
+    }
+    return true;
+}
+
+static bool join(struct toy *toy, const struct nlb_step *step)
+{
+    struct ccm_texts *joined = &toy->cloud.lb.security_groups;
+    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts ids = { 0 };
+
+    must(ccm_texts_copy(&ids, &step->texts));
+    if (step->with_guard) {
+        CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
+
+        never(toy, toy->cloud.guard.id != NULL, "joined before it is made");
+        must(nlb_rules_diff(&toy->model.want.guard, &toy->cloud.guard, &diff));
+        never(toy, diff.add.rule_count == 0 && diff.modify.rule_count == 0,
+              "joined before its rules are complete");
+        must(ccm_texts_put(&ids, toy->cloud.guard.id));
+    }
+    if (joined->len + ids.len > 4) {
+        return refuse(toy, step, "more than four");
+    }
+    for (size_t i = 0; i < ids.len; i++) {
+        if (ccm_texts_has(joined, ids.items[i])) {
+            return refuse(toy, step, "it is joined");
+        }
+    }
+    for (size_t i = 0; i < ids.len; i++) {
+        must(ccm_texts_put(joined, ids.items[i]));
+    }
+    return true;
+}
+
+static bool leave(struct toy *toy, const struct nlb_step *step)
+{
+    struct ccm_texts *joined = &toy->cloud.lb.security_groups;
+
+    for (size_t i = 0; i < step->texts.len; i++) {
+        if (!ccm_texts_has(joined, step->texts.items[i])) {
+            return refuse(toy, step, "it is not joined");
+        }
+        ccm_texts_remove(joined, step->texts.items[i]);
+    }
+    if (step->with_guard) {
+        never(toy, !toy->model.want.guard.wanted, "left while it is wanted");
+        ccm_texts_remove(joined, toy->cloud.guard.id);
+    }
+    return true;
+}
+
+/* --- the security group --- */
+
+static bool create_guard(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_guard *guard = &toy->cloud.guard;
+
+    if (guard->id != NULL) {
+        return refuse(toy, step, "there is one");
+    }
+    guard->id = new_id(toy, "sg");
+    must(ccm_text_set(&guard->name, step->guard.name));
+    must(ccm_text_set(&guard->description, step->guard.description));
+    return true;
+}
+
+static bool rename_guard(struct toy *toy, const struct nlb_step *step)
+{
+    must(ccm_text_set(&toy->cloud.guard.name, step->guard.name));
+    must(ccm_text_set(&toy->cloud.guard.description, step->guard.description));
+    return toy->cloud.guard.id != NULL;
+}
+
+static size_t rule_at(const struct nlb_guard *guard, const char *id)
+{
+    for (size_t i = 0; i < guard->rule_count; i++) {
+        if (ccm_text_equal(guard->rules[i].id, id)) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+static bool is_wanted_rule(const struct toy *toy, const struct nlb_rule *rule)
+{
+    for (size_t i = 0; i < toy->model.want.guard.rule_count; i++) {
+        if (nlb_rule_is_twin(&toy->model.want.guard.rules[i], rule)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool change_rules(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_guard *guard = &toy->cloud.guard;
+
+    if (guard->id == NULL) {
+        return refuse(toy, step, "no security group");
+    }
+    for (size_t i = 0; i < step->guard.rule_count; i++) {
+        const struct nlb_rule *rule = &step->guard.rules[i];
+        const size_t at = rule->id == NULL ? SIZE_MAX : rule_at(guard, rule->id);
+
+        if (step->type == NLB_STEP_ADD_RULES) {
+            struct nlb_rule *fresh = nlb_guard_new_rule(guard);
+
+            must(nlb_rule_copy(fresh, rule));
+            fresh->id = new_id(toy, "r");
+        } else if (at == SIZE_MAX) {
+            return refuse(toy, step, "no such rule");
+        } else if (step->type == NLB_STEP_MODIFY_RULE) {
+            must(nlb_rule_copy(&guard->rules[at], rule));
+        } else {
+            never(toy, !rule->drop || !is_wanted_rule(toy, rule), "opened up");
+            nlb_guard_drop_rule(guard, at);
+        }
+    }
+    return true;
+}
+
+static bool delete_guard(struct toy *toy, const struct nlb_step *step)
+{
+    if (has_guard(toy)) {
+        return refuse(toy, step, "it is joined");
+    }
+    nlb_guard_fini(&toy->cloud.guard);
+    toy->cloud.guard.known = true;
+    return true;
+}
+
+/* --- groups --- */
+
+static struct nlb_group *group_of(const struct toy *toy, const struct nlb_step *step)
+{
+    const bool by_id = step->id != NULL && step->type != NLB_STEP_UPDATE_LISTENER;
+
+    return by_id ? nlb_state_group_by_id(&toy->cloud, step->id)
+                 : nlb_state_group_for(&toy->cloud, &step->group);
+}
+
+static bool create_group(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_group *group = nlb_state_new_group(&toy->cloud);
+
+    must(nlb_group_copy(group, &step->group));
+    ccm_backends_fini(&group->backends);
+    free(group->id);
+    group->id = new_id(toy, "g");
+    must(ccm_texts_put(&toy->fresh, group->id));
+    return true;
+}
+
+/* No group can be changed to a hash. */
+static bool keeps_hash(const struct nlb_group *group, const struct nlb_group *next)
+{
+    const struct ccm_field *field = nlb_group_field("Scheduler");
+    const char *value = ccm_attrs_get(&next->attrs, field);
+
+    return value == NULL || !ccm_text_ends(value, "ch") ||
+           ccm_text_equal(value, ccm_attrs_get(&group->attrs, field));
+}
+
+static bool update_group(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_group *group = group_of(toy, step);
+
+    never(toy, keeps_hash(group, &step->group), "a scheduler was changed to a hash");
+    never(toy, is_ours(toy, group->name, false), "somebody's group was changed");
+    ccm_attrs_fini(&group->attrs);
+    must(ccm_attrs_copy(&group->attrs, &step->group.attrs));
+    return true;
+}
+
+static void change_server(struct toy *toy, const struct nlb_step *step, struct nlb_group *group,
+                          const struct ccm_backend *one)
+{
+    struct ccm_backend next = *one;
+
+    if (step->type == NLB_STEP_REMOVE) {
+        ccm_backends_remove(&group->backends, one);
+        return;
+    }
+    next.description = ccm_text_equal(step->group.name, group->name) ? NULL : step->group.name;
+    next.leaving = false;
+    must(ccm_backends_put(&group->backends, &next));
+    (void)toy; /* nothing to count */
+}
+
+static bool change_servers(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_group *group = group_of(toy, step);
+
+    if (ccm_texts_has(&toy->fresh, group->id)) {
+        return refuse(toy, step, "the group is still being made");
+    }
+    for (size_t i = 0; i < step->group.backends.len; i++) {
+        const struct ccm_backend *one = &step->group.backends.items[i];
+        const struct ccm_backend *present = ccm_backends_find(&group->backends, one);
+
+        if ((present == NULL) != (step->type == NLB_STEP_ADD)) {
+            return refuse(toy, step, "it is there, or it is not");
+        }
+        never(toy, present == NULL || is_ours(toy, description_of(group, present), false),
+              "somebody's server was touched");
+        never(toy, present == NULL || !present->leaving, "it is being taken out");
+        change_server(toy, step, group, one);
+    }
+    return true;
+}
+
+static bool delete_group(struct toy *toy, const struct nlb_step *step)
+{
+    const struct nlb_group *group = group_of(toy, step);
+
+    never(toy, is_ours(toy, group->name, false), "somebody's group was deleted");
+    for (size_t i = 0; i < group->backends.len; i++) {
+        never(toy, is_ours(toy, description_of(group, &group->backends.items[i]), false),
+              "a group with somebody's server was deleted");
+    }
+    for (size_t i = 0; i < toy->cloud.listener_count; i++) {
+        if (ccm_text_equal(toy->cloud.listeners[i].group_id, step->id)) {
+            return refuse(toy, step, "it is in use");
+        }
+    }
+    nlb_state_drop_group(&toy->cloud, step->id);
+    return true;
+}
+
+/* --- listeners --- */
+
+static struct nlb_listener *listener_of(const struct toy *toy, const struct nlb_step *step)
+{
+    return step->id != NULL ? nlb_state_listener_by_id(&toy->cloud, step->id)
+                            : nlb_state_listener(&toy->cloud, step->listener.protocol,
+                                                 step->listener.start, step->listener.end);
+}
+
+static bool fits(struct toy *toy, const struct nlb_step *step, const struct nlb_group *group)
+{
+    if (ccm_texts_has(&toy->fresh, group->id)) {
+        return refuse(toy, step, "the group is still being made");
+    }
+    return (group->any_port == step->listener.range && group->protocol == step->protocol) ||
+           refuse(toy, step, "the group does not fit");
+}
+
+static bool create_listener(struct toy *toy, const struct nlb_step *step)
+{
+    const struct nlb_group *group = group_of(toy, step);
+    struct nlb_listener *listener = NULL;
+
+    never(toy, !toy->model.want.guard.wanted || has_guard(toy), "open to everybody");
+    for (size_t i = 0; i < toy->cloud.listener_count; i++) {
+        if (nlb_listener_clash(&toy->cloud.listeners[i], &step->listener)) {
+            return refuse(toy, step, "the port is taken");
+        }
+    }
+    if (!fits(toy, step, group)) {
+        return false;
+    }
+    listener = nlb_state_new_listener(&toy->cloud);
+    must(nlb_listener_copy(listener, &step->listener));
+    listener->certs_known = step->protocol == NLB_TCPSSL;
+    free(listener->id);
+    listener->id = new_id(toy, "l");
+    must(ccm_text_set(&listener->group_id, group->id));
+    must(ccm_text_set(&listener->group_name, NULL));
+    return true;
+}
+
+/* Whether the group has all servers that it is to have. */
+static bool is_full(const struct toy *toy, const struct nlb_group *group)
+{
+    for (size_t i = 0; i < toy->model.want.group_count; i++) {
+        const struct nlb_group *want = &toy->model.want.groups[i];
+
+        if (nlb_state_group_for(&toy->cloud, want) != group) {
+            continue;
+        }
+        for (size_t k = 0; k < want->backends.len; k++) {
+            if (!want->backends.items[k].leaving &&
+                ccm_backends_find(&group->backends, &want->backends.items[k]) == NULL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool update_listener(struct toy *toy, const struct nlb_step *step)
+{
+    const struct nlb_group *group = group_of(toy, step);
+    struct nlb_listener *listener = listener_of(toy, step);
+
+    if (!fits(toy, step, group)) {
+        return false;
+    }
+    never(toy,
+          !toy->model.reused || is_ours(toy, listener->description, true) ||
+              !nlb_name_is_key(listener->description),
+          "another Service's listener was changed");
+    never(toy, ccm_text_equal(listener->group_id, group->id) || is_full(toy, group),
+          "sent to a group that is still being filled");
+    ccm_attrs_fini(&listener->attrs);
+    must(ccm_attrs_copy(&listener->attrs, &step->listener.attrs));
+    must(ccm_text_set(&listener->description, step->listener.description));
+    must(ccm_text_set(&listener->group_id, group->id));
+    return true;
+}
+
+static bool change_certs(struct toy *toy, const struct nlb_step *step)
+{
+    struct nlb_listener *listener = listener_of(toy, step);
+    const bool add = step->type == NLB_STEP_ADD_CERTS;
+
+    for (size_t i = 0; i < step->texts.len; i++) {
+        if (ccm_texts_has(&listener->certs, step->texts.items[i]) == add) {
+            return refuse(toy, step, "it is there, or it is not");
+        }
+        if (add) {
+            must(ccm_texts_put(&listener->certs, step->texts.items[i]));
+        } else {
+            ccm_texts_remove(&listener->certs, step->texts.items[i]);
+        }
+    }
+    return (step->texts.len <= NLB_CERTS_MAX && listener->certs.len <= 25) ||
+           refuse(toy, step, "too many certificates");
+}
+
+static bool delete_listener(struct toy *toy, const struct nlb_step *step)
+{
+    const struct nlb_listener *listener = listener_of(toy, step);
+
+    never(toy, !toy->model.reused || is_ours(toy, listener->description, true),
+          "somebody's listener was deleted");
+    must(ccm_texts_put(&toy->dying, step->id)); /* gone when the stage is over */
+    return true;
+}
+
+/* --- a run, as apply.c has it --- */
+
+static bool execute(struct toy *toy, const struct nlb_step *step)
+{
+    static bool (*const actions[])(struct toy * toy, const struct nlb_step *step) = {
+        [NLB_STEP_CREATE_LB] = create_lb,
+        [NLB_STEP_TAG] = change_lb,
+        [NLB_STEP_UNTAG] = change_lb,
+        [NLB_STEP_PROTECT] = change_lb,
+        [NLB_STEP_ADDRESS_TYPE] = change_type,
+        [NLB_STEP_ZONES] = set_zones,
+        [NLB_STEP_IPV6] = change_lb,
+        [NLB_STEP_ATTRIBUTE] = change_lb,
+        [NLB_STEP_DETACH] = change_package,
+        [NLB_STEP_ATTACH] = change_package,
+        [NLB_STEP_CREATE_GUARD] = create_guard,
+        [NLB_STEP_ADD_RULES] = change_rules,
+        [NLB_STEP_MODIFY_RULE] = change_rules,
+        [NLB_STEP_REMOVE_RULES] = change_rules,
+        [NLB_STEP_RENAME_GUARD] = rename_guard,
+        [NLB_STEP_JOIN] = join,
+        [NLB_STEP_LEAVE] = leave,
+        [NLB_STEP_DELETE_LISTENER] = delete_listener,
+        [NLB_STEP_CREATE_GROUP] = create_group,
+        [NLB_STEP_UPDATE_GROUP] = update_group,
+        [NLB_STEP_ADD] = change_servers,
+        [NLB_STEP_REMOVE] = change_servers,
+        [NLB_STEP_UPDATE] = change_servers,
+        [NLB_STEP_CREATE_LISTENER] = create_listener,
+        [NLB_STEP_UPDATE_LISTENER] = update_listener,
+        [NLB_STEP_ADD_CERTS] = change_certs,
+        [NLB_STEP_REMOVE_CERTS] = change_certs,
+        [NLB_STEP_DELETE_GROUP] = delete_group,
+        [NLB_STEP_DELETE_GUARD] = delete_guard,
+    };
+
+    assert_true(step->type < sizeof(actions) / sizeof(actions[0]));
+    assert_non_null(actions[step->type]);
+    return actions[step->type](toy, step);
+}
+
+/* What it needs is missing because of a failure that was told already. */
+static bool is_blocked(const struct toy *toy, const struct nlb_step *step)
+{
+    const bool listener = step->type == NLB_STEP_UPDATE_LISTENER ||
+                          step->type == NLB_STEP_ADD_CERTS || step->type == NLB_STEP_REMOVE_CERTS;
+    const struct nlb_group *group = step->group.name == NULL ? NULL : group_of(toy, step);
+    bool lacks = false;
+
+    if ((step->last && toy->earlier > 0) || (step->guarded && toy->insecure) ||
+        (listener && listener_of(toy, step) == NULL)) {
+        return true;
+    }
+    if (step->group.name == NULL || step->type == NLB_STEP_CREATE_GROUP) {
+        return false;
+    }
+    if (group == NULL) {
+        return true;
+    }
+    lacks = ccm_texts_has(&toy->lacking, group->id);
+    if (step->type == NLB_STEP_UPDATE_LISTENER) {
+        return lacks && !ccm_text_equal(listener_of(toy, step)->group_id, group->id);
+    }
+    return lacks && step->type == NLB_STEP_REMOVE &&
+           group->backends.len <= step->group.backends.len;
+}
+
+static void count_failure(struct toy *toy, const struct nlb_step *step)
+{
+    const struct nlb_group *group = step->type == NLB_STEP_ADD ? group_of(toy, step) : NULL;
+
+    toy->failures++;
+    toy->insecure = toy->insecure || nlb_step_secures(step->type);
+    if (group != NULL) {
+        must(ccm_texts_put(&toy->lacking, group->id));
+    }
+}
+
+static void end_stage(struct toy *toy)
+{
+    for (size_t i = 0; i < toy->dying.len; i++) {
+        nlb_state_drop_listener(&toy->cloud, toy->dying.items[i]);
+    }
+    ccm_texts_fini(&toy->dying);
+    ccm_texts_fini(&toy->fresh);
+    toy->earlier = toy->failures;
+}
+
+bool toy_run(struct toy *toy, const struct nlb_plan *plan)
+{
+    toy->failures = 0;
+    toy->earlier = 0;
+    toy->insecure = false;
+    ccm_texts_fini(&toy->lacking);
+    for (size_t i = 0; i < plan->len; i++) {
+        const struct nlb_step *step = &plan->steps[i];
+
+        if (i > 0 && step->stage != plan->steps[i - 1].stage) {
+            end_stage(toy);
+        }
+        if (is_blocked(toy, step)) {
+            continue;
+        }
+        if (i == toy->fail_at) {
+            count_failure(toy, step);
+            if (toy->executed) {
+                (void)execute(toy, step); /* nobody hears of it */
+            }
+        } else if (!execute(toy, step)) {
+            count_failure(toy, step);
+        }
+        if (step->type == NLB_STEP_CREATE_LB && toy->failures > 0) {
+            break;
+        }
+    }
+    end_stage(toy);
+    return toy->failures == 0;
+}

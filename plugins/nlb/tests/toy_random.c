@@ -1,0 +1,404 @@
+/* Random wishes, and random states that a cloud may be in. */
+#include "toy.h"
+
+#include "nlb/names.h"
+#include "nlb/nlb.h"
+#include "service/tests/objects.h"
+#include "util/array.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void must(int r)
+{
+    assert_int_equal(r, 0);
+}
+
+unsigned toy_dice(struct toy *toy, unsigned limit)
+{
+    toy->random ^= toy->random << 13;
+    toy->random ^= toy->random >> 7;
+    toy->random ^= toy->random << 17;
+    return (unsigned)(toy->random >> 33) % limit;
+}
+
+/* True in `percent` of the cases. */
+static bool chance(struct toy *toy, unsigned percent)
+{
+    return toy_dice(toy, 100) < percent;
+}
+
+static const char *pick(struct toy *toy, const char *const *texts, unsigned count)
+{
+    return texts[toy_dice(toy, count)];
+}
+
+#define PICK(toy, ...)                                                                             \
+    pick((toy), (const char *const[]){ __VA_ARGS__ },                                              \
+         sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
+
+static void own(char **to, char *text)
+{
+    assert_non_null(text);
+    must(ccm_text_set(to, text));
+    free(text);
+}
+
+static void key_text(const struct toy *toy, char **to, const char *key, enum nlb_protocol protocol)
+{
+    own(to, nlb_name_format(key, protocol, &toy->service->meta, "c1", NLB_NAME_MAX));
+}
+
+/* --- the load balancer --- */
+
+static const char *lb_value(struct toy *toy, enum nlb_lb_field field)
+{
+    switch (field) {
+    case NLB_LB_ADDRESS_TYPE:
+    case NLB_LB_IPV6_TYPE:
+        return PICK(toy, "Internet", "Intranet");
+    case NLB_LB_PACKAGE:
+        return PICK(toy, "", "p-1", "p-2");
+    case NLB_LB_CROSS_ZONE:
+    case NLB_LB_PROTECT:
+        return PICK(toy, "true", "false");
+    case NLB_LB_MODIFICATION:
+        return PICK(toy, "ConsoleProtection", "NonProtection");
+    case NLB_LB_NAME:
+        return PICK(toy, "a", "b");
+    default:
+        return "same";
+    }
+}
+
+static void random_lb(struct toy *toy, struct nlb_lb *lb, unsigned *told)
+{
+    for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
+        if (told == NULL || chance(toy, 40)) {
+            must(nlb_lb_set(lb, (enum nlb_lb_field)i, lb_value(toy, (enum nlb_lb_field)i)));
+            if (told != NULL) {
+                *told |= 1U << i;
+            }
+        }
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        if (chance(toy, 60)) {
+            must(nlb_lb_put_zone(lb, PICK(toy, "za", "zb", "zc"), PICK(toy, "v1", "v2"), NULL,
+                                 told != NULL && chance(toy, 20) ? "eip-1" : NULL));
+        }
+        if (chance(toy, 40)) {
+            must(ccm_tags_put(&lb->tags, PICK(toy, "k1", "k2", "k3"), PICK(toy, "1", "2")));
+        }
+    }
+}
+
+static void random_groups_joined(struct toy *toy, struct ccm_texts *texts, unsigned most)
+{
+    while (texts->len < most && chance(toy, 60)) {
+        must(ccm_texts_put(texts, PICK(toy, "sg-a", "sg-b", "sg-c", "sg-d", "sg-e")));
+    }
+}
+
+/* --- the security group --- */
+
+static void put_rule(struct toy *toy, struct nlb_guard *guard, bool present, const char *cidr)
+{
+    struct nlb_rule *rule = nlb_guard_new_rule(guard);
+
+    rule->drop = strcmp(cidr, "0.0.0.0/0") == 0;
+    rule->priority = rule->drop ? 100 : 1;
+    must(ccm_text_set(&rule->cidr, cidr));
+    must(ccm_text_set(&rule->protocol, "All"));
+    must(ccm_text_set(&rule->port_range, "-1/-1"));
+    must(ccm_text_set(&rule->description, guard->description));
+    if (present) {
+        rule->id = ccm_text_format("r-%u", ++toy->next_id);
+        rule->priority += chance(toy, 20) ? 1 : 0;
+        if (chance(toy, 20)) {
+            must(ccm_text_set(&rule->description, "hand"));
+        }
+    }
+}
+
+static void random_guard(struct toy *toy, struct nlb_guard *guard, bool present)
+{
+    static const char *const cidrs[] = { "10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16", "0.0.0.0/0" };
+
+    guard->wanted = !present;
+    own(&guard->name, nlb_guard_name(&toy->service->meta));
+    own(&guard->description, nlb_guard_description(&toy->service->meta, "c1"));
+    if (present) {
+        must(ccm_text_set(&guard->id, "sg-own"));
+        if (chance(toy, 20)) {
+            must(ccm_text_set(&guard->name, "renamed"));
+        }
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cidrs); i++) {
+        if (chance(toy, 60) || (!present && i + 1 == CCM_ARRAY_LEN(cidrs))) {
+            put_rule(toy, guard, present, cidrs[i]);
+        }
+    }
+}
+
+/* --- groups --- */
+
+static void random_attrs(struct toy *toy, struct nlb_group *group, bool told)
+{
+    if (chance(toy, 50)) {
+        must(ccm_attrs_set(&group->attrs, nlb_group_field("Scheduler"),
+                           PICK(toy, "Wrr", "rr", "sch", "tch"), told));
+    }
+    if (chance(toy, 50)) {
+        must(ccm_attrs_set(&group->attrs, nlb_group_field("HealthCheckHttpCode"),
+                           PICK(toy, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"), told));
+    }
+    if (chance(toy, 30)) {
+        must(ccm_attrs_set(&group->attrs, nlb_group_field("PreserveClientIpEnabled"),
+                           PICK(toy, "true", "false"), told));
+    }
+}
+
+static void random_server(struct toy *toy, struct nlb_group *group, bool present)
+{
+    struct ccm_backend one = { .weight = (uint8_t)(toy_dice(toy, 3) * 50),
+                               .port = (uint16_t)(80 + toy_dice(toy, 2)) };
+    char id[] = "i-0";
+
+    id[2] = (char)('0' + toy_dice(toy, 6));
+    one.server_id = id;
+    if (present && chance(toy, 20)) {
+        one.description = (char *)(uintptr_t)PICK(toy, "hand", "k8s.7.TCP.web.default.c1");
+    }
+    one.leaving = !present && chance(toy, 10);
+    must(ccm_backends_put(&group->backends, &one));
+}
+
+static void random_servers(struct toy *toy, struct nlb_group *group, bool present)
+{
+    const unsigned count = toy_dice(toy, 6);
+
+    for (unsigned i = 0; i < count; i++) {
+        random_server(toy, group, present);
+    }
+}
+
+static struct nlb_group *add_group(struct toy *toy, struct nlb_state *state, const char *key,
+                                   enum nlb_protocol protocol, bool range, bool present)
+{
+    struct nlb_group *group = nlb_state_new_group(state);
+
+    key_text(toy, &group->name, key, protocol);
+    group->protocol = protocol;
+    group->any_port = range;
+    must(ccm_text_set(&group->type, PICK(toy, "Instance", "Ip", "")));
+    must(ccm_text_set(&group->family, PICK(toy, "", "", "dualstack")));
+    if (present) {
+        group->id = ccm_text_format("g-%u", ++toy->next_id);
+        if (chance(toy, 10)) {
+            must(ccm_text_set(&group->name, "mine"));
+        }
+    } else {
+        group->port = 80;
+        group->hold = chance(toy, 5);
+        group->add_only = chance(toy, 5);
+    }
+    random_attrs(toy, group, !present);
+    random_servers(toy, group, present);
+    return group;
+}
+
+/* --- listeners --- */
+
+static const struct {
+    uint16_t start;
+    uint16_t end;
+    const char *key;
+    const char *shared; /* key of a group for several ports; NULL: none */
+} ports[] = {
+    { 80, 80, "80", "9" },         { 81, 81, "81", "9" },    { 443, 443, "443", NULL },
+    { 100, 200, "100_200", NULL }, { 150, 150, "150", "9" },
+};
+
+static bool is_free(const struct nlb_state *state, const struct nlb_listener *listener)
+{
+    for (size_t i = 0; i + 1 < state->listener_count; i++) {
+        if (nlb_listener_clash(&state->listeners[i], listener)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Some listener of that port; NULL when its port is taken. */
+static struct nlb_listener *add_listener(struct toy *toy, struct nlb_state *state, size_t port)
+{
+    struct nlb_listener *listener = nlb_state_new_listener(state);
+
+    listener->protocol = (enum nlb_protocol)toy_dice(toy, 3);
+    listener->start = ports[port].start;
+    listener->end = ports[port].end;
+    listener->range = ports[port].start != ports[port].end;
+    key_text(toy, &listener->description, ports[port].key, listener->protocol);
+    if (!is_free(state, listener)) {
+        nlb_listener_fini(listener);
+        state->listener_count--;
+        return NULL;
+    }
+    return listener;
+}
+
+static void random_listener_attrs(struct toy *toy, struct nlb_listener *listener, bool told)
+{
+    if (chance(toy, 50)) {
+        must(ccm_attrs_set(&listener->attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"), told));
+    }
+    if (chance(toy, 50)) {
+        must(ccm_attrs_set(&listener->attrs, nlb_listener_field("CertificateIds"),
+                           PICK(toy, "c-1", "c-2"), told));
+    }
+    if (listener->protocol != NLB_TCPSSL || (told && chance(toy, 40))) {
+        return;
+    }
+    listener->certs_known = true;
+    for (unsigned i = 0; i < 20 && chance(toy, 90); i++) {
+        char cert[] = "x-a";
+
+        cert[2] = (char)('a' + toy_dice(toy, 26));
+        must(ccm_texts_put(&listener->certs, cert));
+    }
+}
+
+static struct nlb_group *wanted_group(struct toy *toy, size_t port,
+                                      const struct nlb_listener *listener)
+{
+    struct nlb_state *want = &toy->model.want;
+    const bool shared = ports[port].shared != NULL && chance(toy, 50);
+    const char *key = shared ? ports[port].shared : ports[port].key;
+    char *name = NULL;
+
+    key_text(toy, &name, key, listener->protocol);
+    for (size_t i = 0; i < want->group_count; i++) {
+        if (ccm_text_equal(want->groups[i].name, name)) {
+            free(name);
+            return &want->groups[i];
+        }
+    }
+    free(name);
+    return add_group(toy, want, key, listener->protocol, listener->range, false);
+}
+
+static void random_wishes(struct toy *toy)
+{
+    struct nlb_model *model = &toy->model;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(ports); i++) {
+        struct nlb_listener *listener = chance(toy, 50) ? add_listener(toy, &model->want, i) : NULL;
+
+        if (listener == NULL) {
+            continue;
+        }
+        listener->broken = chance(toy, 5);
+        model->incomplete = model->incomplete || listener->broken;
+        random_listener_attrs(toy, listener, true);
+        must(ccm_text_set(&listener->group_name, wanted_group(toy, i, listener)->name));
+    }
+    random_lb(toy, &model->want.lb, &model->told);
+    model->zones_told = model->want.lb.zone_count > 0;
+    model->groups_told = chance(toy, 50);
+    if (!model->reused && chance(toy, 50)) {
+        random_guard(toy, &model->want.guard, false);
+    }
+    if (model->groups_told) {
+        random_groups_joined(toy, &model->want.lb.security_groups, 3);
+    }
+    model->keep_weights = chance(toy, 20);
+}
+
+/* --- what is there --- */
+
+static void random_listener(struct toy *toy, size_t port)
+{
+    struct nlb_state *cloud = &toy->cloud;
+    struct nlb_listener *listener = add_listener(toy, cloud, port);
+    struct nlb_group *group = NULL;
+
+    if (listener == NULL) {
+        return;
+    }
+    listener->id = ccm_text_format("l-%u", ++toy->next_id);
+    if (chance(toy, 30)) {
+        must(
+            ccm_text_set(&listener->description, PICK(toy, "hand", "k8s.80.TCP.other.default.c1")));
+    }
+    random_listener_attrs(toy, listener, false);
+    for (size_t i = 0; i < cloud->group_count; i++) {
+        if (cloud->groups[i].protocol == listener->protocol &&
+            cloud->groups[i].any_port == listener->range && chance(toy, 60)) {
+            group = &cloud->groups[i];
+        }
+    }
+    must(ccm_text_set(&listener->group_id, group == NULL ? "g-elsewhere" : group->id));
+}
+
+static void random_present(struct toy *toy)
+{
+    struct nlb_state *cloud = &toy->cloud;
+    const bool there = toy->model.reused || chance(toy, 85);
+    const unsigned count = toy_dice(toy, 7);
+
+    for (unsigned i = 0; i < count; i++) {
+        const size_t port = toy_dice(toy, CCM_ARRAY_LEN(ports));
+        const bool shared = ports[port].shared != NULL && chance(toy, 50);
+
+        (void)add_group(toy, cloud, shared ? ports[port].shared : ports[port].key,
+                        (enum nlb_protocol)toy_dice(toy, 3), ports[port].start != ports[port].end,
+                        true); /* it is in the list */
+    }
+    if (there) {
+        must(ccm_text_set(&cloud->lb.id, "nlb-0"));
+        random_lb(toy, &cloud->lb, NULL);
+        random_groups_joined(toy, &cloud->lb.security_groups, toy->model.groups_told ? 4 : 3);
+        for (size_t i = 0; i < CCM_ARRAY_LEN(ports); i++) {
+            if (chance(toy, 50)) {
+                random_listener(toy, i);
+            }
+        }
+    }
+    cloud->guard.known = true;
+    if (!toy->model.reused && chance(toy, 50)) {
+        random_guard(toy, &cloud->guard, true);
+        cloud->guard.known = true;
+        cloud->guard.wanted = false;
+        if (there && cloud->lb.security_groups.len < 4 && chance(toy, 60)) {
+            must(ccm_texts_put(&cloud->lb.security_groups, cloud->guard.id));
+        }
+    }
+    cloud->groups_known = true;
+    cloud->listeners_known = true;
+}
+
+void toy_init(struct toy *toy, uint64_t seed)
+{
+    memset(toy, 0, sizeof(*toy));
+    toy->seed = seed;
+    toy->random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    toy->service = obj_service();
+    toy->fail_at = TOY_NEVER;
+    for (int i = 0; i < 4; i++) {
+        (void)toy_dice(toy, 2); /* seeds close to one another shall not begin alike */
+    }
+    toy->model.reused = chance(toy, 30);
+    toy->model.override = toy->model.reused && chance(toy, 70);
+    random_wishes(toy);
+    random_present(toy);
+}
+
+void toy_fini(struct toy *toy)
+{
+    nlb_state_fini(&toy->cloud);
+    nlb_state_fini(&toy->model.want);
+    ccm_texts_fini(&toy->fresh);
+    ccm_texts_fini(&toy->dying);
+    ccm_texts_fini(&toy->lacking);
+}

@@ -1,0 +1,283 @@
+/* Descriptor and life cycle of the plugin `route`. */
+#include "reconcile.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes come in bursts: a call waits this long for more of them. */
+#define BURST_MS 300
+
+static const struct ccm_option opt_cluster_cidr = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_REQUIRED,
+    .name = "cluster_cidr",
+    .help = "Networks that the pod CIDRs of nodes come from, separated by commas, such as "
+            "\"172.20.0.0/16\". No route outside of them is ever made or deleted.",
+};
+static const struct ccm_option opt_tables = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRINGS,
+    .name = "table_ids",
+    .help = "Route tables that get a route per node; empty: the only table of the VPC. A VPC with "
+            "several tables needs this option.",
+};
+static const struct ccm_option opt_period = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .name = "period_s",
+    .fallback = "300",
+    .min = 1,
+    .max = 86400,
+    .help = "How often the tables are listed and compared with all nodes, to repair what somebody "
+            "changed in the cloud. Each time costs one call per table and 100 routes.",
+};
+static const struct ccm_option opt_batch = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .name = "routes_per_call",
+    .fallback = "50",
+    .min = 1,
+    .max = 50,
+    .help = "Most routes in one call that creates or deletes.",
+};
+static const struct ccm_option opt_orphans = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "orphan_cleanup",
+    .fallback = "false",
+    .help = "Delete routes inside of cluster_cidr whose destination is no node's and whose "
+            "instance backs no node, once two rounds in a row have seen them. Otherwise they are "
+            "only told.",
+};
+static const struct ccm_option opt_ipv6 = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .name = "ipv6",
+    .fallback = "false",
+    .help = "Also make routes for the IPv6 pod CIDRs of nodes; cluster_cidr has to name their "
+            "network too.",
+};
+static const struct ccm_option *const options[] = {
+    CCM_ALI_OPTIONS,
+    &opt_cluster_cidr,
+    &opt_tables,
+    &opt_period,
+    &opt_batch,
+    &opt_orphans,
+    &opt_ipv6,
+    &route_opt_lease_namespace,
+    &route_opt_lease_name,
+    NULL,
+};
+
+/* ---- watching ---- */
+
+static void map_node(void *self, const struct ccm_change *change)
+{
+    const struct route *route = self;
+    const struct ccm_node *before = (const struct ccm_node *)change->before;
+    const struct ccm_node *after = (const struct ccm_node *)change->after;
+    uint64_t lane = CCM_LANE_URGENT;
+
+    if (change->type == CCM_CHANGE_ADDED) {
+        if (after->pod_cidr_count == 0) {
+            return; /* it comes again when it has one */
+        }
+    } else if (change->type == CCM_CHANGE_DELETED) {
+        (void)route_pasts_note(route->pasts, before, NULL); /* queued in any case */
+    } else if (route_node_differs(before, after)) {
+        (void)route_pasts_note(route->pasts, before, after); /* as above */
+        lane = CCM_LANE_SPEC;
+    } else {
+        return;
+    }
+    route->host->enqueue(
+        route->host, change->after == NULL ? change->before->name : change->after->name, lane, 0);
+}
+
+static const struct ccm_watch watch_node = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_NODE,
+    .map = map_node,
+};
+static const struct ccm_watch *const watches[] = { &watch_node, NULL };
+
+/* ---- life ---- */
+
+static void destroy(void *self)
+{
+    struct route *route = self;
+
+    for (size_t i = 0; i < route->table_count; i++) {
+        route_table_fini(&route->tables[i]);
+    }
+    for (size_t i = 0; route->table_ids != NULL && route->table_ids[i] != NULL; i++) {
+        free(route->table_ids[i]);
+    }
+    free(route->tables);
+    free(route->table_ids);
+    free(route->told_all);
+    free(route->told_orphans);
+    ccm_strmap_free(route->told);
+    ccm_strmap_free(route->orphans);
+    route_pasts_free(route->pasts);
+    route_nets_fini(&route->cluster);
+    ccm_ali_release(route->ali);
+    free(route);
+}
+
+static bool has_id(char *const *ids, size_t count, const char *id, size_t len)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(ids[i]) == len && memcmp(ids[i], id, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ids as listed; an element may hold several with commas, as in other controllers. */
+static int take_ids(struct route *route, const char *const *list)
+{
+    size_t count = 0;
+    size_t cap = 0;
+
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
+        const char *cursor = list[i];
+        const char *piece = NULL;
+        size_t len = 0;
+
+        while (ccm_parse_piece(&cursor, ',', &piece, &len)) {
+            if (len == 0 || has_id(route->table_ids, count, piece, len)) {
+                continue;
+            }
+            if (ccm_array_grow(&route->table_ids, &cap, count + 2, sizeof(char *)) < 0) {
+                return -ENOMEM;
+            }
+            route->table_ids[count] = strndup(piece, len);
+            route->table_ids[count + 1] = NULL;
+            if (route->table_ids[count++] == NULL) {
+                return -ENOMEM;
+            }
+        }
+    }
+    if (route->table_ids == NULL) {
+        route->table_ids = calloc(1, sizeof(char *));
+    }
+    return route->table_ids == NULL ? -ENOMEM : 0;
+}
+
+static int take_cluster(struct route *route, struct ccm_error *err)
+{
+    char bad[64] = "";
+    const int r = route_nets_parse(
+        route->host->option_string(route->host, NULL, opt_cluster_cidr.name), &route->cluster, bad);
+
+    if (r == -ENOMEM) {
+        return ccm_error_nomem(err);
+    }
+    if (r < 0) {
+        return ccm_error_set(err, r, CCM_ERROR_TERMINAL,
+                             "option cluster_cidr: \"%s\" is no network such as 172.20.0.0/16",
+                             bad);
+    }
+    if (route->cluster.len == 0) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "option cluster_cidr must be set: it says which routes are ours");
+    }
+    return 0;
+}
+
+/* Options that may change at any time. */
+static void follow(struct route *route)
+{
+    const struct ccm_host *host = route->host;
+
+    route->period_ms = host->option_int(host, NULL, opt_period.name) * 1000;
+    route->orphan_cleanup = host->option_int(host, NULL, opt_orphans.name) != 0;
+}
+
+static int configure(struct route *route, struct ccm_error *err)
+{
+    const struct ccm_host *host = route->host;
+
+    route->batch = (size_t)host->option_int(host, NULL, opt_batch.name);
+    follow(route);
+    route->ipv6 = host->option_int(host, NULL, opt_ipv6.name) != 0;
+    route->told = ccm_strmap_new(free);
+    route->pasts = route_pasts_new();
+    if (route->told == NULL || route->pasts == NULL ||
+        take_ids(route, host->option_strings(host, NULL, opt_tables.name)) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return take_cluster(route, err);
+}
+
+static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
+{
+    struct route *route = calloc(1, sizeof(*route));
+    int r;
+
+    if (route == NULL) {
+        return ccm_error_nomem(err);
+    }
+    route->host = host;
+    r = configure(route, err);
+    r = r < 0 ? r : ccm_ali_acquire(host, &route->ali, err);
+    if (r < 0) {
+        destroy(route);
+        return r;
+    }
+    *ret_self = route;
+    return 0;
+}
+
+static int start(void *self, struct ccm_error *err)
+{
+    struct route *route = self;
+    const int r = ccm_ali_start(route->ali, route->host, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (route->table_ids[0] == NULL && ccm_ali_vpc_id(route->ali)[0] == '\0') {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "neither option table_ids nor alicloud.vpc_id is set, and the "
+                             "metadata service knows no VPC");
+    }
+    route->host->enqueue(route->host, ROUTE_PASS_KEY, CCM_LANE_BULK, 0);
+    return 0;
+}
+
+static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                     struct ccm_error *err)
+{
+    follow(self);
+    (void)ret; /* each key has its own verdict */
+    return route_reconcile(self, req, err);
+}
+
+const struct ccm_plugin ccm_plugin = {
+    .abi_major = CCM_ABI_MAJOR,
+    .struct_size = sizeof(struct ccm_plugin),
+    .name = "route",
+    .flags = CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS,
+    .options = options,
+    .watches = watches,
+    .create = create,
+    .start = start,
+    .reconcile = reconcile,
+    .destroy = destroy,
+    .batch_max = ROUTE_KEYS_MAX,
+    .version = "0.1.0",
+    .summary = "One VPC route per node, for pod networks without overlay such as Flannel's",
+    .batch_wait_ms = BURST_MS,
+};

@@ -1,0 +1,46 @@
+/* What the parts of this plugin share: the instance. */
+#ifndef CCM_ROUTE_H
+#define CCM_ROUTE_H
+
+#include "alicloud/client.h"
+#include "ccm/plugin.h"
+#include "past.h"
+#include "plan.h"
+#include "util/strmap.h"
+
+#define ROUTE_COMPONENT "route-controller"
+/* The key of the periodic pass: no name of a node. */
+#define ROUTE_PASS_KEY "all nodes"
+/* So many keys in one call of reconcile: ten batches of the cloud. */
+#define ROUTE_KEYS_MAX 500
+
+/* Options of the daemon: whom events about all nodes are about. */
+extern const struct ccm_option route_opt_lease_namespace;
+extern const struct ccm_option route_opt_lease_name;
+
+struct route {
+    /* Fixed after create(). */
+    const struct ccm_host *host;
+    struct ccm_ali *ali;
+    struct route_nets cluster;
+    char **table_ids; /* NULL-terminated; empty = to be found */
+    size_t batch;     /* entries per call */
+    bool ipv6;
+
+    struct route_pasts *pasts; /* any thread */
+
+    /* Of the one call of reconcile that runs. */
+    int64_t period_ms;
+    bool orphan_cleanup;
+    struct route_table *tables;
+    size_t table_count;
+    int64_t discovered_ms;      /* when the tables were found; 0 = never */
+    int64_t singles_until_ms;   /* batches are denied to us: one entry per call until then */
+    struct ccm_strmap *told;    /* node -> what its last event said */
+    char *told_all;             /* what the last event about all nodes said; NULL = nothing */
+    char *told_orphans;         /* the same about orphans */
+    struct ccm_strmap *orphans; /* those of the last complete pass; NULL = there was none */
+    int64_t orphans_ms;         /* when that was */
+};
+
+#endif

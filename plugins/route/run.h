@@ -1,0 +1,56 @@
+/* One call of reconcile: its keys, the world as it is now, and what becomes of each key. */
+#ifndef CCM_ROUTE_RUN_H
+#define CCM_ROUTE_RUN_H
+
+#include "route.h"
+
+/* What a node is to be told about its network. */
+enum route_word { ROUTE_SAY_NOTHING, ROUTE_SAY_UP, ROUTE_SAY_DOWN };
+
+/* What becomes of a key. */
+struct route_fate {
+    bool failed;  /* err says why */
+    bool shared;  /* it failed with others for one reason, which is told once */
+    bool look;    /* something is on its way in the cloud: look again in a moment */
+    bool again;   /* at once: there was no time left, or the list was too old */
+    bool present; /* it is a node that is there */
+    bool well;    /* there is nothing to be said against the node */
+    size_t made;  /* entries */
+    enum route_word say;
+    size_t node; /* when there is something to say */
+    struct ccm_error err;
+};
+
+struct route_run {
+    struct route *route;
+    const struct ccm_request *req;
+    int64_t started_ms;
+    bool dry; /* nothing may be changed */
+
+    struct ccm_strmap *keys;  /* key -> its index + 1 */
+    struct route_fate *fates; /* one per key */
+    size_t pass_key;          /* ROUTE_NOBODY: none of the keys is the pass */
+    bool room;                /* a table that took no more has lost an entry */
+
+    const struct ccm_object *const *objects;
+    size_t object_count;
+    struct route_node *nodes; /* one per object */
+    struct route_past *past;
+    size_t past_count;
+
+    bool sighted; /* the tables are known: else no node is served in this call */
+    struct route_plan plan;
+    struct ccm_error sync; /* why something failed as a whole; kind 0 = it did not */
+    size_t sync_table;     /* where */
+};
+
+/* Index of the key, or ROUTE_NOBODY. */
+size_t route_run_key(const struct route_run *run, const char *name);
+
+/* The key of a step, or ROUTE_NOBODY when it belongs to another call. */
+size_t route_run_step_key(const struct route_run *run, const struct route_step *step);
+
+/* Note a failure; the first one counts. */
+void route_fate_fail(struct route_fate *fate, const struct ccm_error *err);
+
+#endif

@@ -1,0 +1,263 @@
+#include "tell.h"
+
+#include "alicloud/error.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 5 /* nodes that an event about many names */
+
+/* ---- events ---- */
+
+static void emit(const struct route *route, const struct ccm_object *object, bool warning,
+                 const char *reason, const char *message)
+{
+    const struct ccm_event event = {
+        .struct_size = sizeof(event),
+        .object = object,
+        .component = ROUTE_COMPONENT,
+        .reason = reason,
+        .message = message,
+        .warning = warning ? 1 : 0,
+    };
+
+    route->host->event(route->host, &event);
+}
+
+/* Remember what was said; true when that is new. Without memory it may be said again. */
+static bool is_news(struct route *route, const char *node, const char *text)
+{
+    const char *old = ccm_strmap_get(route->told, node);
+    char *copy = NULL;
+
+    if (old != NULL && strcmp(old, text) == 0) {
+        return false;
+    }
+    copy = strdup(text);
+    if (copy != NULL && ccm_strmap_set(route->told, node, copy) < 0) {
+        free(copy);
+    }
+    return true;
+}
+
+void route_tell_problem(struct route_run *run, const struct ccm_node *node,
+                        const struct ccm_error *err)
+{
+    const char *remedy = ccm_ali_error_remedy(err);
+    char signature[256];
+    char message[1024];
+
+    /* Equal but for the request id is nothing new. */
+    (void)snprintf(signature, sizeof(signature), "%.90s %.150s", err->code,
+                   err->code[0] == '\0' ? err->message : ""); /* fits */
+    if (err->kind == CCM_ERROR_CANCELLED || !is_news(run->route, node->meta.name, signature)) {
+        return;
+    }
+    (void)snprintf(message, sizeof(message), "Error creating route entry: %.700s%s%.250s",
+                   err->message, remedy == NULL ? "" : ". ",
+                   remedy == NULL ? "" : remedy); /* cut by contract */
+    emit(run->route, &node->meta, true, "CreateRouteFailed", message);
+}
+
+void route_tell_well(struct route *route, const char *node)
+{
+    ccm_strmap_del(route->told, node);
+}
+
+bool route_tell_has(const struct route *route, const char *node)
+{
+    return ccm_strmap_has(route->told, node) != 0;
+}
+
+void route_tell_repaired(struct route_run *run, const struct ccm_node *node)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf tables = { .max = 300 };
+    char message[512];
+    char net[ROUTE_NET_TEXT] = "";
+    struct ccm_node const *const object = node;
+
+    for (size_t i = 0; i < run->plan.len; i++) {
+        const struct route_step *step = &run->plan.steps[i];
+
+        if (step->type == ROUTE_STEP_CREATE && run->nodes[step->node].object == object) {
+            ccm_buf_addf(&tables, "%s%s", tables.len == 0 ? "" : ", ",
+                         run->route->tables[step->table].id);
+            route_net_format(&step->net, net);
+        }
+    }
+    (void)snprintf(message, sizeof(message), "Created route for %s with %.100s -> %s successfully",
+                   ccm_buf_str(&tables), node->meta.name, net); /* cut when there are many */
+    emit(run->route, &node->meta, false, "CreatedRoute", message);
+}
+
+/* ---- about all ---- */
+
+/* The same rows as the daemon's, whose help counts. */
+const struct ccm_option route_opt_lease_namespace = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .group = "leader_election",
+    .name = "namespace",
+    .fallback = "kube-system",
+    .help = "Namespace of the Lease.",
+};
+const struct ccm_option route_opt_lease_name = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .group = "leader_election",
+    .name = "name",
+    .fallback = "ccm",
+    .help = "Name of the Lease.",
+};
+
+void route_tell_lease(struct route *route, bool warning, const char *reason, const char *message)
+{
+    const struct ccm_host *host = route->host;
+    const struct ccm_option *const space = &route_opt_lease_namespace;
+    const struct ccm_option *const name = &route_opt_lease_name;
+    char key[512];
+    const struct ccm_raw lease = {
+        .meta = { .struct_size = sizeof(lease),
+                  .kind = CCM_KIND_RAW,
+                  .key = key,
+                  .namespace_ = host->option_string(host, space->group, space->name),
+                  .name = host->option_string(host, name->group, name->name),
+                  .uid = "",
+                  .resource_version = "" },
+        .api_version = "coordination.k8s.io/v1",
+        .kind_name = "Lease",
+        .json = "",
+    };
+
+    (void)snprintf(key, sizeof(key), "%.253s/%.253s", lease.meta.namespace_,
+                   lease.meta.name); /* fits */
+    emit(route, &lease.meta, warning, reason, message);
+}
+
+void route_tell_all(struct route *route, const char *reason, const char *code, const char *message)
+{
+    char *signature = ccm_text_format("%s %s", reason, code[0] == '\0' ? message : code);
+
+    if (signature != NULL && ccm_text_equal(signature, route->told_all)) {
+        free(signature);
+        return;
+    }
+    free(route->told_all);
+    route->told_all = signature;
+    route_tell_lease(route, true, reason, message);
+}
+
+void route_tell_all_well(struct route *route)
+{
+    free(route->told_all);
+    route->told_all = NULL;
+}
+
+/* "12 nodes wait for it: a, b and others" */
+static void name_waiting(const struct route_run *run, struct ccm_buf *to)
+{
+    struct ccm_buf names = { .max = 400 };
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->req->key_count; i++) {
+        if (run->fates[i].shared && i != run->pass_key) {
+            if (count < NAMES_MAX) {
+                ccm_buf_addf(&names, "%s%.70s", count == 0 ? "" : ", ", run->req->keys[i]);
+            }
+            count++;
+        }
+    }
+    if (count > 0) {
+        ccm_buf_addf(to, ". %zu node%s wait%s for it: %s%s", count, count == 1 ? "" : "s",
+                     count == 1 ? "s" : "", ccm_buf_str(&names),
+                     count > NAMES_MAX ? " and others" : "");
+    }
+    ccm_buf_fini(&names);
+}
+
+void route_tell_sync(struct route_run *run)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1600 };
+    const struct ccm_error *err = &run->sync;
+    const struct route_table *table = &run->route->tables[run->sync_table];
+    const bool quota = ccm_ali_error_find(err->code, err->message, err->http_status)->class_ ==
+                       CCM_ALI_CLASS_QUOTA;
+    const char *remedy = quota ? "Delete entries nobody needs, or have quota "
+                                 "vpc_quota_route_entrys_num of the table raised"
+                               : ccm_ali_error_remedy(err);
+
+    if (err->kind == CCM_ERROR_NONE || err->kind == CCM_ERROR_CANCELLED) {
+        return;
+    }
+    ccm_buf_addf(&text, "%s %s: %.600s", quota ? "Error creating route entry in" : "Route table",
+                 table->id, err->message);
+    name_waiting(run, &text);
+    if (remedy != NULL) {
+        ccm_buf_addf(&text, ". %s", remedy);
+    }
+    route_tell_all(run->route, quota ? "CreateRouteFailed" : "SyncRouteFailed", err->code,
+                   ccm_buf_str(&text));
+}
+
+/* ---- dry run ---- */
+
+static void plan_step(const struct route_run *run, const struct route_step *step,
+                      struct ccm_buf *to)
+{
+    static const char *const verbs[] = {
+        [ROUTE_STEP_CLEAR] = "delete the conflicting route",
+        [ROUTE_STEP_CREATE] = "create the route",
+        [ROUTE_STEP_RETIRE] = "delete the former route",
+        [ROUTE_STEP_ORPHAN] = "delete the orphan",
+    };
+    char net[ROUTE_NET_TEXT];
+
+    route_net_format(&step->net, net);
+    ccm_buf_addf(to, "%s%s %s -> %s in %s", to->len == 0 ? "" : "\n", verbs[step->type], net,
+                 step->instance, run->route->tables[step->table].id);
+}
+
+static void plan_condition(const struct route_run *run, size_t n, struct ccm_buf *to)
+{
+    const struct route_outlook *outlook = &run->plan.nodes[n];
+    const char *status = NULL;
+
+    if (outlook->stuck) {
+        ccm_buf_addf(to, "%scannot: %s", to->len == 0 ? "" : "\n", outlook->problem);
+    }
+    if (run->nodes[n].class_ == ROUTE_NODE_SERVED && !outlook->stuck && !outlook->wait &&
+        run->nodes[n].object->network_unavailable != CCM_CONDITION_FALSE) {
+        status = "False";
+    } else if (outlook->stuck && outlook->missing > 0 &&
+               run->nodes[n].object->network_unavailable != CCM_CONDITION_TRUE) {
+        status = "True";
+    }
+    if (status != NULL) {
+        ccm_buf_addf(to, "%sset condition NetworkUnavailable to %s", to->len == 0 ? "" : "\n",
+                     status);
+    }
+}
+
+void route_tell_plan(struct route_run *run)
+{
+    const struct ccm_host *host = run->route->host;
+
+    for (size_t key = 0; key < run->req->key_count; key++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = (size_t)64 * 1024 };
+
+        for (size_t i = 0; i < run->plan.len; i++) {
+            if (route_run_step_key(run, &run->plan.steps[i]) == key) {
+                plan_step(run, &run->plan.steps[i], &text);
+            }
+        }
+        for (size_t n = 0; run->sighted && n < run->object_count; n++) {
+            if (strcmp(run->objects[n]->name, run->req->keys[key]) == 0) {
+                plan_condition(run, n, &text);
+            }
+        }
+        host->plan(host, run->req->keys[key], ccm_buf_str(&text));
+    }
+}

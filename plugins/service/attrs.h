@@ -1,0 +1,56 @@
+/*
+ * Attributes of a cloud resource as the cloud names them: one table of fields per plugin drives
+ * create, update, read and compare. Pure. One thread at a time per set.
+ */
+#ifndef CCM_SERVICE_ATTRS_H
+#define CCM_SERVICE_ATTRS_H
+
+#include "util/attr.h"
+#include "util/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CCM_FIELD_TOP    1U /* stands beside, not inside, the protocol's part of an answer */
+#define CCM_FIELD_ZERO   2U /* 0 is a value, not "unset" */
+#define CCM_FIELD_CREATE 4U /* cannot be changed in place: not part of an update */
+
+struct ccm_field {
+    const char *name;        /* parameter of create and update */
+    const char *create_name; /* spelled differently at creation; NULL = name */
+    const char *read_name;   /* spelled differently in answers; NULL = name */
+    unsigned protocols;      /* 1U << protocol, as the plugin counts them; 0 = all */
+    unsigned flags;          /* CCM_FIELD_*, and bits of the plugin from 256 on */
+};
+
+struct ccm_attr {
+    const struct ccm_field *field;
+    char *value;
+    bool told; /* desired: a person asked for it, so a difference is corrected; else only a default
+                  of creation */
+};
+
+struct ccm_attrs {
+    struct ccm_attr *items;
+    size_t len;
+    size_t cap;
+};
+
+/* Set or replace one. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_attrs_set(struct ccm_attrs *attrs, const struct ccm_field *field,
+                                const char *value, bool told);
+/* The value or NULL. */
+const char *ccm_attrs_get(const struct ccm_attrs *attrs, const struct ccm_field *field);
+/* Append copies of all of `from` to `to`, replacing equal ones. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_attrs_copy(struct ccm_attrs *to, const struct ccm_attrs *from);
+void ccm_attrs_fini(struct ccm_attrs *attrs);
+
+/* A scalar member of an answer as text, whatever its JSON type ("true", "12"); "" when it is not
+ * there. `space` is for numbers; the result lives as long as both. */
+#define CCM_ATTR_NUMBER 24
+const char *ccm_attr_read(const cJSON *parent, const char *name,
+                          char space[static CCM_ATTR_NUMBER]);
+/* Whether a value in an answer means "not set". */
+bool ccm_attr_is_unset(const struct ccm_field *field, const char *value);
+
+#endif

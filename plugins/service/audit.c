@@ -1,0 +1,64 @@
+#include "audit.h"
+
+#include <stdint.h>
+
+#define AT_ONCE_MAX  2    /* audits of one plugin */
+#define PUT_OFF_MS   1000 /* when it is due but cannot be now */
+#define JITTER_PARTS 5    /* of the interval, to either side */
+
+/* Time of the next look. */
+static int64_t next_due(const struct ccm_audit *audit)
+{
+    const int64_t span = audit->interval_ms / JITTER_PARTS;
+    uint32_t random = 0;
+
+    if (audit->host->random(audit->host, &random, sizeof(random)) < 0) {
+        random = UINT32_MAX / 2; /* the middle: no jitter is better than no audit */
+    }
+    const int64_t jitter = 2 * span * random / UINT32_MAX - span;
+
+    return audit->host->now_ms(audit->host) + audit->interval_ms + jitter;
+}
+
+/* Within the number of audits at once. */
+static bool get_place(struct ccm_audit *audit)
+{
+    if (atomic_fetch_add(&audit->running, 1) < AT_ONCE_MAX) {
+        return true;
+    }
+    atomic_fetch_sub(&audit->running, 1);
+    return false;
+}
+
+bool ccm_audit_begin(struct ccm_audit *audit, struct ccm_entry *entry, bool was_valid, bool idle)
+{
+    if (audit->interval_ms == 0) {
+        return false;
+    }
+    if (!was_valid || entry->audit_due_ms == 0) {
+        entry->audit_due_ms = next_due(audit); /* it was read just now */
+        return false;
+    }
+    if (!idle || audit->host->now_ms(audit->host) < entry->audit_due_ms || !get_place(audit)) {
+        return false;
+    }
+    ccm_entry_drop(entry);
+    return true;
+}
+
+void ccm_audit_end(struct ccm_audit *audit, struct ccm_entry *entry)
+{
+    atomic_fetch_sub(&audit->running, 1);
+    entry->audit_due_ms = next_due(audit);
+}
+
+void ccm_audit_schedule(const struct ccm_audit *audit, const struct ccm_entry *entry)
+{
+    if (audit->interval_ms == 0 || entry->audit_due_ms == 0) {
+        return;
+    }
+    const int64_t rest = entry->audit_due_ms - audit->host->now_ms(audit->host);
+
+    audit->host->enqueue(audit->host, entry->key, CCM_LANE_BULK,
+                         (uint64_t)(rest > PUT_OFF_MS ? rest : PUT_OFF_MS));
+}

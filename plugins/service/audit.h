@@ -1,0 +1,33 @@
+/*
+ * The slow second look. A mirror that is older than the interval (with jitter, so that the load
+ * balancers of a cluster do not come due together) is read again, a few at a time and behind all
+ * other calls; what differs is repaired as in any pass, and told. Holder of the claim only; nothing
+ * here blocks. Used by reconcile.c; a plugin only tells with ccm_pass_tell_repair() what it
+ * repaired.
+ */
+#ifndef CCM_SERVICE_AUDIT_H
+#define CCM_SERVICE_AUDIT_H
+
+#include "service/mirror.h"
+
+#include <stdatomic.h>
+
+struct ccm_audit {
+    const struct ccm_host *host;
+    atomic_int_least64_t interval_ms; /* between two looks at a load balancer; 0 = never */
+    atomic_uint running;
+};
+
+/*
+ * After a pass that ensured the Service and went well. was_valid: it had its mirror already; idle:
+ * it had nothing to do. True: it is time, the mirror is dropped, and a pass with `audit` set has to
+ * follow, then ccm_audit_end().
+ */
+CCM_NODISCARD bool ccm_audit_begin(struct ccm_audit *audit, struct ccm_entry *entry, bool was_valid,
+                                   bool idle);
+void ccm_audit_end(struct ccm_audit *audit, struct ccm_entry *entry);
+
+/* Have the Service come back for its next look. */
+void ccm_audit_schedule(const struct ccm_audit *audit, const struct ccm_entry *entry);
+
+#endif

@@ -1,0 +1,212 @@
+#include "pass.h"
+
+#include "service/object.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define POLL_MS 10000 /* then doubling, 32 times as long at most */
+
+/* --- before any write --- */
+
+static void tell_fields(struct ccm_pass *pass)
+{
+    const struct ccm_unserved *field = pass->lbc->ops->unserved;
+
+    for (; field->topic != NULL; field++) {
+        ccm_pass_say(
+            pass, true, field->topic, field->reason == NULL ? "UnsupportedField" : field->reason,
+            (pass->lbc->extras & field->unless) == 0 && field->is_set(pass->service) ? field->text
+                                                                                     : "");
+    }
+}
+
+static int check(struct ccm_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf hints = { .max = 900 };
+    const int r = pass->lbc->ops->check(pass->service, err);
+
+    ccm_anno_unknown(pass->lbc->ops->annotations, &pass->service->meta, &hints);
+    ccm_pass_say(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&hints));
+    tell_fields(pass);
+    return r < 0 ? ccm_pass_fail(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, r, err) : 0;
+}
+
+/* *ret_gone: deleted meanwhile, and nothing was made yet. */
+static int mark(struct ccm_pass *pass, bool *ret_gone, struct ccm_error *err)
+{
+    const char *label = ccm_object_label(&pass->service->meta, CCM_HASH_LABEL);
+
+    if (ccm_hash_service(pass->service, pass->hash) < 0) {
+        return ccm_error_nomem(err);
+    }
+    pass->known = ccm_text_equal(label, pass->hash);
+
+    const int r = ccm_life_add_finalizer(&pass->life, pass->req, pass->service, err);
+
+    *ret_gone = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
+    if (*ret_gone) {
+        ccm_error_clear(err);
+        return 0;
+    }
+    return r < 0 ? ccm_pass_fail(pass, "FailedAddFinalizer", "Error adding finalizer", r, err) : 0;
+}
+
+/* --- the product's part, with all it needs --- */
+
+static int take_snapshot(struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_host *host = pass->lbc->host;
+
+    if (host->list(host, CCM_KIND_NODE, NULL, NULL, &pass->nodes, &pass->node_count) < 0 ||
+        host->list(host, CCM_KIND_ENDPOINT_SLICE, "service", pass->service->meta.key, &pass->slices,
+                   &pass->slice_count) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return 0;
+}
+
+static void drop_snapshot(struct ccm_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+
+    host->release_list(host, pass->nodes, pass->node_count);
+    host->release_list(host, pass->slices, pass->slice_count);
+    pass->nodes = NULL;
+    pass->slices = NULL;
+}
+
+static int sync(struct ccm_pass *pass, struct ccm_error *err)
+{
+    if (ccm_readiness_look(&pass->readiness, pass->slices, pass->slice_count, &pass->entry->told) <
+        0) {
+        return ccm_error_nomem(err);
+    }
+    const int r = pass->lbc->ops->sync(pass, err);
+
+    return r < 0 ? ccm_pass_fail(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, r, err) : 0;
+}
+
+/* --- what everybody is told --- */
+
+/* Pods whose readiness waits for us; those that are not so far are looked at again, since no change
+ * of a slice will announce them. */
+static int tell_pods(struct ccm_pass *pass, struct ccm_error *err)
+{
+    uint32_t *polls = &pass->entry->polls;
+    const int r = ccm_readiness_tell(&pass->readiness, ccm_buf_str(&pass->invalid), err);
+
+    if (r < 0) {
+        return ccm_pass_fail(pass, "FailedUpdateReadinessGate",
+                             "Error updating pod readiness gates for service", r, err);
+    }
+    ccm_pass_say(pass, true, "FailedUpdateReadinessGate", "", "");
+    *polls = pass->readiness.waiting ? *polls + 1 : 0;
+    if (pass->readiness.waiting) {
+        pass->requeue_ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
+    }
+    return 0;
+}
+
+/* Address and id as soon as one port serves; the hash only after a complete success. */
+static int publish(struct ccm_pass *pass, struct ccm_error *err)
+{
+    struct ccm_life_state state = { .ip_mode = pass->lbc->ip_mode };
+    bool written = false;
+
+    if (!pass->lbc->ops->publish(pass, &state)) {
+        if (pass->dry && pass->problems.count == 0) {
+            ccm_buf_adds(&pass->steps, "set labels and status of the Service\n");
+        }
+        return 0;
+    }
+    state.hash = pass->problems.count == 0 ? pass->hash : NULL;
+
+    const int r = ccm_life_publish(&pass->life, pass->req, pass->service, &state, &written, err);
+
+    if (r < 0) {
+        return ccm_pass_fail(pass, "FailedUpdateStatus", "Error updating load balancer status", r,
+                             err);
+    }
+    pass->hashed = state.hash != NULL && !pass->known && !pass->dry;
+    return 0;
+}
+
+static void succeed(struct ccm_pass *pass)
+{
+    static const char *const topics[] = { CCM_PASS_SYNC_FAILED, "FailedAddFinalizer",
+                                          "FailedUpdateStatus", "CleanLoadBalancer",
+                                          CCM_PASS_CLEAN_FAILED };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(topics); i++) {
+        ccm_pass_say(pass, false, topics[i], "", "");
+    }
+    if (pass->writes > 0 || pass->hashed) {
+        ccm_life_event(&pass->life, pass->service, false, "EnsuredLoadBalancer",
+                       "Ensured load balancer [%s]", ccm_pass_lb_id(pass));
+    }
+}
+
+static int finish(struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_lbc_ops *ops = pass->lbc->ops;
+
+    succeed(pass);
+    ops->tell(pass);
+    pass->entry->applied_known = true;
+    if (ccm_tags_copy(&pass->entry->applied, ops->tags(pass->model)) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return pass->invalid.len > 0
+               ? ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT, "%s", ops->invalid_text)
+               : 0;
+}
+
+static int run(struct ccm_pass *pass, struct ccm_error *err)
+{
+    int r = sync(pass, err);
+
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    if (pass->problems.count == 0) {
+        r = tell_pods(pass, err);
+    }
+    if (r == 0) {
+        r = publish(pass, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    return pass->problems.count > 0
+               ? ccm_pass_fail_all(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, err)
+               : finish(pass, err);
+}
+
+int ccm_pass_ensure(struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_lbc_ops *ops = pass->lbc->ops;
+    bool gone = false;
+    int r = check(pass, err);
+
+    if (r == 0) {
+        r = mark(pass, &gone, err);
+    }
+    if (r < 0 || gone) {
+        return r;
+    }
+    pass->model = calloc(1, ops->model_size);
+    r = pass->model == NULL ? ccm_error_nomem(err) : take_snapshot(pass, err);
+    if (r == 0) {
+        r = run(pass, err);
+    }
+    if (pass->model != NULL) {
+        ops->model_fini(pass->model);
+    }
+    free(pass->model);
+    pass->model = NULL;
+    drop_snapshot(pass);
+    return r;
+}

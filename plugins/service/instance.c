@@ -1,0 +1,131 @@
+#include "service/instance.h"
+
+#include "service/reconcile.h"
+#include "util/text.h"
+
+/* Node events come in bursts; this lets one pass serve several of them. */
+#define NODE_DELAY_MS 50
+
+const struct ccm_option ccm_lbc_opt_backend_type = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .name = "default_backend_type",
+    .fallback = "ecs",
+    .values = "ecs|eni",
+    .help = "What serves Services that do not say: ecs (nodes, by node port) or eni (pods, by "
+            "their own address; needs a network where pods have interfaces).",
+};
+const struct ccm_option ccm_lbc_opt_audit = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .name = "audit_interval_s",
+    .fallback = "3600",
+    .min = 0,
+    .max = 86400,
+    .help =
+        "How often each load balancer is compared with its Service although nothing changed in "
+        "Kubernetes, to repair what somebody changed in the cloud; every Service at its own "
+        "time, up to a fifth earlier or later. 0 = never. A new value counts for a Service from "
+        "its next look or change on.",
+};
+const struct ccm_option ccm_lbc_opt_conditions = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "service_conditions",
+    .fallback = "false",
+    .help =
+        "Keep condition ccm.alibabacloud.com/LoadBalancerReady in the status of Services: True, "
+        "or False with the reason.",
+};
+const struct ccm_option ccm_lbc_opt_filter = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .name = "filter_services_on_node_change",
+    .fallback = "false",
+    .help = "After a change of a node look only at Services that it can concern: those with "
+            "externalTrafficPolicy Cluster, and those with annotation backend-label or "
+            "remove-unscheduled-backend. Others notice such a change with the next one of their "
+            "endpoints.",
+};
+/* All plugins have to agree about it, hence the group. */
+const struct ccm_option ccm_lbc_opt_type = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .group = "alicloud",
+    .name = "type_annotation",
+    .fallback = "false",
+    .help = "Let annotation service.beta.kubernetes.io/alibaba-cloud-loadbalancer-type choose the "
+            "kind of load balancer of Services without loadBalancerClass: nlb for plugin nlb, none "
+            "for plugin clb, anything else for neither.",
+};
+
+static void map_service(void *self, const struct ccm_change *change)
+{
+    ccm_mapping_service(&((struct ccm_lbc *)self)->mapping, change);
+}
+
+static void map_slice(void *self, const struct ccm_change *change)
+{
+    ccm_mapping_slice(&((struct ccm_lbc *)self)->mapping, change);
+}
+
+static void map_node(void *self, const struct ccm_change *change)
+{
+    ccm_mapping_node(&((struct ccm_lbc *)self)->mapping, change, NODE_DELAY_MS);
+}
+
+static const struct ccm_watch watch_service = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_SERVICE,
+    .map = map_service,
+};
+static const struct ccm_watch watch_slice = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_ENDPOINT_SLICE,
+    .map = map_slice,
+};
+static const struct ccm_watch watch_node = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_NODE,
+    .map = map_node,
+};
+const struct ccm_watch *const ccm_lbc_watches[] = { &watch_service, &watch_slice, &watch_node,
+                                                    NULL };
+
+/* Options that may change at any time. */
+static void follow(struct ccm_lbc *lbc)
+{
+    const struct ccm_host *host = lbc->host;
+
+    atomic_store(&lbc->audit.interval_ms,
+                 host->option_int(host, NULL, ccm_lbc_opt_audit.name) * 1000);
+    atomic_store(&lbc->conditions, host->option_int(host, NULL, ccm_lbc_opt_conditions.name) != 0);
+}
+
+void ccm_lbc_configure(struct ccm_lbc *lbc, bool (*by_type)(const struct ccm_service *service))
+{
+    const struct ccm_host *host = lbc->host;
+
+    lbc->default_eni =
+        ccm_text_equal(host->option_string(host, NULL, ccm_lbc_opt_backend_type.name), "eni");
+    follow(lbc);
+    lbc->mapping.default_eni = lbc->default_eni;
+    lbc->mapping.filter_nodes = host->option_int(host, NULL, ccm_lbc_opt_filter.name) != 0;
+    if (host->option_int(host, ccm_lbc_opt_type.group, ccm_lbc_opt_type.name) != 0) {
+        lbc->mapping.is_ours = by_type;
+    }
+}
+
+int ccm_lbc_plugin_start(void *self, struct ccm_error *err)
+{
+    return ccm_lbc_start(self, err);
+}
+
+int ccm_lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                             struct ccm_error *err)
+{
+    follow(self);
+    return ccm_lbc_reconcile(self, req, ret, err);
+}

@@ -1,0 +1,247 @@
+#include "inventory.h"
+
+#include "service/class.h"
+#include "service/hash.h"
+#include "service/object.h"
+#include "service/owner.h"
+#include "service/pass.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define WORTH_MIN 2      /* Services; for fewer, looking for each costs no more */
+#define KEEP_MS   120000 /* what nobody took by then is old */
+
+enum phase {
+    NEW,     /* nobody has worked yet */
+    WANTED,  /* there are Services that gain by it */
+    READING, /* one thread reads; nobody else touches `expected` and `content` */
+    READY,
+    OVER,
+};
+
+struct ccm_inventory {
+    const struct ccm_inventory_ops *ops;
+    pthread_mutex_t lock; /* guards all. Only host->list(), once, and host->enqueue() are called
+                             under it, and ops->take() */
+    enum phase phase;
+    int64_t until_ms;
+    struct ccm_strmap *expected; /* by name of the load balancer, who has not asked yet */
+    struct ccm_strmap *waiting;  /* keys to be enqueued -> uint64_t, lane */
+    void *content;
+};
+
+static void lock(struct ccm_inventory *inventory)
+{
+    (void)pthread_mutex_lock(&inventory->lock); /* a plain mutex, never taken twice */
+}
+
+static void unlock(struct ccm_inventory *inventory)
+{
+    (void)pthread_mutex_unlock(&inventory->lock); /* we hold it */
+}
+
+struct ccm_inventory *ccm_inventory_new(const struct ccm_inventory_ops *ops)
+{
+    struct ccm_inventory *inventory = calloc(1, sizeof(*inventory));
+
+    if (inventory == NULL) {
+        return NULL;
+    }
+    inventory->ops = ops;
+    inventory->waiting = ccm_strmap_new(free);
+    if (inventory->waiting == NULL || pthread_mutex_init(&inventory->lock, NULL) != 0) {
+        ccm_strmap_free(inventory->waiting);
+        free(inventory);
+        return NULL;
+    }
+    return inventory;
+}
+
+static void end_locked(struct ccm_inventory *inventory)
+{
+    ccm_strmap_free(inventory->expected);
+    inventory->expected = NULL;
+    if (inventory->content != NULL) {
+        inventory->ops->free(inventory->content);
+    }
+    inventory->content = NULL;
+    inventory->phase = OVER;
+}
+
+void ccm_inventory_free(struct ccm_inventory *inventory)
+{
+    if (inventory == NULL) {
+        return;
+    }
+    end_locked(inventory);
+    ccm_strmap_free(inventory->waiting);
+    (void)pthread_mutex_destroy(&inventory->lock); /* nobody is left to hold it */
+    free(inventory);
+}
+
+/* --- whom it is for --- */
+
+/* An earlier run finished it, with a load balancer of its own. */
+static bool gains(const struct ccm_lbc *lbc, const struct ccm_service *service)
+{
+    return lbc->mapping.is_ours(service) && !ccm_class_needs_delete(service) &&
+           ccm_object_label(&service->meta, CCM_HASH_LABEL) != NULL &&
+           ccm_text_empty(lbc->ops->reused_id(service));
+}
+
+/* The Services that gain; NULL when that is not worth it. */
+static struct ccm_strmap *expect(const struct ccm_lbc *lbc)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = ccm_strmap_new(NULL);
+    const struct ccm_host *host = lbc->host;
+    const struct ccm_object *const *services = NULL;
+    size_t count = 0;
+    int r =
+        names == NULL ? -ENOMEM : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct ccm_service *service = (const struct ccm_service *)services[i];
+        char name[CCM_OWNER_LB_NAME];
+
+        ccm_owner_lb_name(&service->meta, name);
+        r = gains(lbc, service) ? ccm_strmap_set(names, name, NULL) : 0;
+    }
+    host->release_list(host, services, count);
+    return r < 0 || ccm_strmap_len(names) < WORTH_MIN ? NULL : CCM_STEAL(names);
+}
+
+/* --- one reading --- */
+
+static void wake_locked(struct ccm_lbc *lbc)
+{
+    struct ccm_inventory *inventory = lbc->inventory;
+    void *cursor = NULL;
+    void *lane = NULL;
+    const char *key = NULL;
+
+    while (ccm_strmap_next(inventory->waiting, &cursor, &key, &lane) != 0) {
+        lbc->host->enqueue(lbc->host, key, *(const uint64_t *)lane, 0);
+        ccm_strmap_del(inventory->waiting, key);
+    }
+}
+
+static void read_all(struct ccm_lbc *lbc, const struct ccm_request *req)
+{
+    struct ccm_inventory *inventory = lbc->inventory;
+    struct ccm_error err = CCM_ERROR_INIT;
+    void *content = NULL;
+
+    if (inventory->ops->load(lbc, req, inventory->expected, &content, &err) < 0) {
+        lbc->host->log(lbc->host, CCM_LEVEL_WARN, NULL,
+                       "inventory of load balancers is not complete, each Service looks for "
+                       "itself: %s",
+                       err.message);
+    }
+    lock(inventory);
+    inventory->content = content;
+    inventory->phase = READY;
+    inventory->until_ms = lbc->host->now_ms(lbc->host) + KEEP_MS;
+    if (content == NULL) {
+        end_locked(inventory);
+    }
+    wake_locked(lbc);
+    unlock(inventory);
+}
+
+/* False: out of memory, then it looks for itself. */
+static bool wait_locked(struct ccm_inventory *inventory, const char *key, uint64_t lane)
+{
+    CCM_CLEANUP(ccm_freep) uint64_t *copy = malloc(sizeof(*copy));
+
+    if (copy == NULL) {
+        return false;
+    }
+    *copy = lane;
+    if (ccm_strmap_set(inventory->waiting, key, copy) < 0) {
+        return false;
+    }
+    (void)CCM_STEAL(copy); /* the map owns it now */
+    return true;
+}
+
+/* What this Service has to do: read, wait, or neither. */
+static void enter_locked(struct ccm_lbc *lbc, const struct ccm_request *req,
+                         const struct ccm_service *service, bool *ret_read, bool *ret_wait)
+{
+    struct ccm_inventory *inventory = lbc->inventory;
+
+    /* Only what is there when work begins counts: later Services are known from their creation. */
+    if (inventory->phase == NEW) {
+        inventory->expected = expect(lbc);
+        inventory->phase = inventory->expected == NULL ? OVER : WANTED;
+    }
+    if ((inventory->phase != WANTED && inventory->phase != READING) || !gains(lbc, service)) {
+        return;
+    }
+    if (inventory->phase == WANTED) {
+        inventory->phase = READING;
+        *ret_read = true;
+        return;
+    }
+    *ret_wait = wait_locked(inventory, service->meta.key, req->lane);
+}
+
+bool ccm_inventory_prepare(struct ccm_lbc *lbc, const struct ccm_request *req,
+                           const struct ccm_service *service)
+{
+    struct ccm_inventory *inventory = lbc->inventory;
+    bool read = false;
+    bool wait = false;
+
+    if (inventory == NULL) {
+        return false;
+    }
+    lock(inventory);
+    enter_locked(lbc, req, service, &read, &wait);
+    unlock(inventory);
+    if (read) {
+        read_all(lbc, req);
+    }
+    return wait;
+}
+
+/* --- its use --- */
+
+static bool take_locked(struct ccm_lbc *lbc, const struct ccm_service *service, void *state)
+{
+    struct ccm_inventory *inventory = lbc->inventory;
+    char name[CCM_OWNER_LB_NAME];
+    bool taken;
+
+    if (inventory->phase == READY && lbc->host->now_ms(lbc->host) >= inventory->until_ms) {
+        end_locked(inventory);
+    }
+    ccm_owner_lb_name(&service->meta, name);
+    if (inventory->phase != READY || !ccm_strmap_has(inventory->expected, name)) {
+        return false;
+    }
+    taken = inventory->ops->take(inventory->content, lbc, service, state);
+    ccm_strmap_del(inventory->expected, name);
+    if (ccm_strmap_len(inventory->expected) == 0) {
+        end_locked(inventory);
+    }
+    return taken;
+}
+
+bool ccm_inventory_take(struct ccm_lbc *lbc, const struct ccm_service *service, void *state)
+{
+    struct ccm_inventory *inventory = lbc->inventory;
+
+    if (inventory == NULL) {
+        return false;
+    }
+    lock(inventory);
+    const bool taken = take_locked(lbc, service, state);
+
+    unlock(inventory);
+    return taken;
+}

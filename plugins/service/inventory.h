@@ -1,0 +1,54 @@
+/*
+ * What the cloud holds for this cluster, read in bulk when work begins. Each Service that an
+ * earlier run finished takes its part on its first pass. Nothing here is ever a proof of absence:
+ * whoever finds nothing looks for itself. Read once, by the first pass that would gain by it; the
+ * others end their reconcile and are enqueued when it is there. This module decides who reads, who
+ * waits and when it is over; the plugin reads and keeps. Every thread.
+ */
+#ifndef CCM_SERVICE_INVENTORY_H
+#define CCM_SERVICE_INVENTORY_H
+
+#include "ccm/plugin.h"
+#include "util/attr.h"
+#include "util/strmap.h"
+
+#include <stdbool.h>
+
+struct ccm_lbc;
+
+struct ccm_inventory_ops {
+    /*
+     * Read everything; blocks. expected: the Services that will ask, by the name of their load
+     * balancer (ccm_owner_lb_name(), which is also its ownership tag); of others nothing need be
+     * kept. 0, or negative with err: logged, and what is in *ret is used all the same (NULL:
+     * nothing). One thread, once.
+     */
+    int (*load)(struct ccm_lbc *lbc, const struct ccm_request *req,
+                const struct ccm_strmap *expected, void **ret, struct ccm_error *err);
+    /* Move what is known about the Service's own load balancer into an empty state. False: nothing.
+     * Never two at once. */
+    bool (*take)(void *content, struct ccm_lbc *lbc, const struct ccm_service *service,
+                 void *state);
+    void (*free)(void *content);
+};
+
+struct ccm_inventory;
+
+/* NULL on ENOMEM. */
+struct ccm_inventory *ccm_inventory_new(const struct ccm_inventory_ops *ops);
+/* NULL is fine. */
+void ccm_inventory_free(struct ccm_inventory *inventory);
+
+/*
+ * Before a pass over the Service (reconcile.c does it). Reads the inventory if that is worth its
+ * calls, nobody has done it yet and the Service would gain by it; blocks for the cloud then. True:
+ * another thread is reading what this Service would gain by; its key is enqueued when that is done.
+ */
+CCM_NODISCARD bool ccm_inventory_prepare(struct ccm_lbc *lbc, const struct ccm_request *req,
+                                         const struct ccm_service *service);
+
+/* In a plugin's pass, when the entry has no valid mirror and the Service does not reuse: see
+ * ops->take. False also when there is no inventory or it was read too long ago. */
+bool ccm_inventory_take(struct ccm_lbc *lbc, const struct ccm_service *service, void *state);
+
+#endif

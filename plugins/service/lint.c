@@ -1,0 +1,195 @@
+#include "lint.h"
+
+#include "service/settings.h"
+#include "util/parse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_MAX_BYTES 64
+
+/* Of one Service. */
+struct lint {
+    const struct ccm_lint_rules *rules;
+    const struct ccm_service *service;
+    const struct ccm_lint_sink *sink;
+};
+
+static void say(void *arg, const char *key, bool warning, const char *message)
+{
+    const struct ccm_lint_sink *sink = ((const struct lint *)arg)->sink;
+
+    sink->finding(sink, warning ? CCM_LEVEL_WARN : CCM_LEVEL_ERROR, key, message);
+}
+
+/* A finding about an annotation by its suffix. */
+static void blame(const struct lint *lint, uint64_t level, const char *suffix, const char *message)
+{
+    char key[CCM_ANNO_KEY_MAX];
+
+    lint->sink->finding(lint->sink, level, ccm_anno_suffix_key(&lint->service->meta, suffix, key),
+                        message);
+}
+
+static void lint_checks(const struct lint *lint)
+{
+    for (const struct ccm_lint_check *check = lint->rules->checks; check->suffix != NULL; check++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (check->check(lint->service, &err) < 0) {
+            blame(lint, CCM_LEVEL_ERROR, check->suffix, err.message);
+        }
+    }
+}
+
+/* A port that asks for the same listener as an earlier one. */
+static bool is_twin(const struct lint *lint, uint64_t index, const char *protocol)
+{
+    const struct ccm_service *service = lint->service;
+
+    for (uint64_t i = 0; i < index; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (service->ports[i]->port == service->ports[index]->port) {
+            const char *other = lint->rules->protocol(service, service->ports[i], &err);
+
+            if (other != NULL && lint->rules->clash(other, protocol)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void lint_port(const struct lint *lint, uint64_t index)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ccm_lint_sink *sink = lint->sink;
+    const struct ccm_service_port *port = lint->service->ports[index];
+    const char *protocol = lint->rules->protocol(lint->service, port, &err);
+    char path[PATH_MAX_BYTES];
+
+    (void)snprintf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)index);
+    if (port->port < 1 || port->port > UINT16_MAX) {
+        sink->finding(sink, CCM_LEVEL_ERROR, path, "port out of range");
+    }
+    if (protocol != NULL) {
+        if (is_twin(lint, index, protocol)) {
+            sink->finding(sink, CCM_LEVEL_ERROR, path,
+                          "two ports of the Service ask for the same listener");
+        }
+    } else if (lint->rules->is_protocol(port->protocol)) {
+        blame(lint, CCM_LEVEL_ERROR, lint->rules->protocol_suffix, err.message);
+    } else { /* no annotation's fault */
+        (void)snprintf(path, sizeof(path), "spec.ports[%llu].protocol", (unsigned long long)index);
+        sink->finding(sink, CCM_LEVEL_ERROR, path, err.message);
+    }
+}
+
+/* As protocol-port means it: by the text of the number. */
+static bool has_port(const struct ccm_service *service, const char *port)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        char number[24];
+
+        (void)snprintf(number, sizeof(number), "%lld",
+                       (long long)service->ports[i]->port); /* fits */
+        if (strcmp(number, port) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Entries for ports that the Service does not have, or that are no numbers: mostly a slip. */
+static void lint_stray_entries(const struct lint *lint)
+{
+    const char *cursor = ccm_anno_get(&lint->service->meta, lint->rules->protocol_suffix);
+    struct ccm_setting_pair pair;
+
+    while (ccm_setting_next_pair(&cursor, &pair)) {
+        if (pair.good && !has_port(lint->service, pair.right)) {
+            struct ccm_error text = CCM_ERROR_INIT;
+
+            (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
+                                "entry [%s] has no effect: the Service has no port %s", pair.entry,
+                                pair.right); /* the text is wanted */
+            blame(lint, CCM_LEVEL_WARN, lint->rules->protocol_suffix, text.message);
+        }
+    }
+}
+
+/* Whether a listener of the Service has one of these protocols; also when it cannot be told. */
+static bool has_protocol(const struct lint *lint, const char *protocols)
+{
+    for (uint64_t i = 0; i < lint->service->port_count; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+        const char *name = lint->rules->protocol(lint->service, lint->service->ports[i], &err);
+        const char *cursor = protocols;
+        const char *piece = NULL;
+        size_t len = 0;
+
+        if (name == NULL) {
+            return true;
+        }
+        while (ccm_parse_piece(&cursor, '|', &piece, &len)) {
+            if (strlen(name) == len && memcmp(name, piece, len) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Annotations for listeners that the Service has none of. */
+static void lint_protocols(const struct lint *lint)
+{
+    const struct ccm_anno_table *table = lint->rules->annotations;
+    const struct ccm_object *meta = &lint->service->meta;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct ccm_anno *row = &table->rows[i];
+        struct ccm_error text = CCM_ERROR_INIT;
+        char key[CCM_ANNO_KEY_MAX];
+
+        if (row->protocols != NULL && (row->flags & CCM_ANNO_NOT_BUILT) == 0 &&
+            ccm_anno_value(meta, row)[0] != '\0' && !has_protocol(lint, row->protocols)) {
+            (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
+                                "annotation has no effect: it is for %s listeners, and the Service "
+                                "has none",
+                                row->protocols); /* the text is wanted */
+            lint->sink->finding(lint->sink, CCM_LEVEL_WARN, ccm_anno_key(meta, row, key),
+                                text.message);
+        }
+    }
+}
+
+/* Fields that nothing acts on, as the plugin is configured. */
+static void lint_fields(const struct lint *lint)
+{
+    const struct ccm_lint_sink *sink = lint->sink;
+
+    for (const struct ccm_unserved *field = lint->rules->unserved; field->topic != NULL; field++) {
+        const bool served =
+            field->option != NULL && sink->option_int(sink, NULL, field->option) != 0;
+
+        if (!served && field->is_set(lint->service)) {
+            sink->finding(sink, CCM_LEVEL_WARN, field->path, field->text);
+        }
+    }
+}
+
+void ccm_lint_service(const struct ccm_lint_rules *rules, const struct ccm_service *service,
+                      const struct ccm_lint_sink *sink)
+{
+    struct lint lint = { rules, service, sink };
+
+    ccm_anno_lint(rules->annotations, &service->meta, say, &lint);
+    lint_checks(&lint);
+    lint_protocols(&lint);
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        lint_port(&lint, i);
+    }
+    lint_stray_entries(&lint);
+    lint_fields(&lint);
+}

@@ -1,0 +1,38 @@
+/*
+ * What is wrong with a Service as far as its manifest tells: rows of the annotation table, checks
+ * across annotations, listeners per port, fields that nothing acts on. Pure. Every thread.
+ */
+#ifndef CCM_SERVICE_LINT_H
+#define CCM_SERVICE_LINT_H
+
+#include "ccm/plugin.h"
+#include "service/annotation.h"
+#include "service/unserved.h"
+
+/* A check of one annotation that goes beyond its row: across annotations, ports, lists. */
+struct ccm_lint_check {
+    const char *suffix; /* of the annotation to blame */
+    /* 0 or -EINVAL with a CCM_ERROR_TERMINAL. Pure. */
+    int (*check)(const struct ccm_service *service, struct ccm_error *err);
+};
+
+/* What a plugin has to say about a Service of its own. */
+struct ccm_lint_rules {
+    const struct ccm_anno_table *annotations;
+    const struct ccm_lint_check *checks; /* ends with a NULL suffix */
+    const struct ccm_unserved *unserved; /* ends with a NULL topic */
+    const char *protocol_suffix;         /* of the annotation "protocol:port,..." */
+    /* Protocol of a port's listener as rows call it in `protocols`; NULL with err: it cannot be
+     * told, or is none of them. */
+    const char *(*protocol)(const struct ccm_service *service, const struct ccm_service_port *port,
+                            struct ccm_error *err);
+    /* Whether the port's own protocol is one that a listener can have. */
+    bool (*is_protocol)(const char *text);
+    /* Whether two such protocols cannot share a port number. */
+    bool (*clash)(const char *a, const char *b);
+};
+
+void ccm_lint_service(const struct ccm_lint_rules *rules, const struct ccm_service *service,
+                      const struct ccm_lint_sink *sink);
+
+#endif

@@ -1,0 +1,425 @@
+#include "mirror.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A reused load balancer. While an entry is claimed its content lives there. */
+struct ccm_shared {
+    char *id;
+    size_t refs; /* entries that have it or queue for it; freed with the last one */
+    bool busy;
+    bool valid;
+    void *state;
+    struct ccm_entry *first; /* of the queue; only it may have the next claim */
+    struct ccm_entry *last;
+};
+
+struct ccm_store {
+    const struct ccm_host *host;
+    const struct ccm_mirror_type *type;
+    pthread_mutex_t lock; /* guards maps, references, queues and busy flags; held for look-ups, and
+                             for enqueue(), which waits for nobody */
+    struct ccm_strmap *entries;
+    struct ccm_strmap *shared; /* by id of the load balancer; owns nothing */
+};
+
+static void lock(struct ccm_store *store)
+{
+    (void)pthread_mutex_lock(&store->lock); /* a plain mutex, never taken twice */
+}
+
+static void unlock(struct ccm_store *store)
+{
+    (void)pthread_mutex_unlock(&store->lock); /* we hold it */
+}
+
+/* --- shared mirrors --- */
+
+static void shared_free(const struct ccm_mirror_type *type, struct ccm_shared *shared)
+{
+    if (shared->state != NULL) {
+        type->fini(shared->state);
+    }
+    free(shared->state);
+    free(shared->id);
+    free(shared);
+}
+
+static void shared_unref(struct ccm_store *store, struct ccm_shared *shared)
+{
+    if (shared == NULL || --shared->refs > 0) {
+        return;
+    }
+    ccm_strmap_del(store->shared, shared->id);
+    shared_free(store->type, shared);
+}
+
+/* With a reference of the caller's own. */
+static struct ccm_shared *shared_ref(struct ccm_store *store, const char *id)
+{
+    struct ccm_shared *shared = ccm_strmap_get(store->shared, id);
+
+    if (shared != NULL) {
+        shared->refs++;
+        return shared;
+    }
+    shared = calloc(1, sizeof(*shared));
+    if (shared == NULL) {
+        return NULL;
+    }
+    shared->refs = 1;
+    shared->id = strdup(id);
+    shared->state = calloc(1, store->type->size);
+    if (shared->id == NULL || shared->state == NULL ||
+        ccm_strmap_set(store->shared, id, shared) < 0) {
+        shared_free(store->type, shared);
+        return NULL;
+    }
+    return shared;
+}
+
+/* --- the queue for a shared mirror --- */
+
+/* Takes over the caller's reference. */
+static void join_queue(struct ccm_entry *entry, struct ccm_shared *shared)
+{
+    entry->waits = shared;
+    entry->next = NULL;
+    if (shared->first == NULL) {
+        shared->first = entry;
+    } else {
+        shared->last->next = entry;
+    }
+    shared->last = entry;
+}
+
+static void unlink_waiter(struct ccm_shared *shared, const struct ccm_entry *entry)
+{
+    struct ccm_entry *before = NULL;
+
+    for (struct ccm_entry *one = shared->first; one != entry; one = one->next) {
+        before = one;
+    }
+    if (before == NULL) {
+        shared->first = entry->next;
+    } else {
+        before->next = entry->next;
+    }
+    if (shared->last == entry) {
+        shared->last = before;
+    }
+}
+
+/* It is the first one's turn. */
+static void wake_first(struct ccm_store *store, const struct ccm_shared *shared)
+{
+    if (!shared->busy && shared->first != NULL) {
+        store->host->enqueue(store->host, shared->first->key, shared->first->lane, 0);
+    }
+}
+
+/* Give up the place, if it has one; whose turn it is then may change. */
+static void leave_queue(struct ccm_store *store, struct ccm_entry *entry)
+{
+    struct ccm_shared *shared = entry->waits;
+
+    if (shared == NULL) {
+        return;
+    }
+    const bool was_first = shared->first == entry;
+
+    unlink_waiter(shared, entry);
+    entry->waits = NULL;
+    entry->next = NULL;
+    if (was_first) {
+        wake_first(store, shared);
+    }
+    shared_unref(store, shared);
+}
+
+/* --- entries --- */
+
+static void entry_clear(struct ccm_entry *entry)
+{
+    entry->type->fini(entry->state);
+    ccm_tags_fini(&entry->applied);
+    ccm_strmap_free(entry->said);
+    ccm_strmap_free(entry->told);
+    free(entry->uid);
+    entry->uid = NULL;
+    entry->said = NULL;
+    entry->told = NULL;
+    entry->valid = false;
+    entry->gone = false;
+    entry->cleaned = false;
+    entry->used = false;
+    entry->applied_known = false;
+    entry->attempt = 0;
+    entry->polls = 0;
+    entry->audit_due_ms = 0;
+    entry->doubt_ms = 0;
+}
+
+static void entry_free(void *value)
+{
+    struct ccm_entry *entry = value;
+
+    if (entry->state != NULL) {
+        entry_clear(entry);
+    }
+    free(entry->state);
+    free(entry->key);
+    free(entry);
+}
+
+static struct ccm_entry *entry_new(const struct ccm_mirror_type *type, const char *key)
+{
+    struct ccm_entry *entry = calloc(1, sizeof(*entry));
+
+    if (entry == NULL) {
+        return NULL;
+    }
+    entry->type = type;
+    entry->key = strdup(key);
+    entry->state = calloc(1, type->size);
+    if (entry->key == NULL || entry->state == NULL) {
+        entry_free(entry);
+        return NULL;
+    }
+    return entry;
+}
+
+static int add_locked(struct ccm_store *store, const char *key, struct ccm_entry **ret)
+{
+    struct ccm_entry *entry = entry_new(store->type, key);
+
+    if (entry == NULL || ccm_strmap_set(store->entries, key, entry) < 0) {
+        if (entry != NULL) {
+            entry_free(entry);
+        }
+        return -ENOMEM;
+    }
+    *ret = entry;
+    return 0;
+}
+
+static int start_over(struct ccm_store *store, struct ccm_entry *entry, const char *uid)
+{
+    shared_unref(store, entry->shared);
+    entry->shared = NULL;
+    entry_clear(entry);
+    entry->uid = strdup(uid);
+    entry->said = ccm_strmap_new(free);
+    if (entry->uid == NULL || entry->said == NULL) {
+        entry_clear(entry);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* --- the store --- */
+
+struct ccm_store *ccm_store_new(const struct ccm_host *host, const struct ccm_mirror_type *type)
+{
+    struct ccm_store *store = calloc(1, sizeof(*store));
+
+    if (store == NULL) {
+        return NULL;
+    }
+    store->host = host;
+    store->type = type;
+    store->entries = ccm_strmap_new(entry_free);
+    store->shared = ccm_strmap_new(NULL);
+    if (store->entries == NULL || store->shared == NULL ||
+        pthread_mutex_init(&store->lock, NULL) != 0) {
+        ccm_strmap_free(store->entries);
+        ccm_strmap_free(store->shared);
+        free(store);
+        return NULL;
+    }
+    return store;
+}
+
+void ccm_store_free(struct ccm_store *store)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    if (store == NULL) {
+        return;
+    }
+    while (ccm_strmap_next(store->entries, &cursor, NULL, &value)) {
+        struct ccm_entry *entry = value;
+
+        shared_unref(store, entry->shared);
+        shared_unref(store, entry->waits); /* with its queue, nobody is woken any more */
+    }
+    ccm_strmap_free(store->entries);
+    ccm_strmap_free(store->shared);
+    (void)pthread_mutex_destroy(&store->lock); /* nobody is left to hold it */
+    free(store);
+}
+
+/* Into the queue of `shared`, whose reference is taken over; once there it stays where it is. */
+static int wait_locked(struct ccm_store *store, struct ccm_entry *entry, struct ccm_shared *shared)
+{
+    if (entry->waits == shared) {
+        shared_unref(store, shared);
+    } else {
+        leave_queue(store, entry);
+        join_queue(entry, shared);
+    }
+    return -EBUSY;
+}
+
+/* Let the entry have the shared mirror, whose reference is taken over, and its content. */
+static void take_locked(struct ccm_store *store, struct ccm_entry *entry, struct ccm_shared *shared)
+{
+    shared->busy = true;
+    leave_queue(store, entry); /* wakes nobody of this queue: it is busy */
+    if (shared == entry->shared) {
+        shared_unref(store, shared);
+    } else {
+        shared_unref(store, entry->shared);
+        ccm_entry_drop(entry);
+        entry->shared = shared;
+    }
+    store->type->move(entry->state, shared->state);
+    entry->valid = shared->valid;
+}
+
+/* Its own mirror is that of the load balancer: nobody shares it. */
+static bool has_own(const struct ccm_entry *entry, const char *lb_id)
+{
+    return entry->shared == NULL && entry->valid &&
+           ccm_text_equal(entry->type->lb_id(entry->state), lb_id);
+}
+
+static int bind_locked(struct ccm_store *store, struct ccm_entry *entry, const char *lb_id)
+{
+    const bool alone = ccm_text_empty(lb_id) || has_own(entry, lb_id);
+    struct ccm_shared *shared = alone ? NULL : shared_ref(store, lb_id);
+
+    if (shared == NULL && !alone) {
+        return -ENOMEM;
+    }
+    if (shared != NULL && (shared->busy || (shared->first != NULL && shared->first != entry))) {
+        return wait_locked(store, entry, shared);
+    }
+    if (shared != NULL) {
+        take_locked(store, entry, shared);
+        return 0;
+    }
+    leave_queue(store, entry);
+    if (entry->shared != NULL) {
+        shared_unref(store, entry->shared);
+        entry->shared = NULL;
+        ccm_entry_drop(entry);
+    }
+    return 0;
+}
+
+static int claim_locked(struct ccm_store *store, const char *key, const char *uid,
+                        const char *lb_id, uint64_t lane, struct ccm_entry **ret)
+{
+    struct ccm_entry *entry = ccm_strmap_get(store->entries, key);
+    int r = entry == NULL ? add_locked(store, key, &entry) : 0;
+
+    if (r < 0) {
+        return r;
+    }
+    entry->lane = lane;
+    if (entry->busy) {
+        entry->again = true;
+        return -EBUSY;
+    }
+    if (!ccm_text_equal(entry->uid, uid)) {
+        r = start_over(store, entry, uid);
+    }
+    if (r == 0) {
+        r = bind_locked(store, entry, lb_id);
+    }
+    if (r == 0) {
+        entry->busy = true;
+        entry->reused = entry->shared != NULL;
+        *ret = entry;
+    }
+    return r;
+}
+
+int ccm_store_claim(struct ccm_store *store, const char *key, const char *uid, const char *lb_id,
+                    uint64_t lane, struct ccm_entry **ret)
+{
+    lock(store);
+    const int r = claim_locked(store, key, uid, lb_id, lane, ret);
+
+    unlock(store);
+    return r;
+}
+
+void ccm_store_release(struct ccm_store *store, struct ccm_entry *entry)
+{
+    lock(store);
+    entry->busy = false;
+    if (entry->shared != NULL) {
+        store->type->move(entry->shared->state, entry->state);
+        entry->shared->valid = entry->valid;
+        entry->shared->busy = false;
+        entry->valid = false;
+        wake_first(store, entry->shared);
+    }
+    if (entry->again) {
+        entry->again = false;
+        store->host->enqueue(store->host, entry->key, entry->lane, 0);
+    }
+    unlock(store);
+}
+
+void ccm_store_forget(struct ccm_store *store, const char *key)
+{
+    lock(store);
+    struct ccm_entry *entry = ccm_strmap_get(store->entries, key);
+
+    if (entry != NULL && !entry->busy) {
+        leave_queue(store, entry);
+        shared_unref(store, entry->shared);
+        ccm_strmap_del(store->entries, key);
+    }
+    unlock(store);
+}
+
+/* --- the holder's --- */
+
+const char *ccm_entry_claimed_id(const struct ccm_entry *entry)
+{
+    return entry->shared == NULL ? "" : entry->shared->id;
+}
+
+void ccm_entry_drop(struct ccm_entry *entry)
+{
+    entry->type->fini(entry->state);
+    entry->valid = false;
+}
+
+bool ccm_entry_news(struct ccm_entry *entry, const char *topic, const char *text)
+{
+    CCM_CLEANUP(ccm_freep) char *copy = NULL;
+
+    if (ccm_text_empty(text)) {
+        ccm_strmap_del(entry->said, topic);
+        return false;
+    }
+    if (ccm_text_equal(ccm_strmap_get(entry->said, topic), text)) {
+        return false;
+    }
+    copy = strdup(text);
+    if (copy != NULL && ccm_strmap_set(entry->said, topic, copy) == 0) {
+        (void)CCM_STEAL(copy); /* the map owns it now */
+    }
+    return true; /* out of memory: better said twice than never */
+}

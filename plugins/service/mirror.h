@@ -1,0 +1,97 @@
+/*
+ * What a controller of load balancers remembers between passes: per Service what was said and done,
+ * per load balancer what the cloud holds (the mirror, of the plugin's own type). A load balancer
+ * that we made belongs to one entry; one that Services reuse has one mirror that their entries
+ * share. Whoever claims an entry has its mirror as well, so that writes to one load balancer are
+ * never made by two threads, not even for two Services.
+ *
+ * Nobody blocks for a claim. A Service that comes too early gets a place in a queue, its reconcile
+ * ends at once, and it is enqueued in its own lane when it is its turn. Turns are in order of
+ * arrival: whoever comes while others queue goes behind them. A place in the queue is given up by
+ * claiming (then it is served), by claiming something else, and by ccm_store_forget().
+ */
+#ifndef CCM_SERVICE_MIRROR_H
+#define CCM_SERVICE_MIRROR_H
+
+#include "ccm/host.h"
+#include "service/tags.h"
+#include "util/attr.h"
+#include "util/strmap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The plugin's type of mirror. Zeroed memory is an empty one. */
+struct ccm_mirror_type {
+    size_t size;
+    /* Free what it holds and leave it empty. */
+    void (*fini)(void *state);
+    /* Move what is about the load balancer, in both directions between an entry and the shared
+     * mirror, and leave none of it in `from`. What is the Service's own stays where it is. `to`
+     * holds nothing of it before. */
+    void (*move)(void *to, void *from);
+    /* Id of the load balancer in a mirror; NULL = there is none, or it is not known. */
+    const char *(*lb_id)(const void *state);
+};
+
+struct ccm_shared;
+
+/* Members below `uid` belong to the holder of the claim. */
+struct ccm_entry {
+    char *key;
+    char *uid;
+    void *state;      /* the mirror; never NULL */
+    bool valid;       /* `state` is what the cloud holds; else the last we knew */
+    bool gone;        /* nothing of ours is left in the cloud while the Service is unwanted */
+    bool cleaned;     /* and the Service says so: finalizer, labels and address are taken away */
+    bool used;        /* a pass has worked on a load balancer */
+    bool reused;      /* it is somebody else's, as the claim said */
+    uint32_t attempt; /* of creation: part of the ClientToken */
+    uint32_t polls;   /* passes in a row that waited for pods */
+    struct ccm_strmap *said; /* topic -> last text */
+    struct ccm_strmap *told; /* see readiness.h */
+    struct ccm_tags applied; /* additional tags as of the last complete success */
+    bool applied_known;
+    int64_t audit_due_ms; /* monotonic; 0 = not known yet */
+    int64_t read_ms;      /* monotonic: when `state` was read; 0 = not known */
+    int64_t doubt_ms;     /* monotonic: when a refusal last made us read again; 0 = never */
+    /* The store's. */
+    const struct ccm_mirror_type *type;
+    bool busy;
+    bool again;                /* somebody wanted it while it was busy */
+    uint64_t lane;             /* to be enqueued in */
+    struct ccm_shared *shared; /* where the mirror is kept between claims; NULL: here */
+    struct ccm_shared *waits;  /* whose queue it stands in */
+    struct ccm_entry *next;    /* in that queue */
+};
+
+struct ccm_store;
+
+/* host (for its enqueue()) and type are borrowed. NULL on ENOMEM. */
+struct ccm_store *ccm_store_new(const struct ccm_host *host, const struct ccm_mirror_type *type);
+/* NULL is fine. Nobody holds a claim. */
+void ccm_store_free(struct ccm_store *store);
+
+/*
+ * The entry of a key, made when missing, emptied when the uid is another than last time. lb_id: the
+ * load balancer that the Service reuses, "" when it has one of its own (so it is, too, when its own
+ * valid mirror is that of lb_id). 0: give it back with
+ * ccm_store_release(). -EBUSY: it is not its turn; the key will be enqueued in `lane` when it is,
+ * there is nothing to do but to end the reconcile with success. -ENOMEM. Every thread.
+ */
+CCM_NODISCARD int ccm_store_claim(struct ccm_store *store, const char *key, const char *uid,
+                                  const char *lb_id, uint64_t lane, struct ccm_entry **ret);
+void ccm_store_release(struct ccm_store *store, struct ccm_entry *entry);
+/* Forget a key whose Service is gone. Nothing happens while somebody holds it. */
+void ccm_store_forget(struct ccm_store *store, const char *key);
+
+/* Id of the load balancer that it was claimed with, "" = its own. Holder of the claim only, as all
+ * below. */
+const char *ccm_entry_claimed_id(const struct ccm_entry *entry);
+/* Forget what the cloud holds: the next pass reads. */
+void ccm_entry_drop(struct ccm_entry *entry);
+/* Whether `text` is news on that topic; remembers it. NULL or "" forgets the topic (no news). */
+bool ccm_entry_news(struct ccm_entry *entry, const char *topic, const char *text);
+
+#endif

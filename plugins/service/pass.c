@@ -1,0 +1,218 @@
+#include "pass.h"
+
+#include "alicloud/error.h"
+#include "service/class.h"
+#include "service/object.h"
+#include "util/text.h"
+
+#include <errno.h>
+
+#define DOUBT_MS 300000 /* between two looks because of the same refusal */
+#include <stdlib.h>
+
+/* --- the instance --- */
+
+int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host, const struct ccm_lbc_ops *ops,
+                 const struct ccm_lbc_names *names, struct ccm_error *err)
+{
+    lbc->host = host;
+    lbc->ops = ops;
+    lbc->type = names->type;
+    lbc->verb = names->verb;
+    lbc->audit.host = host;
+    atomic_init(&lbc->audit.running, 0);
+    lbc->dry = host->dry_run(host);
+    lbc->life = (struct ccm_life){
+        .host = host,
+        .finalizer = names->finalizer,
+        .component = names->component,
+        .extra_label = names->extra_label,
+    };
+    lbc->mapping = (struct ccm_mapping){
+        .host = host,
+        .finalizer = names->finalizer,
+        .component = names->component,
+        .is_ours = ops->is_ours,
+    };
+    lbc->store = ccm_store_new(host, ops->mirror);
+    lbc->inventory = ops->inventory == NULL ? NULL : ccm_inventory_new(ops->inventory);
+    if (lbc->store == NULL || (ops->inventory != NULL && lbc->inventory == NULL)) {
+        return ccm_error_nomem(err);
+    }
+    return ccm_ali_acquire(host, &lbc->ali, err);
+}
+
+void ccm_lbc_fini(struct ccm_lbc *lbc)
+{
+    ccm_inventory_free(lbc->inventory);
+    ccm_store_free(lbc->store);
+    if (lbc->ali != NULL) {
+        ccm_ali_release(lbc->ali);
+    }
+}
+
+int ccm_lbc_start(struct ccm_lbc *lbc, struct ccm_error *err)
+{
+    const int r = ccm_ali_start(lbc->ali, lbc->host, err);
+
+    if (r == 0 && ccm_ali_cluster_id(lbc->ali)[0] == '\0') {
+        return ccm_error_set(
+            err, -EINVAL, CCM_ERROR_TERMINAL,
+            "option cluster_id of group alicloud is not set: it marks what belongs "
+            "to this cluster and must be unique");
+    }
+    return r;
+}
+
+/* --- facts --- */
+
+const char *ccm_pass_lb_id(const struct ccm_pass *pass)
+{
+    const char *id = pass->lbc->ops->mirror->lb_id(pass->entry->state);
+    const char *label = ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL);
+
+    if (id != NULL) {
+        return id;
+    }
+    return label == NULL ? "" : label;
+}
+
+enum ccm_ali_priority ccm_pass_priority(const struct ccm_pass *pass, enum ccm_ali_priority wanted)
+{
+    if (wanted == CCM_ALI_PRIO_SPEC && pass->audit) {
+        return CCM_ALI_PRIO_AUDIT;
+    }
+    if (wanted == CCM_ALI_PRIO_SPEC && pass->req->lane == CCM_LANE_BULK) {
+        return CCM_ALI_PRIO_BULK;
+    }
+    return wanted;
+}
+
+bool ccm_pass_is_unwanted(const struct ccm_lbc *lbc, const struct ccm_service *service)
+{
+    return ccm_class_needs_delete(service) || !lbc->mapping.is_ours(service);
+}
+
+/* --- events --- */
+
+void ccm_pass_say(struct ccm_pass *pass, bool warning, const char *topic, const char *reason,
+                  const char *text)
+{
+    if (ccm_entry_news(pass->entry, topic, text)) {
+        ccm_life_event(&pass->lbc->life, pass->service, warning, reason, "%s", text);
+    }
+}
+
+int ccm_pass_fail_all(struct ccm_pass *pass, const char *reason, const char *what,
+                      struct ccm_error *err)
+{
+    ccm_problems_sum(&pass->problems, err);
+    if (err->kind != CCM_ERROR_CANCELLED &&
+        ccm_entry_news(pass->entry, reason, ccm_buf_str(&pass->problems.signature))) {
+        ccm_life_event(&pass->lbc->life, pass->service, true, reason, "%s [%s]: %s", what,
+                       ccm_pass_lb_id(pass), ccm_buf_str(&pass->problems.text));
+    }
+    return -EIO;
+}
+
+int ccm_pass_fail(struct ccm_pass *pass, const char *reason, const char *what, int r,
+                  struct ccm_error *err)
+{
+    ccm_problems_add(&pass->problems, err, ccm_ali_error_remedy(err));
+    (void)ccm_pass_fail_all(pass, reason, what, err); /* r says more */
+    return r;
+}
+
+void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps)
+{
+    ccm_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
+                   "Load balancer [%s] had been changed by somebody else and was repaired: %s",
+                   ccm_pass_lb_id(pass), steps);
+}
+
+void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved,
+                            const char *none, bool hold)
+{
+    const char *const *missing = pass->lbc->ops->missing_text;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf foreign = { .max = 800 };
+
+    for (size_t i = 0; i < resolved->count; i++) {
+        const struct ccm_resolved *one = &resolved->items[i];
+
+        if (one->invalid.len > 0) {
+            ccm_buf_addf(&invalid, "%s%s%s%s", invalid.len == 0 ? "" : "; ", missing[0],
+                         ccm_buf_str(&one->invalid), missing[1]);
+        }
+        if (one->foreign.len > 0) {
+            ccm_buf_addf(&foreign, "%sNot sync pods [%s] whose ip is not in vpc cidrs",
+                         foreign.len == 0 ? "" : "; ", ccm_buf_str(&one->foreign));
+        }
+    }
+    ccm_pass_say(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
+    ccm_pass_say(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
+    ccm_pass_say(pass, false, "none", "UnAvailableLoadBalancer", hold ? "" : none);
+    ccm_pass_say(pass, true, "hold", "SkipSyncBackends",
+                 hold ? "All nodes turned NotReady at once: the present backends are kept" : "");
+}
+
+/* --- steps that are the same for all --- */
+
+int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candidates *sets, size_t count,
+                     struct ccm_resolved_list *ret, struct ccm_error *err)
+{
+    ret->items = calloc(count == 0 ? 1 : count, sizeof(*ret->items));
+    if (ret->items == NULL) {
+        return ccm_error_nomem(err);
+    }
+    ret->count = count;
+
+    const int r =
+        ccm_resolve(pass->lbc->ali, pass->lbc->host, pass->req, sets, count, ret->items, err);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        if (ret->items[i].invalid.len > 0) {
+            ccm_buf_addf(&pass->invalid, "%s%s", pass->invalid.len == 0 ? "" : ",",
+                         ccm_buf_str(&ret->items[i].invalid));
+        }
+    }
+    return r;
+}
+
+int ccm_pass_check_create(const struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_service *service = pass->service;
+
+    if (service->ingress_count == 0 || pass->lbc->ops->mirror->lb_id(pass->entry->state) != NULL) {
+        return 0;
+    }
+    const struct ccm_ingress *shown = service->ingress[0];
+
+    return ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
+                         "alicloud: can not find loadbalancer, but it's defined in service [%s] "
+                         "this may happen when you delete the loadbalancer",
+                         ccm_text_empty(shown->ip) ? shown->hostname : shown->ip);
+}
+
+void ccm_pass_doubt(struct ccm_pass *pass)
+{
+    struct ccm_entry *entry = pass->entry;
+    const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
+    const bool news = ccm_entry_news(entry, "refusal", ccm_buf_str(&pass->problems.signature));
+
+    if (news || now - entry->doubt_ms >= DOUBT_MS) {
+        entry->doubt_ms = now;
+        entry->valid = false;
+    }
+}
+
+const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass)
+{
+    struct ccm_entry *entry = pass->entry;
+
+    if (!entry->applied_known && pass->known) {
+        entry->applied_known =
+            ccm_tags_copy(&entry->applied, pass->lbc->ops->tags(pass->model)) == 0;
+    }
+    return entry->applied_known ? &entry->applied : NULL; /* out of memory: not known */
+}

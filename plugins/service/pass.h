@@ -1,0 +1,227 @@
+/*
+ * What every controller of load balancers for Services does in every pass, whatever the product
+ * behind it: events on change, failures, finalizer, labels and status, readiness of pods, second
+ * look, inventory, release. The product's part is a table of functions.
+ *
+ * How a plugin uses it:
+ *   1. Its instance begins with a struct ccm_lbc: `struct nlb { struct ccm_lbc lbc; ... };`. In
+ *      create(): zeroed memory, ccm_lbc_init(), its own options; in destroy(): ccm_lbc_fini().
+ *   2. reconcile() is ccm_lbc_reconcile() (reconcile.h); map() functions are those of mapping.h
+ * with
+ *      `&lbc->mapping`; lint() is ccm_lint_service() (lint.h).
+ *   3. It fills in a struct ccm_lbc_ops. Its functions get the pass; the instance is
+ *      `(struct nlb *)pass->lbc`, the mirror `(struct nlb_state *)pass->entry->state`, the desired
+ *      state `(struct nlb_model *)pass->model`.
+ *
+ * A pass that ensures:
+ *   ops->check, hints, unserved fields -> hash -> finalizer -> snapshot of nodes and slices ->
+ *   readiness look -> ops->sync -> pods are told -> ops->publish, labels and status ->
+ *   EnsuredLoadBalancer -> ops->tell -> additional tags remembered -> invalid backends fail it
+ * A pass that releases:
+ *   ops->release (unless nothing is left) -> labels, status, condition, finalizer taken away
+ *
+ * One thread per pass. Functions may block where said.
+ */
+#ifndef CCM_SERVICE_PASS_H
+#define CCM_SERVICE_PASS_H
+
+#include "alicloud/client.h"
+#include "service/annotation.h"
+#include "service/audit.h"
+#include "service/hash.h"
+#include "service/inventory.h"
+#include "service/lifecycle.h"
+#include "service/mapping.h"
+#include "service/mirror.h"
+#include "service/problem.h"
+#include "service/readiness.h"
+#include "service/resolve.h"
+#include "service/unserved.h"
+
+struct ccm_pass;
+
+/* Reasons and beginnings of the events; people search for them. Shared by all controllers. */
+#define CCM_PASS_SYNC_FAILED  "SyncLoadBalancerFailed"
+#define CCM_PASS_SYNC_WHAT    "Error syncing load balancer"
+#define CCM_PASS_CLEAN_FAILED "CleanLoadBalancerFailed"
+#define CCM_PASS_CLEAN_WHAT   "Error deleting load balancer"
+
+struct ccm_lbc_ops {
+    /* --- what it is about; pure, every thread --- */
+
+    bool (*is_ours)(const struct ccm_service *service); /* by its class */
+    /* Id in the annotation that names somebody else's load balancer, "" = none. */
+    const char *(*reused_id)(const struct ccm_service *service);
+    const struct ccm_mirror_type *mirror;
+    const struct ccm_anno_table *annotations;
+    const struct ccm_unserved *unserved;       /* ends with a NULL topic */
+    const struct ccm_inventory_ops *inventory; /* NULL = there is none */
+    /* What a pass ends with when backends could not be attached ("has invalid ..."). */
+    const char *invalid_text;
+    /* What is said about pods that no network interface has: before and behind their addresses. */
+    const char *missing_text[2];
+
+    /* --- a pass that ensures --- */
+
+    /* All that can be said without the cloud: 0, or -EINVAL with a CCM_ERROR_TERMINAL. Pure. */
+    int (*check)(const struct ccm_service *service, struct ccm_error *err);
+
+    size_t model_size; /* of the desired state; zeroed when sync begins */
+    void (*model_fini)(void *model);
+    /*
+     * Work out the desired state from pass->nodes, ->slices and ->readiness.accepted, find or read
+     * what is there (the mirror), make the cloud match. Blocks. Sets entry->valid and ->used,
+     * pass->writes, pass->invalid (ccm_pass_resolve() does). Failures of single ports go to
+     * pass->problems; 0 then. Negative with err: it could not go on at all; the caller tells.
+     */
+    int (*sync)(struct ccm_pass *pass, struct ccm_error *err);
+    /* What the Service should say: lb_id, addresses or hostname, extra label; the hash is not its
+     * business. False: nothing serves yet, leave alone. May block. */
+    bool (*publish)(struct ccm_pass *pass, struct ccm_life_state *state);
+    /* After a complete success: what a person should know that is no failure, by ccm_pass_say(). */
+    void (*tell)(struct ccm_pass *pass);
+    /* The additional tags of the desired state. */
+    const struct ccm_tags *(*tags)(const void *model);
+
+    /* --- a pass that releases --- */
+
+    /*
+     * Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
+     * balancer it is). Blocks. 0: nothing is left. Negative: told already, with ccm_pass_fail().
+     */
+    int (*release)(struct ccm_pass *pass, struct ccm_error *err);
+    /*
+     * What is to be released when the annotation that names a load balancer and the label with the
+     * last one differ. false: its own, found by its tags. true: the entry is claimed with what the
+     * label says (ccm_entry_claimed_id()), so that release() can take out of it what a Service left
+     * there whose annotation is gone; whether it is its own after all is for release() to find out.
+     */
+    bool release_by_label;
+};
+
+/* The instance. Fixed after create() but for what its parts guard. Shared by all workers. */
+struct ccm_lbc {
+    const struct ccm_host *host;
+    const struct ccm_lbc_ops *ops;
+    struct ccm_ali *ali;
+    struct ccm_store *store;
+    struct ccm_inventory *inventory; /* NULL: there is none */
+    struct ccm_audit audit;
+    struct ccm_life life;
+    struct ccm_mapping mapping;
+    bool default_eni;
+    bool dry;            /* host->dry_run() */
+    unsigned extras;     /* options that serve more of the specification; bits of the plugin */
+    const char *ip_mode; /* of the status; NULL or "" = not told */
+    const char *type;    /* see struct ccm_lbc_names, as the next */
+    const char *verb;
+    atomic_bool conditions; /* Services say how they are */
+};
+
+/* Who it is in Kubernetes. */
+struct ccm_lbc_names {
+    const char *finalizer;
+    const char *component;   /* of events */
+    const char *extra_label; /* a third label that it keeps, NULL = none */
+    const char *type;        /* in metrics: "CLBType", "NLBType" */
+    /* In metrics: verb under which all passes that went well are measured once more, as the
+     * reference does for this type. NULL = none. */
+    const char *verb;
+};
+
+/*
+ * Fill a zeroed instance: store, inventory, alicloud client (acquired, not started). The caller
+ * sets the members that come from options (audit.interval_ms, default_eni with mapping.default_eni,
+ * extras, ip_mode, conditions). 0 or negative with err; ccm_lbc_fini() in any case. No I/O.
+ */
+CCM_NODISCARD int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host,
+                               const struct ccm_lbc_ops *ops, const struct ccm_lbc_names *names,
+                               struct ccm_error *err);
+void ccm_lbc_fini(struct ccm_lbc *lbc);
+/* For start(): everything we own is marked with the cluster's id, so there must be one. Blocks. */
+CCM_NODISCARD int ccm_lbc_start(struct ccm_lbc *lbc, struct ccm_error *err);
+
+struct ccm_pass {
+    struct ccm_lbc *lbc;
+    const struct ccm_request *req;
+    const struct ccm_service *service;
+    struct ccm_life life;    /* that of the instance; in a dry run it writes to `steps` */
+    struct ccm_entry *entry; /* claimed */
+    void *model;             /* the plugin's; NULL in a pass that releases */
+
+    /* In: valid during sync. */
+    const struct ccm_object *const *nodes;
+    size_t node_count;
+    const struct ccm_object *const *slices; /* of this Service */
+    size_t slice_count;
+    struct ccm_readiness readiness; /* of pods that are not ready yet */
+    bool audit;                     /* a second look, see audit.h: whatever was not read by it is
+                                       not to be believed, an inventory neither */
+    bool dry; /* a dry run: sync and release read and plan as ever, but print what they would do to
+                 `steps` instead of doing it */
+    bool known; /* the hash label says the same: it was once complete with this specification */
+    char hash[CCM_HASH_TEXT]; /* of the Service as it is; of a pass that ensures */
+
+    /* Out. */
+    struct ccm_problems problems;
+    struct ccm_buf invalid; /* addresses of pods that could not be attached, "a,b" */
+    size_t writes;          /* to the cloud */
+    struct ccm_buf steps;   /* of a dry run: one line per step, "what: from -> to" */
+    uint64_t requeue_ms;    /* 0 = no need to come again */
+    bool unfinished; /* the cloud still works on it: nothing failed, nothing is complete, nothing is
+                        published; come again after requeue_ms */
+    bool hashed;  /* the hash label was written: the Service is done for the first time, or again */
+    bool cleaned; /* nothing of ours is left, neither in the cloud nor at the Service, for the first
+                     time */
+};
+
+/* --- for the plugin's part --- */
+
+/* Id of the load balancer as far as it is known; "" else. */
+const char *ccm_pass_lb_id(const struct ccm_pass *pass);
+/* Priority of a call: that of an ordinary read or write falls back behind those of other Services
+ * in a second look, or after a node event; others stay. */
+enum ccm_ali_priority ccm_pass_priority(const struct ccm_pass *pass, enum ccm_ali_priority wanted);
+/* An event, if it is news on its topic; "" = the topic is over. */
+void ccm_pass_say(struct ccm_pass *pass, bool warning, const char *topic, const char *reason,
+                  const char *text);
+/* "{what} [{id}]: {message} ({remedy})" as a Warning event, if that is news. Returns r. */
+int ccm_pass_fail(struct ccm_pass *pass, const char *reason, const char *what, int r,
+                  struct ccm_error *err);
+/* The same for the collected problems; -EIO with the sum in err. */
+int ccm_pass_fail_all(struct ccm_pass *pass, const char *reason, const char *what,
+                      struct ccm_error *err);
+/* ccm_resolve() into an empty list, which the caller finishes in any case; and pass->invalid.
+ * Blocks. */
+CCM_NODISCARD int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candidates *sets,
+                                   size_t count, struct ccm_resolved_list *ret,
+                                   struct ccm_error *err);
+/* Events about backends that are left out (per set, as resolved), missing, or kept (`hold`). none:
+ * the text when a set has no backends, "" when they all have some. */
+void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved,
+                            const char *none, bool hold);
+/* A second look found that somebody changed the load balancer, and the steps (one text) repaired
+ * it. */
+void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps);
+/* Whether a missing load balancer may be made: not when the status shows one that was there. 0 or
+ * -ENOENT with a CCM_ERROR_TERMINAL. */
+CCM_NODISCARD int ccm_pass_check_create(const struct ccm_pass *pass, struct ccm_error *err);
+/* The additional tags that are on the load balancer because of us: NULL = not known. To be asked
+ * before planning. After a restart the hash label tells that all that is wanted was done. */
+const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass);
+/*
+ * A plan refused something (ports that clash, what cannot be changed), going by a mirror that was
+ * not read in this pass: it may be old. Drops its validity, so that the next pass reads, if the
+ * problems are news or some time has passed; else every second pass of a standing refusal would
+ * read everything again.
+ */
+void ccm_pass_doubt(struct ccm_pass *pass);
+/* The Service is to go, or not ours any more. */
+bool ccm_pass_is_unwanted(const struct ccm_lbc *lbc, const struct ccm_service *service);
+
+/* --- parts of the pass: ensure.c, release.c --- */
+
+CCM_NODISCARD int ccm_pass_ensure(struct ccm_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err);
+
+#endif

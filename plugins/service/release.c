@@ -1,0 +1,71 @@
+#include "pass.h"
+
+#include "service/conditions.h"
+#include "service/object.h"
+
+static int clean_status(struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_life_state nothing = { .hash = "", .lb_id = "", .ip = "", .extra = "" };
+    const struct ccm_life *life = &pass->life;
+    bool written = false;
+    const int r = ccm_life_publish(life, pass->req, pass->service, &nothing, &written, err);
+
+    if (r < 0 || pass->service->meta.deleted_ms != 0) {
+        return r; /* of a deleted Service the condition goes with it */
+    }
+    return ccm_life_tell(life, pass->req, pass->service, NULL, err);
+}
+
+static int clean_service(struct ccm_pass *pass, struct ccm_error *err)
+{
+    int r = clean_status(pass, err);
+
+    if (r < 0) {
+        return ccm_pass_fail(pass, "FailedUpdateStatus",
+                             "Error removing load balancer status and labels", r, err);
+    }
+    r = ccm_life_remove_finalizer(&pass->life, pass->req, pass->service, err);
+    if (r < 0) {
+        return ccm_pass_fail(pass, "FailedRemoveFinalizer",
+                             "Error removing load balancer finalizer", r, err);
+    }
+    return 0;
+}
+
+/* A snapshot from before our own patch: no finalizer comes back to an object that is being deleted.
+ */
+static bool is_stale(const struct ccm_pass *pass)
+{
+    return pass->entry->cleaned && pass->service->meta.deleted_ms != 0;
+}
+
+int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+    int r;
+
+    /* Without finalizer it was never ours, unless the snapshot is older than our own patch. */
+    if (!ccm_object_has_finalizer(&pass->service->meta, pass->life.finalizer) && !entry->used) {
+        return 0;
+    }
+    if (!entry->gone) {
+        r = pass->lbc->ops->release(pass, err);
+        if (r < 0 || pass->unfinished) {
+            return r;
+        }
+        entry->gone = true;
+        entry->cleaned = false;
+        entry->used = false;
+        entry->attempt++;
+    }
+    if (is_stale(pass)) {
+        return 0;
+    }
+    r = clean_service(pass, err);
+    if (r == 0 && !pass->dry) {
+        pass->cleaned = !entry->cleaned;
+        entry->cleaned = true;
+        ccm_pass_say(pass, false, "CleanLoadBalancer", "CleanLoadBalancer", "Clean load balancer");
+    }
+    return r;
+}

@@ -1,0 +1,246 @@
+#include "service/settings.h"
+
+#include "alicloud/cidr.h"
+#include "service/annotation.h"
+#include "service/node.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PIECE_MAX 512
+#define SHOWN     200 /* most bytes of a value that a message repeats */
+
+bool ccm_setting_preserve(const struct ccm_service *service)
+{
+    static const char *const no[] = { "", "false", "off", "no", "0" };
+    const char *value = ccm_anno_get(&service->meta, "preserve-lb-on-delete");
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(no); i++) {
+        if (ccm_text_equal_case(value, no[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* --- tags --- */
+
+bool ccm_setting_is_reserved_tag(const char *key, bool reused)
+{
+    return key[0] == '\0' || ccm_text_starts(key, "acs:") || strcmp(key, CCM_TAG_OWNER) == 0 ||
+           strcmp(key, CCM_TAG_CLUSTER) == 0 || (reused && strcmp(key, CCM_TAG_REUSE) == 0);
+}
+
+/* One "key=value", "key=" or "key"; the value may contain '='. */
+static int add_tag(struct ccm_tags *tags, const char *entry, size_t len, bool reused)
+{
+    char text[PIECE_MAX];
+    char key_text[PIECE_MAX];
+    const char *cursor = text;
+    const char *key = NULL;
+    size_t key_len = 0;
+
+    (void)snprintf(text, sizeof(text), "%.*s", len < sizeof(text) ? (int)len : 0, entry); /* fits */
+    if (!ccm_parse_piece(&cursor, '=', &key, &key_len)) {
+        return 0;
+    }
+    (void)snprintf(key_text, sizeof(key_text), "%.*s", (int)key_len, key); /* fits */
+    if (ccm_setting_is_reserved_tag(key_text, reused)) {
+        return 0;
+    }
+    const char *equals = strchr(text, '=');
+    const char *value = equals == NULL ? "" : equals + 1;
+
+    return ccm_tags_put(tags, key_text, value + strspn(value, " \t"));
+}
+
+int ccm_setting_tags(const struct ccm_service *service, bool reused, struct ccm_tags *ret)
+{
+    const char *cursor = ccm_anno_get(&service->meta, "additional-resource-tags");
+    const char *entry = NULL;
+    size_t len = 0;
+    int r = 0;
+
+    while (r == 0 && cursor != NULL && cursor[0] != '\0' &&
+           ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        r = add_tag(ret, entry, len, reused);
+    }
+    return r;
+}
+
+/* --- weights --- */
+
+struct ccm_weight_rule ccm_setting_weight(const struct ccm_service *service, bool total)
+{
+    struct ccm_weight_rule rule = { .each = CCM_WEIGHT_DEFAULT };
+
+    if (ccm_parse_u32(ccm_anno_get(&service->meta, "default-weight"), 0, CCM_WEIGHT_MAX,
+                      &rule.each) < 0) {
+        rule.each = CCM_WEIGHT_DEFAULT;
+    }
+    rule.has_total = total && ccm_parse_u32(ccm_anno_get(&service->meta, "weight"), 0,
+                                            CCM_WEIGHT_MAX, &rule.total) == 0;
+    return rule;
+}
+
+/* --- checks --- */
+
+int ccm_setting_refuse(const char *suffix, const char *value, const char *expected,
+                       struct ccm_error *err)
+{
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s must be %s, got [%.*s]",
+                         CCM_ANNO_PREFIX, suffix, expected, SHOWN, value);
+}
+
+int ccm_setting_check_labels(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *entry = NULL;
+    size_t len = 0;
+
+    if (ccm_node_check_labels(ccm_anno_get(&service->meta, "backend-label"), &entry, &len) == 0) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "get nodes error: filter nodes by label error: parse backend label: "
+                         "%.*s, [k1=v1,k2=v2]",
+                         (int)(len < SHOWN ? len : SHOWN), entry);
+}
+
+int ccm_setting_check_health_uri(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "health-check-uri");
+
+    if (value[0] == '\0' || (value[0] == '/' && strlen(value) <= 80)) {
+        return 0;
+    }
+    return ccm_setting_refuse("health-check-uri", value,
+                              "a path of 1 to 80 characters that starts with /", err);
+}
+
+int ccm_setting_check_health_domain(const struct ccm_service *service, const char *address,
+                                    struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "health-check-domain");
+    bool good = strlen(value) <= 80;
+    char expected[96];
+
+    for (const char *p = value; good && *p != '\0'; p++) {
+        good = isalnum((unsigned char)*p) != 0 || *p == '.' || *p == '-';
+    }
+    if (good || strcmp(value, address) == 0) {
+        return 0;
+    }
+    (void)snprintf(expected, sizeof(expected), "%s or 1 to 80 letters, digits, dots and hyphens",
+                   address); /* fits */
+    return ccm_setting_refuse("health-check-domain", value, expected, err);
+}
+
+int ccm_setting_check_health_code(const struct ccm_service *service, struct ccm_error *err)
+{
+    static const char *const codes[] = { "http_2xx", "http_3xx", "http_4xx", "http_5xx" };
+    const char *value = ccm_anno_get(&service->meta, "health-check-httpcode");
+    const char *cursor = value;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (value[0] != '\0' && ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        bool good = false;
+
+        for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
+            good = good || (strlen(codes[i]) == len && memcmp(piece, codes[i], len) == 0);
+        }
+        if (!good) {
+            return ccm_setting_refuse("health-check-httpcode", value,
+                                      "a list of http_2xx, http_3xx, http_4xx, http_5xx", err);
+        }
+    }
+    return 0;
+}
+
+/* --- lists --- */
+
+static void take(char *to, const char *start, size_t len)
+{
+    (void)snprintf(to, CCM_PAIR_MAX, "%.*s", (int)len, start); /* longer ones were turned away */
+}
+
+bool ccm_setting_next_pair(const char **cursor, struct ccm_setting_pair *ret)
+{
+    const char *start = NULL;
+    const char *left = NULL;
+    const char *right = NULL;
+    const char *rest = ret->entry;
+    size_t len = 0;
+    size_t left_len = 0;
+    size_t right_len = 0;
+
+    memset(ret, 0, sizeof(*ret));
+    if (*cursor == NULL || **cursor == '\0' || !ccm_parse_piece(cursor, ',', &start, &len)) {
+        return false;
+    }
+    take(ret->entry, start, len < CCM_PAIR_MAX ? len : CCM_PAIR_MAX - 1);
+    if (len < CCM_PAIR_MAX && ccm_parse_piece(&rest, ':', &left, &left_len) && rest != NULL &&
+        ccm_parse_piece(&rest, ':', &right, &right_len) && left_len > 0 && right_len > 0 &&
+        strchr(right, ':') == NULL) {
+        take(ret->left, left, left_len);
+        take(ret->right, right, right_len);
+        ret->good = true;
+    }
+    return true;
+}
+
+int ccm_setting_protocol(const struct ccm_service *service, const struct ccm_service_port *port,
+                         int (*check)(const char *protocol, struct ccm_error *err),
+                         char ret[static CCM_PAIR_MAX], struct ccm_error *err)
+{
+    const char *cursor = ccm_anno_get(&service->meta, "protocol-port");
+    struct ccm_setting_pair pair;
+    char number[24];
+    int r = 0;
+
+    ret[0] = '\0';
+    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
+    while (r == 0 && ret[0] == '\0' && ccm_setting_next_pair(&cursor, &pair)) {
+        if (!pair.good) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "port and protocol format must be like 'https:443' with colon "
+                                 "separated. got=[[%s]]",
+                                 pair.entry);
+        }
+        r = check(pair.left, err);
+        if (r == 0 && strcmp(pair.right, number) == 0) {
+            ccm_text_copy(ret, CCM_PAIR_MAX, pair.left);
+        }
+    }
+    return r;
+}
+
+int ccm_setting_range(const char *text, char ret[static CCM_RANGE_TEXT], bool *ret_ipv6,
+                      struct ccm_error *err)
+{
+    const char *cursor = text;
+    const char *start = NULL;
+    struct ccm_cidr block;
+    char address[CCM_IP_TEXT];
+    char entry[CCM_RANGE_TEXT];
+    size_t len = 0;
+
+    /* The API server lets blanks around a block pass. */
+    (void)ccm_parse_piece(&cursor, '\n', &start, &len); /* there is always one piece */
+    (void)snprintf(entry, sizeof(entry), "%.*s", len < sizeof(entry) ? (int)len : 0,
+                   start); /* fits, or is refused below */
+    if (ccm_cidr_parse(entry, &block) < 0 || (ccm_ip_is_v4(&block.ip) && block.bits < 96)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "spec.loadBalancerSourceRanges: [%.*s] is no address block", SHOWN,
+                             text);
+    }
+    *ret_ipv6 = !ccm_ip_is_v4(&block.ip);
+    ccm_ip_format(&block.ip, address);
+    (void)snprintf(ret, CCM_RANGE_TEXT, "%s/%d", address,
+                   *ret_ipv6 ? block.bits : block.bits - 96); /* fits */
+    return 0;
+}

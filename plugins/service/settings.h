@@ -1,0 +1,85 @@
+/*
+ * Annotations that controllers of all kinds of load balancers read in the same way. Pure. Every
+ * thread.
+ */
+#ifndef CCM_SERVICE_SETTINGS_H
+#define CCM_SERVICE_SETTINGS_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "service/tags.h"
+#include "service/weight.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CCM_TAG_OWNER   "kubernetes.do.not.delete"
+#define CCM_TAG_CLUSTER "ack.aliyun.com"
+#define CCM_TAG_REUSE   "kubernetes.reused.by.user"
+
+/* preserve-lb-on-delete: any value that does not say no. */
+bool ccm_setting_preserve(const struct ccm_service *service);
+
+/* Marks of controllers and of the cloud itself, which are not a person's to set; reused: the load
+ * balancer is somebody else's. */
+bool ccm_setting_is_reserved_tag(const char *key, bool reused);
+
+/* additional-resource-tags, without those that are not a person's to set. reused: the load balancer
+ * is somebody else's. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_setting_tags(const struct ccm_service *service, bool reused,
+                                   struct ccm_tags *ret);
+
+/* weight and default-weight; values were checked before, a bad one counts as not set. total:
+ * whether `weight` means anything here. */
+struct ccm_weight_rule ccm_setting_weight(const struct ccm_service *service, bool total);
+
+/* backend-label: 0 or -EINVAL with a CCM_ERROR_TERMINAL. */
+CCM_NODISCARD int ccm_setting_check_labels(const struct ccm_service *service,
+                                           struct ccm_error *err);
+/* health-check-uri, health-check-httpcode: as above. */
+CCM_NODISCARD int ccm_setting_check_health_uri(const struct ccm_service *service,
+                                               struct ccm_error *err);
+CCM_NODISCARD int ccm_setting_check_health_code(const struct ccm_service *service,
+                                                struct ccm_error *err);
+
+/* health-check-domain: `address` is the word that stands for the backend's own address. */
+CCM_NODISCARD int ccm_setting_check_health_domain(const struct ccm_service *service,
+                                                  const char *address, struct ccm_error *err);
+
+/* -EINVAL, a CCM_ERROR_TERMINAL: "annotation {key} must be {expected}, got [{value}]". */
+int ccm_setting_refuse(const char *suffix, const char *value, const char *expected,
+                       struct ccm_error *err);
+
+#define CCM_PAIR_MAX 160
+
+/* One entry "left:right" of a comma list, blanks stripped. */
+struct ccm_setting_pair {
+    char entry[CCM_PAIR_MAX]; /* all of it, for messages; cut when it is too long */
+    char left[CCM_PAIR_MAX];
+    char right[CCM_PAIR_MAX];
+    bool good; /* two parts that are not empty; `left` and `right` are "" otherwise */
+};
+
+/* Next entry; *cursor = the whole value at first. False at the end; "" has no entry. */
+bool ccm_setting_next_pair(const char **cursor, struct ccm_setting_pair *ret);
+
+/*
+ * protocol-port: what it says about the port, "" when nothing. `check` is asked about every entry
+ * up to that one: 0, or -EINVAL with its own words. -EINVAL as well for an entry that is no pair.
+ */
+CCM_NODISCARD int ccm_setting_protocol(const struct ccm_service *service,
+                                       const struct ccm_service_port *port,
+                                       int (*check)(const char *protocol, struct ccm_error *err),
+                                       char ret[static CCM_PAIR_MAX], struct ccm_error *err);
+
+#define CCM_RANGE_TEXT 52
+
+/*
+ * One entry of spec.loadBalancerSourceRanges in its usual form. 0, or -EINVAL with a
+ * CCM_ERROR_TERMINAL.
+ */
+CCM_NODISCARD int ccm_setting_range(const char *text, char ret[static CCM_RANGE_TEXT],
+                                    bool *ret_ipv6, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,416 @@
+/* Claims, turns, and what counts as news. */
+#include "check.h"
+
+#include "service/mirror.h"
+#include "support/fake_host.h"
+#include "util/cleanup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define LANE CCM_LANE_SPEC
+
+/* A mirror: one text about the load balancer, one that is the Service's own. */
+struct state {
+    char *lb;
+    char *own;
+};
+
+static void state_fini(void *state_)
+{
+    struct state *state = state_;
+
+    assert_int_equal(ccm_text_set(&state->lb, NULL), 0);
+    assert_int_equal(ccm_text_set(&state->own, NULL), 0);
+}
+
+static void state_move(void *to_, void *from_)
+{
+    struct state *to = to_;
+    struct state *from = from_;
+
+    to->lb = CCM_STEAL(from->lb);
+}
+
+static const char *state_lb_id(const void *state)
+{
+    return ((const struct state *)state)->lb;
+}
+
+static const struct ccm_mirror_type type = { sizeof(struct state), state_fini, state_move,
+                                             state_lb_id };
+
+static struct state *have(const struct ccm_entry *entry)
+{
+    return entry->state;
+}
+
+/* A store with a host that notes who is enqueued. */
+static struct fake_host *fake;
+static size_t seen; /* enqueues that were asked about */
+
+static struct ccm_store *begin(void)
+{
+    fake = fake_host_new();
+    seen = 0;
+    return ccm_store_new(fake_host_table(fake), &type);
+}
+
+static void end(struct ccm_store *store)
+{
+    ccm_store_free(store);
+    fake_host_free(fake);
+}
+
+/* Who was enqueued since the last question, "a/b a/c". */
+static const char *woken(void)
+{
+    static char text[256];
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (; seen < fake_host_enqueue_count(fake); seen++) {
+        const struct fake_enqueue *one = fake_host_enqueued(fake, seen);
+
+        assert_int_equal(one->delay_ms, 0);
+        len +=
+            (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", len == 0 ? "" : " ", one->key);
+    }
+    return text;
+}
+
+static int try(struct ccm_store *store, const char *key, const char *lb_id, struct ccm_entry **ret)
+{
+    return ccm_store_claim(store, key, key, lb_id, LANE, ret);
+}
+
+static struct ccm_entry *claim(struct ccm_store *store, const char *key, const char *uid)
+{
+    struct ccm_entry *entry = NULL;
+
+    assert_int_equal(ccm_store_claim(store, key, uid, "", LANE, &entry), 0);
+    return entry;
+}
+
+static void test_claims(void **state)
+{
+    struct ccm_store *store = begin();
+    struct ccm_entry *entry = claim(store, "a/b", "u1");
+    struct ccm_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(ccm_store_claim(store, "a/b", "u1", "", LANE, &other), -EBUSY);
+    ccm_store_forget(store, "a/b"); /* held: nothing happens */
+    other = claim(store, "a/c", "u2");
+    assert_ptr_not_equal(entry, other);
+    ccm_store_release(store, other);
+    entry->valid = true;
+    entry->attempt = 3;
+    ccm_store_release(store, entry);
+    assert_true(claim(store, "a/b", "u1")->valid);
+    ccm_store_release(store, entry);
+    /* A new object of the same name has nothing of the old one. */
+    entry = claim(store, "a/b", "u9");
+    assert_false(entry->valid);
+    assert_int_equal(entry->attempt, 0);
+    ccm_store_release(store, entry);
+    ccm_store_forget(store, "a/b");
+    end(store);
+}
+
+static struct ccm_entry *share(struct ccm_store *store, const char *key)
+{
+    struct ccm_entry *entry = NULL;
+
+    assert_int_equal(try(store, key, "lb-1", &entry), 0);
+    return entry;
+}
+
+/* Two Services with one load balancer: one mirror, one at a time; what is a Service's own stays. */
+static void test_shared(void **state)
+{
+    struct ccm_store *store = begin();
+    struct ccm_entry *entry = share(store, "a/b");
+    struct ccm_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(try(store, "a/c", "lb-1", &other), -EBUSY);
+    assert_int_equal(try(store, "a/c", "lb-2", &other), 0);
+    ccm_store_release(store, other);
+    entry->valid = true;
+    assert_int_equal(ccm_text_set(&have(entry)->lb, "lb-1"), 0);
+    assert_int_equal(ccm_text_set(&have(entry)->own, "acl-1"), 0);
+    ccm_store_release(store, entry);
+    other = share(store, "a/c");
+    assert_true(other->valid);
+    assert_string_equal(have(other)->lb, "lb-1");
+    assert_null(have(other)->own);
+    /* What one finds wrong, the other reads again. */
+    ccm_entry_drop(other);
+    ccm_store_release(store, other);
+    entry = share(store, "a/b");
+    assert_false(entry->valid);
+    assert_null(have(entry)->lb);
+    assert_string_equal(have(entry)->own, "acl-1");
+    entry->valid = true;
+    ccm_store_release(store, entry);
+    /* The mirror lives as long as somebody uses it. */
+    ccm_store_forget(store, "a/b");
+    assert_true(share(store, "a/c")->valid);
+    ccm_store_release(store, other);
+    ccm_store_forget(store, "a/c");
+    assert_false(share(store, "a/c")->valid);
+    end(store);
+}
+
+/* Who knows it as its own does not share it. */
+static void test_own(void **state)
+{
+    struct ccm_store *store = begin();
+    struct ccm_entry *entry = claim(store, "a", "a");
+
+    (void)state;
+    assert_string_equal(ccm_entry_claimed_id(entry), "");
+    assert_int_equal(ccm_text_set(&have(entry)->lb, "lb-1"), 0);
+    entry->valid = true;
+    ccm_store_release(store, entry);
+    entry = share(store, "a");
+    assert_false(entry->reused);
+    assert_true(entry->valid);
+    ccm_entry_drop(entry);
+    ccm_store_release(store, entry);
+    entry = share(store, "a");
+    assert_true(entry->reused);
+    assert_string_equal(ccm_entry_claimed_id(entry), "lb-1");
+    ccm_store_release(store, entry);
+    end(store);
+}
+
+static void test_news(void **state)
+{
+    struct ccm_store *store = begin();
+    struct ccm_entry *entry = claim(store, "a/b", "u1");
+
+    (void)state;
+    assert_true(ccm_entry_news(entry, "t", "x"));
+    assert_false(ccm_entry_news(entry, "t", "x"));
+    assert_true(ccm_entry_news(entry, "other", "x"));
+    assert_true(ccm_entry_news(entry, "t", "y"));
+    assert_false(ccm_entry_news(entry, "t", ""));
+    assert_true(ccm_entry_news(entry, "t", "y"));
+    end(store);
+}
+
+/* --- turns --- */
+
+static void release(struct ccm_store *store, struct ccm_entry *entry)
+{
+    ccm_store_release(store, entry);
+}
+
+static void refuse(struct ccm_store *store, const char *key)
+{
+    struct ccm_entry *entry = NULL;
+
+    assert_int_equal(try(store, key, "lb-1", &entry), -EBUSY);
+}
+
+/* In order of arrival; coming again changes nothing, and nobody overtakes those who queue. */
+static void test_turns(void **state)
+{
+    struct ccm_store *store = begin();
+    struct ccm_entry *entry = share(store, "a");
+
+    (void)state;
+    refuse(store, "b");
+    refuse(store, "c");
+    refuse(store, "b");
+    assert_string_equal(woken(), "");
+    release(store, entry);
+    assert_string_equal(woken(), "b");
+    assert_int_equal(fake_host_enqueued(fake, 0)->lane, LANE);
+    refuse(store, "c");
+    refuse(store, "a");
+    entry = share(store, "b");
+    refuse(store, "b"); /* it is held: an unlikely second caller */
+    assert_string_equal(woken(), "");
+    release(store, entry);
+    assert_string_equal(woken(), "c b");
+    release(store, share(store, "c"));
+    assert_string_equal(woken(), "a");
+    refuse(store, "b");
+    release(store, share(store, "a"));
+    assert_string_equal(woken(), "b");
+    release(store, share(store, "b"));
+    assert_string_equal(woken(), "");
+    end(store);
+}
+
+/* Whoever is first and does not come hands its turn on. */
+static void test_gone(void **state)
+{
+    struct ccm_store *store = begin();
+    struct ccm_entry *entry = share(store, "a");
+
+    (void)state;
+    refuse(store, "b");
+    refuse(store, "c");
+    refuse(store, "d");
+    refuse(store, "e");
+    ccm_store_forget(store, "c"); /* not the first, and it is not free: nobody is woken */
+    assert_string_equal(woken(), "");
+    release(store, entry);
+    assert_string_equal(woken(), "b");
+    ccm_store_forget(store, "b"); /* deleted */
+    assert_string_equal(woken(), "d");
+    assert_int_equal(try(store, "d", "", &entry), 0); /* it has one of its own now */
+    assert_string_equal(woken(), "e");
+    release(store, entry);
+    ccm_store_forget(store, "a"); /* the mirror lives as long as somebody queues for it */
+    release(store, share(store, "e"));
+    assert_string_equal(woken(), "");
+    end(store);
+}
+
+/* --- threads --- */
+
+#define THREADS  4
+#define SERVICES 6
+#define ROUNDS   300
+
+/* A queue as the core's: a key is never in two calls at once, what comes meanwhile comes again. */
+struct race {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    struct ccm_host host; /* `core` is the race */
+    struct ccm_store *store;
+    struct {
+        bool dirty;
+        bool running;
+        int rounds;
+    } keys[SERVICES];
+    int left;    /* rounds of all */
+    int holders; /* guarded by the claim itself */
+    int bad;
+};
+
+static void race_enqueue(const struct ccm_host *host, const char *key, uint64_t lane,
+                         uint64_t delay_ms)
+{
+    struct race *race = host->core;
+
+    (void)lane;
+    (void)delay_ms;
+    assert_int_equal(pthread_mutex_lock(&race->lock), 0);
+    race->keys[key[0] - 'a'].dirty = true;
+    assert_int_equal(pthread_cond_signal(&race->more), 0);
+    assert_int_equal(pthread_mutex_unlock(&race->lock), 0);
+}
+
+static int pick(const struct race *race)
+{
+    for (int i = 0; i < SERVICES; i++) {
+        if (race->keys[i].dirty && !race->keys[i].running) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Next key, -1 = all is done, or it took so long that a wake-up must be lost. */
+static int next(struct race *race)
+{
+    struct timespec until;
+    int found;
+    int r = 0;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until); /* cannot fail */
+    until.tv_sec += 60;
+    assert_int_equal(pthread_mutex_lock(&race->lock), 0);
+    while ((found = pick(race)) < 0 && race->left > 0 && r == 0) {
+        r = pthread_cond_timedwait(&race->more, &race->lock, &until);
+    }
+    if (found >= 0) {
+        race->keys[found].dirty = false;
+        race->keys[found].running = true;
+    }
+    assert_int_equal(pthread_mutex_unlock(&race->lock), 0);
+    return found;
+}
+
+static void done(struct race *race, int index, bool worked)
+{
+    assert_int_equal(pthread_mutex_lock(&race->lock), 0);
+    race->keys[index].running = false;
+    if (worked) {
+        race->left--;
+        race->keys[index].rounds++;
+        race->keys[index].dirty = race->keys[index].rounds < ROUNDS;
+    }
+    assert_int_equal(pthread_cond_broadcast(&race->more), 0);
+    assert_int_equal(pthread_mutex_unlock(&race->lock), 0);
+}
+
+static void *contend(void *arg)
+{
+    struct race *race = arg;
+    int index;
+
+    while ((index = next(race)) >= 0) {
+        const char key[] = { (char)('a' + index), '\0' };
+        struct ccm_entry *entry = NULL;
+        const int r = try(race->store, key, "lb-1", &entry);
+
+        if (r == 0) {
+            race->bad += race->holders++ != 0;
+            race->bad += sched_yield();
+            race->holders--;
+            ccm_store_release(race->store, entry);
+        }
+        done(race, index, r == 0);
+    }
+    return NULL;
+}
+
+/* One at a time, and nobody is forgotten. */
+static void test_threads(void **state)
+{
+    struct race race = { .left = SERVICES * ROUNDS };
+    pthread_t threads[THREADS];
+
+    (void)state;
+    assert_int_equal(pthread_mutex_init(&race.lock, NULL), 0);
+    assert_int_equal(pthread_cond_init(&race.more, NULL), 0);
+    race.host.enqueue = race_enqueue;
+    race.host.core = &race;
+    race.store = ccm_store_new(&race.host, &type);
+    for (size_t i = 0; i < SERVICES; i++) {
+        race.keys[i].dirty = true;
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, contend, &race), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(race.bad, 0);
+    assert_int_equal(race.left, 0);
+    ccm_store_free(race.store);
+    assert_int_equal(pthread_cond_destroy(&race.more), 0);
+    assert_int_equal(pthread_mutex_destroy(&race.lock), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_claims),  cmocka_unit_test(test_shared), cmocka_unit_test(test_own),
+        cmocka_unit_test(test_news),    cmocka_unit_test(test_turns),  cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Builds the Debian packages ccmd and ccmd-dev for the release this runs on; prints their paths.
+#
+#   scripts/deb.sh [FOLDER]     where they go; default build/deb
+set -euo pipefail
+umask 022
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+out=${1:-$root/build/deb}
+build=$root/build/package
+
+mkdir -p "$out"
+cmake --preset release -S "$root" -B "$build" -DCMAKE_INSTALL_PREFIX=/usr -DCCM_SYSTEM_FILES=ON \
+    -DCCM_TESTS=OFF >"$out/configure.log" 2>&1 || { cat "$out/configure.log" >&2; exit 1; }
+cmake --build "$build" -j "$(nproc)" >"$out/build.log" 2>&1 || { tail -50 "$out/build.log" >&2; exit 1; }
+(cd "$build" && rm -f ./*.deb && cpack -G DEB >"$out/cpack.log" 2>&1) || { cat "$out/cpack.log" >&2; exit 1; }
+mv "$build"/*.deb "$out/"
+ls "$out"/*.deb

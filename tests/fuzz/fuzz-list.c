@@ -1,0 +1,63 @@
+/* A list answer in chunks: items one by one, the other members, and what the end says. The first
+ * byte says which kind and how long the chunks are. */
+#include "fuzz.h"
+
+#include "kube/decode.h"
+#include "kube/jsonstream.h"
+#include "util/cleanup.h"
+
+struct list {
+    struct ccm_builder *builder;
+    struct ccm_decode_kind kind;
+    size_t items;
+};
+
+static int take(void *arg, const char *text, size_t len)
+{
+    struct list *list = arg;
+    const struct ccm_object *object = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 1024 };
+
+    list->items++;
+    if (ccm_decode(list->builder, &list->kind, text, len, &object, &key, &err) == 0) {
+        FUZZ_REQUIRE(object->kind == list->kind.kind);
+        ccm_object_unref(object);
+    } else {
+        FUZZ_REQUIRE(err.message[0] != '\0');
+    }
+    return 0;
+}
+
+static int skip(void *arg, const char *name, const char *text, size_t len)
+{
+    (void)arg;
+    FUZZ_REQUIRE(strlen(name) < CCM_JSONSTREAM_NAME);
+    return text[0] == '\0' && len > 1 ? -1 : 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    CCM_CLEANUP(ccm_builder_freep) struct ccm_builder *builder = ccm_builder_new();
+    struct list list = { .builder = builder };
+    const struct ccm_jsonstream_sink sink = { .item = take, .member = skip, .arg = &list };
+    CCM_CLEANUP(ccm_jsonstream_fini) struct ccm_jsonstream stream = { 0 };
+    int r = 0;
+
+    if (builder == NULL || size == 0) {
+        return 0;
+    }
+
+    const size_t step = (size_t)1 + (data[0] >> 3);
+
+    list.kind.kind = CCM_KIND_SERVICE + (data[0] & 7U) % 5U;
+    ccm_jsonstream_init(&stream, CCM_JSONSTREAM_MEMBERS, "items", 65536, &sink);
+    for (size_t at = 1; r == 0 && at < size; at += step) {
+        r = ccm_jsonstream_feed(&stream, (const char *)data + at,
+                                at + step <= size ? step : size - at);
+    }
+    if (r < 0) {
+        FUZZ_REQUIRE(ccm_jsonstream_finish(&stream) < 0); /* a broken list is never complete */
+    }
+    return 0;
+}

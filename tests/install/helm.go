@@ -1,0 +1,97 @@
+// helm renders a chart the way `helm template` does: the same template engine, the same function library. Only what
+// charts of this tree use is here: values from values.yaml, named templates, no dependencies.
+//
+//	helm CHART [NAMESPACE [VALUES]]
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"text/template"
+
+	"github.com/Masterminds/sprig"
+	"gopkg.in/yaml.v3"
+)
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func read(path string) map[string]interface{} {
+	text, err := os.ReadFile(path)
+	fail(err)
+	values := map[string]interface{}{}
+	fail(yaml.Unmarshal(text, &values))
+	return values
+}
+
+func toYaml(value interface{}) string {
+	var text bytes.Buffer
+	encoder := yaml.NewEncoder(&text)
+	encoder.SetIndent(2)
+	fail(encoder.Encode(value))
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// merge lays `over` over `under`, group by group.
+func merge(under, over map[string]interface{}) {
+	for key, value := range over {
+		below, isMap := under[key].(map[string]interface{})
+		if above, ok := value.(map[string]interface{}); ok && isMap {
+			merge(below, above)
+		} else {
+			under[key] = value
+		}
+	}
+}
+
+func main() {
+	chart, namespace := os.Args[1], "kube-system"
+	if len(os.Args) > 2 {
+		namespace = os.Args[2]
+	}
+	values := read(filepath.Join(chart, "values.yaml"))
+	if len(os.Args) > 3 {
+		merge(values, read(os.Args[3]))
+	}
+	about := read(filepath.Join(chart, "Chart.yaml"))
+	context := map[string]interface{}{
+		"Values":  values,
+		"Release": map[string]interface{}{"Namespace": namespace, "Name": "ccmd"},
+		"Chart":   map[string]interface{}{"AppVersion": about["appVersion"], "Name": about["name"], "Version": about["version"]},
+	}
+
+	root := template.New("chart").Option("missingkey=error")
+	functions := sprig.TxtFuncMap()
+	functions["toYaml"] = toYaml
+	functions["include"] = func(name string, data interface{}) (string, error) {
+		var text strings.Builder
+		err := root.ExecuteTemplate(&text, name, data)
+		return text.String(), err
+	}
+	root.Funcs(functions)
+
+	files, err := filepath.Glob(filepath.Join(chart, "templates", "*"))
+	fail(err)
+	sort.Strings(files)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		fail(err)
+		_, err = root.New(file).Parse(string(text))
+		fail(err)
+	}
+	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "_") {
+			continue
+		}
+		fmt.Println("---")
+		fail(root.ExecuteTemplate(os.Stdout, file, context))
+	}
+}

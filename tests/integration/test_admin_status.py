@@ -1,0 +1,144 @@
+"""/statusz: what it is doing, what is failing, when is the next try; for people, so read as a browser would."""
+
+import html.parser
+import re
+
+from tests.support import objects, views
+from tests.support.world import wait
+
+PORTS = ((80, "TCP"),)
+ID = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-id"
+EVIL = "<script>alert('x')</script> & \"quotes\" <b>bold"
+VOID = {"meta"}
+
+
+class Page(html.parser.HTMLParser):
+    """Tables by the heading before them, as lists of rows of texts; tags that do not fit together fail."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open = []
+        self.tags = set()
+        self.text = ""
+        self.tables = {}
+        self.heading = ""
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag in VOID:
+            return
+        self.open.append(tag)
+        if tag == "h2":
+            self.heading = ""
+        elif tag == "tr":
+            self.tables.setdefault(self.heading, []).append([])
+        elif tag in ("td", "th"):
+            self.tables[self.heading][-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> after {self.open}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        if "style" in self.open:
+            return
+        self.text += data
+        if self.open[-1:] == ["h2"]:
+            self.heading += data.split(":")[0]
+        elif "td" in self.open or "th" in self.open:
+            self.tables[self.heading][-1][-1] += data
+
+    def rows(self, heading):
+        """[{column: text}]"""
+        head, *rows = self.tables.get(heading, [[]])
+        return [dict(zip(head, row)) for row in rows]
+
+
+def page(world, process=None):
+    status, text = world.admin("/statusz", process)
+    assert status == 200
+    return Page(text)
+
+
+def row(world, key, heading="Failing objects"):
+    return next((one for one in page(world).rows(heading) if one["object"] == key), None)
+
+
+def test_failing_objects(world):
+    views.nodes(world, 1)
+    world.start_ccmd()
+    world.cloud.fault(action="CreateVServerGroup", count=1000, code="ServiceUnavailable", http=503, message=EVIL)
+    world.kube.create(objects.service("evil", PORTS), objects.service("gone", PORTS, annotations={ID: "lb-missing"}))
+    evil = world.wait(lambda: row(world, "default/evil"), "the failure", timeout=40)
+    assert "CreateVServerGroup: ServiceUnavailable: " + EVIL in evil["why"]
+    assert (evil["plugin"], evil["kind"]) == ("clb", "transient")
+    assert re.fullmatch(r"in \d+ s|now", evil["next try"])
+    gone = world.wait(lambda: row(world, "default/gone"), "the other")
+    assert gone["kind"] == "terminal" and re.fullmatch(r"in \d+ (s|min)", gone["next try"])
+    assert int(gone["times"]) >= 1 and re.fullmatch(r"\d+ s", gone["for"])
+    world.wait(lambda: int(row(world, "default/evil")["times"]) > 1, "another try", timeout=40)
+    seen = page(world)
+    assert "script" not in seen.tags and "b" not in seen.tags
+    assert re.search("Failing objects: 2", seen.text)
+    # What is well again, or is no more, leaves the list.
+    world.cloud.clear_faults()
+    world.wait(lambda: world.kube.ingress("evil"), "its address", timeout=60)
+    world.wait(lambda: row(world, "default/evil") is None, "a shorter list")
+    world.kube.delete("Service", "gone")
+    world.wait(lambda: re.search("Failing objects: 0", page(world).text), "an empty list")
+
+
+def test_what_runs(world):
+    views.nodes(world, 1)
+    world.start_ccmd()
+    world.wait(lambda: "Ready" in page(world).text, "readiness")
+    assert not page(world).rows("Running now")
+    world.cloud.fault(action="CreateLoadBalancer", delay_ms=3000)
+    world.kube.create(objects.service("web", PORTS))
+    running = world.wait(lambda: row(world, "default/web", "Running now"), "the call")
+    assert running["plugin"] == "clb" and re.fullmatch(r"\d+ s", running["for"])
+    (plugin,) = page(world).rows("Plugins")
+    assert (plugin["plugin"], plugin["state"], plugin["running"]) == ("clb", "started", "1")
+    caches = {one["kind"]: one for one in page(world).rows("Caches")}
+    assert set(caches) == {"services", "nodes", "endpointslices"}
+    assert (caches["nodes"]["state"], caches["nodes"]["objects"]) == ("filled", "1")
+    world.wait(lambda: not page(world).rows("Running now"), "its end")
+
+
+def test_leader_and_standby(world):
+    config = world.write_config(election="lease_duration_s = 3; renew_deadline_s = 2; retry_period_ms = 500;")
+    leader = world.start_ccmd(config)
+    world.wait(lambda: "Leads as" in page(world).text, "the lease")
+    standby = world.start_ccmd(config)
+    world.processes.append(leader)
+    wait(lambda: "Ready" in page(world, standby).text, "readiness")
+    seen = page(world, standby)
+    name = re.search(r"Leads as (\S+)\.\s", page(world, leader).text).group(1)
+    assert f"Stands by with warm caches; the leader is {name}." in seen.text
+    assert seen.rows("Plugins")[0]["state"] == "waits for its turn"
+
+
+def test_trouble_is_said_first(world):
+    for verb in ("LIST", "WATCH"):
+        world.kube.fault(f"{verb} /api/v1/nodes", count=1000, http=403, message="no <nodes> for you")
+    world.start_ccmd()
+    world.wait(lambda: "cache of nodes: not filled: " in page(world).text, "a word about it")
+    text = page(world).text
+    assert text.index("Not ready:") < text.index("Failing objects")
+    assert "not filled, " in {one["kind"]: one for one in page(world).rows("Caches")}["nodes"]["state"]
+
+
+def test_many_failing_objects(world):
+    count = 520
+    views.nodes(world, 1)
+    world.kube.create(*[objects.service(f"bad-{n}", PORTS, annotations={ID: f"lb-missing-{n}"}) for n in range(count)])
+    world.start_ccmd(world.write_config(plugins='{ name = "clb"; workers = 16; }', log_level="info",
+                                        alicloud="quotas: { slb_write = 1000000; slb_read = 1000000; };"))
+    world.wait(lambda: f"Failing objects: {count}" in page(world).text, "all of them", timeout=60)
+    seen = page(world)
+    assert len(seen.rows("Failing objects")) == 500
+    assert "and 20 more" in seen.text
+    assert world.metrics()['ccmd_failing_objects{plugin="clb"}'] == count

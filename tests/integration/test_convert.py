@@ -1,0 +1,120 @@
+"""`ccmd convert-config`: what an operator of cloud-provider-alibaba-cloud gets out of the files there are."""
+
+import base64
+import json
+import os
+import stat
+import subprocess
+
+import pytest
+
+MANIFEST = """
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: cloud-controller-manager}
+spec:
+  template:
+    spec:
+      containers:
+      - command: [/cloud-controller-manager, --cloud-config=/etc/kubernetes/config/cloud-config.conf]
+        args:
+        - --configure-cloud-routes=true
+        - --cluster-cidr=172.20.0.0/16
+        - --route-reconciliation-period
+        - 3m
+        - --controllers=node,route,service,nlb
+        - --network=public
+"""
+
+
+def b64(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+CLOUD = {
+    "accessKeyID": b64("LTAI-key"), "accessKeySecret": b64("secret-of-the-key"), "clusterID": "c-1",
+    "region": "cn-hangzhou", "vpcid": "vpc-1", "vswitchid": "cn-hangzhou-h:vsw-1,cn-hangzhou-g:vsw-2",
+    "routeTableIDs": " vtb-1, ,vtb-2", "serviceBackendType": "eni", "disablePublicSLB": True,
+    "featureGates": "FilterServiceOnNodeChange=true,IPv6DualStack=false", "resourceGroupID": "rg-1",
+}
+
+
+def convert(build, *args):
+    return subprocess.run([os.path.join(build, "bin", "ccmd"), "convert-config", *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+
+
+@pytest.fixture
+def files(tmp_path):
+    cloud, manifest = tmp_path / "cloud-config.conf", tmp_path / "ccm.yaml"
+    cloud.write_text(json.dumps({"Global": CLOUD}))
+    manifest.write_text(MANIFEST)
+    return str(cloud), str(manifest)
+
+
+def test_everything_that_has_a_counterpart(build, files, tmp_path):
+    done = convert(build, *files)
+    assert done.returncode == 0, done.stderr
+    for line in ('cluster_id = "c-1";', 'region = "cn-hangzhou";', 'vpc_id = "vpc-1";', 'resource_group_id = "rg-1";',
+                 'vswitch_ids = [ "cn-hangzhou-h:vsw-1", "cn-hangzhou-g:vsw-2" ];', 'network = "public";',
+                 'table_ids = [ "vtb-1", "vtb-2" ];', 'cluster_cidr = "172.20.0.0/16";', "period_s = 180;",
+                 'name = "clb"; workers = 16; default_backend_type = "eni"; disable_public_slb = true; '
+                 "filter_services_on_node_change = true;"):
+        assert line in done.stdout, line
+    assert "node is not part of ccmd" in done.stderr
+
+
+def test_result_is_accepted(build, files, tmp_path):
+    path = tmp_path / "ccmd.conf"
+    plugins = os.path.join(build, "plugins")
+    path.write_text(f'plugin_dir = "{plugins}";\n' + convert(build, *files).stdout)
+    done = subprocess.run([os.path.join(build, "bin", "ccmd"), "check-config", "--config", str(path)],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False,
+                          env={**os.environ, "KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "1"})
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_gate_is_accepted(build, tmp_path):
+    gates = "FilterServiceOnNodeChange=true,LoadBalancerTypeAnnotation=true,EndpointSlice=true"
+    cloud = tmp_path / "cloud.conf"
+    cloud.write_text(json.dumps({"Global": {"clusterID": "c", "featureGates": gates}}))
+    text = convert(build, str(cloud), "--", "--configure-cloud-routes=false").stdout
+    assert "route" not in text
+    test_result_is_accepted(build, (str(cloud), "--", "--configure-cloud-routes=false"), tmp_path)
+
+
+def test_key_pair_goes_to_its_file_only(build, files, tmp_path):
+    path = tmp_path / "credentials.json"
+    plain = convert(build, *files)
+    assert "key pair is not copied" in plain.stderr
+    done = convert(build, *files, "--", f"--credentials={path}")
+    assert done.returncode == 0, done.stderr
+    for text in (plain.stdout, plain.stderr, done.stdout, done.stderr):
+        assert "secret-of-the-key" not in text and b64("secret-of-the-key") not in text
+    assert json.loads(path.read_text()) == {"access_key_id": "LTAI-key", "access_key_secret": "secret-of-the-key"}
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    again = convert(build, *files, "--", f"--credentials={path}")
+    assert again.returncode == 1 and "File exists" in again.stderr
+
+
+@pytest.mark.parametrize("text, words", [
+    ("", "neither YAML nor JSON"),
+    ("Global: [1]", "no group Global"),
+    ("a: b", "no group Global"),
+    ('{"Global": {"accessKeyID": "***"', "neither YAML nor JSON"),
+])
+def test_bad_files_are_named(build, tmp_path, text, words):
+    path = tmp_path / "cloud.conf"
+    path.write_text(text)
+    done = convert(build, str(path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert words in done.stderr and str(path) in done.stderr
+
+
+def test_keys_are_found_in_any_case_and_strange_ones_are_told(build, tmp_path):
+    path = tmp_path / "cloud.conf"
+    path.write_text('Global:\n  CLUSTERID: "c\\"1"\n  KubernetesClusterTag: other\n  nonsense: 5\n  region: cn-x\n')
+    done = convert(build, str(path))
+    assert 'cluster_id = "c\\"1";' in done.stdout
+    for words in ("nonsense: is not known", "kubernetesClusterTag: the tag is always", "region: the reference ignored"):
+        assert words in done.stderr

@@ -1,0 +1,169 @@
+"""What the pages name exists: links, commands and options of ccmd, targets of make, files, options of the configuration, metrics."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from tests.support.pages import ROOT
+
+PAGES = sorted(os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", "plugins/*/README.md", "tests/*/README.md")
+               for path in glob.glob(os.path.join(ROOT, pattern)))
+FOLDERS = ("core", "plugins", "include", "tests", "docs", "etc", "scripts", "cmake")
+GROUPS = ("kubernetes", "leader_election", "admin", "log", "controller", "process", "alicloud")
+METRIC = (r"(?:cloudprovider|workqueue|ccmd|ccm|rest_client|leader_election)_(?:[a-z_]+_)?"
+          r"(?:total|seconds|milliseconds|objects|depth|status|bytes)")
+# Named because ccmd has no use for them.
+OF_THE_REFERENCE = {"slb:ListTagResources", "nlb:ListTagResources", "ecs:DescribeInstances", "ecs:ModifyNetworkInterfaceAttribute"}
+
+
+def read(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def code(text):
+    """(lines of fenced blocks, spans of inline code)"""
+    fenced = re.findall(r"^```\S*\n(.*?)^```$", text, re.M | re.S)
+    lines = [line for block in fenced for line in block.replace("\\\n", " ").splitlines()]
+    spans = re.findall(r"(?<!`)`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S))
+    return lines, spans
+
+
+def anchors(text):
+    """As the usual renderers make them of headings."""
+    found = set()
+    for title in re.findall(r"^#+ (.*)$", text, re.M):
+        found.add(re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def usage(build):
+    text = subprocess.run([os.path.join(build, "bin", "ccmd"), "--help"], capture_output=True, text=True, timeout=60,
+                          check=True).stdout
+    head, tail = text.split("Commands:")
+    return set(re.findall(r"^  ([a-z-]+) +\S", tail, re.M)), set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", head)) | {"--version"}
+
+
+def test_there_are_pages():
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(
+            f"docs/{page}.md" for page in ("architecture", "configuration", "annotations", "plugin-guide", "operations",
+                                           "troubleshooting", "migration", "testing"))):
+        assert name in PAGES
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        assert os.path.exists(os.path.join(ROOT, file)), f"{page}: {target}"
+        assert not anchor or anchor in anchors(read(file)), f"{page}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_and_options_of_ccmd(page, usage):
+    commands, options = usage
+    lines, spans = code(read(page))
+    for line in lines + spans:
+        for said in re.findall(r"(?:^|[|;&]\s*|(?<=\$ ))\s*ccmd((?: [^|;&#]*)?)", line):
+            ours = re.sub(r"\[|\]", "", said).split(" -- ")[0].split()
+            if ours and not ours[0].startswith("-") and re.fullmatch(r"[a-z][a-z-]*", ours[0]):
+                assert ours[0] in commands, f"{page}: {line}"
+            for word in ours:
+                if word.startswith("--") and word != "--":
+                    assert word.split("=")[0] in options, f"{page}: {line}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_targets_of_make(page):
+    targets = set(re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.M).group(1).split())
+    lines, spans = code(read(page))
+    for line in lines + spans:
+        for said in re.findall(r"(?:^|[|;&]\s*)make((?: [A-Z]+=\S+)*) ([a-z]+)\b", line):
+            assert said[1] in targets, f"{page}: {line}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_exist(page):
+    for span in code(read(page))[1]:
+        if not re.fullmatch(r"(?:%s)/[\w./*{},+-]+" % "|".join(FOLDERS), span) or re.search(r"[A-Z]{3,}(?!\w*\.md)", span):
+            continue
+        braces = re.search(r"\{([^}]*)\}", span)
+        for one in braces.group(1).split(",") if braces else [""]:
+            path = span[:braces.start()] + one + span[braces.end():] if braces else span
+            places = [os.path.join(ROOT, path), os.path.join(ROOT, os.path.dirname(page), path), os.path.join(ROOT, path + ".*")]
+            assert any(glob.glob(place) for place in places), f"{page}: {span}"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("plugins/")])
+def test_tables_of_files(page):
+    """A README of a plugin lists its sources in a table: `plan*.c`, `api.c`."""
+    for row in re.findall(r"^\| (`[^|]*\.c`[^|]*)\|", read(page), re.M):
+        for name in re.findall(r"`([^`]+\.[ch])`", row):
+            assert glob.glob(os.path.join(ROOT, os.path.dirname(page), name)), f"{page}: {name}"
+
+
+HAND_WRITTEN = [page for page in PAGES if page not in ("docs/configuration.md", "docs/annotations.md", "docs/troubleshooting.md")]
+
+
+@pytest.mark.parametrize("page", HAND_WRITTEN)
+def test_options_of_the_configuration(page):
+    known = set(re.findall(r"^\| `([a-z_.]+)` \|", read("docs/configuration.md"), re.M))
+    groups = {name.rsplit(".", depth)[0] for name in known for depth in (1, 2)}
+    for span in code(read(page))[1]:
+        tag = span.startswith(("kubernetes.do.", "kubernetes.reused."))
+        if not tag and re.fullmatch(r"(?:%s)(?:\.[a-z_]{2,})+" % "|".join(GROUPS), span):
+            assert span in known or span in groups, f"{page}: {span}"
+
+
+@pytest.mark.parametrize("page", ["docs/operations.md", "docs/migration.md", "docs/plugin-guide.md", "README.md"])
+def test_options_by_their_bare_name(page):
+    headers = [f"include/ccm/{name}.h" for name in ("host", "plugin", "error", "option")]
+    known = "".join(read(name) for name in ["docs/configuration.md", *headers])
+    for span in code(read(page))[1]:
+        if re.fullmatch(r"[a-z]+(?:_[a-z]+)+", span) and not re.fullmatch(METRIC, span):
+            assert re.search(rf"\b{span}\b", known), f"{page}: {span}"
+
+
+@pytest.mark.parametrize("page", ["docs/operations.md", "docs/migration.md", "README.md"])
+def test_actions_and_metrics(page):
+    text = read(page)
+    granted = set()
+    for path in glob.glob(os.path.join(ROOT, "etc", "ram", "*.json")):
+        with open(path, encoding="utf-8") as file:
+            granted |= {action for one in json.load(file)["Statement"] for action in one["Action"]}
+    for action in re.findall(r"`((?:slb|nlb|vpc|ecs):[A-Z]\w+)`", text):
+        assert action in granted or action in OF_THE_REFERENCE, f"{page}: {action}"
+    sources = "".join(read(os.path.relpath(path, ROOT)) for folder in ("core", "plugins")
+                      for path in glob.glob(os.path.join(ROOT, folder, "**", "*.c"), recursive=True))
+    for metric in re.findall(rf"\b{METRIC}\b", text):
+        assert f'"{metric}"' in sources, f"{page}: {metric}"
+
+
+def test_messages_that_the_table_of_symptoms_names():
+    """What somebody would search the log for is what the program writes."""
+    table = re.search(r"^## At three in the morning$(.*?)^## ", read("docs/operations.md"), re.M | re.S).group(1)
+    rows = [row.split("|") for row in re.findall(r"^\|.*\|$", table, re.M)[2:]]
+    said = {span for row in rows for column in (row[1], row[3]) for span in re.findall(r"`([^`]+)`", column)}
+    said = {span for span in said if re.search(r" |^[A-Z]\w+[A-Z]", span) and not span.startswith(("kubectl", "ccmd", "curl"))}
+    assert len(said) >= 8
+    sources = "".join(read(os.path.relpath(path, ROOT)) for folder in ("core", "plugins")
+                      for path in glob.glob(os.path.join(ROOT, folder, "**", "*.c"), recursive=True))
+    sources = re.sub(r'"\s*"', "", sources)
+    for span in said:
+        for part in re.split(r"\.\.\.|, ", span):
+            assert part.strip() in sources, f"{span}: {part}"
+
+
+def test_policies_grant_what_the_migration_says():
+    """Its table is about actions that ccmd needs; those of the reference alone are in no policy."""
+    for path in glob.glob(os.path.join(ROOT, "etc", "ram", "*.json")):
+        assert not OF_THE_REFERENCE & set(re.findall(r'"(\w+:\w+)"', read(os.path.relpath(path, ROOT))))

@@ -1,0 +1,210 @@
+"""Leader election: one instance works, others stand by, and nobody writes after another has taken over."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from tests.support import objects, proc, views
+from tests.support.proxy import Proxy
+from tests.support.world import World, wait
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+SHORT = "lease_duration_s = 3; renew_deadline_s = 2; retry_period_ms = 500;"
+LATENCY_MS = 20
+SERVICES = 60
+QUOTAS = "quotas: { " + " ".join(f"{name} = 1000000;" for name in ("slb_write", "slb_read", "vpc", "ecs")) + " };"
+PORTS = ((80, "TCP"),)
+
+
+class Pair:
+    """Instances of ccmd, each with its own way to the cloud."""
+
+    def __init__(self, world):
+        self.world = world
+        self.running = {}
+        self.ways = {}
+
+    def start(self, name, election=SHORT):
+        cloud = self.world.cloud.base
+        way = self.ways.setdefault(name, Proxy(cloud))
+        self.world.cloud.base = way.base
+        config = self.world.write_config(plugins='{ name = "clb"; workers = 32; }', alicloud=QUOTAS, election=election,
+                                         log_level="info", name=f"{name}.conf")
+        self.world.cloud.base = cloud
+        process = self.world.start_ccmd(config)
+        self.world.ccmd = None  # ended by us
+        self.running[name] = process
+        return process
+
+    def end(self):
+        for way in self.ways.values():
+            way.close()
+        for process in self.running.values():
+            if process.alive():
+                process.popen.send_signal(signal.SIGCONT)
+                process.stop()
+
+    def lease(self):
+        return next((lease for lease in self.world.kube.state()["leases"] if lease["metadata"]["name"] == "ccm"), None)
+
+    def holder(self):
+        return (self.lease() or {}).get("spec", {}).get("holderIdentity")
+
+    def leads(self, name):
+        return f"{self.holder()} leads now" in self.running[name].err()
+
+    def writes(self, name):
+        """Times of the writes that an instance has sent to the cloud."""
+        way = self.ways.get(name)
+        return [t for t, _, action in (way.requests if way else []) if not action.startswith(("Describe", "List"))]
+
+
+@pytest.fixture
+def pair(build, tmp_path):
+    with World(build, tmp_path / "world", cloud_args=["--latency-ms", str(LATENCY_MS)]) as world:
+        views.nodes(world, 3)
+        pair = Pair(world)
+        yield pair
+        pair.end()
+
+
+def busy(pair, count=SERVICES):
+    """So many Services that one instance has to work on them for a while."""
+    pair.world.kube.create(*[objects.service(f"s{n}", PORTS) for n in range(count)])
+
+
+def addresses(pair):
+    return sum(bool(s.get("status", {}).get("loadBalancer", {}).get("ingress")) for s in pair.world.kube.state()["services"])
+
+
+def test_the_lease_of_one(pair):
+    one = pair.start("one", election="")
+    wait(lambda: pair.leads("one"), "the lease")
+    spec = pair.lease()["spec"]
+    host = os.uname().nodename
+    assert spec["holderIdentity"].startswith(host + "_") and len(spec["holderIdentity"]) == len(host) + 37
+    assert (spec["leaseDurationSeconds"], spec["leaseTransitions"]) == (15, 0)
+    renewed = spec["renewTime"]
+    wait(lambda: pair.lease()["spec"]["renewTime"] != renewed, "a renewal")
+    assert pair.lease()["spec"]["acquireTime"] == spec["acquireTime"]
+    event = wait(lambda: [e for e in pair.world.kube.items("Event", "kube-system") if e["reason"] == "LeaderElection"],
+                 "the event")[0]
+    assert event["message"] == f"{spec['holderIdentity']} became leader"
+    assert event["involvedObject"]["kind"] == "Lease" and event["involvedObject"]["name"] == "ccm"
+    one.stop()
+    spec = pair.lease()["spec"]
+    assert (spec.get("holderIdentity", ""), spec["leaseDurationSeconds"]) == ("", 1)
+    pair.start("two", election="")
+    wait(lambda: pair.leads("two"), "the next one, at once", timeout=3)
+    assert pair.lease()["spec"]["leaseTransitions"] == 1
+
+
+def test_off_means_no_lease(pair):
+    pair.start("one", election="enabled = false;")
+    busy(pair, 1)
+    wait(lambda: addresses(pair) == 1, "work")
+    assert pair.lease() is None
+
+
+def test_a_standby_waits_and_takes_over_within_3_s(pair):
+    one = pair.start("one", election="")
+    wait(lambda: pair.leads("one"), "the lease")
+    two = pair.start("two", election="")
+    busy(pair, 5)
+    wait(lambda: addresses(pair) == 5, "work")
+    wait(lambda: "is held by" in two.err(), "the other one to stand by")
+    assert pair.writes("one") and not pair.ways["two"].requests
+    began = time.time()
+    one.popen.send_signal(signal.SIGTERM)
+    pair.world.kube.create(objects.service("late", PORTS))
+    first = wait(lambda: pair.writes("two"), "the first write of the new leader")[0]
+    assert one.wait_exit() == 0
+    assert first - began < 3 * proc.SLOW
+    wait(lambda: addresses(pair) == 6, "the late one")
+
+
+def test_a_leader_that_was_paused_writes_nothing_more(pair):
+    one = pair.start("one")
+    wait(lambda: pair.leads("one"), "the lease")
+    two = pair.start("two")
+    wait(lambda: "is held by" in two.err(), "the other one to stand by")
+    busy(pair)
+    wait(lambda: len(pair.writes("one")) > 10, "writes")
+    one.popen.send_signal(signal.SIGSTOP)
+    mark = pair.world.kube.mark()
+    wait(lambda: pair.leads("two"), "the other one")
+    taken = next(c["t"] for c in pair.world.kube.calls(mark) if c["action"].startswith("UPDATE ") and "leases" in c["path"])
+    wait(lambda: pair.writes("two"), "work of the other one")
+    one.popen.send_signal(signal.SIGCONT)
+    assert one.wait_exit() == 1
+    assert "leader election lost" in one.err()
+    wait(lambda: addresses(pair) == SERVICES, "all addresses", timeout=60)
+    late = [request for request in pair.ways["one"].requests if request[0] > taken]
+    assert late == [], late
+    assert len(pair.world.cloud.load_balancers()) == SERVICES
+
+
+def test_a_leader_that_cannot_renew_ends(pair):
+    one = pair.start("one")
+    wait(lambda: pair.leads("one"), "the lease")
+    busy(pair)
+    wait(lambda: pair.writes("one"), "writes")
+    mark = pair.world.kube.mark()
+    pair.world.kube.fault("UPDATE *leases*", count=100000, code="InternalError", http=500)
+    assert one.wait_exit() == 1
+    refused = [c for c in pair.world.kube.calls(mark) if c["action"].startswith("UPDATE ") and "leases" in c["path"]]
+    assert len(refused) >= 2  # it has tried again
+    assert pair.writes("one")[-1] - refused[0]["t"] < 2
+    pair.start("two")
+    wait(lambda: "cannot be read or taken" in pair.running["two"].err(), "a refusal")
+    pair.world.kube.clear_faults()
+    wait(lambda: addresses(pair) == SERVICES, "all addresses", timeout=60)
+
+
+@pytest.mark.parametrize("renewed", ["2000-01-01T00:00:00.000000Z", "2100-01-01T00:00:00.000000Z"])
+def test_clocks_of_others_do_not_matter(pair, renewed):
+    rival = {
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "ccm", "namespace": "kube-system", "labels": {"kept": "yes"}},
+        "spec": {"holderIdentity": "rival", "leaseDurationSeconds": 2, "acquireTime": renewed, "renewTime": renewed,
+                 "leaseTransitions": 7},
+    }
+    pair.world.kube.http.request("POST", LEASES, rival)
+    pair.start("one")
+    wait(lambda: "is held by rival" in pair.running["one"].err(), "a look at it")
+    seen = time.monotonic()
+    wait(lambda: pair.leads("one"), "the lease")
+    assert 1.5 < time.monotonic() - seen
+    lease = pair.lease()
+    assert lease["spec"]["leaseTransitions"] == 8
+    assert lease["metadata"]["labels"] == {"kept": "yes"}
+
+
+def test_a_rival_that_takes_the_lease_by_force(pair):
+    one = pair.start("one")
+    wait(lambda: pair.leads("one"), "the lease")
+    taken = pair.lease()
+    taken["spec"]["holderIdentity"] = "thief"
+    pair.world.kube.http.request("PATCH", LEASES + "/ccm", {"spec": taken["spec"]}, "application/merge-patch+json")
+    assert one.wait_exit() == 1
+    assert "it is held by thief" in one.err()
+    assert pair.holder() == "thief"
+
+
+def test_deleted_and_written_anew(pair):
+    pair.start("one")
+    wait(lambda: pair.leads("one"), "the lease")
+    pair.world.kube.http.request("DELETE", LEASES + "/ccm")
+    wait(lambda: pair.holder() and pair.leads("one"), "a new Lease")
+    busy(pair, 1)
+    wait(lambda: addresses(pair) == 1, "work goes on")
+
+
+def test_periods_that_do_not_fit(pair):
+    config = pair.world.write_config(election="lease_duration_s = 10; retry_period_ms = 10000;", name="bad.conf")
+    code, out, err = proc.run([pair.world.binary("ccmd"), "check-config", "--config", config])
+    assert code == 1
+    assert "renew_deadline_s has to be less than lease_duration_s" in out + err
+    assert "retry_period_ms has to be less than renew_deadline_s" in out + err

@@ -1,0 +1,222 @@
+"""docs/migration.md, command by command, on clusters as the reference controller leaves them."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+
+import pytest
+import yaml
+
+from tests.integration import test_nlb_takeover, test_takeover
+from tests.support import pages, reference, scenario_look, views
+from tests.support.products import Nlb
+from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
+from tests.support.world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+CONFIGMAPS = "/api/v1/namespaces/kube-system/configmaps"
+DAEMONSET = f"""
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {{name: cloud-controller-manager, namespace: kube-system}}
+spec:
+  template:
+    spec:
+      containers:
+      - name: ccm
+        command: [/cloud-controller-manager, --kubeconfig=/etc/kubernetes/cloud-controller-manager.conf,
+                  --cloud-config=/etc/kubernetes/config/cloud-config.conf, --metrics-bind-addr=0,
+                  "--controllers=node,route,service,nlb", --configure-cloud-routes=true, --cluster-cidr={CLUSTER_CIDR}]
+"""
+# Workloads run nowhere here: what concerns them is written down, the rest goes to the real kubectl.
+KUBECTL = """#!/bin/bash
+case "$*" in
+*"get daemonset"*) cat "$TOOLS/daemonset.yaml" ;;
+*daemonset* | *deployment* | *"wait --for=delete pod"*) echo "$*" >>"$TOOLS/workloads" ;;
+"apply -k"*) echo "$*" >>"$TOOLS/workloads"; exec "$REAL" kustomize "$3" ;;
+*) exec "$REAL" "$@" ;;
+esac
+"""
+
+
+@pytest.fixture(scope="module")
+def prefix(build, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("prefix")
+    done = subprocess.run(["cmake", "--install", build, "--prefix", str(folder)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout
+    return str(folder)
+
+
+def b64(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return str(one.getsockname()[1])
+
+
+class Cluster:
+    """A world that the reference ran until now: a CLB, an NLB, routes, its Lease, its cloud config."""
+
+    def __init__(self, world, prefix, folder, key_pair):
+        self.world, self.key_pair, self.port = world, key_pair, free_port()
+        tools = folder / "tools"
+        tools.mkdir(parents=True)
+        (tools / "daemonset.yaml").write_text(DAEMONSET)
+        (tools / "kubectl").write_text(KUBECTL)
+        (tools / "kubectl").chmod(0o755)
+        self.workloads = tools / "workloads"
+        cloud = world.cloud.base
+        work = folder / "work"
+        work.mkdir()
+        env = {f"{name}_ENDPOINT": cloud for name in ("SLB", "NLB", "VPC", "ECS", "STS", "METADATA")} | {"ALICLOUD_CLIENT_SCHEME": "HTTP"}
+        self.shell = pages.Shell(work, {
+            **env, "PREFIX": prefix, "PATH": f"{tools}:{prefix}/bin:{os.environ['PATH']}", "TOOLS": str(tools),
+            "KUBECONFIG": os.path.abspath(world.kubeconfig), "HOME": str(work), "ACCESS_KEY_ID": "", "ACCESS_KEY_SECRET": "",
+            "REAL": shutil.which(os.environ.get("KUBECTL", "kubectl"))})
+        self.blocks = [block for block in pages.blocks("migration.md") if block.language == "sh"]
+
+    def run(self, words):
+        """The one block of the page that has these words."""
+        found = [block for block in self.blocks if words in block.text]
+        assert len(found) == 1, f"{words}: {[block.text for block in found]}"
+        self.blocks.remove(found[0])
+        return self.shell.run(found[0].text.replace(":10258", f":{self.port}"))
+
+    def drop(self, words):
+        """A block that is not for this cluster."""
+        self.blocks = [block for block in self.blocks if words not in block.text]
+
+    def writes(self, since):
+        return [action for action in self.world.cloud.actions(since) if not scenario_look.is_read(action)]
+
+    def kube_writes(self, since):
+        return [action for action in self.world.kube.actions(since) if action.split()[0] not in ("GET", "LIST", "WATCH")
+                and "/leases" not in action and "/events" not in action]
+
+
+def leave(world, key_pair):
+    """What the reference leaves."""
+    config = {"clusterID": CLUSTER_ID}
+    if key_pair:
+        config.update(accessKeyID=b64(ACCESS_KEY), accessKeySecret=b64(ACCESS_SECRET))
+    world.kube.http.request("POST", CONFIGMAPS, {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cloud-config", "namespace": "kube-system"},
+        "data": {"cloud-config.conf": json.dumps({"Global": config})}})
+    world.kube.create(*[node(f"node-{number}") for number in (1, 2, 3)])
+    for number in (1, 2, 3):
+        cidr = f"10.96.{number}.0/24"
+        done = world.cloud.edit("call", product="vpc", action="CreateRouteEntry", params={
+            "RouteTableId": SYSTEM_TABLE, "DestinationCidrBlock": cidr, "NextHopId": f"i-node-{number}", "NextHopType": "Instance"})
+        assert done["http"] == 200, done
+        world.kube.patch("Node", f"node-{number}", {"status": {"conditions": [
+            {"type": "Ready", "status": "True"},
+            {"type": "NetworkUnavailable", "status": "False", "reason": "RouteCreated",
+             "message": "RouteController created a route"}]}}, subresource="status")
+    builder = reference.Builder(world)
+    service, lb = test_takeover.plain(world, builder)
+    builder.mark(service, lb["LoadBalancerId"], ip=lb["Address"])
+    builder = reference.NlbBuilder(world)
+    service = world.kube.create(Nlb().new("shop"))
+    made, dns = builder.load_balancer(service)
+    port = service["spec"]["ports"][0]
+    group = builder.group(service, port["nodePort"], "TCP", test_nlb_takeover.instances(port, test_nlb_takeover.ALL))
+    builder.listener(service, made, port["port"], "TCP", group)
+    builder.mark(service, made, hostname=dns)
+    # Its process is gone, its Lease not yet: the reference does not give it back. (15 s there; here less, for the test.)
+    world.kube.http.request("POST", LEASES, {
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "ccm", "namespace": "kube-system"},
+        "spec": {"holderIdentity": "master-1_the-reference", "leaseDurationSeconds": 3, "leaseTransitions": 4,
+                 "acquireTime": "2026-01-01T00:00:00.000000Z", "renewTime": "2026-01-01T00:00:00.000000Z"}})
+    return lb
+
+
+@pytest.fixture(params=["role", "key pair"])
+def cluster(request, build, prefix, tmp_path):
+    os.umask(0o022)
+    with World(build, tmp_path / "world") as world:
+        cluster = Cluster(world, prefix, tmp_path, request.param == "key pair")
+        cluster.lb = leave(world, cluster.key_pair)
+        yield cluster
+        cluster.shell.close()
+
+
+def convert(cluster):
+    cluster.run("get daemonset")
+    if cluster.key_pair:
+        cluster.run("--credentials=")
+        cluster.drop(">ccmd.conf")
+        secret = os.path.join(cluster.shell.folder, "credentials.json")
+        assert os.stat(secret).st_mode & 0o777 == 0o600
+    else:
+        cluster.drop("--credentials=")
+        cluster.run(" >ccmd.conf")
+    path = os.path.join(cluster.shell.folder, "ccmd.conf")
+    with open(path, "a", encoding="utf-8") as file:  # tests that run at the same time have one port each
+        file.write(f'admin: {{ listen = "127.0.0.1:{cluster.port}"; }};\n')
+    cluster.run("check-config")
+
+
+def start(cluster):
+    """Its part as a Deployment is looked at; the process runs on this machine."""
+    rendered = {one["kind"]: one for one in yaml.safe_load_all(re.search(
+        r"^apiVersion.*", cluster.run("apply -k"), re.M | re.S).group(0))}
+    settings = rendered["ConfigMap"]["data"]["ccmd.conf"]
+    assert f'cluster_id = "{CLUSTER_ID}"' in settings and "kubeconfig =" not in settings
+    pod = rendered["Deployment"]["spec"]["template"]["spec"]
+    assert pod["containers"][0]["image"] == "registry.example.com/ccmd:0.1.0"
+    assert pod["volumes"][0]["configMap"]["name"] == rendered["ConfigMap"]["metadata"]["name"]
+    return cluster.shell.start("ccmd run --config ccmd.conf")
+
+
+def test_there_and_back(cluster):
+    world = cluster.world
+    before = world.cloud.state()
+    cloud, kube = world.cloud.mark(), world.kube.mark()
+
+    convert(cluster)
+    told = cluster.run("ccmd plan")
+    # Two Services, three nodes, and the pass over all nodes.
+    assert told.splitlines()[-1] == "0 to change, 6 as they should be, 0 failed", told
+    cluster.run('"parked"')
+    process = start(cluster)
+    world.wait(lambda: "is held by master-1_the-reference" in process.err(), "a look at the Lease")
+    world.wait(lambda: "leads now" in process.err(), "the Lease", timeout=30)
+    world.wait(lambda: "ListLoadBalancers" in world.cloud.actions(cloud), "the look-up", timeout=30)
+    world.settled()
+
+    assert cluster.writes(cloud) == []
+    assert cluster.kube_writes(kube) == []
+    assert {key: before[key] for key in ("loadBalancers", "nlbLoadBalancers", "nlbServerGroups", "routes")} == {
+        key: world.cloud.state()[key] for key in ("loadBalancers", "nlbLoadBalancers", "nlbServerGroups", "routes")}
+    assert all(not world.kube.events(name) for name in ("web", "shop", "node-1"))
+    assert "_the-reference" not in cluster.run("get lease ccm")
+    verified = cluster.run("/metrics")
+    assert not re.search(r"alicloud_api", verified), verified
+    assert sorted(re.findall(r'ccmd_failing_objects\{plugin="(\w+)"\} 0', verified)) == ["clb", "nlb", "route"]
+
+    # It works: a Service, and a node.
+    ports = world.kube.get("Service", "web")["spec"]["ports"]
+    more = {"name": "more", "port": 443, "protocol": "TCP", "targetPort": 8443}
+    world.kube.patch("Service", "web", {"spec": {"ports": ports + [more]}})
+    world.wait(lambda: views.complete(views.only_lb(world), [(p["port"], p["protocol"]) for p in ports + [more]]), "the port")
+    world.kube.create(node("node-4"))
+    world.wait(lambda: custom_routes(world.cloud.state())[SYSTEM_TABLE].get("10.96.4.0/24") == "i-node-4", "the route")
+    world.settled()
+
+    # And back: the Lease is free at once, and all is as the reference expects it.
+    cluster.run("--replicas=0")
+    process.stop()
+    lease = world.kube.http.request("GET", LEASES + "/ccm")
+    assert not lease["spec"].get("holderIdentity") and lease["spec"]["leaseTransitions"] == 5
+    test_takeover.check_as_the_reference_expects(world, cluster.lb)
+    assert cluster.blocks == [], [block.text for block in cluster.blocks]
+    parked, waited, applied, rolled, scaled, back = cluster.workloads.read_text().splitlines()
+    assert "ccmd-migration" in parked and "ccmd-migration" in back and "op" in back
+    assert "wait --for=delete" in waited and applied == "apply -k deploy" and "rollout status" in rolled and "scale" in scaled

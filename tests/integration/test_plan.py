@@ -1,0 +1,115 @@
+"""`ccmd plan`: says what would change, changes nothing, ends by itself."""
+
+import json
+import os
+
+import pytest
+
+from tests.support import objects, proc
+
+EVENT = "CloudControllerManagerPrecheckResult"
+
+
+@pytest.fixture
+def plan(world, build, tmp_path):
+    """Runs `ccmd plan` with a test plugin: (exit code, lines of its output, standard error)."""
+
+    def run(*args, plugin="planner"):
+        file = os.path.abspath(os.path.join(build, "tests", "abi", f"{plugin}.so"))
+        config = tmp_path / "plan.conf"
+        config.write_text(
+            f'kubernetes: {{ kubeconfig = "{world.kubeconfig}"; }};\n'
+            f'plugins = ( {{ name = "{plugin}"; file = "{file}"; }} );\n'
+        )
+        code, out, err = proc.run([world.binary("ccmd"), "plan", "--config", config, *args])
+        assert proc.COMPLAINT.search(err.encode()) is None, err
+        return code, out.splitlines(), err
+
+    return run
+
+
+def writes(world, since):
+    return [a for a in world.kube.actions(since) if a.split()[0] not in ("GET", "LIST", "WATCH")]
+
+
+def service(name, **annotations):
+    return objects.service(name, ((80, "TCP"),), annotations=annotations)
+
+
+def test_nothing_to_do(world, plan):
+    world.kube.create(service("a", steps=""), service("foreign"))
+    assert plan()[:2] == (0, ["0 to change, 1 as they should be, 0 failed"])
+
+
+def test_an_empty_cluster_ends_at_once(plan):
+    assert plan()[:2] == (0, ["0 to change, 0 as they should be, 0 failed"])
+
+
+def test_what_would_change_sorted_and_nothing_written(world, plan):
+    world.kube.create(
+        service("zebra", steps="create a load balancer;create listener 80"),
+        service("ant", warn="odd annotation", steps=""),
+        service("bee", fail="no such load balancer", warn="cannot go on"),
+        service("cat", twice="1", steps="one step"),
+        service("dog", patch="1"),
+    )
+    since = world.kube.mark()
+    code, lines, err = plan()
+    assert code == 1, err
+    assert lines == [
+        "planner default/ant",
+        "    warning: Worried: odd annotation",
+        "planner default/bee",
+        "    warning: Worried: cannot go on",
+        "    failed: no such load balancer",
+        "planner default/cat",
+        "    one step",
+        "planner default/dog",
+        "    patch: -125",
+        "planner default/zebra",
+        "    create a load balancer",
+        "    create listener 80",
+        "3 to change, 1 as they should be, 1 failed",
+    ]
+    assert writes(world, since) == []
+    assert world.kube.items("Event") == [] and world.kube.items("Event", "kube-system") == []
+
+
+def test_a_plugin_that_cannot_plan_is_not_run(plan):
+    code, lines, err = plan(plugin="good")
+    assert code == 1, err
+    assert lines == [
+        "good",
+        "    failed: this plugin cannot tell what it would do, it was not asked",
+        "0 to change, 0 as they should be, 1 failed",
+    ]
+
+
+def test_an_event_on_request(world, plan):
+    world.kube.create(service("web", steps="create it"), service("ok", steps=""))
+    for steps in ("create it", "create it anew"):
+        world.kube.patch("Service", "web", {"metadata": {"annotations": {"steps": steps}}})
+        since = world.kube.mark()
+        code, _, err = plan("--event")
+        assert code == 1 and " error " not in err, err
+        event = world.kube.get("Event", EVENT, "kube-system")
+        assert event["reason"] == "Success" and event["type"] == "Normal"
+        assert event["involvedObject"] == {"kind": "Pod", "namespace": "kube-system", "name": "ccm-precheck-pod"}
+        check = json.loads(event["message"])
+        assert check["State"] == "Success" and check["Reason"] == "ccm initial process finished"
+        (result,) = check["CheckResults"]
+        assert (result["Name"], result["PassCount"], result["WarnCount"], result["FailedCount"]) == ("planner", 1, 1, 0)
+        assert result["instanceResults"]["default/web"]["Message"] == steps
+        assert all("events" in action for action in writes(world, since))
+
+
+def test_a_deadline_when_the_server_does_not_answer(world, plan):
+    world.kube.fault("* /api/v1/services*", count=1000, delay_ms=20000)
+    code, lines, err = plan("--timeout", "1")
+    assert code == 1
+    assert lines[:2] == ["planner", "    failed: the plugin did not start"], err
+
+
+def test_usage(world, plan):
+    for args in (["--timeout", "0"], ["--timeout", "soon"], ["extra"]):
+        assert plan(*args)[0] == 2

@@ -1,0 +1,100 @@
+"""docs/plugin-guide.md does what it says: every command and every line of C on it, against an installed ccmd."""
+
+import os
+import shutil
+import socket
+import subprocess
+
+import pytest
+
+from tests.support import pages, proc
+from tests.support.world import World
+
+ROOT = pages.ROOT
+PORTS = ("8787", "8788")
+
+
+@pytest.fixture(scope="module")
+def prefix(build, tmp_path_factory):
+    """ccmd and its SDK, installed where no folder above belongs to anybody else."""
+    folder = tmp_path_factory.mktemp("prefix")
+    done = subprocess.run(["cmake", "--install", build, "--prefix", str(folder)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout
+    return str(folder)
+
+
+def free_ports():
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in PORTS]
+    numbers = [str(one.getsockname()[1]) for one in sockets]
+    for one in sockets:
+        one.close()
+    return dict(zip(PORTS, numbers))
+
+
+def with_ports(text, numbers):
+    for told, number in numbers.items():
+        text = text.replace(told, number)
+    return text
+
+
+@pytest.fixture
+def shell(build, prefix, tmp_path):
+    pkg_config = next(root for root, _, names in os.walk(prefix) if "ccmd-plugin.pc" in names)
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    tools.joinpath("kubectl").symlink_to(shutil.which(os.environ.get("KUBECTL", "kubectl")))
+    os.umask(0o022)
+    with World(build, tmp_path / "world") as world:
+        folder = tmp_path / "work"
+        folder.mkdir()
+        shell = pages.Shell(folder, {
+            "PREFIX": prefix, "PATH": f"{prefix}/bin:{tools}:{os.environ['PATH']}", "KUBECONFIG": os.path.abspath(world.kubeconfig),
+            "PKG_CONFIG_PATH": pkg_config, "HOME": str(folder)})
+        yield shell
+        shell.close()
+
+
+def test_excerpts_are_those_of_the_template():
+    with open(os.path.join(ROOT, "plugins", "template", "plugin.c"), encoding="utf-8") as file:
+        source = file.read()
+    excerpts = [block for block in pages.blocks("plugin-guide.md") if block.mark == "template"]
+    assert len(excerpts) == 4
+    for block in excerpts:
+        assert block.text in source, block.text
+
+
+def test_every_block_works(shell):
+    numbers = free_ports()
+    found = pages.blocks("plugin-guide.md")
+    assert [block for block in found if block.language not in ("sh", "c", "text")] == []
+    source = "".join(block.text for block in found if block.mark == "publish.c")
+    for number, block in enumerate(found):
+        text = with_ports(block.text, numbers)
+        after = found[number + 1] if number + 1 < len(found) else None
+        if block.language != "sh":
+            continue
+        if block.mark == "daemon":
+            shell.start(text.strip())
+            continue
+        if " publish.c " in text:
+            with open(os.path.join(shell.folder, "publish", "publish.c"), "w", encoding="utf-8") as file:
+                file.write(source)
+        if after is not None and after.language == "text":
+            shell.see(text, with_ports(after.text, numbers))
+        else:
+            shell.run(text)
+    assert len(shell.processes) == 3
+
+
+def test_code_is_clean(prefix, tmp_path):
+    """What people copy compiles without a warning, also where a project is strict."""
+    path = tmp_path / "publish.c"
+    path.write_text("".join(block.text for block in pages.blocks("plugin-guide.md") if block.mark == "publish.c"))
+    code, out, err = proc.run([os.environ.get("CC", "cc"), "-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
+                               "-Wshadow", "-Wvla", "-Werror", "-fsyntax-only", f"-I{prefix}/include", path])
+    assert code == 0, out + err
+    if shutil.which("clang-format"):
+        shutil.copy(os.path.join(ROOT, ".clang-format"), tmp_path)
+        code, out, err = proc.run(["clang-format", "--dry-run", "--Werror", path])
+        assert code == 0, err
