@@ -264,6 +264,7 @@ static int apply_new(struct ccm_config *config, const struct ccm_config_entry *e
     value->faulty = config->problems.count != problems;
     check_required(config, entry, row, value,
                    setting != NULL ? setting->line : line_of(parent, entry), label);
+    value->faulty = config->problems.count != problems; /* told once, also when others want it */
     r = ccm_strmap_set(config->values, key, value);
     if (r == 0) {
         (void)CCM_STEAL(value); /* the map owns it now */

@@ -52,6 +52,28 @@ bool ccm_lint_is_json_number(const char *text)
     return p[0] == '\0';
 }
 
+/* Digits with a fraction, an exponent, underscores between: 1_000, 1., .5, 2e-3. */
+static bool is_decimal(const char *p)
+{
+    static const char digits[] = "0123456789_";
+    const size_t whole = strspn(p, digits);
+    size_t fraction = 0;
+
+    p += whole;
+    if (p[0] == '.') {
+        fraction = strspn(p + 1, digits);
+        p += 1 + fraction;
+    }
+    if (whole + fraction > 0 && (p[0] == 'e' || p[0] == 'E')) {
+        p += p[1] == '+' || p[1] == '-' ? 2 : 1;
+        if (skip_digits(p) == p) {
+            return false;
+        }
+        p = skip_digits(p);
+    }
+    return whole + fraction > 0 && p[0] == '\0';
+}
+
 /* The further forms of numbers that YAML has. */
 static bool is_yaml_number(const char *text)
 {
@@ -67,11 +89,7 @@ static bool is_yaml_number(const char *text)
 
         return p[2] != '\0' && p[2 + strspn(p + 2, digits)] == '\0';
     }
-    if ((p[0] < '0' || p[0] > '9') && p[0] != '.') {
-        return false;
-    }
-    return p[strspn(p, "0123456789_")] == '\0' || ccm_lint_is_json_number(p) ||
-           (p[0] == '.' && p[1] != '\0' && *skip_digits(p + 1) == '\0');
+    return p[0] != '_' && is_decimal(p);
 }
 
 enum ccm_lint_scalar ccm_lint_scalar(struct fy_node *node, const char *text)

@@ -16,6 +16,11 @@
 
 /* --- probes --- */
 
+static uint64_t timeout_ms(const struct ccm_observed *seen)
+{
+    return (uint64_t)ccm_config_int(seen->services->config, NULL, "controller", "timeout_s") * 1000;
+}
+
 static struct ccm_probe_plugin probe_of(const struct ccm_observed *seen,
                                         const struct ccm_runner_view *view)
 {
@@ -25,10 +30,20 @@ static struct ccm_probe_plugin probe_of(const struct ccm_observed *seen,
         .started = view->started,
         .error = view->error,
         .longest_ms = view->stats.running.longest_ms,
-        .timeout_ms =
-            (uint64_t)ccm_config_int(seen->services->config, NULL, "controller", "timeout_s") *
-            1000,
+        .timeout_ms = timeout_ms(seen),
     };
+}
+
+struct map_look {
+    uint64_t timeout_ms;
+    struct ccm_buf *wrong;
+};
+
+static void look_at_map(void *arg, const char *plugin, const char *what, int64_t age_ms)
+{
+    const struct map_look *look = arg;
+
+    ccm_probe_live_map(plugin, what, age_ms, look->timeout_ms, look->wrong);
 }
 
 void ccm_observe_live(void *arg, struct ccm_buf *wrong)
@@ -43,6 +58,10 @@ void ccm_observe_live(void *arg, struct ccm_buf *wrong)
 
         ccm_probe_live_plugin(&plugin, wrong);
     }
+
+    struct map_look look = { .timeout_ms = timeout_ms(seen), .wrong = wrong };
+
+    ccm_watches_list_running(seen->watches, look_at_map, &look);
     if (atomic_load(&seen->stopping)) {
         return; /* threads end one after the other, and there is a deadline for it */
     }

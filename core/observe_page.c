@@ -10,7 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define ROWS_MAX 500 /* failing objects that one page lists per plugin */
+#define ROWS_MAX     500  /* failing objects that one page lists per plugin */
+#define MAP_SHOWN_MS 1000 /* a map() that is younger is not shown */
 
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>ccmd</title>\n"
@@ -23,7 +24,8 @@ static const char head[] =
     "td{vertical-align:top;border-bottom:1px solid #e5e6eb;padding:.3em .6em .3em 0}\n"
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
     ".good{color:#00783e}.bad{color:#b3261e;font-weight:600}.dim{color:#646a73}\n"
-    "td.o{min-width:13em}pre{white-space:pre-wrap;font:13px/1.45 ui-monospace,monospace}\n"
+    "td.o{min-width:11em}td.why{min-width:14em;overflow-wrap:anywhere}.w{overflow-x:auto}"
+    "pre{white-space:pre-wrap;font:13px/1.45 ui-monospace,monospace}\n"
     "a{color:inherit}nav a{margin-right:1em}\n"
     "code{font:13px/1.45 ui-monospace,monospace;overflow-wrap:anywhere}\n"
     "@media(prefers-color-scheme:dark){body{color:#e6e8eb;background:#17191d}"
@@ -90,6 +92,23 @@ static void add_wrong(const struct ccm_observed *seen, struct ccm_buf *html)
     ccm_buf_adds(html, "</pre>\n");
 }
 
+/* What the log said once and somebody may have missed. */
+static void add_config(const struct ccm_observed *seen, struct ccm_buf *html)
+{
+    struct ccm_reload_status status;
+
+    ccm_reload_status(seen->reload, &status);
+    if (status.failing) {
+        ccm_buf_adds(html, "<p class=\"bad\">The configuration file has problems, see the log: the "
+                           "configuration from before counts.</p>\n");
+    } else if (status.restart_needed > 0) {
+        ccm_buf_addf(html,
+                     "<p>Options that were changed but need a restart, see the log: %" PRIu64
+                     ".</p>\n",
+                     (uint64_t)status.restart_needed);
+    }
+}
+
 static void add_head(const struct ccm_observed *seen, struct ccm_buf *html)
 {
     char time[CCM_CLOCK_TEXT];
@@ -132,20 +151,34 @@ struct rows {
     size_t count;
 };
 
+static void add_call(struct rows *rows, const char *plugin, const char *call, const char *what,
+                     int64_t age_ms)
+{
+    if (rows->count++ == 0) {
+        ccm_buf_adds(rows->html, "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>"
+                                 "<th class=\"n\">for</th></tr>\n");
+    }
+    ccm_buf_addf(rows->html, "<tr><td>%s</td><td>%s<code>", plugin, call);
+    add_escaped(rows->html, what);
+    ccm_buf_adds(rows->html, "</code></td><td class=\"n\">");
+    add_span(rows->html, age_ms);
+    ccm_buf_adds(rows->html, "</td></tr>\n");
+}
+
 static void add_running_row(void *arg, const char *id, const char *what, int64_t age_ms)
 {
     struct rows *rows = arg;
 
     (void)id; /* it is for the log */
-    if (rows->count++ == 0) {
-        ccm_buf_adds(rows->html, "<table><tr><th>plugin</th><th>object</th>"
-                                 "<th class=\"n\">for</th></tr>\n");
+    add_call(rows, rows->plugin, "", what, age_ms);
+}
+
+/* A map() takes no time worth telling, unless something is wrong. */
+static void add_map_row(void *arg, const char *plugin, const char *what, int64_t age_ms)
+{
+    if (age_ms >= MAP_SHOWN_MS) {
+        add_call(arg, plugin, "map() of ", what, age_ms);
     }
-    ccm_buf_addf(rows->html, "<tr><td>%s</td><td><code>", rows->plugin);
-    add_escaped(rows->html, what);
-    ccm_buf_adds(rows->html, "</code></td><td class=\"n\">");
-    add_span(rows->html, age_ms);
-    ccm_buf_adds(rows->html, "</td></tr>\n");
 }
 
 static void add_running(const struct ccm_observed *seen, struct ccm_buf *html)
@@ -160,7 +193,8 @@ static void add_running(const struct ccm_observed *seen, struct ccm_buf *html)
             ccm_controller_list_running(view.controller, add_running_row, &rows);
         }
     }
-    ccm_buf_adds(html, rows.count == 0 ? "<p class=\"dim\">Nothing.</p>\n" : "</table>\n");
+    ccm_watches_list_running(seen->watches, add_map_row, &rows);
+    ccm_buf_adds(html, rows.count == 0 ? "<p class=\"dim\">Nothing.</p>\n" : "</table></div>\n");
 }
 
 static void add_next(struct ccm_buf *html, int64_t rest_ms)
@@ -213,14 +247,18 @@ static void add_failing(const struct ccm_observed *seen, struct ccm_buf *html)
     if (total == 0) {
         return;
     }
-    ccm_buf_adds(html, "<table><tr><th>plugin</th><th>object</th><th>kind</th><th>why</th>"
-                       "<th class=\"n\">times</th><th class=\"n\">for</th>"
-                       "<th class=\"n\">next try</th></tr>\n");
+    ccm_buf_adds(
+        html, "<div class=\"w\"><table><tr><th>plugin</th><th>object</th><th>kind</th><th>why</th>"
+              "<th class=\"n\">times</th><th class=\"n\">for</th>"
+              "<th class=\"n\">next try</th></tr>\n");
     for (size_t i = 0; ccm_runners_look(seen->runners, i, &view); i++) {
         rows.plugin = view.name;
         ccm_trouble_list(view.trouble, ROWS_MAX, add_row, &rows);
     }
-    ccm_buf_adds(html, "</table>\n");
+    ccm_buf_adds(html, "</table></div>\n");
+    ccm_buf_adds(html, "<p class=\"dim\">times: failures in a row. terminal: the object, or what "
+                       "it names, has to be "
+                       "changed; it is looked at again all the same.</p>\n");
     if (total > rows.count) {
         ccm_buf_addf(html, "<p class=\"dim\">and %zu more, that failed later.</p>\n",
                      total - rows.count);
@@ -257,10 +295,12 @@ static void add_plugins(const struct ccm_observed *seen, struct ccm_buf *html)
 {
     struct ccm_runner_view view;
 
-    ccm_buf_adds(html, "<h2 id=\"plugins\">Plugins</h2>\n<table><tr><th>plugin</th><th>state</th>"
-                       "<th class=\"n\">ready</th><th class=\"n\">delayed</th>"
-                       "<th class=\"n\">running</th>"
-                       "<th class=\"n\">done</th><th class=\"n\">failed</th></tr>\n");
+    ccm_buf_adds(
+        html,
+        "<h2 id=\"plugins\">Plugins</h2>\n<div class=\"w\"><table><tr><th>plugin</th><th>state</th>"
+        "<th class=\"n\">ready</th><th class=\"n\">delayed</th>"
+        "<th class=\"n\">running</th>"
+        "<th class=\"n\">done</th><th class=\"n\">failed</th></tr>\n");
     for (size_t i = 0; ccm_runners_look(seen->runners, i, &view); i++) {
         const struct ccm_controller_stats *stats = &view.stats;
         uint64_t ready = 0;
@@ -284,7 +324,7 @@ static void add_plugins(const struct ccm_observed *seen, struct ccm_buf *html)
                      ready, stats->queue.delayed, stats->running.running,
                      stats->succeeded + stats->requeued, sum_failed(stats));
     }
-    ccm_buf_adds(html, "</table>\n");
+    ccm_buf_adds(html, "</table></div>\n");
 }
 
 static void add_caches(const struct ccm_observed *seen, struct ccm_buf *html)
@@ -292,9 +332,11 @@ static void add_caches(const struct ccm_observed *seen, struct ccm_buf *html)
     const int64_t now = ccm_clock_now_ms();
     struct ccm_watch_view view;
 
-    ccm_buf_adds(html, "<h2 id=\"caches\">Caches</h2>\n<table><tr><th>kind</th><th>state</th>"
-                       "<th class=\"n\">objects</th><th class=\"n\">lists</th>"
-                       "<th class=\"n\">events</th><th class=\"n\">last event</th></tr>\n");
+    ccm_buf_adds(
+        html,
+        "<h2 id=\"caches\">Caches</h2>\n<div class=\"w\"><table><tr><th>kind</th><th>state</th>"
+        "<th class=\"n\">objects</th><th class=\"n\">lists</th>"
+        "<th class=\"n\">events</th><th class=\"n\">last event</th></tr>\n");
     for (size_t i = 0; ccm_watches_look(seen->watches, i, &view); i++) {
         const bool good = view.status.synced && view.status.failures == 0;
 
@@ -316,7 +358,7 @@ static void add_caches(const struct ccm_observed *seen, struct ccm_buf *html)
         }
         ccm_buf_adds(html, "</td></tr>\n");
     }
-    ccm_buf_adds(html, "</table>\n");
+    ccm_buf_adds(html, "</table></div>\n");
 }
 
 void ccm_observe_status(void *arg, struct ccm_buf *html)
@@ -325,6 +367,7 @@ void ccm_observe_status(void *arg, struct ccm_buf *html)
 
     add_head(seen, html);
     add_wrong(seen, html);
+    add_config(seen, html);
     ccm_buf_adds(html, "<nav><a href=\"#failing\">Failing objects</a>"
                        "<a href=\"#running\">Running now</a><a href=\"#plugins\">Plugins</a>"
                        "<a href=\"#caches\">Caches</a></nav>\n");

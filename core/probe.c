@@ -15,6 +15,17 @@ void ccm_probe_live_plugin(const struct ccm_probe_plugin *plugin, struct ccm_buf
     }
 }
 
+void ccm_probe_live_map(const char *plugin, const char *what, int64_t age_ms, uint64_t timeout_ms,
+                        struct ccm_buf *wrong)
+{
+    if (age_ms > (int64_t)(timeout_ms * HUNG_TIMES)) {
+        ccm_buf_addf(wrong,
+                     "plugin %s: map() has been running for %" PRId64
+                     " s at %s, and its cache stands still\n",
+                     plugin, age_ms / 1000, what);
+    }
+}
+
 static bool is_overdue(int64_t due_ms, int64_t now_ms)
 {
     return due_ms != 0 && now_ms > due_ms;

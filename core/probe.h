@@ -26,6 +26,9 @@ struct ccm_probe_plugin {
  * a thread that does not show up any more.
  */
 void ccm_probe_live_plugin(const struct ccm_probe_plugin *plugin, struct ccm_buf *wrong);
+/* A running map(): what = "services default/web"; timeout_ms: as in struct ccm_probe_plugin. */
+void ccm_probe_live_map(const char *plugin, const char *what, int64_t age_ms, uint64_t timeout_ms,
+                        struct ccm_buf *wrong);
 void ccm_probe_live_cache(const char *name, const struct ccm_reflector_status *status,
                           int64_t now_ms, struct ccm_buf *wrong);
 void ccm_probe_live_lease(const struct ccm_lease_status *status, int64_t now_ms,

@@ -1,5 +1,6 @@
 #include "reload.h"
 
+#include "reload_files.h"
 #include "setup.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -22,6 +23,7 @@ struct ccm_reload {
     struct ccm_config_stamp read; /* of the file that was read last */
     struct ccm_config_stamp seen; /* of one that differs from it */
     struct ccm_config_stamp kube; /* of the kubeconfig */
+    struct ccm_reload_files *files;
 
     struct ccm_config *snapshots[CCM_RELOAD_SNAPSHOTS_MAX];
     size_t count;
@@ -34,6 +36,8 @@ struct ccm_reload {
 
 /* Names of what differs, in two lists for people. */
 struct differences {
+    struct ccm_registry *registry;
+    bool *concerned; /* by number in the registry: the plugin reads a live one */
     struct ccm_buf live;
     struct ccm_buf restart;
     size_t live_count;
@@ -60,6 +64,11 @@ struct ccm_reload *ccm_reload_new(struct ccm_registry *registry, struct ccm_host
     reload->read = *ccm_config_stamp(services->config);
     reload->seen = reload->read;
     reload->kube = ccm_config_stamp_of(kubeconfig_of(reload));
+    reload->files = ccm_reload_files_new(registry, services->config);
+    if (reload->files == NULL) {
+        free(reload);
+        return NULL;
+    }
     return reload;
 }
 
@@ -71,7 +80,30 @@ void ccm_reload_free(struct ccm_reload *reload)
     for (size_t i = 0; i < reload->count; i++) {
         ccm_config_free(reload->snapshots[i]);
     }
+    ccm_reload_files_free(reload->files);
     free(reload);
+}
+
+/* Whether the plugin reads the option of this label, such as "clb.audit_interval_s" or
+ * "alicloud.quotas.vpc". Deadlines of calls are the business of all. */
+static bool concerns(const struct ccm_plugin_entry *entry, const char *label)
+{
+    const struct ccm_option *const *rows =
+        entry->loaded == NULL ? NULL : entry->loaded->desc->options;
+
+    if (ccm_text_starts(label, "controller.")) {
+        return true;
+    }
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++) {
+        const char *scope = rows[i]->group == NULL ? entry->name : rows[i]->group;
+        const size_t len = strlen(scope);
+
+        if (ccm_text_starts(label, scope) && label[len] == '.' &&
+            strcmp(label + len + 1, rows[i]->name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void note(void *arg, const char *label, bool live)
@@ -81,6 +113,10 @@ static void note(void *arg, const char *label, bool live)
 
     ccm_buf_addf(list, "%s%s", list->len == 0 ? "" : ", ", label);
     *(live ? &found->live_count : &found->restart_count) += 1;
+    for (size_t i = 0; live && i < ccm_registry_len(found->registry); i++) {
+        found->concerned[i] =
+            found->concerned[i] || concerns(ccm_registry_at(found->registry, i), label);
+    }
 }
 
 /* --- judging the file --- */
@@ -159,10 +195,30 @@ static void take_over(struct ccm_reload *reload, struct ccm_config **config)
     ccm_runners_reconfigure(reload->runners);
 }
 
+/* What failed for an option that is another now may succeed. */
+static void hurry(const struct ccm_reload *reload, const struct differences *found)
+{
+    for (size_t i = 0; i < ccm_registry_len(reload->registry); i++) {
+        if (found->concerned[i]) {
+            ccm_runners_hurry(reload->runners, ccm_registry_at(reload->registry, i)->name,
+                              "its options have changed");
+        }
+    }
+}
+
 static void follow(struct ccm_reload *reload, struct ccm_config **config)
 {
-    struct differences found = { .live.max = 4096, .restart.max = 4096 };
-    const int r = ccm_config_follow(*config, reload->services->config, note, &found);
+    CCM_CLEANUP(ccm_freep)
+    bool *concerned = calloc(ccm_registry_len(reload->registry) + 1, sizeof(*concerned));
+    struct differences found = {
+        .registry = reload->registry,
+        .concerned = concerned,
+        .live.max = 4096,
+        .restart.max = 4096,
+    };
+    const int r = concerned == NULL
+                      ? -ENOMEM
+                      : ccm_config_follow(*config, reload->services->config, note, &found);
 
     if (r < 0) {
         fail(reload, "out of memory");
@@ -180,6 +236,7 @@ static void follow(struct ccm_reload *reload, struct ccm_config **config)
         if (quiet) {
             tell_success(reload, &found);
         }
+        hurry(reload, &found);
         atomic_store(&reload->restart_needed, found.restart_count);
         atomic_store(&reload->failing, false);
         atomic_fetch_add(&reload->succeeded, 1);
@@ -192,6 +249,9 @@ void ccm_reload_now(struct ccm_reload *reload)
 {
     CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
+
+    ccm_reload_files_look(reload->files, reload->runners, true);
+
     const int loaded = ccm_config_load(reload->file, &config, &err);
     const int judged = config == NULL ? -ENOMEM : judge(reload, config);
 
@@ -226,6 +286,7 @@ void ccm_reload_look(struct ccm_reload *reload)
     const struct ccm_config_stamp now = ccm_config_stamp_of(reload->file);
 
     look_at_kubeconfig(reload);
+    ccm_reload_files_look(reload->files, reload->runners, false);
     if (ccm_config_stamp_equal(&now, &reload->read)) {
         return;
     }

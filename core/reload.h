@@ -7,6 +7,10 @@
  * step: options marked CCM_OPTION_LIVE have their new values, everything else keeps what it had at
  * start and is named in the log as in need of a restart.
  *
+ * What fails waits for its next try, up to an hour, and what comes periodically for its time. When
+ * a live option that a plugin reads has changed, or a file that one of its options names (such as
+ * one with credentials, which plugins read by themselves), neither waits any longer.
+ *
  * Snapshots are never changed and, since plugins may hold texts of them, all kept until the end;
  * after CCM_RELOAD_SNAPSHOTS_MAX of them a restart is asked for. One that changes nothing is not
  * kept.
@@ -43,7 +47,8 @@ struct ccm_reload *ccm_reload_new(struct ccm_registry *registry, struct ccm_host
 /* Frees the snapshots: nobody may use services->config any more. NULL is fine. */
 void ccm_reload_free(struct ccm_reload *reload);
 
-/* Read the file. What comes of it is logged. */
+/* Read the file, and see whether those that plugins read have changed. What comes of it is logged.
+ */
 void ccm_reload_now(struct ccm_reload *reload);
 
 /* The same if the file is another one than the one that was read, or was written to. To be called

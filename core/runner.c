@@ -262,9 +262,19 @@ static void starter(void *arg)
     }
 }
 
+/* What takes long in a plugin is named, whoever calls it. */
+static void set_slow(const struct ccm_runners *runners)
+{
+    const int64_t slow_s =
+        ccm_config_int(runners->setup.services->config, NULL, "controller", "slow_s");
+
+    ccm_watches_set_slow(runners->watches, (uint32_t)slow_s * 1000);
+}
+
 int ccm_runners_start(struct ccm_runners *runners, struct ccm_watches *watches)
 {
     runners->watches = watches;
+    set_slow(runners);
     for (size_t i = 0; i < runners->count; i++) {
         struct runner *runner = &runners->items[i];
 
@@ -284,12 +294,33 @@ int ccm_runners_start(struct ccm_runners *runners, struct ccm_watches *watches)
 
 void ccm_runners_reconfigure(struct ccm_runners *runners)
 {
+    if (runners->watches != NULL) {
+        set_slow(runners);
+    }
     for (size_t i = 0; i < runners->count; i++) {
         const struct runner *runner = &runners->items[i];
 
         if (runner->controller != NULL) {
             ccm_controller_set_times(runner->controller, seconds_option(runner, "timeout_s"),
                                      seconds_option(runner, "slow_s"));
+        }
+    }
+}
+
+void ccm_runners_hurry(struct ccm_runners *runners, const char *plugin, const char *why)
+{
+    for (size_t i = 0; i < runners->count; i++) {
+        const struct runner *runner = &runners->items[i];
+
+        if (runner->controller == NULL || !ccm_text_equal(runner->entry->name, plugin)) {
+            continue;
+        }
+
+        const size_t count = ccm_controller_hurry(runner->controller);
+
+        if (count > 0) {
+            ccm_log_info(&runner_log, "plugin %s: %s: %zu failing object%s tried again now", plugin,
+                         why, count, count == 1 ? " is" : "s are");
         }
     }
 }

@@ -1,6 +1,7 @@
 #include "watches.h"
 
 #include "kube/object.h"
+#include "sched/watchdog.h"
 #include "util/array.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -14,6 +15,7 @@
 
 #define SYNC_REPORT_MS 30000 /* how often a missing cache is mentioned */
 #define FETCH_WAIT_MS  2000
+#define SLOW_MS        30000
 
 static const struct ccm_log watch_log = { .part = "caches" };
 
@@ -39,7 +41,8 @@ struct source {
     char *path;
     struct ccm_store *store;
     struct ccm_reflector *reflector;
-    bool partial; /* slices: only those of Services that are of use are held */
+    bool partial;                     /* slices: only those of Services that are of use are held */
+    struct ccm_watchdog_slot running; /* map() */
 };
 
 struct ccm_watches {
@@ -51,6 +54,9 @@ struct ccm_watches {
     size_t cap;
     struct ccm_raw_store *raw; /* what services->raw points to */
     size_t raw_cap;
+    struct ccm_watchdog_slot **slots;
+    struct ccm_watchdog dog; /* of every map() */
+    bool has_dog;
 };
 
 static bool is_created(struct ccm_registry *registry, const struct ccm_plugin_entry *entry)
@@ -169,10 +175,24 @@ static void follow_service(struct ccm_watches *watches, const struct ccm_change 
     }
 }
 
+/* A plugin that hangs here takes the cache with it, so who it is and what it was told is noted. */
+static void map(struct source *source, const struct ccm_plugin_entry *entry,
+                const struct ccm_watch *watch, const struct ccm_change *change)
+{
+    struct ccm_watchdog *dog = &source->owner->dog;
+    const struct ccm_object *object = change->after == NULL ? change->before : change->after;
+    char what[CCM_WATCHDOG_WHAT];
+
+    (void)snprintf(what, sizeof(what), "%s %s", source->name, object->key); /* may be cut */
+    ccm_watchdog_begin(dog, &source->running, entry->name, what);
+    watch->map(entry->self, change);
+    (void)ccm_watchdog_end(dog, &source->running); /* how long it took is of no interest */
+}
+
 /* In the thread of the kind's reflector, in order. */
 static void on_change(void *arg, const struct ccm_change *change)
 {
-    const struct source *source = arg;
+    struct source *source = arg;
     struct ccm_registry *registry = source->owner->registry;
 
     if (source->watch->kind == CCM_KIND_SERVICE) {
@@ -186,7 +206,7 @@ static void on_change(void *arg, const struct ccm_change *change)
         }
         for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
             if (is_same(*w, source->watch)) {
-                (*w)->map(entry->self, change);
+                map(source, entry, *w, change);
             }
         }
     }
@@ -314,6 +334,24 @@ static int add_all(struct ccm_watches *watches, uint64_t kind)
     return 0;
 }
 
+static int add_dog(struct ccm_watches *watches)
+{
+    watches->slots = calloc(watches->len + 1, sizeof(struct ccm_watchdog_slot *));
+    if (watches->slots == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < watches->len; i++) {
+        watches->slots[i] = &watches->items[i]->running;
+    }
+
+    const int r =
+        ccm_watchdog_init(&watches->dog, watch_log.part, SLOW_MS, watches->slots, watches->len);
+
+    watches->has_dog = r == 0;
+    watches->dog.call = "map()";
+    return r;
+}
+
 struct ccm_watches *ccm_watches_new(struct ccm_host_services *services,
                                     struct ccm_registry *registry)
 {
@@ -331,6 +369,7 @@ struct ccm_watches *ccm_watches_new(struct ccm_host_services *services,
     if (r == 0) {
         r = add_all(watches, CCM_KIND_RAW);
     }
+    r = r == 0 ? add_dog(watches) : r;
     if (r < 0) {
         ccm_watches_free(watches);
         return NULL;
@@ -338,8 +377,26 @@ struct ccm_watches *ccm_watches_new(struct ccm_host_services *services,
     return watches;
 }
 
+void ccm_watches_set_slow(struct ccm_watches *watches, uint32_t slow_ms)
+{
+    ccm_watchdog_set_slow(&watches->dog, slow_ms == 0 ? SLOW_MS : slow_ms);
+}
+
+void ccm_watches_list_running(struct ccm_watches *watches,
+                              void (*fn)(void *arg, const char *plugin, const char *what,
+                                         int64_t age_ms),
+                              void *arg)
+{
+    ccm_watchdog_list(&watches->dog, fn, arg);
+}
+
 int ccm_watches_start(struct ccm_watches *watches, struct ccm_error *err)
 {
+    const int started = ccm_watchdog_start(&watches->dog);
+
+    if (started < 0) {
+        return ccm_error_set(err, started, CCM_ERROR_TRANSIENT, "caches: cannot start a thread");
+    }
     for (size_t i = 0; i < watches->len; i++) {
         const int r = ccm_reflector_start(watches->items[i]->reflector);
 
@@ -410,6 +467,9 @@ int ccm_watches_join(struct ccm_watches *watches, int64_t deadline_ms)
             result = -ETIMEDOUT;
         }
     }
+    if (result < 0) {
+        ccm_watchdog_name_hung(&watches->dog);
+    }
     return result;
 }
 
@@ -417,6 +477,9 @@ void ccm_watches_free(struct ccm_watches *watches)
 {
     if (watches == NULL) {
         return;
+    }
+    if (watches->has_dog) {
+        ccm_watchdog_stop(&watches->dog);
     }
     /* Backwards: the slices' reflector may look at that of the Services. */
     for (size_t i = watches->len; i > 0; i--) {
@@ -427,6 +490,10 @@ void ccm_watches_free(struct ccm_watches *watches)
         free(source->path);
         free(source);
     }
+    if (watches->has_dog) {
+        ccm_watchdog_fini(&watches->dog);
+    }
+    free(watches->slots);
     free(watches->items);
     free(watches->raw);
     free(watches);

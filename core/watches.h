@@ -19,6 +19,15 @@ struct ccm_watches;
 struct ccm_watches *ccm_watches_new(struct ccm_host_services *services,
                                     struct ccm_registry *registry);
 
+/* A map() that takes longer is named in the log; 0 as long as nobody says so: 30 s. Any thread. */
+void ccm_watches_set_slow(struct ccm_watches *watches, uint32_t slow_ms);
+
+/* Call fn for every map() that runs, with plugin, object and age; it may only copy. Any thread. */
+void ccm_watches_list_running(struct ccm_watches *watches,
+                              void (*fn)(void *arg, const char *plugin, const char *what,
+                                         int64_t age_ms),
+                              void *arg);
+
 /* Start the reflectors. 0 or negative with err. */
 CCM_NODISCARD int ccm_watches_start(struct ccm_watches *watches, struct ccm_error *err);
 

@@ -15,7 +15,7 @@ build_packages=(gcc libc6-dev make cmake ninja-build pkg-config
 package_packages=(dpkg-dev file mmdebstrap umoci)
 test_packages=("${package_packages[@]}" python3-pytest python3-yaml python3-kubernetes ca-certificates curl)
 check_packages=(gcovr golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev bubblewrap prometheus
-    shellcheck mandoc systemd
+    shellcheck mandoc systemd lintian
     clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libasan8 libtsan2 libubsan1)
 
 case "${1:-}" in

@@ -176,5 +176,34 @@ if command -v systemd-analyze >/dev/null; then
     expect 'system: exposed unit' 1 'rates it above' "$here/check-system.sh" "$root"
 fi
 
+# check.sh with stubs instead of the tools; that of $FAILING ends with 1, as a tool that has found something does.
+root=$scratch/check
+mkdir -p "$root"/{scripts,bin,build/coverage,build/fuzz/fuzz}
+cp "$here/check.sh" "$root/scripts/"
+for stub in scripts/check-system.sh build/fuzz/fuzz/fuzz-{first,last} bin/{cmake,ctest,git,clang-tidy,cppcheck,python3,gcovr}; do
+    printf '#!/bin/sh\n%s\n[ "$FAILING" != "${0##*/}" ]\n' 'echo core/a.c; echo stat::number_of_executed_units: 2' >"$root/$stub"
+    chmod +x "$root/$stub"
+done
+
+# check_step STEP TOOL...: all that the step needs.
+check_step() {
+    local step=$1 tool
+    shift
+    for tool in '' "$@"; do
+        expect "check: $step, finding of '$tool'" "$([ -z "$tool" ] && echo 0 || echo 1)" ": $([ -z "$tool" ] && echo ok || echo FAILED)" \
+            env FAILING="$tool" PYTHON="$root/bin/python3" PATH="$root/bin:$PATH" "$root/scripts/check.sh" "$step"
+    done
+}
+check_step system check-system.sh
+check_step clang cmake
+check_step tidy cmake git clang-tidy
+check_step cppcheck cppcheck
+check_step asan cmake ctest
+check_step tsan cmake ctest
+check_step valgrind cmake python3
+check_step fuzz cmake fuzz-first fuzz-last
+check_step coverage cmake ctest gcovr
+expect 'check: unknown step' 2 "unknown step 'x'" "$root/scripts/check.sh" x
+
 [ $failed -eq 0 ] && echo "check-selftest: $cases cases, ok"
 exit $failed

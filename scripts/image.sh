@@ -39,7 +39,8 @@ printf 'root:x:0:\nccmd:x:65532:\n' >"$work/root/etc/group"
 printf 'hosts: files dns\n' >"$work/root/etc/nsswitch.conf"
 rm -rf "$work"/root/{var,dev,boot,home,media,mnt,opt,srv,run,sys,proc,root,tmp} "$work"/root/lib/systemd \
     "$work"/root/usr/share/{doc,man,bash-completion,lintian,locale,info} "$work"/root/etc/ccmd/* \
-    "$work"/root/usr/lib/*/{perl*,gconv,audit} "$work"/root/etc/{apt,dpkg,cron*,logrotate.d}
+    "$work"/root/usr/lib/*/{perl*,gconv,audit} "$work"/root/etc/{apt,dpkg,cron*,logrotate.d} \
+    "$work"/root/etc/{hostname,hosts,resolv.conf,fstab} # of the machine that builds
 mkdir -m 1777 "$work/root/tmp"
 mkdir -p "$work"/root/{proc,sys,dev,run}
 

@@ -40,7 +40,7 @@ static int decode_endpoint(struct ccm_builder *b, const cJSON *json, struct ccm_
 
     *ret = (struct ccm_endpoint){
         .address = ccm_builder_text(b, address->valuestring),
-        .node_name = ccm_builder_text(b, ccm_json_text(json, "nodeName")),
+        .node_name = ccm_builder_node_name(b, ccm_json_text(json, "nodeName")),
         .pod_name = ccm_builder_text(b, is_pod ? ccm_json_text(target, "name") : ""),
         .flags = decode_flags(conditions),
     };

@@ -31,6 +31,7 @@ struct ccm_lease {
     /* Thread of the lease only; after its end, whoever frees. */
     struct ccm_lease_record record;
     int64_t seen_ms; /* boot time when the record was first seen as it is */
+    int64_t held_ms; /* boot time until which whoever held a Lease that is gone may lead */
     uint64_t random;
 
     pthread_mutex_t lock; /* guards what follows; leaf */
@@ -99,7 +100,21 @@ static int request(struct ccm_lease *lease, const char *method, const char *body
         .ungated = true, /* it is what opens the gate */
     };
 
-    return ccm_kube_do(lease->config.client, &call, ret, err);
+    const int r = ccm_kube_do(lease->config.client, &call, ret, err);
+
+    if (r < 0 && err->http_status == 403) {
+        return ccm_error_wrap(err, r, "get, create and update of leases in namespace %s are needed",
+                              lease->config.namespace_);
+    }
+    return r;
+}
+
+/* For messages: nobody has to believe in names of any length. */
+static const char *holder_text(const struct ccm_lease_record *record,
+                               char text[static CCM_LEASE_IDENTITY])
+{
+    ccm_text_copy(text, CCM_LEASE_IDENTITY, record->holder[0] == '\0' ? "nobody" : record->holder);
+    return text;
 }
 
 /* Take over what the server answered. */
@@ -115,9 +130,11 @@ static int take_record(struct ccm_lease *lease, const struct ccm_http_response *
     if (lease->record.seen == NULL || strcmp(lease->record.seen, fresh.seen) != 0) {
         lease->seen_ms = ccm_clock_boot_ms();
     }
-    if (lease->record.holder == NULL || strcmp(lease->record.holder, fresh.holder) != 0) {
-        ccm_log_info(&lease_log, "%s is held by %s", lease->label,
-                     fresh.holder[0] == '\0' ? "nobody" : fresh.holder);
+    if ((lease->record.holder == NULL || strcmp(lease->record.holder, fresh.holder) != 0) &&
+        strcmp(fresh.holder, lease->config.identity) != 0) { /* ourselves: "leads now" says it */
+        char holder[CCM_LEASE_IDENTITY];
+
+        ccm_log_info(&lease_log, "%s is held by %s", lease->label, holder_text(&fresh, holder));
     }
     ccm_lease_record_fini(&lease->record);
     lease->record = fresh;
@@ -128,6 +145,26 @@ static int take_record(struct ccm_lease *lease, const struct ccm_http_response *
     return 0;
 }
 
+static bool is_ours(const struct ccm_lease *lease)
+{
+    return lease->record.holder != NULL &&
+           strcmp(lease->record.holder, lease->config.identity) == 0;
+}
+
+/* Whether the record names another instance. */
+static bool is_held(const struct ccm_lease *lease)
+{
+    return lease->record.json != NULL && lease->record.holder[0] != '\0' && !is_ours(lease);
+}
+
+/* How long its holder leads without renewing it. One that says nothing of use is believed to be
+ * like us. */
+static int64_t duration_of(const struct ccm_lease *lease)
+{
+    return lease->record.duration_ms > 0 ? lease->record.duration_ms
+                                         : (int64_t)lease->config.duration_ms;
+}
+
 /* Read the Lease. 0, also when there is none. */
 static int look(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *err)
 {
@@ -135,6 +172,9 @@ static int look(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *e
     const int r = request(lease, "GET", NULL, timeout_ms, &response, err);
 
     if (r == -ENOENT) {
+        if (is_held(lease)) {
+            lease->held_ms = lease->seen_ms + duration_of(lease);
+        }
         ccm_lease_record_fini(&lease->record);
         return 0;
     }
@@ -163,19 +203,16 @@ static int claim(struct ccm_lease *lease, const struct ccm_lease_claim *what, in
 
 /* --- leading --- */
 
-static bool is_ours(const struct ccm_lease *lease)
-{
-    return lease->record.holder != NULL &&
-           strcmp(lease->record.holder, lease->config.identity) == 0;
-}
-
-/* Whether nobody may think that it leads. */
+/* Whether nobody may think that it leads. A Lease that somebody deleted is written anew by its
+ * holder, who has not heard of it yet. */
 static bool is_free(const struct ccm_lease *lease)
 {
-    const struct ccm_lease_record *record = &lease->record;
+    const int64_t now = ccm_clock_boot_ms();
 
-    return record->json == NULL || record->holder[0] == '\0' || is_ours(lease) ||
-           ccm_clock_boot_ms() >= lease->seen_ms + record->duration_ms;
+    if (lease->record.json == NULL) {
+        return now >= lease->held_ms;
+    }
+    return !is_held(lease) || now >= lease->seen_ms + duration_of(lease);
 }
 
 /* Claim the Lease for this instance, and open the gate for as long as that is worth. */
@@ -320,6 +357,22 @@ static void tell(const struct ccm_lease *lease, void (*fn)(void *arg))
     }
 }
 
+static void lose(struct ccm_lease *lease)
+{
+    char holder[CCM_LEASE_IDENTITY];
+
+    ccm_gate_set(lease->config.gate, 0);
+    if (is_taken(lease)) {
+        ccm_log_error(&lease_log, "%s: leader election lost, it is held by %s", lease->label,
+                      holder_text(&lease->record, holder));
+    } else {
+        ccm_log_error(&lease_log, "%s: leader election lost: it could not be renewed in time",
+                      lease->label);
+    }
+    set_leading(lease, false);
+    tell(lease, lease->config.lost);
+}
+
 static void run(void *arg)
 {
     struct ccm_lease *lease = arg;
@@ -331,13 +384,7 @@ static void run(void *arg)
         const int64_t pause = leading ? renew(lease) : campaign(lease, &won);
 
         if (pause < 0) {
-            ccm_gate_set(lease->config.gate, 0);
-            ccm_log_error(&lease_log, "%s: leader election lost%s%s", lease->label,
-                          is_taken(lease) ? ", it is held by "
-                                          : ": it could not be renewed in time",
-                          is_taken(lease) ? lease->record.holder : "");
-            set_leading(lease, false);
-            tell(lease, lease->config.lost);
+            lose(lease);
             return;
         }
         if (won) {

@@ -4,8 +4,10 @@
  *
  * A candidate reads the Lease every half to whole retry_ms. Whether it may be taken is judged by
  * local time alone: the candidate has seen the same record, unchanged, for as long as the record
- * says; time stamps in the record are for people. It is taken by a PUT that names the version read,
- * so of several candidates one succeeds. The leader renews it every retry_ms.
+ * says (one that says nothing of use: as long as its own would be); time stamps in the record are
+ * for people. A Lease that was deleted is left for that long to the holder that was seen last. It
+ * is taken by a PUT that names the version read, so of several candidates one succeeds. The leader
+ * renews it every retry_ms.
  *
  * The gate (util/gate.h) is open from winning until renew_ms after the sending of the last renewal
  * that succeeded. A rival takes the Lease duration_ms after it saw that renewal at the earliest, so

@@ -12,6 +12,8 @@
 
 /* A record with a duration beyond this says nothing; it would lock the Lease for ever. */
 #define DURATION_MAX_S 3600
+/* The server takes 32 bits; with one more no candidate could ever write its claim. */
+#define TRANSITIONS_MAX INT32_MAX
 
 void ccm_lease_record_fini(struct ccm_lease_record *record)
 {
@@ -46,6 +48,7 @@ int ccm_lease_record_read(const char *json, size_t len, struct ccm_lease_record 
     const char *version = ccm_json_text(ccm_json_get(tree, "metadata"), "resourceVersion");
     const char *holder = ccm_json_text(spec, "holderIdentity");
     const int64_t seconds = ccm_json_i64(spec, "leaseDurationSeconds", 0);
+    const int64_t transitions = ccm_json_i64(spec, "leaseTransitions", 0);
 
     if (version[0] == '\0') {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "the Lease has no version");
@@ -54,14 +57,16 @@ int ccm_lease_record_read(const char *json, size_t len, struct ccm_lease_record 
                           : seconds > DURATION_MAX_S ? DURATION_MAX_S
                                                      : seconds) *
                          1000;
-    record.transitions = ccm_json_i64(spec, "leaseTransitions", 0);
+    record.transitions = transitions < 0                 ? 0
+                         : transitions > TRANSITIONS_MAX ? TRANSITIONS_MAX
+                                                         : transitions;
     record.json = strndup(json, len);
     record.holder = strdup(holder);
     record.version = strdup(version);
     record.acquired = strdup(ccm_json_text(spec, "acquireTime"));
     record.seen = ccm_text_format("%s|%" PRId64 "|%s|%s|%" PRId64, holder, seconds,
                                   ccm_json_text(spec, "acquireTime"),
-                                  ccm_json_text(spec, "renewTime"), record.transitions);
+                                  ccm_json_text(spec, "renewTime"), transitions);
     if (record.json == NULL || record.holder == NULL || record.version == NULL ||
         record.acquired == NULL || record.seen == NULL) {
         return ccm_error_nomem(err);
@@ -99,6 +104,8 @@ static bool put(cJSON *spec, const char *name, cJSON *value)
 static bool fill(cJSON *spec, const struct ccm_lease_claim *claim)
 {
     const int64_t seconds = claim->duration_ms / 1000;
+    const int64_t transitions =
+        claim->transitions < TRANSITIONS_MAX ? claim->transitions : TRANSITIONS_MAX;
     char now[CCM_CLOCK_TEXT];
 
     ccm_clock_format_micro(claim->wall_ms, now, sizeof(now));
@@ -107,7 +114,7 @@ static bool fill(cJSON *spec, const struct ccm_lease_claim *claim)
            put(spec, "acquireTime",
                cJSON_CreateString(ccm_text_empty(claim->acquired) ? now : claim->acquired)) &&
            put(spec, "renewTime", cJSON_CreateString(now)) &&
-           put(spec, "leaseTransitions", cJSON_CreateNumber((double)claim->transitions));
+           put(spec, "leaseTransitions", cJSON_CreateNumber((double)transitions));
 }
 
 void ccm_lease_record_print(const struct ccm_lease_record *record, const char *namespace_,

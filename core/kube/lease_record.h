@@ -15,9 +15,9 @@ struct ccm_lease_record {
     char *version; /* resourceVersion */
     /* All that a candidate or leader changes, as one text: equal = nobody has renewed. */
     char *seen;
-    char *acquired; /* acquireTime, "" = none */
-    int64_t duration_ms;
-    int64_t transitions;
+    char *acquired;      /* acquireTime, "" = none */
+    int64_t duration_ms; /* 0 = it says none that makes sense */
+    int64_t transitions; /* as the server counts: 32 bits, not negative */
 };
 
 /* Safe on a zeroed one; zeroes it. */

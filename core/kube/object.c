@@ -1,5 +1,6 @@
 #include "kube/object.h"
 
+#include "kube/names.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 
@@ -14,6 +15,7 @@
 struct header {
     alignas(max_align_t) atomic_uint refs;
     uint32_t bytes;
+    struct ccm_names *names; /* where the names of nodes of an EndpointSlice are; else NULL */
 };
 
 struct text {
@@ -41,6 +43,12 @@ struct ccm_builder {
     size_t text_cap;
     uint32_t *slots; /* hash table: 1 + index into texts, 0 = free; slot_count is a power of two */
     size_t slot_count;
+    /* Names of nodes, in the order in which they are asked for; ours until the object has them. */
+    struct ccm_names *names;
+    const char **taken;
+    size_t taken_count;
+    size_t taken_cap;
+    size_t taken_used; /* second run */
     int error;
 };
 
@@ -59,10 +67,26 @@ const struct ccm_object *ccm_object_ref(const struct ccm_object *object)
     return object;
 }
 
+/* Only EndpointSlices have names. */
+static void drop_names(const struct ccm_object *object)
+{
+    struct ccm_names *names = header_of(object)->names;
+    const struct ccm_endpoint_slice *slice =
+        (const struct ccm_endpoint_slice *)(const void *)object;
+
+    for (size_t i = 0; names != NULL && i < slice->endpoint_count; i++) {
+        if (slice->endpoints[i]->node_name[0] != '\0') {
+            ccm_names_drop(names, slice->endpoints[i]->node_name);
+        }
+    }
+    ccm_names_unref(names);
+}
+
 void ccm_object_unref(const struct ccm_object *object)
 {
     if (object != NULL &&
         atomic_fetch_sub_explicit(&header_of(object)->refs, 1, memory_order_acq_rel) == 1) {
+        drop_names(object);
         free(header_of(object));
     }
 }
@@ -77,14 +101,30 @@ size_t ccm_object_bytes(const struct ccm_object *object)
     return header_of(object)->bytes;
 }
 
+static void drop_taken(struct ccm_builder *b)
+{
+    while (b->taken_count > 0) {
+        ccm_names_drop(b->names, b->taken[--b->taken_count]);
+    }
+}
+
 struct ccm_builder *ccm_builder_new(void)
 {
-    return calloc(1, sizeof(struct ccm_builder));
+    CCM_CLEANUP(ccm_freep) struct ccm_builder *builder = calloc(1, sizeof(*builder));
+
+    if (builder == NULL) {
+        return NULL;
+    }
+    builder->names = ccm_names_new();
+    return builder->names == NULL ? NULL : CCM_STEAL(builder);
 }
 
 void ccm_builder_free(struct ccm_builder *builder)
 {
     if (builder != NULL) {
+        drop_taken(builder);
+        ccm_names_unref(builder->names);
+        free(builder->taken);
         free(builder->texts);
         free(builder->slots);
         free(builder);
@@ -130,6 +170,12 @@ static void builder_reset(struct ccm_builder *b)
     if (b->slots != NULL) {
         memset(b->slots, 0, b->slot_count * sizeof(*b->slots));
     }
+    if (b->taken_cap > KEEP_TEXTS) {
+        free(b->taken);
+        b->taken = NULL;
+        b->taken_cap = 0;
+    }
+    b->taken_used = 0;
     b->measuring = true;
     b->root_bytes = 0;
     b->node_bytes = 0;
@@ -232,6 +278,35 @@ const char *ccm_builder_text(struct ccm_builder *b, const char *text)
     return b->chars + b->texts[found - 1].offset;
 }
 
+static int take_name(struct ccm_builder *b, const char *name)
+{
+    if (ccm_array_grow(&b->taken, &b->taken_cap, b->taken_count + 1, sizeof(*b->taken)) < 0) {
+        return -ENOMEM;
+    }
+    b->taken[b->taken_count] = ccm_names_take(b->names, name);
+    if (b->taken[b->taken_count] == NULL) {
+        return -ENOMEM;
+    }
+    b->taken_count++;
+    return 0;
+}
+
+const char *ccm_builder_node_name(struct ccm_builder *b, const char *name)
+{
+    if (name[0] == '\0' || b->error < 0) {
+        return "";
+    }
+    if (b->measuring) {
+        b->error = take_name(b, name);
+        return "";
+    }
+    if (b->taken_used == b->taken_count || strcmp(b->taken[b->taken_used], name) != 0) {
+        b->error = -EIO; /* the second run said something new */
+        return "";
+    }
+    return b->taken[b->taken_used++];
+}
+
 /* Room among the nodes; NULL while measuring or when the second run asks for more than the first.
  */
 static void *take_node(struct ccm_builder *b, size_t bytes)
@@ -302,6 +377,11 @@ void ccm_builder_root(struct ccm_builder *b, const void *typed, size_t size)
     }
 }
 
+static int two_ways(struct ccm_error *err)
+{
+    return ccm_error_set(err, -EIO, CCM_ERROR_BUG, "an object was described in two ways");
+}
+
 /* Run the description once; the sticky failure of the builder counts as its failure. */
 static int run(struct ccm_builder *b, ccm_build_fn fn, const void *source, struct ccm_error *err)
 {
@@ -314,16 +394,14 @@ static int run(struct ccm_builder *b, ccm_build_fn fn, const void *source, struc
         return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the object is too large");
     }
     if (b->error == -EIO || b->root_bytes == 0) {
-        return ccm_error_set(err, -EIO, CCM_ERROR_BUG, "an object was described in two ways");
+        return two_ways(err);
     }
     return b->error < 0 ? ccm_error_nomem(err) : 0;
 }
 
-int ccm_object_build(struct ccm_builder *b, ccm_build_fn fn, const void *source, size_t max_bytes,
-                     const struct ccm_object **ret, struct ccm_error *err)
+static int build(struct ccm_builder *b, ccm_build_fn fn, const void *source, size_t max_bytes,
+                 const struct ccm_object **ret, struct ccm_error *err)
 {
-    builder_reset(b);
-
     int r = run(b, fn, source, err);
 
     if (r < 0) {
@@ -356,7 +434,25 @@ int ccm_object_build(struct ccm_builder *b, ccm_build_fn fn, const void *source,
     if (r < 0) {
         return r;
     }
+    if (b->taken_used < b->taken_count) {
+        return two_ways(err);
+    }
+    if (b->taken_count > 0) {
+        header->names = ccm_names_ref(b->names);
+        b->taken_count = 0; /* they are the object's from here on */
+    }
     *ret = (const struct ccm_object *)(const void *)b->root;
     header = NULL; /* owned by the object's reference from here on */
     return 0;
+}
+
+int ccm_object_build(struct ccm_builder *b, ccm_build_fn fn, const void *source, size_t max_bytes,
+                     const struct ccm_object **ret, struct ccm_error *err)
+{
+    builder_reset(b);
+
+    const int r = build(b, fn, source, max_bytes, ret, err);
+
+    drop_taken(b); /* those of an object that was not made */
+    return r;
 }

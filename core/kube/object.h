@@ -1,7 +1,8 @@
 /*
  * Objects of ccm/object.h as the core makes them: immutable, reference-counted, one allocation
  * each. In front of the struct that plugins see stands a private header with the count; behind it
- * lie the lists and the text, where equal strings are stored once.
+ * lie the lists and the text, where equal strings are stored once. Names of nodes in EndpointSlices
+ * lie elsewhere, once for all objects that a builder made (names.h).
  *
  * References: any thread. A builder is scratch memory for making objects: one thread at a time,
  * kept and reused.
@@ -23,7 +24,7 @@ void ccm_object_unref(const struct ccm_object *object);
 /* For CCM_CLEANUP. */
 void ccm_object_unrefp(const struct ccm_object **object);
 
-/* Bytes of its allocation, header included. */
+/* Bytes of its allocation, header included; without the names of nodes. */
 size_t ccm_object_bytes(const struct ccm_object *object);
 
 struct ccm_builder;
@@ -54,6 +55,9 @@ CCM_NODISCARD int ccm_object_build(struct ccm_builder *builder, ccm_build_fn fn,
 /* The text as the object will hold it. NULL counts as "". The argument must stay valid until the
  * build is over. What is returned may only be stored (while measuring it is not yet the text). */
 const char *ccm_builder_text(struct ccm_builder *builder, const char *text);
+
+/* The same for `node_name` in an EndpointSlice, which many slices have in common. */
+const char *ccm_builder_node_name(struct ccm_builder *builder, const char *name);
 
 /* Room for `count` pointers: assign it to a list member, fill it with the calls below. NULL while
  * measuring and for 0. */

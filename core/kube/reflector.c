@@ -165,7 +165,9 @@ static void thread_main(void *arg)
         struct ccm_reflector_end end = { .err = CCM_ERROR_INIT };
 
         note_due(r, ccm_clock_now_ms());
-        if (r->listed || r->streaming) {
+        if (r->listed && r->doubt) {
+            ccm_reflector_check(r, &end);
+        } else if (r->listed || r->streaming) {
             ccm_reflector_watch(r, !r->listed, &end);
         } else {
             ccm_reflector_list(r, &end);
@@ -299,6 +301,7 @@ void ccm_reflector_commit(struct ccm_reflector *r, struct ccm_stage **stage, con
     ccm_store_commit(r->config.store, CCM_STEAL(*stage), r->config.change, r->config.arg);
     ccm_buf_reset(&r->version);
     ccm_buf_adds(&r->version, version);
+    r->doubt = false;
     /* A version that cannot be kept (no memory, absurd size) costs another list, nothing else. */
     r->listed = ccm_buf_error(&r->version) == 0;
 

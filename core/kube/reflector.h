@@ -5,13 +5,17 @@
  * First list: as a stream (sendInitialEvents) where the server has it, else in pages; a server that
  * refuses or ignores the stream is remembered. A list takes effect at once when it is complete,
  * never in part. Watch: resumed from the last version after every disconnect; listed again when the
- * server no longer has that version (410), when a connection was silent twice, or when what it says
- * cannot be read three times. 401, 403 and 404 are tried again slowly, so that rights given later
- * heal without a restart. An object that cannot be decoded is logged and its last readable version
- * stays.
+ * server no longer has that version (410), when its versions went backwards, when a watch that said
+ * something fell silent and the next one stays so, when ten in a row say nothing at all, or when
+ * what it says cannot be read three times. 401, 403 and 404 are tried again, in the end
+ * slowly, so that rights given later heal without a restart. An object that cannot be decoded is
+ * logged and its last readable version stays.
  *
- * resourceVersion is opaque here. `synced` never goes back: a cache that cannot be refreshed stays
- * readable.
+ * resourceVersion is opaque here but for one thing: Kubernetes promises numbers that grow, so a
+ * smaller one than before is the sign of a server that was replaced or restored from a backup. A
+ * watch from a version that such a server has not reached yet would be silent; so after a watch
+ * broke a list of one object, which no cache answers, tells how far it is. `synced` never goes
+ * back: a cache that cannot be refreshed stays readable.
  */
 #ifndef CCM_KUBE_REFLECTOR_H
 #define CCM_KUBE_REFLECTOR_H
@@ -26,7 +30,7 @@ struct ccm_reflector;
 struct ccm_reflector_timing {
     uint32_t backoff_min_ms; /* after the first failure, halved at random (200) */
     uint32_t backoff_max_ms; /* most between two attempts (30,000) */
-    uint32_t refused_ms;     /* between attempts after 401, 403, 404 (30,000) */
+    uint32_t refused_ms;     /* most between attempts after 401, 403, 404 (30,000) */
     uint32_t progress_ms; /* longest silence of a watch or a list; a server sends a bookmark about
                              every minute (90,000) */
     uint32_t initial_ms;  /* longest silence of a streaming list before its end mark (10,000) */

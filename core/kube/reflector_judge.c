@@ -8,8 +8,10 @@
 #include <string.h>
 
 #define MAX_SILENT      2
+#define MAX_QUIET       10
 #define MAX_BROKEN      3
 #define MAX_REJECTED    3
+#define MAX_BEGINNING   4    /* refusals in a row that may be those of a server which just begins */
 #define SHORT_WATCH_MS  1000 /* one that ends sooner without a word is a failure */
 #define MAX_RETRY_AFTER 600000
 
@@ -43,8 +45,10 @@ static void forget_failures(struct ccm_reflector *r)
     r->failures = 0;
     r->stale = 0;
     r->silent = 0;
+    r->quiet = 0;
     r->broken = 0;
     r->rejected = 0;
+    r->refused = 0;
 }
 
 static void note_failure(struct ccm_reflector *r, const struct ccm_reflector_end *end)
@@ -88,17 +92,35 @@ static bool lacks_streaming(struct ccm_reflector *r, const struct ccm_reflector_
     return true;
 }
 
+static bool is_refused(const struct ccm_reflector_end *end)
+{
+    const uint64_t status = end->err.http_status;
+
+    return status == 401 || status == 403 || status == 404;
+}
+
+/* In its first seconds a server knows no roles yet, and refuses what it will allow: the first tries
+ * follow soon, and only what stays refused is an error. */
+static int64_t judge_refused(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    const uint32_t most = r->config.timing.refused_ms;
+    const int64_t slow = ccm_reflector_random(r, most / 2, most);
+    const int64_t soon = backoff_ms(r, ++r->refused);
+
+    CCM_LOG_AT(&ccm_reflector_log, r->refused > MAX_BEGINNING ? CCM_LOG_ERROR : CCM_LOG_WARN,
+               "%s: %s of %s is refused: %s", r->config.name, doing(end), r->config.path,
+               end->err.message);
+    r->listed = r->listed && end->err.http_status != 404;
+    return soon < slow ? soon : slow;
+}
+
 /* The server answered with an error status, also as an event of a watch. */
 static int64_t judge_status(struct ccm_reflector *r, const struct ccm_reflector_end *end)
 {
     const uint64_t status = end->err.http_status;
 
-    if (status == 401 || status == 403 || status == 404) {
-        ccm_log_error(&ccm_reflector_log, "%s: %s of %s is refused: %s", r->config.name, doing(end),
-                      r->config.path, end->err.message);
-        r->listed = r->listed && status != 404;
-        return ccm_reflector_random(r, r->config.timing.refused_ms / 2,
-                                    r->config.timing.refused_ms);
+    if (is_refused(end)) {
+        return judge_refused(r, end);
     }
     ccm_log_warn(&ccm_reflector_log, "%s: %s: %s", r->config.name, doing(end), end->err.message);
     if (end->watch && status != 429 && (status < 500 || count_to(&r->rejected, MAX_REJECTED))) {
@@ -107,13 +129,34 @@ static int64_t judge_status(struct ccm_reflector *r, const struct ccm_reflector_
     return backoff_ms(r, r->failures);
 }
 
-/* The server no longer has the version. A list is the cure; one that does not help is not tried
- * again at once. */
+/* The server no longer has the version, or has never had it. A list is the cure; one that does not
+ * help is not tried again at once. */
 static int64_t judge_stale(struct ccm_reflector *r, const struct ccm_reflector_end *end)
 {
-    ccm_log_info(&ccm_reflector_log, "%s: listing again: %s", r->config.name, end->err.message);
+    if (end->err.http_status != 0) {
+        ccm_log_info(&ccm_reflector_log, "%s: listing again: %s", r->config.name, end->err.message);
+    } else {
+        ccm_log_warn(&ccm_reflector_log, "%s: listing again: %s", r->config.name, end->err.message);
+        /* Events in between are no sign that it is over: some server may count in another way. */
+        r->stale = r->stale + 1 > r->backwards ? r->stale : r->backwards - 1;
+    }
     r->listed = false;
     return r->stale++ == 0 ? 0 : backoff_ms(r, r->stale);
+}
+
+/* Not a word since the watch began. A kind that nobody changes gets no bookmark either until the
+ * storage has told its progress, which an etcd as it is does every ten minutes: no failure. Whether
+ * the stream hangs is told by another one from the same version, which costs next to nothing. */
+static int64_t judge_quiet(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    const unsigned quiet = r->quiet;
+
+    ccm_log_debug(&ccm_reflector_log, "%s: a quiet watch, opened anew: %s", r->config.name,
+                  end->err.message);
+    forget_failures(r); /* it was accepted, and stayed open */
+    r->quiet = quiet;
+    r->listed = r->listed && !count_to(&r->quiet, MAX_QUIET);
+    return 0;
 }
 
 /* No status: the connection, the content, or we ourselves. */
@@ -159,9 +202,34 @@ static int64_t judge_complete(struct ccm_reflector *r, const struct ccm_reflecto
     return backoff_ms(r, r->failures);
 }
 
+/* Whether whoever answers next may be another server than the one of this watch. */
+static bool is_doubtful(const struct ccm_reflector_end *end)
+{
+    switch (end->code) {
+    case 0:
+    case -EBADMSG:
+    case -EMSGSIZE:
+    case -ENOBUFS:
+    case -EXFULL:
+    case -ESTALE:
+        return false;
+    default:
+        return end->watch && (end->err.http_status == 0 || end->err.http_status >= 500);
+    }
+}
+
+/* Silence from the beginning; after a watch that said something and then nothing it is suspicious.
+ */
+static bool is_quiet(const struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    return end->code == -ETIME && end->watch && !end->progress && r->silent == 0;
+}
+
 int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_end *end)
 {
     int64_t wait_ms;
+
+    r->doubt = r->doubt || is_doubtful(end);
 
     if (lacks_streaming(r, end)) {
         return 0;
@@ -171,8 +239,11 @@ int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_
     }
     if (end->code == 0) {
         wait_ms = judge_complete(r, end);
+    } else if (is_quiet(r, end)) {
+        wait_ms = judge_quiet(r, end);
     } else {
         r->failures++;
+        r->refused = is_refused(end) ? r->refused : 0;
         r->listed = r->listed && end->code != -EXFULL;
         if (end->code == -ESTALE) {
             wait_ms = judge_stale(r, end);

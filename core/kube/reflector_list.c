@@ -1,5 +1,6 @@
 /* Lists in pages, and what lists and watches share: paths and objects. */
 #include "kube/reflector_priv.h"
+#include "kube/version.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/json.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 
 #define MAX_TOKEN    ((size_t)16 * 1024)
-#define MAX_RESTARTS 3 /* of a list whose continue token expired, before it counts as failed */
+#define MAX_RESTARTS 3      /* of a list whose continue token expired, before it counts as failed */
+#define BACKWARDS_MS 600000 /* versions that go backwards twice in this time are nothing new */
 
 static void add_param(struct ccm_buf *path, const char *name, const char *value)
 {
@@ -115,6 +117,7 @@ int ccm_reflector_apply(struct ccm_reflector *r, struct ccm_stage *stage, bool d
 struct page {
     struct ccm_reflector_pump pump;
     struct ccm_stage *stage; /* NULL: straight into the store */
+    bool only_version;       /* its objects are of no interest */
     bool is_list;
     bool has_items;
     struct ccm_buf version;
@@ -127,6 +130,9 @@ static int on_item(void *arg, const char *text, size_t len)
     struct page *page = arg;
 
     page->pump.pieces++;
+    if (page->only_version) {
+        return 0;
+    }
     return ccm_reflector_apply(page->pump.reflector, page->stage, false, text, len, NULL,
                                page->err);
 }
@@ -196,7 +202,7 @@ static int read_page(struct page *page, const char *label, struct ccm_buf *token
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = 64 * 1024 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf params = { .max = 64 * 1024 };
 
-    ccm_buf_addf(&params, "limit=%" PRIu32, r->config.page_limit);
+    ccm_buf_addf(&params, "limit=%" PRIu32, page->only_version ? 1 : r->config.page_limit);
     add_param(&params, "continue", ccm_buf_str(token));
     ccm_reflector_path(r, &path, ccm_buf_str(&params), label);
     if (ccm_buf_error(&params) < 0 || ccm_buf_error(&path) < 0) {
@@ -275,6 +281,38 @@ int ccm_reflector_fetch_now(struct ccm_reflector *r, const char *label, struct c
 
     page_init(&page, r, r->side, err);
     return read_pages(&page, label, &version);
+}
+
+int ccm_reflector_check_version(struct ccm_reflector *r, const char *version, struct ccm_error *err)
+{
+    const int64_t now = ccm_clock_now_ms();
+
+    if (!ccm_kube_version_is_older(version, ccm_buf_str(&r->version))) {
+        return 0;
+    }
+    r->backwards = now - r->backwards_ms < BACKWARDS_MS ? r->backwards + 1 : 1;
+    r->backwards_ms = now;
+    return ccm_error_set(err, -ESTALE, CCM_ERROR_TRANSIENT,
+                         "the API server is at version %s and was at %s before: it was replaced, "
+                         "or restored from a backup",
+                         version, ccm_buf_str(&r->version));
+}
+
+/* Such a list is no answer of a cache that may lag behind, so it is never older than any event. */
+void ccm_reflector_check(struct ccm_reflector *r, struct ccm_reflector_end *end)
+{
+    const int64_t started_ms = ccm_clock_now_ms();
+    CCM_CLEANUP(page_fini) struct page page;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf token = { .max = MAX_TOKEN };
+
+    page_init(&page, r, r->main, &end->err);
+    page.only_version = true;
+    end->code = read_page(&page, NULL, &token);
+    if (end->code == 0) {
+        r->doubt = false;
+        end->code = ccm_reflector_check_version(r, ccm_buf_str(&page.version), &end->err);
+    }
+    end->lasted_ms = ccm_clock_now_ms() - started_ms;
 }
 
 static int list_once(struct ccm_reflector *r, struct page *page, int64_t started_ms)

@@ -24,14 +24,19 @@ struct ccm_reflector {
     /* The thread's own. */
     bool listed;    /* the store is a list plus the events up to `version` */
     bool streaming; /* ask for streaming lists */
+    bool doubt;     /* a watch broke: who answers now may be another server */
     struct ccm_buf version;
     uint64_t random;
-    char kind_name[64]; /* of raw objects, once a list has told it */
-    unsigned failures;  /* in a row, without any progress in between; so are the others */
-    unsigned stale;     /* 410 */
-    unsigned silent;
-    unsigned broken;   /* could not be read */
-    unsigned rejected; /* watch refused with a status */
+    char kind_name[64];   /* of raw objects, once a list has told it */
+    unsigned failures;    /* in a row, without any progress in between; so are the others */
+    unsigned stale;       /* 410 */
+    unsigned silent;      /* watches that said something and then nothing, and the next ones */
+    unsigned quiet;       /* watches that said nothing at all */
+    unsigned broken;      /* could not be read */
+    unsigned rejected;    /* watch refused with a status */
+    unsigned refused;     /* 401, 403, 404 */
+    unsigned backwards;   /* times that versions went backwards, each soon after the one before */
+    int64_t backwards_ms; /* the last of them */
 
     pthread_mutex_t lock; /* guards what follows; leaf */
     pthread_cond_t changed;
@@ -47,7 +52,8 @@ struct ccm_reflector {
 /* How a request ended. */
 struct ccm_reflector_end {
     /* 0 = complete; -ETIME silent, -EBADMSG and -EMSGSIZE unreadable, -ENOBUFS reader too slow,
-     * -EXFULL listed again on request; else as ccm_kube_do() */
+     * -EXFULL listed again on request, -ESTALE without a status: versions went backwards; else as
+     * ccm_kube_do() */
     int code;
     bool initial; /* a streaming list before its end mark */
     bool watch;   /* a watch, or a streaming list after its end mark */
@@ -97,6 +103,15 @@ void ccm_reflector_list(struct ccm_reflector *r, struct ccm_reflector_end *end);
 
 /* Watch from the last version, or as a streaming list. */
 void ccm_reflector_watch(struct ccm_reflector *r, bool initial, struct ccm_reflector_end *end);
+
+/* Ask how far the versions of the server are, when there is doubt whether it is still the same:
+ * -ESTALE when it has not come as far as we were. */
+void ccm_reflector_check(struct ccm_reflector *r, struct ccm_reflector_end *end);
+
+/* -ESTALE with the words for it when `version` is older than what this server told before, else 0.
+ */
+int ccm_reflector_check_version(struct ccm_reflector *r, const char *version,
+                                struct ccm_error *err);
 
 /* Read one selection page by page into the store. */
 int ccm_reflector_fetch_now(struct ccm_reflector *r, const char *label, struct ccm_error *err);

@@ -68,6 +68,12 @@ static int set_version(struct watch *w, const char *version)
     if (version[0] == '\0' || strlen(version) > current->max) {
         return garbage(w, "an event without a usable resourceVersion");
     }
+
+    const int r = ccm_reflector_check_version(w->pump.reflector, version, w->err);
+
+    if (r < 0) {
+        return r;
+    }
     ccm_buf_reset(current);
     ccm_buf_adds(current, version);
     return ccm_buf_error(current) < 0 ? ccm_error_nomem(w->err) : 0;

@@ -4,6 +4,7 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define RETRY_AFTER_MAX_S 3600
 #define BODY_SHOWN        200
@@ -63,6 +64,15 @@ static int from_body(uint32_t status, const char *body, size_t len, struct ccm_e
     return r;
 }
 
+/* A binding names a role that the server does not know. So it says in its first moments, too, when
+ * the roles are not read yet: a later try may do. */
+static bool is_role_unknown(const cJSON *json)
+{
+    const char *rbac = strstr(ccm_json_text(json, "message"), ": RBAC: ");
+
+    return rbac != NULL && strstr(rbac, " not found") != NULL;
+}
+
 /* A patch that names a uid is refused like this when another object has the name by now. */
 static bool is_other_uid(const cJSON *json)
 {
@@ -80,11 +90,14 @@ static int from_status(uint32_t http_status, const cJSON *json, struct ccm_error
     /* In a watch the answer itself was 200: the event's own code counts. */
     const uint32_t status =
         http_status >= 300 || own < 300 || own > 599 ? http_status : (uint32_t)own;
-    const struct verdict verdict = verdict_of(status == 422 && is_other_uid(json) ? 409 : status);
+    struct verdict verdict = verdict_of(status == 422 && is_other_uid(json) ? 409 : status);
     const char *reason = ccm_json_text(json, "reason");
     const int64_t wait_s = ccm_json_i64(ccm_json_get(json, "details"), "retryAfterSeconds", 0);
     int r = verdict.result;
 
+    if (status == 403 && is_role_unknown(json)) {
+        verdict.kind = CCM_ERROR_TRANSIENT;
+    }
     if (status == 409 && ccm_text_equal(reason, "AlreadyExists")) {
         r = -EEXIST;
     }

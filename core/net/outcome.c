@@ -1,9 +1,15 @@
 /* How an exchange ends: a response, or an error that an operator can act on. */
 #include "net/ticket.h"
+#include "util/attr.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_SHOWN 300 /* bytes of a file name in messages */
 
 static void fail(struct ccm_http_ticket *ticket, int result, const char *text)
 {
@@ -45,7 +51,7 @@ static void fail_connect(struct ccm_http_ticket *ticket)
 /* Our words, and curl's for the details. */
 static void fail_both(struct ccm_http_ticket *ticket, int result, const char *text, CURLcode code)
 {
-    char both[CURL_ERROR_SIZE + 128];
+    char both[CURL_ERROR_SIZE + PATH_SHOWN + 256];
 
     (void)snprintf(both, sizeof(both), "%s (%s)", text, curl_text(ticket, code)); /* fits */
     fail(ticket, result, both);
@@ -81,6 +87,82 @@ static void fail_callback(struct ccm_http_ticket *ticket)
     }
 }
 
+/* Verdicts of OpenSSL about who signed a certificate. */
+static bool is_unsigned(long verdict)
+{
+    static const long unsigned_[] = {
+        2,  /* unable to get issuer certificate */
+        7,  /* certificate signature failure */
+        18, /* self-signed certificate */
+        19, /* self-signed certificate in certificate chain */
+        20, /* unable to get local issuer certificate */
+        21, /* unable to verify the first certificate */
+    };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(unsigned_); i++) {
+        if (unsigned_[i] == verdict) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static long verdict_of(const struct ccm_http_ticket *ticket)
+{
+    long verdict = 0;
+
+    if (curl_easy_getinfo(ticket->easy, CURLINFO_SSL_VERIFYRESULT, &verdict) != CURLE_OK) {
+        verdict = 0;
+    }
+    return verdict;
+}
+
+/* The certificate of the peer was looked at and found wanting. */
+static void fail_trust(struct ccm_http_ticket *ticket, CURLcode code)
+{
+    const struct ccm_tls *tls = ticket->exchange->tls;
+    char text[PATH_SHOWN + 256];
+
+    if (!is_unsigned(verdict_of(ticket)) && code != CURLE_SSL_CONNECT_ERROR) {
+        fail_both(ticket, -EPROTO, "the certificate of this host is not trusted", code);
+        return;
+    }
+    if (tls != NULL && !ccm_text_empty(tls->ca_data)) {
+        (void)snprintf(text, sizeof(text),
+                       "the certificate of this host is not trusted: it is not signed by an "
+                       "authority that was configured"); /* fits */
+    } else if (tls != NULL && !ccm_text_empty(tls->ca_file)) {
+        (void)snprintf(text, sizeof(text),
+                       "the certificate of this host is not trusted: it is not signed by an "
+                       "authority in %.*s",
+                       PATH_SHOWN, tls->ca_file); /* fits */
+    } else {
+        (void)snprintf(text, sizeof(text),
+                       "the certificate of this host is not trusted: it is not signed by an "
+                       "authority of this machine"); /* fits */
+    }
+    fail_both(ticket, -EPROTO, text, code);
+}
+
+/*
+ * When an authority was renewed under its old name, OpenSSL finds it by that name, tries the new
+ * signature with the old key, and the error of that calculation hides the verdict: curl then speaks
+ * of a handshake that failed, and has no verdict. Everything else that goes wrong in a handshake is
+ * told by the "SSL routines".
+ */
+static bool is_wrong_signature(const struct ccm_http_ticket *ticket)
+{
+    static const char *const places[] = { "rsa routines::", "elliptic curve routines::",
+                                          "asn1 encoding routines::EVP lib" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(places); i++) {
+        if (strstr(ticket->curl_text, places[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void fail_curl(struct ccm_http_ticket *ticket, CURLcode code)
 {
     switch (code) {
@@ -113,7 +195,7 @@ static void fail_curl(struct ccm_http_ticket *ticket, CURLcode code)
         fail(ticket, -EPROTO, "the answer is not HTTP");
         break;
     case CURLE_PEER_FAILED_VERIFICATION:
-        fail_both(ticket, -EPROTO, "the certificate of this host is not trusted", code);
+        fail_trust(ticket, code);
         break;
     case CURLE_SSL_CACERT_BADFILE:
         fail_both(ticket, -EPROTO, "the certificate authority cannot be read", code);
@@ -122,7 +204,11 @@ static void fail_curl(struct ccm_http_ticket *ticket, CURLcode code)
         fail_both(ticket, -EPROTO, "the client certificate or its key is of no use", code);
         break;
     case CURLE_SSL_CONNECT_ERROR:
-        fail_both(ticket, -EPROTO, "TLS cannot be agreed upon", code);
+        if (is_wrong_signature(ticket)) {
+            fail_trust(ticket, code);
+        } else {
+            fail_both(ticket, -EPROTO, "TLS cannot be agreed upon", code);
+        }
         break;
     default:
         fail(ticket, -EPROTO, curl_text(ticket, code));

@@ -462,6 +462,11 @@ void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, 
     }
 }
 
+size_t ccm_controller_hurry(struct ccm_controller *controller)
+{
+    return ccm_queue_hurry(controller->queue);
+}
+
 int ccm_controller_wait_calm(struct ccm_controller *controller, int64_t horizon_ms,
                              int64_t deadline_ms)
 {

@@ -96,6 +96,9 @@ void ccm_controller_set_times(struct ccm_controller *controller, uint32_t timeou
 void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, uint64_t lane,
                             uint64_t delay_ms);
 
+/* What verdicts were based on may be another by now: see ccm_queue_hurry(). Any thread. */
+size_t ccm_controller_hurry(struct ccm_controller *controller);
+
 /* Verdict of one key of the running call `req`: settle() of struct ccm_host. Any thread. */
 void ccm_controller_settle(const struct ccm_request *req, uint64_t index, uint64_t requeue_after_ms,
                            const struct ccm_error *err);

@@ -368,6 +368,32 @@ void ccm_queue_forget(struct ccm_queue *queue, const char *key)
     unlock(queue);
 }
 
+size_t ccm_queue_hurry(struct ccm_queue *queue)
+{
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+    size_t count = 0;
+
+    lock(queue);
+    while (queue->state == OPEN && ccm_strmap_next(queue->entries, &cursor, &key, &value) != 0) {
+        struct entry *entry = value;
+
+        if (entry->processing) {
+            make_dirty(queue, entry, CCM_LANE_BULK);
+        } else if (!entry->dirty && ccm_heap_has(&entry->delay)) {
+            const bool failed = ccm_backoff_failures(&entry->backoff) > 0;
+
+            if (failed || entry->delay_is_verdict) {
+                make_dirty(queue, entry, entry->delay_lane);
+                count += failed ? 1 : 0;
+            }
+        }
+    }
+    unlock(queue);
+    return count;
+}
+
 uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key)
 {
     lock(queue);

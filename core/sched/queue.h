@@ -90,6 +90,13 @@ void ccm_queue_requeue_after(struct ccm_queue *queue, const char *key, uint64_t 
 /* Success: forget the failures of the key. Delays stay. */
 void ccm_queue_forget(struct ccm_queue *queue, const char *key);
 
+/*
+ * What verdicts were based on may be another by now: all keys that wait because of one become
+ * dirty, and those that are processed at this moment do so too, whatever comes of it. Failures stay
+ * counted, so that one that lasts does not start anew. Returns how many waited after a failure.
+ */
+size_t ccm_queue_hurry(struct ccm_queue *queue);
+
 /* Failures in a row that were counted for the key. */
 uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key);
 

@@ -9,6 +9,7 @@ int ccm_watchdog_init(struct ccm_watchdog *dog, const char *part, int64_t slow_m
 {
     *dog = (struct ccm_watchdog){
         .part = part,
+        .call = "reconcile",
         .slow_ms = slow_ms,
         .slots = slots,
         .slot_count = slot_count,
@@ -112,7 +113,7 @@ static void warn(const struct ccm_watchdog *dog, const struct ccm_watchdog_slot 
 {
     const struct ccm_log log = { .part = dog->part, .object = call->what };
 
-    ccm_log_warn(&log, "%s: reconcile runs since %lld ms", call->id, (long long)age_ms(call));
+    ccm_log_warn(&log, "%s: %s runs since %lld ms", call->id, dog->call, (long long)age_ms(call));
 }
 
 static void *watch(void *arg)
@@ -167,8 +168,8 @@ void ccm_watchdog_name_hung(struct ccm_watchdog *dog)
         if (call.running) {
             const struct ccm_log log = { .part = dog->part, .object = call.what };
 
-            ccm_log_error(&log, "%s: reconcile hangs since %lld ms and ignores its cancellation",
-                          call.id, (long long)age_ms(&call));
+            ccm_log_error(&log, "%s: %s hangs since %lld ms and ignores its cancellation", call.id,
+                          dog->call, (long long)age_ms(&call));
         }
     }
 }

@@ -1,6 +1,7 @@
 /*
- * Running calls of one controller: who began when, on what; and a thread that names those that take
- * too long, once each. Every thread may call everything but init and fini. One lock, a leaf.
+ * Running calls into plugins, of one controller or of the caches: who began when, on what; and a
+ * thread that names those that take too long, once each. Every thread may call everything but init
+ * and fini. One lock, a leaf.
  */
 #ifndef CCM_SCHED_WATCHDOG_H
 #define CCM_SCHED_WATCHDOG_H
@@ -27,6 +28,7 @@ struct ccm_watchdog_slot {
 
 struct ccm_watchdog {
     const char *part; /* name in the log; borrowed */
+    const char *call; /* "reconcile", as init sets it; another before start() */
 
     pthread_mutex_t lock; /* guards what follows and the slots */
     int64_t slow_ms;

@@ -5,13 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A first piece of this many bytes: many lists of large items have one item for ever, and what they
+ * are given beyond it is lost. */
+#define FIRST_BYTES ((size_t)64)
+
+static size_t first_cap(size_t item_size)
+{
+    return item_size >= FIRST_BYTES ? 1 : FIRST_BYTES / item_size;
+}
+
 int ccm_array_grow(void *items, size_t *cap, size_t need, size_t item_size)
 {
     if (need <= *cap) {
         return 0;
     }
 
-    size_t want = *cap == 0 ? 8 : *cap;
+    size_t want = *cap == 0 ? first_cap(item_size) : *cap;
 
     while (want < need) {
         if (want > SIZE_MAX / 2) {
@@ -35,4 +44,25 @@ int ccm_array_grow(void *items, size_t *cap, size_t need, size_t item_size)
     memcpy(items, &grown, sizeof(grown));
     *cap = want;
     return 0;
+}
+
+void ccm_array_trim(void *items, size_t *cap, size_t len, size_t item_size)
+{
+    void *old;
+    void *trimmed = NULL;
+
+    if (len == *cap) {
+        return;
+    }
+    memcpy(&old, items, sizeof(old));
+    if (len == 0) {
+        free(old);
+    } else {
+        trimmed = realloc(old, len * item_size);
+        if (trimmed == NULL) {
+            return;
+        }
+    }
+    memcpy(items, &trimmed, sizeof(trimmed));
+    *cap = len;
 }

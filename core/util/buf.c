@@ -75,6 +75,12 @@ void ccm_buf_adds(struct ccm_buf *buf, const char *text)
 
 void ccm_buf_addc(struct ccm_buf *buf, char c)
 {
+    /* The capacity is never more than max + 1. */
+    if (buf->error == 0 && buf->data != NULL && buf->len + 1 < buf->cap) {
+        buf->data[buf->len++] = c;
+        buf->data[buf->len] = '\0';
+        return;
+    }
     ccm_buf_add(buf, &c, 1);
 }
 

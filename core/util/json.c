@@ -70,21 +70,22 @@ const char *ccm_json_text(const cJSON *parent, const char *name)
 
 int64_t ccm_json_i64(const cJSON *parent, const char *name, int64_t fallback)
 {
-    static const double limit = 9007199254740992.0; /* 2^53: every integer below it is exact */
+    static const int64_t limit = INT64_C(1) << 53; /* every integer below it is an exact double */
     const cJSON *item = ccm_json_get(parent, name);
-    int64_t value;
+    int64_t value = 0;
 
     if (cJSON_IsString(item)) {
-        return ccm_parse_i64(item->valuestring, INT64_MIN, INT64_MAX, &value) == 0 ? value
-                                                                                   : fallback;
-    }
-    if (!cJSON_IsNumber(item)) {
+        if (ccm_parse_i64(item->valuestring, INT64_MIN, INT64_MAX, &value) < 0) {
+            return fallback;
+        }
+    } else if (!cJSON_IsNumber(item)) {
         return fallback;
+    } else if (item->valuedouble >= (double)limit) {
+        return limit;
+    } else {
+        value = item->valuedouble <= -(double)limit ? -limit : (int64_t)item->valuedouble;
     }
-    if (item->valuedouble >= limit) {
-        return (int64_t)limit;
-    }
-    return item->valuedouble <= -limit ? -(int64_t)limit : (int64_t)item->valuedouble;
+    return value > limit ? limit : value < -limit ? -limit : value;
 }
 
 bool ccm_json_bool(const cJSON *parent, const char *name, bool fallback)

@@ -62,6 +62,9 @@ int ccm_cidr_parse(const char *text, struct ccm_cidr *ret)
         }
         cidr.bits = (uint8_t)(dotted ? bits + 96 : bits);
     }
+    if (cidr.bits < 96 && ccm_ip_is_v4(&cidr.ip)) {
+        return -EINVAL; /* wider than all of IPv4 in its mapped form: a block of neither family */
+    }
     *ret = cidr;
     return 0;
 }

@@ -27,7 +27,8 @@ CCM_EXPORT bool ccm_ip_is_v4(const struct ccm_ip *ip);
 /* Shortest usual form. */
 CCM_EXPORT void ccm_ip_format(const struct ccm_ip *ip, char text[CCM_IP_TEXT]);
 
-/* "10.0.0.0/8", "2408::/32", or an address alone. Host bits are ignored. 0 or -EINVAL. */
+/* "10.0.0.0/8", "2408::/32", or an address alone. Host bits are ignored. 0 or -EINVAL,
+ * which "::ffff:10.0.0.0/8" is too: it is a block of neither family. */
 CCM_NODISCARD CCM_EXPORT int ccm_cidr_parse(const char *text, struct ccm_cidr *ret);
 bool ccm_cidr_contains(const struct ccm_cidr *cidr, const struct ccm_ip *ip);
 

@@ -380,23 +380,54 @@ int ccm_credentials_get(struct ccm_credentials *credentials, const struct ccm_al
     }
 }
 
-bool ccm_credentials_renew(struct ccm_credentials *credentials, const struct ccm_ali_ctx *ctx,
-                           const struct ccm_credential *refused)
+/* Whether there is another file than the one that was read last. */
+static bool has_other_file(struct ccm_credentials *credentials)
 {
-    const int64_t now = ctx->host->now_ms(ctx->host);
-    const uint64_t serial = refused->serial;
-    struct ccm_error failure = CCM_ERROR_INIT;
-    bool fetch = false;
-    bool changed = false;
+    struct ccm_file_state state;
+
+    if (credentials->file == NULL || ccm_credential_file_state(credentials->file, &state) < 0) {
+        return false;
+    }
+    lock(credentials);
+    const bool other = !ccm_credential_file_same(&state, &credentials->seen);
+    unlock(credentials);
+    return other;
+}
+
+/* Whether there is another credential than that one. *ret_fetch: the caller has to fetch;
+ * *ret_busy: somebody is at it. */
+static bool look_for_other(struct ccm_credentials *credentials, int64_t now, uint64_t serial,
+                           bool *ret_fetch, bool *ret_busy)
+{
+    const bool other_file = has_other_file(credentials);
 
     lock(credentials);
-    changed = credentials->current != NULL && credentials->current->credential.serial != serial;
-    fetch = !changed && !credentials->fetching && now >= credentials->renew_ms;
-    if (fetch) {
+
+    const bool changed =
+        credentials->current != NULL && credentials->current->credential.serial != serial;
+
+    *ret_busy = credentials->fetching;
+    *ret_fetch = !changed && !credentials->fetching && (other_file || now >= credentials->renew_ms);
+    if (*ret_fetch) {
         credentials->fetching = true;
         credentials->renew_ms = now + RENEW_PAUSE_MS;
     }
     unlock(credentials);
+    return changed;
+}
+
+bool ccm_credentials_renew(struct ccm_credentials *credentials, const struct ccm_ali_ctx *ctx,
+                           const struct ccm_credential *refused)
+{
+    const uint64_t serial = refused->serial;
+    struct ccm_error failure = CCM_ERROR_INIT;
+    bool fetch = false;
+    bool busy = false;
+    bool changed = false;
+
+    do { /* of several that were refused one fetches, the others wait for what it brings */
+        changed = look_for_other(credentials, ctx->host->now_ms(ctx->host), serial, &fetch, &busy);
+    } while (!changed && !fetch && busy && ccm_ali_ctx_wait(ctx, POLL_MS) == 0);
     if (!fetch) {
         return changed;
     }

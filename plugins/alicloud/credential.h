@@ -76,7 +76,8 @@ CCM_NODISCARD int ccm_credentials_get(struct ccm_credentials *credentials,
                                       const struct ccm_credential **ret, struct ccm_error *err);
 
 /*
- * The cloud refused `refused`: try to get another, at most once in 10 s. True:
+ * The cloud refused `refused`: try to get another, at most once in 10 s, or when the file is
+ * another one than was read; somebody who is at it already is waited for. True:
  * ccm_credentials_get() will now hand out a different one.
  */
 bool ccm_credentials_renew(struct ccm_credentials *credentials, const struct ccm_ali_ctx *ctx,

@@ -1,6 +1,7 @@
 /* The credentials of an instance: from options and environment to a setup, and its way to STS. */
 #include "alicloud/ali.h"
 
+#include "alicloud/measure.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -15,6 +16,13 @@ static const char *text_of(const struct ccm_host *host, const char *option, cons
         text = getenv(variable);
     }
     return text == NULL ? "" : text;
+}
+
+static void measure(const struct ccm_ali_ctx *ctx, const struct ccm_ali_call *call, int64_t started,
+                    bool failed, bool throttled, const char *code)
+{
+    ccm_ali_measure_try(ctx->host, call, ctx->host->now_ms(ctx->host) - started, failed, throttled,
+                        code);
 }
 
 /* One exchange, without governor and retry: the caller keeps the last good credential and comes
@@ -34,13 +42,20 @@ static int call_sts(void *arg, const struct ccm_ali_ctx *ctx, const char *action
     struct ccm_ali_answer answer = { 0 };
     struct ccm_http_response *response = NULL;
     uint64_t phase = 0;
+    const int64_t started = ctx->host->now_ms(ctx->host);
     const int r = ccm_ali_send(ali, ctx, &call, &try_, &response, &phase, err);
 
     if (r < 0) {
+        if (phase != CCM_HTTP_NOT_SENT) {
+            measure(ctx, &call, started, true, false, "");
+        }
         return r;
     }
     ccm_ali_answer_read(&call, response, &try_, ctx->host->wall_ms(ctx->host), &answer, err);
     ctx->host->http_free(ctx->host, response);
+    measure(ctx, &call, started, answer.row != NULL,
+            answer.row != NULL && answer.row->class_ == CCM_ALI_CLASS_THROTTLED,
+            answer.row != NULL ? err->code : "");
     if (answer.row != NULL) {
         return -EACCES;
     }

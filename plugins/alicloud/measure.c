@@ -17,10 +17,13 @@
 /* A call takes tens to hundreds of milliseconds, a wait for the governor up to minutes. */
 static const double buckets[] = { 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60 };
 
-METRIC(duration, CCM_METRIC_HISTOGRAM, "cloudprovider_alicloud_api_request_duration_seconds",
-       "Calls to the cloud, each try of its own.", "product", "request", NULL);
+METRIC(
+    duration, CCM_METRIC_HISTOGRAM, "cloudprovider_alicloud_api_request_duration_seconds",
+    "Calls to the cloud, each try of its own; products besides those of resources: sts, metadata.",
+    "product", "request", NULL);
 METRIC(errors, CCM_METRIC_COUNTER, "cloudprovider_alicloud_api_request_errors",
-       "Tries that failed, by the code of the cloud; none: there was no answer with a code.",
+       "Tries that failed, by the code of the cloud (metadata: HTTP status); none: there was no "
+       "answer with a code.",
        "product", "request", "code", NULL);
 METRIC(throttled_total, CCM_METRIC_COUNTER, "cloudprovider_alicloud_api_request_throttled_total",
        "Tries that the cloud throttled.", "product", "request", NULL);
@@ -57,8 +60,14 @@ static const char *priority_name(enum ccm_ali_priority priority)
 void ccm_ali_measure_try(const struct ccm_host *host, const struct ccm_ali_call *call,
                          int64_t took_ms, bool failed, bool throttled, const char *code)
 {
-    const char *const values[] = { ccm_endpoint_product(call->product)->name, call->action,
-                                   code[0] == '\0' ? "none" : code };
+    ccm_ali_measure_request(host, ccm_endpoint_product(call->product)->name, call->action, took_ms,
+                            failed, throttled, code);
+}
+
+void ccm_ali_measure_request(const struct ccm_host *host, const char *product, const char *request,
+                             int64_t took_ms, bool failed, bool throttled, const char *code)
+{
+    const char *const values[] = { product, request, code[0] == '\0' ? "none" : code };
 
     host->metric(host, &duration, values, (double)took_ms / 1000);
     if (failed) {

@@ -9,6 +9,10 @@
 void ccm_ali_measure_try(const struct ccm_host *host, const struct ccm_ali_call *call,
                          int64_t took_ms, bool failed, bool throttled, const char *code);
 
+/* The same for what is no call of a product: the metadata service, whose codes are HTTP states. */
+void ccm_ali_measure_request(const struct ccm_host *host, const char *product, const char *request,
+                             int64_t took_ms, bool failed, bool throttled, const char *code);
+
 /* How long a call waited for its turn; refused: it did not come in time. */
 void ccm_ali_measure_wait(const struct ccm_host *host, const struct ccm_ali_call *call,
                           int64_t waited_ms, bool refused);

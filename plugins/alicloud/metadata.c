@@ -1,5 +1,6 @@
 #include "alicloud/metadata.h"
 
+#include "alicloud/measure.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/secret.h"
@@ -64,6 +65,33 @@ static void unlock(struct ccm_metadata *metadata)
     (void)pthread_mutex_unlock(&metadata->lock); /* as above */
 }
 
+/* Whatever the name of the role is, the request is of one kind. */
+static const char *kind_of(const char *path)
+{
+    static const char roles[] = ITEM_PREFIX "ram/security-credentials/";
+
+    if (strcmp(path, TOKEN_PATH) == 0) {
+        return "token";
+    }
+    return strncmp(path, roles, sizeof(roles) - 1) == 0 && path[sizeof(roles) - 1] != '\0'
+               ? "ram/security-credentials/ROLE"
+               : path + strlen(ITEM_PREFIX);
+}
+
+/* status 0: there was no answer. */
+static void measure(const struct ccm_ali_ctx *ctx, const char *path, int64_t started,
+                    uint64_t status)
+{
+    char code[24] = "";
+
+    if (status != 0) {
+        (void)snprintf(code, sizeof(code), "%" PRIu64, status); /* fits */
+    }
+    ccm_ali_measure_request(ctx->host, "metadata", kind_of(path),
+                            ctx->host->now_ms(ctx->host) - started, status != 200, status == 429,
+                            code);
+}
+
 static int exchange(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
                     const char *method, const char *path, const char *header,
                     struct ccm_http_response **ret, struct ccm_error *err)
@@ -85,7 +113,13 @@ static int exchange(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx
         .max_body_bytes = MAX_BODY,
     };
 
-    return ctx->host->http(ctx->host, ctx->req, &request, ret, &phase, err);
+    const int64_t started = ctx->host->now_ms(ctx->host);
+    const int r = ctx->host->http(ctx->host, ctx->req, &request, ret, &phase, err);
+
+    if (r == 0 || phase != CCM_HTTP_NOT_SENT) {
+        measure(ctx, path, started, r == 0 ? (*ret)->status : 0);
+    }
+    return r;
 }
 
 /* A token goes into a header line: visible characters only. */

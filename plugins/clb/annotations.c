@@ -593,23 +593,6 @@ static int check_groups(const struct ccm_service *service, struct ccm_error *err
     return 0;
 }
 
-/* The cloud takes no more; counted here because each costs two parameters of the creation. */
-static int check_tags(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *value = ccm_anno_get(&service->meta, "additional-resource-tags");
-    const char *cursor = value;
-    const char *entry = NULL;
-    size_t len = 0;
-    size_t count = 0;
-
-    while (value[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
-        count += len > 0 ? 1 : 0;
-    }
-    return count <= CLB_TAGS_MAX
-               ? 0
-               : ccm_setting_refuse("additional-resource-tags", value, "at most 20 tags", err);
-}
-
 const struct ccm_lint_check clb_checks[] = {
     { "cert-id", clb_check_certificate },
     { "domain-extensions", clb_check_domains },
@@ -623,7 +606,7 @@ const struct ccm_lint_check clb_checks[] = {
     { "health-check-httpcode", ccm_setting_check_health_code },
     { "backend-label", ccm_setting_check_labels },
     { "vgroup-port", check_groups },
-    { "additional-resource-tags", check_tags },
+    { "additional-resource-tags", ccm_setting_check_tags },
     { NULL, NULL },
 };
 

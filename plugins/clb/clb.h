@@ -17,6 +17,7 @@
 #define CLB_TAGS_MAX      20 /* of one resource */
 #define CLB_PROTECT_WHY   "managed.by.ack"
 #define CLB_BATCH_DEFAULT 40
+#define CLB_PUBLIC_OPTION "disable_public_slb"
 #define CLB_BATCH_SMALL                                                                            \
     20 /* what every CreateVServerGroup takes, and all calls of some regions                       \
         */
@@ -25,8 +26,7 @@
  * workers. */
 struct clb {
     struct ccm_lbc lbc; /* first: the two are converted into one another */
-    atomic_bool disable_public;
-    atomic_uint batch; /* backends per call; only ever lowered */
+    atomic_uint batch;  /* backends per call; only ever lowered */
 };
 
 extern const struct ccm_lbc_ops clb_ops;

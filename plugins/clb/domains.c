@@ -69,13 +69,3 @@ void clb_domains_remove(struct clb_domains *domains, const char *name)
     memmove(&domains->items[at], &domains->items[at + 1],
             (domains->len - at) * sizeof(*domains->items));
 }
-
-int clb_domains_copy(struct clb_domains *to, const struct clb_domains *from)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < from->len; i++) {
-        r = clb_domains_put(to, from->items[i].name, from->items[i].cert, from->items[i].id);
-    }
-    return r;
-}

@@ -27,6 +27,5 @@ CCM_NODISCARD int clb_domains_put(struct clb_domains *domains, const char *name,
 void clb_domains_remove(struct clb_domains *domains, const char *name);
 /* NULL when there is none. */
 const struct clb_domain *clb_domains_find(const struct clb_domains *domains, const char *name);
-CCM_NODISCARD int clb_domains_copy(struct clb_domains *to, const struct clb_domains *from);
 
 #endif

@@ -28,11 +28,20 @@ static bool clash(const char *a, const char *b)
     return clb_protocol_clash(clb_protocol_parse(a), clb_protocol_parse(b));
 }
 
+static const struct ccm_lint_list lists[] = {
+    { "protocol-port", false },
+    { "vgroup-port", false },
+    { "forward-port", true },
+    { NULL, false },
+};
+
 static const struct ccm_lint_rules rules = {
     .annotations = &clb_annotations,
     .checks = clb_checks,
     .unserved = clb_unserved,
+    .hints = clb_hints,
     .protocol_suffix = "protocol-port",
+    .lists = lists,
     .protocol = protocol,
     .is_protocol = is_protocol,
     .clash = clash,

@@ -7,44 +7,18 @@
 #include "util/text.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define ID_MAX 128 /* bytes of the id of a group; known ones have 22 */
-
-/* The port's part of the name: node port, or target port in ENI mode. */
-static void port_text(const struct clb_builder *b, const struct ccm_service_port *port, char *text,
-                      size_t size)
-{
-    if (b->mode == CCM_MODE_ENI && port->target_port_name[0] != '\0') {
-        ccm_text_copy(text, size, port->target_port_name);
-        return;
-    }
-    const int64_t number = b->mode != CCM_MODE_ENI  ? port->node_port
-                           : port->target_port != 0 ? port->target_port
-                                                    : port->port;
-
-    (void)snprintf(text, size, "%lld", (long long)number); /* fits */
-}
 
 /* --- groups that a person chose --- */
 
-/* The id of annotation vgroup-port for this port; ret stays "" when there is none. */
+/* The id of annotation vgroup-port for this port; ret stays "" when there is none. The list was
+ * checked before. */
 static void chosen_group(const struct clb_builder *b, const struct ccm_service_port *port,
-                         char *ret, size_t size)
+                         char ret[static CCM_PAIR_MAX])
 {
-    const char *cursor = ccm_anno_get(&b->in->service->meta, "vgroup-port");
-    struct ccm_setting_pair pair;
-    char number[24];
-
     ret[0] = '\0';
-    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
-    while (b->model->reused && ccm_setting_next_pair(&cursor, &pair)) {
-        if (strcmp(pair.right, number) == 0) {   /* the list was checked before */
-            ccm_text_copy(ret, size, pair.left); /* a longer id is unknown anyway */
-            return;
-        }
+    if (b->model->reused) {
+        ccm_setting_for_port(b->in->service, "vgroup-port", port->port, ret);
     }
 }
 
@@ -52,7 +26,7 @@ static char *key_of(const struct clb_builder *b, const struct ccm_service_port *
 {
     char text[64];
 
-    port_text(b, port, text, sizeof(text));
+    ccm_candidates_target(b->mode, port, text, sizeof(text));
     return ccm_owner_format(text, &b->in->service->meta, b->in->cluster_id);
 }
 
@@ -60,40 +34,23 @@ static char *key_of(const struct clb_builder *b, const struct ccm_service_port *
 char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service_port *port)
 {
     CCM_CLEANUP(ccm_freep) char *key = key_of(b, port);
-    char chosen[ID_MAX];
+    char chosen[CCM_PAIR_MAX];
 
-    chosen_group(b, port, chosen, sizeof(chosen));
+    chosen_group(b, port, chosen);
     return key == NULL || chosen[0] == '\0' ? CCM_STEAL(key)
                                             : ccm_text_format("%s@%s", key, chosen);
 }
 
 /* --- building --- */
 
-/* Make room so that sets[i] exists for every group. */
-static int grow_sets(struct clb_builder *b)
-{
-    const size_t need = b->model->want.group_count + 1;
-
-    if (need <= b->set_cap) {
-        return 0;
-    }
-    const size_t cap = need * 2;
-    struct ccm_candidates *sets = realloc(b->model->sets, cap * sizeof(*sets));
-
-    if (sets == NULL) {
-        return -ENOMEM;
-    }
-    memset(sets + b->set_cap, 0, (cap - b->set_cap) * sizeof(*sets));
-    b->model->sets = sets;
-    b->set_cap = cap;
-    return 0;
-}
-
 static struct clb_group *new_group(struct clb_builder *b, const char *name,
                                    const struct ccm_service_port *port, enum clb_protocol protocol,
                                    struct ccm_candidates *set)
 {
-    struct clb_group *group = grow_sets(b) < 0 ? NULL : clb_state_new_group(&b->model->want);
+    const size_t need = b->model->want.group_count + 1;
+    struct clb_group *group = ccm_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
+                                  ? NULL
+                                  : clb_state_new_group(&b->model->want);
 
     if (group == NULL || ccm_text_set(&group->name, name) < 0) {
         return NULL;
@@ -120,13 +77,13 @@ int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_se
         .accepted = b->in->accepted,
         .weight = b->model->weight,
     };
-    char chosen[ID_MAX];
+    char chosen[CCM_PAIR_MAX];
     int r;
 
     if (clb_state_group_by_name(&b->model->want, name) != NULL) {
         return 0;
     }
-    chosen_group(b, port, chosen, sizeof(chosen));
+    chosen_group(b, port, chosen);
     r = ccm_candidates_build(&input, port, &set, err);
     if (r < 0) {
         return r;

@@ -17,6 +17,16 @@ static void state_fini(void *state)
     clb_state_fini(state);
 }
 
+static void state_rest(void *state)
+{
+    clb_state_rest(state);
+}
+
+static int state_wake(void *state)
+{
+    return clb_state_wake(state);
+}
+
 /* An access list is the Service's own and stays where it is. */
 static void state_move(void *to_, void *from_)
 {
@@ -51,12 +61,15 @@ static const struct ccm_mirror_type mirror = {
     .fini = state_fini,
     .move = state_move,
     .lb_id = lb_id,
+    .rest = state_rest,
+    .wake = state_wake,
 };
 
 const struct ccm_lbc_names clb_names = {
     .finalizer = CLB_FINALIZER,
     .component = CLB_COMPONENT,
     .type = "CLBType",
+    .public_option = CLB_PUBLIC_OPTION,
 };
 
 const struct ccm_lbc_ops clb_ops = {
@@ -65,6 +78,7 @@ const struct ccm_lbc_ops clb_ops = {
     .mirror = &mirror,
     .annotations = &clb_annotations,
     .unserved = clb_unserved,
+    .hints = clb_hints,
     .inventory = &clb_inventory_ops,
     .invalid_text = "has invalid backend in vservergroups",
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },

@@ -5,8 +5,6 @@
 #include "service/class.h"
 #include "service/instance.h"
 
-#include <stdlib.h>
-
 static const struct ccm_option opt_batch = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_INT,
@@ -20,7 +18,7 @@ static const struct ccm_option opt_disable_public = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_BOOL,
     .flags = CCM_OPTION_LIVE,
-    .name = "disable_public_slb",
+    .name = CLB_PUBLIC_OPTION,
     .fallback = "false",
     .help = "Refuse to create load balancers with a public address.",
 };
@@ -65,25 +63,11 @@ static const struct ccm_option *const options[] = {
     &opt_node_check,     &opt_ip_mode,       NULL,
 };
 
-static void destroy(void *self)
+static void configure(void *self)
 {
     struct clb *clb = self;
-
-    ccm_lbc_fini(&clb->lbc);
-    free(clb);
-}
-
-/* Options that may change at any time. */
-static void follow(struct clb *clb)
-{
-    const struct ccm_host *host = clb->lbc.host;
-
-    atomic_store(&clb->disable_public, host->option_int(host, NULL, opt_disable_public.name) != 0);
-}
-
-static void configure(struct clb *clb, const struct ccm_host *host)
-{
     struct ccm_lbc *lbc = &clb->lbc;
+    const struct ccm_host *host = lbc->host;
     const int64_t batch = host->option_int(host, NULL, opt_batch.name);
 
     ccm_lbc_configure(lbc, ccm_class_is_typed_clb);
@@ -92,34 +76,14 @@ static void configure(struct clb *clb, const struct ccm_host *host)
         (host->option_int(host, NULL, opt_affinity.name) != 0 ? CLB_EXTRA_AFFINITY : 0) |
         (host->option_int(host, NULL, opt_node_check.name) != 0 ? CLB_EXTRA_HEALTH : 0);
     lbc->ip_mode = host->option_string(host, NULL, opt_ip_mode.name);
-    follow(clb);
     atomic_init(&clb->batch,
                 batch < 1 || batch > CLB_BATCH_DEFAULT ? CLB_BATCH_DEFAULT : (unsigned)batch);
 }
 
 static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    struct clb *clb = calloc(1, sizeof(*clb));
-
-    if (clb == NULL) {
-        return ccm_error_nomem(err);
-    }
-    const int r = ccm_lbc_init(&clb->lbc, host, &clb_ops, &clb_names, err);
-
-    if (r < 0) {
-        destroy(clb);
-        return r;
-    }
-    configure(clb, host);
-    *ret_self = clb;
-    return 0;
-}
-
-static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
-{
-    follow(self);
-    return ccm_lbc_plugin_reconcile(self, req, ret, err);
+    return ccm_lbc_plugin_create(host, sizeof(struct clb), &clb_ops, &clb_names, configure,
+                                 ret_self, err);
 }
 
 const struct ccm_plugin ccm_plugin = {
@@ -131,8 +95,8 @@ const struct ccm_plugin ccm_plugin = {
     .watches = ccm_lbc_watches,
     .create = create,
     .start = ccm_lbc_plugin_start,
-    .reconcile = reconcile,
-    .destroy = destroy,
+    .reconcile = ccm_lbc_plugin_reconcile,
+    .destroy = ccm_lbc_plugin_destroy,
     .batch_max = 1,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer as Alibaba Cloud CLB instances",

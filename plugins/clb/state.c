@@ -53,6 +53,29 @@ void clb_state_fini(struct clb_state *state)
     memset(state, 0, sizeof(*state));
 }
 
+void clb_state_rest(struct clb_state *state)
+{
+    ccm_array_trim(&state->groups, &state->group_cap, state->group_count, sizeof(*state->groups));
+    ccm_array_trim(&state->listeners, &state->listener_cap, state->listener_count,
+                   sizeof(*state->listeners));
+    for (size_t i = 0; i < state->group_count; i++) {
+        ccm_backends_rest(&state->groups[i].backends);
+    }
+    for (size_t i = 0; i < state->listener_count; i++) {
+        ccm_attrs_trim(&state->listeners[i].attrs);
+    }
+}
+
+int clb_state_wake(struct clb_state *state)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < state->group_count; i++) {
+        r = ccm_backends_wake(&state->groups[i].backends);
+    }
+    return r;
+}
+
 struct clb_group *clb_state_new_group(struct clb_state *state)
 {
     if (ccm_array_grow(&state->groups, &state->group_cap, state->group_count + 1,

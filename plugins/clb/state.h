@@ -70,6 +70,9 @@ struct clb_state {
 const char *clb_group_key(const struct clb_group *group);
 
 void clb_state_fini(struct clb_state *state);
+/* For a mirror that nobody works with; see struct ccm_mirror_type. */
+void clb_state_rest(struct clb_state *state);
+CCM_NODISCARD int clb_state_wake(struct clb_state *state);
 void clb_listener_fini(struct clb_listener *listener);
 void clb_acl_fini(struct clb_acl *acl);
 

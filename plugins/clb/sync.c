@@ -138,7 +138,7 @@ static int fill_details(struct ccm_pass *pass, const struct clb_model *model, st
 static int check_create(const struct ccm_pass *pass, const struct clb_model *model,
                         struct ccm_error *err)
 {
-    if (clb_have(pass->entry)->lb.id == NULL && clb_of(pass)->disable_public &&
+    if (clb_have(pass->entry)->lb.id == NULL && pass->lbc->disable_public &&
         pass->service->ingress_count == 0 &&
         ccm_text_equal(model->want.lb.address_type, "internet")) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,

@@ -30,25 +30,14 @@ static bool is_told(const struct clb_model *model, enum clb_lb_field_id id)
     return (model->told >> id & 1U) != 0;
 }
 
-static void tell_useless(struct ccm_pass *pass, const struct clb_model *model)
+static void tell_charge(struct ccm_pass *pass, const struct clb_model *model)
 {
-    const struct ccm_object *meta = &pass->service->meta;
-    const bool groups = ccm_anno_get(meta, "vgroup-port")[0] != '\0';
-    const bool weight = ccm_anno_get(meta, "weight")[0] != '\0';
     const bool traffic = is_told(model, CLB_LB_TRAFFIC_CHARGE) &&
                          !ccm_text_equal(clb_have(pass->entry)->lb.address_type, "internet");
 
-    ccm_pass_say(pass, true, "vgroup-port", "NoEffect",
-                 groups && !model->reused
-                     ? "annotation vgroup-port has no effect without annotation id"
-                     : "");
-    ccm_pass_say(pass, true, "weight", "NoEffect",
-                 weight && !model->weight.has_total
-                     ? "annotation weight has no effect without annotations id and vgroup-port"
-                     : "");
-    ccm_pass_say(pass, true, "charge-type", "NoEffect",
-                 traffic ? "annotation charge-type has no effect on an intranet load balancer"
-                         : "");
+    ccm_pass_advise(pass, true, "charge-type", "NoEffect",
+                    traffic ? "annotation charge-type has no effect on an intranet load balancer"
+                            : "");
 }
 
 static void tell_limits(struct ccm_pass *pass, const struct clb_model *model)
@@ -71,22 +60,17 @@ static void tell_limits(struct ccm_pass *pass, const struct clb_model *model)
                      "the cloud cut it, then backends are not recognised any more",
                      NAME_MAX_DOCUMENTED);
     }
-    ccm_pass_say(pass, true, "name-length", "NameTooLong", ccm_buf_str(&names));
+    ccm_pass_advise(pass, true, "name-length", "NameTooLong", ccm_buf_str(&names));
     if (tags->len >= CLB_TAGS_MAX && ccm_tags_get(tags, key) == NULL) {
         (void)snprintf(full, sizeof(full), "the load balancer has %zu tags already, %s is left out",
                        tags->len, key); /* fits */
     }
-    ccm_pass_say(pass, true, "tags", "TooManyTags", full);
+    ccm_pass_say(pass, true, "tags", "TooManyTags", full); /* it is the cloud that changed */
 }
 
 void clb_tell_model(struct ccm_pass *pass, const struct clb_model *model)
 {
-    CCM_CLEANUP(ccm_freep)
-    char *text = ccm_text_format("The lb [%s] will be preserved after the service is deleted.",
-                                 ccm_pass_lb_id(pass));
-
-    ccm_pass_say(pass, true, "preserve", "PreservedOnDelete",
-                 model->preserve && !model->reused ? text : "");
-    tell_useless(pass, model);
+    ccm_pass_advise_preserve(pass, model->preserve && !model->reused);
+    tell_charge(pass, model);
     tell_limits(pass, model);
 }

@@ -17,3 +17,7 @@ const struct ccm_unserved clb_unserved[] = {
       "spec.loadBalancerIP has no effect: the cloud chooses the address", 0, NULL, NULL },
     { NULL, NULL, NULL, NULL, 0, NULL, NULL },
 };
+
+const struct ccm_hint clb_hints[] = {
+    { NULL, NULL, NULL, NULL }, /* rows of all kinds say it */
+};

@@ -35,12 +35,12 @@ bool nlb_is_dual_stack(const struct ccm_service *service)
 
 /* --- zones --- */
 
-static int refuse_zones(const char *value, struct ccm_error *err)
+static int refuse_zones(const char *value, const char *more, struct ccm_error *err)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                          "ZoneMapping format error, expect [zone-a:vsw-id-1,zone-b:vsw-id-2], got "
-                         "%.*s",
-                         SHOWN, value);
+                         "%.*s%s",
+                         SHOWN, value, more);
 }
 
 /* One "zone:vsw[:ipv4[:allocation]]", blanks stripped. */
@@ -86,8 +86,11 @@ int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb, struct cc
         if (r == -ENOMEM) {
             return ccm_error_nomem(err);
         }
-        if (r < 0 || lb->zone_count == before) { /* a zone twice */
-            return refuse_zones(value, err);
+        if (r < 0) {
+            return refuse_zones(value, "", err);
+        }
+        if (lb->zone_count == before) {
+            return refuse_zones(value, ": a zone is named twice", err);
         }
     }
     return 0;
@@ -251,14 +254,20 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
     return 0;
 }
 
-/* Look at every entry; ret gets the group of the port `number` (as text). */
-static int find_group(const struct ccm_service *service, const char *number,
-                      char ret[static NLB_ID_MAX], struct ccm_error *err)
+void nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_service_port *port,
+                         char ret[static CCM_PAIR_MAX])
+{
+    ret[0] = '\0';
+    if (is_reused(service)) {
+        ccm_setting_for_port(service, "vgroup-port", port->port, ret);
+    }
+}
+
+int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *cursor = get(service, "vgroup-port");
     struct ccm_setting_pair pair;
 
-    ret[0] = '\0';
     while (ccm_setting_next_pair(&cursor, &pair)) {
         if (!pair.good) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
@@ -266,28 +275,8 @@ static int find_group(const struct ccm_service *service, const char *number,
                                  "with colon separated. got=[[%s]]",
                                  pair.entry);
         }
-        if (ret[0] == '\0' && strcmp(pair.right, number) == 0) {
-            ccm_text_copy(ret, NLB_ID_MAX, pair.left);
-        }
     }
     return 0;
-}
-
-int nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                        char ret[static NLB_ID_MAX], struct ccm_error *err)
-{
-    char number[24];
-
-    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
-    ret[0] = '\0';
-    return is_reused(service) ? find_group(service, number, ret, err) : 0;
-}
-
-int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
-{
-    char ignored[NLB_ID_MAX];
-
-    return find_group(service, "", ignored, err);
 }
 
 /* --- one value each --- */

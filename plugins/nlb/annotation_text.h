@@ -7,6 +7,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "service/settings.h"
 #include "state.h"
 #include "util/attr.h"
 
@@ -32,10 +33,8 @@ CCM_NODISCARD int nlb_span_of(const struct ccm_service *service,
 
 /* The group of annotation vgroup-port for this port, "" when there is none or the load balancer is
  * not an existing one. */
-#define NLB_ID_MAX 160
-CCM_NODISCARD int nlb_chosen_group_of(const struct ccm_service *service,
-                                      const struct ccm_service_port *port,
-                                      char ret[static NLB_ID_MAX], struct ccm_error *err);
+void nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_service_port *port,
+                         char ret[static CCM_PAIR_MAX]);
 
 /* An earlier port of the Service listens on a port of this one; -EINVAL says which. */
 CCM_NODISCARD int nlb_check_overlap(const struct ccm_service *service, uint64_t index,

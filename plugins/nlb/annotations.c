@@ -464,6 +464,7 @@ const struct ccm_lint_check nlb_checks[] = {
     { "health-check-httpcode", ccm_setting_check_health_code },
     { "vgroup-port", nlb_check_chosen_groups },
     { "backend-label", ccm_setting_check_labels },
+    { "additional-resource-tags", ccm_setting_check_tags },
     { NULL, NULL },
 };
 

@@ -120,11 +120,7 @@ int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
     switch (step->type) {
     case NLB_STEP_UPDATE_GROUP:
         return note_attrs(group, step);
-    case NLB_STEP_UNTAG_GROUP:
-        for (size_t i = 0; i < step->tags.len; i++) {
-            ccm_tags_remove(&group->tags, step->tags.items[i].key);
-        }
-        return 0;
+    case NLB_STEP_UNTAG_GROUP: /* somebody else's from now on */
     case NLB_STEP_DELETE_GROUP:
         nlb_state_drop_group(apply->have, step->id);
         return 0;

@@ -21,6 +21,16 @@ static void mirror_fini(void *state)
     memset(state, 0, sizeof(struct nlb_state));
 }
 
+static void mirror_rest(void *state)
+{
+    nlb_state_rest(state);
+}
+
+static int mirror_wake(void *state)
+{
+    return nlb_state_wake(state);
+}
+
 /* Groups and the security group are each Service's own, also on a load balancer that is shared. */
 static void mirror_move(void *to, void *from)
 {
@@ -49,6 +59,8 @@ const struct ccm_mirror_type nlb_mirror = {
     .fini = mirror_fini,
     .move = mirror_move,
     .lb_id = lb_id,
+    .rest = mirror_rest,
+    .wake = mirror_wake,
 };
 
 /* --- what the common part asks --- */
@@ -74,6 +86,7 @@ const struct ccm_lbc_ops nlb_ops = {
     .mirror = &nlb_mirror,
     .annotations = &nlb_annotations,
     .unserved = nlb_unserved,
+    .hints = nlb_hints,
     .inventory = &nlb_inventory_ops,
     .invalid_text = "has invalid server in server groups",
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },

@@ -12,10 +12,9 @@
 
 /* Fixed after create() but for what the common part guards and the atomic members. */
 struct nlb {
-    struct ccm_lbc lbc;         /* first: the common part takes it for the instance */
-    size_t batch;               /* servers per call */
-    atomic_bool disable_public; /* no load balancer with a public address is made */
-    atomic_bool told_jobs;      /* somebody was told that a permission for jobs is missing */
+    struct ccm_lbc lbc;    /* first: the common part takes it for the instance */
+    size_t batch;          /* servers per call */
+    atomic_bool told_jobs; /* somebody was told that a permission for jobs is missing */
 };
 
 extern const struct ccm_lbc_ops nlb_ops;

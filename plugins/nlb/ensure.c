@@ -199,7 +199,7 @@ static int check_create(const struct ccm_pass *pass, struct ccm_error *err)
     const struct nlb_state *have = pass->entry->state;
     const char *type = model->want.lb.fields[NLB_LB_ADDRESS_TYPE];
 
-    if (have->lb.id == NULL && ((const struct nlb *)pass->lbc)->disable_public &&
+    if (have->lb.id == NULL && pass->lbc->disable_public &&
         !ccm_text_equal_case(type, "Intranet")) {
         return ccm_error_set(
             err, -EPERM, CCM_ERROR_TERMINAL,

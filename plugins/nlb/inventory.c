@@ -245,16 +245,18 @@ static void forget_groups(struct nlb_state *state)
     state->groups_known = false;
 }
 
-/* One of our listeners uses a group that was not listed: its tags are gone. */
+/* One of our listeners uses a group that was not listed: its tags are gone. So it may be when
+ * memory is too short to tell: then the Service looks for itself. */
 static bool lacks_group(const struct nlb_state *state, const struct ccm_service *service,
                         const char *cluster_id)
 {
     for (size_t i = 0; i < state->listener_count; i++) {
         const struct nlb_listener *one = &state->listeners[i];
+        enum ccm_owner owner = CCM_OWNER_NONE;
 
-        if (one->group_id != NULL && one->description != NULL &&
-            nlb_state_group_by_id(state, one->group_id) == NULL &&
-            nlb_name_parse(one->description, true, &service->meta, cluster_id) == CCM_OWNER_OURS) {
+        if (one->group_id != NULL && nlb_state_group_by_id(state, one->group_id) == NULL &&
+            (nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner) < 0 ||
+             owner == CCM_OWNER_OURS)) {
             return true;
         }
     }

@@ -51,11 +51,20 @@ static bool clash(const char *a, const char *b)
     return false;
 }
 
+static const struct ccm_lint_list lists[] = {
+    { "protocol-port", false },
+    { "vgroup-port", false },
+    { "listener-port-range", false },
+    { NULL, false },
+};
+
 static const struct ccm_lint_rules rules = {
     .annotations = &nlb_annotations,
     .checks = nlb_checks,
     .unserved = nlb_unserved,
+    .hints = nlb_hints,
     .protocol_suffix = "protocol-port",
+    .lists = lists,
     .protocol = protocol,
     .is_protocol = is_protocol,
     .clash = clash,
@@ -136,55 +145,6 @@ static void lint_needs(const struct ccm_service *service, const struct ccm_lint_
     }
 }
 
-/* Annotations that count only beside others. */
-static void lint_useless(const struct ccm_service *service, const struct ccm_lint_sink *sink)
-{
-    static const char *const health[] = {
-        "health-check-type",
-        "health-check-connect-port",
-        "healthy-threshold",
-        "unhealthy-threshold",
-        "health-check-connect-timeout",
-        "health-check-interval",
-        "health-check-domain",
-        "health-check-uri",
-        "health-check-method",
-        "health-check-httpcode",
-    };
-    const bool checks = ccm_anno_is_on(get(service, "health-check-flag"));
-    const bool reused = get(service, "id")[0] != '\0';
-    const bool chosen = get(service, "vgroup-port")[0] != '\0';
-
-    for (size_t i = 0; !checks && i < CCM_ARRAY_LEN(health); i++) {
-        if (get(service, health[i])[0] != '\0') {
-            blame(service, sink, CCM_LEVEL_WARN, health[i],
-                  "annotation has no effect without health-check-flag on");
-        }
-    }
-    const struct {
-        const char *suffix;
-        bool useless;
-        const char *message;
-    } others[] = {
-        { "connection-drain-timeout", get(service, "connection-drain")[0] == '\0',
-          "annotation has no effect without connection-drain" },
-        { "alpn-policy", !ccm_anno_is_on(get(service, "alpn")),
-          "annotation has no effect without alpn on" },
-        { "backend-ip-version", !nlb_is_dual_stack(service),
-          "annotation has no effect without ip-version dualstack" },
-        { "vgroup-port", !reused, "annotation has no effect without annotation id" },
-        { "weight", !reused || !chosen,
-          "annotation has no effect without annotations id and vgroup-port" },
-        { "force-override-listeners", !reused, "annotation has no effect without annotation id" },
-    };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(others); i++) {
-        if (others[i].useless && get(service, others[i].suffix)[0] != '\0') {
-            blame(service, sink, CCM_LEVEL_WARN, others[i].suffix, others[i].message);
-        }
-    }
-}
-
 /* A public address where the configuration forbids to make one. */
 static void lint_public(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
@@ -216,7 +176,6 @@ int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink
         lint_overlaps(service, sink);
         lint_ranges(service, sink);
         lint_needs(service, sink);
-        lint_useless(service, sink);
     }
     return 0;
 }

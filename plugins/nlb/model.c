@@ -50,8 +50,8 @@ static int look_at_port(const struct nlb_builder *b, uint64_t index, struct nlb_
                           "listener port range can only be used for eni backend type service");
     }
     r = r < 0 ? r : nlb_span_of(service, want->port, &want->span, err);
-    r = r < 0 ? r : nlb_check_overlap(service, index, err);
-    return r < 0 ? r : nlb_chosen_group_of(service, want->port, want->chosen, err);
+    nlb_chosen_group_of(service, want->port, want->chosen);
+    return r < 0 ? r : nlb_check_overlap(service, index, err);
 }
 
 static int add_listener(struct nlb_builder *b, const struct nlb_want_port *want,

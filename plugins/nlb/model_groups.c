@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *told_type(const struct nlb_builder *b)
@@ -24,25 +23,15 @@ static bool is_by_address(const struct nlb_builder *b)
 
 /* --- names --- */
 
-/* A range, or the target port where pods are backends, else the node port. */
+/* A range, or what the backends are reached at. */
 static void key_of(const struct nlb_builder *b, const struct nlb_want_port *want, char *ret,
                    size_t size)
 {
-    const struct ccm_service_port *port = want->port;
-
     if (want->span.range) {
         (void)snprintf(ret, size, "%u_%u", want->span.start, want->span.end); /* fits */
         return;
     }
-    if (b->mode == CCM_MODE_ENI && port->target_port_name[0] != '\0') {
-        ccm_text_copy(ret, size, port->target_port_name);
-        return;
-    }
-    const int64_t number = b->mode != CCM_MODE_ENI  ? port->node_port
-                           : port->target_port != 0 ? port->target_port
-                                                    : port->port;
-
-    (void)snprintf(ret, size, "%" PRId64, number); /* fits */
+    ccm_candidates_target(b->mode, want->port, ret, size);
 }
 
 char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_want_port *want)
@@ -121,30 +110,13 @@ static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
 
 /* --- building --- */
 
-/* Make room so that sets[i] exists for every group. */
-static int grow_sets(struct nlb_builder *b)
-{
-    const size_t need = b->model->want.group_count + 1;
-
-    if (need <= b->set_cap) {
-        return 0;
-    }
-    const size_t cap = need * 2;
-    struct ccm_candidates *sets = realloc(b->model->sets, cap * sizeof(*sets));
-
-    if (sets == NULL) {
-        return -ENOMEM;
-    }
-    memset(sets + b->set_cap, 0, (cap - b->set_cap) * sizeof(*sets));
-    b->model->sets = sets;
-    b->set_cap = cap;
-    return 0;
-}
-
 static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
                      struct ccm_candidates *set)
 {
-    struct nlb_group *group = grow_sets(b) < 0 ? NULL : nlb_state_new_group(&b->model->want);
+    const size_t need = b->model->want.group_count + 1;
+    struct nlb_group *group = ccm_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
+                                  ? NULL
+                                  : nlb_state_new_group(&b->model->want);
     char type[16];
 
     if (group == NULL) {

@@ -20,9 +20,9 @@ struct nlb_want_port {
     const struct ccm_service_port *port;
     enum nlb_protocol protocol;
     struct nlb_span span;
-    char chosen[NLB_ID_MAX]; /* group that a person chose; "" = ours */
-    const char *group_name;  /* borrowed */
-    bool broken;             /* the group could not be worked out */
+    char chosen[CCM_PAIR_MAX]; /* group that a person chose; "" = ours */
+    const char *group_name;    /* borrowed */
+    bool broken;               /* the group could not be worked out */
 };
 
 /* What the group of a port is called, and its servers described by. Heap; NULL on ENOMEM. */

@@ -6,6 +6,7 @@
 #include "util/parse.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,38 +118,44 @@ static bool is_listener_key(const struct part *part)
 }
 
 /* Ours in its short form: there is one way to write it. */
-static bool is_short(const char *text, const struct part parts[PARTS],
-                     const struct ccm_object *service, const char *cluster_id)
+static int check_short(const char *text, const struct part parts[PARTS],
+                       const struct ccm_object *service, const char *cluster_id, bool *ret)
 {
     CCM_CLEANUP(ccm_freep) char *key = NULL;
     CCM_CLEANUP(ccm_freep) char *protocol = NULL;
     CCM_CLEANUP(ccm_freep) char *expected = NULL;
 
+    *ret = false;
     if (parts[PARTS - 1].len != HASH_LEN) {
-        return false;
+        return 0;
     }
     key = strndup(parts[1].start, parts[1].len);
     protocol = strndup(parts[2].start, parts[2].len);
     if (key != NULL && protocol != NULL) {
         expected = format(key, protocol, service, cluster_id, strlen(text));
     }
-    return ccm_text_equal(text, expected);
+    *ret = ccm_text_equal(text, expected);
+    return expected == NULL ? -ENOMEM : 0;
 }
 
-enum ccm_owner nlb_name_parse(const char *text, bool as_listener, const struct ccm_object *service,
-                              const char *cluster_id)
+int nlb_name_parse(const char *text, bool as_listener, const struct ccm_object *service,
+                   const char *cluster_id, enum ccm_owner *ret)
 {
     struct part parts[PARTS];
+    bool ours = false;
+    int r = 0;
 
+    *ret = CCM_OWNER_NONE;
     if (text == NULL || !split(text, parts) || (as_listener && !is_listener_key(&parts[1]))) {
-        return CCM_OWNER_NONE;
+        return 0;
     }
-    if ((part_is(&parts[3], service->name) && part_is(&parts[4], service->namespace_) &&
-         part_is(&parts[5], cluster_id)) ||
-        is_short(text, parts, service, cluster_id)) {
-        return CCM_OWNER_OURS;
+    ours = part_is(&parts[3], service->name) && part_is(&parts[4], service->namespace_) &&
+           part_is(&parts[5], cluster_id);
+    if (!ours) {
+        r = check_short(text, parts, service, cluster_id, &ours);
     }
-    return CCM_OWNER_OTHER;
+    *ret = ours ? CCM_OWNER_OURS : CCM_OWNER_OTHER;
+    return r;
 }
 
 bool nlb_name_is_key(const char *text)

@@ -9,6 +9,7 @@
 #include "ccm/object.h"
 #include "fields.h"
 #include "service/owner.h"
+#include "util/attr.h"
 
 /*
  * Heap, the caller frees; NULL on ENOMEM. key: "80", "100_200", "http". max: bytes that the cloud
@@ -18,9 +19,11 @@
 char *nlb_name_format(const char *key, enum nlb_protocol protocol, const struct ccm_object *service,
                       const char *cluster_id, size_t max);
 
-/* Whose key it is. as_listener: the second part has to be a number or a range. */
-enum ccm_owner nlb_name_parse(const char *text, bool as_listener, const struct ccm_object *service,
-                              const char *cluster_id);
+/* Whose key it is. as_listener: the second part has to be a number or a range. NULL is nobody's. 0
+ * or -ENOMEM. */
+CCM_NODISCARD int nlb_name_parse(const char *text, bool as_listener,
+                                 const struct ccm_object *service, const char *cluster_id,
+                                 enum ccm_owner *ret);
 
 /* Whether it is an ownership key at all, of any Service and cluster. NULL is none. */
 bool nlb_name_is_key(const char *text);

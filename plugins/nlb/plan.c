@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include "compare.h"
+#include "names.h"
 #include "nlb.h"
 #include "plan_parts.h"
 #include "service/owner.h"
@@ -88,17 +89,31 @@ static void sort(struct nlb_plan *plan)
     }
 }
 
-static int finish(struct nlb_plan *plan, int r)
+static int finish(const struct nlb_work *work, int r)
 {
-    sort(plan);
-    return r;
+    sort(work->plan);
+    return r < 0 ? r : *work->failed;
+}
+
+enum ccm_owner nlb_plan_owner(const struct nlb_work *work, const char *text, bool as_listener)
+{
+    enum ccm_owner owner = CCM_OWNER_NONE;
+    const int r =
+        nlb_name_parse(text, as_listener, &work->in->service->meta, work->in->cluster_id, &owner);
+
+    if (r < 0) {
+        *work->failed = r;
+        return CCM_OWNER_NONE;
+    }
+    return owner;
 }
 
 int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
                     struct ccm_problems *problems)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
-    struct nlb_work work = { .plan = plan, .in = in, .problems = problems };
+    int failed = 0;
+    struct nlb_work work = { .plan = plan, .in = in, .problems = problems, .failed = &failed };
     const bool listeners = nlb_model_has_listeners(in->model);
     int r = nlb_plan_lb(&work, &pretend);
 
@@ -118,7 +133,7 @@ int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
     if (r == 0) {
         r = nlb_plan_stale_guard(&work);
     }
-    return finish(plan, r);
+    return finish(&work, r);
 }
 
 /* --- the end of a Service --- */
@@ -151,7 +166,8 @@ static int unprotect(struct nlb_work *work, bool both)
 
 int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
 {
-    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb };
+    int failed = 0;
+    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb, .failed = &failed };
     struct nlb_step *step = NULL;
     int r = 0;
 
@@ -171,11 +187,11 @@ int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
         }
         step->last = true;
     }
-    return finish(plan, r);
+    return finish(&work, r);
 }
 
-static int take_if(const struct ccm_tags *present, const char *key, const char *value,
-                   struct ccm_tags *ret)
+int nlb_plan_take_tag(const struct ccm_tags *present, const char *key, const char *value,
+                      struct ccm_tags *ret)
 {
     return ccm_text_equal(ccm_tags_get(present, key), value) ? ccm_tags_put(ret, key, value) : 0;
 }
@@ -186,8 +202,8 @@ static int untag(struct nlb_work *work, const char *owner)
     CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
     struct nlb_step *step = NULL;
 
-    if (take_if(present, NLB_TAG_OWNER, owner, &remove) < 0 ||
-        take_if(present, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
+    if (nlb_plan_take_tag(present, NLB_TAG_OWNER, owner, &remove) < 0 ||
+        nlb_plan_take_tag(present, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
         return -ENOMEM;
     }
     if (remove.len == 0) {
@@ -203,7 +219,8 @@ static int untag(struct nlb_work *work, const char *owner)
 
 int nlb_plan_preserve(struct nlb_plan *plan, const struct nlb_plan_input *in)
 {
-    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb };
+    int failed = 0;
+    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb, .failed = &failed };
     char owner[CCM_OWNER_LB_NAME];
     int r = 0;
 
@@ -213,23 +230,24 @@ int nlb_plan_preserve(struct nlb_plan *plan, const struct nlb_plan_input *in)
     ccm_owner_lb_name(&in->service->meta, owner);
     r = unprotect(&work, true);
     if (r == 0) {
-        r = nlb_plan_untag_groups(&work, owner);
+        r = nlb_plan_untag_groups(&work);
     }
     work.stage = nlb_plan_end(plan);
     /* The very last: without its tag nobody would come back to what is left to do. */
-    return finish(plan, r < 0 ? r : untag(&work, owner));
+    return finish(&work, r < 0 ? r : untag(&work, owner));
 }
 
 int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
 {
-    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb };
+    int failed = 0;
+    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb, .failed = &failed };
     int r = 0;
 
     if (nlb_model_has_listeners(in->model)) {
         r = nlb_plan_stale_listeners(&work);
     }
     work.stage = nlb_plan_end(plan);
-    return finish(plan, r < 0 ? r : nlb_plan_drop_groups(&work));
+    return finish(&work, r < 0 ? r : nlb_plan_drop_groups(&work));
 }
 
 /* --- what is asked for at present --- */

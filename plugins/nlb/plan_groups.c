@@ -1,5 +1,4 @@
 #include "compare.h"
-#include "names.h"
 #include "nlb.h"
 #include "plan_parts.h"
 #include "util/cleanup.h"
@@ -19,8 +18,7 @@ struct target {
 
 static bool is_ours(const struct nlb_work *work, const char *name)
 {
-    return name != NULL && nlb_name_parse(name, false, &work->in->service->meta,
-                                          work->in->cluster_id) == CCM_OWNER_OURS;
+    return nlb_plan_owner(work, name, false) == CCM_OWNER_OURS;
 }
 
 static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)
@@ -395,53 +393,57 @@ static const struct nlb_listener *user_of(const struct nlb_work *work, const str
 /* A listener of ours that stays, because nothing could take its place, keeps what it sends to. */
 static bool is_kept(const struct nlb_work *work, const struct nlb_listener *user)
 {
-    return user != NULL && user->description != NULL &&
-           nlb_name_parse(user->description, true, &work->in->service->meta,
-                          work->in->cluster_id) == CCM_OWNER_OURS;
+    return user != NULL && nlb_plan_owner(work, user->description, true) == CCM_OWNER_OURS;
+}
+
+/* It is kept as it is, and not ours any more. */
+static int let_go(struct nlb_work *work, const struct nlb_group *have)
+{
+    struct target to = {
+        .work = work, .who = have, .have = have, .stage = work->stage, .last = true
+    };
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
+    char owner[CCM_OWNER_LB_NAME];
+    struct nlb_step *step = NULL;
+
+    ccm_owner_lb_name(&work->in->service->meta, owner);
+    if (nlb_plan_take_tag(&have->tags, NLB_TAG_OWNER, owner, &remove) < 0 ||
+        nlb_plan_take_tag(&have->tags, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
+        return -ENOMEM;
+    }
+    if (remove.len == 0) {
+        return 0;
+    }
+    step = new_step(&to, NLB_STEP_UNTAG_GROUP);
+    return step == NULL ? -ENOMEM : ccm_tags_copy(&step->tags, &remove);
 }
 
 int nlb_plan_stale_groups(struct nlb_work *work)
 {
+    const struct nlb_model *model = work->in->model;
     int r = 0;
 
-    if (work->in->model->incomplete) {
+    if (model->incomplete) {
         return 0;
     }
     for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
         const struct nlb_group *have = &work->in->have->groups[i];
-
         const struct nlb_listener *user = user_of(work, have);
 
-        if (!is_wanted(work, have) && !is_kept(work, user)) {
-            r = drop(work, have, user != NULL);
+        if (is_wanted(work, have) || is_kept(work, user)) {
+            continue;
         }
+        r = model->preserve && !model->reused ? let_go(work, have) : drop(work, have, user != NULL);
     }
     return r;
 }
 
-int nlb_plan_untag_groups(struct nlb_work *work, const char *owner)
+int nlb_plan_untag_groups(struct nlb_work *work)
 {
-    for (size_t i = 0; i < work->in->have->group_count; i++) {
-        const struct nlb_group *have = &work->in->have->groups[i];
-        struct target to = {
-            .work = work, .who = have, .have = have, .stage = work->stage, .last = true
-        };
-        CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
-        struct nlb_step *step = NULL;
+    int r = 0;
 
-        if ((ccm_text_equal(ccm_tags_get(&have->tags, NLB_TAG_OWNER), owner) &&
-             ccm_tags_put(&remove, NLB_TAG_OWNER, owner) < 0) ||
-            (ccm_text_equal(ccm_tags_get(&have->tags, NLB_TAG_CLUSTER), work->in->cluster_id) &&
-             ccm_tags_put(&remove, NLB_TAG_CLUSTER, work->in->cluster_id) < 0)) {
-            return -ENOMEM;
-        }
-        if (remove.len == 0) {
-            continue;
-        }
-        step = new_step(&to, NLB_STEP_UNTAG_GROUP);
-        if (step == NULL || ccm_tags_copy(&step->tags, &remove) < 0) {
-            return -ENOMEM;
-        }
+    for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
+        r = let_go(work, &work->in->have->groups[i]);
     }
-    return 0;
+    return r;
 }

@@ -1,5 +1,4 @@
 #include "compare.h"
-#include "names.h"
 #include "nlb.h"
 #include "plan_parts.h"
 #include "util/cleanup.h"
@@ -14,10 +13,7 @@
 
 static enum ccm_owner owner_of(const struct nlb_work *work, const struct nlb_listener *listener)
 {
-    return listener->description == NULL
-               ? CCM_OWNER_NONE
-               : nlb_name_parse(listener->description, true, &work->in->service->meta,
-                                work->in->cluster_id);
+    return nlb_plan_owner(work, listener->description, true);
 }
 
 /* Whether it may serve a port that could not be worked out. Of such a port no more than a number

@@ -4,8 +4,6 @@
 #include "service/class.h"
 #include "service/instance.h"
 
-#include <stdlib.h>
-
 static const struct ccm_option opt_batch = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_INT,
@@ -33,57 +31,24 @@ static const struct ccm_lbc_names names = {
     .extra_label = NLB_GUARD_LABEL,
     .type = "NLBType",
     .verb = "reconcile",
+    .public_option = "disable_public_nlb",
 };
 
-static void destroy(void *self)
+static void configure(void *self)
 {
     struct nlb *nlb = self;
-
-    ccm_lbc_fini(&nlb->lbc);
-    free(nlb);
-}
-
-/* Options that may change at any time. */
-static void follow(struct nlb *nlb)
-{
     const struct ccm_host *host = nlb->lbc.host;
-
-    atomic_store(&nlb->disable_public, host->option_int(host, NULL, opt_disable_public.name) != 0);
-}
-
-static void configure(struct nlb *nlb, const struct ccm_host *host)
-{
     const int64_t batch = host->option_int(host, NULL, opt_batch.name);
 
     ccm_lbc_configure(&nlb->lbc, ccm_class_is_typed_nlb);
     nlb->batch = batch < 1 || batch > NLB_BATCH_MAX ? NLB_BATCH_MAX : (size_t)batch;
-    follow(nlb);
     atomic_init(&nlb->told_jobs, false);
 }
 
 static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    struct nlb *nlb = calloc(1, sizeof(*nlb));
-
-    if (nlb == NULL) {
-        return ccm_error_nomem(err);
-    }
-    const int r = ccm_lbc_init(&nlb->lbc, host, &nlb_ops, &names, err);
-
-    if (r < 0) {
-        destroy(nlb);
-        return r;
-    }
-    configure(nlb, host);
-    *ret_self = nlb;
-    return 0;
-}
-
-static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
-{
-    follow(self);
-    return ccm_lbc_plugin_reconcile(self, req, ret, err);
+    return ccm_lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, &names, configure, ret_self,
+                                 err);
 }
 
 const struct ccm_plugin ccm_plugin = {
@@ -95,8 +60,8 @@ const struct ccm_plugin ccm_plugin = {
     .watches = ccm_lbc_watches,
     .create = create,
     .start = ccm_lbc_plugin_start,
-    .reconcile = reconcile,
-    .destroy = destroy,
+    .reconcile = ccm_lbc_plugin_reconcile,
+    .destroy = ccm_lbc_plugin_destroy,
     .batch_max = 1,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer with class alibabacloud.com/nlb as Alibaba Cloud "

@@ -272,10 +272,12 @@ static int add_used(const struct ccm_service *service, const char *cluster_id,
 
     for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
         const struct nlb_listener *one = &state->listeners[i];
+        enum ccm_owner owner = CCM_OWNER_NONE;
 
-        if (one->group_id != NULL && one->description != NULL &&
-            nlb_state_group_by_id(state, one->group_id) == NULL &&
-            nlb_name_parse(one->description, true, &service->meta, cluster_id) == CCM_OWNER_OURS) {
+        if (one->group_id != NULL && nlb_state_group_by_id(state, one->group_id) == NULL) {
+            r = nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner);
+        }
+        if (r == 0 && owner == CCM_OWNER_OURS) {
             r = ccm_texts_put(ret, one->group_id);
         }
     }

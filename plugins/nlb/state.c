@@ -102,6 +102,34 @@ void nlb_state_fini(struct nlb_state *state)
     memset(state, 0, sizeof(*state));
 }
 
+/* --- rest --- */
+
+void nlb_state_rest(struct nlb_state *state)
+{
+    ccm_array_trim(&state->groups, &state->group_cap, state->group_count, sizeof(*state->groups));
+    ccm_array_trim(&state->listeners, &state->listener_cap, state->listener_count,
+                   sizeof(*state->listeners));
+    ccm_array_trim(&state->guard.rules, &state->guard.rule_cap, state->guard.rule_count,
+                   sizeof(*state->guard.rules));
+    for (size_t i = 0; i < state->group_count; i++) {
+        ccm_attrs_trim(&state->groups[i].attrs);
+        ccm_backends_rest(&state->groups[i].backends);
+    }
+    for (size_t i = 0; i < state->listener_count; i++) {
+        ccm_attrs_trim(&state->listeners[i].attrs);
+    }
+}
+
+int nlb_state_wake(struct nlb_state *state)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < state->group_count; i++) {
+        r = ccm_backends_wake(&state->groups[i].backends);
+    }
+    return r;
+}
+
 /* --- lists --- */
 
 struct nlb_group *nlb_state_new_group(struct nlb_state *state)

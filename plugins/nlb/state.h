@@ -122,6 +122,9 @@ struct nlb_state {
 };
 
 void nlb_state_fini(struct nlb_state *state);
+/* For a mirror that nobody works with; see struct ccm_mirror_type. */
+void nlb_state_rest(struct nlb_state *state);
+CCM_NODISCARD int nlb_state_wake(struct nlb_state *state);
 void nlb_lb_fini(struct nlb_lb *lb);
 void nlb_listener_fini(struct nlb_listener *listener);
 void nlb_group_fini(struct nlb_group *group);

@@ -67,6 +67,11 @@ void ccm_attrs_fini(struct ccm_attrs *attrs)
     memset(attrs, 0, sizeof(*attrs));
 }
 
+void ccm_attrs_trim(struct ccm_attrs *attrs)
+{
+    ccm_array_trim(&attrs->items, &attrs->cap, attrs->len, sizeof(*attrs->items));
+}
+
 const char *ccm_attr_read(const cJSON *parent, const char *name, char space[static CCM_ATTR_NUMBER])
 {
     const cJSON *item = ccm_json_get(parent, name);

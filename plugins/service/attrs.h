@@ -44,6 +44,8 @@ const char *ccm_attrs_get(const struct ccm_attrs *attrs, const struct ccm_field 
 /* Append copies of all of `from` to `to`, replacing equal ones. 0 or -ENOMEM. */
 CCM_NODISCARD int ccm_attrs_copy(struct ccm_attrs *to, const struct ccm_attrs *from);
 void ccm_attrs_fini(struct ccm_attrs *attrs);
+/* Give back what is not needed; for what is kept for long. */
+void ccm_attrs_trim(struct ccm_attrs *attrs);
 
 /* A scalar member of an answer as text, whatever its JSON type ("true", "12"); "" when it is not
  * there. `space` is for numbers; the result lives as long as both. */

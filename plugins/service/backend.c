@@ -9,10 +9,11 @@
 
 void ccm_backends_fini(struct ccm_backends *set)
 {
-    for (size_t i = 0; i < set->len; i++) {
+    for (size_t i = 0; set->rest == NULL && i < set->len; i++) {
         free(set->items[i].server_id);
     }
     free(set->items);
+    free(set->rest);
     memset(set, 0, sizeof(*set));
 }
 

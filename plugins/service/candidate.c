@@ -5,6 +5,8 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,4 +256,31 @@ int ccm_candidates_build(const struct ccm_candidate_input *in, const struct ccm_
         weigh(in, ret);
     }
     return r;
+}
+
+int ccm_candidates_reserve(struct ccm_candidates **sets, size_t *cap, size_t need)
+{
+    const size_t before = *cap;
+
+    if (ccm_array_grow(sets, cap, need, sizeof(**sets)) < 0) {
+        return -ENOMEM;
+    }
+    if (*cap > before) {
+        memset(*sets + before, 0, (*cap - before) * sizeof(**sets));
+    }
+    return 0;
+}
+
+void ccm_candidates_target(enum ccm_backend_mode mode, const struct ccm_service_port *port,
+                           char *ret, size_t size)
+{
+    if (mode == CCM_MODE_ENI && port->target_port_name[0] != '\0') {
+        ccm_text_copy(ret, size, port->target_port_name);
+        return;
+    }
+    const int64_t number = mode != CCM_MODE_ENI     ? port->node_port
+                           : port->target_port != 0 ? port->target_port
+                                                    : port->port;
+
+    (void)snprintf(ret, size, "%lld", (long long)number); /* fits */
 }

@@ -70,4 +70,12 @@ CCM_NODISCARD int ccm_candidates_build(const struct ccm_candidate_input *in,
                                        struct ccm_candidates *ret, struct ccm_error *err);
 void ccm_candidates_fini(struct ccm_candidates *candidates);
 
+/* Let the list have at least `need` sets; new ones are empty. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_candidates_reserve(struct ccm_candidates **sets, size_t *cap, size_t need);
+
+/* What the backends of a port are reached at, as names of groups have it: the name or number of the
+ * target port where pods are backends, else the node port. Cut to size. */
+void ccm_candidates_target(enum ccm_backend_mode mode, const struct ccm_service_port *port,
+                           char *ret, size_t size);
+
 #endif

@@ -11,39 +11,29 @@
 
 /* --- before any write --- */
 
-static void tell_fields(struct ccm_pass *pass)
+/* What an earlier process left at the Service. */
+static int look_back(struct ccm_pass *pass, struct ccm_error *err)
 {
-    const struct ccm_unserved *field = pass->lbc->ops->unserved;
-
-    for (; field->topic != NULL; field++) {
-        ccm_pass_say(
-            pass, true, field->topic, field->reason == NULL ? "UnsupportedField" : field->reason,
-            (pass->lbc->extras & field->unless) == 0 && field->is_set(pass->service) ? field->text
-                                                                                     : "");
+    if (ccm_hash_service(pass->service, pass->hash) < 0) {
+        return ccm_error_nomem(err);
     }
+    pass->known =
+        ccm_text_equal(ccm_object_label(&pass->service->meta, CCM_HASH_LABEL), pass->hash);
+    pass->returning = pass->known && !pass->entry->advised;
+    return 0;
 }
 
 static int check(struct ccm_pass *pass, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf hints = { .max = 900 };
     const int r = pass->lbc->ops->check(pass->service, err);
 
-    ccm_anno_unknown(pass->lbc->ops->annotations, &pass->service->meta, &hints);
-    ccm_pass_say(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&hints));
-    tell_fields(pass);
+    ccm_pass_advise_manifest(pass);
     return r < 0 ? ccm_pass_fail(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, r, err) : 0;
 }
 
 /* *ret_gone: deleted meanwhile, and nothing was made yet. */
 static int mark(struct ccm_pass *pass, bool *ret_gone, struct ccm_error *err)
 {
-    const char *label = ccm_object_label(&pass->service->meta, CCM_HASH_LABEL);
-
-    if (ccm_hash_service(pass->service, pass->hash) < 0) {
-        return ccm_error_nomem(err);
-    }
-    pass->known = ccm_text_equal(label, pass->hash);
-
     const int r = ccm_life_add_finalizer(&pass->life, pass->req, pass->service, err);
 
     *ret_gone = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
@@ -51,7 +41,8 @@ static int mark(struct ccm_pass *pass, bool *ret_gone, struct ccm_error *err)
         ccm_error_clear(err);
         return 0;
     }
-    return r < 0 ? ccm_pass_fail(pass, "FailedAddFinalizer", "Error adding finalizer", r, err) : 0;
+    return r < 0 ? ccm_pass_fail_kube(pass, "FailedAddFinalizer", "Error adding finalizer", r, err)
+                 : 0;
 }
 
 /* --- the product's part, with all it needs --- */
@@ -99,8 +90,8 @@ static int tell_pods(struct ccm_pass *pass, struct ccm_error *err)
     const int r = ccm_readiness_tell(&pass->readiness, ccm_buf_str(&pass->invalid), err);
 
     if (r < 0) {
-        return ccm_pass_fail(pass, "FailedUpdateReadinessGate",
-                             "Error updating pod readiness gates for service", r, err);
+        return ccm_pass_fail_kube(pass, "FailedUpdateReadinessGate",
+                                  "Error updating pod readiness gates for service", r, err);
     }
     ccm_pass_say(pass, true, "FailedUpdateReadinessGate", "", "");
     *polls = pass->readiness.waiting ? *polls + 1 : 0;
@@ -108,6 +99,21 @@ static int tell_pods(struct ccm_pass *pass, struct ccm_error *err)
         pass->requeue_ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
     }
     return 0;
+}
+
+/* The Service has gone or ceased to be ours since the pass began: the next one is due already, and
+ * nobody needs to know that this one was in its way. */
+static bool is_outdated(const struct ccm_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    const struct ccm_object *now = host->get(host, CCM_KIND_SERVICE, pass->service->meta.key);
+    const bool outdated = now == NULL || !ccm_text_equal(now->uid, pass->service->meta.uid) ||
+                          ccm_pass_is_unwanted(pass->lbc, (const struct ccm_service *)now);
+
+    if (now != NULL) {
+        host->release(host, now);
+    }
+    return outdated;
 }
 
 /* Address and id as soon as one port serves; the hash only after a complete success. */
@@ -126,9 +132,13 @@ static int publish(struct ccm_pass *pass, struct ccm_error *err)
 
     const int r = ccm_life_publish(&pass->life, pass->req, pass->service, &state, &written, err);
 
+    if (r < 0 && is_outdated(pass)) {
+        err->kind = CCM_ERROR_CONFLICT;
+        return r;
+    }
     if (r < 0) {
-        return ccm_pass_fail(pass, "FailedUpdateStatus", "Error updating load balancer status", r,
-                             err);
+        return ccm_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status",
+                                  r, err);
     }
     pass->hashed = state.hash != NULL && !pass->known && !pass->dry;
     return 0;
@@ -185,7 +195,7 @@ static int run(struct ccm_pass *pass, struct ccm_error *err)
                : finish(pass, err);
 }
 
-int ccm_pass_ensure(struct ccm_pass *pass, struct ccm_error *err)
+static int ensure(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_lbc_ops *ops = pass->lbc->ops;
     bool gone = false;
@@ -208,5 +218,16 @@ int ccm_pass_ensure(struct ccm_pass *pass, struct ccm_error *err)
     free(pass->model);
     pass->model = NULL;
     drop_snapshot(pass);
+    return r;
+}
+
+int ccm_pass_ensure(struct ccm_pass *pass, struct ccm_error *err)
+{
+    int r = look_back(pass, err);
+
+    if (r == 0) {
+        r = ensure(pass, err);
+        ccm_pass_end_advice(pass, r == 0 && !pass->unfinished);
+    }
     return r;
 }

@@ -3,6 +3,8 @@
 #include "service/reconcile.h"
 #include "util/text.h"
 
+#include <stdlib.h>
+
 /* Node events come in bursts; this lets one pass serve several of them. */
 #define NODE_DELAY_MS 50
 
@@ -102,6 +104,7 @@ static void follow(struct ccm_lbc *lbc)
     atomic_store(&lbc->audit.interval_ms,
                  host->option_int(host, NULL, ccm_lbc_opt_audit.name) * 1000);
     atomic_store(&lbc->conditions, host->option_int(host, NULL, ccm_lbc_opt_conditions.name) != 0);
+    atomic_store(&lbc->disable_public, host->option_int(host, NULL, lbc->public_option) != 0);
 }
 
 void ccm_lbc_configure(struct ccm_lbc *lbc, bool (*by_type)(const struct ccm_service *service))
@@ -116,6 +119,32 @@ void ccm_lbc_configure(struct ccm_lbc *lbc, bool (*by_type)(const struct ccm_ser
     if (host->option_int(host, ccm_lbc_opt_type.group, ccm_lbc_opt_type.name) != 0) {
         lbc->mapping.is_ours = by_type;
     }
+}
+
+void ccm_lbc_plugin_destroy(void *self)
+{
+    ccm_lbc_fini(self);
+    free(self);
+}
+
+int ccm_lbc_plugin_create(const struct ccm_host *host, size_t size, const struct ccm_lbc_ops *ops,
+                          const struct ccm_lbc_names *names, void (*configure)(void *self),
+                          void **ret_self, struct ccm_error *err)
+{
+    void *self = calloc(1, size);
+
+    if (self == NULL) {
+        return ccm_error_nomem(err);
+    }
+    const int r = ccm_lbc_init(self, host, ops, names, err);
+
+    if (r < 0) {
+        ccm_lbc_plugin_destroy(self);
+        return r;
+    }
+    configure(self);
+    *ret_self = self;
+    return 0;
 }
 
 int ccm_lbc_plugin_start(void *self, struct ccm_error *err)

@@ -25,6 +25,18 @@ extern const struct ccm_option ccm_lbc_opt_type;
  * ops->is_ours. */
 void ccm_lbc_configure(struct ccm_lbc *lbc, bool (*by_type)(const struct ccm_service *service));
 
+/*
+ * For create(): an instance of `size` bytes, zeroed, with ccm_lbc_init() done; then `configure`
+ * reads its options. 0, or negative with err and nothing is left.
+ */
+CCM_NODISCARD int ccm_lbc_plugin_create(const struct ccm_host *host, size_t size,
+                                        const struct ccm_lbc_ops *ops,
+                                        const struct ccm_lbc_names *names,
+                                        void (*configure)(void *self), void **ret_self,
+                                        struct ccm_error *err);
+/* For destroy(). */
+void ccm_lbc_plugin_destroy(void *self);
+
 /* Services, EndpointSlices, Nodes. */
 extern const struct ccm_watch *const ccm_lbc_watches[];
 

@@ -102,19 +102,21 @@ static bool has_port(const struct ccm_service *service, const char *port)
 }
 
 /* Entries for ports that the Service does not have, or that are no numbers: mostly a slip. */
-static void lint_stray_entries(const struct lint *lint)
+static void lint_stray_entries(const struct lint *lint, const struct ccm_lint_list *list)
 {
-    const char *cursor = ccm_anno_get(&lint->service->meta, lint->rules->protocol_suffix);
+    const char *cursor = ccm_anno_get(&lint->service->meta, list->suffix);
     struct ccm_setting_pair pair;
 
     while (ccm_setting_next_pair(&cursor, &pair)) {
-        if (pair.good && !has_port(lint->service, pair.right)) {
+        const char *port = list->left ? pair.left : pair.right;
+
+        if (pair.good && !has_port(lint->service, port)) {
             struct ccm_error text = CCM_ERROR_INIT;
 
             (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
                                 "entry [%s] has no effect: the Service has no port %s", pair.entry,
-                                pair.right); /* the text is wanted */
-            blame(lint, CCM_LEVEL_WARN, lint->rules->protocol_suffix, text.message);
+                                port); /* the text is wanted */
+            blame(lint, CCM_LEVEL_WARN, list->suffix, text.message);
         }
     }
 }
@@ -164,6 +166,28 @@ static void lint_protocols(const struct lint *lint)
     }
 }
 
+static void lint_hints(const struct lint *lint, const struct ccm_hint *hint)
+{
+    const struct ccm_lint_sink *sink = lint->sink;
+
+    for (; hint->key != NULL; hint++) {
+        struct ccm_error text = CCM_ERROR_INIT;
+
+        if (!ccm_hint_applies(hint, lint->service) ||
+            (hint->unless != NULL &&
+             sink->option_int(sink, hint->unless->group, hint->unless->name) != 0)) {
+            continue;
+        }
+        (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "annotation %s",
+                            hint->text); /* the text is wanted */
+        if (strchr(hint->key, '/') != NULL) {
+            sink->finding(sink, CCM_LEVEL_WARN, hint->key, text.message);
+        } else {
+            blame(lint, CCM_LEVEL_WARN, hint->key, text.message);
+        }
+    }
+}
+
 /* Fields that nothing acts on, as the plugin is configured. */
 static void lint_fields(const struct lint *lint)
 {
@@ -190,6 +214,10 @@ void ccm_lint_service(const struct ccm_lint_rules *rules, const struct ccm_servi
     for (uint64_t i = 0; i < service->port_count; i++) {
         lint_port(&lint, i);
     }
-    lint_stray_entries(&lint);
+    for (const struct ccm_lint_list *list = rules->lists; list->suffix != NULL; list++) {
+        lint_stray_entries(&lint, list);
+    }
+    lint_hints(&lint, ccm_hints);
+    lint_hints(&lint, rules->hints);
     lint_fields(&lint);
 }

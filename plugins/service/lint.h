@@ -7,6 +7,7 @@
 
 #include "ccm/plugin.h"
 #include "service/annotation.h"
+#include "service/hint.h"
 #include "service/unserved.h"
 
 /* A check of one annotation that goes beyond its row: across annotations, ports, lists. */
@@ -16,12 +17,20 @@ struct ccm_lint_check {
     int (*check)(const struct ccm_service *service, struct ccm_error *err);
 };
 
+/* A list of pairs "a:b,..." in which one part is a port of the Service. */
+struct ccm_lint_list {
+    const char *suffix;
+    bool left; /* the first part is it, else the second */
+};
+
 /* What a plugin has to say about a Service of its own. */
 struct ccm_lint_rules {
     const struct ccm_anno_table *annotations;
     const struct ccm_lint_check *checks; /* ends with a NULL suffix */
     const struct ccm_unserved *unserved; /* ends with a NULL topic */
+    const struct ccm_hint *hints;        /* beside ccm_hints; ends with a NULL key */
     const char *protocol_suffix;         /* of the annotation "protocol:port,..." */
+    const struct ccm_lint_list *lists;   /* ends with a NULL suffix */
     /* Protocol of a port's listener as rows call it in `protocols`; NULL with err: it cannot be
      * told, or is none of them. */
     const char *(*protocol)(const struct ccm_service *service, const struct ccm_service_port *port,

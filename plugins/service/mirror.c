@@ -159,6 +159,7 @@ static void entry_clear(struct ccm_entry *entry)
     entry->cleaned = false;
     entry->used = false;
     entry->applied_known = false;
+    entry->advised = false;
     entry->attempt = 0;
     entry->polls = 0;
     entry->audit_due_ms = 0;
@@ -355,15 +356,30 @@ static int claim_locked(struct ccm_store *store, const char *key, const char *ui
 int ccm_store_claim(struct ccm_store *store, const char *key, const char *uid, const char *lb_id,
                     uint64_t lane, struct ccm_entry **ret)
 {
+    struct ccm_entry *entry = NULL;
+
     lock(store);
-    const int r = claim_locked(store, key, uid, lb_id, lane, ret);
+    int r = claim_locked(store, key, uid, lb_id, lane, &entry);
 
     unlock(store);
+    if (r == 0 && store->type->wake != NULL) {
+        r = store->type->wake(entry->state);
+        if (r < 0) {
+            ccm_store_release(store, entry);
+            return r;
+        }
+    }
+    if (r == 0) {
+        *ret = entry;
+    }
     return r;
 }
 
 void ccm_store_release(struct ccm_store *store, struct ccm_entry *entry)
 {
+    if (store->type->rest != NULL) {
+        store->type->rest(entry->state);
+    }
     lock(store);
     entry->busy = false;
     if (entry->shared != NULL) {

@@ -31,8 +31,17 @@ struct ccm_mirror_type {
      * mirror, and leave none of it in `from`. What is the Service's own stays where it is. `to`
      * holds nothing of it before. */
     void (*move)(void *to, void *from);
-    /* Id of the load balancer in a mirror; NULL = there is none, or it is not known. */
+    /* Id of the load balancer in a mirror, also in one that rests; NULL = there is none, or it is
+     * not known. */
     const char *(*lb_id)(const void *state);
+    /*
+     * Optional, both or neither. rest: make it small, it is not looked at until it is claimed
+     * again; fini, move and lb_id have to do with it as it is then. It may stay as it is. wake:
+     * make it as it was; 0 or -ENOMEM, when it may be half awake. Called for a claimed entry,
+     * outside the lock.
+     */
+    void (*rest)(void *state);
+    int (*wake)(void *state);
 };
 
 struct ccm_shared;
@@ -47,6 +56,7 @@ struct ccm_entry {
     bool cleaned;     /* and the Service says so: finalizer, labels and address are taken away */
     bool used;        /* a pass has worked on a load balancer */
     bool reused;      /* it is somebody else's, as the claim said */
+    bool advised;     /* a pass of this process has given its advice, see ccm_pass_advise() */
     uint32_t attempt; /* of creation: part of the ClientToken */
     uint32_t polls;   /* passes in a row that waited for pods */
     struct ccm_strmap *said; /* topic -> last text */
@@ -78,7 +88,8 @@ void ccm_store_free(struct ccm_store *store);
  * load balancer that the Service reuses, "" when it has one of its own (so it is, too, when its own
  * valid mirror is that of lb_id). 0: give it back with
  * ccm_store_release(). -EBUSY: it is not its turn; the key will be enqueued in `lane` when it is,
- * there is nothing to do but to end the reconcile with success. -ENOMEM. Every thread.
+ * there is nothing to do but to end the reconcile with success. -ENOMEM: nothing is claimed, what
+ * was known still is. Every thread.
  */
 CCM_NODISCARD int ccm_store_claim(struct ccm_store *store, const char *key, const char *uid,
                                   const char *lb_id, uint64_t lane, struct ccm_entry **ret);

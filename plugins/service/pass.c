@@ -19,6 +19,7 @@ int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host, const struct 
     lbc->ops = ops;
     lbc->type = names->type;
     lbc->verb = names->verb;
+    lbc->public_option = names->public_option;
     lbc->audit.host = host;
     atomic_init(&lbc->audit.running, 0);
     lbc->dry = host->dry_run(host);
@@ -123,6 +124,14 @@ int ccm_pass_fail(struct ccm_pass *pass, const char *reason, const char *what, i
     return r;
 }
 
+int ccm_pass_fail_kube(struct ccm_pass *pass, const char *reason, const char *what, int r,
+                       struct ccm_error *err)
+{
+    ccm_problems_add(&pass->problems, err, NULL);
+    (void)ccm_pass_fail_all(pass, reason, what, err); /* r says more */
+    return r;
+}
+
 void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps)
 {
     ccm_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
@@ -150,8 +159,8 @@ void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_lis
         }
     }
     ccm_pass_say(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
-    ccm_pass_say(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
-    ccm_pass_say(pass, false, "none", "UnAvailableLoadBalancer", hold ? "" : none);
+    ccm_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
+    ccm_pass_advise(pass, false, "none", "UnAvailableLoadBalancer", hold ? "" : none);
     ccm_pass_say(pass, true, "hold", "SkipSyncBackends",
                  hold ? "All nodes turned NotReady at once: the present backends are kept" : "");
 }

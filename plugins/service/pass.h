@@ -14,7 +14,7 @@
  *      state `(struct nlb_model *)pass->model`.
  *
  * A pass that ensures:
- *   ops->check, hints, unserved fields -> hash -> finalizer -> snapshot of nodes and slices ->
+ *   hash -> ops->check, advice about fields -> finalizer -> snapshot of nodes and slices ->
  *   readiness look -> ops->sync -> pods are told -> ops->publish, labels and status ->
  *   EnsuredLoadBalancer -> ops->tell -> additional tags remembered -> invalid backends fail it
  * A pass that releases:
@@ -29,6 +29,7 @@
 #include "service/annotation.h"
 #include "service/audit.h"
 #include "service/hash.h"
+#include "service/hint.h"
 #include "service/inventory.h"
 #include "service/lifecycle.h"
 #include "service/mapping.h"
@@ -55,6 +56,7 @@ struct ccm_lbc_ops {
     const struct ccm_mirror_type *mirror;
     const struct ccm_anno_table *annotations;
     const struct ccm_unserved *unserved;       /* ends with a NULL topic */
+    const struct ccm_hint *hints;              /* beside ccm_hints; ends with a NULL key */
     const struct ccm_inventory_ops *inventory; /* NULL = there is none */
     /* What a pass ends with when backends could not be attached ("has invalid ..."). */
     const char *invalid_text;
@@ -115,7 +117,9 @@ struct ccm_lbc {
     const char *ip_mode; /* of the status; NULL or "" = not told */
     const char *type;    /* see struct ccm_lbc_names, as the next */
     const char *verb;
-    atomic_bool conditions; /* Services say how they are */
+    const char *public_option;
+    atomic_bool conditions;     /* Services say how they are */
+    atomic_bool disable_public; /* no load balancer with a public address is made */
 };
 
 /* Who it is in Kubernetes. */
@@ -127,6 +131,7 @@ struct ccm_lbc_names {
     /* In metrics: verb under which all passes that went well are measured once more, as the
      * reference does for this type. NULL = none. */
     const char *verb;
+    const char *public_option; /* the plugin's own, BOOL: see disable_public of struct ccm_lbc */
 };
 
 /*
@@ -140,6 +145,14 @@ CCM_NODISCARD int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host,
 void ccm_lbc_fini(struct ccm_lbc *lbc);
 /* For start(): everything we own is marked with the cluster's id, so there must be one. Blocks. */
 CCM_NODISCARD int ccm_lbc_start(struct ccm_lbc *lbc, struct ccm_error *err);
+
+/* An event that waits for the end of the pass; topic and reason are constants. */
+struct ccm_advice {
+    bool warning;
+    const char *topic;
+    const char *reason;
+    char *text;
+};
 
 struct ccm_pass {
     struct ccm_lbc *lbc;
@@ -161,9 +174,13 @@ struct ccm_pass {
                  `steps` instead of doing it */
     bool known; /* the hash label says the same: it was once complete with this specification */
     char hash[CCM_HASH_TEXT]; /* of the Service as it is; of a pass that ensures */
+    bool returning; /* known, and nobody was advised in this process yet: it has been restarted */
 
     /* Out. */
     struct ccm_problems problems;
+    struct ccm_advice *advice; /* what is held back, see ccm_pass_advise() */
+    size_t advice_count;
+    size_t advice_cap;
     struct ccm_buf invalid; /* addresses of pods that could not be attached, "a,b" */
     size_t writes;          /* to the cloud */
     struct ccm_buf steps;   /* of a dry run: one line per step, "what: from -> to" */
@@ -185,9 +202,24 @@ enum ccm_ali_priority ccm_pass_priority(const struct ccm_pass *pass, enum ccm_al
 /* An event, if it is news on its topic; "" = the topic is over. */
 void ccm_pass_say(struct ccm_pass *pass, bool warning, const char *topic, const char *reason,
                   const char *text);
+/*
+ * The same for what follows from the Service as it is and does not fail: a person who left it so
+ * was told then. The first pass after a restart that finds such a Service and changes nothing for
+ * it keeps it to itself.
+ */
+void ccm_pass_advise(struct ccm_pass *pass, bool warning, const char *topic, const char *reason,
+                     const char *text);
+/* Advice about what the manifest says: unknown annotations, those without effect (hint.h), fields
+ * that nothing acts on (unserved.h). */
+void ccm_pass_advise_manifest(struct ccm_pass *pass);
+/* There is a load balancer, and whether it will be kept. */
+void ccm_pass_advise_preserve(struct ccm_pass *pass, bool preserve);
 /* "{what} [{id}]: {message} ({remedy})" as a Warning event, if that is news. Returns r. */
 int ccm_pass_fail(struct ccm_pass *pass, const char *reason, const char *what, int r,
                   struct ccm_error *err);
+/* The same for an answer of the API server: there is no remedy but what it says. */
+int ccm_pass_fail_kube(struct ccm_pass *pass, const char *reason, const char *what, int r,
+                       struct ccm_error *err);
 /* The same for the collected problems; -EIO with the sum in err. */
 int ccm_pass_fail_all(struct ccm_pass *pass, const char *reason, const char *what,
                       struct ccm_error *err);
@@ -219,9 +251,11 @@ void ccm_pass_doubt(struct ccm_pass *pass);
 /* The Service is to go, or not ours any more. */
 bool ccm_pass_is_unwanted(const struct ccm_lbc *lbc, const struct ccm_service *service);
 
-/* --- parts of the pass: ensure.c, release.c --- */
+/* --- parts of the pass: ensure.c, release.c, advice.c --- */
 
 CCM_NODISCARD int ccm_pass_ensure(struct ccm_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err);
+/* What was held back is said, or not. complete: the pass came to its end. */
+void ccm_pass_end_advice(struct ccm_pass *pass, bool complete);
 
 #endif

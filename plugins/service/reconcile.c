@@ -51,7 +51,8 @@ static int tell_condition(struct ccm_pass *pass, int r, struct ccm_error *err)
         return r; /* what failed first is what counts, and its retry says it again */
     }
     ccm_error_copy(err, &own);
-    return ccm_pass_fail(pass, "FailedUpdateStatus", "Error updating load balancer status", w, err);
+    return ccm_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status", w,
+                              err);
 }
 
 /* What one reconcile is about. */

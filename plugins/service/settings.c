@@ -3,6 +3,7 @@
 #include "alicloud/cidr.h"
 #include "service/annotation.h"
 #include "service/node.h"
+#include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -11,8 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PIECE_MAX 512
-#define SHOWN     200 /* most bytes of a value that a message repeats */
+#define SHOWN 200 /* most bytes of a value that a message repeats */
+
+#define TAGS "additional-resource-tags"
+/* What the cloud takes. */
+#define TAG_KEY_MAX   64
+#define TAG_VALUE_MAX 128
+#define TAGS_MAX      20 /* of one resource */
+#define TAGS_OURS     2  /* CCM_TAG_OWNER, CCM_TAG_CLUSTER */
 
 bool ccm_setting_preserve(const struct ccm_service *service)
 {
@@ -38,29 +45,28 @@ bool ccm_setting_is_reserved_tag(const char *key, bool reused)
 /* One "key=value", "key=" or "key"; the value may contain '='. */
 static int add_tag(struct ccm_tags *tags, const char *entry, size_t len, bool reused)
 {
-    char text[PIECE_MAX];
-    char key_text[PIECE_MAX];
+    CCM_CLEANUP(ccm_freep) char *text = strndup(entry, len);
+    CCM_CLEANUP(ccm_freep) char *key = NULL;
     const char *cursor = text;
-    const char *key = NULL;
+    const char *start = NULL;
     size_t key_len = 0;
 
-    (void)snprintf(text, sizeof(text), "%.*s", len < sizeof(text) ? (int)len : 0, entry); /* fits */
-    if (!ccm_parse_piece(&cursor, '=', &key, &key_len)) {
-        return 0;
+    if (text == NULL || !ccm_parse_piece(&cursor, '=', &start, &key_len)) {
+        return text == NULL ? -ENOMEM : 0;
     }
-    (void)snprintf(key_text, sizeof(key_text), "%.*s", (int)key_len, key); /* fits */
-    if (ccm_setting_is_reserved_tag(key_text, reused)) {
-        return 0;
+    key = strndup(start, key_len);
+    if (key == NULL || ccm_setting_is_reserved_tag(key, reused)) {
+        return key == NULL ? -ENOMEM : 0;
     }
     const char *equals = strchr(text, '=');
     const char *value = equals == NULL ? "" : equals + 1;
 
-    return ccm_tags_put(tags, key_text, value + strspn(value, " \t"));
+    return ccm_tags_put(tags, key, value + strspn(value, " \t"));
 }
 
 int ccm_setting_tags(const struct ccm_service *service, bool reused, struct ccm_tags *ret)
 {
-    const char *cursor = ccm_anno_get(&service->meta, "additional-resource-tags");
+    const char *cursor = ccm_anno_get(&service->meta, TAGS);
     const char *entry = NULL;
     size_t len = 0;
     int r = 0;
@@ -70,6 +76,46 @@ int ccm_setting_tags(const struct ccm_service *service, bool reused, struct ccm_
         r = add_tag(ret, entry, len, reused);
     }
     return r;
+}
+
+/* Characters of a UTF-8 text: the cloud counts those. */
+static size_t count_characters(const char *text)
+{
+    size_t count = 0;
+
+    for (const char *p = text; *p != '\0'; p++) {
+        count += ((unsigned char)*p & 0xC0U) != 0x80U ? 1 : 0;
+    }
+    return count;
+}
+
+int ccm_setting_check_tags(const struct ccm_service *service, struct ccm_error *err)
+{
+    const bool reused = ccm_anno_get(&service->meta, "id")[0] != '\0';
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+
+    if (ccm_setting_tags(service, reused, &tags) < 0) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t i = 0; i < tags.len; i++) {
+        const struct ccm_tag *tag = &tags.items[i];
+
+        if (count_characters(tag->key) > TAG_KEY_MAX ||
+            count_characters(tag->value) > TAG_VALUE_MAX) {
+            return ccm_setting_refuse(TAGS, tag->key,
+                                      "tags with keys of at most 64 and values of at most 128 "
+                                      "characters",
+                                      err);
+        }
+    }
+    if (tags.len <= (reused ? TAGS_MAX : TAGS_MAX - TAGS_OURS)) {
+        return 0;
+    }
+    return ccm_setting_refuse(TAGS, ccm_anno_get(&service->meta, TAGS),
+                              reused ? "at most 20 tags"
+                                     : "at most 18 tags beside the two that mark whose the load "
+                                       "balancer is",
+                              err);
 }
 
 /* --- weights --- */
@@ -165,7 +211,8 @@ int ccm_setting_check_health_code(const struct ccm_service *service, struct ccm_
 
 static void take(char *to, const char *start, size_t len)
 {
-    (void)snprintf(to, CCM_PAIR_MAX, "%.*s", (int)len, start); /* longer ones were turned away */
+    memcpy(to, start, len); /* longer ones were turned away */
+    to[len] = '\0';
 }
 
 bool ccm_setting_next_pair(const char **cursor, struct ccm_setting_pair *ret)
@@ -178,7 +225,9 @@ bool ccm_setting_next_pair(const char **cursor, struct ccm_setting_pair *ret)
     size_t left_len = 0;
     size_t right_len = 0;
 
-    memset(ret, 0, sizeof(*ret));
+    /* An annotation can hold tens of thousands of them, read for each port: no byte too many. */
+    ret->entry[0] = ret->left[0] = ret->right[0] = '\0';
+    ret->good = false;
     if (*cursor == NULL || **cursor == '\0' || !ccm_parse_piece(cursor, ',', &start, &len)) {
         return false;
     }
@@ -191,6 +240,22 @@ bool ccm_setting_next_pair(const char **cursor, struct ccm_setting_pair *ret)
         ret->good = true;
     }
     return true;
+}
+
+void ccm_setting_for_port(const struct ccm_service *service, const char *suffix, int64_t port,
+                          char ret[static CCM_PAIR_MAX])
+{
+    const char *cursor = ccm_anno_get(&service->meta, suffix);
+    struct ccm_setting_pair pair;
+    char number[24];
+
+    ret[0] = '\0';
+    (void)snprintf(number, sizeof(number), "%lld", (long long)port); /* fits */
+    while (ret[0] == '\0' && ccm_setting_next_pair(&cursor, &pair)) {
+        if (strcmp(pair.right, number) == 0) {
+            ccm_text_copy(ret, CCM_PAIR_MAX, pair.left);
+        }
+    }
 }
 
 int ccm_setting_protocol(const struct ccm_service *service, const struct ccm_service_port *port,

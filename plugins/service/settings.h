@@ -30,6 +30,9 @@ bool ccm_setting_is_reserved_tag(const char *key, bool reused);
 CCM_NODISCARD int ccm_setting_tags(const struct ccm_service *service, bool reused,
                                    struct ccm_tags *ret);
 
+/* As many and as long as the cloud takes: 0 or -EINVAL with a CCM_ERROR_TERMINAL; -ENOMEM. */
+CCM_NODISCARD int ccm_setting_check_tags(const struct ccm_service *service, struct ccm_error *err);
+
 /* weight and default-weight; values were checked before, a bad one counts as not set. total:
  * whether `weight` means anything here. */
 struct ccm_weight_rule ccm_setting_weight(const struct ccm_service *service, bool total);
@@ -63,6 +66,10 @@ struct ccm_setting_pair {
 
 /* Next entry; *cursor = the whole value at first. False at the end; "" has no entry. */
 bool ccm_setting_next_pair(const char **cursor, struct ccm_setting_pair *ret);
+
+/* In a list "text:port,...": the text of the first entry for the port, "" when there is none. */
+void ccm_setting_for_port(const struct ccm_service *service, const char *suffix, int64_t port,
+                          char ret[static CCM_PAIR_MAX]);
 
 /*
  * protocol-port: what it says about the port, "" when nothing. `check` is asked about every entry

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import time
 
 from tests.bench.bench_kubesim import address, write_all
@@ -13,22 +14,36 @@ NODE_COUNT = 1000
 SERVICE_COUNT = 2000
 LOAD_BALANCERS = 1000
 ENDPOINTS = 50  # of each Service
+SIZE = {"nodes": NODE_COUNT, "services": SERVICE_COUNT, "endpoints": SERVICE_COUNT * ENDPOINTS}
 QUOTAS = "quotas: { " + " ".join(f"{name} = 1000000;" for name in ("slb_write", "slb_read", "vpc", "ecs")) + " };"
+SERVICES = "/api/v1/namespaces/default/services"
+SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+
+
+def service(number):
+    more = {"policy": "Local"} if number < LOAD_BALANCERS else {"type": "ClusterIP", "externalTrafficPolicy": None}
+    return objects.service(f"s-{number}", **more)
+
+
+def slice_of(number, part, count=ENDPOINTS):
+    """Each part of a Service's endpoints has addresses and nodes of its own."""
+    endpoints = [
+        (address((part * SERVICE_COUNT + number) * ENDPOINTS + i), f"node-{(number + part * ENDPOINTS + i) % NODE_COUNT}")
+        for i in range(count)
+    ]
+    return SLICES, json.dumps(objects.endpoint_slice(service(number), endpoints, suffix=f"part-{part}"))
 
 
 def all_objects():
     for number in range(NODE_COUNT):
         yield NODES, json.dumps(objects.node(f"node-{number}", f"i-size-{number}"))
     for number in range(SERVICE_COUNT):
-        balanced = number < LOAD_BALANCERS
-        more = {"policy": "Local"} if balanced else {"type": "ClusterIP", "externalTrafficPolicy": None}
-        service = objects.service(f"s-{number}", **more)
-        endpoints = [
-            (address(number * ENDPOINTS + i), f"node-{(number + i) % NODE_COUNT}") for i in range(ENDPOINTS)
-        ]
-        yield "/api/v1/namespaces/default/services", json.dumps(service)
-        yield ("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
-               json.dumps(objects.endpoint_slice(service, endpoints)))
+        yield SERVICES, json.dumps(service(number))
+        yield slice_of(number, 0)
+
+
+def write(world, requests):
+    write_all(*world.kube.base.removeprefix("http://").split(":"), requests)
 
 
 def memory(process):
@@ -38,9 +53,40 @@ def memory(process):
     return [int(found[name].split()[0]) for name in ("VmRSS", "VmHWM", "RssAnon")]
 
 
-def tell_memory(process, figure, name, size):
+def tell_memory(process, figure, name):
     resident, peak, own = memory(process)
-    figure(name, resident, "KiB", peak=peak, anonymous=own, **size)
+    figure(name, resident, "KiB", peak=peak, anonymous=own, **SIZE)
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def synced(port):
+    """Whether all caches are filled."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+    except ConnectionError:
+        return False
+    finally:
+        connection.close()
+    values = [line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith("ccmd_cache_synced{")]
+    return bool(values) and set(values) == {"1"}
+
+
+def start(world, port, figure, name):
+    """Start ccmd; what that took, and what it holds when it begins to work."""
+    since, began = world.cloud.mark(), time.time()
+    process = world.start_ccmd()
+    world.wait(lambda: synced(port), "the caches", timeout=60)
+    figure(f"start-to-sync-at-size{name}", round((time.time() - began) * 1000), "ms", **SIZE)
+    tell_memory(process, figure, f"resident-at-sync-at-size{name}")
+    first = world.wait(lambda: world.cloud.calls(since), "the first call to the cloud", timeout=60)[0]
+    figure(f"start-to-first-call-at-size{name}", round((first["t"] - began) * 1000), "ms", **SIZE)
 
 
 def balanced(world):
@@ -53,23 +99,39 @@ def balanced(world):
     return text.count(b'"ingress":[{')
 
 
+def backends(world):
+    return sum(len(group["BackendServers"]) for lb in world.cloud.load_balancers() for group in lb["VServerGroups"])
+
+
+def growth(world, figure, name, numbers, part):
+    """What endpoints more cost, each: `part` of these Services is added."""
+    before = memory(world.ccmd)[2]
+    held = backends(world)
+    gained = ENDPOINTS * sum(number < LOAD_BALANCERS for number in numbers)
+    write(world, (slice_of(number, part) for number in numbers))
+    write(world, [slice_of(0, part + 1, 1)])  # comes last
+    world.wait(lambda: backends(world) == held + gained + 1, "the last backend", timeout=300)
+    world.settled()
+    grown = memory(world.ccmd)[2] - before
+    figure(name, round(grown * 1024 / (len(numbers) * ENDPOINTS)), "bytes", endpoints=len(numbers) * ENDPOINTS)
+
+
 def run(build, folder, figure):
     """figure(name, value, unit, **more) is told each result."""
     with World(build, folder, cloud_args=[f"--limit=load-balancers={LOAD_BALANCERS}"]) as world:
-        world.config = world.write_config(log_level="warn", alicloud=QUOTAS, plugins='{ name = "clb"; workers = 16; }')
+        port = free_port()
+        world.config = world.write_config(log_level="warn", alicloud=QUOTAS, plugins='{ name = "clb"; workers = 16; }',
+                                          extra=f'admin: {{ listen = "127.0.0.1:{port}"; }};')
         instances = [{"id": f"i-size-{number}", "vswitch": "vsw-a"} for number in range(NODE_COUNT)]
         world.cloud.http.request("POST", "/_sim/instances", {"instances": instances})
-        write_all(*world.kube.base.removeprefix("http://").split(":"), all_objects())
-        size = {"nodes": NODE_COUNT, "services": SERVICE_COUNT, "endpoints": SERVICE_COUNT * ENDPOINTS}
-        since = world.cloud.mark()
-        world.start_ccmd()
-        world.wait(lambda: world.cloud.calls(since), "the first call to the cloud", timeout=30)
+        write(world, all_objects())
+        start(world, port, figure, "")
         world.wait(lambda: balanced(world) >= LOAD_BALANCERS, "all load balancers", timeout=300)
-        tell_memory(world.ccmd, figure, "resident-at-size", size)
-        world.stop_ccmd()
-        since, began = world.cloud.mark(), time.time()
-        world.start_ccmd()  # everything is there
-        first = world.wait(lambda: world.cloud.calls(since), "the first call to the cloud", timeout=30)[0]
-        figure("start-to-first-call-at-size", round((first["t"] - began) * 1000), "ms", **size)
         world.settled()
-        tell_memory(world.ccmd, figure, "resident-at-size-after-restart", size)
+        tell_memory(world.ccmd, figure, "resident-at-size")
+        world.stop_ccmd()
+        start(world, port, figure, "-after-restart")  # everything is there
+        world.settled()
+        tell_memory(world.ccmd, figure, "resident-at-size-after-restart")
+        growth(world, figure, "bytes-per-endpoint-of-a-load-balancer", range(LOAD_BALANCERS), 1)
+        growth(world, figure, "bytes-per-endpoint-of-another-service", range(LOAD_BALANCERS, SERVICE_COUNT), 3)

@@ -1,21 +1,69 @@
 /* Answers of the cloud: the first byte is the status, the rest the body. What it means, then what
- * the readers of load balancers make of it. */
+ * the readers of the plugins make of it. */
 #include "fuzz.h"
 
 #include "alicloud/ali.h"
 #include "clb/read.h"
+#include "clb/read_listeners.h"
+#include "nlb/read.h"
+#include "route/read.h"
 #include "util/cleanup.h"
 
-static void read_items(const cJSON *json)
+#define DEPTH_MAX 8
+
+static void read_clb(const cJSON *json)
+{
+    struct clb_lb lb = { 0 };
+    CCM_CLEANUP(clb_state_fini) struct clb_state state = { 0 };
+
+    FUZZ_REQUIRE(clb_read_take_lb(json, &lb) <= 0);
+    FUZZ_REQUIRE(clb_read_take_listener(json, &state) <= 0);
+    clb_lb_fini(&lb);
+}
+
+static void read_nlb(const cJSON *json)
+{
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+    CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { 0 };
+    CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
+    CCM_CLEANUP(nlb_guard_fini) struct nlb_guard guard = { 0 };
+    struct nlb_rule *rule = nlb_guard_new_rule(&guard);
+
+    FUZZ_REQUIRE(nlb_read_take_lb(json, &lb) != 0 || lb.id != NULL);
+    if (nlb_read_take_listener(json, &listener) == 0) {
+        FUZZ_REQUIRE(listener.id != NULL && listener.start <= listener.end);
+    }
+    FUZZ_REQUIRE(nlb_read_take_group(json, &group) <= 0);
+    FUZZ_REQUIRE(nlb_read_take_server(json, "web", &group.backends) <= 0);
+    FUZZ_REQUIRE(rule == NULL || nlb_read_take_rule(json, rule) <= 0);
+}
+
+static void read_routes(const cJSON *json)
+{
+    CCM_CLEANUP(route_table_fini) struct route_table table = { 0 };
+    const char *token = NULL;
+
+    if (route_read_page(&table, json, &token) == 0) {
+        FUZZ_REQUIRE(token != NULL);
+        route_table_sort(&table);
+    }
+}
+
+/* Whatever is an object may be the one that a reader expects. */
+static void read_objects(const cJSON *json, size_t depth)
 {
     const cJSON *item = NULL;
 
-    cJSON_ArrayForEach(item, json)
-    {
-        struct clb_lb lb = { 0 };
-
-        FUZZ_REQUIRE(clb_read_take_lb(item, &lb) <= 0);
-        clb_lb_fini(&lb);
+    if (cJSON_IsObject(json)) {
+        read_clb(json);
+        read_nlb(json);
+        read_routes(json);
+    }
+    if (depth < DEPTH_MAX) {
+        cJSON_ArrayForEach(item, json)
+        {
+            read_objects(item, depth + 1);
+        }
     }
 }
 
@@ -43,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     ccm_ali_answer_read(&call, &response, &attempt, 1795192567000, &answer, &err);
     if (answer.row == NULL) {
-        read_items(answer.json);
+        read_objects(answer.json, 0);
         cJSON_Delete(answer.json);
     } else {
         FUZZ_REQUIRE(err.message[0] != '\0');

@@ -1,7 +1,7 @@
 // helm renders a chart the way `helm template` does: the same template engine, the same function library. Only what
 // charts of this tree use is here: values from values.yaml, named templates, no dependencies.
 //
-//	helm CHART [NAMESPACE [VALUES]]
+//	helm CHART [NAMESPACE [VALUES [TEMPLATE]]]
 package main
 
 import (
@@ -40,7 +40,7 @@ func toYaml(value interface{}) string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// merge lays `over` over `under`, group by group.
+// merge lays `over` over `under`, group by group. (A null takes a default away in Helm; here it stays, and is as false.)
 func merge(under, over map[string]interface{}) {
 	for key, value := range over {
 		below, isMap := under[key].(map[string]interface{})
@@ -87,8 +87,12 @@ func main() {
 		_, err = root.New(file).Parse(string(text))
 		fail(err)
 	}
+	if len(os.Args) > 4 {
+		fail(root.ExecuteTemplate(os.Stdout, filepath.Join(chart, "templates", os.Args[4]), context))
+		return
+	}
 	for _, file := range files {
-		if strings.HasPrefix(filepath.Base(file), "_") {
+		if strings.HasPrefix(filepath.Base(file), "_") || !strings.HasSuffix(file, ".yaml") {
 			continue
 		}
 		fmt.Println("---")

@@ -96,7 +96,7 @@ def test_what_runs(world):
     world.start_ccmd()
     world.wait(lambda: "Ready" in page(world).text, "readiness")
     assert not page(world).rows("Running now")
-    world.cloud.fault(action="CreateLoadBalancer", delay_ms=3000)
+    world.cloud.fault(action="CreateLoadBalancer", delay_ms=600000)
     world.kube.create(objects.service("web", PORTS))
     running = world.wait(lambda: row(world, "default/web", "Running now"), "the call")
     assert running["plugin"] == "clb" and re.fullmatch(r"\d+ s", running["for"])
@@ -105,6 +105,7 @@ def test_what_runs(world):
     caches = {one["kind"]: one for one in page(world).rows("Caches")}
     assert set(caches) == {"services", "nodes", "endpointslices"}
     assert (caches["nodes"]["state"], caches["nodes"]["objects"]) == ("filled", "1")
+    world.cloud.clear_faults()
     world.wait(lambda: not page(world).rows("Running now"), "its end")
 
 
@@ -129,6 +130,19 @@ def test_trouble_is_said_first(world):
     text = page(world).text
     assert text.index("Not ready:") < text.index("Failing objects")
     assert "not filled, " in {one["kind"]: one for one in page(world).rows("Caches")}["nodes"]["state"]
+
+
+def test_a_configuration_that_does_not_count_is_told(world):
+    world.start_ccmd()
+    world.wait(lambda: "Ready" in page(world).text, "readiness")
+    assert "onfiguration" not in page(world).text
+    good = open(world.config, encoding="utf-8").read()
+    with open(world.config, "w", encoding="utf-8") as file:
+        file.write(good + "nonsense = 1;\n")
+    world.wait(lambda: "The configuration file has problems" in page(world).text, "a word about it")
+    with open(world.config, "w", encoding="utf-8") as file:
+        file.write(good + 'controller: { timeout_s = 60; }; process: { core_dumps = true; };\n')
+    world.wait(lambda: "need a restart, see the log: 1." in page(world).text, "a word about the restart")
 
 
 def test_many_failing_objects(world):

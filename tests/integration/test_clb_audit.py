@@ -78,9 +78,9 @@ def test_deleted_listener(audited):
 def test_changed_weight(audited):
     group = views.only_lb(audited)["VServerGroups"][0]
     backend = group["BackendServers"][0]
+    since = audited.cloud.mark()
     audited.cloud.edit("update", type="backend", vserver_group=group["VServerGroupId"], server_id=backend["ServerId"],
                        port=int(backend["Port"]), attributes={"Weight": "1"})
-    since = audited.cloud.mark()
     audited.wait(lambda: {w for _, _, w in set().union(*views.groups(views.only_lb(audited)).values())} == {100},
                  "the weight")
     audited.wait(lambda: repaired(audited), "the event")

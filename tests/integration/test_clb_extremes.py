@@ -26,7 +26,8 @@ def servers(world):
 def test_fifty_ports_and_a_thousand_pods(build, tmp_path):
     """All of it arrives, in as few calls as the batches allow; one pod more costs a call for each port."""
     with World(build, tmp_path, cloud_args=[f"--limit=backends={PORTS * (PODS + 1)}"]) as world:
-        Clb().configure(world, unlimited=True, log_level="info")
+        Clb().configure(world, unlimited=True, log_level="info",
+                        extra=f"controller: {{ timeout_s = {int(120 * proc.SLOW)}; }};")  # all of it in one pass
         pods = addresses(20)
         world.cloud.http.request("POST", "/_sim/instances", {"enis": [
             {"id": f"eni-{n}", "ip": ip, "instance": "i-node-1"} for n, ip in enumerate([*pods, "10.1.30.1"])]})

@@ -145,6 +145,7 @@ def test_restart_makes_no_write(world):
     for index, name in enumerate(("web", "api")):
         world.kube.create(objects.service(name, ((8000 + index, "TCP"),), annotations=override))
     world.wait(lambda: all(reason(world, n, "EnsuredLoadBalancer") for n in ("web", "api")), "both Services")
+    world.settled()
     world.stop_ccmd()
     since = world.cloud.mark()
     world.start_ccmd()

@@ -754,6 +754,17 @@ def test_fault_delay_then_answer(sim):
     assert sim.control("GET", "faults") == {"faults": []}
 
 
+def test_fault_delay_ends_with_its_rule(sim):
+    sim.fault({}, {"delay_ms": 600000})
+    caller = threading.Thread(target=sim.lb)
+    caller.start()
+    wait(sim.calls, "the call")
+    assert sim.calls()[0]["http"] == 0 and sim.lbs() == []
+    sim.control("DELETE", "faults")
+    caller.join(60)
+    assert sim.calls()[0]["http"] == 200 and len(sim.lbs()) == 1
+
+
 def test_latency_option(start):
     sim = start("--latency-ms", "50")
     sim.lb()

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -63,6 +64,34 @@ def test_assumed_role_for_a_key_in_a_file(build, tmp_path):
         serves(world)
         calls = [call for call in world.cloud.calls() if call["action"] == "AssumeRole"]
         assert [call["params"]["RoleSessionName"] for call in calls] == ["cluster-7"]
+
+
+def requests(world, product):
+    """Calls and failures of a product as /metrics has them: {request: count}, {(request, code): count}."""
+    prefix = "cloudprovider_alicloud_api_request_"
+    counts, failures = {}, {}
+    for name, value in world.metrics().items():
+        found = re.fullmatch(prefix + r'(duration_seconds_count|errors)\{product="(\w+)",request="([^"]+)"(?:,code="([^"]+)")?\}', name)
+        if found and found.group(2) == product and found.group(4) is None:
+            counts[found.group(3)] = value
+        elif found and found.group(2) == product:
+            failures[found.group(3), found.group(4)] = value
+    return counts, failures
+
+
+def test_what_credentials_cost_is_measured(build, tmp_path):
+    """Requests to the metadata service and to STS, also those that fail; the name of a role is in no label."""
+    with World(build, tmp_path / "world") as world:
+        world.cloud.fault(action="AssumeRole", count=1, code="NoPermission", http=403)
+        world.start_ccmd(world.write_config(alicloud=f'credentials: {{ source = "ram-role"; role_arn = "{ROLE}"; }};'), env=NOTHING)
+        serves(world)
+        asked = world.cloud.actions()
+        counts, failures = requests(world, "sts")
+        assert counts == {"AssumeRole": asked.count("AssumeRole")} and counts["AssumeRole"] >= 2
+        assert failures == {("AssumeRole", "NoPermission"): 1}
+        counts, failures = requests(world, "metadata")
+        assert {"token", "region-id", "vpc-id", "ram/security-credentials/", "ram/security-credentials/ROLE"} <= set(counts), counts
+        assert failures == {}
 
 
 def encrypt(text, keyring):

@@ -15,7 +15,7 @@ PAGES = sorted(os.path.relpath(path, ROOT) for pattern in ("*.md", "docs/*.md", 
 FOLDERS = ("core", "plugins", "include", "tests", "docs", "etc", "scripts", "cmake")
 GROUPS = ("kubernetes", "leader_election", "admin", "log", "controller", "process", "alicloud")
 METRIC = (r"(?:cloudprovider|workqueue|ccmd|ccm|rest_client|leader_election)_(?:[a-z_]+_)?"
-          r"(?:total|seconds|milliseconds|objects|depth|status|bytes)")
+          r"(?:total|seconds|milliseconds|objects|depth|status|bytes|successful)")
 # Named because ccmd has no use for them.
 OF_THE_REFERENCE = {"slb:ListTagResources", "nlb:ListTagResources", "ecs:DescribeInstances", "ecs:ModifyNetworkInterfaceAttribute"}
 

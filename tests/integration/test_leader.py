@@ -1,5 +1,6 @@
 """Leader election: one instance works, others stand by, and nobody writes after another has taken over."""
 
+import datetime
 import os
 import signal
 import time
@@ -133,9 +134,8 @@ def test_a_leader_that_was_paused_writes_nothing_more(pair):
     busy(pair)
     wait(lambda: len(pair.writes("one")) > 10, "writes")
     one.popen.send_signal(signal.SIGSTOP)
-    mark = pair.world.kube.mark()
     wait(lambda: pair.leads("two"), "the other one")
-    taken = next(c["t"] for c in pair.world.kube.calls(mark) if c["action"].startswith("UPDATE ") and "leases" in c["path"])
+    taken = datetime.datetime.fromisoformat(pair.lease()["spec"]["acquireTime"]).timestamp()
     wait(lambda: pair.writes("two"), "work of the other one")
     one.popen.send_signal(signal.SIGCONT)
     assert one.wait_exit() == 1
@@ -200,6 +200,84 @@ def test_deleted_and_written_anew(pair):
     wait(lambda: pair.holder() and pair.leads("one"), "a new Lease")
     busy(pair, 1)
     wait(lambda: addresses(pair) == 1, "work goes on")
+
+
+def test_deleted_again_and_again(pair):
+    """A standby that has seen a leader does not take a Lease that is gone: the leader may still write, and writes it anew."""
+    pair.start("one")
+    wait(lambda: pair.leads("one"), "the lease")
+    leader = pair.holder()
+    two = pair.start("two")
+    wait(lambda: f"is held by {leader}" in two.err(), "the other one to stand by")
+    for _ in range(10):
+        pair.world.kube.http.request("DELETE", LEASES + "/ccm")
+        wait(lambda: pair.holder() == leader, "the same leader", timeout=5)
+        since = pair.world.kube.mark()  # a leader does not read
+        wait(lambda since=since: [c for c in pair.world.kube.calls(since) if c["action"].startswith("GET ") and "leases" in c["path"]
+                                  and c["http"] == 200], "the standby to see it")
+    assert "leads now" not in two.err() and pair.running["one"].alive()
+    pair.running["one"].kill()  # and when nobody writes it anew, it is taken when the time of the leader is over
+    mark = pair.world.kube.mark()
+    pair.world.kube.http.request("DELETE", LEASES + "/ccm")
+    gone = pair.world.kube.calls(mark)[0]["t"]
+    wait(lambda: pair.leads("two"), "the other one")
+    made = next(c["t"] for c in pair.world.kube.calls(mark) if c["action"].startswith("CREATE ") and "leases" in c["path"]
+                and c["http"] == 201)
+    assert made - gone > 1  # 3 s after its last renewal, which was half a second ago at most
+
+
+def test_nobody_is_told_to_lead_itself(pair):
+    """The log says who else holds the Lease, and who leads."""
+    one = pair.start("one")
+    wait(lambda: pair.leads("one"), "the lease")
+    leader = pair.holder()
+    two = pair.start("two")
+    wait(lambda: f"kube-system/ccm is held by {leader}\n" in two.err(), "the other one to stand by")
+    one.stop()
+    wait(lambda: pair.leads("two"), "the next one")
+    assert "is held by" not in one.err().partition("stopping on")[0]
+    held = [line.rpartition("is held by ")[2] for line in two.err().splitlines() if "is held by" in line]
+    assert held == [leader, "nobody"]
+
+
+@pytest.mark.parametrize("spec, wait_s", [
+    ({"leaseDurationSeconds": None}, 3),
+    ({"leaseDurationSeconds": 3600, "renewTime": None, "holderIdentity": None}, 0),
+    ({"leaseTransitions": 2147483647}, 2),
+    ({"holderIdentity": "x" * 100000 + "\n<b>"}, 2),
+    ({"renewTime": "2261-12-31T23:59:59.999999Z", "acquireTime": "1971-01-01T00:00:00.000000Z"}, 2),
+])
+def test_a_lease_with_strange_content(pair, spec, wait_s):
+    """It is taken when its time is over by our clock, without a word about its time as one like our own."""
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "ccm", "namespace": "kube-system"},
+             "spec": {"holderIdentity": "rival", "leaseDurationSeconds": 2, "leaseTransitions": 7, **spec}}
+    lease["spec"] = {key: value for key, value in lease["spec"].items() if value is not None}
+    pair.world.kube.http.request("POST", LEASES, lease)
+    began = time.monotonic()
+    one = pair.start("one")
+    wait(lambda: pair.leads("one"), "the lease")
+    assert time.monotonic() - began >= wait_s
+    assert pair.lease()["spec"]["leaseTransitions"] == min(lease["spec"]["leaseTransitions"] + 1, 2147483647)
+    assert max(len(line) for line in one.err().splitlines()) < 1000
+    busy(pair, 1)
+    wait(lambda: addresses(pair) == 1, "work")
+
+
+def test_leases_alone_are_forbidden(pair):
+    """What is missing is said, once, and heals by itself."""
+    pair.world.kube.fault("*leases*", count=100000, code="Forbidden", http=403)
+    one = pair.start("one")
+    said = "kube-system/ccm: cannot be read or taken: get, create and update of leases in namespace kube-system are needed: "
+    wait(lambda: said in one.err(), "the line")
+    wait(lambda: "are needed" in pair.world.admin("/readyz", one)[1], "the same at /readyz")
+    since = pair.world.kube.mark()
+    wait(lambda: len([a for a in pair.world.kube.actions(since) if "leases" in a]) > 3, "further tries")
+    assert one.err().count("are needed") == 1
+    pair.world.kube.clear_faults()
+    wait(lambda: pair.leads("one"), "the lease")
+    pair.world.kube.fault("*leases*", count=100000, code="Forbidden", http=403)
+    assert one.wait_exit() == 1
+    assert "kube-system/ccm: cannot be renewed: get, create and update of leases" in one.err()
 
 
 def test_periods_that_do_not_fit(pair):

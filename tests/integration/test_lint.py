@@ -39,6 +39,22 @@ FINDINGS = {
         "39: error: in-list: ports: is not a list",
         "41: error: metadata.name: missing",
     ],
+    "lists.yaml": [
+        "8: warning: entry [rsp-b:8080] has no effect: the Service has no port 8080",
+        "10: warning: entry [88:443] has no effect: the Service has no port 88",
+        f"12: error: annotation {NEW}additional-resource-tags must be tags with keys of at most 64 and values of at "
+        "most 128 characters, got [a-key-that-is-longer-than-the-sixty-four-characters-that-a-key-may-have]",
+        "24: warning: annotation has no effect without annotation id",
+        "25: warning: annotation has no effect without annotations id and vgroup-port",
+        "26: warning: annotation has no effect without annotation id",
+        f"27: error: annotation {NEW}additional-resource-tags must be at most 18 tags beside the two that mark whose the "
+        "load balancer is, got [a=1,b=2,c=3,d=4,e=5,f=6,g=7,h=8,i=9,j=10,k=11,l=12,m=13,n=14,o=15,p=16,q=17,r=18,s=19]",
+        "38: warning: annotation chooses nodes: only eni in lower case stands for pods",
+        "39: warning: annotation has no effect without option type_annotation of group alicloud: an NLB is asked for by "
+        "spec.loadBalancerClass alibabacloud.com/nlb",
+        "40: warning: annotation leaves out tags that are not to be set here: kubernetes.do.not.delete, ack.aliyun.com, "
+        "those of the cloud (acs:...), and kubernetes.reused.by.user where the load balancer is reused",
+    ],
     "listeners.yaml": [
         "6: error: the value needs quotes: YAML takes y for a boolean, and the API server accepts only text",
         "8: warning: annotation has no effect: it is for http|https listeners, and the Service has none",
@@ -47,6 +63,8 @@ FINDINGS = {
     "protocol.yaml": [
         "6: error: port and protocol format must be like 'https:443' with colon separated. got=[[tcp80]]",
         "17: error: port protocol format must be either [http|https|tcp|udp], protocol not supported wit [tpc]",
+        "28: warning: annotation makes a TCP listener of a UDP port or the other way round, and nodes do not answer it "
+        "(an entry counts for every port of that number)",
         "33: error: two ports of the Service ask for the same listener",
     ],
     "syntax.yaml": [
@@ -84,6 +102,12 @@ NLB_FINDINGS = {
         "26: warning: spec.loadBalancerIP has no effect: annotation zone-maps takes an address per zone",
         f"32: error: ParameterMissing, zone mappings are required: annotation {NEW}zone-maps says in "
         "which zones and vSwitches the load balancer is to be",
+    ],
+    "lists.yaml": [
+        "9: warning: entry [sgp-b:8080] has no effect: the Service has no port 8080",
+        "10: warning: entry [3000-4000:81] has no effect: the Service has no port 81",
+        f"11: error: annotation {NEW}additional-resource-tags must be tags with keys of at most 64 and values of at "
+        "most 128 characters, got [team]",
     ],
     "ports.yaml": [
         f"5: error: annotation {NEW}cert-id is required for TCPSSL ports: give the id of a server certificate",

@@ -19,23 +19,53 @@ from tests.support.world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 CONFIGMAPS = "/api/v1/namespaces/kube-system/configmaps"
-DAEMONSET = f"""
-apiVersion: apps/v1
+DAEMONSET = f"""apiVersion: apps/v1
 kind: DaemonSet
-metadata: {{name: cloud-controller-manager, namespace: kube-system}}
+metadata:
+  creationTimestamp: "2026-01-01T00:00:00Z"
+  generation: 3
+  name: cloud-controller-manager
+  namespace: kube-system
+  resourceVersion: "4711"
+  uid: 6f6c7f0e-0000-4000-8000-000000000001
 spec:
+  selector:
+    matchLabels:
+      app: cloud-controller-manager
   template:
+    metadata:
+      labels:
+        app: cloud-controller-manager
     spec:
       containers:
-      - name: ccm
-        command: [/cloud-controller-manager, --kubeconfig=/etc/kubernetes/cloud-controller-manager.conf,
-                  --cloud-config=/etc/kubernetes/config/cloud-config.conf, --metrics-bind-addr=0,
-                  "--controllers=node,route,service,nlb", --configure-cloud-routes=true, --cluster-cidr={CLUSTER_CIDR}]
+      - command:
+        - /cloud-controller-manager
+        - --kubeconfig=/etc/kubernetes/cloud-controller-manager.conf
+        - --cloud-config=/etc/kubernetes/config/cloud-config.conf
+        - --metrics-bind-addr=0
+        - --controllers=node,route,service,nlb
+        - --configure-cloud-routes=true
+        - --cluster-cidr={CLUSTER_CIDR}
+        image: registry.example.com/cloud-controller-manager:v2.14.0
+        livenessProbe:
+          failureThreshold: 8
+          httpGet:
+            host: 127.0.0.1
+            path: /healthz
+            port: 10258
+            scheme: HTTP
+        name: cloud-controller-manager
+      nodeSelector:
+        node-role.kubernetes.io/control-plane: ""
+status:
+  currentNumberScheduled: 3
 """
 # Workloads run nowhere here: what concerns them is written down, the rest goes to the real kubectl.
 KUBECTL = """#!/bin/bash
 case "$*" in
 *"get daemonset"*) cat "$TOOLS/daemonset.yaml" ;;
+"replace -f"*) n=$(ls "$TOOLS"/replaced-* 2>/dev/null | wc -l); cat "${3/#-//dev/stdin}" >"$TOOLS/replaced-$n"; echo "$*" >>"$TOOLS/workloads" ;;
+*"get lease ccm-node"*) echo master-1_nodes ;;
 *daemonset* | *deployment* | *"wait --for=delete pod"*) echo "$*" >>"$TOOLS/workloads" ;;
 "apply -k"*) echo "$*" >>"$TOOLS/workloads"; exec "$REAL" kustomize "$3" ;;
 *) exec "$REAL" "$@" ;;
@@ -71,6 +101,7 @@ class Cluster:
         (tools / "daemonset.yaml").write_text(DAEMONSET)
         (tools / "kubectl").write_text(KUBECTL)
         (tools / "kubectl").chmod(0o755)
+        self.tools = tools
         self.workloads = tools / "workloads"
         cloud = world.cloud.base
         work = folder / "work"
@@ -134,7 +165,7 @@ def leave(world, key_pair):
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "ccm", "namespace": "kube-system"},
         "spec": {"holderIdentity": "master-1_the-reference", "leaseDurationSeconds": 3, "leaseTransitions": 4,
                  "acquireTime": "2026-01-01T00:00:00.000000Z", "renewTime": "2026-01-01T00:00:00.000000Z"}})
-    return lb
+    return lb, made
 
 
 @pytest.fixture(params=["role", "key pair"])
@@ -142,7 +173,7 @@ def cluster(request, build, prefix, tmp_path):
     os.umask(0o022)
     with World(build, tmp_path / "world") as world:
         cluster = Cluster(world, prefix, tmp_path, request.param == "key pair")
-        cluster.lb = leave(world, cluster.key_pair)
+        cluster.lb, cluster.nlb = leave(world, cluster.key_pair)
         yield cluster
         cluster.shell.close()
 
@@ -175,6 +206,22 @@ def start(cluster):
     return cluster.shell.start("ccmd run --config ccmd.conf")
 
 
+def check_nodes_are_kept_by_the_reference(cluster):
+    """Step 6: the same DaemonSet with other flags and another port for its probe, no longer parked."""
+    cluster.run("--controllers=node")
+    ours, theirs = (yaml.safe_load(text) for text in ((cluster.tools / "replaced-0").read_text(), DAEMONSET))
+    container = ours["spec"]["template"]["spec"]["containers"][0]
+    assert container["command"] == [
+        "/cloud-controller-manager", "--controllers=node", "--leader-elect-resource-name=ccm-node", "--health-probe-bind-addr=:10268",
+        "--metrics-bind-addr=0", "--kubeconfig=/etc/kubernetes/cloud-controller-manager.conf",
+        "--cloud-config=/etc/kubernetes/config/cloud-config.conf", "--configure-cloud-routes=true", f"--cluster-cidr={CLUSTER_CIDR}"]
+    assert container["livenessProbe"]["httpGet"]["port"] == 10268
+    assert ours["metadata"] == {"name": "cloud-controller-manager", "namespace": "kube-system"} and "status" not in ours
+    container["command"] = theirs["spec"]["template"]["spec"]["containers"][0]["command"]
+    container["livenessProbe"]["httpGet"]["port"] = 10258
+    assert ours["spec"] == theirs["spec"]
+
+
 def test_there_and_back(cluster):
     world = cluster.world
     before = world.cloud.state()
@@ -196,16 +243,23 @@ def test_there_and_back(cluster):
     assert {key: before[key] for key in ("loadBalancers", "nlbLoadBalancers", "nlbServerGroups", "routes")} == {
         key: world.cloud.state()[key] for key in ("loadBalancers", "nlbLoadBalancers", "nlbServerGroups", "routes")}
     assert all(not world.kube.events(name) for name in ("web", "shop", "node-1"))
-    assert "_the-reference" not in cluster.run("get lease ccm")
+    assert "_the-reference" not in cluster.run("get lease ccm ")
     verified = cluster.run("/metrics")
     assert not re.search(r"alicloud_api", verified), verified
     assert sorted(re.findall(r'ccmd_failing_objects\{plugin="(\w+)"\} 0', verified)) == ["clb", "nlb", "route"]
 
-    # It works: a Service, and a node.
+    check_nodes_are_kept_by_the_reference(cluster)
+
+    # It works: a Service of each kind, and a node.
     ports = world.kube.get("Service", "web")["spec"]["ports"]
     more = {"name": "more", "port": 443, "protocol": "TCP", "targetPort": 8443}
     world.kube.patch("Service", "web", {"spec": {"ports": ports + [more]}})
     world.wait(lambda: views.complete(views.only_lb(world), [(p["port"], p["protocol"]) for p in ports + [more]]), "the port")
+    shop = world.kube.get("Service", "shop")
+    world.kube.patch("Service", "shop", {"spec": {"ports": shop["spec"]["ports"] + [more]}})
+    world.wait(lambda: len(Nlb().only(world)["Listeners"]) == 2 and (
+        lambda service: service["metadata"]["labels"][reference.HASH_LABEL] == reference.service_hash(service))(
+            world.kube.get("Service", "shop")), "the port of the NLB", timeout=30)
     world.kube.create(node("node-4"))
     world.wait(lambda: custom_routes(world.cloud.state())[SYSTEM_TABLE].get("10.96.4.0/24") == "i-node-4", "the route")
     world.settled()
@@ -216,7 +270,17 @@ def test_there_and_back(cluster):
     lease = world.kube.http.request("GET", LEASES + "/ccm")
     assert not lease["spec"].get("holderIdentity") and lease["spec"]["leaseTransitions"] == 5
     test_takeover.check_as_the_reference_expects(world, cluster.lb)
+    test_nlb_takeover.check_as_the_reference_expects(world, cluster.nlb, "shop")
+    routes = custom_routes(world.cloud.state())[SYSTEM_TABLE]
+    assert routes == {f"10.96.{number}.0/24": f"i-node-{number}" for number in (1, 2, 3, 4)}
+    for number in (1, 2, 3, 4):
+        condition = next(one for one in world.kube.get("Node", f"node-{number}")["status"]["conditions"]
+                         if one["type"] == "NetworkUnavailable")
+        assert (condition["status"], condition["reason"]) == ("False", "RouteCreated")
     assert cluster.blocks == [], [block.text for block in cluster.blocks]
-    parked, waited, applied, rolled, scaled, back = cluster.workloads.read_text().splitlines()
-    assert "ccmd-migration" in parked and "ccmd-migration" in back and "op" in back
+    parked, waited, applied, rolled, nodes, watched, scaled, back = cluster.workloads.read_text().splitlines()
+    assert "ccmd-migration" in parked and nodes == "replace -f ccm-node.yaml" and back == "replace -f -"
     assert "wait --for=delete" in waited and applied == "apply -k deploy" and "rollout status" in rolled and "scale" in scaled
+    assert "rollout status daemonset" in watched
+    restored = yaml.safe_load((cluster.tools / "replaced-1").read_text())
+    assert restored["spec"] == yaml.safe_load(DAEMONSET)["spec"] and "uid" not in restored["metadata"]

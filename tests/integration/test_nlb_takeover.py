@@ -129,9 +129,9 @@ def taken(request, world):
     return world, service, lb
 
 
-def check_as_the_reference_expects(world, lb):
+def check_as_the_reference_expects(world, lb, name="web"):
     """What the reference looks at when it comes back."""
-    service = world.kube.get("Service", "web")
+    service = world.kube.get("Service", name)
     labels = service["metadata"]["labels"]
     assert labels[reference.ID_LABEL] == lb
     assert labels[reference.HASH_LABEL] == reference.service_hash(service)

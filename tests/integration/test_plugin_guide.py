@@ -1,6 +1,8 @@
-"""docs/plugin-guide.md does what it says: every command and every line of C on it, against an installed ccmd."""
+"""docs/plugin-guide.md and its sequel plugin-example.md do what they say: every command and every line of C on it, against an installed ccmd."""
 
+import glob
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -64,9 +66,29 @@ def test_excerpts_are_those_of_the_template():
         assert block.text in source, block.text
 
 
+def test_refusals_are_those_of_the_loader():
+    with open(os.path.join(ROOT, "docs", "plugin-guide.md"), encoding="utf-8") as file:
+        table = re.search(r"^## When it is refused$(.*?)^```", file.read(), re.M | re.S).group(1)
+    said = re.findall(r"^\| `([^`]+)` \|", table, re.M)
+    assert len(said) >= 8
+    sources = ""
+    for path in sorted(glob.glob(os.path.join(ROOT, "core", "plugin", "*.c"))):
+        with open(path, encoding="utf-8") as file:
+            sources += re.sub(r'"\s*"', "", re.sub(r'"\s*PRI(\w)32\s*"', r"\1", file.read()))
+    for message in said:
+        assert re.sub(r"\b\d+\b", "%u", message) in sources, message
+
+
+def test_the_guide_is_short():
+    """From nothing to a running plugin: what one has to read for that fits on a page."""
+    with open(os.path.join(ROOT, "docs", "plugin-guide.md"), encoding="utf-8") as file:
+        text = file.read()
+    assert len(text.split("## What is in it")[0].splitlines()) <= 85
+
+
 def test_every_block_works(shell):
     numbers = free_ports()
-    found = pages.blocks("plugin-guide.md")
+    found = pages.blocks("plugin-guide.md") + pages.blocks("plugin-example.md")
     assert [block for block in found if block.language not in ("sh", "c", "text")] == []
     source = "".join(block.text for block in found if block.mark == "publish.c")
     for number, block in enumerate(found):
@@ -90,7 +112,7 @@ def test_every_block_works(shell):
 def test_code_is_clean(prefix, tmp_path):
     """What people copy compiles without a warning, also where a project is strict."""
     path = tmp_path / "publish.c"
-    path.write_text("".join(block.text for block in pages.blocks("plugin-guide.md") if block.mark == "publish.c"))
+    path.write_text("".join(block.text for block in pages.blocks("plugin-example.md") if block.mark == "publish.c"))
     code, out, err = proc.run([os.environ.get("CC", "cc"), "-std=c11", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion",
                                "-Wshadow", "-Wvla", "-Werror", "-fsyntax-only", f"-I{prefix}/include", path])
     assert code == 0, out + err

@@ -9,8 +9,11 @@ import time
 import pytest
 
 from tests.support import objects, views
+from tests.support import scenario_route as route
+from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
 PORTS = ((80, "TCP"),)
+PREFIX = "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
 QUICK = "quotas: { slb_write = 100000; slb_read = 100000; };"
 
 
@@ -104,6 +107,174 @@ def test_a_deadline(world):
     world.kube.create(objects.service("web", PORTS))
     world.wait(lambda: "reconcile runs since" in world.log(), "the watchdog")
     world.wait(lambda: world.kube.ingress("web"), "the next try", timeout=40)
+
+
+# --- what failed before -------------------------------------------------------------------------------------------------
+
+
+def test_what_an_option_refused(world):
+    """A refusal waits for ten minutes at least; that the option is another now ends that wait, and no other."""
+    options = '{{ name = "clb"; disable_public_slb = {}; }}'
+    start(world, plugins=options.format("true"), log_level="info")
+    views.nodes(world, 1)
+    world.kube.create(objects.service("web", PORTS))
+    world.kube.create(objects.service("bad", PORTS, annotations={"service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type": "internet-or-so"}))
+    world.wait(lambda: world.metrics().get('ccmd_failing_objects{plugin="clb"}') == 2, "both to fail")
+    world.settled()
+    tries = lambda: world.metrics()['controller_runtime_reconcile_errors_total{controller="clb"}']
+    before = tries()
+    said = reload(world, plugins=options.format("true"), log_level="debug")
+    assert "taken over: log.level" in said and "tried again" not in said
+    world.settled()
+    assert tries() == before and world.cloud.load_balancers() == []
+    said = reload(world, plugins=options.format("false"), log_level="debug")
+    world.wait(lambda: "info  ccmd: plugin clb: its options have changed: 2 failing objects are tried again now" in world.log(), "the line")
+    world.wait(lambda: world.kube.ingress("web"), "the address")
+    world.wait(lambda: world.metrics()['ccmd_failing_objects{plugin="clb"}'] == 1, "the other one to fail again")
+
+
+def write_key(path, secret):
+    with open(path + ".new", "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(f'{{"access_key_id": "{ACCESS_KEY}", "access_key_secret": "{secret}"}}')
+    os.rename(path + ".new", path)
+
+
+@pytest.mark.parametrize("by_signal", [True, False])
+def test_wrong_credentials_that_are_mended(build, tmp_path, by_signal):
+    """Failures of this kind wait longer and longer, up to ten minutes; the file with the right key is tried at once."""
+    key = str(tmp_path / "key.json")
+    write_key(key, "wrong" + ACCESS_SECRET[5:])
+    with World(build, tmp_path / "world", cloud_args=["--access-key", f"{ACCESS_KEY}:{ACCESS_SECRET}"]) as world:
+        start(world, alicloud=f'region = "cn-hangzhou"; vpc_id = "vpc-test"; credentials: {{ source = "file"; file = "{key}"; }};',
+              log_level="info")
+        views.nodes(world, 1)
+        world.kube.create(*[objects.service(f"web-{n}", PORTS) for n in range(3)])
+        world.wait(lambda: world.metrics().get('ccmd_failing_objects{plugin="clb"}') == 3, "the refusals")
+        world.settled()  # what their own finalizers set off, too
+        failed = world.metrics()['ccmd_reconcile_failures_total{plugin="clb",kind="auth"}']
+        assert failed >= 3 and world.cloud.load_balancers() == []
+        write_key(key, ACCESS_SECRET)
+        if by_signal:
+            world.ccmd.popen.send_signal(signal.SIGHUP)
+        world.wait(lambda: f"plugin clb: {key} has changed: 3 failing objects are tried again now" in world.log(), "the line", timeout=5)
+        world.wait(lambda: all(world.kube.ingress(f"web-{n}") for n in range(3)), "the addresses", timeout=10)
+        assert world.metrics()['ccmd_reconcile_failures_total{plugin="clb",kind="auth"}'] == failed
+
+
+# --- live options of plugins --------------------------------------------------------------------------------------------
+
+
+def test_interval_of_audits(world):
+    """None, then every second, then none again."""
+    options = '{{ name = "clb"; audit_interval_s = {}; }}'
+    start(world, plugins=options.format(0), log_level="info")
+    views.nodes(world, 2)
+    world.kube.create(objects.service("web", PORTS))
+    world.wait(lambda: world.kube.ingress("web"), "the address")
+    looks = lambda: sum(value for name, value in world.metrics().items() if name.startswith("ccmd_audits_total"))
+    touch = lambda text: world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "name": text}}})
+    name = lambda: views.only_lb(world)["LoadBalancerName"]
+    touch("one")
+    world.wait(lambda: name() == "one", "the name")
+    world.settled()
+    assert looks() == 0
+    said = reload(world, plugins=options.format(1), log_level="info")
+    assert "taken over: clb.audit_interval_s\n" in said and "restart" not in said
+    touch("two")  # a value counts for a Service from its next look or change on
+    world.wait(lambda: name() == "two" and looks() >= 2, "looks")
+    reload(world, plugins=options.format(0), log_level="info")
+    before = looks()
+    world.settled()
+    assert looks() <= before + 1
+
+
+CONDITION = "ccm.alibabacloud.com/LoadBalancerReady"
+
+
+def conditions(world, name="web"):
+    return {c["type"]: c["status"] for c in world.kube.get("Service", name)["status"].get("conditions", [])}
+
+
+@pytest.mark.parametrize("plugin, class_name", [("clb", None), ("nlb", "alibabacloud.com/nlb")])
+def test_conditions_of_services(world, plugin, class_name):
+    options = '{{ name = "%s"; service_conditions = {}; }}' % plugin
+    world.config = world.write_config(plugins=options.format("false"), log_level="info")
+    process = world.start_ccmd()
+    world.wait(lambda: f"plugin {plugin}: started" in process.err(), "the start")
+    views.nodes(world, 1)
+    service = objects.service("web", PORTS)
+    if class_name:
+        service["metadata"]["annotations"][PREFIX + "zone-maps"] = "cn-hangzhou-h:vsw-a,cn-hangzhou-i:vsw-b"
+        service["spec"]["loadBalancerClass"] = class_name
+    world.kube.create(service)
+    world.wait(lambda: world.kube.ingress("web"), "the address")
+    world.settled()
+    assert CONDITION not in conditions(world)
+    said = reload(world, plugins=options.format("true"), log_level="info")
+    assert f"taken over: {plugin}.service_conditions\n" in said and "restart" not in said
+    world.kube.create(objects.node("node-2", "i-node-2"))
+    world.wait(lambda: conditions(world).get(CONDITION) == "True", "the condition")
+
+
+def table(world):
+    return route.custom_routes(world.cloud.state())[route.SYSTEM_TABLE]
+
+
+ROUTE = f'{{{{ name = "route"; cluster_cidr = "{route.CLUSTER_CIDR}"; period_s = {{}}; orphan_cleanup = {{}}; }}}}'
+
+
+def begin_routes(world, period_s):
+    world.config = world.write_config(plugins=ROUTE.format(period_s, "false"), log_level="info")
+    process = world.start_ccmd()
+    world.wait(lambda: "plugin route: started" in process.err(), "the start")
+    world.kube.create(route.node("node-1", "10.96.1.0/24"), route.node("node-2", "10.96.2.0/24"))
+    world.wait(lambda: len(table(world)) == 2, "the routes")
+
+
+def make_route(world, destination, instance):
+    world.cloud.edit("create", type="route", route_table=route.SYSTEM_TABLE, destination=destination, next_hop_type="Instance",
+                     next_hop=instance)
+
+
+def delete_route(world, destination):
+    found = [r["RouteEntryId"] for r in world.cloud.state()["routes"] if r["DestinationCidrBlock"] == destination]
+    world.cloud.edit("delete", type="route", id=found[0])
+
+
+def test_period_of_routes(world):
+    """What somebody deletes in the cloud is found by the next round: in an hour, or in a second as soon as that is the
+    period, whatever the one before had to wait for."""
+    begin_routes(world, 3600)
+    world.settled()
+    delete_route(world, "10.96.1.0/24")
+    world.settled()
+    assert len(table(world)) == 1
+    said = reload(world, plugins=ROUTE.format(1, "false"), log_level="info")
+    assert "taken over: route.period_s\n" in said and "restart" not in said
+    world.wait(lambda: len(table(world)) == 2, "the route")
+    delete_route(world, "10.96.2.0/24")
+    world.wait(lambda: len(table(world)) == 2, "the route, in a round after that")
+
+
+def test_cleanup_of_orphans(world):
+    orphan = "10.96.7.0/24"
+
+    def stays():
+        make_route(world, orphan, "i-gone")
+        since = world.cloud.mark()
+        world.wait(lambda: world.cloud.actions(since).count("DescribeRouteEntryList") >= 4, "some rounds")
+        assert orphan in table(world)
+
+    begin_routes(world, 1)
+    stays()
+    said = reload(world, plugins=ROUTE.format(1, "true"), log_level="info")
+    assert "taken over: route.orphan_cleanup\n" in said and "restart" not in said
+    world.wait(lambda: orphan not in table(world), "the cleanup")
+    reload(world, plugins=ROUTE.format(1, "false"), log_level="info")
+    stays()
+
+
+# --- files that are wrong, or replaced ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad, problem", [
@@ -232,3 +403,41 @@ def test_50_under_load(world):
     world.wait(lambda: not world.cloud.load_balancers(), "the end", timeout=40)
     world.stop_ccmd()
     assert not [line for line in world.log().splitlines() if " error " in line and "web" in line]
+
+
+def test_a_storm_of_signals(world):
+    """SIGHUP as fast as they can be sent, with a file that changes, for good and for bad, while Services come and go: nothing is
+    lost, and in the end the last file counts."""
+    start(world, alicloud=QUICK, log_level="info")
+    views.nodes(world, 2)
+    good, over = read(world.config), threading.Event()
+
+    def storm():
+        for n in range(10 ** 9):
+            if over.is_set():
+                return
+            if n % 50 == 0:
+                replace(world.config, good.replace('level = "info"', f'level = "{("info", "debug")[n // 50 % 2]}"')
+                        + ("colour = ;\n" if n // 50 % 3 == 2 else ""))
+            world.ccmd.popen.send_signal(signal.SIGHUP)
+            over.wait(0.001)
+
+    sender = threading.Thread(target=storm)
+    sender.start()
+    try:
+        names = [f"web-{n}" for n in range(20)]
+        for name in names:
+            world.kube.create(objects.service(name, PORTS))
+        world.wait(lambda: all(world.kube.ingress(name) for name in names), "every address", timeout=40)
+        for name in names[10:]:
+            world.kube.delete("Service", name)
+        world.wait(lambda: len(world.cloud.load_balancers()) == 10, "deletion", timeout=40)
+        world.wait(lambda: reloads(world)["failure"] > 0 and reloads(world)["success"] > 5, "files of both sorts")
+    finally:
+        over.set()
+        sender.join()
+    assert world.cloud.actions().count("CreateLoadBalancer") == len(names)
+    replace(world.config, good.replace('level = "info"', 'level = "error"'))
+    world.ccmd.popen.send_signal(signal.SIGHUP)
+    world.wait(lambda: world.log().rstrip().endswith("taken over: log.level"), "the last word")
+    assert world.metrics()["ccmd_config_last_reload_successful"] == 1

@@ -1,11 +1,11 @@
-"""A restart with many Services of which none has changed: what it costs."""
+"""A restart with many Services of which none has changed: what it costs. One in ten has something that is worth a warning."""
 
 import collections
 
 import pytest
 
 from tests.support import scenario_look, views
-from tests.support.products import Clb, Nlb
+from tests.support.products import PREFIX, Clb, Nlb
 from tests.support.world import World
 
 SERVICES = 500
@@ -27,6 +27,14 @@ READS = {
 }
 
 
+def new(product, number):
+    """Every tenth is odd: a slip in an annotation, fields and annotations without effect."""
+    if number % 10 != 9:
+        return product.new(f"s{number}", PORTS)
+    return product.new(f"s{number}", PORTS, sessionAffinity="ClientIP", loadBalancerIP="1.2.3.4", annotations={
+        PREFIX + "adress-type": "intranet", PREFIX + "weight": "60", PREFIX + "preserve-lb-on-delete": "true"})
+
+
 @pytest.fixture(scope="module", params=[Clb(), Nlb()], ids=["clb", "nlb"])
 def restarted(request, build, tmp_path_factory):
     """(product, calls to the cloud, calls to the API server) of the first pass after the restart."""
@@ -35,11 +43,13 @@ def restarted(request, build, tmp_path_factory):
         product.configure(world, unlimited=True, log_level="info")
         views.nodes(world, NODES)
         world.start_ccmd()
-        world.kube.create(*[product.new(f"s{n}", PORTS) for n in range(SERVICES)])
+        world.kube.create(*[new(product, n) for n in range(SERVICES)])
         labelled = "service.beta.kubernetes.io/hash"
         world.wait(lambda: sum(labelled in s["metadata"].get("labels", {}) for s in world.kube.state()["services"]
                                ) == SERVICES, "all Services", 60)
         world.settled()
+        warned = {e["involvedObject"]["name"] for e in world.kube.items("Event") if e["type"] == "Warning"}
+        assert len(warned) == SERVICES / 10
         world.stop_ccmd()
         cloud, kube = world.cloud.mark(), world.kube.mark()
         world.start_ccmd()

@@ -239,6 +239,7 @@ struct fake_host *fake_host_new(void)
     };
     fake_http_install(&fake->table);
     fake_cluster_install(&fake->table);
+    fake_raw_install(&fake->table);
     return fake;
 }
 
@@ -249,6 +250,7 @@ void fake_host_free(struct fake_host *fake)
     }
     fake_http_fini(fake);
     fake_cluster_fini(fake);
+    fake_raw_fini(fake);
     for (size_t i = 0; i < fake->waits.len; i++) {
         free(fake->waits.items[i]);
     }

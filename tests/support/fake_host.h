@@ -133,6 +133,13 @@ void fake_host_remove(struct fake_host *fake, uint64_t kind, const char *key);
 /* What the API server itself holds (borrowed), for fetch(): as if the caches lagged behind. An
  * object without such a version is fetched as the caches have it, else it is not found. */
 void fake_host_put_live(struct fake_host *fake, const struct ccm_object *object);
+/* Objects of a resource without a type, for get_raw() and list_raw() (borrowed). One of which
+ * nobody has said that it is watched, or put an object, is not watched. */
+void fake_host_watch_raw(struct fake_host *fake, const char *api_version, const char *resource);
+void fake_host_put_raw(struct fake_host *fake, const char *api_version, const char *resource,
+                       const struct ccm_raw *object);
+void fake_host_remove_raw(struct fake_host *fake, const char *api_version, const char *resource,
+                          const char *key);
 /* Objects handed out and not released. */
 size_t fake_host_borrowed(struct fake_host *fake);
 

@@ -44,6 +44,7 @@ struct fake_host {
 
     struct fake_list objects; /* const struct ccm_object, borrowed */
     struct fake_list live;    /* the same, for fetch() alone */
+    struct fake_list raw;     /* by resource, see fake_raw.c */
     size_t borrowed;
     struct fake_list events;
     struct fake_list patches;
@@ -70,5 +71,7 @@ void fake_http_install(struct ccm_host *table);
 void fake_http_fini(struct fake_host *fake);
 void fake_cluster_install(struct ccm_host *table);
 void fake_cluster_fini(struct fake_host *fake);
+void fake_raw_install(struct ccm_host *table);
+void fake_raw_fini(struct fake_host *fake);
 
 #endif

@@ -8,6 +8,8 @@ import subprocess
 import time
 
 SLOW = float(os.environ.get("CCM_TEST_SLOW", "1"))
+# For a process that leaves threads behind on purpose, because they hang.
+LEAVES_THREADS = {"TSAN_OPTIONS": " ".join(filter(None, [os.environ.get("TSAN_OPTIONS"), "report_thread_leaks=0"]))}
 COMPLAINT = re.compile(rb"(ERROR: \w*Sanitizer|WARNING: ThreadSanitizer|runtime error:|LeakSanitizer)")
 
 
@@ -33,6 +35,18 @@ class Process:
 
     def alive(self):
         return self.popen.poll() is None
+
+    def busy(self):
+        """Whether a thread of it runs, or would if it had a processor."""
+        folder = f"/proc/{self.popen.pid}/task"
+        for thread in os.listdir(folder) if self.alive() else []:
+            try:
+                with open(f"{folder}/{thread}/stat", encoding="utf-8", errors="replace") as file:
+                    if file.read().rpartition(") ")[2][:1] in ("R", "D"):
+                        return True
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has just ended
+        return False
 
     def out(self):
         with open(self.out_path, encoding="utf-8", errors="replace") as file:

@@ -54,6 +54,8 @@ struct world {
     bool store_was_behind;
     const char *unwanted; /* objects of this name are not kept */
     bool slow;            /* keep() waits for gate 1 */
+    const char *checked;  /* version that a list of one object tells; NULL = "999" */
+    int checks;           /* how often that was asked; none of the requests above */
 };
 
 static inline void note(struct world *w, struct ccm_buf *buf, const char *text)
@@ -143,28 +145,6 @@ static inline void note_target(struct world *w, const char *target)
     note(w, &w->asked, ccm_buf_str(&line));
 }
 
-static inline void handle(struct ccm_test_conn *conn, void *arg)
-{
-    struct world *w = arg;
-
-    for (;;) {
-        const struct ccm_test_request *request = ccm_test_conn_read(conn);
-
-        if (request == NULL) {
-            return;
-        }
-        note_target(w, request->target);
-        pthread_mutex_lock(&w->lock);
-
-        const int n = w->requests++;
-
-        pthread_mutex_unlock(&w->lock);
-        if (!w->answer(w, conn, n, request->target)) {
-            return;
-        }
-    }
-}
-
 /* --- pieces of answers --- */
 
 static inline bool begin_stream(struct ccm_test_conn *conn)
@@ -215,6 +195,55 @@ static inline bool hold(struct ccm_test_conn *conn, const char *events)
 static inline bool no_streaming(struct ccm_test_conn *conn)
 {
     return ccm_test_conn_reply(conn, 422, "", STATUS(422, "Invalid"));
+}
+
+/* The question how far the versions are. */
+static inline bool is_check(const char *target)
+{
+    return ccm_text_equal(target, "/api/v1/services?limit=1");
+}
+
+static inline bool answer_check(struct world *w, struct ccm_test_conn *conn)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 0 };
+
+    pthread_mutex_lock(&w->lock);
+    w->checks++;
+    ccm_buf_addf(&body,
+                 "{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"%s\","
+                 "\"continue\":\"more\"},\"items\":[" OBJECT("of-a-check", "1") "]}",
+                 w->checked == NULL ? "999" : w->checked);
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->lock);
+    return ccm_test_conn_reply(conn, 200, "", ccm_buf_str(&body));
+}
+
+static inline void handle(struct ccm_test_conn *conn, void *arg)
+{
+    struct world *w = arg;
+
+    for (;;) {
+        const struct ccm_test_request *request = ccm_test_conn_read(conn);
+
+        if (request == NULL) {
+            return;
+        }
+        if (is_check(request->target)) {
+            if (!answer_check(w, conn)) {
+                return;
+            }
+            continue;
+        }
+        note_target(w, request->target);
+        pthread_mutex_lock(&w->lock);
+
+        const int n = w->requests++;
+
+        pthread_mutex_unlock(&w->lock);
+        if (!w->answer(w, conn, n, request->target)) {
+            return;
+        }
+    }
 }
 
 /* --- set up --- */
@@ -290,6 +319,10 @@ static inline struct world *start_with(answer_fn answer, const struct ccm_reflec
 
     if (timing != NULL && timing->progress_ms != 0) {
         config.timing.progress_ms = timing->progress_ms;
+    }
+    if (timing != NULL && timing->backoff_min_ms != 0) {
+        config.timing.backoff_min_ms = timing->backoff_min_ms;
+        config.timing.backoff_max_ms = timing->backoff_min_ms * 8;
     }
     if (timing != NULL && timing->initial_ms != 0) {
         config.timing.initial_ms = timing->initial_ms;

@@ -24,6 +24,7 @@ The sandbox is running: an API server with three nodes, a cloud, and ccmd betwee
   curl -s {cloud}/_sim/state        what the cloud holds
   curl -s {cloud}/_sim/calls        every call that was made to it
   tail -f {log}
+  {admin}/statusz                   for a browser: what ccmd does, what fails, when it is tried next
 
 Ctrl-C ends it.
 """
@@ -43,7 +44,7 @@ def main():
         views.nodes(world, 3)
         world.config = world.write_config(plugins='{ name = "clb"; workers = 4; }, { name = "nlb"; workers = 4; }')
         process = world.start_ccmd()
-        print(TEXT.format(kubeconfig=os.path.abspath(world.kubeconfig), cloud=world.cloud.base, log=process.err_path),
+        print(TEXT.format(kubeconfig=os.path.abspath(world.kubeconfig), cloud=world.cloud.base, admin=world.admin_base(), log=process.err_path),
               flush=True)
         signal.sigwait(stop)
         print("stopping", flush=True)

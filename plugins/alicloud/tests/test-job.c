@@ -128,7 +128,7 @@ static void test_chunks(void **state)
     struct setup setup;
     struct cloud cloud = { .hide = 0 };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_job jobs[45];
+    struct ccm_job jobs[45] = { 0 };
 
     (void)state;
     begin(&setup, &cloud, 0);
@@ -317,7 +317,7 @@ static void *work(void *arg)
 
     for (int i = 0; i < WAITS; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
-        struct ccm_job jobs[4];
+        struct ccm_job jobs[4] = { 0 };
 
         for (size_t k = 0; k < 4; k++) {
             (void)snprintf(jobs[k].id, sizeof(jobs[k].id), "job-%zu-%d-%zu", worker->number, i, k);

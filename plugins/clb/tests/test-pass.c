@@ -603,7 +603,7 @@ static void test_bad_annotation(void **state)
 
     (void)state;
     world_begin(&world);
-    obj_annotate(&world.service->meta, P "weight", "101");
+    obj_annotate(&world.service->meta, P "default-weight", "101");
     assert_true(world_run(&world) < 0);
     assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
     assert_int_equal(mini_calls(), 0);
@@ -612,7 +612,7 @@ static void test_bad_annotation(void **state)
     const char *event = world_event(&world);
 
     assert_non_null(strstr(event, "SyncLoadBalancerFailed: "));
-    assert_non_null(strstr(event, "weight must be integer in range [0,100] , got [101]"));
+    assert_non_null(strstr(event, "default weight must be integer in range [0,100] , got [101]"));
     assert_true(world_run(&world) < 0);
     assert_null(world_event(&world));
     world_end(&world);
@@ -900,7 +900,7 @@ static void test_no_public(void **state)
 
     (void)state;
     world_begin(&world);
-    world.clb.disable_public = true;
+    world.clb.lbc.disable_public = true;
     assert_true(world_run(&world) < 0);
     assert_int_equal(world.err.kind, CCM_ERROR_TERMINAL);
     assert_string_equal(mini_dump(), "");

@@ -173,6 +173,7 @@ static void read_flags(struct line *line)
         const char *word = line->words[i];
 
         line->model->reused = line->model->reused || strcmp(word, "reused") == 0;
+        line->model->preserve = line->model->preserve || strcmp(word, "preserve") == 0;
         line->model->override = line->model->override || strcmp(word, "override") == 0;
         line->model->keep_weights = line->model->keep_weights || strcmp(word, "keep") == 0;
         line->model->incomplete = line->model->incomplete || strcmp(word, "incomplete") == 0;

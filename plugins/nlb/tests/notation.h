@@ -2,7 +2,7 @@
  * States and models in a few words, for tests of the plan. A line is one thing, words are separated
  * by blanks:
  *
- *     model reused override keep incomplete
+ *     model reused override preserve keep incomplete
  *     lb nlb-1 type=Internet +cross=false      "-": none. +: told
  *     zone zone-a vsw-1 10.0.0.9 eip-1
  *     sg sg-1 sg-2

@@ -31,8 +31,10 @@ static void check(const struct toy *toy, bool ok, const char *what, const char *
 
 static enum ccm_owner owner_of(const struct toy *toy, const char *text, bool listener)
 {
-    return text == NULL ? CCM_OWNER_NONE
-                        : nlb_name_parse(text, listener, &toy->service->meta, "c1");
+    enum ccm_owner owner = CCM_OWNER_NONE;
+
+    assert_int_equal(nlb_name_parse(text, listener, &toy->service->meta, "c1", &owner), 0);
+    return owner;
 }
 
 static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)

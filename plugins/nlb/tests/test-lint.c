@@ -93,7 +93,9 @@ static void test_cases(void **state)
           "service\n" },
         { { { "zone-maps", "a:b" }, { "alpn", "on" }, { "protocol-port", "udp:80" } },
           "warning alpn: annotation has no effect: it is for tcpssl listeners, and the Service has "
-          "none\n" },
+          "none\nwarning protocol-port: annotation makes a TCP listener of a UDP port or the other "
+          "way round, and nodes do not answer it (an entry counts for every port of that "
+          "number)\n" },
         { { { "zone-maps", "a:b" }, { "weight", "0" }, { "vgroup-port", "sgp-1:80" } },
           "warning vgroup-port: annotation has no effect without annotation id\n"
           "warning weight: annotation has no effect without annotations id and vgroup-port\n" },

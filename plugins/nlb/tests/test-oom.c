@@ -5,6 +5,8 @@
  */
 #include "nlb/apply.h"
 #include "nlb/inventory.h"
+#include "nlb/names.h"
+#include "nlb/nlb.h"
 #include "nlb/read.h"
 #include "service/tests/objects.h"
 #include "tests/fuzz/oom.h"
@@ -535,6 +537,74 @@ static void test_deletion(void **state)
     run_short(DELETE_ALL, true, actions);
 }
 
+/* --- whose something is --- */
+
+#define LONG "a234567890-234567890-234567890-234567890-234567890-234567890-23" /* 63 */
+
+/* A long name is told by a hash of it, which takes memory: without, nobody may say that it is not
+ * ours. */
+static bool look_whose(const char *name, size_t at)
+{
+    enum ccm_owner owner = CCM_OWNER_NONE;
+
+    oom_begin(at, false);
+
+    const int r = nlb_name_parse(name, true, &cluster.service->meta, CLUSTER, &owner);
+    const bool failed = oom_end();
+
+    assert_int_equal(r, failed ? -ENOMEM : 0);
+    assert_true(failed || owner == CCM_OWNER_OURS);
+    return failed;
+}
+
+/* A group and a listener that are to go because they are ours. */
+static bool plan_stale(const char *name, size_t at)
+{
+    CCM_CLEANUP(run_fini) struct run run = { .problems = CCM_PROBLEMS_INIT };
+    const struct nlb_plan_input in = {
+        .model = &run.model, .have = &run.have, .service = cluster.service, .cluster_id = CLUSTER
+    };
+    struct nlb_listener *listener = nlb_state_new_listener(&run.have);
+    struct nlb_group *group = nlb_state_new_group(&run.have);
+
+    run.model.reused = true;
+    run.model.override = true;
+    *listener = (struct nlb_listener){ .id = strdup("lsn-1"),
+                                       .description = strdup(name),
+                                       .group_id = strdup("sgp-1"),
+                                       .start = 80,
+                                       .end = 80 };
+    group->id = strdup("sgp-1");
+    group->name = strdup(name);
+    run.have.lb.id = strdup("nlb-1");
+    oom_begin(at, false);
+
+    const int r = nlb_plan_ensure(&run.plan, &in, &run.problems);
+    const bool failed = oom_end();
+
+    assert_true(r == (failed ? -ENOMEM : 0));
+    assert_true(failed || run.plan.len == 2);
+    return failed;
+}
+
+static void test_whose(void **state)
+{
+    CCM_CLEANUP(ccm_freep) char *name = NULL;
+
+    (void)state;
+    cluster.service->meta.name = LONG;
+    cluster.service->meta.namespace_ = LONG;
+    name = nlb_name_format("80", NLB_TCP, &cluster.service->meta, CLUSTER, NLB_NAME_MAX);
+    assert_int_equal(strlen(name), NLB_NAME_MAX);
+    assert_false(look_whose(name, 0));
+    assert_true(look_whose(name, 1));
+    for (size_t at = 2; look_whose(name, at); at++) {
+    }
+    assert_false(plan_stale(name, 0));
+    for (size_t at = 1; plan_stale(name, at); at++) {
+    }
+}
+
 /* --- the inventory --- */
 
 /* Complete, or without a part that is then read by the Service itself, or not there at all. */
@@ -584,6 +654,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_creation, set_up, obj_end),
         cmocka_unit_test_setup_teardown(test_change, set_up, obj_end),
         cmocka_unit_test_setup_teardown(test_deletion, set_up, obj_end),
+        cmocka_unit_test_setup_teardown(test_whose, set_up, obj_end),
         cmocka_unit_test_setup_teardown(test_inventory, set_up, obj_end),
     };
 

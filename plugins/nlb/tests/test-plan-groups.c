@@ -3,6 +3,7 @@
 
 #include "service/tests/objects.h"
 
+#define OWNER "a5e4dbfc9c2ae4642b0335607860aef6"
 #define LB    "lb nlb-1\n"
 #define G80   "k8s.80.TCP.web.default.c1"
 #define L80   "listener l-1 TCP 80 g-1\n"
@@ -98,6 +99,17 @@ static const struct plan_question questions[] = {
       LB "group g-0 80/TCP\ngroup g-1 80/TCP\n" L80, "delete server group " G80 " (g-0)\n", NULL,
       0 },
     { "port gone", "", LB "group g-1 80/TCP\nserver i-1:80=9\n" L80,
+      "delete listener 80/TCP (l-1)\ndelete server group " G80 " (g-1)\n", NULL, 0 },
+    { "port gone from a load balancer that is preserved: its group stays, and is let go (6.8)",
+      "model preserve\n",
+      LB "group g-1 80/TCP owner=" OWNER " cluster=c1\nserver i-1:80=9\n"
+         "group g-2 81/TCP owner=another cluster=c2\ngroup g-3 82/TCP unread cluster=c1\n" L80,
+      "delete listener 80/TCP (l-1)\n"
+      "untag server group " G80 " (g-1) ack.aliyun.com=c1 kubernetes.do.not.delete=" OWNER "\n"
+      "untag server group k8s.82.TCP.web.default.c1 (g-3) ack.aliyun.com=c1\n",
+      NULL, 0 },
+    { "what is there anyway is not preserved", "model preserve reused override\n",
+      LB "group g-1 80/TCP owner=" OWNER " cluster=c1\nserver i-1:80=9\n" L80,
       "delete listener 80/TCP (l-1)\ndelete server group " G80 " (g-1)\n", NULL, 0 },
     { "a group with somebody's server only loses ours", "",
       LB "group g-1 80/TCP\nserver i-1:80=9\nserver i-2:80=9 !hand\n",

@@ -200,6 +200,35 @@ static void test_copies(void **state)
     assert_int_equal(guard.rules[0].priority, 100);
 }
 
+/* A mirror at rest has nothing to look at, and is what it was when it is claimed again. */
+static void test_rest(void **state)
+{
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
+
+    (void)state;
+    read_state(&have, "lb nlb-1 type=Internet\n"
+                      "group sgp-1 80/TCP +Scheduler=rr\n"
+                      "server i-1:80=100\n"
+                      "server eni-1/10.0.0.1:80=7 !hand\n"
+                      "group sgp-2 443/TCP\n"
+                      "listener l-1 TCP 80 sgp-1 +Cps=5\n");
+    nlb_state_rest(&have);
+    assert_string_equal(have.lb.id, "nlb-1");
+    assert_int_equal(have.group_cap, have.group_count);
+    assert_int_equal(have.groups[0].backends.len, 2);
+    assert_null(have.groups[0].backends.items);
+    assert_int_equal(nlb_state_wake(&have), 0);
+    assert_int_equal(have.groups[0].backends.len, 2);
+    assert_string_equal(have.groups[0].backends.items[0].server_id, "i-1");
+    assert_string_equal(have.groups[0].backends.items[1].server_ip, "10.0.0.1");
+    assert_int_equal(have.groups[0].backends.items[1].weight, 7);
+    assert_string_equal(have.groups[0].backends.items[1].description, "hand");
+    assert_int_equal(have.groups[1].backends.len, 0);
+    assert_int_equal(have.listeners[0].attrs.len, 1);
+    assert_non_null(nlb_state_new_listener(&have)); /* and grows as ever */
+    nlb_state_rest(&have);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_fields),
         cmocka_unit_test_teardown(test_listeners, obj_end),
         cmocka_unit_test(test_clash),
+        cmocka_unit_test_teardown(test_rest, obj_end),
         cmocka_unit_test_teardown(test_group_for, obj_end),
         cmocka_unit_test_teardown(test_groups, obj_end),
         cmocka_unit_test_teardown(test_rules, obj_end),

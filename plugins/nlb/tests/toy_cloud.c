@@ -33,8 +33,10 @@ static void never(const struct toy *toy, bool ok, const char *what)
 
 static bool is_ours(const struct toy *toy, const char *text, bool listener)
 {
-    return text != NULL &&
-           nlb_name_parse(text, listener, &toy->service->meta, "c1") == CCM_OWNER_OURS;
+    enum ccm_owner owner = CCM_OWNER_NONE;
+
+    assert_int_equal(nlb_name_parse(text, listener, &toy->service->meta, "c1", &owner), 0);
+    return owner == CCM_OWNER_OURS;
 }
 
 static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)

@@ -284,7 +284,7 @@ static void random_world(struct world *world, uint64_t *seed)
 
         (void)snprintf(text[0], 80, "node-%zu", i);
         (void)snprintf(text[1], 80, REGION ".i-%u", pick(seed, 16));
-        (void)snprintf(text[2], 80, "10.%u.%u.0/24", pick(seed, 8) == 0 ? 0 : 96, pick(seed, 8));
+        (void)snprintf(text[2], 80, "10.%u.%u.0/24", pick(seed, 8) == 0 ? 0U : 96U, pick(seed, 8));
         add_node(world, text[0], text[1], text[2]);
     }
     for (size_t i = 0; i < entries; i++) {

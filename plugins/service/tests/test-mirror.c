@@ -18,7 +18,10 @@
 struct state {
     char *lb;
     char *own;
+    bool rests; /* as released */
 };
+
+static bool no_memory; /* nothing can be woken */
 
 static void state_fini(void *state_)
 {
@@ -41,12 +44,35 @@ static const char *state_lb_id(const void *state)
     return ((const struct state *)state)->lb;
 }
 
-static const struct ccm_mirror_type type = { sizeof(struct state), state_fini, state_move,
-                                             state_lb_id };
+static void state_rest(void *state)
+{
+    ((struct state *)state)->rests = true;
+}
+
+static int state_wake(void *state)
+{
+    if (no_memory) {
+        return -ENOMEM;
+    }
+    ((struct state *)state)->rests = false;
+    return 0;
+}
+
+static const struct ccm_mirror_type type = {
+    .size = sizeof(struct state),
+    .fini = state_fini,
+    .move = state_move,
+    .lb_id = state_lb_id,
+    .rest = state_rest,
+    .wake = state_wake,
+};
 
 static struct state *have(const struct ccm_entry *entry)
 {
-    return entry->state;
+    struct state *state = entry->state;
+
+    assert_false(state->rests);
+    return state;
 }
 
 /* A store with a host that notes who is enqueued. */
@@ -404,12 +430,62 @@ static void test_threads(void **state)
     assert_int_equal(pthread_mutex_destroy(&race.lock), 0);
 }
 
+/* What nobody works with rests; what cannot be woken is nobody's, and still known. */
+static void test_rest(void **state)
+{
+    struct ccm_store *store = begin();
+    struct ccm_entry *entry = claim(store, "a/b", "u1");
+    struct ccm_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(ccm_text_set(&have(entry)->lb, "lb-7"), 0);
+    entry->valid = true;
+    ccm_store_release(store, entry);
+    assert_true(((struct state *)entry->state)->rests);
+    no_memory = true;
+    assert_int_equal(ccm_store_claim(store, "a/b", "u1", "", LANE, &other), -ENOMEM);
+    no_memory = false;
+    assert_null(other);
+    other = claim(store, "a/b", "u1");
+    assert_true(other->valid);
+    assert_string_equal(have(other)->lb, "lb-7");
+    ccm_store_release(store, other);
+    end(store);
+}
+
+/* The same for one that is shared: who cannot have it stands in nobody's way. */
+static void test_rest_shared(void **state)
+{
+    struct ccm_store *store = begin();
+    struct ccm_entry *entry = share(store, "a/b");
+    struct ccm_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(ccm_text_set(&have(entry)->lb, "lb-1"), 0);
+    entry->valid = true;
+    assert_int_equal(try(store, "a/c", "lb-1", &other), -EBUSY);
+    assert_int_equal(try(store, "a/d", "lb-1", &other), -EBUSY);
+    ccm_store_release(store, entry);
+    assert_string_equal(woken(), "a/c");
+    no_memory = true;
+    assert_int_equal(try(store, "a/c", "lb-1", &other), -ENOMEM);
+    no_memory = false;
+    assert_string_equal(woken(), "a/d");
+    assert_int_equal(try(store, "a/d", "lb-1", &other), 0);
+    assert_true(other->valid);
+    assert_string_equal(have(other)->lb, "lb-1");
+    ccm_store_release(store, other);
+    end(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_claims),  cmocka_unit_test(test_shared), cmocka_unit_test(test_own),
-        cmocka_unit_test(test_news),    cmocka_unit_test(test_turns),  cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_claims),      cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_own),         cmocka_unit_test(test_news),
+        cmocka_unit_test(test_turns),       cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_threads),     cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_rest_shared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,8 @@
 #include "objects.h"
 #include "service/settings.h"
 #include "util/attr.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
 
 #include <errno.h>
 #include <string.h>
@@ -99,6 +101,87 @@ static void test_preserve(void **state)
     assert_true(ccm_setting_preserve(service));
 }
 
+/* "key=value": as many characters of each, in the number of tags; the id of somebody else's. */
+static void test_tags(void **state)
+{
+    static const struct {
+        size_t key;
+        size_t value;
+        size_t count;
+        const char *id;
+        const char *error; /* NULL: good */
+    } cases[] = {
+        { 64, 128, 1, NULL, NULL },
+        { 65, 1, 1, NULL,
+          "tags with keys of at most 64 and values of at most 128 characters, got [" },
+        { 1, 129, 1, NULL, "values of at most 128 characters, got [" },
+        { 1, 600, 1, NULL, "values of at most 128 characters" },
+        { 600, 1, 1, NULL, "keys of at most 64" },
+        { 2, 0, 18, NULL, NULL },
+        { 2, 0, 19, NULL, "at most 18 tags beside the two" },
+        { 2, 0, 20, "lb-1", NULL },
+        { 2, 0, 21, "lb-1", "at most 20 tags, got [" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
+        CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+        struct ccm_service *service = obj_service();
+        struct ccm_error err = CCM_ERROR_INIT;
+        int r;
+
+        for (size_t n = 0; n < cases[i].count; n++) {
+            for (size_t k = 0; k < cases[i].key; k++) { /* two bytes, one character */
+                ccm_buf_addf(&text, "%s", n == 0 ? "\xc3\xa4" : k == 0 ? "k" : k == 1 ? "" : "x");
+            }
+            ccm_buf_addf(&text, n == 0 ? "=" : "%zu=", n);
+            for (size_t k = 0; k < cases[i].value; k++) {
+                ccm_buf_adds(&text, "\xc3\xb6");
+            }
+            ccm_buf_adds(&text, ",");
+        }
+        obj_annotate(&service->meta, P "additional-resource-tags", ccm_buf_str(&text));
+        if (cases[i].id != NULL) {
+            obj_annotate(&service->meta, P "id", cases[i].id);
+        }
+        r = ccm_setting_check_tags(service, &err);
+        if (cases[i].error == NULL) {
+            assert_int_equal(r, 0);
+            assert_int_equal(ccm_setting_tags(service, false, &tags), 0);
+            assert_int_equal(tags.len, cases[i].count);
+            continue;
+        }
+        assert_int_equal(r, -EINVAL);
+        assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
+        if (strstr(err.message, cases[i].error) == NULL) {
+            fail_msg("case %zu: %s", i, err.message);
+        }
+    }
+}
+
+/* The first entry counts; blanks do not; a longer number is another one. */
+static void test_for_port(void **state)
+{
+    static const struct {
+        const char *value;
+        const char *expected;
+    } cases[] = {
+        { "a:80,b:80", "a" }, { "a:8080, b : 80 ", "b" }, { "a:080", "" }, { "80", "" },
+        { "", "" },           { "a:b:80,c:80", "c" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_service *service = obj_service();
+        char got[CCM_PAIR_MAX];
+
+        obj_annotate(&service->meta, P "vgroup-port", cases[i].value);
+        ccm_setting_for_port(service, "vgroup-port", 80, got);
+        assert_string_equal(got, cases[i].expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +189,8 @@ int main(void)
         cmocka_unit_test(test_long_pair),
         cmocka_unit_test(test_range),
         cmocka_unit_test_teardown(test_preserve, obj_end),
+        cmocka_unit_test_teardown(test_tags, obj_end),
+        cmocka_unit_test_teardown(test_for_port, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "account.h"
 
+#include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/strmap.h"
@@ -202,12 +203,18 @@ static void nonces_turn_locked(struct ccm_cloud_accounts *accounts)
 int ccm_cloud_accounts_use_nonce(struct ccm_cloud_accounts *accounts, const char *key_id,
                                  const char *nonce)
 {
-    CCM_CLEANUP(ccm_freep) char *name = ccm_text_format("%s/%s", key_id, nonce);
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { 0 };
     int r = 0;
 
-    if (name == NULL) {
+    ccm_buf_adds(&text, key_id);
+    ccm_buf_addc(&text, '/');
+    ccm_buf_adds(&text, nonce);
+    if (ccm_buf_error(&text) < 0) {
         return -ENOMEM;
     }
+
+    const char *name = ccm_buf_str(&text);
+
     (void)pthread_mutex_lock(&accounts->lock); /* as above */
     nonces_turn_locked(accounts);
     if (ccm_strmap_has(accounts->nonces[0], name) || ccm_strmap_has(accounts->nonces[1], name)) {

@@ -404,12 +404,24 @@ void ccm_cloud_new_id(struct ccm_cloud *cloud, const char *prefix, char *text, s
     ccm_text_copy(text, size, ccm_buf_str(&buf));
 }
 
+/* Whether the text is a number just as JSON and we write it: no sign, no needless zero. */
+static bool is_digits(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+
+    return len > 0 && len < 19 && text[len] == '\0' && (text[0] != '0' || len == 1);
+}
+
 static void field_write(struct ccm_jsonw *w, const struct ccm_cloud_field *field, const char *value)
 {
     int64_t number = 0;
 
     switch (field->kind) {
     case 'n':
+        if (is_digits(value)) {
+            ccm_jsonw_raw(w, field->name, value);
+            break;
+        }
         if (ccm_parse_i64(value, INT64_MIN, INT64_MAX, &number) < 0) {
             number = 0; /* what is no number can only come from a console edit */
         }

@@ -265,6 +265,7 @@ int main(int argc, char **argv)
 
     const struct ccm_sim_config config = {
         .listen = arguments.common.listen,
+        .at_once = true,
         .latency_ms = arguments.common.latency_ms,
         .log_max = arguments.common.log_max,
         .ops = &ccm_cloud_ops,

@@ -18,6 +18,8 @@ struct rate {
     int64_t period_ms;
 };
 
+static const struct rate unlimited = { 0 };
+
 /* Of a file, in its order; the patterns are copies. */
 struct rates {
     struct rate *items;
@@ -195,7 +197,7 @@ static struct rate listed(const struct rates *rates, const char *name)
 {
     const struct rate *rate = rate_find(rates->items, rates->len, name);
 
-    return rate == NULL ? (struct rate){ 0 } : *rate;
+    return rate == NULL ? unlimited : *rate;
 }
 
 static struct rate own_rate(const struct ccm_cloud_quota *quota, const char *name)
@@ -207,7 +209,7 @@ static struct rate own_rate(const struct ccm_cloud_quota *quota, const char *nam
     }
 
     const struct rate *given = rate_find(published, CCM_ARRAY_LEN(published), name);
-    struct rate rate = given == NULL ? (struct rate){ 0 } : *given;
+    struct rate rate = given == NULL ? unlimited : *given;
 
     rate.count = (int64_t)((double)rate.count * quota->scale);
     rate.count = rate.count < 1 ? 1 : rate.count;

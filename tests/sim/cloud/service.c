@@ -10,7 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
 #define REQUEST_ID 48
 
@@ -53,12 +53,24 @@ static void identify(void *self, const struct ccm_sim_request *req, struct ccm_s
         const char *name = req->all.items[i].name;
 
         if ((!ccm_cloud_spec_is_common(name) || ccm_text_equal(name, "RegionId")) &&
-            ccm_sim_params_add(&call->params, name, req->all.items[i].value) < 0) {
+            ccm_sim_params_borrow(&call->params, &req->all.items[i]) < 0) {
             return; /* out of memory: the log is poorer, the call goes on */
         }
     }
 }
 
+/* Write the last digits of a number and what follows them; returns the new end. */
+static char *hex_put(char *to, uint64_t number, unsigned digits, const char *tail)
+{
+    while (digits > 0) {
+        digits--;
+        *to++ = "0123456789ABCDEF"[(number >> (4 * digits)) & 15];
+    }
+    ccm_text_copy(to, sizeof("-A"), tail);
+    return to + strlen(to);
+}
+
+/* "XXXXXXXX-XXXX-5XXX-AXXX-XXXXXXXXXXXX" */
 static void request_id(struct ccm_cloud *cloud, char *text)
 {
     ccm_cloud_lock(cloud);
@@ -70,10 +82,11 @@ static void request_id(struct ccm_cloud *cloud, char *text)
     /* Spread, so that ids do not look alike; a bijection, so that they differ. */
     uint64_t mixed = number * UINT64_C(0x9E3779B97F4A7C15);
 
-    (void)snprintf(text, REQUEST_ID,
-                   "%08" PRIX64 "-%04" PRIX64 "-5%03" PRIX64 "-A%03" PRIX64 "-%012" PRIX64,
-                   mixed >> 32, (mixed >> 16) & 0xFFFF, mixed & 0xFFF, (mixed >> 12) & 0xFFF,
-                   number & 0xFFFFFFFFFFFF); /* always fits */
+    text = hex_put(text, mixed >> 32, 8, "-");
+    text = hex_put(text, mixed >> 16, 4, "-5");
+    text = hex_put(text, mixed, 3, "-A");
+    text = hex_put(text, mixed >> 12, 3, "-");
+    (void)hex_put(text, number, 12, ""); /* the end of it */
 }
 
 static void error_write(struct ccm_cloud *cloud, const struct ccm_sim_request *req, unsigned http,

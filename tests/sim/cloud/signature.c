@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <pthread.h>
 #include <string.h>
 
 #define V3_NAME    "ACS3-HMAC-SHA256"
@@ -59,15 +59,91 @@ static void hex_write(const unsigned char *bytes, size_t len, char *text)
     text[2 * len] = '\0';
 }
 
-int ccm_cloud_sha256_hex(const void *data, size_t len, char *text)
+/* Looked up once: the library would do it for each digest. They live as long as the process. */
+static EVP_MD *sha1;
+static EVP_MD *sha256;
+
+static void digests_find(void)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
+    sha1 = EVP_MD_fetch(NULL, "SHA1", NULL);
+    sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
+
+static EVP_MD_CTX *digest_new(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, digests_find); /* cannot fail with a valid function */
+    return EVP_MD_CTX_new();
+}
+
+static void digest_freep(EVP_MD_CTX **ctx)
+{
+    EVP_MD_CTX_free(*ctx);
+}
+
+struct bytes {
+    const void *data;
+    size_t len;
+};
+
+/* The digest of both, one behind the other; its length, or -EIO. */
+static int digest(EVP_MD_CTX *ctx, const EVP_MD *type, struct bytes head, struct bytes tail,
+                  unsigned char *ret)
+{
     unsigned int size = 0;
 
-    if (EVP_Digest(data, len, digest, &size, EVP_sha256(), NULL) != 1) {
+    if (ctx == NULL || type == NULL || EVP_DigestInit_ex(ctx, type, NULL) != 1 ||
+        EVP_DigestUpdate(ctx, head.data, head.len) != 1 ||
+        EVP_DigestUpdate(ctx, tail.data, tail.len) != 1 ||
+        EVP_DigestFinal_ex(ctx, ret, &size) != 1) {
         return -EIO;
     }
-    hex_write(digest, size, text);
+    return (int)size;
+}
+
+#define HMAC_BLOCK 64 /* of SHA-1 and SHA-256 alike */
+
+/* The keyed digest of RFC 2104; its length, or -EIO. */
+static int keyed_digest(EVP_MD_CTX *ctx, const EVP_MD *type, struct bytes key, struct bytes text,
+                        unsigned char *ret)
+{
+    unsigned char folded[EVP_MAX_MD_SIZE];
+    unsigned char pad[HMAC_BLOCK] = { 0 };
+
+    if (key.len > sizeof(pad)) {
+        int r = digest(ctx, type, key, (struct bytes){ "", 0 }, folded);
+
+        if (r < 0) {
+            return r;
+        }
+        key = (struct bytes){ folded, (size_t)r };
+    }
+    memcpy(pad, key.data, key.len);
+    for (size_t i = 0; i < sizeof(pad); i++) {
+        pad[i] ^= 0x36;
+    }
+
+    int r = digest(ctx, type, (struct bytes){ pad, sizeof(pad) }, text, ret);
+
+    for (size_t i = 0; i < sizeof(pad); i++) {
+        pad[i] ^= 0x36 ^ 0x5c;
+    }
+    return r < 0 ? r
+                 : digest(ctx, type, (struct bytes){ pad, sizeof(pad) },
+                          (struct bytes){ ret, (size_t)r }, ret);
+}
+
+int ccm_cloud_sha256_hex(const void *data, size_t len, char *text)
+{
+    CCM_CLEANUP(digest_freep) EVP_MD_CTX *ctx = digest_new();
+    unsigned char bytes[EVP_MAX_MD_SIZE];
+    int r = digest(ctx, sha256, (struct bytes){ data, len }, (struct bytes){ "", 0 }, bytes);
+
+    if (r < 0) {
+        return r;
+    }
+    hex_write(bytes, (size_t)r, text);
     return 0;
 }
 
@@ -123,7 +199,10 @@ int ccm_cloud_v3_canonical(const struct ccm_sim_request *req, const char *signed
     const char *start = NULL;
     size_t len = 0;
 
-    ccm_buf_addf(ret, "%s\n%s\n", req->method, req->raw_path);
+    ccm_buf_adds(ret, req->method);
+    ccm_buf_addc(ret, '\n');
+    ccm_buf_adds(ret, req->raw_path);
+    ccm_buf_addc(ret, '\n');
     canonical_params(&req->query, NULL, ret);
     ccm_buf_addc(ret, '\n');
     while (ccm_parse_piece(&cursor, ';', &start, &len)) {
@@ -139,14 +218,18 @@ int ccm_cloud_v3_canonical(const struct ccm_sim_request *req, const char *signed
         if (value == NULL) {
             return -EINVAL;
         }
-        ccm_buf_addf(ret, "%s:", name);
+        ccm_buf_add(ret, name, len);
+        ccm_buf_addc(ret, ':');
         add_trimmed(ret, value);
         ccm_buf_addc(ret, '\n');
     }
 
     const char *hash = ccm_sim_request_header(req, "x-acs-content-sha256");
 
-    ccm_buf_addf(ret, "\n%s\n%s", signed_headers, hash == NULL ? "" : hash);
+    ccm_buf_addc(ret, '\n');
+    ccm_buf_adds(ret, signed_headers);
+    ccm_buf_addc(ret, '\n');
+    ccm_buf_adds(ret, hash == NULL ? "" : hash);
     return 0;
 }
 
@@ -157,39 +240,46 @@ int ccm_cloud_v3_string(const char *canonical, size_t len, struct ccm_buf *ret)
     if (ccm_cloud_sha256_hex(canonical, len, hex) < 0) {
         return -EIO;
     }
-    ccm_buf_addf(ret, V3_NAME "\n%s", hex);
+    ccm_buf_adds(ret, V3_NAME "\n");
+    ccm_buf_adds(ret, hex);
     return 0;
 }
 
 int ccm_cloud_v1_sign(const char *secret, const char *text, struct ccm_buf *ret)
 {
+    CCM_CLEANUP(digest_freep) EVP_MD_CTX *ctx = digest_new();
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { 0 };
-    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned char bytes[EVP_MAX_MD_SIZE];
     unsigned char base64[2 * EVP_MAX_MD_SIZE];
-    unsigned int size = 0;
 
-    ccm_buf_addf(&key, "%s&", secret);
-    if (ccm_buf_error(&key) < 0 ||
-        HMAC(EVP_sha1(), ccm_buf_str(&key), (int)key.len, (const unsigned char *)text, strlen(text),
-             digest, &size) == NULL) {
-        return -EIO;
+    ccm_buf_adds(&key, secret);
+    ccm_buf_addc(&key, '&');
+
+    int r = ccm_buf_error(&key) < 0
+                ? -EIO
+                : keyed_digest(ctx, sha1, (struct bytes){ ccm_buf_str(&key), key.len },
+                               (struct bytes){ text, strlen(text) }, bytes);
+
+    if (r < 0) {
+        return r;
     }
-    (void)EVP_EncodeBlock(base64, digest, (int)size); /* always as long as the input demands */
+    (void)EVP_EncodeBlock(base64, bytes, r); /* always as long as the input demands */
     ccm_buf_adds(ret, (const char *)base64);
     return 0;
 }
 
 int ccm_cloud_v3_sign(const char *secret, const char *text, struct ccm_buf *ret)
 {
-    unsigned char digest[EVP_MAX_MD_SIZE];
+    CCM_CLEANUP(digest_freep) EVP_MD_CTX *ctx = digest_new();
+    unsigned char bytes[EVP_MAX_MD_SIZE];
     char hex[2 * EVP_MAX_MD_SIZE + 1];
-    unsigned int size = 0;
+    int r = keyed_digest(ctx, sha256, (struct bytes){ secret, strlen(secret) },
+                         (struct bytes){ text, strlen(text) }, bytes);
 
-    if (HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)text, strlen(text),
-             digest, &size) == NULL) {
-        return -EIO;
+    if (r < 0) {
+        return r;
     }
-    hex_write(digest, size, hex);
+    hex_write(bytes, (size_t)r, hex);
     ccm_buf_adds(ret, hex);
     return 0;
 }

@@ -13,6 +13,7 @@
 bool ccm_cloud_spec_is_common(const char *name)
 {
     static const char *const common[] = {
+        /* sorted */
         "AccessKeyId",
         "Action",
         "Format",
@@ -31,9 +32,20 @@ bool ccm_cloud_spec_is_common(const char *name)
         "Version",
     };
 
-    for (size_t i = 0; i < CCM_ARRAY_LEN(common); i++) {
-        if (strcmp(common[i], name) == 0) {
+    size_t low = 0;
+    size_t high = CCM_ARRAY_LEN(common);
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int r = strcmp(common[middle], name);
+
+        if (r == 0) {
             return true;
+        }
+        if (r < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
     return false;

@@ -15,7 +15,9 @@ struct call {
     uint64_t seq;
     int64_t wall_us;
     int64_t took_us; /* -1 until it is answered */
-    char *head;      /* members of the JSON object that are known at arrival, without braces */
+    char *head;      /* texts known at arrival, each with its NUL: action, method, path, then name
+                      * and value of each parameter; made JSON when somebody asks */
+    size_t params;   /* pairs of them */
     char *code;      /* NULL = none */
     const char *cut; /* static text or NULL */
     unsigned http;
@@ -78,21 +80,58 @@ void ccm_sim_calls_free(struct ccm_sim_calls *calls)
     free(calls);
 }
 
-static int head_format(const char *action, const char *method, const char *path,
-                       const struct ccm_sim_params *params, char **ret)
+static char *put(char *to, const char *text)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
-    struct ccm_jsonw w = { .buf = &buf };
+    size_t size = strlen(text) + 1;
 
-    ccm_jsonw_str(&w, "action", action);
-    ccm_jsonw_str(&w, "method", method);
-    ccm_jsonw_str(&w, "path", path);
-    ccm_jsonw_open(&w, "params", '{');
+    memcpy(to, text, size);
+    return to + size;
+}
+
+static char *head_new(const char *action, const char *method, const char *path,
+                      const struct ccm_sim_params *params)
+{
+    size_t size = strlen(action) + strlen(method) + strlen(path) + 3;
+
     for (size_t i = 0; i < params->len; i++) {
-        ccm_jsonw_str(&w, params->items[i].name, params->items[i].value);
+        size += strlen(params->items[i].name) + strlen(params->items[i].value) + 2;
     }
-    ccm_jsonw_close(&w, '}');
-    return ccm_buf_take(&buf, ret);
+
+    char *head = malloc(size);
+    char *to = head;
+
+    if (head == NULL) {
+        return NULL;
+    }
+    to = put(put(put(to, action), method), path);
+    for (size_t i = 0; i < params->len; i++) {
+        to = put(put(to, params->items[i].name), params->items[i].value);
+    }
+    return head;
+}
+
+static const char *next_text(const char **cursor)
+{
+    const char *text = *cursor;
+
+    *cursor = text + strlen(text) + 1;
+    return text;
+}
+
+static void head_write(struct ccm_jsonw *w, const struct call *call)
+{
+    const char *cursor = call->head;
+
+    ccm_jsonw_str(w, "action", next_text(&cursor));
+    ccm_jsonw_str(w, "method", next_text(&cursor));
+    ccm_jsonw_str(w, "path", next_text(&cursor));
+    ccm_jsonw_open(w, "params", '{');
+    for (size_t i = 0; i < call->params; i++) {
+        const char *name = next_text(&cursor);
+
+        ccm_jsonw_str(w, name, next_text(&cursor));
+    }
+    ccm_jsonw_close(w, '}');
 }
 
 uint64_t ccm_sim_calls_begin(struct ccm_sim_calls *calls, const char *action, const char *method,
@@ -101,10 +140,12 @@ uint64_t ccm_sim_calls_begin(struct ccm_sim_calls *calls, const char *action, co
     struct call call = {
         .wall_us = now_us(CLOCK_REALTIME),
         .took_us = -1,
+        .head = head_new(action, method, path, params),
+        .params = params->len,
         .background = background,
     };
 
-    if (head_format(action, method, path, params, &call.head) < 0) {
+    if (call.head == NULL) {
         return 0;
     }
 
@@ -148,8 +189,9 @@ static void call_write(struct ccm_jsonw *w, const struct call *call)
 
     ccm_jsonw_open(w, NULL, '{');
     ccm_jsonw_i64(w, "seq", (int64_t)call->seq);
-    ccm_buf_addf(w->buf, ",\"t\":%" PRId64 ".%06" PRId64 ",%s", call->wall_us / 1000000,
-                 call->wall_us % 1000000, call->head);
+    ccm_buf_addf(w->buf, ",\"t\":%" PRId64 ".%06" PRId64, call->wall_us / 1000000,
+                 call->wall_us % 1000000);
+    head_write(w, call);
     ccm_jsonw_i64(w, "http", call->http);
     ccm_jsonw_str(w, "code", call->code == NULL ? "" : call->code);
     if (call->cut != NULL) {

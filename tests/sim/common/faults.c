@@ -146,10 +146,24 @@ int ccm_sim_faults_pick(struct ccm_sim_faults *faults, const char *action, const
 
         if (meant && acts_locked(fault, action, path, params)) {
             r = effect_copy(&fault->effect, ret_effect) < 0 ? -ENOMEM : 1;
+            ret_effect->rule = fault->id;
         }
     }
     (void)pthread_mutex_unlock(&faults->lock); /* held by us */
     return r;
+}
+
+bool ccm_sim_faults_has(struct ccm_sim_faults *faults, int64_t rule)
+{
+    bool has = false;
+
+    (void)pthread_mutex_lock(&faults->lock); /* as above */
+    for (const struct ccm_sim_fault *fault = faults->first; fault != NULL && !has;
+         fault = fault->next) {
+        has = fault->id == rule;
+    }
+    (void)pthread_mutex_unlock(&faults->lock); /* held by us */
+    return has;
 }
 
 static int parse_all(const cJSON *json, struct ccm_sim_fault **ret, struct ccm_buf *why)

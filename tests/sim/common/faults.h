@@ -12,10 +12,10 @@
  * error, do not execute. cut "before": do not execute, drop the connection; with delay_ms after
  * waiting. cut "after": execute, wait delay_ms, drop the connection (of a
  *         stream: behind its head). Either wait ends when the
- * client goes away. body: answer this text (http default 200), do not execute. truncate: execute,
- * send that many bytes of the body, then drop the connection. headers: added to the answer. cut
- * excludes code, http, body, truncate. count   how often the rule acts before it is spent; default
- * 1 with nth, else without end.
+ * client goes away, and every wait when the rule is removed. body: answer this text (http default
+ * 200), do not execute. truncate: execute, send that many bytes of the body, then drop the
+ * connection. headers: added to the answer. cut excludes code, http, body, truncate. count   how
+ * often the rule acts before it is spent; default 1 with nth, else without end.
  *
  * The first rule (in order of arrival) that acts wins; rules behind it do not see that request.
  * Every thread.
@@ -34,6 +34,7 @@
 enum ccm_sim_cut { CCM_SIM_CUT_NONE, CCM_SIM_CUT_BEFORE, CCM_SIM_CUT_AFTER };
 
 struct ccm_sim_effect {
+    int64_t rule;  /* whose it is, 0 = of none */
     char *code;    /* NULL = none given */
     char *message; /* NULL = none given */
     char *body;    /* NULL = none given */
@@ -60,6 +61,9 @@ void ccm_sim_faults_free(struct ccm_sim_faults *faults);
 CCM_NODISCARD int ccm_sim_faults_pick(struct ccm_sim_faults *faults, const char *action,
                                       const char *path, const struct ccm_sim_params *params,
                                       bool background, struct ccm_sim_effect *ret_effect);
+
+/* Whether the rule has not been removed, spent or not. */
+bool ccm_sim_faults_has(struct ccm_sim_faults *faults, int64_t rule);
 
 /* GET, POST, DELETE /_sim/faults. */
 void ccm_sim_faults_control(struct ccm_sim_faults *faults, const struct ccm_sim_request *req,

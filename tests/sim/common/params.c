@@ -5,26 +5,19 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/types.h>
 
 void ccm_sim_params_fini(struct ccm_sim_params *params)
 {
-    for (size_t i = 0; i < params->len; i++) {
+    for (size_t i = 0; i < params->len && !params->borrowed; i++) {
         free(params->items[i].name);
-        free(params->items[i].value);
     }
     free(params->items);
     *params = (struct ccm_sim_params){ 0 };
 }
 
-/* Takes both texts, on failure too. */
-static int add_owned(struct ccm_sim_params *params, char *name, char *value)
+static int append(struct ccm_sim_params *params, const struct ccm_sim_param *pair)
 {
-    CCM_CLEANUP(ccm_freep) char *own_name = name;
-    CCM_CLEANUP(ccm_freep) char *own_value = value;
-
-    if (own_name == NULL || own_value == NULL) {
-        return -ENOMEM;
-    }
     if (params->len >= CCM_SIM_PARAMS_MAX) {
         return -E2BIG;
     }
@@ -34,15 +27,48 @@ static int add_owned(struct ccm_sim_params *params, char *name, char *value)
     if (r < 0) {
         return r;
     }
-    params->items[params->len].name = CCM_STEAL(own_name);
-    params->items[params->len].value = CCM_STEAL(own_value);
-    params->len++;
+    params->items[params->len++] = *pair;
     return 0;
+}
+
+int ccm_sim_params_borrow(struct ccm_sim_params *params, const struct ccm_sim_param *pair)
+{
+    params->borrowed = true;
+    return append(params, pair);
+}
+
+/* Takes the block that starts with the name, on failure too. */
+static int add_owned(struct ccm_sim_params *params, char *name, char *value)
+{
+    CCM_CLEANUP(ccm_freep) char *own = name;
+    const struct ccm_sim_param pair = { .name = name, .value = value };
+    int r = append(params, &pair);
+
+    own = r == 0 ? NULL : own;
+    return r;
+}
+
+/* One block with both texts. */
+static char *pair_new(const char *name, const char *value, char **ret_value)
+{
+    size_t name_size = strlen(name) + 1;
+    size_t value_size = strlen(value) + 1;
+    char *block = malloc(name_size + value_size);
+
+    if (block != NULL) {
+        memcpy(block, name, name_size);
+        memcpy(block + name_size, value, value_size);
+        *ret_value = block + name_size;
+    }
+    return block;
 }
 
 int ccm_sim_params_add(struct ccm_sim_params *params, const char *name, const char *value)
 {
-    return add_owned(params, strdup(name), strdup(value));
+    char *copy = NULL;
+    char *block = pair_new(name, value, &copy);
+
+    return block == NULL ? -ENOMEM : add_owned(params, block, copy);
 }
 
 static int hex_digit(char c)
@@ -56,14 +82,12 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-int ccm_sim_unescape(const char *text, size_t len, bool plus, char **ret)
+/* Decode into `to`, which has room for len + 1 bytes. The length, or -EBADMSG.
+ */
+static ssize_t decode(const char *text, size_t len, bool plus, char *to)
 {
-    CCM_CLEANUP(ccm_freep) char *out = malloc(len + 1);
     size_t used = 0;
 
-    if (out == NULL) {
-        return -ENOMEM;
-    }
     for (size_t i = 0; i < len; i++) {
         char c = text[i];
 
@@ -81,11 +105,48 @@ int ccm_sim_unescape(const char *text, size_t len, bool plus, char **ret)
         } else if (c == '\0') {
             return -EBADMSG;
         }
-        out[used++] = c;
+        to[used++] = c;
     }
-    out[used] = '\0';
+    to[used] = '\0';
+    return (ssize_t)used;
+}
+
+int ccm_sim_unescape(const char *text, size_t len, bool plus, char **ret)
+{
+    CCM_CLEANUP(ccm_freep) char *out = malloc(len + 1);
+
+    if (out == NULL) {
+        return -ENOMEM;
+    }
+    if (decode(text, len, plus, out) < 0) {
+        return -EBADMSG;
+    }
     *ret = CCM_STEAL(out);
     return 0;
+}
+
+/* One "name=value" of a query. */
+static int parse_piece(struct ccm_sim_params *params, const char *text, size_t len)
+{
+    const char *sep = memchr(text, '=', len);
+    size_t name_len = sep == NULL ? len : (size_t)(sep - text);
+    const char *value = sep == NULL ? text + len : sep + 1;
+    CCM_CLEANUP(ccm_freep) char *block = malloc(len + 2);
+
+    if (block == NULL) {
+        return -ENOMEM;
+    }
+
+    ssize_t name_used = decode(text, name_len, true, block);
+
+    if (name_used < 0 ||
+        decode(value, (size_t)(text + len - value), true, block + name_used + 1) < 0) {
+        return -EBADMSG;
+    }
+
+    char *own = CCM_STEAL(block);
+
+    return add_owned(params, own, own + name_used + 1);
 }
 
 int ccm_sim_params_parse(struct ccm_sim_params *params, const char *text, size_t len)
@@ -95,20 +156,10 @@ int ccm_sim_params_parse(struct ccm_sim_params *params, const char *text, size_t
     for (const char *p = text; p < end;) {
         const char *stop = memchr(p, '&', (size_t)(end - p));
         const char *piece_end = stop == NULL ? end : stop;
-        const char *sep = memchr(p, '=', (size_t)(piece_end - p));
-        const char *name_end = sep == NULL ? piece_end : sep;
-        const char *value = sep == NULL ? piece_end : sep + 1;
+        int r = piece_end > p ? parse_piece(params, p, (size_t)(piece_end - p)) : 0;
 
-        if (piece_end > p) {
-            CCM_CLEANUP(ccm_freep) char *key = NULL;
-            CCM_CLEANUP(ccm_freep) char *val = NULL;
-            int r = ccm_sim_unescape(p, (size_t)(name_end - p), true, &key);
-
-            r = r < 0 ? r : ccm_sim_unescape(value, (size_t)(piece_end - value), true, &val);
-            r = r < 0 ? r : add_owned(params, CCM_STEAL(key), CCM_STEAL(val));
-            if (r < 0) {
-                return r;
-            }
+        if (r < 0) {
+            return r;
         }
         p = stop == NULL ? end : stop + 1;
     }
@@ -124,10 +175,23 @@ static int compare(const void *a, const void *b)
     return r != 0 ? r : strcmp(left->value, right->value);
 }
 
+/* Longer lists than this are worth the way through qsort. */
+#define SHORT_LIST 24
+
 void ccm_sim_params_sort(struct ccm_sim_params *params)
 {
-    if (params->len > 1) {
+    if (params->len > SHORT_LIST) {
         qsort(params->items, params->len, sizeof(*params->items), compare);
+        return;
+    }
+    for (size_t i = 1; i < params->len; i++) {
+        const struct ccm_sim_param item = params->items[i];
+        size_t at = i;
+
+        for (; at > 0 && compare(&params->items[at - 1], &item) > 0; at--) {
+            params->items[at] = params->items[at - 1];
+        }
+        params->items[at] = item;
     }
 }
 
@@ -159,13 +223,14 @@ int ccm_sim_params_set(struct ccm_sim_params *params, const char *name, const ch
     size_t at = lower_bound(params, name);
 
     if (is_at(params, at, name)) {
-        char *copy = strdup(value);
+        char *copy = NULL;
+        char *block = pair_new(name, value, &copy);
 
-        if (copy == NULL) {
+        if (block == NULL) {
             return -ENOMEM;
         }
-        free(params->items[at].value);
-        params->items[at].value = copy;
+        free(params->items[at].name);
+        params->items[at] = (struct ccm_sim_param){ .name = block, .value = copy };
         return 0;
     }
 
@@ -189,7 +254,6 @@ void ccm_sim_params_del(struct ccm_sim_params *params, const char *name)
 
     if (is_at(params, at, name)) {
         free(params->items[at].name);
-        free(params->items[at].value);
         params->len--;
         memmove(params->items + at, params->items + at + 1,
                 (params->len - at) * sizeof(*params->items));
@@ -210,21 +274,31 @@ const char *ccm_sim_params_text(const struct ccm_sim_params *params, const char 
     return value == NULL ? "" : value;
 }
 
+static bool is_plain(unsigned char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == '~';
+}
+
 void ccm_sim_escape(struct ccm_buf *buf, const char *text)
 {
     static const char hex[] = "0123456789ABCDEF";
 
-    for (const char *p = text; *p != '\0'; p++) {
-        unsigned char c = (unsigned char)*p;
-        bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                     c == '-' || c == '_' || c == '.' || c == '~';
+    for (const char *p = text; *p != '\0';) {
+        size_t run = 0;
 
-        if (plain) {
-            ccm_buf_addc(buf, (char)c);
-        } else {
-            ccm_buf_addc(buf, '%');
-            ccm_buf_addc(buf, hex[c >> 4]);
-            ccm_buf_addc(buf, hex[c & 15]);
+        while (is_plain((unsigned char)p[run])) {
+            run++;
         }
+        if (run > 0) {
+            ccm_buf_add(buf, p, run);
+            p += run;
+            continue;
+        }
+
+        unsigned char c = (unsigned char)*p++;
+        const char escaped[3] = { '%', hex[c >> 4], hex[c & 15] };
+
+        ccm_buf_add(buf, escaped, sizeof(escaped));
     }
 }

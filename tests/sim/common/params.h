@@ -1,6 +1,6 @@
 /*
- * Named values of a request (query, form, headers): a list sorted by name, copies of its own.
- * Reading is safe from every thread while nobody changes it.
+ * Named values of a request (query, form, headers): a list sorted by name, with texts of its own
+ * or borrowed ones. Reading is safe from every thread while nobody changes it.
  */
 #ifndef CCM_SIM_PARAMS_H
 #define CCM_SIM_PARAMS_H
@@ -16,7 +16,7 @@
 
 struct ccm_sim_param {
     char *name;
-    char *value; /* never NULL */
+    char *value; /* never NULL; in the memory block of the name */
 };
 
 /* Zeroed = empty. */
@@ -24,6 +24,7 @@ struct ccm_sim_params {
     struct ccm_sim_param *items;
     size_t len;
     size_t cap;
+    bool borrowed; /* the texts are another list's: only ccm_sim_params_borrow adds here */
 };
 
 void ccm_sim_params_fini(struct ccm_sim_params *params);
@@ -31,6 +32,11 @@ void ccm_sim_params_fini(struct ccm_sim_params *params);
 /* Append copies; the order is restored by ccm_sim_params_sort. 0, -ENOMEM, -E2BIG (too many). */
 CCM_NODISCARD int ccm_sim_params_add(struct ccm_sim_params *params, const char *name,
                                      const char *value);
+
+/* Append a pair of a list that outlives this one, without a copy. Into lists that hold nothing
+ * else. 0, -ENOMEM, -E2BIG. */
+CCM_NODISCARD int ccm_sim_params_borrow(struct ccm_sim_params *params,
+                                        const struct ccm_sim_param *pair);
 
 /* Append what a query or form text holds ("a=1&b=x%20y", '+' is a blank). Fails with -EBADMSG on a
  * broken escape or a NUL byte, -ENOMEM, -E2BIG; what was read until then stays in the list. Not

@@ -1,6 +1,6 @@
 /*
  * What a simulator gets for a request and gives back. Both live for the time of one ccm_sim_ops
- * call; each call runs on the thread of its connection and may block.
+ * call; where every connection has its thread (see server.h) a call may block.
  */
 #ifndef CCM_SIM_REQUEST_H
 #define CCM_SIM_REQUEST_H

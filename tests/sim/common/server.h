@@ -1,7 +1,6 @@
 /*
- * HTTP server of a simulator: one thread per connection, loopback only. It decodes requests, keeps
- * the log of calls, injects faults, serves the common control endpoints and hands everything else
- * to the simulator:
+ * HTTP server of a simulator, loopback only. It decodes requests, keeps the log of calls, injects
+ * faults, serves the common control endpoints and hands everything else to the simulator:
  *
  *   GET /_sim/calls[?since=SEQ][&all=1]
  *                                 {"calls":[{"seq","t","action","method","path","params",
@@ -55,7 +54,11 @@ struct ccm_sim_ops {
 };
 
 struct ccm_sim_config {
-    const char *listen;   /* "127.0.0.1:PORT" or "[::1]:PORT"; port 0 lets the system choose */
+    const char *listen; /* "127.0.0.1:PORT" or "[::1]:PORT"; port 0 lets the system choose */
+    /* `handle` never waits and no answer is a stream: one thread serves all connections, and a
+     * request that latency or a fault rule delays gets one of its own meanwhile. False: every
+     * connection has its thread. */
+    bool at_once;
     uint32_t latency_ms;  /* added to every request */
     uint32_t log_max;     /* calls kept, the oldest go first; 0 = CCM_SIM_LOG_MAX */
     size_t body_max;      /* bytes of a request body, more is answered 413; 0 = 8 MiB */

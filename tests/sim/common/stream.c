@@ -121,9 +121,6 @@ struct MHD_Response *ccm_sim_stream_response(struct ccm_sim_reply *reply, int fd
     struct sending *sending = calloc(1, sizeof(*sending));
 
     if (sending == NULL) {
-        if (reply->stream.close != NULL) {
-            reply->stream.close(reply->stream.self);
-        }
         return NULL;
     }
     *sending = (struct sending){

@@ -19,7 +19,9 @@ struct ccm_ks_watch;
 
 struct ccm_ks_options {
     uint32_t history;     /* changes kept per bucket */
-    uint32_t bookmark_ms; /* between two bookmarks of a quiet watch */
+    uint32_t bookmark_ms; /* between two bookmarks of a watch */
+    uint32_t
+        progress_ms; /* between two times that all kinds learn the newest version; 0 = at once */
     uint32_t event_ttl_ms;
     bool no_streaming_list;
     bool controllers; /* play the ones that end Pods and namespaces */
@@ -32,6 +34,8 @@ struct ccm_ks_cluster {
     struct ccm_ks_alloc *alloc;
     struct ccm_ks_watch *watches; /* open ones, linked */
     bool stopping;
+    uint64_t progress;   /* the version that all kinds have learnt, ... */
+    int64_t progress_ms; /* ... and when; 0 = never so far */
     /* Constant after start: */
     struct ccm_ks_options options;
     struct ccm_ks_access *access; /* NULL = no rules: who is known may do everything */

@@ -22,7 +22,8 @@ struct bucket {
     struct ccm_ks_change *ring; /* `history` slots */
     size_t first;
     size_t count;
-    uint64_t oldest; /* changes up to this version are gone */
+    uint64_t oldest;  /* changes up to this version are gone */
+    uint64_t changed; /* the version of the last one */
 };
 
 struct ccm_ks_store {
@@ -243,6 +244,7 @@ static void record(struct ccm_ks_store *store, struct bucket *bucket, struct ccm
     }
     bucket->ring[(bucket->first + bucket->count) % store->history] = change;
     bucket->count++;
+    bucket->changed = change.version;
 }
 
 struct ccm_ks_object *ccm_ks_store_put(struct ccm_ks_store *store, enum ccm_ks_bucket bucket,
@@ -404,6 +406,11 @@ const struct ccm_ks_change *ccm_ks_store_after(const struct ccm_ks_store *store,
 uint64_t ccm_ks_store_oldest(const struct ccm_ks_store *store, enum ccm_ks_bucket bucket)
 {
     return store->buckets[bucket].oldest;
+}
+
+uint64_t ccm_ks_store_changed(const struct ccm_ks_store *store, enum ccm_ks_bucket bucket)
+{
+    return store->buckets[bucket].changed;
 }
 
 void ccm_ks_store_forget(struct ccm_ks_store *store, enum ccm_ks_bucket bucket)

@@ -95,6 +95,9 @@ const struct ccm_ks_change *ccm_ks_store_after(const struct ccm_ks_store *store,
 /* The smallest version from which the history of a bucket is complete. */
 uint64_t ccm_ks_store_oldest(const struct ccm_ks_store *store, enum ccm_ks_bucket bucket);
 
+/* The version of the last change in a bucket; 0 = none since the start. */
+uint64_t ccm_ks_store_changed(const struct ccm_ks_store *store, enum ccm_ks_bucket bucket);
+
 /* Forget the history of a bucket; the version moves on by one, so that nobody can resume from
  * before. */
 void ccm_ks_store_forget(struct ccm_ks_store *store, enum ccm_ks_bucket bucket);

@@ -35,6 +35,7 @@ struct ccm_ks_watch {
     struct ccm_ks_objects initial; /* sent as ADDED before anything else */
     size_t initial_sent;
     uint64_t version; /* all changes up to here are sent or passed over */
+    uint64_t start;   /* `version` when the watch began */
     uint64_t future;  /* initial state is wanted at least this new; 0 = any */
     bool want_initial;
     bool bookmarks;
@@ -107,7 +108,8 @@ static void print_left(struct ccm_ks_watch *w, const struct ccm_ks_change *chang
     ccm_buf_adds(out, "}\n");
 }
 
-static void print_bookmark(struct ccm_ks_watch *w, bool ends_initial, struct ccm_buf *out)
+static void print_bookmark(struct ccm_ks_watch *w, uint64_t at, bool ends_initial,
+                           struct ccm_buf *out)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *object = cJSON_CreateObject();
     CCM_CLEANUP(ccm_json_freep) cJSON *empty = ccm_ks_schema_empty(w->kind->schema);
@@ -117,7 +119,7 @@ static void print_bookmark(struct ccm_ks_watch *w, bool ends_initial, struct ccm
     char version[24];
 
     ccm_ks_kind_api_version(&api_version, w->kind);
-    (void)snprintf(version, sizeof(version), "%" PRIu64, w->version); /* fits */
+    (void)snprintf(version, sizeof(version), "%" PRIu64, at); /* fits */
     ccm_ks_jx_set_str(object, "kind", w->kind->kind);
     ccm_ks_jx_set_str(object, "apiVersion", ccm_buf_str(&api_version));
     ccm_ks_jx_set_str(meta, "resourceVersion", version);
@@ -135,7 +137,6 @@ static void print_bookmark(struct ccm_ks_watch *w, bool ends_initial, struct ccm
     ccm_buf_adds(out, "{\"type\":\"BOOKMARK\",\"object\":");
     ccm_ks_jx_print(out, object);
     ccm_buf_adds(out, "}\n");
-    w->bookmark_ms = ccm_clock_now_ms() + w->cluster->options.bookmark_ms;
 }
 
 static char *error_event(unsigned code, const char *reason, cJSON *details, const char *message)
@@ -196,7 +197,7 @@ static void send_initial(struct ccm_ks_watch *w, struct ccm_buf *out)
     w->initial_sent = 0;
     if (w->mark_end) {
         w->mark_end = false;
-        print_bookmark(w, true, out);
+        print_bookmark(w, w->version, true, out);
     }
 }
 
@@ -249,6 +250,7 @@ static bool take_initial(struct ccm_ks_watch *w, int64_t now)
     }
     w->want_initial = false;
     w->version = ccm_ks_store_version(store);
+    w->start = w->version;
     if (ccm_ks_store_list(store, w->kind->bucket, w->prefix, &w->initial) < 0) {
         w->error = error_event(500, "InternalError", NULL, "out of memory");
     }
@@ -285,16 +287,41 @@ static int obey(struct ccm_ks_watch *w, struct ccm_buf *out)
     return 0;
 }
 
+/* How far the cache of this kind is: it learns of its own changes, and now and then of others. */
+static uint64_t progress(struct ccm_ks_watch *w, int64_t now)
+{
+    struct ccm_ks_cluster *cluster = w->cluster;
+    const uint64_t changed = ccm_ks_store_changed(cluster->store, w->kind->bucket);
+
+    if (cluster->progress_ms == 0) {
+        cluster->progress_ms = now;
+    }
+    if (now - cluster->progress_ms >= cluster->options.progress_ms) {
+        cluster->progress = ccm_ks_store_version(cluster->store);
+        cluster->progress_ms = now;
+    }
+    return changed > cluster->progress ? changed : cluster->progress;
+}
+
 static void send_due_bookmark(struct ccm_ks_watch *w, int64_t now, struct ccm_buf *out)
 {
     if (!w->bookmarks || w->initial.len > 0 || w->want_initial) {
         return;
     }
-    if (now >= w->bookmark_ms) {
-        print_bookmark(w, false, out);
-    } else if (!w->last_bookmark_sent && now >= w->end_ms - LAST_BOOKMARK_MS) {
-        w->last_bookmark_sent = true;
-        print_bookmark(w, false, out);
+
+    const bool last = !w->last_bookmark_sent && now >= w->end_ms - LAST_BOOKMARK_MS;
+
+    if (!last && now < w->bookmark_ms) {
+        return;
+    }
+
+    const bool strict = w->cluster->options.progress_ms > 0;
+    const uint64_t at = strict ? progress(w, now) : w->version;
+
+    w->last_bookmark_sent = w->last_bookmark_sent || last;
+    w->bookmark_ms = now + w->cluster->options.bookmark_ms;
+    if (!strict || at > w->start) {
+        print_bookmark(w, at, false, out);
     }
 }
 
@@ -408,6 +435,7 @@ static int parse_start(struct ccm_ks_call *call, struct ccm_ks_watch *w)
     w->want_initial = initial || (any && streaming == NULL);
     w->future = initial ? (uint64_t)version : 0;
     w->version = (uint64_t)version;
+    w->start = w->version;
     return 0;
 }
 
@@ -421,6 +449,7 @@ static void settle_start(struct ccm_ks_watch *w)
         (void)take_initial(w, ccm_clock_now_ms()); /* else later, in the stream */
     } else if (w->version == 0) {
         w->version = ccm_ks_store_version(store);
+        w->start = w->version;
     } else if (w->version < oldest) {
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf message = { .max = 128 };
 

@@ -1,7 +1,9 @@
 /* Whom the HTTP engine trusts, and as whom it shows itself. Certificates are made on the spot. */
 #include "net/http.h"
 #include "support/tcp_server.h"
+#include "util/attr.h"
 #include "util/buf.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -59,7 +61,7 @@ static void identity_make(struct identity *id, const char *name, const char *nam
     BIO *cert_bio = BIO_new(BIO_s_mem());
     BIO *key_bio = BIO_new(BIO_s_mem());
 
-    id->key = EVP_EC_gen("P-256");
+    id->key = strncmp(name, "rsa", 3) == 0 ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
     id->cert = X509_new();
     assert_true(id->key != NULL && id->cert != NULL && cert_bio != NULL && key_bio != NULL);
     subject = X509_get_subject_name(id->cert);
@@ -98,6 +100,10 @@ static void identity_fini(struct identity *id)
 static struct {
     struct identity ca;
     struct identity other_ca;
+    struct identity renewed_ca; /* another key under the same name */
+    struct identity rsa_ca;
+    struct identity rsa_renewed_ca;
+    struct identity by_rsa;
     struct identity by_address; /* 127.0.0.1 */
     struct identity by_name;    /* api.example */
     struct identity client;
@@ -261,6 +267,65 @@ static void test_trust(void **state CCM_UNUSED)
     fixture_close(&f);
 }
 
+/* What is said of a certificate that cannot be verified: with which authority. */
+static void expect_unsigned(const struct identity *server, const struct identity *authority)
+{
+    char path[] = "/tmp/ccm-tls-XXXXXX";
+    const int fd = mkstemp(path);
+    CCM_CLEANUP(ccm_freep)
+    char *named = ccm_text_format("is not trusted: it is not signed by an authority in %s (", path);
+    struct fixture f;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, authority->cert_pem, strlen(authority->cert_pem)),
+                     strlen(authority->cert_pem));
+    assert_int_equal(close(fd), 0);
+    fixture_open(&f, server, false);
+    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_file = path }), -EPROTO);
+    assert_non_null(strstr(f.err.message, named));
+    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = authority->cert_pem }), -EPROTO);
+    assert_non_null(strstr(f.err.message, "is not signed by an authority that was configured ("));
+    assert_int_equal(get(&f, NULL), -EPROTO);
+    assert_non_null(strstr(f.err.message, "is not signed by an authority of this machine ("));
+    fixture_close(&f);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void test_who_did_not_sign(void **state CCM_UNUSED)
+{
+    expect_unsigned(&made.by_address, &made.renewed_ca);
+    expect_unsigned(&made.by_address, &made.other_ca);
+    expect_unsigned(&made.by_rsa, &made.rsa_renewed_ca);
+    expect_unsigned(&made.by_rsa, &made.renewed_ca);
+}
+
+static void serve_text(struct ccm_test_conn *conn, void *arg CCM_UNUSED)
+{
+    (void)ccm_test_conn_sendf(conn,
+                              "HTTP/1.1 400 Bad Request\r\n\r\n"); /* the client may be gone */
+}
+
+/* A server without TLS, or whose certificate has another name, is not one of another authority. */
+static void test_other_troubles_are_not_taken_for_that(void **state CCM_UNUSED)
+{
+    struct fixture f;
+
+    fixture_open(&f, &made.by_name, false);
+    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem }), -EPROTO);
+    assert_null(strstr(f.err.message, "not signed"));
+    fixture_close(&f);
+
+    fixture_open(&f, &made.by_address, false);
+    ccm_test_server_free(f.server);
+    free(f.url);
+    f.server = ccm_test_server_new(serve_text, NULL);
+    assert_non_null(f.server);
+    f.url = ccm_text_format("https%s/x", ccm_test_server_url(f.server) + strlen("http"));
+    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem }), -EPROTO);
+    assert_non_null(strstr(f.err.message, "TLS cannot be agreed upon"));
+    fixture_close(&f);
+}
+
 static void test_name(void **state CCM_UNUSED)
 {
     struct fixture f;
@@ -329,6 +394,10 @@ static int group_setup(void **state CCM_UNUSED)
     }
     identity_make(&made.ca, "test-ca", NULL, NULL);
     identity_make(&made.other_ca, "other-ca", NULL, NULL);
+    identity_make(&made.renewed_ca, "test-ca", NULL, NULL);
+    identity_make(&made.rsa_ca, "rsa-ca", NULL, NULL);
+    identity_make(&made.rsa_renewed_ca, "rsa-ca", NULL, NULL);
+    identity_make(&made.by_rsa, "server", "IP:127.0.0.1", &made.rsa_ca);
     identity_make(&made.by_address, "server", "IP:127.0.0.1", &made.ca);
     identity_make(&made.by_name, "server", "DNS:api.example", &made.ca);
     identity_make(&made.client, "client", NULL, &made.ca);
@@ -339,6 +408,10 @@ static int group_teardown(void **state CCM_UNUSED)
 {
     identity_fini(&made.ca);
     identity_fini(&made.other_ca);
+    identity_fini(&made.renewed_ca);
+    identity_fini(&made.rsa_ca);
+    identity_fini(&made.rsa_renewed_ca);
+    identity_fini(&made.by_rsa);
     identity_fini(&made.by_address);
     identity_fini(&made.by_name);
     identity_fini(&made.client);
@@ -350,6 +423,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trust),
+        cmocka_unit_test(test_who_did_not_sign),
+        cmocka_unit_test(test_other_troubles_are_not_taken_for_that),
         cmocka_unit_test(test_name),
         cmocka_unit_test(test_client_certificate),
         cmocka_unit_test(test_kept_alive),

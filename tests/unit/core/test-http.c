@@ -312,6 +312,36 @@ static void test_unknown_host(void **state CCM_UNUSED)
     fixture_close(&f);
 }
 
+/* The environment may name a proxy with a password: errors do not tell it. */
+static void test_proxy_that_does_not_serve(void **state CCM_UNUSED)
+{
+    static const struct {
+        const char *proxy;
+        int result;
+        const char *text;
+    } cases[] = {
+        { "http://user:hunter2@no-such-proxy.invalid:3128", -EHOSTUNREACH,
+          "the proxy of the environment cannot be resolved" },
+        { "http://user:hunter2@127.0.0.1:1", -ECONNREFUSED, "connection refused" },
+    };
+    const struct ccm_exchange exchange = { .method = "GET", .url = "http://api.invalid/" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct fixture f;
+
+        assert_int_equal(setenv("http_proxy", cases[i].proxy, 1), 0);
+        fixture_open(&f, answer_all, NULL);
+
+        const int r = ccm_http_do(f.http, &exchange, &f.response, &f.phase, &f.err);
+
+        assert_int_equal(unsetenv("http_proxy"), 0);
+        assert_failed(&f, r, cases[i].result, CCM_ERROR_TRANSIENT, CCM_HTTP_NOT_SENT);
+        assert_non_null(strstr(f.err.message, cases[i].text));
+        assert_null(strstr(f.err.message, "hunter2"));
+        fixture_close(&f);
+    }
+}
+
 /* --- bad answers --- */
 
 static void hang_after_request(struct ccm_test_conn *conn, void *arg CCM_UNUSED)
@@ -933,6 +963,7 @@ int main(void)
         cmocka_unit_test(test_refused_input),
         cmocka_unit_test(test_connection_refused),
         cmocka_unit_test(test_unknown_host),
+        cmocka_unit_test(test_proxy_that_does_not_serve),
         cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_deadline_in_handshake),
         cmocka_unit_test(test_bad_answers),

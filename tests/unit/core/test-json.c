@@ -50,7 +50,8 @@ static void test_getters_are_lenient(void **state)
 {
     static const char text[] =
         "{\"n\":7,\"s\":\"8\",\"t\":\"x\",\"b\":\"true\",\"f\":false,\"z\":null,"
-        "\"o\":{\"p\":{\"q\":\"deep\"}},\"l\":[1,2],\"big\":1e300,\"frac\":2.9}";
+        "\"o\":{\"p\":{\"q\":\"deep\"}},\"l\":[1,2],\"big\":1e300,\"frac\":2.9,"
+        "\"least\":\"-9223372036854775808\",\"most\":\"9223372036854775807\"}";
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
     (void)state;
@@ -59,6 +60,8 @@ static void test_getters_are_lenient(void **state)
     assert_int_equal(ccm_json_i64(json, "s", -1), 8);
     assert_int_equal(ccm_json_i64(json, "t", -1), -1);
     assert_int_equal(ccm_json_i64(json, "big", -1), INT64_C(9007199254740992));
+    assert_int_equal(ccm_json_i64(json, "most", -1), INT64_C(9007199254740992));
+    assert_int_equal(ccm_json_i64(json, "least", -1), -INT64_C(9007199254740992));
     assert_int_equal(ccm_json_i64(json, "frac", -1), 2);
     assert_int_equal(ccm_json_i64(json, "absent", -1), -1);
     assert_true(ccm_json_bool(json, "b", false));

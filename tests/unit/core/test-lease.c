@@ -34,6 +34,18 @@ static void test_read(void **state)
         { "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":\"b\","
           "\"leaseDurationSeconds\":2000000000}}",
           0, "b", 3600000, 0 },
+        /* What no server of ours would keep: nothing of it may lock anybody out. */
+        { "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":7,"
+          "\"leaseDurationSeconds\":\"long\",\"leaseTransitions\":[]}}",
+          0, "", 0, 0 },
+        { "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":\"c\","
+          "\"leaseDurationSeconds\":1e300,\"leaseTransitions\":9223372036854775807}}",
+          0, "c", 3600000, INT32_MAX },
+        { "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":\"d\","
+          "\"leaseDurationSeconds\":-1e300,\"leaseTransitions\":-9}}",
+          0, "d", 0, 0 },
+        { "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":\"none\"}", 0, "", 0, 0 },
+        { "{\"metadata\":{\"resourceVersion\":7},\"spec\":{}}", -EBADMSG, NULL, 0, 0 },
         { "{\"metadata\":{},\"spec\":{}}", -EBADMSG, NULL, 0, 0 },
         { "[]", -EBADMSG, NULL, 0, 0 },
         { "{\"metadata\":", -EBADMSG, NULL, 0, 0 },
@@ -134,6 +146,26 @@ static void test_print(void **state)
         "\"renewTime\":\"2026-01-02T03:04:05.123000Z\",\"leaseTransitions\":4}}");
 }
 
+/* The field has 32 bits: a server refuses one more, and nobody could take the Lease any more. */
+static void test_transitions_do_not_overflow(void **state)
+{
+    static const char full[] =
+        "{\"metadata\":{\"resourceVersion\":\"7\"},"
+        "\"spec\":{\"holderIdentity\":\"a\",\"leaseTransitions\":2147483647}}";
+    CCM_CLEANUP(ccm_lease_record_fini) struct ccm_lease_record record = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
+
+    (void)state;
+    assert_int_equal(ccm_lease_record_read(full, strlen(full), &record, NULL), 0);
+
+    const struct ccm_lease_claim claim = { .holder = "me",
+                                           .duration_ms = 15000,
+                                           .transitions = record.transitions + 1 };
+
+    ccm_lease_record_print(&record, "kube-system", "ccm", &claim, &buf);
+    assert_non_null(strstr(ccm_buf_str(&buf), "\"leaseTransitions\":2147483647}"));
+}
+
 static void test_identity(void **state)
 {
     char one[CCM_LEASE_IDENTITY];
@@ -150,9 +182,8 @@ static void test_identity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),
-        cmocka_unit_test(test_seen),
-        cmocka_unit_test(test_print),
+        cmocka_unit_test(test_read),     cmocka_unit_test(test_seen),
+        cmocka_unit_test(test_print),    cmocka_unit_test(test_transitions_do_not_overflow),
         cmocka_unit_test(test_identity),
     };
 

@@ -36,6 +36,13 @@ static void test_live(void **state)
     ccm_probe_live_lease(&lease, 1000, &wrong);
     expect(&wrong, "");
 
+    ccm_probe_live_map("clb", "services default/web", 3000, 1000, &wrong);
+    expect(&wrong, "");
+    ccm_probe_live_map("clb", "services default/web", 3001, 1000, &wrong);
+    expect(&wrong,
+           "plugin clb: map() has been running for 3 s at services default/web, and its cache "
+           "stands still\n");
+
     plugin.longest_ms = 3001;
     ccm_probe_live_plugin(&plugin, &wrong);
     expect(&wrong, "plugin clb: a reconcile has been running for 3 s and heeds no cancellation\n");

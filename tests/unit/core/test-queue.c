@@ -314,6 +314,51 @@ static void test_backoff_grows_and_forgets(void **state)
     assert_in_range(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 500, 1000);
 }
 
+/* What waits because of a verdict is ready at once, and what runs comes once more; other delays and
+ * the counts stay. */
+static void test_hurry(void **state)
+{
+    struct fixture *f = *state;
+    const struct ccm_error err = error_of(CCM_ERROR_TERMINAL);
+
+    add(f, "failed", CCM_LANE_SPEC);
+    expect_get(f, "failed");
+    assert_true(ccm_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err) >= 300000);
+    ccm_queue_done(f->queue, "failed");
+    add(f, "well", CCM_LANE_SPEC);
+    expect_get(f, "well");
+    ccm_queue_requeue_after(f->queue, "well", CCM_LANE_BULK, 60000);
+    ccm_queue_done(f->queue, "well");
+    assert_int_equal(stats_of(f).delayed, 2);
+    add_after(f, "later", CCM_LANE_SPEC, 60000);
+    add(f, "runs", CCM_LANE_SPEC);
+    expect_get(f, "runs");
+
+    assert_int_equal(ccm_queue_hurry(f->queue), 1);
+    assert_int_equal(ccm_queue_hurry(f->queue), 0); /* it is ready already */
+    expect_get(f, "failed");
+    expect_get(f, "well");
+    ccm_queue_done(f->queue, "well");
+    expect_get(f, NULL);
+    /* The run that began before fails now, for a reason that is gone. */
+    assert_true(ccm_queue_add_rate_limited(f->queue, "runs", CCM_LANE_SPEC, &err) >= 300000);
+    ccm_queue_done(f->queue, "runs");
+    expect_get(f, "runs");
+    ccm_queue_forget(f->queue, "runs");
+    ccm_queue_done(f->queue, "runs");
+    /* It fails again: not as if it were the first time. */
+    assert_true(ccm_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err) >= 600000);
+    assert_int_equal(ccm_queue_num_requeues(f->queue, "failed"), 2);
+    ccm_queue_done(f->queue, "failed");
+    expect_get(f, NULL);
+    assert_int_equal(stats_of(f).delayed, 2); /* "failed", "later" */
+    f->now_ms += 60000;
+    expect_get(f, "later");
+    expect_get(f, NULL);
+    ccm_queue_shut_down(f->queue);
+    assert_int_equal(ccm_queue_hurry(f->queue), 0);
+}
+
 static void test_cancelled_comes_back_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -672,6 +717,7 @@ int main(void)
         QUEUE_TEST(test_many_delays_come_in_order),
         QUEUE_TEST(test_delay_of_processed_key),
         QUEUE_TEST(test_backoff_grows_and_forgets),
+        QUEUE_TEST(test_hurry),
         QUEUE_TEST(test_cancelled_comes_back_at_once),
         QUEUE_TEST(test_change_replaces_retry),
         QUEUE_TEST(test_asked_delay_survives),

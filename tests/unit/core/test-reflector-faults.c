@@ -1,3 +1,4 @@
+#include "kube/version.h"
 #include "support/reflector_world.h"
 
 /* --- broken connections --- */
@@ -110,7 +111,7 @@ static bool answer_silent(struct world *w, struct ccm_test_conn *conn, int n, co
 {
     (void)w;
     if (is_initial(target)) {
-        return n == 0 ? hold(conn, END_MARK("5"))
+        return n == 0 ? hold(conn, END_MARK("4") BOOKMARK("5"))
                       : hold(conn, EVENT("ADDED", OBJECT("a", "6")) END_MARK("6"));
     }
     /* Bytes without an end are no progress either. */
@@ -129,6 +130,33 @@ static void test_silence(void **state)
     (void)state;
     expect_told(w, "+a:6 ");
     expect_asked(w, STREAM_REQUEST WATCH_REQUEST("5") STREAM_REQUEST);
+    finish(w);
+}
+
+/* Nobody changes objects of this kind, and the server has no news for bookmarks. */
+static bool answer_quiet(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    if (is_initial(target)) {
+        return hold(conn, n == 0 ? END_MARK("5") : EVENT("ADDED", OBJECT("a", "6")) END_MARK("6"));
+    }
+    note(w, &w->told, n == 4 ? "quiet " : "");
+    return hold(conn, "");
+}
+
+static void test_quiet_is_no_failure(void **state)
+{
+    struct world *w = start_with(answer_quiet, &(struct ccm_reflector_timing){ .progress_ms = 60 });
+    struct ccm_reflector_status status;
+
+    (void)state;
+    expect_told(w, "quiet ");
+    ccm_reflector_status(w->reflector, &status);
+    assert_int_equal(status.failures, 0);
+    assert_int_equal(status.lists, 1);
+    expect_told(w, "quiet +a:6 "); /* the server might have lost sight of the kind after all */
+    expect_asked(w, STREAM_REQUEST WATCH_REQUEST("5") WATCH_REQUEST("5") WATCH_REQUEST("5")
+                        WATCH_REQUEST("5") WATCH_REQUEST("5") WATCH_REQUEST("5") WATCH_REQUEST("5")
+                            WATCH_REQUEST("5") WATCH_REQUEST("5") STREAM_REQUEST);
     finish(w);
 }
 
@@ -203,6 +231,29 @@ static void test_refused_then_healed(void **state)
     expect_told(w, "+a:6 ");
     ccm_reflector_status(w->reflector, &status);
     assert_int_equal(status.failures, 0);
+    finish(w);
+}
+
+/* --- a server that begins: the first ones are refused --- */
+
+static bool answer_begins(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    (void)target;
+    return n < 4 ? ccm_test_conn_reply(conn, 403, "", STATUS(403, "Forbidden"))
+                 : hold(conn, EVENT("ADDED", OBJECT("a", "6")) END_MARK("6"));
+}
+
+static void test_first_refusals_are_tried_again_soon(void **state)
+{
+    struct world *w = world_new(answer_begins);
+    struct ccm_reflector_config config = config_of(w);
+
+    (void)state;
+    config.timing.refused_ms = 600000;
+    w->reflector = ccm_reflector_new(&config);
+    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    expect_told(w, "+a:6 ");
     finish(w);
 }
 
@@ -285,6 +336,141 @@ static void test_unreadable_object(void **state)
     finish(w);
 }
 
+/* --- versions that go backwards --- */
+
+static void test_which_version_is_older(void **state)
+{
+    static const struct {
+        const char *a;
+        const char *b;
+        bool older;
+    } rows[] = {
+        { "1", "2", true },
+        { "9", "10", true },
+        { "99999999999999999999998", "99999999999999999999999", true },
+        { "2", "1", false },
+        { "10", "9", false },
+        { "7", "7", false },
+        /* Nobody knows. */
+        { "", "7", false },
+        { "7", "", false },
+        { "0", "7", false },
+        { "07", "8", false },
+        { "a7", "b8", false },
+        { "7a", "8", false },
+        { "7", "8a", false },
+        { "-7", "8", false },
+        { " 7", "8", false },
+        { "7", "Unknown", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        assert_int_equal(ccm_kube_version_is_older(rows[i].a, rows[i].b), rows[i].older);
+    }
+}
+
+/* The connection breaks, and who answers next was restored from a backup. */
+static bool answer_restored(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    (void)w;
+    (void)target;
+    if (n == 0) {
+        if (begin_stream(conn) &&
+            ccm_test_conn_chunk(conn, EVENT("ADDED", OBJECT("a", "40"))
+                                          EVENT("ADDED", OBJECT("b", "49")) END_MARK("50"))) {
+            wait_gate(w, 1);
+            ccm_test_conn_reset(conn);
+        }
+        return false;
+    }
+    return hold(conn, EVENT("ADDED", OBJECT("a", "12")) END_MARK("13"));
+}
+
+static void test_a_restored_server(void **state)
+{
+    struct world *w = start(answer_restored);
+    struct ccm_reflector_status status;
+
+    (void)state;
+    w->checked = "13";
+    expect_told(w, "+a:40 +b:49 ");
+    open_gate(w, 1);
+    expect_told(w, "+a:40 +b:49 ~a:40>12 -b:49 ");
+    expect_asked(w, STREAM_REQUEST STREAM_REQUEST);
+    assert_int_equal(w->checks, 1);
+
+    const int64_t deadline = ccm_clock_now_ms() + WAIT_MS;
+
+    do { /* it is counted after its changes were told */
+        ccm_reflector_status(w->reflector, &status);
+    } while (status.lists < 2 && ccm_clock_now_ms() < deadline);
+    assert_int_equal(status.lists, 2);
+    assert_non_null(strstr(status.error, "is at version 13 and was at 50 before"));
+    finish(w);
+}
+
+/* The same server after a broken connection: the watch goes on, whatever its versions look like. */
+static void test_the_same_server(void **state)
+{
+    static const char *const versions[] = { "50", "51", "1000", "1f", "007", "none" };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(versions); i++) {
+        struct world *w = world_new(answer_cut);
+        const struct ccm_reflector_config config = config_of(w);
+
+        w->checked = versions[i];
+        w->reflector = ccm_reflector_new(&config);
+        assert_non_null(w->reflector);
+        assert_int_equal(ccm_reflector_start(w->reflector), 0);
+        open_gate(w, 1);
+        expect_told(w, "+a:6 +b:7 +c:8 ");
+        expect_asked(w, STREAM_REQUEST WATCH_REQUEST("6") WATCH_REQUEST("7") WATCH_REQUEST("7"));
+        finish(w);
+    }
+}
+
+#define BACKWARDS_TIMES 3
+
+/* Events and bookmarks that go backwards within a watch. */
+static bool answer_backwards(struct world *w, struct ccm_test_conn *conn, int n, const char *target)
+{
+    static const char *const lower[BACKWARDS_TIMES] = {
+        BOOKMARK("7"),
+        EVENT("MODIFIED", OBJECT("a", "8")),
+        EVENT("DELETED", OBJECT("a", "9")),
+    };
+
+    (void)w;
+    (void)target;
+    if (n < BACKWARDS_TIMES) {
+        return begin_stream(conn) &&
+               ccm_test_conn_chunk(conn, EVENT("ADDED", OBJECT("a", "5")) END_MARK("50")) &&
+               ccm_test_conn_chunk(conn, BOOKMARK("51")) && ccm_test_conn_chunk(conn, lower[n]) &&
+               (ccm_test_conn_hang(conn), false);
+    }
+    return hold(conn, EVENT("ADDED", OBJECT("b", "6")) END_MARK("50"));
+}
+
+static void test_versions_that_go_backwards(void **state)
+{
+    const int64_t started = ccm_clock_now_ms();
+    struct world *w =
+        start_with(answer_backwards, &(struct ccm_reflector_timing){ .backoff_min_ms = 200 });
+    struct ccm_reflector_status status;
+
+    (void)state;
+    expect_asked(w, STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST);
+    expect_synced(w);
+    ccm_reflector_status(w->reflector, &status);
+    assert_non_null(strstr(status.error, "and was at 51 before: it was replaced"));
+    /* At once the first time, after that with pauses: a server that counts in another way is not
+     * listed all the time. */
+    assert_true(ccm_clock_now_ms() - started >= 100 + 200);
+    finish(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,10 +478,16 @@ int main(void)
         cmocka_unit_test(test_rubbish_on_a_watch),
         cmocka_unit_test(test_three_times_rubbish_lists_again),
         cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_quiet_is_no_failure),
         cmocka_unit_test(test_other_errors_by_code),
         cmocka_unit_test(test_refused_then_healed),
+        cmocka_unit_test(test_first_refusals_are_tried_again_soon),
         cmocka_unit_test(test_what_is_no_list_deletes_nothing),
         cmocka_unit_test(test_unreadable_object),
+        cmocka_unit_test(test_which_version_is_older),
+        cmocka_unit_test(test_a_restored_server),
+        cmocka_unit_test(test_the_same_server),
+        cmocka_unit_test(test_versions_that_go_backwards),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -435,6 +435,8 @@ static void test_stop_while_it_waits_to_try_again(void **state)
 
     (void)state;
     config.timing.refused_ms = 600000;
+    config.timing.backoff_min_ms = 600000;
+    config.timing.backoff_max_ms = 600000;
     w->reflector = ccm_reflector_new(&config);
     assert_int_equal(ccm_reflector_start(w->reflector), 0);
     expect_asked(w, STREAM_REQUEST);

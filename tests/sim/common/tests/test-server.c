@@ -285,6 +285,139 @@ static void test_truncated_stream(void **state)
     wait_open(&world->service, 0);
 }
 
+/* ---- one thread for all connections ---- */
+
+static void handle_at_once(void *self, const struct ccm_sim_request *req,
+                           struct ccm_sim_reply *reply)
+{
+    (void)self;
+    ccm_buf_adds(&reply->body, req->path);
+}
+
+static int setup_at_once(void **state)
+{
+    static const struct ccm_sim_ops at_once = {
+        .identify = identify,
+        .handle = handle_at_once,
+        .fault = fault,
+    };
+    static struct world world;
+    const struct ccm_sim_config config = {
+        .listen = "127.0.0.1:0",
+        .at_once = true,
+        .ops = &at_once,
+        .self = &world.service,
+    };
+
+    world = (struct world){ 0 };
+    assert_int_equal(pthread_mutex_init(&world.service.lock, NULL), 0);
+    assert_int_equal(ccm_clock_cond_init(&world.service.changed), 0);
+    assert_int_equal(ccm_sim_server_start(&config, &world.server), 0);
+    *state = &world;
+    return 0;
+}
+
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static void assert_no_answer(int fd)
+{
+    struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+    assert_int_equal(poll(&pfd, 1, 0), 0);
+}
+
+/* Requests that a rule delays wait together and hold up nobody; without the rule they go on, on
+ * connections that stay usable. */
+static void test_delay_holds_up_nobody(void **state)
+{
+    struct world *world = *state;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
+    int slow[16];
+
+    fault_set(world, "{\"match\":{\"path\":\"/slow\"},\"effect\":{\"delay_ms\":600000}}");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(slow); i++) {
+        slow[i] = request(world, GET("/slow"));
+    }
+    for (int i = 0; i < 3; i++) {
+        CCM_CLEANUP(ccm_closep) int fd = request(world, GET("/quick"));
+
+        ccm_buf_reset(&buf);
+        assert_true(read_until(fd, &buf, "/quick"));
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(slow); i++) {
+        assert_no_answer(slow[i]);
+    }
+
+    CCM_CLEANUP(ccm_closep)
+    int fd = request(world, "DELETE /_sim/faults HTTP/1.1\r\nHost: x\r\n\r\n");
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(slow); i++) {
+        ccm_buf_reset(&buf);
+        assert_true(read_until(slow[i], &buf, "/slow"));
+        assert_int_equal(send(slow[i], GET("/again"), strlen(GET("/again")), MSG_NOSIGNAL),
+                         (ssize_t)strlen(GET("/again")));
+        assert_true(read_until(slow[i], &buf, "/again"));
+        assert_int_equal(close(slow[i]), 0);
+    }
+}
+
+/* Nothing of an answer arrives, whether the rule waits before it cuts or not. */
+static void test_cut_at_once(void **state)
+{
+    static const char *const rules[] = {
+        "{\"effect\":{\"cut\":\"before\"},\"count\":1}",
+        "{\"effect\":{\"cut\":\"after\"},\"count\":1}",
+        "{\"effect\":{\"cut\":\"before\",\"delay_ms\":20},\"count\":1}",
+        "{\"effect\":{\"cut\":\"after\",\"delay_ms\":20},\"count\":1}",
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rules); i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { 0 };
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
+
+        ccm_buf_addf(&text,
+                     "POST /_sim/faults HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
+                     strlen(rules[i]), rules[i]);
+
+        CCM_CLEANUP(ccm_closep) int control = request(world, ccm_buf_str(&text));
+
+        assert_true(read_until(control, &buf, "\"ids\":["));
+        ccm_buf_reset(&buf);
+
+        CCM_CLEANUP(ccm_closep) int fd = request(world, GET("/cut"));
+
+        assert_false(read_until(fd, &buf, "/cut"));
+        assert_int_equal(buf.len, 0);
+    }
+}
+
+/* The end of the server ends delays of any length. */
+static void test_stop_with_delays(void **state)
+{
+    struct world *world = *state;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
+    int fds[8];
+
+    fault_set(world, "{\"match\":{\"path\":\"/slow\"},\"effect\":{\"delay_ms\":600000}}");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(fds); i++) {
+        fds[i] = request(world, GET("/slow"));
+    }
+
+    CCM_CLEANUP(ccm_closep) int fd = request(world, GET("/quick"));
+
+    assert_true(read_until(fd, &buf, "/quick")); /* accepted behind the others */
+
+    int64_t start = ccm_clock_now_ms();
+
+    ccm_sim_server_stop(world->server);
+    world->server = NULL;
+    assert_true(ccm_clock_now_ms() - start < DEADLINE_MS);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(fds); i++) {
+        assert_int_equal(close(fds[i]), 0);
+    }
+}
+
 static void test_addresses(void **state)
 {
     static const char *const bad[] = {
@@ -309,6 +442,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_client_leaves, setup, teardown),
         cmocka_unit_test_setup_teardown(test_stop_with_streams, setup, teardown),
         cmocka_unit_test_setup_teardown(test_truncated_stream, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_delay_holds_up_nobody, setup_at_once, teardown),
+        cmocka_unit_test_setup_teardown(test_cut_at_once, setup_at_once, teardown),
+        cmocka_unit_test_setup_teardown(test_stop_with_delays, setup_at_once, teardown),
         cmocka_unit_test(test_addresses),
     };
 

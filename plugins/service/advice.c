@@ -1,0 +1,99 @@
+#include "pass.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int hold_back(struct ccm_pass *pass, bool warning, const char *topic, const char *reason,
+                     const char *text)
+{
+    struct ccm_advice one = { warning, topic, reason, strdup(text) };
+
+    if (one.text == NULL || ccm_array_grow(&pass->advice, &pass->advice_cap, pass->advice_count + 1,
+                                           sizeof(*pass->advice)) < 0) {
+        free(one.text);
+        return -1;
+    }
+    pass->advice[pass->advice_count++] = one;
+    return 0;
+}
+
+static void tell(struct ccm_pass *pass, bool warning, const char *reason, const char *text)
+{
+    ccm_life_event(&pass->lbc->life, pass->service, warning, reason, "%s", text);
+}
+
+void ccm_pass_advise(struct ccm_pass *pass, bool warning, const char *topic, const char *reason,
+                     const char *text)
+{
+    if (ccm_entry_news(pass->entry, topic, text) &&
+        (!pass->returning || hold_back(pass, warning, topic, reason, text) < 0)) {
+        tell(pass, warning, reason, text); /* once too often without memory, rather than never */
+    }
+}
+
+void ccm_pass_end_advice(struct ccm_pass *pass, bool complete)
+{
+    for (size_t i = 0; i < pass->advice_count; i++) {
+        const struct ccm_advice *one = &pass->advice[i];
+
+        if (pass->writes > 0) {
+            tell(pass, one->warning, one->reason, one->text);
+        }
+        free(one->text);
+    }
+    free(pass->advice);
+    pass->advice = NULL;
+    pass->advice_count = 0;
+    pass->advice_cap = 0;
+    pass->entry->advised = pass->entry->advised || complete || !pass->known;
+}
+
+/* --- what is the same for all --- */
+
+static void add_hints(const struct ccm_pass *pass, const struct ccm_hint *hint,
+                      struct ccm_buf *text)
+{
+    const struct ccm_host *host = pass->lbc->host;
+
+    for (; hint->key != NULL; hint++) {
+        if (ccm_hint_applies(hint, pass->service) &&
+            (hint->unless == NULL ||
+             host->option_int(host, hint->unless->group, hint->unless->name) == 0)) {
+            ccm_buf_addf(text, "%sannotation %s %s", text->len == 0 ? "" : "; ", hint->key,
+                         hint->text);
+        }
+    }
+}
+
+void ccm_pass_advise_manifest(struct ccm_pass *pass)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 900 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf hints = { .max = 900 };
+    const struct ccm_unserved *field = pass->lbc->ops->unserved;
+
+    ccm_anno_unknown(pass->lbc->ops->annotations, &pass->service->meta, &unknown);
+    ccm_pass_advise(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&unknown));
+    add_hints(pass, ccm_hints, &hints);
+    add_hints(pass, pass->lbc->ops->hints, &hints);
+    ccm_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
+    for (; field->topic != NULL; field++) {
+        const bool told = (pass->lbc->extras & field->unless) == 0 && field->is_set(pass->service);
+
+        ccm_pass_advise(pass, true, field->topic,
+                        field->reason == NULL ? "UnsupportedField" : field->reason,
+                        told ? field->text : "");
+    }
+}
+
+void ccm_pass_advise_preserve(struct ccm_pass *pass, bool preserve)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *text = ccm_text_format("The lb [%s] will be preserved after the service is deleted.",
+                                 ccm_pass_lb_id(pass));
+
+    ccm_pass_advise(pass, true, "preserve", "PreservedOnDelete", preserve ? text : "");
+}

@@ -1,0 +1,132 @@
+#include "service/hint.h"
+
+#include "service/annotation.h"
+#include "service/candidate.h"
+#include "service/instance.h"
+#include "service/object.h"
+#include "service/settings.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TYPE_KEY "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-type"
+
+static const char *get(const struct ccm_service *service, const char *suffix)
+{
+    return ccm_anno_get(&service->meta, suffix);
+}
+
+static bool is_own(const struct ccm_service *service)
+{
+    return get(service, "id")[0] == '\0';
+}
+
+static bool overrides_own(const struct ccm_service *service)
+{
+    return is_own(service) && strcmp(get(service, "force-override-listeners"), "false") != 0;
+}
+
+static bool has_no_group(const struct ccm_service *service)
+{
+    return is_own(service) || get(service, "vgroup-port")[0] == '\0';
+}
+
+/* "ENI": any other spelling means nodes. */
+static bool is_misspelt(const struct ccm_service *service)
+{
+    const char *value = ccm_object_annotation(&service->meta, CCM_BACKEND_TYPE_KEY);
+
+    return ccm_text_equal_case(value, "eni") && strcmp(value, "eni") != 0;
+}
+
+static bool has_no_class(const struct ccm_service *service)
+{
+    return ccm_text_empty(service->load_balancer_class);
+}
+
+static int accept(const char *protocol, struct ccm_error *err)
+{
+    (void)protocol; /* checked elsewhere */
+    (void)err;      /* as above */
+    return 0;
+}
+
+static bool changes_transport(const struct ccm_service *service)
+{
+    const bool listeners =
+        is_own(service) || strcmp(get(service, "force-override-listeners"), "true") == 0;
+
+    for (uint64_t i = 0; listeners && i < service->port_count; i++) {
+        const struct ccm_service_port *port = service->ports[i];
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        char told[CCM_PAIR_MAX];
+
+        if (ccm_setting_protocol(service, port, accept, told, &ignored) == 0 && told[0] != '\0' &&
+            ccm_text_equal_case(told, "udp") != ccm_text_equal(port->protocol, "UDP")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether "key=value" of `len` bytes is about a tag that is not a person's to set. */
+static bool is_reserved(const char *entry, size_t len, bool reused)
+{
+    char text[CCM_PAIR_MAX];
+    char key[CCM_PAIR_MAX];
+    const char *cursor = text;
+    const char *start = NULL;
+    size_t key_len = 0;
+
+    (void)snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
+                   entry); /* a key that is cut is refused elsewhere */
+    (void)ccm_parse_piece(&cursor, '=', &start, &key_len);         /* there is always one piece */
+    (void)snprintf(key, sizeof(key), "%.*s", (int)key_len, start); /* fits */
+    return key[0] != '\0' && ccm_setting_is_reserved_tag(key, reused);
+}
+
+static bool has_reserved_tag(const struct ccm_service *service)
+{
+    const char *cursor = get(service, "additional-resource-tags");
+    const char *entry = NULL;
+    size_t len = 0;
+
+    while (cursor != NULL && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        if (is_reserved(entry, len, !is_own(service))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct ccm_hint ccm_hints[] = {
+    { "vgroup-port", is_own, "has no effect without annotation id", NULL },
+    { "force-override-listeners", overrides_own, "has no effect without annotation id", NULL },
+    { "weight", has_no_group, "has no effect without annotations id and vgroup-port", NULL },
+    { "protocol-port", changes_transport,
+      "makes a TCP listener of a UDP port or the other way round, and nodes do not answer it (an "
+      "entry counts for every port of that number)",
+      NULL },
+    { "additional-resource-tags", has_reserved_tag,
+      "leaves out tags that are not to be set here: " CCM_TAG_OWNER ", " CCM_TAG_CLUSTER
+      ", those of the cloud (acs:...), and " CCM_TAG_REUSE " where the load balancer is reused",
+      NULL },
+    { CCM_BACKEND_TYPE_KEY, is_misspelt, "chooses nodes: only eni in lower case stands for pods",
+      NULL },
+    { TYPE_KEY, has_no_class,
+      "has no effect without option type_annotation of group alicloud: an NLB is asked for by "
+      "spec.loadBalancerClass alibabacloud.com/nlb",
+      &ccm_lbc_opt_type },
+    { NULL, NULL, NULL, NULL },
+};
+
+bool ccm_hint_applies(const struct ccm_hint *hint, const struct ccm_service *service)
+{
+    const char *value = strchr(hint->key, '/') == NULL
+                            ? get(service, hint->key)
+                            : ccm_object_annotation(&service->meta, hint->key);
+
+    return !ccm_text_empty(value) && hint->applies(service);
+}

@@ -1,0 +1,28 @@
+/*
+ * Annotations that are set and do nothing, or not what they seem to, as data: one Warning event for
+ * all of a Service, and findings of lint. Nothing fails because of them. Pure. Every thread.
+ */
+#ifndef CCM_SERVICE_HINT_H
+#define CCM_SERVICE_HINT_H
+
+#include "ccm/object.h"
+#include "ccm/option.h"
+
+#include <stdbool.h>
+
+/* One row; a table ends with a NULL key. */
+struct ccm_hint {
+    const char *key; /* suffix of the annotation, or the whole key when it has a slash */
+    /* Whether to say it; the annotation is set, and not empty. */
+    bool (*applies)(const struct ccm_service *service);
+    const char *text;                /* goes on behind the annotation's name */
+    const struct ccm_option *unless; /* BOOL that makes it untrue; NULL = there is none */
+};
+
+/* What holds for all kinds of load balancers. */
+extern const struct ccm_hint ccm_hints[];
+
+/* Whether the row is to be said, as far as options do not matter. */
+bool ccm_hint_applies(const struct ccm_hint *hint, const struct ccm_service *service);
+
+#endif
