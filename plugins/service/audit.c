@@ -6,10 +6,15 @@
 #define PUT_OFF_MS   1000 /* when it is due but cannot be now */
 #define JITTER_PARTS 5    /* of the interval, to either side */
 
+static int64_t span_of(const struct ccm_audit *audit)
+{
+    return audit->interval_ms / JITTER_PARTS;
+}
+
 /* Time of the next look. */
 static int64_t next_due(const struct ccm_audit *audit)
 {
-    const int64_t span = audit->interval_ms / JITTER_PARTS;
+    const int64_t span = span_of(audit);
     uint32_t random = 0;
 
     if (audit->host->random(audit->host, &random, sizeof(random)) < 0) {
@@ -18,6 +23,13 @@ static int64_t next_due(const struct ccm_audit *audit)
     const int64_t jitter = 2 * span * random / UINT32_MAX - span;
 
     return audit->host->now_ms(audit->host) + audit->interval_ms + jitter;
+}
+
+/* Further away than any look can be: the interval was longer when it was set. */
+static bool is_of_longer_interval(const struct ccm_audit *audit, const struct ccm_entry *entry)
+{
+    return entry->audit_due_ms - audit->host->now_ms(audit->host) >
+           audit->interval_ms + span_of(audit);
 }
 
 /* Within the number of audits at once. */
@@ -38,6 +50,9 @@ bool ccm_audit_begin(struct ccm_audit *audit, struct ccm_entry *entry, bool was_
     if (!was_valid || entry->audit_due_ms == 0) {
         entry->audit_due_ms = next_due(audit); /* it was read just now */
         return false;
+    }
+    if (is_of_longer_interval(audit, entry)) {
+        entry->audit_due_ms = next_due(audit);
     }
     if (!idle || audit->host->now_ms(audit->host) < entry->audit_due_ms || !get_place(audit)) {
         return false;

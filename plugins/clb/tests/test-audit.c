@@ -52,6 +52,23 @@ static void test_interval(void **state)
     world_end(&world);
 }
 
+static void test_interval_made_shorter(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.clb.lbc.audit.interval_ms = 86400000;
+    world_steady(&world);
+    world.clb.lbc.audit.interval_ms = 100000;
+    run(&world);
+    assert_in_range(last_enqueue(&world)->delay_ms, 80000, 120000);
+    fake_host_advance(world.fake, 121000);
+    run(&world);
+    assert_string_equal(mini_log(), LOOK);
+    world_end(&world);
+}
+
 static void test_off(void **state)
 {
     struct world world;
@@ -314,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_interval_made_shorter),
         cmocka_unit_test(test_off),
         cmocka_unit_test(test_repair),
         cmocka_unit_test(test_put_off),
