@@ -292,6 +292,17 @@ static bool is_taken(const struct ccm_lease *lease)
     return lease->record.json != NULL && !is_ours(lease);
 }
 
+/* After a renewal that failed: what is left is not slept away, a server that comes back just in
+ * time is asked in time. */
+static int64_t pause_before_loss(const struct ccm_lease *lease)
+{
+    const int64_t rest = ccm_gate_until(lease->config.gate) - ccm_clock_boot_ms();
+    const int64_t half = rest / 2 > CONFLICT_MS ? rest / 2 : rest;
+    const int64_t pause = half < lease->config.retry_ms ? half : lease->config.retry_ms;
+
+    return pause < 0 ? 0 : pause;
+}
+
 /* One step of the leader. Returns how long to pause, -1: the Lease is lost. */
 static int64_t renew(struct ccm_lease *lease)
 {
@@ -312,11 +323,7 @@ static int64_t renew(struct ccm_lease *lease)
         }
     }
     note_error(lease, "renewed", r < 0 ? &err : NULL);
-
-    const int64_t pause = lease->config.retry_ms;
-    const int64_t rest = ccm_gate_until(lease->config.gate) - ccm_clock_boot_ms();
-
-    return r == 0 || pause < rest ? pause : rest < 0 ? 0 : rest;
+    return r == 0 ? lease->config.retry_ms : pause_before_loss(lease);
 }
 
 /* Until `ms` have passed or something is asked for. */

@@ -89,6 +89,11 @@ def test_good_config(world):
     assert code == 0, out + err
 
 
+def test_version(world):
+    code, out, _ = proc.run([world.binary("ccmd"), "version"])
+    assert code == 0 and re.fullmatch(r"ccmd \d+\.\d+\.\d+ \(plugin ABI \d+\)\n", out), out
+
+
 @pytest.mark.parametrize("args", [["--no-such-option"], ["no-such-command"], ["version", "x"]])
 def test_usage_errors(world, args):
     code, _, err = proc.run([world.binary("ccmd"), *args])

@@ -162,3 +162,22 @@ def test_restart_makes_no_write(world):
         "DescribeVServerGroupAttribute",
         "DescribeVServerGroups",
     ]
+
+
+def test_its_own_one_is_not_left_for_another(world):
+    views.nodes(world, 1)
+    world.start_ccmd()
+    world.kube.create(objects.service("web"))
+    world.wait(lambda: reason(world, "web", "EnsuredLoadBalancer"), "the Service")
+    own = views.only_lb(world)
+    world.stop_ccmd()
+    world.cloud.edit("create", type="loadbalancer", name="by-hand")
+    other = next(lb for lb in world.cloud.load_balancers() if lb["LoadBalancerId"] != own["LoadBalancerId"])
+    world.kube.patch("Service", "web", {"metadata": {"annotations": annotations(other)}})
+    world.kube.patch("Service", "web", {"status": {"loadBalancer": None}}, subresource="status")
+    since = world.cloud.mark()
+    world.start_ccmd()
+    text = f"service has been associated with loadbalancer [{own['LoadBalancerId']}], cannot be bound to another one"
+    world.wait(lambda: reason(world, "web", "SyncLoadBalancerFailed", text), "the refusal")
+    assert writes(world, since) == []
+    assert world.kube.ingress("web") == []

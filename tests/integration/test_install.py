@@ -20,7 +20,7 @@ PLUGINS = ["clb.so", "nlb.so", "route.so"]
 
 
 def run(*argv, **options):
-    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
+    done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300 * proc.SLOW, check=False,
                           cwd=ROOT, **options)
     assert done.returncode == 0, f"{argv}: {done.stdout[-4000:]}"
     return done.stdout

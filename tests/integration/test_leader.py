@@ -146,6 +146,17 @@ def test_a_leader_that_was_paused_writes_nothing_more(pair):
     assert len(pair.world.cloud.load_balancers()) == SERVICES
 
 
+def test_the_last_second_of_a_lease_is_used(pair):
+    """One renewal fails when the next one would be due too late: it is made earlier, and the leader stays."""
+    one = pair.start("one", "lease_duration_s = 4; renew_deadline_s = 3; retry_period_ms = 2000;")
+    wait(lambda: pair.leads("one"), "a leader")
+    for _ in range(2):
+        pair.world.kube.fault(action="UPDATE */leases/ccm", count=1, http=503)
+        renewed = pair.lease()["spec"]["renewTime"]
+        wait(lambda r=renewed: pair.lease()["spec"]["renewTime"] != r, "a renewal")
+    assert one.alive() and "lost" not in one.err()
+
+
 def test_a_leader_that_cannot_renew_ends(pair):
     one = pair.start("one")
     wait(lambda: pair.leads("one"), "the lease")

@@ -165,6 +165,19 @@ def test_patches_refused_for_a_while(world, status, target):
     assert len(world.cloud.load_balancers()) == 1
 
 
+def test_a_server_that_begins_knows_no_roles(world):
+    """It refuses with 403 what it allows a moment later, and says why: nothing waits for an operator, no event is lost."""
+    said = 'services "web" is forbidden: RBAC: clusterrole.rbac.authorization.k8s.io "ccmd" not found'
+    views.nodes(world, 1)
+    for action in ("PATCH */services/web", "PATCH */services/web/status", "CREATE */events"):
+        world.kube.fault(action=action, count=2, http=403, code="Forbidden", message=said)
+    world.start_ccmd()
+    world.kube.create(objects.service("web", PORTS))
+    ready(world)
+    world.wait(lambda: any("EnsuredLoadBalancer" in event for event in world.kube.events("web")), "the event")
+    assert len(world.cloud.load_balancers()) == 1 and "is lost" not in world.log()
+
+
 def test_events_refused(world):
     views.nodes(world, 1)
     world.kube.fault(action="CREATE */events", count=100000, http=403)
