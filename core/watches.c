@@ -274,6 +274,7 @@ static int add_reflector(struct ccm_watches *watches, struct source *source)
         .kind = { .kind = source->watch->kind, .api_version = source->watch->api_version },
         .keep = source->partial ? keep_slice : NULL,
         .after = source->partial ? services->reflector : NULL,
+        .ahead = services == NULL || services == source ? NULL : services->reflector,
         .change = on_change,
         .arg = source,
     };

@@ -124,8 +124,7 @@ bool ccm_reflector_stopping(struct ccm_reflector *r)
     return stopping;
 }
 
-/* The thread is about to wait, at most until then, and to work on what comes. */
-static void note_due(struct ccm_reflector *r, int64_t until_ms)
+void ccm_reflector_note_due(struct ccm_reflector *r, int64_t until_ms)
 {
     lock(r);
     r->status.due_ms = until_ms + SLACK_MS;
@@ -137,7 +136,7 @@ static void rest(struct ccm_reflector *r, int64_t ms)
 {
     const int64_t deadline = ccm_clock_now_ms() + ms;
 
-    note_due(r, deadline);
+    ccm_reflector_note_due(r, deadline);
     lock(r);
     while (!r->stopping && ccm_clock_now_ms() < deadline) {
         (void)ccm_clock_cond_wait(&r->changed, &r->lock, deadline); /* the loop looks again */
@@ -145,26 +144,18 @@ static void rest(struct ccm_reflector *r, int64_t ms)
     unlock(r);
 }
 
-/* Until the one that this one builds on has its first list. */
-static void await_other(struct ccm_reflector *r)
-{
-    struct ccm_reflector *other = r->config.after;
-    int state = other == NULL ? 0 : -ETIMEDOUT;
-
-    while (state == -ETIMEDOUT && !ccm_reflector_stopping(r)) {
-        state = ccm_reflector_wait_synced(other, ccm_clock_now_ms() + WAIT_SLICE_MS, NULL);
-    }
-}
-
 static void thread_main(void *arg)
 {
     struct ccm_reflector *r = arg;
 
-    await_other(r);
+    ccm_reflector_await_after(r);
     while (!ccm_reflector_stopping(r)) {
         struct ccm_reflector_end end = { .err = CCM_ERROR_INIT };
 
-        note_due(r, ccm_clock_now_ms());
+        if (!r->listed) {
+            ccm_reflector_await_ahead(r);
+        }
+        ccm_reflector_note_due(r, ccm_clock_now_ms());
         if (r->listed && r->doubt) {
             ccm_reflector_check(r, &end);
         } else if (r->listed || r->streaming) {
@@ -313,6 +304,7 @@ void ccm_reflector_commit(struct ccm_reflector *r, struct ccm_stage **stage, con
     r->status.synced = true;
     r->status.streaming = r->streaming;
     r->status.lists++;
+    r->began_ms = started_ms;
     r->status.failures = 0;
     note_served_locked(r);
     r->status.last_event_ms = now;
@@ -450,7 +442,7 @@ int ccm_reflector_pump(struct ccm_reflector_pump *p, const char *path)
         const char *data;
         size_t len;
 
-        note_due(p->reflector, deadline);
+        ccm_reflector_note_due(p->reflector, deadline);
 
         const int got = ccm_stream_read(p->stream, deadline, &data, &len, p->err);
 

@@ -56,6 +56,10 @@ struct ccm_reflector_config {
     bool (*keep)(void *arg, const struct ccm_object *object);
     /* Begin when this one has its first list, because `keep` asks its store. NULL = at once. */
     struct ccm_reflector *after;
+    /* What the objects are there for: on a server that was replaced, or restored from a backup,
+     * this one is listed anew first, however long that takes. Else whoever looks at both would take
+     * a server that is still empty for a wish to have everything removed. NULL = there is none. */
+    struct ccm_reflector *ahead;
     /* In the reflector's thread, in order, after the store holds the change. Must not block. May be
      * NULL. */
     ccm_change_fn change;

@@ -218,6 +218,20 @@ static bool is_doubtful(const struct ccm_reflector_end *end)
     }
 }
 
+static void note_doubt(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    const bool backwards = end->code == -ESTALE && end->err.http_status == 0;
+    const bool doubtful = is_doubtful(end);
+
+    if (!r->doubt && (doubtful || (backwards && end->watch))) {
+        (void)pthread_mutex_lock(&r->lock); /* as above */
+        r->broke_ms = ccm_clock_now_ms();
+        (void)pthread_mutex_unlock(&r->lock); /* as above */
+    }
+    r->doubt = r->doubt || doubtful;
+    r->replaced = r->replaced || backwards;
+}
+
 /* Silence from the beginning; after a watch that said something and then nothing it is suspicious.
  */
 static bool is_quiet(const struct ccm_reflector *r, const struct ccm_reflector_end *end)
@@ -229,8 +243,7 @@ int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_
 {
     int64_t wait_ms;
 
-    r->doubt = r->doubt || is_doubtful(end);
-
+    note_doubt(r, end);
     if (lacks_streaming(r, end)) {
         return 0;
     }

@@ -25,6 +25,7 @@ struct ccm_reflector {
     bool listed;    /* the store is a list plus the events up to `version` */
     bool streaming; /* ask for streaming lists */
     bool doubt;     /* a watch broke: who answers now may be another server */
+    bool replaced;  /* it is: the next list waits for `ahead` */
     struct ccm_buf version;
     uint64_t random;
     char kind_name[64];   /* of raw objects, once a list has told it */
@@ -42,7 +43,9 @@ struct ccm_reflector {
     pthread_cond_t changed;
     bool stopping;
     bool recheck;
-    bool relist;                /* too many fetches */
+    bool relist;                /* too many fetches, or somebody builds on a new list */
+    int64_t broke_ms;           /* monotonic; the last time that doubt began, 0 = never */
+    int64_t began_ms;           /* monotonic; when the list in the store began */
     struct ccm_strmap *fetches; /* waiting selectors */
     uint64_t asked;             /* calls of fetch(), and ... */
     uint64_t served;            /* ... how many of them are in the store */
@@ -122,6 +125,15 @@ int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_
 
 /* Even random number in min..max. */
 uint32_t ccm_reflector_random(struct ccm_reflector *r, uint32_t min, uint32_t max);
+
+/* Wait until `after` has its first list. */
+void ccm_reflector_await_after(struct ccm_reflector *r);
+
+/* Before a list: when the server was replaced wait until `ahead` has one that began since. */
+void ccm_reflector_await_ahead(struct ccm_reflector *r);
+
+/* The thread is about to wait, at most until then, and to work on what comes. */
+void ccm_reflector_note_due(struct ccm_reflector *r, int64_t until_ms);
 
 /* An event or a bookmark came. */
 void ccm_reflector_note_event(struct ccm_reflector *r);

@@ -226,6 +226,26 @@ def test_comes_back_empty(world):
     assert deleted == [] and len(world.cloud.load_balancers()) == 2
 
 
+def test_comes_back_empty_and_lists_services_last(world):
+    """An API server without nodes means something else as long as the Services are still believed in."""
+    views.nodes(world, 1)
+    world.kube.create(objects.service("web", PORTS))
+    world.start_ccmd()
+    ready(world)
+    world.settled()
+    calls = world.cloud.mark()
+    world.ccmd.popen.send_signal(signal.SIGSTOP)
+    world.restart_kubesim()
+    world.kube.fault(action="* /api/v1/services", count=3, http=503)
+    world.ccmd.popen.send_signal(signal.SIGCONT)
+    for kind in ("services", "nodes", "endpointslices"):
+        world.wait(lambda k=kind: f"{k}: 0 objects listed" in world.log(), f"an empty list of {kind}", timeout=60)
+    world.settled()
+    assert world.log().index("services: 0 objects listed") < world.log().index("nodes: 0 objects listed")
+    deleted = [a for a in world.cloud.actions(calls) if a.startswith(("Delete", "Remove", "Stop"))]
+    assert deleted == [] and views.complete(views.only_lb(world), PORTS)
+
+
 def test_watch_that_is_silent_for_ever(world):
     """Deadlines of minutes are the business of the unit tests; here a stop must not wait for them."""
     world.start_ccmd()
