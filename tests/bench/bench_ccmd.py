@@ -103,17 +103,18 @@ def backends(world):
     return sum(len(group["BackendServers"]) for lb in world.cloud.load_balancers() for group in lb["VServerGroups"])
 
 
-def growth(world, figure, name, numbers, part):
-    """What endpoints more cost, each: `part` of these Services is added."""
+def growth(world, figure, name, numbers, parts):
+    """What endpoints more cost, each, buffers that the change needs included: these parts of the Services are added."""
     before = memory(world.ccmd)[2]
     held = backends(world)
-    gained = ENDPOINTS * sum(number < LOAD_BALANCERS for number in numbers)
-    write(world, (slice_of(number, part) for number in numbers))
-    write(world, [slice_of(0, part + 1, 1)])  # comes last
+    gained = ENDPOINTS * len(parts) * sum(number < LOAD_BALANCERS for number in numbers)
+    write(world, (slice_of(number, part) for part in parts for number in numbers))
+    write(world, [slice_of(0, max(parts) + 1, 1)])  # comes last
     world.wait(lambda: backends(world) == held + gained + 1, "the last backend", timeout=300)
     world.settled()
     grown = memory(world.ccmd)[2] - before
-    figure(name, round(grown * 1024 / (len(numbers) * ENDPOINTS)), "bytes", endpoints=len(numbers) * ENDPOINTS)
+    count = len(numbers) * len(parts) * ENDPOINTS
+    figure(name, round(grown * 1024 / count), "bytes", endpoints=count)
 
 
 def run(build, folder, figure):
@@ -133,5 +134,5 @@ def run(build, folder, figure):
         start(world, port, figure, "-after-restart")  # everything is there
         world.settled()
         tell_memory(world.ccmd, figure, "resident-at-size-after-restart")
-        growth(world, figure, "bytes-per-endpoint-of-a-load-balancer", range(LOAD_BALANCERS), 1)
-        growth(world, figure, "bytes-per-endpoint-of-another-service", range(LOAD_BALANCERS, SERVICE_COUNT), 3)
+        growth(world, figure, "bytes-per-endpoint-of-a-load-balancer", range(LOAD_BALANCERS), (1, 2))
+        growth(world, figure, "bytes-per-endpoint-of-another-service", range(LOAD_BALANCERS, SERVICE_COUNT), (4, 5))

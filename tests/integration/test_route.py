@@ -66,11 +66,12 @@ def big(build, tmp_path):
 
 def at_once(world, action, changes):
     """ccmd hears of all changes of nodes in one burst, however long they take to be made, and the cloud is busy with the
-    first call for them until it has heard of the last: then they are worked on in two batches at most."""
+    first call for them until it has heard of the last: then they are worked on in two batches at most. Returns a function
+    that tells how many it were."""
     def queued():
         return world.metrics()['workqueue_adds_total{name="route"}']
 
-    before, count = queued(), 0
+    before, count, worked = queued(), 0, batches(world)
     world.cloud.fault(action, delay_ms=600000)
     os.kill(world.ccmd.popen.pid, signal.SIGSTOP)
     try:
@@ -81,6 +82,11 @@ def at_once(world, action, changes):
         os.kill(world.ccmd.popen.pid, signal.SIGCONT)
     world.wait(lambda: queued() >= before + count, "all of them in the queue", timeout=60)
     world.cloud.clear_faults()
+    return lambda: batches(world) - worked
+
+
+def batches(world):
+    return world.metrics().get('workqueue_work_duration_seconds_count{name="route"}', 0)
 
 
 def creations(world, nodes):
@@ -97,13 +103,14 @@ def test_500_nodes_at_once(big):
     big.start_ccmd()
     big.wait(lambda: "DescribeRouteEntryList" in big.cloud.actions(), "the first list")
     big.settled()
-    at_once(big, "CreateRouteEntries", creations(big, many_nodes(1, MANY)))
+    worked = at_once(big, "CreateRouteEntries", creations(big, many_nodes(1, MANY)))
     big.wait(lambda: up(big, MANY), "all conditions", timeout=60)
     big.settled()
 
     assert routes(big) == wanted(range(1, MANY + 1))
     found = counted(big.cloud.actions())
-    assert found.pop("CreateRouteEntries") <= 10 + 1  # 50 in each, but the last of each batch
+    # 50 in each, but the last of each batch: 10 of the one batch that it is wherever the machine is not busy with else.
+    assert found.pop("CreateRouteEntries") <= 10 + (worked() > 1)
     assert sum(found.values()) <= 3 and all(look.is_read(action) for action in found), found
     seen = counted([action.split(" ")[0] for action in big.kube.actions()])
     assert seen == {"CREATE": MANY, "PATCH": MANY, "WATCH": 1}  # the CREATEs are ours
