@@ -351,6 +351,8 @@ static void test_delay_holds_up_nobody(void **state)
     CCM_CLEANUP(ccm_closep)
     int fd = request(world, "DELETE /_sim/faults HTTP/1.1\r\nHost: x\r\n\r\n");
 
+    ccm_buf_reset(&buf);
+    assert_true(read_until(fd, &buf, " 200 "));
     for (size_t i = 0; i < CCM_ARRAY_LEN(slow); i++) {
         ccm_buf_reset(&buf);
         assert_true(read_until(slow[i], &buf, "/slow"));
