@@ -228,16 +228,22 @@ static void print_state(const struct ccm_life *life, const struct ccm_service *s
                  ccm_text_empty(now) ? "none" : now);
 }
 
+bool ccm_life_differs(const struct ccm_life *life, const struct ccm_service *service,
+                      const struct ccm_life_state *state)
+{
+    return label_differs(service, CCM_HASH_LABEL, state->hash) ||
+           label_differs(service, CCM_LIFE_LB_LABEL, state->lb_id) ||
+           label_differs(service, life->extra_label, state->extra) ||
+           ingress_differs(service, state);
+}
+
 int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
                      const struct ccm_service *service, const struct ccm_life_state *state,
                      bool *ret_written, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
 
-    *ret_written = label_differs(service, CCM_HASH_LABEL, state->hash) ||
-                   label_differs(service, CCM_LIFE_LB_LABEL, state->lb_id) ||
-                   label_differs(service, life->extra_label, state->extra) ||
-                   ingress_differs(service, state);
+    *ret_written = ccm_life_differs(life, service, state);
     if (!*ret_written) {
         return 0;
     }

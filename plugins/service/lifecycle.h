@@ -41,6 +41,10 @@ struct ccm_life_state {
     const char *extra;    /* value of the extra label */
 };
 
+/* Whether the Service says something else. */
+bool ccm_life_differs(const struct ccm_life *life, const struct ccm_service *service,
+                      const struct ccm_life_state *state);
+
 /* One patch of the status subresource for what differs (labels are taken there as well).
  * *ret_written tells whether there was one. An object that is gone is success. */
 CCM_NODISCARD int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,

@@ -151,7 +151,9 @@ static void entry_clear(struct ccm_entry *entry)
     ccm_strmap_free(entry->said);
     ccm_strmap_free(entry->told);
     free(entry->uid);
+    free(entry->published);
     entry->uid = NULL;
+    entry->published = NULL;
     entry->said = NULL;
     entry->told = NULL;
     entry->valid = false;

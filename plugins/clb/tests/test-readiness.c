@@ -53,6 +53,7 @@ static void test_gate(void **state)
     assert_int_equal(world_run(&world), 0);
     assert_null(strstr(mini_dump(), "10.1.0.3"));
     assert_int_equal(world.requeue_ms, 10000);
+    world_settle(&world);
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(world.requeue_ms, 20000);
     for (int i = 0; i < 10; i++) {
@@ -113,6 +114,7 @@ static void test_no_gate(void **state)
     begin(&world, false);
     containers.status = "True";
     assert_int_equal(world_run(&world), 0);
+    world_settle(&world);
     assert_int_equal(world_run(&world), 0);
     assert_null(strstr(mini_dump(), "10.1.0.3"));
     assert_int_equal(world.requeue_ms, 0);

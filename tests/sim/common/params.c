@@ -40,11 +40,12 @@ int ccm_sim_params_borrow(struct ccm_sim_params *params, const struct ccm_sim_pa
 /* Takes the block that starts with the name, on failure too. */
 static int add_owned(struct ccm_sim_params *params, char *name, char *value)
 {
-    CCM_CLEANUP(ccm_freep) char *own = name;
     const struct ccm_sim_param pair = { .name = name, .value = value };
-    int r = append(params, &pair);
+    const int r = append(params, &pair);
 
-    own = r == 0 ? NULL : own;
+    if (r < 0) {
+        free(name);
+    }
     return r;
 }
 
