@@ -192,42 +192,6 @@ static void test_invalid_eni(void **state)
     world_end(&world);
 }
 
-static size_t status_patches(const struct world *world)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < fake_host_patch_count(world->fake); i++) {
-        count += strcmp(fake_host_patch(world->fake, i)->subresource, "status") == 0;
-    }
-    return count;
-}
-
-/* The cache shows what we wrote a little later; what it does not show after that is not there. */
-static void test_cache_that_lags(void **state)
-{
-    struct world world;
-
-    (void)state;
-    world_begin(&world);
-    world_put(&world);
-    assert_int_equal(world_run(&world), 0);
-    while (world_event(&world) != NULL) {
-    }
-    assert_int_equal(status_patches(&world), 1);
-    assert_int_equal(world_run(&world), 0);
-    assert_int_equal(status_patches(&world), 1);
-    assert_null(world_event(&world));
-    assert_in_range(world.requeue_ms, 1, 1000);
-    fake_host_advance(world.fake, 1000);
-    assert_int_equal(world_run(&world), 0);
-    assert_int_equal(status_patches(&world), 2);
-    world_settle(&world);
-    assert_int_equal(world_run(&world), 0);
-    assert_int_equal(status_patches(&world), 2);
-    assert_int_equal(world.requeue_ms, 0);
-    world_end(&world);
-}
-
 #define DELETIONS "ccm_slb_operation_result{type=\"CLBType\",verb=\"Deletion\",status=\"Success\"}"
 
 static void test_delete(void **state)
@@ -994,7 +958,6 @@ int main(void)
         cmocka_unit_test(test_weights_left_alone),
         cmocka_unit_test(test_pod_replaced),
         cmocka_unit_test(test_invalid_eni),
-        cmocka_unit_test(test_cache_that_lags),
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_delete_cold),
         cmocka_unit_test(test_delete_without_finalizer),
