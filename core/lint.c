@@ -115,8 +115,33 @@ static void ask_plugins(struct file *file, const struct ccm_lint_item *item,
     }
 }
 
-/* A Service that leaves its name to the server gets one here, so that it can be decoded. */
-static int name_it(struct ccm_buf *json)
+/* A name for a Service that leaves it to the server, so that it can be decoded. */
+static bool add_name(cJSON *meta)
+{
+    const char *start = ccm_json_text(meta, "generateName");
+
+    return start[0] != '\0' && ccm_json_get(meta, "name") == NULL &&
+           cJSON_AddStringToObject(meta, "name", start) != NULL;
+}
+
+/* The second address family, which comes with the policy. */
+static bool add_family(cJSON *spec)
+{
+    const char *policy = ccm_json_text(spec, "ipFamilyPolicy");
+    cJSON *families = cJSON_GetObjectItemCaseSensitive(spec, "ipFamilies");
+    const char *first = cJSON_GetStringValue(cJSON_GetArrayItem(families, 0));
+
+    if ((strcmp(policy, "PreferDualStack") != 0 && strcmp(policy, "RequireDualStack") != 0) ||
+        !cJSON_IsArray(families) || cJSON_GetArraySize(families) != 1 || first == NULL) {
+        return false;
+    }
+    cJSON *other = cJSON_CreateString(strcmp(first, "IPv4") == 0 ? "IPv6" : "IPv4");
+
+    return other != NULL && cJSON_AddItemToArray(families, other);
+}
+
+/* What the manifest leaves to the server, as far as it matters here. */
+static int complete(struct ccm_buf *json)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *tree = NULL;
 
@@ -124,11 +149,10 @@ static int name_it(struct ccm_buf *json)
         return ccm_buf_error(json);
     }
 
-    cJSON *meta = cJSON_GetObjectItemCaseSensitive(tree, "metadata");
-    const char *start = ccm_json_text(meta, "generateName");
+    const bool named = add_name(cJSON_GetObjectItemCaseSensitive(tree, "metadata"));
+    const bool grown = add_family(cJSON_GetObjectItemCaseSensitive(tree, "spec"));
 
-    if (start[0] == '\0' || ccm_json_get(meta, "name") != NULL ||
-        cJSON_AddStringToObject(meta, "name", start) == NULL) {
+    if (!named && !grown) {
         return 0;
     }
     ccm_buf_reset(json);
@@ -169,7 +193,7 @@ static int check_service(void *arg, const struct ccm_lint_item *item)
     if (!ccm_lint_item_json(item, &json, &file->report)) {
         return file->report.error;
     }
-    if (name_it(&json) < 0) {
+    if (complete(&json) < 0) {
         (void)ccm_error_set(&err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the Service is too large");
     } else if (ccm_decode(file->builder, &kind, ccm_buf_str(&json), json.len, &object, NULL,
                           &err) == 0) {

@@ -65,6 +65,7 @@ struct ccm_kube_call {
  *   400, 422 and the other 4xx  TERMINAL -EINVAL         408  TRANSIENT -ETIMEDOUT
  *   429  THROTTLED -EAGAIN (Retry-After)    5xx  TRANSIENT -EIO      else  TRANSIENT -EPROTO
  *   422 about metadata.uid (a patch whose uid is no longer that of the object)  CONFLICT -EBUSY
+ *   any of TERMINAL or NOT_FOUND that an admission webhook or policy chose  AUTH -EACCES
  *
  * Without an answer: what ccm_http_do() returns. A 401 is repeated once when the token file holds
  * another token by now. A GET may go out twice when a kept connection was dead; nothing else does.

@@ -84,6 +84,19 @@ static bool is_other_uid(const cJSON *json)
     return cause != NULL;
 }
 
+/* An admission webhook or policy of the cluster forbids the write. It chooses the status itself,
+ * and may be mended any minute without a change of the object: somebody has to act, as with
+ * permissions. */
+static bool is_denied(const cJSON *json)
+{
+    const char *message = ccm_json_text(json, "message");
+
+    return (strstr(message, "admission webhook \"") != NULL &&
+            strstr(message, "\" denied the request") != NULL) ||
+           (strstr(message, "ValidatingAdmissionPolicy '") != NULL &&
+            strstr(message, "' denied request") != NULL);
+}
+
 static int from_status(uint32_t http_status, const cJSON *json, struct ccm_error *err)
 {
     const int64_t own = ccm_json_i64(json, "code", 0);
@@ -93,8 +106,13 @@ static int from_status(uint32_t http_status, const cJSON *json, struct ccm_error
     struct verdict verdict = verdict_of(status == 422 && is_other_uid(json) ? 409 : status);
     const char *reason = ccm_json_text(json, "reason");
     const int64_t wait_s = ccm_json_i64(ccm_json_get(json, "details"), "retryAfterSeconds", 0);
-    int r = verdict.result;
+    int r;
 
+    if ((verdict.kind == CCM_ERROR_TERMINAL || verdict.kind == CCM_ERROR_NOT_FOUND) &&
+        is_denied(json)) {
+        verdict = (struct verdict){ status, -EACCES, CCM_ERROR_AUTH };
+    }
+    r = verdict.result;
     if (status == 403 && is_role_unknown(json)) {
         verdict.kind = CCM_ERROR_TRANSIENT;
     }

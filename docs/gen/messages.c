@@ -10,6 +10,11 @@ const struct docs_message docs_messages[] = {
       "Every node is NotReady, which is more likely a fault of the control plane than of all "
       "nodes.",
       "Repair the control plane; backends follow by themselves." },
+    { "Only EndpointSlices of another address family: backends are kept",
+      "The Service is to have the address family of its backends, but all EndpointSlices of it are "
+      "missing, which is more likely a fault than the end of all pods.",
+      "Look at the EndpointSlices of the Service, and why nobody writes those of this family: "
+      "kube-controller-manager, or whoever keeps them. Backends follow by themselves." },
     { "alicloud: can not find loadbalancer, but it's defined in service [{ip}]",
       "The Service has an address, but its load balancer is gone, has lost its ownership tag, or "
       "was "
@@ -44,6 +49,20 @@ const struct docs_message docs_messages[] = {
     { "spec.{field} has no effect: {why}",
       "The Service asks for something that nothing acts on as it is configured.",
       "Remove the field, or switch on the option that serves it, if there is one." },
+    { "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: "
+      "{remedy}, "
+      "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: {remedy}, "
+      "spec.ipFamilies lacks one of the families that annotation backend-ip-version asks for: "
+      "{remedy}",
+      "Pods have no addresses in the family that the load balancer sends to: with pods as "
+      "backends, "
+      "or externalTrafficPolicy Local, it gets none.",
+      "Set spec.ipFamilyPolicy to PreferDualStack in a cluster of both families, or change the "
+      "annotations as the message says." },
+    { "create listener: left out for the same lack of room: {listeners}",
+      "The load balancer has as many listeners as it may have. The first one too many was refused, "
+      "as told beside; these were not asked for.",
+      "Spread the ports over several Services, or raise the quota." },
     { "alicloud: can not change LoadBalancer AddressType once created. delete and retry",
       "A load balancer keeps the kind of address it was made with.",
       "Set the annotation back, or recreate the Service." },

@@ -8,10 +8,12 @@
 #include "service/object.h"
 #include "service/owner.h"
 #include "service/resolve.h"
+#include "service/room.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Adds that the quota refused, waiting for the removals of the same group to make room. */
@@ -297,10 +299,16 @@ static int fail(struct clb_apply *apply, const struct clb_step *step, int r, str
 
 /* State of one walk over a plan. */
 struct walk {
-    struct retry retry; /* adds of the group at hand */
-    struct retry late;  /* of groups that were made empty, after everything else */
-    bool add_failed;    /* of the group at hand */
+    struct retry retry;   /* adds of the group at hand */
+    struct retry late;    /* of groups that were made empty, after everything else */
+    bool add_failed;      /* of the group at hand */
+    struct ccm_room room; /* for listeners */
 };
+
+static void walk_fini(struct walk *walk)
+{
+    ccm_room_fini(&walk->room);
+}
 
 /* Steps of a group that was made empty. */
 static bool is_late(const struct walk *walk, const struct clb_step *step)
@@ -314,13 +322,48 @@ static bool is_late(const struct walk *walk, const struct clb_step *step)
     return false;
 }
 
+/* The load balancer takes no further listener, whichever it is. */
+static bool is_crowded(const struct clb_step *step, const struct ccm_error *err)
+{
+    return step->type == CLB_STEP_CREATE_LISTENER &&
+           (strcmp(err->code, "ListenerNumberOverLimit") == 0 ||
+            strcmp(err->code, "VipTooManyListeners") == 0);
+}
+
+/* A refusal that is known beforehand is not asked for. */
+static bool is_left_out(struct walk *walk, const struct clb_step *step)
+{
+    char name[32];
+
+    if (!walk->room.full || step->type != CLB_STEP_CREATE_LISTENER) {
+        return false;
+    }
+    (void)snprintf(name, sizeof(name), "%u/%s", step->port,
+                   clb_protocol_name(step->protocol)); /* fits */
+    ccm_room_leave_out(&walk->room, name);
+    return true;
+}
+
+static void note_done(struct clb_apply *apply, const struct clb_step *step, bool empty,
+                      struct walk *walk)
+{
+    apply->writes++;
+    if (empty && walk->late.len < CCM_ARRAY_LEN(walk->late.steps)) {
+        walk->late.steps[walk->late.len++] = step;
+    }
+    if (step->type == CLB_STEP_DELETE_LISTENER) {
+        ccm_room_free(&walk->room);
+    }
+}
+
 static int run_step(struct clb_apply *apply, const struct clb_step *step, struct walk *walk)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     bool empty = false;
     int r;
 
-    if (is_blocked(apply, step) || (step->last && apply->problems->count > 0) ||
+    if (is_blocked(apply, step) || is_left_out(walk, step) ||
+        (step->last && apply->problems->count > 0) ||
         (walk->retry.len == 0 && would_empty(apply, step, walk->add_failed))) {
         return 0;
     }
@@ -333,11 +376,11 @@ static int run_step(struct clb_apply *apply, const struct clb_step *step, struct
                                : apply->call.priority;
     r = execute(apply, step, &empty, &err);
     if (r == 0) {
-        apply->writes++;
-        if (empty && walk->late.len < CCM_ARRAY_LEN(walk->late.steps)) {
-            walk->late.steps[walk->late.len++] = step;
-        }
+        note_done(apply, step, empty, walk);
         return 0;
+    }
+    if (is_crowded(step, &err)) {
+        ccm_room_fill(&walk->room, &err);
     }
     if (step->type == CLB_STEP_ADD) {
         walk->add_failed = true;
@@ -401,7 +444,7 @@ static int check_cancelled(struct clb_apply *apply)
 int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
 {
     const enum ccm_ali_priority priority = apply->call.priority;
-    struct walk walk = { .add_failed = false };
+    CCM_CLEANUP(walk_fini) struct walk walk = { .room = CCM_ROOM_INIT };
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < plan->len; i++) {
@@ -415,5 +458,6 @@ int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
             walk.add_failed = false;
         }
     }
+    ccm_room_tell(&walk.room, clb_step_name(CLB_STEP_CREATE_LISTENER), apply->problems);
     return r < 0 ? r : run_retries(apply, &walk.late);
 }

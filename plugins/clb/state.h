@@ -47,9 +47,9 @@ struct clb_group {
     uint16_t port; /* desired: the first Service port that uses it */
     enum clb_protocol protocol;
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    bool hold;     /* desired: all nodes turned NotReady at once, nothing is removed */
-    bool broken;   /* desired: the chosen group cannot be used, the port is left as it is */
-    bool unread;   /* present: its backends are not known */
+    enum ccm_hold hold; /* desired */
+    bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
+    bool unread;        /* present: its backends are not known */
     struct ccm_backends backends;
 };
 

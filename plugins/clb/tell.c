@@ -10,17 +10,29 @@
 /* What the cloud documents for names of groups and descriptions of backends, in bytes. */
 #define NAME_MAX_DOCUMENTED 80
 
+/* Slices of one family may come first: nothing is kept as long as nothing is there. */
+static enum ccm_hold told_hold(const struct ccm_pass *pass, const struct clb_group *want)
+{
+    const struct clb_state *have = clb_have(pass->entry);
+    const struct clb_group *found = want->id != NULL ? clb_state_group_by_id(have, want->id)
+                                                     : clb_state_group_by_name(have, want->name);
+
+    return want->hold == CCM_HOLD_FAMILY && (found == NULL || found->backends.len == 0)
+               ? CCM_HOLD_NONE
+               : want->hold;
+}
+
 void clb_tell_backends(struct ccm_pass *pass, const struct clb_model *model,
                        const struct ccm_resolved_list *resolved)
 {
     const char *none = "";
-    bool hold = false;
+    enum ccm_hold hold = CCM_HOLD_NONE;
 
     for (size_t i = 0; i < model->want.group_count; i++) {
         if (model->want.groups[i].backends.len == 0) {
             none = "There are no available nodes for LoadBalancer";
         }
-        hold = hold || model->want.groups[i].hold;
+        hold = hold == CCM_HOLD_NONE ? told_hold(pass, &model->want.groups[i]) : hold;
     }
     ccm_pass_tell_backends(pass, resolved, none, hold);
 }

@@ -1,10 +1,37 @@
 #include "unserved.h"
 
 #include "model_listeners.h"
+#include "service/annotation.h"
+#include "util/text.h"
 
 #include <stddef.h>
 
+static bool wants_ipv6(const struct ccm_service *service)
+{
+    return ccm_text_equal_case(ccm_anno_get(&service->meta, "ip-version"), "ipv6") &&
+           ccm_text_equal_case(ccm_anno_get(&service->meta, "backend-ip-version"), "ipv6");
+}
+
+static bool lacks_ipv4(const struct ccm_service *service)
+{
+    return !wants_ipv6(service) && ccm_unserved_family(service, CCM_IPV4);
+}
+
+static bool lacks_ipv6(const struct ccm_service *service)
+{
+    return wants_ipv6(service) && ccm_unserved_family(service, CCM_IPV6);
+}
+
 const struct ccm_unserved clb_unserved[] = {
+    { "ipv4", "spec.ipFamilies", lacks_ipv4,
+      "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: set "
+      "spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with annotations "
+      "ip-version and backend-ip-version ipv6",
+      0, NULL, NULL },
+    { "ipv6", "spec.ipFamilies", lacks_ipv6,
+      "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
+      "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation",
+      0, NULL, NULL },
     { "ranges", "spec.loadBalancerSourceRanges", ccm_unserved_ranges,
       "spec.loadBalancerSourceRanges has no effect: the load balancer accepts connections from "
       "everywhere (option source_ranges of plugin clb)",

@@ -19,6 +19,7 @@
 
 static void run_fini(struct nlb_run *run)
 {
+    ccm_room_fini(&run->room);
     for (size_t i = 0; run->flights != NULL && i < run->plan->len; i++) {
         nlb_sent_fini(&run->flights[i].sent);
     }
@@ -181,6 +182,7 @@ static int finish_step(struct nlb_run *run, const struct nlb_step *step, struct 
         break;
     }
     flight->fate = NLB_FATE_DONE;
+    nlb_run_note_room(run, step, NULL);
     return r < 0 ? out_of_memory(run) : 0;
 }
 
@@ -194,7 +196,7 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
     if (r == 0 && step->guarded && step->type != NLB_STEP_LEAVE) {
         r = nlb_run_give_up(run);
     }
-    if (r < 0 || is_blocked(run, step, failed_before)) {
+    if (r < 0 || is_blocked(run, step, failed_before) || nlb_run_leaves_out(run, step)) {
         return r;
     }
     r = send_step(run, step, &flight->sent, &err);
@@ -204,6 +206,7 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
         return 0;
     }
     flight->fate = NLB_FATE_FAILED;
+    nlb_run_note_room(run, step, &err);
     return nlb_run_defer(run, step, r, &err)
                ? 0
                : nlb_run_fail(run, step, r, &err, ccm_ali_error_remedy(&err));
@@ -407,7 +410,9 @@ static bool is_unready(struct nlb_apply *apply)
 int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
 {
     CCM_CLEANUP(run_fini)
-    struct nlb_run run = { .apply = apply, .plan = plan, .priority = apply->call.priority };
+    struct nlb_run run = {
+        .apply = apply, .plan = plan, .priority = apply->call.priority, .room = CCM_ROOM_INIT
+    };
     size_t to = 0;
     int r = 0;
 
@@ -422,5 +427,6 @@ int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
         to = stage_end(plan, from);
         r = run_stage(&run, from, to);
     }
+    ccm_room_tell(&run.room, nlb_step_name(NLB_STEP_CREATE_LISTENER), apply->problems);
     return r < 0 ? r : nlb_run_give_up(&run);
 }

@@ -5,6 +5,7 @@
 #include "service/resolve.h"
 #include "util/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* --- failures --- */
@@ -96,6 +97,42 @@ bool nlb_run_defer(struct nlb_run *run, const struct nlb_step *step, int r,
     slot->step = step;
     slot->result = r;
     ccm_error_copy(&slot->err, err);
+    return true;
+}
+
+/* The load balancer takes no further listener, whichever it is. */
+static bool is_crowded(const struct ccm_error *err)
+{
+    return ccm_text_starts(err->code, "QuotaExceed") &&
+           strstr(err->message, "loadbalancer_listeners_num") != NULL;
+}
+
+void nlb_run_note_room(struct nlb_run *run, const struct nlb_step *step,
+                       const struct ccm_error *err)
+{
+    if (err == NULL && step->type == NLB_STEP_DELETE_LISTENER) {
+        ccm_room_free(&run->room);
+    } else if (err != NULL && step->type == NLB_STEP_CREATE_LISTENER && is_crowded(err)) {
+        ccm_room_fill(&run->room, err);
+    }
+}
+
+bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step)
+{
+    const struct nlb_listener *listener = &step->listener;
+    char name[48];
+
+    if (!run->room.full || step->type != NLB_STEP_CREATE_LISTENER) {
+        return false;
+    }
+    if (listener->end > listener->start) {
+        (void)snprintf(name, sizeof(name), "%u-%u/%s", listener->start, listener->end,
+                       nlb_protocol_name(listener->protocol)); /* fits */
+    } else {
+        (void)snprintf(name, sizeof(name), "%u/%s", step->port,
+                       nlb_protocol_name(step->protocol)); /* fits */
+    }
+    ccm_room_leave_out(&run->room, name);
     return true;
 }
 

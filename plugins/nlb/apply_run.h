@@ -6,6 +6,7 @@
 #define CCM_NLB_APPLY_RUN_H
 
 #include "apply.h"
+#include "service/room.h"
 
 enum nlb_fate { NLB_FATE_OPEN, NLB_FATE_SENT, NLB_FATE_DONE, NLB_FATE_FAILED };
 
@@ -31,6 +32,7 @@ struct nlb_run {
     enum ccm_ali_priority priority;
     struct nlb_deferred rules;
     struct nlb_deferred join;
+    struct ccm_room room; /* for listeners */
 };
 
 /* The mirror may be wrong about this step, and what is known about the interfaces in it. */
@@ -44,6 +46,11 @@ CCM_NODISCARD int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step,
 /* Whether a refusal is put off, because a later step makes room for this one. */
 bool nlb_run_defer(struct nlb_run *run, const struct nlb_step *step, int r,
                    const struct ccm_error *err);
+/* Whether a creation is left out, because one before it was refused for lack of room. */
+bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step);
+/* What a refusal, or with err NULL a success, says about the room for listeners. */
+void nlb_run_note_room(struct nlb_run *run, const struct nlb_step *step,
+                       const struct ccm_error *err);
 /* No room was made: what was put off has failed. As nlb_run_fail(). */
 CCM_NODISCARD int nlb_run_give_up(struct nlb_run *run);
 

@@ -31,17 +31,27 @@ static void tell_kept(struct ccm_pass *pass, const struct ccm_resolved_list *res
     ccm_pass_say(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
 }
 
+/* Slices of one family may come first: nothing is kept as long as nothing is there. */
+static enum ccm_hold told_hold(const struct ccm_pass *pass, const struct nlb_group *want)
+{
+    const struct nlb_group *found = nlb_state_group_for(pass->entry->state, want);
+
+    return want->hold == CCM_HOLD_FAMILY && (found == NULL || found->backends.len == 0)
+               ? CCM_HOLD_NONE
+               : want->hold;
+}
+
 static void tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved)
 {
     const struct nlb_model *model = pass->model;
     const char *none = "";
-    bool hold = false;
+    enum ccm_hold hold = CCM_HOLD_NONE;
 
     for (size_t i = 0; i < model->want.group_count; i++) {
         if (model->want.groups[i].backends.len == 0) {
             none = "There are no available nodes for NetworkLoadBalancer";
         }
-        hold = hold || model->want.groups[i].hold;
+        hold = hold == CCM_HOLD_NONE ? told_hold(pass, &model->want.groups[i]) : hold;
     }
     ccm_pass_tell_backends(pass, resolved, none, hold);
     tell_kept(pass, resolved);

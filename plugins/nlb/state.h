@@ -76,9 +76,9 @@ struct nlb_group {
     bool any_port;
     uint16_t port; /* desired: the first Service port that uses it, for messages */
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    bool hold;     /* desired: all nodes turned NotReady at once, nothing is removed */
-    bool broken;   /* desired: the chosen group cannot be used, the port is left as it is */
-    bool unread;   /* present: its servers are not known */
+    enum ccm_hold hold; /* desired */
+    bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
+    bool unread;        /* present: its servers are not known */
     struct ccm_attrs attrs;
     struct ccm_tags tags; /* present: to take the ownership tags off when it is kept */
     struct ccm_backends backends;

@@ -1,6 +1,7 @@
 #include "unserved.h"
 
 #include "annotation_text.h"
+#include "model_parts.h"
 #include "service/annotation.h"
 #include "util/text.h"
 
@@ -12,7 +13,36 @@ static bool has_useless_ranges(const struct ccm_service *service)
     return ccm_unserved_ranges(service) && ccm_anno_get(&service->meta, "id")[0] != '\0';
 }
 
+static bool lacks_ipv4(const struct ccm_service *service)
+{
+    return nlb_model_families(service) == CCM_IPV4 && ccm_unserved_family(service, CCM_IPV4);
+}
+
+static bool lacks_ipv6(const struct ccm_service *service)
+{
+    return nlb_model_families(service) == CCM_IPV6 && ccm_unserved_family(service, CCM_IPV6);
+}
+
+static bool lacks_one(const struct ccm_service *service)
+{
+    return nlb_model_families(service) == CCM_DUAL_STACK &&
+           ccm_unserved_family(service, CCM_DUAL_STACK);
+}
+
 const struct ccm_unserved nlb_unserved[] = {
+    { "ipv4", "spec.ipFamilies", lacks_ipv4,
+      "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: set "
+      "spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with annotations "
+      "ip-version dualstack and backend-ip-version ipv6",
+      0, NULL, NULL },
+    { "ipv6", "spec.ipFamilies", lacks_ipv6,
+      "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set "
+      "spec.ipFamilyPolicy to PreferDualStack, or remove the annotation",
+      0, NULL, NULL },
+    { "dualstack", "spec.ipFamilies", lacks_one,
+      "spec.ipFamilies lacks one of the families that annotation backend-ip-version asks for: set "
+      "spec.ipFamilyPolicy to PreferDualStack, or name the one that is there",
+      0, NULL, NULL },
     { "ranges", "spec.loadBalancerSourceRanges", has_useless_ranges,
       "LoadBalancerSourceRanges is not supported for user-managed LB.", 0, NULL,
       "FeatureNotSupported" },

@@ -35,8 +35,9 @@ static const struct ccm_option opt_period = {
     .fallback = "300",
     .min = 1,
     .max = 86400,
-    .help = "How often the tables are listed and compared with all nodes, to repair what somebody "
-            "changed in the cloud. Each time costs one call per table and 100 routes.",
+    .help =
+        "How often the tables are listed and compared with all nodes, within 10 %, to repair what "
+        "somebody changed in the cloud. Each time costs one call per table and 100 routes.",
 };
 static const struct ccm_option opt_batch = {
     .struct_size = sizeof(struct ccm_option),

@@ -7,13 +7,15 @@
 #include "read.h"
 #include "tell.h"
 #include "util/cleanup.h"
+#include "util/spread.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS     1000 /* between two looks at something on its way, at first */
-#define LOOK_SHIFTS 5    /* doubled at most this often */
+#define LOOK_MS      1000 /* between two looks at something on its way, at first */
+#define LOOK_SHIFTS  5    /* doubled at most this often */
+#define JITTER_PARTS 10   /* of the period, to either side */
 
 size_t route_run_key(const struct route_run *run, const char *name)
 {
@@ -292,7 +294,7 @@ static void settle_pass(const struct route_run *run, uint64_t after_ms, const st
     const struct ccm_host *host = run->route->host;
 
     if (after_ms == 0 && !run->dry) {
-        after_ms = (uint64_t)run->route->period_ms;
+        after_ms = (uint64_t)ccm_spread(host, run->route->period_ms, JITTER_PARTS);
     }
     host->settle(host, run->req, run->pass_key, after_ms, err);
 }

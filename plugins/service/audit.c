@@ -1,35 +1,25 @@
 #include "audit.h"
 
+#include "util/spread.h"
+
 #include <stdint.h>
 
 #define AT_ONCE_MAX  2    /* audits of one plugin */
 #define PUT_OFF_MS   1000 /* when it is due but cannot be now */
 #define JITTER_PARTS 5    /* of the interval, to either side */
 
-static int64_t span_of(const struct ccm_audit *audit)
-{
-    return audit->interval_ms / JITTER_PARTS;
-}
-
 /* Time of the next look. */
 static int64_t next_due(const struct ccm_audit *audit)
 {
-    const int64_t span = span_of(audit);
-    uint32_t random = 0;
-
-    if (audit->host->random(audit->host, &random, sizeof(random)) < 0) {
-        random = UINT32_MAX / 2; /* the middle: no jitter is better than no audit */
-    }
-    const int64_t jitter = 2 * span * random / UINT32_MAX - span;
-
-    return audit->host->now_ms(audit->host) + audit->interval_ms + jitter;
+    return audit->host->now_ms(audit->host) +
+           ccm_spread(audit->host, audit->interval_ms, JITTER_PARTS);
 }
 
 /* Further away than any look can be: the interval was longer when it was set. */
 static bool is_of_longer_interval(const struct ccm_audit *audit, const struct ccm_entry *entry)
 {
     return entry->audit_due_ms - audit->host->now_ms(audit->host) >
-           audit->interval_ms + span_of(audit);
+           audit->interval_ms + audit->interval_ms / JITTER_PARTS;
 }
 
 /* Within the number of audits at once. */

@@ -33,6 +33,13 @@ struct ccm_backend {
     bool leaving;
 };
 
+/* Why nothing may be removed from a group, although it is not wanted there. */
+enum ccm_hold {
+    CCM_HOLD_NONE,
+    CCM_HOLD_NODES,  /* all instances turned NotReady at once */
+    CCM_HOLD_FAMILY, /* the slices of an address family that the Service is to have are missing */
+};
+
 struct ccm_backends {
     struct ccm_backend *items; /* NULL while it rests, when there are `len` of them all the same */
     size_t len;

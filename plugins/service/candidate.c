@@ -1,6 +1,7 @@
 #include "service/candidate.h"
 
 #include "service/object.h"
+#include "service/unserved.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -217,6 +218,23 @@ static int check_node_port(const struct ccm_candidate_input *in,
                          CCM_BACKEND_TYPE_KEY);
 }
 
+/* A Service that is not to have the family any more loses its backends: others may get the
+ * addresses. */
+static bool awaits_family(const struct ccm_candidate_input *in, const struct ccm_candidates *set)
+{
+    return in->mode != CCM_MODE_CLUSTER && set->len == 0 &&
+           !ccm_unserved_family(in->service, in->families) &&
+           ccm_endpoints_elsewhere(in->slices, in->slice_count, in->families);
+}
+
+static enum ccm_hold hold_of(const struct ccm_candidate_input *in, const struct ccm_candidates *set)
+{
+    if (in->nodes->all_not_ready) {
+        return CCM_HOLD_NODES;
+    }
+    return awaits_family(in, set) ? CCM_HOLD_FAMILY : CCM_HOLD_NONE;
+}
+
 int ccm_candidates_build(const struct ccm_candidate_input *in, const struct ccm_service_port *port,
                          struct ccm_candidates *ret, struct ccm_error *err)
 {
@@ -239,7 +257,6 @@ int ccm_candidates_build(const struct ccm_candidate_input *in, const struct ccm_
     for (size_t i = 0; i < in->nodes->len; i++) {
         in->nodes->items[i].pods = 0;
     }
-    ret->hold = in->nodes->all_not_ready;
     ret->by_address = in->by_address;
     switch (in->mode) {
     case CCM_MODE_ENI:
@@ -252,6 +269,7 @@ int ccm_candidates_build(const struct ccm_candidate_input *in, const struct ccm_
         r = build_cluster(in, port, &endpoints, ret, err);
         break;
     }
+    ret->hold = hold_of(in, ret);
     if (r == 0) {
         weigh(in, ret);
     }

@@ -7,6 +7,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "service/backend.h"
 #include "service/endpoint.h"
 #include "service/node.h"
 #include "service/weight.h"
@@ -36,7 +37,7 @@ struct ccm_candidates {
     struct ccm_candidate *items;
     size_t len;
     size_t cap;
-    bool hold;       /* nothing may be removed: all instances turned NotReady at once */
+    enum ccm_hold hold;
     bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
 };
 

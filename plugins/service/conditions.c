@@ -6,10 +6,12 @@
 #include "util/jsonw.h"
 #include "util/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define BODY_MAX    8192
 #define MESSAGE_MAX 1024 /* bytes; the API takes more, but nobody reads more */
+#define NONE        ""
 
 static const struct ccm_condition *find(const struct ccm_service *service)
 {
@@ -38,9 +40,10 @@ static const char *reason_of(const struct ccm_life_condition *condition)
     }
 }
 
+/* want: what the body stands for, status: its part of that; see ccm_life_judge(). */
 static int send(const struct ccm_life *life, const struct ccm_request *req,
-                const struct ccm_service *service, const struct ccm_buf *body,
-                struct ccm_error *err)
+                const struct ccm_service *service, const struct ccm_buf *body, const char *want,
+                const char *status, struct ccm_error *err)
 {
     if (ccm_buf_error(body) < 0) {
         return ccm_error_nomem(err);
@@ -54,9 +57,12 @@ static int send(const struct ccm_life *life, const struct ccm_request *req,
         .subresource = "status",
         .body = ccm_buf_str(body),
     };
-    const int r = life->host->patch(life->host, req, &patch, err);
+    int r = life->host->patch(life->host, req, &patch, err);
 
-    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    ccm_life_note(life, CCM_LIFE_READY, r, want);
+    ccm_life_note(life, CCM_LIFE_TURN, r, status);
+    return r;
 }
 
 /* The head of the patch, up to the members of the one condition. */
@@ -86,7 +92,7 @@ static int take_away(const struct ccm_life *life, const struct ccm_request *req,
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
     struct ccm_jsonw w = { .buf = &body };
 
-    if (find(service) == NULL) {
+    if (!ccm_life_needs(life, CCM_LIFE_READY, find(service) == NULL, NONE)) {
         return 0;
     }
     if (life->plan != NULL) {
@@ -96,7 +102,7 @@ static int take_away(const struct ccm_life *life, const struct ccm_request *req,
     open_patch(&w, service);
     ccm_jsonw_str(&w, "$patch", "delete");
     close_patch(&w);
-    return send(life, req, service, &body, err);
+    return send(life, req, service, &body, NONE, NONE, err);
 }
 
 int ccm_life_tell(const struct ccm_life *life, const struct ccm_request *req,
@@ -106,6 +112,7 @@ int ccm_life_tell(const struct ccm_life *life, const struct ccm_request *req,
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
     struct ccm_jsonw w = { .buf = &body };
     char message[MESSAGE_MAX + 1];
+    char want[MESSAGE_MAX + 64];
     char now[CCM_CLOCK_TEXT];
 
     if (condition == NULL) {
@@ -114,11 +121,16 @@ int ccm_life_tell(const struct ccm_life *life, const struct ccm_request *req,
     const struct ccm_condition *before = find(service);
     const char *status = condition->ready ? "True" : "False";
     const char *reason = reason_of(condition);
-    const bool turned = before == NULL || strcmp(before->status, status) != 0;
+    const bool same_status = before != NULL && strcmp(before->status, status) == 0;
 
     ccm_text_copy(message, ccm_text_utf8_cut(condition->message, MESSAGE_MAX) + 1,
                   condition->message);
-    if (!turned && strcmp(before->reason, reason) == 0 && strcmp(before->message, message) == 0) {
+    (void)snprintf(want, sizeof(want), "%s\n%s\n%s", status, reason, message); /* fits */
+
+    const bool shown =
+        same_status && strcmp(before->reason, reason) == 0 && strcmp(before->message, message) == 0;
+
+    if (!ccm_life_needs(life, CCM_LIFE_READY, shown, want)) {
         return 0;
     }
     if (life->plan != NULL) {
@@ -130,10 +142,10 @@ int ccm_life_tell(const struct ccm_life *life, const struct ccm_request *req,
     ccm_jsonw_str(&w, "status", status);
     ccm_jsonw_str(&w, "reason", reason);
     ccm_jsonw_str(&w, "message", message);
-    if (turned) {
+    if (ccm_life_needs(life, CCM_LIFE_TURN, same_status, status)) {
         ccm_clock_format(life->host->wall_ms(life->host), now, sizeof(now));
         ccm_jsonw_str(&w, "lastTransitionTime", now);
     }
     close_patch(&w);
-    return send(life, req, service, &body, err);
+    return send(life, req, service, &body, want, status, err);
 }

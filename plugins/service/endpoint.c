@@ -111,6 +111,32 @@ int ccm_endpoints_collect(const struct ccm_object *const *slices, size_t count,
     return r;
 }
 
+static bool has_usable(const struct ccm_endpoint_slice *slice)
+{
+    for (uint64_t i = 0; i < slice->endpoint_count; i++) {
+        if (is_usable(slice->endpoints[i], NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ccm_endpoints_elsewhere(const struct ccm_object *const *slices, size_t count,
+                             enum ccm_families families)
+{
+    bool elsewhere = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)slices[i];
+
+        if ((family_of(slice) & families) != 0) {
+            return false;
+        }
+        elsewhere = elsewhere || (family_of(slice) != 0 && has_usable(slice));
+    }
+    return elsewhere;
+}
+
 static bool same_endpoint(const struct ccm_endpoint *a, const struct ccm_endpoint *b)
 {
     return a->flags == b->flags && strcmp(a->address, b->address) == 0 &&

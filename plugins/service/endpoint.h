@@ -43,6 +43,10 @@ struct ccm_endpoint_query {
 CCM_NODISCARD int ccm_endpoints_collect(const struct ccm_object *const *slices, size_t count,
                                         const struct ccm_endpoint_query *query,
                                         struct ccm_endpoints *ret);
+/* Whether there is no slice of these families at all, while one of another has ready endpoints: it
+ * is not the pods that are missing. */
+bool ccm_endpoints_elsewhere(const struct ccm_object *const *slices, size_t count,
+                             enum ccm_families families);
 void ccm_endpoints_fini(struct ccm_endpoints *endpoints);
 
 /* Whether two versions of a slice differ in what this module reads. */

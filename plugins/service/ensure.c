@@ -1,13 +1,11 @@
 #include "pass.h"
 
 #include "service/object.h"
-#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define LAG_MS  250   /* of the cache behind our own writes */
 #define POLL_MS 10000 /* then doubling, 32 times as long at most */
 
 /* --- before any write --- */
@@ -117,43 +115,6 @@ static bool is_outdated(const struct ccm_pass *pass)
     return outdated;
 }
 
-static const char *or_empty(const char *text)
-{
-    return text == NULL ? "" : text;
-}
-
-/* All of it in one text; NULL on ENOMEM. */
-static char *text_of(const struct ccm_life_state *state)
-{
-    return ccm_text_format("%s\n%s\n%s\n%s\n%s\n%s", or_empty(state->hash), or_empty(state->lb_id),
-                           or_empty(state->ip), or_empty(state->ip_mode), or_empty(state->hostname),
-                           or_empty(state->extra));
-}
-
-/* Whether the pass before has just written the same, and only the cache does not show it yet. If it
- * does not soon, somebody else has changed it: another look. */
-static bool is_on_its_way(struct ccm_pass *pass, const char *text)
-{
-    const struct ccm_entry *entry = pass->entry;
-
-    if (entry->published == NULL || !ccm_text_equal(entry->published, text) ||
-        pass->lbc->host->now_ms(pass->lbc->host) - entry->published_ms >= LAG_MS) {
-        return false;
-    }
-    if (pass->requeue_ms == 0 || pass->requeue_ms > LAG_MS) {
-        pass->requeue_ms = LAG_MS;
-    }
-    return true;
-}
-
-/* text: taken over, NULL = the cache shows what it should. */
-static void note_published(struct ccm_pass *pass, char *text)
-{
-    free(pass->entry->published);
-    pass->entry->published = text;
-    pass->entry->published_ms = pass->lbc->host->now_ms(pass->lbc->host);
-}
-
 /* Address and id as soon as one port serves; the hash only after a complete success. */
 static int publish(struct ccm_pass *pass, struct ccm_error *err)
 {
@@ -168,15 +129,6 @@ static int publish(struct ccm_pass *pass, struct ccm_error *err)
     }
     state.hash = pass->problems.count == 0 ? pass->hash : NULL;
 
-    CCM_CLEANUP(ccm_freep) char *text = text_of(&state);
-
-    if (text == NULL) {
-        return ccm_error_nomem(err);
-    }
-    if (ccm_life_differs(&pass->life, pass->service, &state) && is_on_its_way(pass, text)) {
-        return 0;
-    }
-
     const int r = ccm_life_publish(&pass->life, pass->req, pass->service, &state, &written, err);
 
     if (r < 0 && is_outdated(pass)) {
@@ -187,8 +139,7 @@ static int publish(struct ccm_pass *pass, struct ccm_error *err)
         return ccm_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status",
                                   r, err);
     }
-    note_published(pass, written && !pass->dry ? CCM_STEAL(text) : NULL);
-    pass->hashed = state.hash != NULL && !pass->known && !pass->dry;
+    pass->hashed = written && state.hash != NULL && !pass->known && !pass->dry;
     return 0;
 }
 

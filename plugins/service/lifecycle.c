@@ -3,6 +3,7 @@
 #include "service/hash.h"
 #include "service/object.h"
 #include "util/buf.h"
+#include "util/cleanup.h"
 #include "util/jsonw.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -33,6 +34,48 @@ static int patch(const struct ccm_life *life, const struct ccm_request *req,
     return life->host->patch(life->host, req, &request, err);
 }
 
+/* --- what was written before --- */
+
+enum ccm_written_verdict ccm_life_judge(const struct ccm_life *life, enum ccm_life_part part,
+                                        bool shown, const char *want)
+{
+    struct ccm_life_memory *memory = life->memory;
+
+    if (memory == NULL) {
+        return shown ? CCM_WRITTEN_WELL : CCM_WRITTEN_WRITE;
+    }
+
+    const enum ccm_written_verdict verdict =
+        ccm_written_judge(&memory->parts[part], memory->seen_ms, shown, ccm_written_what(want));
+
+    memory->coming = memory->coming || verdict == CCM_WRITTEN_COMING;
+    return verdict;
+}
+
+static bool needs_write(enum ccm_written_verdict verdict)
+{
+    return verdict == CCM_WRITTEN_WRITE || verdict == CCM_WRITTEN_ANEW;
+}
+
+bool ccm_life_needs(const struct ccm_life *life, enum ccm_life_part part, bool shown,
+                    const char *want)
+{
+    return needs_write(ccm_life_judge(life, part, shown, want));
+}
+
+void ccm_life_note(const struct ccm_life *life, enum ccm_life_part part, int r, const char *want)
+{
+    if (life->memory != NULL) {
+        ccm_written_note(&life->memory->parts[part], life->host->now_ms(life->host), r,
+                         ccm_written_what(want));
+    }
+}
+
+/* --- the finalizer --- */
+
+#define PRESENT "present"
+#define ABSENT  "absent"
+
 static int patch_finalizer(const struct ccm_life *life, const struct ccm_request *req,
                            const struct ccm_service *service, const char *directive,
                            struct ccm_error *err)
@@ -54,30 +97,39 @@ static int patch_finalizer(const struct ccm_life *life, const struct ccm_request
 int ccm_life_add_finalizer(const struct ccm_life *life, const struct ccm_request *req,
                            const struct ccm_service *service, struct ccm_error *err)
 {
-    if (ccm_object_has_finalizer(&service->meta, life->finalizer)) {
+    if (!ccm_life_needs(life, CCM_LIFE_FINALIZER,
+                        ccm_object_has_finalizer(&service->meta, life->finalizer), PRESENT)) {
         return 0;
     }
     if (life->plan != NULL) {
         ccm_buf_addf(life->plan, "add finalizer %s to the Service\n", life->finalizer);
         return 0;
     }
-    return patch_finalizer(life, req, service, "finalizers", err);
+    const int r = patch_finalizer(life, req, service, "finalizers", err);
+
+    ccm_life_note(life, CCM_LIFE_FINALIZER, r, PRESENT);
+    return r;
 }
 
 int ccm_life_remove_finalizer(const struct ccm_life *life, const struct ccm_request *req,
                               const struct ccm_service *service, struct ccm_error *err)
 {
-    if (!ccm_object_has_finalizer(&service->meta, life->finalizer)) {
+    if (!ccm_life_needs(life, CCM_LIFE_FINALIZER,
+                        !ccm_object_has_finalizer(&service->meta, life->finalizer), ABSENT)) {
         return 0;
     }
     if (life->plan != NULL) {
         ccm_buf_addf(life->plan, "remove finalizer %s from the Service\n", life->finalizer);
         return 0;
     }
-    const int r = patch_finalizer(life, req, service, "$deleteFromPrimitiveList/finalizers", err);
+    int r = patch_finalizer(life, req, service, "$deleteFromPrimitiveList/finalizers", err);
 
-    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    ccm_life_note(life, CCM_LIFE_FINALIZER, r, ABSENT);
+    return r;
 }
+
+/* --- labels and status --- */
 
 static bool label_differs(const struct ccm_service *service, const char *key, const char *value)
 {
@@ -121,10 +173,32 @@ static bool ingress_differs(const struct ccm_service *service, const struct ccm_
     return state->ip != NULL && addresses_differ(service, state->ip, state->ip_mode);
 }
 
+static bool rest_differs(const struct ccm_life *life, const struct ccm_service *service,
+                         const struct ccm_life_state *state)
+{
+    return label_differs(service, CCM_LIFE_LB_LABEL, state->lb_id) ||
+           label_differs(service, life->extra_label, state->extra) ||
+           ingress_differs(service, state);
+}
+
+/* One of them that is left alone is not one that is taken away. */
+static const char *word(const char *text)
+{
+    return text == NULL ? "\n" : text;
+}
+
+/* All but the hash in one text; NULL on ENOMEM. */
+static char *text_of(const struct ccm_life_state *state)
+{
+    return ccm_text_format("%s\n%s\n%s\n%s\n%s", word(state->lb_id), word(state->ip),
+                           word(state->ip_mode), word(state->hostname), word(state->extra));
+}
+
+/* service: NULL = whatever it says. */
 static void write_label(struct ccm_jsonw *w, const struct ccm_service *service, const char *key,
                         const char *value)
 {
-    if (label_differs(service, key, value)) {
+    if (service == NULL ? key != NULL && value != NULL : label_differs(service, key, value)) {
         ccm_jsonw_str(w, key, value[0] == '\0' ? NULL : value);
     }
 }
@@ -174,24 +248,60 @@ static void write_ingress(struct ccm_jsonw *w, const struct ccm_life_state *stat
     ccm_jsonw_close(w, '}');
 }
 
-static void write_state(struct ccm_buf *body, const struct ccm_life *life,
-                        const struct ccm_service *service, const struct ccm_life_state *state)
+/* What a patch is for, and where the snapshot is not to be believed. */
+struct need {
+    enum ccm_written_verdict hash;
+    enum ccm_written_verdict rest;
+};
+
+static struct need needs_of(const struct ccm_life *life, const struct ccm_service *service,
+                            const struct ccm_life_state *state, const char *rest)
 {
+    const char *hash = state->hash;
+    const bool same_hash = !label_differs(service, CCM_HASH_LABEL, hash);
+    const bool same_rest = !rest_differs(life, service, state);
+
+    return (struct need){
+        .hash =
+            hash == NULL ? CCM_WRITTEN_WELL : ccm_life_judge(life, CCM_LIFE_HASH, same_hash, hash),
+        .rest = ccm_life_judge(life, CCM_LIFE_STATE, same_rest, rest),
+    };
+}
+
+static void write_state(struct ccm_buf *body, const struct ccm_life *life,
+                        const struct ccm_service *service, const struct need *need,
+                        const struct ccm_life_state *state)
+{
+    const bool anew = need->rest == CCM_WRITTEN_ANEW;
+    const struct ccm_service *shown = anew ? NULL : service;
     struct ccm_jsonw w = { .buf = body };
 
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_open(&w, "metadata", '{');
     ccm_jsonw_str(&w, "uid", service->meta.uid);
     ccm_jsonw_open(&w, "labels", '{');
-    write_label(&w, service, CCM_HASH_LABEL, state->hash);
-    write_label(&w, service, CCM_LIFE_LB_LABEL, state->lb_id);
-    write_label(&w, service, life->extra_label, state->extra);
+    write_label(&w, need->hash == CCM_WRITTEN_ANEW ? NULL : service, CCM_HASH_LABEL, state->hash);
+    write_label(&w, shown, CCM_LIFE_LB_LABEL, state->lb_id);
+    write_label(&w, shown, life->extra_label, state->extra);
     ccm_jsonw_close(&w, '}');
     ccm_jsonw_close(&w, '}');
-    if (ingress_differs(service, state)) {
+    if (anew ? state->ip != NULL || !ccm_text_empty(state->hostname)
+             : ingress_differs(service, state)) {
         write_ingress(&w, state);
     }
     ccm_jsonw_close(&w, '}');
+}
+
+/* r: the result of the patch; what was no part of it is as it was. */
+static void note_state(const struct ccm_life *life, const struct need *need, int r,
+                       const struct ccm_life_state *state, const char *rest)
+{
+    if (needs_write(need->hash)) {
+        ccm_life_note(life, CCM_LIFE_HASH, r, state->hash);
+    }
+    if (needs_write(need->rest)) {
+        ccm_life_note(life, CCM_LIFE_STATE, r, rest);
+    }
 }
 
 /* --- the same for people --- */
@@ -228,34 +338,35 @@ static void print_state(const struct ccm_life *life, const struct ccm_service *s
                  ccm_text_empty(now) ? "none" : now);
 }
 
-bool ccm_life_differs(const struct ccm_life *life, const struct ccm_service *service,
-                      const struct ccm_life_state *state)
-{
-    return label_differs(service, CCM_HASH_LABEL, state->hash) ||
-           label_differs(service, CCM_LIFE_LB_LABEL, state->lb_id) ||
-           label_differs(service, life->extra_label, state->extra) ||
-           ingress_differs(service, state);
-}
-
 int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
                      const struct ccm_service *service, const struct ccm_life_state *state,
                      bool *ret_written, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    CCM_CLEANUP(ccm_freep) char *rest = text_of(state);
 
-    *ret_written = ccm_life_differs(life, service, state);
-    if (!*ret_written) {
+    *ret_written = false;
+    if (rest == NULL) {
+        return ccm_error_nomem(err);
+    }
+
+    const struct need need = needs_of(life, service, state, rest);
+
+    if (!needs_write(need.hash) && !needs_write(need.rest)) {
         return 0;
     }
+    *ret_written = true;
     if (life->plan != NULL) {
         print_state(life, service, state);
         return 0;
     }
-    write_state(&body, life, service, state);
+    write_state(&body, life, service, &need, state);
 
-    const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+    int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
 
-    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    note_state(life, &need, r, state, rest);
+    return r;
 }
 
 void ccm_life_event(const struct ccm_life *life, const struct ccm_service *service, bool warning,

@@ -1,12 +1,15 @@
 /*
  * What a controller writes to a Service: finalizer, labels, status, events. Each function looks
- * at the snapshot first and makes no write when it already says so. Every write names the uid, so
- * that it cannot hit a new object of the same name. Blocks for the API server. Every thread.
+ * at the snapshot first and makes no write when it already says so, or will say so in a moment
+ * because we have just written it; within two minutes of a write of ours that said something else
+ * it is not believed. Every write names the uid, so that it cannot hit a new object of
+ * the same name. Blocks for the API server. Every thread.
  */
 #ifndef CCM_SERVICE_LIFECYCLE_H
 #define CCM_SERVICE_LIFECYCLE_H
 
 #include "ccm/plugin.h"
+#include "service/written.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
@@ -14,11 +17,29 @@
 
 #define CCM_LIFE_LB_LABEL "service.k8s.alibaba/loadbalancer-id"
 
+/* What is written apart from the others. */
+enum ccm_life_part {
+    CCM_LIFE_FINALIZER,
+    CCM_LIFE_HASH,
+    CCM_LIFE_STATE, /* the other labels, and the addresses */
+    CCM_LIFE_READY, /* the condition; its status alone: */
+    CCM_LIFE_TURN,
+    CCM_LIFE_PARTS
+};
+
+/* What was last written to one Service. Zeroed memory is an empty one. One thread at a time. */
+struct ccm_life_memory {
+    int64_t seen_ms; /* in: monotonic, before the snapshot was taken */
+    bool coming;     /* out: set when something is not shown yet, see CCM_WRITTEN_COMING */
+    struct ccm_written parts[CCM_LIFE_PARTS];
+};
+
 struct ccm_life {
     const struct ccm_host *host;
     const char *finalizer;
-    const char *component;   /* of events */
-    const char *extra_label; /* a third label that the controller keeps; NULL = none */
+    const char *component;          /* of events */
+    const char *extra_label;        /* a third label that the controller keeps; NULL = none */
+    struct ccm_life_memory *memory; /* of the Service; NULL: go by the snapshot alone */
     struct ccm_buf *plan; /* dry run: what would be written, one line each; NULL: it is written */
 };
 
@@ -41,16 +62,22 @@ struct ccm_life_state {
     const char *extra;    /* value of the extra label */
 };
 
-/* Whether the Service says something else. */
-bool ccm_life_differs(const struct ccm_life *life, const struct ccm_service *service,
-                      const struct ccm_life_state *state);
-
-/* One patch of the status subresource for what differs (labels are taken there as well).
- * *ret_written tells whether there was one. An object that is gone is success. */
+/* One patch of the status subresource for what differs (labels are taken there as well), or for all
+ * that the snapshot is not to be believed about. *ret_written tells whether there was one. An
+ * object that is gone is success. */
 CCM_NODISCARD int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
                                    const struct ccm_service *service,
                                    const struct ccm_life_state *state, bool *ret_written,
                                    struct ccm_error *err);
+
+/* For what writes to a Service (conditions.h): whether a part is to be written, which then goes by
+ * the snapshot or not (CCM_WRITTEN_WRITE, _ANEW). shown: the snapshot says what `want` stands for.
+ * And that it was, with the result of the write. */
+enum ccm_written_verdict ccm_life_judge(const struct ccm_life *life, enum ccm_life_part part,
+                                        bool shown, const char *want);
+bool ccm_life_needs(const struct ccm_life *life, enum ccm_life_part part, bool shown,
+                    const char *want);
+void ccm_life_note(const struct ccm_life *life, enum ccm_life_part part, int r, const char *want);
 
 /* Queue an event about the Service. */
 void ccm_life_event(const struct ccm_life *life, const struct ccm_service *service, bool warning,

@@ -151,9 +151,7 @@ static void entry_clear(struct ccm_entry *entry)
     ccm_strmap_free(entry->said);
     ccm_strmap_free(entry->told);
     free(entry->uid);
-    free(entry->published);
     entry->uid = NULL;
-    entry->published = NULL;
     entry->said = NULL;
     entry->told = NULL;
     entry->valid = false;
@@ -166,6 +164,7 @@ static void entry_clear(struct ccm_entry *entry)
     entry->polls = 0;
     entry->audit_due_ms = 0;
     entry->doubt_ms = 0;
+    memset(&entry->memory, 0, sizeof(entry->memory));
 }
 
 static void entry_free(void *value)

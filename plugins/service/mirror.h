@@ -14,6 +14,7 @@
 #define CCM_SERVICE_MIRROR_H
 
 #include "ccm/host.h"
+#include "service/lifecycle.h"
 #include "service/tags.h"
 #include "util/attr.h"
 #include "util/strmap.h"
@@ -63,11 +64,10 @@ struct ccm_entry {
     struct ccm_strmap *told; /* see readiness.h */
     struct ccm_tags applied; /* additional tags as of the last complete success */
     bool applied_known;
-    char *published;      /* what the last pass wrote to the Service, until the cache shows it */
-    int64_t published_ms; /* monotonic */
-    int64_t audit_due_ms; /* monotonic; 0 = not known yet */
-    int64_t read_ms;      /* monotonic: when `state` was read; 0 = not known */
-    int64_t doubt_ms;     /* monotonic: when a refusal last made us read again; 0 = never */
+    struct ccm_life_memory memory; /* what was last written to the Service */
+    int64_t audit_due_ms;          /* monotonic; 0 = not known yet */
+    int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
+    int64_t doubt_ms; /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */
     const struct ccm_mirror_type *type;
     bool busy;

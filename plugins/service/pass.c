@@ -140,8 +140,13 @@ void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps)
 }
 
 void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved,
-                            const char *none, bool hold)
+                            const char *none, enum ccm_hold hold)
 {
+    static const char *const holds[] = {
+        [CCM_HOLD_NONE] = "",
+        [CCM_HOLD_NODES] = "All nodes turned NotReady at once: the present backends are kept",
+        [CCM_HOLD_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
+    };
     const char *const *missing = pass->lbc->ops->missing_text;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf foreign = { .max = 800 };
@@ -160,9 +165,13 @@ void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_lis
     }
     ccm_pass_say(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
     ccm_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
-    ccm_pass_advise(pass, false, "none", "UnAvailableLoadBalancer", hold ? "" : none);
-    ccm_pass_say(pass, true, "hold", "SkipSyncBackends",
-                 hold ? "All nodes turned NotReady at once: the present backends are kept" : "");
+    ccm_pass_advise(pass, false, "none", "UnAvailableLoadBalancer",
+                    hold == CCM_HOLD_NONE ? none : "");
+    if (hold == CCM_HOLD_FAMILY) {
+        ccm_pass_advise(pass, true, "hold", "SkipSyncBackends", holds[hold]);
+    } else {
+        ccm_pass_say(pass, true, "hold", "SkipSyncBackends", holds[hold]);
+    }
 }
 
 /* --- steps that are the same for all --- */

@@ -231,7 +231,7 @@ CCM_NODISCARD int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candi
 /* Events about backends that are left out (per set, as resolved), missing, or kept (`hold`). none:
  * the text when a set has no backends, "" when they all have some. */
 void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved,
-                            const char *none, bool hold);
+                            const char *none, enum ccm_hold hold);
 /* A second look found that somebody changed the load balancer, and the steps (one text) repaired
  * it. */
 void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps);

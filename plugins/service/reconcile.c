@@ -60,9 +60,19 @@ struct job {
     struct ccm_lbc *lbc;
     const struct ccm_request *req;
     const struct ccm_service *service;
+    int64_t seen_ms; /* before the Service was looked up */
     struct ccm_entry *entry;
     bool idle; /* out: the last pass had nothing to do */
 };
+
+/* What we wrote and do not see yet is looked for: somebody may have undone it. */
+static uint64_t requeue_of(const struct ccm_pass *pass)
+{
+    const uint64_t ms = pass->requeue_ms;
+
+    return pass->entry->memory.coming && (ms == 0 || ms > CCM_WRITTEN_LAG_MS) ? CCM_WRITTEN_LAG_MS
+                                                                              : ms;
+}
 
 static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
 {
@@ -82,6 +92,9 @@ static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_e
     const int64_t started_ms = job->lbc->host->now_ms(job->lbc->host);
     const bool was_valid = job->entry->valid;
 
+    pass.life.memory = pass.dry ? NULL : &job->entry->memory;
+    job->entry->memory.seen_ms = job->seen_ms;
+    job->entry->memory.coming = false;
     if (pass.dry) {
         pass.life.plan = &pass.steps;
         pass.readiness.plan = &pass.steps;
@@ -102,7 +115,7 @@ static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_e
     ccm_problems_fini(&pass.problems);
     ccm_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
-    ret->requeue_after_ms = r == 0 ? pass.requeue_ms : 0;
+    ret->requeue_after_ms = r == 0 ? requeue_of(&pass) : 0;
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
     return r;
 }
@@ -151,8 +164,9 @@ int ccm_lbc_reconcile(struct ccm_lbc *lbc, const struct ccm_request *req, struct
                       struct ccm_error *err)
 {
     const char *key = req->keys[0];
+    const int64_t seen_ms = lbc->host->now_ms(lbc->host);
     const struct ccm_object *object = lbc->host->get(lbc->host, CCM_KIND_SERVICE, key);
-    struct job job = { lbc, req, (const struct ccm_service *)object, NULL, false };
+    struct job job = { lbc, req, (const struct ccm_service *)object, seen_ms, NULL, false };
     int r = 0;
 
     if (object == NULL) {

@@ -21,22 +21,15 @@ static int clean_service(struct ccm_pass *pass, struct ccm_error *err)
     int r = clean_status(pass, err);
 
     if (r < 0) {
-        return ccm_pass_fail(pass, "FailedUpdateStatus",
-                             "Error removing load balancer status and labels", r, err);
+        return ccm_pass_fail_kube(pass, "FailedUpdateStatus",
+                                  "Error removing load balancer status and labels", r, err);
     }
     r = ccm_life_remove_finalizer(&pass->life, pass->req, pass->service, err);
     if (r < 0) {
-        return ccm_pass_fail(pass, "FailedRemoveFinalizer",
-                             "Error removing load balancer finalizer", r, err);
+        return ccm_pass_fail_kube(pass, "FailedRemoveFinalizer",
+                                  "Error removing load balancer finalizer", r, err);
     }
     return 0;
-}
-
-/* A snapshot from before our own patch: no finalizer comes back to an object that is being deleted.
- */
-static bool is_stale(const struct ccm_pass *pass)
-{
-    return pass->entry->cleaned && pass->service->meta.deleted_ms != 0;
 }
 
 int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err)
@@ -57,9 +50,6 @@ int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err)
         entry->cleaned = false;
         entry->used = false;
         entry->attempt++;
-    }
-    if (is_stale(pass)) {
-        return 0;
     }
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {

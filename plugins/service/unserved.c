@@ -16,3 +16,15 @@ bool ccm_unserved_affinity(const struct ccm_service *service)
 {
     return ccm_text_equal(service->session_affinity, "ClientIP");
 }
+
+bool ccm_unserved_family(const struct ccm_service *service, enum ccm_families wanted)
+{
+    unsigned present = 0;
+
+    for (uint64_t i = 0; i < service->ip_family_count; i++) {
+        present |= ccm_text_equal(service->ip_families[i], "IPv4")   ? (unsigned)CCM_IPV4
+                   : ccm_text_equal(service->ip_families[i], "IPv6") ? (unsigned)CCM_IPV6
+                                                                     : 0;
+    }
+    return present != 0 && (present & (unsigned)wanted) != (unsigned)wanted;
+}

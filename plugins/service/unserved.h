@@ -6,6 +6,7 @@
 #define CCM_SERVICE_UNSERVED_H
 
 #include "ccm/object.h"
+#include "service/endpoint.h"
 
 #include <stdbool.h>
 
@@ -24,5 +25,8 @@ struct ccm_unserved {
 bool ccm_unserved_ranges(const struct ccm_service *service);
 bool ccm_unserved_ip(const struct ccm_service *service);
 bool ccm_unserved_affinity(const struct ccm_service *service);
+/* The API server says which address families the Service has, and these (enum ccm_families) are not
+ * all among them. */
+bool ccm_unserved_family(const struct ccm_service *service, enum ccm_families wanted);
 
 #endif

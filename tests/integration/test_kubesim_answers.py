@@ -208,6 +208,54 @@ def test_a_cluster_of_one_family_satisfies_a_preference(kube):
     assert (spec["ipFamilies"], spec["ipFamilyPolicy"], len(spec["clusterIPs"])) == (["IPv4"], "PreferDualStack", 1)
 
 
+@pytest.fixture
+def dual(build, tmp_path):
+    with KubeSim(build, tmp_path, "--dual-stack") as instance:
+        yield instance
+
+
+def families(spec):
+    assert spec["clusterIP"] == spec["clusterIPs"][0]
+    assert [("IPv6" if ":" in ip else "IPv4") for ip in spec["clusterIPs"]] == spec["ipFamilies"]
+    return spec["ipFamilyPolicy"], spec["ipFamilies"]
+
+
+@pytest.mark.parametrize(
+    "asked, policy, given",
+    [
+        ({}, "SingleStack", ["IPv4"]),
+        ({"ipFamilyPolicy": "PreferDualStack"}, "PreferDualStack", ["IPv4", "IPv6"]),
+        ({"ipFamilyPolicy": "RequireDualStack"}, "RequireDualStack", ["IPv4", "IPv6"]),
+        ({"ipFamilies": ["IPv6"]}, "SingleStack", ["IPv6"]),
+        ({"ipFamilies": ["IPv6"], "ipFamilyPolicy": "PreferDualStack"}, "PreferDualStack", ["IPv6", "IPv4"]),
+        ({"ipFamilies": ["IPv6", "IPv4"], "ipFamilyPolicy": "RequireDualStack"}, "RequireDualStack", ["IPv6", "IPv4"]),
+        ({"clusterIP": "fd00:10:96::7"}, "SingleStack", ["IPv6"]),
+    ],
+)
+def test_families_of_a_dual_stack_cluster(dual, asked, policy, given):
+    assert families(dual.post(SERVICES, objects.service("a", **asked))["spec"]) == (policy, given)
+
+
+def test_families_change(dual):
+    first = dual.post(SERVICES, objects.service("a"))["spec"]
+    assert families(first) == ("SingleStack", ["IPv4"])
+    grown = dual.ask("PATCH", SERVICES + "/a", {"spec": {"ipFamilyPolicy": "PreferDualStack"}}, MERGE).json["spec"]
+    assert families(grown) == ("PreferDualStack", ["IPv4", "IPv6"]) and grown["clusterIP"] == first["clusterIP"]
+    second = dual.post(SERVICES, objects.service("b", ipFamilies=["IPv6"]))["spec"]
+    assert second["clusterIP"] not in grown["clusterIPs"]
+    taken = dual.ask("POST", SERVICES, objects.service("c", clusterIP=grown["clusterIPs"][1]))
+    assert taken.status == 422 and "already allocated" in taken.json["message"]
+    shrunk = dual.ask("PATCH", SERVICES + "/a", {"spec": {"ipFamilyPolicy": "SingleStack"}}, MERGE).json["spec"]
+    assert families(shrunk) == ("SingleStack", ["IPv4"]) and shrunk["clusterIPs"] == [first["clusterIP"]]
+    other = dual.ask("PATCH", SERVICES + "/a", {"spec": {"ipFamilies": ["IPv6"]}}, MERGE)
+    assert ("spec.ipFamilies[0]", 'Invalid value: "IPv6": field is immutable') in invalid(other)
+
+
+def test_two_families_need_a_policy_everywhere(dual):
+    answer = dual.ask("POST", SERVICES, objects.service("a", ipFamilies=["IPv4", "IPv6"]))
+    assert [field for field, _ in invalid(answer)] == ["spec.ipFamilyPolicy"]
+
+
 @pytest.mark.parametrize(
     "patch, field",
     [

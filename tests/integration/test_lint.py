@@ -15,6 +15,10 @@ RANGES = (
     "warning: spec.loadBalancerSourceRanges has no effect: the load balancer accepts connections from everywhere "
     "(option source_ranges of plugin clb)"
 )
+LACKS_IPV6 = (
+    "spec.ipFamilies lacks IPv6, which annotation backend-ip-version asks for: set spec.ipFamilyPolicy to "
+    "PreferDualStack, or remove the annotation"
+)
 ADDRESS = "warning: spec.loadBalancerIP has no effect: the cloud chooses the address"
 
 FINDINGS = {
@@ -27,6 +31,12 @@ FINDINGS = {
         "10: error: get nodes error: filter nodes by label error: parse backend label: pool, [k1=v1,k2=v2]",
         f"11: warning: annotation {OLD}address-type has no effect beside {NEW}address-type",
         f"12: error: annotation {NEW}address-type must be one of [internet|intranet], got [interne]",
+    ],
+    "families.yaml": [
+        "8: warning: spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: set "
+        "spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with annotations ip-version and "
+        "backend-ip-version ipv6",
+        "21: warning: " + LACKS_IPV6,
     ],
     "fields.yaml": [
         "9: " + ADDRESS,
@@ -102,6 +112,14 @@ NLB_FINDINGS = {
         "26: warning: spec.loadBalancerIP has no effect: annotation zone-maps takes an address per zone",
         f"32: error: ParameterMissing, zone mappings are required: annotation {NEW}zone-maps says in "
         "which zones and vSwitches the load balancer is to be",
+    ],
+    "families.yaml": [
+        "11: warning: spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: set "
+        "spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with annotations ip-version dualstack and "
+        "backend-ip-version ipv6",
+        "26: warning: " + LACKS_IPV6,
+        "41: warning: spec.ipFamilies lacks one of the families that annotation backend-ip-version asks for: set "
+        "spec.ipFamilyPolicy to PreferDualStack, or name the one that is there",
     ],
     "lists.yaml": [
         "9: warning: entry [sgp-b:8080] has no effect: the Service has no port 8080",

@@ -165,6 +165,59 @@ def test_patches_refused_for_a_while(world, status, target):
     assert len(world.cloud.load_balancers()) == 1
 
 
+DENIALS = {
+    400: 'admission webhook "guard.example.com" denied the request: not today',
+    403: 'admission webhook "guard.example.com" denied the request: not today',
+    404: 'admission webhook "guard.example.com" denied the request: not today',
+    422: 'services "web" is forbidden: ValidatingAdmissionPolicy \'p\' with binding \'b\' denied request: not today',
+}
+
+
+@pytest.mark.parametrize("target", ["/services/web", "/services/web/status"])
+@pytest.mark.parametrize("status", sorted(DENIALS))
+def test_patches_denied_by_the_guard_of_a_cluster(world, status, target):
+    """A webhook or a policy is mended without a change of the Service: told once, in its words, and tried again soon."""
+    views.nodes(world, 1)
+    world.kube.fault(action=f"PATCH *{target}", count=100000, http=status, message=DENIALS[status])
+    world.start_ccmd()
+    world.kube.create(objects.service("web", PORTS))
+
+    def told():
+        return [e for e in world.kube.events("web") if e[0] == "Warning" and DENIALS[status] in e[2]]
+
+    world.wait(told, "an event")
+    world.settled()
+    waits = [int(wait) for wait in re.findall(r"not today.*; retry in (\d+) ms", world.log())]
+    assert waits and all(15000 <= wait <= 30000 for wait in waits[:1]), waits
+    assert len([a for a in world.kube.actions() if a.startswith("PATCH ") and "/services/web" in a]) <= 4
+    assert len(told()) == 1 and len(world.cloud.load_balancers()) <= 1
+    world.kube.clear_faults()
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/again": "1"}}})
+    ready(world)
+    assert len(world.cloud.load_balancers()) == 1
+
+
+@pytest.mark.parametrize("target", ["/services/web", "/services/web/status"])
+def test_releases_denied_by_the_guard_of_a_cluster(world, target):
+    """No right in the cloud helps against that, and none is named."""
+    views.nodes(world, 1)
+    world.start_ccmd()
+    world.kube.create(objects.service("web", PORTS))
+    ready(world)
+    world.kube.fault(action=f"PATCH *{target}", count=100000, http=403, message=DENIALS[403])
+    world.kube.delete("Service", "web")
+
+    def denied():
+        return [e[2] for e in world.kube.events("web") if DENIALS[403] in e[2]]
+
+    told = world.wait(denied, "an event")
+    assert len(told) == 1 and "RAM" not in told[0] and told[0].startswith("Error removing load balancer"), told
+    world.kube.clear_faults()
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/again": "1"}}})
+    world.wait(lambda: not world.kube.state()["services"], "the Service to go")
+    assert world.cloud.load_balancers() == []
+
+
 def test_a_server_that_begins_knows_no_roles(world):
     """It refuses with 403 what it allows a moment later, and says why: nothing waits for an operator, no event is lost."""
     said = 'services "web" is forbidden: RBAC: clusterrole.rbac.authorization.k8s.io "ccmd" not found'

@@ -14,6 +14,7 @@ from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_rout
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, World
 
 MANY = 500
+BURST_S = 0.3  # the pass waits as long for nodes to come along
 
 
 def name_of(number):
@@ -140,10 +141,17 @@ def test_steady_periods(world):
     world.start_ccmd()
     world.wait(lambda: up(world, 3), "all conditions")
     since, kube_since = world.cloud.mark(), world.kube.mark()
-    world.wait(lambda: len(world.cloud.actions(since)) >= 3, "three periods", timeout=30)
-    calls = world.cloud.calls(since)
-    assert {call["action"] for call in calls} == {"DescribeRouteEntryList"}
-    assert all(later["t"] - earlier["t"] >= 1 for earlier, later in zip(calls, calls[1:]))  # one per period
+
+    def gaps():
+        times = [call["t"] for call in world.cloud.calls(since)]
+        return [later - earlier for earlier, later in zip(times, times[1:])]
+
+    def is_spread():
+        return len(gaps()) >= 3 and min(gaps()) < 1 + BURST_S
+
+    world.wait(is_spread, "three periods, one of them shorter", timeout=30)
+    assert set(world.cloud.actions(since)) == {"DescribeRouteEntryList"}
+    assert min(gaps()) >= 0.9  # one per period, which is spread by a tenth
     assert world.kube.actions(kube_since) == []
 
 

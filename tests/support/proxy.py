@@ -1,5 +1,6 @@
 """A TCP forwarder that remembers when which requests passed: tells apart clients of one simulator."""
 
+import datetime
 import re
 import socket
 import threading
@@ -7,15 +8,18 @@ import time
 
 REQUEST = re.compile(rb"^(GET|POST|PUT|PATCH|DELETE) (\S+) HTTP/1\.1\r$", re.M)
 ACTION = re.compile(rb"^x-acs-action: (\w+)\r$", re.M | re.I)
+SIGNED = re.compile(rb"^x-acs-date: (\S+)\r$", re.M | re.I)
 
 
 class Proxy:
-    """target: "http://host:port". .base takes its place, .requests is a list of (wall time, method, path or action)."""
+    """target: "http://host:port". .base takes its place, .requests is a list of (wall time, method, path or action), .signed one
+    of (wall time by the clock of who signed, in whole seconds; action)."""
 
     def __init__(self, target):
         host, port = target.removeprefix("http://").split(":")
         self.target = (host, int(port))
         self.requests = []
+        self.signed = []
         self.server = socket.create_server(("127.0.0.1", 0))
         self.base = "http://127.0.0.1:%d" % self.server.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -54,3 +58,6 @@ class Proxy:
             action = ACTION.search(data, match.end())
             what = action.group(1) if action else match.group(2)
             self.requests.append((time.time(), match.group(1).decode(), what.decode()))
+            signed = SIGNED.search(data, match.end())
+            if action and signed:
+                self.signed.append((datetime.datetime.fromisoformat(signed.group(1).decode()).timestamp(), what.decode()))

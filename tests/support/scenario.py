@@ -14,7 +14,7 @@ import yaml
 KEYS = {
     "file": {"title", "given", "steps", "cases", "pending", "unit"},
     "case": {"title", "given", "steps", "pending"},
-    "given": {"nodes", "node", "cloud", "lbs", "limits", "options", "alicloud", "before", "faults", "pods", "endpoints",
+    "given": {"dual_stack", "nodes", "node", "cloud", "lbs", "limits", "options", "alicloud", "before", "faults", "pods", "endpoints",
               "service", "services", "ccmd", "edits", "warnings", "expect", "job_ms", "plugins", "tables", "routes", "route_ms"},
     "step": {"title", "service", "services", "endpoints", "node", "nodes", "pod", "pods", "delete", "cloud", "edits", "call",
              "faults", "ccmd", "patch", "create", "watch", "expect", "within", "routes"},

@@ -70,7 +70,7 @@ class Runner:
                 self.world.stop_ccmd()
 
     def _world(self, arguments):
-        return World(self.build, self.folder, cloud_args=arguments)
+        return World(self.build, self.folder, cloud_args=arguments, kube_args=["--dual-stack"] if self.case.given.get("dual_stack") else [])
 
     def _error(self, key, problem):
         raise ScenarioError(f"{self.case.path}: {self.where}.{key}: {problem}")
@@ -235,6 +235,9 @@ class Runner:
                 for item in [value] if isinstance(value, str) else value:
                     kind, _, name = item.partition("/")
                     self.world.kube.delete(kind, name)
+                    if kind == "EndpointSlice":  # a change of its Service does not bring it back
+                        self.endpoints.pop(name.removesuffix("-1"), None)
+                        self.created.discard("EndpointSlice/" + name.removesuffix("-1"))
             elif key == "edits":
                 for edit in value:
                     self._edit(self._fill(edit))  # it may name what the one before has made

@@ -6,6 +6,7 @@
         world.wait(lambda: world.cloud.load_balancers(), "a load balancer")
 """
 
+import http.client
 import json
 import os
 import re
@@ -25,8 +26,9 @@ SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "valgrin
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def wait(condition, what, timeout=15.0):
-    """The first true value of condition(); fails after the deadline, showing the last value or error."""
+def wait(condition, what, timeout=15.0, every=0.01):
+    """The first true value of condition(); fails after the deadline, showing the last value or error. A condition that is work
+    for those who are waited for is better looked at less often: every so many seconds."""
     deadline = time.monotonic() + timeout * float(os.environ.get("CCM_TEST_SLOW", "1"))
     last = None
     while True:
@@ -38,7 +40,7 @@ def wait(condition, what, timeout=15.0):
             last = error
         if time.monotonic() > deadline:
             raise AssertionError(f"timed out waiting for {what}; last: {last!r}")
-        time.sleep(0.01)
+        time.sleep(every)
 
 
 class Http:
@@ -215,6 +217,7 @@ class World:
             self.last_events = json.dumps(self.kube.http.request("GET", "/api/v1/events"))
         except (OSError, AttributeError):
             self.last_events = ""  # the API server is gone, or lets nobody in: the files tell
+        self.last_pages = "".join(self._page(path) for path in ("/metrics", "/statusz", "/readyz") if kind is None)
         self._note_calls()
         for process in ([self.ccmd] if self.ccmd else []) + self.processes[::-1]:
             try:
@@ -226,6 +229,15 @@ class World:
             problems += self.leaks()
         if problems and kind is None:
             raise problems[0]
+
+    def _page(self, path):
+        """What the admin server of a ccmd that runs says now, or "" when it says nothing to us."""
+        listens = re.search(r"admin.*listening on (\S+:\d+)", self.ccmd.err()) if self.ccmd and self.ccmd.alive() else None
+        try:
+            with _opener.open(f"http://{listens.group(1)}{path}", timeout=5) as answer:
+                return answer.read().decode(errors="replace")
+        except (OSError, AttributeError, http.client.HTTPException):
+            return ""
 
     def _note_calls(self):
         """Which actions each plugin really called, for the test of the RAM policies."""
@@ -246,6 +258,7 @@ class World:
                 with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as file:
                     texts[name] = file.read()
         texts["events"] = self.last_events
+        texts["a page of the admin server"] = self.last_pages
         return [AssertionError(f"{name}: {secret}... in what was written")
                 for name, text in texts.items() for secret in secrets if secret in text]
 
@@ -315,14 +328,14 @@ plugins = ( {plugins} );
             if name.startswith("ccmd-") and name.endswith(".err")
         )
 
-    def wait(self, condition, what, timeout=15.0):
+    def wait(self, condition, what, timeout=15.0, every=0.01):
         def checked():
             if self.ccmd is not None and not self.ccmd.alive():
                 raise AssertionError(f"ccmd ended while waiting for {what}:\n{self.log()[-4000:]}")
             return condition()
 
         try:
-            return wait(checked, what, timeout)
+            return wait(checked, what, timeout, every)
         except AssertionError as error:
             raise AssertionError(f"{error}\n--- ccmd ---\n{self.log()[-6000:]}") from None
 

@@ -124,9 +124,8 @@ static bool answer(void *arg, const struct fake_request *request, struct fake_re
     }
     if (rule != NULL && rule->code != NULL) {
         ret->status = rule->http == 0 ? 400 : rule->http;
-        ccm_buf_addf(&echo->body,
-                     "{\"RequestId\":\"r-no\",\"Code\":\"%s\",\"Message\":\"refused\"}",
-                     rule->code);
+        ccm_buf_addf(&echo->body, "{\"RequestId\":\"r-no\",\"Code\":\"%s\",\"Message\":\"%s\"}",
+                     rule->code, rule->message == NULL ? "refused" : rule->message);
     } else if (strcmp(request->action, "ListAsynJobs") == 0) {
         list_jobs(echo, request);
     } else {

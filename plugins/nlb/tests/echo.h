@@ -16,12 +16,13 @@
 
 struct echo_rule {
     const char *action;
-    const char *code; /* refused with it; NULL = not refused */
-    const char *job;  /* status of its job, "" = nobody knows it; NULL = Succeeded */
-    unsigned http;    /* of a refusal; 0 = 400 */
-    bool lost;        /* the answer does not arrive, however often it is tried */
-    size_t skip;      /* so many calls go well before */
-    size_t times;     /* 0 = always */
+    const char *code;    /* refused with it; NULL = not refused */
+    const char *job;     /* status of its job, "" = nobody knows it; NULL = Succeeded */
+    const char *message; /* of a refusal; NULL = "refused" */
+    unsigned http;       /* of a refusal; 0 = 400 */
+    bool lost;           /* the answer does not arrive, however often it is tried */
+    size_t skip;         /* so many calls go well before */
+    size_t times;        /* 0 = always */
 };
 
 struct echo {

@@ -189,6 +189,106 @@ static void test_draining_takes_time(void **state)
     }
 }
 
+/* --- a load balancer that takes no further listener --- */
+
+static void refuse_listeners(struct bench *bench, const char *message, size_t skip)
+{
+    echo_rule(&bench->echo, &(struct echo_rule){ .action = "CreateListener",
+                                                 .code = "QuotaExceeded.Listeners",
+                                                 .message = message,
+                                                 .skip = skip });
+}
+
+/* One listener per port; group, server and all else is there. */
+static void plan_listener(struct bench *bench, unsigned stage, uint16_t port)
+{
+    bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, stage, port, "g80");
+}
+
+/* One refusal stands for all that would follow: told with their names, and not asked for. */
+static void test_no_room_for_listeners(void **state)
+{
+    struct bench bench;
+    struct nlb_step *range;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    for (uint16_t port = 81; port <= 84; port++) {
+        plan_listener(&bench, port < 84 ? 0 : 1, port);
+    }
+    range = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 0, "g80");
+    range->listener.start = 100;
+    range->listener.end = 200;
+    refuse_listeners(&bench, "loadbalancer_listeners_num: 50 of 50", 1);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_log(&bench.echo), "CreateListener CreateListener * ");
+    assert_int_equal(bench.problems.count, 2);
+    assert_int_equal(bench.problems.worst.kind, CCM_ERROR_AUTH);
+    assert_non_null(strstr(bench_told(&bench), "port 82/TCP: create listener: "));
+    assert_non_null(strstr(bench_told(&bench), "create listener: left out for the same lack of "
+                                               "room: 83/TCP, 84/TCP, 100-200/TCP"));
+    assert_non_null(strstr(bench_told(&bench), "Spread the ports over several Services"));
+    assert_int_equal(bench.have.listener_count, 2);
+    assert_false(bench.apply.surprised);
+    bench_end(&bench);
+}
+
+/* A listener whose group could not be made waits for that, not for room. */
+static void test_other_reasons_than_room(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    plan_listener(&bench, 0, 81);
+    bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 82, "g82");
+    plan_listener(&bench, 1, 83);
+    refuse_listeners(&bench, "loadbalancer_listeners_num: 50 of 50", 0);
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_non_null(strstr(bench_told(&bench), "lack of room: 83/TCP"));
+    assert_null(strstr(bench_told(&bench), "82/TCP"));
+    bench_end(&bench);
+}
+
+/* A listener that goes makes room for one; another quota says nothing about the other ports. */
+static void test_room_for_listeners_again(void **state)
+{
+    static const struct {
+        const char *message;
+        const char *log;
+    } rows[] = {
+        { "loadbalancer_listeners_num: 50 of 50",
+          "CreateListener DeleteListener * CreateListener CreateListener * " },
+        { "server_group_listeners_num: 50 of 50",
+          "CreateListener CreateListener DeleteListener * CreateListener CreateListener * " },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct bench bench;
+
+        bench_begin(&bench);
+        bench_put_present(&bench, 80);
+        plan_listener(&bench, 0, 81);
+        plan_listener(&bench, 0, 82);
+        bench_listener_step(&bench, NLB_STEP_DELETE_LISTENER, 0, 80, "g80");
+        bench_set(&bench.plan.steps[2].id, "lsn-80");
+        plan_listener(&bench, 1, 83);
+        plan_listener(&bench, 1, 84);
+        echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateListener",
+                                                    .code = "QuotaExceeded.Listeners",
+                                                    .message = rows[i].message,
+                                                    .times = 1 + i });
+        assert_int_equal(bench_run(&bench, false), 0);
+        assert_string_equal(echo_log(&bench.echo), rows[i].log);
+        assert_int_equal(strstr(bench_told(&bench), "left out") != NULL, i == 0);
+        assert_int_equal(bench.have.listener_count, 2);
+        bench_end(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +297,9 @@ int main(void)
         cmocka_unit_test_teardown(test_token, obj_end),
         cmocka_unit_test_teardown(test_token_used, obj_end),
         cmocka_unit_test_teardown(test_draining_takes_time, obj_end),
+        cmocka_unit_test_teardown(test_no_room_for_listeners, obj_end),
+        cmocka_unit_test_teardown(test_other_reasons_than_room, obj_end),
+        cmocka_unit_test_teardown(test_room_for_listeners_again, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

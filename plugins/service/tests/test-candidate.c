@@ -364,6 +364,51 @@ static void test_hold(void **state)
     assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), "i-b:30080=100");
 }
 
+/* Slices of the wanted family are missing altogether while the pods are there: no reason to empty a
+ * group. Without pods it is. */
+static void test_hold_of_family(void **state)
+{
+    const char *families[] = { "IPv6", "IPv4" };
+    struct cluster cluster;
+    struct ccm_endpoint_slice *six = NULL;
+
+    (void)state;
+    begin(&cluster);
+    cluster.slice_count = 0;
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "");
+    six = obj_slice("web-6");
+    six->address_type = "IPv6";
+    obj_slice_port(six, "http", 8080);
+    cluster.slices[cluster.slice_count++] = &six->meta;
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "");
+    obj_endpoint(six, "fd00::1", "a", 0);
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "");
+    obj_endpoint(six, "fd00::2", "a", READY);
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), " hold");
+    assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), ""); /* what is missing is nodes */
+    cluster.service->ip_families = families;
+    cluster.service->ip_family_count = 2;
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), " hold");
+    cluster.service->ip_family_count = 1; /* it is not to have IPv4 any more */
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "");
+    families[0] = "IPv4";
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), " hold");
+    add_node(&cluster, "a", "r.i-a");
+    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), " hold");
+    assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), "i-a:30080=100"); /* nodes serve */
+    cluster.service->ip_family_count = 0;
+    cluster.families = CCM_IPV6;
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "fd00::2:8080=100");
+    cluster.families = CCM_IPV4;
+    cluster.slices[cluster.slice_count++] = &cluster.slice->meta; /* scaled down, not missing */
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "");
+    cluster.slice->address_type = "FQDN";
+    cluster.slice_count = 1;
+    cluster.slices[0] = &cluster.slice->meta;
+    obj_endpoint(cluster.slice, "web.example.com", "a", READY);
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "");
+}
+
 static void test_instance_id(void **state)
 {
     static const char *const ids[][2] = {
@@ -420,6 +465,7 @@ int main(void)
         cmocka_unit_test_teardown(test_nameless, obj_end),
         cmocka_unit_test_teardown(test_errors, obj_end),
         cmocka_unit_test_teardown(test_hold, obj_end),
+        cmocka_unit_test_teardown(test_hold_of_family, obj_end),
         cmocka_unit_test_teardown(test_instance_id, obj_end),
         cmocka_unit_test_teardown(test_mode, obj_end),
     };

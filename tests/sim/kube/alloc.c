@@ -104,10 +104,34 @@ bool ccm_ks_alloc_ip(struct ccm_ks_alloc *alloc, char ip[16])
     return false;
 }
 
+bool ccm_ks_alloc_ip6(struct ccm_ks_alloc *alloc, char ip[48])
+{
+    for (int tries = 0; tries < 100000; tries++) {
+        const unsigned host = (unsigned)(next_random(alloc) % 0xffffU) + 1U;
+
+        (void)snprintf(ip, 48, "fd00:10:96::%x", host); /* fits */
+        if (ccm_strmap_has(alloc->ips, ip) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void mark_ip(struct ccm_ks_alloc *alloc, const char *ip, bool used)
+{
+    if (ip[0] == '\0' || strcmp(ip, "None") == 0) {
+        return;
+    }
+    if (!used) {
+        ccm_strmap_del(alloc->ips, ip);
+    } else if (ccm_strmap_set(alloc->ips, ip, NULL) < 0) {
+        return; /* ENOMEM: the address may be given twice */
+    }
+}
+
 static void mark(struct ccm_ks_alloc *alloc, const cJSON *service, bool used)
 {
     const cJSON *spec = ccm_json_get(service, "spec");
-    const char *ip = ccm_json_text(spec, "clusterIP");
     const cJSON *item;
     int64_t port = ccm_json_i64(spec, "healthCheckNodePort", 0);
 
@@ -121,13 +145,10 @@ static void mark(struct ccm_ks_alloc *alloc, const cJSON *service, bool used)
             alloc->ports[port - CCM_KS_PORT_MIN] = used;
         }
     }
-    if (ip[0] == '\0' || strcmp(ip, "None") == 0) {
-        return;
-    }
-    if (!used) {
-        ccm_strmap_del(alloc->ips, ip);
-    } else if (ccm_strmap_set(alloc->ips, ip, NULL) < 0) {
-        return; /* ENOMEM: the address may be given twice */
+    mark_ip(alloc, ccm_json_text(spec, "clusterIP"), used);
+    cJSON_ArrayForEach(item, ccm_json_get(spec, "clusterIPs"))
+    {
+        mark_ip(alloc, cJSON_IsString(item) ? item->valuestring : "", used);
     }
 }
 

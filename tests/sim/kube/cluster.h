@@ -24,6 +24,7 @@ struct ccm_ks_options {
         progress_ms; /* between two times that all kinds learn the newest version; 0 = at once */
     uint32_t event_ttl_ms;
     bool no_streaming_list;
+    bool dual_stack;  /* Services may have IPv6 addresses, too */
     bool controllers; /* play the ones that end Pods and namespaces */
 };
 

@@ -43,6 +43,7 @@ enum ccm_ks_trait {
 struct ccm_ks_write {
     cJSON *object;              /* the new state in storage form; may be changed */
     const cJSON *old;           /* NULL at creation */
+    bool dual_stack;            /* the cluster has IPv4 and IPv6 */
     bool status;                /* through the status subresource */
     struct ccm_ks_alloc *alloc; /* what Services have taken */
     cJSON *faults;              /* where validation adds what is wrong, see status.h */

@@ -23,7 +23,8 @@ enum {
     KEY_NO_STREAMING,
     KEY_RULES,
     KEY_EVENT_TTL,
-    KEY_CONTROLLERS
+    KEY_CONTROLLERS,
+    KEY_DUAL_STACK
 };
 
 static const struct argp_option options[] = {
@@ -50,6 +51,8 @@ static const struct argp_option options[] = {
     { "event-ttl-ms", KEY_EVENT_TTL, "N", 0, "How long an Event is kept (default 3600000)", 0 },
     { "controllers", KEY_CONTROLLERS, NULL, 0,
       "Empty and remove deleted namespaces, end deleted Pods, as a cluster's controllers do", 0 },
+    { "dual-stack", KEY_DUAL_STACK, NULL, 0,
+      "Services may have IPv6 addresses besides or instead of those of IPv4", 0 },
     { "no-streaming-list", KEY_NO_STREAMING, NULL, 0,
       "Refuse sendInitialEvents, as older servers do", 0 },
     { 0 },
@@ -117,6 +120,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CONTROLLERS:
         p->cluster.controllers = true;
+        return 0;
+    case KEY_DUAL_STACK:
+        p->cluster.dual_stack = true;
         return 0;
     case KEY_NO_STREAMING:
         p->cluster.no_streaming_list = true;

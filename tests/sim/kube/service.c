@@ -1,11 +1,11 @@
 #include "service.h"
 
 #include "alloc.h"
+#include "families.h"
 #include "jx.h"
 #include "status.h"
 #include "util/cleanup.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
 #define PORTS_USED_UP "failed to allocate a nodePort: range is full"
@@ -220,13 +220,6 @@ static void keep_chosen(cJSON *spec, const cJSON *old)
     }
 }
 
-static bool in_service_range(const char *ip)
-{
-    struct in_addr address;
-
-    return inet_pton(AF_INET, ip, &address) == 1 && (ntohl(address.s_addr) >> 20) == 0x0A6;
-}
-
 static void ip_fault(struct ccm_ks_write *write, const char *ip, const char *why)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *list = cJSON_CreateArray();
@@ -245,54 +238,15 @@ static void set_cluster_ip(cJSON *spec, const char *ip)
     ccm_ks_jx_set(spec, "clusterIPs", list);
 }
 
-/* The cluster has IPv4 alone; what asks for more, or for something else, is refused here. */
-static void check_families(struct ccm_ks_write *write, const cJSON *spec)
-{
-    const char *policy = ccm_json_text(spec, "ipFamilyPolicy");
-    const cJSON *families = ccm_json_get(spec, "ipFamilies");
-    const bool several = cJSON_GetArraySize(families) > 1 ||
-                         cJSON_GetArraySize(ccm_json_get(spec, "clusterIPs")) > 1;
-    const cJSON *family;
-    int i = 0;
-
-    if (several && (policy[0] == '\0' || strcmp(policy, "SingleStack") == 0)) {
-        ccm_ks_fault_invalid(write->faults, "spec.ipFamilyPolicy",
-                             ccm_json_get(spec, "ipFamilyPolicy"),
-                             "must be RequireDualStack or PreferDualStack when multiple %s are "
-                             "specified",
-                             cJSON_GetArraySize(families) > 1 ? "ipFamilies" : "clusterIPs");
-    }
-    if (strcmp(policy, "RequireDualStack") == 0) {
-        ccm_ks_fault_invalid_str(write->faults, "spec.ipFamilyPolicy", policy,
-                                 "this cluster is not configured for dual-stack services");
-    }
-    cJSON_ArrayForEach(family, families)
-    {
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf field = { .max = 64 };
-
-        ccm_buf_addf(&field, "spec.ipFamilies[%d]", i++);
-        if (strcmp(family->valuestring, "IPv6") == 0) {
-            ccm_ks_fault_invalid_str(write->faults, ccm_buf_str(&field), family->valuestring,
-                                     "not configured on this cluster");
-        }
-    }
-}
-
 static void allocate_ip(struct ccm_ks_write *write, cJSON *spec)
 {
     const cJSON *first = ccm_json_items(spec, "clusterIPs");
-    char chosen[16];
+    char chosen[48];
 
     if (!ccm_ks_service_needs_ip(spec)) {
         return;
     }
-    if (ccm_json_get(spec, "ipFamilies") == NULL) {
-        cJSON *families = cJSON_CreateArray();
-
-        (void)cJSON_AddItemToArray(families, cJSON_CreateString("IPv4")); /* ENOMEM: see jx.h */
-        ccm_ks_jx_set(spec, "ipFamilies", families);
-    }
-    ccm_ks_jx_default_str(spec, "ipFamilyPolicy", "SingleStack");
+    ccm_ks_families_default(write, spec);
     if (ccm_json_text(spec, "clusterIP")[0] == '\0' && cJSON_IsString(first)) {
         ccm_ks_jx_set_str(spec, "clusterIP", first->valuestring);
     }
@@ -300,7 +254,7 @@ static void allocate_ip(struct ccm_ks_write *write, cJSON *spec)
     const char *ip = ccm_json_text(spec, "clusterIP");
 
     if (ip[0] == '\0') {
-        if (ccm_ks_alloc_ip(write->alloc, chosen)) {
+        if (ccm_ks_families_ip(write, spec, false, chosen)) {
             set_cluster_ip(spec, chosen);
         }
         return;
@@ -315,7 +269,7 @@ static void allocate_ip(struct ccm_ks_write *write, cJSON *spec)
         strcmp(ip, ccm_json_text(ccm_json_get(write->old, "spec"), "clusterIP")) == 0) {
         return;
     }
-    if (!in_service_range(ip)) {
+    if (!ccm_ks_families_in_range(write, ip)) {
         ip_fault(
             write, ip,
             "the provided IP is not in the valid range. The range of valid IPs is 10.96.0.0/12");
@@ -416,6 +370,7 @@ void ccm_ks_service_prepare(struct ccm_ks_write *write)
     }
     if (write->old != NULL) {
         keep_chosen(spec, old);
+        ccm_ks_families_trim(spec, old);
         drop_of_old_type(spec, old);
     }
     if (!has_type(spec, "LoadBalancer")) {
@@ -424,10 +379,11 @@ void ccm_ks_service_prepare(struct ccm_ks_write *write)
         ccm_ks_jx_set(status, "loadBalancer", cJSON_CreateObject());
     }
     if (ccm_ks_service_needs_ip(spec) && ccm_ks_service_families_known(write)) {
-        check_families(write, spec);
+        ccm_ks_families_check(write, spec);
     }
     if (cJSON_GetArraySize(write->faults) == 0) {
         allocate_ip(write, spec);
+        ccm_ks_families_second(write, spec);
         allocate_ports(write, spec);
     }
 }

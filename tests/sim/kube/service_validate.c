@@ -328,6 +328,13 @@ static void check_fixed(struct ccm_ks_write *write, const cJSON *spec)
         ccm_ks_fault_invalid(write->faults, "spec.clusterIPs[0]", ccm_json_get(spec, "clusterIPs"),
                              "may not change once set");
     }
+    if (ccm_ks_service_needs_ip(old) && ccm_ks_service_needs_ip(spec) &&
+        !ccm_ks_jx_equal(cJSON_GetArrayItem(ccm_json_get(old, "ipFamilies"), 0),
+                         cJSON_GetArrayItem(ccm_json_get(spec, "ipFamilies"), 0))) {
+        ccm_ks_fault_invalid(write->faults, "spec.ipFamilies[0]",
+                             cJSON_GetArrayItem(ccm_json_get(spec, "ipFamilies"), 0),
+                             "field is immutable");
+    }
     if (ccm_ks_service_needs_health_port(old) && ccm_ks_service_needs_health_port(spec) &&
         ccm_json_i64(old, "healthCheckNodePort", 0) !=
             ccm_json_i64(spec, "healthCheckNodePort", 0)) {

@@ -210,6 +210,7 @@ int ccm_ks_write_check(struct ccm_ks_cluster *cluster, struct ccm_ks_call *call,
     CCM_CLEANUP(ccm_json_freep) cJSON *faults = cJSON_CreateArray();
     struct ccm_ks_write write = { .object = object,
                                   .old = old,
+                                  .dual_stack = cluster->options.dual_stack,
                                   .status = call->sub[0] != '\0',
                                   .alloc = cluster->alloc,
                                   .faults = faults };

@@ -148,17 +148,34 @@ static void test_prefix(void **state CCM_UNUSED)
     "\"causes\":[{\"reason\":\"FieldValueInvalid\",\"message\":\"x\",\"field\":" first             \
     "},{\"reason\":\"FieldValueInvalid\",\"message\":\"x\",\"field\":" second "}]},\"code\":422}"
 
+struct status_case {
+    uint32_t status;
+    const char *body;
+    int result;
+    uint64_t kind;
+    uint64_t http_status;
+    const char *code;
+    const char *message;
+};
+
+static void assert_status(const struct status_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        assert_int_equal(
+            ccm_kube_status_error(cases[i].status, cases[i].body, strlen(cases[i].body), &err),
+            cases[i].result);
+        assert_string_equal(err.message, cases[i].message);
+        assert_string_equal(err.code, cases[i].code);
+        assert_int_equal(err.kind, cases[i].kind);
+        assert_int_equal(err.http_status, cases[i].http_status);
+    }
+}
+
 static void test_status_table(void **state CCM_UNUSED)
 {
-    static const struct {
-        uint32_t status;
-        const char *body;
-        int result;
-        uint64_t kind;
-        uint64_t http_status;
-        const char *code;
-        const char *message;
-    } cases[] = {
+    static const struct status_case cases[] = {
         { 400, STATUS(400, "BadRequest", "m"), -EINVAL, CCM_ERROR_TERMINAL, 400, "BadRequest",
           "m (400 BadRequest)" },
         { 401, STATUS(401, "Unauthorized", "Unauthorized"), -EACCES, CCM_ERROR_AUTH, 401,
@@ -206,7 +223,47 @@ static void test_status_table(void **state CCM_UNUSED)
           "\"details\":{},\"code\":504}",
           -EIO, CCM_ERROR_TRANSIENT, 504, "Timeout", "m (504 Timeout)" },
         { 302, "", -EPROTO, CCM_ERROR_TRANSIENT, 302, "", "HTTP status 302 without a text" },
-        /* ERROR events of a watch: the answer was 200. */
+    };
+
+    assert_status(cases, CCM_ARRAY_LEN(cases));
+}
+
+#define POLICY "services w is forbidden: ValidatingAdmissionPolicy 'p'"
+
+/* What guards the cluster may be mended without a change of the object. */
+static void test_status_of_admission(void **state CCM_UNUSED)
+{
+    static const struct status_case cases[] = {
+        { 422, STATUS(422, "Invalid", POLICY " with binding 'b' denied request: no"), -EACCES,
+          CCM_ERROR_AUTH, 422, "Invalid",
+          POLICY " with binding 'b' denied request: no (422 Invalid)" },
+        { 413, STATUS(413, "RequestEntityTooLarge", POLICY " denied request: no"), -EACCES,
+          CCM_ERROR_AUTH, 413, "RequestEntityTooLarge",
+          POLICY " denied request: no (413 RequestEntityTooLarge)" },
+        { 400, STATUS(400, "", "admission webhook \\\"w.x\\\" denied the request: no"), -EACCES,
+          CCM_ERROR_AUTH, 400, "", "admission webhook \"w.x\" denied the request: no (400)" },
+        { 403, STATUS(403, "Forbidden", "admission webhook \\\"w.x\\\" denied the request: no"),
+          -EACCES, CCM_ERROR_AUTH, 403, "Forbidden",
+          "admission webhook \"w.x\" denied the request: no (403 Forbidden)" },
+        { 404, STATUS(404, "NotFound", "admission webhook \\\"w.x\\\" denied the request: no"),
+          -EACCES, CCM_ERROR_AUTH, 404, "NotFound",
+          "admission webhook \"w.x\" denied the request: no (404 NotFound)" },
+        { 429, STATUS(429, "TooManyRequests", "admission webhook \\\"w\\\" denied the request: no"),
+          -EAGAIN, CCM_ERROR_THROTTLED, 429, "TooManyRequests",
+          "admission webhook \"w\" denied the request: no (429 TooManyRequests)" },
+        { 422, STATUS(422, "Invalid", POLICY " is unknown"), -EINVAL, CCM_ERROR_TERMINAL, 422,
+          "Invalid", POLICY " is unknown (422 Invalid)" },
+        { 422, STATUS(422, "Invalid", "spec: somebody' denied request"), -EINVAL,
+          CCM_ERROR_TERMINAL, 422, "Invalid", "spec: somebody' denied request (422 Invalid)" },
+    };
+
+    assert_status(cases, CCM_ARRAY_LEN(cases));
+}
+
+/* ERROR events of a watch, where the answer was 200 or there was none; bodies of another form. */
+static void test_status_of_watches_and_odd_ones(void **state CCM_UNUSED)
+{
+    static const struct status_case cases[] = {
         { 200, STATUS(410, "Expired", "too old"), -ESTALE, CCM_ERROR_CONFLICT, 410, "Expired",
           "too old (410 Expired)" },
         { 0, STATUS(500, "InternalError", "m"), -EIO, CCM_ERROR_TRANSIENT, 500, "InternalError",
@@ -219,17 +276,7 @@ static void test_status_table(void **state CCM_UNUSED)
           404, "", " (404)" },
     };
 
-    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        struct ccm_error err = CCM_ERROR_INIT;
-
-        assert_int_equal(
-            ccm_kube_status_error(cases[i].status, cases[i].body, strlen(cases[i].body), &err),
-            cases[i].result);
-        assert_string_equal(err.message, cases[i].message);
-        assert_string_equal(err.code, cases[i].code);
-        assert_int_equal(err.kind, cases[i].kind);
-        assert_int_equal(err.http_status, cases[i].http_status);
-    }
+    assert_status(cases, CCM_ARRAY_LEN(cases));
 }
 
 static void test_status_limits(void **state CCM_UNUSED)
@@ -694,6 +741,8 @@ int main(void)
         cmocka_unit_test(test_get),
         cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_status_table),
+        cmocka_unit_test(test_status_of_admission),
+        cmocka_unit_test(test_status_of_watches_and_odd_ones),
         cmocka_unit_test(test_status_limits),
         cmocka_unit_test(test_errors_name_the_call),
         cmocka_unit_test(test_anonymous_refused),
