@@ -8,10 +8,12 @@
 #include "reload.h"
 #include "runner.h"
 #include "util/clock.h"
+#include "util/clock_watch.h"
 #include "util/log.h"
 #include "watches.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +22,7 @@
 #include <unistd.h>
 
 #define EVENTS_DRAIN_MS 2000
-#define LOOK_EVERY_S    1 /* at the configuration file */
+#define LOOK_EVERY_S    1 /* at the configuration file and at the clocks */
 
 static const struct ccm_log daemon_log = { .part = "ccmd" };
 
@@ -36,6 +38,7 @@ struct ccm_daemon {
     struct ccm_observed observed; /* what the admin server shows */
     char identity[CCM_LEASE_IDENTITY];
     int64_t started_ms; /* wall clock */
+    int64_t begun_ms;   /* the same by the boot clock, which nobody sets */
     atomic_bool failed; /* what is left is not worth running, or must not run; logged */
 };
 
@@ -211,13 +214,28 @@ static void hold_signals(bool hold)
     (void)pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &signals, NULL); /* a valid set */
 }
 
-/* Until it is SIGTERM or SIGINT. In between: SIGHUP, and a look at the configuration file. */
+/* A cloud refuses requests of another time: what failed may succeed by now. */
+static void look_at_clocks(const struct ccm_daemon *daemon, struct ccm_clock_watch *watch)
+{
+    const int64_t step = ccm_clock_watch_look(watch, ccm_clock_wall_ms(), ccm_clock_boot_ms());
+
+    if (step != 0) {
+        ccm_log_warn(&daemon_log, "the clock of this machine was set: by %+" PRId64 " s",
+                     (step + (step < 0 ? -500 : 500)) / 1000);
+        ccm_runners_hurry(daemon->runners, NULL, "the clock was set");
+    }
+}
+
+/* Until it is SIGTERM or SIGINT. In between: SIGHUP, and a look at the configuration file and the
+ * clocks. */
 static void wait_for_signal(const struct ccm_daemon *daemon)
 {
     static const struct timespec period = { .tv_sec = LOOK_EVERY_S };
+    struct ccm_clock_watch watch;
     sigset_t signals;
     int number = 0;
 
+    ccm_clock_watch_init(&watch, ccm_clock_wall_ms(), ccm_clock_boot_ms());
     (void)sigemptyset(&signals); /* cannot fail, nor can the next three */
     (void)sigaddset(&signals, SIGTERM);
     (void)sigaddset(&signals, SIGINT);
@@ -229,6 +247,7 @@ static void wait_for_signal(const struct ccm_daemon *daemon)
         } else if (number < 0) { /* time is up, or a signal that is none of these */
             ccm_reload_look(daemon->reload);
         }
+        look_at_clocks(daemon, &watch);
     }
     if (!atomic_load(&daemon->failed)) {
         ccm_log_info(&daemon_log, "stopping on %s", number == SIGINT ? "SIGINT" : "SIGTERM");
@@ -287,6 +306,7 @@ static int open_admin(struct ccm_daemon *daemon)
     daemon->observed.identity = daemon->identity;
     daemon->observed.reload = daemon->reload;
     daemon->observed.started_ms = daemon->started_ms;
+    daemon->observed.begun_ms = daemon->begun_ms;
 
     const int r = ccm_admin_new(&options, &daemon->admin, &err);
 
@@ -388,6 +408,7 @@ static struct ccm_daemon *daemon_new(const struct ccm_config *config, struct ccm
     daemon->config = config;
     daemon->registry = registry;
     daemon->started_ms = ccm_clock_wall_ms();
+    daemon->begun_ms = ccm_clock_boot_ms();
     (void)signal(SIGPIPE, SIG_IGN); /* a broken pipe is an error of the write */
     return daemon;
 }

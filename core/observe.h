@@ -28,6 +28,7 @@ struct ccm_observed {
     const char *identity;
     const struct ccm_reload *reload;
     int64_t started_ms;   /* wall clock */
+    int64_t begun_ms;     /* the same by the boot clock */
     atomic_bool stopping; /* the daemon is on its way out */
 };
 

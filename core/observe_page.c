@@ -117,7 +117,7 @@ static void add_head(const struct ccm_observed *seen, struct ccm_buf *html)
     ccm_clock_format(ccm_clock_wall_ms(), time, sizeof(time));
     ccm_buf_adds(html, head);
     ccm_buf_addf(html, "<h1>ccmd %s</h1>\n<p class=\"dim\">%s, up for ", CCM_VERSION, time);
-    add_span(html, ccm_clock_wall_ms() - seen->started_ms);
+    add_span(html, ccm_clock_boot_ms() - seen->begun_ms);
     ccm_buf_adds(html, "</p>\n<p>");
     if (seen->lease == NULL) {
         ccm_buf_adds(html, "<span class=\"good\">Works</span>, without leader election.");

@@ -311,15 +311,16 @@ void ccm_runners_hurry(struct ccm_runners *runners, const char *plugin, const ch
 {
     for (size_t i = 0; i < runners->count; i++) {
         const struct runner *runner = &runners->items[i];
+        const char *name = runner->entry->name;
 
-        if (runner->controller == NULL || !ccm_text_equal(runner->entry->name, plugin)) {
+        if (runner->controller == NULL || (plugin != NULL && !ccm_text_equal(name, plugin))) {
             continue;
         }
 
         const size_t count = ccm_controller_hurry(runner->controller);
 
         if (count > 0) {
-            ccm_log_info(&runner_log, "plugin %s: %s: %zu failing object%s tried again now", plugin,
+            ccm_log_info(&runner_log, "plugin %s: %s: %zu failing object%s tried again now", name,
                          why, count, count == 1 ? " is" : "s are");
         }
     }

@@ -52,8 +52,8 @@ void ccm_runners_await_plan(struct ccm_runners *runners, int64_t deadline_ms);
  * them. Any thread. */
 void ccm_runners_reconfigure(struct ccm_runners *runners);
 
-/* What made reconciles of this plugin fail or wait may be another by now, because of `why`: they
- * are done again now, not when their pause is over. Any thread. */
+/* What made reconciles of this plugin (NULL: of every one) fail or wait may be another by now,
+ * because of `why`: they are done again now, not when their pause is over. Any thread. */
 void ccm_runners_hurry(struct ccm_runners *runners, const char *plugin, const char *why);
 
 /* One plugin, for people and monitors; texts are borrowed for the life of the runners. */

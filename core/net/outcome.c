@@ -163,6 +163,32 @@ static bool is_wrong_signature(const struct ccm_http_ticket *ticket)
     return false;
 }
 
+/* Whether a handshake ended because the other side, or something between, closed the connection:
+ * nothing is wrong with certificates then, as far as one knows. */
+static bool is_cut_handshake(const struct ccm_http_ticket *ticket)
+{
+    static const char *const signs[] = { "Connection reset", "Broken pipe", "SSL_ERROR_SYSCALL",
+                                         "unexpected eof" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(signs); i++) {
+        if (strstr(ticket->curl_text, signs[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void fail_handshake(struct ccm_http_ticket *ticket, CURLcode code)
+{
+    if (is_wrong_signature(ticket)) {
+        fail_trust(ticket, code);
+    } else if (is_cut_handshake(ticket)) {
+        fail_both(ticket, -ECONNRESET, "the connection was cut before TLS was agreed upon", code);
+    } else {
+        fail_both(ticket, -EPROTO, "TLS cannot be agreed upon", code);
+    }
+}
+
 static void fail_curl(struct ccm_http_ticket *ticket, CURLcode code)
 {
     switch (code) {
@@ -204,11 +230,7 @@ static void fail_curl(struct ccm_http_ticket *ticket, CURLcode code)
         fail_both(ticket, -EPROTO, "the client certificate or its key is of no use", code);
         break;
     case CURLE_SSL_CONNECT_ERROR:
-        if (is_wrong_signature(ticket)) {
-            fail_trust(ticket, code);
-        } else {
-            fail_both(ticket, -EPROTO, "TLS cannot be agreed upon", code);
-        }
+        fail_handshake(ticket, code);
         break;
     default:
         fail(ticket, -EPROTO, curl_text(ticket, code));

@@ -187,6 +187,17 @@ static const char *signature_note(const char *code, const char *message,
                : "; the two sides signed different texts, so something changed the request";
 }
 
+/* As a time with its unit. Seldom another number on the next try: who has told a problem does not
+ * tell it again for a date without fractions of a second, or for the time that an answer takes. */
+static void rough_time(int64_t off_ms, char *to, size_t size)
+{
+    if (off_ms < SKEW_TOLD_MS) {
+        (void)snprintf(to, size, "%" PRId64 " s", off_ms / 1000); /* fits */
+    } else {
+        (void)snprintf(to, size, "%" PRId64 " min", (off_ms + 30000) / 60000); /* fits */
+    }
+}
+
 /* How far off our clock is, as a sentence; "" when that is of no interest. */
 static void skew_note(const struct ccm_http_response *response, const char *code, int64_t wall_ms,
                       char *to, size_t size)
@@ -203,8 +214,11 @@ static void skew_note(const struct ccm_http_response *response, const char *code
     const int64_t off = ahead < 0 ? -ahead : ahead;
 
     if (off >= SKEW_TOLD_MS || (ccm_text_starts(code, "InvalidTimeStamp") && off >= 1000)) {
-        (void)snprintf(to, size, "; the clock of this machine is %" PRId64 " s %s the cloud's",
-                       off / 1000, ahead < 0 ? "behind" : "ahead of"); /* fits */
+        char much[32];
+
+        rough_time(off, much, sizeof(much));
+        (void)snprintf(to, size, "; the clock of this machine is %s %s the cloud's", much,
+                       ahead < 0 ? "behind" : "ahead of"); /* fits */
     }
 }
 

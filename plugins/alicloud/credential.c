@@ -16,6 +16,7 @@
 #define RENEW_PAUSE_MS 10000
 #define POLL_MS        50
 #define EARLY_MS       CCM_CREDENTIAL_EARLY_MS
+#define CLOCK_STEP_MS  10000 /* a wall clock that is this much off what it was has been set */
 #define NEVER          INT64_MAX
 #define FETCH_MS       60000 /* for one in the background */
 #define TEXTS          7
@@ -45,6 +46,7 @@ struct ccm_credentials {
     int64_t renew_ms;    /* no forced fetch before this */
     bool fetching;       /* somebody is at it */
     int64_t blocked_ms;  /* until then `failure` is the answer when there is no valid one */
+    int64_t ahead_ms;    /* wall clock less monotonic clock, at that failure */
     struct ccm_error failure;
     struct ccm_file_state seen;
 };
@@ -240,6 +242,7 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
     r = ccm_credential_fetch(credentials->source, &credentials->setup, ctx, &raw, err);
 
     const int64_t now = ctx->host->now_ms(ctx->host);
+    const int64_t ahead = ctx->host->wall_ms(ctx->host) - now;
 
     lock(credentials);
     if (r == 0 && install_locked(credentials, &raw, now) < 0) {
@@ -252,6 +255,7 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
                        : RETRY_MS);
         if (err->kind != CCM_ERROR_CANCELLED) {
             credentials->blocked_ms = now + BLOCK_MS;
+            credentials->ahead_ms = ahead;
             ccm_error_copy(&credentials->failure, err);
         }
     }
@@ -271,11 +275,23 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
     return r;
 }
 
+/* Whether another fetch would be too soon. By a clock that was set since then, what had expired may
+ * be good. */
+static bool blocked_locked(const struct ccm_credentials *credentials, int64_t now, int64_t wall)
+{
+    const int64_t step = wall - now - credentials->ahead_ms;
+
+    return now < credentials->blocked_ms && step > -CLOCK_STEP_MS && step < CLOCK_STEP_MS;
+}
+
 /* What get() finds: a usable record (referenced), and whether this caller has to fetch. */
-static const struct ccm_credential *look(struct ccm_credentials *credentials, int64_t now,
-                                         bool *ret_fetch, bool *ret_busy)
+static const struct ccm_credential *look(struct ccm_credentials *credentials,
+                                         const struct ccm_host *host, bool *ret_fetch,
+                                         bool *ret_busy)
 {
     const struct ccm_credential *found = NULL;
+    const int64_t now = host->now_ms(host);
+    const int64_t wall = host->wall_ms(host);
 
     lock(credentials);
 
@@ -286,8 +302,8 @@ static const struct ccm_credential *look(struct ccm_credentials *credentials, in
         found = &record->credential;
     }
     *ret_busy = credentials->fetching;
-    *ret_fetch = !credentials->fetching &&
-                 (found == NULL ? now >= credentials->blocked_ms : now >= credentials->due_ms);
+    *ret_fetch = !credentials->fetching && (found == NULL ? !blocked_locked(credentials, now, wall)
+                                                          : now >= credentials->due_ms);
     if (*ret_fetch) {
         credentials->fetching = true;
     }
@@ -355,8 +371,7 @@ int ccm_credentials_get(struct ccm_credentials *credentials, const struct ccm_al
     for (;;) {
         bool fetch = false;
         bool busy = false;
-        const struct ccm_credential *found =
-            look(credentials, ctx->host->now_ms(ctx->host), &fetch, &busy);
+        const struct ccm_credential *found = look(credentials, ctx->host, &fetch, &busy);
 
         if (found != NULL) {
             if (fetch) {

@@ -149,13 +149,15 @@ int ccm_raw_credential_keep_end(const char *what, const char *end, const struct 
                              what);
     }
     ret->life_ms = end_ms - ctx->host->wall_ms(ctx->host);
-    if (ret->life_ms <= CCM_CREDENTIAL_EARLY_MS) {
-        return ccm_error_set(err, -ESTALE, CCM_ERROR_TRANSIENT,
-                             "credentials: %s: expired (%" PRId64 " s ago by the clock of this "
-                             "machine)",
-                             what, -ret->life_ms / 1000);
+    if (ret->life_ms > CCM_CREDENTIAL_EARLY_MS) {
+        return 0;
     }
-    return 0;
+    /* The same words on each try: who has told a problem does not tell it again. */
+    return ccm_error_set(err, -ESTALE, CCM_ERROR_TRANSIENT,
+                         ret->life_ms > 0 ? "credentials: %s: ends too soon, at %.40s"
+                                          : "credentials: %s: expired at %.40s by the clock of "
+                                            "this machine, which may be wrong",
+                         what, end);
 }
 
 int ccm_raw_credential_from_json(const char *what, const struct ccm_credential_names *names,

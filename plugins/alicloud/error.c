@@ -8,6 +8,13 @@ static const struct ccm_ali_error_row no_answer = {
     "", NULL, CCM_ALI_CLASS_SERVER, "The cloud's endpoint did not answer.",
     "Check route, DNS, firewall and clock of this machine, alicloud.network and alicloud.endpoints."
 };
+/* In the words of the host, which no answer has come to. */
+static const struct ccm_ali_error_row untrusted = {
+    "", "the certificate of this host is not trusted", CCM_ALI_CLASS_SERVER,
+    "The cloud's endpoint did not prove who it is.",
+    "Check alicloud.ca_file, CA certificates and clock of this machine, alicloud.endpoints, "
+    "proxies."
+};
 static const struct ccm_ali_error_row no_code = {
     "", NULL, CCM_ALI_CLASS_SERVER,
     "The answer is none of the cloud's: something stands in between.",
@@ -51,10 +58,10 @@ static bool code_fits(const char *pattern, const char *code)
     return rest ? strncmp(code, pattern, len - 1) == 0 : strcmp(code, pattern) == 0;
 }
 
-static const struct ccm_ali_error_row *without_code(uint64_t http_status)
+static const struct ccm_ali_error_row *without_code(const char *message, uint64_t http_status)
 {
     if (http_status == 0) {
-        return &no_answer;
+        return strstr(message, untrusted.text) != NULL ? &untrusted : &no_answer;
     }
     return http_status == 401 || http_status == 403 ? &no_code_refused : &no_code;
 }
@@ -68,7 +75,7 @@ const struct ccm_ali_error_row *ccm_ali_error_find(const char *code, const char 
         return &too_many;
     }
     if (ccm_text_empty(code)) {
-        return without_code(http_status);
+        return without_code(text, http_status);
     }
     for (size_t i = 0; ccm_ali_error_row_at(i) != NULL; i++) {
         const struct ccm_ali_error_row *row = ccm_ali_error_row_at(i);

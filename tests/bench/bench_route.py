@@ -40,9 +40,8 @@ def burst(build, folder, count, tables):
         kube_since = world.kube.mark()
         started = time.monotonic()
         os.kill(world.ccmd.popen.pid, signal.SIGCONT)
-        while not all(is_up(item) for item in world.kube.state()["nodes"]):
-            assert time.monotonic() - started < 600
-            time.sleep(0.25)
+        world.wait(lambda: all(is_up(item) for item in world.kube.state()["nodes"]), "the routes of all nodes", timeout=600,
+                   every=0.25)
         took = time.monotonic() - started
         held = custom_routes(world.cloud.state())
         assert all(len(held[table]) == count for table in ids)

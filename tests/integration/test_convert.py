@@ -118,3 +118,45 @@ def test_keys_are_found_in_any_case_and_strange_ones_are_told(build, tmp_path):
     assert 'cluster_id = "c\\"1";' in done.stdout
     for words in ("nonsense: is not known", "kubernetesClusterTag: the tag is always", "region: the reference ignored"):
         assert words in done.stderr
+
+
+FLAGS = [  # of the reference, as manifests have them: what becomes of each, or what is said about it
+    ("--kubeconfig=/etc/k", 'kubeconfig = "/etc/k";', ""),
+    ("--leader-elect=false", "enabled = false;", ""),
+    ("--leader-elect-resource-namespace=other", 'namespace = "other";', ""),
+    ("--leader-elect-resource-name=ccm-2", 'name = "ccm-2";', ""),
+    ("--leader-elect-lease-duration=1m30s", "lease_duration_s = 90;", ""),
+    ("--leader-elect-renew-deadline=12s", "renew_deadline_s = 12;", ""),
+    ("--leader-elect-retry-period=3s", "retry_period_ms = 3000;", ""),
+    ("--leader-elect-retry-period=soon", None, "--leader-elect-retry-period: is no duration"),
+    ("--v=5", 'level = "debug";', ""),
+    ("--network=public", 'network = "public";', ""),
+    ("--route-reconciliation-period=1h", "period_s = 3600;", ""),
+    ("--metrics-bind-addr=:8080", None, "--metrics-bind-addr: metrics are served by admin.listen"),
+    ("--health-probe-bind-addr=10.0.0.1:10258", None, "--health-probe-bind-addr: "),
+    ("--concurrent-service-syncs=5", None, "--concurrent-service-syncs: workers are an option of each plugin"),
+    ("--max-throttling-retry-times=3", None, "--max-throttling-retry-times: throttled calls are retried"),
+    ("--kube-api-qps=50", None, "--kube-api-qps: there is no limit on this side"),
+    ("--dry-run=true", None, "--dry-run: use `ccmd plan`"),
+    ("--enable-imdsv2=false", None, "--enable-imdsv2: session tokens are used"),
+    ("--skip-disable-source-dest-check=true", None, "--skip-disable-source-dest-check: node initialisation is not part"),
+    ("--address=0.0.0.0", None, "--address: is not known, and left out"),
+    ("--feature-gates=ServiceNodeExclusion=true", None, "--feature-gates: is not known, and left out"),
+    ("--master=https://k", None, "--master: is not known, and left out"),
+    *((flag, None, None) for flag in ("--cloud-provider=alibabacloud", "--cluster-name=k", "--allocate-node-cidrs=true",
+                                      "--use-service-account-credentials=true", "--node-monitor-period=5m", "--allow-untagged-cloud=true",
+                                      "--cloud-config=/etc/c", "--leader-elect-resource-lock=leases", "--sg-batch-size=40",
+                                      "--route-reconcile-batch-size=20")),
+]
+
+
+@pytest.mark.parametrize("flag, line, words", FLAGS, ids=[flag for flag, _, _ in FLAGS])
+def test_each_flag(build, tmp_path, flag, line, words):
+    """Nothing that has an effect is lost without a word; what has none needs no word."""
+    cloud = tmp_path / "cloud.conf"
+    cloud.write_text(json.dumps({"Global": {"clusterID": "c"}}))
+    rest = ("--controllers=route,service,nlb", "--cluster-cidr=172.20.0.0/16")
+    plain, done = convert(build, str(cloud), "--", *rest), convert(build, str(cloud), "--", *rest, flag)
+    assert (plain.returncode, plain.stderr, done.returncode) == (0, "", 0)
+    assert done.stdout == plain.stdout if line is None else line in done.stdout and line not in plain.stdout
+    assert done.stderr.startswith(words) and done.stderr.count("\n") == 1 if words else done.stderr == ""

@@ -342,6 +342,8 @@ def test_package_runs_where_it_is_unpacked(package, tmp_path):
     for name in PLUGINS:
         run(str(tmp_path / "usr/bin/ccmd"), "plugins", str(tmp_path / "usr/lib/ccmd/plugins" / name))
     assert os.path.exists(tmp_path / "lib/systemd/system/ccmd.service")
+    for path in ("man/man8/ccmd.8.gz", "man/man5/ccmd.conf.5.gz", "bash-completion/completions/ccmd"):
+        assert os.path.getsize(tmp_path / "usr/share" / path) > 0
     assert run("dpkg-deb", "--info", main, "conffiles").strip() == "/etc/ccmd/ccmd.conf"
     assert "libcurl4" in run("dpkg-deb", "-f", main, "Depends")
 

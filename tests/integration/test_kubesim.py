@@ -320,7 +320,7 @@ def test_orders_for_open_watches(kube):
 
 def test_silent_watch(kube):
     here = version(kube.fetch(SERVICES))
-    with kube.watch(SERVICES, resourceVersion=here, timeoutSeconds=1, timeout=2.0) as watch:
+    with kube.watch(SERVICES, resourceVersion=here, timeoutSeconds=3, timeout=5.0) as watch:
         wait(lambda: kube.open_watches("services") == 1, "the watch")
         kube.watches("silence", "services")
         make(kube, "a")

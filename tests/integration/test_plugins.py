@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -111,8 +112,20 @@ def test_raw_watches_of_any_api_group(build, tmp_path, server):
 
 
 def test_plugins_lists_and_inspects(world, build):
+    """Name, version, ABI, what is watched, each option with type, default and help."""
     code, out, _ = proc.run([world.binary("ccmd"), "plugins", "--config", world.config])
-    assert code == 0
-    assert "clb" in out and "default_backend_type" in out and "default_backend_type" in out
+    assert code == 0 and re.match(r"clb \d+\.\d+\.\d+\n", out)
+    assert re.search(r"^ +watches +Service, ", out, re.M) and re.search(r"^ +default_backend_type: .+\n +[A-Z].+", out, re.M)
     code, out, _ = proc.run([world.binary("ccmd"), "plugins", os.path.abspath(os.path.join(build, "plugins/template.so"))])
-    assert code == 0 and "template" in out
+    assert code == 0
+    assert re.sub(r"file +/.*/", "file ", out) == """template 0.1.0
+  summary   greets annotated Services with an event
+  file template.so
+  abi       1 (this ccmd: 1.0)
+  watches   Service
+  options
+    annotation: text, default ccm.example.com/greet
+        Services that carry this annotation are greeted with an event.
+"""
+    code, out, err = proc.run([world.binary("ccmd"), "plugins", os.path.abspath(os.path.join(build, "tests/abi/wrong-major.so"))])
+    assert code == 1 and "ABI 2" in out + err

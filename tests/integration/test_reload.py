@@ -1,5 +1,6 @@
 """The configuration file changes while ccmd runs: what counts at once, what needs a restart, what is refused."""
 
+import contextlib
 import os
 import re
 import signal
@@ -41,11 +42,27 @@ def reloads(world):
     return {result: values[f'ccmd_config_reloads_total{{result="{result}"}}'] for result in ("success", "failure")}
 
 
+@contextlib.contextmanager
+def halted(process):
+    """The process stands still, with all its threads."""
+    pid = process.popen.pid
+    process.popen.send_signal(signal.SIGSTOP)
+    try:
+        os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        yield
+    finally:
+        process.popen.send_signal(signal.SIGCONT)
+
+
 def reload(world, result="success", **config):
-    """Write another configuration and send SIGHUP; returns what ccmd wrote about it."""
+    """Write another configuration and send SIGHUP; returns what ccmd wrote about it.
+
+    ccmd looks at its file by itself, too. It stands still from before the file is another one until the signal is sent, so that
+    it reads each file once, for the signal, and never half of one, however slow this process is."""
     before, said = reloads(world), len(world.ccmd.err())
-    world.write_config(**config)
-    world.ccmd.popen.send_signal(signal.SIGHUP)
+    with halted(world.ccmd):
+        world.write_config(**config)
+        world.ccmd.popen.send_signal(signal.SIGHUP)
     world.wait(lambda: reloads(world)[result] > before[result], "the file to be read")
     return world.ccmd.err()[said:]
 

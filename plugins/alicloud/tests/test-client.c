@@ -463,9 +463,12 @@ static void test_skewed_clock_is_told(void **state)
         const char *code;
         const char *note; /* NULL = none */
     } rows[] = {
-        { 1800000, "InvalidTimeStamp.Expired", "is 1800 s ahead of the cloud's" },
-        { -1800000, "InvalidTimeStamp.Expired", "is 1800 s behind the cloud's" },
-        { 1800000, "SignatureDoesNotMatch", "is 1800 s ahead of the cloud's" },
+        { 1800000, "InvalidTimeStamp.Expired", "is 30 min ahead of the cloud's" },
+        { -1800000, "InvalidTimeStamp.Expired", "is 30 min behind the cloud's" },
+        { 1829900, "InvalidTimeStamp.Expired", "is 30 min ahead of the cloud's" },
+        { -1771000, "InvalidTimeStamp.Expired", "is 30 min behind the cloud's" },
+        { 61900, "InvalidTimeStamp.Expired", "is 61 s ahead of the cloud's" },
+        { 1800000, "SignatureDoesNotMatch", "is 30 min ahead of the cloud's" },
         { 0, "SignatureDoesNotMatch", NULL },
         { 1800000, "InvalidParameter", NULL },
     };

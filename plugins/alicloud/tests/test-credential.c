@@ -381,6 +381,45 @@ static void test_role_never_loops(void **state)
     end(&f);
 }
 
+/* Over by a clock that is ahead: not asked for again until the pause ends, or until the clock is
+ * set. */
+static void test_role_when_the_clock_is_set(void **state)
+{
+    static const struct {
+        int64_t ahead_ms;
+        int64_t set_ms;
+        const char *found;
+        size_t asked;
+    } rows[] = {
+        { 3600000, -3600000, "one", 2 }, { 3600000, 0, "", 1 },
+        { 3600000, 9000, "", 1 },  /* no step */
+        { 3600000, 60000, "", 2 }, /* one that does not help */
+        { 998000, -5000, "", 1 },  /* soon over, and a small one that would help */
+        { 998000, -10000, "one", 2 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct fixture f;
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+        offer_role(&f, "one", 1000000);
+        fake_host_shift_wall(f.fake, rows[i].ahead_ms);
+        assert_string_equal(key(&f, &err), "");
+        assert_non_null(
+            strstr(err.message, rows[i].ahead_ms < 1000000
+                                    ? "RAM role: ends too soon, at 20"
+                                    : "Z by the clock of this machine, which may be wrong"));
+        assert_string_equal(key(&f, &err), "");
+        assert_int_equal(count_url(&f, ROLE_PATH), 1);
+        fake_host_shift_wall(f.fake, rows[i].set_ms);
+        assert_string_equal(key(&f, &err), rows[i].found);
+        assert_int_equal(count_url(&f, ROLE_PATH), rows[i].asked);
+        end(&f);
+    }
+}
+
 static void test_renew(void **state)
 {
     struct fixture f;
@@ -527,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_role_refresh),
         cmocka_unit_test(test_role_last_good_is_kept),
         cmocka_unit_test(test_role_never_loops),
+        cmocka_unit_test(test_role_when_the_clock_is_set),
         cmocka_unit_test(test_renew),
         cmocka_unit_test(test_metadata_without_tokens),
         cmocka_unit_test(test_metadata_token_refused_later),

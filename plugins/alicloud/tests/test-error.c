@@ -188,6 +188,9 @@ static void test_remedy(void **state)
     err.http_status = 0;
     err.kind = CCM_ERROR_TRANSIENT;
     assert_non_null(strstr(ccm_ali_error_remedy(&err), "alicloud.network"));
+    ccm_text_copy(err.message, sizeof(err.message),
+                  "https://h: the certificate of this host is not trusted (...)");
+    assert_non_null(strstr(ccm_ali_error_remedy(&err), "alicloud.ca_file"));
     err.kind = CCM_ERROR_TERMINAL; /* no call was made: a broken annotation, say */
     assert_null(ccm_ali_error_remedy(&err));
 }

@@ -19,6 +19,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -326,6 +327,41 @@ static void test_other_troubles_are_not_taken_for_that(void **state CCM_UNUSED)
     fixture_close(&f);
 }
 
+/* Reads what the client begins with, and goes: *arg != 0 with a reset. */
+static void serve_cut(struct ccm_test_conn *conn, void *arg)
+{
+    const bool *reset = arg;
+    char data[16384];
+
+    (void)recv(ccm_test_conn_fd(conn), data, sizeof(data), 0); /* it may have gone */
+    if (*reset) {
+        ccm_test_conn_reset(conn);
+    }
+}
+
+/* A server that dies in the middle of a handshake is not one with a wrong certificate. */
+static void test_a_handshake_that_is_cut(void **state CCM_UNUSED)
+{
+    static const bool resets[] = { false, true };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(resets); i++) {
+        struct fixture f;
+
+        fixture_open(&f, &made.by_address, false);
+        ccm_test_server_free(f.server);
+        free(f.url);
+        f.server = ccm_test_server_new(serve_cut, (void *)&resets[i]);
+        assert_non_null(f.server);
+        f.url = ccm_text_format("https%s/x", ccm_test_server_url(f.server) + strlen("http"));
+        assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem }), -ECONNRESET);
+        assert_int_equal(f.err.kind, CCM_ERROR_TRANSIENT);
+        assert_int_equal(f.phase, CCM_HTTP_NOT_SENT);
+        assert_non_null(
+            strstr(f.err.message, ": the connection was cut before TLS was agreed upon ("));
+        fixture_close(&f);
+    }
+}
+
 static void test_name(void **state CCM_UNUSED)
 {
     struct fixture f;
@@ -425,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_trust),
         cmocka_unit_test(test_who_did_not_sign),
         cmocka_unit_test(test_other_troubles_are_not_taken_for_that),
+        cmocka_unit_test(test_a_handshake_that_is_cut),
         cmocka_unit_test(test_name),
         cmocka_unit_test(test_client_certificate),
         cmocka_unit_test(test_kept_alive),
