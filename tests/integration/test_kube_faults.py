@@ -113,6 +113,28 @@ def test_history_is_gone(world):
     assert all(listed(world)[resource] - before[resource] <= 2 for resource in RESOURCES)
 
 
+def test_bookmarks_outlive_history(build, tmp_path):
+    """Where nothing happens bookmarks tell how far the server is. When it has forgotten what was before, a watch that breaks goes
+    on from there, without a list."""
+    with World(build, tmp_path, kube_args=["--bookmark-ms", "200"]) as world:
+        begin(world)
+        world.kube.create(objects.service("web", PORTS))
+        served(world, "web")
+        world.settled()
+        for n in range(20):
+            world.kube.patch("Node", "node-1", {"metadata": {"annotations": {"n": str(n)}}})
+        before, events = listed(world), heard(world)
+        world.wait(lambda: all(heard(world)[r] > events[r] + 1 for r in RESOURCES), "bookmarks with the latest version")
+        world.kube.watches("compact")
+        since = world.kube.mark()
+        for resource in RESOURCES:
+            world.kube.watches("drop", resource)
+        world.kube.create(objects.service("other", PORTS))
+        served(world, "other")
+        world.wait(lambda: len([a for a in world.kube.actions(since) if a.startswith("WATCH ")]) >= len(RESOURCES), "new watches")
+        assert listed(world) == before and not [c for c in world.kube.calls(since) if c["http"] == 410]
+
+
 @pytest.mark.parametrize("size", [0, 300, 900])
 def test_streaming_lists_that_are_cut(world, size):
     """Nothing of half a list is believed, and the next one is complete."""

@@ -171,8 +171,8 @@ class Kube(Simulator):
     def delete(self, kind, name, namespace="default"):
         return self.http.request("DELETE", self.path(kind, name, namespace))
 
-    def watches(self, op, resource):
-        """Trouble for the open watches of a resource: drop, garbage, truncate, silence, expire."""
+    def watches(self, op, resource=None):
+        """Trouble for the open watches of a resource, or of all: drop, garbage, truncate, silence, expire, compact."""
         return self.http.request("POST", "/_sim/watch", {"op": op, "resource": resource})
 
     def events(self, name=None):

@@ -81,7 +81,8 @@ static int parse_order(const char *op, enum ccm_ks_order *ret)
 }
 
 /* The watches notice by themselves that what they stood on is gone. */
-static size_t forget(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket)
+static size_t forget(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket,
+                     void (*how)(struct ccm_ks_store *store, enum ccm_ks_bucket bucket))
 {
     size_t count = 0;
 
@@ -89,7 +90,7 @@ static size_t forget(struct ccm_ks_cluster *cluster, enum ccm_ks_bucket bucket)
     for (int b = 0; b < CCM_KS_BUCKETS; b++) {
         if (bucket == CCM_KS_BUCKETS || (int)bucket == b) {
             count += ccm_ks_watch_count(cluster, (enum ccm_ks_bucket)b);
-            ccm_ks_store_forget(cluster->store, (enum ccm_ks_bucket)b);
+            how(cluster->store, (enum ccm_ks_bucket)b);
         }
     }
     (void)pthread_cond_broadcast(&cluster->changed); /* cannot fail */
@@ -116,13 +117,15 @@ static void answer_watch(struct ccm_ks_cluster *cluster, const struct ccm_sim_re
         return;
     }
     if (strcmp(op, "expire") == 0) {
-        count = forget(cluster, bucket);
+        count = forget(cluster, bucket, ccm_ks_store_forget);
+    } else if (strcmp(op, "compact") == 0) {
+        count = forget(cluster, bucket, ccm_ks_store_compact);
     } else if (parse_order(op, &order) == 0) {
         count = ccm_ks_watch_order(cluster, bucket, order);
     } else {
         ccm_sim_reply_error(reply, 400,
                             "op must be one of end, drop, truncate, garbage, silence, "
-                            "error, expire");
+                            "error, expire, compact");
         return;
     }
     ccm_buf_addf(&reply->body, "{\"watches\":%zu}\n", count);

@@ -12,6 +12,7 @@
  * - silence: nothing is ever sent again, the connection stays
  * - error: an ERROR event (500), then the regular end
  * - expire: history is forgotten; the watches end, resuming them gives 410
+ * - compact: the same but for watches that are up to date, which go on and can be resumed
  */
 #ifndef CCM_KS_CONTROL_H
 #define CCM_KS_CONTROL_H

@@ -413,13 +413,18 @@ uint64_t ccm_ks_store_changed(const struct ccm_ks_store *store, enum ccm_ks_buck
     return store->buckets[bucket].changed;
 }
 
-void ccm_ks_store_forget(struct ccm_ks_store *store, enum ccm_ks_bucket bucket)
+void ccm_ks_store_compact(struct ccm_ks_store *store, enum ccm_ks_bucket bucket)
 {
     struct bucket *b = &store->buckets[bucket];
 
     while (b->count > 0) {
         drop_oldest(store, b);
     }
-    store->version++;
     b->oldest = store->version;
+}
+
+void ccm_ks_store_forget(struct ccm_ks_store *store, enum ccm_ks_bucket bucket)
+{
+    store->version++;
+    ccm_ks_store_compact(store, bucket);
 }

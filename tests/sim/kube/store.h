@@ -98,6 +98,9 @@ uint64_t ccm_ks_store_oldest(const struct ccm_ks_store *store, enum ccm_ks_bucke
 /* The version of the last change in a bucket; 0 = none since the start. */
 uint64_t ccm_ks_store_changed(const struct ccm_ks_store *store, enum ccm_ks_bucket bucket);
 
+/* Forget the history of a bucket: from now on one can resume only from the present version. */
+void ccm_ks_store_compact(struct ccm_ks_store *store, enum ccm_ks_bucket bucket);
+
 /* Forget the history of a bucket; the version moves on by one, so that nobody can resume from
  * before. */
 void ccm_ks_store_forget(struct ccm_ks_store *store, enum ccm_ks_bucket bucket);
