@@ -6,6 +6,7 @@ CCM_SCENARIO=053 runs those whose name begins so, CCM_SCENARIO=nlb/ those of a f
 import concurrent.futures
 import glob
 import os
+import uuid
 
 import pytest
 
@@ -77,7 +78,7 @@ def ahead(request, build, tmp_path_factory):
     folder = os.environ.get("CCM_CALLS_DIR")
     if folder and request.session.testsfailed == 0:
         os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, f"{os.getpid()}.scenarios"), "w", encoding="utf-8") as file:
+        with open(os.path.join(folder, f"{uuid.uuid4()}.scenarios"), "w", encoding="utf-8") as file:
             file.writelines(sorted({os.path.relpath(case.path, ROOT) + "\n" for case in found.cases if isinstance(case, scenario.Case)}))
 
 

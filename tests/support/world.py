@@ -14,6 +14,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 
 from . import proc
 
@@ -246,7 +247,7 @@ class World:
         seen = sorted(set(re.findall(r" (clb|nlb|route)\b[^:]*: (slb|nlb|vpc|ecs|cas|sts) ([A-Z][A-Za-z0-9]+): ", logs)))
         if seen:
             os.makedirs(folder, exist_ok=True)
-            with open(os.path.join(folder, f"{os.getpid()}-{id(self)}.json"), "w", encoding="utf-8") as file:
+            with open(os.path.join(folder, f"{uuid.uuid4()}.json"), "w", encoding="utf-8") as file:
                 json.dump({"test": os.environ.get("PYTEST_CURRENT_TEST", ""), "calls": seen}, file)
 
     def leaks(self):
