@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 #define AT_ONCE_MAX  2    /* audits of one plugin */
-#define PUT_OFF_MS   1000 /* when it is due but cannot be now */
+#define PUT_OFF_MS   1000 /* when it is due but cannot be now; doubled by passes that write */
+#define PUT_OFF_MOST 12   /* doublings */
 #define JITTER_PARTS 5    /* of the interval, to either side */
 
 /* Time of the next look. */
@@ -44,7 +45,11 @@ bool ccm_audit_begin(struct ccm_audit *audit, struct ccm_entry *entry, bool was_
     if (is_of_longer_interval(audit, entry)) {
         entry->audit_due_ms = next_due(audit);
     }
-    if (!idle || audit->host->now_ms(audit->host) < entry->audit_due_ms || !get_place(audit)) {
+    if (audit->host->now_ms(audit->host) < entry->audit_due_ms) {
+        return false;
+    }
+    entry->audit_put_off = idle ? 0 : entry->audit_put_off + 1;
+    if (!idle || !get_place(audit)) {
         return false;
     }
     ccm_entry_drop(entry);
@@ -57,13 +62,24 @@ void ccm_audit_end(struct ccm_audit *audit, struct ccm_entry *entry)
     entry->audit_due_ms = next_due(audit);
 }
 
+/* Soon, but a Service that has something to write in every pass gets slower and slower. */
+static int64_t audit_pause(const struct ccm_audit *audit, const struct ccm_entry *entry)
+{
+    const uint32_t busy = entry->audit_put_off < 1 ? 0 : entry->audit_put_off - 1;
+    const int64_t pause = (int64_t)PUT_OFF_MS << (busy < PUT_OFF_MOST ? busy : PUT_OFF_MOST);
+    const int64_t most = audit->interval_ms;
+
+    return pause <= PUT_OFF_MS || pause < most ? pause : most;
+}
+
 void ccm_audit_schedule(const struct ccm_audit *audit, const struct ccm_entry *entry)
 {
     if (audit->interval_ms == 0 || entry->audit_due_ms == 0) {
         return;
     }
     const int64_t rest = entry->audit_due_ms - audit->host->now_ms(audit->host);
+    const int64_t pause = audit_pause(audit, entry);
 
     audit->host->enqueue(audit->host, entry->key, CCM_LANE_BULK,
-                         (uint64_t)(rest > PUT_OFF_MS ? rest : PUT_OFF_MS));
+                         (uint64_t)(rest > pause ? rest : pause));
 }

@@ -27,7 +27,8 @@ CCM_NODISCARD bool ccm_audit_begin(struct ccm_audit *audit, struct ccm_entry *en
                                    bool idle);
 void ccm_audit_end(struct ccm_audit *audit, struct ccm_entry *entry);
 
-/* Have the Service come back for its next look. */
+/* After a pass that went well: have the Service come back for its next look. One that fails comes
+ * back when its backoff says so, which is not to be undercut. */
 void ccm_audit_schedule(const struct ccm_audit *audit, const struct ccm_entry *entry);
 
 #endif

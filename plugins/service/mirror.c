@@ -163,6 +163,7 @@ static void entry_clear(struct ccm_entry *entry)
     entry->attempt = 0;
     entry->polls = 0;
     entry->audit_due_ms = 0;
+    entry->audit_put_off = 0;
     entry->doubt_ms = 0;
     memset(&entry->memory, 0, sizeof(entry->memory));
 }

@@ -66,6 +66,7 @@ struct ccm_entry {
     bool applied_known;
     struct ccm_life_memory memory; /* what was last written to the Service */
     int64_t audit_due_ms;          /* monotonic; 0 = not known yet */
+    uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
     int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
     int64_t doubt_ms; /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */

@@ -135,7 +135,9 @@ static int run_all(struct job *job, struct ccm_result *ret, struct ccm_error *er
         ccm_audit_end(audit, job->entry);
         ccm_measure_audit(job->lbc, r, !job->idle);
     }
-    ccm_audit_schedule(audit, job->entry);
+    if (r == 0) {
+        ccm_audit_schedule(audit, job->entry);
+    }
     return r;
 }
 

@@ -5,6 +5,7 @@
 #include "clb/pass.h"
 #include "service/hash.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LOOK                                                                                       \
@@ -152,6 +153,64 @@ static void test_failed_look(void **state)
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);
+    world_end(&world);
+}
+
+/* Only the backoff decides when a Service that fails is tried again, though it is long due. */
+static void test_failure_is_not_hurried(void **state)
+{
+    static const char *const kinds[][2] = { { "scheduler", "nonsense" }, { NULL, NULL } };
+    const struct mini_fault fault = { .action = "DescribeVServerGroups",
+                                      .kind = CCM_ERROR_TRANSIENT,
+                                      .code = "InternalError" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct world world;
+
+        world_begin(&world);
+        world.clb.lbc.audit.interval_ms = 1000;
+        world_steady(&world);
+        const size_t before = fake_host_enqueue_count(world.fake);
+
+        if (kinds[i][0] != NULL) {
+            obj_annotate(&world.service->meta, CCM_ANNO_PREFIX "scheduler", kinds[i][1]);
+            world_put(&world);
+        }
+        for (int pass = 0; pass < 5; pass++) {
+            fake_host_advance(world.fake, 1300);
+            mini_fail(&fault);
+            assert_true(world_run(&world) < 0);
+        }
+        assert_int_equal(fake_host_enqueue_count(world.fake), before);
+        world_end(&world);
+    }
+}
+
+/* A Service that has something to do in every pass comes back more and more slowly. */
+static void test_never_idle(void **state)
+{
+    static const uint64_t pauses[] = { 1000, 2000, 4000, 8000, 10000, 10000 };
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    world.clb.lbc.audit.interval_ms = 10000;
+    world_steady(&world);
+    fake_host_advance(world.fake, 12001);
+    for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+        char name[8];
+
+        (void)snprintf(name, sizeof(name), "n%zu", i + 3);
+        char id[24];
+
+        (void)snprintf(id, sizeof(id), "cn-hangzhou.i-%zu", i + 3);
+        world_add_node(&world, name, id);
+        assert_int_equal(world_run(&world), 0);
+        assert_int_equal(last_enqueue(&world)->delay_ms, pauses[i]);
+    }
+    run(&world);
+    assert_in_range(last_enqueue(&world)->delay_ms, 8000, 12000);
     world_end(&world);
 }
 
@@ -336,6 +395,8 @@ int main(void)
         cmocka_unit_test(test_repair),
         cmocka_unit_test(test_put_off),
         cmocka_unit_test(test_failed_look),
+        cmocka_unit_test(test_failure_is_not_hurried),
+        cmocka_unit_test(test_never_idle),
         cmocka_unit_test(test_priority),
         cmocka_unit_test(test_standing_refusal),
         cmocka_unit_test(test_inventory),
