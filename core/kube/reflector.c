@@ -42,6 +42,7 @@ static void fill_defaults(struct ccm_reflector_config *config)
     or_default(&timing->refused_ms, 30000);
     or_default(&timing->progress_ms, 90000);
     or_default(&timing->initial_ms, 10000);
+    or_default(&timing->paged_ms, 600000);
     or_default(&timing->head_ms, 65000);
     or_default(&timing->watch_min_s, 300);
     or_default(&timing->watch_max_s, 600);
@@ -154,6 +155,7 @@ static void thread_main(void *arg)
 
         if (!r->listed) {
             ccm_reflector_await_ahead(r);
+            r->streaming = ccm_clock_now_ms() >= r->paged_until_ms;
         }
         ccm_reflector_note_due(r, ccm_clock_now_ms());
         if (r->listed && r->doubt) {

@@ -2,8 +2,10 @@
  * Keeps the store of one kind equal to the API server: list, then watch, for ever. One thread each,
  * which decodes, is the only writer of the store, and tells every change in order.
  *
- * First list: as a stream (sendInitialEvents) where the server has it, else in pages; a server that
- * refuses or ignores the stream is remembered. A list takes effect at once when it is complete,
+ * First list: as a stream (sendInitialEvents) where the server has it. Whatever ends such a list
+ * early (a status, an ERROR event, silence, what is no event, a connection that breaks) is answered
+ * with a list in pages, and the next lists are paged too for a while, longer each time: some
+ * servers accept the request and cannot serve it. A list takes effect at once when it is complete,
  * never in part. Watch: resumed from the last version after every disconnect; listed again when the
  * server no longer has that version (410), when its versions went backwards, when a watch that said
  * something fell silent and the next one stays so, when ten in a row say nothing at all, or when
@@ -34,6 +36,8 @@ struct ccm_reflector_timing {
     uint32_t progress_ms; /* longest silence of a watch or a list; a server sends a bookmark about
                              every minute (90,000) */
     uint32_t initial_ms;  /* longest silence of a streaming list before its end mark (10,000) */
+    uint32_t paged_ms;    /* lists are paged for so long after a streaming one failed; doubles with
+                             each further failure, 64 times as long at most (600,000) */
     uint32_t head_ms;     /* longest wait for the head of an answer (65,000) */
     uint32_t
         watch_min_s; /* a watch is asked to end after a random time in this range (300 to 600) */

@@ -14,6 +14,7 @@
 #define MAX_BEGINNING   4    /* refusals in a row that may be those of a server which just begins */
 #define SHORT_WATCH_MS  1000 /* one that ends sooner without a word is a failure */
 #define MAX_RETRY_AFTER 600000
+#define MAX_PAGED_SHIFT 6 /* 64 times as long */
 
 uint32_t ccm_reflector_random(struct ccm_reflector *r, uint32_t min, uint32_t max)
 {
@@ -80,23 +81,47 @@ static const char *doing(const struct ccm_reflector_end *end)
     return end->initial ? "streaming list" : "list";
 }
 
-/* The server does not know streaming lists: the older way from now on, which is no failure. */
-static bool lacks_streaming(struct ccm_reflector *r, const struct ccm_reflector_end *end)
-{
-    if (!end->initial || (end->err.http_status != 400 && end->err.http_status != 422)) {
-        return false;
-    }
-    ccm_log_info(&ccm_reflector_log, "%s: no streaming list here, listing in pages",
-                 r->config.name);
-    r->streaming = false;
-    return true;
-}
-
 static bool is_refused(const struct ccm_reflector_end *end)
 {
     const uint64_t status = end->err.http_status;
 
     return status == 401 || status == 403 || status == 404;
+}
+
+/* Whether whoever was asked answered, so that a page can be asked for at once. */
+static bool has_answered(const struct ccm_reflector_end *end)
+{
+    return end->code == 0 || end->code == -ETIME || end->code == -EBADMSG ||
+           end->code == -EMSGSIZE || end->err.http_status != 0;
+}
+
+/* A page would end in the same way: that says nothing about streaming. */
+static bool ends_pages_too(const struct ccm_reflector_end *end)
+{
+    return is_refused(end) || end->err.http_status == 429 ||
+           (!has_answered(end) && end->code != -ECONNRESET);
+}
+
+/* A streaming list failed: lists are paged from here on, for a while. The server may not know them
+ * (400, 422), may lack what they need (an ERROR event with any code), or may just be in trouble.
+ * True: the pages follow at once, and it is no failure so far. */
+static bool streaming_failed(struct ccm_reflector *r, const struct ccm_reflector_end *end)
+{
+    const unsigned shift = r->paged < MAX_PAGED_SHIFT ? r->paged : MAX_PAGED_SHIFT;
+
+    if (ends_pages_too(end)) {
+        return false;
+    }
+    r->streaming = false;
+    r->paged++;
+    r->paged_until_ms = ccm_clock_now_ms() + ((int64_t)r->config.timing.paged_ms << shift);
+    if (!has_answered(end) || end->err.retry_after_ms > 0) {
+        return false;
+    }
+    ccm_log_info(&ccm_reflector_log, "%s: no streaming list here, listing in pages: %s",
+                 r->config.name, end->code == 0 ? "it ended too soon" : end->err.message);
+    note_failure(r, end);
+    return true;
 }
 
 /* In its first seconds a server knows no roles yet, and refuses what it will allow: the first tries
@@ -166,12 +191,10 @@ static int64_t judge_broken(struct ccm_reflector *r, const struct ccm_reflector_
     switch (end->code) {
     case -ETIME:
         r->listed = r->listed && !count_to(&r->silent, MAX_SILENT);
-        r->streaming = r->streaming && !end->initial;
         break;
     case -EBADMSG:
     case -EMSGSIZE:
         r->listed = r->listed && !count_to(&r->broken, MAX_BROKEN);
-        r->streaming = r->streaming && !end->initial;
         break;
     default:
         break;
@@ -182,13 +205,6 @@ static int64_t judge_broken(struct ccm_reflector *r, const struct ccm_reflector_
 /* The answer came to a proper end. */
 static int64_t judge_complete(struct ccm_reflector *r, const struct ccm_reflector_end *end)
 {
-    if (end->initial) {
-        ccm_log_warn(&ccm_reflector_log, "%s: a streaming list ended too soon, listing in pages",
-                     r->config.name);
-        r->streaming = false;
-        r->failures++;
-        return backoff_ms(r, r->failures);
-    }
     if (!end->watch && r->listed) {
         return 0; /* the watch that follows tells whether all is well */
     }
@@ -244,7 +260,7 @@ int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_
     int64_t wait_ms;
 
     note_doubt(r, end);
-    if (lacks_streaming(r, end)) {
+    if (end->initial && streaming_failed(r, end)) {
         return 0;
     }
     if (end->progress) {

@@ -22,10 +22,12 @@ struct ccm_reflector {
     struct ccm_thread thread; /* start, join and free come from one thread */
 
     /* The thread's own. */
-    bool listed;    /* the store is a list plus the events up to `version` */
-    bool streaming; /* ask for streaming lists */
-    bool doubt;     /* a watch broke: who answers now may be another server */
-    bool replaced;  /* it is: the next list waits for `ahead` */
+    bool listed;            /* the store is a list plus the events up to `version` */
+    bool streaming;         /* ask for streaming lists; false until paged_until_ms */
+    int64_t paged_until_ms; /* monotonic; streaming lists are not asked for before */
+    unsigned paged;         /* streaming lists that failed without one that went well in between */
+    bool doubt;             /* a watch broke: who answers now may be another server */
+    bool replaced;          /* it is: the next list waits for `ahead` */
     struct ccm_buf version;
     uint64_t random;
     char kind_name[64];   /* of raw objects, once a list has told it */

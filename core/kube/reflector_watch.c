@@ -85,6 +85,7 @@ static void end_of_list(struct watch *w, const char *version)
     struct ccm_reflector *r = w->pump.reflector;
 
     ccm_reflector_commit(r, &w->stage, version, "streamed", w->started_ms);
+    r->paged = 0;
     w->pump.silence_ms = r->config.timing.progress_ms;
     w->pump.serve = true;
     w->list_pieces = w->pump.pieces + 1; /* the end mark is counted when this returns */

@@ -184,6 +184,24 @@ def test_no_streaming_lists_pages_and_a_token_that_expires(build, tmp_path):
         assert len(pages()) <= 8, pages()
 
 
+LACKS_PROGRESS = ('{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Internal '
+                  'error occurred: the required storage feature RequestWatchProgress is disabled","reason":"InternalError",'
+                  '"code":500}}\n')
+
+
+@pytest.mark.parametrize("effect", [{"http": 200, "body": LACKS_PROGRESS}, {"code": "InternalError", "http": 500},
+                                    {"http": 200, "body": "{}"}], ids=["error event", "status", "no events"])
+def test_a_server_that_accepts_streaming_lists_and_cannot_give_them(world, effect):
+    """An API server on an etcd of version 3.4 answers 200 and one ERROR event, each time: pages follow the first."""
+    world.kube.fault(action="WATCH *", params={"sendInitialEvents": "true"}, count=1000, **effect)
+    begin(world)
+    world.kube.create(objects.service("web", PORTS))
+    served(world, "web")
+    streamed = [c["path"] for c in world.kube.calls() if c["params"].get("sendInitialEvents") == "true"]
+    assert len(streamed) == len(set(streamed)), streamed
+    no_second(world, 1)
+
+
 # --- another server ----------------------------------------------------------------------------------------------------
 
 

@@ -327,6 +327,9 @@ static inline struct world *start_with(answer_fn answer, const struct ccm_reflec
     if (timing != NULL && timing->initial_ms != 0) {
         config.timing.initial_ms = timing->initial_ms;
     }
+    if (timing != NULL && timing->paged_ms != 0) {
+        config.timing.paged_ms = timing->paged_ms;
+    }
     w->reflector = ccm_reflector_new(&config);
     assert_non_null(w->reflector);
     assert_int_equal(ccm_reflector_start(w->reflector), 0);

@@ -86,8 +86,8 @@ class Simulator:
     def actions(self, since=0):
         return [call["action"] for call in self.calls(since)]
 
-    def fault(self, action=None, nth=None, count=1, **effect):
-        match = {}
+    def fault(self, action=None, nth=None, count=1, params=None, **effect):
+        match = {} if params is None else {"params": params}
         if action is not None:
             match["action"] = action
         if nth is not None:
