@@ -2,6 +2,8 @@
 
 #include "alicloud/error.h"
 #include "apply_acl.h"
+#include "apply_exchange.h"
+#include "apply_group.h"
 #include "apply_lb.h"
 #include "apply_listener.h"
 #include "apply_parts.h"
@@ -15,12 +17,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Adds that the quota refused, waiting for the removals of the same group to make room. */
-struct retry {
-    const struct clb_step *steps[64];
-    size_t len;
-};
 
 int clb_apply_note(struct clb_apply *apply, int r)
 {
@@ -55,139 +51,6 @@ int clb_apply_forgive(int r, const struct ccm_error *err)
     return r < 0 && gone ? 0 : r;
 }
 
-static int put_all(struct clb_group *to, const struct ccm_backends *from, const char *description)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < from->len; i++) {
-        struct ccm_backend one = from->items[i];
-
-        one.description = ccm_text_equal(description, to->name)
-                              ? NULL
-                              : (char *)(uintptr_t)description; /* copied by put */
-        r = ccm_backends_put(&to->backends, &one);
-    }
-    return r;
-}
-
-static int create_group_with(struct clb_apply *apply, const struct clb_step *step,
-                             const struct ccm_backends *backends, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_freep) char *id = NULL;
-    struct clb_group *group = NULL;
-    const int r = clb_api_create_group(&apply->call, clb_have(apply->entry)->lb.id,
-                                       step->group_name, backends, &id, err);
-
-    if (r < 0) {
-        return r;
-    }
-    group = clb_state_new_group(clb_have(apply->entry));
-    if (group == NULL) {
-        return clb_apply_note(apply, -ENOMEM);
-    }
-    group->id = CCM_STEAL(id);
-    if (ccm_text_set(&group->name, step->group_name) < 0) {
-        return clb_apply_note(apply, -ENOMEM);
-    }
-    return clb_apply_note(apply, put_all(group, backends, group->name));
-}
-
-static bool is_full(const struct ccm_error *err)
-{
-    return strcmp(err->code, "InstanceBackendServerNumberOverLimit") == 0;
-}
-
-/* Where the quota has no room for its backends the group is made without: they are added when
- * what is not needed any more has gone, which needs the new group in its place. */
-static int do_create_group(struct clb_apply *apply, const struct clb_step *step, bool *ret_empty,
-                           struct ccm_error *err)
-{
-    const struct ccm_backends none = { 0 };
-    int r = create_group_with(apply, step, &step->backends, err);
-
-    if (r < 0 && is_full(err) && step->backends.len > 0) {
-        r = create_group_with(apply, step, &none, err);
-        *ret_empty = r == 0;
-    }
-    return r;
-}
-
-/* One call with some of a step's backends. */
-static int change_backends(struct clb_apply *apply, const struct clb_step *step,
-                           const struct ccm_backends *set, struct ccm_error *err)
-{
-    struct clb_group *group = clb_apply_group(apply, step);
-    const char *description = step->description != NULL ? step->description : group->name;
-    int r;
-
-    switch (step->type) {
-    case CLB_STEP_ADD:
-        r = clb_api_add(&apply->call, group->id, description, set, err);
-        break;
-    case CLB_STEP_REMOVE:
-        r = clb_api_remove(&apply->call, group->id, description, set, err);
-        break;
-    default:
-        r = clb_api_weigh(&apply->call, group->id, description, set, err);
-        break;
-    }
-    if (r < 0) {
-        return r;
-    }
-    if (step->type != CLB_STEP_REMOVE) {
-        return clb_apply_note(apply, put_all(group, set, description));
-    }
-    for (size_t i = 0; i < set->len; i++) {
-        ccm_backends_remove(&group->backends, &set->items[i]);
-    }
-    return 0;
-}
-
-/* The next backends of a step from item *next on, at most `batch`; an add leaves out what an
- * earlier try has added. */
-static int next_part(struct clb_apply *apply, const struct clb_step *step, size_t *next,
-                     size_t batch, struct ccm_backends *ret)
-{
-    const struct clb_group *group = clb_apply_group(apply, step);
-
-    while (*next < step->backends.len && ret->len < batch) {
-        const struct ccm_backend *one = &step->backends.items[(*next)++];
-
-        if (step->type == CLB_STEP_ADD && ccm_backends_find(&group->backends, one) != NULL) {
-            continue;
-        }
-        if (ccm_backends_put(ret, one) < 0) {
-            return -ENOMEM;
-        }
-    }
-    return 0;
-}
-
-/* In portions of the batch size, which may have become smaller since the plan was made. */
-static int change_in_batches(struct clb_apply *apply, const struct clb_step *step,
-                             struct ccm_error *err)
-{
-    size_t next = 0;
-    int r = 0;
-
-    while (r == 0 && next < step->backends.len) {
-        CCM_CLEANUP(ccm_backends_fini) struct ccm_backends part = { 0 };
-        const size_t start = next;
-
-        if (next_part(apply, step, &next, atomic_load(&apply->clb->batch), &part) < 0) {
-            return ccm_error_nomem(err);
-        }
-        r = part.len == 0 ? 0 : change_backends(apply, step, &part, err);
-        if (r < 0 && strcmp(err->code, "TooManyBackendServers") == 0 &&
-            part.len > CLB_BATCH_SMALL) {
-            atomic_store(&apply->clb->batch, CLB_BATCH_SMALL);
-            next = start;
-            r = 0;
-        }
-    }
-    return r;
-}
-
 /* Removing after a failed add must not leave the group without any backend. */
 static bool would_empty(struct clb_apply *apply, const struct clb_step *step, bool add_failed)
 {
@@ -195,19 +58,7 @@ static bool would_empty(struct clb_apply *apply, const struct clb_step *step, bo
            clb_apply_group(apply, step)->backends.len <= step->backends.len;
 }
 
-static int do_delete_group(struct clb_apply *apply, const struct clb_step *step,
-                           struct ccm_error *err)
-{
-    const int r = clb_apply_forgive(clb_api_delete_group(&apply->call, step->group_id, err), err);
-
-    if (r == 0) {
-        clb_state_drop_group(clb_have(apply->entry), step->group_id);
-    }
-    return r;
-}
-
-static int execute(struct clb_apply *apply, const struct clb_step *step, bool *ret_empty,
-                   struct ccm_error *err)
+static int execute(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     switch (step->type) {
     case CLB_STEP_CREATE_LB:
@@ -223,11 +74,11 @@ static int execute(struct clb_apply *apply, const struct clb_step *step, bool *r
     case CLB_STEP_DELETE_LB:
         return clb_apply_lb(apply, step, err);
     case CLB_STEP_CREATE_GROUP:
-        return do_create_group(apply, step, ret_empty, err);
     case CLB_STEP_ADD:
     case CLB_STEP_REMOVE:
     case CLB_STEP_WEIGH:
-        return change_in_batches(apply, step, err);
+    case CLB_STEP_DELETE_GROUP:
+        return clb_apply_group_step(apply, step, err);
     case CLB_STEP_CREATE_LISTENER:
     case CLB_STEP_UPDATE_LISTENER:
     case CLB_STEP_START_LISTENER:
@@ -241,8 +92,6 @@ static int execute(struct clb_apply *apply, const struct clb_step *step, bool *r
     case CLB_STEP_REMOVE_ENTRIES:
     case CLB_STEP_DELETE_ACL:
         return clb_apply_acl(apply, step, err);
-    case CLB_STEP_DELETE_GROUP:
-        return do_delete_group(apply, step, err);
     }
     return 0;
 }
@@ -265,8 +114,8 @@ static bool lb_is_gone(const struct ccm_error *err)
     return strcmp(err->code, "InvalidLoadBalancerId.NotFound") == 0;
 }
 
-/* Returns negative when the rest of the plan makes no sense. */
-static int fail(struct clb_apply *apply, const struct clb_step *step, int r, struct ccm_error *err)
+int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
+                   struct ccm_error *err)
 {
     const char *remedy = ccm_ali_error_remedy(err);
 
@@ -299,27 +148,15 @@ static int fail(struct clb_apply *apply, const struct clb_step *step, int r, str
 
 /* State of one walk over a plan. */
 struct walk {
-    struct retry retry;   /* adds of the group at hand */
-    struct retry late;    /* of groups that were made empty, after everything else */
-    bool add_failed;      /* of the group at hand */
-    struct ccm_room room; /* for listeners */
+    struct clb_exchanges exchanges; /* groups that lack capacity */
+    bool add_failed;                /* of the group at hand, for another reason */
+    struct ccm_room room;           /* for listeners */
 };
 
 static void walk_fini(struct walk *walk)
 {
+    clb_exchanges_fini(&walk->exchanges);
     ccm_room_fini(&walk->room);
-}
-
-/* Steps of a group that was made empty. */
-static bool is_late(const struct walk *walk, const struct clb_step *step)
-{
-    for (size_t i = 0; i < walk->late.len; i++) {
-        if (step->type == CLB_STEP_ADD &&
-            ccm_text_equal(walk->late.steps[i]->group_name, step->group_name)) {
-            return walk->late.len < CCM_ARRAY_LEN(walk->late.steps);
-        }
-    }
-    return false;
 }
 
 /* The load balancer takes no further listener, whichever it is. */
@@ -344,74 +181,57 @@ static bool is_left_out(struct walk *walk, const struct clb_step *step)
     return true;
 }
 
-static void note_done(struct clb_apply *apply, const struct clb_step *step, bool empty,
-                      struct walk *walk)
+static void note_done(struct clb_apply *apply, const struct clb_step *step, struct walk *walk)
 {
     apply->writes++;
-    if (empty && walk->late.len < CCM_ARRAY_LEN(walk->late.steps)) {
-        walk->late.steps[walk->late.len++] = step;
-    }
     if (step->type == CLB_STEP_DELETE_LISTENER) {
         ccm_room_free(&walk->room);
     }
 }
 
-static int run_step(struct clb_apply *apply, const struct clb_step *step, struct walk *walk)
+/* A step was refused. Negative when the rest of the plan makes no sense. */
+static int note_failure(struct clb_apply *apply, const struct clb_step *step, int r,
+                        struct walk *walk, struct ccm_error *err)
 {
-    struct ccm_error err = CCM_ERROR_INIT;
-    bool empty = false;
-    int r;
-
-    if (is_blocked(apply, step) || is_left_out(walk, step) ||
-        (step->last && apply->problems->count > 0) ||
-        (walk->retry.len == 0 && would_empty(apply, step, walk->add_failed))) {
-        return 0;
+    if (is_crowded(step, err)) {
+        ccm_room_fill(&walk->room, err);
     }
-    if (is_late(walk, step)) {
-        walk->late.steps[walk->late.len++] = step;
-        return 0;
-    }
-    apply->call.priority = step->type == CLB_STEP_REMOVE || step->type == CLB_STEP_DELETE_LB
-                               ? CCM_ALI_PRIO_REMOVE
-                               : apply->call.priority;
-    r = execute(apply, step, &empty, &err);
-    if (r == 0) {
-        note_done(apply, step, empty, walk);
-        return 0;
-    }
-    if (is_crowded(step, &err)) {
-        ccm_room_fill(&walk->room, &err);
-    }
-    if (step->type == CLB_STEP_ADD) {
-        walk->add_failed = true;
-        if (is_full(&err) && walk->retry.len < CCM_ARRAY_LEN(walk->retry.steps)) {
-            walk->retry.steps[walk->retry.len++] = step;
-            return 0;
-        }
-    }
-    return fail(apply, step, r, &err);
+    walk->add_failed = walk->add_failed || step->type == CLB_STEP_ADD;
+    return clb_apply_fail(apply, step, r, err);
 }
 
-/* The adds that lacked room, once more. */
-static int run_retries(struct clb_apply *apply, struct retry *retry)
+static bool is_skipped(struct clb_apply *apply, const struct clb_step *step, struct walk *walk)
 {
-    int r = 0;
+    return is_blocked(apply, step) || is_left_out(walk, step) ||
+           (step->last && apply->problems->count > 0) || would_empty(apply, step, walk->add_failed);
+}
 
-    for (size_t i = 0; r == 0 && i < retry->len; i++) {
-        struct ccm_error err = CCM_ERROR_INIT;
+/* Carries out the step at *index; that of the last one which is done with comes back. */
+static int run_step(struct clb_apply *apply, const struct clb_plan *plan, size_t *index,
+                    struct walk *walk)
+{
+    const struct clb_step *step = &plan->steps[*index];
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r;
 
-        struct clb_step step = *retry->steps[i]; /* borrows; one that made a group adds now */
-
-        step.type = CLB_STEP_ADD;
-        r = execute(apply, &step, NULL, &err);
-        if (r < 0) {
-            r = fail(apply, &step, r, &err);
-        } else {
-            apply->writes++;
-        }
+    if (is_skipped(apply, step, walk)) {
+        return 0;
     }
-    retry->len = 0;
-    return r;
+    if (clb_exchange_is_due(apply, step)) {
+        return clb_exchange_run(apply, plan, index, &walk->exchanges);
+    }
+    if (step->type == CLB_STEP_REMOVE || step->type == CLB_STEP_DELETE_LB) {
+        apply->call.priority = CCM_ALI_PRIO_REMOVE;
+    }
+    r = execute(apply, step, &err);
+    if (r == 0) {
+        note_done(apply, step, walk);
+        return 0;
+    }
+    if (clb_exchange_note_full(apply, step, &walk->exchanges, &err)) {
+        return clb_exchange_run(apply, plan, index, &walk->exchanges);
+    }
+    return note_failure(apply, step, r, walk, &err);
 }
 
 static bool is_backend_step(const struct clb_step *step)
@@ -427,7 +247,7 @@ static bool ends_group(const struct clb_plan *plan, size_t i)
            !ccm_text_equal(plan->steps[i].group_name, plan->steps[i + 1].group_name);
 }
 
-static int check_cancelled(struct clb_apply *apply)
+int clb_apply_check_cancelled(struct clb_apply *apply)
 {
     const struct ccm_host *host = apply->clb->lbc.host;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -444,20 +264,21 @@ static int check_cancelled(struct clb_apply *apply)
 int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
 {
     const enum ccm_ali_priority priority = apply->call.priority;
-    CCM_CLEANUP(walk_fini) struct walk walk = { .room = CCM_ROOM_INIT };
+    CCM_CLEANUP(walk_fini)
+    struct walk walk = { .exchanges = { .why = CCM_ERROR_INIT }, .room = CCM_ROOM_INIT };
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < plan->len; i++) {
-        r = check_cancelled(apply);
+        r = clb_apply_check_cancelled(apply);
         if (r == 0) {
             apply->call.priority = priority;
-            r = run_step(apply, &plan->steps[i], &walk);
+            r = run_step(apply, plan, &i, &walk);
         }
-        if (r == 0 && ends_group(plan, i)) {
-            r = run_retries(apply, &walk.retry);
+        if (ends_group(plan, i)) {
             walk.add_failed = false;
         }
     }
     ccm_room_tell(&walk.room, clb_step_name(CLB_STEP_CREATE_LISTENER), apply->problems);
-    return r < 0 ? r : run_retries(apply, &walk.late);
+    apply->call.priority = priority;
+    return r < 0 ? r : clb_exchanges_finish(apply, &walk.exchanges);
 }

@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "plan.h"
+#include "service/capacity.h"
 #include "service/token.h"
 
 struct clb_apply {
@@ -15,7 +16,8 @@ struct clb_apply {
     const struct clb_model *model; /* NULL for a deletion */
     bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
     struct ccm_problems *problems;
-    size_t writes; /* out: calls that succeeded */
+    struct ccm_capacity capacity; /* for backends, of all groups together; begins zeroed */
+    size_t writes;                /* out: calls that succeeded */
 };
 
 /*

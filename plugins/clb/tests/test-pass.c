@@ -717,50 +717,16 @@ static void test_broken_port_keeps_what_is_there(void **state)
     world_end(&world);
 }
 
-static void test_quota(void **state)
+static void add_nodes(struct world *world, int first, int last)
 {
-    struct world world;
+    for (int i = first; i <= last; i++) {
+        char name[16];
+        char id[32];
 
-    (void)state;
-    world_begin(&world);
-    world.service->port_count = 1;
-    world_steady(&world);
-    mini_limits(0, 2);
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n1");
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n2");
-    world_add_node(&world, "n3", "cn-hangzhou.i-3");
-    world_add_node(&world, "n4", "cn-hangzhou.i-4");
-    assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), ADD " " REMOVE " " ADD);
-    assert_non_null(strstr(mini_dump(), "group " G80 " i-3:30080=100 i-4:30080=100\n"));
-    assert_string_equal(world_event(&world), "EnsuredLoadBalancer: Ensured load balancer [lb-1]");
-    world_end(&world);
-}
-
-/* Another group takes the place of one that fills the quota. */
-static void test_quota_of_new_group(void **state)
-{
-    struct world world;
-
-    (void)state;
-    world_begin(&world);
-    world.service->port_count = 1;
-    world_steady(&world);
-    mini_limits(0, 2);
-    ((struct ccm_service_port *)(uintptr_t)world.service->ports[0])->node_port = 30081;
-    world_put(&world);
-    assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), "CreateVServerGroup CreateVServerGroup "
-                                    "SetLoadBalancerTCPListenerAttribute DeleteVServerGroup " ADD);
-    assert_non_null(strstr(mini_dump(), "30081/web/default/c1 i-1:30081=100 i-2:30081=100\n"));
-    assert_null(strstr(mini_dump(), "30080"));
-    /* No room even then: told, and the next pass adds what fits. */
-    world_settle(&world);
-    mini_limits(0, 1);
-    world_add_node(&world, "n3", "cn-hangzhou.i-3");
-    assert_true(world_run(&world) < 0);
-    assert_non_null(strstr(world.err.message, "port 80/tcp: add backends"));
-    world_end(&world);
+        (void)snprintf(name, sizeof(name), "n%d", i); /* fits */
+        (void)snprintf(id, sizeof(id), "cn-hangzhou.i-%d", i);
+        world_add_node(world, name, id);
+    }
 }
 
 static void test_failed_add_never_empties(void **state)
@@ -794,14 +760,7 @@ static void test_batches(void **state)
     world_begin(&world);
     world.service->port_count = 1;
     mini_limits(20, 0);
-    for (int i = 3; i <= 50; i++) {
-        char name[16];
-        char id[32];
-
-        (void)snprintf(name, sizeof(name), "n%d", i);
-        (void)snprintf(id, sizeof(id), "cn-hangzhou.i-%d", i);
-        world_add_node(&world, name, id);
-    }
+    add_nodes(&world, 3, 50);
     assert_int_equal(world_run(&world), 0);
     /* 20 with the group, 30 refused in one call, then 20 and 10. */
     assert_string_equal(mini_log(),
@@ -978,8 +937,6 @@ int main(void)
         cmocka_unit_test(test_failed_read_is_not_empty),
         cmocka_unit_test(test_port_fails_alone),
         cmocka_unit_test(test_broken_port_keeps_what_is_there),
-        cmocka_unit_test(test_quota),
-        cmocka_unit_test(test_quota_of_new_group),
         cmocka_unit_test(test_failed_add_never_empties),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_all_not_ready),

@@ -1,0 +1,209 @@
+#include "service/capacity.h"
+
+#include "util/parse.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+/* --- what is known --- */
+
+void ccm_capacity_refuse(struct ccm_capacity *capacity, size_t count)
+{
+    if (!capacity->is_known || count < capacity->below) {
+        capacity->below = count;
+    }
+    if (capacity->fits >= capacity->below) {
+        capacity->fits = 0;
+    }
+    capacity->is_known = true;
+}
+
+void ccm_capacity_set(struct ccm_capacity *capacity, size_t fits)
+{
+    *capacity = (struct ccm_capacity){ .is_known = true, .fits = fits, .below = fits + 1 };
+}
+
+void ccm_capacity_take(struct ccm_capacity *capacity, size_t count)
+{
+    if (capacity->is_known) {
+        capacity->fits -= count < capacity->fits ? count : capacity->fits;
+        capacity->below = capacity->below > count + 1 ? capacity->below - count : 1;
+    }
+}
+
+void ccm_capacity_free(struct ccm_capacity *capacity, size_t count)
+{
+    if (capacity->is_known) {
+        capacity->fits += count;
+        capacity->below += count;
+    }
+}
+
+bool ccm_capacity_lacks(const struct ccm_capacity *capacity, size_t count)
+{
+    return capacity->is_known && count >= capacity->below;
+}
+
+/* The number that begins at `text`, with its end; false: there is none. */
+static bool parse_count(const char *text, const char **ret_end, size_t *ret)
+{
+    const size_t digits = strspn(text, "0123456789");
+
+    *ret = 0;
+    *ret_end = text + digits;
+    for (size_t i = 0; i < digits && digits <= 9; i++) {
+        *ret = *ret * 10 + (size_t)(text[i] - '0');
+    }
+    return digits > 0 && digits <= 9;
+}
+
+bool ccm_capacity_parse(const char *message, size_t *ret_fits)
+{
+    static const char word[] = "usage ";
+    const char *at = strstr(message, word);
+    size_t used = 0;
+    size_t most = 0;
+
+    if (at == NULL || !parse_count(at + strlen(word), &at, &used) || *at != '/' ||
+        !parse_count(at + 1, &at, &most)) {
+        return false;
+    }
+    *ret_fits = used < most ? most - used : 0;
+    return true;
+}
+
+/* --- one group --- */
+
+void ccm_exchange_fini(struct ccm_exchange *exchange)
+{
+    ccm_backends_fini(&exchange->add);
+    ccm_backends_fini(&exchange->remove);
+}
+
+static size_t count_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The smallest number whose square is not less. */
+static size_t count_root(size_t number)
+{
+    size_t root = 1;
+
+    while (root * root < number) {
+        root++;
+    }
+    return root;
+}
+
+/* How many to add in the next call; 0: not now. */
+static size_t count_add(const struct ccm_exchange *exchange)
+{
+    const struct ccm_capacity *capacity = exchange->capacity;
+    const size_t most = count_least(exchange->add.len, exchange->batch);
+
+    if (exchange->is_failed || exchange->is_robbed || most == 0) {
+        return 0;
+    }
+    if (!capacity->is_known) {
+        return most;
+    }
+    if (capacity->fits > 0) {
+        return count_least(most, capacity->fits);
+    }
+    if (capacity->below <= 1) {
+        return 0;
+    }
+    if (exchange->remove.len > 0 && !exchange->is_stuck) {
+        /* The last one that serves goes only when not even one fits beside it. */
+        return exchange->stays == 0 && exchange->remove.len == 1 ? 1 : 0;
+    }
+    /* Steps of the root, then single ones: at most two more refusals whatever the answer is. */
+    return exchange->is_single ? 1 : count_root(count_least(most, capacity->below - 1));
+}
+
+/* How many to remove in the next call; 0: not now. */
+static size_t count_remove(const struct ccm_exchange *exchange)
+{
+    const size_t most = count_least(exchange->remove.len, exchange->batch);
+    const size_t half = (exchange->stays + exchange->remove.len) / 2;
+
+    if (exchange->is_stuck || exchange->is_robbed || most == 0) {
+        return 0;
+    }
+    if (exchange->is_failed) {
+        return exchange->stays > 0 ? most : 0;
+    }
+    if (exchange->add.len == 0) {
+        return most;
+    }
+    return count_least(count_least(most, exchange->add.len), half > 0 ? half : 1);
+}
+
+static int take_part(const struct ccm_backends *from, size_t count, struct ccm_backends *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        r = ccm_backends_put(ret, &from->items[i]);
+    }
+    return r;
+}
+
+int ccm_exchange_next(const struct ccm_exchange *exchange, enum ccm_exchange_move *ret_move,
+                      struct ccm_backends *ret_part)
+{
+    const size_t add = count_add(exchange);
+    const size_t remove = add > 0 ? 0 : count_remove(exchange);
+
+    *ret_move = add > 0 ? CCM_EXCHANGE_ADD : remove > 0 ? CCM_EXCHANGE_REMOVE : CCM_EXCHANGE_END;
+    return add > 0 ? take_part(&exchange->add, add, ret_part)
+                   : take_part(&exchange->remove, remove, ret_part);
+}
+
+void ccm_exchange_done(struct ccm_exchange *exchange, enum ccm_exchange_move move,
+                       const struct ccm_backends *part)
+{
+    struct ccm_backends *from = move == CCM_EXCHANGE_ADD ? &exchange->add : &exchange->remove;
+
+    for (size_t i = 0; i < part->len; i++) {
+        ccm_backends_remove(from, &part->items[i]);
+    }
+    if (move == CCM_EXCHANGE_ADD) {
+        exchange->stays += part->len;
+        ccm_capacity_take(exchange->capacity, part->len);
+    } else {
+        ccm_capacity_free(exchange->capacity, part->len);
+    }
+}
+
+void ccm_exchange_refuse(struct ccm_exchange *exchange, const struct ccm_backends *part,
+                         const size_t *fits)
+{
+    struct ccm_capacity *capacity = exchange->capacity;
+    const bool expected = capacity->is_known && part->len <= capacity->fits;
+
+    exchange->is_robbed = expected;
+    exchange->is_single = exchange->is_single || (capacity->is_known && !expected);
+    if (fits != NULL && *fits < part->len) {
+        ccm_capacity_set(capacity, *fits);
+    } else {
+        ccm_capacity_refuse(capacity, part->len);
+    }
+}
+
+void ccm_exchange_fail(struct ccm_exchange *exchange, enum ccm_exchange_move move)
+{
+    if (move == CCM_EXCHANGE_ADD) {
+        exchange->is_failed = true;
+    } else {
+        exchange->is_stuck = true;
+    }
+}
+
+void ccm_exchange_renew(struct ccm_exchange *exchange)
+{
+    exchange->is_single = false;
+    exchange->is_robbed = false;
+}

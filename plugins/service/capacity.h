@@ -1,0 +1,80 @@
+/*
+ * How much more fits, as far as the cloud has told by refusing; and the way of one group from the
+ * backends it has to those it shall have when not all of them fit beside each other. Pure: the
+ * caller makes the calls and says what came of them. One thread.
+ */
+#ifndef CCM_SERVICE_CAPACITY_H
+#define CCM_SERVICE_CAPACITY_H
+
+#include "service/backend.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Of a group, or of all groups of a load balancer. Zeroed: nothing was refused yet. */
+struct ccm_capacity {
+    bool is_known; /* there was a refusal */
+    size_t fits;   /* so many more fit for certain */
+    size_t below;  /* so many do not; always more than `fits` */
+};
+
+/* That many more backends were refused. */
+void ccm_capacity_refuse(struct ccm_capacity *capacity, size_t count);
+/* The cloud says how many more fit. */
+void ccm_capacity_set(struct ccm_capacity *capacity, size_t fits);
+/* Backends have come, or gone. */
+void ccm_capacity_take(struct ccm_capacity *capacity, size_t count);
+void ccm_capacity_free(struct ccm_capacity *capacity, size_t count);
+/* Whether so many more are known to be refused: not worth a call. */
+bool ccm_capacity_lacks(const struct ccm_capacity *capacity, size_t count);
+/* What is left according to a message of the form "... usage 398/400 ..."; false: it does not say.
+ */
+bool ccm_capacity_parse(const char *message, size_t *ret_fits);
+
+enum ccm_exchange_move {
+    CCM_EXCHANGE_END,
+    CCM_EXCHANGE_ADD,
+    CCM_EXCHANGE_REMOVE,
+};
+
+/*
+ * Old backends go in portions, never more than half of what serves in one call, and new ones take
+ * their places before the next portion goes: the group serves all the while, unless a single one
+ * is all that fits. In the end it has what is wanted; where that is too much, as much as fits and
+ * nothing that is not wanted. How much fits is found out with three refusals at most, the first
+ * one included.
+ */
+struct ccm_exchange {
+    struct ccm_backends add;       /* still to come */
+    struct ccm_backends remove;    /* still to go */
+    size_t stays;                  /* what is there, serves, and is not in `remove` */
+    size_t batch;                  /* backends per call */
+    struct ccm_capacity *capacity; /* borrowed; may be that of several groups */
+    bool is_single;                /* a portion was refused: the next ones are of one */
+    bool is_robbed;                /* what must have fitted was refused: somebody else is faster */
+    bool is_failed;                /* an addition failed for another reason */
+    bool is_stuck;                 /* a removal failed */
+};
+
+void ccm_exchange_fini(struct ccm_exchange *exchange);
+
+/*
+ * The next call, with its backends appended to an empty set. 0 or -ENOMEM. After it, one of the
+ * three below; CCM_EXCHANGE_END: nothing more can be done, what is left in `add` did not fit (or
+ * failed).
+ */
+CCM_NODISCARD int ccm_exchange_next(const struct ccm_exchange *exchange,
+                                    enum ccm_exchange_move *ret_move,
+                                    struct ccm_backends *ret_part);
+void ccm_exchange_done(struct ccm_exchange *exchange, enum ccm_exchange_move move,
+                       const struct ccm_backends *part);
+/* An addition was refused for want of capacity. fits: what the cloud says about it, NULL = nothing.
+ */
+void ccm_exchange_refuse(struct ccm_exchange *exchange, const struct ccm_backends *part,
+                         const size_t *fits);
+/* Any other failure. */
+void ccm_exchange_fail(struct ccm_exchange *exchange, enum ccm_exchange_move move);
+/* Something has become free elsewhere: what did not fit may be tried again. */
+void ccm_exchange_renew(struct ccm_exchange *exchange);
+
+#endif
