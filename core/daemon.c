@@ -199,6 +199,7 @@ static void release_all(struct ccm_daemon *daemon)
     ccm_http_free(services->http);
     ccm_metrics_free(services->metrics);
     ccm_reload_free(daemon->reload); /* the others borrow from its snapshots */
+    ccm_continuity_fini(&services->continuity);
     free(daemon);
 }
 
@@ -403,6 +404,11 @@ static struct ccm_daemon *daemon_new(const struct ccm_config *config, struct ccm
 
     if (daemon == NULL) {
         ccm_log_error(&daemon_log, "out of memory");
+        return NULL;
+    }
+    if (ccm_continuity_init(&daemon->services.continuity) < 0) {
+        ccm_log_error(&daemon_log, "out of memory");
+        free(daemon);
         return NULL;
     }
     daemon->config = config;

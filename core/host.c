@@ -21,9 +21,10 @@
 
 struct ccm_plugin_host {
     struct ccm_host table; /* table.core points back here */
-    const struct ccm_host_services *services;
+    struct ccm_host_services *services;
     struct ccm_controller *controller;
     struct ccm_cancel stopped; /* of calls without a request */
+    struct ccm_held *held;
     char name[NAME_MAX_LEN];
     pthread_mutex_t lock; /* guards nothing but the condition; leaf */
     pthread_cond_t woken; /* a cancel flag was set */
@@ -290,6 +291,19 @@ static void host_settle(const struct ccm_host *host, const struct ccm_request *r
     ccm_controller_settle(req, index, requeue_after_ms, err);
 }
 
+/* --- what is missing, what is held --- */
+
+static int64_t host_server_since_ms(const struct ccm_host *host)
+{
+    return ccm_continuity_since(&self_of(host)->services->continuity);
+}
+
+static void host_note_held(const struct ccm_host *host, const char *object, uint64_t count,
+                           const char *reason)
+{
+    ccm_held_note(self_of(host)->held, object, count, reason);
+}
+
 /* --- HTTP --- */
 
 static int host_http(const struct ccm_host *host, const struct ccm_request *req,
@@ -352,20 +366,30 @@ static const struct ccm_host table_template = {
     .metric = host_metric,
     .get_raw = host_get_raw,
     .list_raw = host_list_raw,
+    .server_since_ms = host_server_since_ms,
+    .note_held = host_note_held,
 };
 
-struct ccm_plugin_host *ccm_plugin_host_new(const struct ccm_host_services *services,
-                                            const char *name)
+struct ccm_plugin_host *ccm_plugin_host_new(struct ccm_host_services *services, const char *name)
 {
     CCM_CLEANUP(ccm_freep) struct ccm_plugin_host *self = calloc(1, sizeof(*self));
 
-    if (self == NULL || ccm_clock_cond_init(&self->woken) < 0) {
+    if (self == NULL) {
+        return NULL;
+    }
+
+    struct ccm_held *held = ccm_held_new();
+
+    if (held == NULL || ccm_clock_cond_init(&self->woken) < 0) {
+        ccm_held_free(held);
         return NULL;
     }
     if (pthread_mutex_init(&self->lock, NULL) != 0) {
         (void)pthread_cond_destroy(&self->woken); /* nobody waits on it yet */
+        ccm_held_free(held);
         return NULL;
     }
+    self->held = held;
     self->table = table_template;
     self->table.core = self;
     self->services = services;
@@ -380,6 +404,7 @@ void ccm_plugin_host_free(struct ccm_plugin_host *host)
     }
     (void)pthread_cond_destroy(&host->woken); /* by contract nobody is left */
     (void)pthread_mutex_destroy(&host->lock);
+    ccm_held_free(host->held);
     free(host);
 }
 
@@ -391,6 +416,11 @@ const struct ccm_host *ccm_plugin_host_table(struct ccm_plugin_host *host)
 void ccm_plugin_host_set_controller(struct ccm_plugin_host *host, struct ccm_controller *controller)
 {
     host->controller = controller;
+}
+
+struct ccm_held *ccm_plugin_host_held(struct ccm_plugin_host *host)
+{
+    return host->held;
 }
 
 void ccm_plugin_host_wake(struct ccm_plugin_host *host)

@@ -7,7 +7,9 @@
 
 #include "ccm/plugin.h"
 #include "config.h"
+#include "held.h"
 #include "kube/client.h"
+#include "kube/continuity.h"
 #include "kube/event.h"
 #include "kube/store.h"
 #include "net/http.h"
@@ -36,16 +38,16 @@ struct ccm_host_services {
     const struct ccm_raw_store *raw;          /* those of CCM_KIND_RAW */
     size_t raw_count;
 
-    struct ccm_metrics *metrics; /* NULL: nobody asks for any */
-    struct ccm_gate gate;        /* whether this instance leads: closed until somebody opens it */
-    struct ccm_plan_book *plan;  /* a dry run: nothing goes out, all is noted here; NULL = none */
+    struct ccm_continuity continuity; /* whether it is one API server that answers */
+    struct ccm_metrics *metrics;      /* NULL: nobody asks for any */
+    struct ccm_gate gate;       /* whether this instance leads: closed until somebody opens it */
+    struct ccm_plan_book *plan; /* a dry run: nothing goes out, all is noted here; NULL = none */
 };
 
 struct ccm_plugin_host;
 
 /* name: of the plugin, copied. NULL on ENOMEM. */
-struct ccm_plugin_host *ccm_plugin_host_new(const struct ccm_host_services *services,
-                                            const char *name);
+struct ccm_plugin_host *ccm_plugin_host_new(struct ccm_host_services *services, const char *name);
 
 /* After destroy() of the plugin. NULL is fine. */
 void ccm_plugin_host_free(struct ccm_plugin_host *host);
@@ -56,6 +58,9 @@ const struct ccm_host *ccm_plugin_host_table(struct ccm_plugin_host *host);
 /* Where enqueue() goes. Before any change is mapped; borrowed. */
 void ccm_plugin_host_set_controller(struct ccm_plugin_host *host,
                                     struct ccm_controller *controller);
+
+/* What the plugin says that it holds back; lives as long as the host. */
+struct ccm_held *ccm_plugin_host_held(struct ccm_plugin_host *host);
 
 /* Wake whoever waits in host->wait(), after a cancel flag was set. Any thread. */
 void ccm_plugin_host_wake(struct ccm_plugin_host *host);

@@ -275,6 +275,9 @@ static int add_reflector(struct ccm_watches *watches, struct source *source)
         .keep = source->partial ? keep_slice : NULL,
         .after = source->partial ? services->reflector : NULL,
         .ahead = services == NULL || services == source ? NULL : services->reflector,
+        .continuity = &watches->services->continuity,
+        .never_empty =
+            source->watch->kind == CCM_KIND_SERVICE || source->watch->kind == CCM_KIND_NODE,
         .change = on_change,
         .arg = source,
     };

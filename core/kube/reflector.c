@@ -1,6 +1,7 @@
 #include "kube/reflector.h"
 
 #include "kube/reflector_priv.h"
+#include "kube/version.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -80,6 +81,7 @@ struct ccm_reflector *ccm_reflector_new(const struct ccm_reflector_config *confi
     }
     r->config = *config;
     fill_defaults(&r->config);
+    r->cache = config->continuity == NULL ? 0 : ccm_continuity_add(config->continuity);
     r->random = r->config.timing.seed;
     r->streaming = true;
     r->version.max = 4096;
@@ -277,6 +279,41 @@ void ccm_reflector_note_event(struct ccm_reflector *r)
     unlock(r);
 }
 
+void ccm_reflector_note_break(struct ccm_reflector *r, const char *why)
+{
+    char reason[256];
+
+    if (r->config.continuity != NULL && !r->broken_off) {
+        r->broken_off = true;
+        (void)snprintf(reason, sizeof(reason), "%s: %s", r->config.name, why); /* may be cut */
+        ccm_continuity_break(r->config.continuity, reason);
+    }
+}
+
+void ccm_reflector_note_step(struct ccm_reflector *r, bool in_step)
+{
+    if (r->config.continuity != NULL) {
+        ccm_continuity_set(r->config.continuity, r->cache, in_step);
+    }
+}
+
+/* Before a list takes the place of what is held: what is missing in that of another server must not
+ * be believed when plugins hear of it. */
+static void check_list(struct ccm_reflector *r, const char *version, size_t count)
+{
+    const size_t before = ccm_store_len(r->config.store);
+
+    if (r->version.len > 0 && ccm_kube_version_is_older(version, ccm_buf_str(&r->version))) {
+        ccm_reflector_note_break(r, "its versions went backwards: the API server was replaced, or "
+                                    "restored from a backup");
+    } else if (r->config.never_empty && count == 0 && before > 0) {
+        ccm_log_warn(&ccm_reflector_log, "%s: none is left in a new list, there were %zu before",
+                     r->config.name, before);
+        ccm_reflector_note_break(r, "none is left in a new list: the API server was replaced, or "
+                                    "lost its objects");
+    }
+}
+
 /* Nothing that was asked for waits, and none of it is under way. */
 static void note_served_locked(struct ccm_reflector *r)
 {
@@ -291,12 +328,15 @@ void ccm_reflector_commit(struct ccm_reflector *r, struct ccm_stage **stage, con
 {
     const size_t count = ccm_stage_len(*stage);
 
+    check_list(r, version, count);
     ccm_store_commit(r->config.store, CCM_STEAL(*stage), r->config.change, r->config.arg);
     ccm_buf_reset(&r->version);
     ccm_buf_adds(&r->version, version);
     r->doubt = false;
+    r->broken_off = false;
     /* A version that cannot be kept (no memory, absurd size) costs another list, nothing else. */
     r->listed = ccm_buf_error(&r->version) == 0;
+    ccm_reflector_note_step(r, r->listed);
 
     const int64_t now = ccm_clock_now_ms();
 

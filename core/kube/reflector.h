@@ -23,6 +23,7 @@
 #define CCM_KUBE_REFLECTOR_H
 
 #include "kube/client.h"
+#include "kube/continuity.h"
 #include "kube/decode.h"
 #include "kube/store.h"
 
@@ -64,6 +65,11 @@ struct ccm_reflector_config {
      * this one is listed anew first, however long that takes. Else whoever looks at both would take
      * a server that is still empty for a wish to have everything removed. NULL = there is none. */
     struct ccm_reflector *ahead;
+    /* Where to say whether it is in step with the server, and whether that is another one. NULL =
+     * nobody asks. */
+    struct ccm_continuity *continuity;
+    bool never_empty; /* a list without any object, where there were some, is that of another server
+                         or of one that was emptied */
     /* In the reflector's thread, in order, after the store holds the change. Must not block. May be
      * NULL. */
     ccm_change_fn change;

@@ -245,6 +245,9 @@ static void note_doubt(struct ccm_reflector *r, const struct ccm_reflector_end *
         (void)pthread_mutex_unlock(&r->lock); /* as above */
     }
     r->doubt = r->doubt || doubtful;
+    if (backwards) {
+        ccm_reflector_note_break(r, end->err.message);
+    }
     r->replaced = r->replaced || backwards;
 }
 
@@ -289,5 +292,6 @@ int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_
         wait_ms = wait_ms > (int64_t)asked ? wait_ms : (int64_t)asked;
     }
     note_failure(r, end);
+    ccm_reflector_note_step(r, r->listed && !r->doubt);
     return wait_ms;
 }

@@ -20,6 +20,7 @@ struct ccm_reflector {
     struct ccm_stream *side;            /* fetches while the watch is open */
     struct ccm_builder *builder;
     struct ccm_thread thread; /* start, join and free come from one thread */
+    size_t cache;             /* its number in config.continuity */
 
     /* The thread's own. */
     bool listed;            /* the store is a list plus the events up to `version` */
@@ -28,6 +29,7 @@ struct ccm_reflector {
     unsigned paged;         /* streaming lists that failed without one that went well in between */
     bool doubt;             /* a watch broke: who answers now may be another server */
     bool replaced;          /* it is: the next list waits for `ahead` */
+    bool broken_off;        /* and config.continuity was told, since the last list */
     struct ccm_buf version;
     uint64_t random;
     char kind_name[64];   /* of raw objects, once a list has told it */
@@ -124,6 +126,12 @@ int ccm_reflector_fetch_now(struct ccm_reflector *r, const char *label, struct c
 /* What follows from the end of a request: sets listed, streaming and the counters, logs; returns
  * the wait in ms. */
 int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_end *end);
+
+/* The server is another one, or was restored: tell whoever asks, once until the next list. */
+void ccm_reflector_note_break(struct ccm_reflector *r, const char *why);
+
+/* Whether the store is in step with the server. */
+void ccm_reflector_note_step(struct ccm_reflector *r, bool in_step);
 
 /* Even random number in min..max. */
 uint32_t ccm_reflector_random(struct ccm_reflector *r, uint32_t min, uint32_t max);

@@ -388,19 +388,26 @@ size_t ccm_store_len(struct ccm_store *store)
     return len;
 }
 
-static void tell(ccm_change_fn fn, void *arg, uint64_t type, const struct ccm_object *before,
-                 const struct ccm_object *after)
+static void tell_flagged(ccm_change_fn fn, void *arg, uint64_t type, uint64_t flags,
+                         const struct ccm_object *before, const struct ccm_object *after)
 {
     const struct ccm_change change = {
         .struct_size = sizeof(change),
         .type = type,
         .before = before,
         .after = after,
+        .flags = flags,
     };
 
     if (fn != NULL) {
         fn(arg, &change);
     }
+}
+
+static void tell(ccm_change_fn fn, void *arg, uint64_t type, const struct ccm_object *before,
+                 const struct ccm_object *after)
+{
+    tell_flagged(fn, arg, type, 0, before, after);
 }
 
 static bool same_version(const struct ccm_object *a, const struct ccm_object *b)
@@ -410,14 +417,12 @@ static bool same_version(const struct ccm_object *a, const struct ccm_object *b)
             strcmp(a->resource_version, b->resource_version) == 0 && strcmp(a->uid, b->uid) == 0);
 }
 
-/* What became of a key: before or after may be NULL, not both. */
+/* What became of a key that is there; before may be NULL. */
 static void tell_difference(ccm_change_fn fn, void *arg, const struct ccm_object *before,
                             const struct ccm_object *after)
 {
     if (before == NULL) {
         tell(fn, arg, CCM_CHANGE_ADDED, NULL, after);
-    } else if (after == NULL) {
-        tell(fn, arg, CCM_CHANGE_DELETED, before, NULL);
     } else if (strcmp(before->uid, after->uid) != 0) {
         tell(fn, arg, CCM_CHANGE_DELETED, before, NULL);
         tell(fn, arg, CCM_CHANGE_ADDED, NULL, after);
@@ -534,7 +539,7 @@ void ccm_store_commit(struct ccm_store *store, struct ccm_stage *stage, ccm_chan
     cursor = NULL;
     while (ccm_strmap_next(before->objects, &cursor, &key, &value)) {
         if (table_get(after, key) == NULL) {
-            tell_difference(fn, arg, value, NULL);
+            tell_flagged(fn, arg, CCM_CHANGE_DELETED, CCM_CHANGE_MISSING, value, NULL);
         }
     }
     table_free(before);

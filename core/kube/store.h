@@ -93,8 +93,8 @@ size_t ccm_stage_len(const struct ccm_stage *stage);
 
 /*
  * The stage takes the store's place at once; then exactly the differences are told: ADDED and
- * UPDATED in the order in which they were staged, then DELETED for what is gone. The stage is
- * consumed. Cannot fail.
+ * UPDATED in the order in which they were staged, then DELETED for what is gone, with
+ * CCM_CHANGE_MISSING: no event said so. The stage is consumed. Cannot fail.
  */
 void ccm_store_commit(struct ccm_store *store, struct ccm_stage *stage, ccm_change_fn fn,
                       void *arg);

@@ -244,6 +244,22 @@ struct ccm_host {
 
     /* Private to the core; stands last in 1.0 and is not to be touched. Later members follow it. */
     void *core;
+
+    /* --- since ABI 1.1: what is missing, and what is held back because of it --- */
+
+    /* Since when (monotonic, as now_ms) one API server has answered consistently: no cache was
+     * filled by a server that was replaced, restored from a backup or came back without its
+     * objects. It does not move while this lasts. 0 = not at the moment: a watch broke and it is
+     * not yet known who answers now, or a list is under way. A new value that is later than the one
+     * before: it was another server in between, and what was missing before says nothing. */
+    int64_t (*server_since_ms)(const struct ccm_host *host);
+
+    /* How many removals of an object (such as a route table, or a Service) are held back because
+     * they would go only since nodes are missing or not ready, and why, in words for people: for
+     * the status page and ccmd_held_removals of /metrics. 0 = none any more. The last word counts;
+     * call it on change. Of at most 10,000 objects. */
+    void (*note_held)(const struct ccm_host *host, const char *object, uint64_t count,
+                      const char *reason);
 };
 
 #ifdef __cplusplus

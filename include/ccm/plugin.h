@@ -1,5 +1,5 @@
 /*
- * The plugin interface of ccmd, ABI 1.0.
+ * The plugin interface of ccmd, ABI 1.1.
  *
  * A plugin is a shared object in the plugin directory that exports exactly one symbol, the const
  * descriptor `ccm_plugin`. The daemon reads the descriptor as data and decides about compatibility
@@ -28,7 +28,7 @@ extern "C" {
 
 #define CCM_ABI_MAJOR 1U
 /* For people and build systems. Code never compares it: it tests sizes and NULL members. */
-#define CCM_ABI_MINOR 0U
+#define CCM_ABI_MINOR 1U
 
 #define CCM_EXPORT __attribute__((visibility("default")))
 
@@ -66,12 +66,24 @@ struct ccm_result {
 #define CCM_CHANGE_UPDATED UINT64_C(2)
 #define CCM_CHANGE_DELETED UINT64_C(3)
 
+/*
+ * Flag of a DELETED change: nobody said that the object was deleted. It is missing in a new list,
+ * which may come from a server that was replaced or restored from a backup, or that was emptied.
+ * Absence is no order to delete: whoever removes something because an object is gone waits until it
+ * is still missing some time later (host->server_since_ms()). Without the flag the DELETED event of
+ * a watch was seen, or an object of the same name and another uid took its place.
+ */
+#define CCM_CHANGE_MISSING UINT64_C(1)
+
 /* A change of a watched object. Borrowed for the call of map(). */
 struct ccm_change {
     uint64_t struct_size;
     uint64_t type;                   /* CCM_CHANGE_* */
     const struct ccm_object *before; /* NULL for ADDED */
     const struct ccm_object *after;  /* NULL for DELETED */
+
+    /* Since ABI 1.1: test struct_size before you read it. */
+    uint64_t flags; /* CCM_CHANGE_MISSING */
 };
 
 /*
@@ -161,6 +173,13 @@ struct ccm_plugin {
      * ready; at most 10 s count. It delays every change by as much, so keep it short. 0 = a call
      * takes what is there. */
     uint64_t batch_wait_ms;
+
+    /* Since ABI 1.1. An operator has looked and says that what this plugin holds back because nodes
+     * are missing or not ready (host->note_held()) is to go: `ccmd allow-removals PLUGIN`. Let it
+     * go for a time, and enqueue() what has to be done; what is removed later than that is held
+     * again. Returns how long that time is, in ms, 0 or more. Between start() and destroy(), any
+     * thread; returns at once, no I/O. NULL = not offered: nothing is held by floors. */
+    int64_t (*allow_removals)(void *self);
 
     /* Members of later minors are appended here; NULL or 0 then means "not offered". */
 };

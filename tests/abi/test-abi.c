@@ -375,7 +375,7 @@ static void test_print(void **state)
     assert_contains(text, "comes from a later minor\n");
     assert_contains(text, plugin->path);
     assert_contains(text,
-                    "abi       1 (this ccmd: 1.0, built for a newer minor than this ccmd has)");
+                    "abi       1 (this ccmd: 1.1, built for a newer minor than this ccmd has)");
     assert_contains(text, "watches   apps/v1/deployments\n");
     assert_contains(text, "    interval_ms: number 1..1000, default 500\n        Time between");
 }

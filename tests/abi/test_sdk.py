@@ -95,14 +95,14 @@ def test_cmake_refuses_another_major(prefix, template):
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode != 0
-    assert "version: 1.0" in done.stderr
+    assert "version: 1.1" in done.stderr
 
 
 def test_pkg_config(prefix, template):
     flags = pkg_config(prefix, "--cflags", "--libs")
     run(CC, *STRICT, "-fPIC", "-shared", "plugin.c", *flags, "-o", "template.so", cwd=template)
     check_plugin(template / "template.so")
-    assert pkg_config(prefix, "--modversion") == ["1.0"]
+    assert pkg_config(prefix, "--modversion") == ["1.1"]
 
 
 def test_missing_function_is_found_by_the_linker(prefix, template):

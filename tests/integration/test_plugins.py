@@ -121,7 +121,7 @@ def test_plugins_lists_and_inspects(world, build):
     assert re.sub(r"file +/.*/", "file ", out) == """template 0.1.0
   summary   greets annotated Services with an event
   file template.so
-  abi       1 (this ccmd: 1.0)
+  abi       1 (this ccmd: 1.1)
   watches   Service
   options
     annotation: text, default ccm.example.com/greet

@@ -4,6 +4,7 @@
 #include "util/cleanup.h"
 #include "util/parse.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 
 struct fake_host *fake_host_of(const struct ccm_host *host)
@@ -200,6 +201,48 @@ static void metric(const struct ccm_host *host, const struct ccm_metric *metric,
     }
 }
 
+static int64_t server_since_ms(const struct ccm_host *host)
+{
+    struct fake_host *fake = fake_host_of(host);
+
+    fake_lock(fake);
+    const int64_t since_ms = fake->server_since_ms;
+    fake_unlock(fake);
+    return since_ms;
+}
+
+void fake_host_server_since(struct fake_host *fake, int64_t since_ms)
+{
+    fake_lock(fake);
+    fake->server_since_ms = since_ms;
+    fake_unlock(fake);
+}
+
+static void note_held(const struct ccm_host *host, const char *object, uint64_t count,
+                      const char *reason)
+{
+    struct fake_host *fake = fake_host_of(host);
+    struct ccm_buf text = { 0 };
+
+    ccm_buf_addf(&text, "%" PRIu64 ": %s", count, reason == NULL ? "" : reason);
+    fake_lock(fake);
+    if (count == 0) {
+        ccm_strmap_del(fake->held, object);
+    } else if (ccm_strmap_set(fake->held, object, fake_dup(ccm_buf_str(&text))) < 0) {
+        abort();
+    }
+    fake_unlock(fake);
+    ccm_buf_fini(&text);
+}
+
+const char *fake_host_held(struct fake_host *fake, const char *object)
+{
+    fake_lock(fake);
+    const char *text = ccm_strmap_get(fake->held, object);
+    fake_unlock(fake);
+    return text;
+}
+
 const char *fake_host_metrics(struct fake_host *fake)
 {
     ccm_buf_fini(&fake->metrics_text);
@@ -217,7 +260,9 @@ struct fake_host *fake_host_new(void)
     fake->seed = 1;
     fake->options = ccm_strmap_new(free);
     fake->metrics = ccm_metrics_new();
-    if (fake->options == NULL || fake->metrics == NULL ||
+    fake->server_since_ms = 1;
+    fake->held = ccm_strmap_new(free);
+    if (fake->options == NULL || fake->held == NULL || fake->metrics == NULL ||
         pthread_mutex_init(&fake->lock, NULL) != 0) {
         abort();
     }
@@ -235,6 +280,8 @@ struct fake_host *fake_host_new(void)
         .option_int = option_int,
         .option_strings = option_strings,
         .metric = metric,
+        .server_since_ms = server_since_ms,
+        .note_held = note_held,
         .core = fake,
     };
     fake_http_install(&fake->table);
@@ -265,6 +312,7 @@ void fake_host_free(struct fake_host *fake)
     }
     free(fake->option_lists.items);
     ccm_strmap_free(fake->options);
+    ccm_strmap_free(fake->held);
     ccm_metrics_free(fake->metrics);
     ccm_buf_fini(&fake->metrics_text);
     ccm_buf_fini(&fake->log);

@@ -197,6 +197,12 @@ const struct fake_verdict *fake_host_verdict_of(struct fake_host *fake, const ch
 
 void fake_host_dry_run(struct fake_host *fake, bool on);
 
+/* What server_since_ms() says: 1 at first, as if the server was always the same. */
+void fake_host_server_since(struct fake_host *fake, int64_t since_ms);
+
+/* The last word of note_held() about the object, as "3: reason"; NULL = nothing is held. */
+const char *fake_host_held(struct fake_host *fake, const char *object);
+
 struct fake_plan {
     char *object;
     char *steps;

@@ -57,6 +57,8 @@ struct fake_host {
     struct fake_list verdicts; /* struct fake_verdict */
     struct fake_list plans;    /* struct fake_plan */
     bool dry_run;
+    int64_t server_since_ms;
+    struct ccm_strmap *held; /* object -> "count: reason", owned */
 };
 
 struct fake_host *fake_host_of(const struct ccm_host *host);

@@ -47,7 +47,9 @@ struct world {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct ccm_buf told;  /* "+name:version " "~name:old>new " "-name:version " */
+    struct ccm_continuity continuity;
+    struct ccm_buf
+        told; /* "+name:version " "~name:old>new " "-name:version ", "!..." when just missing */
     struct ccm_buf asked; /* targets, one per line, without timeoutSeconds */
     int requests;
     int gate; /* the server and the keep filter wait for this number */
@@ -77,7 +79,8 @@ static inline void on_change(void *arg, const struct ccm_change *change)
         text = ccm_text_format("~%s:%s>%s ", change->after->name, change->before->resource_version,
                                change->after->resource_version);
     } else {
-        text = ccm_text_format("-%s:%s ", change->before->name, change->before->resource_version);
+        text = ccm_text_format("%s%s:%s ", change->flags == CCM_CHANGE_MISSING ? "!" : "-",
+                               change->before->name, change->before->resource_version);
     }
     if (change->after != NULL) {
         CCM_CLEANUP(ccm_object_unrefp)
@@ -277,6 +280,7 @@ static inline struct ccm_reflector_config config_of(struct world *w)
         .path = "/api/v1/services",
         .kind = { .kind = CCM_KIND_SERVICE },
         .keep = keep,
+        .continuity = &w->continuity,
         .change = on_change,
         .arg = w,
         .timing = {
@@ -300,6 +304,7 @@ static inline struct world *world_new(answer_fn answer)
     ccm_log_setup(CCM_LOG_ERROR, false);
     w->answer = answer;
     assert_int_equal(pthread_mutex_init(&w->lock, NULL), 0);
+    assert_int_equal(ccm_continuity_init(&w->continuity), 0);
     assert_int_equal(ccm_clock_cond_init(&w->changed), 0);
     w->server = ccm_test_server_new(handle, w);
     assert_non_null(w->server);
@@ -358,6 +363,7 @@ static inline void finish(struct world *w)
     ccm_buf_fini(&w->told);
     ccm_buf_fini(&w->asked);
     assert_int_equal(unlink(w->kubeconfig), 0);
+    ccm_continuity_fini(&w->continuity);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);
     free(w);

@@ -182,7 +182,7 @@ static void test_service_update(void **state)
         struct ccm_service *before = obj_service();
         struct ccm_service *after = obj_service_copy(before);
         const struct ccm_change change = { sizeof(change), CCM_CHANGE_UPDATED, &before->meta,
-                                           &after->meta };
+                                           &after->meta, 0 };
 
         begin(&fixture);
         cases[i].edit(before, after);
@@ -204,7 +204,7 @@ static void test_service_update(void **state)
 
 static size_t map_added(struct ccm_service *service, uint64_t *ret_lane)
 {
-    const struct ccm_change change = { sizeof(change), CCM_CHANGE_ADDED, NULL, &service->meta };
+    const struct ccm_change change = { sizeof(change), CCM_CHANGE_ADDED, NULL, &service->meta, 0 };
     struct fixture fixture;
 
     begin(&fixture);
@@ -244,7 +244,7 @@ static size_t map_slice(const struct ccm_endpoint_slice *before,
                                        : after == NULL ? CCM_CHANGE_DELETED
                                                        : CCM_CHANGE_UPDATED,
                                        before == NULL ? NULL : &before->meta,
-                                       after == NULL ? NULL : &after->meta };
+                                       after == NULL ? NULL : &after->meta, 0 };
     struct fixture fixture;
 
     begin(&fixture);
@@ -295,7 +295,7 @@ static size_t map_node(const struct ccm_node *before, const struct ccm_node *aft
                                        : after == NULL ? CCM_CHANGE_DELETED
                                                        : CCM_CHANGE_UPDATED,
                                        before == NULL ? NULL : &before->meta,
-                                       after == NULL ? NULL : &after->meta };
+                                       after == NULL ? NULL : &after->meta, 0 };
     struct fixture fixture;
 
     begin(&fixture);

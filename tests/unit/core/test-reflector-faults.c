@@ -396,8 +396,13 @@ static void test_a_restored_server(void **state)
     (void)state;
     w->checked = "13";
     expect_told(w, "+a:40 +b:49 ");
+    expect_synced(w);
+
+    const int64_t before_ms = ccm_continuity_since(&w->continuity);
+
+    assert_true(before_ms > 0);
     open_gate(w, 1);
-    expect_told(w, "+a:40 +b:49 ~a:40>12 -b:49 ");
+    expect_told(w, "+a:40 +b:49 ~a:40>12 !b:49 ");
     expect_asked(w, STREAM_REQUEST STREAM_REQUEST);
     assert_int_equal(w->checks, 1);
 
@@ -408,6 +413,8 @@ static void test_a_restored_server(void **state)
     } while (status.lists < 2 && ccm_clock_now_ms() < deadline);
     assert_int_equal(status.lists, 2);
     assert_non_null(strstr(status.error, "is at version 13 and was at 50 before"));
+    assert_int_equal(w->continuity.breaks, 1);
+    assert_true(ccm_continuity_since(&w->continuity) > before_ms);
     finish(w);
 }
 

@@ -44,7 +44,7 @@ struct world {
     bool store_was_behind;
 };
 
-/* "+a:1 " "~a:1>2 " "-a:2 " */
+/* "+a:1 " "~a:1>2 " "-a:2 ", "!a:2 " when it is just missing */
 static void on_change(void *arg, const struct ccm_change *change)
 {
     struct world *w = arg;
@@ -60,7 +60,8 @@ static void on_change(void *arg, const struct ccm_change *change)
                      after->resource_version);
         break;
     default:
-        ccm_buf_addf(&w->told, "-%s:%s ", before->name, before->resource_version);
+        ccm_buf_addf(&w->told, "%s%s:%s ", change->flags == CCM_CHANGE_MISSING ? "!" : "-",
+                     before->name, before->resource_version);
         break;
     }
     if (after != NULL) {
@@ -235,7 +236,7 @@ static void test_commit_tells_exactly_the_differences(void **state)
     expect_told(w, "");
     expect_index(w, "d/web", "abc");
     ccm_store_commit(w->store, next, on_change, w);
-    expect_told(w, "+f:5 ~b:1>2 -c:1 +c:1 -e:1 ");
+    expect_told(w, "+f:5 ~b:1>2 -c:1 +c:1 !e:1 ");
     expect_index(w, "d/web", "ac");
     expect_index(w, "d/db", "bf");
 
@@ -246,7 +247,7 @@ static void test_commit_tells_exactly_the_differences(void **state)
     ccm_object_unref(now);
     ccm_object_unref(same);
     ccm_store_commit(w->store, ccm_stage_new(w->store), on_change, w);
-    expect_told(w, "-f:5 -a:1 -b:2 -c:1 ");
+    expect_told(w, "!f:5 !a:1 !b:2 !c:1 ");
     assert_int_equal(ccm_store_len(w->store), 0);
     expect_index(w, "d/db", "");
 }
@@ -270,7 +271,7 @@ static void test_stage_edits(void **state)
     assert_int_equal(ccm_stage_keep(next, "d/never"), 0);
     stage(w, next, "a", "u", "1", "web"); /* the same object again */
     ccm_store_commit(w->store, next, on_change, w);
-    expect_told(w, "+c:2 -b:1 ");
+    expect_told(w, "+c:2 !b:1 ");
     expect_index(w, "d/web", "a");
     expect_index(w, "d/db", "c");
     next = ccm_stage_new(w->store);
