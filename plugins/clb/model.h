@@ -30,6 +30,8 @@ struct clb_model {
     unsigned told;        /* 1 << enum clb_lb_field_id: holds for an existing load balancer */
     bool reused;          /* it is somebody else's load balancer, want.lb.id says which */
     bool override;        /* manage listeners of a reused one */
+    bool as_it_is;        /* what a person made on a reused one is not ours to change */
+    bool mismatch;        /* a reused one of another network than asked for: not published */
     bool preserve;        /* keep it when the Service goes */
     bool show_eip;        /* in the status */
     const char *hostname; /* in the status; borrowed, "" = none */
@@ -41,6 +43,8 @@ struct clb_model {
 /* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.
  * 0 or -ENOMEM. */
 CCM_NODISCARD int clb_model_lb(struct clb_model *model, const struct ccm_service *service);
+/* Nothing of somebody else's load balancer is to be changed; its address type is still compared. */
+void clb_model_keep_lb(struct clb_model *model);
 /* Whether listeners are ours to manage. */
 bool clb_model_has_listeners(const struct clb_model *model);
 

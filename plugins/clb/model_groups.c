@@ -2,6 +2,7 @@
 
 #include "service/annotation.h"
 #include "service/owner.h"
+#include "service/reuse.h"
 #include "service/settings.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -127,7 +128,12 @@ void clb_model_check_groups(struct clb_model *model, const struct clb_state *hav
         if (group->id == NULL) {
             continue;
         }
-        if (found == NULL) {
+        if (model->as_it_is) {
+            r = ccm_error_set(
+                &err, -EPERM, CCM_ERROR_TERMINAL,
+                "port %u/%s: vgroup %s of slb %s stays as it is: " CCM_REUSE_CONFIGURE_REMEDY,
+                group->port, clb_protocol_name(group->protocol), group->id, have->lb.id);
+        } else if (found == NULL) {
             r = ccm_error_set(&err, -ENOENT, CCM_ERROR_TERMINAL,
                               "port %u/%s: can not find vgroupId %s in lb %s", group->port,
                               clb_protocol_name(group->protocol), group->id, have->lb.id);

@@ -100,6 +100,13 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
     return 0;
 }
 
+void clb_model_keep_lb(struct clb_model *model)
+{
+    model->as_it_is = true;
+    model->told &= 1U << CLB_LB_ADDRESS_TYPE;
+    ccm_tags_fini(&model->want.lb.tags);
+}
+
 bool clb_model_has_listeners(const struct clb_model *model)
 {
     return !model->reused || model->override;

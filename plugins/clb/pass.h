@@ -17,6 +17,18 @@ CCM_NODISCARD int clb_release(struct ccm_pass *pass, struct ccm_error *err);
 CCM_NODISCARD int clb_check_reuse(struct ccm_pass *pass, const struct clb_model *model,
                                   struct ccm_error *err);
 
+/*
+ * Whether address type and VPC of that load balancer are what the Service needs; without a read.
+ * 0, or -EPERM with a CCM_ERROR_TERMINAL. A Service that is served there already goes on being
+ * served: 0 then, a problem, and model->mismatch.
+ */
+CCM_NODISCARD int clb_check_match(struct ccm_pass *pass, struct clb_model *model,
+                                  struct ccm_error *err);
+
+/* Whether something of the Service is in the load balancer: only a controller can have put it
+ * there. */
+bool clb_is_served(const struct ccm_pass *pass);
+
 /* A call struct for this pass. */
 struct clb_call clb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority);
 

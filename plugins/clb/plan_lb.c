@@ -58,7 +58,8 @@ static void check_immutable(const struct clb_plan_input *in, struct ccm_problems
         const char *present =
             clb_lb_fields[i].immutable == NULL ? NULL : clb_lb_get(&in->have->lb, id);
 
-        if (present == NULL) {
+        /* Of somebody else's it was compared before, see reuse.c. */
+        if (present == NULL || (in->model->reused && id == CLB_LB_ADDRESS_TYPE)) {
             continue;
         }
         if (id == CLB_LB_IP_VERSION && !is_told(in, id)) {
@@ -111,8 +112,10 @@ static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
     for (size_t i = 0; r == 0 && in->applied != NULL && i < in->applied->len; i++) {
         const struct ccm_tag *tag = &in->applied->items[i];
 
-        if (ccm_tags_get(&in->model->want.lb.tags, tag->key) == NULL &&
-            ccm_tags_get(&in->have->lb.tags, tag->key) != NULL) {
+        const char *present = ccm_tags_get(&in->have->lb.tags, tag->key);
+
+        if (ccm_tags_get(&in->model->want.lb.tags, tag->key) == NULL && present != NULL &&
+            (!in->model->reused || ccm_text_equal(present, tag->value))) {
             r = ccm_tags_put(&remove, tag->key, tag->value);
         }
     }

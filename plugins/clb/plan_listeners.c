@@ -313,6 +313,9 @@ static bool is_refused(const struct clb_plan_input *in, const struct clb_listene
         refuse(in, want, have, "another Service", problems);
         return true;
     }
+    if (have != NULL && in->model->as_it_is && owner_of(in, have) == CCM_OWNER_NONE) {
+        other = have; /* it is not ours to take over */
+    }
     if (other == NULL) {
         return false;
     }

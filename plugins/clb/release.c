@@ -6,6 +6,7 @@
 #include "read_listeners.h"
 #include "service/annotation.h"
 #include "service/class.h"
+#include "service/object.h"
 #include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -114,6 +115,14 @@ static bool is_last_user(const struct ccm_pass *pass)
     return last;
 }
 
+/* A Service that was refused has put no mark on it. */
+static bool was_user(const struct ccm_pass *pass)
+{
+    return clb_is_served(pass) ||
+           ccm_text_equal(ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL),
+                          clb_have(pass->entry)->lb.id);
+}
+
 static int look(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
@@ -149,7 +158,7 @@ static int leave(struct ccm_pass *pass, const struct clb_model *model, struct cc
         return 0;
     }
     if (r == 0) {
-        in.last_user = is_last_user(pass);
+        in.last_user = was_user(pass) && is_last_user(pass);
         r = clb_plan_leave(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
     }
     return r < 0 ? ccm_pass_fail(pass, FAILED, WHAT, r, err)

@@ -1,9 +1,12 @@
 #include "pass.h"
 
 #include "read.h"
+#include "service/owner.h"
 #include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
+
+#include <errno.h>
 
 /* An entry with a name and no address says nothing about the load balancer. */
 static bool fits(const struct ccm_service *service, const char *address)
@@ -48,10 +51,56 @@ static int read_own_id(struct ccm_pass *pass, char **ret, struct ccm_error *err)
 int clb_check_reuse(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     const struct clb_lb *lb = &clb_have(pass->entry)->lb;
-    int r = ccm_reuse_check_tags(lb->id, &lb->tags, err);
+    int r = ccm_reuse_check_tags(pass, lb->id, &lb->tags, err);
 
     if (r == 0 && !model->show_eip) {
         r = check_address(pass, err);
     }
     return r < 0 ? r : ccm_reuse_check_label(pass, lb->id, read_own_id, err);
+}
+
+bool clb_is_served(const struct ccm_pass *pass)
+{
+    const struct clb_state *have = clb_have(pass->entry);
+    const struct ccm_object *meta = &pass->service->meta;
+    const char *cluster_id = ccm_ali_cluster_id(pass->lbc->ali);
+
+    for (size_t i = 0; i < have->group_count; i++) {
+        const char *name = have->groups[i].name;
+
+        if (name != NULL && ccm_owner_parse(name, false, meta, cluster_id) == CCM_OWNER_OURS) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < have->listener_count; i++) {
+        const char *text = have->listeners[i].description;
+
+        if (text != NULL && ccm_owner_parse(text, true, meta, cluster_id) == CCM_OWNER_OURS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int clb_check_match(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+{
+    const struct clb_lb *lb = &clb_have(pass->entry)->lb;
+    const bool typed = (model->told >> CLB_LB_ADDRESS_TYPE & 1U) != 0;
+    const bool is_private = ccm_text_equal_case(lb->address_type, "intranet");
+    const struct ccm_reuse_fact facts[] = {
+        { "address type", typed ? model->want.lb.address_type : NULL, lb->address_type,
+          "its address type is never changed; name another load balancer, or set annotation "
+          "address-type to what it is" },
+        { "VPC", is_private ? ccm_ali_vpc_id(pass->lbc->ali) : NULL, lb->vpc_id,
+          "a private load balancer must be in the VPC of the cluster; name another one" },
+    };
+    int r = ccm_reuse_check_facts(lb->id, facts, CCM_ARRAY_LEN(facts), err);
+
+    if (r == -EPERM && clb_is_served(pass)) {
+        ccm_problems_add(&pass->problems, err, NULL);
+        ccm_error_clear(err);
+        model->mismatch = true;
+        r = 0;
+    }
+    return r;
 }

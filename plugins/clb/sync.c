@@ -2,6 +2,8 @@
 
 #include "read.h"
 #include "read_listeners.h"
+#include "service/owner.h"
+#include "service/reuse.h"
 #include "tell.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -97,7 +99,24 @@ static int read_lb(struct ccm_pass *pass, struct clb_call *call, const struct cl
     return knows_enough(lb, model) ? 0 : clb_read_lb_by_id(call, pass->service, lb->id, lb, err);
 }
 
-static int fill(struct ccm_pass *pass, const struct clb_model *model, bool *ret_fresh,
+/* What is done with somebody else's load balancer, now that it is known. */
+static int fit_reused(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+{
+    const struct ccm_tags *tags = &clb_have(pass->entry)->lb.tags;
+    const bool may = ccm_reuse_may_configure(pass, tags);
+    const int r = clb_check_match(pass, model, err);
+
+    if (r < 0) {
+        return r;
+    }
+    ccm_reuse_tell_kept(pass, may);
+    if (!may) {
+        clb_model_keep_lb(model);
+    }
+    return ccm_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+static int fill(struct ccm_pass *pass, struct clb_model *model, bool *ret_fresh,
                 struct ccm_error *err)
 {
     struct ccm_entry *entry = pass->entry;
@@ -120,7 +139,7 @@ static int fill(struct ccm_pass *pass, const struct clb_model *model, bool *ret_
     entry->used = true;
     r = clb_read_parts(&call, pass->service, &need, clb_have(entry), err);
     entry->valid = r == 0;
-    return r;
+    return r == 0 && model->reused ? fit_reused(pass, model, err) : r;
 }
 
 /* Domain extensions and access lists, as far as the Service asks for them. */
@@ -207,7 +226,21 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, bool fresh
         tell_repair(pass, &plan);
     }
     pass->entry->used = pass->entry->used || clb_have(pass->entry)->lb.id != NULL;
+    if (model->reused && ccm_reuse_note_tags(pass->entry, &model->want.lb.tags,
+                                             &clb_have(pass->entry)->lb.tags) < 0) {
+        return ccm_error_nomem(err);
+    }
     return r < 0 && pass->problems.count == 0 ? r : 0; /* problems are reported by the caller */
+}
+
+/* On somebody else's load balancer a port may be served that is not the Service's. */
+static bool is_own_listener(const struct ccm_pass *pass, const struct clb_model *model,
+                            const struct clb_listener *listener)
+{
+    return !model->reused ||
+           (listener->description != NULL &&
+            ccm_owner_parse(listener->description, true, &pass->service->meta,
+                            ccm_ali_cluster_id(pass->lbc->ali)) == CCM_OWNER_OURS);
 }
 
 static bool serves(const struct ccm_pass *pass, const struct clb_model *model)
@@ -221,7 +254,7 @@ static bool serves(const struct ccm_pass *pass, const struct clb_model *model)
         const struct clb_listener *listener = clb_state_listener(
             have, model->want.listeners[i].port, model->want.listeners[i].protocol);
 
-        if (listener != NULL && listener->running) {
+        if (listener != NULL && listener->running && is_own_listener(pass, model, listener)) {
             return true;
         }
     }
@@ -259,7 +292,7 @@ bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
 {
     const struct clb_model *model = pass->model;
 
-    if (!serves(pass, model)) {
+    if (model->mismatch || !serves(pass, model)) {
         return false;
     }
     state->lb_id = clb_have(pass->entry)->lb.id;
@@ -276,6 +309,9 @@ int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
 
     if (r == 0) {
         r = fill(pass, model, &fresh, err);
+    }
+    if (r == -EPERM) {
+        ccm_pass_doubt(pass); /* its owner may change it, or its tags */
     }
     if (r == 0) {
         r = check_create(pass, model, err);

@@ -45,4 +45,12 @@ void nlb_tell(struct ccm_pass *pass);
  * and not in exchange for another one. Blocks in a rare case. 0, or negative with err. */
 CCM_NODISCARD int nlb_check_reuse(struct ccm_pass *pass, struct ccm_error *err);
 
+/*
+ * Whether address types and VPC of that load balancer are what the Service needs; without a read.
+ * Servers by address reach over VPCs, others do not. 0, or -EPERM with a CCM_ERROR_TERMINAL. A
+ * Service that is served there already goes on being served: 0 then, a problem, and
+ * model->mismatch.
+ */
+CCM_NODISCARD int nlb_check_match(struct ccm_pass *pass, struct ccm_error *err);
+
 #endif

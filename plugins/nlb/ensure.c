@@ -1,8 +1,10 @@
 #include "controller.h"
 
 #include "inventory.h"
+#include "names.h"
 #include "read.h"
 #include "service/object.h"
+#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -168,6 +170,24 @@ static int read_rest(struct ccm_pass *pass, struct nlb_call *call, struct ccm_er
                           err);
 }
 
+/* What is done with somebody else's load balancer, now that it is known. */
+static int fit_reused(struct ccm_pass *pass, struct ccm_error *err)
+{
+    struct nlb_model *model = pass->model;
+    const struct ccm_tags *tags = &((const struct nlb_state *)pass->entry->state)->lb.tags;
+    const bool may = ccm_reuse_may_configure(pass, tags);
+    const int r = nlb_check_match(pass, err);
+
+    if (r < 0) {
+        return r;
+    }
+    ccm_reuse_tell_kept(pass, may);
+    if (!may) {
+        nlb_model_keep_lb(model);
+    }
+    return ccm_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
+}
+
 static int fill(struct ccm_pass *pass, bool *ret_fresh, struct ccm_error *err)
 {
     struct ccm_entry *entry = pass->entry;
@@ -189,7 +209,7 @@ static int fill(struct ccm_pass *pass, bool *ret_fresh, struct ccm_error *err)
     entry->used = entry->used || have->lb.id != NULL;
     r = read_rest(pass, &call, err);
     entry->valid = r == 0;
-    return r;
+    return r == 0 && entry->reused ? fit_reused(pass, err) : r;
 }
 
 /* Nothing that could be served was worked out: there is a problem for each port. */
@@ -271,6 +291,9 @@ static int walk(struct ccm_pass *pass, bool fresh, struct ccm_error *err)
 
     nlb_plan_note(have, model);
     entry->used = entry->used || have->lb.id != NULL;
+    if (model->reused && ccm_reuse_note_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
+        return ccm_error_nomem(err);
+    }
     if (refused && !fresh) {
         ccm_pass_doubt(pass);
     }
@@ -292,6 +315,9 @@ int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
     if (r == 0) {
         r = fill(pass, &fresh, err);
     }
+    if (r == -EPERM) {
+        ccm_pass_doubt(pass); /* its owner may change it, or its tags */
+    }
     if (r < 0 || pass->unfinished) {
         return r;
     }
@@ -304,6 +330,17 @@ int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
 }
 
 /* --- what the Service says then --- */
+
+/* On somebody else's load balancer a port may be served that is not the Service's. */
+static bool is_own_listener(const struct ccm_pass *pass, const struct nlb_listener *listener)
+{
+    enum ccm_owner owner = CCM_OWNER_NONE;
+
+    return !pass->entry->reused ||
+           (nlb_name_parse(listener->description, true, &pass->service->meta,
+                           ccm_ali_cluster_id(pass->lbc->ali), &owner) == 0 &&
+            owner == CCM_OWNER_OURS);
+}
 
 static bool serves(const struct ccm_pass *pass)
 {
@@ -319,7 +356,10 @@ static bool serves(const struct ccm_pass *pass)
     for (size_t i = 0; i < model->want.listener_count; i++) {
         const struct nlb_listener *want = &model->want.listeners[i];
 
-        if (nlb_state_listener(have, want->protocol, want->start, want->end) != NULL) {
+        const struct nlb_listener *listener =
+            nlb_state_listener(have, want->protocol, want->start, want->end);
+
+        if (listener != NULL && is_own_listener(pass, listener)) {
             return true;
         }
     }
@@ -331,7 +371,7 @@ bool nlb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
 
-    if (!serves(pass)) {
+    if (model->mismatch || !serves(pass)) {
         return false;
     }
     state->lb_id = have->lb.id;

@@ -35,6 +35,8 @@ struct nlb_model {
     bool tags_told;              /* annotation additional-resource-tags is there */
     bool reused;                 /* it is somebody else's load balancer, want.lb.id says which */
     bool override;               /* manage listeners of a reused one */
+    bool as_it_is;               /* what a person made on a reused one is not ours to change */
+    bool mismatch;               /* a reused one of another network than asked for: not published */
     bool preserve;               /* keep it when the Service goes */
     bool keep_weights;           /* weights of present servers are left alone */
     bool drain;                  /* annotation connection-drain is on */
@@ -50,6 +52,9 @@ CCM_NODISCARD int nlb_model_lb(struct nlb_model *model, const struct ccm_service
  * nothing else, so that they are read and our servers in them are found. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service);
 
+/* Nothing of somebody else's load balancer is to be changed; its address types are still compared.
+ */
+void nlb_model_keep_lb(struct nlb_model *model);
 /* Whether listeners are ours to manage. */
 bool nlb_model_has_listeners(const struct nlb_model *model);
 

@@ -2,6 +2,7 @@
 #include "model_parts.h"
 #include "names.h"
 #include "nlb.h"
+#include "service/reuse.h"
 #include "service/settings.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -223,13 +224,16 @@ static void break_group(struct nlb_model *model, struct nlb_group *group,
 }
 
 /* 0, or what is wrong with a group that a person chose. */
-static int check_chosen(const struct nlb_group *group, const struct nlb_group *found,
-                        const char *lb_id, struct ccm_error *err)
+static int check_chosen(const struct nlb_model *model, const struct nlb_group *group,
+                        const struct nlb_group *found, const char *lb_id, struct ccm_error *err)
 {
     const char *want = group->type == NULL ? "Instance" : group->type;
     int r = 0;
 
-    if (found == NULL) {
+    if (model->as_it_is) {
+        r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                          "server group %s stays as it is: " CCM_REUSE_CONFIGURE_REMEDY, group->id);
+    } else if (found == NULL) {
         r = ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
                           "cannot find server group id %s for nlb %s: reused server group id %s "
                           "not found",
@@ -238,6 +242,11 @@ static int check_chosen(const struct nlb_group *group, const struct nlb_group *f
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                           "cannot reuse a ccm created server group %s for nlb %s", group->id,
                           lb_id);
+    } else if (found->users.len > 0 && !ccm_texts_has(&found->users, lb_id)) {
+        r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                          "server group %s belongs to load balancer %s and not to %s: choose one "
+                          "of that load balancer, or one that none uses",
+                          group->id, found->users.items[0], lb_id);
     } else if (found->type != NULL && !ccm_text_equal_case(found->type, want)) {
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                           "ServerGroupType of user managed server group %s should be [%s], but "
@@ -256,8 +265,8 @@ void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *hav
         struct nlb_group *group = &model->want.groups[i];
         struct ccm_error err = CCM_ERROR_INIT;
 
-        if (group->id != NULL &&
-            check_chosen(group, nlb_state_group_by_id(have, group->id), have->lb.id, &err) < 0) {
+        if (group->id != NULL && check_chosen(model, group, nlb_state_group_by_id(have, group->id),
+                                              have->lb.id, &err) < 0) {
             break_group(model, group, problems, &err);
         }
     }

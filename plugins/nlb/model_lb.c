@@ -142,6 +142,17 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
     return 0;
 }
 
+void nlb_model_keep_lb(struct nlb_model *model)
+{
+    model->as_it_is = true;
+    model->told &= 1U << NLB_LB_ADDRESS_TYPE | 1U << NLB_LB_IPV6_TYPE;
+    model->zones_told = false;
+    model->groups_told = false;
+    model->tags_told = false;
+    ccm_tags_fini(&model->want.lb.tags);
+    ccm_texts_fini(&model->want.lb.security_groups);
+}
+
 enum ccm_families nlb_model_families(const struct ccm_service *service)
 {
     const char *value = ccm_anno_get(&service->meta, "backend-ip-version");

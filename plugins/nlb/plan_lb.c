@@ -179,9 +179,11 @@ static int plan_untag(struct nlb_work *work)
     for (size_t i = 0; r == 0 && applied != NULL && i < applied->len; i++) {
         const struct ccm_tag *tag = &applied->items[i];
 
-        if (!is_reserved(work, tag->key) &&
+        const char *present = ccm_tags_get(&work->lb->tags, tag->key);
+
+        if (!is_reserved(work, tag->key) && present != NULL &&
             ccm_tags_get(&work->in->model->want.lb.tags, tag->key) == NULL &&
-            ccm_tags_get(&work->lb->tags, tag->key) != NULL) {
+            (!work->in->model->reused || ccm_text_equal(present, tag->value))) {
             r = ccm_tags_put(&remove, tag->key, tag->value);
         }
     }
@@ -272,7 +274,8 @@ static int plan_address_type(struct nlb_work *work, bool *ret_public)
     struct nlb_step *step = NULL;
 
     *ret_public = value != NULL && is_same(value, TYPE_PUBLIC);
-    if (value == NULL) {
+    if (value == NULL || work->in->model->reused) { /* somebody else's was compared before */
+        *ret_public = false;
         return 0;
     }
     step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
@@ -347,7 +350,8 @@ static int plan_ipv6(struct nlb_work *work)
     const char *present = work->lb->fields[NLB_LB_IPV6_TYPE];
     const char *value = new_value(work, NLB_LB_IPV6_TYPE);
 
-    if (value == NULL || (present == NULL && is_same(value, TYPE_PRIVATE))) {
+    if (value == NULL || work->in->model->reused ||
+        (present == NULL && is_same(value, TYPE_PRIVATE))) {
         return 0;
     }
     return value_step(work, NLB_STEP_IPV6, value);

@@ -291,6 +291,9 @@ static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
     if (have != NULL && work->in->model->reused && owner_of(work, have) == CCM_OWNER_OTHER) {
         other = have;
     }
+    if (have != NULL && work->in->model->as_it_is && owner_of(work, have) == CCM_OWNER_NONE) {
+        other = have; /* it is not ours to take over */
+    }
     if (other != NULL) {
         refuse(work, want, other);
         return 0;

@@ -1,6 +1,7 @@
 /* JSON of the cloud -> plain data. */
 #include "read.h"
 
+#include "names.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -233,6 +234,8 @@ int nlb_read_take_group(const cJSON *json, struct nlb_group *ret)
         ccm_text_set(&ret->type, ccm_json_text(json, "ServerGroupType")) < 0 ||
         ccm_text_set(&ret->family, ccm_json_text(json, "AddressIPVersion")) < 0 ||
         ccm_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
+        (!nlb_name_is_key(ret->name) &&
+         take_texts(json, "RelatedLoadBalancerIds", &ret->users) < 0) ||
         take_tags(json, &ret->tags) < 0) {
         return -ENOMEM;
     }

@@ -1,10 +1,13 @@
 #include "controller.h"
 
+#include "names.h"
 #include "read.h"
 #include "service/object.h"
 #include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
+
+#include <errno.h>
 
 static bool fits(const struct ccm_service *service, const char *dns)
 {
@@ -47,10 +50,79 @@ static int read_own_id(struct ccm_pass *pass, char **ret, struct ccm_error *err)
 int nlb_check_reuse(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct nlb_lb *lb = &((const struct nlb_state *)pass->entry->state)->lb;
-    int r = ccm_reuse_check_tags(lb->id, &lb->tags, err);
+    int r = ccm_reuse_check_tags(pass, lb->id, &lb->tags, err);
 
     if (r == 0) {
         r = check_address(pass, err);
     }
     return r < 0 ? r : ccm_reuse_check_label(pass, lb->id, read_own_id, err);
+}
+
+/* *ret: something of the Service is there; only a controller can have put it there. */
+static int find_served(const struct ccm_pass *pass, bool *ret)
+{
+    const struct nlb_state *have = pass->entry->state;
+    const struct ccm_object *meta = &pass->service->meta;
+    const char *cluster_id = ccm_ali_cluster_id(pass->lbc->ali);
+    enum ccm_owner owner = CCM_OWNER_NONE;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && owner != CCM_OWNER_OURS && i < have->group_count; i++) {
+        r = nlb_name_parse(have->groups[i].name, false, meta, cluster_id, &owner);
+    }
+    for (size_t i = 0; r == 0 && owner != CCM_OWNER_OURS && i < have->listener_count; i++) {
+        r = nlb_name_parse(have->listeners[i].description, true, meta, cluster_id, &owner);
+    }
+    *ret = owner == CCM_OWNER_OURS;
+    return r;
+}
+
+/* Instances and interfaces are reached within their VPC only. */
+static bool needs_vpc(const struct nlb_model *model)
+{
+    for (size_t i = 0; i < model->want.group_count; i++) {
+        const char *type = model->want.groups[i].type; /* NULL: Instance */
+
+        if (type == NULL || !ccm_text_equal_case(type, "Ip")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *explicit_field(const struct nlb_model *model, enum nlb_lb_field field)
+{
+    return (model->told >> field & 1U) != 0 ? model->want.lb.fields[field] : NULL;
+}
+
+int nlb_check_match(struct ccm_pass *pass, struct ccm_error *err)
+{
+    struct nlb_model *model = pass->model;
+    const struct nlb_lb *lb = &((const struct nlb_state *)pass->entry->state)->lb;
+    const struct ccm_reuse_fact facts[] = {
+        { "address type", explicit_field(model, NLB_LB_ADDRESS_TYPE),
+          lb->fields[NLB_LB_ADDRESS_TYPE],
+          "its address type is never changed; name another load balancer, or set annotation "
+          "address-type to what it is" },
+        { "IPv6 address type", explicit_field(model, NLB_LB_IPV6_TYPE),
+          lb->fields[NLB_LB_IPV6_TYPE],
+          "its address type is never changed; name another load balancer, or set annotation "
+          "ipv6-address-type to what it is" },
+        { "VPC", needs_vpc(model) ? ccm_ali_vpc_id(pass->lbc->ali) : NULL, lb->vpc_id,
+          "only backends by address reach another VPC; set annotation server-group-type to Ip, "
+          "or name another load balancer" },
+    };
+    int r = ccm_reuse_check_facts(lb->id, facts, CCM_ARRAY_LEN(facts), err);
+    bool served = false;
+
+    if (r == -EPERM && find_served(pass, &served) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (served) {
+        ccm_problems_add(&pass->problems, err, NULL);
+        ccm_error_clear(err);
+        model->mismatch = true;
+        r = 0;
+    }
+    return r;
 }

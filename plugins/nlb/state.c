@@ -60,6 +60,7 @@ void nlb_group_fini(struct nlb_group *group)
     free(group->type);
     free(group->family);
     free(group->vpc_id);
+    ccm_texts_fini(&group->users);
     ccm_attrs_fini(&group->attrs);
     ccm_tags_fini(&group->tags);
     ccm_backends_fini(&group->backends);
@@ -433,7 +434,7 @@ int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from)
     to->broken = from->broken;
     to->unread = from->unread;
     if (r < 0 || ccm_attrs_copy(&to->attrs, &from->attrs) < 0 ||
-        ccm_tags_copy(&to->tags, &from->tags) < 0) {
+        ccm_texts_copy(&to->users, &from->users) < 0 || ccm_tags_copy(&to->tags, &from->tags) < 0) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < from->backends.len; i++) {

@@ -72,6 +72,8 @@ struct nlb_group {
     char *type;   /* "Instance", "Ip"; desired NULL = not told, which means Instance at creation */
     char *family; /* AddressIPVersion: "ipv4", "dualstack"; NULL = ipv4 */
     char *vpc_id; /* present */
+    struct ccm_texts
+        users; /* present, of groups that are not ours: the load balancers that use it */
     enum nlb_protocol protocol;
     bool any_port;
     uint16_t port; /* desired: the first Service port that uses it, for messages */

@@ -1,6 +1,7 @@
 #include "pass.h"
 
 #include "service/object.h"
+#include "service/reuse.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -24,8 +25,9 @@ static int look_back(struct ccm_pass *pass, struct ccm_error *err)
 
 static int check(struct ccm_pass *pass, struct ccm_error *err)
 {
-    const int r = pass->lbc->ops->check(pass->service, err);
+    int r = ccm_reuse_check_option(pass, err);
 
+    r = r < 0 ? r : pass->lbc->ops->check(pass->service, err);
     ccm_pass_advise_manifest(pass);
     return r < 0 ? ccm_pass_fail(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, r, err) : 0;
 }

@@ -111,7 +111,8 @@ const struct ccm_hint ccm_hints[] = {
       NULL },
     { "additional-resource-tags", has_reserved_tag,
       "leaves out tags that are not to be set here: " CCM_TAG_OWNER ", " CCM_TAG_CLUSTER
-      ", those of the cloud (acs:...), and " CCM_TAG_REUSE " where the load balancer is reused",
+      ", those of the cloud (acs:...) and " CCM_TAG_TENANTS "..., and " CCM_TAG_REUSE
+      " where the load balancer is reused",
       NULL },
     { CCM_BACKEND_TYPE_KEY, is_misspelt, "chooses nodes: only eni in lower case stands for pods",
       NULL },

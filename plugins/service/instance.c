@@ -1,6 +1,7 @@
 #include "service/instance.h"
 
 #include "service/reconcile.h"
+#include "service/reuse.h"
 #include "util/text.h"
 
 #include <stdlib.h>
@@ -63,6 +64,21 @@ const struct ccm_option ccm_lbc_opt_type = {
             "for plugin clb, anything else for neither.",
 };
 
+const struct ccm_option ccm_lbc_opt_reuse = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .name = "reuse",
+    .fallback = "on",
+    .values = "on|tagged|off",
+    .help =
+        "Whether annotation id may name load balancers that a person made: on (any that no "
+        "controller made), tagged (only those whose tag ccm.alibabacloud.com/allow-namespaces "
+        "names the namespace of the Service, or *; what the person made there is changed only "
+        "where tag ccm.alibabacloud.com/allow-configuration does so too), off (none). A Service "
+        "that is refused keeps what it has in the cloud, and nothing more is written for it.",
+};
+
 static void map_service(void *self, const struct ccm_change *change)
 {
     ccm_mapping_service(&((struct ccm_lbc *)self)->mapping, change);
@@ -104,6 +120,8 @@ static void follow(struct ccm_lbc *lbc)
     atomic_store(&lbc->audit.interval_ms,
                  host->option_int(host, NULL, ccm_lbc_opt_audit.name) * 1000);
     atomic_store(&lbc->conditions, host->option_int(host, NULL, ccm_lbc_opt_conditions.name) != 0);
+    atomic_store(&lbc->reuse,
+                 (int)ccm_reuse_parse(host->option_string(host, NULL, ccm_lbc_opt_reuse.name)));
     atomic_store(&lbc->disable_public, host->option_int(host, NULL, lbc->public_option) != 0);
 }
 

@@ -228,7 +228,7 @@ const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass)
 {
     struct ccm_entry *entry = pass->entry;
 
-    if (!entry->applied_known && pass->known) {
+    if (!entry->applied_known && pass->known && !entry->reused) {
         entry->applied_known =
             ccm_tags_copy(&entry->applied, pass->lbc->ops->tags(pass->model)) == 0;
     }

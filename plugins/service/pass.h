@@ -120,6 +120,7 @@ struct ccm_lbc {
     const char *public_option;
     atomic_bool conditions;     /* Services say how they are */
     atomic_bool disable_public; /* no load balancer with a public address is made */
+    atomic_int reuse; /* enum ccm_reuse: whether load balancers that a person made are used */
 };
 
 /* Who it is in Kubernetes. */

@@ -3,9 +3,19 @@
 #include "service/object.h"
 #include "service/settings.h"
 #include "util/cleanup.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
+#include <string.h>
+
+enum ccm_reuse ccm_reuse_parse(const char *text)
+{
+    if (ccm_text_equal(text, "off")) {
+        return CCM_REUSE_OFF;
+    }
+    return ccm_text_equal(text, "tagged") ? CCM_REUSE_TAGGED : CCM_REUSE_ON;
+}
 
 int ccm_reuse_refuse(const char *lb_id, const char *reason, struct ccm_error *err)
 {
@@ -13,11 +23,180 @@ int ccm_reuse_refuse(const char *lb_id, const char *reason, struct ccm_error *er
                          "alicloud: the loadbalancer %s can not be reused, %s", lb_id, reason);
 }
 
-int ccm_reuse_check_tags(const char *lb_id, const struct ccm_tags *tags, struct ccm_error *err)
+/* --- whom the operator lets in --- */
+
+static bool names_namespace(const char *list, const char *namespace_)
 {
-    return ccm_tags_get(tags, CCM_TAG_OWNER) != NULL || ccm_tags_get(tags, CCM_TAG_CLUSTER) != NULL
-               ? ccm_reuse_refuse(lb_id, "can not reuse loadbalancer created by kubernetes.", err)
+    const char *cursor = list;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (!ccm_text_empty(list) && ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        if ((len == 1 && piece[0] == '*') ||
+            (len == strlen(namespace_) && memcmp(piece, namespace_, len) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum ccm_reuse reuse_mode(const struct ccm_pass *pass)
+{
+    return (enum ccm_reuse)atomic_load(&pass->lbc->reuse);
+}
+
+int ccm_reuse_check_option(const struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_lbc_ops *ops = pass->lbc->ops;
+    const char *id = ops->reused_id(pass->service);
+    CCM_CLEANUP(ccm_freep) char *reason = NULL;
+
+    if (id[0] == '\0' || reuse_mode(pass) != CCM_REUSE_OFF) {
+        return 0;
+    }
+    reason = ccm_text_format("option reuse of the %s plugin is off: take annotation %sid away and "
+                             "recreate the Service for a load balancer of its own, or ask the "
+                             "operator",
+                             ops->annotations->kind, CCM_ANNO_PREFIX);
+    return reason == NULL ? ccm_error_nomem(err) : ccm_reuse_refuse(id, reason, err);
+}
+
+static int refuse_untagged(const struct ccm_pass *pass, const char *lb_id, struct ccm_error *err)
+{
+    const char *namespace_ = pass->service->meta.namespace_;
+    CCM_CLEANUP(ccm_freep)
+    char *reason =
+        ccm_text_format("option reuse of the %s plugin is tagged, and its tag %s does "
+                        "not name namespace %s: whoever owns it may set that tag to "
+                        "the namespaces that may use it, or to *",
+                        pass->lbc->ops->annotations->kind, CCM_REUSE_TAG_USE, namespace_);
+
+    return reason == NULL ? ccm_error_nomem(err) : ccm_reuse_refuse(lb_id, reason, err);
+}
+
+int ccm_reuse_check_tags(const struct ccm_pass *pass, const char *lb_id,
+                         const struct ccm_tags *tags, struct ccm_error *err)
+{
+    if (ccm_tags_get(tags, CCM_TAG_OWNER) != NULL || ccm_tags_get(tags, CCM_TAG_CLUSTER) != NULL) {
+        return ccm_reuse_refuse(lb_id, "can not reuse loadbalancer created by kubernetes.", err);
+    }
+    return reuse_mode(pass) == CCM_REUSE_TAGGED &&
+                   !names_namespace(ccm_tags_get(tags, CCM_REUSE_TAG_USE),
+                                    pass->service->meta.namespace_)
+               ? refuse_untagged(pass, lb_id, err)
                : 0;
+}
+
+bool ccm_reuse_may_configure(const struct ccm_pass *pass, const struct ccm_tags *tags)
+{
+    return reuse_mode(pass) == CCM_REUSE_ON ||
+           names_namespace(ccm_tags_get(tags, CCM_REUSE_TAG_CONFIGURE),
+                           pass->service->meta.namespace_);
+}
+
+/* Those that are compared with the load balancer, or choose it, change nothing. */
+static bool changes_lb(const struct ccm_anno *row)
+{
+    static const char *const others[] = { "id", "address-type", "ipv6-address-type", "ip-version" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(others); i++) {
+        if (strcmp(row->name, others[i]) == 0) {
+            return false;
+        }
+    }
+    return row->group == CCM_ANNO_INSTANCE && row->field != NULL;
+}
+
+void ccm_reuse_tell_kept(struct ccm_pass *pass, bool may)
+{
+    const struct ccm_anno_table *table = pass->lbc->ops->annotations;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+
+    for (size_t i = 0; !may && i < table->count; i++) {
+        const struct ccm_anno *row = &table->rows[i];
+
+        if (changes_lb(row) && ccm_anno_value(&pass->service->meta, row)[0] != '\0') {
+            ccm_buf_addf(&text, "%s%s", text.len == 0 ? "annotations left aside: " : ", ",
+                         row->name);
+        }
+    }
+    if (text.len > 0) {
+        ccm_buf_adds(&text, "; " CCM_REUSE_CONFIGURE_REMEDY);
+    }
+    ccm_pass_advise(pass, true, "reuse", "NotAllowed", ccm_buf_str(&text));
+}
+
+/* --- tags of somebody else --- */
+
+static bool is_own_tag(const struct ccm_entry *entry, const struct ccm_tag *tag,
+                       const char *present)
+{
+    return present == NULL || (entry->applied_known &&
+                               ccm_text_equal(ccm_tags_get(&entry->applied, tag->key), present));
+}
+
+int ccm_reuse_own_tags(struct ccm_pass *pass, struct ccm_tags *wanted,
+                       const struct ccm_tags *present)
+{
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags own = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
+        const struct ccm_tag *tag = &wanted->items[i];
+        const char *there = ccm_tags_get(present, tag->key);
+
+        if (is_own_tag(pass->entry, tag, there)) {
+            r = ccm_tags_put(&own, tag->key, tag->value);
+        } else if (!ccm_text_equal(there, tag->value)) {
+            ccm_buf_addf(&text, "%s%s=%s", text.len == 0 ? "" : ", ", tag->key, there);
+        }
+    }
+    if (text.len > 0) {
+        ccm_buf_addf(&text,
+                     ": tags of load balancer %s that this Service did not set stay as they "
+                     "are; take them off by hand for annotation additional-resource-tags "
+                     "to set them",
+                     ccm_pass_lb_id(pass));
+    }
+    ccm_pass_advise(pass, true, "own-tags", "NotAllowed", ccm_buf_str(&text));
+    return r < 0 ? r : ccm_tags_copy(wanted, &own);
+}
+
+int ccm_reuse_note_tags(struct ccm_entry *entry, const struct ccm_tags *wanted,
+                        const struct ccm_tags *present)
+{
+    int r = 0;
+
+    entry->applied_known = true;
+    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
+        const struct ccm_tag *tag = &wanted->items[i];
+
+        if (ccm_text_equal(ccm_tags_get(present, tag->key), tag->value)) {
+            r = ccm_tags_put(&entry->applied, tag->key, tag->value);
+        }
+    }
+    return r;
+}
+
+/* --- what cannot be changed --- */
+
+int ccm_reuse_check_facts(const char *lb_id, const struct ccm_reuse_fact *facts, size_t count,
+                          struct ccm_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct ccm_reuse_fact *fact = &facts[i];
+        CCM_CLEANUP(ccm_freep) char *reason = NULL;
+
+        if (ccm_text_empty(fact->wanted) || ccm_text_empty(fact->present) ||
+            ccm_text_equal_case(fact->wanted, fact->present)) {
+            continue;
+        }
+        reason = ccm_text_format("its %s is %s and the Service needs %s: %s", fact->what,
+                                 fact->present, fact->wanted, fact->remedy);
+        return reason == NULL ? ccm_error_nomem(err) : ccm_reuse_refuse(lb_id, reason, err);
+    }
+    return 0;
 }
 
 int ccm_reuse_check_label(struct ccm_pass *pass, const char *lb_id, ccm_reuse_read_fn read,

@@ -1,18 +1,71 @@
 /*
- * Whether the load balancer that an annotation names may be used: not one that a controller made,
- * and not in exchange for another one. Every thread.
+ * Whether the load balancer that an annotation names may be used, and how far: not one that a
+ * controller made, not in exchange for another one, not one that the operator keeps from the
+ * namespace, and not one whose network is another than the Service asks for. Every thread.
+ *
+ * What a namespace may do with a load balancer that a person made is the operator's decision, see
+ * ccm_lbc_opt_reuse: with "tagged" the person who owns it says by tags which namespaces may serve
+ * ports on it, and which of those may also change what that person made.
  */
 #ifndef CCM_SERVICE_REUSE_H
 #define CCM_SERVICE_REUSE_H
 
 #include "service/pass.h"
 
+/* Tags of a load balancer: namespaces, separated by commas, or "*". Only their owner sets them. */
+#define CCM_REUSE_TAG_USE       CCM_TAG_TENANTS "allow-namespaces"
+#define CCM_REUSE_TAG_CONFIGURE CCM_TAG_TENANTS "allow-configuration"
+
+/* Values of the option. */
+enum ccm_reuse { CCM_REUSE_ON, CCM_REUSE_TAGGED, CCM_REUSE_OFF };
+
+enum ccm_reuse ccm_reuse_parse(const char *text);
+
 /* "alicloud: the loadbalancer {id} can not be reused, {reason}": -EPERM, a CCM_ERROR_TERMINAL. */
 int ccm_reuse_refuse(const char *lb_id, const char *reason, struct ccm_error *err);
 
-/* 0 or ccm_reuse_refuse(): it carries the tag of a controller, or of the API server's. */
-CCM_NODISCARD int ccm_reuse_check_tags(const char *lb_id, const struct ccm_tags *tags,
-                                       struct ccm_error *err);
+/* What can be said without the cloud: 0, or ccm_reuse_refuse() where the option is off and the
+ * Service names a load balancer. */
+CCM_NODISCARD int ccm_reuse_check_option(const struct ccm_pass *pass, struct ccm_error *err);
+
+/* 0 or ccm_reuse_refuse(): it carries the tag of a controller, or of the API server's, or it lacks
+ * the one that lets the namespace in. */
+CCM_NODISCARD int ccm_reuse_check_tags(const struct ccm_pass *pass, const char *lb_id,
+                                       const struct ccm_tags *tags, struct ccm_error *err);
+
+/* Whether annotations may change what a person made on it: its attributes and tags, listeners that
+ * are there, server groups. */
+bool ccm_reuse_may_configure(const struct ccm_pass *pass, const struct ccm_tags *tags);
+/* The remedy where they may not; for messages. */
+#define CCM_REUSE_CONFIGURE_REMEDY                                                                 \
+    "option reuse is tagged, and the load balancer's tag " CCM_REUSE_TAG_CONFIGURE                 \
+    " does not name this namespace"
+/* Annotations about the load balancer itself that are left aside, unless `may`. */
+void ccm_reuse_tell_kept(struct ccm_pass *pass, bool may);
+
+/*
+ * Of the additional tags only those are ours to set that nobody else has set: the others are taken
+ * out of `wanted`, and told. What we set is known as long as the process lives; after a restart a
+ * tag that is there is somebody else's. 0 or -ENOMEM.
+ */
+CCM_NODISCARD int ccm_reuse_own_tags(struct ccm_pass *pass, struct ccm_tags *wanted,
+                                     const struct ccm_tags *present);
+/* After the writes: those of `wanted` that are there are ours. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_reuse_note_tags(struct ccm_entry *entry, const struct ccm_tags *wanted,
+                                      const struct ccm_tags *present);
+
+/* One value that cannot be changed on somebody else's load balancer. NULL or "" = not known, or
+ * nobody asks for it; case does not matter. */
+struct ccm_reuse_fact {
+    const char *what;   /* "address type" */
+    const char *wanted; /* by the Service, or by where its backends are */
+    const char *present;
+    const char *remedy;
+};
+
+/* 0, or ccm_reuse_refuse() for the first fact that does not hold, with both values. */
+CCM_NODISCARD int ccm_reuse_check_facts(const char *lb_id, const struct ccm_reuse_fact *facts,
+                                        size_t count, struct ccm_error *err);
 
 /* Id of the Service's own load balancer, by its tags; heap, NULL when there is none. Blocks. 0 or
  * negative with err. */

@@ -39,7 +39,8 @@ bool ccm_setting_preserve(const struct ccm_service *service)
 bool ccm_setting_is_reserved_tag(const char *key, bool reused)
 {
     return key[0] == '\0' || ccm_text_starts(key, "acs:") || strcmp(key, CCM_TAG_OWNER) == 0 ||
-           strcmp(key, CCM_TAG_CLUSTER) == 0 || (reused && strcmp(key, CCM_TAG_REUSE) == 0);
+           strcmp(key, CCM_TAG_CLUSTER) == 0 || ccm_text_starts(key, CCM_TAG_TENANTS) ||
+           (reused && strcmp(key, CCM_TAG_REUSE) == 0);
 }
 
 /* One "key=value", "key=" or "key"; the value may contain '='. */

@@ -17,6 +17,8 @@
 #define CCM_TAG_OWNER   "kubernetes.do.not.delete"
 #define CCM_TAG_CLUSTER "ack.aliyun.com"
 #define CCM_TAG_REUSE   "kubernetes.reused.by.user"
+/* Tags that begin so say what namespaces may do with a resource: no Service sets them. */
+#define CCM_TAG_TENANTS "ccm.alibabacloud.com/"
 
 /* preserve-lb-on-delete: any value that does not say no. */
 bool ccm_setting_preserve(const struct ccm_service *service);

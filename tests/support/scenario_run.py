@@ -248,6 +248,9 @@ class Runner:
                     self._call(action, params or {})
             elif key == "faults":
                 self._faults(value)
+            elif key == "options":
+                given = {**self.case.given, "cloud": None}
+                self._configure({**given, "options": {**(given.get("options") or {}), **value}})
             elif key == "ccmd":
                 self._ccmd(value)
             elif key == "watch":

@@ -199,7 +199,9 @@ static void test_type_must_match(void **state)
     of_another_type(&world);
     world_put(&world);
     assert_true(world_run(&world) < 0);
-    assert_non_null(strstr(world.err.message, "can not change LoadBalancer AddressType"));
+    assert_non_null(strstr(world.err.message, "its address type is internet and the "
+                                              "Service needs intranet"));
+    assert_string_equal(mini_dump(), "lb by-hand internet open\n");
     world_end(&world);
 }
 
