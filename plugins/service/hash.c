@@ -73,9 +73,12 @@ int ccm_hash_list(cJSON *list, char ret[CCM_HASH_TEXT])
         return -EINVAL;
     }
     prune_top(list);
-    ccm_yaml_emit(&yaml, list);
-    if (ccm_buf_error(&yaml) < 0) {
-        return ccm_buf_error(&yaml);
+    const int r = ccm_yaml_emit(&yaml, list);
+
+    if (r == -EBADMSG) { /* there the text is empty then, and so its hash is taken */
+        ccm_buf_fini(&yaml);
+    } else if (r < 0) {
+        return r;
     }
     if (EVP_Digest(ccm_buf_str(&yaml), yaml.len, digest, &len, EVP_sha224(), NULL) != 1 ||
         len * 2 + 1 != CCM_HASH_TEXT) {

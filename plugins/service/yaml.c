@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP 2
+#define STEP           2
+#define SIMPLE_KEY_MAX 128
 
 static bool is_letter(char c)
 {
@@ -20,13 +21,13 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-/* Value of a run of digits, appended to `value`; saturates. */
+/* Value of a run of digits, appended to `value`; more than 63 bits wrap around, as there. */
 static uint64_t run_value(const char *p, uint64_t value, size_t *ret_len)
 {
     size_t len = 0;
 
     while (is_digit(p[len])) {
-        value = value > UINT64_MAX / 16 ? value : value * 10 + (uint64_t)(p[len] - '0');
+        value = value * 10 + (uint64_t)(p[len] - '0');
         len++;
     }
     *ret_len = len;
@@ -53,7 +54,7 @@ static int compare_differing(const char *a, const char *b, size_t at)
     const uint64_t b_value = run_value(b + at, start, &b_len);
 
     if (a_value != b_value) {
-        return a_value < b_value ? -1 : 1;
+        return (int64_t)a_value < (int64_t)b_value ? -1 : 1;
     }
     if (a_len != b_len) {
         return a_len < b_len ? -1 : 1;
@@ -93,6 +94,23 @@ static int compare_items(const void *a, const void *b)
 
 static void emit(struct ccm_buf *buf, const cJSON *json, size_t indent);
 
+/* A text as it has become on its way through JSON. Returns whether the line has ended with it. */
+static bool emit_text(struct ccm_buf *buf, const char *text, size_t indent, bool key)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf read = { .max = 0 };
+
+    if (!ccm_yaml_needs_reread(text)) {
+        return ccm_yaml_text(buf, text, indent, key);
+    }
+    const int r = ccm_yaml_reread(text, &read);
+
+    if (r < 0) {
+        buf->error = buf->error < 0 ? buf->error : r;
+        return false;
+    }
+    return ccm_yaml_text(buf, ccm_buf_str(&read), indent, key);
+}
+
 static void emit_list(struct ccm_buf *buf, const cJSON *list, size_t indent)
 {
     for (const cJSON *item = list->child; item != NULL; item = item->next) {
@@ -102,6 +120,20 @@ static void emit_list(struct ccm_buf *buf, const cJSON *list, size_t indent)
         ccm_buf_adds(buf, "- ");
         emit(buf, item, indent + STEP);
     }
+}
+
+/* A key of more bytes stands on a line of its own, behind a question mark. */
+static void emit_key(struct ccm_buf *buf, const char *key, size_t indent)
+{
+    if (strlen(key) <= SIMPLE_KEY_MAX) {
+        (void)emit_text(buf, key, indent, true); /* it leaves the line open */
+        return;
+    }
+    ccm_buf_adds(buf, "? ");
+    if (!emit_text(buf, key, indent + STEP, false)) {
+        ccm_buf_addc(buf, '\n');
+    }
+    ccm_buf_addf(buf, "%*s", (int)indent, "");
 }
 
 /* A value after "key:": lists stand below it at the same column, maps one step deeper. */
@@ -138,7 +170,7 @@ static void emit_map(struct ccm_buf *buf, const cJSON *map, size_t indent)
         if (i > 0) {
             ccm_buf_addf(buf, "%*s", (int)indent, "");
         }
-        ccm_yaml_text(buf, items[i]->string, indent, true);
+        emit_key(buf, items[i]->string, indent);
         ccm_buf_addc(buf, ':');
         emit_value(buf, items[i], indent);
     }
@@ -155,7 +187,9 @@ static void emit(struct ccm_buf *buf, const cJSON *json, size_t indent)
         return;
     }
     if (cJSON_IsString(json)) {
-        ccm_yaml_text(buf, json->valuestring, indent, false);
+        if (emit_text(buf, json->valuestring, indent, false)) {
+            return;
+        }
     } else if (cJSON_IsNumber(json)) {
         ccm_buf_addf(buf, "%.0f", json->valuedouble);
     } else if (cJSON_IsBool(json)) {
@@ -166,7 +200,8 @@ static void emit(struct ccm_buf *buf, const cJSON *json, size_t indent)
     ccm_buf_addc(buf, '\n');
 }
 
-void ccm_yaml_emit(struct ccm_buf *buf, const cJSON *json)
+int ccm_yaml_emit(struct ccm_buf *buf, const cJSON *json)
 {
     emit(buf, json, 0);
+    return ccm_buf_error(buf);
 }

@@ -4,7 +4,12 @@
 #include "util/attr.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define NUMBER_MAX 4096 /* characters of a number; longer texts are none */
 
 static bool is_word(const char *text)
 {
@@ -12,7 +17,7 @@ static bool is_word(const char *text)
         "",     "~",     "null",  "Null",  "NULL",  "y",     "Y",     "yes",   "Yes",   "YES",
         "true", "True",  "TRUE",  "on",    "On",    "ON",    "n",     "N",     "no",    "No",
         "NO",   "false", "False", "FALSE", "off",   "Off",   "OFF",   ".nan",  ".NaN",  ".NAN",
-        ".inf", ".Inf",  ".INF",  "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF", "<<",
+        ".inf", ".Inf",  ".INF",  "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(words); i++) {
@@ -38,37 +43,66 @@ static const char *skip_sign(const char *p)
     return *p == '+' || *p == '-' ? p + 1 : p;
 }
 
-/* Digits of a base up to 16, at least one, to the end. Underscores are ignored. */
-static bool all_of(const char *p, const char *set)
+/* Value of a digit in bases up to 16; 16 for what is none. */
+static unsigned digit_value(char c)
 {
-    size_t count = 0;
-
-    for (; *p != '\0'; p++) {
-        if (*p == '_') {
-            continue;
-        }
-        if (strchr(set, *p) == NULL) {
-            return false;
-        }
-        count++;
+    if (c >= '0' && c <= '9') {
+        return (unsigned)(c - '0');
     }
-    return count > 0;
+    c = (char)tolower((unsigned char)c);
+    return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-static bool is_integer(const char *text)
+/* Digits of the base to the end, at least one unless `empty`, with a value up to the limit. */
+static bool is_number(const char *p, unsigned base, uint64_t limit, bool empty)
 {
-    const char *p = skip_sign(text);
+    uint64_t value = 0;
 
-    if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')) {
-        return all_of(p + 2, "0123456789abcdefABCDEF");
+    if (*p == '\0') {
+        return empty;
     }
-    if (p[0] == '0' && (p[1] == 'o' || p[1] == 'O')) {
-        return all_of(p + 2, "01234567");
+    for (; *p != '\0'; p++) {
+        const unsigned digit = digit_value(*p);
+
+        if (digit >= base || value > (limit - digit) / base) {
+            return false;
+        }
+        value = value * base + digit;
     }
-    if (p[0] == '0' && (p[1] == 'b' || p[1] == 'B')) {
-        return all_of(p + 2, "01");
+    return true;
+}
+
+static bool has_base(const char *p, char base)
+{
+    return p[0] == '0' && tolower((unsigned char)p[1]) == base && p[2] != '\0';
+}
+
+/* A whole number as Go's literals are written, of 64 bits. */
+static bool is_integer(const char *clean)
+{
+    const char *p = skip_sign(clean);
+    const uint64_t limit = *clean == '-'   ? (uint64_t)INT64_MAX + 1
+                           : *clean == '+' ? (uint64_t)INT64_MAX
+                                           : UINT64_MAX;
+
+    if (has_base(p, 'x')) {
+        return is_number(p + 2, 16, limit, false);
     }
-    return all_of(p, "0123456789");
+    if (has_base(p, 'o')) {
+        return is_number(p + 2, 8, limit, false);
+    }
+    if (has_base(p, 'b')) {
+        return is_number(p + 2, 2, limit, false);
+    }
+    return p[0] == '0' ? is_number(p + 1, 8, limit, true) : is_number(p, 10, limit, false);
+}
+
+/* The library reads what follows "0b" once more, sign included. */
+static bool is_signed_binary(const char *clean)
+{
+    return strncmp(clean, "0b", 2) == 0 && (clean[2] == '-' || clean[2] == '+') &&
+           is_number(clean + 3, 2, clean[2] == '-' ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX,
+                     false);
 }
 
 /* [-+]? ( .digits | digits [ .digits? ] ) [ e [-+]? digits ], underscores ignored by the caller. */
@@ -100,21 +134,39 @@ static bool is_float_clean(const char *text)
     return *p == '\0';
 }
 
-static bool is_float(const char *text)
+/* One that is too large for a double is text. */
+static bool is_float(const char *clean)
 {
-    char clean[128] = "";
+    return is_float_clean(clean) && isfinite(strtod(clean, NULL));
+}
+
+/* Without underscores; nothing that is longer than its buffer is a number. */
+static bool strip_underscores(const char *text, char *ret, size_t size)
+{
     size_t len = 0;
 
     for (const char *p = text; *p != '\0'; p++) {
-        if (len + 1 == sizeof(clean)) {
+        if (*p == '_') {
+            continue;
+        }
+        if (len + 1 == size) {
             return false;
         }
-        if (*p != '_') {
-            clean[len++] = *p;
+        ret[len++] = *p;
+    }
+    ret[len] = '\0';
+    return true;
+}
+
+/* Each underscore stands between two digits. */
+static bool has_good_underscores(const char *text)
+{
+    for (const char *p = strchr(text, '_'); p != NULL; p = strchr(p + 1, '_')) {
+        if (p == text || !isdigit((unsigned char)p[-1]) || !isdigit((unsigned char)p[1])) {
+            return false;
         }
     }
-    clean[len] = '\0';
-    return is_float_clean(clean);
+    return true;
 }
 
 /* Sexagesimal: digits ( : 0-59 )+ [ . digits ]; readers of old YAML take it for a number. */
@@ -147,21 +199,30 @@ static bool is_base60(const char *text)
     return groups > 0 && *p == '\0';
 }
 
-/* "hh:mm:ss[.fraction]"; NULL when it is none, else what follows. */
+/* One or two digits of at most `max`; *p goes on behind them. */
+static bool skip_part(const char **p, unsigned max)
+{
+    const size_t len = digits(*p);
+    unsigned value = 0;
+
+    if (len < 1 || len > 2) {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        value = value * 10 + (unsigned)((*p)[i] - '0');
+    }
+    *p += len;
+    return value <= max;
+}
+
+/* "h:m:s[.fraction]"; NULL when it is none, else what follows. */
 static const char *skip_clock(const char *p)
 {
-    for (int part = 0; part < 3; part++) {
-        const size_t len = digits(p);
-
-        if (len < 1 || len > 2) {
-            return NULL;
-        }
-        p += len;
-        if (part < 2 && *p++ != ':') {
-            return NULL;
-        }
+    if (!skip_part(&p, 23) || *p++ != ':' || !skip_part(&p, 59) || *p++ != ':' ||
+        !skip_part(&p, 59)) {
+        return NULL;
     }
-    if (*p == '.' && digits(p + 1) > 0) {
+    if ((*p == '.' || *p == ',') && digits(p + 1) > 0) {
         p += 1 + digits(p + 1);
     }
     return p;
@@ -172,46 +233,97 @@ static bool is_zone(const char *p)
     if (strcmp(p, "Z") == 0) {
         return true;
     }
-    return (*p == '+' || *p == '-') && digits(p + 1) == 2 && p[3] == ':' && digits(p + 4) == 2 &&
-           p[6] == '\0';
+    if ((*p != '+' && *p != '-') || digits(p + 1) != 2 || p[3] != ':' || digits(p + 4) != 2 ||
+        p[6] != '\0') {
+        return false;
+    }
+    const char *hour = p + 1;
+    const char *minute = p + 4;
+
+    return skip_part(&hour, 24) && skip_part(&minute, 60);
 }
 
-/* yyyy-m-d, alone or with a time of day. */
+static unsigned days_of(unsigned year, unsigned month)
+{
+    static const unsigned days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && leap ? 1 : 0);
+}
+
+/* The number that ends at `end`. */
+static unsigned value_of(const char *p, const char *end)
+{
+    unsigned value = 0;
+
+    for (; p < end; p++) {
+        value = value * 10 + (unsigned)(*p - '0');
+    }
+    return value;
+}
+
+/* "yyyy-m-d" of a day that there is; NULL when it is none, else what follows. */
+static const char *skip_date(const char *text)
+{
+    const char *month = text + 5;
+    const char *p = month;
+
+    if (digits(text) != 4 || text[4] != '-' || !skip_part(&p, 12) || *p != '-') {
+        return NULL;
+    }
+    const unsigned number = value_of(month, p);
+    const char *day = ++p;
+
+    if (number == 0 || !skip_part(&p, days_of(value_of(text, text + 4), number)) ||
+        value_of(day, p) == 0) {
+        return NULL;
+    }
+    return p;
+}
+
+/* A day, alone or with a time. */
 static bool is_timestamp(const char *text)
 {
-    const char *p = text;
+    const char *p = skip_date(text);
 
-    if (digits(p) != 4 || p[4] != '-') {
-        return false;
+    if (p == NULL || *p == '\0') {
+        return p != NULL;
     }
-    p += 5;
-    const size_t month = digits(p);
-
-    if (month < 1 || month > 2 || p[month] != '-') {
-        return false;
-    }
-    p += month + 1;
-    const size_t day = digits(p);
-
-    if (day < 1 || day > 2) {
-        return false;
-    }
-    p += day;
-    if (*p == '\0') {
-        return true;
-    }
-    const char separator = *p;
     const char *rest = skip_clock(p + 1);
 
     if (rest == NULL) {
         return false;
     }
-    return separator == ' ' ? *rest == '\0'
-                            : (separator == 'T' || separator == 't') && is_zone(rest);
+    return *p == ' ' ? *rest == '\0' : (*p == 'T' || *p == 't') && is_zone(rest);
+}
+
+/* What begins with a point. */
+static bool is_fraction(const char *text)
+{
+    char clean[NUMBER_MAX + 1];
+
+    return strip_underscores(text, clean, sizeof(clean)) && is_float(clean);
+}
+
+/* What begins with a digit or a sign. */
+static bool is_numeric(const char *text)
+{
+    char clean[NUMBER_MAX + 1];
+
+    return is_timestamp(text) ||
+           (strip_underscores(text, clean, sizeof(clean)) &&
+            (is_integer(clean) || is_float(clean) || is_signed_binary(clean)));
 }
 
 bool ccm_yaml_resolves(const char *text)
 {
-    return is_word(text) || is_integer(text) || is_float(text) || is_base60(text) ||
-           is_timestamp(text);
+    const char first = text[0];
+
+    if (is_word(text) || is_base60(text)) {
+        return true;
+    }
+    if (first == '.') {
+        return has_good_underscores(text) && is_fraction(text);
+    }
+    return (isdigit((unsigned char)first) || first == '+' || first == '-') && is_numeric(text);
 }

@@ -1,7 +1,9 @@
+/* Which style a text takes, as the Go library chooses it, and what characters are. */
 #include "service/yaml_text.h"
 
 #include "service/yaml.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@ struct shape {
     bool special;     /* bytes that only double quotes can carry */
 };
 
-static size_t char_len(const unsigned char *p)
+size_t ccm_yaml_char_len(const unsigned char *p)
 {
     const size_t want = *p < 0x80 ? 1 : *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : 4;
     size_t len = 1;
@@ -26,18 +28,23 @@ static size_t char_len(const unsigned char *p)
     return len;
 }
 
-static bool is_break(const unsigned char *p)
+uint32_t ccm_yaml_char_value(const unsigned char *p, size_t len)
+{
+    uint32_t value = len == 1 ? *p : len == 2 ? *p & 0x1FU : len == 3 ? *p & 0x0FU : *p & 0x07U;
+
+    for (size_t i = 1; i < len; i++) {
+        value = value << 6 | (p[i] & 0x3FU);
+    }
+    return value;
+}
+
+bool ccm_yaml_is_break(const unsigned char *p)
 {
     return *p == '\n' || *p == '\r' || (p[0] == 0xC2 && p[1] == 0x85) ||
            (p[0] == 0xE2 && p[1] == 0x80 && (p[2] == 0xA8 || p[2] == 0xA9));
 }
 
-static bool is_blank_or_end(const unsigned char *p)
-{
-    return *p == '\0' || *p == ' ' || *p == '\t' || is_break(p);
-}
-
-static bool is_printable(const unsigned char *p)
+bool ccm_yaml_is_printable(const unsigned char *p)
 {
     if (*p < 0x80) {
         return *p == '\n' || (*p >= 0x20 && *p <= 0x7E);
@@ -54,9 +61,20 @@ static bool is_printable(const unsigned char *p)
     return *p > 0xC2 && *p < 0xEF;
 }
 
+static bool is_blank_or_end(const unsigned char *p)
+{
+    return *p == '\0' || *p == ' ' || *p == '\t' || ccm_yaml_is_break(p);
+}
+
+/* The library takes only space and tab for what follows a "?", ":" or "-". */
+static bool is_followed_by_blank(const unsigned char *p)
+{
+    return p[1] == '\0' || p[1] == ' ' || p[1] == '\t';
+}
+
 static bool is_indicator(const unsigned char *p, bool first, bool after_blank)
 {
-    const bool before_blank = is_blank_or_end(p + 1);
+    const bool before_blank = is_followed_by_blank(p);
 
     if (first) {
         return strchr("#,[]{}&*!|>'\"%@`", *p) != NULL ||
@@ -76,13 +94,13 @@ static struct shape shape_of(const char *text)
     bool after_blank = true;
 
     while (*p != '\0') {
-        const size_t len = char_len(p);
+        const size_t len = ccm_yaml_char_len(p);
         const bool last = p[len] == '\0';
         const bool is_space = *p == ' ';
-        const bool is_newline = is_break(p);
+        const bool is_newline = ccm_yaml_is_break(p);
 
         shape.indicator = shape.indicator || is_indicator(p, first, after_blank);
-        shape.special = shape.special || !is_printable(p);
+        shape.special = shape.special || !ccm_yaml_is_printable(p);
         shape.line_breaks = shape.line_breaks || is_newline;
         shape.edge_blank = shape.edge_blank || ((first || last) && (is_space || is_newline));
         shape.trailing_space = shape.trailing_space || (last && is_space);
@@ -97,120 +115,108 @@ static struct shape shape_of(const char *text)
     return shape;
 }
 
-static void single_quoted(struct ccm_buf *buf, const char *text)
+static bool is_plain(const struct shape *shape)
 {
-    ccm_buf_addc(buf, '\'');
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p == '\'') {
-            ccm_buf_addc(buf, '\'');
-        }
-        ccm_buf_addc(buf, *p);
-    }
-    ccm_buf_addc(buf, '\'');
+    return !shape->edge_blank && !shape->space_break && !shape->break_space && !shape->special &&
+           !shape->line_breaks && !shape->indicator;
 }
 
-static uint32_t decode(const unsigned char *p, size_t len)
-{
-    uint32_t value = len == 1 ? *p : len == 2 ? *p & 0x1FU : len == 3 ? *p & 0x0FU : *p & 0x07U;
-
-    for (size_t i = 1; i < len; i++) {
-        value = value << 6 | (p[i] & 0x3FU);
-    }
-    return value;
-}
-
-static void escape(struct ccm_buf *buf, uint32_t value)
-{
-    static const char names[] = "0\0a\7b\bt\tn\nv\vf\fr\re\33\"\"\\\\";
-
-    for (size_t i = 0; i + 1 < sizeof(names); i += 2) {
-        if ((uint32_t)names[i + 1] == value) {
-            ccm_buf_addc(buf, '\\');
-            ccm_buf_addc(buf, names[i]);
-            return;
-        }
-    }
-    if (value == 0x85) {
-        ccm_buf_adds(buf, "\\N");
-    } else if (value == 0x2028) {
-        ccm_buf_adds(buf, "\\L");
-    } else if (value == 0x2029) {
-        ccm_buf_adds(buf, "\\P");
-    } else if (value <= 0xFF) {
-        ccm_buf_addf(buf, "\\x%02X", value);
-    } else if (value <= 0xFFFF) {
-        ccm_buf_addf(buf, "\\u%04X", value);
-    } else {
-        ccm_buf_addf(buf, "\\U%08X", value);
-    }
-}
-
-static void double_quoted(struct ccm_buf *buf, const char *text)
-{
-    const unsigned char *p = (const unsigned char *)text;
-
-    ccm_buf_addc(buf, '"');
-    while (*p != '\0') {
-        const size_t len = char_len(p);
-
-        if (!is_printable(p) || is_break(p) || *p == '"' || *p == '\\') {
-            escape(buf, decode(p, len));
-        } else {
-            ccm_buf_add(buf, p, len);
-        }
-        p += len;
-    }
-    ccm_buf_addc(buf, '"');
-}
-
-static void literal(struct ccm_buf *buf, const char *text, size_t indent)
-{
-    const size_t len = strlen(text);
-    const bool ends_with_newline = text[len - 1] == '\n';
-
-    ccm_buf_adds(buf, text[0] == ' ' || text[0] == '\n' ? "|2" : "|");
-    if (!ends_with_newline) {
-        ccm_buf_addc(buf, '-');
-    } else if (len == 1 || text[len - 2] == '\n') {
-        ccm_buf_addc(buf, '+');
-    }
-    ccm_buf_addc(buf, '\n');
-    for (const char *line = text; *line != '\0';) {
-        const size_t line_len = strcspn(line, "\n");
-
-        if (line_len > 0) {
-            ccm_buf_addf(buf, "%*s", (int)indent, "");
-            ccm_buf_add(buf, line, line_len);
-        }
-        line += line_len;
-        if (*line == '\n') {
-            line++;
-            if (*line != '\0') {
-                ccm_buf_addc(buf, '\n');
-            }
-        }
-    }
-    /* The caller ends the line; "keep" scalars carry their further empty lines themselves. */
-}
-
-void ccm_yaml_text(struct ccm_buf *buf, const char *text, size_t indent, bool key)
+bool ccm_yaml_text(struct ccm_buf *buf, const char *text, size_t indent, bool key)
 {
     const struct shape shape = shape_of(text);
 
-    if (strchr(text, '\n') != NULL) {
-        if (key || shape.trailing_space || shape.space_break || shape.special) {
-            double_quoted(buf, text);
-        } else {
-            literal(buf, text, indent);
-        }
-    } else if (ccm_yaml_resolves(text)) {
-        double_quoted(buf, text);
-    } else if (!shape.edge_blank && !shape.space_break && !shape.break_space && !shape.special &&
-               !shape.line_breaks && !shape.indicator && (text[0] != '\0' || !key)) {
-        ccm_buf_adds(buf, text);
-    } else if (!shape.break_space && !shape.space_break && !shape.special) {
-        single_quoted(buf, text);
-    } else {
-        double_quoted(buf, text);
+    if (strchr(text, '\n') != NULL && !shape.trailing_space && !shape.space_break &&
+        !shape.special) {
+        return ccm_yaml_write_literal(buf, text, indent);
     }
+    if (strchr(text, '\n') != NULL || ccm_yaml_resolves(text)) {
+        ccm_yaml_write_double(buf, text, indent, !key);
+    } else if (is_plain(&shape) && (text[0] != '\0' || !key)) {
+        ccm_yaml_write_plain(buf, text, indent, !key);
+    } else if (!shape.break_space && !shape.space_break && !shape.special) {
+        ccm_yaml_write_single(buf, text, indent, !key);
+    } else {
+        ccm_yaml_write_double(buf, text, indent, !key);
+    }
+    return false;
+}
+
+/* --- through JSON --- */
+
+/* Neither escaped by JSON nor taken by a reader of YAML. */
+static bool is_refused(uint32_t value)
+{
+    return value == 0x7F || (value >= 0x80 && value <= 0x9F && value != 0x85) || value == 0xFFFE ||
+           value == 0xFFFF;
+}
+
+static bool is_next_line(const unsigned char *p)
+{
+    return p[0] == 0xC2 && p[1] == 0x85;
+}
+
+bool ccm_yaml_needs_reread(const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        const size_t len = ccm_yaml_char_len(p);
+
+        if (is_next_line(p) || is_refused(ccm_yaml_char_value(p, len))) {
+            return true;
+        }
+        p += len;
+    }
+    return false;
+}
+
+/* At the beginning of a line it would end the document. */
+static bool is_document_mark(const unsigned char *p)
+{
+    const char *text = (const char *)p;
+
+    return (strncmp(text, "---", 3) == 0 || strncmp(text, "...", 3) == 0) &&
+           (p[3] == ' ' || is_next_line(p + 3));
+}
+
+/* A run of blanks and breaks: one break is a blank, more of them are one line feed less. Without a
+ * break the blanks stay. */
+static int reread_blanks(const unsigned char **p, struct ccm_buf *ret)
+{
+    const unsigned char *start = *p;
+    const unsigned char *line = NULL;
+    size_t breaks = 0;
+
+    while (**p == ' ' || is_next_line(*p)) {
+        breaks += **p == ' ' ? 0 : 1;
+        *p += **p == ' ' ? 1 : 2;
+        line = (*p)[-1] == ' ' ? line : *p;
+    }
+    if (breaks == 0) {
+        ccm_buf_add(ret, start, (size_t)(*p - start));
+    } else if (breaks == 1) {
+        ccm_buf_addc(ret, ' ');
+    }
+    for (size_t i = 1; i < breaks; i++) {
+        ccm_buf_addc(ret, '\n');
+    }
+    return line == *p && is_document_mark(line) ? -EBADMSG : 0;
+}
+
+int ccm_yaml_reread(const char *text, struct ccm_buf *ret)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    int r = 0;
+
+    while (r == 0 && *p != '\0') {
+        const size_t len = ccm_yaml_char_len(p);
+
+        if (*p == ' ' || is_next_line(p)) {
+            r = reread_blanks(&p, ret);
+        } else if (is_refused(ccm_yaml_char_value(p, len))) {
+            r = -EBADMSG;
+        } else {
+            ccm_buf_add(ret, p, len);
+            p += len;
+        }
+    }
+    return r < 0 ? r : ccm_buf_error(ret);
 }

@@ -6,6 +6,8 @@
 #include "util/attr.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void expect(const struct ccm_service *service, const char *hash)
@@ -105,6 +107,29 @@ static void test_lists(void **state)
                 "03e8cc3ccf0b0b0bff80371bb738d5e8fa755e9da3d022a7617ce612");
 }
 
+/* What the controller before made of 400 lists, one per line: hash, blank, list. Long lines that it
+ * folds, texts that look like numbers, breaks of all kinds, long keys. */
+static void test_vectors(void **state)
+{
+    FILE *file = fopen(HASH_VECTORS, "r");
+    char *line = NULL;
+    size_t cap = 0;
+    size_t count = 0;
+
+    (void)state;
+    assert_non_null(file);
+    for (ssize_t len = getline(&line, &cap, file); len > 0; len = getline(&line, &cap, file)) {
+        assert_true(len > CCM_HASH_TEXT);
+        line[strcspn(line, "\n")] = '\0';
+        line[CCM_HASH_TEXT - 1] = '\0';
+        expect_list(line + CCM_HASH_TEXT, line);
+        count++;
+    }
+    assert_int_equal(count, 400);
+    free(line);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void test_no_list(void **state)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *map = cJSON_CreateObject();
@@ -188,7 +213,7 @@ static void test_yaml(void **state)
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 4096 };
 
         assert_int_equal(ccm_json_parse(cases[i].json, strlen(cases[i].json), &json), 0);
-        ccm_yaml_emit(&buf, json);
+        assert_int_equal(ccm_yaml_emit(&buf, json), 0);
         assert_string_equal(ccm_buf_str(&buf), cases[i].yaml);
     }
 }
@@ -202,6 +227,7 @@ int main(void)
         cmocka_unit_test_teardown(test_quoting, obj_end),
         cmocka_unit_test_teardown(test_what_counts, obj_end),
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_no_list),
         cmocka_unit_test(test_key_order),
         cmocka_unit_test(test_resolves),
