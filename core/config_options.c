@@ -23,6 +23,19 @@ static const struct ccm_option kubeconfig = {
             "pod.",
 };
 
+static const struct ccm_option settle = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .group = "kubernetes",
+    .name = "settle_s",
+    .fallback = "60",
+    .min = 0,
+    .max = 3600,
+    .help = "How long an API server that was replaced, or restored from a backup, has to answer "
+            "consistently before anything is changed, in the cluster or in the cloud.",
+};
+
 static const struct ccm_option election = {
     HEAD,
     .type = CCM_OPTION_BOOL,
@@ -195,6 +208,7 @@ static const struct ccm_option core_dumps = {
 const struct ccm_option *const ccm_config_core_options[] = {
     &plugin_dir,
     &kubeconfig,
+    &settle,
     &election,
     &election_namespace,
     &election_name,

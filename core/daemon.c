@@ -30,6 +30,7 @@ struct ccm_daemon {
     const struct ccm_config *config;
     struct ccm_registry *registry;
     struct ccm_host_services services;
+    struct ccm_continuity *continuity; /* that of the services */
     struct ccm_watches *watches;
     struct ccm_runners *runners;
     struct ccm_lease *lease; /* NULL: nobody else runs, as the configuration says, or a dry run */
@@ -55,10 +56,10 @@ static void give_up(void *arg)
     }
 }
 
-/* The event that client-go's leaders write, so that one sees who leads and since when. */
-static void tell_won(void *arg)
+/* An event about the Lease, which is where people look for what is about no object. */
+static void emit_lease_event(const struct ccm_daemon *daemon, bool warning, const char *reason,
+                             const char *message)
 {
-    const struct ccm_daemon *daemon = arg;
     const char *namespace_ =
         ccm_config_string(daemon->config, NULL, "leader_election", "namespace");
     const char *name = ccm_config_string(daemon->config, NULL, "leader_election", "name");
@@ -74,17 +75,26 @@ static void tell_won(void *arg)
         .kind_name = "Lease",
         .json = "",
     };
-    char message[CCM_LEASE_IDENTITY + 32];
     const struct ccm_event event = {
         .struct_size = sizeof(event),
         .object = &lease.meta,
-        .component = daemon->identity,
-        .reason = "LeaderElection",
+        .component = daemon->identity[0] == '\0' ? "ccmd" : daemon->identity,
+        .reason = reason,
         .message = message,
+        .warning = warning ? 1 : 0,
     };
 
-    (void)snprintf(message, sizeof(message), "%s became leader", daemon->identity); /* fits */
     ccm_event_emit(daemon->services.events, &event);
+}
+
+/* The event that client-go's leaders write, so that one sees who leads and since when. */
+static void tell_won(void *arg)
+{
+    const struct ccm_daemon *daemon = arg;
+    char message[CCM_LEASE_IDENTITY + 32];
+
+    (void)snprintf(message, sizeof(message), "%s became leader", daemon->identity); /* fits */
+    emit_lease_event(daemon, false, "LeaderElection", message);
 }
 
 /* A process that has led and does no longer is not worth saving: a new one begins with nothing in
@@ -117,6 +127,7 @@ static int open_election(struct ccm_daemon *daemon, struct ccm_error *err)
         .name = ccm_config_string(config, NULL, group, "name"),
         .identity = daemon->identity,
         .gate = &daemon->services.gate,
+        .continuity = &daemon->services.continuity,
         .duration_ms = (uint32_t)ccm_config_int(config, NULL, group, "lease_duration_s") * 1000,
         .renew_ms = (uint32_t)ccm_config_int(config, NULL, group, "renew_deadline_s") * 1000,
         .retry_ms = (uint32_t)ccm_config_int(config, NULL, group, "retry_period_ms"),
@@ -155,6 +166,7 @@ static int open_services(struct ccm_daemon *daemon, struct ccm_error *err)
         ccm_gate_set(&services->gate, CCM_GATE_ALWAYS); /* reading is allowed */
         return 0;                                       /* no event is written */
     }
+    ccm_continuity_set_gate(&services->continuity, &services->gate);
     services->events = ccm_event_recorder_new(services->kube, err);
     return services->events == NULL ? ccm_error_nomem(err) : open_election(daemon, err);
 }
@@ -227,12 +239,65 @@ static void look_at_clocks(const struct ccm_daemon *daemon, struct ccm_clock_wat
     }
 }
 
-/* Until it is SIGTERM or SIGINT. In between: SIGHUP, and a look at the configuration file and the
- * clocks. */
+/* When the last renewal was sent: one that stands by has nothing to renew, and writes nothing. */
+static int64_t renewal_ms(const struct ccm_daemon *daemon)
+{
+    struct ccm_lease_status lease;
+
+    if (daemon->lease == NULL) {
+        return CCM_CONTINUITY_NO_LEASE;
+    }
+    ccm_lease_status(daemon->lease, &lease);
+    return lease.leading ? lease.sent_ms : CCM_CONTINUITY_NO_LEASE;
+}
+
+/* Changes waited, and go on: what failed in between is done again. */
+static void end_hold(const struct ccm_daemon *daemon, const struct ccm_continuity_view *view)
+{
+    char message[512];
+
+    (void)snprintf(message, sizeof(message), /* fits */
+                   "Nothing was changed for %" PRId64 " s, until the API server had answered "
+                   "consistently: %s",
+                   (view->held_for_ms + 500) / 1000, view->reason);
+    ccm_log_warn(&daemon_log, "%s", message);
+    if (ccm_gate_leads(&daemon->services.gate)) {
+        emit_lease_event(daemon, true, "ChangesHeld", message);
+    }
+    ccm_runners_hurry(daemon->runners, NULL, "the API server answers consistently again");
+}
+
+/* Whether it is still the same API server; *breaks: how often it was not, as told last. */
+static void look_at_server(const struct ccm_daemon *daemon, uint64_t *breaks)
+{
+    const int64_t settle_s =
+        ccm_config_int(daemon->services.config, NULL, "kubernetes", "settle_s");
+    struct ccm_continuity_view view;
+
+    ccm_continuity_look(daemon->continuity, ccm_clock_now_ms(), settle_s * 1000, renewal_ms(daemon),
+                        &view);
+    if (view.breaks != *breaks) {
+        *breaks = view.breaks;
+        ccm_log_warn(&daemon_log,
+                     "nothing is changed until the API server has answered consistently for "
+                     "%" PRId64 " s: %s",
+                     settle_s, view.reason);
+    }
+    if (view.relist) {
+        ccm_watches_relist(daemon->watches);
+    }
+    if (view.ended) {
+        end_hold(daemon, &view);
+    }
+}
+
+/* Until it is SIGTERM or SIGINT. In between: SIGHUP, and a look at the configuration file, the
+ * API server and the clocks. */
 static void wait_for_signal(const struct ccm_daemon *daemon)
 {
     static const struct timespec period = { .tv_sec = LOOK_EVERY_S };
     struct ccm_clock_watch watch;
+    uint64_t breaks = 0;
     sigset_t signals;
     int number = 0;
 
@@ -248,6 +313,7 @@ static void wait_for_signal(const struct ccm_daemon *daemon)
         } else if (number < 0) { /* time is up, or a signal that is none of these */
             ccm_reload_look(daemon->reload);
         }
+        look_at_server(daemon, &breaks);
         look_at_clocks(daemon, &watch);
     }
     if (!atomic_load(&daemon->failed)) {
@@ -411,6 +477,7 @@ static struct ccm_daemon *daemon_new(const struct ccm_config *config, struct ccm
         free(daemon);
         return NULL;
     }
+    daemon->continuity = &daemon->services.continuity;
     daemon->config = config;
     daemon->registry = registry;
     daemon->started_ms = ccm_clock_wall_ms();

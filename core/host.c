@@ -273,7 +273,7 @@ static void host_event(const struct ccm_host *host, const struct ccm_event *even
 
     if (host_dry_run(host)) {
         ccm_plan_book_event(self->services->plan, self->name, event);
-    } else if (ccm_gate_is_open(&self->services->gate)) {
+    } else if (ccm_gate_leads(&self->services->gate)) { /* held: it is written later */
         ccm_event_emit(self->services->events, event);
     }
 }

@@ -159,6 +159,13 @@ METRIC(synced, CCM_METRIC_GAUGE, "ccmd_cache_synced", "1 once a cache is filled.
 METRIC(lists, CCM_METRIC_COUNTER, "ccmd_cache_lists_total", "Complete lists.", "kind", NULL);
 METRIC(watch_events, CCM_METRIC_COUNTER, "ccmd_cache_watch_events_total",
        "Events of watches, bookmarks included.", "kind", NULL);
+METRIC(held, CCM_METRIC_GAUGE, "ccmd_held_removals",
+       "Removals that are held back because nodes are missing or not ready, see /statusz.",
+       "plugin", NULL);
+METRIC(server_breaks, CCM_METRIC_COUNTER, "ccmd_server_replaced_total",
+       "Times that the API server was another one, or restored from a backup.", NULL);
+METRIC(changes_held, CCM_METRIC_GAUGE, "ccmd_changes_held",
+       "1 while nothing is changed since the API server was replaced.", NULL);
 METRIC(ready, CCM_METRIC_GAUGE, "ccmd_ready", "1 while /readyz says yes.", NULL);
 METRIC(transitions, CCM_METRIC_GAUGE, "ccmd_lease_transitions",
        "Changes of the leader, as the Lease counts them.", "name", NULL);
@@ -236,6 +243,9 @@ static void collect_runner(const struct ccm_observed *seen, const struct ccm_run
     put(seen, &workers, view->name, (double)view->stats.workers);
     put(seen, &slow, view->name, (double)now->slow);
     put(seen, &failing, view->name, (double)ccm_trouble_count(view->trouble));
+    if (view->held != NULL) {
+        put(seen, &held, view->name, (double)ccm_held_sum(view->held));
+    }
     put(seen, &started, view->name, view->started ? 1 : 0);
     collect_verdicts(seen, view);
 }
@@ -273,6 +283,15 @@ static void collect_lease(const struct ccm_observed *seen)
     if (leads && lease.renewed_ms != 0) {
         put(seen, &renewed, name, (double)(ccm_clock_now_ms() - lease.renewed_ms) / 1000);
     }
+}
+
+static void collect_server(const struct ccm_observed *seen)
+{
+    struct ccm_continuity_view view;
+
+    ccm_continuity_view(&seen->services->continuity, &view);
+    put(seen, &server_breaks, "", (double)view.breaks);
+    put(seen, &changes_held, "", view.held ? 1 : 0);
 }
 
 static void collect_reload(const struct ccm_observed *seen)
@@ -349,6 +368,7 @@ void ccm_observe_metrics(void *arg, struct ccm_buf *text)
     }
     collect_caches(seen);
     collect_lease(seen);
+    collect_server(seen);
     collect_reload(seen);
     ccm_observe_ready(arg, &wrong);
     put(seen, &ready, "", wrong.len == 0 ? 1 : 0);

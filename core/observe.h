@@ -23,7 +23,7 @@ struct ccm_observed {
     struct ccm_runners *runners;
     struct ccm_watches *watches;
     struct ccm_lease *lease; /* NULL: there is no election */
-    const struct ccm_host_services *services;
+    struct ccm_host_services *services;
     struct ccm_metrics *metrics;
     const char *identity;
     const struct ccm_reload *reload;

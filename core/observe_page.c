@@ -109,6 +109,21 @@ static void add_config(const struct ccm_observed *seen, struct ccm_buf *html)
     }
 }
 
+/* Why nothing is changed at the moment. */
+static void add_hold(const struct ccm_observed *seen, struct ccm_buf *html)
+{
+    struct ccm_continuity_view view;
+
+    ccm_continuity_view(&seen->services->continuity, &view);
+    if (view.held) {
+        ccm_buf_adds(html, "<p class=\"bad\">Nothing is changed for ");
+        add_span(html, view.held_for_ms);
+        ccm_buf_adds(html, ", until the API server has answered consistently: ");
+        add_escaped(html, view.reason);
+        ccm_buf_adds(html, "</p>\n");
+    }
+}
+
 static void add_head(const struct ccm_observed *seen, struct ccm_buf *html)
 {
     char time[CCM_CLOCK_TEXT];
@@ -265,6 +280,52 @@ static void add_failing(const struct ccm_observed *seen, struct ccm_buf *html)
     }
 }
 
+/* --- what is held back --- */
+
+static void add_held_row(void *arg, const struct ccm_held_item *item)
+{
+    struct rows *rows = arg;
+    struct ccm_buf *html = rows->html;
+
+    ccm_buf_addf(html, "<tr><td>%s</td><td class=\"o\"><code>", rows->plugin);
+    add_escaped(html, item->object);
+    ccm_buf_addf(html, "</code></td><td class=\"n\">%" PRIu64 "</td><td class=\"why\">",
+                 item->count);
+    add_escaped(html, item->reason);
+    ccm_buf_adds(html, "</td><td class=\"n\">");
+    add_span(html, rows->now_ms - item->since_ms);
+    ccm_buf_adds(html, "</td></tr>\n");
+    rows->count++;
+}
+
+/* Nothing at all, as nearly always, is not worth a heading. */
+static void add_held(const struct ccm_observed *seen, struct ccm_buf *html)
+{
+    struct rows rows = { .html = html, .now_ms = ccm_clock_now_ms() };
+    struct ccm_runner_view view;
+    uint64_t total = 0;
+
+    for (size_t i = 0; ccm_runners_look(seen->runners, i, &view); i++) {
+        total += view.held == NULL ? 0 : ccm_held_sum(view.held);
+    }
+    if (total == 0) {
+        return;
+    }
+    ccm_buf_addf(html,
+                 "<h2 id=\"held\">Held removals: <span class=\"bad\">%" PRIu64 "</span></h2>\n"
+                 "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>"
+                 "<th class=\"n\">held</th><th>why</th><th class=\"n\">for</th></tr>\n",
+                 total);
+    for (size_t i = 0; ccm_runners_look(seen->runners, i, &view); i++) {
+        rows.plugin = view.name;
+        if (view.held != NULL) {
+            ccm_held_list(view.held, ROWS_MAX, add_held_row, &rows);
+        }
+    }
+    ccm_buf_adds(html, "</table></div>\n<p class=\"dim\">They go by and by, or at once after "
+                       "<code>ccmd allow-removals PLUGIN</code>.</p>\n");
+}
+
 /* --- plugins and caches --- */
 
 static uint64_t sum_failed(const struct ccm_controller_stats *stats)
@@ -368,10 +429,12 @@ void ccm_observe_status(void *arg, struct ccm_buf *html)
     add_head(seen, html);
     add_wrong(seen, html);
     add_config(seen, html);
+    add_hold(seen, html);
     ccm_buf_adds(html, "<nav><a href=\"#failing\">Failing objects</a>"
                        "<a href=\"#running\">Running now</a><a href=\"#plugins\">Plugins</a>"
                        "<a href=\"#caches\">Caches</a></nav>\n");
     add_failing(seen, html);
+    add_held(seen, html);
     add_running(seen, html);
     add_plugins(seen, html);
     add_caches(seen, html);

@@ -108,6 +108,7 @@ static int prepare(struct runner *runner)
         .timeout_ms = seconds_option(runner, "timeout_s"),
         .slow_ms = seconds_option(runner, "slow_s"),
         .metrics = setup->services->metrics,
+        .gate = &setup->services->gate,
         .reconcile = reconcile,
         .arg = runner,
         .settled = note_settled,
@@ -344,6 +345,7 @@ bool ccm_runners_look(struct ccm_runners *runners, size_t index, struct ccm_runn
         .failed = state == CCM_PLUGIN_STATE_FAILED,
         .started = atomic_load(&runner->started),
         .trouble = runner->trouble,
+        .held = runner->host == NULL ? NULL : ccm_plugin_host_held(runner->host),
         .controller = runner->controller,
     };
     ccm_text_copy(ret->error, sizeof(ret->error), err.message);

@@ -65,6 +65,7 @@ struct ccm_runner_view {
     char error[256];   /* the latest of loading and starting, "" = none */
     struct ccm_controller_stats stats;
     struct ccm_trouble *trouble;       /* what its reconciles fail at */
+    struct ccm_held *held;             /* what it holds back; NULL as the next */
     struct ccm_controller *controller; /* NULL: it has none, being left out */
 };
 

@@ -451,6 +451,13 @@ bool ccm_watches_look(struct ccm_watches *watches, size_t index, struct ccm_watc
     return true;
 }
 
+void ccm_watches_relist(struct ccm_watches *watches)
+{
+    for (size_t i = 0; i < watches->len; i++) {
+        ccm_reflector_relist(watches->items[i]->reflector);
+    }
+}
+
 void ccm_watches_stop(struct ccm_watches *watches)
 {
     ccm_http_cancel(watches->services->http, &watches->stopped);

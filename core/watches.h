@@ -45,6 +45,9 @@ struct ccm_watch_view {
 /* Cache number `index`; false: there are fewer. After start(); any thread. */
 bool ccm_watches_look(struct ccm_watches *watches, size_t index, struct ccm_watch_view *ret);
 
+/* Have all kinds listed again: the server may be another one. Any thread, returns at once. */
+void ccm_watches_relist(struct ccm_watches *watches);
+
 /* End the reflectors and everybody in wait_synced(). Returns at once; any thread. */
 void ccm_watches_stop(struct ccm_watches *watches);
 

@@ -110,6 +110,11 @@ struct ccm_http *ccm_kube_client_http(const struct ccm_kube_client *client)
     return client->http;
 }
 
+bool ccm_kube_client_is_held(const struct ccm_kube_client *client)
+{
+    return ccm_gate_is_held(client->gate) && ccm_gate_leads(client->gate);
+}
+
 void ccm_kube_client_set_gate(struct ccm_kube_client *client, const struct ccm_gate *gate)
 {
     client->gate = gate;

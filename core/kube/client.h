@@ -35,6 +35,9 @@ struct ccm_http *ccm_kube_client_http(const struct ccm_kube_client *client);
  * uses the client. */
 void ccm_kube_client_set_gate(struct ccm_kube_client *client, const struct ccm_gate *gate);
 
+/* Whether changes wait, though this instance leads: they are refused with CCM_ERROR_CANCELLED. */
+bool ccm_kube_client_is_held(const struct ccm_kube_client *client);
+
 /* Count the requests: borrowed, NULL = nothing is counted. Before anybody else uses the client. */
 void ccm_kube_client_set_metrics(struct ccm_kube_client *client, struct ccm_metrics *metrics);
 

@@ -26,6 +26,11 @@ void ccm_continuity_fini(struct ccm_continuity *c)
     (void)pthread_mutex_destroy(&c->lock); /* nobody holds it any more */
 }
 
+void ccm_continuity_set_gate(struct ccm_continuity *c, struct ccm_gate *gate)
+{
+    c->gate = gate;
+}
+
 size_t ccm_continuity_add(struct ccm_continuity *c)
 {
     continuity_lock(c);
@@ -57,12 +62,21 @@ void ccm_continuity_set(struct ccm_continuity *c, size_t cache, bool in_step)
     continuity_unlock(c);
 }
 
-void ccm_continuity_break(struct ccm_continuity *c, const char *reason)
+void ccm_continuity_break(struct ccm_continuity *c, const char *reason, bool relist)
 {
+    const int64_t now_ms = ccm_clock_now_ms();
+
     continuity_lock(c);
-    c->since_ms = is_whole_locked(c) ? ccm_clock_now_ms() : 0;
+    c->since_ms = is_whole_locked(c) ? now_ms : 0;
     c->breaks++;
+    c->broke_ms = now_ms;
+    c->renewed_ms = 0;
+    c->relist = c->relist || relist;
     ccm_text_copy(c->reason, sizeof(c->reason), reason);
+    if (c->gate != NULL) {
+        c->held_ms = c->held_ms == 0 ? now_ms : c->held_ms;
+        ccm_gate_hold(c->gate, true);
+    }
     continuity_unlock(c);
 }
 
@@ -74,4 +88,58 @@ int64_t ccm_continuity_since(struct ccm_continuity *c)
 
     continuity_unlock(c);
     return since_ms;
+}
+
+static int64_t later_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When the gate may be let go, as far as one knows; INT64_MAX = not yet. */
+static int64_t release_ms_locked(const struct ccm_continuity *c, int64_t settle_ms,
+                                 bool needs_renewal)
+{
+    if (!is_whole_locked(c) || c->since_ms == 0 || (needs_renewal && c->renewed_ms == 0)) {
+        return INT64_MAX;
+    }
+    return later_of(later_of(c->broke_ms, c->since_ms), c->renewed_ms) + settle_ms;
+}
+
+static void view_locked(const struct ccm_continuity *c, int64_t now_ms,
+                        struct ccm_continuity_view *ret)
+{
+    *ret = (struct ccm_continuity_view){
+        .held = c->held_ms != 0,
+        .breaks = c->breaks,
+        .held_for_ms = c->held_ms == 0 ? 0 : now_ms - c->held_ms,
+    };
+    ccm_text_copy(ret->reason, sizeof(ret->reason), c->reason);
+}
+
+void ccm_continuity_look(struct ccm_continuity *c, int64_t now_ms, int64_t settle_ms,
+                         int64_t renewed_ms, struct ccm_continuity_view *ret)
+{
+    const bool needs_renewal = renewed_ms != CCM_CONTINUITY_NO_LEASE;
+
+    continuity_lock(c);
+    if (c->renewed_ms == 0 && renewed_ms > c->broke_ms) {
+        c->renewed_ms = renewed_ms;
+    }
+    view_locked(c, now_ms, ret);
+    ret->relist = c->relist;
+    c->relist = false;
+    if (c->held_ms != 0 && now_ms >= release_ms_locked(c, settle_ms, needs_renewal)) {
+        c->held_ms = 0;
+        ccm_gate_hold(c->gate, false);
+        ret->held = false;
+        ret->ended = true;
+    }
+    continuity_unlock(c);
+}
+
+void ccm_continuity_view(struct ccm_continuity *c, struct ccm_continuity_view *ret)
+{
+    continuity_lock(c);
+    view_locked(c, ccm_clock_now_ms(), ret);
+    continuity_unlock(c);
 }

@@ -1,13 +1,15 @@
 /*
  * Whether it is one API server that answers, and since when. The caches say whether they are in
  * step with it, and what tells them that it is another one: versions that go backwards, a list of a
- * kind that is never empty without any object, a Lease that is not the one we wrote. Every thread;
- * one lock, a leaf.
+ * kind that is never empty without any object; the lease says when its Lease is gone or another.
+ * Then the gate is held: nothing is changed until that server has had the Lease renewed and has
+ * answered consistently for a time. Every thread; one lock, a leaf.
  */
 #ifndef CCM_KUBE_CONTINUITY_H
 #define CCM_KUBE_CONTINUITY_H
 
 #include "util/attr.h"
+#include "util/gate.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,20 +17,30 @@
 #include <stdint.h>
 
 #define CCM_CONTINUITY_CACHES 64 /* what comes after them is not asked */
+#define CCM_CONTINUITY_NO_LEASE                                                                    \
+    (-1) /* nothing is renewed: there is no election, or no leader here */
 
 struct ccm_continuity {
     pthread_mutex_t lock; /* guards all below */
     size_t caches;
-    uint64_t in_step; /* one bit per cache */
-    int64_t since_ms; /* monotonic; 0 = not all caches were in step since the last break */
-    uint64_t breaks;  /* how often it was another server */
-    char reason[256]; /* of the last of them */
+    uint64_t in_step;      /* one bit per cache */
+    int64_t since_ms;      /* monotonic; 0 = not all caches were in step since the last break */
+    uint64_t breaks;       /* how often it was another server */
+    int64_t broke_ms;      /* monotonic; the last time */
+    int64_t held_ms;       /* monotonic; since when the gate is held, 0 = it is not */
+    int64_t renewed_ms;    /* monotonic; the first renewal since the break, 0 = there was none */
+    bool relist;           /* the caches are to be listed again, they have not noticed it */
+    struct ccm_gate *gate; /* NULL = nothing is held */
+    char reason[256];      /* of the last break */
 };
 
 /* 0 or -ENOMEM. */
 CCM_NODISCARD int ccm_continuity_init(struct ccm_continuity *continuity);
 /* Nobody may use it any more. */
 void ccm_continuity_fini(struct ccm_continuity *continuity);
+
+/* What is held after a break; borrowed. Before anybody else uses it. */
+void ccm_continuity_set_gate(struct ccm_continuity *continuity, struct ccm_gate *gate);
 
 /* One more cache, which is not in step yet. Returns its number. */
 size_t ccm_continuity_add(struct ccm_continuity *continuity);
@@ -37,10 +49,33 @@ size_t ccm_continuity_add(struct ccm_continuity *continuity);
  * whether it does. */
 void ccm_continuity_set(struct ccm_continuity *continuity, size_t cache, bool in_step);
 
-/* It is another server than before, or one that was restored. reason: for people. */
-void ccm_continuity_break(struct ccm_continuity *continuity, const char *reason);
+/* It is another server than before, or one that was restored: the gate is held at once. reason: for
+ * people. relist: it was not a cache that found out. */
+void ccm_continuity_break(struct ccm_continuity *continuity, const char *reason, bool relist);
 
 /* server_since_ms() of struct ccm_host. */
 int64_t ccm_continuity_since(struct ccm_continuity *continuity);
+
+/* What ccm_continuity_look() saw, for people and monitors. */
+struct ccm_continuity_view {
+    bool held;
+    bool ended;  /* just now */
+    bool relist; /* the caches are to be asked for a new list: now, and once */
+    uint64_t breaks;
+    int64_t held_for_ms; /* so far, or until it ended */
+    char reason[256];
+};
+
+/*
+ * Let go of the gate when it is time: settle_ms after the last break, after the caches were all in
+ * step, and after the first renewal of the Lease that was sent since. renewed_ms: when the last
+ * renewal that succeeded was sent (monotonic, 0 = never), or CCM_CONTINUITY_NO_LEASE. One thread,
+ * every second or so.
+ */
+void ccm_continuity_look(struct ccm_continuity *continuity, int64_t now_ms, int64_t settle_ms,
+                         int64_t renewed_ms, struct ccm_continuity_view *ret);
+
+/* The same without doing anything. Any thread. */
+void ccm_continuity_view(struct ccm_continuity *continuity, struct ccm_continuity_view *ret);
 
 #endif

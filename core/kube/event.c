@@ -15,6 +15,7 @@
 #define TRIES_MAX        5
 #define BACKOFF_FIRST_MS 500
 #define BACKOFF_MAX_MS   8000
+#define HELD_PAUSE_MS    1000  /* while changes wait */
 #define PAUSE_MAX_MS     60000 /* whatever the server asks for */
 #define PATH_MAX_BYTES   2048
 
@@ -268,6 +269,13 @@ static void try_write(struct ccm_event_recorder *recorder, struct ccm_series *se
     series->tries++;
     if (write_series(recorder, series, &err) == 0) {
         series->pending = false;
+        return;
+    }
+
+    if (!last_chance && err.kind == CCM_ERROR_CANCELLED &&
+        ccm_kube_client_is_held(recorder->client)) {
+        series->tries--; /* it was not tried */
+        series->due_ms = ccm_clock_now_ms() + HELD_PAUSE_MS;
         return;
     }
 

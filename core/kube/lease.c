@@ -33,6 +33,7 @@ struct ccm_lease {
     int64_t seen_ms; /* boot time when the record was first seen as it is */
     int64_t held_ms; /* boot time until which whoever held a Lease that is gone may lead */
     uint64_t random;
+    char *uid; /* of the Lease that was read or written last; NULL = none, or no memory for it */
 
     pthread_mutex_t lock; /* guards what follows; leaf */
     pthread_cond_t changed;
@@ -117,6 +118,30 @@ static const char *holder_text(const struct ccm_lease_record *record,
     return text;
 }
 
+/* Nobody but a person, or a server that was replaced, takes a Lease away. */
+static void note_server(const struct ccm_lease *lease, const char *what)
+{
+    char reason[CCM_LEASE_IDENTITY + 128];
+
+    (void)snprintf(reason, sizeof(reason), "Lease %s %s", lease->label, what); /* fits */
+    ccm_log_warn(&lease_log, "%s: somebody deleted it, or the API server is another one", reason);
+    if (lease->config.continuity != NULL) {
+        ccm_continuity_break(lease->config.continuity, reason, true);
+    }
+}
+
+/* The uid tells it from one that was made anew. */
+static void check_uid(struct ccm_lease *lease, const char *uid)
+{
+    if (lease->uid != NULL && uid != NULL && strcmp(lease->uid, uid) != 0) {
+        note_server(lease, "is another one than before");
+    }
+    if (uid == NULL || lease->uid == NULL || strcmp(lease->uid, uid) != 0) {
+        free(lease->uid);
+        lease->uid = uid == NULL ? NULL : strdup(uid);
+    }
+}
+
 /* Take over what the server answered. */
 static int take_record(struct ccm_lease *lease, const struct ccm_http_response *response,
                        struct ccm_error *err)
@@ -136,6 +161,7 @@ static int take_record(struct ccm_lease *lease, const struct ccm_http_response *
 
         ccm_log_info(&lease_log, "%s is held by %s", lease->label, holder_text(&fresh, holder));
     }
+    check_uid(lease, fresh.uid[0] == '\0' ? NULL : fresh.uid);
     ccm_lease_record_fini(&lease->record);
     lease->record = fresh;
     lock(lease);
@@ -174,6 +200,10 @@ static int look(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *e
     if (r == -ENOENT) {
         if (is_held(lease)) {
             lease->held_ms = lease->seen_ms + duration_of(lease);
+        }
+        if (lease->uid != NULL) {
+            note_server(lease, "is gone");
+            check_uid(lease, NULL);
         }
         ccm_lease_record_fini(&lease->record);
         return 0;
@@ -228,6 +258,7 @@ static int hold(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *e
     };
     /* Before the sending: a rival counts from a later moment. */
     const int64_t sent_ms = ccm_clock_boot_ms();
+    const int64_t sent_now_ms = ccm_clock_now_ms();
     const int r = claim(lease, &what, timeout_ms, err);
 
     if (r < 0) {
@@ -240,6 +271,7 @@ static int hold(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *e
     ccm_gate_set(lease->config.gate, sent_ms + lease->config.renew_ms);
     lock(lease);
     lease->status.renewed_ms = ccm_clock_now_ms();
+    lease->status.sent_ms = sent_now_ms;
     unlock(lease);
     return 0;
 }
@@ -501,6 +533,7 @@ void ccm_lease_free(struct ccm_lease *lease)
         release(lease);
     }
     ccm_lease_record_fini(&lease->record);
+    free(lease->uid);
     (void)pthread_cond_destroy(&lease->changed); /* nobody waits */
     (void)pthread_mutex_destroy(&lease->lock);   /* nobody holds it */
     free(lease);

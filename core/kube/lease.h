@@ -18,6 +18,7 @@
 #define CCM_KUBE_LEASE_H
 
 #include "kube/client.h"
+#include "kube/continuity.h"
 #include "util/gate.h"
 
 #define CCM_LEASE_IDENTITY 256
@@ -31,6 +32,8 @@ struct ccm_lease_config {
     const char *name;
     const char *identity; /* unique among all candidates */
     struct ccm_gate *gate;
+    struct ccm_continuity
+        *continuity;      /* who is told when the Lease is gone, or another; NULL = none */
     uint32_t duration_ms; /* whole seconds; retry_ms < renew_ms < duration_ms */
     uint32_t renew_ms;
     uint32_t retry_ms;
@@ -68,6 +71,7 @@ struct ccm_lease_status {
     char holder[CCM_LEASE_IDENTITY]; /* as last seen; "" = nobody, or not seen yet */
     uint64_t transitions;            /* as last seen */
     int64_t renewed_ms;              /* monotonic; last renewal that succeeded, 0 = none */
+    int64_t sent_ms;                 /* monotonic; when that one was sent */
     int64_t due_ms;  /* monotonic; the thread shows up again by then, or it hangs; 0 = it does not
                         run */
     char error[256]; /* the last failure, "" = the last try went well */

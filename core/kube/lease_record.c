@@ -20,6 +20,7 @@ void ccm_lease_record_fini(struct ccm_lease_record *record)
     free(record->json);
     free(record->holder);
     free(record->version);
+    free(record->uid);
     free(record->seen);
     free(record->acquired);
     *record = (struct ccm_lease_record){ 0 };
@@ -63,12 +64,13 @@ int ccm_lease_record_read(const char *json, size_t len, struct ccm_lease_record 
     record.json = strndup(json, len);
     record.holder = strdup(holder);
     record.version = strdup(version);
+    record.uid = strdup(ccm_json_text(ccm_json_get(tree, "metadata"), "uid"));
     record.acquired = strdup(ccm_json_text(spec, "acquireTime"));
     record.seen = ccm_text_format("%s|%" PRId64 "|%s|%s|%" PRId64, holder, seconds,
                                   ccm_json_text(spec, "acquireTime"),
                                   ccm_json_text(spec, "renewTime"), transitions);
     if (record.json == NULL || record.holder == NULL || record.version == NULL ||
-        record.acquired == NULL || record.seen == NULL) {
+        record.uid == NULL || record.acquired == NULL || record.seen == NULL) {
         return ccm_error_nomem(err);
     }
     *ret = take(&record);

@@ -13,6 +13,7 @@ struct ccm_lease_record {
     char *json;    /* the whole object, which is sent back with another spec */
     char *holder;  /* "" = nobody */
     char *version; /* resourceVersion */
+    char *uid;     /* "" = it says none */
     /* All that a candidate or leader changes, as one text: equal = nobody has renewed. */
     char *seen;
     char *acquired;      /* acquireTime, "" = none */

@@ -286,7 +286,7 @@ void ccm_reflector_note_break(struct ccm_reflector *r, const char *why)
     if (r->config.continuity != NULL && !r->broken_off) {
         r->broken_off = true;
         (void)snprintf(reason, sizeof(reason), "%s: %s", r->config.name, why); /* may be cut */
-        ccm_continuity_break(r->config.continuity, reason);
+        ccm_continuity_break(r->config.continuity, reason, false);
     }
 }
 
@@ -423,7 +423,7 @@ static int serve(struct ccm_reflector *r, struct ccm_error *err)
             drop_unkept(r);
         }
         if (relist) {
-            return ccm_error_set(err, -EXFULL, CCM_ERROR_TRANSIENT, "too many fetches at once");
+            return ccm_error_set(err, -EXFULL, CCM_ERROR_TRANSIENT, "a new list was asked for");
         }
         if (selector == NULL) {
             return 0;

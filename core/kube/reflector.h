@@ -116,6 +116,9 @@ CCM_NODISCARD int ccm_reflector_fetch(struct ccm_reflector *reflector, const cha
 CCM_NODISCARD int ccm_reflector_wait_fetched(struct ccm_reflector *reflector, int64_t deadline_ms);
 void ccm_reflector_recheck(struct ccm_reflector *reflector);
 
+/* List everything again. Any thread, returns at once. */
+void ccm_reflector_relist(struct ccm_reflector *reflector);
+
 struct ccm_reflector_status {
     bool synced;
     bool streaming;        /* lists as a stream (as far as is known) */

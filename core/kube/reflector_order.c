@@ -39,12 +39,12 @@ static void wait_slice(struct ccm_reflector *ahead)
     (void)pthread_mutex_unlock(&ahead->lock); /* as above */
 }
 
-static void ask_for_list(struct ccm_reflector *ahead)
+void ccm_reflector_relist(struct ccm_reflector *r)
 {
-    (void)pthread_mutex_lock(&ahead->lock); /* as above */
-    ahead->relist = true;
-    (void)pthread_mutex_unlock(&ahead->lock); /* as above */
-    ccm_stream_wake(ahead->main);
+    (void)pthread_mutex_lock(&r->lock); /* as above */
+    r->relist = true;
+    (void)pthread_mutex_unlock(&r->lock); /* as above */
+    ccm_stream_wake(r->main);
 }
 
 /* The list that begins now is the one that was asked for. Returns when the last doubt began. */
@@ -68,7 +68,7 @@ void ccm_reflector_await_ahead(struct ccm_reflector *r)
     while (ahead != NULL && r->replaced && !ccm_reflector_stopping(r) &&
            !is_listed_since(ahead, broke_ms)) {
         if (ccm_clock_now_ms() >= ask_ms) {
-            ask_for_list(ahead);
+            ccm_reflector_relist(ahead);
             ask_ms += ASK_MS;
         }
         ccm_reflector_note_due(r, ccm_clock_now_ms());

@@ -140,7 +140,7 @@ static bool take_submitted(struct ccm_http *http, bool *ret_stopping)
 static bool is_cancelled(const struct ccm_exchange *exchange)
 {
     return (exchange->cancel != NULL && atomic_load(&exchange->cancel->cancelled)) ||
-           !ccm_gate_is_open(exchange->gate);
+           !ccm_gate_leads(exchange->gate);
 }
 
 /* When the gate may close: it is looked at again then, and has mostly been moved on. */

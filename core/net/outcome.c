@@ -311,9 +311,11 @@ void ccm_http_ticket_expire(struct ccm_http_ticket *ticket)
 
 void ccm_http_ticket_cancel(struct ccm_http_ticket *ticket)
 {
-    const char *why = ccm_gate_is_open(ticket->exchange->gate)
-                          ? "given up before the answer came"
-                          : "this instance does not lead and may change nothing";
+    const struct ccm_gate *gate = ticket->exchange->gate;
+    const char *why = !ccm_gate_leads(gate) ? "this instance does not lead and may change nothing"
+                      : ccm_gate_is_held(gate)
+                          ? "changes wait: the API server was replaced, or restored from a backup"
+                          : "given up before the answer came";
 
     ticket->phase = ccm_http_ticket_phase(ticket);
     ticket->result =

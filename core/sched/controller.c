@@ -399,7 +399,8 @@ int ccm_controller_new(const struct ccm_controller_options *options, struct ccm_
     atomic_init(&controller->next_id, 1);
     atomic_init(&controller->timeout_ms, controller->options.timeout_ms);
 
-    const struct ccm_queue_options queue_options = { .backoff = options->backoff };
+    const struct ccm_queue_options queue_options = { .backoff = options->backoff,
+                                                     .gate = options->gate };
 
     controller->queue = ccm_queue_new(&queue_options);
     if (controller->queue == NULL || init_workers(controller) < 0) {

@@ -54,6 +54,7 @@ struct ccm_controller_options {
     const struct ccm_backoff_policy *backoff; /* borrowed; NULL = ccm_backoff_default */
 
     struct ccm_metrics *metrics; /* borrowed; NULL = nothing is measured */
+    const struct ccm_gate *gate; /* while it is held no call begins; borrowed, NULL = none */
 
     ccm_reconcile_fn reconcile;
     void *arg;

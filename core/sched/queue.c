@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALM_SLICE_MS 10 /* a worker takes a key that is due within this time */
+#define HELD_LOOK_MS  100 /* nobody says when the gate is let go */
+#define CALM_SLICE_MS 10  /* a worker takes a key that is due within this time */
 
 /* All that is known about one key; it lives while the key is in any set or has failures. */
 struct entry {
@@ -475,10 +476,11 @@ int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t wait_ms, in
 
     lock(queue);
     while (r == 0) {
-        int64_t due = INT64_MAX;
+        const bool held = ccm_gate_is_held(queue->options.gate) && queue->state == OPEN;
+        int64_t due = held ? now_ms(queue) + HELD_LOOK_MS : INT64_MAX;
 
         promote_locked(queue);
-        if (queue->lanes.len > 0) {
+        if (queue->lanes.len > 0 && !held) {
             due = due_of_batch(queue, max, wait_ms);
             if (due <= now_ms(queue)) {
                 count = take_locked(queue, max, items);

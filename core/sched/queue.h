@@ -25,6 +25,7 @@
 #include "ccm/host.h"
 #include "sched/backoff.h"
 #include "util/attr.h"
+#include "util/gate.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +44,10 @@ struct ccm_queue_options {
     int64_t (*now_ms)(void *arg);
     void *arg;
     const struct ccm_backoff_policy *backoff; /* borrowed; NULL = ccm_backoff_default */
-    uint64_t seed;                            /* of the jitter; 0 = from the clock */
+    /* While it is held, get() hands out nothing; what becomes ready waits. Borrowed; NULL = none.
+     */
+    const struct ccm_gate *gate;
+    uint64_t seed; /* of the jitter; 0 = from the clock */
 };
 
 struct ccm_queue_item {

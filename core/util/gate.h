@@ -3,6 +3,9 @@
  * lease moves on. It stands in a header of its own because the lease sets it, the HTTP engine obeys
  * it, and neither includes the other.
  *
+ * It may also be held: then this instance leads as before, but nothing new goes out until whoever
+ * holds it lets go. What is on its way goes on.
+ *
  * The time is that of ccm_clock_boot_ms(), so that a process or a machine that slept finds the gate
  * closed when it wakes, before any of its threads has done anything. Zeroed = closed. Every thread.
  */
@@ -19,6 +22,7 @@
 
 struct ccm_gate {
     _Atomic int64_t until_ms;
+    atomic_bool held;
 };
 
 static inline void ccm_gate_set(struct ccm_gate *gate, int64_t until_ms)
@@ -31,11 +35,26 @@ static inline int64_t ccm_gate_until(const struct ccm_gate *gate)
     return atomic_load(&gate->until_ms);
 }
 
-/* NULL = there is no gate. */
-static inline bool ccm_gate_is_open(const struct ccm_gate *gate)
+/* Whether this instance leads, held or not. NULL = there is no gate. */
+static inline bool ccm_gate_leads(const struct ccm_gate *gate)
 {
     return gate == NULL || ccm_gate_until(gate) == CCM_GATE_ALWAYS ||
            ccm_clock_boot_ms() < ccm_gate_until(gate);
+}
+
+static inline void ccm_gate_hold(struct ccm_gate *gate, bool held)
+{
+    atomic_store(&gate->held, held);
+}
+
+static inline bool ccm_gate_is_held(const struct ccm_gate *gate)
+{
+    return gate != NULL && atomic_load(&gate->held);
+}
+
+static inline bool ccm_gate_is_open(const struct ccm_gate *gate)
+{
+    return ccm_gate_leads(gate) && !ccm_gate_is_held(gate);
 }
 
 #endif

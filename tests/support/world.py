@@ -280,13 +280,13 @@ class World:
         self.kubesim.wait_listening()
 
     def write_config(self, plugins='{ name = "clb"; workers = 4; }', extra="", alicloud="", log_level="debug",
-                     plugin_dir=None, name="ccmd.conf", election="enabled = false;"):
+                     plugin_dir=None, name="ccmd.conf", election="enabled = false;", settle_s=0):
         path = os.path.join(self.folder, name)
         url = self.cloud.base
         with open(path, "w", encoding="utf-8") as file:
             file.write(
                 f"""plugin_dir = "{plugin_dir or os.path.abspath(os.path.join(self.build, 'plugins'))}";
-kubernetes: {{ kubeconfig = "{os.path.abspath(self.kubeconfig)}"; }};
+kubernetes: {{ kubeconfig = "{os.path.abspath(self.kubeconfig)}"; settle_s = {settle_s}; }};
 leader_election: {{ {election} }};
 log: {{ level = "{log_level}"; }};
 {'' if 'admin:' in extra else 'admin: { listen = "127.0.0.1:0"; };'}

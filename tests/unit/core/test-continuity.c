@@ -43,7 +43,7 @@ static void test_another_server(void **state)
     ccm_continuity_set(&c, 0, true);
     c.since_ms = 5;
     ccm_continuity_set(&c, 0, false);
-    ccm_continuity_break(&c, "nodes: it was replaced");
+    ccm_continuity_break(&c, "nodes: it was replaced", false);
     assert_int_equal(ccm_continuity_since(&c), 0);
     assert_int_equal(c.breaks, 1);
     assert_string_equal(c.reason, "nodes: it was replaced");
@@ -51,7 +51,7 @@ static void test_another_server(void **state)
     assert_true(ccm_continuity_since(&c) > 5);
     /* One that the caches did not notice, being in step all the time. */
     c.since_ms = 5;
-    ccm_continuity_break(&c, "another Lease");
+    ccm_continuity_break(&c, "another Lease", true);
     assert_true(ccm_continuity_since(&c) > 5);
     ccm_continuity_fini(&c);
 }
@@ -75,12 +75,88 @@ static void test_more_caches_than_are_asked(void **state)
     ccm_continuity_fini(&c);
 }
 
+/* Everything is held from the break on, until the Lease was renewed and the time is up. */
+static void test_hold(void **state)
+{
+    struct ccm_gate gate = { 0 };
+    struct ccm_continuity_view view;
+    struct ccm_continuity c;
+
+    (void)state;
+    ccm_gate_set(&gate, CCM_GATE_ALWAYS);
+    assert_int_equal(ccm_continuity_init(&c), 0);
+    ccm_continuity_set_gate(&c, &gate);
+    (void)ccm_continuity_add(&c); /* it is number 0 */
+    ccm_continuity_set(&c, 0, true);
+    ccm_continuity_look(&c, 100, 60, 50, &view);
+    assert_false(view.held || view.ended || view.relist);
+    assert_true(ccm_gate_is_open(&gate));
+
+    ccm_continuity_set(&c, 0, false);
+    ccm_continuity_break(&c, "nodes: it was replaced", false);
+    assert_false(ccm_gate_is_open(&gate));
+    assert_true(ccm_gate_leads(&gate));
+    c.broke_ms = 1000;
+    c.held_ms = 1000;
+    /* The list is missing, then the renewal, then the time. */
+    ccm_continuity_look(&c, 5000, 60, 4000, &view);
+    assert_true(view.held);
+    assert_int_equal(view.held_for_ms, 4000);
+    assert_string_equal(view.reason, "nodes: it was replaced");
+    ccm_continuity_set(&c, 0, true);
+    c.since_ms = 1500;
+    c.renewed_ms = 0;
+    ccm_continuity_look(&c, 5000, 60, 999, &view); /* sent before the break */
+    assert_true(view.held);
+    ccm_continuity_look(&c, 5000, 60, 4990, &view);
+    assert_true(view.held);
+    ccm_continuity_look(&c, 5049, 60, 5040, &view); /* later ones move nothing */
+    assert_true(view.held);
+    ccm_continuity_look(&c, 5050, 60, 5040, &view);
+    assert_true(view.ended);
+    assert_false(view.held);
+    assert_true(ccm_gate_is_open(&gate));
+    ccm_continuity_look(&c, 5051, 60, 5040, &view);
+    assert_false(view.ended);
+    ccm_continuity_fini(&c);
+}
+
+/* Another break begins the time anew; without a Lease the time alone counts. */
+static void test_hold_without_a_lease(void **state)
+{
+    struct ccm_gate gate = { 0 };
+    struct ccm_continuity_view view;
+    struct ccm_continuity c;
+
+    (void)state;
+    assert_int_equal(ccm_continuity_init(&c), 0);
+    ccm_continuity_set_gate(&c, &gate);
+    (void)ccm_continuity_add(&c); /* it is number 0 */
+    ccm_continuity_set(&c, 0, true);
+    ccm_continuity_break(&c, "the Lease is gone", true);
+    c.broke_ms = 2000;
+    c.since_ms = 2000;
+    ccm_continuity_look(&c, 2059, 60, CCM_CONTINUITY_NO_LEASE, &view);
+    assert_true(view.held && view.relist);
+    ccm_continuity_look(&c, 2059, 60, CCM_CONTINUITY_NO_LEASE, &view);
+    assert_true(view.held && !view.relist);
+    ccm_continuity_break(&c, "nodes: none is left", false);
+    c.broke_ms = 2059;
+    c.since_ms = 2059;
+    ccm_continuity_look(&c, 2100, 60, CCM_CONTINUITY_NO_LEASE, &view);
+    assert_true(view.held);
+    assert_int_equal(view.breaks, 2);
+    ccm_continuity_look(&c, 2119, 60, CCM_CONTINUITY_NO_LEASE, &view);
+    assert_true(view.ended);
+    ccm_continuity_fini(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_caches_in_step),
-        cmocka_unit_test(test_another_server),
-        cmocka_unit_test(test_more_caches_than_are_asked),
+        cmocka_unit_test(test_all_caches_in_step),         cmocka_unit_test(test_another_server),
+        cmocka_unit_test(test_more_caches_than_are_asked), cmocka_unit_test(test_hold),
+        cmocka_unit_test(test_hold_without_a_lease),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

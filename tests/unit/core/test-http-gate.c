@@ -118,6 +118,27 @@ static void test_open_and_closed(void **state CCM_UNUSED)
     fixture_close(&f);
 }
 
+/* A held gate refuses what is new and says why; what is on its way is waited for. */
+static void test_held(void **state CCM_UNUSED)
+{
+    struct fixture f;
+    struct ccm_gate gate = { 0 };
+    struct call call;
+
+    fixture_open(&f, answer_all);
+    ccm_gate_set(&gate, CCM_GATE_ALWAYS);
+    ccm_gate_hold(&gate, true);
+    call_start(&call, &f, (struct ccm_exchange){ .gate = &gate });
+    assert_int_equal(call_end(&call), -ECANCELED);
+    assert_int_equal(call.err.kind, CCM_ERROR_CANCELLED);
+    assert_int_equal(call.phase, CCM_HTTP_NOT_SENT);
+    assert_non_null(strstr(call.err.message, "changes wait: the API server was replaced"));
+    ccm_gate_hold(&gate, false);
+    assert_int_equal(exchange_do(&f, (struct ccm_exchange){ .gate = &gate }), 0);
+    assert_int_equal(ccm_test_server_requests(f.server), 1);
+    fixture_close(&f);
+}
+
 /* What is on its way is given up when the gate closes, unless it was moved on meanwhile. */
 static void test_closes_under_way(void **state CCM_UNUSED)
 {
@@ -214,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_open_and_closed),
+        cmocka_unit_test(test_held),
         cmocka_unit_test(test_closes_under_way),
         cmocka_unit_test(test_asked_right_before_the_sending),
     };

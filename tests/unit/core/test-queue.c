@@ -704,9 +704,30 @@ static void test_waiters_wake_up(void **state)
 
 #define QUEUE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
 
+static void test_held(void **state)
+{
+    struct ccm_gate gate = { 0 };
+    struct ccm_queue *queue = ccm_queue_new(&(struct ccm_queue_options){ .gate = &gate });
+    struct ccm_queue_item item;
+
+    (void)state;
+    ccm_gate_hold(&gate, true);
+    assert_int_equal(ccm_queue_add(queue, "a", CCM_LANE_SPEC), 0);
+    assert_int_equal(ccm_queue_get(queue, ccm_clock_now_ms() + 20, &item), -ETIMEDOUT);
+    ccm_gate_hold(&gate, false);
+    assert_int_equal(ccm_queue_get(queue, ccm_clock_now_ms() + 10000, &item), 0);
+    assert_string_equal(item.key, "a");
+    ccm_queue_done(queue, "a");
+    ccm_gate_hold(&gate, true);
+    ccm_queue_shut_down(queue); /* nobody waits for the gate then */
+    assert_int_equal(ccm_queue_get(queue, ccm_clock_now_ms() + 10000, &item), -ESHUTDOWN);
+    ccm_queue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_held),
         QUEUE_TEST(test_duplicates_collapse),
         QUEUE_TEST(test_dirty_while_processing),
         QUEUE_TEST(test_bad_keys),
