@@ -47,14 +47,14 @@ static size_t exchange_count_asked(struct clb_apply *apply, const struct clb_ste
 bool clb_exchange_note_full(struct clb_apply *apply, const struct clb_step *step,
                             struct clb_exchanges *exchanges, const struct ccm_error *err)
 {
-    size_t fits = 0;
+    struct ccm_usage usage = { 0 };
 
     if ((step->type != CLB_STEP_ADD && step->type != CLB_STEP_CREATE_GROUP) ||
         step->backends.len == 0 || !exchange_is_full(err)) {
         return false;
     }
-    if (ccm_capacity_parse(err->message, &fits)) {
-        ccm_capacity_set(&apply->capacity, fits);
+    if (ccm_capacity_parse(err->message, &usage)) {
+        ccm_capacity_set(&apply->capacity, &usage);
     } else {
         ccm_capacity_refuse(&apply->capacity, exchange_count_asked(apply, step));
     }
@@ -132,16 +132,16 @@ static int exchange_note_failure(struct clb_apply *apply, struct clb_exchange *e
 {
     struct ccm_exchange *way = &exchange->way;
     const bool adds = step->type == CLB_STEP_ADD;
-    size_t fits = 0;
+    struct ccm_usage usage = { 0 };
 
     if (clb_apply_shrink_batch(apply, part->len, err)) {
         way->batch = atomic_load(&apply->clb->batch);
         return 0;
     }
     if (adds && exchange_is_full(err)) {
-        const bool told = ccm_capacity_parse(err->message, &fits);
+        const bool told = ccm_capacity_parse(err->message, &usage);
 
-        ccm_exchange_refuse(way, part, told ? &fits : NULL);
+        ccm_exchange_refuse(way, part, told ? &usage : NULL);
         ccm_error_copy(&exchanges->why, err);
         return 0;
     }

@@ -1,6 +1,7 @@
 #include "apply.h"
 
 #include "alicloud/error.h"
+#include "apply_exchange.h"
 #include "apply_parts.h"
 #include "apply_run.h"
 #include "util/cleanup.h"
@@ -20,6 +21,7 @@
 static void run_fini(struct nlb_run *run)
 {
     ccm_room_fini(&run->room);
+    nlb_exchanges_fini(run);
     for (size_t i = 0; run->flights != NULL && i < run->plan->len; i++) {
         nlb_sent_fini(&run->flights[i].sent);
     }
@@ -102,7 +104,7 @@ static bool is_blocked(const struct nlb_run *run, const struct nlb_step *step, s
     }
 }
 
-static int check_cancelled(const struct nlb_run *run)
+int nlb_run_check_cancelled(const struct nlb_run *run)
 {
     const struct nlb_call *call = &run->apply->call;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -150,8 +152,16 @@ static int send_step(struct nlb_run *run, const struct nlb_step *step, struct nl
     }
 }
 
-/* There is no memory to go on with. */
-static int out_of_memory(const struct nlb_run *run)
+int nlb_run_send(struct nlb_run *run, struct nlb_flight *flight, struct ccm_error *err)
+{
+    const int r = send_step(run, flight->step, &flight->sent, err);
+
+    flight->fate = r < 0 ? NLB_FATE_FAILED : NLB_FATE_SENT;
+    run->apply->writes += r < 0 ? 0 : 1;
+    return r;
+}
+
+int nlb_run_out_of_memory(const struct nlb_run *run)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const int r = ccm_error_nomem(&err);
@@ -161,9 +171,16 @@ static int out_of_memory(const struct nlb_run *run)
     return r;
 }
 
-/* Negative: the cloud has it, our memory has not. Later steps would build on what is not known. */
-static int finish_step(struct nlb_run *run, const struct nlb_step *step, struct nlb_flight *flight)
+static bool frees_servers(const struct nlb_step *step)
 {
+    return step->type == NLB_STEP_REMOVE || step->type == NLB_STEP_DELETE_LISTENER ||
+           step->type == NLB_STEP_UPDATE_LISTENER;
+}
+
+/* Negative: the cloud has it, our memory has not. Later steps would build on what is not known. */
+static int finish_step(struct nlb_run *run, struct nlb_flight *flight)
+{
+    const struct nlb_step *step = flight->step;
     struct nlb_apply *apply = run->apply;
     int r = 0;
 
@@ -183,7 +200,8 @@ static int finish_step(struct nlb_run *run, const struct nlb_step *step, struct 
     }
     flight->fate = NLB_FATE_DONE;
     nlb_run_note_room(run, step, NULL);
-    return r < 0 ? out_of_memory(run) : 0;
+    run->freed += frees_servers(step) ? 1 : 0;
+    return r < 0 ? nlb_run_out_of_memory(run) : 0;
 }
 
 static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
@@ -191,22 +209,23 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
     const struct nlb_step *step = &run->plan->steps[index];
     struct nlb_flight *flight = &run->flights[index];
     struct ccm_error err = CCM_ERROR_INIT;
-    int r = check_cancelled(run);
+    int r = nlb_run_check_cancelled(run);
 
     if (r == 0 && step->guarded && step->type != NLB_STEP_LEAVE) {
         r = nlb_run_give_up(run);
     }
-    if (r < 0 || is_blocked(run, step, failed_before) || nlb_run_leaves_out(run, step)) {
+    if (r < 0 || flight->fate == NLB_FATE_EXCHANGED || is_blocked(run, step, failed_before) ||
+        nlb_run_leaves_out(run, step)) {
         return r;
     }
-    r = send_step(run, step, &flight->sent, &err);
+    r = nlb_run_send(run, flight, &err);
     if (r == 0) {
-        run->apply->writes++;
-        flight->fate = NLB_FATE_SENT;
         return 0;
     }
-    flight->fate = NLB_FATE_FAILED;
     nlb_run_note_room(run, step, &err);
+    if (nlb_exchange_is_full(step, &err)) {
+        return nlb_exchange_begin(run, index, &err);
+    }
     return nlb_run_defer(run, step, r, &err)
                ? 0
                : nlb_run_fail(run, step, r, &err, ccm_ali_error_remedy(&err));
@@ -225,16 +244,21 @@ static void jobs_fini(struct jobs *jobs)
 }
 
 /* What was accepted but, as far as anybody knows, not carried out. */
-static int fail_job(struct nlb_run *run, size_t index, const char *what)
+static int fail_job(struct nlb_run *run, const struct nlb_flight *flight, const char *what)
 {
-    const struct nlb_flight *flight = &run->flights[index];
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)ccm_error_set(&err, 0, CCM_ERROR_TRANSIENT, "accepted, but %s (RequestId %s)", what,
                         flight->sent.request_id); /* not an errno */
     ccm_text_copy(err.request_id, sizeof(err.request_id), flight->sent.request_id);
-    nlb_run_distrust(run->apply, &run->plan->steps[index]);
-    return nlb_run_fail(run, &run->plan->steps[index], -EIO, &err, SEE_CONSOLE);
+    nlb_run_distrust(run->apply, flight->step);
+    return nlb_run_fail(run, flight->step, -EIO, &err, SEE_CONSOLE);
+}
+
+bool nlb_run_is_draining(const struct nlb_group *group)
+{
+    return ccm_text_equal(ccm_attrs_get(&group->attrs, nlb_group_field("ConnectionDrainEnabled")),
+                          "true");
 }
 
 /* Servers of such a group may stay until their connections have ended. */
@@ -243,17 +267,14 @@ static struct nlb_group *draining_group(const struct nlb_run *run, const struct 
     struct nlb_group *group =
         step->type == NLB_STEP_REMOVE ? nlb_apply_group(run->apply, step) : NULL;
 
-    return group != NULL && ccm_text_equal(ccm_attrs_get(&group->attrs,
-                                                         nlb_group_field("ConnectionDrainEnabled")),
-                                           "true")
-               ? group
-               : NULL;
+    return group != NULL && nlb_run_is_draining(group) ? group : NULL;
 }
 
 /* Deleting and draining take as long as they take; everything else is late. */
-static int fail_late(struct nlb_run *run, size_t index, int r, const struct ccm_error *why)
+static int fail_late(struct nlb_run *run, const struct nlb_flight *flight, int r,
+                     const struct ccm_error *why)
 {
-    const struct nlb_step *step = &run->plan->steps[index];
+    const struct nlb_step *step = flight->step;
     struct nlb_apply *apply = run->apply;
     struct ccm_error err;
 
@@ -270,7 +291,7 @@ static int fail_late(struct nlb_run *run, size_t index, int r, const struct ccm_
         return 0;
     }
     if (r == -ETIMEDOUT) {
-        return fail_job(run, index, "its job has not ended in time");
+        return fail_job(run, flight, "its job has not ended in time");
     }
     ccm_error_copy(&err, why);
     return nlb_run_fail(run, step, r, &err, ccm_ali_error_remedy(why));
@@ -282,15 +303,15 @@ static const char *fate_of_job(const struct ccm_job *job)
                                         : "the cloud does not know its job";
 }
 
-static int end_step(struct nlb_run *run, size_t index, const struct ccm_job *job, int waited,
-                    const struct ccm_error *why)
+static int end_step(struct nlb_run *run, struct nlb_flight *flight, const struct ccm_job *job,
+                    int waited, const struct ccm_error *why)
 {
     if (job != NULL && job->state != CCM_JOB_DONE) {
-        run->flights[index].fate = NLB_FATE_FAILED;
-        return job->state == CCM_JOB_RUNNING ? fail_late(run, index, waited, why)
-                                             : fail_job(run, index, fate_of_job(job));
+        flight->fate = NLB_FATE_FAILED;
+        return job->state == CCM_JOB_RUNNING ? fail_late(run, flight, waited, why)
+                                             : fail_job(run, flight, fate_of_job(job));
     }
-    return finish_step(run, &run->plan->steps[index], &run->flights[index]);
+    return finish_step(run, flight);
 }
 
 static bool has_job(const struct nlb_flight *flight)
@@ -298,10 +319,9 @@ static bool has_job(const struct nlb_flight *flight)
     return flight->fate == NLB_FATE_SENT && flight->sent.job.id[0] != '\0';
 }
 
-/* Wait for the jobs of the steps [from, to) together, then see what came of each. */
-static int end_stage(struct nlb_run *run, size_t from, size_t to)
+int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
 {
-    CCM_CLEANUP(jobs_fini) struct jobs jobs = { .items = calloc(to - from, sizeof(*jobs.items)) };
+    CCM_CLEANUP(jobs_fini) struct jobs jobs = { .items = calloc(count, sizeof(*jobs.items)) };
     struct nlb_call *call = &run->apply->call;
     struct ccm_error why = CCM_ERROR_INIT;
     size_t next = 0;
@@ -309,20 +329,20 @@ static int end_stage(struct nlb_run *run, size_t from, size_t to)
     int r = 0;
 
     if (jobs.items == NULL) {
-        return out_of_memory(run);
+        return nlb_run_out_of_memory(run);
     }
-    for (size_t i = from; i < to; i++) {
-        if (has_job(&run->flights[i])) {
-            jobs.items[jobs.len++] = run->flights[i].sent.job;
+    for (size_t i = 0; i < count; i++) {
+        if (has_job(&flights[i])) {
+            jobs.items[jobs.len++] = flights[i].sent.job;
         }
     }
     waited = ccm_job_wait(call->ali, call->host, call->req, jobs.items, jobs.len, JOBS_MS, &why);
     call->uncertain = false;
-    for (size_t i = from; i < to; i++) {
-        const struct ccm_job *job = has_job(&run->flights[i]) ? &jobs.items[next++] : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct ccm_job *job = has_job(&flights[i]) ? &jobs.items[next++] : NULL;
 
-        if (run->flights[i].fate == NLB_FATE_SENT) {
-            const int one = end_step(run, i, job, waited, &why);
+        if (flights[i].fate == NLB_FATE_SENT) {
+            const int one = end_step(run, &flights[i], job, waited, &why);
 
             r = r < 0 ? r : one;
         }
@@ -343,7 +363,7 @@ static int retry(struct nlb_run *run, struct nlb_deferred *slot)
 
     const int r = start_step(run, index, run->failed);
 
-    return r < 0 ? r : end_stage(run, index, index + 1);
+    return r < 0 ? r : nlb_run_end(run, &run->flights[index], 1);
 }
 
 static int retry_after(struct nlb_run *run, size_t from, size_t to)
@@ -379,8 +399,9 @@ static int run_stage(struct nlb_run *run, size_t from, size_t to)
         }
         return r;
     }
-    r = end_stage(run, from, to);
-    return r < 0 ? r : retry_after(run, from, to);
+    r = nlb_run_end(run, &run->flights[from], to - from);
+    r = r < 0 ? r : retry_after(run, from, to);
+    return r < 0 ? r : nlb_exchanges_run(run);
 }
 
 static size_t stage_end(const struct nlb_plan *plan, size_t from)
@@ -421,12 +442,16 @@ int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
     }
     run.flights = calloc(plan->len, sizeof(*run.flights));
     if (run.flights == NULL) {
-        return out_of_memory(&run);
+        return nlb_run_out_of_memory(&run);
+    }
+    for (size_t i = 0; i < plan->len; i++) {
+        run.flights[i].step = &plan->steps[i];
     }
     for (size_t from = 0; r == 0 && apply->again_ms == 0 && from < plan->len; from = to) {
         to = stage_end(plan, from);
         r = run_stage(&run, from, to);
     }
     ccm_room_tell(&run.room, nlb_step_name(NLB_STEP_CREATE_LISTENER), apply->problems);
-    return r < 0 ? r : nlb_run_give_up(&run);
+    r = r < 0 ? r : nlb_run_give_up(&run);
+    return r < 0 ? r : nlb_exchanges_finish(&run);
 }

@@ -8,10 +8,17 @@
 #include "apply.h"
 #include "service/room.h"
 
-enum nlb_fate { NLB_FATE_OPEN, NLB_FATE_SENT, NLB_FATE_DONE, NLB_FATE_FAILED };
+enum nlb_fate {
+    NLB_FATE_OPEN,
+    NLB_FATE_SENT,
+    NLB_FATE_DONE,
+    NLB_FATE_FAILED,
+    NLB_FATE_EXCHANGED, /* a part of an exchange, see apply_exchange.c */
+};
 
 /* A step on its way. */
 struct nlb_flight {
+    const struct nlb_step *step;
     enum nlb_fate fate;
     struct nlb_sent sent;
 };
@@ -33,7 +40,24 @@ struct nlb_run {
     struct nlb_deferred rules;
     struct nlb_deferred join;
     struct ccm_room room; /* for listeners */
+    struct nlb_exchange **exchanges;
+    size_t exchange_count;
+    size_t exchange_cap;
+    size_t freed; /* steps that gave servers of the load balancer free */
 };
+
+/* Send the flight's step. 0 (it is on its way or done already), or negative with err. */
+CCM_NODISCARD int nlb_run_send(struct nlb_run *run, struct nlb_flight *flight,
+                               struct ccm_error *err);
+/* Wait for the jobs of those that were sent, all together, and bring the mirror in line; their
+ * fates tell what came of each. As nlb_run_fail(). */
+CCM_NODISCARD int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count);
+/* 0, or negative with a problem when the pass is to end. */
+CCM_NODISCARD int nlb_run_check_cancelled(const struct nlb_run *run);
+/* There is no memory to go on with: told, and what came of the call is not known. */
+int nlb_run_out_of_memory(const struct nlb_run *run);
+/* Whether servers that are taken out of the group stay until their connections have ended. */
+bool nlb_run_is_draining(const struct nlb_group *group);
 
 /* The mirror may be wrong about this step, and what is known about the interfaces in it. */
 void nlb_run_distrust(struct nlb_apply *apply, const struct nlb_step *step);

@@ -1,10 +1,9 @@
 #include "service/capacity.h"
 
-#include "util/parse.h"
-
-#include <errno.h>
-#include <stdint.h>
 #include <string.h>
+
+#define SURPRISES_MAX 2 /* refusals with another reason than the one before; as there are quotas   \
+                         */
 
 /* --- what is known --- */
 
@@ -19,9 +18,15 @@ void ccm_capacity_refuse(struct ccm_capacity *capacity, size_t count)
     capacity->is_known = true;
 }
 
-void ccm_capacity_set(struct ccm_capacity *capacity, size_t fits)
+void ccm_capacity_set(struct ccm_capacity *capacity, const struct ccm_usage *usage)
 {
-    *capacity = (struct ccm_capacity){ .is_known = true, .fits = fits, .below = fits + 1 };
+    const bool has_some = usage->used < usage->most;
+    const size_t fits = has_some ? usage->most - usage->used : 0;
+
+    *capacity = (struct ccm_capacity){ .is_known = true,
+                                       .fits = fits,
+                                       .below = fits + 1,
+                                       .lack = has_some ? 0 : usage->used - usage->most };
 }
 
 void ccm_capacity_take(struct ccm_capacity *capacity, size_t count)
@@ -34,9 +39,12 @@ void ccm_capacity_take(struct ccm_capacity *capacity, size_t count)
 
 void ccm_capacity_free(struct ccm_capacity *capacity, size_t count)
 {
+    const size_t paid = count < capacity->lack ? count : capacity->lack;
+
     if (capacity->is_known) {
-        capacity->fits += count;
-        capacity->below += count;
+        capacity->lack -= paid;
+        capacity->fits += count - paid;
+        capacity->below += count - paid;
     }
 }
 
@@ -58,19 +66,13 @@ static bool parse_count(const char *text, const char **ret_end, size_t *ret)
     return digits > 0 && digits <= 9;
 }
 
-bool ccm_capacity_parse(const char *message, size_t *ret_fits)
+bool ccm_capacity_parse(const char *message, struct ccm_usage *ret)
 {
     static const char word[] = "usage ";
     const char *at = strstr(message, word);
-    size_t used = 0;
-    size_t most = 0;
 
-    if (at == NULL || !parse_count(at + strlen(word), &at, &used) || *at != '/' ||
-        !parse_count(at + 1, &at, &most)) {
-        return false;
-    }
-    *ret_fits = used < most ? most - used : 0;
-    return true;
+    return at != NULL && parse_count(at + strlen(word), &at, &ret->used) && *at == '/' &&
+           parse_count(at + 1, &at, &ret->most);
 }
 
 /* --- one group --- */
@@ -179,15 +181,17 @@ void ccm_exchange_done(struct ccm_exchange *exchange, enum ccm_exchange_move mov
 }
 
 void ccm_exchange_refuse(struct ccm_exchange *exchange, const struct ccm_backends *part,
-                         const size_t *fits)
+                         const struct ccm_usage *usage)
 {
     struct ccm_capacity *capacity = exchange->capacity;
-    const bool expected = capacity->is_known && part->len <= capacity->fits;
+    const bool is_surprise = capacity->is_known && part->len <= capacity->fits;
+    const bool is_explained = usage != NULL && usage->used + part->len > usage->most;
 
-    exchange->is_robbed = expected;
-    exchange->is_single = exchange->is_single || (capacity->is_known && !expected);
-    if (fits != NULL && *fits < part->len) {
-        ccm_capacity_set(capacity, *fits);
+    exchange->surprises += is_surprise ? 1 : 0;
+    exchange->is_robbed = exchange->surprises > (is_explained ? SURPRISES_MAX : 0);
+    exchange->is_single = exchange->is_single || (capacity->is_known && !is_surprise);
+    if (is_explained) {
+        ccm_capacity_set(capacity, usage);
     } else {
         ccm_capacity_refuse(capacity, part->len);
     }
@@ -206,4 +210,5 @@ void ccm_exchange_renew(struct ccm_exchange *exchange)
 {
     exchange->is_single = false;
     exchange->is_robbed = false;
+    exchange->surprises = 0;
 }

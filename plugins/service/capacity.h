@@ -16,20 +16,25 @@ struct ccm_capacity {
     bool is_known; /* there was a refusal */
     size_t fits;   /* so many more fit for certain */
     size_t below;  /* so many do not; always more than `fits` */
+    size_t lack;   /* so many have to go before anything fits: a quota that became smaller */
+};
+
+/* What the cloud says with a refusal: how many there are, and how many there may be. */
+struct ccm_usage {
+    size_t used;
+    size_t most;
 };
 
 /* That many more backends were refused. */
 void ccm_capacity_refuse(struct ccm_capacity *capacity, size_t count);
-/* The cloud says how many more fit. */
-void ccm_capacity_set(struct ccm_capacity *capacity, size_t fits);
+void ccm_capacity_set(struct ccm_capacity *capacity, const struct ccm_usage *usage);
 /* Backends have come, or gone. */
 void ccm_capacity_take(struct ccm_capacity *capacity, size_t count);
 void ccm_capacity_free(struct ccm_capacity *capacity, size_t count);
 /* Whether so many more are known to be refused: not worth a call. */
 bool ccm_capacity_lacks(const struct ccm_capacity *capacity, size_t count);
-/* What is left according to a message of the form "... usage 398/400 ..."; false: it does not say.
- */
-bool ccm_capacity_parse(const char *message, size_t *ret_fits);
+/* Reads a message of the form "... usage 398/400 ..."; false: it does not say. */
+bool ccm_capacity_parse(const char *message, struct ccm_usage *ret);
 
 enum ccm_exchange_move {
     CCM_EXCHANGE_END,
@@ -51,7 +56,8 @@ struct ccm_exchange {
     size_t batch;                  /* backends per call */
     struct ccm_capacity *capacity; /* borrowed; may be that of several groups */
     bool is_single;                /* a portion was refused: the next ones are of one */
-    bool is_robbed;                /* what must have fitted was refused: somebody else is faster */
+    unsigned surprises;            /* refusals of what must have fitted */
+    bool is_robbed;                /* so often that somebody else takes what goes */
     bool is_failed;                /* an addition failed for another reason */
     bool is_stuck;                 /* a removal failed */
 };
@@ -68,10 +74,10 @@ CCM_NODISCARD int ccm_exchange_next(const struct ccm_exchange *exchange,
                                     struct ccm_backends *ret_part);
 void ccm_exchange_done(struct ccm_exchange *exchange, enum ccm_exchange_move move,
                        const struct ccm_backends *part);
-/* An addition was refused for want of capacity. fits: what the cloud says about it, NULL = nothing.
- */
+/* An addition was refused for want of capacity. usage: what the cloud says about it, NULL =
+ * nothing. Several quotas may count, so it may say something else the next time. */
 void ccm_exchange_refuse(struct ccm_exchange *exchange, const struct ccm_backends *part,
-                         const size_t *fits);
+                         const struct ccm_usage *usage);
 /* Any other failure. */
 void ccm_exchange_fail(struct ccm_exchange *exchange, enum ccm_exchange_move move);
 /* Something has become free elsewhere: what did not fit may be tried again. */

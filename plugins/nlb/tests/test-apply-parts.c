@@ -83,12 +83,83 @@ static void test_starving(void **state)
     move->group.protocol = NLB_TCP;
     bench_set(&move->id, "lsn-443");
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
-                                                .code = "QuotaExceeded.QuotaInsufficient" });
+                                                .code = "ResourceNotFound.Ecs" });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "AddServersToServerGroup ");
     assert_int_equal(bench.problems.count, 1);
     assert_int_equal(bench.have.groups[0].backends.len, 1);
     assert_string_equal(bench.have.listeners[1].group_id, "sgp-443");
+    bench_end(&bench);
+}
+
+/* A group that takes no more: the old server makes room for the new one, which then comes. */
+static void test_full_group(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    for (size_t times = 1; times <= 2; times++) {
+        bench_begin(&bench);
+        bench_put_present(&bench, 80);
+        bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
+        bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1")->id, "sgp-80");
+        echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
+                                                    .code = "QuotaExceeded.QuotaInsufficient",
+                                                    .times = times });
+        assert_int_equal(bench_run(&bench, false), 0);
+        assert_string_equal(echo_log(&bench.echo),
+                            times == 1 ? "AddServersToServerGroup RemoveServersFromServerGroup * "
+                                         "AddServersToServerGroup * "
+                                       : "AddServersToServerGroup RemoveServersFromServerGroup * "
+                                         "AddServersToServerGroup ");
+        assert_int_equal(bench.problems.count, times - 1);
+        assert_int_equal(bench.have.groups[0].backends.len, 2 - times);
+        if (times == 2) {
+            assert_non_null(strstr(bench_told(&bench), "add servers: 0 of 1 servers fit: "));
+            assert_int_equal(bench.problems.worst.kind, CCM_ERROR_AUTH);
+        }
+        assert_false(bench.apply.surprised);
+        bench_end(&bench);
+    }
+}
+
+/* Servers of a group that drains take up room until their connections have ended: at most half of
+ * them at a time, and somebody looks again. */
+static void test_full_group_drains(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    bench_put_present(&bench, 80);
+    bench_put_server(&bench.have.groups[0].backends, "i-3", 30080);
+    assert_int_equal(ccm_attrs_set(&bench.have.groups[0].attrs,
+                                   nlb_group_field("ConnectionDrainEnabled"), "true", false),
+                     0);
+    bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
+    bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1")->id, "sgp-80");
+    bench_put_server(&bench.plan.steps[1].group.backends, "i-3", 30080);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
+                                                .code = "QuotaExceeded.QuotaInsufficient" });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_int_equal(bench.problems.count, 0);
+    assert_int_equal(bench.have.groups[0].backends.len, 1);
+    assert_true(bench.have.groups[0].unread);
+    assert_true(bench.apply.again_ms > 0);
+
+    /* The next pass finds one on its way out, and waits for it. */
+    bench_again(&bench);
+    bench.have.groups[0].unread = false;
+    bench_put_server(&bench.have.groups[0].backends, "i-1", 30080);
+    bench.have.groups[0].backends.items[0].leaving = true;
+    bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
+    bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-3")->id, "sgp-80");
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
+                                                .code = "QuotaExceeded.QuotaInsufficient" });
+    assert_int_equal(bench_run(&bench, false), 0);
+    assert_string_equal(echo_log(&bench.echo), "AddServersToServerGroup ");
+    assert_int_equal(bench.problems.count, 0);
+    assert_true(bench.apply.again_ms > 0);
     bench_end(&bench);
 }
 
@@ -464,6 +535,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_servers, obj_end),
         cmocka_unit_test_teardown(test_starving, obj_end),
+        cmocka_unit_test_teardown(test_full_group, obj_end),
+        cmocka_unit_test_teardown(test_full_group_drains, obj_end),
         cmocka_unit_test_teardown(test_remove_of_absent, obj_end),
         cmocka_unit_test_teardown(test_listener_attributes, obj_end),
         cmocka_unit_test_teardown(test_range_listener, obj_end),

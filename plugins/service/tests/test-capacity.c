@@ -51,19 +51,12 @@ static void cloud_remove(struct cloud *cloud, const struct ccm_backends *part)
     cloud->least = cloud->group.len < cloud->least ? cloud->group.len : cloud->least;
 }
 
-static size_t cloud_left(const struct cloud *cloud)
-{
-    const size_t used = cloud->foreign + cloud->group.len;
-
-    return used < cloud->quota ? cloud->quota - used : 0;
-}
-
 static void run(struct cloud *cloud, struct ccm_exchange *exchange)
 {
     for (;;) {
         CCM_CLEANUP(ccm_backends_fini) struct ccm_backends part = { 0 };
         enum ccm_exchange_move move;
-        const size_t left = cloud_left(cloud);
+        const struct ccm_usage usage = { cloud->foreign + cloud->group.len, cloud->quota };
 
         assert_int_equal(ccm_exchange_next(exchange, &move, &part), 0);
         if (move == CCM_EXCHANGE_END) {
@@ -72,7 +65,7 @@ static void run(struct cloud *cloud, struct ccm_exchange *exchange)
         }
         assert_in_range(part.len, 1, exchange->batch);
         if (move == CCM_EXCHANGE_ADD && !cloud_add(cloud, &part)) {
-            ccm_exchange_refuse(exchange, &part, cloud->talks ? &left : NULL);
+            ccm_exchange_refuse(exchange, &part, cloud->talks ? &usage : NULL);
             continue;
         }
         if (move == CCM_EXCHANGE_REMOVE) {
@@ -207,7 +200,73 @@ static void test_large_groups(void **state)
     }
 }
 
-/* The quota became smaller than what is there: nothing is added, what is not wanted goes. */
+static void begin_eight(struct ccm_exchange *exchange, struct cloud *cloud, size_t overlap)
+{
+    const struct mixture eight = {
+        .old = 8, .overlap = overlap, .new = 8, .quota = 8, .batch = 40
+    };
+
+    begin(&eight, cloud, exchange);
+}
+
+static enum ccm_exchange_move next(const struct ccm_exchange *exchange, struct ccm_backends *part)
+{
+    enum ccm_exchange_move move;
+
+    ccm_backends_fini(part);
+    assert_int_equal(ccm_exchange_next(exchange, &move, part), 0);
+    return move;
+}
+
+/* The quota became smaller than what is there: what is not wanted goes, and what fits then comes.
+ */
+static void test_quota_became_smaller(void **state)
+{
+    (void)state;
+    for (struct mixture m = { .batch = 40 }; m.old <= MOST; m.old++) {
+        for (m.quota = 1; m.quota < m.old; m.quota++) {
+            for (m.new = 1; m.new <= MOST; m.new ++) {
+                CCM_CLEANUP(ccm_exchange_fini) struct ccm_exchange exchange = { 0 };
+                struct ccm_capacity capacity = { 0 };
+                struct cloud cloud = { 0 };
+
+                m.talks = true;
+                exchange.capacity = &capacity;
+                begin(&m, &cloud, &exchange);
+                run(&cloud, &exchange);
+                assert_int_equal(exchange.remove.len, 0);
+                assert_int_equal(cloud.group.len, least_of(m.new, m.quota));
+                ccm_backends_fini(&cloud.group);
+            }
+        }
+    }
+}
+
+/* Two quotas, of the group and of all groups together: the one that is told first may not be the
+ * one that counts. */
+static void test_two_quotas(void **state)
+{
+    CCM_CLEANUP(ccm_exchange_fini) struct ccm_exchange exchange = { 0 };
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends part = { 0 };
+    struct ccm_capacity capacity = { 0 };
+    struct cloud cloud = { 0 };
+
+    (void)state;
+    exchange.capacity = &capacity;
+    begin_eight(&exchange, &cloud, 0);
+    assert_int_equal(next(&exchange, &part), CCM_EXCHANGE_ADD);
+    ccm_exchange_refuse(&exchange, &part, &(struct ccm_usage){ 8, 10 });
+    assert_int_equal(next(&exchange, &part), CCM_EXCHANGE_ADD);
+    assert_int_equal(part.len, 2);
+    ccm_exchange_refuse(&exchange, &part, &(struct ccm_usage){ 24, 24 });
+    run(&cloud, &exchange);
+    assert_int_equal(exchange.add.len + exchange.remove.len, 0);
+    assert_int_equal(cloud.group.len, 8);
+    assert_int_equal(cloud.refusals, 0);
+    ccm_backends_fini(&cloud.group);
+}
+
+/* The quota is smaller than what stays: nothing is added. */
 static void test_quota_below_what_is_there(void **state)
 {
     const struct mixture rows[] = {
@@ -229,24 +288,6 @@ static void test_quota_below_what_is_there(void **state)
         assert_in_range(cloud.refusals, 1, 3);
         ccm_backends_fini(&cloud.group);
     }
-}
-
-static void begin_eight(struct ccm_exchange *exchange, struct cloud *cloud, size_t overlap)
-{
-    const struct mixture eight = {
-        .old = 8, .overlap = overlap, .new = 8, .quota = 8, .batch = 40
-    };
-
-    begin(&eight, cloud, exchange);
-}
-
-static enum ccm_exchange_move next(const struct ccm_exchange *exchange, struct ccm_backends *part)
-{
-    enum ccm_exchange_move move;
-
-    ccm_backends_fini(part);
-    assert_int_equal(ccm_exchange_next(exchange, &move, part), 0);
-    return move;
 }
 
 /* Additions that fail for another reason: what is not wanted goes, but not the last. */
@@ -345,25 +386,28 @@ static void test_messages(void **state)
     static const struct {
         const char *text;
         bool told;
-        size_t fits;
+        struct ccm_usage usage;
     } rows[] = {
-        { "The quota of server_group_servers_num is exceeded, usage 398/400.", true, 2 },
-        { "The quota of x is exceeded, usage 8/8.", true, 0 },
-        { "usage 9/8", true, 0 },
-        { "usage 3/", false, 0 },
-        { "usage /3", false, 0 },
-        { "usage 3 of 5", false, 0 },
-        { "usage 1/12345678901234567890", false, 0 },
-        { "too many", false, 0 },
-        { "", false, 0 },
+        { "The quota of server_group_servers_num is exceeded, usage 398/400.", true, { 398, 400 } },
+        { "The quota of x is exceeded, usage 8/8.", true, { 8, 8 } },
+        { "usage 9/8", true, { 9, 8 } },
+        { "usage 3/", false, { 0 } },
+        { "usage /3", false, { 0 } },
+        { "usage 3 of 5", false, { 0 } },
+        { "usage 1/12345678901234567890", false, { 0 } },
+        { "too many", false, { 0 } },
+        { "", false, { 0 } },
     };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        size_t fits = 0;
+        struct ccm_usage usage = { 0 };
 
-        assert_int_equal(ccm_capacity_parse(rows[i].text, &fits), rows[i].told);
-        assert_int_equal(fits, rows[i].fits);
+        assert_int_equal(ccm_capacity_parse(rows[i].text, &usage), rows[i].told);
+        if (rows[i].told) {
+            assert_int_equal(usage.used, rows[i].usage.used);
+            assert_int_equal(usage.most, rows[i].usage.most);
+        }
     }
 }
 
@@ -378,6 +422,8 @@ int main(void)
         cmocka_unit_test(test_robbed),
         cmocka_unit_test(test_shared_capacity),
         cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_two_quotas),
+        cmocka_unit_test(test_quota_became_smaller),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
