@@ -41,6 +41,21 @@ bool ccm_text_equal_case(const char *a, const char *b)
     return strcasecmp(a, b) == 0;
 }
 
+bool ccm_text_has_line(const char *text, const char *line)
+{
+    const size_t len = strcspn(line, "\n");
+
+    while (*text != '\0') {
+        const size_t here = strcspn(text, "\n");
+
+        if (here == len && memcmp(text, line, len) == 0) {
+            return true;
+        }
+        text += here + (text[here] == '\0' ? 0 : 1);
+    }
+    return false;
+}
+
 void ccm_text_copy(char *to, size_t size, const char *from)
 {
     const size_t len = strnlen(from, size - 1);

@@ -19,6 +19,9 @@ bool ccm_text_ends(const char *text, const char *suffix);
 /* ASCII case-insensitive equality. */
 bool ccm_text_equal_case(const char *a, const char *b);
 
+/* Whether one of the lines of text is the same as `line`, which may end with a line end. */
+bool ccm_text_has_line(const char *text, const char *line);
+
 /* Copy at most size-1 bytes and terminate; cuts silently, for bounded fields of messages only. */
 void ccm_text_copy(char *to, size_t size, const char *from);
 

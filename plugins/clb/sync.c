@@ -80,19 +80,18 @@ static int read_reused(struct ccm_pass *pass, struct clb_call *call, const char 
 }
 
 static int read_lb(struct ccm_pass *pass, struct clb_call *call, const struct clb_model *model,
-                   bool *ret_fresh, struct ccm_error *err)
+                   struct ccm_error *err)
 {
     struct ccm_entry *entry = pass->entry;
     struct clb_lb *lb = &clb_have(entry)->lb;
 
-    *ret_fresh = false;
     if (!entry->valid || lb->id == NULL || (entry->gone && entry->shared == NULL)) {
         ccm_entry_drop(entry);
-        if (!model->reused && !pass->audit &&
+        if (!model->reused && !pass->audit && !pass->looked &&
             ccm_inventory_take(pass->lbc, pass->service, clb_have(entry))) {
             return 0;
         }
-        *ret_fresh = true;
+        pass->fresh = true;
         return model->reused ? read_reused(pass, call, model->want.lb.id, err)
                              : clb_read_lb(call, pass->service, lb, err);
     }
@@ -116,8 +115,7 @@ static int fit_reused(struct ccm_pass *pass, struct clb_model *model, struct ccm
     return ccm_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int fill(struct ccm_pass *pass, struct clb_model *model, bool *ret_fresh,
-                struct ccm_error *err)
+static int fill(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     struct ccm_entry *entry = pass->entry;
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
@@ -126,7 +124,7 @@ static int fill(struct ccm_pass *pass, struct clb_model *model, bool *ret_fresh,
         .listeners = clb_model_has_listeners(model),
         .scan = model->reused && !pass->known,
     };
-    int r = read_lb(pass, &call, model, ret_fresh, err);
+    int r = read_lb(pass, &call, model, err);
 
     entry->gone = false;
     entry->valid = r == 0;
@@ -168,24 +166,48 @@ static int check_create(const struct ccm_pass *pass, const struct clb_model *mod
 
 /* --- the way from one to the other --- */
 
-static void tell_repair(const struct ccm_pass *pass, const struct clb_plan *plan)
+static void print_step(const struct clb_plan *plan, size_t i, const struct clb_plan_input *in,
+                       struct ccm_buf *text)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+    const struct clb_plan one = { .steps = &plan->steps[i], .len = 1 };
 
-    for (size_t i = 0; i < plan->len; i++) {
-        const struct clb_step *step = &plan->steps[i];
-
-        ccm_buf_addf(&text, "%s%s", i == 0 ? "" : ", ", clb_step_name(step->type));
-        if (step->port != 0) {
-            ccm_buf_addf(&text, " %u/%s", step->port, clb_protocol_name(step->protocol));
-        }
-    }
-    ccm_pass_tell_repair(pass, ccm_buf_str(&text));
+    clb_plan_print(&one, in, text);
 }
 
-static int walk(struct ccm_pass *pass, const struct clb_model *model, bool fresh,
-                struct ccm_error *err)
+/* What of the plan is there because somebody else has changed something: it would not be there if
+ * the cloud still held what it held before. */
+static int describe_repair(const struct clb_plan *plan, const struct clb_plan_input *in,
+                           const struct clb_state *before, struct ccm_buf *ret)
 {
+    CCM_CLEANUP(clb_plan_fini) struct clb_plan asked = { 0 };
+    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems ignored = CCM_PROBLEMS_INIT;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 256 * 1024 };
+    struct clb_plan_input old = *in;
+
+    old.have = before;
+    if (clb_plan_ensure(&asked, &old, &ignored) < 0) {
+        return -ENOMEM;
+    }
+    clb_plan_print(&asked, &old, &lines);
+    for (size_t i = 0; i < plan->len; i++) {
+        const struct clb_step *step = &plan->steps[i];
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf line = { .max = 64 * 1024 };
+
+        print_step(plan, i, in, &line);
+        if (ccm_text_has_line(ccm_buf_str(&lines), ccm_buf_str(&line))) {
+            continue;
+        }
+        ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ", ", clb_step_name(step->type));
+        if (step->port != 0) {
+            ccm_buf_addf(ret, " %u/%s", step->port, clb_protocol_name(step->protocol));
+        }
+    }
+    return 0;
+}
+
+static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     const bool is_new = clb_have(pass->entry)->lb.id == NULL;
     const struct clb_plan_input in = {
@@ -195,7 +217,7 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, bool fresh
         .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
         .applied = ccm_pass_applied_tags(pass),
         .batch = atomic_load(&clb_of(pass)->batch),
-        .fresh = fresh,
+        .fresh = pass->fresh,
     };
     const size_t known = pass->problems.count;
     struct clb_apply apply = {
@@ -204,7 +226,7 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, bool fresh
         .service = pass->service,
         .entry = pass->entry,
         .model = model,
-        .fresh = fresh,
+        .fresh = pass->fresh,
         .problems = &pass->problems,
     };
 
@@ -215,15 +237,19 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, bool fresh
         clb_plan_print(&plan, &in, &pass->steps);
         return 0;
     }
+    if (ccm_pass_can_tell_repair(pass) &&
+        describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
+        return ccm_error_nomem(err);
+    }
     const bool refused = pass->problems.count > known;
     const int r = clb_apply_run(&apply, &plan);
 
-    if (refused && !fresh) {
+    if (refused && !pass->fresh) {
         ccm_pass_doubt(pass);
     }
     pass->writes += apply.writes;
-    if (pass->audit && apply.writes > 0 && r == 0 && pass->problems.count == known) {
-        tell_repair(pass, &plan);
+    if (apply.writes > 0 && r == 0 && pass->problems.count == known) {
+        ccm_pass_tell_repair(pass, ccm_buf_str(&repair));
     }
     pass->entry->used = pass->entry->used || clb_have(pass->entry)->lb.id != NULL;
     if (model->reused && ccm_reuse_note_tags(pass->entry, &model->want.lb.tags,
@@ -304,11 +330,10 @@ bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
 int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
 {
     struct clb_model *model = pass->model;
-    bool fresh = false;
     int r = build(pass, model, err);
 
     if (r == 0) {
-        r = fill(pass, model, &fresh, err);
+        r = fill(pass, model, err);
     }
     if (r == -EPERM) {
         ccm_pass_doubt(pass); /* its owner may change it, or its tags */
@@ -321,7 +346,7 @@ int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
     }
     if (r == 0) {
         clb_model_check_groups(model, clb_have(pass->entry), &pass->problems);
-        r = walk(pass, model, fresh, err);
+        r = walk(pass, model, err);
     }
     return r;
 }

@@ -102,8 +102,7 @@ static int read_reused(struct ccm_pass *pass, struct nlb_call *call, struct ccm_
     return r < 0 ? ccm_error_wrap(err, r, "load balancer %s", model->want.lb.id) : r;
 }
 
-static int read_lb(struct ccm_pass *pass, struct nlb_call *call, bool *ret_fresh,
-                   struct ccm_error *err)
+static int read_lb(struct ccm_pass *pass, struct nlb_call *call, struct ccm_error *err)
 {
     struct ccm_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
@@ -112,10 +111,11 @@ static int read_lb(struct ccm_pass *pass, struct nlb_call *call, bool *ret_fresh
         return 0;
     }
     ccm_entry_drop(entry);
-    if (!entry->reused && !pass->audit && ccm_inventory_take(pass->lbc, pass->service, have)) {
+    if (!entry->reused && !pass->audit && !pass->looked &&
+        ccm_inventory_take(pass->lbc, pass->service, have)) {
         return 0;
     }
-    *ret_fresh = true;
+    pass->fresh = true;
     return entry->reused ? read_reused(pass, call, err)
                          : nlb_read_lb(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali),
                                        &have->lb, err);
@@ -188,12 +188,12 @@ static int fit_reused(struct ccm_pass *pass, struct ccm_error *err)
     return ccm_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int fill(struct ccm_pass *pass, bool *ret_fresh, struct ccm_error *err)
+static int fill(struct ccm_pass *pass, struct ccm_error *err)
 {
     struct ccm_entry *entry = pass->entry;
     struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_SPEC);
     const struct nlb_state *have = entry->state;
-    int r = read_lb(pass, &call, ret_fresh, err);
+    int r = read_lb(pass, &call, err);
 
     entry->gone = false;
     entry->valid = r == 0;
@@ -209,6 +209,9 @@ static int fill(struct ccm_pass *pass, bool *ret_fresh, struct ccm_error *err)
     entry->used = entry->used || have->lb.id != NULL;
     r = read_rest(pass, &call, err);
     entry->valid = r == 0;
+    if (r == 0 && entry->aside != NULL) {
+        nlb_state_recall(entry->state, entry->aside);
+    }
     return r == 0 && entry->reused ? fit_reused(pass, err) : r;
 }
 
@@ -241,19 +244,42 @@ static int check_create(const struct ccm_pass *pass, struct ccm_error *err)
 
 /* --- the way from one to the other --- */
 
-static void tell_repair(const struct ccm_pass *pass, const struct nlb_plan *plan)
+static void print_step(const struct nlb_plan *plan, size_t i, struct ccm_buf *text)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+    const struct nlb_plan one = { .steps = &plan->steps[i], .len = 1 };
 
+    nlb_plan_print(&one, text);
+}
+
+/* What of the plan is there because somebody else has changed something: it would not be there if
+ * the cloud still held what it held before. */
+static int describe_repair(const struct nlb_plan *plan, const struct nlb_plan_input *in,
+                           const struct nlb_state *before, struct ccm_buf *ret)
+{
+    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan asked = { 0 };
+    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems ignored = CCM_PROBLEMS_INIT;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 256 * 1024 };
+    struct nlb_plan_input old = *in;
+
+    old.have = before;
+    if (nlb_plan_ensure(&asked, &old, &ignored) < 0) {
+        return -ENOMEM;
+    }
+    nlb_plan_print(&asked, &lines);
     for (size_t i = 0; i < plan->len; i++) {
         const struct nlb_step *step = &plan->steps[i];
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf line = { .max = 64 * 1024 };
 
-        ccm_buf_addf(&text, "%s%s", i == 0 ? "" : ", ", nlb_step_name(step->type));
+        print_step(plan, i, &line);
+        if (ccm_text_has_line(ccm_buf_str(&lines), ccm_buf_str(&line))) {
+            continue;
+        }
+        ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ", ", nlb_step_name(step->type));
         if (step->port != 0) {
-            ccm_buf_addf(&text, " %u/%s", step->port, nlb_protocol_name(step->protocol));
+            ccm_buf_addf(ret, " %u/%s", step->port, nlb_protocol_name(step->protocol));
         }
     }
-    ccm_pass_tell_repair(pass, ccm_buf_str(&text));
+    return 0;
 }
 
 /* Only what is waited for is read again. */
@@ -270,13 +296,14 @@ static void come_again(struct ccm_pass *pass, const struct ccm_texts *groups, bo
     pass->unfinished = !failed;
 }
 
-static int walk(struct ccm_pass *pass, bool fresh, struct ccm_error *err)
+static int walk(struct ccm_pass *pass, struct ccm_error *err)
 {
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
     const struct nlb_model *model = pass->model;
     struct ccm_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
-    struct nlb_plan_input in = nlb_pass_plan_input(pass, model, fresh);
+    struct nlb_plan_input in = nlb_pass_plan_input(pass, model, pass->fresh);
     const bool is_new = have->lb.id == NULL;
     const size_t known = pass->problems.count;
     const size_t before = pass->writes;
@@ -285,23 +312,27 @@ static int walk(struct ccm_pass *pass, bool fresh, struct ccm_error *err)
     if (nlb_plan_ensure(&plan, &in, &pass->problems) < 0) {
         return ccm_error_nomem(err);
     }
+    if (ccm_pass_can_tell_repair(pass) &&
+        describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
+        return ccm_error_nomem(err);
+    }
     const bool refused = pass->problems.count > known;
-    const int r =
-        nlb_pass_run(pass, &plan, model, is_new ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_SPEC, fresh, err);
+    const int r = nlb_pass_run(pass, &plan, model, is_new ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_SPEC,
+                               pass->fresh, err);
 
     nlb_plan_note(have, model);
     entry->used = entry->used || have->lb.id != NULL;
     if (model->reused && ccm_reuse_note_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
         return ccm_error_nomem(err);
     }
-    if (refused && !fresh) {
+    if (refused && !pass->fresh) {
         ccm_pass_doubt(pass);
     }
     if (plan.waiting.len > 0) {
         come_again(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
     }
-    if (pass->audit && pass->writes > before && r == 0 && pass->problems.count == known) {
-        tell_repair(pass, &plan);
+    if (pass->writes > before && r == 0 && pass->problems.count == known) {
+        ccm_pass_tell_repair(pass, ccm_buf_str(&repair));
     }
     return r;
 }
@@ -309,11 +340,10 @@ static int walk(struct ccm_pass *pass, bool fresh, struct ccm_error *err)
 int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct nlb_state *have = pass->entry->state;
-    bool fresh = false;
     int r = build(pass, err);
 
     if (r == 0) {
-        r = fill(pass, &fresh, err);
+        r = fill(pass, err);
     }
     if (r == -EPERM) {
         ccm_pass_doubt(pass); /* its owner may change it, or its tags */
@@ -326,7 +356,7 @@ int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
         return r;
     }
     nlb_model_check_groups(pass->model, pass->entry->state, &pass->problems);
-    return walk(pass, fresh, err);
+    return walk(pass, err);
 }
 
 /* --- what the Service says then --- */

@@ -455,3 +455,40 @@ int nlb_rule_copy(struct nlb_rule *to, const struct nlb_rule *from)
                ? -ENOMEM
                : 0;
 }
+
+/* --- what cannot be read --- */
+
+static void recall_attrs(struct ccm_attrs *attrs, const struct ccm_attrs *before)
+{
+    for (size_t i = 0; i < attrs->len; i++) {
+        for (size_t k = 0; k < before->len; k++) {
+            if (before->items[k].field == attrs->items[i].field) {
+                attrs->items[i].told = before->items[k].told;
+            }
+        }
+    }
+}
+
+void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before)
+{
+    if (!ccm_text_equal(state->lb.id, before->lb.id)) {
+        return;
+    }
+    state->lb.told = before->lb.told;
+    for (size_t i = 0; i < state->listener_count; i++) {
+        struct nlb_listener *one = &state->listeners[i];
+        const struct nlb_listener *twin = nlb_state_listener_by_id(before, one->id);
+
+        if (twin != NULL) {
+            recall_attrs(&one->attrs, &twin->attrs);
+        }
+    }
+    for (size_t i = 0; i < state->group_count; i++) {
+        struct nlb_group *one = &state->groups[i];
+        const struct nlb_group *twin = nlb_state_group_by_id(before, one->id);
+
+        if (twin != NULL) {
+            recall_attrs(&one->attrs, &twin->attrs);
+        }
+    }
+}

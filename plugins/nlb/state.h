@@ -162,6 +162,10 @@ struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const cha
  */
 struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struct nlb_group *want);
 
+/* After `state` was read anew: what is remembered of `before` and cannot be read, which values are
+ * there because a person asked for them. */
+void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before);
+
 /* Deep copies into empty structs. 0 or -ENOMEM (the caller finishes `to` in any case). */
 CCM_NODISCARD int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from);
 CCM_NODISCARD int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from);

@@ -52,7 +52,7 @@ bool ccm_audit_begin(struct ccm_audit *audit, struct ccm_entry *entry, bool was_
     if (!idle || !get_place(audit)) {
         return false;
     }
-    ccm_entry_drop(entry);
+    ccm_entry_put_aside(entry);
     return true;
 }
 

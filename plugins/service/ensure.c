@@ -129,6 +129,10 @@ static int publish(struct ccm_pass *pass, struct ccm_error *err)
         }
         return 0;
     }
+    if (ccm_look_is_hearsay(pass)) {
+        pass->hearsay = true;
+        return 0;
+    }
     state.hash = pass->problems.count == 0 ? pass->hash : NULL;
 
     const int r = ccm_life_publish(&pass->life, pass->req, pass->service, &state, &written, err);
@@ -227,6 +231,7 @@ int ccm_pass_ensure(struct ccm_pass *pass, struct ccm_error *err)
     int r = look_back(pass, err);
 
     if (r == 0) {
+        ccm_look_begin(pass);
         r = ensure(pass, err);
         ccm_pass_end_advice(pass, r == 0 && !pass->unfinished);
     }

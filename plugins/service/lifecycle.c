@@ -71,6 +71,11 @@ void ccm_life_note(const struct ccm_life *life, enum ccm_life_part part, int r, 
     }
 }
 
+bool ccm_life_has_written(const struct ccm_life *life, enum ccm_life_part part, const char *what)
+{
+    return life->memory != NULL && life->memory->parts[part].what == ccm_written_what(what);
+}
+
 /* --- the finalizer --- */
 
 #define PRESENT "present"
@@ -292,6 +297,58 @@ static void write_state(struct ccm_buf *body, const struct ccm_life *life,
     ccm_jsonw_close(&w, '}');
 }
 
+/* --- what the Service shows --- */
+
+static void add_shown_label(struct ccm_buf *text, const struct ccm_service *service,
+                            const char *key, const char *value)
+{
+    const char *shown = key == NULL ? NULL : ccm_object_label(&service->meta, key);
+
+    if (value != NULL) {
+        shown = value;
+    }
+    ccm_buf_addf(text, "%s\n", shown == NULL ? "" : shown);
+}
+
+static void add_shown_ingress(struct ccm_buf *text, const struct ccm_service *service)
+{
+    for (uint64_t i = 0; i < service->ingress_count; i++) {
+        const struct ccm_ingress *one = service->ingress[i];
+
+        ccm_buf_addf(text, "%s%s", i == 0 ? "" : ",",
+                     ccm_text_empty(one->hostname) ? one->ip : one->hostname);
+    }
+}
+
+/* What stands for what we keep on the Service once `state` is written; 0 = not known (out of
+ * memory). */
+static uint64_t shown_after(const struct ccm_life *life, const struct ccm_service *service,
+                            const struct ccm_life_state *state)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = BODY_MAX };
+
+    add_shown_label(&text, service, CCM_HASH_LABEL, state->hash);
+    add_shown_label(&text, service, CCM_LIFE_LB_LABEL, state->lb_id);
+    add_shown_label(&text, service, life->extra_label, state->extra);
+    if (!ccm_text_empty(state->hostname)) {
+        ccm_buf_adds(&text, state->hostname);
+    } else if (state->ip != NULL) {
+        ccm_buf_adds(&text, state->ip);
+    } else {
+        add_shown_ingress(&text, service);
+    }
+    return ccm_buf_error(&text) < 0 ? 0 : ccm_written_what(ccm_buf_str(&text));
+}
+
+bool ccm_life_shows_ours(const struct ccm_life *life, const struct ccm_service *service)
+{
+    const struct ccm_life_state as_it_is = { .hash = NULL };
+
+    return life->memory != NULL && life->memory->shows != 0 &&
+           ccm_object_has_finalizer(&service->meta, life->finalizer) &&
+           life->memory->shows == shown_after(life, service, &as_it_is);
+}
+
 /* r: the result of the patch; what was no part of it is as it was. */
 static void note_state(const struct ccm_life *life, const struct need *need, int r,
                        const struct ccm_life_state *state, const char *rest)
@@ -352,6 +409,9 @@ int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
 
     const struct need need = needs_of(life, service, state, rest);
 
+    if (life->memory != NULL) {
+        life->memory->shows = shown_after(life, service, state);
+    }
     if (!needs_write(need.hash) && !needs_write(need.rest)) {
         return 0;
     }

@@ -31,6 +31,7 @@ enum ccm_life_part {
 struct ccm_life_memory {
     int64_t seen_ms; /* in: monotonic, before the snapshot was taken */
     bool coming;     /* out: set when something is not shown yet, see CCM_WRITTEN_COMING */
+    uint64_t shows;  /* stands for what the Service shows after our last writes; 0 = not known */
     struct ccm_written parts[CCM_LIFE_PARTS];
 };
 
@@ -69,6 +70,13 @@ CCM_NODISCARD int ccm_life_publish(const struct ccm_life *life, const struct ccm
                                    const struct ccm_service *service,
                                    const struct ccm_life_state *state, bool *ret_written,
                                    struct ccm_error *err);
+
+/* Whether finalizer, labels and addresses are what they were after our last write (or look). False
+ * without memory of one. */
+bool ccm_life_shows_ours(const struct ccm_life *life, const struct ccm_service *service);
+
+/* Whether that is what was last written of a part, whatever became of it since. */
+bool ccm_life_has_written(const struct ccm_life *life, enum ccm_life_part part, const char *what);
 
 /* For what writes to a Service (conditions.h): whether a part is to be written, which then goes by
  * the snapshot or not (CCM_WRITTEN_WRITE, _ANEW). shown: the snapshot says what `want` stands for.

@@ -5,6 +5,7 @@
 #include "service/class.h"
 #include "service/endpoint.h"
 #include "service/hash.h"
+#include "service/mirror.h"
 #include "service/node.h"
 #include "service/object.h"
 #include "util/text.h"
@@ -137,8 +138,56 @@ static bool service_changed(const struct ccm_mapping *mapping, const struct ccm_
         !ccm_object_has_finalizer(&before->meta, mapping->finalizer)) {
         return true;
     }
-    /* Clearing the status is how an operator asks for a new load balancer. */
-    return before->ingress_count != 0 && after->ingress_count == 0;
+    return false;
+}
+
+/* --- what we keep on a Service --- */
+
+static bool has_lost_label(const struct ccm_service *before, const struct ccm_service *after,
+                           const char *key)
+{
+    const char *was = key == NULL ? NULL : ccm_object_label(&before->meta, key);
+
+    return !ccm_text_empty(was) && !ccm_text_equal(was, ccm_object_label(&after->meta, key));
+}
+
+/* A new hash is what we write after each change. */
+static bool has_lost_hash(const struct ccm_service *before, const struct ccm_service *after)
+{
+    char hash[CCM_HASH_TEXT];
+
+    return has_lost_label(before, after, CCM_HASH_LABEL) &&
+           (ccm_hash_service(after, hash) < 0 ||
+            !ccm_text_equal(ccm_object_label(&after->meta, CCM_HASH_LABEL), hash));
+}
+
+/* Clearing the status is how an operator asks for a new load balancer. */
+static bool has_lost_address(const struct ccm_service *before, const struct ccm_service *after)
+{
+    if (before->ingress_count == 0 || before->ingress_count != after->ingress_count) {
+        return before->ingress_count != 0;
+    }
+    for (uint64_t i = 0; i < before->ingress_count; i++) {
+        if (!ccm_text_equal(before->ingress[i]->ip, after->ingress[i]->ip) ||
+            !ccm_text_equal(before->ingress[i]->hostname, after->ingress[i]->hostname)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What was there is not as it was; where we have changed it ourselves, the pass sees that. */
+static bool is_touched(const struct ccm_mapping *mapping, const struct ccm_service *before,
+                       const struct ccm_service *after)
+{
+    if (!mapping->is_ours(after) || after->meta.deleted_ms != 0) {
+        return false; /* it is to be taken away */
+    }
+    return (ccm_object_has_finalizer(&before->meta, mapping->finalizer) &&
+            !ccm_object_has_finalizer(&after->meta, mapping->finalizer)) ||
+           has_lost_label(before, after, CCM_LIFE_LB_LABEL) ||
+           has_lost_label(before, after, mapping->extra_label) || has_lost_hash(before, after) ||
+           has_lost_address(before, after);
 }
 
 static void service_updated(const struct ccm_mapping *mapping, const struct ccm_service *before,
@@ -154,7 +203,12 @@ static void service_updated(const struct ccm_mapping *mapping, const struct ccm_
         !finalizer) {
         return;
     }
-    if (service_changed(mapping, before, after)) {
+    const bool touched = is_touched(mapping, before, after);
+
+    if (touched && mapping->store != NULL) {
+        ccm_store_touch(mapping->store, after->meta.key);
+    }
+    if (service_changed(mapping, before, after) || touched) {
         enqueue(mapping, after,
                 ccm_class_needs_delete(after) || !mapping->is_ours(before) ? CCM_LANE_URGENT
                                                                            : CCM_LANE_SPEC);

@@ -9,11 +9,15 @@
 
 #include <stdbool.h>
 
+struct ccm_store;
+
 struct ccm_mapping {
     const struct ccm_host *host;
-    const char *finalizer; /* a Service that carries it is always looked at */
-    const char *component; /* of events */
-    bool default_eni;      /* backend mode of Services that do not say */
+    const char *finalizer;   /* a Service that carries it is always looked at */
+    const char *component;   /* of events */
+    const char *extra_label; /* a third label that the controller keeps; NULL = none */
+    struct ccm_store *store; /* is told when what we keep on a Service changes; NULL = nobody is */
+    bool default_eni;        /* backend mode of Services that do not say */
     bool filter_nodes; /* changes of nodes only concern Services whose nodes are chosen by them */
     bool (*is_ours)(const struct ccm_service *service);
 };

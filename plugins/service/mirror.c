@@ -144,8 +144,18 @@ static void leave_queue(struct ccm_store *store, struct ccm_entry *entry)
 
 /* --- entries --- */
 
+static void entry_free_aside(struct ccm_entry *entry)
+{
+    if (entry->aside != NULL) {
+        entry->type->fini(entry->aside);
+    }
+    free(entry->aside);
+    entry->aside = NULL;
+}
+
 static void entry_clear(struct ccm_entry *entry)
 {
+    entry_free_aside(entry);
     entry->type->fini(entry->state);
     ccm_tags_fini(&entry->applied);
     ccm_strmap_free(entry->said);
@@ -166,6 +176,7 @@ static void entry_clear(struct ccm_entry *entry)
     entry->audit_put_off = 0;
     entry->doubt_ms = 0;
     memset(&entry->memory, 0, sizeof(entry->memory));
+    memset(&entry->look, 0, sizeof(entry->look));
 }
 
 static void entry_free(void *value)
@@ -349,6 +360,8 @@ static int claim_locked(struct ccm_store *store, const char *key, const char *ui
     }
     if (r == 0) {
         entry->busy = true;
+        entry->look.touched = entry->look.touched || entry->touched;
+        entry->touched = false;
         entry->reused = entry->shared != NULL;
         *ret = entry;
     }
@@ -398,6 +411,17 @@ void ccm_store_release(struct ccm_store *store, struct ccm_entry *entry)
     unlock(store);
 }
 
+void ccm_store_touch(struct ccm_store *store, const char *key)
+{
+    lock(store);
+    struct ccm_entry *entry = ccm_strmap_get(store->entries, key);
+
+    if (entry != NULL) {
+        entry->touched = true;
+    }
+    unlock(store);
+}
+
 void ccm_store_forget(struct ccm_store *store, const char *key)
 {
     lock(store);
@@ -422,6 +446,29 @@ void ccm_entry_drop(struct ccm_entry *entry)
 {
     entry->type->fini(entry->state);
     entry->valid = false;
+}
+
+void ccm_entry_put_aside(struct ccm_entry *entry)
+{
+    void *copy =
+        entry->valid && entry->type->lb_id(entry->state) != NULL ? malloc(entry->type->size) : NULL;
+
+    if (copy == NULL) {
+        ccm_entry_drop(entry); /* out of memory: then it is not told what was repaired */
+        return;
+    }
+    entry_free_aside(entry);
+    memcpy(copy, entry->state, entry->type->size);
+    memset(entry->state, 0, entry->type->size);
+    entry->aside = copy;
+    entry->valid = false;
+}
+
+void ccm_entry_end_aside(struct ccm_entry *entry)
+{
+    if (entry->valid) {
+        entry_free_aside(entry);
+    }
 }
 
 bool ccm_entry_news(struct ccm_entry *entry, const char *topic, const char *text)

@@ -15,6 +15,7 @@
 
 #include "ccm/host.h"
 #include "service/lifecycle.h"
+#include "service/look.h"
 #include "service/tags.h"
 #include "util/attr.h"
 #include "util/strmap.h"
@@ -51,20 +52,23 @@ struct ccm_shared;
 struct ccm_entry {
     char *key;
     char *uid;
-    void *state;      /* the mirror; never NULL */
-    bool valid;       /* `state` is what the cloud holds; else the last we knew */
-    bool gone;        /* nothing of ours is left in the cloud while the Service is unwanted */
-    bool cleaned;     /* and the Service says so: finalizer, labels and address are taken away */
-    bool used;        /* a pass has worked on a load balancer */
-    bool reused;      /* it is somebody else's, as the claim said */
-    bool advised;     /* a pass of this process has given its advice, see ccm_pass_advise() */
-    uint32_t attempt; /* of creation: part of the ClientToken */
-    uint32_t polls;   /* passes in a row that waited for pods */
+    void *state;  /* the mirror; never NULL */
+    void *aside;  /* what the mirror was before it was dropped to be read again, until that is done;
+                     NULL else */
+    bool valid;   /* `state` is what the cloud holds; else the last we knew */
+    bool gone;    /* nothing of ours is left in the cloud while the Service is unwanted */
+    bool cleaned; /* and the Service says so: finalizer, labels and address are taken away */
+    bool used;    /* a pass has worked on a load balancer */
+    bool reused;  /* it is somebody else's, as the claim said */
+    bool advised; /* a pass of this process has given its advice, see ccm_pass_advise() */
+    uint32_t attempt;        /* of creation: part of the ClientToken */
+    uint32_t polls;          /* passes in a row that waited for pods */
     struct ccm_strmap *said; /* topic -> last text */
     struct ccm_strmap *told; /* see readiness.h */
     struct ccm_tags applied; /* additional tags as of the last complete success */
     bool applied_known;
     struct ccm_life_memory memory; /* what was last written to the Service */
+    struct ccm_look look;          /* after edits by people */
     int64_t audit_due_ms;          /* monotonic; 0 = not known yet */
     uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
     int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
@@ -72,6 +76,7 @@ struct ccm_entry {
     /* The store's. */
     const struct ccm_mirror_type *type;
     bool busy;
+    bool touched;              /* see ccm_store_touch(); handed over by the next claim */
     bool again;                /* somebody wanted it while it was busy */
     uint64_t lane;             /* to be enqueued in */
     struct ccm_shared *shared; /* where the mirror is kept between claims; NULL: here */
@@ -97,6 +102,9 @@ void ccm_store_free(struct ccm_store *store);
 CCM_NODISCARD int ccm_store_claim(struct ccm_store *store, const char *key, const char *uid,
                                   const char *lb_id, uint64_t lane, struct ccm_entry **ret);
 void ccm_store_release(struct ccm_store *store, struct ccm_entry *entry);
+/* What we keep on the Service (finalizer, labels, status) has changed: the next claim has
+ * look.touched set. A key that is not known needs none of that. Every thread. */
+void ccm_store_touch(struct ccm_store *store, const char *key);
 /* Forget a key whose Service is gone. Nothing happens while somebody holds it. */
 void ccm_store_forget(struct ccm_store *store, const char *key);
 
@@ -105,6 +113,11 @@ void ccm_store_forget(struct ccm_store *store, const char *key);
 const char *ccm_entry_claimed_id(const struct ccm_entry *entry);
 /* Forget what the cloud holds: the next pass reads. */
 void ccm_entry_drop(struct ccm_entry *entry);
+/* The same, but what was known of a load balancer stays at hand in `aside`: to carry over what
+ * cannot be read, and to say what somebody else has changed. */
+void ccm_entry_put_aside(struct ccm_entry *entry);
+/* After a pass: `aside` goes once the mirror was read. */
+void ccm_entry_end_aside(struct ccm_entry *entry);
 /* Whether `text` is news on that topic; remembers it. NULL or "" forgets the topic (no news). */
 bool ccm_entry_news(struct ccm_entry *entry, const char *topic, const char *text);
 

@@ -33,9 +33,11 @@ int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host, const struct 
         .host = host,
         .finalizer = names->finalizer,
         .component = names->component,
+        .extra_label = names->extra_label,
         .is_ours = ops->is_ours,
     };
     lbc->store = ccm_store_new(host, ops->mirror);
+    lbc->mapping.store = lbc->store;
     lbc->inventory = ops->inventory == NULL ? NULL : ccm_inventory_new(ops->inventory);
     if (lbc->store == NULL || (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
@@ -132,8 +134,20 @@ int ccm_pass_fail_kube(struct ccm_pass *pass, const char *reason, const char *wh
     return r;
 }
 
+bool ccm_pass_can_tell_repair(const struct ccm_pass *pass)
+{
+    const struct ccm_mirror_type *type = pass->lbc->ops->mirror;
+    const struct ccm_entry *entry = pass->entry;
+
+    return (pass->audit || pass->looked) && entry->aside != NULL &&
+           ccm_text_equal(type->lb_id(entry->aside), type->lb_id(entry->state));
+}
+
 void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps)
 {
+    if (steps[0] == '\0') {
+        return;
+    }
     ccm_life_event(&pass->lbc->life, pass->service, false, "DriftRepaired",
                    "Load balancer [%s] had been changed by somebody else and was repaired: %s",
                    ccm_pass_lb_id(pass), steps);

@@ -32,6 +32,7 @@
 #include "service/hint.h"
 #include "service/inventory.h"
 #include "service/lifecycle.h"
+#include "service/look.h"
 #include "service/mapping.h"
 #include "service/mirror.h"
 #include "service/problem.h"
@@ -175,7 +176,11 @@ struct ccm_pass {
                  `steps` instead of doing it */
     bool known; /* the hash label says the same: it was once complete with this specification */
     char hash[CCM_HASH_TEXT]; /* of the Service as it is; of a pass that ensures */
-    bool returning; /* known, and nobody was advised in this process yet: it has been restarted */
+    bool looked;     /* an edit by a person: the mirror was put aside, and nothing that was read
+                        before is to be believed, as with `audit` */
+    bool put_off;    /* an edit by a person that is looked after later, see look.h */
+    bool remembered; /* it goes by a mirror that an earlier pass has left */
+    bool returning;  /* known, and nobody was advised in this process yet: it has been restarted */
 
     /* Out. */
     struct ccm_problems problems;
@@ -184,11 +189,14 @@ struct ccm_pass {
     size_t advice_cap;
     struct ccm_buf invalid; /* addresses of pods that could not be attached, "a,b" */
     size_t writes;          /* to the cloud */
+    bool fresh;             /* of sync and release: the load balancer was read in this pass */
     struct ccm_buf steps;   /* of a dry run: one line per step, "what: from -> to" */
     uint64_t requeue_ms;    /* 0 = no need to come again */
     bool unfinished; /* the cloud still works on it: nothing failed, nothing is complete, nothing is
                         published; come again after requeue_ms */
-    bool hashed;  /* the hash label was written: the Service is done for the first time, or again */
+    bool
+        hearsay; /* nothing was published, because nothing was asked of the cloud: a look follows */
+    bool hashed; /* the hash label was written: the Service is done for the first time, or again */
     bool cleaned; /* nothing of ours is left, neither in the cloud nor at the Service, for the first
                      time */
 };
@@ -233,9 +241,12 @@ CCM_NODISCARD int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candi
  * the text when a set has no backends, "" when they all have some. */
 void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved,
                             const char *none, enum ccm_hold hold);
-/* A second look found that somebody changed the load balancer, and the steps (one text) repaired
+/* Somebody has changed the load balancer beside us, and the steps (one text; "" = none) repaired
  * it. */
 void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps);
+/* Whether this pass can tell what somebody else has changed: the mirror was put aside, and
+ * entry->aside is that of the same load balancer. */
+bool ccm_pass_can_tell_repair(const struct ccm_pass *pass);
 /* Whether a missing load balancer may be made: not when the status shows one that was there. 0 or
  * -ENOENT with a CCM_ERROR_TERMINAL. */
 CCM_NODISCARD int ccm_pass_check_create(const struct ccm_pass *pass, struct ccm_error *err);

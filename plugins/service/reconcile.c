@@ -36,8 +36,8 @@ static int tell_condition(struct ccm_pass *pass, int r, struct ccm_error *err)
     if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit)) {
         return r;
     }
-    if (r == 0 && pass->unfinished) {
-        return 0; /* neither ready nor failed */
+    if (r == 0 && (pass->unfinished || pass->hearsay)) {
+        return 0; /* neither ready nor failed, or nobody has asked */
     }
     if (r == 0) {
         (void)snprintf(serves, sizeof(serves), "Load balancer [%s] is as wanted",
@@ -62,7 +62,8 @@ struct job {
     const struct ccm_service *service;
     int64_t seen_ms; /* before the Service was looked up */
     struct ccm_entry *entry;
-    bool idle; /* out: the last pass had nothing to do */
+    bool idle;   /* out: the last pass had nothing to do */
+    bool looked; /* out: it had its mirror read for the sake of an edit */
 };
 
 /* What we wrote and do not see yet is looked for: somebody may have undone it. */
@@ -105,9 +106,10 @@ static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_e
                       : tell_condition(&pass, ccm_pass_ensure(&pass, err), err);
 
     ccm_measure_pass(&pass, started_ms, r, err);
-    if (!was_valid && job->entry->valid) {
+    if ((!was_valid || pass.looked) && job->entry->valid) {
         job->entry->read_ms = started_ms;
     }
+    ccm_entry_end_aside(job->entry);
     if (pass.dry) {
         job->lbc->host->plan(job->lbc->host, job->service->meta.key, ccm_buf_str(&pass.steps));
     }
@@ -116,6 +118,7 @@ static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_e
     ccm_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
     ret->requeue_after_ms = r == 0 ? requeue_of(&pass) : 0;
+    job->looked = pass.looked;
     job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
     return r;
 }
@@ -130,7 +133,7 @@ static int run_all(struct job *job, struct ccm_result *ret, struct ccm_error *er
     if (ccm_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry) {
         return r;
     }
-    if (r == 0 && ccm_audit_begin(audit, job->entry, was_valid, job->idle)) {
+    if (r == 0 && ccm_audit_begin(audit, job->entry, was_valid && !job->looked, job->idle)) {
         r = run(job, true, ret, err);
         ccm_audit_end(audit, job->entry);
         ccm_measure_audit(job->lbc, r, !job->idle);
@@ -168,7 +171,7 @@ int ccm_lbc_reconcile(struct ccm_lbc *lbc, const struct ccm_request *req, struct
     const char *key = req->keys[0];
     const int64_t seen_ms = lbc->host->now_ms(lbc->host);
     const struct ccm_object *object = lbc->host->get(lbc->host, CCM_KIND_SERVICE, key);
-    struct job job = { lbc, req, (const struct ccm_service *)object, seen_ms, NULL, false };
+    struct job job = { lbc, req, (const struct ccm_service *)object, seen_ms, NULL, false, false };
     int r = 0;
 
     if (object == NULL) {

@@ -39,10 +39,24 @@ def test_no_op_event(ready):
     # neither labels of the Service nor endpoints of a Cluster Service mean anything to the load balancer
     ready.kube.patch("Service", "web", {"metadata": {"labels": {"color": "green"}}})
     ready.kube.create(objects.endpoint_slice(service, [("10.1.0.1", "node-1")]))
-    # an annotation that is not ours makes a full pass that finds nothing to do
-    ready.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "x"}}})
     ready.settled()
     assert ready.cloud.actions(since) == []
+
+
+LOOK = ["DescribeLoadBalancers", "DescribeLoadBalancerListeners", "DescribeVServerGroups"]
+
+
+def test_edit_by_a_person(ready):
+    """Any annotation: what the cloud holds is read, once in ten seconds."""
+    groups = len(PORTS) * ["DescribeVServerGroupAttribute"]
+    since = ready.cloud.mark()
+    ready.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "x"}}})
+    ready.settled()
+    assert ready.cloud.actions(since) == LOOK + groups
+    ready.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "y"}}})
+    ready.wait(lambda: len(ready.cloud.actions(since)) > 5, "the look that the second edit is due", timeout=30)
+    ready.settled()
+    assert ready.cloud.actions(since) == 2 * (LOOK + groups)
 
 
 def test_node_added(ready):

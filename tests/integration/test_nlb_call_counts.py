@@ -52,9 +52,21 @@ def test_no_op_event(ready):
     service = ready.kube.get("Service", "web")
     ready.kube.patch("Service", "web", {"metadata": {"labels": {"color": "green"}}})
     ready.kube.create(objects.endpoint_slice(service, [("10.1.0.1", "node-1")]))
-    ready.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "x"}}})
     ready.settled()
     assert ready.cloud.actions(since) == []
+
+
+def test_edit_by_a_person(ready):
+    """Any annotation: what the cloud holds is read, once in ten seconds."""
+    look = ["ListLoadBalancers", "ListListeners", "ListServerGroups"] + 2 * ["ListServerGroupServers"]
+    since = ready.cloud.mark()
+    ready.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "x"}}})
+    ready.settled()
+    assert ready.cloud.actions(since) == look
+    ready.kube.patch("Service", "web", {"metadata": {"annotations": {"example.com/note": "y"}}})
+    ready.wait(lambda: len(ready.cloud.actions(since)) > 5, "the look that the second edit is due", timeout=30)
+    ready.settled()
+    assert ready.cloud.actions(since) == 2 * look
 
 
 def test_node_added_and_removed(ready):

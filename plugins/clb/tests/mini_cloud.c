@@ -72,6 +72,25 @@ const char *mini_log(void)
     return ccm_buf_str(&mini.log);
 }
 
+const char *mini_writes(void)
+{
+    static char writes[8192];
+    const char *word = mini_log();
+    size_t len = 0;
+
+    while (*word != '\0') {
+        const size_t size = strcspn(word, " ");
+
+        if (strncmp(word, "Describe", strlen("Describe")) != 0 && len + size + 2 < sizeof(writes)) {
+            len += (size_t)snprintf(writes + len, sizeof(writes) - len, "%s%.*s",
+                                    len == 0 ? "" : " ", (int)size, word);
+        }
+        word += size + (word[size] == '\0' ? 0 : 1);
+    }
+    writes[len] = '\0';
+    return writes;
+}
+
 size_t mini_calls(void)
 {
     return mini.calls;

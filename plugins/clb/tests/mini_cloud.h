@@ -17,6 +17,8 @@ void mini_end(void);
 
 /* Names of the actions since the last reset, separated by blanks. */
 const char *mini_log(void);
+/* The same without reads; until the next call of it. */
+const char *mini_writes(void);
 size_t mini_calls(void);
 void mini_reset_log(void);
 

@@ -194,7 +194,7 @@ static const struct change_case changes[] = {
     { "charge by specification, a chosen one",
       { NULL },
       { "instance-charge-type", "PayBySpec", "spec", "slb.s2.small" },
-      "DescribeLoadBalancerAttribute ModifyLoadBalancerInstanceChargeType",
+      "ModifyLoadBalancerInstanceChargeType",
       "LoadBalancerSpec slb.s2.small\n" },
     { "bandwidth",
       { "charge-type", "paybybandwidth", "bandwidth", "5" },
@@ -249,7 +249,7 @@ static void test_changes(void **state)
         if (world_run(&world) != 0) {
             fail_msg("%s: %s", changes[i].name, world.err.message);
         }
-        if (strcmp(mini_log(), changes[i].log) != 0) {
+        if (strcmp(mini_writes(), changes[i].log) != 0) {
             fail_msg("%s: %s", changes[i].name, mini_log());
         }
         if (changes[i].dump != NULL && strstr(mini_dump(), changes[i].dump) == NULL) {
@@ -299,7 +299,7 @@ static void test_foreign_tags(void **state)
     annotate(&world, "additional-resource-tags", "b=2");
     mini_reset_log();
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), "UntagResources");
+    assert_string_equal(mini_writes(), "UntagResources");
     assert_string_equal(mini_last("UntagResources", "TagKey.1"), "a");
     assert_string_equal(mini_last("UntagResources", "TagKey.2"), "");
     assert_non_null(strstr(mini_dump(), "tag cost=center\n"));
@@ -361,7 +361,7 @@ static void test_immutable_together(void **state)
     annotate(&world, "slave-zoneid", "z-a");
     annotate(&world, "name", "front");
     assert_true(world_run(&world) < 0);
-    assert_string_equal(mini_log(), "SetLoadBalancerName");
+    assert_string_equal(mini_writes(), "SetLoadBalancerName");
 
     const char *event = world_event(&world);
 

@@ -43,7 +43,7 @@ static void test_life(void **state)
     obj_range(world.service, "192.168.0.0/16");
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), "AddAccessControlListEntry");
+    assert_string_equal(mini_writes(), "AddAccessControlListEntry");
     assert_true(holds("acl " LB_NAME " 10.0.0.0/8 192.168.0.0/16\n"));
 
     world_settle(&world);

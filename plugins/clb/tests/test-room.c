@@ -133,13 +133,13 @@ static void test_other_reasons(void **state)
     world_begin(&world);
     world_steady(&world);
     add_ports(&world, 1001, 1003);
-    mini_fail(&(struct mini_fault){ /* listener of 1001, group of 1002 */
-                                    .nth = 2,
+    mini_fail(&(struct mini_fault){ /* listener of 1001, group of 1002, after five reads */
+                                    .nth = 7,
                                     .times = 2,
                                     .code = codes[0],
                                     .kind = CCM_ERROR_AUTH });
     assert_true(world_run(&world) < 0);
-    assert_string_equal(mini_log(),
+    assert_string_equal(mini_writes(),
                         "CreateVServerGroup " CREATE " CreateVServerGroup CreateVServerGroup");
     event = world_event(&world);
     assert_non_null(strstr(event, "port 1002/tcp: create server group: "));
