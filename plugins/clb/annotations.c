@@ -21,6 +21,7 @@ static const struct ccm_anno rows[] = {
       .help = "internet for a public address, intranet for one of a vSwitch." },
     { .name = "id",
       .group = CCM_ANNO_INSTANCE,
+      .decides = CCM_DECIDES_ALL,
       .type = CCM_ANNO_TEXT,
       .field = "LoadBalancerId",
       .help = "Use an existing load balancer, made in the console, instead of a new one." },
@@ -85,7 +86,7 @@ static const struct ccm_anno rows[] = {
     { .name = "bandwidth",
       .group = CCM_ANNO_INSTANCE,
       .type = CCM_ANNO_INT,
-      .flags = CCM_ANNO_MUTABLE,
+      .flags = CCM_ANNO_MUTABLE | CCM_ANNO_ZERO,
       .min = 1,
       .max = 5000,
       .field = "Bandwidth",
@@ -146,6 +147,7 @@ static const struct ccm_anno rows[] = {
       .help = "true: manage listeners of an existing load balancer too." },
     { .name = "protocol-port",
       .group = CCM_ANNO_LISTENER,
+      .decides = CCM_DECIDES_PORTS,
       .type = CCM_ANNO_ANY,
       .flags = CCM_ANNO_MUTABLE,
       .fallback = "protocol of the port",
@@ -189,6 +191,7 @@ static const struct ccm_anno rows[] = {
       .help = "Further certificates by domain: domain:certificate separated by commas." },
     { .name = "forward-port",
       .group = CCM_ANNO_LISTENER,
+      .decides = CCM_DECIDES_PORTS,
       .protocols = "http",
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE | CCM_ANNO_EMPTY,
@@ -454,6 +457,7 @@ static const struct ccm_anno rows[] = {
       .help = "Seconds a check of http and https listeners may take." },
     { .name = "backend-label",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_BACKENDS,
       .type = CCM_ANNO_ANY,
       .flags = CCM_ANNO_MUTABLE,
       .help = "Only nodes with all these labels: k1=v1,k2=v2." },
@@ -465,6 +469,7 @@ static const struct ccm_anno rows[] = {
       .help = "on: nodes that are cordoned take no traffic." },
     { .name = "backend-ip-version",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_BACKENDS,
       .type = CCM_ANNO_ENUM,
       .flags = CCM_ANNO_MUTABLE | CCM_ANNO_NO_CASE,
       .values = "ipv4|ipv6|dualstack",
@@ -472,11 +477,13 @@ static const struct ccm_anno rows[] = {
       .help = "Address family of the backends." },
     { .name = "vgroup-port",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_PORTS,
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE,
       .help = "Use existing server groups by port: group:port separated by commas." },
     { .name = "weight",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_WEIGHTS,
       .type = CCM_ANNO_INT,
       .flags = CCM_ANNO_MUTABLE,
       .min = 0,
@@ -487,6 +494,7 @@ static const struct ccm_anno rows[] = {
       .help = "Sum of weights of one server group." },
     { .name = "default-weight",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_WEIGHTS,
       .type = CCM_ANNO_INT,
       .flags = CCM_ANNO_MUTABLE,
       .min = 0,
@@ -562,18 +570,6 @@ int clb_protocol_of(const struct ccm_service *service, const struct ccm_service_
     return 0;
 }
 
-static int check_protocols(const struct ccm_service *service, struct ccm_error *err)
-{
-    int r = 0;
-
-    for (uint64_t i = 0; r == 0 && i < service->port_count; i++) {
-        enum clb_protocol protocol = CLB_OTHER;
-
-        r = clb_protocol_of(service, service->ports[i], &protocol, err);
-    }
-    return r;
-}
-
 /* Without annotation id it means nothing, which is told elsewhere. */
 static int check_groups(const struct ccm_service *service, struct ccm_error *err)
 {
@@ -609,16 +605,3 @@ const struct ccm_lint_check clb_checks[] = {
     { "additional-resource-tags", ccm_setting_check_tags },
     { NULL, NULL },
 };
-
-int clb_annotations_check(const struct ccm_service *service, struct ccm_error *err)
-{
-    int r = ccm_anno_check(&clb_annotations, &service->meta, err);
-
-    if (r == 0) {
-        r = check_protocols(service, err);
-    }
-    for (size_t i = 0; r == 0 && clb_checks[i].suffix != NULL; i++) {
-        r = clb_checks[i].check(service, err);
-    }
-    return r;
-}

@@ -15,12 +15,6 @@ extern const struct ccm_anno_table clb_annotations;
 extern const struct ccm_lint_check clb_checks[];
 
 /*
- * Everything that can be checked without the cloud, in the order: not built, bad values, protocols,
- * clb_checks. 0 or -EINVAL with a CCM_ERROR_TERMINAL.
- */
-CCM_NODISCARD int clb_annotations_check(const struct ccm_service *service, struct ccm_error *err);
-
-/*
  * Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
  * protocol. 0 or -EINVAL: malformed list, unknown protocol.
  */

@@ -35,7 +35,7 @@ static const struct ccm_lint_list lists[] = {
     { NULL, false },
 };
 
-static const struct ccm_lint_rules rules = {
+const struct ccm_lint_rules clb_rules = {
     .annotations = &clb_annotations,
     .checks = clb_checks,
     .unserved = clb_unserved,
@@ -73,7 +73,7 @@ static bool is_ours(const struct ccm_service *service, const struct ccm_lint_sin
 int clb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
     if (is_ours(service, sink)) {
-        ccm_lint_service(&rules, service, sink);
+        ccm_lint_service(&clb_rules, service, sink);
         lint_public(service, sink);
     }
     return 0;

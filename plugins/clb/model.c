@@ -40,11 +40,58 @@ static int check_port(const struct clb_builder *b, const struct ccm_service_port
     if (port->port < 1 || port->port > UINT16_MAX) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "port out of range");
     }
-    if (clb_state_listener(&b->model->want, (uint16_t)port->port, protocol) != NULL) {
+    if (protocol != CLB_OTHER &&
+        clb_state_listener(&b->model->want, (uint16_t)port->port, protocol) != NULL) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "two ports of the Service ask for the same listener");
     }
     return 0;
+}
+
+/* An annotation that is refused leaves it open what the port is to be. It was told for all ports
+ * at once. */
+static bool is_open(const struct clb_builder *b, const struct ccm_service_port *port, bool listener)
+{
+    return listener
+               ? ccm_refusals_has(b->in->refused, "protocol-port")
+               : ccm_refusals_has(b->in->refused, "vgroup-port") && clb_model_is_unchosen(b, port);
+}
+
+/* *ret_open: its protocol cannot be told, so whatever listens there stays. */
+static int find_protocol(const struct clb_builder *b, const struct ccm_service_port *port,
+                         enum clb_protocol *ret, bool *ret_open, struct ccm_error *err)
+{
+    int r = clb_protocol_of(b->in->service, port, ret, err);
+
+    *ret_open = r == -EINVAL && is_open(b, port, true);
+    if (*ret_open) {
+        *ret = CLB_OTHER;
+        b->model->incomplete = true;
+        r = 0;
+    }
+    return r < 0 ? r : check_port(b, port, *ret, err);
+}
+
+/* Its group. *broken: in, its listener stays as it is; out, also when no group can be told. */
+static int build_group(struct clb_builder *b, const char *name, const struct ccm_service_port *port,
+                       enum clb_protocol protocol, bool *broken, struct ccm_error *err)
+{
+    const bool open = *broken || is_open(b, port, false);
+    const size_t before = b->model->want.group_count;
+    int r = clb_model_group(b, name, port, protocol, err);
+
+    if (r == 0) {
+        struct clb_group *group = clb_state_group_by_name(&b->model->want, name);
+
+        /* One port that is sure of it is enough. */
+        group->present_only = open && (group->present_only || b->model->want.group_count > before);
+    } else if (r != -ENOMEM) {
+        *broken = true;
+        r = report(b, port, protocol, err);
+    }
+    *broken = *broken || open;
+    b->model->incomplete = b->model->incomplete || open;
+    return r;
 }
 
 static int build_port(struct clb_builder *b, const struct ccm_service_port *port,
@@ -52,11 +99,9 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
 {
     CCM_CLEANUP(ccm_freep) char *name = NULL;
     enum clb_protocol protocol = CLB_OTHER;
-    int r = clb_protocol_of(b->in->service, port, &protocol, err);
+    bool broken = false;
+    int r = find_protocol(b, port, &protocol, &broken, err);
 
-    if (r == 0) {
-        r = check_port(b, port, protocol, err);
-    }
     if (r < 0) {
         return report(b, port, protocol, err);
     }
@@ -64,26 +109,60 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
     if (name == NULL) {
         return ccm_error_nomem(err);
     }
-    r = clb_model_group(b, name, port, protocol, err);
-    if (r == -ENOMEM) {
-        return r;
-    }
+    r = build_group(b, name, port, protocol, &broken, err);
     if (r < 0) {
-        (void)report(b, port, protocol, err); /* always 0 */
+        return r;
     }
     const struct clb_want_listener want = {
         .service = b->in->service,
+        .refused = b->in->refused,
         .cluster_id = b->in->cluster_id,
         .port = port,
         .protocol = protocol,
         .group_name = name,
         .extras = b->in->extras,
         .by_node = b->mode == CCM_MODE_LOCAL,
-        .broken = r < 0,
+        .broken = broken,
     };
 
     r = clb_model_listener(&b->model->want, &want, err);
     return r == -EINVAL ? report(b, port, protocol, err) : r;
+}
+
+/* What stays as it is beside single attributes of listeners. */
+static void keep_refused(struct clb_model *model, const struct clb_model_input *in)
+{
+    const struct ccm_refusals *refused = in->refused;
+    const bool version = ccm_refusals_has(refused, "ip-version");
+
+    model->keep_version = version;
+    model->keep_status = ccm_refusals_has(refused, "external-ip-type");
+    model->peer_weights = ccm_refusals_decide(refused, CCM_DECIDES_WEIGHTS);
+    model->keep_weights = model->keep_weights || model->peer_weights;
+    model->keep_backends =
+        ccm_refusals_decide(refused, CCM_DECIDES_BACKENDS) ||
+        (version && ccm_anno_get(&in->service->meta, "backend-ip-version")[0] != '\0');
+    model->incomplete = model->keep_backends;
+}
+
+static int build_acl(struct clb_model *model, const struct clb_model_input *in,
+                     struct ccm_problems *problems, struct ccm_error *err)
+{
+    static const char *const suffixes[] = { "acl-status", "acl-id", "acl-type" };
+    bool kept = false;
+    int r = 0;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(suffixes); i++) {
+        kept = kept || ccm_refusals_has(in->refused, suffixes[i]);
+    }
+    r = kept ? -EINVAL : clb_model_acl(&model->want, in->service, in->extras, err);
+    if (r != -EINVAL) {
+        return r;
+    }
+    if (!kept) {
+        ccm_problems_add(problems, err, NULL);
+    }
+    return clb_model_keep_acl(&model->want) < 0 ? ccm_error_nomem(err) : 0;
 }
 
 int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
@@ -106,6 +185,7 @@ int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
         ccm_node_table_init(&model->nodes, in->nodes, in->node_count, &rules) < 0) {
         return ccm_error_nomem(err);
     }
+    keep_refused(model, in);
     for (uint64_t i = 0; i < in->service->port_count; i++) {
         const int r = build_port(&b, in->service->ports[i], err);
 
@@ -113,7 +193,7 @@ int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
             return r;
         }
     }
-    return clb_model_acl(&model->want, in->service, in->extras, err);
+    return build_acl(model, in, problems, err);
 }
 
 void clb_model_finish(struct clb_model *model, struct ccm_resolved *resolved)

@@ -6,12 +6,14 @@
 #define CCM_CLB_MODEL_H
 
 #include "service/problem.h"
+#include "service/refusal.h"
 #include "service/resolve.h"
 #include "state.h"
 
 /* Everything the model is made from; borrowed. */
 struct clb_model_input {
-    const struct ccm_service *service;
+    const struct ccm_service *service;  /* without annotations that cannot be used */
+    const struct ccm_refusals *refused; /* those annotations; NULL = none */
     const struct ccm_object *const *nodes;
     size_t node_count;
     const struct ccm_object *const *slices;
@@ -36,6 +38,10 @@ struct clb_model {
     bool show_eip;        /* in the status */
     const char *hostname; /* in the status; borrowed, "" = none */
     bool keep_weights;
+    bool peer_weights;  /* the rule is not known: new backends get the weight of present ones */
+    bool keep_backends; /* who should be one is not known: all groups stay as they are */
+    bool keep_version;  /* the address family was asked for, but cannot be told */
+    bool keep_status;   /* so was what the status is to show */
     struct ccm_weight_rule weight;
     bool ipv6; /* backends */
 };
@@ -49,9 +55,10 @@ void clb_model_keep_lb(struct clb_model *model);
 bool clb_model_has_listeners(const struct clb_model *model);
 
 /*
- * Build all but the backends. The annotations were checked before (clb_annotations_check). What is
- * wrong with one port goes to `problems` and leaves the others alone. 0, or -ENOMEM with err. The
- * caller finishes the model in any case; the objects of `in` must live as long.
+ * Build all but the backends. What cannot be used of the annotations is told elsewhere
+ * (service/refusal.h), and what it decides about stays as it is. What is wrong with one port goes
+ * to `problems` and leaves the others alone. 0, or -ENOMEM with err. The caller finishes the model
+ * in any case; the objects of `in` must live as long.
  */
 CCM_NODISCARD int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
                                   struct ccm_problems *problems, struct ccm_error *err);

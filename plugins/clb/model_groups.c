@@ -23,6 +23,14 @@ static void chosen_group(const struct clb_builder *b, const struct ccm_service_p
     }
 }
 
+bool clb_model_is_unchosen(const struct clb_builder *b, const struct ccm_service_port *port)
+{
+    char chosen[CCM_PAIR_MAX];
+
+    chosen_group(b, port, chosen);
+    return b->model->reused && chosen[0] == '\0';
+}
+
 static char *key_of(const struct clb_builder *b, const struct ccm_service_port *port)
 {
     char text[64];

@@ -28,6 +28,14 @@ static const char *canonical(enum clb_lb_field_id id, const char *value)
     return value;
 }
 
+/* The number 0 is no wish. */
+static bool is_unset(enum clb_lb_field_id id, const char *value)
+{
+    uint32_t number = 0;
+
+    return value[0] == '\0' || (id == CLB_LB_BANDWIDTH && ccm_parse_u32(value, 0, 0, &number) == 0);
+}
+
 static int take_annotations(struct clb_model *model, const struct ccm_service *service)
 {
     int r = 0;
@@ -36,7 +44,7 @@ static int take_annotations(struct clb_model *model, const struct ccm_service *s
         const enum clb_lb_field_id id = (enum clb_lb_field_id)i;
         const char *value = ccm_anno_get(&service->meta, clb_lb_fields[i].annotation);
 
-        if (value[0] == '\0') {
+        if (is_unset(id, value)) {
             continue;
         }
         model->told |= 1U << id;

@@ -99,15 +99,36 @@ static int set_row(struct clb_listener *listener, const struct ccm_anno *row, co
     return ccm_attrs_set(&listener->attrs, field, value, true);
 }
 
-static int set_annotations(struct clb_listener *listener, const struct ccm_service *service)
+/* The value cannot be used: the attribute stays as it is, if the listener has it. */
+static int keep_row(struct clb_listener *listener, const struct ccm_refusals *refused,
+                    const struct ccm_anno *row)
+{
+    const struct ccm_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
+
+    if (strcmp(row->name, "domain-extensions") == 0) {
+        listener->lacks = listener->lacks ||
+                          (listener->protocol == CLB_HTTPS && ccm_refusals_fails(refused, row));
+        return 0;
+    }
+    if (field == NULL || (field->flags & CCM_FIELD_CREATE) != 0 ||
+        !clb_field_applies(field, listener->protocol)) {
+        return 0;
+    }
+    listener->lacks = listener->lacks || ccm_refusals_fails(refused, row);
+    return ccm_attrs_keep(&listener->attrs, field);
+}
+
+static int set_annotations(struct clb_listener *listener, const struct clb_want_listener *want)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < clb_annotations.count; i++) {
         const struct ccm_anno *row = &clb_annotations.rows[i];
-        const char *value = ccm_anno_value(&service->meta, row);
+        const char *value = ccm_anno_value(&want->service->meta, row);
 
-        if (row->group == CCM_ANNO_LISTENER && row->field != NULL && value[0] != '\0') {
+        if (row->group == CCM_ANNO_LISTENER && ccm_refusals_keeps(want->refused, row)) {
+            r = keep_row(listener, want->refused, row);
+        } else if (row->group == CCM_ANNO_LISTENER && row->field != NULL && value[0] != '\0') {
             r = set_row(listener, row, value);
         }
     }
@@ -120,7 +141,9 @@ static int offer(struct clb_listener *listener, const char *field, const char *v
     const struct ccm_field *row = clb_field_find(field);
 
     for (size_t i = 0; i < listener->attrs.len; i++) {
-        if (listener->attrs.items[i].field == row && listener->attrs.items[i].told) {
+        const struct ccm_attr *one = &listener->attrs.items[i];
+
+        if (one->field == row && (one->told || one->kept)) {
             return 0;
         }
     }
@@ -177,7 +200,7 @@ static int set_extras(struct clb_listener *listener, const struct clb_want_liste
 }
 
 static int set_lists(struct clb_listener *listener, const struct ccm_service *service,
-                     struct ccm_error *err)
+                     const struct ccm_refusals *refused, struct ccm_error *err)
 {
     uint16_t target = 0;
     char text[24];
@@ -185,6 +208,10 @@ static int set_lists(struct clb_listener *listener, const struct ccm_service *se
 
     if (listener->protocol == CLB_HTTPS) {
         return clb_domains_of(service, &listener->domains, &listener->domains_known, err);
+    }
+    if (listener->protocol == CLB_HTTP && ccm_refusals_has(refused, "forward-port")) {
+        listener->broken = true; /* whether it forwards cannot be changed in place */
+        return 0;
     }
     if (listener->protocol == CLB_HTTP) {
         r = clb_forward_of(service, listener->port, &target, err);
@@ -217,12 +244,37 @@ int clb_model_listener(struct clb_state *state, const struct clb_want_listener *
     listener->broken = want->broken;
     listener->description = CCM_STEAL(description);
     if (ccm_text_set(&listener->group_name, want->group_name) < 0 || set_defaults(listener) < 0 ||
-        set_annotations(listener, want->service) < 0 || set_extras(listener, want) < 0) {
+        set_annotations(listener, want) < 0 || set_extras(listener, want) < 0) {
         return ccm_error_nomem(err);
     }
-    const int r = set_lists(listener, want->service, err);
+    const int r = set_lists(listener, want->service, want->refused, err);
 
     listener->broken = listener->broken || r < 0;
+    return r;
+}
+
+static int keep_acl_of(struct clb_listener *listener)
+{
+    static const char *const fields[] = { "AclStatus", "AclType", "AclId" };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(fields); i++) {
+        r = ccm_attrs_keep(&listener->attrs, clb_field_find(fields[i]));
+    }
+    listener->ranges = false;
+    listener->lacks = true; /* without it, it would let everybody in */
+    return r;
+}
+
+int clb_model_keep_acl(struct clb_state *state)
+{
+    int r = 0;
+
+    state->acl.known = false;
+    state->acl.kept = true;
+    for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
+        r = keep_acl_of(&state->listeners[i]);
+    }
     return r;
 }
 

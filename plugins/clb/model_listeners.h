@@ -4,6 +4,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "service/refusal.h"
 #include "state.h"
 
 /* What goes beyond annotations; each is an option of the plugin. */
@@ -14,6 +15,7 @@
 /* All borrowed. */
 struct clb_want_listener {
     const struct ccm_service *service;
+    const struct ccm_refusals *refused; /* annotations that cannot be used; NULL = none */
     const char *cluster_id;
     const struct ccm_service_port *port;
     enum clb_protocol protocol;
@@ -28,8 +30,13 @@ struct clb_want_listener {
 CCM_NODISCARD int clb_model_listener(struct clb_state *state, const struct clb_want_listener *want,
                                      struct ccm_error *err);
 
-/* The access list that the Service wants, if the option is on. As above. */
+/* The access list that the Service wants, if the option is on. As above, but with -EINVAL it is
+ * kept as it is: the caller calls clb_model_keep_acl(). */
 CCM_NODISCARD int clb_model_acl(struct clb_state *state, const struct ccm_service *service,
                                 unsigned extras, struct ccm_error *err);
+
+/* What is asked for cannot be used: access control of all listeners stays as it is. 0 or -ENOMEM.
+ */
+CCM_NODISCARD int clb_model_keep_acl(struct clb_state *state);
 
 #endif

@@ -15,6 +15,9 @@ struct clb_builder {
 /* What the group of a port is called, and its backends described by. Heap; NULL on ENOMEM. */
 char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service_port *port);
 
+/* No group of annotation vgroup-port is for this port, of a load balancer where it counts. */
+bool clb_model_is_unchosen(const struct clb_builder *b, const struct ccm_service_port *port);
+
 /* The group of a port, unless an earlier port has made it. 0, -ENOMEM, or -EINVAL: this port has a
  * problem. */
 CCM_NODISCARD int clb_model_group(struct clb_builder *b, const char *name,

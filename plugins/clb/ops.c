@@ -1,10 +1,14 @@
 #include "annotations.h"
 #include "inventory.h"
+#include "lint.h"
+#include "model_listeners.h"
 #include "pass.h"
 #include "service/annotation.h"
 #include "service/class.h"
 #include "unserved.h"
+#include "util/cleanup.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const char *reused_id(const struct ccm_service *service)
@@ -72,6 +76,16 @@ const struct ccm_lbc_names clb_names = {
     .public_option = CLB_PUBLIC_OPTION,
 };
 
+/* spec.loadBalancerSourceRanges, which is no annotation's fault. */
+static int refuse_acl(const struct ccm_lbc *lbc, struct ccm_refusals *refusals)
+{
+    CCM_CLEANUP(clb_state_fini) struct clb_state ignored = { .lb = { .id = NULL } };
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int r = clb_model_acl(&ignored, refusals->service, lbc->extras, &err);
+
+    return r == -EINVAL ? ccm_refusals_add(refusals, NULL, &err) : r;
+}
+
 const struct ccm_lbc_ops clb_ops = {
     .is_ours = ccm_class_is_clb,
     .reused_id = reused_id,
@@ -82,7 +96,8 @@ const struct ccm_lbc_ops clb_ops = {
     .inventory = &clb_inventory_ops,
     .invalid_text = "has invalid backend in vservergroups",
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
-    .check = clb_annotations_check,
+    .rules = &clb_rules,
+    .refuse = refuse_acl,
     .model_size = sizeof(struct clb_model),
     .model_fini = model_fini,
     .sync = clb_sync,

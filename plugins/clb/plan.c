@@ -49,6 +49,9 @@ static int plan_listeners_of(struct clb_plan *plan, const struct clb_plan_input 
 {
     int r = 0;
 
+    if (in->model->keep_backends && clb_plan_have_group(in, group->name) == NULL) {
+        return 0; /* it is not made, so nobody can be sent there */
+    }
     for (size_t i = 0; r == 0 && i < in->model->want.listener_count; i++) {
         const struct clb_listener *listener = &in->model->want.listeners[i];
 

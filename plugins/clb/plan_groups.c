@@ -122,6 +122,33 @@ static bool is_wanted(const struct clb_plan_input *in, const struct clb_group *h
     return false;
 }
 
+/* The largest weight of what is there already and ours; that of `one` when there is none. */
+static uint8_t peer_weight(const struct clb_plan_input *in, const struct clb_group *have,
+                           const struct ccm_backend *one)
+{
+    int weight = -1;
+
+    for (size_t i = 0; i < have->backends.len; i++) {
+        const struct ccm_backend *peer = &have->backends.items[i];
+
+        if (peer->weight > weight && is_ours(in, description_of(have, peer))) {
+            weight = peer->weight;
+        }
+    }
+    return weight < 0 ? one->weight : (uint8_t)weight;
+}
+
+static int add_backend(const struct clb_plan_input *in, const struct clb_group *have,
+                       const struct ccm_backend *one, struct ccm_backends *add)
+{
+    struct ccm_backend next = *one;
+
+    if (in->model->peer_weights) {
+        next.weight = peer_weight(in, have, one);
+    }
+    return ccm_backends_put(add, &next);
+}
+
 static int diff_backends(const struct clb_plan_input *in, const struct clb_group *want,
                          const struct clb_group *have, struct diff *ret)
 {
@@ -132,7 +159,7 @@ static int diff_backends(const struct clb_plan_input *in, const struct clb_group
         const struct ccm_backend *twin = ccm_backends_find(&have->backends, one);
 
         if (twin == NULL) {
-            r = ccm_backends_put(&ret->add, one);
+            r = add_backend(in, have, one, &ret->add);
         } else if (is_stale(in, want, have, one, twin)) {
             r = ccm_backends_put(&ret->weigh, one);
         }
@@ -163,6 +190,12 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
     };
     int r;
 
+    if (in->model->keep_backends) {
+        return 0;
+    }
+    if (to.have == NULL && want->present_only) {
+        return 0;
+    }
     if (to.have == NULL) {
         return create_group(&to, want, in->batch);
     }

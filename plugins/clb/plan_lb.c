@@ -63,7 +63,7 @@ static void check_immutable(const struct clb_plan_input *in, struct ccm_problems
             continue;
         }
         if (id == CLB_LB_IP_VERSION && !is_told(in, id)) {
-            if (!is_same(present, "ipv4")) {
+            if (!is_same(present, "ipv4") && !in->model->keep_version) {
                 refuse_change(clb_lb_fields[i].immutable, problems);
             }
         } else if (is_wanted(in, id) &&

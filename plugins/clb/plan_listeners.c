@@ -28,11 +28,27 @@ static bool is_broken_port(const struct clb_model *model, uint16_t port)
     return false;
 }
 
+/* Whether a wanted listener cannot be made: what would go might be what it is to take the place of.
+ */
+static bool is_short(const struct clb_plan_input *in)
+{
+    for (size_t i = 0; i < in->model->want.listener_count; i++) {
+        const struct clb_listener *want = &in->model->want.listeners[i];
+
+        if (want->lacks && !want->broken &&
+            clb_state_listener(in->have, want->port, want->protocol) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
 {
     return have->protocol != CLB_OTHER &&
            clb_state_listener(&in->model->want, have->port, have->protocol) == NULL &&
-           owner_of(in, have) == CCM_OWNER_OURS && !is_broken_port(in->model, have->port);
+           owner_of(in, have) == CCM_OWNER_OURS && !is_broken_port(in->model, have->port) &&
+           !is_short(in);
 }
 
 /* --- forwarding of http ports --- */
@@ -77,7 +93,7 @@ static bool goes_early(const struct clb_plan_input *in, const struct clb_listene
     const struct clb_listener *want = clb_state_listener(&in->model->want, have->port, CLB_HTTP);
 
     return to != NULL && want != NULL && have->protocol == CLB_HTTP && !want->broken &&
-           is_stale(in, to) && owner_of(in, have) != CCM_OWNER_OTHER &&
+           !want->lacks && is_stale(in, to) && owner_of(in, have) != CCM_OWNER_OTHER &&
            clb_forward_target(want) != target;
 }
 
@@ -203,7 +219,8 @@ static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listen
     const char *status = ccm_attrs_get(&have->attrs, clb_field_find("AclStatus"));
     const char *id = ccm_attrs_get(&have->attrs, clb_field_find("AclId"));
 
-    return !want->ranges && in->have->acl.id != NULL && ccm_text_equal(in->have->acl.id, id) &&
+    return !want->ranges && !ccm_attrs_keeps(&want->attrs, clb_field_find("AclStatus")) &&
+           in->have->acl.id != NULL && ccm_text_equal(in->have->acl.id, id) &&
            ccm_text_equal(status, "on") &&
            ccm_attrs_get(&want->attrs, clb_field_find("AclStatus")) == NULL;
 }
@@ -332,6 +349,9 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
     int r = 0;
 
     if (is_refused(in, want, have, problems)) {
+        return 0;
+    }
+    if (want->lacks && (have == NULL || needs_rebuild(want, have, group))) {
         return 0;
     }
     if (have == NULL) {

@@ -21,6 +21,7 @@ struct clb_listener {
     enum clb_protocol protocol;
     bool running; /* present */
     bool broken;  /* desired: could not be worked out, so what is there stays as it is */
+    bool lacks;   /* desired: a value for it cannot be used, so it is changed but never made */
     char *description;
     char *group_name; /* desired */
     char *group_id;   /* present */
@@ -34,6 +35,7 @@ struct clb_listener {
 /* The access list that we keep for spec.loadBalancerSourceRanges. */
 struct clb_acl {
     bool known; /* present: it was looked for; desired: the Service asks for one */
+    bool kept;  /* desired: what is asked for cannot be used, so it stays as it is */
     bool ipv6;
     char *id; /* present; NULL: there is none */
     char *name;
@@ -49,6 +51,7 @@ struct clb_group {
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
     enum ccm_hold hold; /* desired */
     bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
+    bool present_only;  /* desired: it is kept in step where it is there, and never made */
     bool unread;        /* present: its backends are not known */
     struct ccm_backends backends;
 };

@@ -29,7 +29,8 @@ static int build(struct ccm_pass *pass, struct clb_model *model, struct ccm_erro
 {
     CCM_CLEANUP(ccm_resolved_list_fini) struct ccm_resolved_list resolved = { 0 };
     const struct clb_model_input in = {
-        .service = pass->service,
+        .service = pass->view,
+        .refused = &pass->refused,
         .nodes = pass->nodes,
         .node_count = pass->node_count,
         .slices = pass->slices,
@@ -318,7 +319,8 @@ bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
 {
     const struct clb_model *model = pass->model;
 
-    if (model->mismatch || !serves(pass, model)) {
+    if (model->mismatch || !serves(pass, model) ||
+        (model->keep_status && pass->service->ingress_count > 0)) {
         return false;
     }
     state->lb_id = clb_have(pass->entry)->lb.id;

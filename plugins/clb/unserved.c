@@ -46,5 +46,5 @@ const struct ccm_unserved clb_unserved[] = {
 };
 
 const struct ccm_hint clb_hints[] = {
-    { NULL, NULL, NULL, NULL }, /* rows of all kinds say it */
+    { NULL, NULL, NULL, NULL, false }, /* rows of all kinds say it */
 };

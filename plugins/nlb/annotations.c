@@ -2,10 +2,14 @@
 
 #include "annotation_text.h"
 #include "service/settings.h"
+#include "util/text.h"
+
+#include <string.h>
 
 static const struct ccm_anno rows[] = {
     { .name = "id",
       .group = CCM_ANNO_INSTANCE,
+      .decides = CCM_DECIDES_ALL,
       .type = CCM_ANNO_TEXT,
       .field = "LoadBalancerId",
       .help = "Use an existing load balancer, made in the console, instead of a new one." },
@@ -76,7 +80,7 @@ static const struct ccm_anno rows[] = {
     { .name = "cross-zone-enabled",
       .group = CCM_ANNO_INSTANCE,
       .type = CCM_ANNO_SWITCH,
-      .flags = CCM_ANNO_MUTABLE,
+      .flags = CCM_ANNO_MUTABLE | CCM_ANNO_NO_CASE,
       .fallback = "on",
       .field = "CrossZoneEnabled",
       .says = CCM_ANNO_SAYS_FLAG,
@@ -113,6 +117,7 @@ static const struct ccm_anno rows[] = {
       .help = "true: manage listeners of an existing load balancer too." },
     { .name = "protocol-port",
       .group = CCM_ANNO_LISTENER,
+      .decides = CCM_DECIDES_PORTS,
       .type = CCM_ANNO_ANY,
       .flags = CCM_ANNO_MUTABLE,
       .fallback = "protocol of the port",
@@ -120,6 +125,7 @@ static const struct ccm_anno rows[] = {
           "Protocol by port: protocol:port separated by commas; TCP, UDP or TCPSSL in any case." },
     { .name = "listener-port-range",
       .group = CCM_ANNO_LISTENER,
+      .decides = CCM_DECIDES_PORTS,
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE,
       .help = "Listen on a range of ports instead of one: start-end:port separated by commas; "
@@ -236,6 +242,7 @@ static const struct ccm_anno rows[] = {
       .help = "Further server certificates, separated by commas; empty for none." },
     { .name = "server-group-type",
       .group = CCM_ANNO_SERVERS,
+      .decides = CCM_DECIDES_BACKENDS,
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE,
       .fallback = "Instance",
@@ -377,11 +384,13 @@ static const struct ccm_anno rows[] = {
       .help = "Answers that count as healthy, http_2xx and so on, separated by commas." },
     { .name = "vgroup-port",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_PORTS,
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE,
       .help = "Use existing server groups by port: group:port separated by commas. Only with id." },
     { .name = "weight",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_WEIGHTS,
       .type = CCM_ANNO_INT,
       .flags = CCM_ANNO_MUTABLE,
       .min = 0,
@@ -393,6 +402,7 @@ static const struct ccm_anno rows[] = {
       .help = "Sum of weights of a server group that vgroup-port names." },
     { .name = "default-weight",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_WEIGHTS,
       .type = CCM_ANNO_INT,
       .flags = CCM_ANNO_MUTABLE,
       .min = 0,
@@ -410,6 +420,7 @@ static const struct ccm_anno rows[] = {
       .help = "on: weights that somebody changed in the console stay." },
     { .name = "backend-label",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_BACKENDS,
       .type = CCM_ANNO_ANY,
       .flags = CCM_ANNO_MUTABLE,
       .help = "Only nodes with all these labels: k1=v1,k2=v2." },
@@ -421,6 +432,7 @@ static const struct ccm_anno rows[] = {
       .help = "on: nodes that are cordoned take no traffic." },
     { .name = "backend-ip-version",
       .group = CCM_ANNO_BACKEND,
+      .decides = CCM_DECIDES_BACKENDS,
       .type = CCM_ANNO_ENUM,
       .flags = CCM_ANNO_MUTABLE | CCM_ANNO_NO_CASE,
       .values = "ipv4|ipv6|dualstack",
@@ -468,17 +480,52 @@ const struct ccm_lint_check nlb_checks[] = {
     { NULL, NULL },
 };
 
-int nlb_annotations_check(const struct ccm_service *service, struct ccm_error *err)
+/* Those about the health check count only where it is on, and so on. */
+bool nlb_annotation_counts(const struct ccm_service *service, const struct ccm_anno *row)
 {
-    int r = ccm_anno_check(&nlb_annotations, &service->meta, err);
+    const char *gate = row->group == CCM_ANNO_SERVERS || row->group == CCM_ANNO_LISTENER
+                           ? nlb_annotation_gate(row)
+                           : NULL;
 
-    for (uint64_t i = 0; r == 0 && i < service->port_count; i++) {
-        enum nlb_protocol protocol = NLB_OTHER;
+    return gate == NULL || ccm_anno_is_on(ccm_anno_get(&service->meta, gate));
+}
 
-        r = nlb_protocol_of(service, service->ports[i], &protocol, err);
+const char *nlb_annotation_gate(const struct ccm_anno *row)
+{
+    const struct ccm_field *field =
+        row->group == CCM_ANNO_SERVERS && row->field != NULL ? nlb_group_field(row->field) : NULL;
+
+    if (strcmp(row->name, "alpn-policy") == 0) {
+        return "alpn";
     }
-    for (size_t i = 0; r == 0 && nlb_checks[i].suffix != NULL; i++) {
-        r = nlb_checks[i].check(service, err);
+    if (strcmp(row->name, "connection-drain-timeout") == 0) {
+        return "connection-drain";
     }
-    return r < 0 ? r : nlb_check_source_ranges(service, err);
+    return field != NULL && (field->flags & NLB_FIELD_HEALTH) != 0 &&
+                   strcmp(row->name, "health-check-flag") != 0
+               ? "health-check-flag"
+               : NULL;
+}
+
+#define UNCLEAR                                                                                    \
+    " was without effect under the controller that ccmd replaces: it is left alone, what the "     \
+    "cloud has stays (option loose_switches of plugin nlb lets it count)"
+
+const char *nlb_annotation_unclear(const struct ccm_anno *row, const char *value)
+{
+    if (strcmp(row->name, "delete-protection") == 0) {
+        return ccm_text_equal_case(value, "off") || ccm_text_equal_case(value, "false")
+                   ? "off" UNCLEAR
+                   : NULL;
+    }
+    if (strcmp(row->name, "modification-protection") == 0) {
+        return strcmp(value, "NonProtection") == 0 ? "NonProtection" UNCLEAR : NULL;
+    }
+    if (strcmp(row->name, "remove-unscheduled-backend") == 0 && strcmp(value, "on") != 0 &&
+        ccm_text_equal_case(value, "on")) {
+        return "on in capital letters" UNCLEAR;
+    }
+    return row->type == CCM_ANNO_BOOL && ccm_text_equal_case(value, "true") ? "true" UNCLEAR
+                                                                              "; write on or off"
+                                                                            : NULL;
 }

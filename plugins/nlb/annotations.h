@@ -12,9 +12,12 @@ extern const struct ccm_anno_table nlb_annotations;
 /* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
 extern const struct ccm_lint_check nlb_checks[];
 
-/* Everything that can be checked without the cloud: bad values, protocols, what goes together,
- * spec.loadBalancerSourceRanges. 0 or -EINVAL with a CCM_ERROR_TERMINAL. */
-CCM_NODISCARD int nlb_annotations_check(const struct ccm_service *service, struct ccm_error *err);
+/* Members of nlb_rules: see struct ccm_lint_rules. */
+bool nlb_annotation_counts(const struct ccm_service *service, const struct ccm_anno *row);
+const char *nlb_annotation_unclear(const struct ccm_anno *row, const char *value);
+
+/* The switch (a suffix) without which the annotation does nothing; NULL = there is none. */
+const char *nlb_annotation_gate(const struct ccm_anno *row);
 
 /* Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
  * protocol. 0 or -EINVAL: malformed list, unknown protocol. */

@@ -264,7 +264,7 @@ void nlb_api_add_attrs(struct ccm_ali_params *params, const struct ccm_attrs *at
     for (size_t i = 0; i < attrs->len; i++) {
         const struct ccm_attr *attr = &attrs->items[i];
 
-        if (!nlb_field_applies(attr->field, protocol) ||
+        if (attr->kept || !nlb_field_applies(attr->field, protocol) ||
             (!create && (attr->field->flags & CCM_FIELD_CREATE) != 0)) {
             continue;
         }

@@ -177,6 +177,9 @@ static const char *target_of(const struct pair *pair, const struct ccm_field *fi
     if ((field->flags & CCM_FIELD_CREATE) != 0 || !nlb_field_applies(field, pair->protocol)) {
         return NULL;
     }
+    if (wish != NULL && wish->kept) {
+        return NULL;
+    }
     if (wish != NULL && wish->told) {
         return has_meaning(pair, wish) ? wish->value : NULL;
     }
@@ -260,7 +263,7 @@ int nlb_compare_new_listener(const struct nlb_listener *want, struct ccm_attrs *
     for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
         const struct ccm_attr *wish = &want->attrs.items[i];
 
-        if (has_meaning(&pair, wish)) {
+        if (!wish->kept && has_meaning(&pair, wish)) {
             r = ccm_attrs_set(ret, wish->field, wish->value, wish->told);
         }
     }
@@ -274,7 +277,8 @@ static void note(const struct pair *pair, struct ccm_attrs *have)
 
         if (is_told(pair, attr->field)) {
             attr->told = true;
-        } else if (attr->told && is_same(attr->field, attr->value, target_of(pair, attr->field))) {
+        } else if (attr->told && !ccm_attrs_keeps(pair->want, attr->field) &&
+                   is_same(attr->field, attr->value, target_of(pair, attr->field))) {
             attr->told = false; /* it has gone back; what happens to it now is not our doing */
         }
     }

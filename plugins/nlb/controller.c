@@ -1,8 +1,10 @@
 #include "controller.h"
 
+#include "annotation_text.h"
 #include "annotations.h"
 #include "apply.h"
 #include "inventory.h"
+#include "lint.h"
 #include "read.h"
 #include "service/class.h"
 #include "unserved.h"
@@ -80,6 +82,17 @@ static const struct ccm_tags *tags(const void *model)
     return &((const struct nlb_model *)model)->want.lb.tags;
 }
 
+/* What is no annotation's fault. */
+static int refuse_ranges(const struct ccm_lbc *lbc, struct ccm_refusals *refusals)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)lbc; /* it holds for all */
+    return nlb_check_source_ranges(refusals->service, &err) < 0
+               ? ccm_refusals_add(refusals, NULL, &err)
+               : 0;
+}
+
 const struct ccm_lbc_ops nlb_ops = {
     .is_ours = ccm_class_is_nlb,
     .reused_id = reused_id,
@@ -90,7 +103,8 @@ const struct ccm_lbc_ops nlb_ops = {
     .inventory = &nlb_inventory_ops,
     .invalid_text = "has invalid server in server groups",
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },
-    .check = nlb_annotations_check,
+    .rules = &nlb_rules,
+    .refuse = refuse_ranges,
     .model_size = sizeof(struct nlb_model),
     .model_fini = model_fini,
     .sync = nlb_sync,

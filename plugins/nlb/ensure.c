@@ -64,7 +64,8 @@ static int build(struct ccm_pass *pass, struct ccm_error *err)
     CCM_CLEANUP(ccm_resolved_list_fini) struct ccm_resolved_list resolved = { 0 };
     struct nlb_model *model = pass->model;
     const struct nlb_model_input in = {
-        .service = pass->service,
+        .service = pass->view,
+        .refused = &pass->refused,
         .nodes = pass->nodes,
         .node_count = pass->node_count,
         .slices = pass->slices,
@@ -407,7 +408,7 @@ bool nlb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
     state->lb_id = have->lb.id;
     state->hostname = have->lb.dns;
     state->ip_mode = NULL; /* it is for addresses */
-    if (!model->want.guard.wanted) {
+    if (!model->want.guard.wanted && !model->keep_security) {
         state->extra = "";
     } else if (have->guard.id != NULL) {
         state->extra = have->guard.id;

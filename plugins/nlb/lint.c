@@ -51,6 +51,17 @@ static bool clash(const char *a, const char *b)
     return false;
 }
 
+const struct ccm_option nlb_opt_loose = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .name = "loose_switches",
+    .fallback = "false",
+    .help = "Let switches take true for on, and honour delete-protection off and "
+            "modification-protection NonProtection. Without it such values are left alone with a "
+            "Warning, because the controller that ccmd replaces took no notice of them: what the "
+            "cloud has stays as it is.",
+};
+
 static const struct ccm_lint_list lists[] = {
     { "protocol-port", false },
     { "vgroup-port", false },
@@ -58,7 +69,7 @@ static const struct ccm_lint_list lists[] = {
     { NULL, false },
 };
 
-static const struct ccm_lint_rules rules = {
+const struct ccm_lint_rules nlb_rules = {
     .annotations = &nlb_annotations,
     .checks = nlb_checks,
     .unserved = nlb_unserved,
@@ -68,6 +79,9 @@ static const struct ccm_lint_rules rules = {
     .protocol = protocol,
     .is_protocol = is_protocol,
     .clash = clash,
+    .counts = nlb_annotation_counts,
+    .unclear = nlb_annotation_unclear,
+    .loose = &nlb_opt_loose,
 };
 
 /* --- what is our own --- */
@@ -172,7 +186,7 @@ int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink
 {
     if (is_ours(service, sink)) {
         lint_public(service, sink);
-        ccm_lint_service(&rules, service, sink);
+        ccm_lint_service(&nlb_rules, service, sink);
         lint_overlaps(service, sink);
         lint_ranges(service, sink);
         lint_needs(service, sink);

@@ -57,24 +57,66 @@ static int look_at_port(const struct nlb_builder *b, uint64_t index, struct nlb_
 static int add_listener(struct nlb_builder *b, const struct nlb_want_port *want,
                         struct ccm_error *err)
 {
-    return nlb_model_listener(&b->model->want, b->in->service, b->in->cluster_id, want) < 0
-               ? ccm_error_nomem(err)
-               : 0;
+    return nlb_model_listener(b->model, b->in, want) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+/* An annotation that is refused leaves it open what the port is to be. It was told for all ports
+ * at once. */
+static bool is_open(const struct nlb_builder *b, const struct nlb_want_port *want)
+{
+    const struct ccm_refusals *refused = b->in->refused;
+
+    return ccm_refusals_has(refused, "protocol-port") ||
+           ccm_refusals_has(refused, "listener-port-range") ||
+           (ccm_refusals_has(refused, "vgroup-port") && want->chosen[0] == '\0');
+}
+
+/* The group of whatever listener serves the port now: one of these protocols. */
+static int add_open_groups(struct nlb_builder *b, const struct nlb_want_port *want,
+                           struct ccm_error *err)
+{
+    int r = 0;
+
+    for (int i = 0; r != -ENOMEM && i < NLB_OTHER; i++) {
+        CCM_CLEANUP(ccm_freep) char *name = NULL;
+        struct nlb_want_port one = *want;
+
+        one.open = true;
+        one.protocol = (enum nlb_protocol)i;
+        name = nlb_model_group_name(b, &one);
+        one.group_name = name;
+        r = name == NULL ? ccm_error_nomem(err) : nlb_model_group(b, &one, err);
+    }
+    return r == -ENOMEM ? r : 0; /* what else is wrong with it, is for when it is known */
 }
 
 /* A broken listener keeps what serves the port today, whatever it is. */
 static int give_up(struct nlb_builder *b, struct nlb_want_port *want, struct ccm_error *err)
 {
     const int64_t number = want->port->port;
+    const bool open = is_open(b, want);
 
-    (void)report(b, want, err); /* always 0 */
+    b->model->incomplete = true;
+    if (!open) {
+        (void)report(b, want, err); /* always 0 */
+    }
     if (number < 1 || number > UINT16_MAX) {
         return 0;
     }
     want->broken = true;
     want->chosen[0] = '\0';
     want->span = (struct nlb_span){ (uint16_t)number, (uint16_t)number, false };
+    if (open && add_open_groups(b, want, err) < 0) {
+        return -ENOMEM;
+    }
     return add_listener(b, want, err);
+}
+
+/* Whether the group of the port may be one that an entry names which cannot be read. */
+static bool is_unchosen(const struct nlb_builder *b, const struct nlb_want_port *want)
+{
+    return b->model->reused && want->chosen[0] == '\0' &&
+           ccm_refusals_has(b->in->refused, "vgroup-port");
 }
 
 static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *err)
@@ -83,7 +125,7 @@ static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *e
     struct nlb_want_port want = { .port = b->in->service->ports[index], .protocol = NLB_OTHER };
     int r = look_at_port(b, index, &want, err);
 
-    if (r < 0) {
+    if (r < 0 || is_unchosen(b, &want)) {
         return give_up(b, &want, err);
     }
     name = nlb_model_group_name(b, &want);
@@ -100,6 +142,65 @@ static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *e
         want.broken = true;
     }
     return add_listener(b, &want, err);
+}
+
+static void keep_fields(struct nlb_model *model, const struct ccm_refusals *refused)
+{
+    static const struct {
+        const char *suffix;
+        enum nlb_lb_field field;
+    } rows[] = {
+        { "name", NLB_LB_NAME },
+        { "address-type", NLB_LB_ADDRESS_TYPE },
+        { "ipv6-address-type", NLB_LB_IPV6_TYPE },
+        { "ip-version", NLB_LB_IP_VERSION },
+        { "resource-group-id", NLB_LB_GROUP },
+        { "bandwidth-package-id", NLB_LB_PACKAGE },
+        { "cross-zone-enabled", NLB_LB_CROSS_ZONE },
+        { "modification-protection", NLB_LB_MODIFICATION },
+        { "delete-protection", NLB_LB_PROTECT },
+    };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        if (ccm_refusals_has(refused, rows[i].suffix)) {
+            model->kept |= 1U << rows[i].field;
+        }
+    }
+}
+
+/* What stays as it is beside single attributes of listeners and groups. */
+static void keep_refused(struct nlb_model *model, const struct nlb_model_input *in)
+{
+    const struct ccm_refusals *refused = in->refused;
+    const bool version = ccm_refusals_has(refused, "ip-version");
+
+    keep_fields(model, refused);
+    model->keep_security = ccm_refusals_has(refused, "security-group-ids") ||
+                           (version && in->service->source_range_count > 0);
+    model->peer_weights = ccm_refusals_decide(refused, CCM_DECIDES_WEIGHTS);
+    model->keep_weights = model->keep_weights || model->peer_weights;
+    model->keep_backends =
+        ccm_refusals_decide(refused, CCM_DECIDES_BACKENDS) ||
+        (version && ccm_anno_get(&in->service->meta, "backend-ip-version")[0] != '\0');
+    model->incomplete = model->keep_backends;
+}
+
+static int build_guard(struct nlb_model *model, const struct nlb_model_input *in,
+                       struct ccm_problems *problems, struct ccm_error *err)
+{
+    int r = 0;
+
+    if (model->reused || in->service->source_range_count == 0 || model->keep_security) {
+        return 0;
+    }
+    r = nlb_model_guard(&model->want.guard, in->service, in->cluster_id, err);
+    if (r == -EINVAL) {
+        nlb_guard_fini(&model->want.guard);
+        ccm_problems_add(problems, err, NULL);
+        model->keep_security = true;
+        r = 0;
+    }
+    return r;
 }
 
 int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
@@ -123,6 +224,10 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
         ccm_node_table_init(&model->nodes, in->nodes, in->node_count, &rules) < 0) {
         return ccm_error_nomem(err);
     }
+    keep_refused(model, in);
+    if (build_guard(model, in, problems, err) < 0) {
+        return -ENOMEM;
+    }
     for (uint64_t i = 0; i < in->service->port_count; i++) {
         const int r = build_port(&b, i, err);
 
@@ -130,10 +235,7 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
             return r;
         }
     }
-    if (model->reused || in->service->source_range_count == 0) {
-        return 0;
-    }
-    return nlb_model_guard(&model->want.guard, in->service, in->cluster_id, err);
+    return 0;
 }
 
 void nlb_model_finish(struct nlb_model *model, struct ccm_resolved *resolved)

@@ -6,12 +6,14 @@
 #define CCM_NLB_MODEL_H
 
 #include "service/problem.h"
+#include "service/refusal.h"
 #include "service/resolve.h"
 #include "state.h"
 
 /* Everything the model is made from; borrowed. */
 struct nlb_model_input {
-    const struct ccm_service *service;
+    const struct ccm_service *service;  /* without annotations that cannot be used */
+    const struct ccm_refusals *refused; /* those annotations; NULL = none */
     const struct ccm_object *const *nodes;
     size_t node_count;
     const struct ccm_object *const *slices;
@@ -40,11 +42,15 @@ struct nlb_model {
     bool preserve;               /* keep it when the Service goes */
     bool keep_weights;           /* weights of present servers are left alone */
     bool drain;                  /* annotation connection-drain is on */
-    bool ipv6;                   /* pods are looked up by IPv6 addresses (too) */
+    unsigned kept;      /* 1 << enum nlb_lb_field: asked for in a way that cannot be used */
+    bool keep_security; /* so are security groups or source ranges: all of them stay */
+    bool keep_backends; /* who should be a server is not known: all groups keep theirs */
+    bool peer_weights;  /* the rule is not known: new servers get the weight of present ones */
+    bool ipv6;          /* pods are looked up by IPv6 addresses (too) */
 };
 
 /* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.
- * 0 or -ENOMEM; bad values were refused before (nlb_annotations_check). */
+ * 0 or -ENOMEM; what cannot be used is passed over. */
 CCM_NODISCARD int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
                                const char *resource_group);
 
@@ -59,9 +65,11 @@ void nlb_model_keep_lb(struct nlb_model *model);
 bool nlb_model_has_listeners(const struct nlb_model *model);
 
 /*
- * Build all but the servers. What is wrong with one port goes to `problems` and leaves the others
- * alone (the listener is there then, but broken). 0, or negative with err. The caller finishes the
- * model in any case; the objects of `in` must live as long.
+ * Build all but the servers. What cannot be used of the annotations is told elsewhere
+ * (service/refusal.h), and what it decides about stays as it is. What is wrong with one port goes
+ * to `problems` and leaves the others alone (the listener is there then, but broken). 0, or
+ * negative with err. The caller finishes the model in any case; the objects of `in` must live as
+ * long.
  */
 CCM_NODISCARD int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
                                   struct ccm_problems *problems, struct ccm_error *err);

@@ -62,8 +62,9 @@ static bool is_asked(const struct ccm_object *meta, const struct ccm_field *fiel
            ccm_anno_is_on(ccm_anno_get(meta, "health-check-flag"));
 }
 
-static int set_annotations(struct nlb_group *group, const struct ccm_object *meta)
+static int set_annotations(struct nlb_group *group, const struct nlb_model_input *in)
 {
+    const struct ccm_object *meta = &in->service->meta;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < nlb_annotations.count; i++) {
@@ -73,7 +74,8 @@ static int set_annotations(struct nlb_group *group, const struct ccm_object *met
                                             ? nlb_group_field(row->field)
                                             : NULL;
 
-        if (value[0] != '\0' && field != NULL && is_asked(meta, field)) {
+        if (field != NULL && !nlb_model_keep(&group->attrs, field, in->refused, row, &r) &&
+            value[0] != '\0' && is_asked(meta, field)) {
             r = nlb_model_set(&group->attrs, field, row, value);
         }
     }
@@ -106,7 +108,7 @@ static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
     if (r == 0 && resource_group != NULL) {
         r = set(group, "ResourceGroupId", resource_group);
     }
-    return r < 0 ? r : set_annotations(group, &b->in->service->meta);
+    return r < 0 ? r : set_annotations(group, b->in);
 }
 
 /* --- building --- */
@@ -128,6 +130,7 @@ static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
     group->port = (uint16_t)want->port->port;
     group->protocol = want->protocol;
     group->any_port = want->span.range;
+    group->present_only = want->open;
     group->hold = b->model->sets[b->model->want.group_count - 1].hold;
     ccm_anno_spell("Instance|Ip", told_type(b), type, sizeof(type));
     return ccm_text_set(&group->id, want->chosen) < 0 ||
@@ -144,10 +147,11 @@ static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
 static bool is_made(const struct nlb_builder *b, const struct nlb_want_port *want)
 {
     for (size_t i = 0; i < b->model->want.group_count; i++) {
-        const struct nlb_group *one = &b->model->want.groups[i];
+        struct nlb_group *one = &b->model->want.groups[i];
 
         if (strcmp(one->name, want->group_name) == 0 &&
             strcmp(one->id == NULL ? "" : one->id, want->chosen) == 0) {
+            one->present_only = one->present_only && want->open; /* one that is sure is enough */
             return true;
         }
     }

@@ -74,7 +74,25 @@ int nlb_model_set(struct ccm_attrs *attrs, const struct ccm_field *field,
 
 /* --- listeners --- */
 
-static int set_annotations(struct nlb_listener *listener, const struct ccm_service *service)
+/* The value, or the switch that it counts with, cannot be used. */
+static bool is_kept(const struct ccm_refusals *refused, const struct ccm_anno *row)
+{
+    const char *gate = nlb_annotation_gate(row);
+
+    return ccm_refusals_keeps(refused, row) || (gate != NULL && ccm_refusals_has(refused, gate));
+}
+
+bool nlb_model_keep(struct ccm_attrs *attrs, const struct ccm_field *field,
+                    const struct ccm_refusals *refused, const struct ccm_anno *row, int *ret)
+{
+    const bool kept = is_kept(refused, row);
+
+    *ret = kept ? ccm_attrs_keep(attrs, field) : 0;
+    return kept;
+}
+
+static int set_annotations(struct nlb_listener *listener, const struct ccm_service *service,
+                           const struct ccm_refusals *refused)
 {
     const bool alpn = ccm_anno_is_on(ccm_anno_get(&service->meta, "alpn"));
     int r = 0;
@@ -86,7 +104,11 @@ static int set_annotations(struct nlb_listener *listener, const struct ccm_servi
                                             ? nlb_listener_field(row->field)
                                             : NULL;
 
-        if (value[0] == '\0' || field == NULL || !nlb_field_applies(field, listener->protocol) ||
+        if (field == NULL || !nlb_field_applies(field, listener->protocol)) {
+            continue;
+        }
+        listener->lacks = listener->lacks || ccm_refusals_fails(refused, row);
+        if (nlb_model_keep(&listener->attrs, field, refused, row, &r) || value[0] == '\0' ||
             (!alpn && strcmp(row->field, "AlpnPolicy") == 0)) {
             continue;
         }
@@ -117,11 +139,27 @@ static char *description(const struct ccm_service *service, const char *cluster_
     return nlb_name_format(key, want->protocol, &service->meta, cluster_id, NLB_TEXT_MAX);
 }
 
-int nlb_model_listener(struct nlb_state *state, const struct ccm_service *service,
-                       const char *cluster_id, const struct nlb_want_port *want)
+/* Whether something that it would be made with cannot be used, beside its own attributes. */
+static bool lacks_more(const struct nlb_model *model, const struct ccm_refusals *refused,
+                       enum nlb_protocol protocol)
 {
-    CCM_CLEANUP(ccm_freep) char *text = description(service, cluster_id, want);
-    struct nlb_listener *listener = text == NULL ? NULL : nlb_state_new_listener(state);
+    bool lacks = model->keep_security ||
+                 (protocol == NLB_TCPSSL && ccm_refusals_has(refused, "additional-cert-ids"));
+
+    for (size_t i = 0; !lacks && i < nlb_annotations.count; i++) {
+        const struct ccm_anno *row = &nlb_annotations.rows[i];
+
+        lacks = row->group == CCM_ANNO_SERVERS && ccm_refusals_fails(refused, row);
+    }
+    return lacks;
+}
+
+int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in,
+                       const struct nlb_want_port *want)
+{
+    const struct ccm_service *service = in->service;
+    CCM_CLEANUP(ccm_freep) char *text = description(service, in->cluster_id, want);
+    struct nlb_listener *listener = text == NULL ? NULL : nlb_state_new_listener(&model->want);
 
     if (listener == NULL) {
         return -ENOMEM;
@@ -131,10 +169,12 @@ int nlb_model_listener(struct nlb_state *state, const struct ccm_service *servic
     listener->end = want->span.end;
     listener->range = want->span.range;
     listener->broken = want->broken;
+    listener->lacks = lacks_more(model, in->refused, want->protocol);
     listener->description = CCM_STEAL(text);
     if (ccm_text_set(&listener->group_name, want->group_name) < 0 ||
         ccm_text_set(&listener->group_id, want->chosen) < 0 ||
-        set_annotations(listener, service) < 0 || set_certificates(listener, service) < 0) {
+        set_annotations(listener, service, in->refused) < 0 ||
+        set_certificates(listener, service) < 0) {
         return -ENOMEM;
     }
     return 0;

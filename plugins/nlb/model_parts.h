@@ -23,6 +23,7 @@ struct nlb_want_port {
     char chosen[CCM_PAIR_MAX]; /* group that a person chose; "" = ours */
     const char *group_name;    /* borrowed */
     bool broken;               /* the group could not be worked out */
+    bool open;                 /* what serves the port is not known, see model.c */
 };
 
 /* What the group of a port is called, and its servers described by. Heap; NULL on ENOMEM. */
@@ -34,8 +35,8 @@ CCM_NODISCARD int nlb_model_group(struct nlb_builder *b, const struct nlb_want_p
                                   struct ccm_error *err);
 
 /* The listener of a port. 0 or -ENOMEM. */
-CCM_NODISCARD int nlb_model_listener(struct nlb_state *state, const struct ccm_service *service,
-                                     const char *cluster_id, const struct nlb_want_port *want);
+CCM_NODISCARD int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in,
+                                     const struct nlb_want_port *want);
 
 /* Families of the backends: what annotation backend-ip-version says, on a dual-stack load balancer;
  * IPv4 otherwise. */
@@ -46,9 +47,14 @@ enum ccm_families nlb_model_families(const struct ccm_service *service);
 CCM_NODISCARD int nlb_model_guard(struct nlb_guard *guard, const struct ccm_service *service,
                                   const char *cluster_id, struct ccm_error *err);
 
+/* Whether the value of the row cannot be used; then the field stays as it is. *ret: 0 or -ENOMEM.
+ */
+struct ccm_anno;
+bool nlb_model_keep(struct ccm_attrs *attrs, const struct ccm_field *field,
+                    const struct ccm_refusals *refused, const struct ccm_anno *row, int *ret);
+
 /* The value of a row as the cloud takes it, into `field` of `attrs`: one spelling for one value. 0
  * or -ENOMEM. */
-struct ccm_anno;
 CCM_NODISCARD int nlb_model_set(struct ccm_attrs *attrs, const struct ccm_field *field,
                                 const struct ccm_anno *row, const char *value);
 

@@ -265,7 +265,7 @@ static void note_lb(struct nlb_lb *have, const struct nlb_model *model)
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         const unsigned bit = 1U << rows[i].field;
 
-        if ((model->told & bit) == 0 &&
+        if (((model->told | model->kept) & bit) == 0 &&
             ccm_text_equal(have->fields[rows[i].field], rows[i].fallback)) {
             told &= ~bit;
         }

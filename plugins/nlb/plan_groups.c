@@ -156,6 +156,33 @@ static int diff_twin(const struct target *to, const struct ccm_backend *one,
     return ccm_backends_put(&ret->update, &next);
 }
 
+/* The largest weight of what is there already and ours; that of `one` when there is none. */
+static uint8_t peer_weight(const struct target *to, const struct ccm_backend *one)
+{
+    int weight = -1;
+
+    for (size_t i = 0; i < to->have->backends.len; i++) {
+        const struct ccm_backend *peer = &to->have->backends.items[i];
+
+        if (!peer->leaving && peer->weight > weight &&
+            is_ours(to->work, description_of(to->have, peer))) {
+            weight = peer->weight;
+        }
+    }
+    return weight < 0 ? one->weight : (uint8_t)weight;
+}
+
+static int add_server(const struct target *to, const struct ccm_backend *one,
+                      struct ccm_backends *add)
+{
+    struct ccm_backend next = *one;
+
+    if (to->work->in->model->peer_weights) {
+        next.weight = peer_weight(to, one);
+    }
+    return ccm_backends_put(add, &next);
+}
+
 static int diff_wanted(const struct target *to, const struct ccm_backend *one, struct diff *ret)
 {
     const struct ccm_backend *twin = ccm_backends_find(&to->have->backends, one);
@@ -164,7 +191,7 @@ static int diff_wanted(const struct target *to, const struct ccm_backend *one, s
         return 0;
     }
     if (twin == NULL) {
-        return one->leaving ? 0 : ccm_backends_put(&ret->add, one);
+        return one->leaving ? 0 : add_server(to, one, &ret->add);
     }
     if (twin->leaving) {
         return one->leaving ? 0 : ccm_texts_put(&to->work->plan->waiting, to->have->id);
@@ -281,8 +308,10 @@ static int plan_group(struct nlb_work *work, const struct nlb_group *want)
                          .stage = work->stage };
     int r = 0;
 
-    if (to.have == NULL) {
-        return want->id == NULL ? create(&to) : 0; /* else it is for its owner to make */
+    const bool kept = work->in->model->keep_backends;
+
+    if (to.have == NULL) { /* a chosen one is for its owner to make */
+        return want->id == NULL && !kept && !want->present_only ? create(&to) : 0;
     }
     if (to.have->unread) {
         return ccm_texts_put(&work->plan->waiting, to.have->id);
@@ -291,7 +320,7 @@ static int plan_group(struct nlb_work *work, const struct nlb_group *want)
         r = update(&to);
     }
     to.stage = free_stage(work, to.have->id, want->name, work->stage + 1);
-    return r < 0 ? r : plan_servers(&to);
+    return r < 0 || kept ? r : plan_servers(&to);
 }
 
 int nlb_plan_groups(struct nlb_work *work)

@@ -136,7 +136,7 @@ int nlb_plan_stale_guard(struct nlb_work *work)
     struct nlb_step *step = NULL;
 
     if (work->in->model->want.guard.wanted || work->in->have->guard.id == NULL ||
-        work->in->model->reused) {
+        work->in->model->reused || work->in->model->keep_security) {
         return 0;
     }
     step = guard_step(work, NLB_STEP_DELETE_GUARD);
@@ -211,8 +211,12 @@ int nlb_plan_security(struct nlb_work *work)
 {
     static const struct ccm_texts none = { 0 };
     CCM_CLEANUP(change_fini) struct change change = { .join = { 0 } };
-    int r = plan_guard(work);
+    int r = 0;
 
+    if (work->in->model->keep_security) {
+        return 0;
+    }
+    r = plan_guard(work);
     if (r == 0) {
         r = find_change(work, &change);
     }

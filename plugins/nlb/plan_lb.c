@@ -42,6 +42,9 @@ static const char *target_of(const struct nlb_work *work, enum nlb_lb_field fiel
     if (is_told(work, field)) {
         return work->in->model->want.lb.fields[field];
     }
+    if ((work->in->model->kept >> field & 1U) != 0) {
+        return NULL;
+    }
     return !work->in->model->reused && (work->lb->told >> field & 1U) != 0 ? fallback_of(field)
                                                                            : NULL;
 }

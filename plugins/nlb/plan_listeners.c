@@ -78,9 +78,26 @@ static bool goes_in_vain(const struct nlb_work *work, const struct nlb_listener 
     return vain;
 }
 
+/* Whether a wanted listener cannot be made: what would go might be what it is to take the place of.
+ */
+static bool is_short(const struct nlb_work *work)
+{
+    const struct nlb_state *want = &work->in->model->want;
+
+    for (size_t i = 0; i < want->listener_count; i++) {
+        const struct nlb_listener *one = &want->listeners[i];
+
+        if (one->lacks && !one->broken &&
+            nlb_state_listener(work->in->have, one->protocol, one->start, one->end) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_stale(const struct nlb_work *work, const struct nlb_listener *have)
 {
-    return is_unwanted(work, have) && !goes_in_vain(work, have);
+    return is_unwanted(work, have) && !is_short(work) && !goes_in_vain(work, have);
 }
 
 /* --- steps --- */
@@ -293,6 +310,12 @@ static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
     }
     if (have != NULL && work->in->model->as_it_is && owner_of(work, have) == CCM_OWNER_NONE) {
         other = have; /* it is not ours to take over */
+    }
+    if (target == NULL && work->in->model->keep_backends) {
+        return 0; /* it is not made, so nobody can be sent there */
+    }
+    if (have == NULL && want->lacks) {
+        return 0;
     }
     if (other != NULL) {
         refuse(work, want, other);

@@ -22,7 +22,7 @@ static const struct ccm_option opt_disable_public = {
     .help = "Refuse to create load balancers with a public address.",
 };
 static const struct ccm_option *const options[] = {
-    CCM_ALI_OPTIONS, CCM_LBC_OPTIONS, &opt_batch, &opt_disable_public, NULL,
+    CCM_ALI_OPTIONS, CCM_LBC_OPTIONS, &opt_batch, &opt_disable_public, &nlb_opt_loose, NULL,
 };
 
 static const struct ccm_lbc_names names = {
@@ -41,6 +41,7 @@ static void configure(void *self)
     const int64_t batch = host->option_int(host, NULL, opt_batch.name);
 
     ccm_lbc_configure(&nlb->lbc, ccm_class_is_typed_nlb);
+    nlb->lbc.loose = host->option_int(host, NULL, nlb_opt_loose.name) != 0;
     nlb->batch = batch < 1 || batch > NLB_BATCH_MAX ? NLB_BATCH_MAX : (size_t)batch;
     atomic_init(&nlb->told_jobs, false);
 }

@@ -58,6 +58,7 @@ struct nlb_listener {
     uint16_t end;
     bool range;
     bool broken; /* desired: could not be worked out, so what is there stays as it is */
+    bool lacks;  /* desired: a value for it cannot be used, so it is changed but never made */
     char *description;
     char *group_name; /* desired */
     char *group_id;   /* present; desired: the group that a person chose */
@@ -80,6 +81,7 @@ struct nlb_group {
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
     enum ccm_hold hold; /* desired */
     bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
+    bool present_only;  /* desired: it is kept in step where it is there, and never made */
     bool unread;        /* present: its servers are not known */
     struct ccm_attrs attrs;
     struct ccm_tags tags; /* present: to take the ownership tags off when it is kept */

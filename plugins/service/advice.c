@@ -79,7 +79,12 @@ void ccm_pass_advise_manifest(struct ccm_pass *pass)
     ccm_pass_advise(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&unknown));
     add_hints(pass, ccm_hints, &hints);
     add_hints(pass, pass->lbc->ops->hints, &hints);
+    if (pass->refused.idle.len > 0) {
+        ccm_buf_addf(&hints, "%s%s", hints.len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));
+    }
     ccm_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
+    ccm_pass_advise(pass, true, "UnclearValue", "UnclearValue",
+                    ccm_buf_str(&pass->refused.unclear));
     for (; field->topic != NULL; field++) {
         const bool told = (pass->lbc->extras & field->unless) == 0 && field->is_set(pass->service);
 

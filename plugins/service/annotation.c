@@ -202,7 +202,7 @@ static int check_row(const struct ccm_anno *row, const char *value, struct ccm_e
     case CCM_ANNO_ENUM:
         return check_choice(row, row->values, (row->flags & CCM_ANNO_NO_CASE) != 0, value, err);
     case CCM_ANNO_SWITCH:
-        return check_choice(row, "on|off", false, value, err);
+        return check_choice(row, "on|off", (row->flags & CCM_ANNO_NO_CASE) != 0, value, err);
     case CCM_ANNO_BOOL:
         return check_choice(row, "on|off|true|false", true, value, err);
     case CCM_ANNO_TEXT:
@@ -212,41 +212,21 @@ static int check_row(const struct ccm_anno *row, const char *value, struct ccm_e
     return 0;
 }
 
-/* One message for all of them: a person should not have to find them one by one. */
-static int check_built(const struct ccm_anno_table *table, const struct ccm_object *object,
-                       struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 900 };
-
-    for (size_t i = 0; i < table->count; i++) {
-        const struct ccm_anno *row = &table->rows[i];
-
-        if ((row->flags & CCM_ANNO_NOT_BUILT) != 0 && ccm_anno_value(object, row)[0] != '\0') {
-            ccm_buf_addf(&names, "%s%s%s", names.len == 0 ? "" : ", ", prefix_of(row), row->name);
-        }
-    }
-    if (names.len == 0) {
-        return 0;
-    }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "this version does not support annotation %s: remove it, nothing was "
-                         "changed in the cloud",
-                         ccm_buf_str(&names));
-}
-
-int ccm_anno_check(const struct ccm_anno_table *table, const struct ccm_object *object,
+int ccm_anno_check(const struct ccm_anno *row, const struct ccm_object *object,
                    struct ccm_error *err)
 {
-    int r = check_built(table, object, err);
+    const char *value = ccm_anno_value(object, row);
+    char key[CCM_ANNO_KEY_MAX];
 
-    for (size_t i = 0; r == 0 && i < table->count; i++) {
-        const char *value = ccm_anno_value(object, &table->rows[i]);
-
-        if (value[0] != '\0') {
-            r = check_row(&table->rows[i], value, err);
-        }
+    if (value[0] == '\0') {
+        return 0;
     }
-    return r;
+    if ((row->flags & CCM_ANNO_NOT_BUILT) == 0) {
+        return check_row(row, value, err);
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "this version does not support annotation %s: remove it",
+                         ccm_anno_key(object, row, key));
 }
 
 static const struct ccm_anno *nearest(const struct ccm_anno_table *table, const char *suffix)
@@ -314,20 +294,11 @@ void ccm_anno_unknown(const struct ccm_anno_table *table, const struct ccm_objec
 static void lint_row(const struct ccm_anno *row, const struct ccm_object *object,
                      ccm_anno_say_fn say, void *arg)
 {
-    const char *value = ccm_anno_value(object, row);
     struct ccm_error err = CCM_ERROR_INIT;
     char key[CCM_ANNO_KEY_MAX];
 
-    if (value[0] == '\0') {
-        return;
-    }
-    (void)ccm_anno_key(object, row, key); /* returns its argument */
-    if ((row->flags & CCM_ANNO_NOT_BUILT) != 0) {
-        (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
-                            "this version does not support annotation %s: remove it", key);
-        say(arg, key, false, err.message);
-    } else if (check_row(row, value, &err) < 0) {
-        say(arg, key, false, err.message);
+    if (ccm_anno_check(row, object, &err) < 0) {
+        say(arg, ccm_anno_key(object, row, key), false, err.message);
     }
 }
 

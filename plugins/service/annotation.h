@@ -39,6 +39,15 @@ enum ccm_anno_message {
     CCM_ANNO_SAYS_FLAG,    /* SWITCH: "ParameterInvalid, {label} error: invalid flag ..." */
 };
 
+/* What stays as it is while the value cannot be used; see refusal.h. */
+enum ccm_anno_decides {
+    CCM_DECIDES_ATTRIBUTE, /* the attribute of the cloud that it is for, and nothing else */
+    CCM_DECIDES_PORTS,     /* listeners, port by port: the model finds out which */
+    CCM_DECIDES_WEIGHTS,   /* weights: present ones stay, new backends get what their peers have */
+    CCM_DECIDES_BACKENDS,  /* who is a backend, so all of them stay */
+    CCM_DECIDES_ALL,       /* the load balancer itself: nothing is done */
+};
+
 enum ccm_anno_group {
     CCM_ANNO_INSTANCE,
     CCM_ANNO_LISTENER,
@@ -52,7 +61,7 @@ enum ccm_anno_group {
                                */
 #define CCM_ANNO_FULL_KEY 2U  /* `name` is the whole key, there is no prefix and no legacy form */
 #define CCM_ANNO_MUTABLE  4U  /* a later change reaches the existing load balancer */
-#define CCM_ANNO_NO_CASE  8U  /* the case of an ENUM value does not matter */
+#define CCM_ANNO_NO_CASE  8U  /* the case of an ENUM or SWITCH value does not matter */
 #define CCM_ANNO_EMPTY    16U /* an empty value means something */
 #define CCM_ANNO_ZERO     64U /* the number 0 counts as not set */
 
@@ -68,6 +77,7 @@ struct ccm_anno {
     const char *protocols; /* LISTENER: "tcp|udp", the listeners it is for; NULL = all */
     const char *field;     /* parameter of the cloud's API; NULL = none */
     enum ccm_anno_message says;
+    enum ccm_anno_decides decides;
     const char *label; /* how messages call it; NULL = name */
     const char *help;  /* one sentence for people */
 };
@@ -101,19 +111,19 @@ const char *ccm_anno_key(const struct ccm_object *object, const struct ccm_anno 
 const struct ccm_anno *ccm_anno_find(const struct ccm_anno_table *table, const char *name);
 
 /*
- * All values that are set: known to be built, and well-formed. 0, or -EINVAL with a
- * CCM_ERROR_TERMINAL that names key and value; what is not built is reported first.
+ * The value of one row, when it is set and not empty: known to be built, and well-formed. 0, or
+ * -EINVAL with a CCM_ERROR_TERMINAL that names key and value.
  */
-CCM_NODISCARD int ccm_anno_check(const struct ccm_anno_table *table,
-                                 const struct ccm_object *object, struct ccm_error *err);
+CCM_NODISCARD int ccm_anno_check(const struct ccm_anno *row, const struct ccm_object *object,
+                                 struct ccm_error *err);
 
 /* One finding; see ccm_anno_lint(). */
 typedef void (*ccm_anno_say_fn)(void *arg, const char *key, bool warning, const char *message);
 
 /*
- * What ccm_anno_check() and ccm_anno_unknown() have to say, one by one: `say` is called with the
- * key as the object has it. Warnings are about annotations without effect: unknown ones, and those
- * of the legacy prefix that are hidden by the same one with the other prefix.
+ * What ccm_anno_check() of all rows and ccm_anno_unknown() have to say, one by one: `say` is called
+ * with the key as the object has it. Warnings are about annotations without effect: unknown ones,
+ * and those of the legacy prefix that are hidden by the same one with the other prefix.
  */
 void ccm_anno_lint(const struct ccm_anno_table *table, const struct ccm_object *object,
                    ccm_anno_say_fn say, void *arg);

@@ -18,25 +18,48 @@ static struct ccm_attr *find(const struct ccm_attrs *attrs, const struct ccm_fie
     return NULL;
 }
 
-int ccm_attrs_set(struct ccm_attrs *attrs, const struct ccm_field *field, const char *value,
-                  bool told)
+/* `value`, of the heap, moves in. */
+static int attrs_put(struct ccm_attrs *attrs, const struct ccm_attr *attr)
 {
-    struct ccm_attr *present = find(attrs, field);
-    char *copy = strdup(value);
+    struct ccm_attr *present = find(attrs, attr->field);
 
-    if (copy == NULL ||
-        (present == NULL &&
-         ccm_array_grow(&attrs->items, &attrs->cap, attrs->len + 1, sizeof(*attrs->items)) < 0)) {
-        free(copy);
+    if (present == NULL &&
+        ccm_array_grow(&attrs->items, &attrs->cap, attrs->len + 1, sizeof(*attrs->items)) < 0) {
+        free(attr->value);
         return -ENOMEM;
     }
     if (present == NULL) {
-        attrs->items[attrs->len++] = (struct ccm_attr){ field, copy, told };
+        attrs->items[attrs->len++] = *attr;
     } else {
         free(present->value);
-        *present = (struct ccm_attr){ field, copy, told };
+        *present = *attr;
     }
     return 0;
+}
+
+int ccm_attrs_set(struct ccm_attrs *attrs, const struct ccm_field *field, const char *value,
+                  bool told)
+{
+    const struct ccm_attr attr = { .field = field, .value = strdup(value), .told = told };
+
+    return attr.value == NULL ? -ENOMEM : attrs_put(attrs, &attr);
+}
+
+int ccm_attrs_keep(struct ccm_attrs *attrs, const struct ccm_field *field)
+{
+    const struct ccm_attr attr = { .field = field, .kept = true };
+
+    return attrs_put(attrs, &attr);
+}
+
+bool ccm_attrs_keeps(const struct ccm_attrs *attrs, const struct ccm_field *field)
+{
+    for (size_t i = 0; i < attrs->len; i++) {
+        if (attrs->items[i].field == field) {
+            return attrs->items[i].kept;
+        }
+    }
+    return false;
 }
 
 const char *ccm_attrs_get(const struct ccm_attrs *attrs, const struct ccm_field *field)
@@ -53,7 +76,8 @@ int ccm_attrs_copy(struct ccm_attrs *to, const struct ccm_attrs *from)
     for (size_t i = 0; r == 0 && i < from->len; i++) {
         const struct ccm_attr *attr = &from->items[i];
 
-        r = ccm_attrs_set(to, attr->field, attr->value, attr->told);
+        r = attr->kept ? ccm_attrs_keep(to, attr->field)
+                       : ccm_attrs_set(to, attr->field, attr->value, attr->told);
     }
     return r;
 }

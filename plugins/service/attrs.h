@@ -28,6 +28,8 @@ struct ccm_attr {
     char *value;
     bool told; /* desired: a person asked for it, so a difference is corrected; else only a default
                   of creation */
+    bool kept; /* desired: what it should be is not known, so it stays as it is; value is NULL then
+                */
 };
 
 struct ccm_attrs {
@@ -39,6 +41,9 @@ struct ccm_attrs {
 /* Set or replace one. 0 or -ENOMEM. */
 CCM_NODISCARD int ccm_attrs_set(struct ccm_attrs *attrs, const struct ccm_field *field,
                                 const char *value, bool told);
+/* Let it stay as it is, whatever was set so far. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_attrs_keep(struct ccm_attrs *attrs, const struct ccm_field *field);
+bool ccm_attrs_keeps(const struct ccm_attrs *attrs, const struct ccm_field *field);
 /* The value or NULL. */
 const char *ccm_attrs_get(const struct ccm_attrs *attrs, const struct ccm_field *field);
 /* Append copies of all of `from` to `to`, replacing equal ones. 0 or -ENOMEM. */

@@ -2,6 +2,7 @@
 
 #include "service/object.h"
 #include "service/reuse.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -23,13 +24,48 @@ static int look_back(struct ccm_pass *pass, struct ccm_error *err)
     return 0;
 }
 
-static int check(struct ccm_pass *pass, struct ccm_error *err)
+/* They are told at the end of the pass, before whatever else went wrong. */
+static void join_refused(struct ccm_pass *pass)
 {
-    int r = ccm_reuse_check_option(pass, err);
+    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems others = pass->problems;
 
-    r = r < 0 ? r : pass->lbc->ops->check(pass->service, err);
+    pass->problems = (struct ccm_problems)CCM_PROBLEMS_INIT;
+    ccm_problems_join(&pass->problems, &pass->refused.problems);
+    ccm_problems_join(&pass->problems, &others);
+}
+
+/* Whether it ends here: it would be for creation alone, or it is about the load balancer itself. */
+static bool is_refused(const struct ccm_pass *pass)
+{
+    return pass->refused.problems.count > 0 &&
+           (ccm_refusals_decide(&pass->refused, CCM_DECIDES_ALL) ||
+            !ccm_object_has_finalizer(&pass->service->meta, pass->life.finalizer));
+}
+
+static int check_manifest(struct ccm_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_lbc *lbc = pass->lbc;
+    struct ccm_refusals *refused = &pass->refused;
+    int r = ccm_refusals_collect(refused, lbc->ops->rules, pass->service, lbc->loose);
+
+    if (r == 0) {
+        r = ccm_reuse_check_option(pass, err);
+        r = r < 0 && r != -ENOMEM ? ccm_refusals_add(refused, "id", err) : r;
+    }
+    if (r == 0 && lbc->ops->refuse != NULL) {
+        r = lbc->ops->refuse(lbc, refused);
+    }
+    pass->view = r == 0 ? ccm_refusals_view(refused) : NULL;
+    if (pass->view == NULL) {
+        return ccm_error_nomem(err);
+    }
     ccm_pass_advise_manifest(pass);
-    return r < 0 ? ccm_pass_fail(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, r, err) : 0;
+    if (!is_refused(pass)) {
+        return 0;
+    }
+    join_refused(pass);
+    (void)ccm_pass_fail_all(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, err); /* always fails */
+    return -EINVAL;
 }
 
 /* *ret_gone: deleted meanwhile, and nothing was made yet. */
@@ -78,6 +114,9 @@ static int sync(struct ccm_pass *pass, struct ccm_error *err)
     }
     const int r = pass->lbc->ops->sync(pass, err);
 
+    if (r < 0) {
+        join_refused(pass);
+    }
     return r < 0 ? ccm_pass_fail(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, r, err) : 0;
 }
 
@@ -133,7 +172,7 @@ static int publish(struct ccm_pass *pass, struct ccm_error *err)
         pass->hearsay = true;
         return 0;
     }
-    state.hash = pass->problems.count == 0 ? pass->hash : NULL;
+    state.hash = pass->problems.count == 0 && pass->refused.problems.count == 0 ? pass->hash : NULL;
 
     const int r = ccm_life_publish(&pass->life, pass->req, pass->service, &state, &written, err);
 
@@ -186,12 +225,13 @@ static int run(struct ccm_pass *pass, struct ccm_error *err)
     if (r < 0 || pass->unfinished) {
         return r;
     }
-    if (pass->problems.count == 0) {
+    if (pass->problems.count == 0 && !ccm_refusals_decide(&pass->refused, CCM_DECIDES_BACKENDS)) {
         r = tell_pods(pass, err);
     }
     if (r == 0) {
         r = publish(pass, err);
     }
+    join_refused(pass);
     if (r < 0) {
         return r;
     }
@@ -204,7 +244,7 @@ static int ensure(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_lbc_ops *ops = pass->lbc->ops;
     bool gone = false;
-    int r = check(pass, err);
+    int r = check_manifest(pass, err);
 
     if (r == 0) {
         r = mark(pass, &gone, err);

@@ -102,25 +102,26 @@ static bool has_reserved_tag(const struct ccm_service *service)
 }
 
 const struct ccm_hint ccm_hints[] = {
-    { "vgroup-port", is_own, "has no effect without annotation id", NULL },
-    { "force-override-listeners", overrides_own, "has no effect without annotation id", NULL },
-    { "weight", has_no_group, "has no effect without annotations id and vgroup-port", NULL },
+    { "vgroup-port", is_own, "has no effect without annotation id", NULL, true },
+    { "force-override-listeners", overrides_own, "has no effect without annotation id", NULL,
+      true },
+    { "weight", has_no_group, "has no effect without annotations id and vgroup-port", NULL, true },
     { "protocol-port", changes_transport,
       "makes a TCP listener of a UDP port or the other way round, and nodes do not answer it (an "
       "entry counts for every port of that number)",
-      NULL },
+      NULL, false },
     { "additional-resource-tags", has_reserved_tag,
       "leaves out tags that are not to be set here: " CCM_TAG_OWNER ", " CCM_TAG_CLUSTER
       ", those of the cloud (acs:...) and " CCM_TAG_TENANTS "..., and " CCM_TAG_REUSE
       " where the load balancer is reused",
-      NULL },
+      NULL, false },
     { CCM_BACKEND_TYPE_KEY, is_misspelt, "chooses nodes: only eni in lower case stands for pods",
-      NULL },
+      NULL, false },
     { TYPE_KEY, has_no_class,
       "has no effect without option type_annotation of group alicloud: an NLB is asked for by "
       "spec.loadBalancerClass alibabacloud.com/nlb",
-      &ccm_lbc_opt_type },
-    { NULL, NULL, NULL, NULL },
+      &ccm_lbc_opt_type, false },
+    { NULL, NULL, NULL, NULL, false },
 };
 
 bool ccm_hint_applies(const struct ccm_hint *hint, const struct ccm_service *service)

@@ -17,6 +17,7 @@ struct ccm_hint {
     bool (*applies)(const struct ccm_service *service);
     const char *text;                /* goes on behind the annotation's name */
     const struct ccm_option *unless; /* BOOL that makes it untrue; NULL = there is none */
+    bool is_void; /* the annotation does nothing at all then, so its value cannot be bad either */
 };
 
 /* What holds for all kinds of load balancers. */

@@ -2,6 +2,7 @@
 
 #include "service/settings.h"
 #include "util/parse.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,11 +16,33 @@ struct lint {
     const struct ccm_lint_sink *sink;
 };
 
+/* The row of a key as the Service has it; NULL when it is unknown. */
+static const struct ccm_anno *find_row(const struct ccm_anno_table *table, const char *key)
+{
+    static const char *const prefixes[] = { CCM_ANNO_PREFIX, CCM_ANNO_LEGACY_PREFIX };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(prefixes); i++) {
+        if (ccm_text_starts(key, prefixes[i])) {
+            return ccm_anno_find(table, key + strlen(prefixes[i]));
+        }
+    }
+    return ccm_anno_find(table, key);
+}
+
+/* A value that does nothing, good or bad, fails no Service. */
+static uint64_t level_of(const struct lint *lint, const struct ccm_anno *row)
+{
+    return row == NULL || ccm_lint_counts(lint->rules, lint->service, row) ? CCM_LEVEL_ERROR
+                                                                           : CCM_LEVEL_WARN;
+}
+
 static void say(void *arg, const char *key, bool warning, const char *message)
 {
-    const struct ccm_lint_sink *sink = ((const struct lint *)arg)->sink;
+    const struct lint *lint = arg;
+    const uint64_t level =
+        warning ? CCM_LEVEL_WARN : level_of(lint, find_row(lint->rules->annotations, key));
 
-    sink->finding(sink, warning ? CCM_LEVEL_WARN : CCM_LEVEL_ERROR, key, message);
+    lint->sink->finding(lint->sink, level, key, message);
 }
 
 /* A finding about an annotation by its suffix. */
@@ -37,7 +60,30 @@ static void lint_checks(const struct lint *lint)
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (check->check(lint->service, &err) < 0) {
-            blame(lint, CCM_LEVEL_ERROR, check->suffix, err.message);
+            blame(lint, level_of(lint, ccm_anno_find(lint->rules->annotations, check->suffix)),
+                  check->suffix, err.message);
+        }
+    }
+}
+
+/* Values that are left alone because they may not mean what they say. */
+static void lint_unclear(const struct lint *lint)
+{
+    const struct ccm_lint_rules *rules = lint->rules;
+
+    if (rules->unclear == NULL ||
+        (rules->loose != NULL &&
+         lint->sink->option_int(lint->sink, rules->loose->group, rules->loose->name) != 0)) {
+        return;
+    }
+    for (size_t i = 0; i < rules->annotations->count; i++) {
+        const struct ccm_anno *row = &rules->annotations->rows[i];
+        const char *text = rules->unclear(row, ccm_anno_value(&lint->service->meta, row));
+        char key[CCM_ANNO_KEY_MAX];
+
+        if (text != NULL) {
+            lint->sink->finding(lint->sink, CCM_LEVEL_WARN,
+                                ccm_anno_key(&lint->service->meta, row, key), text);
         }
     }
 }
@@ -122,11 +168,12 @@ static void lint_stray_entries(const struct lint *lint, const struct ccm_lint_li
 }
 
 /* Whether a listener of the Service has one of these protocols; also when it cannot be told. */
-static bool has_protocol(const struct lint *lint, const char *protocols)
+static bool has_protocol(const struct ccm_lint_rules *rules, const struct ccm_service *service,
+                         const char *protocols)
 {
-    for (uint64_t i = 0; i < lint->service->port_count; i++) {
+    for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
-        const char *name = lint->rules->protocol(lint->service, lint->service->ports[i], &err);
+        const char *name = rules->protocol(service, service->ports[i], &err);
         const char *cursor = protocols;
         const char *piece = NULL;
         size_t len = 0;
@@ -143,6 +190,35 @@ static bool has_protocol(const struct lint *lint, const char *protocols)
     return false;
 }
 
+static bool has_listeners(const struct ccm_service *service)
+{
+    return ccm_anno_get(&service->meta, "id")[0] == '\0' ||
+           strcmp(ccm_anno_get(&service->meta, "force-override-listeners"), "true") == 0;
+}
+
+static bool is_void_by(const struct ccm_hint *hint, const struct ccm_service *service,
+                       const struct ccm_anno *row)
+{
+    for (; hint->key != NULL; hint++) {
+        if (hint->is_void && strcmp(hint->key, row->name) == 0 && hint->applies(service)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ccm_lint_counts(const struct ccm_lint_rules *rules, const struct ccm_service *service,
+                     const struct ccm_anno *row)
+{
+    if (row->group == CCM_ANNO_LISTENER && row->decides != CCM_DECIDES_PORTS &&
+        !has_listeners(service)) {
+        return false;
+    }
+    return (row->protocols == NULL || has_protocol(rules, service, row->protocols)) &&
+           !is_void_by(ccm_hints, service, row) && !is_void_by(rules->hints, service, row) &&
+           (rules->counts == NULL || rules->counts(service, row));
+}
+
 /* Annotations for listeners that the Service has none of. */
 static void lint_protocols(const struct lint *lint)
 {
@@ -155,7 +231,8 @@ static void lint_protocols(const struct lint *lint)
         char key[CCM_ANNO_KEY_MAX];
 
         if (row->protocols != NULL && (row->flags & CCM_ANNO_NOT_BUILT) == 0 &&
-            ccm_anno_value(meta, row)[0] != '\0' && !has_protocol(lint, row->protocols)) {
+            ccm_anno_value(meta, row)[0] != '\0' &&
+            !has_protocol(lint->rules, lint->service, row->protocols)) {
             (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
                                 "annotation has no effect: it is for %s listeners, and the Service "
                                 "has none",
@@ -210,6 +287,7 @@ void ccm_lint_service(const struct ccm_lint_rules *rules, const struct ccm_servi
 
     ccm_anno_lint(rules->annotations, &service->meta, say, &lint);
     lint_checks(&lint);
+    lint_unclear(&lint);
     lint_protocols(&lint);
     for (uint64_t i = 0; i < service->port_count; i++) {
         lint_port(&lint, i);

@@ -39,7 +39,19 @@ struct ccm_lint_rules {
     bool (*is_protocol)(const char *text);
     /* Whether two such protocols cannot share a port number. */
     bool (*clash)(const char *a, const char *b);
+    /* Whether the annotation does anything, given the others; NULL = each does. What rows and hints
+     * tell is asked before. */
+    bool (*counts)(const struct ccm_service *service, const struct ccm_anno *row);
+    /* What is to be said about a value that may not mean what it says, and so is left alone; NULL =
+     * nothing. */
+    const char *(*unclear)(const struct ccm_anno *row, const char *value);
+    const struct ccm_option *loose; /* BOOL: then it means what it says; NULL = there is none */
 };
+
+/* Whether the annotation of the row can do anything for the Service, were its value good: there are
+ * listeners of its protocols that are ours to manage, no hint says that it has no effect. */
+bool ccm_lint_counts(const struct ccm_lint_rules *rules, const struct ccm_service *service,
+                     const struct ccm_anno *row);
 
 void ccm_lint_service(const struct ccm_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink);

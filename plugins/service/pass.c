@@ -215,8 +215,11 @@ int ccm_pass_check_create(const struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
 
-    if (service->ingress_count == 0 || pass->lbc->ops->mirror->lb_id(pass->entry->state) != NULL) {
+    if (pass->lbc->ops->mirror->lb_id(pass->entry->state) != NULL) {
         return 0;
+    }
+    if (service->ingress_count == 0) {
+        return ccm_refusals_sum(&pass->refused, err);
     }
     const struct ccm_ingress *shown = service->ingress[0];
 
@@ -242,6 +245,9 @@ const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass)
 {
     struct ccm_entry *entry = pass->entry;
 
+    if (ccm_refusals_has(&pass->refused, "additional-resource-tags")) {
+        return NULL; /* what is wanted is not known, so nothing is taken off */
+    }
     if (!entry->applied_known && pass->known && !entry->reused) {
         entry->applied_known =
             ccm_tags_copy(&entry->applied, pass->lbc->ops->tags(pass->model)) == 0;

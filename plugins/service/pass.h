@@ -14,9 +14,12 @@
  *      state `(struct nlb_model *)pass->model`.
  *
  * A pass that ensures:
- *   hash -> ops->check, advice about fields -> finalizer -> snapshot of nodes and slices ->
- *   readiness look -> ops->sync -> pods are told -> ops->publish, labels and status ->
- *   EnsuredLoadBalancer -> ops->tell -> additional tags remembered -> invalid backends fail it
+ *   hash -> annotations that cannot be used (refusal.h), advice about fields -> finalizer ->
+ *   snapshot of nodes and slices -> readiness look -> ops->sync -> pods are told -> ops->publish,
+ *   labels and status -> EnsuredLoadBalancer -> ops->tell -> additional tags remembered -> invalid
+ *   backends fail it
+ * What cannot be used ends the pass only where nothing was made yet; else the pass goes on without
+ * it and fails at its end.
  * A pass that releases:
  *   ops->release (unless nothing is left) -> labels, status, condition, finalizer taken away
  *
@@ -37,9 +40,11 @@
 #include "service/mirror.h"
 #include "service/problem.h"
 #include "service/readiness.h"
+#include "service/refusal.h"
 #include "service/resolve.h"
 #include "service/unserved.h"
 
+struct ccm_lbc;
 struct ccm_pass;
 
 /* Reasons and beginnings of the events; people search for them. Shared by all controllers. */
@@ -66,8 +71,10 @@ struct ccm_lbc_ops {
 
     /* --- a pass that ensures --- */
 
-    /* All that can be said without the cloud: 0, or -EINVAL with a CCM_ERROR_TERMINAL. Pure. */
-    int (*check)(const struct ccm_service *service, struct ccm_error *err);
+    const struct ccm_lint_rules *rules; /* what annotations may say */
+    /* What else cannot be used, as this instance is configured, by ccm_refusals_add(): 0 or
+     * -ENOMEM. Pure. NULL = nothing. */
+    int (*refuse)(const struct ccm_lbc *lbc, struct ccm_refusals *refusals);
 
     size_t model_size; /* of the desired state; zeroed when sync begins */
     void (*model_fini)(void *model);
@@ -114,6 +121,7 @@ struct ccm_lbc {
     struct ccm_mapping mapping;
     bool default_eni;
     bool dry;            /* host->dry_run() */
+    bool loose;          /* see struct ccm_lint_rules */
     unsigned extras;     /* options that serve more of the specification; bits of the plugin */
     const char *ip_mode; /* of the status; NULL or "" = not told */
     const char *type;    /* see struct ccm_lbc_names, as the next */
@@ -160,9 +168,12 @@ struct ccm_pass {
     struct ccm_lbc *lbc;
     const struct ccm_request *req;
     const struct ccm_service *service;
-    struct ccm_life life;    /* that of the instance; in a dry run it writes to `steps` */
-    struct ccm_entry *entry; /* claimed */
-    void *model;             /* the plugin's; NULL in a pass that releases */
+    const struct ccm_service *view; /* the same without annotations that cannot be used: what the
+                                       desired state is built from. Valid during sync */
+    struct ccm_refusals refused;    /* those annotations; of a pass that ensures */
+    struct ccm_life life;           /* that of the instance; in a dry run it writes to `steps` */
+    struct ccm_entry *entry;        /* claimed */
+    void *model;                    /* the plugin's; NULL in a pass that releases */
 
     /* In: valid during sync. */
     const struct ccm_object *const *nodes;
@@ -247,8 +258,8 @@ void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps);
 /* Whether this pass can tell what somebody else has changed: the mirror was put aside, and
  * entry->aside is that of the same load balancer. */
 bool ccm_pass_can_tell_repair(const struct ccm_pass *pass);
-/* Whether a missing load balancer may be made: not when the status shows one that was there. 0 or
- * -ENOENT with a CCM_ERROR_TERMINAL. */
+/* Whether a missing load balancer may be made: not when the status shows one that was there, nor
+ * without what a person asks for. 0, -ENOENT or -EINVAL, with a CCM_ERROR_TERMINAL. */
 CCM_NODISCARD int ccm_pass_check_create(const struct ccm_pass *pass, struct ccm_error *err);
 /* The additional tags that are on the load balancer because of us: NULL = not known. To be asked
  * before planning. After a restart the hash label tells that all that is wanted was done. */

@@ -78,6 +78,27 @@ void ccm_problems_add(struct ccm_problems *problems, const struct ccm_error *err
     ccm_buf_fini(&one);
 }
 
+static void add_text(struct ccm_buf *to, const struct ccm_buf *from)
+{
+    ccm_buf_addf(to, "%s%s", to->len == 0 || from->len == 0 ? "" : "; ", ccm_buf_str(from));
+}
+
+void ccm_problems_join(struct ccm_problems *problems, const struct ccm_problems *from)
+{
+    if (from->count == 0) {
+        return;
+    }
+    if (problems->count == 0 || rank(from->worst.kind) > rank(problems->worst.kind)) {
+        ccm_error_copy(&problems->worst, &from->worst);
+    }
+    problems->count += from->count;
+    if (strstr(ccm_buf_str(&problems->signature), ccm_buf_str(&from->signature)) != NULL) {
+        return; /* all of it was said */
+    }
+    add_text(&problems->text, &from->text);
+    add_text(&problems->signature, &from->signature);
+}
+
 void ccm_problems_sum(const struct ccm_problems *problems, struct ccm_error *ret)
 {
     ccm_error_copy(ret, &problems->worst);

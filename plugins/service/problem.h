@@ -30,6 +30,9 @@ void ccm_problems_fini(struct ccm_problems *problems);
 void ccm_problems_add(struct ccm_problems *problems, const struct ccm_error *err,
                       const char *remedy);
 
+/* Add all of `from`. */
+void ccm_problems_join(struct ccm_problems *problems, const struct ccm_problems *from);
+
 /* The sum as one error: the kind that asks for the earliest retry wins; the message is the whole
  * text. */
 void ccm_problems_sum(const struct ccm_problems *problems, struct ccm_error *ret);

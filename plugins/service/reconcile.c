@@ -83,6 +83,7 @@ static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_e
         .service = job->service,
         .entry = job->entry,
         .problems = CCM_PROBLEMS_INIT,
+        .refused = CCM_REFUSALS_INIT,
         .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
         .invalid = { .max = 65536 },
         .audit = audit,
@@ -115,6 +116,7 @@ static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_e
     }
     ccm_buf_fini(&pass.steps);
     ccm_problems_fini(&pass.problems);
+    ccm_refusals_fini(&pass.refused);
     ccm_readiness_fini(&pass.readiness);
     ccm_buf_fini(&pass.invalid);
     ret->requeue_after_ms = r == 0 ? requeue_of(&pass) : 0;

@@ -5,6 +5,7 @@
 #include "check.h"
 
 #include "clb/annotations.h"
+#include "clb/lint.h"
 #include "clb/model_listeners.h"
 #include "clb/plan.h"
 #include "clb/plan_parts.h"
@@ -12,11 +13,17 @@
 #include "service/object.h"
 #include "service/tests/anno_table.h"
 #include "service/tests/objects.h"
+#include "service/tests/refused.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static int check_service(const struct ccm_service *service, struct ccm_error *err)
+{
+    return refused_by(&clb_rules, service, err);
+}
 
 #define DEFAULT_NAME "a5e4dbfc9c2ae4642b0335607860aef6"
 
@@ -124,7 +131,7 @@ static const struct anno_row rows[] = {
       BOTH,
       NULL,
       "1 5000 10",
-      "0|5001|-1|abc|1.5|10M",
+      "5001|-1|abc|1.5|10M",
       "bandwidth",
       { { "charge-type", "paybybandwidth" } },
       NULL,
@@ -307,7 +314,7 @@ static const struct anno_row rows[] = {
       "0 50 100",
       "101|-1|abc",
       "weight must be integer in range [0,100] , got [",
-      { { "vgroup-port", "rsp-a:80" } },
+      { { "id", "lb-hand" }, { "vgroup-port", "rsp-a:80" } },
       NULL,
       "none",
       0 },
@@ -749,7 +756,7 @@ static const struct anno_world world = {
     .places = places,
     .place_count = CCM_ARRAY_LEN(places),
     .service = plain_service,
-    .check = clb_annotations_check,
+    .check = check_service,
     .sent = sent,
     .update = update,
 };

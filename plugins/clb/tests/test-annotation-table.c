@@ -7,15 +7,22 @@
 
 #include "clb/annotations.h"
 #include "clb/compare.h"
+#include "clb/lint.h"
 #include "clb/model_listeners.h"
 #include "clb/plan.h"
 #include "service/tests/objects.h"
+#include "service/tests/refused.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static int check_service(const struct ccm_service *service, struct ccm_error *err)
+{
+    return refused_by(&clb_rules, service, err);
+}
 
 #define LEGACY "service.beta.kubernetes.io/alicloud-loadbalancer-"
 
@@ -458,7 +465,7 @@ static void test_valid(void **state)
             const struct ccm_service *before = service_of(&rows[i], LEGACY, value);
             struct ccm_error err = CCM_ERROR_INIT;
 
-            if (clb_annotations_check(now, &err) < 0 || clb_annotations_check(before, &err) < 0) {
+            if (check_service(now, &err) < 0 || check_service(before, &err) < 0) {
                 fail_msg("%s=%s: %s", rows[i].name, value, err.message);
             }
             expect_sent(&rows[i], now, sent, sent[0] != '\0', value);
@@ -493,7 +500,7 @@ static void expect_refused(const struct row *row, const char *value, const char 
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (clb_annotations_check(service_of(row, P, value), &err) == 0) {
+    if (check_service(service_of(row, P, value), &err) == 0) {
         fail_msg("%s=[%s] was accepted", row->name, value);
     }
     assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
@@ -650,7 +657,7 @@ static void test_backend_port(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    assert_int_equal(clb_annotations_check(service, &err), 0);
+    assert_int_equal(check_service(service, &err), 0);
     listeners_of(service, &made);
     assert_null(attr_of(&made, CLB_TCP, row->field));
     assert_null(attr_of(&made, CLB_UDP, row->field));
@@ -682,7 +689,7 @@ static void test_needed(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         const struct row row = { .beside = { cases[i].set[0], cases[i].set[1], cases[i].set[2] } };
         struct ccm_error err = CCM_ERROR_INIT;
-        const int r = clb_annotations_check(service_of(&row, NULL, NULL), &err);
+        const int r = check_service(service_of(&row, NULL, NULL), &err);
 
         assert_true((r == 0) == (cases[i].complaint == NULL));
         if (r < 0 && strstr(err.message, cases[i].complaint) == NULL) {

@@ -2,11 +2,18 @@
 #include "check.h"
 
 #include "clb/annotations.h"
+#include "clb/lint.h"
 #include "service/candidate.h"
 #include "service/tests/objects.h"
+#include "service/tests/refused.h"
 #include "util/parse.h"
 
 #include <string.h>
+
+static int check_service(const struct ccm_service *service, struct ccm_error *err)
+{
+    return refused_by(&clb_rules, service, err);
+}
 
 static void test_table(void **state)
 {
@@ -76,7 +83,7 @@ static void test_not_built(void **state)
         }
         (void)snprintf(key, sizeof(key), P "%s", row->name); /* fits */
         obj_annotate(&service->meta, key, "1");
-        assert_true(clb_annotations_check(service, &err) < 0);
+        assert_true(check_service(service, &err) < 0);
         assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
         assert_non_null(strstr(err.message, key));
         assert_non_null(strstr(err.message, "this version does not support"));
@@ -131,7 +138,7 @@ static void test_protocol(void **state)
         if (strncmp(got, cases[i].expect, strlen(cases[i].expect)) != 0) {
             fail_msg("%s: %s", cases[i].value, got);
         }
-        assert_int_equal(clb_annotations_check(service, &err), r);
+        assert_int_equal(check_service(service, &err), r);
     }
 }
 
@@ -146,13 +153,13 @@ static void test_other_checks(void **state)
     obj_annotate(&service->meta, P "scheduler", "wrr");
     obj_annotate(&service->meta, P "backend-label", "a=b");
     obj_annotate(&service->meta, CCM_BACKEND_TYPE_KEY, "eni");
-    assert_int_equal(clb_annotations_check(service, &err), 0);
+    assert_int_equal(check_service(service, &err), 0);
     obj_annotate(&service->meta, P "backend-label", "a=b,c");
-    assert_true(clb_annotations_check(service, &err) < 0);
+    assert_true(check_service(service, &err) < 0);
     assert_string_equal(err.message, "get nodes error: filter nodes by label error: parse backend "
                                      "label: c, [k1=v1,k2=v2]");
     obj_annotate(&service->meta, P "address-type", "private");
-    assert_true(clb_annotations_check(service, &err) < 0);
+    assert_true(check_service(service, &err) < 0);
     assert_non_null(strstr(err.message, "must be one of [internet|intranet], got [private]"));
 }
 

@@ -2,14 +2,21 @@
 #include "check.h"
 
 #include "clb/annotations.h"
+#include "clb/lint.h"
 #include "clb/listener_text.h"
 #include "clb/model_listeners.h"
 #include "service/tests/objects.h"
+#include "service/tests/refused.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static int check_service(const struct ccm_service *service, struct ccm_error *err)
+{
+    return refused_by(&clb_rules, service, err);
+}
 
 /* Scenario 47. */
 static void test_acl_ids(void **state)
@@ -82,7 +89,7 @@ static void test_forward(void **state)
             fail_msg("%s: %u %s", cases[i].value, target, err.message);
         }
         ccm_error_clear(&err);
-        if (clb_annotations_check(service, &err) == 0) {
+        if (check_service(service, &err) == 0) {
             assert_int_equal(r, 0);
             assert_null(cases[i].message);
         } else if (cases[i].message == NULL || !ccm_text_starts(err.message, cases[i].message)) {
@@ -98,7 +105,7 @@ static void test_forward_of_other_protocols(void **state)
 
     (void)state;
     obj_annotate(&service->meta, P "forward-port", "80,443");
-    assert_int_equal(clb_annotations_check(service, &err), 0);
+    assert_int_equal(check_service(service, &err), 0);
 }
 
 static void test_certificate(void **state)
@@ -108,11 +115,11 @@ static void test_certificate(void **state)
 
     (void)state;
     obj_annotate(&service->meta, P "cert-id", NULL);
-    assert_true(clb_annotations_check(service, &err) < 0);
+    assert_true(check_service(service, &err) < 0);
     assert_non_null(strstr(err.message, P "cert-id is required for https ports"));
     obj_annotate(&service->meta, P "protocol-port", "https:444");
     ccm_error_clear(&err);
-    assert_int_equal(clb_annotations_check(service, &err), 0);
+    assert_int_equal(check_service(service, &err), 0);
 }
 
 static void test_domains(void **state)
@@ -142,7 +149,7 @@ static void test_domains(void **state)
         bool told = false;
 
         obj_annotate(&service->meta, P "domain-extensions", cases[i].value);
-        const int r = clb_annotations_check(service, &err);
+        const int r = check_service(service, &err);
 
         assert_true((r == 0) == (cases[i].message == NULL));
         if (r < 0) {

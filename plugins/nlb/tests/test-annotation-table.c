@@ -5,17 +5,27 @@
  */
 #include "service/tests/check.h"
 
+#include "nlb/annotation_text.h"
 #include "nlb/annotations.h"
+#include "nlb/lint.h"
 #include "nlb/model.h"
 #include "nlb/plan.h"
 #include "service/tests/anno_table.h"
 #include "service/tests/objects.h"
+#include "service/tests/refused.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+static int check_service(const struct ccm_service *service, struct ccm_error *err)
+{
+    const int r = refused_by(&nlb_rules, service, err);
+
+    return r < 0 ? r : nlb_check_source_ranges(service, err);
+}
 
 /* Places: the load balancer, the listener and the group of each protocol, servers of the first. */
 #define LB  1U
@@ -64,7 +74,8 @@ static const struct anno_row rows[] = {
       "security-group-ids must be a list of at most 4 groups, got [", { { 0 } }, NULL, NULL, 0 },
     { "bandwidth-package-id", "package", LB, NULL, "cbwp-1 cbwp-2", NULL, NULL, { { 0 } }, NULL,
       NULL, 0 },
-    { "cross-zone-enabled", "cross", LB, NULL, "off->false on->true off->false", "true|ON|yes",
+    { "cross-zone-enabled", "cross", LB, NULL, "off->false on->true ON->true Off->false",
+      "true|yes",
       "ParameterInvalid, cross zone enabled flag error: invalid flag \"", { { 0 } }, NULL, DEFAULT,
       0 },
     { "delete-protection", "protect", LB, "true", "off->false on->true False->false true", BAD_BOOL,
@@ -649,7 +660,7 @@ static const struct anno_world world = {
     .places = places,
     .place_count = CCM_ARRAY_LEN(places),
     .service = plain_service,
-    .check = nlb_annotations_check,
+    .check = check_service,
     .sent = sent,
     .update = update,
 };

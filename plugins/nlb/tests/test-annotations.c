@@ -3,14 +3,23 @@
 
 #include "nlb/annotation_text.h"
 #include "nlb/annotations.h"
+#include "nlb/lint.h"
 #include "service/class.h"
 #include "service/tests/objects.h"
+#include "service/tests/refused.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+static int check_service(const struct ccm_service *service, struct ccm_error *err)
+{
+    const int r = refused_by(&nlb_rules, service, err);
+
+    return r < 0 ? r : nlb_check_source_ranges(service, err);
+}
 
 struct set {
     const char *name;
@@ -79,7 +88,8 @@ static const struct {
     { { { "listener-port-range", "1000-2000" } },
       false,
       "listener port range must be like 1000-2000:80 with colon separated. got [1000-2000]" },
-    { { { "vgroup-port", "sgp-1:80,sgp-2" } },
+    { { { "vgroup-port", "sgp-1:80,sgp-2" } }, false, NULL }, /* does not count */
+    { { { "id", "nlb-1" }, { "vgroup-port", "sgp-1:80,sgp-2" } },
       false,
       "server group id and protocol format must be like'sgp-xxx:443' with colon separated. "
       "got=[[sgp-2]]" },
@@ -93,17 +103,20 @@ static const struct {
       false,
       "parse IdleTimeout error: [ten] invalid syntax, range is [10,900]" },
     { { { "cps", "x" } }, false, "parse Mss error: [x] invalid syntax" },
-    { { { "connection-drain-timeout", "x" } },
+    { { { "connection-drain", "on" }, { "connection-drain-timeout", "x" } },
       false,
       "ConnectionDrainTimeout parse error: [x] invalid syntax" },
-    { { { "connection-drain-timeout", "901" } },
+    { { { "connection-drain", "on" }, { "connection-drain-timeout", "901" } },
       false,
       "ConnectionDrainTimeout must be integer in range [0,900] , got [901]" },
     { { { "default-weight", "abc" } }, false, "default weight parse error: [abc] invalid syntax" },
     { { { "default-weight", "-5" } },
       false,
       "default weight must be integer in range [0,100] , got [-5]" },
-    { { { "weight", "200" } }, false, "weight must be integer in range [0, 100], got [200]" },
+    { { { "weight", "200" } }, false, NULL }, /* does not count */
+    { { { "weight", "200" }, { "id", "nlb-1" }, { "vgroup-port", "sgp-1:80" } },
+      false,
+      "weight must be integer in range [0, 100], got [200]" },
     { { { "cross-zone-enabled", "true" } },
       false,
       "ParameterInvalid, cross zone enabled flag error: invalid flag \"true\", should be "
@@ -147,7 +160,7 @@ static void test_together(void **state)
         int r;
 
         annotate(service, together[i].sets, CCM_ARRAY_LEN(together[i].sets));
-        r = nlb_annotations_check(service, &err);
+        r = check_service(service, &err);
         if ((r == 0) != (together[i].complaint == NULL) ||
             (r < 0 && strstr(err.message, together[i].complaint) == NULL)) {
             fail_msg("case %zu: %d %s", i, r, err.message);
@@ -168,7 +181,7 @@ static void test_name_length(void **state)
 
         name[len] = '\0';
         obj_annotate(&service->meta, P "name", name);
-        assert_true((nlb_annotations_check(service, &err) == 0) == (len == 128));
+        assert_true((check_service(service, &err) == 0) == (len == 128));
         name[len] = 'a';
     }
 }
@@ -202,7 +215,7 @@ static void test_source_ranges(void **state)
         obj_range(service, cases[i].range);
         obj_annotate(&service->meta, P "security-group-ids", cases[i].groups);
         obj_annotate(&service->meta, P "id", cases[i].id);
-        r = nlb_annotations_check(service, &err);
+        r = check_service(service, &err);
         if ((r == 0) != (cases[i].complaint == NULL) ||
             (r < 0 && strstr(err.message, cases[i].complaint) == NULL)) {
             fail_msg("case %zu: %d %s", i, r, err.message);
@@ -283,7 +296,7 @@ static void test_protocol(void **state)
     obj_port(service, "sctp", "SCTP", 9, "9", 30009);
     assert_int_equal(nlb_protocol_of(service, service->ports[3], &protocol, &err), -EINVAL);
     assert_string_equal(err.message, "SCTP protocol is not supported");
-    assert_int_equal(nlb_annotations_check(service, &err), -EINVAL);
+    assert_int_equal(check_service(service, &err), -EINVAL);
 }
 
 /* Which annotations are whose: neither kind claims those of the other, and slips get a hint. */
@@ -318,7 +331,7 @@ static void test_type(void **state)
 
     (void)state;
     obj_annotate(&service->meta, P "type", "clb");
-    assert_int_equal(nlb_annotations_check(service, &err), 0);
+    assert_int_equal(check_service(service, &err), 0);
     assert_true(ccm_class_is_nlb(service));
     service->load_balancer_class = "";
     obj_annotate(&service->meta, P "type", "nlb");

@@ -1,0 +1,212 @@
+#include "refusal.h"
+
+#include "service/object.h"
+#include "util/array.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ccm_refusals_fini(struct ccm_refusals *refusals)
+{
+    ccm_problems_fini(&refusals->problems);
+    ccm_buf_fini(&refusals->idle);
+    ccm_buf_fini(&refusals->unclear);
+    free(refusals->annotations);
+    free(refusals->items);
+    refusals->annotations = NULL;
+    refusals->items = NULL;
+    refusals->len = 0;
+}
+
+/* --- collecting --- */
+
+static const struct ccm_refusal *refusal_find(const struct ccm_refusals *refusals, const char *name)
+{
+    for (size_t i = 0; refusals != NULL && i < refusals->len; i++) {
+        if (strcmp(refusals->items[i].row->name, name) == 0) {
+            return &refusals->items[i];
+        }
+    }
+    return NULL;
+}
+
+static int refusal_put(struct ccm_refusals *refusals, const struct ccm_anno *row, bool fails)
+{
+    if (ccm_array_grow(&refusals->items, &refusals->cap, refusals->len + 1,
+                       sizeof(*refusals->items)) < 0) {
+        return -ENOMEM;
+    }
+    refusals->items[refusals->len++] = (struct ccm_refusal){ row, fails };
+    refusals->decided |= fails ? 1U << row->decides : 0U;
+    return 0;
+}
+
+/* A bad value: it fails the Service, unless the annotation does nothing anyway. */
+static int refusal_take(struct ccm_refusals *refusals, const struct ccm_anno *row,
+                        const struct ccm_error *err)
+{
+    const bool fails = ccm_lint_counts(refusals->rules, refusals->service, row);
+
+    if (fails) {
+        ccm_problems_add(&refusals->problems, err, NULL);
+    } else {
+        ccm_buf_addf(&refusals->idle, "%sannotation %s has no effect on this Service; besides: %s",
+                     refusals->idle.len == 0 ? "" : "; ", row->name, err->message);
+    }
+    return refusal_put(refusals, row, fails);
+}
+
+int ccm_refusals_add(struct ccm_refusals *refusals, const char *suffix, const struct ccm_error *err)
+{
+    const struct ccm_anno *row =
+        suffix == NULL ? NULL : ccm_anno_find(refusals->rules->annotations, suffix);
+
+    if (suffix != NULL && (row == NULL || refusal_find(refusals, suffix) != NULL)) {
+        return 0;
+    }
+    ccm_problems_add(&refusals->problems, err, NULL);
+    return row == NULL ? 0 : refusal_put(refusals, row, true);
+}
+
+static int collect_row(struct ccm_refusals *refusals, const struct ccm_anno *row, bool loose)
+{
+    const struct ccm_object *meta = &refusals->service->meta;
+    const char *unclear = loose || refusals->rules->unclear == NULL
+                              ? NULL
+                              : refusals->rules->unclear(row, ccm_anno_value(meta, row));
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (unclear != NULL) {
+        ccm_buf_addf(&refusals->unclear, "%sannotation %s: %s",
+                     refusals->unclear.len == 0 ? "" : "; ", row->name, unclear);
+        return refusal_put(refusals, row, false);
+    }
+    return ccm_anno_check(row, meta, &err) < 0 ? refusal_take(refusals, row, &err) : 0;
+}
+
+static int collect_checks(struct ccm_refusals *refusals)
+{
+    const struct ccm_lint_check *check = refusals->rules->checks;
+    int r = 0;
+
+    for (; r == 0 && check->suffix != NULL; check++) {
+        const struct ccm_anno *row = ccm_anno_find(refusals->rules->annotations, check->suffix);
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (row != NULL && refusal_find(refusals, check->suffix) == NULL) {
+            r = check->check(refusals->service, &err);
+            r = r == -EINVAL ? refusal_take(refusals, row, &err) : r;
+        }
+    }
+    return r;
+}
+
+/* Ports whose listener cannot be told: the annotation's fault, or that of the port itself, which
+ * the model tells then. */
+static int collect_ports(struct ccm_refusals *refusals)
+{
+    const struct ccm_lint_rules *rules = refusals->rules;
+    const struct ccm_anno *row = ccm_anno_find(rules->annotations, rules->protocol_suffix);
+
+    for (uint64_t i = 0; row != NULL && i < refusals->service->port_count; i++) {
+        const struct ccm_service_port *port = refusals->service->ports[i];
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (rules->protocol(refusals->service, port, &err) == NULL) {
+            return refusal_take(refusals, row, &err);
+        }
+    }
+    return 0;
+}
+
+int ccm_refusals_collect(struct ccm_refusals *refusals, const struct ccm_lint_rules *rules,
+                         const struct ccm_service *service, bool loose)
+{
+    int r = 0;
+
+    refusals->rules = rules;
+    refusals->service = service;
+    for (size_t i = 0; r == 0 && i < rules->annotations->count; i++) {
+        r = collect_row(refusals, &rules->annotations->rows[i], loose);
+    }
+    if (r == 0) {
+        r = collect_ports(refusals);
+    }
+    return r < 0 ? r : collect_checks(refusals);
+}
+
+/* --- asking --- */
+
+bool ccm_refusals_has(const struct ccm_refusals *refusals, const char *suffix)
+{
+    return refusal_find(refusals, suffix) != NULL;
+}
+
+bool ccm_refusals_decide(const struct ccm_refusals *refusals, enum ccm_anno_decides what)
+{
+    return refusals != NULL && (refusals->decided >> what & 1U) != 0;
+}
+
+bool ccm_refusals_keeps(const struct ccm_refusals *refusals, const struct ccm_anno *row)
+{
+    return refusal_find(refusals, row->name) != NULL;
+}
+
+bool ccm_refusals_fails(const struct ccm_refusals *refusals, const struct ccm_anno *row)
+{
+    const struct ccm_refusal *found = refusal_find(refusals, row->name);
+
+    return found != NULL && found->fails;
+}
+
+int ccm_refusals_sum(const struct ccm_refusals *refusals, struct ccm_error *err)
+{
+    if (refusals->problems.count == 0) {
+        return 0;
+    }
+    ccm_problems_sum(&refusals->problems, err);
+    return -EINVAL;
+}
+
+/* --- the Service without them --- */
+
+static bool is_left_out(const struct ccm_refusals *refusals, const char *key)
+{
+    static const char *const prefixes[] = { CCM_ANNO_PREFIX, CCM_ANNO_LEGACY_PREFIX };
+    const struct ccm_refusal *found = refusal_find(refusals, key);
+
+    for (size_t i = 0; found == NULL && i < CCM_ARRAY_LEN(prefixes); i++) {
+        if (ccm_text_starts(key, prefixes[i])) {
+            found = refusal_find(refusals, key + strlen(prefixes[i]));
+        }
+    }
+    return found != NULL && found->row->decides != CCM_DECIDES_PORTS;
+}
+
+const struct ccm_service *ccm_refusals_view(struct ccm_refusals *refusals)
+{
+    const struct ccm_object *meta = &refusals->service->meta;
+    uint64_t count = 0;
+
+    if (refusals->len == 0) {
+        return refusals->service;
+    }
+    free(refusals->annotations);
+    refusals->annotations = calloc(meta->annotation_count + 1, sizeof(const struct ccm_pair *));
+    if (refusals->annotations == NULL) {
+        return NULL;
+    }
+    for (uint64_t i = 0; i < meta->annotation_count; i++) {
+        if (!is_left_out(refusals, meta->annotations[i]->key)) {
+            refusals->annotations[count++] = meta->annotations[i];
+        }
+    }
+    memset(&refusals->view, 0, sizeof(refusals->view));
+    memcpy(&refusals->view, refusals->service,
+           meta->struct_size < sizeof(refusals->view) ? meta->struct_size : sizeof(refusals->view));
+    refusals->view.meta.annotations = refusals->annotations;
+    refusals->view.meta.annotation_count = count;
+    return &refusals->view;
+}
