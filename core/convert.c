@@ -11,49 +11,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BLANKS         " \t\r\n"
+#define BATCH_SIZE_MAX 40 /* of --sg-batch-size */
+
 struct writer {
     const struct ccm_convert_input *in;
     struct ccm_buf *out;
     struct ccm_buf *notes;
 };
 
-/* What is to be said about a key that is not carried over, or not just so. NULL = nothing: it has
- * no meaning any more, or the default here serves. */
+/* What is to be said about a key that is not carried over, or not just so. */
 struct remark {
     const char *key;
     const char *text;
 };
 
 static const struct remark remarks[] = {
-    { "--cloud-config", NULL },
-    { "--cloud-provider", NULL },
-    { "--cluster-name", NULL },
-    { "--allocate-node-cidrs", NULL },
-    { "--use-service-account-credentials", NULL },
-    { "--node-monitor-period", NULL },
-    { "--allow-untagged-cloud", NULL },
-    { "--leader-elect-resource-lock", NULL },
+    { "--cloud-config", "the file is read by this command, and not any more after that" },
+    { "--cloud-provider", "the plugins are what serves a cloud" },
+    { "--cluster-name", "alicloud.cluster_id is what marks resources, there as here" },
+    { "--allocate-node-cidrs", "pod CIDRs come from kube-controller-manager" },
+    { "--use-service-account-credentials", "one identity serves all plugins" },
+    { "--node-monitor-period", "nodes are watched" },
+    { "--allow-untagged-cloud", "alicloud.cluster_id is required" },
+    { "--leader-elect-resource-lock", "the lock is a Lease" },
     { "--concurrent-service-syncs", "workers are an option of each plugin; 16 are the example's" },
     { "servicemaxconcurrentreconciles",
       "workers are an option of each plugin; 16 are the example's" },
-    { "--sg-batch-size", NULL },
-    { "--max-concurrent-actions", NULL },
+    { "--route-reconcile-batch-size", "up to 50 routes are changed per call" },
+    { "--max-concurrent-actions", "workers of each plugin and the quotas limit what runs at once" },
     { "--max-throttling-retry-times", "throttled calls are retried until the call's deadline" },
     { "--kube-api-qps", "there is no limit on this side; the API server's own fairness counts" },
-    { "--kube-api-burst", NULL },
-    { "--node-event-aggregation-wait-seconds", NULL },
-    { "--pprof-bind-addr", NULL },
+    { "--kube-api-burst", "there is no limit on this side; the API server's own fairness counts" },
+    { "--node-event-aggregation-wait-seconds",
+      "node events are gathered for a short time by themselves" },
+    { "--pprof-bind-addr", "there is no profiling server" },
     { "--dry-run", "use `ccmd plan`" },
     { "--enable-imdsv2", "session tokens are used, plain reads where the service refuses them" },
     { "--skip-disable-source-dest-check", "node initialisation is not part of ccmd" },
     { "--node-reconcile-batch-size", "node initialisation is not part of ccmd" },
     { "nodemaxconcurrentreconciles", "node initialisation is not part of ccmd" },
-    { "nodemonitorperiod", NULL },
-    { "nodeaddrsyncperiod", NULL },
+    { "nodemonitorperiod", "nodes are watched" },
+    { "nodeaddrsyncperiod", "node initialisation is not part of ccmd" },
     { "routemaxconcurrentreconciles", "routes are changed by one batch at a time per VPC" },
-    { "zoneid", NULL },
+    { "zoneid", "zones follow from vSwitches and annotations" },
     { "privatezoneid", "private DNS zones are not part of ccmd" },
-    { "privatezonerecordttl", NULL },
+    { "privatezonerecordttl", "private DNS zones are not part of ccmd" },
     { "uid", "the reference took on a role of that account through a helper program: set "
              "alicloud.credentials.role_arn" },
 };
@@ -89,6 +92,23 @@ static void add_text(const struct writer *w, const char *indent, const char *nam
     if (value[0] != '\0') {
         ccm_buf_addf(w->out, "%s%s = ", indent, name);
         quote(w->out, value, strlen(value));
+        ccm_buf_adds(w->out, ";\n");
+    }
+}
+
+/* Without the blanks around it, which the reference takes off this value alone. */
+static void add_trimmed(const struct writer *w, const char *indent, const char *name,
+                        const char *value)
+{
+    const char *start = value + strspn(value, BLANKS);
+    size_t len = strlen(start);
+
+    while (len > 0 && strchr(BLANKS, start[len - 1]) != NULL) {
+        len--;
+    }
+    if (len > 0) {
+        ccm_buf_addf(w->out, "%s%s = ", indent, name);
+        quote(w->out, start, len);
         ccm_buf_adds(w->out, ";\n");
     }
 }
@@ -206,6 +226,8 @@ static void write_general(const struct writer *w)
     write_admin(w);
     if (ccm_parse_i64(level, 0, 100, &number) == 0 && number >= 5) {
         ccm_buf_adds(w->out, "log: { level = \"debug\"; };\n");
+    } else if (level[0] != '\0') {
+        note(w, "--v", "below 5 is level info here, the default");
     }
 }
 
@@ -264,7 +286,7 @@ static void write_cloud(const struct writer *w, const char *credentials_file)
     add_text(w, "    ", "region", get(w, "region"));
     add_text(w, "    ", "vpc_id", get(w, "vpcid"));
     add_list(w, "    ", "vswitch_ids", get(w, "vswitchid"));
-    add_text(w, "    ", "resource_group_id", get(w, "resourcegroupid"));
+    add_trimmed(w, "    ", "resource_group_id", get(w, "resourcegroupid"));
     add_text(w, "    ", "network", get(w, "--network"));
     if (gate(w, "LoadBalancerTypeAnnotation")) {
         ccm_buf_adds(w->out, "    type_annotation = true;\n");
@@ -290,11 +312,25 @@ static void begin_entry(const struct writer *w)
     ccm_buf_adds(w->out, ccm_text_ends(ccm_buf_str(w->out), "(") ? "\n    " : ",\n    ");
 }
 
+/* Backends of one call; 0: not set, or of no use. */
+static int64_t batch_size(const struct writer *w)
+{
+    const char *value = get(w, "--sg-batch-size");
+    int64_t number = 0;
+
+    if (value[0] != '\0' && ccm_parse_i64(value, 1, BATCH_SIZE_MAX, &number) < 0) {
+        note(w, "--sg-batch-size", "is no number from 1 to 40, and left out");
+        return 0;
+    }
+    return number;
+}
+
 static void write_balancers(const struct writer *w, const char *controllers)
 {
     const bool eni = strcmp(get(w, "servicebackendtype"), "eni") == 0;
     const bool private_only = strcmp(get(w, "disablepublicslb"), "true") == 0;
     const bool filter = gate(w, "FilterServiceOnNodeChange");
+    const int64_t batch = batch_size(w);
     static const char *const names[][2] = { { "service", "clb" }, { "nlb", "nlb" } };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
@@ -310,6 +346,9 @@ static void write_balancers(const struct writer *w, const char *controllers)
         }
         add_flag(w, "disable_public_slb", clb && private_only);
         add_flag(w, "filter_services_on_node_change", filter);
+        if (batch > 0) {
+            ccm_buf_addf(w->out, " backends_per_call = %" PRId64 ";", batch);
+        }
         ccm_buf_adds(w->out, " }");
     }
 }
@@ -370,7 +409,7 @@ static bool is_used(const char *key)
         "--configure-cloud-routes",
         "--cluster-cidr",
         "--route-reconciliation-period",
-        "--route-reconcile-batch-size",
+        "--sg-batch-size",
         "accesskeyid",
         "accesskeysecret",
         "clusterid",
@@ -397,9 +436,7 @@ static void remark_on(const struct writer *w, const char *key)
 {
     for (size_t i = 0; i < CCM_ARRAY_LEN(remarks); i++) {
         if (strcmp(key, remarks[i].key) == 0) {
-            if (remarks[i].text != NULL) {
-                note(w, key, remarks[i].text);
-            }
+            note(w, key, remarks[i].text);
             return;
         }
     }

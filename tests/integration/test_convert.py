@@ -34,8 +34,8 @@ def b64(text):
 CLOUD = {
     "accessKeyID": b64("LTAI-key"), "accessKeySecret": b64("secret-of-the-key"), "clusterID": "c-1",
     "region": "cn-hangzhou", "vpcid": "vpc-1", "vswitchid": "cn-hangzhou-h:vsw-1,cn-hangzhou-g:vsw-2",
-    "routeTableIDs": " vtb-1, ,vtb-2", "serviceBackendType": "eni", "disablePublicSLB": True,
-    "featureGates": "FilterServiceOnNodeChange=true,IPv6DualStack=false", "resourceGroupID": "rg-1",
+    "routeTableIDs": " vtb-1, ,vtb-2 ", "serviceBackendType": "eni", "disablePublicSLB": True,
+    "featureGates": "FilterServiceOnNodeChange=true,IPv6DualStack=false", "resourceGroupID": " rg-1\t",
 }
 
 
@@ -143,16 +143,28 @@ FLAGS = [  # of the reference, as manifests have them: what becomes of each, or 
     ("--address=0.0.0.0", None, "--address: is not known, and left out"),
     ("--feature-gates=ServiceNodeExclusion=true", None, "--feature-gates: is not known, and left out"),
     ("--master=https://k", None, "--master: is not known, and left out"),
-    *((flag, None, None) for flag in ("--cloud-provider=alibabacloud", "--cluster-name=k", "--allocate-node-cidrs=true",
-                                      "--use-service-account-credentials=true", "--node-monitor-period=5m", "--allow-untagged-cloud=true",
-                                      "--cloud-config=/etc/c", "--leader-elect-resource-lock=leases", "--sg-batch-size=40",
-                                      "--route-reconcile-batch-size=20")),
+    ("--v=2", None, "--v: below 5 is level info"),
+    ("--sg-batch-size=20", "backends_per_call = 20;", ""),
+    ("--sg-batch-size=400", None, "--sg-batch-size: is no number from 1 to 40"),
+    ("--cloud-provider=alibabacloud", None, "--cloud-provider: the plugins are"),
+    ("--cluster-name=k", None, "--cluster-name: alicloud.cluster_id is"),
+    ("--allocate-node-cidrs=true", None, "--allocate-node-cidrs: pod CIDRs come from"),
+    ("--use-service-account-credentials=true", None, "--use-service-account-credentials: one identity"),
+    ("--node-monitor-period=5m", None, "--node-monitor-period: nodes are watched"),
+    ("--allow-untagged-cloud=true", None, "--allow-untagged-cloud: alicloud.cluster_id is required"),
+    ("--cloud-config=/etc/c", None, "--cloud-config: the file is read"),
+    ("--leader-elect-resource-lock=leases", None, "--leader-elect-resource-lock: the lock is a Lease"),
+    ("--route-reconcile-batch-size=20", None, "--route-reconcile-batch-size: up to 50 routes"),
+    ("--max-concurrent-actions=5", None, "--max-concurrent-actions: workers"),
+    ("--kube-api-burst=50", None, "--kube-api-burst: there is no limit"),
+    ("--node-event-aggregation-wait-seconds=3", None, "--node-event-aggregation-wait-seconds: node events"),
+    ("--pprof-bind-addr=:6060", None, "--pprof-bind-addr: there is no profiling server"),
 ]
 
 
 @pytest.mark.parametrize("flag, line, words", FLAGS, ids=[flag for flag, _, _ in FLAGS])
 def test_each_flag(build, tmp_path, flag, line, words):
-    """Nothing that has an effect is lost without a word; what has none needs no word."""
+    """Each is carried over, or left out with the reason."""
     cloud = tmp_path / "cloud.conf"
     cloud.write_text(json.dumps({"Global": {"clusterID": "c"}}))
     rest = ("--controllers=route,service,nlb", "--cluster-cidr=172.20.0.0/16")
