@@ -3,6 +3,8 @@
 #include "api_listener.h"
 #include "apply_parts.h"
 
+#include <string.h>
+
 static int create(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     struct clb_acl *acl = &clb_have(apply->entry)->acl;
@@ -38,6 +40,13 @@ static int drop(struct clb_apply *apply, struct ccm_error *err)
     struct clb_acl *acl = &clb_have(apply->entry)->acl;
     const int r = clb_apply_forgive(clb_api_delete_acl(&apply->call, acl->id, err), err);
 
+    /* No page says whether a listener that is open lets go of its list, and no call makes it: then
+     * the list stays until the listener goes, and does no harm. */
+    if (r < 0 && strcmp(err->code, "OperationFailed.AclBindedWithVip") == 0) {
+        acl->bound = true;
+        ccm_error_clear(err);
+        return 0;
+    }
     if (r == 0) {
         clb_acl_fini(acl);
         acl->known = true;

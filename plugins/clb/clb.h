@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #define CLB_FINALIZER     "service.k8s.alibaba/resources"
+#define CLB_ACL_LABEL     "service.k8s.alibaba/access-list-id"
 #define CLB_COMPONENT     "service-controller"
 #define CLB_TAG_OWNER     CCM_TAG_OWNER
 #define CLB_TAG_CLUSTER   CCM_TAG_CLUSTER

@@ -1,4 +1,5 @@
 #include "annotations.h"
+#include "clb.h"
 #include "inventory.h"
 #include "lint.h"
 #include "model_listeners.h"
@@ -60,6 +61,13 @@ static const struct ccm_tags *tags(const void *model)
     return &((const struct clb_model *)model)->want.lb.tags;
 }
 
+/* An access list for spec.loadBalancerSourceRanges: once no listener is bound to it nothing tells
+ * that there is one. */
+static bool needs_mark(const struct ccm_lbc *lbc, const struct ccm_service *service)
+{
+    return (lbc->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0;
+}
+
 static const struct ccm_mirror_type mirror = {
     .size = sizeof(struct clb_state),
     .fini = state_fini,
@@ -72,6 +80,7 @@ static const struct ccm_mirror_type mirror = {
 const struct ccm_lbc_names clb_names = {
     .finalizer = CLB_FINALIZER,
     .component = CLB_COMPONENT,
+    .extra_label = CLB_ACL_LABEL,
     .type = "CLBType",
     .public_option = CLB_PUBLIC_OPTION,
 };
@@ -98,6 +107,7 @@ const struct ccm_lbc_ops clb_ops = {
     .missing_text = { "Not sync pods [", "] whose eni is invalid" },
     .rules = &clb_rules,
     .refuse = refuse_acl,
+    .needs_mark = needs_mark,
     .model_size = sizeof(struct clb_model),
     .model_fini = model_fini,
     .sync = clb_sync,

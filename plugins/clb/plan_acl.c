@@ -57,7 +57,7 @@ int clb_plan_stale_acl(struct clb_plan *plan, const struct clb_plan_input *in)
     struct clb_step *step = NULL;
 
     if (wants_acl(in) || in->model->want.acl.kept || in->have->acl.id == NULL ||
-        !clb_model_has_listeners(in->model)) {
+        in->have->acl.bound || !clb_model_has_listeners(in->model)) {
         return 0;
     }
     step = clb_plan_new_step(plan, CLB_STEP_DELETE_ACL, 0, CLB_OTHER);

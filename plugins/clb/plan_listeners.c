@@ -241,6 +241,15 @@ static bool differs(const struct clb_plan_input *in, const struct clb_listener *
     return false;
 }
 
+/* A listener that is open goes on telling the list that it had, which may be gone by now: the cloud
+ * refuses the whole change that names one. */
+static void overlay_drop_acl(struct clb_listener *listener)
+{
+    if (ccm_text_equal(ccm_attrs_get(&listener->attrs, clb_field_find("AclStatus")), "off")) {
+        ccm_attrs_remove(&listener->attrs, clb_field_find("AclId"));
+    }
+}
+
 /* What is there, overlaid with what is to be different: the cloud sets all of it. */
 static int overlay(struct clb_step *step, const struct clb_plan_input *in,
                    const struct clb_listener *want, const struct clb_listener *have)
@@ -261,6 +270,7 @@ static int overlay(struct clb_step *step, const struct clb_plan_input *in,
     if (r == 0 && acl_is_left(in, want, have)) {
         r = ccm_attrs_set(&step->listener.attrs, clb_field_find("AclStatus"), "off", true);
     }
+    overlay_drop_acl(&step->listener);
     return r;
 }
 

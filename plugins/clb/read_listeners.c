@@ -274,11 +274,10 @@ static int read_acl(struct clb_call *call, const struct ccm_service *service,
     return 0;
 }
 
-/* Whether a list of ours may exist: asked for, or bound although no annotation says so. */
-static bool may_have_acl(const struct ccm_service *service, const struct clb_state *want,
-                         const struct clb_state *state)
+/* A listener is bound to a list although no annotation says so. */
+static bool acl_is_bound(const struct clb_state *want, const struct clb_state *state)
 {
-    for (size_t i = 0; want != NULL && i < want->listener_count; i++) {
+    for (size_t i = 0; i < want->listener_count; i++) {
         const struct clb_listener *one = &want->listeners[i];
         const struct clb_listener *have = clb_state_listener(state, one->port, one->protocol);
 
@@ -287,11 +286,24 @@ static bool may_have_acl(const struct ccm_service *service, const struct clb_sta
             return true;
         }
     }
-    return service->source_range_count > 0;
+    return false;
+}
+
+/* Whether a list of ours may exist. Where the option is off what is there stays as it is, until the
+ * Service goes. */
+static bool acl_may_exist(const struct clb_call *call, const struct ccm_service *service,
+                          const struct clb_state *want, bool marked, const struct clb_state *state)
+{
+    const bool on = (call->clb->lbc.extras & CLB_EXTRA_RANGES) != 0;
+
+    if (want == NULL) {
+        return marked || (on && service->source_range_count > 0);
+    }
+    return on && (marked || service->source_range_count > 0 || acl_is_bound(want, state));
 }
 
 int clb_read_details(struct clb_call *call, const struct ccm_service *service,
-                     const struct clb_state *want, unsigned extras, struct clb_state *state,
+                     const struct clb_state *want, bool marked, struct clb_state *state,
                      struct ccm_error *err)
 {
     char name[CCM_OWNER_LB_NAME];
@@ -305,8 +317,7 @@ int clb_read_details(struct clb_call *call, const struct ccm_service *service,
     if (want != NULL && state->lb.id != NULL) {
         r = read_all_domains(call, want, state, err);
     }
-    if (r == 0 && (extras & CLB_EXTRA_RANGES) != 0 && !state->acl.known &&
-        may_have_acl(service, want, state)) {
+    if (r == 0 && !state->acl.known && acl_may_exist(call, service, want, marked, state)) {
         r = read_acl(call, service, state, err);
     }
     return r;

@@ -170,7 +170,7 @@ static int drop_acl(struct ccm_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .acl = { .known = false } };
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    int r = clb_read_details(&call, pass->service, NULL, pass->lbc->extras, &state, err);
+    int r = clb_read_details(&call, pass->service, NULL, ccm_pass_is_marked(pass), &state, err);
 
     if (r == 0 && state.acl.id != NULL && pass->dry) {
         ccm_buf_addf(&pass->steps, "delete access list %s\n", state.acl.name);

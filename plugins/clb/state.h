@@ -40,6 +40,7 @@ struct clb_acl {
     char *id; /* present; NULL: there is none */
     char *name;
     struct ccm_texts entries;
+    bool bound; /* present: not needed, but the cloud says that a listener is bound to it */
 };
 
 struct clb_group {

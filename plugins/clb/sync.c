@@ -147,7 +147,7 @@ static int fill_details(struct ccm_pass *pass, const struct clb_model *model, st
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
 
     return clb_model_has_listeners(model)
-               ? clb_read_details(&call, pass->service, &model->want, pass->lbc->extras,
+               ? clb_read_details(&call, pass->service, &model->want, ccm_pass_is_marked(pass),
                                   clb_have(pass->entry), err)
                : 0;
 }
@@ -315,6 +315,18 @@ static const char *addresses(struct ccm_pass *pass, const struct clb_model *mode
     return lb->address;
 }
 
+/* What the label of the access list says: its id while it is there, nothing when it is known that
+ * there is none and none is asked for. */
+static const char *publish_acl(const struct ccm_pass *pass, const struct clb_model *model)
+{
+    const struct clb_acl *acl = &clb_have(pass->entry)->acl;
+
+    if (acl->id != NULL) {
+        return acl->id;
+    }
+    return acl->known && !model->want.acl.known ? "" : NULL;
+}
+
 bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
 {
     const struct clb_model *model = pass->model;
@@ -326,6 +338,7 @@ bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
     state->lb_id = clb_have(pass->entry)->lb.id;
     state->ip = addresses(pass, model);
     state->hostname = model->hostname;
+    state->extra = publish_acl(pass, model);
     return true;
 }
 

@@ -80,9 +80,25 @@ static void tell_limits(struct ccm_pass *pass, const struct clb_model *model)
     ccm_pass_say(pass, true, "tags", "TooManyTags", full); /* it is the cloud that changed */
 }
 
+/* It counts for the quota of lists, and its name says whose it is. */
+static void tell_acl(struct ccm_pass *pass)
+{
+    const struct clb_acl *acl = &clb_have(pass->entry)->acl;
+    char text[200] = "";
+
+    if (acl->bound) {
+        (void)snprintf(text, sizeof(text),
+                       "access list [%s] is not needed any more, but the cloud keeps it bound to a "
+                       "listener: it is deleted with the Service",
+                       acl->id); /* ids are short */
+    }
+    ccm_pass_say(pass, true, "acl", "AccessListKept", text);
+}
+
 void clb_tell_model(struct ccm_pass *pass, const struct clb_model *model)
 {
     ccm_pass_advise_preserve(pass, model->preserve && !model->reused);
     tell_charge(pass, model);
     tell_limits(pass, model);
+    tell_acl(pass);
 }

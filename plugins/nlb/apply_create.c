@@ -69,14 +69,36 @@ static int note_made(struct nlb_apply *apply, struct nlb_lb *made, const struct 
     return 0;
 }
 
-/* How it came out. A look that fails tells nothing: the next pass looks again. */
+/* The answer was that of an earlier creation: its ClientToken had been used, and what it made is
+ * gone. The failure lets the next one have another token; the pause lets a load balancer that is
+ * there after all be found by its tag. */
+static int fail_used_token(struct nlb_apply *apply, const struct ccm_error *unread,
+                           struct ccm_error *err)
+{
+    struct nlb_lb *lb = &apply->have->lb;
+    CCM_CLEANUP(ccm_freep) char *id = CCM_STEAL(lb->id);
+
+    nlb_lb_fini(lb);
+    memset(lb, 0, sizeof(*lb));
+    ccm_error_copy(err, unread);
+    err->retry_after_ms = AGAIN_MS;
+    return ccm_error_wrap(err, -ENOENT,
+                          "the cloud answered with load balancer %s of an earlier creation, which "
+                          "is gone; the next try has another ClientToken",
+                          id);
+}
+
+/* How it came out. Another look that fails tells nothing: the next pass looks again. */
 static int check_made(struct nlb_apply *apply, struct ccm_error *err)
 {
     struct nlb_lb *lb = &apply->have->lb;
     struct ccm_error unread = CCM_ERROR_INIT;
+    const int r = nlb_read_lb_by_id(&apply->call, lb->id, lb, &unread);
 
-    if (nlb_read_lb_by_id(&apply->call, lb->id, lb, &unread) < 0 ||
-        ccm_text_equal_case(lb->status, "Provisioning")) {
+    if (r < 0 && nlb_apply_lb_gone(&unread)) {
+        return fail_used_token(apply, &unread, err);
+    }
+    if (r < 0 || ccm_text_equal_case(lb->status, "Provisioning")) {
         apply->again_ms = AGAIN_MS;
         return 0;
     }

@@ -93,6 +93,13 @@ static int refuse_ranges(const struct ccm_lbc *lbc, struct ccm_refusals *refusal
                : 0;
 }
 
+/* A security group for spec.loadBalancerSourceRanges. */
+static bool needs_mark(const struct ccm_lbc *lbc, const struct ccm_service *service)
+{
+    (void)lbc;
+    return service->source_range_count > 0 && ccm_text_empty(reused_id(service));
+}
+
 const struct ccm_lbc_ops nlb_ops = {
     .is_ours = ccm_class_is_nlb,
     .reused_id = reused_id,
@@ -105,6 +112,7 @@ const struct ccm_lbc_ops nlb_ops = {
     .missing_text = { "Not sync pods whose eni is invalid: ", "" },
     .rules = &nlb_rules,
     .refuse = refuse_ranges,
+    .needs_mark = needs_mark,
     .model_size = sizeof(struct nlb_model),
     .model_fini = model_fini,
     .sync = nlb_sync,

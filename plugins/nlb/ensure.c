@@ -139,7 +139,7 @@ static bool needs_guard(const struct ccm_pass *pass)
     const struct nlb_state *have = pass->entry->state;
 
     return !model->reused && (model->want.guard.wanted || have->lb.security_groups.len > 0 ||
-                              ccm_object_label(&pass->service->meta, NLB_GUARD_LABEL) != NULL);
+                              ccm_pass_is_marked(pass));
 }
 
 /* Without load balancer, and without the mark that we set before we make anything, nothing of the
@@ -408,10 +408,10 @@ bool nlb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
     state->lb_id = have->lb.id;
     state->hostname = have->lb.dns;
     state->ip_mode = NULL; /* it is for addresses */
-    if (!model->want.guard.wanted && !model->keep_security) {
+    if (have->guard.id != NULL) {
+        state->extra = have->guard.id; /* wanted or not: it is there */
+    } else if (!model->want.guard.wanted && !model->keep_security && have->guard.known) {
         state->extra = "";
-    } else if (have->guard.id != NULL) {
-        state->extra = have->guard.id;
     }
     return true;
 }

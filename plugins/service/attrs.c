@@ -62,6 +62,20 @@ bool ccm_attrs_keeps(const struct ccm_attrs *attrs, const struct ccm_field *fiel
     return false;
 }
 
+void ccm_attrs_remove(struct ccm_attrs *attrs, const struct ccm_field *field)
+{
+    struct ccm_attr *present = find(attrs, field);
+
+    if (present == NULL) {
+        return;
+    }
+    const size_t at = (size_t)(present - attrs->items);
+
+    free(present->value);
+    attrs->len--;
+    memmove(present, present + 1, (attrs->len - at) * sizeof(*present));
+}
+
 const char *ccm_attrs_get(const struct ccm_attrs *attrs, const struct ccm_field *field)
 {
     const struct ccm_attr *present = find(attrs, field);

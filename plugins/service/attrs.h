@@ -44,6 +44,8 @@ CCM_NODISCARD int ccm_attrs_set(struct ccm_attrs *attrs, const struct ccm_field 
 /* Let it stay as it is, whatever was set so far. 0 or -ENOMEM. */
 CCM_NODISCARD int ccm_attrs_keep(struct ccm_attrs *attrs, const struct ccm_field *field);
 bool ccm_attrs_keeps(const struct ccm_attrs *attrs, const struct ccm_field *field);
+/* Take one out; that it is not there is fine. */
+void ccm_attrs_remove(struct ccm_attrs *attrs, const struct ccm_field *field);
 /* The value or NULL. */
 const char *ccm_attrs_get(const struct ccm_attrs *attrs, const struct ccm_field *field);
 /* Append copies of all of `from` to `to`, replacing equal ones. 0 or -ENOMEM. */

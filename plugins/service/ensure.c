@@ -68,6 +68,26 @@ static int check_manifest(struct ccm_pass *pass, struct ccm_error *err)
     return -EINVAL;
 }
 
+/* The label for what could be lost sight of. */
+static int mark_extra(struct ccm_pass *pass, bool *ret_gone, struct ccm_error *err)
+{
+    const struct ccm_lbc_ops *ops = pass->lbc->ops;
+
+    if (ops->needs_mark == NULL || !ops->needs_mark(pass->lbc, pass->service)) {
+        return 0;
+    }
+    const int r = ccm_life_mark(&pass->life, pass->req, pass->service, err);
+
+    *ret_gone = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
+    if (*ret_gone) {
+        ccm_error_clear(err);
+        return 0;
+    }
+    return r < 0 ? ccm_pass_fail_kube(pass, "FailedUpdateStatus",
+                                      "Error updating labels of the Service", r, err)
+                 : 0;
+}
+
 /* *ret_gone: deleted meanwhile, and nothing was made yet. */
 static int mark(struct ccm_pass *pass, bool *ret_gone, struct ccm_error *err)
 {
@@ -79,7 +99,7 @@ static int mark(struct ccm_pass *pass, bool *ret_gone, struct ccm_error *err)
         return 0;
     }
     return r < 0 ? ccm_pass_fail_kube(pass, "FailedAddFinalizer", "Error adding finalizer", r, err)
-                 : 0;
+                 : mark_extra(pass, ret_gone, err);
 }
 
 /* --- the product's part, with all it needs --- */

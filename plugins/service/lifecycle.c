@@ -349,6 +349,27 @@ bool ccm_life_shows_ours(const struct ccm_life *life, const struct ccm_service *
            life->memory->shows == shown_after(life, service, &as_it_is);
 }
 
+bool ccm_life_is_marked(const struct ccm_life *life, const struct ccm_service *service)
+{
+    return life->extra_label != NULL &&
+           ((life->memory != NULL && life->memory->marked) ||
+            ccm_object_label(&service->meta, life->extra_label) != NULL);
+}
+
+static void mark_note(const struct ccm_life *life, bool marked)
+{
+    if (life->memory != NULL) {
+        life->memory->marked = marked;
+    }
+}
+
+static void publish_note_mark(const struct ccm_life *life, const struct ccm_life_state *state)
+{
+    if (state->extra != NULL) {
+        mark_note(life, state->extra[0] != '\0');
+    }
+}
+
 /* r: the result of the patch; what was no part of it is as it was. */
 static void note_state(const struct ccm_life *life, const struct need *need, int r,
                        const struct ccm_life_state *state, const char *rest)
@@ -395,6 +416,38 @@ static void print_state(const struct ccm_life *life, const struct ccm_service *s
                  ccm_text_empty(now) ? "none" : now);
 }
 
+int ccm_life_mark(const struct ccm_life *life, const struct ccm_request *req,
+                  const struct ccm_service *service, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+
+    if (ccm_life_is_marked(life, service)) {
+        return 0;
+    }
+    if (life->plan != NULL) {
+        print_label(life, service, life->extra_label, CCM_LIFE_PENDING);
+        return 0;
+    }
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", service->meta.uid);
+    ccm_jsonw_open(&w, "labels", '{');
+    ccm_jsonw_str(&w, life->extra_label, CCM_LIFE_PENDING);
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+
+    const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+
+    /* For what is published next: the snapshot is older than this. */
+    ccm_life_note(life, CCM_LIFE_STATE, r, CCM_LIFE_PENDING);
+    if (r == 0) {
+        mark_note(life, true);
+    }
+    return r;
+}
+
 int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
                      const struct ccm_service *service, const struct ccm_life_state *state,
                      bool *ret_written, struct ccm_error *err)
@@ -413,6 +466,7 @@ int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
         life->memory->shows = shown_after(life, service, state);
     }
     if (!needs_write(need.hash) && !needs_write(need.rest)) {
+        publish_note_mark(life, state);
         return 0;
     }
     *ret_written = true;
@@ -426,6 +480,9 @@ int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
 
     r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
     note_state(life, &need, r, state, rest);
+    if (r == 0) {
+        publish_note_mark(life, state);
+    }
     return r;
 }
 

@@ -32,6 +32,7 @@ struct ccm_life_memory {
     int64_t seen_ms; /* in: monotonic, before the snapshot was taken */
     bool coming;     /* out: set when something is not shown yet, see CCM_WRITTEN_COMING */
     uint64_t shows;  /* stands for what the Service shows after our last writes; 0 = not known */
+    bool marked;     /* the extra label was written, and not taken away */
     struct ccm_written parts[CCM_LIFE_PARTS];
 };
 
@@ -52,6 +53,17 @@ CCM_NODISCARD int ccm_life_remove_finalizer(const struct ccm_life *life,
                                             const struct ccm_request *req,
                                             const struct ccm_service *service,
                                             struct ccm_error *err);
+
+/*
+ * The extra label, before anything is made that nothing else in the cluster tells of: whoever
+ * releases the Service looks for it as long as the label is there. CCM_LIFE_PENDING, unless it says
+ * something already; ccm_life_publish() puts the id in its place.
+ */
+#define CCM_LIFE_PENDING "pending"
+CCM_NODISCARD int ccm_life_mark(const struct ccm_life *life, const struct ccm_request *req,
+                                const struct ccm_service *service, struct ccm_error *err);
+/* Whether it is there, or was written and is not shown yet. */
+bool ccm_life_is_marked(const struct ccm_life *life, const struct ccm_service *service);
 
 /* What the Service should say; each member: NULL = leave alone, "" = take away. */
 struct ccm_life_state {

@@ -80,6 +80,11 @@ const char *ccm_pass_lb_id(const struct ccm_pass *pass)
     return label == NULL ? "" : label;
 }
 
+bool ccm_pass_is_marked(const struct ccm_pass *pass)
+{
+    return ccm_life_is_marked(&pass->life, pass->service);
+}
+
 enum ccm_ali_priority ccm_pass_priority(const struct ccm_pass *pass, enum ccm_ali_priority wanted)
 {
     if (wanted == CCM_ALI_PRIO_SPEC && pass->audit) {

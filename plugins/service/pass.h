@@ -14,14 +14,12 @@
  *      state `(struct nlb_model *)pass->model`.
  *
  * A pass that ensures:
- *   hash -> annotations that cannot be used (refusal.h), advice about fields -> finalizer ->
- *   snapshot of nodes and slices -> readiness look -> ops->sync -> pods are told -> ops->publish,
- *   labels and status -> EnsuredLoadBalancer -> ops->tell -> additional tags remembered -> invalid
- *   backends fail it
- * What cannot be used ends the pass only where nothing was made yet; else the pass goes on without
- * it and fails at its end.
- * A pass that releases:
- *   ops->release (unless nothing is left) -> labels, status, condition, finalizer taken away
+ *   hash -> annotations that cannot be used (refusal.h), advice about fields -> finalizer,
+ *   mark -> snapshot of nodes and slices -> readiness look -> ops->sync -> pods are told ->
+ * ops->publish, labels and status -> EnsuredLoadBalancer -> ops->tell -> additional tags remembered
+ * -> invalid backends fail it What cannot be used ends the pass only where nothing was made yet;
+ * else the pass goes on without it and fails at its end. A pass that releases: ops->release (unless
+ * nothing is left) -> labels, status, condition, finalizer taken away
  *
  * One thread per pass. Functions may block where said.
  */
@@ -68,6 +66,13 @@ struct ccm_lbc_ops {
     const char *invalid_text;
     /* What is said about pods that no network interface has: before and behind their addresses. */
     const char *missing_text[2];
+
+    /*
+     * Whether something may be made for the Service that only the extra label of struct
+     * ccm_lbc_names tells of: then it is written first, and ccm_pass_is_marked() from then on. It
+     * goes when publish() says that nothing is left, and with the release. NULL = never. Pure.
+     */
+    bool (*needs_mark)(const struct ccm_lbc *lbc, const struct ccm_service *service);
 
     /* --- a pass that ensures --- */
 
@@ -216,6 +221,8 @@ struct ccm_pass {
 
 /* Id of the load balancer as far as it is known; "" else. */
 const char *ccm_pass_lb_id(const struct ccm_pass *pass);
+/* Whether there may be something that the extra label tells of, see needs_mark(). */
+bool ccm_pass_is_marked(const struct ccm_pass *pass);
 /* Priority of a call: that of an ordinary read or write falls back behind those of other Services
  * in a second look, or after a node event; others stay. */
 enum ccm_ali_priority ccm_pass_priority(const struct ccm_pass *pass, enum ccm_ali_priority wanted);

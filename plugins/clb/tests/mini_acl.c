@@ -1,3 +1,4 @@
+#include "mini_cloud.h"
 #include "mini_parts.h"
 
 #include "util/cleanup.h"
@@ -15,6 +16,7 @@ static struct {
         char *cluster;
         struct ccm_texts entries;
     } acls[ACLS];
+    bool off_keeps;
 } mini;
 
 static size_t find(const char *id)
@@ -36,8 +38,19 @@ static void acl_fini(size_t i)
     memset(&mini.acls[i], 0, sizeof(mini.acls[i]));
 }
 
+void mini_acl_off_keeps(void)
+{
+    mini.off_keeps = true;
+}
+
+bool mini_acl_exists(const char *id)
+{
+    return id[0] == '\0' || find(id) < ACLS;
+}
+
 void mini_acl_end(void)
 {
+    mini.off_keeps = false;
     for (size_t i = 0; i < ACLS; i++) {
         acl_fini(i);
     }
@@ -148,7 +161,8 @@ static bool is_bound(const char *id)
             const struct ccm_attrs *attrs = &lb->state.listeners[l].attrs;
 
             if (ccm_text_equal(ccm_attrs_get(attrs, clb_field_find("AclId")), id) &&
-                ccm_text_equal(ccm_attrs_get(attrs, clb_field_find("AclStatus")), "on")) {
+                (mini.off_keeps ||
+                 ccm_text_equal(ccm_attrs_get(attrs, clb_field_find("AclStatus")), "on"))) {
                 return true;
             }
         }

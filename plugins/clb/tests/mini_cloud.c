@@ -536,6 +536,10 @@ static void create_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w
         mini_refuse("ListenerAlreadyExists", 400);
         return;
     }
+    if (!mini_acl_exists(mini_param(call, "AclId"))) {
+        mini_refuse("AclNotExist", 400);
+        return;
+    }
     struct clb_listener *one = clb_state_new_listener(&lb->state);
 
     one->port = (uint16_t)port;
@@ -555,6 +559,8 @@ static void set_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 
     if (one == NULL) {
         mini_refuse("ListenerNotFound", 404);
+    } else if (!mini_acl_exists(mini_param(call, "AclId"))) {
+        mini_refuse("AclNotExist", 400);
     } else {
         save_listener(call, one);
     }
@@ -680,6 +686,10 @@ int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct 
     *ret_uncertain = false;
     if (!hit) {
         return run_action(call, ret, err);
+    }
+    if (mini.fault.hit != NULL) {
+        mini.fault.hit(mini.fault.arg);
+        mini.fault.hit = NULL;
     }
     if (mini.fault.executed) {
         struct ccm_error ignored = CCM_ERROR_INIT;

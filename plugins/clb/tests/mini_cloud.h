@@ -35,8 +35,13 @@ struct mini_fault {
     const char *code;
     uint64_t kind; /* CCM_ERROR_* */
     uint64_t http;
+    void (*hit)(void *arg); /* called when it strikes for the first time; may be NULL */
+    void *arg;
 };
 void mini_fail(const struct mini_fault *fault);
+
+/* A listener whose access control is switched off keeps its list bound. */
+void mini_acl_off_keeps(void);
 
 /* Most backends per call and per load balancer; 0 = no limit. */
 void mini_limits(size_t per_call, size_t per_lb);

@@ -34,6 +34,8 @@ void mini_lb_dump(const struct mini_lb *lb, struct ccm_buf *text);
 void mini_acl_run(const struct ccm_ali_call *call, struct ccm_jsonw *w);
 void mini_acl_dump(struct ccm_buf *text);
 void mini_acl_end(void);
+/* "" does. */
+bool mini_acl_exists(const char *id);
 /* Forget switches and the last parameters. */
 void mini_lb_end(void);
 /* Remember the parameters of a call. */

@@ -139,14 +139,35 @@ static void test_creation_unseen(void **state)
 
     (void)state;
     bench_begin(&bench);
-    echo_rule(&bench.echo, &(struct echo_rule){ .action = "GetLoadBalancerAttribute",
-                                                .code = "ResourceNotFound.loadBalancer",
-                                                .http = 404 });
+    echo_rule(&bench.echo, &(struct echo_rule){
+                               .action = "GetLoadBalancerAttribute", .code = "Oops", .http = 500 });
     plan_creation(&bench);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench.have.lb.id, "nlb-1");
     assert_string_equal(bench.have.lb.status, "Provisioning");
     assert_true(bench.apply.again_ms > 0);
+    bench_end(&bench);
+}
+
+/* The cloud repeated the answer of an earlier creation, and what that one made is gone. */
+static void test_creation_of_what_is_gone(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_begin(&bench);
+    echo_rule(&bench.echo, &(struct echo_rule){ .action = "GetLoadBalancerAttribute",
+                                                .code = "ResourceNotFound.loadBalancer",
+                                                .http = 404 });
+    plan_creation(&bench);
+    assert_true(bench_run(&bench, false) < 0);
+    assert_int_equal(bench.attempt, 1);
+    assert_null(bench.have.lb.id);
+    assert_true(bench.apply.surprised);
+    assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CONFLICT);
+    assert_int_equal(bench.problems.worst.retry_after_ms, 2000); /* to be found by its tag */
+    assert_non_null(strstr(bench_told(&bench), "load balancer nlb-1 of an earlier creation"));
+    assert_string_equal(echo_log(&bench.echo), "CreateLoadBalancer GetLoadBalancerAttribute ");
     bench_end(&bench);
 }
 
@@ -504,6 +525,7 @@ int main(void)
         cmocka_unit_test_teardown(test_creation, obj_end),
         cmocka_unit_test_teardown(test_creation_takes_time, obj_end),
         cmocka_unit_test_teardown(test_creation_unseen, obj_end),
+        cmocka_unit_test_teardown(test_creation_of_what_is_gone, obj_end),
         cmocka_unit_test_teardown(test_token, obj_end),
         cmocka_unit_test_teardown(test_token_used, obj_end),
         cmocka_unit_test_teardown(test_deletion, obj_end),

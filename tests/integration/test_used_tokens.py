@@ -1,0 +1,76 @@
+"""A ClientToken does not outlive the load balancer that it made: the cloud goes on answering it with what is gone, for a day."""
+
+import pytest
+
+from tests.support import views
+from tests.support.products import Clb, Nlb
+
+PORTS = [(80, "TCP")]
+PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
+
+
+def is_complete(world, product):
+    return product.complete(product.only(world), PORTS) and world.kube.ingress("web")
+
+
+def begin(world, product, **spec):
+    product.configure(world, "source_ranges = true;" if product.name == "clb" else "")
+    views.nodes(world, 2)
+    world.start_ccmd()
+    world.kube.create(product.new("web", PORTS, **spec))
+    world.wait(lambda: is_complete(world, product), "the first load balancer", 60)
+
+
+def change_type(world, product, name, **spec):
+    if product.name == "nlb":
+        spec["loadBalancerClass"] = Nlb.service_class if name == "LoadBalancer" else None
+    world.kube.patch("Service", "web", {"spec": {"type": name, **spec}})
+
+
+def restart(world, product):
+    world.stop_ccmd()
+    world.start_ccmd()
+    world.wait(lambda: f"plugin {product.name}: started" in world.ccmd.err(), "the start", 30)
+
+
+def creations(world, since):
+    return [call["params"]["ClientToken"] for call in world.cloud.calls(since) if call["action"] == "CreateLoadBalancer"]
+
+
+def assert_told(world):
+    assert any(e[0] == "Warning" and e[1] == "SyncLoadBalancerFailed" for e in world.kube.events("web"))
+
+
+@PRODUCTS
+@pytest.mark.parametrize("ranges", (None, ["10.0.0.0/8"]), ids=["open", "ranges"])
+def test_type_there_and_back_over_a_restart(world, product, ranges):
+    """The same uid, and nothing that remembers the first load balancer. Its security group has a token as well."""
+    begin(world, product, loadBalancerSourceRanges=ranges)
+    for _ in range(2):
+        change_type(world, product, "ClusterIP", loadBalancerSourceRanges=None)
+        world.wait(lambda: product.only(world) is None and "finalizers" not in world.kube.get("Service", "web")["metadata"],
+                   "the release", 60)
+        restart(world, product)
+        since = world.cloud.mark()
+        change_type(world, product, "LoadBalancer", loadBalancerSourceRanges=ranges)
+        world.wait(lambda: is_complete(world, product), "the next load balancer", 60)
+        tokens = creations(world, since)
+        assert len(set(tokens)) == len(tokens) > 1, "none is asked for twice"
+    assert_told(world)
+
+
+@PRODUCTS
+def test_deleted_in_the_console(world, product):
+    """A person deletes it and clears the status, which asks for a new one; by a process that has just started."""
+    begin(world, product)
+    world.stop_ccmd()
+    lb = product.only(world)["LoadBalancerId"]
+    kind = {"clb": "loadbalancer", "nlb": "nlb"}[product.name]
+    world.cloud.edit("delete", type=kind, id=lb)
+    world.kube.patch("Service", "web", {"status": {"loadBalancer": {"ingress": None}},
+                                        "metadata": {"labels": {"service.k8s.alibaba/loadbalancer-id": None}}}, subresource="status")
+    since = world.cloud.mark()
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "the next load balancer", 60)
+    tokens = creations(world, since)
+    assert len(set(tokens)) == len(tokens)
