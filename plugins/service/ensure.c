@@ -68,12 +68,17 @@ static int check_manifest(struct ccm_pass *pass, struct ccm_error *err)
     return -EINVAL;
 }
 
-/* The label for what could be lost sight of. */
-static int mark_extra(struct ccm_pass *pass, bool *ret_gone, struct ccm_error *err)
+static bool needs_mark(const struct ccm_pass *pass)
 {
     const struct ccm_lbc_ops *ops = pass->lbc->ops;
 
-    if (ops->needs_mark == NULL || !ops->needs_mark(pass->lbc, pass->service)) {
+    return ops->needs_mark != NULL && ops->needs_mark(pass->lbc, pass->service);
+}
+
+/* The label for what could be lost sight of. */
+static int mark_extra(struct ccm_pass *pass, bool *ret_gone, struct ccm_error *err)
+{
+    if (!needs_mark(pass)) {
         return 0;
     }
     const int r = ccm_life_mark(&pass->life, pass->req, pass->service, err);
@@ -193,6 +198,9 @@ static int publish(struct ccm_pass *pass, struct ccm_error *err)
         return 0;
     }
     state.hash = pass->problems.count == 0 && pass->refused.problems.count == 0 ? pass->hash : NULL;
+    if (needs_mark(pass) && state.extra != NULL && state.extra[0] == '\0') {
+        state.extra = NULL; /* the next pass may make it */
+    }
 
     const int r = ccm_life_publish(&pass->life, pass->req, pass->service, &state, &written, err);
 
