@@ -177,6 +177,17 @@ static int check_update(struct clb_apply *apply, const struct clb_listener *to,
                : check_certificate(apply, old_id, new_id, err);
 }
 
+/* What the cloud gives a new listener and is compared only where it is known. */
+static int note_defaults(struct clb_listener *listener)
+{
+    const struct ccm_field *field = clb_field_find("PersistenceTimeout");
+
+    return clb_field_applies(field, listener->protocol) &&
+                   ccm_attrs_get(&listener->attrs, field) == NULL
+               ? ccm_attrs_set(&listener->attrs, field, "0", false)
+               : 0;
+}
+
 static int note_listener(struct clb_apply *apply, const struct clb_step *step,
                          const struct clb_listener *now, const char *group_id)
 {
@@ -189,7 +200,10 @@ static int note_listener(struct clb_apply *apply, const struct clb_step *step,
     if (listener == NULL) {
         return clb_apply_note(apply, -ENOMEM);
     }
-    r = clb_listener_copy(listener, now);
+    r = clb_listener_copy(listener, now); /* attributes that were not sent stay */
+    if (r == 0 && fresh) {
+        r = note_defaults(listener);
+    }
     listener->running = !fresh && now->running;
     listener->domains_known = fresh || listener->domains_known;
     return clb_apply_note(apply, r < 0 ? r : ccm_text_set(&listener->group_id, group_id));

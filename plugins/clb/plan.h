@@ -51,7 +51,8 @@ struct clb_step {
     char *extra;       /* the second, where an action has two */
     struct ccm_tags tags;
     struct ccm_backends backends;
-    struct clb_listener listener; /* create: wanted; update: present values overlaid with wanted */
+    struct clb_listener listener; /* create: wanted; update: present values, as far as they are not
+                                     old, overlaid with wanted */
     struct clb_domain domain;     /* domain steps; the name of a new access list */
     struct ccm_texts entries;     /* of the access list */
     bool ipv6;                    /* kind of the access list */

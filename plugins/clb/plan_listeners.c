@@ -250,12 +250,24 @@ static void overlay_drop_acl(struct clb_listener *listener)
     }
 }
 
-/* What is there, overlaid with what is to be different: the cloud sets all of it. */
+/* What somebody asks for and is there already is said again, whatever else may be old. */
+static bool is_repeated(const struct clb_plan_input *in, const struct ccm_attr *attr,
+                        const struct clb_listener *have)
+{
+    return !in->fresh && attr->told && (attr->field->flags & CCM_FIELD_CREATE) == 0 &&
+           ccm_text_equal(attr->value, ccm_attrs_get(&have->attrs, attr->field));
+}
+
+/* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
+ * sets all of it, and leaves alone what is not named. */
 static int overlay(struct clb_step *step, const struct clb_plan_input *in,
                    const struct clb_listener *want, const struct clb_listener *have)
 {
-    int r = clb_listener_copy(&step->listener, have);
+    int r = in->fresh ? clb_listener_copy(&step->listener, have) : 0;
 
+    step->listener.port = have->port;
+    step->listener.protocol = have->protocol;
+    step->listener.running = have->running;
     step->listener.ranges = want->ranges;
     if (r == 0) {
         r = ccm_text_set(&step->listener.description, want->description);
@@ -263,7 +275,7 @@ static int overlay(struct clb_step *step, const struct clb_plan_input *in,
     for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
         const struct ccm_attr *attr = &want->attrs.items[i];
 
-        if (clb_attr_differs(want, attr, have)) {
+        if (clb_attr_differs(want, attr, have) || is_repeated(in, attr, have)) {
             r = ccm_attrs_set(&step->listener.attrs, attr->field, attr->value, true);
         }
     }

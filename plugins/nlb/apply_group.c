@@ -102,7 +102,6 @@ static int note_servers(struct nlb_group *group, const struct nlb_step *step)
 
 static int note_attrs(struct nlb_group *group, const struct nlb_step *step)
 {
-    ccm_attrs_fini(&group->attrs);
     return ccm_attrs_copy(&group->attrs, &step->group.attrs);
 }
 

@@ -76,7 +76,6 @@ static int note_updated(const struct nlb_apply *apply, const struct nlb_step *st
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
 
-    ccm_attrs_fini(&listener->attrs);
     return ccm_attrs_copy(&listener->attrs, &step->listener.attrs) < 0 ||
                    (step->listener.description != NULL &&
                     ccm_text_set(&listener->description, step->listener.description) < 0) ||

@@ -204,9 +204,25 @@ static const char *present_of(const struct pair *pair, const struct ccm_field *f
     return value != NULL ? value : fallback_of(pair, field, false);
 }
 
-static int compare(const struct pair *pair, struct ccm_attrs *ret, struct ccm_buf *change)
+/* What an update says again of the present attributes. */
+static int copy_present(const struct pair *pair, bool fresh, struct ccm_attrs *ret)
 {
-    int r = ccm_attrs_copy(ret, pair->have);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < pair->have->len; i++) {
+        const struct ccm_attr *attr = &pair->have->items[i];
+
+        if (fresh || is_told(pair, attr->field)) {
+            r = ccm_attrs_set(ret, attr->field, attr->value, attr->told);
+        }
+    }
+    return r;
+}
+
+static int compare(const struct pair *pair, bool fresh, struct ccm_attrs *ret,
+                   struct ccm_buf *change)
+{
+    int r = copy_present(pair, fresh, ret);
 
     for (size_t i = 0; r == 0 && i < pair->count; i++) {
         const struct ccm_field *field = &pair->fields[i];
@@ -240,19 +256,19 @@ static struct pair group_pair(const struct nlb_group *want, const struct nlb_gro
 }
 
 int nlb_compare_listener(const struct nlb_listener *want, const struct nlb_listener *have,
-                         struct ccm_attrs *ret, struct ccm_buf *change)
+                         bool fresh, struct ccm_attrs *ret, struct ccm_buf *change)
 {
     const struct pair pair = listener_pair(want, have);
 
-    return compare(&pair, ret, change);
+    return compare(&pair, fresh, ret, change);
 }
 
-int nlb_compare_group(const struct nlb_group *want, const struct nlb_group *have,
+int nlb_compare_group(const struct nlb_group *want, const struct nlb_group *have, bool fresh,
                       struct ccm_attrs *ret, struct ccm_buf *change)
 {
     const struct pair pair = group_pair(want, have);
 
-    return compare(&pair, ret, change);
+    return compare(&pair, fresh, ret, change);
 }
 
 int nlb_compare_new_listener(const struct nlb_listener *want, struct ccm_attrs *ret)

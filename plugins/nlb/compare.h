@@ -12,13 +12,14 @@
 
 /*
  * Present attributes overlaid with what has to be different -> ret; the differences, for people ->
- * change, which stays empty when there are none. 0 or -ENOMEM.
+ * change, which stays empty when there are none. fresh: `have` was read just now; else only those
+ * present attributes are part of it that a person asks for, since others may be old. 0 or -ENOMEM.
  */
 CCM_NODISCARD int nlb_compare_listener(const struct nlb_listener *want,
-                                       const struct nlb_listener *have, struct ccm_attrs *ret,
-                                       struct ccm_buf *change);
+                                       const struct nlb_listener *have, bool fresh,
+                                       struct ccm_attrs *ret, struct ccm_buf *change);
 CCM_NODISCARD int nlb_compare_group(const struct nlb_group *want, const struct nlb_group *have,
-                                    struct ccm_attrs *ret, struct ccm_buf *change);
+                                    bool fresh, struct ccm_attrs *ret, struct ccm_buf *change);
 
 /* Attributes that a new one is to be made with -> ret: those that have a meaning. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_compare_new_listener(const struct nlb_listener *want, struct ccm_attrs *ret);

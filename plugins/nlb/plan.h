@@ -46,12 +46,13 @@ enum nlb_step_type {
     NLB_STEP_LEAVE,
     NLB_STEP_DELETE_LISTENER,
     NLB_STEP_CREATE_GROUP,
-    NLB_STEP_UPDATE_GROUP, /* `group`: present attributes overlaid with wanted ones */
+    NLB_STEP_UPDATE_GROUP, /* `group`: present attributes (as far as they are not old) overlaid
+                              with wanted ones */
     NLB_STEP_ADD,
     NLB_STEP_REMOVE,
     NLB_STEP_UPDATE, /* weights and descriptions of servers */
     NLB_STEP_CREATE_LISTENER,
-    NLB_STEP_UPDATE_LISTENER, /* `listener`: present attributes overlaid with wanted ones */
+    NLB_STEP_UPDATE_LISTENER, /* `listener`: the same */
     NLB_STEP_ADD_CERTS,       /* `texts`, at most NLB_CERTS_MAX */
     NLB_STEP_REMOVE_CERTS,
     NLB_STEP_DELETE_LB,

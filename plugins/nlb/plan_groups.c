@@ -284,7 +284,7 @@ static int update(struct target *to)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(ccm_attrs_fini) struct ccm_attrs next = { 0 };
-    int r = nlb_compare_group(to->who, to->have, &next, &change);
+    int r = nlb_compare_group(to->who, to->have, to->work->in->fresh, &next, &change);
     struct nlb_step *step = NULL;
 
     if (r < 0 || change.len == 0) {

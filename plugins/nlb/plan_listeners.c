@@ -253,7 +253,7 @@ static int update(struct nlb_work *work, const struct nlb_listener *want,
     const unsigned filled = moves ? nlb_plan_filled(work, group) : 0;
     const unsigned stage = filled > work->stage + 1 ? filled : work->stage + 1;
     struct nlb_step *step = NULL;
-    int r = nlb_compare_listener(want, have, &next, &change);
+    int r = nlb_compare_listener(want, have, work->in->fresh, &next, &change);
 
     if (r == 0 && moves) {
         nlb_change_add(&change, "server group", have->group_id,

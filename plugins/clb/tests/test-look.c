@@ -163,6 +163,31 @@ static void test_only_repairs_are_told(void **state)
     world_end(&world);
 }
 
+/* A value that is only remembered may be old: it is not sent again. */
+static void test_nothing_old_is_sent(void **state)
+{
+    static const char update[] = "SetLoadBalancerTCPListenerAttribute";
+    struct world world;
+
+    (void)state;
+    world_begin(&world);
+    obj_annotate(&world.service->meta, P "established-timeout", "600");
+    world_steady(&world);
+    annotate(&world, P "health-check-interval", "9");
+    run(&world);
+    assert_non_null(strstr(mini_log(), update));
+    assert_string_equal(mini_last(update, "Scheduler"), "rr"); /* as it was read */
+    see_own_writes(&world);
+    annotate(&world, P "health-check-interval", "8");
+    run(&world);
+    assert_non_null(strstr(mini_log(), update));
+    assert_null(strstr(mini_log(), "Describe"));
+    assert_string_equal(mini_last(update, "Scheduler"), "");
+    assert_string_equal(mini_last(update, "EstablishedTimeout"), "600");
+    assert_string_equal(mini_last(update, "HealthCheckInterval"), "8");
+    world_end(&world);
+}
+
 static void clear_status(struct world *world)
 {
     const struct ccm_service *before = obj_service_copy(world->service);
@@ -284,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_machines_read_nothing),
         cmocka_unit_test(test_once_in_ten_seconds),
         cmocka_unit_test(test_only_repairs_are_told),
+        cmocka_unit_test(test_nothing_old_is_sent),
         cmocka_unit_test(test_what_is_ours_on_the_service),
         cmocka_unit_test(test_cleared_status_of_a_lost_load_balancer),
         cmocka_unit_test(test_cleared_status_in_between),

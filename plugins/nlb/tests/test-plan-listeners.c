@@ -3,6 +3,8 @@
 
 #include "service/tests/objects.h"
 
+#include <string.h>
+
 #define LB  "lb nlb-1\n"
 #define G80 "k8s.80.TCP.web.default.c1"
 #define GT  "k8s.443.TCPSSL.web.default.c1"
@@ -177,13 +179,17 @@ static void test_ensure(void **state)
     check_plans(questions, sizeof(questions) / sizeof(questions[0]));
 }
 
-static void plan_for(struct nlb_plan *plan, const char *want, const char *have_text)
+static void plan_for(struct nlb_plan *plan, const char *want, const char *have_text, bool fresh)
 {
     struct ccm_problems problems = CCM_PROBLEMS_INIT;
     struct nlb_state have = { .lb = { .id = NULL } };
     struct nlb_model model = { .told = 0 };
     const struct nlb_plan_input in = {
-        .model = &model, .have = &have, .service = obj_service(), .cluster_id = "c1"
+        .model = &model,
+        .have = &have,
+        .service = obj_service(),
+        .cluster_id = "c1",
+        .fresh = fresh,
     };
 
     read_model(&model, want);
@@ -194,7 +200,8 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
     ccm_problems_fini(&problems);
 }
 
-/* What a call needs is in the step: all that is there, overlaid. */
+/* What was read just now is in the step, overlaid; of what is remembered only what somebody asks
+ * for. */
 static void test_update(void **state)
 {
     struct nlb_plan plan = { .steps = NULL };
@@ -202,13 +209,24 @@ static void test_update(void **state)
 
     (void)state;
     plan_for(&plan, W80 "listener - TCP 80 80/TCP +Cps=100\n",
-             LB H80 "listener l-1 TCP 80 g-1 IdleTimeout=60 ProxyProtocolEnabled=true\n");
+             LB H80 "listener l-1 TCP 80 g-1 IdleTimeout=60 ProxyProtocolEnabled=true\n", true);
     assert_int_equal(plan.len, 1);
     step = &plan.steps[0];
     assert_string_equal(step->id, "l-1");
     assert_string_equal(step->listener.group_id, "g-1");
     assert_string_equal(step->listener.description, G80);
     assert_int_equal(step->listener.attrs.len, 3);
+    assert_string_equal(ccm_attrs_get(&step->listener.attrs, nlb_listener_field("IdleTimeout")),
+                        "60");
+    assert_string_equal(ccm_attrs_get(&step->listener.attrs, nlb_listener_field("Cps")), "100");
+    nlb_plan_fini(&plan);
+
+    memset(&plan, 0, sizeof(plan));
+    plan_for(&plan, W80 "listener - TCP 80 80/TCP +Cps=100 +IdleTimeout=60\n",
+             LB H80 "listener l-1 TCP 80 g-1 IdleTimeout=60 ProxyProtocolEnabled=true\n", false);
+    assert_int_equal(plan.len, 1);
+    step = &plan.steps[0];
+    assert_int_equal(step->listener.attrs.len, 2);
     assert_string_equal(ccm_attrs_get(&step->listener.attrs, nlb_listener_field("IdleTimeout")),
                         "60");
     assert_string_equal(ccm_attrs_get(&step->listener.attrs, nlb_listener_field("Cps")), "100");
@@ -224,7 +242,7 @@ static void test_creation(void **state)
     plan_for(&plan,
              W80 "listener - TCP 80 80/TCP IdleTimeout=60 +CertificateIds=c-1 "
                  "+SecurityPolicyId=x\n",
-             LB);
+             LB, true);
     step = &plan.steps[plan.len - 1];
     assert_int_equal(step->type, NLB_STEP_CREATE_LISTENER);
     assert_true(step->guarded);
@@ -241,7 +259,7 @@ static void test_stages(void **state)
     struct nlb_plan plan = { .steps = NULL };
 
     (void)state;
-    plan_for(&plan, "group - 80/TCP\nserver i-1:80=9\nlistener - TCP 80 80/TCP\n", LB);
+    plan_for(&plan, "group - 80/TCP\nserver i-1:80=9\nlistener - TCP 80 80/TCP\n", LB, true);
     assert_int_equal(plan.len, 3);
     assert_int_equal(plan.steps[1].type, NLB_STEP_ADD);
     assert_int_equal(plan.steps[2].type, NLB_STEP_CREATE_LISTENER);
@@ -250,7 +268,7 @@ static void test_stages(void **state)
     nlb_plan_fini(&plan);
 
     plan_for(&plan, "group - 80/TCP type=Ip\nserver i-1:80=9\nlistener - TCP 80 80/TCP\n",
-             LB H80 "listener l-1 TCP 80 g-1\n");
+             LB H80 "listener l-1 TCP 80 g-1\n", true);
     assert_int_equal(plan.len, 4);
     assert_int_equal(plan.steps[2].type, NLB_STEP_UPDATE_LISTENER);
     assert_true(plan.steps[1].stage < plan.steps[2].stage);
