@@ -9,12 +9,11 @@
 #include <inttypes.h>
 
 #define CHUNK     20      /* ids per ListAsynJobs */
-#define BURST     3       /* rounds that may follow each other at once */
-#define ROUND_MS  2200    /* one more round is earned per, unless configured otherwise */
-#define FRESH_MS  100     /* a job is first asked for so long after it was started */
-#define SECOND_MS 1000    /* and for the second time so long after that */
+#define ROUND_MS  2200    /* the longest pause between two questions, unless configured otherwise */
+#define FIRST_MS  250     /* a job is first asked for so long after it was started */
+#define CROWD     16      /* from so many waiters on rounds are ROUND_MS apart */
 #define SLICE_MS  100     /* a sleeper looks up this often: for cancellation and new jobs */
-#define MISSES    3       /* rounds without a job in the answer before it counts as unknown */
+#define MISSES    4       /* rounds without a job in the answer before it counts as unknown */
 #define DENIED_MS 3600000 /* after a refusal ListAsynJobs is left alone for so long */
 
 /* Somebody who waits; on the stack of the waiting thread. */
@@ -26,6 +25,7 @@ struct waiter {
     int64_t due_ms; /* when its jobs should be asked for */
     int64_t end_ms;
     unsigned int asked;
+    uint64_t round; /* the last one that was about it */
 };
 
 struct ccm_jobs {
@@ -36,7 +36,7 @@ struct ccm_jobs {
     const struct waiter *leader; /* the one that polls for all; NULL = nobody */
     int64_t round_ms;            /* fixed */
     uint64_t round;
-    int64_t earned_ms; /* when the oldest unused round was earned; see may_ask_ms() */
+    int64_t asked_ms; /* when the last round began */
     int64_t denied_until_ms;
     int failed; /* what the last poll came to, 0 = well */
     struct ccm_error failure;
@@ -69,7 +69,7 @@ struct ccm_jobs *ccm_jobs_new(int64_t round_ms)
         return NULL;
     }
     atomic_init(&jobs->degraded, false);
-    jobs->earned_ms = INT64_MIN / 2;
+    jobs->asked_ms = INT64_MIN / 2;
     jobs->round_ms = round_ms > 0 ? round_ms : ROUND_MS;
     return jobs;
 }
@@ -138,18 +138,23 @@ static void note_locked(struct ccm_jobs *jobs, const char *id, const char *statu
 
 /* --- when --- */
 
-/* When the next round may be made. Rounds are earned one per round_ms, and at most BURST of them
- * are kept. */
-static int64_t may_ask_ms(const struct ccm_jobs *jobs)
+static int64_t first_ms(const struct ccm_jobs *jobs)
 {
-    return jobs->earned_ms + jobs->round_ms;
+    return jobs->round_ms < FIRST_MS ? jobs->round_ms : FIRST_MS;
 }
 
-static void spend_locked(struct ccm_jobs *jobs, int64_t now)
+/* Between the beginnings of two rounds. A few waiters are served soon, many share their questions.
+ */
+static int64_t gap_ms_locked(const struct ccm_jobs *jobs)
 {
-    const int64_t oldest = now - BURST * jobs->round_ms;
+    int64_t waiting = 0;
+    int64_t gap;
 
-    jobs->earned_ms = (jobs->earned_ms < oldest ? oldest : jobs->earned_ms) + jobs->round_ms;
+    for (const struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
+        waiting += first_running(waiter) != NULL ? 1 : 0;
+    }
+    gap = jobs->round_ms * (waiting < CROWD ? waiting : CROWD) / CROWD;
+    return gap > first_ms(jobs) ? gap : first_ms(jobs);
 }
 
 /* Ms until the next round, 0 = now. */
@@ -162,8 +167,8 @@ static int64_t next_round_locked(const struct ccm_jobs *jobs, int64_t now)
             due = waiter->due_ms;
         }
     }
-    if (due < may_ask_ms(jobs)) {
-        due = may_ask_ms(jobs);
+    if (due < jobs->asked_ms + gap_ms_locked(jobs)) {
+        due = jobs->asked_ms + gap_ms_locked(jobs);
     }
     return due > now ? due - now : 0;
 }
@@ -175,12 +180,26 @@ struct chunk {
     size_t len;
 };
 
-/* The next ids of this round. Who came after it began is not among them. */
-static void pick_locked(struct ccm_jobs *jobs, int64_t began, size_t most, struct chunk *ret)
+/* A round begins: all that are due, and those that would be before the next one. */
+static void begin_round_locked(struct ccm_jobs *jobs, int64_t began)
+{
+    const int64_t soon = began + gap_ms_locked(jobs) / 2;
+
+    jobs->round++;
+    jobs->asked_ms = began;
+    for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
+        if (waiter->due_ms <= soon) {
+            waiter->round = jobs->round;
+        }
+    }
+}
+
+/* The next ids of this round. */
+static void pick_locked(struct ccm_jobs *jobs, size_t most, struct chunk *ret)
 {
     ret->len = 0;
     for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
-        for (size_t i = 0; waiter->since_ms < began && i < waiter->count; i++) {
+        for (size_t i = 0; waiter->round == jobs->round && i < waiter->count; i++) {
             struct ccm_job *job = &waiter->jobs[i];
 
             if (ret->len == most) {
@@ -306,14 +325,16 @@ static int ask(const struct turn *turn, const struct chunk *chunk, bool together
     return r;
 }
 
-/* When those that were asked for should be asked for again. */
-static void set_due_locked(struct ccm_jobs *jobs, int64_t began, int64_t now)
+/* When those that were asked for should be asked for again: each pause is twice the one before. */
+static void set_due_locked(struct ccm_jobs *jobs, int64_t now)
 {
-    const int64_t second_ms = jobs->round_ms < SECOND_MS ? jobs->round_ms : SECOND_MS;
-
     for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
-        if (waiter->since_ms < began) {
-            waiter->due_ms = now + (waiter->asked++ == 0 ? second_ms : jobs->round_ms);
+        if (waiter->round == jobs->round) {
+            waiter->asked += waiter->asked < 16 ? 1 : 0;
+
+            const int64_t pause = first_ms(jobs) << waiter->asked;
+
+            waiter->due_ms = now + (pause < jobs->round_ms ? pause : jobs->round_ms);
         }
     }
 }
@@ -335,14 +356,13 @@ static void run_round_locked(const struct turn *turn, int64_t began)
     struct ccm_jobs *jobs = turn->jobs;
     int r = 0;
 
-    jobs->round++;
-    spend_locked(jobs, began);
+    begin_round_locked(jobs, began);
     while (r == 0) {
         struct ccm_error err = CCM_ERROR_INIT;
         struct chunk chunk;
         const bool together = began >= jobs->denied_until_ms;
 
-        pick_locked(jobs, began, CHUNK, &chunk);
+        pick_locked(jobs, CHUNK, &chunk);
         if (chunk.len == 0) {
             break;
         }
@@ -351,7 +371,7 @@ static void run_round_locked(const struct turn *turn, int64_t began)
         lock(jobs);
         note_result_locked(jobs, r, &err);
     }
-    set_due_locked(jobs, began, turn->host->now_ms(turn->host));
+    set_due_locked(jobs, turn->host->now_ms(turn->host));
 }
 
 /* --- waiting --- */
@@ -430,7 +450,7 @@ int ccm_job_wait(struct ccm_ali *ali, const struct ccm_host *host, const struct 
         .jobs = jobs,
         .count = count,
         .since_ms = now,
-        .due_ms = now + FRESH_MS,
+        .due_ms = now + first_ms(ali->jobs),
         .end_ms = now + timeout_ms,
     };
     const struct turn turn = {

@@ -1,7 +1,8 @@
 /*
  * Asynchronous jobs of NLB. One waiter for the process: all outstanding jobs are asked for together
- * with ListAsynJobs, 20 per call, at most one round per 2.2 s once a small burst is used up;
- * whoever waits sleeps until its own jobs have ended. Where the permission nlb:ListAsynJobs is
+ * with ListAsynJobs, 20 per call: first after 250 ms, then after pauses that grow up to 2.2 s, and
+ * rounds are the further apart the more there are who wait. Whoever waits sleeps until its own jobs
+ * have ended. Where the permission nlb:ListAsynJobs is
  * missing, jobs are asked for one by one with GetJobStatus, and ccm_job_degraded() tells.
  */
 #ifndef CCM_ALICLOUD_JOB_H
@@ -41,8 +42,8 @@ CCM_ALI_API bool ccm_job_degraded(const struct ccm_ali *ali);
 
 struct ccm_jobs;
 
-/* The waiter, a part of struct ccm_ali. round_ms: at most one round per so many; 0 = the 2.2 s
- * above. NULL on ENOMEM. */
+/* The waiter, a part of struct ccm_ali. round_ms: the longest pause; 0 = the 2.2 s above. NULL on
+ * ENOMEM. */
 struct ccm_jobs *ccm_jobs_new(int64_t round_ms);
 /* NULL is fine. Nobody waits any more. */
 void ccm_jobs_free(struct ccm_jobs *jobs);

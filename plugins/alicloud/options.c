@@ -122,7 +122,6 @@ const struct ccm_option ccm_ali_opt_job_poll = {
     .fallback = "2200",
     .min = 100,
     .max = 30000,
-    .help =
-        "Outstanding jobs of NLB are asked for together, at most once per so many milliseconds, "
-        "or three times in a row after a pause.",
+    .help = "Outstanding jobs of NLB are asked for together: first after 250 ms, then after pauses "
+            "that grow up to so many milliseconds.",
 };
