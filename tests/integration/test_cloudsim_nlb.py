@@ -753,7 +753,7 @@ def test_tag_filters(nlb):
         return [x["LoadBalancerId"] for x in nlb.call("ListLoadBalancers", Tag=tags)["LoadBalancers"]]
 
     assert lbs(("tf", "1")) == [one] and lbs(("both", "x")) == [one, two] and lbs(("tf", "")) == [one, two]
-    assert lbs(("tf", "1"), ("tf2", "")) == [one] and lbs(("tf", "1"), ("both", "x")) == [one, two]  # any of them
+    assert lbs(("tf", "1"), ("tf2", "")) == [] and lbs(("tf", "1"), ("both", "x")) == [one]  # all of them
     found = nlb.call("ListTagResources", ResourceType="loadbalancer",
                      Tag=[{"Key": "tf", "Value": "1"}, {"Key": "both", "Value": "x"}])["TagResources"]
     assert [(t["ResourceId"], t["TagKey"]) for t in found] == [(one, "both"), (one, "tf")]  # all of them

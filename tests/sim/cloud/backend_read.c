@@ -84,7 +84,7 @@ static int member_read(struct ccm_cloud_call *call, const cJSON *item,
         return member_number(call, item, 0, 100, "InvalidWeight.Malformed",
                              "A specified weight is not valid.", &backend->weight);
     }
-    return fail_malformed(call);
+    return 0; /* clients send members of their own, which the service does not look at */
 }
 
 static int default_text(char **text, const char *value)
