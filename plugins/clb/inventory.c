@@ -215,13 +215,6 @@ static int read_pages(struct clb_call *call, const struct batch *batch, struct c
                          "DescribeLoadBalancerListeners: more than %d pages", TOKENS_MAX);
 }
 
-static void forget_listeners(struct clb_state *state)
-{
-    while (state->listener_count > 0) {
-        clb_state_drop_listener(state, state->listeners[0].port, state->listeners[0].protocol);
-    }
-}
-
 /* All or nothing. A load balancer that is gone by now spoils its batch, but not the others. */
 static int read_batch(struct clb_call *call, const struct batch *batch, struct ccm_error *err)
 {
@@ -231,7 +224,7 @@ static int read_batch(struct clb_call *call, const struct batch *batch, struct c
         struct clb_state *state = &batch->items[i]->state;
 
         if (r < 0) {
-            forget_listeners(state);
+            clb_state_forget_listeners(state);
         }
         state->listeners_known = r == 0;
     }

@@ -115,5 +115,6 @@ const struct ccm_lbc_ops clb_ops = {
     .tell = clb_tell,
     .tags = tags,
     .release = clb_release,
+    .check_owner = clb_check_owner,
     .release_by_label = true,
 };

@@ -11,6 +11,9 @@ bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state);
 void clb_tell(struct ccm_pass *pass);
 CCM_NODISCARD int clb_release(struct ccm_pass *pass, struct ccm_error *err);
 
+/* A member of clb_ops, too. */
+CCM_NODISCARD int clb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err);
+
 /* Whether the load balancer that annotation `id` names may be used: not one that a controller made,
  * and not in exchange for another one. Reads from the cloud in a rare case. 0, or -EPERM with a
  * CCM_ERROR_TERMINAL. */

@@ -2,8 +2,7 @@
 
 #include "api_lb.h"
 #include "read_listeners.h"
-#include "service/hash.h"
-#include "service/object.h"
+#include "service/lookup.h"
 #include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -67,100 +66,72 @@ int clb_read_take_lb(const cJSON *json, struct clb_lb *ret)
     return parse_lb(json, true, ret);
 }
 
-static const char *tag_value(const cJSON *lb, const char *key)
+static int look_at(struct ccm_lookup *look, const cJSON *json, struct clb_lb *ret)
 {
-    const cJSON *tag = ccm_json_items(ccm_json_get(lb, "Tags"), "Tag");
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    const char *id = ccm_json_text(json, "LoadBalancerId");
+    const char *name = ccm_json_text(json, "LoadBalancerName");
+    int r = parse_tags(json, &tags);
 
-    for (; tag != NULL; tag = tag->next) {
-        if (strcmp(ccm_json_text(tag, "TagKey"), key) == 0) {
-            return ccm_json_text(tag, "TagValue");
-        }
+    if (r == 0 && ccm_lookup_offer(look, id, name, &tags)) {
+        r = parse_lb(json, true, ret);
     }
-    return NULL;
+    return r;
 }
 
-/* A restored cluster has the same uids: the load balancer may be another cluster's. */
-static int check_cluster(struct clb_call *call, const cJSON *lb, struct ccm_error *err)
+static int take_only(struct ccm_lookup *look, const cJSON *answer, struct clb_lb *ret,
+                     struct ccm_error *err)
 {
-    const char *cluster = tag_value(lb, CLB_TAG_CLUSTER);
+    const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
 
-    if (cluster == NULL || strcmp(cluster, ccm_ali_cluster_id(call->clb->lbc.ali)) == 0) {
-        return 0;
-    }
-    return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                         "load balancer %s carries this Service's name or tag but belongs to "
-                         "cluster %s (tag %s), it is left alone",
-                         ccm_json_text(lb, "LoadBalancerId"), cluster, CLB_TAG_CLUSTER);
-}
-
-static int refuse_many(const struct ccm_service *service, const cJSON *items, const char *how,
-                       struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ids = { .max = 512 };
-
-    for (const cJSON *lb = items; lb != NULL; lb = lb->next) {
-        ccm_buf_addf(&ids, "%s%s", ids.len == 0 ? "" : ",", ccm_json_text(lb, "LoadBalancerId"));
-    }
-    return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
-                         "[%s] find multiple loadbalances by %s, lbIds[%s]", service->meta.key, how,
-                         ccm_buf_str(&ids));
-}
-
-static int take_only(struct clb_call *call, const struct ccm_service *service, const cJSON *answer,
-                     const char *how, struct clb_lb *ret, struct ccm_error *err)
-{
-    const cJSON *list = ccm_json_get(answer, "LoadBalancers");
-    const cJSON *first = ccm_json_items(list, "LoadBalancer");
-    int r;
-
-    if (!cJSON_IsArray(ccm_json_get(list, "LoadBalancer"))) {
+    if (!cJSON_IsArray(list)) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "DescribeLoadBalancers: the answer has no list");
     }
-    if (first == NULL) {
-        return 0;
+    for (const cJSON *one = list->child; one != NULL; one = one->next) {
+        if (look_at(look, one, ret) < 0) {
+            return ccm_error_nomem(err);
+        }
     }
-    if (first->next != NULL) {
-        return refuse_many(service, first, how, err);
-    }
-    r = check_cluster(call, first, err);
-    if (r < 0) {
-        return r;
-    }
-    return parse_lb(first, true, ret) < 0 ? ccm_error_nomem(err) : 0;
+    return ccm_lookup_end(look, err);
 }
 
-static bool shows_signs(const struct ccm_service *service)
+static int find_lb(struct clb_call *call, const struct ccm_service *service, bool by_name,
+                   struct clb_lb *ret, struct ccm_error *err)
 {
-    return service->ingress_count > 0 || ccm_object_label(&service->meta, CCM_HASH_LABEL) != NULL ||
-           ccm_object_label(&service->meta, CCM_LIFE_LB_LABEL) != NULL;
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    CCM_CLEANUP(ccm_lookup_fini) struct ccm_lookup look;
+    int r;
+
+    ccm_lookup_init(&look, &service->meta, ccm_ali_cluster_id(call->clb->lbc.ali), by_name);
+    r = clb_api_find_lb(call, by_name ? NULL : look.name, by_name ? look.name : NULL, &answer, err);
+    if (r < 0) {
+        return by_name ? ccm_error_wrap(err, r, "[%s] find loadbalancer by name %s error",
+                                        service->meta.key, look.name)
+                       : ccm_error_wrap(err, r, "[%s] find loadbalancer by tag error",
+                                        service->meta.key);
+    }
+    return take_only(&look, answer, ret, err);
 }
 
 int clb_read_lb(struct clb_call *call, const struct ccm_service *service, struct clb_lb *ret,
                 struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *by_tag = NULL;
-    CCM_CLEANUP(ccm_json_freep) cJSON *by_name = NULL;
-    char name[CCM_OWNER_LB_NAME];
-    int r;
+    int r = find_lb(call, service, false, ret, err);
 
-    ccm_owner_lb_name(&service->meta, name);
-    r = clb_api_find_lb(call, name, NULL, &by_tag, err);
-    if (r < 0) {
-        return ccm_error_wrap(err, r, "[%s] find loadbalancer by tag error", service->meta.key);
-    }
-    r = take_only(call, service, by_tag, "tag", ret, err);
-    if (r < 0 || ret->id != NULL || !shows_signs(service)) {
+    if (r < 0 || ret->id != NULL || !ccm_lookup_by_name_too(service)) {
         return r;
     }
-    r = clb_api_find_lb(call, NULL, name, &by_name, err);
-    if (r < 0) {
-        return ccm_error_wrap(err, r, "[%s] find loadbalancer by name %s error", service->meta.key,
-                              name);
-    }
-    r = take_only(call, service, by_name, "name", ret, err);
-    ret->untagged = ret->id != NULL;
+    r = find_lb(call, service, true, ret, err);
+    ret->untagged = ret->id != NULL && ccm_tags_get(&ret->tags, CLB_TAG_OWNER) == NULL;
     return r;
+}
+
+int clb_read_check_owner(const struct clb_call *call, const struct ccm_service *service,
+                         const struct clb_lb *lb, struct ccm_error *err)
+{
+    return ccm_lookup_check(&service->meta, ccm_ali_cluster_id(call->clb->lbc.ali), lb->id,
+                            lb->name, &lb->tags, err);
 }
 
 int clb_read_lb_by_id(struct clb_call *call, const struct ccm_service *service, const char *id,

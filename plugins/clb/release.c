@@ -6,6 +6,7 @@
 #include "read_listeners.h"
 #include "service/annotation.h"
 #include "service/class.h"
+#include "service/lookup.h"
 #include "service/object.h"
 #include "service/owner.h"
 #include "util/cleanup.h"
@@ -41,22 +42,46 @@ static int run_plan(struct ccm_pass *pass, const struct clb_plan *plan,
 
 /* --- a load balancer of our own --- */
 
-/* Only the load balancer itself: what is in it goes, or stays, with it. */
-static int find(struct ccm_pass *pass, struct ccm_error *err)
+/* By its id; one that is gone needs no deletion. */
+static int read_again(struct ccm_pass *pass, struct clb_call *call, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    int r;
+    struct ccm_entry *entry = pass->entry;
+    CCM_CLEANUP(ccm_freep) char *id = strdup(clb_have(entry)->lb.id);
+    int r = id == NULL ? ccm_error_nomem(err)
+                       : clb_read_lb_by_id(call, pass->service, id, &clb_have(entry)->lb, err);
 
-    if (pass->entry->valid) {
-        return 0;
+    if (r == -ENOENT && err->kind == CCM_ERROR_NOT_FOUND) {
+        ccm_error_clear(err);
+        ccm_entry_drop(entry);
+        r = 0;
     }
-    ccm_entry_drop(pass->entry);
-    r = clb_read_lb(&call, pass->service, &clb_have(pass->entry)->lb, err);
-    pass->entry->valid = r == 0;
     return r;
 }
 
-static int take_away(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+/*
+ * Only the load balancer itself: what is in it goes, or stays, with it. Whose it is by now is what
+ * counts, not whose it was when we looked last: CCM_LOOKUP_NOT_OURS. looked: this pass has read it.
+ */
+static int find(struct ccm_pass *pass, bool looked, struct ccm_error *err)
+{
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    struct ccm_entry *entry = pass->entry;
+    int r = 0;
+
+    if (!entry->valid) {
+        ccm_entry_drop(entry);
+        r = clb_read_lb(&call, pass->service, &clb_have(entry)->lb, err);
+    } else if (!looked && clb_have(entry)->lb.id != NULL) {
+        r = read_again(pass, &call, err);
+    }
+    entry->valid = r == 0;
+    return r < 0 || clb_have(entry)->lb.id == NULL
+               ? r
+               : clb_read_check_owner(&call, pass->service, &clb_have(entry)->lb, err);
+}
+
+static int take_away(struct ccm_pass *pass, const struct clb_model *model, bool looked,
+                     struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     const struct clb_plan_input in = {
@@ -66,8 +91,12 @@ static int take_away(struct ccm_pass *pass, const struct clb_model *model, struc
         .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
     };
     const bool fresh = !pass->entry->valid;
-    int r = find(pass, err);
+    int r = find(pass, looked, err);
 
+    if (r == CCM_LOOKUP_NOT_OURS) {
+        ccm_pass_leave_alone(pass, err);
+        return 0;
+    }
     if (r == 0 &&
         (model->preserve ? clb_plan_preserve(&plan, &in) : clb_plan_delete(&plan, in.have)) < 0) {
         r = ccm_error_nomem(err);
@@ -92,6 +121,14 @@ static bool is_other_user(const struct ccm_pass *pass, const struct ccm_service 
            ccm_text_equal(ccm_anno_get(&other->meta, "id"), clb_have(pass->entry)->lb.id);
 }
 
+/* The name of a group, or the description of a listener, of another Service or cluster. */
+static bool is_others_key(const struct ccm_pass *pass, const char *text)
+{
+    return text != NULL && ccm_owner_is_key(text) &&
+           ccm_owner_parse(text, false, &pass->service->meta, ccm_ali_cluster_id(pass->lbc->ali)) !=
+               CCM_OWNER_OURS;
+}
+
 /* Whether nothing else of this or another cluster's controller is in the load balancer. */
 static bool is_last_user(const struct ccm_pass *pass)
 {
@@ -105,11 +142,10 @@ static bool is_last_user(const struct ccm_pass *pass)
         last = !is_other_user(pass, (const struct ccm_service *)services[i]);
     }
     for (size_t i = 0; last && i < state->group_count; i++) {
-        const char *name = state->groups[i].name;
-
-        last = !ccm_owner_is_key(name) ||
-               ccm_owner_parse(name, false, &pass->service->meta,
-                               ccm_ali_cluster_id(pass->lbc->ali)) == CCM_OWNER_OURS;
+        last = !is_others_key(pass, state->groups[i].name);
+    }
+    for (size_t i = 0; last && i < state->listener_count; i++) {
+        last = !is_others_key(pass, state->listeners[i].description);
     }
     host->release_list(host, services, count);
     return last;
@@ -123,6 +159,8 @@ static bool was_user(const struct ccm_pass *pass)
                           clb_have(pass->entry)->lb.id);
 }
 
+/* Listeners are deleted by their ports: whose they are by now is read again. Without listeners of
+ * ours they only tell whether others use the load balancer too. */
 static int look(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
@@ -133,11 +171,31 @@ static int look(struct ccm_pass *pass, const struct clb_model *model, struct ccm
     if (!entry->valid) {
         ccm_entry_drop(entry);
         r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &clb_have(entry)->lb, err);
+    } else if (model->override) {
+        clb_state_forget_listeners(clb_have(entry));
     }
     if (r == 0) {
         r = clb_read_parts(&call, pass->service, &need, clb_have(entry), err);
     }
     entry->valid = r == 0;
+    return r;
+}
+
+/* Whether the tag that says that it is in use goes with this Service. */
+static int find_last_user(struct ccm_pass *pass, bool *ret, struct ccm_error *err)
+{
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    const struct clb_need need = { .listeners = true, .scan = false };
+    struct clb_state *state = clb_have(pass->entry);
+
+    *ret = ccm_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL && was_user(pass) &&
+           is_last_user(pass);
+    if (!*ret || state->listeners_known) {
+        return 0;
+    }
+    const int r = clb_read_parts(&call, pass->service, &need, state, err);
+
+    *ret = r == 0 && is_last_user(pass);
     return r;
 }
 
@@ -157,8 +215,8 @@ static int leave(struct ccm_pass *pass, const struct clb_model *model, struct cc
     if (r == -ENOENT && err->kind == CCM_ERROR_NOT_FOUND) {
         return 0;
     }
+    r = r < 0 ? r : find_last_user(pass, &in.last_user, err);
     if (r == 0) {
-        in.last_user = was_user(pass) && is_last_user(pass);
         r = clb_plan_leave(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
     }
     return r < 0 ? ccm_pass_fail(pass, FAILED, WHAT, r, err)
@@ -180,36 +238,86 @@ static int drop_acl(struct ccm_pass *pass, struct ccm_error *err)
     return r < 0 ? ccm_pass_fail(pass, FAILED, WHAT, r, err) : 0;
 }
 
+/* It was found by its tags: delete that first. */
+static int release_own(struct ccm_pass *pass, struct clb_model *model, struct clb_lb *own,
+                       struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+
+    ccm_entry_drop(entry);
+    clb_have(entry)->lb = *own;
+    memset(own, 0, sizeof(*own));
+    entry->valid = true;
+    model->reused = false;
+    return take_away(pass, model, true, err);
+}
+
+/*
+ * The load balancer of the label was not found by a tag. Either it is one that was reused until the
+ * annotation went, which carries the mark of that: our part of it goes. Or it was our own and has
+ * lost its tag: CCM_LOOKUP_NOT_OURS.
+ */
+static int read_labelled(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+{
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    struct ccm_entry *entry = pass->entry;
+    struct clb_state *state = clb_have(entry);
+    const char *label = ccm_entry_claimed_id(entry);
+    int r;
+
+    ccm_entry_drop(entry);
+    r = clb_read_lb_by_id(&call, pass->service, label, &state->lb, err);
+    entry->valid = r == 0;
+    model->reused = r == 0 && ccm_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL;
+    model->override = true; /* our listeners may be there, whatever the annotations say now */
+    if (r == 0 && !model->reused) {
+        r = clb_read_check_owner(&call, pass->service, &state->lb, err);
+    }
+    return r < 0 || ccm_text_set(&model->want.lb.id, label) == 0 ? r : ccm_error_nomem(err);
+}
+
+/* What is left of the load balancer of the label, once a tag led to none. */
+static int leave_labelled(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+{
+    const int r = read_labelled(pass, model, err);
+
+    if (r == -ENOENT && err->kind == CCM_ERROR_NOT_FOUND) {
+        ccm_error_clear(err);
+        return 0;
+    }
+    if (r == CCM_LOOKUP_NOT_OURS) {
+        ccm_pass_leave_alone(pass, err);
+        return 0;
+    }
+    if (r < 0) {
+        return ccm_pass_fail(pass, FAILED, WHAT, r, err);
+    }
+    return model->reused ? leave(pass, model, err) : take_away(pass, model, true, err);
+}
+
 /* The entry was claimed with what the label says, and no annotation says so any more. */
 static int release_labelled(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    struct ccm_entry *entry = pass->entry;
-    const char *label = ccm_entry_claimed_id(entry);
     int r = clb_read_lb(&call, pass->service, &own, err);
 
+    if (r == CCM_LOOKUP_NOT_OURS) {
+        ccm_pass_leave_alone(pass, err);
+        return 0;
+    }
     if (r < 0) {
         return ccm_pass_fail(pass, FAILED, WHAT, r, err);
     }
     if (own.id != NULL) {
-        const bool same = ccm_text_equal(own.id, label);
+        const bool same = ccm_text_equal(own.id, ccm_entry_claimed_id(pass->entry));
 
-        ccm_entry_drop(entry);
-        clb_have(entry)->lb = own;
-        memset(&own, 0, sizeof(own));
-        entry->valid = true;
-        model->reused = false;
-        r = take_away(pass, model, err);
-        if (r < 0 || same) {
+        r = release_own(pass, model, &own, err);
+        if (r < 0 || same || pass->entry->left_alone) {
             return r;
         }
-        entry->valid = false;
     }
-    model->reused = true;
-    model->override = true; /* our listeners may be there, whatever the annotations say now */
-    return ccm_text_set(&model->want.lb.id, label) < 0 ? ccm_error_nomem(err)
-                                                       : leave(pass, model, err);
+    return leave_labelled(pass, model, err);
 }
 
 static int let_go(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
@@ -220,7 +328,7 @@ static int let_go(struct ccm_pass *pass, struct clb_model *model, struct ccm_err
         return release_labelled(pass, model, err);
     }
     model->reused = pass->entry->reused;
-    return model->reused ? leave(pass, model, err) : take_away(pass, model, err);
+    return model->reused ? leave(pass, model, err) : take_away(pass, model, false, err);
 }
 
 int clb_release(struct ccm_pass *pass, struct ccm_error *err)
@@ -233,5 +341,7 @@ int clb_release(struct ccm_pass *pass, struct ccm_error *err)
     }
     const int r = let_go(pass, &model, err);
 
-    return r == 0 && (model.reused || !model.preserve) ? drop_acl(pass, err) : r;
+    return r == 0 && !pass->entry->left_alone && (model.reused || !model.preserve)
+               ? drop_acl(pass, err)
+               : r;
 }

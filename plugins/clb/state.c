@@ -114,6 +114,15 @@ void clb_state_drop_group(struct clb_state *state, const char *id)
     memmove(group, group + 1, (state->group_count - at) * sizeof(*group));
 }
 
+void clb_state_forget_listeners(struct clb_state *state)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        clb_listener_fini(&state->listeners[i]);
+    }
+    state->listener_count = 0;
+    state->listeners_known = false;
+}
+
 void clb_state_drop_listener(struct clb_state *state, uint16_t port, enum clb_protocol protocol)
 {
     struct clb_listener *listener = clb_state_listener(state, port, protocol);

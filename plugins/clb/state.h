@@ -84,6 +84,8 @@ void clb_acl_fini(struct clb_acl *acl);
 struct clb_group *clb_state_new_group(struct clb_state *state);
 struct clb_listener *clb_state_new_listener(struct clb_state *state);
 void clb_state_drop_group(struct clb_state *state, const char *id);
+/* All of them: they are to be read again. */
+void clb_state_forget_listeners(struct clb_state *state);
 void clb_state_drop_listener(struct clb_state *state, uint16_t port, enum clb_protocol protocol);
 
 struct clb_listener *clb_state_listener(const struct clb_state *state, uint16_t port,

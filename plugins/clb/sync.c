@@ -152,9 +152,17 @@ static int fill_details(struct ccm_pass *pass, const struct clb_model *model, st
                : 0;
 }
 
+int clb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err)
+{
+    CCM_CLEANUP(clb_lb_fini) struct clb_lb lb = { 0 };
+    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    const int r = clb_read_lb_by_id(&call, pass->service, lb_id, &lb, err);
+
+    return r < 0 ? r : clb_read_check_owner(&call, pass->service, &lb, err);
+}
+
 /* Whether a missing load balancer may be made. */
-static int check_create(const struct ccm_pass *pass, const struct clb_model *model,
-                        struct ccm_error *err)
+static int check_create(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     if (clb_have(pass->entry)->lb.id == NULL && pass->lbc->disable_public &&
         pass->service->ingress_count == 0 &&

@@ -120,6 +120,7 @@ const struct ccm_lbc_ops nlb_ops = {
     .tell = nlb_tell,
     .tags = tags,
     .release = nlb_release,
+    .check_owner = nlb_check_owner,
 };
 
 /* --- for both kinds of pass --- */

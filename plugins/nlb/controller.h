@@ -23,6 +23,9 @@ extern const struct ccm_mirror_type nlb_mirror;
 /* A call struct for this pass. */
 struct nlb_call nlb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority);
 
+/* A member of nlb_ops. */
+CCM_NODISCARD int nlb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err);
+
 /* Whether the load balancer can be worked on: 0, with pass->unfinished set while it is still being
  * made, or what nlb_read_check_status() says. */
 CCM_NODISCARD int nlb_check_status(struct ccm_pass *pass, struct ccm_error *err);

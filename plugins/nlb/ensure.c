@@ -227,7 +227,18 @@ static bool is_hopeless(const struct nlb_model *model)
     return nlb_model_has_listeners(model) && model->incomplete;
 }
 
-static int check_create(const struct ccm_pass *pass, struct ccm_error *err)
+int nlb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err)
+{
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
+    struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    const int r = nlb_read_lb_by_id(&call, lb_id, &lb, err);
+
+    return r < 0
+               ? r
+               : nlb_read_check_owner(pass->service, ccm_ali_cluster_id(pass->lbc->ali), &lb, err);
+}
+
+static int check_create(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;

@@ -228,14 +228,6 @@ int nlb_inventory_read(struct nlb_call *call, const char *cluster_id,
     return r;
 }
 
-static void forget_listeners(struct nlb_state *state)
-{
-    for (size_t i = 0; i < state->listener_count; i++) {
-        nlb_listener_fini(&state->listeners[i]);
-    }
-    state->listener_count = 0;
-}
-
 static void forget_groups(struct nlb_state *state)
 {
     for (size_t i = 0; i < state->group_count; i++) {
@@ -276,7 +268,7 @@ bool nlb_inventory_take(struct nlb_inventory *inventory, const struct ccm_servic
 
     if (usable) {
         if (!item->state.listeners_known) {
-            forget_listeners(&item->state);
+            nlb_state_forget_listeners(&item->state);
         }
         if (!item->state.groups_known || lacks_group(&item->state, service, cluster_id)) {
             forget_groups(&item->state);

@@ -6,30 +6,22 @@
 #include "api_listener.h"
 #include "names.h"
 #include "nlb.h"
-#include "service/hash.h"
-#include "service/lifecycle.h"
-#include "service/object.h"
-#include "service/owner.h"
+#include "service/lookup.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- load balancer --- */
 
-/* What a look for one load balancer found. */
+/* One look for a load balancer. */
 struct found {
-    struct nlb_lb *first;
-    struct ccm_buf ids;
-    size_t count;
+    struct ccm_lookup look;
+    struct nlb_lb *lb; /* the one that was taken */
 };
-
-static void found_fini(struct found *found)
-{
-    ccm_buf_fini(&found->ids);
-}
 
 static int take_found(void *arg, const cJSON *item, struct ccm_error *err)
 {
@@ -40,71 +32,48 @@ static int take_found(void *arg, const cJSON *item, struct ccm_error *err)
     if (r < 0) {
         return nlb_read_refuse(r, "load balancer", err);
     }
-    ccm_buf_addf(&found->ids, "%s%s", found->count == 0 ? "" : ",", lb.id);
-    if (found->count++ == 0) {
-        *found->first = lb;
+    if (ccm_lookup_offer(&found->look, lb.id, lb.fields[NLB_LB_NAME], &lb.tags)) {
+        *found->lb = lb;
         memset(&lb, 0, sizeof(lb));
     }
     return 0;
 }
 
-/* A restored cluster has the same uids: it may be another cluster's. */
-static int check_cluster(const char *what, const char *id, const struct ccm_tags *tags,
-                         const char *cluster_id, struct ccm_error *err)
-{
-    const char *cluster = ccm_tags_get(tags, NLB_TAG_CLUSTER);
-
-    if (cluster == NULL || strcmp(cluster, cluster_id) == 0) {
-        return 0;
-    }
-    return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                         "%s %s carries this Service's name or tag but belongs to cluster %s (tag "
-                         "%s), it is left alone",
-                         what, id, cluster, NLB_TAG_CLUSTER);
-}
-
-/* tag or name: one of them. */
 static int find_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
-                   const char *tag, const char *name, struct nlb_lb *ret, struct ccm_error *err)
+                   bool by_name, struct nlb_lb *ret, struct ccm_error *err)
 {
-    const char *how = tag != NULL ? "tag" : "name";
-    CCM_CLEANUP(found_fini) struct found found = { .first = ret, .ids = { .max = 512 } };
-    int r = nlb_api_list_lbs(call, tag == NULL ? NULL : NLB_TAG_OWNER, tag, name, take_found,
-                             &found, err);
+    struct found found = { .lb = ret };
+    int r;
 
-    if (r < 0) {
-        return ccm_error_wrap(err, r, "[%s] find loadbalancer by %s error", service->meta.key, how);
-    }
-    if (found.count > 1) {
-        r = ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
-                          "[%s] find multiple loadbalances by %s, lbIds[%s]", service->meta.key,
-                          how, ccm_buf_str(&found.ids));
-    } else if (found.count == 1) {
-        r = check_cluster("load balancer", ret->id, &ret->tags, cluster_id, err);
-    }
+    ccm_lookup_init(&found.look, &service->meta, cluster_id, by_name);
+    r = by_name
+            ? nlb_api_list_lbs(call, NULL, NULL, found.look.name, take_found, &found, err)
+            : nlb_api_list_lbs(call, NLB_TAG_OWNER, found.look.name, NULL, take_found, &found, err);
+    r = r < 0 ? ccm_error_wrap(err, r, "[%s] find loadbalancer by %s error", service->meta.key,
+                               by_name ? "name" : "tag")
+              : ccm_lookup_end(&found.look, err);
+    ccm_lookup_fini(&found.look);
     return r;
-}
-
-static bool shows_signs(const struct ccm_service *service)
-{
-    return service->ingress_count > 0 || ccm_object_label(&service->meta, CCM_HASH_LABEL) != NULL ||
-           ccm_object_label(&service->meta, CCM_LIFE_LB_LABEL) != NULL;
 }
 
 int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
                 struct nlb_lb *ret, struct ccm_error *err)
 {
-    char name[CCM_OWNER_LB_NAME];
-    int r;
+    int r = find_lb(call, service, cluster_id, false, ret, err);
 
-    ccm_owner_lb_name(&service->meta, name);
-    r = find_lb(call, service, cluster_id, name, NULL, ret, err);
-    if (r < 0 || ret->id != NULL || !shows_signs(service)) {
+    if (r < 0 || ret->id != NULL || !ccm_lookup_by_name_too(service)) {
         return r;
     }
-    r = find_lb(call, service, cluster_id, NULL, name, ret, err);
-    ret->untagged = ret->id != NULL;
+    r = find_lb(call, service, cluster_id, true, ret, err);
+    ret->untagged = ret->id != NULL && ccm_tags_get(&ret->tags, NLB_TAG_OWNER) == NULL;
     return r;
+}
+
+int nlb_read_check_owner(const struct ccm_service *service, const char *cluster_id,
+                         const struct nlb_lb *lb, struct ccm_error *err)
+{
+    return ccm_lookup_check(&service->meta, cluster_id, lb->id, lb->fields[NLB_LB_NAME], &lb->tags,
+                            err);
 }
 
 int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err)
@@ -166,24 +135,16 @@ static int take_listener(void *arg, const cJSON *item, struct ccm_error *err)
     return r < 0 ? nlb_read_refuse(r, "listener", err) : 0;
 }
 
-static void forget_listeners(struct nlb_state *state)
-{
-    for (size_t i = 0; i < state->listener_count; i++) {
-        nlb_listener_fini(&state->listeners[i]);
-    }
-    state->listener_count = 0;
-}
-
 static int read_listeners(struct nlb_call *call, struct nlb_state *state, struct ccm_error *err)
 {
     int r = 0;
 
-    forget_listeners(state);
+    nlb_state_forget_listeners(state);
     if (state->lb.id != NULL) {
         r = nlb_api_list_listeners(call, state->lb.id, take_listener, state, err);
     }
     if (r < 0) {
-        forget_listeners(state);
+        nlb_state_forget_listeners(state);
     }
     state->listeners_known = r == 0;
     return r;
@@ -226,9 +187,17 @@ static int read_certs(struct nlb_call *call, const struct nlb_state *want, struc
 
 /* --- groups --- */
 
+/* A look for groups. */
+struct group_look {
+    struct nlb_state *state;
+    const struct ccm_object *service; /* whose tag they have to carry; NULL: asked for by id */
+    const char *cluster_id;
+};
+
 static int take_group(void *arg, const cJSON *item, struct ccm_error *err)
 {
-    struct nlb_state *state = arg;
+    const struct group_look *look = arg;
+    struct nlb_state *state = look->state;
     CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
     struct nlb_group *kept = NULL;
     const int r = nlb_read_take_group(item, &group);
@@ -236,7 +205,9 @@ static int take_group(void *arg, const cJSON *item, struct ccm_error *err)
     if (r < 0) {
         return nlb_read_refuse(r, "server group", err);
     }
-    if (nlb_state_group_by_id(state, group.id) != NULL) {
+    if (nlb_state_group_by_id(state, group.id) != NULL ||
+        (look->service != NULL &&
+         ccm_owner_of_tags(&group.tags, look->service, look->cluster_id) != CCM_OWNER_OURS)) {
         return 0;
     }
     kept = nlb_state_new_group(state);
@@ -289,12 +260,14 @@ static int list_groups(struct nlb_call *call, const struct ccm_service *service,
                        struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_texts_fini) struct ccm_texts ids = { 0 };
+    struct group_look by_tag = { state, &service->meta, cluster_id };
+    struct group_look by_id = { state, NULL, cluster_id };
     char tag[CCM_OWNER_LB_NAME];
     int r = 0;
 
     ccm_owner_lb_name(&service->meta, tag);
     if (!state->groups_known) {
-        r = nlb_api_list_groups(call, NLB_TAG_OWNER, tag, NULL, take_group, state, err);
+        r = nlb_api_list_groups(call, NLB_TAG_OWNER, tag, NULL, take_group, &by_tag, err);
         if (r == 0 && add_used(service, cluster_id, state, &ids) < 0) {
             r = ccm_error_nomem(err);
         }
@@ -303,7 +276,7 @@ static int list_groups(struct nlb_call *call, const struct ccm_service *service,
         r = ccm_error_nomem(err);
     }
     if (r == 0 && ids.len > 0) {
-        r = nlb_api_list_groups(call, NULL, NULL, &ids, take_group, state, err);
+        r = nlb_api_list_groups(call, NULL, NULL, &ids, take_group, &by_id, err);
     }
     return r;
 }
@@ -364,15 +337,17 @@ int nlb_read_rules(struct nlb_call *call, struct nlb_guard *guard, struct ccm_er
 }
 
 struct guards {
+    const struct ccm_object *service;
+    const char *cluster_id;
     struct nlb_guard first;
-    struct ccm_tags tags; /* of the first */
+    char *foreign; /* id of one that carries the Service's tag and another cluster's */
     size_t count;
 };
 
 static void guards_fini(struct guards *guards)
 {
     nlb_guard_fini(&guards->first);
-    ccm_tags_fini(&guards->tags);
+    free(guards->foreign);
 }
 
 static int take_guard_tags(const cJSON *item, struct ccm_tags *ret)
@@ -386,23 +361,52 @@ static int take_guard_tags(const cJSON *item, struct ccm_tags *ret)
     return r;
 }
 
+static int note_guard(struct guards *guards, const cJSON *item, const char *id)
+{
+    struct nlb_guard *guard = &guards->first;
+
+    if (guards->count++ > 0) {
+        return 0;
+    }
+    return ccm_text_set(&guard->id, id) < 0 ||
+                   ccm_text_set(&guard->name, ccm_json_text(item, "SecurityGroupName")) < 0 ||
+                   ccm_text_set(&guard->description, ccm_json_text(item, "Description")) < 0
+               ? -ENOMEM
+               : 0;
+}
+
 static int take_guard(void *arg, const cJSON *item, struct ccm_error *err)
 {
     struct guards *guards = arg;
-    struct nlb_guard *guard = &guards->first;
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
     const char *id = ccm_json_text(item, "SecurityGroupId");
+    char own[CCM_OWNER_LB_NAME];
+    int r = take_guard_tags(item, &tags);
 
     if (id[0] == '\0') {
         return nlb_read_refuse(-EPROTO, "security group", err);
     }
-    if (guards->count++ > 0) {
-        return 0;
+    ccm_owner_lb_name(guards->service, own);
+    if (r == 0 && ccm_text_equal(ccm_tags_get(&tags, NLB_TAG_OWNER), own)) {
+        r = ccm_owner_of_tags(&tags, guards->service, guards->cluster_id) == CCM_OWNER_OURS
+                ? note_guard(guards, item, id)
+                : ccm_text_set(&guards->foreign, id);
     }
-    if (ccm_text_set(&guard->id, id) < 0 ||
-        ccm_text_set(&guard->name, ccm_json_text(item, "SecurityGroupName")) < 0 ||
-        ccm_text_set(&guard->description, ccm_json_text(item, "Description")) < 0 ||
-        take_guard_tags(item, &guards->tags) < 0) {
-        return ccm_error_nomem(err);
+    return r < 0 ? ccm_error_nomem(err) : 0;
+}
+
+static int check_guards(const struct guards *guards, struct ccm_error *err)
+{
+    if (guards->count > 1) {
+        return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                             "find associated security group error: expect 1, got %zu",
+                             guards->count);
+    }
+    if (guards->count == 0 && guards->foreign != NULL) {
+        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                             "security group %s carries this Service's tag but belongs to another "
+                             "cluster (tag %s), it is left alone",
+                             guards->foreign, NLB_TAG_CLUSTER);
     }
     return 0;
 }
@@ -410,20 +414,16 @@ static int take_guard(void *arg, const cJSON *item, struct ccm_error *err)
 static int read_guard(struct nlb_call *call, const struct ccm_service *service,
                       const char *cluster_id, struct nlb_guard *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(guards_fini) struct guards guards = { .count = 0 };
+    CCM_CLEANUP(guards_fini)
+    struct guards guards = { .service = &service->meta, .cluster_id = cluster_id };
     char tag[CCM_OWNER_LB_NAME];
     int r;
 
     ccm_owner_lb_name(&service->meta, tag);
     r = nlb_api_find_guards(call, NLB_TAG_OWNER, tag, take_guard, &guards, err);
-    if (r == 0 && guards.count > 1) {
-        return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
-                             "find associated security group error: expect 1, got %zu",
-                             guards.count);
-    }
+    r = r < 0 ? r : check_guards(&guards, err);
     if (r == 0 && guards.count == 1) {
-        r = check_cluster("security group", guards.first.id, &guards.tags, cluster_id, err);
-        r = r < 0 ? r : nlb_read_rules(call, &guards.first, err);
+        r = nlb_read_rules(call, &guards.first, err);
     }
     if (r < 0) {
         return r;

@@ -7,9 +7,9 @@
 
 /*
  * The load balancer of a Service: by ownership tag, then, when the Service shows signs of an
- * earlier one (label, status), by its default name. ret->id stays NULL when there is none. More
- * than one, or one that carries another cluster's tag, is a CCM_ERROR_TERMINAL. The caller finishes
- * *ret in any case.
+ * earlier one (label, status), by its default name, which counts only for one without owner.
+ * ret->id stays NULL when there is none. More than one is a CCM_ERROR_TERMINAL, one that carries
+ * another cluster's tag as well: CCM_LOOKUP_NOT_OURS. The caller finishes *ret in any case.
  */
 CCM_NODISCARD int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service,
                               const char *cluster_id, struct nlb_lb *ret, struct ccm_error *err);
@@ -23,6 +23,11 @@ CCM_NODISCARD int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struc
  * Pure.
  */
 CCM_NODISCARD int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err);
+
+/* Whether one that was read by its id is still the Service's: 0, or CCM_LOOKUP_NOT_OURS with a
+ * CCM_ERROR_TERMINAL that says whose it is. Pure. */
+CCM_NODISCARD int nlb_read_check_owner(const struct ccm_service *service, const char *cluster_id,
+                                       const struct nlb_lb *lb, struct ccm_error *err);
 
 /* One of a list of load balancers, listeners, groups or servers into an empty struct, or into a
  * set. 0, -ENOMEM, or -EPROTO when it is not what it should be. A group's `unread` tells that it

@@ -1,31 +1,75 @@
 #include "controller.h"
 
 #include "read.h"
+#include "service/lookup.h"
 #include "service/object.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* The load balancer; that somebody else's is gone is an answer as well. */
-static int find_lb(struct ccm_pass *pass, struct nlb_call *call, const struct nlb_model *model,
-                   struct ccm_error *err)
+/* One that is gone is an answer as well. */
+static int read_by_id(struct nlb_call *call, const char *id, struct nlb_lb *lb,
+                      struct ccm_error *err)
 {
-    struct nlb_state *have = pass->entry->state;
-    int r;
+    int r = nlb_read_lb_by_id(call, id, lb, err);
 
-    ccm_entry_drop(pass->entry);
-    if (!pass->entry->reused) {
-        return nlb_read_lb(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), &have->lb, err);
-    }
-    r = nlb_read_lb_by_id(call, model->want.lb.id, &have->lb, err);
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
-        nlb_lb_fini(&have->lb);
-        memset(&have->lb, 0, sizeof(have->lb));
+        nlb_lb_fini(lb);
+        memset(lb, 0, sizeof(*lb));
         ccm_error_clear(err);
         r = 0;
     }
     return r;
+}
+
+/* By its tag; the label still leads to one that has lost it. */
+static int read_own(const struct ccm_pass *pass, struct nlb_call *call, struct nlb_lb *lb,
+                    struct ccm_error *err)
+{
+    const char *label = ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL);
+    int r = nlb_read_lb(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), lb, err);
+
+    if (r == 0 && lb->id == NULL && !ccm_text_empty(label) &&
+        !ccm_text_equal(label, pass->lbc->ops->reused_id(pass->service))) {
+        r = read_by_id(call, label, lb, err);
+    }
+    return r;
+}
+
+/*
+ * The load balancer. Whose it is by now is what counts, not whose it was when we looked last:
+ * CCM_LOOKUP_NOT_OURS. Of somebody else's our part is told by the descriptions of its listeners.
+ */
+static int find_lb(struct ccm_pass *pass, struct nlb_call *call, const struct nlb_model *model,
+                   struct ccm_error *err)
+{
+    struct ccm_entry *entry = pass->entry;
+    struct nlb_state *have = entry->state;
+    CCM_CLEANUP(ccm_freep) char *known = NULL;
+    int r = 0;
+
+    if (entry->valid && (entry->reused || have->lb.id == NULL)) {
+        if (model->override) {
+            nlb_state_forget_listeners(have);
+        }
+        return 0;
+    }
+    if (!entry->valid) {
+        ccm_entry_drop(entry);
+    } else if (ccm_text_set(&known, have->lb.id) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (known != NULL || entry->reused) {
+        r = read_by_id(call, known != NULL ? known : model->want.lb.id, &have->lb, err);
+    } else {
+        r = read_own(pass, call, &have->lb, err);
+    }
+    return r < 0 || have->lb.id == NULL || entry->reused
+               ? r
+               : nlb_read_check_owner(pass->service, ccm_ali_cluster_id(pass->lbc->ali), &have->lb,
+                                      err);
 }
 
 /* Whether there may be a security group for source ranges. */
@@ -42,7 +86,7 @@ static int find(struct ccm_pass *pass, const struct nlb_model *model, struct ccm
     struct ccm_entry *entry = pass->entry;
     struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
     struct nlb_state *have = entry->state;
-    int r = entry->valid ? 0 : find_lb(pass, &call, model, err);
+    int r = find_lb(pass, &call, model, err);
 
     if (r == 0) {
         r = nlb_check_status(pass, err);
@@ -79,6 +123,10 @@ static int take_away(struct ccm_pass *pass, const struct nlb_model *model, struc
     const bool fresh = !pass->entry->valid;
     int r = find(pass, model, err);
 
+    if (r == CCM_LOOKUP_NOT_OURS) {
+        ccm_pass_leave_alone(pass, err);
+        return 0;
+    }
     if (r == 0 && !pass->unfinished) {
         const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, fresh);
 

@@ -183,6 +183,15 @@ void nlb_state_drop_group(struct nlb_state *state, const char *id)
     memmove(group, group + 1, (state->group_count - at) * sizeof(*group));
 }
 
+void nlb_state_forget_listeners(struct nlb_state *state)
+{
+    for (size_t i = 0; i < state->listener_count; i++) {
+        nlb_listener_fini(&state->listeners[i]);
+    }
+    state->listener_count = 0;
+    state->listeners_known = false;
+}
+
 void nlb_state_drop_listener(struct nlb_state *state, const char *id)
 {
     struct nlb_listener *listener = nlb_state_listener_by_id(state, id);

@@ -139,6 +139,8 @@ struct nlb_group *nlb_state_new_group(struct nlb_state *state);
 struct nlb_listener *nlb_state_new_listener(struct nlb_state *state);
 struct nlb_rule *nlb_guard_new_rule(struct nlb_guard *guard);
 void nlb_state_drop_group(struct nlb_state *state, const char *id);
+/* All of them: they are to be read again. */
+void nlb_state_forget_listeners(struct nlb_state *state);
 void nlb_state_drop_listener(struct nlb_state *state, const char *id);
 void nlb_guard_drop_rule(struct nlb_guard *guard, size_t at);
 

@@ -167,6 +167,7 @@ static void entry_clear(struct ccm_entry *entry)
     entry->valid = false;
     entry->gone = false;
     entry->cleaned = false;
+    entry->left_alone = false;
     entry->used = false;
     entry->applied_known = false;
     entry->advised = false;

@@ -1,5 +1,6 @@
 #include "service/owner.h"
 
+#include "service/settings.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -90,4 +91,44 @@ void ccm_owner_lb_name(const struct ccm_object *service, char ret[CCM_OWNER_LB_N
         }
     }
     ret[len] = '\0';
+}
+
+enum ccm_owner ccm_owner_of_tags(const struct ccm_tags *tags, const struct ccm_object *service,
+                                 const char *cluster_id)
+{
+    const char *owner = ccm_tags_get(tags, CCM_TAG_OWNER);
+    const char *cluster = ccm_tags_get(tags, CCM_TAG_CLUSTER);
+    char name[CCM_OWNER_LB_NAME];
+
+    if (cluster != NULL && strcmp(cluster, cluster_id) != 0) {
+        return CCM_OWNER_OTHER;
+    }
+    ccm_owner_lb_name(service, name);
+    if (owner == NULL) {
+        return CCM_OWNER_NONE;
+    }
+    return strcmp(owner, name) == 0 ? CCM_OWNER_OURS : CCM_OWNER_OTHER;
+}
+
+bool ccm_owner_has_lb(const struct ccm_tags *tags, const char *name,
+                      const struct ccm_object *service, const char *cluster_id)
+{
+    char own[CCM_OWNER_LB_NAME];
+
+    ccm_owner_lb_name(service, own);
+    switch (ccm_owner_of_tags(tags, service, cluster_id)) {
+    case CCM_OWNER_OURS:
+        return true;
+    case CCM_OWNER_NONE:
+        return ccm_text_equal(name, own);
+    case CCM_OWNER_OTHER:
+    default:
+        return false;
+    }
+}
+
+bool ccm_owner_is_lb_name(const char *name)
+{
+    return name[0] == 'a' && strlen(name) == CCM_OWNER_LB_NAME - 1 &&
+           strspn(name + 1, "0123456789abcdef") == CCM_OWNER_LB_NAME - 2;
 }

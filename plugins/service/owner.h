@@ -1,12 +1,14 @@
 /*
- * Ownership keys: the text "k8s/{port}/{service}/{namespace}/{cluster}" that names our vServer
- * groups and describes our listeners and backends. Only what carries such a key of this Service and
- * cluster is ever changed or deleted. Pure. Every thread.
+ * Whose something is. Ownership keys: the text "k8s/{port}/{service}/{namespace}/{cluster}" that
+ * names our vServer groups and describes our listeners and backends; ownership tags: those of load
+ * balancers, NLB server groups, access lists and security groups. Only what carries the key or the
+ * tags of this Service and cluster is ever changed or deleted. Pure. Every thread.
  */
 #ifndef CCM_SERVICE_OWNER_H
 #define CCM_SERVICE_OWNER_H
 
 #include "ccm/object.h"
+#include "service/tags.h"
 
 #include <stdbool.h>
 
@@ -31,5 +33,21 @@ bool ccm_owner_is_key(const char *text);
  * ownership tag. */
 #define CCM_OWNER_LB_NAME 33
 void ccm_owner_lb_name(const struct ccm_object *service, char ret[CCM_OWNER_LB_NAME]);
+
+/*
+ * Whose the tags say it is. OURS: the ownership tag names this Service, and no other cluster is
+ * named. NONE: there is no ownership tag, and no other cluster is named. OTHER: all else; a cluster
+ * that was restored elsewhere has Services of the same uids, so the cluster counts as well.
+ */
+enum ccm_owner ccm_owner_of_tags(const struct ccm_tags *tags, const struct ccm_object *service,
+                                 const char *cluster_id);
+
+/* Whether a load balancer with these tags and this name is the Service's: its own, or one that has
+ * lost its tag and can be told by its default name. */
+bool ccm_owner_has_lb(const struct ccm_tags *tags, const char *name,
+                      const struct ccm_object *service, const char *cluster_id);
+
+/* Whether a name has the form of a default name, of any Service: "a" and 31 hexadecimal digits. */
+bool ccm_owner_is_lb_name(const char *name);
 
 #endif

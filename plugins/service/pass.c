@@ -216,7 +216,21 @@ int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candidates *sets, s
     return r;
 }
 
-int ccm_pass_check_create(const struct ccm_pass *pass, struct ccm_error *err)
+/* What became of the load balancer that the label names: a person has to know to mend it. */
+static int pass_explain_missing(struct ccm_pass *pass, struct ccm_error *err)
+{
+    const char *label = ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL);
+    struct ccm_error why = CCM_ERROR_INIT;
+
+    if (ccm_text_empty(label) ||
+        pass->lbc->ops->check_owner(pass, label, &why) != CCM_LOOKUP_NOT_OURS) {
+        return -ENOENT;
+    }
+    ccm_error_copy(err, &why);
+    return CCM_LOOKUP_NOT_OURS;
+}
+
+int ccm_pass_check_create(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
 
@@ -228,10 +242,12 @@ int ccm_pass_check_create(const struct ccm_pass *pass, struct ccm_error *err)
     }
     const struct ccm_ingress *shown = service->ingress[0];
 
-    return ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
-                         "alicloud: can not find loadbalancer, but it's defined in service [%s] "
-                         "this may happen when you delete the loadbalancer",
-                         ccm_text_empty(shown->ip) ? shown->hostname : shown->ip);
+    (void)ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
+                        "alicloud: can not find loadbalancer, but it's defined in service [%s] "
+                        "this may happen when you delete the loadbalancer",
+                        ccm_text_empty(shown->ip) ? shown->hostname
+                                                  : shown->ip); /* the result is below */
+    return pass_explain_missing(pass, err);
 }
 
 void ccm_pass_doubt(struct ccm_pass *pass)

@@ -34,6 +34,7 @@
 #include "service/inventory.h"
 #include "service/lifecycle.h"
 #include "service/look.h"
+#include "service/lookup.h"
 #include "service/mapping.h"
 #include "service/mirror.h"
 #include "service/problem.h"
@@ -102,9 +103,14 @@ struct ccm_lbc_ops {
 
     /*
      * Take everything that is ours out of the cloud, or let go of it (entry->reused says whose load
-     * balancer it is). Blocks. 0: nothing is left. Negative: told already, with ccm_pass_fail().
+     * balancer it is). Blocks. Whose a load balancer of its own is by now is read before: another's
+     * goes to ccm_pass_leave_alone(). 0: nothing is left. Negative: told already, with
+     * ccm_pass_fail().
      */
     int (*release)(struct ccm_pass *pass, struct ccm_error *err);
+    /* Read the load balancer of that id: 0 when it is the Service's own, CCM_LOOKUP_NOT_OURS with
+     * err, or what else went wrong. Changes nothing. Blocks. */
+    int (*check_owner)(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err);
     /*
      * What is to be released when the annotation that names a load balancer and the label with the
      * last one differ. false: its own, found by its tags. true: the entry is claimed with what the
@@ -265,9 +271,17 @@ void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps);
 /* Whether this pass can tell what somebody else has changed: the mirror was put aside, and
  * entry->aside is that of the same load balancer. */
 bool ccm_pass_can_tell_repair(const struct ccm_pass *pass);
+/*
+ * A release found that the load balancer is not the Service's (CCM_LOOKUP_NOT_OURS; err says
+ * whose it is): it stays as it is, a Warning tells so, and nothing is left for the Service to wait
+ * for. Clears err.
+ */
+void ccm_pass_leave_alone(struct ccm_pass *pass, struct ccm_error *err);
 /* Whether a missing load balancer may be made: not when the status shows one that was there, nor
- * without what a person asks for. 0, -ENOENT or -EINVAL, with a CCM_ERROR_TERMINAL. */
-CCM_NODISCARD int ccm_pass_check_create(const struct ccm_pass *pass, struct ccm_error *err);
+ * without what a person asks for. 0, or a CCM_ERROR_TERMINAL: -ENOENT, -EINVAL, or
+ * CCM_LOOKUP_NOT_OURS when that of the label is there, but is not the Service's any more, which is
+ * read. */
+CCM_NODISCARD int ccm_pass_check_create(struct ccm_pass *pass, struct ccm_error *err);
 /* The additional tags that are on the load balancer because of us: NULL = not known. To be asked
  * before planning. After a restart the hash label tells that all that is wanted was done. */
 const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass);

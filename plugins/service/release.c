@@ -2,6 +2,7 @@
 
 #include "service/conditions.h"
 #include "service/object.h"
+#include "util/cleanup.h"
 
 static int clean_status(struct ccm_pass *pass, struct ccm_error *err)
 {
@@ -32,6 +33,25 @@ static int clean_service(struct ccm_pass *pass, struct ccm_error *err)
     return 0;
 }
 
+void ccm_pass_leave_alone(struct ccm_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = CCM_ERROR_MESSAGE_MAX + 256 };
+
+    ccm_buf_addf(&text,
+                 "Nothing was deleted: %s. If it serves nobody any more, switch its deletion "
+                 "protection off and delete it in the console",
+                 err->message);
+    if (pass->dry) {
+        ccm_buf_addf(&pass->steps, "leave alone: %s\n", err->message);
+    } else {
+        ccm_pass_say(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone", ccm_buf_str(&text));
+    }
+    ccm_error_clear(err);
+    pass->entry->left_alone = true;
+    ccm_entry_drop(pass->entry);
+    pass->entry->valid = true; /* nothing of the Service's is there */
+}
+
 int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err)
 {
     struct ccm_entry *entry = pass->entry;
@@ -42,6 +62,7 @@ int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err)
         return 0;
     }
     if (!entry->gone) {
+        entry->left_alone = false;
         r = pass->lbc->ops->release(pass, err);
         if (r < 0 || pass->unfinished) {
             return r;
@@ -55,7 +76,10 @@ int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err)
     if (r == 0 && !pass->dry) {
         pass->cleaned = !entry->cleaned;
         entry->cleaned = true;
-        ccm_pass_say(pass, false, "CleanLoadBalancer", "CleanLoadBalancer", "Clean load balancer");
+        if (!entry->left_alone) {
+            ccm_pass_say(pass, false, "CleanLoadBalancer", "CleanLoadBalancer",
+                         "Clean load balancer");
+        }
     }
     return r;
 }

@@ -121,5 +121,6 @@ def test_managed_delete(ready):
     ready.kube.delete("Service", "web")
     ready.wait(lambda: ready.kube.get("Service", "web") is None, "deletion")
     ready.settled()
-    assert ready.cloud.actions(since) == ["SetLoadBalancerDeleteProtection", "DeleteLoadBalancer"]
+    assert ready.cloud.actions(since) == ["DescribeLoadBalancerAttribute",  # whose it is by now
+                                          "SetLoadBalancerDeleteProtection", "DeleteLoadBalancer"]
     assert ready.cloud.load_balancers() == []

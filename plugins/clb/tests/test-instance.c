@@ -427,7 +427,8 @@ static void test_preserve(void **state)
     world_put(&world);
     mini_reset_log();
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), "SetLoadBalancerDeleteProtection "
+    assert_string_equal(mini_log(), "DescribeLoadBalancerAttribute "
+                                    "SetLoadBalancerDeleteProtection "
                                     "SetLoadBalancerModificationProtection UntagResources");
     assert_non_null(strstr(mini_dump(), "internet open\n"));
     assert_non_null(strstr(mini_dump(), "tcp 80 running"));

@@ -59,7 +59,8 @@ static void test_life(void **state)
     world.service->meta.deleted_ms = 1;
     world_put(&world);
     assert_int_equal(world_run(&world), 0);
-    assert_string_equal(mini_log(), "SetLoadBalancerDeleteProtection DeleteLoadBalancer " FIND
+    assert_string_equal(mini_log(), "DescribeLoadBalancerAttribute "
+                                    "SetLoadBalancerDeleteProtection DeleteLoadBalancer " FIND
                                     " DescribeAccessControlListAttribute DeleteAccessControlList");
     assert_string_equal(mini_dump(), "");
     world_end(&world);

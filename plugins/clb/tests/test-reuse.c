@@ -88,7 +88,8 @@ static void test_with_override(void **state)
     delete (&world);
     assert_int_equal(world_run(&world), 0);
     assert_string_equal(mini_dump(), "lb by-hand internet open\ntcp 8000 running - -\n");
-    assert_string_equal(mini_log(), "DeleteLoadBalancerListener DeleteLoadBalancerListener "
+    assert_string_equal(mini_log(), "DescribeLoadBalancerListeners "
+                                    "DeleteLoadBalancerListener DeleteLoadBalancerListener "
                                     "DeleteVServerGroup DeleteVServerGroup UntagResources");
     world_end(&world);
 }

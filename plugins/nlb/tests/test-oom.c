@@ -65,7 +65,8 @@ static const struct {
     { "DescribeSecurityGroups",
       "{'SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-own','SecurityGroupName':'other',"
       "'Description':'k8s."
-      "default.web.c1'}]}}" },
+      "default.web.c1','Tags':{'Tag':[{'TagKey':'kubernetes.do.not.delete','TagValue':'" NAME
+      "'}]}}]}}" },
     { "DescribeSecurityGroupAttribute",
       "{'Permissions':{'Permission':[{'SecurityGroupRuleId':'r-1','Policy':'Accept','SourceCidrIp':"
       "'10.0.0.0/8','Priority':9,'IpProtocol':'ALL','PortRange':'-1/-1','Description':"

@@ -16,6 +16,9 @@
 #define MARKS                                                                                      \
     "[{'Key':'kubernetes.do.not.delete','Value':'" NAME "'},{'Key':'ack.aliyun.com','Value':'c1'}" \
     "]"
+#define GUARD_MARKS(cluster)                                                                       \
+    "{'Tag':[{'TagKey':'kubernetes.do.not.delete','TagValue':'" NAME                               \
+    "'},{'TagKey':'ack.aliyun.com','TagValue':'" cluster "'}]}"
 
 static cJSON *parse(const char *json)
 {
@@ -230,8 +233,11 @@ static void test_find_by_name(void **state)
     echo_begin(&echo);
     obj_label(&service->meta, CCM_HASH_LABEL, "x");
     echo_answer(&echo, "ListLoadBalancers", "{'RequestId':'r','LoadBalancers':[]}");
-    echo_answer(&echo, "ListLoadBalancers",
-                "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1'}]}");
+    echo_answer(
+        &echo, "ListLoadBalancers",
+        "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','LoadBalancerName':'" NAME "'}"
+        ",{'LoadBalancerId':'nlb-2','LoadBalancerName':'" NAME "','Tags':"
+        "[{'Key':'kubernetes.do.not.delete','Value':'api'}]}]}");
     assert_int_equal(nlb_read_lb(&echo.call, service, "c1", &lb, &err), 0);
     assert_string_equal(lb.id, "nlb-1");
     assert_true(lb.untagged);
@@ -246,12 +252,16 @@ static void test_find_refuses(void **state)
         const char *message;
         uint64_t kind;
     } cases[] = {
-        { "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1'},{'LoadBalancerId':'nlb-2'}"
-          "]}",
+        { "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':" MARKS
+          "},{'LoadBalancerId':'nlb-2','Tags':" MARKS "}]}",
           "find multiple loadbalances by tag, lbIds[nlb-1,nlb-2]", CCM_ERROR_TERMINAL },
         { "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':[{'Key':"
-          "'ack.aliyun.com','Value':'c2'}]}]}",
+          "'kubernetes.do.not.delete','Value':'" NAME
+          "'},{'Key':'ack.aliyun.com','Value':'c2'}]}]}",
           "belongs to cluster c2", CCM_ERROR_TERMINAL },
+        { "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':[{'Key':"
+          "'kubernetes.do.not.delete','Value':'api'}]}]}",
+          "the answer holds nlb-1, which does not carry tag", CCM_ERROR_TRANSIENT },
         { "{'RequestId':'r'}", "the answer has no list", CCM_ERROR_TRANSIENT },
         { "{'RequestId':'r','LoadBalancers':[{}]}", "load balancer that is none",
           CCM_ERROR_TRANSIENT },
@@ -327,7 +337,9 @@ static void test_parts(void **state)
                 "'by hand'}]}");
     echo_answer(&echo, "ListServerGroups",
                 "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','ServerGroupName':'g1',"
-                "'ServerCount':2},{'ServerGroupId':'sgp-empty','ServerCount':0}]}");
+                "'ServerCount':2,'Tags':" MARKS "},{'ServerGroupId':'sgp-empty','ServerCount':0,"
+                "'Tags':" MARKS "},{'ServerGroupId':'sgp-other','ServerCount':0,'Tags':[{'Key':"
+                "'kubernetes.do.not.delete','Value':'api'}]}]}");
     echo_answer(&echo, "ListServerGroups",
                 "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-chosen','ServerCount':0},"
                 "{'ServerGroupId':'sgp-lost','ServerCount':0}]}");
@@ -389,7 +401,8 @@ static void test_parts_fail(void **state)
                     "{'RequestId':'r','Listeners':[],'ServerGroups':[]}");
         if (i == 2) {
             echo_answer(&echo, "ListServerGroups",
-                        "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1'}]}");
+                        "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','Tags':" MARKS
+                        "}]}");
         }
         assert_true(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err) < 0);
         assert_string_equal(err.code, "MissingParam.X");
@@ -462,8 +475,8 @@ static void test_guard(void **state)
     echo_begin(&echo);
     echo_answer(&echo, "DescribeSecurityGroups",
                 "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1',"
-                "'SecurityGroupName':'k8s-nlb-x','Description':'d','Tags':{'Tag':[{'TagKey':"
-                "'ack.aliyun.com','TagValue':'c1'}]}}]}}");
+                "'SecurityGroupName':'k8s-nlb-x','Description':'d','Tags':" GUARD_MARKS(
+                    "c1") "},{'SecurityGroupId':'sg-2'}]}}");
     echo_answer(&echo, "DescribeSecurityGroupAttribute",
                 "{'RequestId':'r','Permissions':{'Permission':[{'SecurityGroupRuleId':'sgr-1',"
                 "'Policy':'Accept','Priority':'1','IpProtocol':'ALL','PortRange':'-1/-1',"
@@ -486,10 +499,10 @@ static void test_guard(void **state)
 static void test_guard_refused(void **state)
 {
     static const char *const answers[] = {
-        "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1'},"
-        "{'SecurityGroupId':'sg-2'}]}}",
-        "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1','Tags':"
-        "{'Tag':[{'TagKey':'ack.aliyun.com','TagValue':'c2'}]}}]}}",
+        "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1',"
+        "'Tags':" GUARD_MARKS("c1") "},{'SecurityGroupId':'sg-2','Tags':" GUARD_MARKS("c1") "}]}}",
+        "{'RequestId':'r','SecurityGroups':{'SecurityGroup':[{'SecurityGroupId':'sg-1','Tags'"
+        ":" GUARD_MARKS("c2") "}]}}",
     };
 
     (void)state;
