@@ -185,6 +185,7 @@ static void note_done(struct clb_apply *apply, const struct clb_step *step, stru
 {
     apply->writes++;
     if (step->type == CLB_STEP_DELETE_LISTENER) {
+        apply->entry->freed = true;
         ccm_room_free(&walk->room);
     }
 }

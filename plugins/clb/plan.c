@@ -62,12 +62,45 @@ static int plan_listeners_of(struct clb_plan *plan, const struct clb_plan_input 
     return r;
 }
 
+static bool is_port_refused(const struct clb_plan_input *in)
+{
+    for (size_t i = 0; i < in->model->want.listener_count; i++) {
+        if (clb_plan_is_refused(in, &in->model->want.listeners[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All that would send to it is refused: nobody has to make it. */
+static bool is_group_useless(const struct clb_plan_input *in, const struct clb_group *group)
+{
+    bool useless = false;
+
+    for (size_t i = 0; i < in->model->want.listener_count; i++) {
+        const struct clb_listener *listener = &in->model->want.listeners[i];
+
+        if (!ccm_text_equal(listener->group_name, group->name)) {
+            continue;
+        }
+        if (!clb_plan_is_refused(in, listener)) {
+            return false;
+        }
+        useless = true;
+    }
+    return useless && clb_plan_have_group(in, group->name) == NULL;
+}
+
 int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
                     struct ccm_problems *problems)
 {
     const bool listeners = clb_model_has_listeners(in->model);
-    int r = clb_plan_lb(plan, in, problems);
+    int r = 0;
 
+    plan->blocked = is_port_refused(in);
+    if (!plan->blocked || !in->model->reused) {
+        r = clb_plan_lb(plan, in, problems);
+    }
     if (r == 0 && listeners) {
         r = clb_plan_acl(plan, in);
         r = r < 0 ? r : clb_plan_stale_listeners(plan, in);
@@ -78,7 +111,7 @@ int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
         if (group->broken) {
             continue;
         }
-        r = clb_plan_group(plan, in, group);
+        r = in->model->reused && is_group_useless(in, group) ? 0 : clb_plan_group(plan, in, group);
         if (r == 0 && listeners) {
             r = plan_listeners_of(plan, in, group, problems);
         }

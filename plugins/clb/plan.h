@@ -62,6 +62,7 @@ struct clb_plan {
     struct clb_step *steps;
     size_t len;
     size_t cap;
+    bool blocked; /* a port is refused because of a listener that is not the Service's */
 };
 
 struct clb_plan_input {
@@ -76,9 +77,10 @@ struct clb_plan_input {
 };
 
 /*
- * The way from `have` to the model. What must not be done (immutable attributes, a port that
- * another Service holds) goes to `problems`, the rest is planned. 0 or -ENOMEM. The caller finishes
- * the plan in any case.
+ * The way from `have` to the model. On somebody else's load balancer a Service changes nothing but
+ * its own as long as one of its ports is refused. What must not be done (immutable attributes, a
+ * port that another Service holds) goes to `problems`, the rest is planned. 0 or -ENOMEM. The
+ * caller finishes the plan in any case.
  */
 CCM_NODISCARD int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
                                   struct ccm_problems *problems);

@@ -343,24 +343,25 @@ static const struct clb_listener *occupant(const struct clb_plan_input *in,
     return NULL;
 }
 
-static bool is_refused(const struct clb_plan_input *in, const struct clb_listener *want,
-                       const struct clb_listener *have, struct ccm_problems *problems)
+/* The listener that has the port and is not ours to change; NULL: there is none. */
+static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
+                                              const struct clb_listener *want)
 {
-    const struct clb_listener *other = have == NULL ? occupant(in, want) : NULL;
+    const struct clb_listener *have = clb_state_listener(in->have, want->port, want->protocol);
 
-    if (have != NULL && owner_of(in, have) == CCM_OWNER_OTHER) {
-        refuse(in, want, have, "another Service", problems);
-        return true;
+    if (have == NULL) {
+        return occupant(in, want);
     }
-    if (have != NULL && in->model->as_it_is && owner_of(in, have) == CCM_OWNER_NONE) {
-        other = have; /* it is not ours to take over */
-    }
-    if (other == NULL) {
-        return false;
-    }
-    refuse(in, want, other,
-           owner_of(in, other) == CCM_OWNER_OTHER ? "another Service" : "somebody else", problems);
-    return true;
+    const enum ccm_owner owner = owner_of(in, have);
+
+    /* Where only what is ours is to be changed, a person's is not ours to take over. */
+    return owner == CCM_OWNER_OTHER || (in->model->as_it_is && owner == CCM_OWNER_NONE) ? have
+                                                                                        : NULL;
+}
+
+bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want)
+{
+    return clb_model_has_listeners(in->model) && !want->broken && obstacle_of(in, want) != NULL;
 }
 
 static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
@@ -368,9 +369,13 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
 {
     const struct clb_listener *have = clb_state_listener(in->have, want->port, want->protocol);
     const struct clb_group *group = clb_plan_have_group(in, want->group_name);
+    const struct clb_listener *obstacle = obstacle_of(in, want);
     int r = 0;
 
-    if (is_refused(in, want, have, problems)) {
+    if (obstacle != NULL) {
+        refuse(in, want, obstacle,
+               owner_of(in, obstacle) == CCM_OWNER_OTHER ? "another Service" : "somebody else",
+               problems);
         return 0;
     }
     if (want->lacks && (have == NULL || needs_rebuild(want, have, group))) {

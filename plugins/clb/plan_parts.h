@@ -11,6 +11,8 @@ struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type typ
 
 /* Own listeners that no port wants any more. */
 CCM_NODISCARD int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in);
+/* Whether a listener that is not the Service's has the port. */
+bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want);
 CCM_NODISCARD int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                                     const struct clb_listener *want, struct ccm_problems *problems);
 /* The http listeners that forward; after the https ones they lead to. */

@@ -251,6 +251,8 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
         return ccm_error_nomem(err);
     }
     const bool refused = pass->problems.count > known;
+
+    pass->entry->blocked = plan.blocked;
     const int r = clb_apply_run(&apply, &plan);
 
     if (refused && !pass->fresh) {

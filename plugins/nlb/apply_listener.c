@@ -114,6 +114,7 @@ int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step
         return note_updated(apply, step, listener);
     case NLB_STEP_DELETE_LISTENER:
         nlb_state_drop_listener(apply->have, listener->id);
+        apply->freed = true;
         return 0;
     default:
         return note_certs(listener, step);

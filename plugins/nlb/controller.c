@@ -190,6 +190,7 @@ int nlb_pass_run(struct ccm_pass *pass, const struct nlb_plan *plan, const struc
     const int r = nlb_apply_run(&apply, plan);
 
     pass->writes += apply.writes;
+    entry->freed = entry->freed || apply.freed;
     if (apply.surprised) {
         entry->valid = false;
     }

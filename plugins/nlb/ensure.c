@@ -329,6 +329,8 @@ static int walk(struct ccm_pass *pass, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     const bool refused = pass->problems.count > known;
+
+    entry->blocked = plan.blocked;
     const int r = nlb_pass_run(pass, &plan, model, is_new ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_SPEC,
                                pass->fresh, err);
 

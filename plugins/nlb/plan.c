@@ -108,6 +108,18 @@ enum ccm_owner nlb_plan_owner(const struct nlb_work *work, const char *text, boo
     return owner;
 }
 
+static bool is_port_refused(const struct nlb_work *work)
+{
+    const struct nlb_state *want = &work->in->model->want;
+
+    for (size_t i = 0; i < want->listener_count; i++) {
+        if (nlb_plan_is_refused(work, &want->listeners[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
                     struct ccm_problems *problems)
 {
@@ -115,8 +127,14 @@ int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
     int failed = 0;
     struct nlb_work work = { .plan = plan, .in = in, .problems = problems, .failed = &failed };
     const bool listeners = nlb_model_has_listeners(in->model);
-    int r = nlb_plan_lb(&work, &pretend);
+    int r = 0;
 
+    plan->blocked = is_port_refused(&work);
+    if (plan->blocked && in->model->reused) {
+        work.lb = &in->have->lb;
+    } else {
+        r = nlb_plan_lb(&work, &pretend);
+    }
     if (r == 0 && listeners) {
         r = nlb_plan_stale_listeners(&work);
     }

@@ -89,6 +89,7 @@ struct nlb_plan {
     size_t cap;
     struct ccm_texts waiting; /* ids of groups that a wanted server is still being taken out of:
                                  they have to be read again, for it to be added when it is gone */
+    bool blocked; /* a port is refused because of a listener that is not the Service's */
 };
 
 struct nlb_plan_input {
@@ -102,9 +103,10 @@ struct nlb_plan_input {
 };
 
 /*
- * The way from `have` to the model. What must not be done (immutable attributes, a port that
- * another Service holds) goes to `problems`, the rest is planned. 0 or -ENOMEM. The caller finishes
- * the plan in any case.
+ * The way from `have` to the model. On somebody else's load balancer a Service changes nothing but
+ * its own as long as one of its ports is refused. What must not be done (immutable attributes, a
+ * port that another Service holds) goes to `problems`, the rest is planned. 0 or -ENOMEM. The
+ * caller finishes the plan in any case.
  */
 CCM_NODISCARD int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
                                   struct ccm_problems *problems);

@@ -300,6 +300,27 @@ static int update(struct target *to)
     return nlb_plan_set_change(step, &change);
 }
 
+/* All that would send to it is refused: nobody has to make it. */
+static bool is_useless(const struct nlb_work *work, const struct nlb_group *group)
+{
+    const struct nlb_state *want = &work->in->model->want;
+    bool useless = false;
+
+    for (size_t i = 0; work->in->model->reused && i < want->listener_count; i++) {
+        const struct nlb_listener *listener = &want->listeners[i];
+
+        if (!ccm_text_equal(listener->group_name, group->name) ||
+            !ccm_text_equal(listener->group_id, group->id)) {
+            continue;
+        }
+        if (!nlb_plan_is_refused(work, listener)) {
+            return false;
+        }
+        useless = true;
+    }
+    return useless;
+}
+
 static int plan_group(struct nlb_work *work, const struct nlb_group *want)
 {
     struct target to = { .work = work,
@@ -311,7 +332,9 @@ static int plan_group(struct nlb_work *work, const struct nlb_group *want)
     const bool kept = work->in->model->keep_backends;
 
     if (to.have == NULL) { /* a chosen one is for its owner to make */
-        return want->id == NULL && !kept && !want->present_only ? create(&to) : 0;
+        return want->id == NULL && !kept && !want->present_only && !is_useless(work, want)
+                   ? create(&to)
+                   : 0;
     }
     if (to.have->unread) {
         return ccm_texts_put(&work->plan->waiting, to.have->id);

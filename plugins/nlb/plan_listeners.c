@@ -296,6 +296,33 @@ static void refuse(const struct nlb_work *work, const struct nlb_listener *want,
     ccm_problems_add(work->problems, &err, "choose another port, or delete that listener");
 }
 
+/* The listener that keeps us from the port; NULL: there is none. */
+static const struct nlb_listener *obstacle_of(const struct nlb_work *work,
+                                              const struct nlb_listener *want)
+{
+    const struct nlb_listener *have =
+        nlb_state_listener(work->in->have, want->protocol, want->start, want->end);
+
+    if (have == NULL) {
+        return occupant(work, want);
+    }
+    const enum ccm_owner owner = owner_of(work, have);
+
+    /* Where only what is ours is to be changed, a person's is not ours to take over. */
+    return (work->in->model->reused && owner == CCM_OWNER_OTHER) ||
+                   (work->in->model->as_it_is && owner == CCM_OWNER_NONE)
+               ? have
+               : NULL;
+}
+
+bool nlb_plan_is_refused(const struct nlb_work *work, const struct nlb_listener *want)
+{
+    const struct nlb_listener *other =
+        want->broken || !nlb_model_has_listeners(work->in->model) ? NULL : obstacle_of(work, want);
+
+    return other != NULL && owner_of(work, other) != CCM_OWNER_OURS;
+}
+
 static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
                     const struct nlb_group *group)
 {
@@ -303,14 +330,8 @@ static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
         nlb_state_listener(work->in->have, want->protocol, want->start, want->end);
     const struct nlb_group *target = nlb_state_group_for(work->in->have, group);
     const char *group_id = target == NULL ? group->id : target->id;
-    const struct nlb_listener *other = have == NULL ? occupant(work, want) : NULL;
+    const struct nlb_listener *other = obstacle_of(work, want);
 
-    if (have != NULL && work->in->model->reused && owner_of(work, have) == CCM_OWNER_OTHER) {
-        other = have;
-    }
-    if (have != NULL && work->in->model->as_it_is && owner_of(work, have) == CCM_OWNER_NONE) {
-        other = have; /* it is not ours to take over */
-    }
     if (target == NULL && work->in->model->keep_backends) {
         return 0; /* it is not made, so nobody can be sent there */
     }

@@ -62,6 +62,8 @@ CCM_NODISCARD int nlb_plan_untag_groups(struct nlb_work *work);
 /* --- plan_listeners.c --- */
 
 CCM_NODISCARD int nlb_plan_stale_listeners(struct nlb_work *work);
+/* Whether a listener that is not the Service's has the port. */
+bool nlb_plan_is_refused(const struct nlb_work *work, const struct nlb_listener *want);
 CCM_NODISCARD int nlb_plan_listeners(struct nlb_work *work);
 
 #endif

@@ -168,6 +168,8 @@ static void entry_clear(struct ccm_entry *entry)
     entry->gone = false;
     entry->cleaned = false;
     entry->left_alone = false;
+    entry->blocked = false;
+    entry->freed = false;
     entry->used = false;
     entry->applied_known = false;
     entry->advised = false;
@@ -391,6 +393,24 @@ int ccm_store_claim(struct ccm_store *store, const char *key, const char *uid, c
     return r;
 }
 
+/* What others lack in the load balancer may be theirs now. */
+static void wake_blocked(struct ccm_store *store, struct ccm_entry *by)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    by->freed = false;
+    while (by->shared->refs > 1 && ccm_strmap_next(store->entries, &cursor, NULL, &value)) {
+        struct ccm_entry *entry = value;
+
+        /* Nobody else holds a claim on the load balancer: nobody writes to its members. */
+        if (entry != by && entry->shared == by->shared && entry->blocked) {
+            entry->blocked = false;
+            store->host->enqueue(store->host, entry->key, entry->lane, 0);
+        }
+    }
+}
+
 void ccm_store_release(struct ccm_store *store, struct ccm_entry *entry)
 {
     if (store->type->rest != NULL) {
@@ -404,7 +424,11 @@ void ccm_store_release(struct ccm_store *store, struct ccm_entry *entry)
         entry->shared->busy = false;
         entry->valid = false;
         wake_first(store, entry->shared);
+        if (entry->freed) {
+            wake_blocked(store, entry);
+        }
     }
+    entry->freed = false;
     if (entry->again) {
         entry->again = false;
         store->host->enqueue(store->host, entry->key, entry->lane, 0);

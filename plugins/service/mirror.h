@@ -9,6 +9,10 @@
  * ends at once, and it is enqueued in its own lane when it is its turn. Turns are in order of
  * arrival: whoever comes while others queue goes behind them. A place in the queue is given up by
  * claiming (then it is served), by claiming something else, and by ccm_store_forget().
+ *
+ * A Service can also wait for something in a load balancer that another one has: a port. Its entry
+ * is marked (`blocked`), and when a holder that has given something up (`freed`) releases its
+ * claim, all that are blocked on the same load balancer are enqueued.
  */
 #ifndef CCM_SERVICE_MIRROR_H
 #define CCM_SERVICE_MIRROR_H
@@ -62,6 +66,8 @@ struct ccm_entry {
     bool used;        /* a pass has worked on a load balancer */
     bool reused;      /* it is somebody else's, as the claim said */
     bool advised;     /* a pass of this process has given its advice, see ccm_pass_advise() */
+    bool blocked;     /* it lacks something in the load balancer that another entry has */
+    bool freed;       /* something in it was given up that others may lack */
     uint32_t attempt; /* of creation: part of the ClientToken */
     uint32_t polls;   /* passes in a row that waited for pods */
     struct ccm_strmap *said; /* topic -> last text */

@@ -478,6 +478,40 @@ static void test_rest_shared(void **state)
     end(store);
 }
 
+/* Something in a load balancer is given up: those that lack it there are told, and nobody else. */
+static void test_freed(void **state)
+{
+    struct ccm_store *store = begin();
+    static const char *const keys[] = { "a/one", "a/two", "a/three", "a/far", "a/own" };
+    static const char *const lbs[] = { "lb-1", "lb-1", "lb-1", "lb-2", "" };
+    struct ccm_entry *entry = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(keys); i++) {
+        assert_int_equal(try(store, keys[i], lbs[i], &entry), 0);
+        entry->blocked = i != 2; /* the third has all it wants */
+        ccm_store_release(store, entry);
+    }
+    assert_string_equal(woken(), "");
+    assert_int_equal(try(store, "a/one", "lb-1", &entry), 0);
+    ccm_store_release(store, entry); /* nothing was given up */
+    assert_string_equal(woken(), "");
+    assert_int_equal(try(store, "a/one", "lb-1", &entry), 0);
+    entry->freed = true;
+    ccm_store_release(store, entry);
+    assert_string_equal(woken(), "a/two");
+    assert_int_equal(try(store, "a/three", "lb-1", &entry), 0);
+    entry->freed = true;
+    ccm_store_release(store, entry);
+    assert_string_equal(woken(), "a/one"); /* the second was told, and has not asked since */
+    assert_int_equal(try(store, "a/own", "", &entry), 0);
+    entry->freed = true;
+    ccm_store_release(store, entry);
+    assert_false(entry->freed);
+    assert_string_equal(woken(), "");
+    end(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,7 +519,7 @@ int main(void)
         cmocka_unit_test(test_own),         cmocka_unit_test(test_news),
         cmocka_unit_test(test_turns),       cmocka_unit_test(test_gone),
         cmocka_unit_test(test_threads),     cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_rest_shared),
+        cmocka_unit_test(test_rest_shared), cmocka_unit_test(test_freed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
