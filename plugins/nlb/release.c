@@ -24,18 +24,39 @@ static int read_by_id(struct nlb_call *call, const char *id, struct nlb_lb *lb,
     return r;
 }
 
-/* By its tag; the label still leads to one that has lost it. */
-static int read_own(const struct ccm_pass *pass, struct nlb_call *call, struct nlb_lb *lb,
-                    struct ccm_error *err)
+/* The label still leads to one that has lost its tag. */
+static int read_labelled(const struct ccm_pass *pass, struct nlb_call *call, struct nlb_lb *lb,
+                         struct ccm_error *err)
 {
     const char *label = ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL);
-    int r = nlb_read_lb(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), lb, err);
 
-    if (r == 0 && lb->id == NULL && !ccm_text_empty(label) &&
-        !ccm_text_equal(label, pass->lbc->ops->reused_id(pass->service))) {
-        r = read_by_id(call, label, lb, err);
+    return lb->id != NULL || ccm_text_empty(label) ||
+                   ccm_text_equal(label, pass->lbc->ops->reused_id(pass->service))
+               ? 0
+               : read_by_id(call, label, lb, err);
+}
+
+/* That of the Service itself. What is remembered is read again by its id. */
+static int read_own(struct ccm_pass *pass, struct nlb_call *call, struct ccm_error *err)
+{
+    struct nlb_state *have = pass->entry->state;
+    const char *cluster = ccm_ali_cluster_id(pass->lbc->ali);
+    CCM_CLEANUP(ccm_freep) char *known = NULL;
+    int r = 0;
+
+    if (!pass->entry->valid) {
+        ccm_entry_drop(pass->entry);
+        r = nlb_read_lb(call, pass->service, cluster, &have->lb, err);
+    } else if (have->lb.id != NULL) {
+        known = strdup(have->lb.id);
+        r = known == NULL ? ccm_error_nomem(err) : read_by_id(call, known, &have->lb, err);
     }
-    return r;
+    if (r == 0 && known == NULL) {
+        r = read_labelled(pass, call, &have->lb, err);
+    }
+    return r < 0 || have->lb.id == NULL
+               ? r
+               : nlb_read_check_owner(pass->service, cluster, &have->lb, err);
 }
 
 /*
@@ -47,29 +68,18 @@ static int find_lb(struct ccm_pass *pass, struct nlb_call *call, const struct nl
 {
     struct ccm_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
-    CCM_CLEANUP(ccm_freep) char *known = NULL;
-    int r = 0;
 
-    if (entry->valid && (entry->reused || have->lb.id == NULL)) {
-        if (model->override) {
-            nlb_state_forget_listeners(have);
-        }
-        return 0;
+    if (!entry->reused) {
+        return read_own(pass, call, err);
     }
     if (!entry->valid) {
         ccm_entry_drop(entry);
-    } else if (ccm_text_set(&known, have->lb.id) < 0) {
-        return ccm_error_nomem(err);
+        return read_by_id(call, model->want.lb.id, &have->lb, err);
     }
-    if (known != NULL || entry->reused) {
-        r = read_by_id(call, known != NULL ? known : model->want.lb.id, &have->lb, err);
-    } else {
-        r = read_own(pass, call, &have->lb, err);
+    if (model->override) {
+        nlb_state_forget_listeners(have);
     }
-    return r < 0 || have->lb.id == NULL || entry->reused
-               ? r
-               : nlb_read_check_owner(pass->service, ccm_ali_cluster_id(pass->lbc->ali), &have->lb,
-                                      err);
+    return 0;
 }
 
 /* Whether there may be a security group for source ranges. */

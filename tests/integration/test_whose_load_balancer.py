@@ -150,25 +150,24 @@ def test_the_filter_is_not_believed(console):
     assert console.lbs() == [before]
 
 
-def test_groups_of_another_service_are_not_taken(world):
-    """NLB groups are told by their tags too: one that the cloud's filter lets through is not deleted with the Service."""
+def test_groups_of_another_owner_are_not_taken(world):
+    """NLB groups are told by their tags too: one that the cloud's filter lets through is not deleted, whatever its name is."""
     console = Console(world, "nlb")
-    console.serving("other", ((81, "TCP"),))
     console.serving("web")
-    before = world.cloud.state()["nlbServerGroups"]
     world.stop_ccmd()
+    theirs = console.call("CreateServerGroup", {
+        "ServerGroupName": "k8s.30999.TCP.web.default.c-test", "VpcId": "vpc-test",
+        **console.product.make_tags({OWNER_TAG: OTHER})})["ServerGroupId"]
     world.cloud.http.request("POST", "/_sim/faults", {
         "match": {"action": "ListServerGroups"}, "count": 1000,
         "effect": {"http": 200, "body": json.dumps(console.call("ListServerGroups", {"MaxResults": 100}))}})
-    world.start_ccmd()
     since = world.cloud.mark()
-    world.kube.patch("Service", "web", {"spec": {"ports": [
-        {"name": "tcp-80", "port": 80, "protocol": "TCP", "targetPort": 8080}]}})
-    world.wait(lambda: "DeleteServerGroup" in world.cloud.actions(since), "the group of the port that went", 30)
+    world.start_ccmd()
+    world.wait(lambda: "ListServerGroups" in world.cloud.actions(since), "the look", 30)
     world.settled()
+    assert console.writes(since) == []
     end(console, "deletion")
-    left = world.cloud.state()["nlbServerGroups"]
-    assert left == [one for one in before if ".other." in one["ServerGroupName"]]
+    assert [one["ServerGroupId"] for one in world.cloud.state()["nlbServerGroups"]] == [theirs]
 
 
 def test_a_name_is_no_claim(console):

@@ -53,7 +53,7 @@ class Console:
     def of(self, name):
         """The load balancer that the status shows."""
         shown = self.world.kube.ingress(name)[0]
-        return next(lb for lb in self.lbs() if shown in ({"ip": lb.get("Address")}, {"hostname": lb.get("DNSName")}))
+        return next(lb for lb in self.lbs() if shown.get("ip", shown.get("hostname")) in (lb.get("Address"), lb.get("DNSName")))
 
     def said(self, name, reason, part="", kind=None):
         return [message for k, r, message, _ in self.world.kube.events(name)
