@@ -158,7 +158,10 @@ int clb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *
     struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
     const int r = clb_read_lb_by_id(&call, pass->service, lb_id, &lb, err);
 
-    return r < 0 ? r : clb_read_check_owner(&call, pass->service, &lb, err);
+    /* One that was reused until the annotation went has never been the Service's. */
+    return r < 0 || ccm_tags_get(&lb.tags, CLB_TAG_REUSE) != NULL
+               ? r
+               : clb_read_check_owner(&call, pass->service, &lb, err);
 }
 
 /* Whether a missing load balancer may be made. */

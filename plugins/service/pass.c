@@ -216,23 +216,21 @@ int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candidates *sets, s
     return r;
 }
 
+#define MISSING "alicloud: can not find loadbalancer, but it's defined in service [%s]"
+
 /* What became of the load balancer that the label names: a person has to know to mend it. */
-static int pass_explain_missing(struct ccm_pass *pass, struct ccm_error *err)
+static bool pass_explain_missing(struct ccm_pass *pass, struct ccm_error *ret)
 {
     const char *label = ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL);
-    struct ccm_error why = CCM_ERROR_INIT;
 
-    if (ccm_text_empty(label) ||
-        pass->lbc->ops->check_owner(pass, label, &why) != CCM_LOOKUP_NOT_OURS) {
-        return -ENOENT;
-    }
-    ccm_error_copy(err, &why);
-    return CCM_LOOKUP_NOT_OURS;
+    return !ccm_text_empty(label) &&
+           pass->lbc->ops->check_owner(pass, label, ret) == CCM_LOOKUP_NOT_OURS;
 }
 
 int ccm_pass_check_create(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
+    struct ccm_error why = CCM_ERROR_INIT;
 
     if (pass->lbc->ops->mirror->lb_id(pass->entry->state) != NULL) {
         return 0;
@@ -240,14 +238,14 @@ int ccm_pass_check_create(struct ccm_pass *pass, struct ccm_error *err)
     if (service->ingress_count == 0) {
         return ccm_refusals_sum(&pass->refused, err);
     }
-    const struct ccm_ingress *shown = service->ingress[0];
+    const struct ccm_ingress *first = service->ingress[0];
+    const char *shown = ccm_text_empty(first->ip) ? first->hostname : first->ip;
 
-    (void)ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
-                        "alicloud: can not find loadbalancer, but it's defined in service [%s] "
-                        "this may happen when you delete the loadbalancer",
-                        ccm_text_empty(shown->ip) ? shown->hostname
-                                                  : shown->ip); /* the result is below */
-    return pass_explain_missing(pass, err);
+    return pass_explain_missing(pass, &why)
+               ? ccm_error_set(err, CCM_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL, MISSING ": %s", shown,
+                               why.message)
+               : ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
+                               MISSING " this may happen when you delete the loadbalancer", shown);
 }
 
 void ccm_pass_doubt(struct ccm_pass *pass)
