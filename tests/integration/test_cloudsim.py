@@ -376,6 +376,15 @@ def test_specs(sim):
     answer = sim.client.slb("DescribeLoadBalancerAttribute", LoadBalancerId=by_spec)
     assert (answer["LoadBalancerSpec"], answer["InternetChargeType"], answer["Bandwidth"]) == (
         "slb.s2.small", "paybybandwidth", 10)
+    sim.client.slb("ModifyLoadBalancerInternetSpec", LoadBalancerId=by_spec, InternetChargeType="paybytraffic", Bandwidth=20)
+
+    def charged():
+        answer = sim.client.slb("DescribeLoadBalancerAttribute", LoadBalancerId=by_spec)
+        return answer["InternetChargeType"], answer["Bandwidth"]
+
+    assert charged() == ("paybybandwidth", 10)  # that way it counts from the next day on
+    sim.control("POST", "edit", {"op": "next-day"})
+    assert charged() == ("paybytraffic", 20)
     sim.client.slb("ModifyLoadBalancerInstanceChargeType", LoadBalancerId=by_spec, InstanceChargeType="PayByCLCU")
     refused("OperationDenied.PayByCLCU", 400, sim.client.slb, "ModifyLoadBalancerInstanceSpec",
             LoadBalancerId=by_spec, LoadBalancerSpec="slb.s1.small")

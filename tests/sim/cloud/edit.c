@@ -23,6 +23,8 @@
  *     limits and times, as --limit has them; what takes no time any more ends now
  * {"op": "jobs", ...}
  *     how jobs of NLB end, see job.h
+ * {"op": "next-day"}
+ *     midnight: what was ordered for the next day (traffic instead of a fixed bandwidth) counts
  * {"op": "expire-pages"}
  *     all NextTokens of NLB lists and of DescribeRouteEntryList are refused from now on
  *
@@ -38,6 +40,7 @@
 #include "edit.h"
 #include "control.h"
 #include "fixtures.h"
+#include "lb.h"
 #include "limit.h"
 #include "nlb.h"
 #include "plain.h"
@@ -344,6 +347,8 @@ void ccm_cloud_edit(struct ccm_cloud *cloud, const struct ccm_sim_request *req,
     } else if (ccm_text_equal(op, "expire-pages")) {
         cloud->nlb->page_epoch++;
         done = true;
+    } else if (ccm_text_equal(op, "next-day")) {
+        done = ccm_cloud_lbs_next_day(cloud) == 0;
     } else if (ccm_text_equal(op, "delete")) {
         done = ccm_cloud_edit_delete(cloud, json, reply);
     } else if (ccm_text_equal(op, "update")) {

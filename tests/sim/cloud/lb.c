@@ -133,6 +133,30 @@ static int check_sale(struct ccm_cloud_call *call)
     return 0;
 }
 
+/* A region has the zones REGION-a to REGION-k. */
+static bool is_zone(const struct ccm_cloud *cloud, const char *zone)
+{
+    const size_t len = strlen(cloud->region);
+
+    return strncmp(zone, cloud->region, len) == 0 && zone[len] == '-' && zone[len + 1] >= 'a' &&
+           zone[len + 1] <= 'k' && zone[len + 2] == '\0';
+}
+
+static int check_zones(struct ccm_cloud_call *call)
+{
+    static const char *const names[] = { "MasterZoneId", "SlaveZoneId" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
+        const char *zone = ccm_cloud_text(call, names[i], "");
+
+        if (zone[0] != '\0' && !is_zone(call->cloud, zone)) {
+            return ccm_cloud_fail(call, 400, "InvalidParameter",
+                                  "The specified zone %s does not exist.", zone);
+        }
+    }
+    return 0;
+}
+
 static int lb_fill(const struct ccm_cloud_call *call, const struct place *place,
                    struct ccm_cloud_lb *lb)
 {
@@ -196,6 +220,7 @@ static int create(struct ccm_cloud_call *call)
     char id[48];
     int r = check_sale(call);
 
+    r = r < 0 ? r : check_zones(call);
     r = r < 0 ? r : ccm_cloud_tags_read(call, &tags);
     r = r < 0 ? r : place_find(call, &place);
     r = r < 0 ? r : place_address(call, &place);

@@ -20,6 +20,9 @@ CCM_NODISCARD int ccm_cloud_lb_of(struct ccm_cloud_call *call, struct ccm_cloud_
 /* The group that VServerGroupId names. 0 or -EPROTO. */
 CCM_NODISCARD int ccm_cloud_vgroup_of(struct ccm_cloud_call *call, struct ccm_cloud_vgroup **ret);
 
+/* Midnight: what was ordered for the next day counts. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_cloud_lbs_next_day(struct ccm_cloud *cloud);
+
 /* Whether it is of the shared kind: no guaranteed performance, and fewer features. */
 bool ccm_cloud_lb_is_shared(const struct ccm_cloud_lb *lb);
 

@@ -16,6 +16,49 @@ static int fail_by_lcu(struct ccm_cloud_call *call)
                           "loadbalancer is PayByCLCU.");
 }
 
+/* From a fixed bandwidth to traffic: what was ordered counts from the next day on. */
+static bool is_for_tomorrow(const struct ccm_cloud_call *call, const struct ccm_cloud_lb *lb)
+{
+    return ccm_text_equal(ccm_cloud_attr(&lb->obj, "InternetChargeType"), "paybybandwidth") &&
+           ccm_text_equal(ccm_cloud_text(call, "InternetChargeType", ""), "paybytraffic");
+}
+
+static int order_for_tomorrow(const struct ccm_cloud_call *call, struct ccm_cloud_lb *lb)
+{
+    const struct ccm_cloud_pair pairs[] = {
+        { "TomorrowInternetChargeType", "paybytraffic" },
+        { "TomorrowBandwidth", ccm_cloud_text(call, "Bandwidth", NULL) },
+    };
+
+    return ccm_cloud_attrs_set(&lb->obj, pairs, CCM_ARRAY_LEN(pairs));
+}
+
+static int lb_next_day(struct ccm_cloud_lb *lb)
+{
+    const char *charge = ccm_cloud_attr(&lb->obj, "TomorrowInternetChargeType");
+    const char *bandwidth = ccm_cloud_attr(&lb->obj, "TomorrowBandwidth");
+    const struct ccm_cloud_pair pairs[] = {
+        { "InternetChargeType", charge[0] == '\0' ? NULL : charge },
+        { "Bandwidth", bandwidth[0] == '\0' ? NULL : bandwidth },
+        { "TomorrowInternetChargeType", "" },
+        { "TomorrowBandwidth", "" },
+    };
+
+    return charge[0] == '\0' ? 0 : ccm_cloud_attrs_set(&lb->obj, pairs, CCM_ARRAY_LEN(pairs));
+}
+
+int ccm_cloud_lbs_next_day(struct ccm_cloud *cloud)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+    int r = 0;
+
+    while (r == 0 && ccm_strmap_next(cloud->lbs, &cursor, NULL, &value)) {
+        r = lb_next_day(value);
+    }
+    return r;
+}
+
 static int modify_internet(struct ccm_cloud_call *call)
 {
     static const char *const names[] = { "InternetChargeType", "Bandwidth", NULL };
@@ -33,7 +76,8 @@ static int modify_internet(struct ccm_cloud_call *call)
                               "Illegal parameter. The specified InternetChargeType not allowed.");
     }
     ccm_jsonw_i64(call->out, "OrderId", 0);
-    return ccm_cloud_copy_params(call, &lb->obj, names);
+    return is_for_tomorrow(call, lb) ? order_for_tomorrow(call, lb)
+                                     : ccm_cloud_copy_params(call, &lb->obj, names);
 }
 
 static int modify_spec(struct ccm_cloud_call *call)
