@@ -5,6 +5,7 @@
 #include "service/instance.h"
 #include "service/lint.h"
 #include "unserved.h"
+#include "util/text.h"
 
 #include <string.h>
 
@@ -28,6 +29,13 @@ static bool clash(const char *a, const char *b)
     return clb_protocol_clash(clb_protocol_parse(a), clb_protocol_parse(b));
 }
 
+/* Backends of another family than the load balancer's are never asked for. */
+static bool counts(const struct ccm_service *service, const struct ccm_anno *row)
+{
+    return strcmp(row->name, "backend-ip-version") != 0 ||
+           ccm_text_equal_case(ccm_anno_get(&service->meta, "ip-version"), "ipv6");
+}
+
 static const struct ccm_lint_list lists[] = {
     { "protocol-port", false },
     { "vgroup-port", false },
@@ -45,6 +53,7 @@ const struct ccm_lint_rules clb_rules = {
     .protocol = protocol,
     .is_protocol = is_protocol,
     .clash = clash,
+    .counts = counts,
 };
 
 /* A public address where the configuration forbids to make one. */

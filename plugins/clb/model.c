@@ -133,15 +133,12 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
 static void keep_refused(struct clb_model *model, const struct clb_model_input *in)
 {
     const struct ccm_refusals *refused = in->refused;
-    const bool version = ccm_refusals_has(refused, "ip-version");
-
-    model->keep_version = version;
+    model->keep_version = ccm_refusals_has(refused, "ip-version");
     model->keep_status = ccm_refusals_has(refused, "external-ip-type");
     model->peer_weights = ccm_refusals_decide(refused, CCM_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
     model->keep_backends =
-        ccm_refusals_decide(refused, CCM_DECIDES_BACKENDS) ||
-        (version && ccm_anno_get(&in->service->meta, "backend-ip-version")[0] != '\0');
+        ccm_refusals_hold(refused, ccm_backend_mode(in->service, in->default_eni) == CCM_MODE_ENI);
     model->incomplete = model->keep_backends;
 }
 

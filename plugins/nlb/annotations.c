@@ -507,25 +507,19 @@ const char *nlb_annotation_gate(const struct ccm_anno *row)
                : NULL;
 }
 
-#define UNCLEAR                                                                                    \
-    " was without effect under the controller that ccmd replaces: it is left alone, what the "     \
-    "cloud has stays (option loose_switches of plugin nlb lets it count)"
-
 const char *nlb_annotation_unclear(const struct ccm_anno *row, const char *value)
 {
     if (strcmp(row->name, "delete-protection") == 0) {
-        return ccm_text_equal_case(value, "off") || ccm_text_equal_case(value, "false")
-                   ? "off" UNCLEAR
-                   : NULL;
+        return ccm_text_equal_case(value, "off") || ccm_text_equal_case(value, "false") ? "off"
+                                                                                        : NULL;
     }
     if (strcmp(row->name, "modification-protection") == 0) {
-        return strcmp(value, "NonProtection") == 0 ? "NonProtection" UNCLEAR : NULL;
+        return strcmp(value, "NonProtection") == 0 ? "NonProtection" : NULL;
     }
     if (strcmp(row->name, "remove-unscheduled-backend") == 0 && strcmp(value, "on") != 0 &&
         ccm_text_equal_case(value, "on")) {
-        return "on in capital letters" UNCLEAR;
+        return "on in capital letters";
     }
-    return row->type == CCM_ANNO_BOOL && ccm_text_equal_case(value, "true") ? "true" UNCLEAR
-                                                                              "; write on or off"
+    return row->type == CCM_ANNO_BOOL && ccm_text_equal_case(value, "true") ? "true instead of on"
                                                                             : NULL;
 }

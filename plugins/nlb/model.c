@@ -180,8 +180,7 @@ static void keep_refused(struct nlb_model *model, const struct nlb_model_input *
     model->peer_weights = ccm_refusals_decide(refused, CCM_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
     model->keep_backends =
-        ccm_refusals_decide(refused, CCM_DECIDES_BACKENDS) ||
-        (version && ccm_anno_get(&in->service->meta, "backend-ip-version")[0] != '\0');
+        ccm_refusals_hold(refused, ccm_backend_mode(in->service, in->default_eni) == CCM_MODE_ENI);
     model->incomplete = model->keep_backends;
 }
 

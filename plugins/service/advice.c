@@ -69,6 +69,18 @@ static void add_hints(const struct ccm_pass *pass, const struct ccm_hint *hint,
     }
 }
 
+/* Who rehearses a take-over has to know; else who lets them count knows already. */
+static void tell_unclear(struct ccm_pass *pass)
+{
+    const char *text = ccm_buf_str(&pass->refused.unclear);
+
+    if (pass->dry) {
+        ccm_pass_say(pass, true, "UnclearValue", "UnclearValue", text);
+    } else {
+        ccm_pass_advise(pass, true, "UnclearValue", "UnclearValue", pass->lbc->loose ? "" : text);
+    }
+}
+
 void ccm_pass_advise_manifest(struct ccm_pass *pass)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf unknown = { .max = 900 };
@@ -83,8 +95,7 @@ void ccm_pass_advise_manifest(struct ccm_pass *pass)
         ccm_buf_addf(&hints, "%s%s", hints.len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));
     }
     ccm_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
-    ccm_pass_advise(pass, true, "UnclearValue", "UnclearValue",
-                    ccm_buf_str(&pass->refused.unclear));
+    tell_unclear(pass);
     for (; field->topic != NULL; field++) {
         const bool told = (pass->lbc->extras & field->unless) == 0 && field->is_set(pass->service);
 

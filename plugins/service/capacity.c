@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-#define SURPRISES_MAX 2 /* refusals with another reason than the one before; as there are quotas   \
-                         */
+#define SURPRISES_MAX                                                                              \
+    2 /* refusals with another reason than the one before; as there are quotas                     \
+       */
 
 /* --- what is known --- */
 

@@ -1,5 +1,6 @@
 #include "pass.h"
 
+#include "service/candidate.h"
 #include "service/object.h"
 #include "service/reuse.h"
 #include "util/cleanup.h"
@@ -246,6 +247,13 @@ static int finish(struct ccm_pass *pass, struct ccm_error *err)
                : 0;
 }
 
+/* Whether groups were left as they are, so that nothing new is in them. */
+static bool holds_backends(const struct ccm_pass *pass)
+{
+    return ccm_refusals_hold(&pass->refused,
+                             ccm_backend_mode(pass->view, pass->lbc->default_eni) == CCM_MODE_ENI);
+}
+
 static int run(struct ccm_pass *pass, struct ccm_error *err)
 {
     int r = sync(pass, err);
@@ -253,7 +261,7 @@ static int run(struct ccm_pass *pass, struct ccm_error *err)
     if (r < 0 || pass->unfinished) {
         return r;
     }
-    if (pass->problems.count == 0 && !ccm_refusals_decide(&pass->refused, CCM_DECIDES_BACKENDS)) {
+    if (pass->problems.count == 0 && !holds_backends(pass)) {
         r = tell_pods(pass, err);
     }
     if (r == 0) {

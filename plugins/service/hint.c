@@ -101,6 +101,22 @@ static bool has_reserved_tag(const struct ccm_service *service)
     return false;
 }
 
+static bool has_long_label(const struct ccm_service *service)
+{
+    const char *cursor = get(service, "backend-label");
+    const char *entry = NULL;
+    size_t len = 0;
+
+    while (cursor != NULL && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        const char *equals = memchr(entry, '=', len);
+
+        if (equals != NULL && memchr(equals + 1, '=', len - (size_t)(equals - entry) - 1) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct ccm_hint ccm_hints[] = {
     { "vgroup-port", is_own, "has no effect without annotation id", NULL, true },
     { "force-override-listeners", overrides_own, "has no effect without annotation id", NULL,
@@ -115,6 +131,9 @@ const struct ccm_hint ccm_hints[] = {
       ", those of the cloud (acs:...) and " CCM_TAG_TENANTS "..., and " CCM_TAG_REUSE
       " where the load balancer is reused",
       NULL, false },
+    { "backend-label", has_long_label,
+      "counts up to the second equals sign of an entry: no label has one in its value", NULL,
+      false },
     { CCM_BACKEND_TYPE_KEY, is_misspelt, "chooses nodes: only eni in lower case stands for pods",
       NULL, false },
     { TYPE_KEY, has_no_class,

@@ -1,6 +1,7 @@
 #include "lint.h"
 
 #include "service/settings.h"
+#include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -66,6 +67,20 @@ static void lint_checks(const struct lint *lint)
     }
 }
 
+void ccm_lint_write_unclear(const struct ccm_lint_rules *rules, const struct ccm_anno *row,
+                            const char *words, bool loose, struct ccm_buf *text)
+{
+    ccm_buf_addf(text,
+                 "%sannotation %s: %s was without effect under the controller that ccmd replaces, ",
+                 text->len == 0 ? "" : "; ", row->name, words);
+    if (loose) {
+        ccm_buf_addf(text, "and counts here (option %s)", rules->loose->name);
+    } else {
+        ccm_buf_addf(text, "so it is left alone (option %s lets it count)",
+                     rules->loose == NULL ? "" : rules->loose->name);
+    }
+}
+
 /* Values that are left alone because they may not mean what they say. */
 static void lint_unclear(const struct lint *lint)
 {
@@ -78,12 +93,14 @@ static void lint_unclear(const struct lint *lint)
     }
     for (size_t i = 0; i < rules->annotations->count; i++) {
         const struct ccm_anno *row = &rules->annotations->rows[i];
-        const char *text = rules->unclear(row, ccm_anno_value(&lint->service->meta, row));
+        const char *words = rules->unclear(row, ccm_anno_value(&lint->service->meta, row));
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
         char key[CCM_ANNO_KEY_MAX];
 
-        if (text != NULL) {
+        if (words != NULL) {
+            ccm_lint_write_unclear(rules, row, words, false, &text);
             lint->sink->finding(lint->sink, CCM_LEVEL_WARN,
-                                ccm_anno_key(&lint->service->meta, row, key), text);
+                                ccm_anno_key(&lint->service->meta, row, key), ccm_buf_str(&text));
         }
     }
 }

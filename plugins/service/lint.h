@@ -42,11 +42,15 @@ struct ccm_lint_rules {
     /* Whether the annotation does anything, given the others; NULL = each does. What rows and hints
      * tell is asked before. */
     bool (*counts)(const struct ccm_service *service, const struct ccm_anno *row);
-    /* What is to be said about a value that may not mean what it says, and so is left alone; NULL =
-     * nothing. */
+    /* A value that may not mean what it says, and so is left alone, in a few words; NULL = it is
+     * none. */
     const char *(*unclear)(const struct ccm_anno *row, const char *value);
     const struct ccm_option *loose; /* BOOL: then it means what it says; NULL = there is none */
 };
+
+/* What is to be said about a value that is `unclear`: `text` (ccm_buf) gets the sentence. */
+void ccm_lint_write_unclear(const struct ccm_lint_rules *rules, const struct ccm_anno *row,
+                            const char *words, bool loose, struct ccm_buf *text);
 
 /* Whether the annotation of the row can do anything for the Service, were its value good: there are
  * listeners of its protocols that are ours to manage, no hint says that it has no effect. */

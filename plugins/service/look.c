@@ -70,7 +70,7 @@ static bool look_is_memory_alone(const struct ccm_pass *pass)
 /* The hash label says that all is done. What we have written and is not shown yet was said. */
 static bool look_is_success_news(const struct ccm_pass *pass)
 {
-    return pass->problems.count == 0 && !pass->known &&
+    return pass->problems.count == 0 && pass->refused.problems.count == 0 && !pass->known &&
            !ccm_life_has_written(&pass->life, CCM_LIFE_HASH, pass->hash);
 }
 

@@ -71,8 +71,7 @@ int ccm_node_check_labels(const char *labels, const char **ret_entry, size_t *re
     while (labels[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
         const char *equals = memchr(entry, '=', len);
 
-        if (equals == NULL || equals == entry ||
-            memchr(equals + 1, '=', len - (size_t)(equals - entry) - 1) != NULL) {
+        if (equals == NULL || equals == entry) {
             *ret_entry = entry;
             *ret_len = len;
             return -EINVAL;
@@ -88,7 +87,9 @@ static bool has_label_entry(const struct ccm_node *node, const char *entry, size
     for (uint64_t i = 0; equals != NULL && i < node->meta.label_count; i++) {
         const struct ccm_pair *pair = node->meta.labels[i];
         const size_t key_len = (size_t)(equals - entry);
-        const size_t value_len = len - key_len - 1;
+        const size_t rest = len - key_len - 1;
+        const char *more = memchr(equals + 1, '=', rest); /* no value has one: it ends there */
+        const size_t value_len = more == NULL ? rest : (size_t)(more - equals) - 1;
 
         if (strlen(pair->key) == key_len && memcmp(pair->key, entry, key_len) == 0 &&
             strlen(pair->value) == value_len && memcmp(pair->value, equals + 1, value_len) == 0) {

@@ -72,15 +72,16 @@ int ccm_refusals_add(struct ccm_refusals *refusals, const char *suffix, const st
 
 static int collect_row(struct ccm_refusals *refusals, const struct ccm_anno *row, bool loose)
 {
+    const struct ccm_lint_rules *rules = refusals->rules;
     const struct ccm_object *meta = &refusals->service->meta;
-    const char *unclear = loose || refusals->rules->unclear == NULL
-                              ? NULL
-                              : refusals->rules->unclear(row, ccm_anno_value(meta, row));
+    const char *unclear =
+        rules->unclear == NULL ? NULL : rules->unclear(row, ccm_anno_value(meta, row));
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (unclear != NULL) {
-        ccm_buf_addf(&refusals->unclear, "%sannotation %s: %s",
-                     refusals->unclear.len == 0 ? "" : "; ", row->name, unclear);
+        ccm_lint_write_unclear(rules, row, unclear, loose, &refusals->unclear);
+    }
+    if (unclear != NULL && !loose) {
         return refusal_put(refusals, row, false);
     }
     return ccm_anno_check(row, meta, &err) < 0 ? refusal_take(refusals, row, &err) : 0;
@@ -159,6 +160,21 @@ bool ccm_refusals_fails(const struct ccm_refusals *refusals, const struct ccm_an
     const struct ccm_refusal *found = refusal_find(refusals, row->name);
 
     return found != NULL && found->fails;
+}
+
+bool ccm_refusals_hold(const struct ccm_refusals *refusals, bool pods)
+{
+    for (size_t i = 0; refusals != NULL && i < refusals->len; i++) {
+        const struct ccm_refusal *one = &refusals->items[i];
+
+        if (one->fails && one->row->decides == CCM_DECIDES_BACKENDS &&
+            !(pods && strcmp(one->row->name, "backend-label") == 0)) {
+            return true;
+        }
+    }
+    /* It decides about the family of backends only where their own annotation asks for another. */
+    return ccm_refusals_has(refusals, "ip-version") &&
+           ccm_anno_get(&refusals->service->meta, "backend-ip-version")[0] != '\0';
 }
 
 int ccm_refusals_sum(const struct ccm_refusals *refusals, struct ccm_error *err)

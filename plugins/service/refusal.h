@@ -31,7 +31,7 @@ struct ccm_refusals {
     unsigned decided;             /* 1 << enum ccm_anno_decides of those that fail */
     struct ccm_problems problems; /* those that fail */
     struct ccm_buf idle;          /* those without effect, for people */
-    struct ccm_buf unclear;       /* those that may not mean what they say */
+    struct ccm_buf unclear;       /* those that may not mean what they say, left alone or not */
     struct ccm_service view;      /* see ccm_refusals_view() */
     const struct ccm_pair **annotations;
 };
@@ -63,6 +63,8 @@ const struct ccm_service *ccm_refusals_view(struct ccm_refusals *refusals);
 bool ccm_refusals_has(const struct ccm_refusals *refusals, const char *suffix);
 /* Whether one is that fails, of this kind. */
 bool ccm_refusals_decide(const struct ccm_refusals *refusals, enum ccm_anno_decides what);
+/* Whether it is not known who should be a backend. pods: those are, not nodes. */
+bool ccm_refusals_hold(const struct ccm_refusals *refusals, bool pods);
 /* The attributes that stay as they are: whether that of the row is one, and whether nothing new may
  * be made because it lacks it. */
 bool ccm_refusals_keeps(const struct ccm_refusals *refusals, const struct ccm_anno *row);

@@ -183,8 +183,8 @@ static void test_labels(void **state)
 
 static void test_label_syntax(void **state)
 {
-    static const char *const good[] = { "", "a=b", "a=,c=d", " a=b , c=d " };
-    static const char *const bad[] = { "a", "=b", "a=b,", "a=b=c", "," };
+    static const char *const good[] = { "", "a=b", "a=,c=d", " a=b , c=d ", "a=b=c" };
+    static const char *const bad[] = { "a", "=b", "a=b,", "," };
     const char *entry = NULL;
     size_t len = 0;
 
