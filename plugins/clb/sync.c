@@ -178,12 +178,23 @@ static int check_create(struct ccm_pass *pass, const struct clb_model *model, st
 
 /* --- the way from one to the other --- */
 
-static void print_step(const struct clb_plan *plan, size_t i, const struct clb_plan_input *in,
-                       struct ccm_buf *text)
+/* A line that says what a step leads to, whatever is there now. */
+static void print_target(const struct clb_step *step, const struct clb_plan_input *in,
+                         struct ccm_buf *text)
 {
-    const struct clb_plan one = { .steps = &plan->steps[i], .len = 1 };
+    const struct clb_plan one = { .steps = (struct clb_step *)(uintptr_t)step, .len = 1 };
+    const struct clb_listener *have = step->type == CLB_STEP_UPDATE_LISTENER
+                                          ? clb_state_listener(in->have, step->port, step->protocol)
+                                          : NULL;
 
-    clb_plan_print(&one, in, text);
+    for (size_t i = 0; have != NULL && i < step->listener.attrs.len; i++) {
+        const struct ccm_attr *attr = &step->listener.attrs.items[i];
+
+        if (!ccm_text_equal(attr->value, ccm_attrs_get(&have->attrs, attr->field))) {
+            ccm_buf_addf(text, "%s=%s ", attr->field->name, attr->value);
+        }
+    }
+    clb_plan_print(&one, NULL, text);
 }
 
 /* What of the plan is there because somebody else has changed something: it would not be there if
@@ -200,12 +211,14 @@ static int describe_repair(const struct clb_plan *plan, const struct clb_plan_in
     if (clb_plan_ensure(&asked, &old, &ignored) < 0) {
         return -ENOMEM;
     }
-    clb_plan_print(&asked, &old, &lines);
+    for (size_t i = 0; i < asked.len; i++) {
+        print_target(&asked.steps[i], &old, &lines);
+    }
     for (size_t i = 0; i < plan->len; i++) {
         const struct clb_step *step = &plan->steps[i];
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf line = { .max = 64 * 1024 };
 
-        print_step(plan, i, in, &line);
+        print_target(step, in, &line);
         if (ccm_text_has_line(ccm_buf_str(&lines), ccm_buf_str(&line))) {
             continue;
         }

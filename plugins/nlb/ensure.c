@@ -256,10 +256,38 @@ static int check_create(struct ccm_pass *pass, struct ccm_error *err)
 
 /* --- the way from one to the other --- */
 
-static void print_step(const struct nlb_plan *plan, size_t i, struct ccm_buf *text)
+static void print_targets(const struct ccm_attrs *next, const struct ccm_attrs *have,
+                          struct ccm_buf *text)
 {
-    const struct nlb_plan one = { .steps = &plan->steps[i], .len = 1 };
+    for (size_t i = 0; i < next->len; i++) {
+        const struct ccm_attr *attr = &next->items[i];
 
+        if (!ccm_text_equal(attr->value, ccm_attrs_get(have, attr->field))) {
+            ccm_buf_addf(text, "%s=%s ", attr->field->name, attr->value);
+        }
+    }
+}
+
+/* A line that says what a step leads to; of listeners and groups whatever is there now. */
+static void print_target(const struct nlb_step *step, const struct nlb_state *have,
+                         struct ccm_buf *text)
+{
+    const struct nlb_listener *listener =
+        step->type == NLB_STEP_UPDATE_LISTENER ? nlb_state_listener_by_id(have, step->id) : NULL;
+    const struct nlb_group *group =
+        step->type == NLB_STEP_UPDATE_GROUP ? nlb_state_group_by_id(have, step->id) : NULL;
+    struct nlb_step bare = *step; /* borrows */
+    const struct nlb_plan one = { .steps = &bare, .len = 1 };
+
+    if (listener != NULL) {
+        print_targets(&step->listener.attrs, &listener->attrs, text);
+    }
+    if (group != NULL) {
+        print_targets(&step->group.attrs, &group->attrs, text);
+    }
+    if (listener != NULL || group != NULL) {
+        bare.change = NULL;
+    }
     nlb_plan_print(&one, text);
 }
 
@@ -277,12 +305,14 @@ static int describe_repair(const struct nlb_plan *plan, const struct nlb_plan_in
     if (nlb_plan_ensure(&asked, &old, &ignored) < 0) {
         return -ENOMEM;
     }
-    nlb_plan_print(&asked, &lines);
+    for (size_t i = 0; i < asked.len; i++) {
+        print_target(&asked.steps[i], before, &lines);
+    }
     for (size_t i = 0; i < plan->len; i++) {
         const struct nlb_step *step = &plan->steps[i];
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf line = { .max = 64 * 1024 };
 
-        print_step(plan, i, &line);
+        print_target(step, in->have, &line);
         if (ccm_text_has_line(ccm_buf_str(&lines), ccm_buf_str(&line))) {
             continue;
         }

@@ -165,6 +165,9 @@ class Runner:
             self._look()
             lb = self._lb_of("web") or self._error(f"$({name})", "there is no load balancer")
             return self._group_of_lb(lb["LoadBalancerId"], self._group_name("web", int(rest))) or ""
+        if head == "listener":
+            lb = self._lb_of("web") or self._error(f"$({name})", "there is no load balancer")
+            return next(one for one in lb["Listeners"] if one["key"].startswith(rest + "/"))["ListenerId"]
         if head == "port" and rest.isdigit():
             return node_port(int(rest))
         if head == "guard":
