@@ -196,9 +196,12 @@ static int check_service(void *arg, const struct ccm_lint_item *item)
     if (complete(&json) < 0) {
         (void)ccm_error_set(&err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the Service is too large");
     } else if (ccm_decode(file->builder, &kind, ccm_buf_str(&json), json.len, &object, NULL,
-                          &err) == 0) {
+                          &err) == 0 &&
+               object->too_large == NULL) {
         ask_plugins(file, item, (const struct ccm_service *)(const void *)object);
         return file->report.error;
+    } else if (object != NULL) {
+        (void)ccm_error_set(&err, -EMSGSIZE, CCM_ERROR_TERMINAL, "%s", object->too_large);
     }
     if (err.kind != CCM_ERROR_TERMINAL) {
         return -ENOMEM;

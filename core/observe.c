@@ -155,6 +155,10 @@ METRIC(leading, CCM_METRIC_GAUGE, "leader_election_master_status",
 METRIC(started, CCM_METRIC_GAUGE, "ccmd_plugin_started", "1 once the plugin works.", "plugin",
        NULL);
 METRIC(objects, CCM_METRIC_GAUGE, "ccmd_cache_objects", "Objects in a cache.", "kind", NULL);
+METRIC(
+    too_large, CCM_METRIC_GAUGE, "ccmd_cache_too_large_objects",
+    "Objects in a cache that are larger than can be read: what was made for them stays as it is.",
+    "kind", NULL);
 METRIC(synced, CCM_METRIC_GAUGE, "ccmd_cache_synced", "1 once a cache is filled.", "kind", NULL);
 METRIC(lists, CCM_METRIC_COUNTER, "ccmd_cache_lists_total", "Complete lists.", "kind", NULL);
 METRIC(watch_events, CCM_METRIC_COUNTER, "ccmd_cache_watch_events_total",
@@ -259,6 +263,7 @@ static void collect_caches(const struct ccm_observed *seen)
         const struct ccm_reflector_status *status = &view.status;
 
         put(seen, &objects, view.name, (double)status->objects);
+        put(seen, &too_large, view.name, (double)status->too_large);
         put(seen, &synced, view.name, status->synced ? 1 : 0);
         put(seen, &lists, view.name, (double)status->lists);
         put(seen, &watch_events, view.name, (double)status->events);

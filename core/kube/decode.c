@@ -148,6 +148,7 @@ int ccm_decode_meta(struct ccm_builder *b, const struct ccm_decode_source *sourc
         .label_count = source->label_count,
         .annotations = put_pairs(b, source->annotations, source->annotation_count),
         .annotation_count = source->annotation_count,
+        .too_large = source->too_large == NULL ? NULL : ccm_builder_text(b, source->too_large),
     };
     if (ret->deleted_ms == 0 && ccm_json_get(meta, "deletionTimestamp") != NULL) {
         ret->deleted_ms = 1; /* unreadable, but it is being deleted */
@@ -288,6 +289,23 @@ static int build(struct ccm_builder *b, struct ccm_decode_source *source,
     return ccm_object_build(b, decoders[kind].fn, source, decoders[kind].max, ret, err);
 }
 
+/* The same for what is within the limits. */
+static int build_cut(struct ccm_builder *b, struct ccm_decode_source *source, cJSON *json,
+                     const struct ccm_object **ret, struct ccm_error *err)
+{
+    char problem[256];
+
+    ccm_text_copy(problem, sizeof(problem), err->message);
+    ccm_error_clear(err);
+    ccm_decode_cut(json, source->kind->kind);
+    source->too_large = problem;
+
+    const int r = build(b, source, ret, err);
+
+    source->too_large = NULL;
+    return r;
+}
+
 int ccm_decode(struct ccm_builder *b, const struct ccm_decode_kind *kind, const char *text,
                size_t len, const struct ccm_object **ret, struct ccm_buf *key,
                struct ccm_error *err)
@@ -327,6 +345,9 @@ int ccm_decode(struct ccm_builder *b, const struct ccm_decode_kind *kind, const 
     };
 
     r = build(b, &source, ret, err);
+    if (r == -EMSGSIZE) {
+        r = build_cut(b, &source, json, ret, err);
+    }
     if (r < 0) {
         if (key != NULL) {
             ccm_buf_adds(key, source.key);

@@ -3,9 +3,12 @@
  *
  * Lenient where servers differ: a member that is absent, null, or a scalar of another type counts
  * as unset. Strict where a guess would lose something: a list or an object that is something else,
- * a name that cannot be a key, and counts over the limits below fail the whole object, so that a
- * broken answer is never taken for an empty one. Numbers are passed on as they come (cut to
- * +-2^53); their range is for the reader to judge.
+ * and a name that cannot be a key fail the whole object, so that a broken answer is never taken for
+ * an empty one. Numbers are passed on as they come (cut to +-2^53); their range is for the reader
+ * to judge.
+ *
+ * An object with more of something than the counts below is cut to what can be held, and says so
+ * (`too_large` of its head): it can be told about, and be released when it is deleted.
  *
  * Annotations: Services and Pods keep all of theirs; Nodes keep
  * alpha.kubernetes.io/provided-node-ip; EndpointSlices keep none. One thread at a time per builder.
@@ -36,9 +39,9 @@ struct ccm_decode_kind {
 
 /*
  * One object. *ret: one reference, the caller's. err (TERMINAL) names the member, and the key when
- * the object has one: -EBADMSG (no JSON, wrong form), -EMSGSIZE (over a limit); -ENOMEM is
- * transient. When it fails and `key` is not NULL, the object's key is appended to it if it could be
- * read, so that the caller can tell which object it was.
+ * the object has one: -EBADMSG (no JSON, wrong form), -EMSGSIZE (too many bytes, also when it is
+ * cut); -ENOMEM is transient. When it fails and `key` is not NULL, the object's key is appended to
+ * it if it could be read, so that the caller can tell which object it was.
  */
 CCM_NODISCARD int ccm_decode(struct ccm_builder *builder, const struct ccm_decode_kind *kind,
                              const char *text, size_t len, const struct ccm_object **ret,

@@ -15,7 +15,12 @@ struct ccm_decode_source {
     size_t label_count;
     const cJSON **annotations;
     size_t annotation_count;
+    const char *too_large; /* NULL: the object is whole */
 };
+
+/* Take out of the tree whatever is beyond the limits of decode.h: of maps and of finalizers stays
+ * what controllers go by, of lists their beginning, or nothing where half of one would mislead. */
+void ccm_decode_cut(cJSON *json, uint64_t kind);
 
 /* A list member: *ret is its first element or NULL, *ret_count the number. Absent and null are
  * empty. Fails when it is no list, longer than max, or an element is not of `type` (cJSON_Object,

@@ -268,6 +268,7 @@ void ccm_reflector_status(struct ccm_reflector *r, struct ccm_reflector_status *
     *ret = r->status;
     unlock(r);
     ret->objects = ccm_store_len(r->config.store);
+    ret->too_large = ccm_store_too_large(r->config.store);
 }
 
 void ccm_reflector_note_event(struct ccm_reflector *r)

@@ -123,6 +123,7 @@ struct ccm_reflector_status {
     bool synced;
     bool streaming;        /* lists as a stream (as far as is known) */
     uint64_t objects;      /* in the store */
+    uint64_t too_large;    /* of these: were cut, see decode.h */
     uint64_t lists;        /* complete lists so far */
     uint64_t events;       /* of watches, bookmarks included */
     uint64_t failures;     /* in a row; 0 = working */

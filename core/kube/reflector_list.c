@@ -110,6 +110,11 @@ int ccm_reflector_apply(struct ccm_reflector *r, struct ccm_stage *stage, bool d
     if (version != NULL) {
         ccm_buf_adds(version, object->resource_version);
     }
+    if (object->too_large != NULL && !deleted) {
+        ccm_log_error(&ccm_reflector_log,
+                      "%s: %s is too large (%s): what was made for it stays as it is",
+                      r->config.name, object->key, object->too_large);
+    }
     return apply_object(r, stage, deleted, object, err);
 }
 

@@ -21,6 +21,7 @@ struct bucket {
 struct table {
     struct ccm_strmap *objects;
     struct ccm_strmap *buckets[CCM_STORE_INDEXES];
+    size_t too_large; /* objects that were cut, see struct ccm_object */
 };
 
 struct ccm_store {
@@ -203,6 +204,14 @@ static const struct ccm_object *table_get(const struct table *table, const char 
     return ccm_strmap_get(table->objects, key);
 }
 
+/* It is out of the map. */
+static void table_forget(const struct ccm_store *store, struct table *table,
+                         const struct ccm_object *object)
+{
+    unindex(store, table, object, store->index_count);
+    table->too_large -= object->too_large != NULL;
+}
+
 /*
  * Add or replace, taking a reference. The old object's index entries go last: when memory runs out
  * half-way everything is as before. *ret_old, if wanted, is the reference that the table held until
@@ -229,8 +238,9 @@ static int table_put(const struct ccm_store *store, struct table *table,
         return -ENOMEM;
     }
     (void)ccm_object_ref(object); /* the map's */
+    table->too_large += object->too_large != NULL;
     if (old != NULL) {
-        unindex(store, table, old, store->index_count);
+        table_forget(store, table, old);
     }
     *ret_old = old;
     return 0;
@@ -243,7 +253,7 @@ static const struct ccm_object *table_take(const struct ccm_store *store, struct
     const struct ccm_object *old = ccm_strmap_take(table->objects, key);
 
     if (old != NULL) {
-        unindex(store, table, old, store->index_count);
+        table_forget(store, table, old);
     }
     return old;
 }
@@ -386,6 +396,16 @@ size_t ccm_store_len(struct ccm_store *store)
 
     unlock(store);
     return len;
+}
+
+size_t ccm_store_too_large(struct ccm_store *store)
+{
+    lock(store);
+
+    const size_t count = store->table->too_large;
+
+    unlock(store);
+    return count;
 }
 
 static void tell_flagged(ccm_change_fn fn, void *arg, uint64_t type, uint64_t flags,

@@ -59,6 +59,8 @@ CCM_NODISCARD int ccm_store_list(struct ccm_store *store, const char *index, con
 void ccm_store_list_free(const struct ccm_object *const *objects, size_t count);
 
 size_t ccm_store_len(struct ccm_store *store);
+/* How many of them were too large to be held as a whole. */
+size_t ccm_store_too_large(struct ccm_store *store);
 
 /* --- the writer --- */
 

@@ -50,7 +50,15 @@ struct ccm_object {
     uint64_t annotation_count;
     const char *const *finalizers;
     uint64_t finalizer_count;
-    uint64_t reserved[4]; /* 0. The head is embedded below, so it cannot grow: later members come
+    /*
+     * Since ABI 1.1; NULL before. NULL = the object is whole. Else it is larger than the core
+     * reads, and this says of what it has too much. Its names, type, class, times, status and the
+     * labels, annotations and finalizers of controllers are as they are; lists that count only as a
+     * whole (ports, source ranges, endpoints) are empty, which says nothing. Tell people, leave
+     * what you made for it as it is, and release it when it goes.
+     */
+    const char *too_large;
+    uint64_t reserved[3]; /* 0. The head is embedded below, so it cannot grow: later members come
                              from here */
 };
 

@@ -38,6 +38,7 @@ enum ccm_hold {
     CCM_HOLD_NONE,
     CCM_HOLD_NODES,  /* all instances turned NotReady at once */
     CCM_HOLD_FAMILY, /* the slices of an address family that the Service is to have are missing */
+    CCM_HOLD_LARGE,  /* a slice is too large to be read */
 };
 
 struct ccm_backends {

@@ -227,8 +227,22 @@ static bool awaits_family(const struct ccm_candidate_input *in, const struct ccm
            ccm_endpoints_elsewhere(in->slices, in->slice_count, in->families);
 }
 
+/* Endpoints of it may be anywhere. */
+static bool has_large_slice(const struct ccm_candidate_input *in)
+{
+    for (size_t i = 0; i < in->slice_count; i++) {
+        if (in->slices[i]->too_large != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum ccm_hold hold_of(const struct ccm_candidate_input *in, const struct ccm_candidates *set)
 {
+    if (has_large_slice(in)) {
+        return CCM_HOLD_LARGE;
+    }
     if (in->nodes->all_not_ready) {
         return CCM_HOLD_NODES;
     }

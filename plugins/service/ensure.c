@@ -43,6 +43,19 @@ static bool is_refused(const struct ccm_pass *pass)
             !ccm_object_has_finalizer(&pass->service->meta, pass->life.finalizer));
 }
 
+/* What it asks for is not known as a whole: nothing is changed until it is smaller. */
+static int check_size(struct ccm_pass *pass, struct ccm_error *err)
+{
+    if (pass->service->meta.too_large == NULL) {
+        return 0;
+    }
+    const int r = ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
+                                "the Service is too large (%s): its load balancer stays as it is",
+                                pass->service->meta.too_large);
+
+    return ccm_pass_fail(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, r, err);
+}
+
 static int check_manifest(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_lbc *lbc = pass->lbc;
@@ -304,8 +317,9 @@ static int ensure(struct ccm_pass *pass, struct ccm_error *err)
 
 int ccm_pass_ensure(struct ccm_pass *pass, struct ccm_error *err)
 {
-    int r = look_back(pass, err);
+    int r = check_size(pass, err);
 
+    r = r < 0 ? r : look_back(pass, err);
     if (r == 0) {
         ccm_look_begin(pass);
         r = ensure(pass, err);

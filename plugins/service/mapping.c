@@ -72,7 +72,8 @@ static bool same_ports(const struct ccm_service *a, const struct ccm_service *b)
 
 static bool same_spec(const struct ccm_service *a, const struct ccm_service *b)
 {
-    return same_ports(a, b) && ccm_text_equal(a->type, b->type) &&
+    return same_ports(a, b) && ccm_text_equal(a->meta.too_large, b->meta.too_large) &&
+           ccm_text_equal(a->type, b->type) &&
            ccm_text_equal(a->load_balancer_class, b->load_balancer_class) &&
            ccm_text_equal(a->external_traffic_policy, b->external_traffic_policy) &&
            ccm_text_equal(a->load_balancer_ip, b->load_balancer_ip) &&

@@ -165,6 +165,8 @@ void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_lis
         [CCM_HOLD_NONE] = "",
         [CCM_HOLD_NODES] = "All nodes turned NotReady at once: the present backends are kept",
         [CCM_HOLD_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
+        [CCM_HOLD_LARGE] =
+            "An EndpointSlice is too large to be read: the present backends are kept",
     };
     const char *const *missing = pass->lbc->ops->missing_text;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -479,6 +480,20 @@ static int try_decode(const struct ccm_decode_kind *kind, const char *text)
     return r;
 }
 
+/* Of what the object has too much; NULL: it is whole. */
+static const char *decode_problem(const struct ccm_decode_kind *kind, const char *text)
+{
+    static char problem[256];
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ccm_object *object = NULL;
+
+    assert_int_equal(ccm_decode(builder, kind, text, strlen(text), &object, NULL, &err), 0);
+    (void)snprintf(problem, sizeof(problem), "%s",
+                   object->too_large == NULL ? "" : object->too_large); /* cut is fine */
+    ccm_object_unref(object);
+    return problem[0] == '\0' ? NULL : problem;
+}
+
 static void test_counts_are_limited(void **state)
 {
     static const struct {
@@ -487,17 +502,18 @@ static void test_counts_are_limited(void **state)
         const char *element;
         const char *suffix;
         size_t max;
+        const char *problem;
     } table[] = {
         { &service_kind, "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"ports\":[", "{\"port\":#}",
-          "]}}", CCM_DECODE_MAX_PORTS },
+          "]}}", CCM_DECODE_MAX_PORTS, "ports: more than 1000 elements" },
         { &service_kind, "{\"metadata\":{\"name\":\"n\",\"annotations\":{", "\"a#\":\"\"", "}}}",
-          CCM_DECODE_MAX_PAIRS },
+          CCM_DECODE_MAX_PAIRS, "annotations: more than 4096 entries" },
         { &service_kind, "{\"metadata\":{\"name\":\"n\",\"finalizers\":[", "\"f#\"", "]}}",
-          CCM_DECODE_MAX_FINALIZERS },
+          CCM_DECODE_MAX_FINALIZERS, "finalizers: more than 256 elements" },
         { &slice_kind, "{\"metadata\":{\"name\":\"n\"},\"endpoints\":[", "{\"addresses\":[\"#\"]}",
-          "]}", CCM_DECODE_MAX_ENDPOINTS },
+          "]}", CCM_DECODE_MAX_ENDPOINTS, "endpoints: more than 10000 elements" },
         { &node_kind, "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"taints\":[", "{\"key\":\"#\"}",
-          "]}}", CCM_DECODE_MAX_LIST },
+          "]}}", CCM_DECODE_MAX_LIST, "taints: more than 1000 elements" },
     };
 
     (void)state;
@@ -505,10 +521,54 @@ static void test_counts_are_limited(void **state)
         char *most = repeat(table[i].prefix, table[i].element, table[i].max, table[i].suffix);
         char *more = repeat(table[i].prefix, table[i].element, table[i].max + 1, table[i].suffix);
 
-        assert_int_equal(try_decode(table[i].kind, most), 0);
-        assert_int_equal(try_decode(table[i].kind, more), -EMSGSIZE);
+        assert_null(decode_problem(table[i].kind, most));
+        assert_non_null(strstr(decode_problem(table[i].kind, more), table[i].problem));
         free(most);
         free(more);
+    }
+}
+
+/* What controllers need to release the Service, whatever there is too much of. */
+static void test_what_stays_of_a_large_service(void **state)
+{
+    static const char *const parts[][3] = {
+        { "\"annotations\":{\"service.beta.kubernetes.io/x\":\"y\",", "\"a#\":\"\"", "}," },
+        { "\"labels\":{\"service.k8s.alibaba/l\":\"y\",", "\"l#\":\"\"", "}," },
+        { "\"finalizers\":[\"service.k8s.alibaba/f\",", "\"f#\"", "]," },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(parts); i++) {
+        char prefix[512];
+        struct ccm_error err = CCM_ERROR_INIT;
+        const struct ccm_object *object = NULL;
+
+        (void)snprintf(prefix, sizeof(prefix),
+                       "{\"spec\":{\"type\":\"LoadBalancer\",\"loadBalancerClass\":\"c\"},"
+                       "\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.2.3.4\"}]}},"
+                       "\"metadata\":{%s",
+                       parts[i][0]); /* fits */
+        const char *suffix = parts[i][2][0] == '}'
+                                 ? "},\"name\":\"n\",\"uid\":\"u\",\"deletionTimestamp\":\"x\"}}"
+                                 : "],\"name\":\"n\",\"uid\":\"u\",\"deletionTimestamp\":\"x\"}}";
+        char *text = repeat(prefix, parts[i][1], 5000, suffix);
+
+        assert_int_equal(
+            ccm_decode(builder, &service_kind, text, strlen(text), &object, NULL, &err), 0);
+
+        const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
+
+        assert_non_null(object->too_large);
+        assert_string_equal(object->uid, "u");
+        assert_true(object->deleted_ms != 0);
+        assert_string_equal(service->type, "LoadBalancer");
+        assert_string_equal(service->load_balancer_class, "c");
+        assert_int_equal(service->ingress_count, 1);
+        assert_int_equal(object->annotation_count, i == 0);
+        assert_int_equal(object->label_count, i == 1);
+        assert_int_equal(object->finalizer_count, i == 2);
+        ccm_object_unref(object);
+        free(text);
     }
 }
 
@@ -680,6 +740,7 @@ int main(void)
         cmocka_unit_test(test_raw),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_counts_are_limited),
+        cmocka_unit_test(test_what_stays_of_a_large_service),
         cmocka_unit_test(test_sizes_are_limited),
         cmocka_unit_test(test_deep_nesting),
         cmocka_unit_test(test_every_cut_of_an_object_is_refused),

@@ -1,0 +1,156 @@
+"""Objects larger than ccmd reads (core/kube/decode.h): told, left as they are, and they can go."""
+
+import pytest
+
+from tests.support import objects, views
+from tests.support.products import PREFIX, Clb, Nlb
+
+PORTS = [(80, "TCP")]
+PRODUCTS = pytest.mark.parametrize("product", [Clb(), Nlb()], ids=["clb", "nlb"])
+ONE = [{"name": "tcp-80", "port": 80, "targetPort": 8080, "protocol": "TCP"}]
+RANGES = [f"10.{n // 256}.{n % 256}.0/24" for n in range(1001)]
+LARGE = {
+    "ports": ({"spec": {"ports": ONE + [{"name": f"p{n}", "port": n, "targetPort": n, "protocol": "TCP"}
+                                        for n in range(1000, 2000)]}},
+              {"spec": {"ports": ONE}}, "ports: more than 1000 elements"),
+    "ranges": ({"spec": {"loadBalancerSourceRanges": RANGES}},
+               {"spec": {"loadBalancerSourceRanges": RANGES[:2]}}, "loadBalancerSourceRanges: more than 1000 elements"),
+    "annotations": ({"metadata": {"annotations": {f"a{n}": "" for n in range(4097)}}},
+                    {"metadata": {"annotations": {f"a{n}": None for n in range(4097)}}}, "annotations: more than 4096 entries"),
+}
+
+
+def begin(world, product, **options):
+    product.configure(world, "source_ranges = true;" if product.name == "clb" else "")
+    views.nodes(world, 2)
+    world.start_ccmd()
+    world.kube.create(product.new("web", PORTS, loadBalancerSourceRanges=["192.168.0.0/16"], **options))
+    world.wait(lambda: product.complete(product.only(world), PORTS) and world.kube.ingress("web"), "the load balancer", 60)
+    world.settled()
+
+
+def too_large(world, kind="services"):
+    return world.metrics()[f'ccmd_cache_too_large_objects{{kind="{kind}"}}']
+
+
+def restart(world, product):
+    world.stop_ccmd()
+    world.start_ccmd()
+    world.wait(lambda: f"plugin {product.name}: started" in world.ccmd.err(), "the start", 30)
+
+
+def told(world, problem):
+    return any(e[:2] == ("Warning", "SyncLoadBalancerFailed") and f"the Service is too large ({problem})" in e[2]
+               for e in world.kube.events("web"))
+
+
+def nothing_left(world, product):
+    state = world.cloud.state()
+    return product.find(world) == [] and state["acls"] == [] and not [
+        one for one in state["securityGroups"] if "kubernetes.do.not.delete" in one["Tags"]]
+
+
+@PRODUCTS
+@pytest.mark.parametrize("what", sorted(LARGE))
+def test_service(world, product, what):
+    more, less, problem = LARGE[what]
+    begin(world, product)
+    before, since = product.only(world), world.cloud.mark()
+    world.kube.patch("Service", "web", more)
+    world.wait(lambda: told(world, problem), "the event", 30)
+    assert too_large(world) == 1
+    assert f"services: default/web is too large ({problem})" in world.log()
+    views.nodes(world, 1, first=3)
+    world.settled()
+    assert world.cloud.actions(since) == [] and product.only(world) == before
+
+    world.kube.patch("Service", "web", less)  # it goes on where it was
+    world.wait(lambda: all(len(group["servers"]) == 3 for group in product.only(world)["Groups"]), "the third node", 30)
+    assert too_large(world) == 0
+
+    world.kube.patch("Service", "web", more)
+    world.wait(lambda: too_large(world) == 1, "the large one", 30)
+    restart(world, product)  # it is known in this form alone
+    since = world.cloud.mark()
+    world.settled()
+    assert [action for action in world.cloud.actions(since) if not action.startswith(("Describe", "List", "Get"))] == []
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "deletion", 60)
+    assert nothing_left(world, product)
+
+
+@PRODUCTS
+def test_service_of_another_type(world, product):
+    """It ceases to be a load balancer while it is too large."""
+    begin(world, product)
+    world.kube.patch("Service", "web", LARGE["ports"][0])
+    world.wait(lambda: too_large(world) == 1, "the large one", 30)
+    restart(world, product)
+    world.kube.patch("Service", "web", {"spec": {"type": "ClusterIP", "loadBalancerSourceRanges": None, "loadBalancerClass": None}})
+    world.wait(lambda: "finalizers" not in world.kube.get("Service", "web")["metadata"], "the release", 60)
+    assert nothing_left(world, product)
+
+
+@PRODUCTS
+def test_what_is_kept_is_kept(world, product):
+    """Annotations that decide about the end are read, however many others there are."""
+    begin(world, product, annotations={PREFIX + "preserve-lb-on-delete": "true"})
+    world.kube.patch("Service", "web", LARGE["annotations"][0])
+    world.wait(lambda: too_large(world) == 1, "the large one", 30)
+    restart(world, product)
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "deletion", 60)
+    assert product.only(world) is not None
+
+
+def test_new_service(world):
+    """Refused with an event; nothing is made, and it can go."""
+    product = Clb()
+    product.configure(world)
+    world.start_ccmd()
+    service = product.new("web", PORTS)
+    service["spec"]["ports"] = LARGE["ports"][0]["spec"]["ports"]
+    world.kube.create(service)
+    world.wait(lambda: told(world, LARGE["ports"][2]), "the event", 30)
+    assert "finalizers" not in world.kube.get("Service", "web")["metadata"]
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "deletion", 30)
+    assert world.cloud.actions() == []
+
+
+@PRODUCTS
+def test_slice(world, product):
+    """What cannot be read is not empty: its backends stay, also for a process that has just started."""
+    product.configure(world)
+    views.nodes(world, 2)
+    service = product.new("web", PORTS, policy="Local")
+    world.kube.create(service)
+    found = objects.endpoint_slice(service, [("10.2.1.1", "node-1"), ("10.2.2.1", "node-2")])
+    world.kube.create(found)
+    world.start_ccmd()
+    world.wait(lambda: product.complete(product.only(world), PORTS) and world.kube.ingress("web"), "the load balancer", 60)
+    world.settled()
+    before = product.only(world)
+    found["ports"] += [{"name": f"p{n}", "port": n, "protocol": "TCP"} for n in range(1, 1001)]
+    world.kube.replace(found)
+    world.wait(lambda: any("EndpointSlice is too large" in e[2] for e in world.kube.events("web")), "the event", 30)
+    assert too_large(world, "endpointslices") == 1
+    restart(world, product)
+    world.settled()
+    assert product.only(world)["Groups"] == before["Groups"]
+    found["ports"] = found["ports"][:1]
+    found["endpoints"] = found["endpoints"][:1]
+    world.kube.replace(found)
+    world.wait(lambda: all(len(group["servers"]) == 1 for group in product.only(world)["Groups"]), "one backend", 30)
+
+
+def test_node(world):
+    """It stays what it is: a node with its provider id and conditions."""
+    product = Clb()
+    begin(world, product)
+    world.kube.patch("Node", "node-1", {"spec": {"taints": [
+        {"key": f"example.com/{n}", "effect": "PreferNoSchedule"} for n in range(1001)]}})
+    world.wait(lambda: too_large(world, "nodes") == 1, "the large one", 30)
+    restart(world, product)
+    world.settled()
+    assert [len(servers) for servers in views.backends(product.only(world))] == [2]
