@@ -126,7 +126,7 @@ def test_options_of_the_configuration(page):
 
 @pytest.mark.parametrize("page", ["docs/operations.md", "docs/migration.md", "docs/plugin-guide.md", "README.md"])
 def test_options_by_their_bare_name(page):
-    headers = [f"include/ccm/{name}.h" for name in ("host", "plugin", "error", "option")]
+    headers = [f"include/ccm/{name}.h" for name in ("host", "plugin", "error", "option", "object")]
     known = "".join(read(name) for name in ["docs/configuration.md", *headers])
     for span in code(read(page))[1]:
         if re.fullmatch(r"[a-z]+(?:_[a-z]+)+", span) and not re.fullmatch(METRIC, span):
