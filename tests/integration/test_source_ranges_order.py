@@ -49,7 +49,7 @@ class Editor:
     def __init__(self, world, product):
         self.world, self.product, self.count = world, product, 0
 
-    def wish(self, wish):
+    def wish(self, wish, **more):
         self.count += 1
         timeout = str(10 + self.count % 2)
         if self.product.name == "nlb":
@@ -58,7 +58,7 @@ class Editor:
             spec = {}
         self.world.kube.patch("Service", "web", {
             "metadata": {"annotations": {PREFIX + "health-check-connect-timeout": timeout}},
-            "spec": {**spec, "type": "ClusterIP" if wish == "inner" else "LoadBalancer",
+            "spec": {**spec, **more, "type": "ClusterIP" if wish == "inner" else "LoadBalancer",
                      "loadBalancerSourceRanges": RANGES[wish]}})
         if wish == "inner":  # as API servers do by themselves
             self.world.kube.patch("Service", "web", {"status": {"loadBalancer": {"ingress": None}}}, subresource="status")
@@ -139,9 +139,7 @@ def test_another_step_fails(world, product):
     action = {"clb": "SetLoadBalancerTCPListenerAttribute", "nlb": "DeleteListener"}[product.name]
     world.cloud.fault(action, count=100000, code="InternalError", http=500)
     since = world.cloud.mark()
-    editor.wish("open")
-    world.kube.patch("Service", "web", {"spec": {"ports": [
-        {"name": "tcp-80", "port": 80, "targetPort": 8080, "protocol": "TCP"}]}})
+    editor.wish("open", ports=[{"name": "tcp-80", "port": 80, "targetPort": 8080, "protocol": "TCP"}])
     world.wait(lambda: world.cloud.actions(since).count(action) >= 8, "two passes that fail", 60)
     world.kill_ccmd()
     world.start_ccmd()
