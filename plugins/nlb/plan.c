@@ -182,6 +182,22 @@ static int unprotect(struct nlb_work *work, bool both)
     return nlb_plan_set_change(step, &change);
 }
 
+/* The security group for source ranges; behind everything else. */
+static int drop_guard(struct nlb_work *work)
+{
+    struct nlb_step *step = NULL;
+
+    if (work->in->have->guard.id == NULL) {
+        return 0;
+    }
+    step = nlb_plan_new_step(work->plan, NLB_STEP_DELETE_GUARD, work->stage);
+    if (step == NULL || ccm_text_set(&step->id, work->in->have->guard.id) < 0) {
+        return -ENOMEM;
+    }
+    step->last = true;
+    return 0;
+}
+
 int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
 {
     int failed = 0;
@@ -198,14 +214,7 @@ int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
         step->last = true;
     }
     r = nlb_plan_drop_groups(&work);
-    if (r == 0 && in->have->guard.id != NULL) {
-        step = nlb_plan_new_step(plan, NLB_STEP_DELETE_GUARD, work.stage);
-        if (step == NULL || ccm_text_set(&step->id, in->have->guard.id) < 0) {
-            return -ENOMEM;
-        }
-        step->last = true;
-    }
-    return finish(&work, r);
+    return finish(&work, r < 0 ? r : drop_guard(&work));
 }
 
 int nlb_plan_take_tag(const struct ccm_tags *present, const char *key, const char *value,
@@ -265,7 +274,8 @@ int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
         r = nlb_plan_stale_listeners(&work);
     }
     work.stage = nlb_plan_end(plan);
-    return finish(&work, r < 0 ? r : nlb_plan_drop_groups(&work));
+    r = r < 0 ? r : nlb_plan_drop_groups(&work);
+    return finish(&work, r < 0 ? r : drop_guard(&work)); /* of a load balancer of its own, before */
 }
 
 /* --- what is asked for at present --- */

@@ -87,8 +87,9 @@ static bool needs_guard(const struct ccm_pass *pass)
 {
     const struct nlb_state *have = pass->entry->state;
 
-    return !pass->entry->reused && (pass->service->source_range_count > 0 ||
-                                    have->lb.security_groups.len > 0 || ccm_pass_is_marked(pass));
+    return ccm_pass_is_marked(pass) ||
+           (!pass->entry->reused &&
+            (pass->service->source_range_count > 0 || have->lb.security_groups.len > 0));
 }
 
 static int find(struct ccm_pass *pass, const struct nlb_model *model, struct ccm_error *err)

@@ -184,3 +184,30 @@ def test_a_cloud_that_keeps_lists_bound(build, tmp_path):
         editor.wish("inner")
         editor.settle("inner")
         end(world, editor)
+
+
+@PRODUCTS
+def test_another_load_balancer_takes_its_place(world, product):
+    """It is deleted in the console with ranges in force, and the Service gets one that a person made: what limited the first
+    one goes with the Service."""
+    editor = begin(world, product)
+    world.stop_ccmd()
+    kind = {"clb": "loadbalancer", "nlb": "nlb"}[product.name]
+    world.cloud.edit("delete", type=kind, id=product.only(world)["LoadBalancerId"])
+
+    def call(action, params):
+        done = world.cloud.edit("call", product=product.product, action=action, params=params)
+        assert done["http"] == 200, done
+        return done["answer"]
+
+    other, _ = type(product)(call).make_lb("of-a-person", {}, {})
+    world.kube.patch("Service", "web", {"metadata": {"labels": {"service.k8s.alibaba/loadbalancer-id": None}},
+                                        "status": {"loadBalancer": {"ingress": None}}}, subresource="status")
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {
+        PREFIX + "id": other, PREFIX + "force-override-listeners": "true"}}, "spec": {"loadBalancerSourceRanges": None}})
+    world.start_ccmd()
+    world.wait(lambda: len(product.only(world)["Listeners"]) == len(PORTS) and world.kube.ingress("web"), "its listeners", 60)
+    world.settled()
+    world.kube.delete("Service", "web")
+    world.wait(lambda: world.kube.get("Service", "web") is None, "deletion", 60)
+    assert limits(world) == {} and [lb["LoadBalancerId"] for lb in editor.product.find(world)] == [other]
