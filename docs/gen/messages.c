@@ -6,10 +6,18 @@ const struct docs_message docs_messages[] = {
       "control-plane "
       "nodes, nodes are not Ready, or the backend-label annotation selects none.",
       "Look at the endpoints of the Service and at the labels and conditions of the nodes." },
-    { "All nodes turned NotReady at once: the present backends are kept",
-      "Every node is NotReady, which is more likely a fault of the control plane than of all "
-      "nodes.",
-      "Repair the control plane; backends follow by themselves." },
+    { "{count} backend(s) are kept as they are (nodes NotReady: {nodes}; nodes missing: {nodes}; "
+      "EndpointSlices missing that had told: {endpoints}); {until}; to let them go now: ccmd "
+      "allow-removals {plugin}",
+      "Nobody sent these backends away: their nodes are not ready or missing, or the "
+      "EndpointSlices "
+      "that told them are missing, which is more likely a fault of the control plane than the end "
+      "of so many nodes or pods. Within removal_window_s at most removal_share_percent of a group "
+      "goes because of it, what no watch saw being deleted not before missing_wait_s, and of nodes "
+      "that are not ready never the last.",
+      "Repair the control plane, or delete the Node objects whose machines are gone; backends "
+      "follow by themselves. Are the nodes really gone for good, `ccmd allow-removals {plugin}` "
+      "lets their backends go at once." },
     { "Only EndpointSlices of another address family: backends are kept",
       "The Service is to have the address family of its backends, but all EndpointSlices of it are "
       "missing, which is more likely a fault than the end of all pods.",

@@ -17,6 +17,7 @@
 
 struct ccm_eni_cache;
 struct ccm_jobs;
+struct ccm_presence;
 
 /* Set by acquire() and never changed until the last release(). */
 struct ccm_ali_config {
@@ -40,6 +41,7 @@ struct ccm_ali {
     struct ccm_governor *governor;
     struct ccm_eni_cache *eni;
     struct ccm_jobs *jobs;
+    struct ccm_presence *presence;
 
     pthread_mutex_t lock; /* guards `starting`; a leaf lock */
     bool starting;

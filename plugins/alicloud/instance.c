@@ -2,6 +2,7 @@
 
 #include "alicloud/eni_cache.h"
 #include "alicloud/job.h"
+#include "alicloud/presence_cache.h"
 #include "ccm/version.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -42,6 +43,7 @@ static void ali_free(struct ccm_ali *ali)
     ccm_governor_free(ali->governor);
     ccm_eni_cache_free(ali->eni);
     ccm_jobs_free(ali->jobs);
+    ccm_presence_free(ali->presence);
     free(ali->config.region);
     free(ali->config.vpc_id);
     list_free(ali->config.vswitch_ids);
@@ -256,8 +258,10 @@ static int make_governor(struct ccm_ali *ali, const struct ccm_host *host, struc
     ali->governor = ccm_governor_new(NULL, 0); /* each call takes the quotas over */
     ali->eni = ccm_eni_cache_new(ENI_ENTRIES);
     ali->jobs = ccm_jobs_new(host->option_int(host, GROUP, "job_poll_ms"));
-    return ali->governor == NULL || ali->eni == NULL || ali->jobs == NULL ? ccm_error_nomem(err)
-                                                                          : 0;
+    ali->presence = ccm_presence_new();
+    return ali->governor == NULL || ali->eni == NULL || ali->jobs == NULL || ali->presence == NULL
+               ? ccm_error_nomem(err)
+               : 0;
 }
 
 /* Overrides are checked now, so that a typo shows before anything runs. */

@@ -83,6 +83,7 @@ const struct ccm_lbc_names clb_names = {
     .extra_label = CLB_ACL_LABEL,
     .type = "CLBType",
     .public_option = CLB_PUBLIC_OPTION,
+    .plugin = "clb",
 };
 
 /* spec.loadBalancerSourceRanges, which is no annotation's fault. */

@@ -6,6 +6,7 @@
 #define CCM_CLB_PLAN_H
 
 #include "model.h"
+#include "service/freeze.h"
 #include "util/buf.h"
 
 enum clb_step_type {
@@ -84,6 +85,12 @@ struct clb_plan_input {
  */
 CCM_NODISCARD int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
                                   struct ccm_problems *problems);
+
+/* What the plan would remove from the present group that serves where `want` is desired, told by
+ * ret->id: NULL when nothing could be, by whatever reason. 0 or -ENOMEM. The caller, who has zeroed
+ * `ret`, hands it on to ccm_freeze_add(). */
+CCM_NODISCARD int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
+                                   struct ccm_freeze_group *ret);
 
 /* Delete the load balancer with all that is in it; empty when there is none. */
 CCM_NODISCARD int clb_plan_delete(struct clb_plan *plan, const struct clb_state *have);

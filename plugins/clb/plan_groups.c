@@ -6,6 +6,7 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Where the steps of one group go. */
 struct target {
@@ -100,7 +101,7 @@ static bool is_stale(const struct clb_plan_input *in, const struct clb_group *wa
 {
     const char *description = description_of(have, twin);
 
-    if (!is_ours(in, description)) {
+    if (one->kept || !is_ours(in, description)) {
         return false;
     }
     return !ccm_text_equal(description, clb_group_key(want)) ||
@@ -173,6 +174,58 @@ static int diff_backends(const struct clb_plan_input *in, const struct clb_group
         }
     }
     return r;
+}
+
+/* Several ports may have chosen one group: the first of them speaks for it. */
+static bool speaks_for_group(const struct clb_plan_input *in, const struct clb_group *want,
+                             const struct clb_group *have)
+{
+    size_t i = 0;
+
+    while (clb_plan_have_group(in, in->model->want.groups[i].name) != have) {
+        i++;
+    }
+    return &in->model->want.groups[i] == want;
+}
+
+/* How many are wanted in a present group, by all ports together. */
+static size_t count_wanted(const struct clb_plan_input *in, const struct clb_group *have)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < in->model->want.group_count; i++) {
+        const struct clb_group *want = &in->model->want.groups[i];
+
+        count += clb_plan_have_group(in, want->name) == have ? want->backends.len : 0;
+    }
+    return count;
+}
+
+int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
+                     struct ccm_freeze_group *ret)
+{
+    CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
+    const struct clb_group *have = clb_plan_have_group(in, want->name);
+
+    if (have == NULL || have->unread || want->broken || want->add_only || want->hold ||
+        !speaks_for_group(in, want, have)) {
+        return 0;
+    }
+    if (diff_backends(in, want, have, &diff) < 0) {
+        return -ENOMEM;
+    }
+    *ret = (struct ccm_freeze_group){
+        .id = have->id,
+        .want = &want->backends,
+        .have = &have->backends,
+        .leaving = diff.remove,
+        .staying = count_wanted(in, have),
+    };
+    memset(&diff.remove, 0, sizeof(diff.remove)); /* moved */
+    for (size_t i = 0; i < have->backends.len; i++) {
+        ret->size += is_ours(in, description_of(have, &have->backends.items[i])) ? 1 : 0;
+    }
+    return 0;
 }
 
 int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,

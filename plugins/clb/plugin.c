@@ -101,4 +101,5 @@ const struct ccm_plugin ccm_plugin = {
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer as Alibaba Cloud CLB instances",
     .lint = clb_lint,
+    .allow_removals = ccm_lbc_plugin_allow_removals,
 };

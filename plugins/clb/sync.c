@@ -2,6 +2,7 @@
 
 #include "read.h"
 #include "read_listeners.h"
+#include "service/freeze_pass.h"
 #include "service/owner.h"
 #include "service/reuse.h"
 #include "tell.h"
@@ -50,7 +51,7 @@ static int build(struct ccm_pass *pass, struct clb_model *model, struct ccm_erro
         return r;
     }
     clb_model_finish(model, resolved.items);
-    clb_tell_backends(pass, model, &resolved);
+    ccm_pass_tell_backends(pass, &resolved);
     return 0;
 }
 
@@ -177,6 +178,32 @@ static int check_create(struct ccm_pass *pass, const struct clb_model *model, st
 }
 
 /* --- the way from one to the other --- */
+
+/* What leaves only because nodes or slices are missing or not ready may have to stay. */
+static int freeze_backends(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freeze_fini) struct ccm_freeze freeze = { 0 };
+    const struct clb_plan_input in = {
+        .model = model,
+        .have = clb_have(pass->entry),
+        .service = pass->service,
+        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+    };
+
+    ccm_freeze_begin(&freeze, pass, &model->nodes);
+    for (size_t i = 0; i < model->want.group_count; i++) {
+        struct ccm_freeze_group group = { 0 };
+        int r = clb_plan_leaving(&in, &model->want.groups[i], &group);
+
+        if (r == 0 && group.id != NULL) {
+            r = ccm_freeze_add(&freeze, &group);
+        }
+        if (r < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+    return ccm_freeze_end(&freeze, err);
+}
 
 /* A line that says what a step leads to, whatever is there now. */
 static void print_target(const struct clb_step *step, const struct clb_plan_input *in,
@@ -387,6 +414,10 @@ int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
     }
     if (r == 0) {
         clb_model_check_groups(model, clb_have(pass->entry), &pass->problems);
+        r = freeze_backends(pass, model, err);
+    }
+    if (r == 0) {
+        clb_tell_groups(pass, model);
         r = walk(pass, model, err);
     }
     return r;

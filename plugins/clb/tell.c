@@ -22,8 +22,7 @@ static enum ccm_hold told_hold(const struct ccm_pass *pass, const struct clb_gro
                : want->hold;
 }
 
-void clb_tell_backends(struct ccm_pass *pass, const struct clb_model *model,
-                       const struct ccm_resolved_list *resolved)
+void clb_tell_groups(struct ccm_pass *pass, const struct clb_model *model)
 {
     const char *none = "";
     enum ccm_hold hold = CCM_HOLD_NONE;
@@ -34,7 +33,7 @@ void clb_tell_backends(struct ccm_pass *pass, const struct clb_model *model,
         }
         hold = hold == CCM_HOLD_NONE ? told_hold(pass, &model->want.groups[i]) : hold;
     }
-    ccm_pass_tell_backends(pass, resolved, none, hold);
+    ccm_pass_tell_groups(pass, none, hold);
 }
 
 static bool is_told(const struct clb_model *model, enum clb_lb_field_id id)

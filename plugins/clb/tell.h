@@ -3,12 +3,9 @@
 #define CCM_CLB_TELL_H
 
 #include "pass.h"
-#include "service/resolve.h"
 
-/* Backends that are left out, missing or kept; resolved->items[i] belongs to
- * model->want.groups[i]. */
-void clb_tell_backends(struct ccm_pass *pass, const struct clb_model *model,
-                       const struct ccm_resolved_list *resolved);
+/* Groups that have no backends, or keep those of an address family. What is there is known. */
+void clb_tell_groups(struct ccm_pass *pass, const struct clb_model *model);
 
 /* Annotations without effect here, limits that are near, and what happens on deletion. The load
  * balancer exists. */

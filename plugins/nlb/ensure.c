@@ -3,6 +3,7 @@
 #include "inventory.h"
 #include "names.h"
 #include "read.h"
+#include "service/freeze_pass.h"
 #include "service/object.h"
 #include "service/reuse.h"
 #include "util/cleanup.h"
@@ -43,7 +44,8 @@ static enum ccm_hold told_hold(const struct ccm_pass *pass, const struct nlb_gro
                : want->hold;
 }
 
-static void tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved)
+/* Groups that have no backends, or keep those of an address family. */
+static void tell_groups(struct ccm_pass *pass)
 {
     const struct nlb_model *model = pass->model;
     const char *none = "";
@@ -55,8 +57,7 @@ static void tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list 
         }
         hold = hold == CCM_HOLD_NONE ? told_hold(pass, &model->want.groups[i]) : hold;
     }
-    ccm_pass_tell_backends(pass, resolved, none, hold);
-    tell_kept(pass, resolved);
+    ccm_pass_tell_groups(pass, none, hold);
 }
 
 static int build(struct ccm_pass *pass, struct ccm_error *err)
@@ -83,7 +84,8 @@ static int build(struct ccm_pass *pass, struct ccm_error *err)
     r = ccm_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
     if (r == 0) {
         nlb_model_finish(model, resolved.items);
-        tell_backends(pass, &resolved);
+        ccm_pass_tell_backends(pass, &resolved);
+        tell_kept(pass, &resolved);
     }
     return r;
 }
@@ -256,6 +258,28 @@ static int check_create(struct ccm_pass *pass, struct ccm_error *err)
 
 /* --- the way from one to the other --- */
 
+/* What leaves only because nodes or slices are missing or not ready may have to stay. */
+static int freeze_backends(struct ccm_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freeze_fini) struct ccm_freeze freeze = { 0 };
+    struct nlb_model *model = pass->model;
+    const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, false);
+
+    ccm_freeze_begin(&freeze, pass, &model->nodes);
+    for (size_t i = 0; i < model->want.group_count; i++) {
+        struct ccm_freeze_group group = { 0 };
+        int r = nlb_plan_leaving(&in, &model->want.groups[i], &group);
+
+        if (r == 0 && group.id != NULL) {
+            r = ccm_freeze_add(&freeze, &group);
+        }
+        if (r < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+    return ccm_freeze_end(&freeze, err);
+}
+
 static void print_targets(const struct ccm_attrs *next, const struct ccm_attrs *have,
                           struct ccm_buf *text)
 {
@@ -400,6 +424,11 @@ int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
         return r;
     }
     nlb_model_check_groups(pass->model, pass->entry->state, &pass->problems);
+    r = freeze_backends(pass, err);
+    if (r < 0) {
+        return r;
+    }
+    tell_groups(pass);
     return walk(pass, err);
 }
 

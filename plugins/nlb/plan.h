@@ -24,6 +24,7 @@
 #define CCM_NLB_PLAN_H
 
 #include "model.h"
+#include "service/freeze.h"
 #include "util/buf.h"
 
 enum nlb_step_type {
@@ -110,6 +111,12 @@ struct nlb_plan_input {
  */
 CCM_NODISCARD int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
                                   struct ccm_problems *problems);
+
+/* What the plan would remove from the present group that serves where `want` is desired, told by
+ * ret->id: NULL when nothing could be, by whatever reason. 0 or -ENOMEM. The caller, who has zeroed
+ * `ret`, hands it on to ccm_freeze_add(). */
+CCM_NODISCARD int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
+                                   struct ccm_freeze_group *ret);
 
 /* Delete the load balancer, then our groups and security group; what is not there is left out. */
 CCM_NODISCARD int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in);

@@ -147,6 +147,10 @@ static int diff_twin(const struct target *to, const struct ccm_backend *one,
     const bool keeps = to->work->in->model->keep_weights && !one->leaving;
     struct ccm_backend next = *one;
 
+    if (one->kept) {
+        return 0;
+    }
+
     next.weight = one->leaving ? 0 : keeps ? twin->weight : one->weight;
     if (!is_ours(to->work, description) ||
         (ccm_text_equal(description, to->who->name) && twin->weight == next.weight)) {
@@ -244,6 +248,62 @@ static bool is_forbidden(const struct target *to, bool removal)
         }
     }
     return false;
+}
+
+/* How many servers are wanted in a present group, by all ports together. */
+static size_t count_wanted(const struct target *to)
+{
+    const struct nlb_state *all = &to->work->in->model->want;
+    size_t count = 0;
+
+    for (size_t i = 0; i < all->group_count; i++) {
+        const struct nlb_group *group = &all->groups[i];
+
+        if (group != to->who && (to->who->id == NULL || !ccm_text_equal(group->id, to->who->id))) {
+            continue;
+        }
+        for (size_t b = 0; b < group->backends.len; b++) {
+            count += group->backends.items[b].leaving ? 0 : 1;
+        }
+    }
+    return count;
+}
+
+int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
+                     struct ccm_freeze_group *ret)
+{
+    CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
+    struct nlb_plan none = { 0 };
+    int failed = 0;
+    struct nlb_work work = { .plan = &none, .in = in, .failed = &failed };
+    const struct target to = { .work = &work,
+                               .who = want,
+                               .have = nlb_state_group_for(in->have, want) };
+    int r = 0;
+
+    if (to.have == NULL || to.have->unread || want->broken || !speaks_for_group(&to) ||
+        is_forbidden(&to, true)) {
+        return 0;
+    }
+    r = diff_backends(&to, &diff);
+    nlb_plan_fini(&none);
+    if (r < 0 || failed < 0) {
+        return -ENOMEM;
+    }
+    *ret = (struct ccm_freeze_group){
+        .id = to.have->id,
+        .want = &want->backends,
+        .have = &to.have->backends,
+        .leaving = diff.remove,
+        .staying = count_wanted(&to),
+    };
+    memset(&diff.remove, 0, sizeof(diff.remove)); /* moved */
+    for (size_t i = 0; i < to.have->backends.len; i++) {
+        const struct ccm_backend *one = &to.have->backends.items[i];
+
+        ret->size += !one->leaving && is_ours(&work, description_of(to.have, one)) ? 1 : 0;
+    }
+    return failed;
 }
 
 static int plan_servers(struct target *to)

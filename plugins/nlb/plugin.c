@@ -32,6 +32,7 @@ static const struct ccm_lbc_names names = {
     .type = "NLBType",
     .verb = "reconcile",
     .public_option = "disable_public_nlb",
+    .plugin = "nlb",
 };
 
 static void configure(void *self)
@@ -68,4 +69,5 @@ const struct ccm_plugin ccm_plugin = {
     .summary = "Services of type LoadBalancer with class alibabacloud.com/nlb as Alibaba Cloud "
                "NLB instances",
     .lint = nlb_lint,
+    .allow_removals = ccm_lbc_plugin_allow_removals,
 };

@@ -31,12 +31,12 @@ struct ccm_backend {
      * keeps its place, at weight 0, if it is there, and is not added.
      */
     bool leaving;
+    bool kept; /* desired: it stays as it is if it is there, and is not added; see freeze.h */
 };
 
 /* Why nothing may be removed from a group, although it is not wanted there. */
 enum ccm_hold {
     CCM_HOLD_NONE,
-    CCM_HOLD_NODES,  /* all instances turned NotReady at once */
     CCM_HOLD_FAMILY, /* the slices of an address family that the Service is to have are missing */
     CCM_HOLD_LARGE,  /* a slice is too large to be read */
 };

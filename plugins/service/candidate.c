@@ -243,9 +243,6 @@ static enum ccm_hold hold_of(const struct ccm_candidate_input *in, const struct 
     if (has_large_slice(in)) {
         return CCM_HOLD_LARGE;
     }
-    if (in->nodes->all_not_ready) {
-        return CCM_HOLD_NODES;
-    }
     return awaits_family(in, set) ? CCM_HOLD_FAMILY : CCM_HOLD_NONE;
 }
 

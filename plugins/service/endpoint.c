@@ -34,7 +34,7 @@ static uint16_t slice_port(const struct ccm_endpoint_slice *slice,
                : 0;
 }
 
-static bool is_usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted)
+bool ccm_endpoint_is_usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted)
 {
     const bool ready = (endpoint->flags & CCM_ENDPOINT_READY) != 0 ||
                        (accepted != NULL && ccm_strmap_has(accepted, endpoint->address));
@@ -89,7 +89,8 @@ static int add_slice(struct ccm_endpoints *to, struct ccm_strmap *seen,
     for (uint64_t i = 0; r == 0 && i < slice->endpoint_count; i++) {
         const struct ccm_endpoint_ref ref = { slice->endpoints[i], port, leaving };
 
-        if (leaving ? is_leaving(ref.endpoint) : is_usable(ref.endpoint, query->accepted)) {
+        if (leaving ? is_leaving(ref.endpoint)
+                    : ccm_endpoint_is_usable(ref.endpoint, query->accepted)) {
             r = add(to, seen, &ref);
         }
     }
@@ -114,7 +115,7 @@ int ccm_endpoints_collect(const struct ccm_object *const *slices, size_t count,
 static bool has_usable(const struct ccm_endpoint_slice *slice)
 {
     for (uint64_t i = 0; i < slice->endpoint_count; i++) {
-        if (is_usable(slice->endpoints[i], NULL)) {
+        if (ccm_endpoint_is_usable(slice->endpoints[i], NULL)) {
             return true;
         }
     }

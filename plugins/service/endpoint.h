@@ -47,6 +47,8 @@ CCM_NODISCARD int ccm_endpoints_collect(const struct ccm_object *const *slices, 
  * is not the pods that are missing. */
 bool ccm_endpoints_elsewhere(const struct ccm_object *const *slices, size_t count,
                              enum ccm_families families);
+/* Ready, or one of `accepted` (may be NULL), and not being stopped. */
+bool ccm_endpoint_is_usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted);
 void ccm_endpoints_fini(struct ccm_endpoints *endpoints);
 
 /* Whether two versions of a slice differ in what this module reads. */

@@ -1,5 +1,6 @@
 #include "service/instance.h"
 
+#include "service/freeze_pass.h"
 #include "service/reconcile.h"
 #include "service/reuse.h"
 #include "util/text.h"
@@ -175,4 +176,9 @@ int ccm_lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct c
 {
     follow(self);
     return ccm_lbc_reconcile(self, req, ret, err);
+}
+
+int64_t ccm_lbc_plugin_allow_removals(void *self)
+{
+    return ccm_freeze_release(self);
 }

@@ -6,6 +6,7 @@
 #define CCM_SERVICE_INSTANCE_H
 
 #include "service/pass.h"
+#include "util/removal_budget.h"
 
 /*
  * Options: put CCM_LBC_OPTIONS into the table of the plugin, read them with ccm_lbc_configure()
@@ -20,7 +21,7 @@ extern const struct ccm_option ccm_lbc_opt_reuse;
 
 #define CCM_LBC_OPTIONS                                                                            \
     &ccm_lbc_opt_backend_type, &ccm_lbc_opt_audit, &ccm_lbc_opt_conditions, &ccm_lbc_opt_filter,   \
-        &ccm_lbc_opt_type, &ccm_lbc_opt_reuse
+        &ccm_lbc_opt_type, &ccm_lbc_opt_reuse, CCM_REMOVAL_OPTIONS
 
 /* by_type: whose Services are ours where annotation loadbalancer-type counts, instead of
  * ops->is_ours. */
@@ -45,5 +46,7 @@ extern const struct ccm_watch *const ccm_lbc_watches[];
 CCM_NODISCARD int ccm_lbc_plugin_start(void *self, struct ccm_error *err);
 CCM_NODISCARD int ccm_lbc_plugin_reconcile(void *self, const struct ccm_request *req,
                                            struct ccm_result *ret, struct ccm_error *err);
+/* For allow_removals(). */
+int64_t ccm_lbc_plugin_allow_removals(void *self);
 
 #endif

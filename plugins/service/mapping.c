@@ -221,6 +221,7 @@ void ccm_mapping_service(const struct ccm_mapping *mapping, const struct ccm_cha
     const struct ccm_service *before = (const struct ccm_service *)change->before;
     const struct ccm_service *after = (const struct ccm_service *)change->after;
 
+    ccm_absence_note_service(mapping->absence, change);
     if (change->type == CCM_CHANGE_UPDATED) {
         service_updated(mapping, before, after);
     } else if (change->type == CCM_CHANGE_ADDED && concerns(mapping, after)) {
@@ -256,6 +257,7 @@ void ccm_mapping_slice(const struct ccm_mapping *mapping, const struct ccm_chang
     const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
     const struct ccm_endpoint_slice *after = (const struct ccm_endpoint_slice *)change->after;
 
+    ccm_absence_note_slice(mapping->absence, change, mapping->is_ours);
     if (before != NULL && after != NULL && !ccm_endpoints_differ(before, after)) {
         return;
     }
@@ -327,6 +329,7 @@ void ccm_mapping_node(const struct ccm_mapping *mapping, const struct ccm_change
     const struct ccm_object *const *services = NULL;
     size_t count = 0;
 
+    ccm_absence_note_node(mapping->absence, change);
     tell_nameless(mapping, change);
     if (!node_matters(change)) {
         return;

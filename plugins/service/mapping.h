@@ -6,6 +6,7 @@
 #define CCM_SERVICE_MAPPING_H
 
 #include "ccm/plugin.h"
+#include "service/absence.h"
 
 #include <stdbool.h>
 
@@ -20,6 +21,7 @@ struct ccm_mapping {
     bool default_eni;        /* backend mode of Services that do not say */
     bool filter_nodes; /* changes of nodes only concern Services whose nodes are chosen by them */
     bool (*is_ours)(const struct ccm_service *service);
+    struct ccm_absence *absence; /* is told what went, and how */
 };
 
 void ccm_mapping_service(const struct ccm_mapping *mapping, const struct ccm_change *change);

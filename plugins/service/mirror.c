@@ -160,10 +160,12 @@ static void entry_clear(struct ccm_entry *entry)
     ccm_tags_fini(&entry->applied);
     ccm_strmap_free(entry->said);
     ccm_strmap_free(entry->told);
+    ccm_strmap_free(entry->past);
     free(entry->uid);
     entry->uid = NULL;
     entry->said = NULL;
     entry->told = NULL;
+    entry->past = NULL;
     entry->valid = false;
     entry->gone = false;
     entry->cleaned = false;
@@ -173,6 +175,8 @@ static void entry_clear(struct ccm_entry *entry)
     entry->used = false;
     entry->applied_known = false;
     entry->advised = false;
+    entry->frozen = false;
+    entry->looked = false;
     entry->attempt = 0;
     entry->polls = 0;
     entry->audit_due_ms = 0;

@@ -79,6 +79,10 @@ struct ccm_entry {
     int64_t audit_due_ms;          /* monotonic; 0 = not known yet */
     uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
     int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
+    struct ccm_strmap
+        *past;        /* by id of a group: what went from it because of nodes, see freeze.h */
+    bool frozen;      /* backends are kept that the model lacks */
+    bool looked;      /* a pass of this process has decided about its groups */
     int64_t doubt_ms; /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */
     const struct ccm_mirror_type *type;

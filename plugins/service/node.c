@@ -196,9 +196,6 @@ bool ccm_node_differs(const struct ccm_node *before, const struct ccm_node *afte
 int ccm_node_table_init(struct ccm_node_table *table, const struct ccm_object *const *nodes,
                         size_t count, const struct ccm_node_rules *rules)
 {
-    size_t ready = 0;
-    size_t not_ready = 0;
-
     memset(table, 0, sizeof(*table));
     table->by_name = ccm_strmap_new(NULL);
     table->items = calloc(count == 0 ? 1 : count, sizeof(*table->items));
@@ -213,15 +210,12 @@ int ccm_node_table_init(struct ccm_node_table *table, const struct ccm_object *c
         entry->node = node;
         entry->use = ccm_node_classify(node, rules);
         entry->instance_id = entry->use == CCM_NODE_BACKEND ? ccm_node_instance_id(node) : NULL;
-        ready += entry->use == CCM_NODE_BACKEND ? 1 : 0;
-        not_ready += entry->use == CCM_NODE_NOT_READY ? 1 : 0;
         if (ccm_strmap_set(table->by_name, node->meta.name, entry) < 0) {
             ccm_node_table_fini(table);
             return -ENOMEM;
         }
         table->len++;
     }
-    table->all_not_ready = ready == 0 && not_ready > 0;
     return 0;
 }
 

@@ -51,7 +51,6 @@ struct ccm_node_table {
     struct ccm_node_entry *items;
     size_t len;
     struct ccm_strmap *by_name;
-    bool all_not_ready; /* there are instances that only lack readiness, and none is ready */
 };
 
 /* Borrows the objects. 0 or -ENOMEM. */

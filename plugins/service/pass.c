@@ -20,6 +20,8 @@ int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host, const struct 
     lbc->type = names->type;
     lbc->verb = names->verb;
     lbc->public_option = names->public_option;
+    lbc->plugin = names->plugin;
+    atomic_init(&lbc->released_until_ms, 0);
     lbc->audit.host = host;
     atomic_init(&lbc->audit.running, 0);
     lbc->dry = host->dry_run(host);
@@ -38,8 +40,11 @@ int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host, const struct 
     };
     lbc->store = ccm_store_new(host, ops->mirror);
     lbc->mapping.store = lbc->store;
+    lbc->absence = ccm_absence_new(host);
+    lbc->mapping.absence = lbc->absence;
     lbc->inventory = ops->inventory == NULL ? NULL : ccm_inventory_new(ops->inventory);
-    if (lbc->store == NULL || (ops->inventory != NULL && lbc->inventory == NULL)) {
+    if (lbc->store == NULL || lbc->absence == NULL ||
+        (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
     return ccm_ali_acquire(host, &lbc->ali, err);
@@ -49,6 +54,7 @@ void ccm_lbc_fini(struct ccm_lbc *lbc)
 {
     ccm_inventory_free(lbc->inventory);
     ccm_store_free(lbc->store);
+    ccm_absence_free(lbc->absence);
     if (lbc->ali != NULL) {
         ccm_ali_release(lbc->ali);
     }
@@ -158,16 +164,8 @@ void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps)
                    ccm_pass_lb_id(pass), steps);
 }
 
-void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved,
-                            const char *none, enum ccm_hold hold)
+void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved)
 {
-    static const char *const holds[] = {
-        [CCM_HOLD_NONE] = "",
-        [CCM_HOLD_NODES] = "All nodes turned NotReady at once: the present backends are kept",
-        [CCM_HOLD_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
-        [CCM_HOLD_LARGE] =
-            "An EndpointSlice is too large to be read: the present backends are kept",
-    };
     const char *const *missing = pass->lbc->ops->missing_text;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf foreign = { .max = 800 };
@@ -186,6 +184,17 @@ void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_lis
     }
     ccm_pass_say(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
     ccm_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
+}
+
+void ccm_pass_tell_groups(struct ccm_pass *pass, const char *none, enum ccm_hold hold)
+{
+    static const char *const holds[] = {
+        [CCM_HOLD_NONE] = "",
+        [CCM_HOLD_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
+        [CCM_HOLD_LARGE] =
+            "An EndpointSlice is too large to be read: the present backends are kept",
+    };
+
     ccm_pass_advise(pass, false, "none", "UnAvailableLoadBalancer",
                     hold == CCM_HOLD_NONE ? none : "");
     if (hold == CCM_HOLD_FAMILY) {

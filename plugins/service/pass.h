@@ -27,6 +27,7 @@
 #define CCM_SERVICE_PASS_H
 
 #include "alicloud/client.h"
+#include "service/absence.h"
 #include "service/annotation.h"
 #include "service/audit.h"
 #include "service/hash.h"
@@ -127,6 +128,7 @@ struct ccm_lbc {
     struct ccm_ali *ali;
     struct ccm_store *store;
     struct ccm_inventory *inventory; /* NULL: there is none */
+    struct ccm_absence *absence;     /* what went from the API server */
     struct ccm_audit audit;
     struct ccm_life life;
     struct ccm_mapping mapping;
@@ -138,8 +140,10 @@ struct ccm_lbc {
     const char *type;    /* see struct ccm_lbc_names, as the next */
     const char *verb;
     const char *public_option;
-    atomic_bool conditions;     /* Services say how they are */
-    atomic_bool disable_public; /* no load balancer with a public address is made */
+    const char *plugin;
+    atomic_llong released_until_ms; /* monotonic: until then a person lets everything go */
+    atomic_bool conditions;         /* Services say how they are */
+    atomic_bool disable_public;     /* no load balancer with a public address is made */
     atomic_int reuse; /* enum ccm_reuse: whether load balancers that a person made are used */
 };
 
@@ -153,6 +157,7 @@ struct ccm_lbc_names {
      * reference does for this type. NULL = none. */
     const char *verb;
     const char *public_option; /* the plugin's own, BOOL: see disable_public of struct ccm_lbc */
+    const char *plugin;        /* its name, for people */
 };
 
 /*
@@ -261,10 +266,11 @@ int ccm_pass_fail_all(struct ccm_pass *pass, const char *reason, const char *wha
 CCM_NODISCARD int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candidates *sets,
                                    size_t count, struct ccm_resolved_list *ret,
                                    struct ccm_error *err);
-/* Events about backends that are left out (per set, as resolved), missing, or kept (`hold`). none:
- * the text when a set has no backends, "" when they all have some. */
-void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved,
-                            const char *none, enum ccm_hold hold);
+/* Events about backends that are left out (per set, as resolved). */
+void ccm_pass_tell_backends(struct ccm_pass *pass, const struct ccm_resolved_list *resolved);
+/* The same about groups as they will be. none: the text when one has no backends, "" when they all
+ * have some; or what they keep because of `hold`. */
+void ccm_pass_tell_groups(struct ccm_pass *pass, const char *none, enum ccm_hold hold);
 /* Somebody has changed the load balancer beside us, and the steps (one text; "" = none) repaired
  * it. */
 void ccm_pass_tell_repair(const struct ccm_pass *pass, const char *steps);

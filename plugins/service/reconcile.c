@@ -1,6 +1,7 @@
 #include "reconcile.h"
 
 #include "service/conditions.h"
+#include "service/freeze_pass.h"
 #include "service/measure.h"
 #include "service/object.h"
 #include "util/text.h"
@@ -178,6 +179,7 @@ int ccm_lbc_reconcile(struct ccm_lbc *lbc, const struct ccm_request *req, struct
 
     if (object == NULL) {
         ccm_store_forget(lbc->store, key);
+        ccm_freeze_forget(lbc, key);
         return 0;
     }
     if (!ccm_inventory_prepare(lbc, req, job.service)) {

@@ -1,6 +1,7 @@
 #include "pass.h"
 
 #include "service/conditions.h"
+#include "service/freeze_pass.h"
 #include "service/object.h"
 #include "util/cleanup.h"
 
@@ -71,6 +72,8 @@ int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err)
         entry->cleaned = false;
         entry->used = false;
         entry->attempt++;
+        entry->frozen = false;
+        ccm_freeze_forget(pass->lbc, entry->key);
     }
     r = clean_service(pass, err);
     if (r == 0 && !pass->dry) {

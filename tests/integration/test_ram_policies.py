@@ -17,8 +17,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PLUGINS = ("clb", "nlb", "route")
 # What the shared library calls for these plugins, beside what stands in their own sources.
 SHARED = {
-    "clb": {"ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute"},
-    "nlb": {"ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute", "nlb:GetJobStatus", "nlb:ListAsynJobs"},
+    "clb": {"ecs:DescribeInstances", "ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute"},
+    "nlb": {"ecs:DescribeInstances", "ecs:DescribeNetworkInterfaces", "vpc:DescribeVpcAttribute", "nlb:GetJobStatus",
+            "nlb:ListAsynJobs"},
     "route": set(),
 }
 # The product of an action whose name several have.

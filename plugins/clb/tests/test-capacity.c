@@ -17,8 +17,9 @@ static void test_quota(void **state)
     world.service->port_count = 1;
     world_steady(&world);
     mini_limits(0, 2);
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n1");
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n2");
+    world_allow_removals(&world);
+    world_delete_node(&world, "n1");
+    world_delete_node(&world, "n2");
     world_add_node(&world, "n3", "cn-hangzhou.i-3");
     world_add_node(&world, "n4", "cn-hangzhou.i-4");
     assert_int_equal(world_run(&world), 0);
@@ -116,8 +117,9 @@ static void test_quota_of_many_groups(void **state)
     world_put(&world);
     world_steady(&world);
     mini_limits(0, 2 * (size_t)PORTS);
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n1");
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n2");
+    world_allow_removals(&world);
+    world_delete_node(&world, "n1");
+    world_delete_node(&world, "n2");
     add_nodes(&world, 3, 4);
     assert_int_equal(world_run(&world), 0);
     assert_null(strstr(mini_dump(), "i-1:"));

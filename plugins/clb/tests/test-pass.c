@@ -104,7 +104,7 @@ static void test_node_removed(void **state)
     (void)state;
     world_begin(&world);
     world_steady(&world);
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n2");
+    world_delete_node(&world, "n2");
     assert_int_equal(world_run(&world), 0);
     assert_string_equal(mini_log(), REMOVE " " REMOVE);
     world_end(&world);
@@ -724,8 +724,9 @@ static void test_failed_add_never_empties(void **state)
     world.service->port_count = 1;
     world_steady(&world);
     mini_fail(&fault);
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n1");
-    fake_host_remove(world.fake, CCM_KIND_NODE, "n2");
+    world_allow_removals(&world);
+    world_delete_node(&world, "n1");
+    world_delete_node(&world, "n2");
     world_add_node(&world, "n3", "cn-hangzhou.i-3");
     assert_true(world_run(&world) < 0);
     assert_string_equal(mini_log(), ADD);
@@ -772,12 +773,16 @@ static void test_all_not_ready(void **state)
     assert_int_equal(world_run(&world), 0);
     assert_string_equal(mini_log(), "");
     assert_string_equal(mini_dump(), COMPLETE);
-    assert_non_null(strstr(world_event(&world), "All nodes turned NotReady at once"));
+    assert_non_null(strstr(world_event(&world), "BackendsFrozen: 4 backend(s) are kept as they are "
+                                                "(nodes NotReady: n1, n2); until one of them"));
+    assert_non_null(strstr(fake_host_held(world.fake, "default/web"), "4: nodes NotReady"));
     assert_int_equal(world_run(&world), 0);
     assert_null(world_event(&world));
     one->ready = CCM_CONDITION_TRUE;
     assert_int_equal(world_run(&world), 0);
     assert_string_equal(mini_log(), REMOVE " " REMOVE);
+    assert_non_null(strstr(world_event(&world), "BackendsReleased: "));
+    assert_null(fake_host_held(world.fake, "default/web"));
     world_end(&world);
 }
 

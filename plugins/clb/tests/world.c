@@ -33,6 +33,9 @@ void world_begin(struct world *world)
     world->lb_ip = "47.0.0.1";
     mini_begin();
     world->fake = fake_host_new();
+    fake_host_option(world->fake, NULL, "removal_share_percent", "50");
+    fake_host_option(world->fake, NULL, "removal_window_s", "300");
+    fake_host_option(world->fake, NULL, "missing_wait_s", "300");
     start(world);
     world->service = obj_service();
     obj_port(world->service, "http", "TCP", 80, "8080", 30080);
@@ -71,6 +74,38 @@ void world_put(struct world *world)
 void world_add_node(struct world *world, const char *name, const char *provider_id)
 {
     fake_host_put(world->fake, &obj_node(name, provider_id)->meta);
+}
+
+static void remove_node(struct world *world, const char *name, uint64_t flags)
+{
+    const struct ccm_host *host = fake_host_table(world->fake);
+    const struct ccm_object *node = host->get(host, CCM_KIND_NODE, name);
+    const struct ccm_change change = {
+        .struct_size = sizeof(change),
+        .type = CCM_CHANGE_DELETED,
+        .before = node,
+        .flags = flags,
+    };
+
+    assert_non_null(node);
+    fake_host_remove(world->fake, CCM_KIND_NODE, name);
+    ccm_mapping_node(&world->clb.lbc.mapping, &change, 0);
+    host->release(host, node);
+}
+
+void world_delete_node(struct world *world, const char *name)
+{
+    remove_node(world, name, 0);
+}
+
+void world_lose_node(struct world *world, const char *name)
+{
+    remove_node(world, name, CCM_CHANGE_MISSING);
+}
+
+void world_allow_removals(struct world *world)
+{
+    atomic_store(&world->clb.lbc.released_until_ms, INT64_MAX);
 }
 
 int world_run(struct world *world)

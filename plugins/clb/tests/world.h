@@ -25,7 +25,7 @@ struct world {
 };
 
 /* Two ready nodes (i-1, i-2), Service default/web with tcp 80 and tcp 443, one endpoint on each
- * node. */
+ * node. Half of a group in 300 s, 300 s of missing. */
 void world_begin(struct world *world);
 void world_end(struct world *world);
 /* Forget everything the plugin remembers. */
@@ -33,6 +33,11 @@ void world_restart(struct world *world);
 /* Make the caches show the present members of the objects, as a new version. */
 void world_put(struct world *world);
 void world_add_node(struct world *world, const char *name, const char *provider_id);
+/* The watch sees the DELETED event of a node; or a new list lacks it. */
+void world_delete_node(struct world *world, const char *name);
+void world_lose_node(struct world *world, const char *name);
+/* Somebody says that all removals may go, for ever. */
+void world_allow_removals(struct world *world);
 /* One pass; its result. */
 int world_run(struct world *world);
 /* One pass over the Service of that key. */

@@ -25,12 +25,15 @@ static void begin(struct fixture *fixture)
         .finalizer = FINALIZER,
         .component = "service-controller",
         .is_ours = ccm_class_is_clb,
+        .absence = ccm_absence_new(fake_host_table(fixture->fake)),
     };
+    assert_non_null(fixture->mapping.absence);
 }
 
 static void end(struct fixture *fixture)
 {
     assert_int_equal(fake_host_borrowed(fixture->fake), 0);
+    ccm_absence_free(fixture->mapping.absence);
     fake_host_free(fixture->fake);
 }
 
@@ -368,7 +371,8 @@ static void test_nameless_nodes(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct fake_host *fake = fake_host_new();
         const struct ccm_mapping mapping = { .host = fake_host_table(fake),
-                                             .is_ours = ccm_class_is_clb };
+                                             .is_ours = ccm_class_is_clb,
+                                             .absence = ccm_absence_new(fake_host_table(fake)) };
         const struct ccm_change change = { .struct_size = sizeof(change),
                                            .before = (const struct ccm_object *)cases[i].before,
                                            .after = (const struct ccm_object *)cases[i].after };
@@ -377,6 +381,7 @@ static void test_nameless_nodes(void **state)
         if ((strstr(fake_host_log_text(fake), "takes no traffic") != NULL) != cases[i].told) {
             fail_msg("case %zu: %s", i, fake_host_log_text(fake));
         }
+        ccm_absence_free(mapping.absence);
         fake_host_free(fake);
     }
 }

@@ -1,0 +1,300 @@
+#include "alicloud/presence.h"
+
+#include "alicloud/ali.h"
+#include "alicloud/presence_cache.h"
+#include "util/array.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/jsonw.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PAGE      100 /* the most that one answer has */
+#define CHUNK     99  /* and one is the witness */
+#define KNOWN_MS  30000
+#define FAILED_MS 5000
+#define KNOWN_MAX 20000 /* then everything is forgotten */
+
+struct ccm_presence {
+    pthread_mutex_t lock; /* guards the rest; a leaf lock, not held over a call */
+    struct ccm_strmap *known;
+    bool asking;
+    int64_t failed_ms; /* monotonic; 0 = it did not */
+};
+
+/* What was heard about one. */
+struct heard {
+    bool gone;
+    int64_t at_ms;
+};
+
+/* Whom to ask about. */
+struct asked {
+    const char **ids;
+    size_t len;
+    size_t cap;
+};
+
+/* One question, over all its calls. */
+struct inquiry {
+    struct ccm_ali *ali;
+    const struct ccm_host *host;
+    const struct ccm_request *req;
+    const char *witness;
+};
+
+static void asked_fini(struct asked *asked)
+{
+    free(asked->ids);
+}
+
+struct ccm_presence *ccm_presence_new(void)
+{
+    struct ccm_presence *presence = calloc(1, sizeof(*presence));
+
+    if (presence == NULL) {
+        return NULL;
+    }
+    presence->known = ccm_strmap_new(free);
+    if (presence->known == NULL || pthread_mutex_init(&presence->lock, NULL) != 0) {
+        ccm_strmap_free(presence->known);
+        free(presence);
+        return NULL;
+    }
+    return presence;
+}
+
+void ccm_presence_free(struct ccm_presence *presence)
+{
+    if (presence == NULL) {
+        return;
+    }
+    ccm_strmap_free(presence->known);
+    (void)pthread_mutex_destroy(&presence->lock); /* nobody is left to hold it */
+    free(presence);
+}
+
+/* --- the memory --- */
+
+static const struct heard *find_known_locked(const struct ccm_presence *presence, const char *id,
+                                             int64_t now)
+{
+    const struct heard *heard = ccm_strmap_get(presence->known, id);
+
+    return heard != NULL && now - heard->at_ms < KNOWN_MS ? heard : NULL;
+}
+
+/* What is known already, and who has to be asked about. */
+static int sort_known_locked(struct ccm_presence *presence, const char *const *ids, size_t count,
+                             int64_t now, bool *ret_gone, struct asked *ret)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct heard *heard = find_known_locked(presence, ids[i], now);
+
+        ret_gone[i] = heard != NULL && heard->gone;
+        if (heard != NULL) {
+            continue;
+        }
+        if (ccm_array_grow(&ret->ids, &ret->cap, ret->len + 1, sizeof(*ret->ids)) < 0) {
+            return -ENOMEM;
+        }
+        ret->ids[ret->len++] = ids[i];
+    }
+    return 0;
+}
+
+/* 0: the caller asks about what is in `ret`, if there is any, and ends with end_inquiry(). */
+static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, size_t count,
+                         bool *ret_gone, struct asked *ret)
+{
+    struct ccm_presence *presence = inquiry->ali->presence;
+    const int64_t now = inquiry->host->now_ms(inquiry->host);
+
+    (void)pthread_mutex_lock(&presence->lock); /* a plain mutex, never taken twice */
+    int r = sort_known_locked(presence, ids, count, now, ret_gone, ret);
+
+    if (r == 0 && ret->len > 0 &&
+        (presence->asking || (presence->failed_ms != 0 && now - presence->failed_ms < FAILED_MS))) {
+        r = -EAGAIN;
+    }
+    presence->asking = presence->asking || (r == 0 && ret->len > 0);
+    (void)pthread_mutex_unlock(&presence->lock); /* we hold it */
+    return r;
+}
+
+static void end_inquiry(const struct inquiry *inquiry, bool failed)
+{
+    struct ccm_presence *presence = inquiry->ali->presence;
+
+    (void)pthread_mutex_lock(&presence->lock);
+    presence->asking = false;
+    presence->failed_ms = failed ? inquiry->host->now_ms(inquiry->host) : 0;
+    (void)pthread_mutex_unlock(&presence->lock);
+}
+
+/* Out of memory forgets it, then it is asked for again. */
+static void keep_heard_locked(struct ccm_presence *presence, const char *id, bool gone, int64_t now)
+{
+    CCM_CLEANUP(ccm_freep) struct heard *heard = malloc(sizeof(*heard));
+
+    if (heard == NULL) {
+        return;
+    }
+    *heard = (struct heard){ .gone = gone, .at_ms = now };
+    if (ccm_strmap_set(presence->known, id, heard) == 0) {
+        (void)CCM_STEAL(heard); /* the map owns it now */
+    }
+}
+
+/* --- the calls --- */
+
+/* Ids in the answer. -EBADMSG: it has not the form of a list, or has more than fits. */
+static int read_present(const cJSON *answer, struct ccm_strmap *present)
+{
+    const cJSON *list = ccm_json_path(answer, "Instances", "Instance", NULL);
+    const cJSON *item = NULL;
+    int r = cJSON_IsArray(list) ? 0 : -EBADMSG;
+
+    if (r == 0 && (int64_t)cJSON_GetArraySize(list) < ccm_json_i64(answer, "TotalCount", 0)) {
+        r = -EBADMSG;
+    }
+    cJSON_ArrayForEach(item, list)
+    {
+        const char *id = ccm_json_str(item, "InstanceId");
+
+        if (r == 0 && !ccm_text_empty(id)) {
+            r = ccm_strmap_set(present, id, NULL);
+        }
+    }
+    return r;
+}
+
+static void write_params(const struct inquiry *inquiry, const char *const *ids, size_t count,
+                         struct ccm_buf *list, struct ccm_ali_params *params)
+{
+    struct ccm_jsonw w = { .buf = list };
+
+    ccm_jsonw_open(&w, NULL, '[');
+    if (inquiry->witness[0] != '\0') {
+        ccm_jsonw_str(&w, NULL, inquiry->witness);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ccm_jsonw_str(&w, NULL, ids[i]);
+    }
+    ccm_jsonw_close(&w, ']');
+    ccm_ali_param_add(params, "RegionId", ccm_ali_region(inquiry->ali));
+    ccm_ali_param_add(params, "InstanceIds", ccm_buf_str(list));
+    ccm_ali_param_i64(params, "MaxResults", PAGE);
+}
+
+static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size_t count,
+                     struct ccm_strmap *present, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = 32768 };
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    const struct ccm_ali_call call = {
+        .product = CCM_ALI_ECS,
+        .action = "DescribeInstances",
+        .params = &params,
+        .priority = CCM_ALI_PRIO_REMOVE,
+        .repeat = CCM_ALI_READ,
+    };
+
+    write_params(inquiry, ids, count, &list, &params);
+    if (ccm_buf_error(&list) < 0 || params.error < 0) {
+        return ccm_error_nomem(err);
+    }
+
+    int r = ccm_ali_call(inquiry->ali, inquiry->host, inquiry->req, &call, &answer, NULL, err);
+
+    if (r < 0) {
+        return r;
+    }
+    r = read_present(answer, present);
+    if (r == -ENOMEM) {
+        return ccm_error_nomem(err);
+    }
+    return r < 0 ? ccm_error_set(err, r, CCM_ERROR_TRANSIENT,
+                                 "DescribeInstances: no whole list in the answer (RequestId %s)",
+                                 ccm_json_text(answer, "RequestId"))
+                 : 0;
+}
+
+static void keep_chunk(const struct inquiry *inquiry, const char *const *ids, size_t count,
+                       const struct ccm_strmap *present)
+{
+    struct ccm_presence *presence = inquiry->ali->presence;
+    const bool telling = ccm_strmap_len(present) > 0;
+    const int64_t now = inquiry->host->now_ms(inquiry->host);
+
+    (void)pthread_mutex_lock(&presence->lock);
+    if (ccm_strmap_len(presence->known) > KNOWN_MAX) {
+        void *cursor = NULL;
+        const char *id = NULL;
+
+        while (ccm_strmap_next(presence->known, &cursor, &id, NULL)) {
+            ccm_strmap_del(presence->known, id);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        keep_heard_locked(presence, ids[i], telling && !ccm_strmap_has(present, ids[i]), now);
+    }
+    (void)pthread_mutex_unlock(&presence->lock);
+}
+
+static int ask_all(const struct inquiry *inquiry, const struct asked *asked, struct ccm_error *err)
+{
+    for (size_t first = 0; first < asked->len; first += CHUNK) {
+        CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *present = ccm_strmap_new(NULL);
+        const size_t rest = asked->len - first;
+        const size_t count = rest < CHUNK ? rest : CHUNK;
+        int r = present == NULL ? ccm_error_nomem(err)
+                                : ask_chunk(inquiry, asked->ids + first, count, present, err);
+
+        if (r < 0) {
+            return r;
+        }
+        keep_chunk(inquiry, asked->ids + first, count, present);
+    }
+    return 0;
+}
+
+static void read_known(const struct inquiry *inquiry, const char *const *ids, size_t count,
+                       bool *ret_gone)
+{
+    struct ccm_presence *presence = inquiry->ali->presence;
+    const int64_t now = inquiry->host->now_ms(inquiry->host);
+
+    (void)pthread_mutex_lock(&presence->lock);
+    for (size_t i = 0; i < count; i++) {
+        const struct heard *heard = find_known_locked(presence, ids[i], now);
+
+        ret_gone[i] = heard != NULL && heard->gone;
+    }
+    (void)pthread_mutex_unlock(&presence->lock);
+}
+
+int ccm_ali_look_instances(struct ccm_ali *ali, const struct ccm_host *host,
+                           const struct ccm_request *req, const char *witness,
+                           const char *const *ids, size_t count, bool *ret_gone,
+                           struct ccm_error *err)
+{
+    CCM_CLEANUP(asked_fini) struct asked asked = { 0 };
+    const struct inquiry inquiry = { .ali = ali, .host = host, .req = req, .witness = witness };
+    int r = begin_inquiry(&inquiry, ids, count, ret_gone, &asked);
+
+    if (r == -ENOMEM) {
+        return ccm_error_nomem(err);
+    }
+    if (r < 0 || asked.len == 0) {
+        return r;
+    }
+    r = ask_all(&inquiry, &asked, err);
+    end_inquiry(&inquiry, r < 0);
+    read_known(&inquiry, ids, count, ret_gone);
+    return r;
+}

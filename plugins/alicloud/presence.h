@@ -1,0 +1,24 @@
+/*
+ * Whether instances still exist: for removals that Kubernetes alone must not decide about. What the
+ * cloud said is shared by all plugins and Services of the process for a short time.
+ */
+#ifndef CCM_ALICLOUD_PRESENCE_H
+#define CCM_ALICLOUD_PRESENCE_H
+
+#include "alicloud/client.h"
+
+/*
+ * ret_gone[i] tells whether the cloud has no instance ids[i] any more. One DescribeInstances per 99
+ * of them that nobody asked about within the last half minute. witness: an instance that is there
+ * for certain, "" = none is known. It is asked for as well: an answer without any instance at all
+ * (rights that hide them, another region) says nothing, and what it says nothing about is not gone.
+ *
+ * Blocks as ccm_ali_call(). 0; -EAGAIN: another thread is asking, or the last question failed a
+ * moment ago, come again in a second or so; other negative results with err. Every thread.
+ */
+CCM_NODISCARD CCM_ALI_API int
+ccm_ali_look_instances(struct ccm_ali *ali, const struct ccm_host *host,
+                       const struct ccm_request *req, const char *witness, const char *const *ids,
+                       size_t count, bool *ret_gone, struct ccm_error *err);
+
+#endif
