@@ -2,6 +2,7 @@
 
 #include "clb.h"
 #include "listener_text.h"
+#include "service/allow.h"
 #include "service/settings.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -166,6 +167,7 @@ static const struct ccm_anno rows[] = {
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE,
       .field = "ServerCertificateId",
+      .ids = CCM_ALLOW_CERTIFICATE,
       .help = "Certificate of https listeners." },
     { .name = "tls-cipher-policy",
       .group = CCM_ANNO_LISTENER,
@@ -188,6 +190,8 @@ static const struct ccm_anno rows[] = {
       .protocols = "https",
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE | CCM_ANNO_EMPTY,
+      .ids = CCM_ALLOW_CERTIFICATE,
+      .piece = 1,
       .help = "Further certificates by domain: domain:certificate separated by commas." },
     { .name = "forward-port",
       .group = CCM_ANNO_LISTENER,
@@ -333,6 +337,8 @@ static const struct ccm_anno rows[] = {
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE,
       .field = "AclId",
+      .ids = CCM_ALLOW_ACL,
+      .along = "acl-status|acl-type",
       .help = "Access control lists, separated by commas." },
     { .name = "acl-type",
       .group = CCM_ANNO_LISTENER,

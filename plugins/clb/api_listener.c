@@ -38,9 +38,9 @@ static void listener_params(struct ccm_ali_params *params, const char *lb_id,
     ccm_ali_param_add(params, "LoadBalancerId", lb_id);
     ccm_ali_param_i64(params, "ListenerPort", listener->port);
     if (!create) {
-        ccm_ali_param_add(params, "VServerGroup", "on");
+        ccm_ali_param_add(params, "VServerGroup", group_id == NULL ? "off" : "on");
     }
-    ccm_ali_param_add(params, "VServerGroupId", group_id);
+    ccm_ali_param_opt(params, "VServerGroupId", group_id);
     ccm_ali_param_opt(params, "Description", listener->description);
     for (size_t i = 0; i < listener->attrs.len; i++) {
         const struct ccm_attr *attr = &listener->attrs.items[i];

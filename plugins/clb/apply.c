@@ -81,6 +81,7 @@ static int execute(struct clb_apply *apply, const struct clb_step *step, struct 
         return clb_apply_group_step(apply, step, err);
     case CLB_STEP_CREATE_LISTENER:
     case CLB_STEP_UPDATE_LISTENER:
+    case CLB_STEP_RESTORE_LISTENER:
     case CLB_STEP_START_LISTENER:
     case CLB_STEP_DELETE_LISTENER:
     case CLB_STEP_SET_DOMAIN:

@@ -83,6 +83,8 @@ bool clb_apply_is_blocked(struct clb_apply *apply, const struct clb_step *step)
                lacks_target(apply, step) || is_occupied(apply, step);
     case CLB_STEP_UPDATE_LISTENER:
         return clb_apply_group(apply, step) == NULL || lacks_acl(apply, step) || present == NULL;
+    case CLB_STEP_RESTORE_LISTENER:
+        return present == NULL;
     case CLB_STEP_START_LISTENER:
         return present == NULL || is_open(step, present);
     case CLB_STEP_DELETE_LISTENER:
@@ -272,6 +274,30 @@ static int do_domain(struct clb_apply *apply, const struct clb_step *step, struc
     return r < 0 ? ccm_error_wrap(err, r, "domain %s", domain->name) : 0;
 }
 
+/* --- back to what it was --- */
+
+static int do_restore(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    struct clb_state *state = clb_have(apply->entry);
+    struct clb_listener *listener = clb_state_listener(state, step->port, step->protocol);
+    const bool running = listener->running;
+    const int r =
+        clb_api_update_listener(&apply->call, state->lb.id, &step->listener, step->group_id, err);
+
+    if (r < 0) {
+        return r;
+    }
+    clb_listener_fini(listener);
+    listener->port = step->port;
+    listener->protocol = step->protocol;
+
+    const int copied = clb_listener_copy(listener, &step->listener);
+
+    listener->running = running;
+    return clb_apply_note(apply,
+                          copied < 0 ? copied : ccm_text_set(&listener->group_id, step->group_id));
+}
+
 /* --- start and end --- */
 
 static int do_start(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
@@ -303,6 +329,8 @@ static int do_delete_listener(struct clb_apply *apply, const struct clb_step *st
 int clb_apply_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     switch (step->type) {
+    case CLB_STEP_RESTORE_LISTENER:
+        return do_restore(apply, step, err);
     case CLB_STEP_START_LISTENER:
         return do_start(apply, step, err);
     case CLB_STEP_DELETE_LISTENER:

@@ -5,6 +5,7 @@
 #ifndef CCM_CLB_MODEL_H
 #define CCM_CLB_MODEL_H
 
+#include "service/allow.h"
 #include "service/problem.h"
 #include "service/refusal.h"
 #include "service/resolve.h"
@@ -42,6 +43,7 @@ struct clb_model {
     bool keep_backends; /* who should be one is not known: all groups stay as they are */
     bool keep_version;  /* the address family was asked for, but cannot be told */
     bool keep_status;   /* so was what the status is to show */
+    struct ccm_allow allow; /* groups that a person may choose; zeroed: all */
     struct ccm_weight_rule weight;
     bool ipv6; /* backends */
 };

@@ -123,35 +123,40 @@ static void break_group(struct clb_model *model, struct clb_group *group,
     ccm_problems_add(problems, err, NULL);
 }
 
+/* 0, or what is wrong with a group that a person chose. */
+static int check_chosen(const struct clb_model *model, const struct clb_group *group,
+                        const struct clb_state *have, struct ccm_error *err)
+{
+    const struct clb_group *found = clb_state_group_by_id(have, group->id);
+    int r = ccm_allow_check_id(&model->allow, CCM_ALLOW_GROUP, group->id, strlen(group->id), err);
+
+    if (r < 0) {
+        /* The text is there. */
+    } else if (model->as_it_is) {
+        r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                          "vgroup %s of slb %s stays as it is: " CCM_REUSE_CONFIGURE_REMEDY,
+                          group->id, have->lb.id);
+    } else if (found == NULL) {
+        r = ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL, "can not find vgroupId %s in lb %s",
+                          group->id, have->lb.id);
+    } else if (ccm_owner_is_key(found->name)) {
+        r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                          "cannot reuse a ccm created vgroup %s for slb %s", group->id,
+                          have->lb.id);
+    }
+    return r < 0 ? ccm_error_wrap(err, r, "port %u/%s", group->port,
+                                  clb_protocol_name(group->protocol))
+                 : 0;
+}
+
 void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
                             struct ccm_problems *problems)
 {
     for (size_t i = 0; i < model->want.group_count; i++) {
         struct clb_group *group = &model->want.groups[i];
-        const struct clb_group *found =
-            group->id == NULL ? NULL : clb_state_group_by_id(have, group->id);
         struct ccm_error err = CCM_ERROR_INIT;
-        int r = 0;
 
-        if (group->id == NULL) {
-            continue;
-        }
-        if (model->as_it_is) {
-            r = ccm_error_set(
-                &err, -EPERM, CCM_ERROR_TERMINAL,
-                "port %u/%s: vgroup %s of slb %s stays as it is: " CCM_REUSE_CONFIGURE_REMEDY,
-                group->port, clb_protocol_name(group->protocol), group->id, have->lb.id);
-        } else if (found == NULL) {
-            r = ccm_error_set(&err, -ENOENT, CCM_ERROR_TERMINAL,
-                              "port %u/%s: can not find vgroupId %s in lb %s", group->port,
-                              clb_protocol_name(group->protocol), group->id, have->lb.id);
-        } else if (ccm_owner_is_key(found->name)) {
-            r = ccm_error_set(&err, -EPERM, CCM_ERROR_TERMINAL,
-                              "port %u/%s: cannot reuse a ccm created vgroup %s for slb %s",
-                              group->port, clb_protocol_name(group->protocol), group->id,
-                              have->lb.id);
-        }
-        if (r < 0) {
+        if (group->id != NULL && check_chosen(model, group, have, &err) < 0) {
             break_group(model, group, problems, &err);
         }
     }

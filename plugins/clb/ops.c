@@ -6,6 +6,7 @@
 #include "pass.h"
 #include "service/annotation.h"
 #include "service/class.h"
+#include "service/owner.h"
 #include "unserved.h"
 #include "util/cleanup.h"
 
@@ -68,6 +69,24 @@ static bool needs_mark(const struct ccm_lbc *lbc, const struct ccm_service *serv
     return (lbc->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0;
 }
 
+static bool holds(const struct ccm_pass *pass, const char *port)
+{
+    const struct clb_state *have = clb_have(pass->entry);
+
+    for (size_t i = 0; i < have->listener_count; i++) {
+        const struct clb_listener *one = &have->listeners[i];
+        char name[CCM_TAKEN_PORT];
+
+        clb_taken_port(one->port, one->protocol, name);
+        if (strcmp(name, port) == 0) {
+            return one->description != NULL &&
+                   ccm_owner_parse(one->description, true, &pass->service->meta,
+                                   ccm_ali_cluster_id(pass->lbc->ali)) == CCM_OWNER_OURS;
+        }
+    }
+    return false;
+}
+
 static const struct ccm_mirror_type mirror = {
     .size = sizeof(struct clb_state),
     .fini = state_fini,
@@ -114,6 +133,7 @@ const struct ccm_lbc_ops clb_ops = {
     .sync = clb_sync,
     .publish = clb_publish,
     .tell = clb_tell,
+    .holds = holds,
     .tags = tags,
     .release = clb_release,
     .check_owner = clb_check_owner,

@@ -7,6 +7,7 @@
 
 #include "model.h"
 #include "service/freeze.h"
+#include "service/taken.h"
 #include "util/buf.h"
 
 enum clb_step_type {
@@ -28,6 +29,8 @@ enum clb_step_type {
     CLB_STEP_WEIGH,
     CLB_STEP_CREATE_LISTENER,
     CLB_STEP_UPDATE_LISTENER,
+    CLB_STEP_RESTORE_LISTENER, /* back to what it was before it was taken over; group_id NULL: it
+                                  had no server group */
     CLB_STEP_START_LISTENER,
     CLB_STEP_SET_DOMAIN, /* another certificate for a domain of an https listener */
     CLB_STEP_CREATE_DOMAIN,
@@ -75,6 +78,7 @@ struct clb_plan_input {
     size_t batch;                   /* backends per call */
     bool fresh;                     /* `have` was read in this pass */
     bool last_user;                 /* a release: nobody else uses the load balancer */
+    bool restores; /* listeners that were taken over are put back, or else not taken over */
 };
 
 /*
@@ -100,6 +104,13 @@ CCM_NODISCARD int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan
 
 /* Take what is ours out of somebody else's load balancer. The model is that of clb_model_lb(). */
 CCM_NODISCARD int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_input *in);
+
+/* The listeners of persons that the plan takes over, with what they are now. 0 or -ENOMEM. The
+ * caller finishes the list in any case. */
+CCM_NODISCARD int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input *in,
+                                      struct ccm_taken_list *ret);
+/* How a listener is called in what is kept about it. */
+void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static CCM_TAKEN_PORT]);
 
 void clb_plan_fini(struct clb_plan *plan);
 

@@ -106,6 +106,15 @@ static int drop(struct clb_plan *plan, const struct clb_listener *have)
                : 0;
 }
 
+static int let_go(struct clb_plan *plan, const struct clb_plan_input *in,
+                  const struct clb_listener *have)
+{
+    bool done = false;
+    const int r = is_stale(in, have) ? clb_plan_restore(plan, in, have, &done) : 0;
+
+    return r < 0 || done ? r : drop(plan, have);
+}
+
 int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in)
 {
     const size_t count = clb_model_has_listeners(in->model) ? in->have->listener_count : 0;
@@ -116,14 +125,14 @@ int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input 
         const struct clb_listener *have = &in->have->listeners[i];
 
         if (forwards(have) && (is_stale(in, have) || goes_early(in, have))) {
-            r = drop(plan, have);
+            r = let_go(plan, in, have);
         }
     }
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct clb_listener *have = &in->have->listeners[i];
 
         if (!forwards(have) && is_stale(in, have)) {
-            r = drop(plan, have);
+            r = let_go(plan, in, have);
         }
     }
     return r;
@@ -343,6 +352,15 @@ static const struct clb_listener *occupant(const struct clb_plan_input *in,
     return NULL;
 }
 
+/* A person's listener that would have to be made anew, and could not be put back. */
+static bool loses_listener(const struct clb_plan_input *in, const struct clb_listener *want,
+                           const struct clb_listener *have)
+{
+    return in->model->reused && in->restores && want->protocol == have->protocol &&
+           owner_of(in, have) == CCM_OWNER_NONE &&
+           needs_rebuild(want, have, clb_plan_have_group(in, want->group_name));
+}
+
 /* The listener that has the port and is not ours to change; NULL: there is none. */
 static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
                                               const struct clb_listener *want)
@@ -355,8 +373,10 @@ static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
     const enum ccm_owner owner = owner_of(in, have);
 
     /* Where only what is ours is to be changed, a person's is not ours to take over. */
-    return owner == CCM_OWNER_OTHER || (in->model->as_it_is && owner == CCM_OWNER_NONE) ? have
-                                                                                        : NULL;
+    return owner == CCM_OWNER_OTHER || (in->model->as_it_is && owner == CCM_OWNER_NONE) ||
+                   loses_listener(in, want, have)
+               ? have
+               : NULL;
 }
 
 bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want)
@@ -374,7 +394,9 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
 
     if (obstacle != NULL) {
         refuse(in, want, obstacle,
-               owner_of(in, obstacle) == CCM_OWNER_OTHER ? "another Service" : "somebody else",
+               owner_of(in, obstacle) == CCM_OWNER_OTHER ? "another Service"
+               : loses_listener(in, want, obstacle) ? "somebody else, and could not be put back"
+                                                    : "somebody else",
                problems);
         return 0;
     }

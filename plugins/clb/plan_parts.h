@@ -9,6 +9,10 @@
 struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type type, uint16_t port,
                                    enum clb_protocol protocol);
 
+/* The step that puts a listener back that was taken over. *ret_done false: it is not known what it
+ * was, or that is not there any more. plan_taken.c. */
+CCM_NODISCARD int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_input *in,
+                                   const struct clb_listener *have, bool *ret_done);
 /* Own listeners that no port wants any more. */
 CCM_NODISCARD int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in);
 /* Whether a listener that is not the Service's has the port. */

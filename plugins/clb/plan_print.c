@@ -26,6 +26,7 @@ static const char *const names[] = {
     [CLB_STEP_WEIGH] = "set weights",
     [CLB_STEP_CREATE_LISTENER] = "create listener",
     [CLB_STEP_UPDATE_LISTENER] = "update listener",
+    [CLB_STEP_RESTORE_LISTENER] = "put back listener",
     [CLB_STEP_START_LISTENER] = "start listener",
     [CLB_STEP_SET_DOMAIN] = "update domain extension",
     [CLB_STEP_CREATE_DOMAIN] = "create domain extension",

@@ -9,6 +9,7 @@
 #include "service/lookup.h"
 #include "service/object.h"
 #include "service/owner.h"
+#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -199,7 +200,7 @@ static int find_last_user(struct ccm_pass *pass, bool *ret, struct ccm_error *er
     return r;
 }
 
-static int leave(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int leave(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     struct clb_plan_input in = {
@@ -208,6 +209,7 @@ static int leave(struct ccm_pass *pass, const struct clb_model *model, struct cc
         .service = pass->service,
         .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
         .batch = atomic_load(&clb_of(pass)->batch),
+        .restores = ccm_taken_restores(pass->lbc),
     };
     const bool fresh = !pass->entry->valid;
     int r = look(pass, model, err);
@@ -217,6 +219,7 @@ static int leave(struct ccm_pass *pass, const struct clb_model *model, struct cc
     }
     r = r < 0 ? r : find_last_user(pass, &in.last_user, err);
     if (r == 0) {
+        model->as_it_is = !ccm_reuse_may_configure(pass, &clb_have(pass->entry)->lb.tags);
         r = clb_plan_leave(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
     }
     return r < 0 ? ccm_pass_fail(pass, FAILED, WHAT, r, err)

@@ -261,6 +261,7 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
+    CCM_CLEANUP(ccm_taken_fini) struct ccm_taken_list taken = { 0 };
     const bool is_new = clb_have(pass->entry)->lb.id == NULL;
     const struct clb_plan_input in = {
         .model = model,
@@ -270,6 +271,7 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
         .applied = ccm_pass_applied_tags(pass),
         .batch = atomic_load(&clb_of(pass)->batch),
         .fresh = pass->fresh,
+        .restores = ccm_taken_restores(pass->lbc),
     };
     const size_t known = pass->problems.count;
     struct clb_apply apply = {
@@ -284,6 +286,12 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
 
     if (clb_plan_ensure(&plan, &in, &pass->problems) < 0) {
         return ccm_error_nomem(err);
+    }
+    if (clb_plan_list_taken(&plan, &in, &taken) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (ccm_taken_remember(pass, &taken, err) < 0) {
+        return -EAGAIN; /* err says more */
     }
     if (pass->dry) {
         clb_plan_print(&plan, &in, &pass->steps);
@@ -413,6 +421,7 @@ int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
         r = fill_details(pass, model, err);
     }
     if (r == 0) {
+        model->allow = ccm_pass_allow(pass);
         clb_model_check_groups(model, clb_have(pass->entry), &pass->problems);
         r = freeze_backends(pass, model, err);
     }

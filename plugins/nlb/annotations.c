@@ -1,6 +1,7 @@
 #include "annotations.h"
 
 #include "annotation_text.h"
+#include "service/allow.h"
 #include "service/settings.h"
 #include "util/text.h"
 
@@ -19,6 +20,8 @@ static const struct ccm_anno rows[] = {
       .flags = CCM_ANNO_MUTABLE,
       .fallback = "none",
       .field = "ZoneMappings",
+      .ids = CCM_ALLOW_EIP,
+      .piece = 3,
       .help = "Zones, required unless id is set: zone:vSwitch, zone:vSwitch:address or "
               "zone:vSwitch:address:allocation-id of an elastic address, separated by commas. A "
               "zone that is taken out of the list is taken off the load balancer." },
@@ -69,6 +72,7 @@ static const struct ccm_anno rows[] = {
       .flags = CCM_ANNO_MUTABLE | CCM_ANNO_EMPTY,
       .fallback = "none",
       .field = "SecurityGroupIds",
+      .ids = CCM_ALLOW_SECURITY_GROUP,
       .help = "Security groups, separated by commas, at most 4; empty for none." },
     { .name = "bandwidth-package-id",
       .group = CCM_ANNO_INSTANCE,
@@ -76,6 +80,7 @@ static const struct ccm_anno rows[] = {
       .flags = CCM_ANNO_MUTABLE | CCM_ANNO_EMPTY,
       .fallback = "none",
       .field = "BandwidthPackageId",
+      .ids = CCM_ALLOW_PACKAGE,
       .help = "Shared bandwidth package of the public address; empty for none." },
     { .name = "cross-zone-enabled",
       .group = CCM_ANNO_INSTANCE,
@@ -198,6 +203,7 @@ static const struct ccm_anno rows[] = {
       .flags = CCM_ANNO_MUTABLE,
       .fallback = "none",
       .field = "CertificateIds",
+      .ids = CCM_ALLOW_CERTIFICATE,
       .help = "Server certificate." },
     { .name = "cacert-id",
       .group = CCM_ANNO_LISTENER,
@@ -206,6 +212,8 @@ static const struct ccm_anno rows[] = {
       .flags = CCM_ANNO_MUTABLE,
       .fallback = "none",
       .field = "CaCertificateIds",
+      .ids = CCM_ALLOW_CERTIFICATE,
+      .along = "cacert",
       .help = "Certificate of the authority that clients are checked against." },
     { .name = "cacert",
       .group = CCM_ANNO_LISTENER,
@@ -239,6 +247,7 @@ static const struct ccm_anno rows[] = {
       .flags = CCM_ANNO_MUTABLE | CCM_ANNO_EMPTY,
       .fallback = "none",
       .field = "AdditionalCertificateIds",
+      .ids = CCM_ALLOW_CERTIFICATE,
       .help = "Further server certificates, separated by commas; empty for none." },
     { .name = "server-group-type",
       .group = CCM_ANNO_SERVERS,

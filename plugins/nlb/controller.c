@@ -5,6 +5,7 @@
 #include "apply.h"
 #include "inventory.h"
 #include "lint.h"
+#include "names.h"
 #include "read.h"
 #include "service/class.h"
 #include "unserved.h"
@@ -77,6 +78,26 @@ static void model_fini(void *model)
     nlb_model_fini(model);
 }
 
+static bool holds(const struct ccm_pass *pass, const char *port)
+{
+    const struct nlb_state *have = pass->entry->state;
+
+    for (size_t i = 0; i < have->listener_count; i++) {
+        const struct nlb_listener *one = &have->listeners[i];
+        enum ccm_owner owner = CCM_OWNER_NONE;
+        char name[CCM_TAKEN_PORT];
+
+        nlb_taken_port(one, name);
+        if (strcmp(name, port) == 0) {
+            /* Out of memory: what is kept about it stays. */
+            return nlb_name_parse(one->description, true, &pass->service->meta,
+                                  ccm_ali_cluster_id(pass->lbc->ali), &owner) < 0 ||
+                   owner == CCM_OWNER_OURS;
+        }
+    }
+    return false;
+}
+
 static const struct ccm_tags *tags(const void *model)
 {
     return &((const struct nlb_model *)model)->want.lb.tags;
@@ -118,6 +139,7 @@ const struct ccm_lbc_ops nlb_ops = {
     .sync = nlb_sync,
     .publish = nlb_publish,
     .tell = nlb_tell,
+    .holds = holds,
     .tags = tags,
     .release = nlb_release,
     .check_owner = nlb_check_owner,
@@ -165,6 +187,7 @@ struct nlb_plan_input nlb_pass_plan_input(const struct ccm_pass *pass,
         .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
         .batch = ((const struct nlb *)pass->lbc)->batch,
         .fresh = fresh,
+        .restores = ccm_taken_restores(pass->lbc),
     };
 }
 

@@ -366,6 +366,7 @@ static int walk(struct ccm_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
+    CCM_CLEANUP(ccm_taken_fini) struct ccm_taken_list taken = { 0 };
     const struct nlb_model *model = pass->model;
     struct ccm_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
@@ -381,6 +382,12 @@ static int walk(struct ccm_pass *pass, struct ccm_error *err)
     if (ccm_pass_can_tell_repair(pass) &&
         describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
         return ccm_error_nomem(err);
+    }
+    if (nlb_plan_list_taken(&plan, &in, &taken) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (ccm_taken_remember(pass, &taken, err) < 0) {
+        return -EAGAIN; /* err says more */
     }
     const bool refused = pass->problems.count > known;
 
@@ -423,6 +430,7 @@ int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
     if (r < 0 || (have->lb.id == NULL && is_hopeless(pass->model))) {
         return r;
     }
+    ((struct nlb_model *)pass->model)->allow = ccm_pass_allow(pass);
     nlb_model_check_groups(pass->model, pass->entry->state, &pass->problems);
     r = freeze_backends(pass, err);
     if (r < 0) {

@@ -5,6 +5,7 @@
 #ifndef CCM_NLB_MODEL_H
 #define CCM_NLB_MODEL_H
 
+#include "service/allow.h"
 #include "service/problem.h"
 #include "service/refusal.h"
 #include "service/resolve.h"
@@ -46,6 +47,7 @@ struct nlb_model {
     bool keep_security; /* so are security groups or source ranges: all of them stay */
     bool keep_backends; /* who should be a server is not known: all groups keep theirs */
     bool peer_weights;  /* the rule is not known: new servers get the weight of present ones */
+    struct ccm_allow allow; /* groups that a person may choose; zeroed: all */
     bool ipv6;          /* pods are looked up by IPv6 addresses (too) */
 };
 

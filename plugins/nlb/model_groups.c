@@ -232,9 +232,11 @@ static int check_chosen(const struct nlb_model *model, const struct nlb_group *g
                         const struct nlb_group *found, const char *lb_id, struct ccm_error *err)
 {
     const char *want = group->type == NULL ? "Instance" : group->type;
-    int r = 0;
+    int r = ccm_allow_check_id(&model->allow, CCM_ALLOW_GROUP, group->id, strlen(group->id), err);
 
-    if (model->as_it_is) {
+    if (r < 0) {
+        /* The text is there. */
+    } else if (model->as_it_is) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                           "server group %s stays as it is: " CCM_REUSE_CONFIGURE_REMEDY, group->id);
     } else if (found == NULL) {

@@ -25,6 +25,7 @@
 
 #include "model.h"
 #include "service/freeze.h"
+#include "service/taken.h"
 #include "util/buf.h"
 
 enum nlb_step_type {
@@ -101,6 +102,7 @@ struct nlb_plan_input {
     const struct ccm_tags *applied; /* additional tags that we put on earlier; NULL = not known */
     size_t batch;                   /* servers per call */
     bool fresh;                     /* `have` was read in this pass */
+    bool restores;                  /* listeners that were taken over are put back */
 };
 
 /*
@@ -126,6 +128,13 @@ CCM_NODISCARD int nlb_plan_preserve(struct nlb_plan *plan, const struct nlb_plan
 
 /* Take what is ours out of somebody else's load balancer. */
 CCM_NODISCARD int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in);
+
+/* The listeners of persons that the plan takes over, with what they are now. 0 or -ENOMEM. The
+ * caller finishes the list in any case. */
+CCM_NODISCARD int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input *in,
+                                      struct ccm_taken_list *ret);
+/* How a listener is called in what is kept about it. */
+void nlb_taken_port(const struct nlb_listener *listener, char ret[static CCM_TAKEN_PORT]);
 
 /* After a run: mark in what is there (the mirror) what a person asks for at present. */
 void nlb_plan_note(struct nlb_state *have, const struct nlb_model *model);

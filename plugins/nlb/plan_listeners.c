@@ -120,13 +120,24 @@ static struct nlb_step *new_step(const struct nlb_work *work, enum nlb_step_type
     return step;
 }
 
+static int let_go(struct nlb_work *work, const struct nlb_listener *have)
+{
+    bool done = false;
+    const int r = nlb_plan_restore(work, have, &done);
+
+    if (r < 0 || done) {
+        return r;
+    }
+    return new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->id) == NULL ? -ENOMEM
+                                                                                         : 0;
+}
+
 int nlb_plan_stale_listeners(struct nlb_work *work)
 {
     for (size_t i = 0; i < work->in->have->listener_count; i++) {
         const struct nlb_listener *have = &work->in->have->listeners[i];
 
-        if (is_stale(work, have) &&
-            new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->id) == NULL) {
+        if (is_stale(work, have) && let_go(work, have) < 0) {
             return -ENOMEM;
         }
     }

@@ -61,6 +61,10 @@ CCM_NODISCARD int nlb_plan_untag_groups(struct nlb_work *work);
 
 /* --- plan_listeners.c --- */
 
+/* plan_taken.c: the step that puts a listener back that was taken over. *ret_done false: it is not
+ * known what it was, or that is not there any more. */
+CCM_NODISCARD int nlb_plan_restore(struct nlb_work *work, const struct nlb_listener *have,
+                                   bool *ret_done);
 CCM_NODISCARD int nlb_plan_stale_listeners(struct nlb_work *work);
 /* Whether a listener that is not the Service's has the port. */
 bool nlb_plan_is_refused(const struct nlb_work *work, const struct nlb_listener *want);

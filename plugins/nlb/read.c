@@ -6,6 +6,7 @@
 #include "api_listener.h"
 #include "names.h"
 #include "nlb.h"
+#include "plan.h"
 #include "service/lookup.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -255,6 +256,38 @@ static int add_used(const struct ccm_service *service, const char *cluster_id,
     return r;
 }
 
+/* Groups that listeners go back to that were taken over, once nobody wants these. */
+static int add_taken(const struct ccm_service *service, const char *cluster_id,
+                     const struct nlb_need *need, const struct nlb_state *state,
+                     struct ccm_texts *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
+        const struct nlb_listener *one = &state->listeners[i];
+        CCM_CLEANUP(ccm_tags_fini) struct ccm_tags was = { 0 };
+        enum ccm_owner owner = CCM_OWNER_NONE;
+        char port[CCM_TAKEN_PORT];
+
+        if (need->want != NULL &&
+            nlb_state_listener(need->want, one->protocol, one->start, one->end) != NULL) {
+            continue;
+        }
+        nlb_taken_port(one, port);
+        r = ccm_taken_read(&service->meta, port, &was);
+
+        const char *group = ccm_tags_get(&was, CCM_TAKEN_GROUP);
+
+        if (r == 0 && !ccm_text_empty(group) && nlb_state_group_by_id(state, group) == NULL) {
+            r = nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner);
+        }
+        if (r == 0 && owner == CCM_OWNER_OURS) {
+            r = ccm_texts_put(ret, group);
+        }
+    }
+    return r;
+}
+
 static int list_groups(struct nlb_call *call, const struct ccm_service *service,
                        const char *cluster_id, const struct nlb_need *need, struct nlb_state *state,
                        struct ccm_error *err)
@@ -272,7 +305,8 @@ static int list_groups(struct nlb_call *call, const struct ccm_service *service,
             r = ccm_error_nomem(err);
         }
     }
-    if (r == 0 && add_chosen(need->want, state, &ids) < 0) {
+    if (r == 0 && (add_chosen(need->want, state, &ids) < 0 ||
+                   add_taken(service, cluster_id, need, state, &ids) < 0)) {
         r = ccm_error_nomem(err);
     }
     if (r == 0 && ids.len > 0) {

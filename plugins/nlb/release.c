@@ -3,6 +3,7 @@
 #include "read.h"
 #include "service/lookup.h"
 #include "service/object.h"
+#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -128,7 +129,7 @@ static int plan_for(struct nlb_plan *plan, const struct nlb_plan_input *in)
     return in->model->preserve ? nlb_plan_preserve(plan, in) : nlb_plan_delete(plan, in);
 }
 
-static int take_away(struct ccm_pass *pass, const struct nlb_model *model, struct ccm_error *err)
+static int take_away(struct ccm_pass *pass, struct nlb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
     const bool fresh = !pass->entry->valid;
@@ -139,6 +140,9 @@ static int take_away(struct ccm_pass *pass, const struct nlb_model *model, struc
         return 0;
     }
     if (r == 0 && !pass->unfinished) {
+        model->as_it_is = !ccm_reuse_may_configure(
+            pass, &((const struct nlb_state *)pass->entry->state)->lb.tags);
+
         const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, fresh);
 
         r = plan_for(&plan, &in) < 0

@@ -79,6 +79,9 @@ struct ccm_anno {
     enum ccm_anno_message says;
     enum ccm_anno_decides decides;
     const char *label; /* how messages call it; NULL = name */
+    const char *ids;   /* kind of the account's ids that it names (allow.h); NULL = none */
+    unsigned piece;    /* which part of each "a:b:c" of the list they are, counted from 0 */
+    const char *along; /* "a|b": what cannot be used either when those ids cannot; NULL = nothing */
     const char *help;  /* one sentence for people */
 };
 

@@ -3,10 +3,13 @@
 #include "service/candidate.h"
 #include "service/object.h"
 #include "service/reuse.h"
+#include "service/taken.h"
 #include "util/cleanup.h"
+#include "util/parse.h"
 #include "util/text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define POLL_MS 10000 /* then doubling, 32 times as long at most */
@@ -56,6 +59,43 @@ static int check_size(struct ccm_pass *pass, struct ccm_error *err)
     return ccm_pass_fail(pass, CCM_PASS_SYNC_FAILED, CCM_PASS_SYNC_WHAT, r, err);
 }
 
+/* What cannot be told without those ids either. */
+static int refuse_along(struct ccm_refusals *refused, const struct ccm_anno *row,
+                        const struct ccm_error *err)
+{
+    const char *cursor = row->along;
+    const char *piece = NULL;
+    size_t len = 0;
+    int r = ccm_refusals_add(refused, row->name, err);
+
+    while (r == 0 && cursor != NULL && ccm_parse_piece(&cursor, '|', &piece, &len)) {
+        char suffix[CCM_ANNO_KEY_MAX];
+
+        (void)snprintf(suffix, sizeof(suffix), "%.*s", (int)len, piece); /* rows are short */
+        r = ccm_refusals_add(refused, suffix, err);
+    }
+    return r;
+}
+
+/* Ids of the account that are not for this namespace. */
+static int refuse_ids(struct ccm_pass *pass)
+{
+    const struct ccm_lint_rules *rules = pass->lbc->ops->rules;
+    const struct ccm_allow allow = ccm_pass_allow(pass);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < rules->annotations->count; i++) {
+        const struct ccm_anno *row = &rules->annotations->rows[i];
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (ccm_allow_check_row(&allow, row, &pass->service->meta, &err) < 0 &&
+            ccm_lint_counts(rules, pass->service, row)) {
+            r = refuse_along(&pass->refused, row, &err);
+        }
+    }
+    return r;
+}
+
 static int check_manifest(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_lbc *lbc = pass->lbc;
@@ -66,6 +106,7 @@ static int check_manifest(struct ccm_pass *pass, struct ccm_error *err)
         r = ccm_reuse_check_option(pass, err);
         r = r < 0 && r != -ENOMEM ? ccm_refusals_add(refused, "id", err) : r;
     }
+    r = r < 0 ? r : refuse_ids(pass);
     if (r == 0 && lbc->ops->refuse != NULL) {
         r = lbc->ops->refuse(lbc, refused);
     }
@@ -249,6 +290,11 @@ static int finish(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_lbc_ops *ops = pass->lbc->ops;
 
+    const int r = ccm_taken_forget(pass, ops->holds, err);
+
+    if (r < 0) {
+        return ccm_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating labels", r, err);
+    }
     succeed(pass);
     ops->tell(pass);
     pass->entry->applied_known = true;

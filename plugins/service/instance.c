@@ -80,6 +80,32 @@ const struct ccm_option ccm_lbc_opt_reuse = {
         "that is refused keeps what it has in the cloud, and nothing more is written for it.",
 };
 
+const struct ccm_option ccm_lbc_opt_allowed = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRINGS,
+    .flags = CCM_OPTION_LIVE,
+    .name = "allowed_ids",
+    .help =
+        "Which ids of the account the Services of a namespace may name in annotations: a list of "
+        "namespace:kind:id, where each part may be * and namespace and id may end with it. Kinds: "
+        "certificate, acl, security-group, bandwidth-package, eip (of zone-maps), server-group (of "
+        "vgroup-port). What the list does not name is refused, and what the annotation is for "
+        "stays as it is. Empty = everything is allowed. Load balancers: option reuse.",
+};
+
+const struct ccm_option ccm_lbc_opt_taken = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .name = "taken_listeners",
+    .fallback = "restore",
+    .values = "restore|delete",
+    .help = "What becomes, at the end, of a person's listener that a Service took over with "
+            "annotation force-override-listeners: restore (server group, description and the "
+            "attributes that were changed are put back; they are kept in labels of the Service) or "
+            "delete.",
+};
+
 static void map_service(void *self, const struct ccm_change *change)
 {
     ccm_mapping_service(&((struct ccm_lbc *)self)->mapping, change);

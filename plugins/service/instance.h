@@ -18,10 +18,13 @@ extern const struct ccm_option ccm_lbc_opt_conditions;
 extern const struct ccm_option ccm_lbc_opt_filter;
 extern const struct ccm_option ccm_lbc_opt_type;
 extern const struct ccm_option ccm_lbc_opt_reuse;
+extern const struct ccm_option ccm_lbc_opt_allowed;
+extern const struct ccm_option ccm_lbc_opt_taken;
 
 #define CCM_LBC_OPTIONS                                                                            \
     &ccm_lbc_opt_backend_type, &ccm_lbc_opt_audit, &ccm_lbc_opt_conditions, &ccm_lbc_opt_filter,   \
-        &ccm_lbc_opt_type, &ccm_lbc_opt_reuse, CCM_REMOVAL_OPTIONS
+        &ccm_lbc_opt_type, &ccm_lbc_opt_reuse, &ccm_lbc_opt_allowed, &ccm_lbc_opt_taken,           \
+        CCM_REMOVAL_OPTIONS
 
 /* by_type: whose Services are ours where annotation loadbalancer-type counts, instead of
  * ops->is_ours. */

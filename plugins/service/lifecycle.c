@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BODY_MAX 4096
+#define BODY_MAX   4096
+#define LABELS_MAX ((size_t)256 * 1024)
 
 static int patch(const struct ccm_life *life, const struct ccm_request *req,
                  const struct ccm_service *service, uint64_t type, const char *subresource,
@@ -484,6 +485,35 @@ int ccm_life_publish(const struct ccm_life *life, const struct ccm_request *req,
         publish_note_mark(life, state);
     }
     return r;
+}
+
+int ccm_life_write_labels(const struct ccm_life *life, const struct ccm_request *req,
+                          const struct ccm_service *service, const struct ccm_tags *labels,
+                          struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LABELS_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+
+    for (size_t i = 0; life->plan != NULL && i < labels->len; i++) {
+        print_label(life, service, labels->items[i].key, labels->items[i].value);
+    }
+    if (life->plan != NULL) {
+        return 0;
+    }
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", service->meta.uid);
+    ccm_jsonw_open(&w, "labels", '{');
+    for (size_t i = 0; i < labels->len; i++) {
+        write_label(&w, NULL, labels->items[i].key, labels->items[i].value);
+    }
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+
+    const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
 }
 
 void ccm_life_event(const struct ccm_life *life, const struct ccm_service *service, bool warning,

@@ -9,6 +9,7 @@
 #define CCM_SERVICE_LIFECYCLE_H
 
 #include "ccm/plugin.h"
+#include "service/tags.h"
 #include "service/written.h"
 #include "util/attr.h"
 #include "util/buf.h"
@@ -89,6 +90,10 @@ bool ccm_life_shows_ours(const struct ccm_life *life, const struct ccm_service *
 
 /* Whether that is what was last written of a part, whatever became of it since. */
 bool ccm_life_has_written(const struct ccm_life *life, enum ccm_life_part part, const char *what);
+/* Further labels, whatever the snapshot says: "" = take away. An object that is gone is success. */
+CCM_NODISCARD int ccm_life_write_labels(const struct ccm_life *life, const struct ccm_request *req,
+                                        const struct ccm_service *service,
+                                        const struct ccm_tags *labels, struct ccm_error *err);
 
 /* For what writes to a Service (conditions.h): whether a part is to be written, which then goes by
  * the snapshot or not (CCM_WRITTEN_WRITE, _ANEW). shown: the snapshot says what `want` stands for.

@@ -2,6 +2,7 @@
 
 #include "alicloud/error.h"
 #include "service/class.h"
+#include "service/instance.h"
 #include "service/object.h"
 #include "util/text.h"
 
@@ -47,6 +48,10 @@ int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host, const struct 
         (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
+    if (ccm_allow_check_entries(host->option_strings(host, NULL, ccm_lbc_opt_allowed.name), err) <
+        0) {
+        return -EINVAL;
+    }
     return ccm_ali_acquire(host, &lbc->ali, err);
 }
 
@@ -89,6 +94,17 @@ const char *ccm_pass_lb_id(const struct ccm_pass *pass)
 bool ccm_pass_is_marked(const struct ccm_pass *pass)
 {
     return ccm_life_is_marked(&pass->life, pass->service);
+}
+
+struct ccm_allow ccm_pass_allow(const struct ccm_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+
+    return (struct ccm_allow){
+        .entries = host->option_strings(host, NULL, ccm_lbc_opt_allowed.name),
+        .plugin = pass->lbc->ops->annotations->kind,
+        .namespace_ = pass->service->meta.namespace_,
+    };
 }
 
 enum ccm_ali_priority ccm_pass_priority(const struct ccm_pass *pass, enum ccm_ali_priority wanted)

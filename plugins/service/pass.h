@@ -28,6 +28,7 @@
 
 #include "alicloud/client.h"
 #include "service/absence.h"
+#include "service/allow.h"
 #include "service/annotation.h"
 #include "service/audit.h"
 #include "service/hash.h"
@@ -97,6 +98,8 @@ struct ccm_lbc_ops {
     bool (*publish)(struct ccm_pass *pass, struct ccm_life_state *state);
     /* After a complete success: what a person should know that is no failure, by ccm_pass_say(). */
     void (*tell)(struct ccm_pass *pass);
+    /* Whether a listener of the Service is there; port: see taken.h. */
+    bool (*holds)(const struct ccm_pass *pass, const char *port);
     /* The additional tags of the desired state. */
     const struct ccm_tags *(*tags)(const void *model);
 
@@ -234,6 +237,8 @@ struct ccm_pass {
 const char *ccm_pass_lb_id(const struct ccm_pass *pass);
 /* Whether there may be something that the extra label tells of, see needs_mark(). */
 bool ccm_pass_is_marked(const struct ccm_pass *pass);
+/* What ids of the account its namespace may name, as configured now. */
+struct ccm_allow ccm_pass_allow(const struct ccm_pass *pass);
 /* Priority of a call: that of an ordinary read or write falls back behind those of other Services
  * in a second look, or after a node event; others stay. */
 enum ccm_ali_priority ccm_pass_priority(const struct ccm_pass *pass, enum ccm_ali_priority wanted);

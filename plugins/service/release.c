@@ -3,19 +3,28 @@
 #include "service/conditions.h"
 #include "service/freeze_pass.h"
 #include "service/object.h"
+#include "service/taken.h"
 #include "util/cleanup.h"
+
+static bool holds_nothing(const struct ccm_pass *pass, const char *port)
+{
+    (void)pass;
+    (void)port;
+    return false;
+}
 
 static int clean_status(struct ccm_pass *pass, struct ccm_error *err)
 {
     const struct ccm_life_state nothing = { .hash = "", .lb_id = "", .ip = "", .extra = "" };
     const struct ccm_life *life = &pass->life;
     bool written = false;
-    const int r = ccm_life_publish(life, pass->req, pass->service, &nothing, &written, err);
+    int r = ccm_life_publish(life, pass->req, pass->service, &nothing, &written, err);
 
     if (r < 0 || pass->service->meta.deleted_ms != 0) {
         return r; /* of a deleted Service the condition goes with it */
     }
-    return ccm_life_tell(life, pass->req, pass->service, NULL, err);
+    r = ccm_taken_forget(pass, holds_nothing, err);
+    return r < 0 ? r : ccm_life_tell(life, pass->req, pass->service, NULL, err);
 }
 
 static int clean_service(struct ccm_pass *pass, struct ccm_error *err)

@@ -63,7 +63,7 @@ FINDINGS = {
         "39: warning: annotation has no effect without option type_annotation of group alicloud: an NLB is asked for by "
         "spec.loadBalancerClass alibabacloud.com/nlb",
         "40: warning: annotation leaves out tags that are not to be set here: kubernetes.do.not.delete, ack.aliyun.com, "
-        "those of the cloud (acs:...), and kubernetes.reused.by.user where the load balancer is reused",
+        "those of the cloud (acs:...) and ccm.alibabacloud.com/..., and kubernetes.reused.by.user where the load balancer is reused",
     ],
     "listeners.yaml": [
         "6: error: the value needs quotes: YAML takes y for a boolean, and the API server accepts only text",

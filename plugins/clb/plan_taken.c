@@ -1,0 +1,143 @@
+#include "plan_parts.h"
+
+#include "clb.h"
+#include "service/owner.h"
+#include "service/taken.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static CCM_TAKEN_PORT])
+{
+    (void)snprintf(ret, CCM_TAKEN_PORT, "%u-%s", port, clb_protocol_name(protocol)); /* fits */
+}
+
+/* --- what it was --- */
+
+/* Those that the step changes, and all that limits who may connect: our own access list is bound to
+ * it later. */
+static bool is_changed(const struct clb_step *step, const struct ccm_attr *was)
+{
+    return ccm_text_starts(was->field->name, "Acl") ||
+           !ccm_text_equal(was->value, ccm_attrs_get(&step->listener.attrs, was->field));
+}
+
+static int note_taken(const struct clb_step *step, const struct clb_listener *have,
+                      struct ccm_taken_list *ret)
+{
+    char port[CCM_TAKEN_PORT];
+    struct ccm_taken *taken = NULL;
+    int r = 0;
+
+    clb_taken_port(have->port, have->protocol, port);
+    taken = ccm_taken_new(ret, port);
+    if (taken == NULL ||
+        ccm_tags_put(&taken->was, CCM_TAKEN_GROUP, have->group_id == NULL ? "" : have->group_id) <
+            0 ||
+        ccm_tags_put(&taken->was, CCM_TAKEN_DESCRIPTION,
+                     have->description == NULL ? "" : have->description) < 0) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
+        const struct ccm_attr *was = &have->attrs.items[i];
+
+        if (was->value != NULL && is_changed(step, was)) {
+            r = ccm_tags_put(&taken->was, was->field->name, was->value);
+        }
+    }
+    return r;
+}
+
+int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input *in,
+                        struct ccm_taken_list *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; in->model->reused && r == 0 && i < plan->len; i++) {
+        const struct clb_step *step = &plan->steps[i];
+        const struct clb_listener *have =
+            step->type == CLB_STEP_UPDATE_LISTENER
+                ? clb_state_listener(in->have, step->port, step->protocol)
+                : NULL;
+
+        if (have != NULL && (have->description == NULL ||
+                             ccm_owner_parse(have->description, true, &in->service->meta,
+                                             in->cluster_id) == CCM_OWNER_NONE)) {
+            r = note_taken(step, have, ret);
+        }
+    }
+    return r;
+}
+
+/* --- and is again --- */
+
+/* The group must still be there, and be none of a controller. */
+static bool is_usable(const struct clb_plan_input *in, const char *group_id)
+{
+    const struct clb_group *group =
+        group_id == NULL ? NULL : clb_state_group_by_id(in->have, group_id);
+
+    return group_id != NULL &&
+           (group_id[0] == '\0' || (group != NULL && !ccm_owner_is_key(group->name)));
+}
+
+static int fill_step(struct clb_step *step, const struct clb_listener *have,
+                     const struct ccm_tags *was)
+{
+    const char *text = ccm_tags_get(was, CCM_TAKEN_DESCRIPTION);
+    int r = clb_listener_copy(&step->listener, have);
+
+    if (r < 0 || ccm_text_set(&step->group_id, ccm_tags_get(was, CCM_TAKEN_GROUP)) < 0 ||
+        ccm_text_set(&step->listener.description,
+                     ccm_text_empty(text) || ccm_owner_is_key(text) ? CCM_TAKEN_NAMELESS : text) <
+            0) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < was->len; i++) {
+        const struct ccm_field *field = clb_field_find(was->items[i].key);
+
+        if (field != NULL && clb_field_applies(field, have->protocol)) {
+            r = ccm_attrs_set(&step->listener.attrs, field, was->items[i].value, true);
+        }
+    }
+    return r;
+}
+
+/* Another listener of the Service takes its port. */
+static bool is_in_the_way(const struct clb_plan_input *in, const struct clb_listener *have)
+{
+    for (size_t i = 0; i < in->model->want.listener_count; i++) {
+        const struct clb_listener *want = &in->model->want.listeners[i];
+
+        if (want->port == have->port && clb_protocol_clash(want->protocol, have->protocol)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_input *in,
+                     const struct clb_listener *have, bool *ret_done)
+{
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags was = { 0 };
+    struct clb_step *step = NULL;
+    char port[CCM_TAKEN_PORT];
+
+    *ret_done = false;
+    clb_taken_port(have->port, have->protocol, port);
+    if (!in->restores || !in->model->reused || in->model->as_it_is || is_in_the_way(in, have)) {
+        return 0;
+    }
+    if (ccm_taken_read(&in->service->meta, port, &was) < 0) {
+        return -ENOMEM;
+    }
+    if (!is_usable(in, ccm_tags_get(&was, CCM_TAKEN_GROUP))) {
+        return 0;
+    }
+    step = clb_plan_new_step(plan, CLB_STEP_RESTORE_LISTENER, have->port, have->protocol);
+    *ret_done = true;
+    return step == NULL ? -ENOMEM : fill_step(step, have, &was);
+}

@@ -1,0 +1,162 @@
+#include "compare.h"
+#include "names.h"
+#include "plan_parts.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+
+void nlb_taken_port(const struct nlb_listener *listener, char ret[static CCM_TAKEN_PORT])
+{
+    char protocol[16];
+
+    ccm_text_copy(protocol, sizeof(protocol), nlb_protocol_name(listener->protocol));
+    for (char *p = protocol; *p != '\0'; p++) {
+        *p = (char)tolower((unsigned char)*p);
+    }
+    if (listener->range) {
+        (void)snprintf(ret, CCM_TAKEN_PORT, "%u_%u-%s", listener->start, listener->end,
+                       protocol); /* fits */
+    } else {
+        (void)snprintf(ret, CCM_TAKEN_PORT, "%u-%s", listener->start, protocol); /* fits */
+    }
+}
+
+/* --- what it was --- */
+
+static int note_taken(const struct nlb_step *step, const struct nlb_listener *have,
+                      struct ccm_taken_list *ret)
+{
+    char port[CCM_TAKEN_PORT];
+    struct ccm_taken *taken = NULL;
+    int r = 0;
+
+    nlb_taken_port(have, port);
+    taken = ccm_taken_new(ret, port);
+    if (taken == NULL ||
+        ccm_tags_put(&taken->was, CCM_TAKEN_GROUP, have->group_id == NULL ? "" : have->group_id) <
+            0 ||
+        ccm_tags_put(&taken->was, CCM_TAKEN_DESCRIPTION,
+                     have->description == NULL ? "" : have->description) < 0) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
+        const struct ccm_attr *was = &have->attrs.items[i];
+
+        if (was->value != NULL &&
+            !ccm_text_equal(was->value, ccm_attrs_get(&step->listener.attrs, was->field))) {
+            r = ccm_tags_put(&taken->was, was->field->name, was->value);
+        }
+    }
+    return r;
+}
+
+int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input *in,
+                        struct ccm_taken_list *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; in->model->reused && r == 0 && i < plan->len; i++) {
+        const struct nlb_step *step = &plan->steps[i];
+        const struct nlb_listener *have = step->type == NLB_STEP_UPDATE_LISTENER
+                                              ? nlb_state_listener_by_id(in->have, step->id)
+                                              : NULL;
+        enum ccm_owner owner = CCM_OWNER_OURS;
+
+        if (have != NULL) {
+            r = nlb_name_parse(have->description, true, &in->service->meta, in->cluster_id, &owner);
+        }
+        if (r == 0 && owner == CCM_OWNER_NONE) {
+            r = note_taken(step, have, ret);
+        }
+    }
+    return r;
+}
+
+/* --- and is again --- */
+
+/* The group must still be there, be none of a controller, and of no other load balancer. */
+static const struct nlb_group *find_usable(const struct nlb_work *work, const char *group_id)
+{
+    const struct nlb_group *group =
+        ccm_text_empty(group_id) ? NULL : nlb_state_group_by_id(work->in->have, group_id);
+
+    return group != NULL && !nlb_name_is_key(group->name) &&
+                   (group->users.len == 0 || ccm_texts_has(&group->users, work->lb->id))
+               ? group
+               : NULL;
+}
+
+/* Another listener of the Service takes its port. */
+static bool is_in_the_way(const struct nlb_work *work, const struct nlb_listener *have)
+{
+    for (size_t i = 0; i < work->in->model->want.listener_count; i++) {
+        if (nlb_listener_clash(&work->in->model->want.listeners[i], have)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int fill_step(struct nlb_step *step, const struct nlb_listener *have,
+                     const struct nlb_group *group, const struct ccm_tags *was)
+{
+    const char *text = ccm_tags_get(was, CCM_TAKEN_DESCRIPTION);
+    int r = 0;
+
+    if (ccm_text_set(&step->id, have->id) < 0 || nlb_group_copy_identity(&step->group, group) < 0 ||
+        ccm_text_set(&step->listener.group_id, group->id) < 0 ||
+        ccm_text_set(&step->listener.description,
+                     ccm_text_empty(text) || nlb_name_is_key(text) ? CCM_TAKEN_NAMELESS : text) <
+            0 ||
+        ccm_attrs_copy(&step->listener.attrs, &have->attrs) < 0) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < was->len; i++) {
+        const struct ccm_field *field = nlb_listener_field(was->items[i].key);
+
+        if (field != NULL && nlb_field_applies(field, have->protocol)) {
+            r = ccm_attrs_set(&step->listener.attrs, field, was->items[i].value, true);
+        }
+    }
+    step->port = have->start;
+    step->protocol = have->protocol;
+    step->listener.protocol = have->protocol;
+    step->listener.start = have->start;
+    step->listener.end = have->end;
+    step->listener.range = have->range;
+    return r;
+}
+
+int nlb_plan_restore(struct nlb_work *work, const struct nlb_listener *have, bool *ret_done)
+{
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags was = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
+    const struct nlb_model *model = work->in->model;
+    const struct nlb_group *group = NULL;
+    struct nlb_step *step = NULL;
+    char port[CCM_TAKEN_PORT];
+
+    *ret_done = false;
+    if (!work->in->restores || !model->reused || model->as_it_is || is_in_the_way(work, have)) {
+        return 0;
+    }
+    nlb_taken_port(have, port);
+    if (ccm_taken_read(&work->in->service->meta, port, &was) < 0) {
+        return -ENOMEM;
+    }
+    group = find_usable(work, ccm_tags_get(&was, CCM_TAKEN_GROUP));
+    if (group == NULL) {
+        return 0;
+    }
+    *ret_done = true;
+    step = nlb_plan_new_step(work->plan, NLB_STEP_UPDATE_LISTENER, work->stage);
+    if (step == NULL || fill_step(step, have, group, &was) < 0) {
+        return -ENOMEM;
+    }
+    nlb_change_add(&change, "put back, server group", have->group_id, group->id);
+    return nlb_plan_set_change(step, &change);
+}
