@@ -42,11 +42,12 @@ enum route_outcome route_outcome_of(const char *code, const char *message, bool 
                : ROUTE_FAILED;
 }
 
-static int send(struct route_call *call, const char *action, const struct ccm_ali_params *params,
-                enum ccm_ali_repeat repeat, cJSON **ret, struct ccm_error *err)
+static int send_to(struct route_call *call, enum ccm_ali_product product, const char *action,
+                   const struct ccm_ali_params *params, enum ccm_ali_repeat repeat, cJSON **ret,
+                   struct ccm_error *err)
 {
     const struct ccm_ali_call request = {
-        .product = CCM_ALI_VPC,
+        .product = product,
         .action = action,
         .params = params,
         .priority = call->priority,
@@ -55,6 +56,31 @@ static int send(struct route_call *call, const char *action, const struct ccm_al
 
     call->uncertain = false;
     return ccm_ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
+}
+
+static int send(struct route_call *call, const char *action, const struct ccm_ali_params *params,
+                enum ccm_ali_repeat repeat, cJSON **ret, struct ccm_error *err)
+{
+    return send_to(call, CCM_ALI_VPC, action, params, repeat, ret, err);
+}
+
+int route_api_instances(struct route_call *call, const char *const *ids, size_t count, cJSON **ret,
+                        struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = (size_t)16 * 1024 };
+
+    for (size_t i = 0; i < count; i++) {
+        ccm_buf_addc(&list, i == 0 ? '[' : ',');
+        ccm_json_quote(&list, ids[i]);
+    }
+    ccm_buf_addc(&list, ']');
+    if (ccm_buf_error(&list) < 0) {
+        return ccm_error_nomem(err);
+    }
+    ccm_ali_param_add(&params, "InstanceIds", ccm_buf_str(&list));
+    ccm_ali_param_i64(&params, "PageSize", ROUTE_API_INSTANCES);
+    return send_to(call, CCM_ALI_ECS, "DescribeInstances", &params, CCM_ALI_READ, ret, err);
 }
 
 int route_api_tables(struct route_call *call, const char *vpc, int64_t page, cJSON **ret,

@@ -159,6 +159,10 @@ static void after_delete(struct work *work, const struct route_item *item)
         return;
     }
     route_table_deleted(work->table, &item->net, item->instance);
+    if (step->counts) {
+        ccm_removal_note(&work->table->budget, &run->route->rule, 0, 1,
+                         run->route->host->now_ms(run->route->host));
+    }
     run->room = run->room || work->table->full;
     work->table->full = false;
     if (step->past != ROUTE_NOBODY) {

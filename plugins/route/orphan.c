@@ -33,7 +33,8 @@ static void tell(struct route_run *run, const struct ccm_buf *names, size_t coun
     char *text = ccm_text_format(
         "%zu route%s lead%s to instances that back no node: %s%s%s", count, count == 1 ? "" : "s",
         count == 1 ? "s" : "", ccm_buf_str(names), count > NAMED_MAX ? " and others" : "",
-        route->orphan_cleanup ? "; deleted now" : "; option orphan_cleanup deletes such routes");
+        route->orphan_cleanup ? "; they are deleted"
+                              : "; option orphan_cleanup deletes such routes");
 
     if (count == 0 || text == NULL) {
         free(route->told_orphans);
@@ -45,6 +46,45 @@ static void tell(struct route_run *run, const struct ccm_buf *names, size_t coun
         free(route->told_orphans);
         route->told_orphans = CCM_STEAL(text);
     }
+}
+
+/* When the orphan was seen first, in a row of passes; 0 = never before. */
+static int64_t first_seen_ms(const struct route *route, const char *text)
+{
+    const int64_t *first =
+        route->orphans == NULL ? NULL : (int64_t *)ccm_strmap_get(route->orphans, text);
+
+    return first == NULL ? 0 : *first;
+}
+
+static int note_seen(struct ccm_strmap *seen, const char *text, int64_t first_ms)
+{
+    int64_t *copy = malloc(sizeof(*copy));
+
+    if (copy == NULL) {
+        return -ENOMEM;
+    }
+    *copy = first_ms;
+    if (ccm_strmap_set(seen, text, copy) < 0) {
+        free(copy);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* Whether it was seen long enough to be told, or deleted: a node may just be missing in what an API
+ * server says. Two looks at the same moment are one. */
+static bool is_ripe(const struct route_run *run, int64_t first_ms)
+{
+    const struct route *route = run->route;
+    const struct ccm_removal_rule *rule = &route->rule;
+
+    if (first_ms == 0 || run->started_ms - first_ms < route->period_ms / 2) {
+        return false;
+    }
+    return !route->orphan_cleanup || rule->released_until_ms > run->started_ms ||
+           run->started_ms >=
+               ccm_removal_due_ms(rule, first_ms, ccm_removal_server_since(route->host));
 }
 
 /* Take the step out unless it was seen before. */
@@ -60,10 +100,13 @@ static int judge(struct route_run *run, struct ccm_strmap *seen, struct ccm_buf 
 
         if (step.type == ROUTE_STEP_ORPHAN) {
             sign(run, &step, text);
-            if (ccm_strmap_set(seen, text, NULL) < 0) {
+
+            const int64_t first_ms = first_seen_ms(run->route, text);
+
+            if (note_seen(seen, text, first_ms == 0 ? run->started_ms : first_ms) < 0) {
                 return -ENOMEM;
             }
-            if (run->route->orphans == NULL || !ccm_strmap_has(run->route->orphans, text)) {
+            if (!is_ripe(run, first_ms)) {
                 continue;
             }
             if (*ret_count < NAMED_MAX) {
@@ -85,17 +128,12 @@ int route_orphans_judge(struct route_run *run)
     size_t count = 0;
     int r;
 
-    /* Two looks in a row at the same moment are one. */
-    if (route->orphans != NULL && run->started_ms - route->orphans_ms < route->period_ms / 2) {
-        route_orphans_forget(route);
-    }
-    seen = ccm_strmap_new(NULL);
+    seen = ccm_strmap_new(free);
     r = seen == NULL ? -ENOMEM : judge(run, seen, &names, &count);
     if (r == 0) {
         tell(run, &names, count);
         route_orphans_forget(route);
         route->orphans = CCM_STEAL(seen);
-        route->orphans_ms = run->started_ms;
     }
     ccm_strmap_free(seen);
     ccm_buf_fini(&names);

@@ -75,6 +75,10 @@ static void add(struct route_pasts *pasts, const struct route_past *past)
     lock(pasts);
     for (size_t i = 0; !known && i < pasts->len; i++) {
         known = same(&pasts->items[i], past);
+        if (known) {
+            pasts->items[i].loss = past->loss;
+            pasts->items[i].since_ms = past->since_ms;
+        }
     }
     if (!known && pasts->len >= ROUTE_PASTS_MAX) {
         drop_locked(pasts, 0);
@@ -100,7 +104,7 @@ static bool wants(const struct route_node *node, const struct ccm_cidr *net, con
 }
 
 bool route_pasts_note(struct route_pasts *pasts, const struct ccm_node *before,
-                      const struct ccm_node *after)
+                      const struct ccm_node *after, enum route_loss loss, int64_t now_ms)
 {
     struct route_node old;
     struct route_node new = { 0 };
@@ -117,7 +121,12 @@ bool route_pasts_note(struct route_pasts *pasts, const struct ccm_node *before,
     }
     for (size_t i = 0; i < old.net_count; i++) {
         if (!wants(&new, &old.nets[i], old.instance)) {
-            struct route_past past = { .node = (char *)before->meta.name, .net = old.nets[i] };
+            struct route_past past = {
+                .node = (char *)before->meta.name,
+                .net = old.nets[i],
+                .loss = loss,
+                .since_ms = now_ms,
+            };
 
             memcpy(past.instance, old.instance, sizeof(past.instance));
             add(pasts, &past);

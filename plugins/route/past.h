@@ -13,10 +13,11 @@ struct route_pasts;
 struct route_pasts *route_pasts_new(void);
 void route_pasts_free(struct route_pasts *pasts);
 
-/* A node changed (after) or has gone (after NULL): note each network that it leaves. An excluded
- * node keeps what it has. True when there is something to do. */
+/* A node changed (after) or has gone (after NULL): note each network that it leaves, and how it
+ * came about; the last word counts. An excluded node keeps what it has. True when there is
+ * something to do. */
 bool route_pasts_note(struct route_pasts *pasts, const struct ccm_node *before,
-                      const struct ccm_node *after);
+                      const struct ccm_node *after, enum route_loss loss, int64_t now_ms);
 
 /* A copy of all; free it with route_past_list_free(). 0 or -ENOMEM. */
 CCM_NODISCARD int route_pasts_copy(struct route_pasts *pasts, struct route_past **ret,

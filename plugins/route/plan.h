@@ -10,11 +10,20 @@
 
 #define ROUTE_NOBODY SIZE_MAX
 
+/* How it came that a node wants something no more. */
+enum route_loss {
+    ROUTE_LOSS_CHANGED, /* it is there, and says so */
+    ROUTE_LOSS_DELETED, /* a watch saw that it was deleted */
+    ROUTE_LOSS_MISSING, /* it is not in a list any more, which is no order to delete */
+};
+
 /* What a node had and wants no more: the entries of it are to go. */
 struct route_past {
     char *node; /* name */
     struct ccm_cidr net;
     char instance[ROUTE_ID_SIZE];
+    enum route_loss loss;
+    int64_t since_ms; /* monotonic */
 };
 
 /* Everything that is known; borrowed. */
@@ -49,6 +58,7 @@ struct route_step {
     size_t past; /* of ROUTE_STEP_RETIRE, else ROUTE_NOBODY */
     struct ccm_cidr net;
     const char *instance; /* borrowed from the view */
+    bool counts;          /* as a removal because nodes are missing, see floor.h */
 };
 
 /* How it stands with a node before the steps. */

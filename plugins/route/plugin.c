@@ -74,12 +74,22 @@ static const struct ccm_option *const options[] = {
     &opt_batch,
     &opt_orphans,
     &opt_ipv6,
+    CCM_REMOVAL_OPTIONS,
     &route_opt_lease_namespace,
     &route_opt_lease_name,
     NULL,
 };
 
 /* ---- watching ---- */
+
+/* A core of ABI 1.0 does not say. */
+static enum route_loss loss_of(const struct ccm_change *change)
+{
+    return change->struct_size > offsetof(struct ccm_change, flags) &&
+                   (change->flags & CCM_CHANGE_MISSING) != 0
+               ? ROUTE_LOSS_MISSING
+               : ROUTE_LOSS_DELETED;
+}
 
 static void map_node(void *self, const struct ccm_change *change)
 {
@@ -93,9 +103,11 @@ static void map_node(void *self, const struct ccm_change *change)
             return; /* it comes again when it has one */
         }
     } else if (change->type == CCM_CHANGE_DELETED) {
-        (void)route_pasts_note(route->pasts, before, NULL); /* queued in any case */
+        (void)route_pasts_note(route->pasts, before, NULL, loss_of(change),
+                               route->host->now_ms(route->host)); /* queued in any case */
     } else if (route_node_differs(before, after)) {
-        (void)route_pasts_note(route->pasts, before, after); /* as above */
+        (void)route_pasts_note(route->pasts, before, after, ROUTE_LOSS_CHANGED,
+                               route->host->now_ms(route->host)); /* as above */
         lane = CCM_LANE_SPEC;
     } else {
         return;
@@ -129,6 +141,7 @@ static void destroy(void *self)
     free(route->told_orphans);
     ccm_strmap_free(route->told);
     ccm_strmap_free(route->orphans);
+    ccm_strmap_free(route->held);
     route_pasts_free(route->pasts);
     route_nets_fini(&route->cluster);
     ccm_ali_release(route->ali);
@@ -204,6 +217,8 @@ static void follow(struct route *route)
 
     route->period_ms = host->option_int(host, NULL, opt_period.name) * 1000;
     route->orphan_cleanup = host->option_int(host, NULL, opt_orphans.name) != 0;
+    ccm_removal_rule_read(&route->rule, host);
+    route->rule.released_until_ms = atomic_load(&route->released_until_ms);
 }
 
 static int configure(struct route *route, struct ccm_error *err)
@@ -215,7 +230,8 @@ static int configure(struct route *route, struct ccm_error *err)
     route->ipv6 = host->option_int(host, NULL, opt_ipv6.name) != 0;
     route->told = ccm_strmap_new(free);
     route->pasts = route_pasts_new();
-    if (route->told == NULL || route->pasts == NULL ||
+    route->held = ccm_strmap_new(free);
+    if (route->told == NULL || route->held == NULL || route->pasts == NULL ||
         take_ids(route, host->option_strings(host, NULL, opt_tables.name)) < 0) {
         return ccm_error_nomem(err);
     }
@@ -258,6 +274,26 @@ static int start(void *self, struct ccm_error *err)
     return 0;
 }
 
+/* The nodes whose routes are held, and the pass for the orphans. */
+static int64_t allow_removals(void *self)
+{
+    struct route *route = self;
+    const struct ccm_host *host = route->host;
+    const int64_t window_ms = host->option_int(host, NULL, ccm_removal_opt_window.name) * 1000;
+    struct route_past *past = NULL;
+    size_t count = 0;
+
+    atomic_store(&route->released_until_ms, host->now_ms(host) + window_ms);
+    if (route_pasts_copy(route->pasts, &past, &count) == 0) {
+        for (size_t i = 0; i < count; i++) {
+            host->enqueue(host, past[i].node, CCM_LANE_URGENT, 0);
+        }
+        route_past_list_free(past, count);
+    } /* else the pass knows them */
+    host->enqueue(host, ROUTE_PASS_KEY, CCM_LANE_URGENT, 0);
+    return window_ms;
+}
+
 static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
                      struct ccm_error *err)
 {
@@ -281,4 +317,5 @@ const struct ccm_plugin ccm_plugin = {
     .version = "0.1.0",
     .summary = "One VPC route per node, for pod networks without overlay such as Flannel's",
     .batch_wait_ms = BURST_MS,
+    .allow_removals = allow_removals,
 };

@@ -2,6 +2,7 @@
 
 #include "apply.h"
 #include "condition.h"
+#include "floor.h"
 #include "measure.h"
 #include "orphan.h"
 #include "read.h"
@@ -50,6 +51,7 @@ static void run_fini(struct route_run *run)
 
     route_plan_fini(&run->plan);
     route_past_list_free(run->past, run->past_count);
+    free(run->past_held);
     free(run->nodes);
     if (run->objects != NULL) {
         host->release_list(host, run->objects, run->object_count);
@@ -126,7 +128,12 @@ static int take_nodes(struct route_run *run)
         route_node_init(&run->nodes[i], (const struct ccm_node *)run->objects[i],
                         ccm_ali_region(route->ali), route->ipv6);
     }
-    return route_pasts_copy(route->pasts, &run->past, &run->past_count);
+    r = route_pasts_copy(route->pasts, &run->past, &run->past_count);
+    if (r < 0) {
+        return r;
+    }
+    run->past_held = calloc(run->past_count + 1, sizeof(*run->past_held));
+    return run->past_held == NULL ? -ENOMEM : 0;
 }
 
 /* For the nodes of this call, or for all in a pass. */
@@ -255,9 +262,10 @@ static void finish_past(struct route_run *run)
         }
         if (run->plan.past_left[i] == 0) {
             route_pasts_forget(route->pasts, &run->past[i]);
+            route_floor_forget(route, &run->past[i]);
         } else if (key == ROUTE_NOBODY) {
             route->host->enqueue(route->host, run->past[i].node, CCM_LANE_BULK, 0);
-        } else if (!run->fates[key].failed) {
+        } else if (!run->fates[key].failed && run->plan.past_left[i] > run->past_held[i]) {
             run->fates[key].look = true;
         }
     }
@@ -307,6 +315,17 @@ static bool shares_failure(const struct route_run *run, const struct route_fate 
            strcmp(fate->err.code, run->sync.code) == 0;
 }
 
+/* Until what is held may go. */
+static uint64_t held_delay(const struct route_run *run, int64_t later_ms)
+{
+    const int64_t now_ms = run->route->host->now_ms(run->route->host);
+
+    if (later_ms == 0) {
+        return 0;
+    }
+    return later_ms > now_ms ? (uint64_t)(later_ms - now_ms) : 1;
+}
+
 static int give_verdicts(struct route_run *run, struct ccm_error *err)
 {
     const struct ccm_host *host = run->route->host;
@@ -315,7 +334,9 @@ static int give_verdicts(struct route_run *run, struct ccm_error *err)
 
     for (size_t i = 0; i < run->req->key_count; i++) {
         const struct route_fate *fate = &run->fates[i];
-        const uint64_t after = fate->again ? 1 : fate->look ? look_ms : 0;
+        const uint64_t after = fate->again  ? 1
+                               : fate->look ? look_ms
+                                            : held_delay(run, fate->later_ms);
 
         const struct ccm_error *failure = fate->failed ? &fate->err : NULL;
 
@@ -349,6 +370,7 @@ static int run_plan(struct route_run *run)
         return r;
     }
     finish_past(run);
+    route_floor_tell(route);
     judge_nodes(run);
     route_tell_sync(run);
     for (size_t t = 0; t < route->table_count; t++) {
@@ -402,6 +424,9 @@ static int reconcile(struct route_run *run, struct ccm_error *err)
     r = r < 0 ? r : make_plan(run);
     if (r == 0 && pass && !run->dry) {
         r = route_orphans_judge(run);
+    }
+    if (r == 0 && run->sighted && !run->dry) {
+        r = route_floor_judge(run);
     }
     if (r == 0 && run->dry) {
         route_tell_plan(run);

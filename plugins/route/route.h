@@ -6,7 +6,10 @@
 #include "ccm/plugin.h"
 #include "past.h"
 #include "plan.h"
+#include "util/removal_budget.h"
 #include "util/strmap.h"
+
+#include <stdatomic.h>
 
 #define ROUTE_COMPONENT "route-controller"
 /* The key of the periodic pass: no name of a node. */
@@ -27,11 +30,13 @@ struct route {
     size_t batch;     /* entries per call */
     bool ipv6;
 
-    struct route_pasts *pasts; /* any thread */
+    struct route_pasts *pasts;         /* any thread */
+    _Atomic int64_t released_until_ms; /* a person lets held removals go until then */
 
     /* Of the one call of reconcile that runs. */
     int64_t period_ms;
     bool orphan_cleanup;
+    struct ccm_removal_rule rule;
     struct route_table *tables;
     size_t table_count;
     int64_t discovered_ms;      /* when the tables were found; 0 = never */
@@ -39,8 +44,9 @@ struct route {
     struct ccm_strmap *told;    /* node -> what its last event said */
     char *told_all;             /* what the last event about all nodes said; NULL = nothing */
     char *told_orphans;         /* the same about orphans */
-    struct ccm_strmap *orphans; /* those of the last complete pass; NULL = there was none */
-    int64_t orphans_ms;         /* when that was */
+    struct ccm_strmap *orphans; /* those of the last complete pass -> when each was seen first; NULL
+                                   = there was none */
+    struct ccm_strmap *held;    /* entries that stay although their nodes are gone, see floor.h */
 };
 
 #endif

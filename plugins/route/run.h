@@ -17,7 +17,8 @@ struct route_fate {
     bool well;    /* there is nothing to be said against the node */
     size_t made;  /* entries */
     enum route_word say;
-    size_t node; /* when there is something to say */
+    size_t node;      /* when there is something to say */
+    int64_t later_ms; /* monotonic: entries of it are held until then; 0 = none is */
     struct ccm_error err;
 };
 
@@ -37,6 +38,7 @@ struct route_run {
     struct route_node *nodes; /* one per object */
     struct route_past *past;
     size_t past_count;
+    size_t *past_held; /* per past: tables in which its entry is held */
 
     bool sighted; /* the tables are known: else no node is served in this call */
     struct route_plan plan;

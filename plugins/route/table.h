@@ -7,6 +7,7 @@
 
 #include "ccm/error.h"
 #include "net.h"
+#include "util/removal_budget.h"
 
 #include <stdint.h>
 
@@ -42,6 +43,9 @@ struct route_table {
     int64_t full_until_ms;
     size_t full_len; /* entries that it held then */
     struct ccm_error full_why;
+
+    struct ccm_removal_budget budget; /* what went because nodes are missing */
+    uint64_t told_held;               /* how many entries are held, as was said last */
 };
 
 void route_table_fini(struct route_table *table);

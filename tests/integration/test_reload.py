@@ -237,7 +237,7 @@ def table(world):
     return route.custom_routes(world.cloud.state())[route.SYSTEM_TABLE]
 
 
-ROUTE = f'{{{{ name = "route"; cluster_cidr = "{route.CLUSTER_CIDR}"; period_s = {{}}; orphan_cleanup = {{}}; }}}}'
+ROUTE = f'{{{{ name = "route"; cluster_cidr = "{route.CLUSTER_CIDR}"; period_s = {{}}; orphan_cleanup = {{}}; missing_wait_s = 0; }}}}'
 
 
 def begin_routes(world, period_s):

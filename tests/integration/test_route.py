@@ -61,7 +61,7 @@ def add_instances(world, numbers):
 def big(build, tmp_path):
     with World(build, tmp_path, cloud_args=["--limit=routes=2000"]) as world:
         add_instances(world, range(1, MANY + 1))
-        configure(world)
+        configure(world, removal_share_percent=100)  # all go at once
         yield world
 
 
@@ -204,7 +204,7 @@ def test_nothing_of_others_is_touched(world, seed):
     for cidr, (kind, hop, _) in entries.items():
         world.cloud.edit("create", type="route", route_table=SYSTEM_TABLE, destination=cidr, next_hop_type=kind, next_hop=hop)
     theirs = {cidr: f"{kind}/{hop}".removeprefix("Instance/") for cidr, (kind, hop, keep) in entries.items() if keep}
-    configure(world, period_s=1, orphan_cleanup="true")
+    configure(world, period_s=1, orphan_cleanup="true", missing_wait_s=0, removal_share_percent=100)
     present = set()
     for number in range(5):
         if chance.random() < 0.4 and world.ccmd is not None:

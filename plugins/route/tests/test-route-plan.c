@@ -240,9 +240,9 @@ static void test_notes(void **state)
     (void)state;
     build_node(&a, "n", REGION ".i-a", "10.96.1.0/24", "fd00::/64");
     build_node(&b, "n", REGION ".i-b", "10.96.2.0/24", "fd00::/64");
-    assert_false(route_pasts_note(pasts, &a.node, &a.node));
-    assert_true(route_pasts_note(pasts, &a.node, &b.node));
-    assert_true(route_pasts_note(pasts, &a.node, NULL));
+    assert_false(route_pasts_note(pasts, &a.node, &a.node, ROUTE_LOSS_CHANGED, 1));
+    assert_true(route_pasts_note(pasts, &a.node, &b.node, ROUTE_LOSS_CHANGED, 1));
+    assert_true(route_pasts_note(pasts, &a.node, NULL, ROUTE_LOSS_DELETED, 1));
     assert_true(route_pasts_has(pasts, "n"));
     assert_int_equal(route_pasts_copy(pasts, &list, &count), 0);
     assert_int_equal(count, 2); /* each network once */
@@ -252,7 +252,7 @@ static void test_notes(void **state)
     route_past_list_free(list, count);
     assert_false(route_pasts_has(pasts, "n"));
     build_label(&a, "service.alibabacloud.com/exclude-node");
-    assert_false(route_pasts_note(pasts, &a.node, NULL));
+    assert_false(route_pasts_note(pasts, &a.node, NULL, ROUTE_LOSS_DELETED, 1));
     route_pasts_free(pasts);
 }
 

@@ -1,0 +1,449 @@
+#include "floor.h"
+
+#include "api.h"
+#include "tell.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIGN_SIZE 320
+#define NAMED_MAX 5
+#define RETRY_MS  10000 /* nobody knows when: the server is not to be believed at the moment */
+
+/* Why an entry is held, the first letter of what route->held has; the name of the node follows. */
+#define HELD_WAITS  'W' /* it is missing, and has to be so for a time */
+#define HELD_FLOOR  'F' /* the share is used up */
+#define HELD_ORPHAN 'O' /* the same, nobody knows whose it was */
+
+enum ruling {
+    RULING_FREE,  /* nothing is against it */
+    RULING_GOES,  /* and it counts */
+    RULING_HELD,  /* by the share */
+    RULING_WAITS, /* it is missing for too short a time */
+};
+
+struct judge {
+    struct route_run *run;
+    int64_t server_since_ms;
+    enum ruling *rulings; /* one per step */
+    int64_t *dues;        /* one per step: when a waiting one is due */
+};
+
+static void sign_entry(const struct route *route, size_t table, const struct ccm_cidr *net,
+                       const char *instance, char text[SIGN_SIZE])
+{
+    char name[ROUTE_NET_TEXT];
+
+    route_net_format(net, name);
+    (void)snprintf(text, SIGN_SIZE, "%.150s|%s|%.70s", route->tables[table].id, name,
+                   instance); /* fits */
+}
+
+void route_floor_forget(struct route *route, const struct route_past *past)
+{
+    char text[SIGN_SIZE];
+
+    for (size_t t = 0; t < route->table_count; t++) {
+        sign_entry(route, t, &past->net, past->instance, text);
+        ccm_strmap_del(route->held, text);
+    }
+}
+
+static void forget_orphans(struct route *route)
+{
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(route->held, &cursor, &key, &value) != 0) {
+        if (((const char *)value)[0] == HELD_ORPHAN) {
+            ccm_strmap_del(route->held, key);
+        }
+    }
+}
+
+/* Entries of the table that are ours by their looks, and stay. */
+static size_t count_ours(const struct route *route, const struct route_table *table)
+{
+    size_t ours = 0;
+
+    for (size_t i = 0; i < table->len; i++) {
+        const struct route_entry *entry = &table->entries[i];
+
+        ours += entry->can_be_ours && entry->status != ROUTE_LEAVING &&
+                        route_nets_hold(&route->cluster, &entry->net)
+                    ? 1
+                    : 0;
+    }
+    return ours;
+}
+
+/* ---- each step by itself ---- */
+
+static enum ruling rule_step(const struct judge *judge, size_t i)
+{
+    const struct route_run *run = judge->run;
+    const struct ccm_removal_rule *rule = &run->route->rule;
+    const struct route_step *step = &run->plan.steps[i];
+    const struct route_past *past = step->type == ROUTE_STEP_RETIRE ? &run->past[step->past] : NULL;
+
+    if (route_run_step_key(run, step) == ROUTE_NOBODY ||
+        (step->type == ROUTE_STEP_ORPHAN && !run->route->orphan_cleanup) ||
+        (step->type != ROUTE_STEP_RETIRE && step->type != ROUTE_STEP_ORPHAN) ||
+        (past != NULL && (step->node != ROUTE_NOBODY || past->loss == ROUTE_LOSS_CHANGED))) {
+        return RULING_FREE; /* a node that is there is obeyed */
+    }
+    if (past != NULL && past->loss == ROUTE_LOSS_MISSING &&
+        rule->released_until_ms <= run->started_ms) {
+        judge->dues[i] = ccm_removal_due_ms(rule, past->since_ms, judge->server_since_ms);
+        return judge->dues[i] > run->started_ms ? RULING_WAITS : RULING_HELD;
+    }
+    return RULING_HELD;
+}
+
+/* ---- what the cloud says ---- */
+
+/* An instance that is there, to see whether the answer shows any at all. */
+static const char *find_witness(const struct route_run *run)
+{
+    for (size_t n = 0; n < run->object_count; n++) {
+        if (run->nodes[n].class_ == ROUTE_NODE_SERVED) {
+            return run->nodes[n].instance;
+        }
+    }
+    return NULL;
+}
+
+static bool is_listed(const cJSON *answer, const char *instance)
+{
+    for (const cJSON *item = ccm_json_items(ccm_json_get(answer, "Instances"), "Instance");
+         item != NULL; item = item->next) {
+        if (ccm_text_equal(ccm_json_text(item, "InstanceId"), instance)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ask about the instances of these steps; those that are gone are free. An answer without any
+ * instance may come from rights that show none, and is not believed. */
+static void free_gone(struct judge *judge, const size_t *steps, size_t count)
+{
+    struct route_run *run = judge->run;
+    const char *ids[ROUTE_API_INSTANCES];
+    const char *witness = find_witness(run);
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+    size_t len = 0;
+    struct route_call call = {
+        .ali = run->route->ali,
+        .host = run->route->host,
+        .req = run->req,
+        .priority = CCM_ALI_PRIO_REMOVE,
+    };
+
+    for (size_t i = 0; i < count; i++) {
+        ids[len++] = run->plan.steps[steps[i]].instance;
+    }
+    if (witness != NULL) {
+        ids[len++] = witness;
+    }
+    if (route_api_instances(&call, ids, len, &answer, &err) < 0) {
+        run->route->host->log(run->route->host, CCM_LEVEL_WARN, NULL,
+                              "whether instances of deleted nodes are gone is not known: %s",
+                              err.message);
+        return;
+    }
+    if (ccm_json_items(ccm_json_get(answer, "Instances"), "Instance") == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_listed(answer, run->plan.steps[steps[i]].instance)) {
+            judge->rulings[steps[i]] = RULING_FREE;
+        }
+    }
+}
+
+static bool is_deleted(const struct judge *judge, size_t i)
+{
+    const struct route_step *step = &judge->run->plan.steps[i];
+
+    return judge->rulings[i] == RULING_HELD && step->type == ROUTE_STEP_RETIRE &&
+           judge->run->past[step->past].loss == ROUTE_LOSS_DELETED;
+}
+
+static void ask_for_deleted(struct judge *judge)
+{
+    size_t steps[ROUTE_API_INSTANCES - 1];
+    size_t count = 0;
+
+    for (size_t i = 0; i <= judge->run->plan.len; i++) {
+        if (i < judge->run->plan.len && is_deleted(judge, i)) {
+            steps[count++] = i;
+        }
+        if (count == CCM_ARRAY_LEN(steps) || (count > 0 && i == judge->run->plan.len)) {
+            free_gone(judge, steps, count);
+            count = 0;
+        }
+    }
+}
+
+/* ---- the share of each table ---- */
+
+static size_t count_held(const struct judge *judge, size_t table)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < judge->run->plan.len; i++) {
+        count += judge->rulings[i] == RULING_HELD && judge->run->plan.steps[i].table == table;
+    }
+    return count;
+}
+
+static size_t left_of(const struct judge *judge, size_t table)
+{
+    struct route *route = judge->run->route;
+
+    return ccm_removal_allowed(&route->tables[table].budget, &route->rule,
+                               count_ours(route, &route->tables[table]), judge->run->started_ms);
+}
+
+static bool is_short(const struct judge *judge)
+{
+    for (size_t t = 0; t < judge->run->route->table_count; t++) {
+        const size_t held = count_held(judge, t);
+
+        if (held > 0 && held > left_of(judge, t)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the share allows goes: deleted ones before missing ones before orphans. Returns when the
+ * next one may. */
+static int64_t share_out(struct judge *judge, size_t table)
+{
+    struct route *route = judge->run->route;
+    struct ccm_removal_budget after;
+    size_t left = left_of(judge, table);
+    size_t going = 0;
+
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < judge->run->plan.len && going < left; i++) {
+            struct route_step *step = &judge->run->plan.steps[i];
+            const int turn = is_deleted(judge, i) ? 0 : step->type == ROUTE_STEP_RETIRE ? 1 : 2;
+
+            if (judge->rulings[i] == RULING_HELD && step->table == table && turn == round) {
+                judge->rulings[i] = RULING_GOES;
+                step->counts = true;
+                going++;
+            }
+        }
+    }
+    after = route->tables[table].budget;
+    if (going > 0) {
+        ccm_removal_note(&after, &route->rule, 0, going, judge->run->started_ms);
+    }
+    return ccm_removal_next_ms(&after, &route->rule,
+                               count_ours(route, &route->tables[table]) - going,
+                               judge->run->started_ms);
+}
+
+/* ---- what comes of it ---- */
+
+static int hold_step(struct judge *judge, size_t i, int64_t until_ms)
+{
+    struct route_run *run = judge->run;
+    const struct route_step *step = &run->plan.steps[i];
+    const bool orphan = step->type == ROUTE_STEP_ORPHAN;
+    struct route_fate *fate = &run->fates[route_run_step_key(run, step)];
+    char text[SIGN_SIZE];
+    char *word = ccm_text_format("%c%s",
+                                 orphan                              ? HELD_ORPHAN
+                                 : judge->rulings[i] == RULING_WAITS ? HELD_WAITS
+                                                                     : HELD_FLOOR,
+                                 orphan ? step->instance : run->past[step->past].node);
+
+    sign_entry(run->route, step->table, &step->net, step->instance, text);
+    if (word == NULL || ccm_strmap_set(run->route->held, text, word) < 0) {
+        free(word);
+        return -ENOMEM;
+    }
+    if (orphan) {
+        return 0; /* the pass comes by itself */
+    }
+    if (until_ms == CCM_REMOVAL_NEVER) {
+        until_ms = run->started_ms + RETRY_MS;
+    }
+    run->past_held[step->past]++;
+    fate->later_ms = fate->later_ms == 0 || until_ms < fate->later_ms ? until_ms : fate->later_ms;
+    return 0;
+}
+
+/* Take out what stays. */
+static int hold_steps(struct judge *judge, const int64_t *next_ms)
+{
+    struct route_plan *plan = &judge->run->plan;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < plan->len; i++) {
+        const enum ruling ruling = judge->rulings[i];
+        const struct route_step step = plan->steps[i];
+
+        if (ruling == RULING_WAITS || ruling == RULING_HELD) {
+            const int64_t until_ms = ruling == RULING_WAITS ? judge->dues[i] : next_ms[step.table];
+
+            if (hold_step(judge, i, until_ms) < 0) {
+                return -ENOMEM;
+            }
+            continue;
+        }
+        plan->steps[kept++] = step;
+    }
+    plan->len = kept;
+    return 0;
+}
+
+/* What was held of the keys of this call is judged anew. */
+static void forget_former(struct route_run *run)
+{
+    for (size_t i = 0; i < run->past_count; i++) {
+        if (route_run_key(run, run->past[i].node) != ROUTE_NOBODY) {
+            route_floor_forget(run->route, &run->past[i]);
+        }
+    }
+    if (run->pass_key != ROUTE_NOBODY) {
+        forget_orphans(run->route);
+    }
+}
+
+static int judge_all(struct judge *judge, int64_t *next_ms)
+{
+    struct route_run *run = judge->run;
+
+    for (size_t i = 0; i < run->plan.len; i++) {
+        judge->rulings[i] = rule_step(judge, i);
+    }
+    if (is_short(judge)) {
+        ask_for_deleted(judge);
+    }
+    for (size_t t = 0; t < run->route->table_count; t++) {
+        next_ms[t] = count_held(judge, t) == 0 ? 0 : share_out(judge, t);
+    }
+    return hold_steps(judge, next_ms);
+}
+
+int route_floor_judge(struct route_run *run)
+{
+    CCM_CLEANUP(ccm_freep)
+    enum ruling *rulings = calloc(run->plan.len + 1, sizeof(*rulings));
+    CCM_CLEANUP(ccm_freep) int64_t *dues = calloc(run->plan.len + 1, sizeof(*dues));
+    CCM_CLEANUP(ccm_freep)
+    int64_t *next_ms = calloc(run->route->table_count + 1, sizeof(*next_ms));
+    struct judge judge = {
+        .run = run,
+        .server_since_ms = ccm_removal_server_since(run->route->host),
+        .rulings = rulings,
+        .dues = dues,
+    };
+
+    if (rulings == NULL || dues == NULL || next_ms == NULL) {
+        return -ENOMEM;
+    }
+    forget_former(run);
+    return judge_all(&judge, next_ms);
+}
+
+/* ---- telling ---- */
+
+struct tally {
+    size_t waiting;
+    size_t held;
+    struct ccm_buf names;
+};
+
+static void tally_table(const struct route *route, const struct route_table *table,
+                        struct tally *ret)
+{
+    const size_t len = strlen(table->id);
+    void *cursor = NULL;
+    const char *key = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_next(route->held, &cursor, &key, &value) != 0) {
+        const char *word = value;
+
+        if (strncmp(key, table->id, len) != 0 || key[len] != '|') {
+            continue;
+        }
+        if (ret->waiting + ret->held < NAMED_MAX) {
+            ccm_buf_addf(&ret->names, "%s%.70s", ret->names.len == 0 ? "" : ", ", word + 1);
+        }
+        if (word[0] == HELD_WAITS) {
+            ret->waiting++;
+        } else {
+            ret->held++;
+        }
+    }
+}
+
+static void describe_held(const struct route *route, const struct tally *tally,
+                          struct ccm_buf *text)
+{
+    const struct ccm_removal_rule *rule = &route->rule;
+
+    if (tally->held > 0) {
+        ccm_buf_addf(text,
+                     "%zu stay%s since no more than %" PRIu32 " %% of a table (of up to %d routes "
+                     "one) may go within %" PRId64 " s because of missing nodes",
+                     tally->held, tally->held == 1 ? "s" : "", rule->share_percent,
+                     CCM_REMOVAL_SMALL, rule->window_ms / 1000);
+    }
+    if (tally->waiting > 0) {
+        ccm_buf_addf(text,
+                     "%s%zu stay%s until the node was missing for %" PRId64
+                     " s: no deletion of it was seen",
+                     text->len == 0 ? "" : "; ", tally->waiting, tally->waiting == 1 ? "s" : "",
+                     rule->missing_wait_ms / 1000);
+    }
+}
+
+static void tell_table(struct route *route, struct route_table *table)
+{
+    struct tally tally = { .names = { .max = 500 } };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf reason = { .max = 500 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1000 };
+
+    tally_table(route, table, &tally);
+
+    const uint64_t count = tally.held + tally.waiting;
+
+    describe_held(route, &tally, &reason);
+    ccm_removal_note_held(route->host, table->id, count, ccm_buf_str(&reason));
+    /* One event for the first of them, and then for many more. */
+    if (count > 0 && (table->told_held == 0 || count >= 2 * table->told_held)) {
+        ccm_buf_addf(&text,
+                     "Table %.100s: routes of nodes that are missing are kept (%s%s): %s. `ccmd "
+                     "allow-removals route` lets them go",
+                     table->id, ccm_buf_str(&tally.names), count > NAMED_MAX ? " and others" : "",
+                     ccm_buf_str(&reason));
+        route->host->log(route->host, CCM_LEVEL_WARN, NULL, "%s", ccm_buf_str(&text));
+        route_tell_lease(route, true, "RemovalsHeld", ccm_buf_str(&text));
+        table->told_held = count;
+    }
+    table->told_held = count == 0 ? 0 : table->told_held;
+    ccm_buf_fini(&tally.names);
+}
+
+void route_floor_tell(struct route *route)
+{
+    for (size_t t = 0; t < route->table_count; t++) {
+        tell_table(route, &route->tables[t]);
+    }
+}
