@@ -31,7 +31,8 @@ static const struct ccm_anno rows[] = {
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE,
       .field = "LoadBalancerName",
-      .help = "Name of the load balancer; it is found again by tag, whatever its name." },
+      .help = "Name of the load balancer; it is found again by tag, whatever its name. Not the "
+              "default name of another Service (a and 31 hexadecimal digits)." },
     { .name = "resource-group-id",
       .group = CCM_ANNO_INSTANCE,
       .type = CCM_ANNO_TEXT,
@@ -606,6 +607,7 @@ const struct ccm_lint_check clb_checks[] = {
     { "health-check-uri", ccm_setting_check_health_uri },
     { "health-check-domain", clb_check_health_domain },
     { "health-check-httpcode", ccm_setting_check_health_code },
+    { "name", ccm_setting_check_name },
     { "backend-label", ccm_setting_check_labels },
     { "vgroup-port", check_groups },
     { "additional-resource-tags", ccm_setting_check_tags },

@@ -309,7 +309,7 @@ int nlb_check_name(const struct ccm_service *service, struct ccm_error *err)
         count += ((unsigned char)*p & 0xC0U) != 0x80U ? 1 : 0; /* first bytes of characters */
     }
     if (value[0] == '\0' || (good && count >= 2 && count <= 128)) {
-        return 0;
+        return ccm_setting_check_name(service, err);
     }
     return ccm_setting_refuse("name", value,
                               "2 to 128 letters, digits, dots, underscores and hyphens, a letter "

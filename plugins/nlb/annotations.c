@@ -53,7 +53,8 @@ static const struct ccm_anno rows[] = {
       .type = CCM_ANNO_TEXT,
       .flags = CCM_ANNO_MUTABLE,
       .field = "LoadBalancerName",
-      .help = "Name of the load balancer; it is found again by tag, whatever its name." },
+      .help = "Name of the load balancer; it is found again by tag, whatever its name. Not the "
+              "default name of another Service (a and 31 hexadecimal digits)." },
     { .name = "resource-group-id",
       .group = CCM_ANNO_INSTANCE,
       .type = CCM_ANNO_TEXT,

@@ -3,6 +3,7 @@
 #include "alicloud/cidr.h"
 #include "service/annotation.h"
 #include "service/node.h"
+#include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -141,6 +142,20 @@ int ccm_setting_refuse(const char *suffix, const char *value, const char *expect
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s must be %s, got [%.*s]",
                          CCM_ANNO_PREFIX, suffix, expected, SHOWN, value);
+}
+
+int ccm_setting_check_name(const struct ccm_service *service, struct ccm_error *err)
+{
+    const char *value = ccm_anno_get(&service->meta, "name");
+    char own[CCM_OWNER_LB_NAME];
+
+    ccm_owner_lb_name(&service->meta, own);
+    return !ccm_owner_is_lb_name(value) || strcmp(value, own) == 0
+               ? 0
+               : ccm_setting_refuse("name", value,
+                                    "no default name of another Service (a and 31 hexadecimal "
+                                    "digits)",
+                                    err);
 }
 
 int ccm_setting_check_labels(const struct ccm_service *service, struct ccm_error *err)

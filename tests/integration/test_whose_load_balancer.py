@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests.support import objects
 from tests.support.owned import OTHER, OWNER_TAG, PREFIX, Console, default_name
 
 PRODUCTS = ("clb", "nlb")
@@ -193,3 +194,45 @@ def test_a_name_is_no_claim(console):
     assert after["Tags"] == before["Tags"] and after["Listeners"] == before["Listeners"]
     end(console, "deletion")
     assert console.lb(lb_id)["Listeners"] == before["Listeners"]
+
+
+def test_the_default_name_of_another_is_refused(console):
+    """The name decides about nothing but itself: it stays, a Warning says why, and everything else goes on."""
+    world = console.world
+    lb_id = console.serving()
+    name = console.lb(lb_id)["LoadBalancerName"]
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "name": OTHER}}})
+    world.wait(lambda: console.said("web", "SyncLoadBalancerFailed", "no default name of another Service"), "the reason", 30)
+    world.kube.create(objects.node("node-3", "i-node-3"))
+    world.wait(lambda: all(len(group["servers"]) == 3 for group in console.lb(lb_id)["Groups"]), "the backend", 30)
+    assert console.lb(lb_id)["LoadBalancerName"] == name
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "name": name}}})
+    world.wait(lambda: world.settled() or console.lb(lb_id)["LoadBalancerName"] == name, "its own")
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["default-name", "own-name"])
+def test_an_edit_reads_whose_it_is(console, named):
+    """Somebody else's tag is seen by the pass that a person's edit makes: nothing is written, and the other owner is named."""
+    world = console.world
+    lb_id = console.serving(annotations={PREFIX + "name": "front"} if named else None)
+    console.tag(lb_id, owner=OTHER, cluster="c-other")
+    before = console.lbs()
+    since = world.cloud.mark()
+    world.kube.patch("Service", "web", {"spec": {"ports": [
+        {"name": "tcp-80", "port": 80, "protocol": "TCP", "targetPort": 8080},
+        {"name": "tcp-81", "port": 81, "protocol": "TCP", "targetPort": 8081}]}})
+    world.wait(lambda: console.said("web", "SyncLoadBalancerFailed", OTHER, "Warning"), "the reason", 30)
+    world.settled()
+    told = console.said("web", "SyncLoadBalancerFailed", OTHER)
+    assert lb_id in told[0] and "c-other" in told[0]
+    assert console.writes(since) == [] and console.lbs() == before
+
+
+def test_an_edit_puts_a_lost_tag_back(console):
+    """By its default name: the tag is there again, and the edit carried out."""
+    world = console.world
+    lb_id = console.serving()
+    own = console.lb(lb_id)["Tags"]
+    console.tag(lb_id, owner=None)
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "delete-protection": "off"}}})
+    world.wait(lambda: console.lb(lb_id)["Tags"] == own, "the tag", 30)
