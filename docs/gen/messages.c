@@ -28,6 +28,26 @@ const struct docs_message docs_messages[] = {
       "was "
       "an existing one whose id annotation was removed.",
       "Put the id annotation back, or recreate the Service." },
+    { "load balancer {id} carries tag kubernetes.do.not.delete={owner} of another owner, "
+      "load balancer {id} carries this Service's name or tag but belongs to cluster {cluster}",
+      "Whoever changed its tags has given the load balancer to another Service or cluster. Nothing "
+      "of it is changed or deleted here.",
+      "If that was a mistake, put the tags back. When the Service goes, the load balancer stays: "
+      "event LoadBalancerLeftAlone." },
+    { "load balancer {id} [{name}] has lost its tag kubernetes.do.not.delete={value}",
+      "Somebody took the ownership tag off, and the load balancer has a name of its own, so nobody "
+      "can tell whose it is.",
+      "Put the tag back on. If the Service is gone already and the load balancer serves nobody, "
+      "switch its deletion protection off and delete it in the console." },
+    { "annotation {key}name must be no default name of another Service",
+      "By such a name a load balancer that has lost its tag is found again: that of another "
+      "Service "
+      "would be taken for this one's.",
+      "Choose another name. The present one stays meanwhile." },
+    { "the answer holds {id}, which does not carry tag kubernetes.do.not.delete={value}",
+      "The cloud answered with load balancers that were not asked for. Such an answer is not "
+      "believed.",
+      "It is tried again by itself." },
     { "create public address slb is not allowed",
       "Option disable_public_slb is set, and the Service asks for a public address.",
       "Set the address-type annotation to intranet, or change the option." },
