@@ -35,8 +35,8 @@ CCM_NODISCARD int ccm_setting_tags(const struct ccm_service *service, bool reuse
 /* As many and as long as the cloud takes: 0 or -EINVAL with a CCM_ERROR_TERMINAL; -ENOMEM. */
 CCM_NODISCARD int ccm_setting_check_tags(const struct ccm_service *service, struct ccm_error *err);
 
-/* name: not the default name of another Service, by which that one would be found. 0 or -EINVAL with
- * a CCM_ERROR_TERMINAL. */
+/* name: not the default name of another Service, by which that one would be found. 0 or -EINVAL
+ * with a CCM_ERROR_TERMINAL. */
 CCM_NODISCARD int ccm_setting_check_name(const struct ccm_service *service, struct ccm_error *err);
 
 /* weight and default-weight; values were checked before, a bad one counts as not set. total:
