@@ -4,14 +4,14 @@
 
 const struct ccm_backoff_policy ccm_backoff_default = {
     .rules = {
-        [CCM_ERROR_TRANSIENT] = { 1000, 300 * 1000 },
-        [CCM_ERROR_THROTTLED] = { 4000, 120 * 1000 },
-        [CCM_ERROR_CONFLICT] = { 100, 300 * 1000 },
-        [CCM_ERROR_NOT_FOUND] = { 1000, 300 * 1000 },
-        [CCM_ERROR_AUTH] = { 30 * 1000, 600 * 1000 },
-        [CCM_ERROR_TERMINAL] = { 600 * 1000, 3600 * 1000 },
-        [CCM_ERROR_CANCELLED] = { 0, 0 },
-        [CCM_ERROR_BUG] = { 600 * 1000, 3600 * 1000 },
+        [CCM_ERROR_TRANSIENT] = { 1500, 300 * 1000, 0 },
+        [CCM_ERROR_THROTTLED] = { 4000, 120 * 1000, 0 },
+        [CCM_ERROR_CONFLICT] = { 4000, 300 * 1000, 100 },
+        [CCM_ERROR_NOT_FOUND] = { 1500, 300 * 1000, 0 },
+        [CCM_ERROR_AUTH] = { 30 * 1000, 600 * 1000, 0 },
+        [CCM_ERROR_TERMINAL] = { 600 * 1000, 3600 * 1000, 0 },
+        [CCM_ERROR_CANCELLED] = { 0, 0, 0 },
+        [CCM_ERROR_BUG] = { 600 * 1000, 3600 * 1000, 0 },
     },
 };
 
@@ -30,7 +30,10 @@ static uint64_t doubled(const struct ccm_backoff_rule *rule, uint8_t failures)
 {
     uint64_t delay = rule->base_ms;
 
-    for (uint8_t i = 0; i < failures && delay < rule->max_ms; i++) {
+    if (rule->first_ms > 0 && failures == 0) {
+        return rule->first_ms;
+    }
+    for (uint8_t i = rule->first_ms > 0 ? 1 : 0; i < failures && delay < rule->max_ms; i++) {
         delay *= 2;
     }
     return delay < rule->max_ms ? delay : rule->max_ms;

@@ -6,17 +6,17 @@
  * own base. A success forgets everything.
  *
  *     kind        base     most     why
- *     transient   1 s      300 s    the other side is ill; also kinds nobody knows
+ *     transient   1.5 s    300 s    the other side is ill; also kinds nobody knows
  *     throttled   4 s      120 s    only without a retry_after_ms, see below
- *     conflict    100 ms   300 s    somebody else was faster: look again soon, but one that lasts
- *                                   (a backend that is gone for good) must not eat the quota
- *     not-found   1 s      300 s    as transient
- *     auth        30 s     600 s    an operator has to act
- *     terminal    10 min   60 min   really waits for a change of the object, which queues the key
- *     bug         10 min   60 min   as terminal
- *     cancelled   0        0        not a failure of the key: at once, and not counted
+ *     conflict    4 s      300 s    somebody else was faster: look again soon, after 100 ms, but
+ * one that lasts (a backend that is gone for good, a thing in use) must not eat the quota not-found
+ * 1.5 s    300 s    as transient auth        30 s     600 s    an operator has to act terminal 10
+ * min   60 min   really waits for a change of the object, which queues the key bug         10 min
+ * 60 min   as terminal cancelled   0        0        not a failure of the key: at once, and not
+ * counted
  *
- * The n-th failure of a kind takes d = min(base * 2^(n-1), most) and waits between d/2 and d.
+ * The n-th failure of a kind takes d = min(base * 2^(n-1), most) and waits between d/2 and d. Where
+ * there is a first wait, it comes before these. So nothing is tried more than three times in 5 s.
  * A retry_after_ms of the other side (cut at CCM_BACKOFF_HINT_MAX_MS) is never undercut; for
  * "throttled" it replaces the table: the wait is between the hint and one and a half hints.
  *
@@ -36,6 +36,7 @@
 struct ccm_backoff_rule {
     uint32_t base_ms;
     uint32_t max_ms;
+    uint32_t first_ms; /* of the first failure alone; 0 = base_ms */
 };
 
 /* Indexed by CCM_ERROR_*; CCM_ERROR_NONE and unknown kinds use the row of transient. */

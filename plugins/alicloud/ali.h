@@ -10,6 +10,7 @@
 #include "alicloud/error.h"
 #include "alicloud/governor.h"
 #include "alicloud/metadata.h"
+#include "alicloud/pace.h"
 #include "alicloud/sign.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ struct ccm_ali {
     struct ccm_eni_cache *eni;
     struct ccm_jobs *jobs;
     struct ccm_presence *presence;
+    struct ccm_paces *paces;
 
     pthread_mutex_t lock; /* guards `starting`; a leaf lock */
     bool starting;

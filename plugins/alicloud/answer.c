@@ -290,11 +290,13 @@ int64_t ccm_ali_backoff(enum ccm_ali_class class_, unsigned int tries, int64_t h
     const int64_t base = class_ == CCM_ALI_CLASS_SERVER ? 200 : 1000;
     const int64_t cap = class_ == CCM_ALI_CLASS_SERVER ? 5000 : 8000;
     const int64_t span = (base << step) < cap ? base << step : cap;
+    const int64_t least = base << (step < 2 ? step : 2);
     const int64_t jitter = (int64_t)(random % (uint64_t)(span + 1));
 
     if (hint_ms > 0) {
         return hint_ms + jitter / 4;
     }
-    /* An earlier change takes a second or more: asking sooner only costs calls. */
-    return class_ == CCM_ALI_CLASS_BUSY ? base + jitter : jitter + 50;
+    /* An earlier change takes a second or more: asking sooner only costs calls. Never more than
+     * three times in five seconds. */
+    return class_ == CCM_ALI_CLASS_BUSY ? least + jitter / 2 : jitter + 50;
 }

@@ -4,6 +4,7 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #define DEFAULT_MS   60000
@@ -17,9 +18,10 @@ struct progress {
     const struct ccm_ali_call *call;
     unsigned int tries;
     unsigned int faults;
-    bool renewed;   /* the one credential refresh is used up */
-    bool nonced;    /* the one repeat after a used nonce is used up */
-    bool uncertain; /* some try may have been executed */
+    int64_t sent_ms; /* the last one */
+    bool renewed;    /* the one credential refresh is used up */
+    bool nonced;     /* the one repeat after a used nonce is used up */
+    bool uncertain;  /* some try may have been executed */
 };
 
 /* What a try came to. */
@@ -68,6 +70,7 @@ static void try_once(struct progress *progress, const struct ccm_credential *cre
     struct ccm_ali_answer answer = { 0 };
     uint64_t phase = 0;
 
+    progress->sent_ms = started;
     *ret = (struct outcome){ .class_ = CCM_ALI_CLASS_SERVER };
     ret->result =
         ccm_ali_send(progress->ali, progress->ctx, progress->call, &try_, &response, &phase, err);
@@ -131,6 +134,25 @@ static bool may_repeat_credential(struct progress *progress,
     return ccm_credentials_renew(progress->ali->credentials, progress->ctx, credential);
 }
 
+/* A change of a resource that takes one at a time. */
+static bool is_paced(const struct progress *progress)
+{
+    return progress->call->paced != NULL && progress->call->repeat != CCM_ALI_READ;
+}
+
+/* How long a busy or throttled call waits. */
+static int64_t pause_ms(const struct progress *progress, const struct outcome *outcome,
+                        uint64_t random)
+{
+    const struct ccm_host *host = progress->ctx->host;
+
+    if (outcome->class_ == CCM_ALI_CLASS_BUSY && outcome->hint_ms == 0 && is_paced(progress)) {
+        return ccm_pace_refused(progress->ali->paces, progress->call->paced, progress->sent_ms,
+                                host->now_ms(host), progress->tries);
+    }
+    return ccm_ali_backoff(outcome->class_, progress->tries - 1, outcome->hint_ms, random);
+}
+
 /* Whether to try again: the delay in ms, or negative for no. */
 static int64_t next_try(struct progress *progress, const struct ccm_credential *credential,
                         const struct outcome *outcome, const struct ccm_error *err)
@@ -164,7 +186,7 @@ static int64_t next_try(struct progress *progress, const struct ccm_credential *
     if (host->random(host, &random, sizeof(random)) < 0) {
         random = 0; /* without jitter, but not without a pause */
     }
-    return ccm_ali_backoff(outcome->class_, progress->tries - 1, outcome->hint_ms, random);
+    return pause_ms(progress, outcome, random);
 }
 
 /* Note what the try means beyond itself. */
@@ -184,18 +206,53 @@ static void account(struct progress *progress, const struct outcome *outcome, st
     }
 }
 
+/* Until the last change of the resource is done, as far as that is known. */
+static int wait_for_pace(const struct progress *progress, struct ccm_error *err)
+{
+    const struct ccm_host *host = progress->ctx->host;
+    const int64_t ms =
+        is_paced(progress)
+            ? ccm_pace_wait_ms(progress->ali->paces, progress->call->paced, host->now_ms(host))
+            : 0;
+
+    if (ms == 0 || ccm_ali_ctx_wait(progress->ctx, ms) == 0) {
+        return 0;
+    }
+    if (host->cancelled(host, progress->ctx->req)) {
+        return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: cancelled",
+                             progress->call->action);
+    }
+    return ccm_error_set(err, -EAGAIN, CCM_ERROR_CONFLICT,
+                         "%s: an earlier change of %s is not finished", progress->call->action,
+                         progress->call->paced);
+}
+
 /* A turn, then a credential. */
 static int prepare(struct progress *progress, const struct ccm_credential **ret,
                    struct ccm_error *err)
 {
-    const int r =
-        ccm_governor_acquire(progress->ali->governor, progress->ctx->host, progress->ctx->req,
+    int r = wait_for_pace(progress, err);
+
+    if (r < 0) {
+        return r;
+    }
+    r = ccm_governor_acquire(progress->ali->governor, progress->ctx->host, progress->ctx->req,
                              progress->ctx->deadline_ms, progress->call, err);
 
     if (r < 0) {
         return r;
     }
     return ccm_credentials_get(progress->ali->credentials, progress->ctx, ret, err);
+}
+
+static void note_success(const struct progress *progress)
+{
+    const struct ccm_host *host = progress->ctx->host;
+
+    if (is_paced(progress)) {
+        ccm_pace_done(progress->ali->paces, progress->call->paced, progress->sent_ms,
+                      host->now_ms(host));
+    }
 }
 
 /* All tries. On failure err is that of the last try that was made. */
@@ -220,6 +277,7 @@ static int run(struct progress *progress, cJSON **ret, struct ccm_error *err)
         progress->tries++;
         try_once(progress, credential, &outcome, &failure);
         if (outcome.result == 0) {
+            note_success(progress);
             *ret = outcome.json;
             return 0;
         }

@@ -143,6 +143,9 @@ struct ccm_ali_call {
     enum ccm_ali_priority priority;
     enum ccm_ali_repeat repeat;
     const char *object; /* for log lines; may be NULL */
+    /* The resource that a change is about, when it takes one change at a time (pace.h, this
+     * folder); NULL = none. */
+    const char *paced;
 };
 
 /*

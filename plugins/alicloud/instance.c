@@ -44,6 +44,7 @@ static void ali_free(struct ccm_ali *ali)
     ccm_eni_cache_free(ali->eni);
     ccm_jobs_free(ali->jobs);
     ccm_presence_free(ali->presence);
+    ccm_paces_free(ali->paces);
     free(ali->config.region);
     free(ali->config.vpc_id);
     list_free(ali->config.vswitch_ids);
@@ -259,7 +260,9 @@ static int make_governor(struct ccm_ali *ali, const struct ccm_host *host, struc
     ali->eni = ccm_eni_cache_new(ENI_ENTRIES);
     ali->jobs = ccm_jobs_new(host->option_int(host, GROUP, "job_poll_ms"));
     ali->presence = ccm_presence_new();
-    return ali->governor == NULL || ali->eni == NULL || ali->jobs == NULL || ali->presence == NULL
+    ali->paces = ccm_paces_new();
+    return ali->governor == NULL || ali->eni == NULL || ali->jobs == NULL ||
+                   ali->presence == NULL || ali->paces == NULL
                ? ccm_error_nomem(err)
                : 0;
 }

@@ -12,6 +12,16 @@
 
 #define BACKENDS_MAX ((size_t)64 * 1024)
 
+/* A load balancer takes one change at a time, whichever of its groups and listeners it is about.
+ * Tags and access lists stand beside it. */
+static const char *paced_by(const struct clb_call *call, const char *action)
+{
+    const bool apart =
+        strstr(action, "TagResources") != NULL || strstr(action, "AccessControlList") != NULL;
+
+    return call->have == NULL || apart ? NULL : call->have->lb.id;
+}
+
 int clb_api_send(struct clb_call *call, enum ccm_ali_product product, const char *action,
                  const struct ccm_ali_params *params, enum ccm_ali_repeat repeat, cJSON **ret,
                  struct ccm_error *err)
@@ -23,6 +33,7 @@ int clb_api_send(struct clb_call *call, enum ccm_ali_product product, const char
         .priority = call->priority,
         .repeat = repeat,
         .object = call->object,
+        .paced = product == CCM_ALI_SLB ? paced_by(call, action) : NULL,
     };
 
     call->uncertain = false;

@@ -16,7 +16,8 @@ struct clb_call {
     const struct ccm_request *req;
     const char *object; /* for log lines */
     enum ccm_ali_priority priority;
-    bool uncertain; /* out */
+    const struct clb_state *have; /* of the load balancer that changes are about; may be NULL */
+    bool uncertain;               /* out */
 };
 
 /* --- reads; the caller frees *ret with cJSON_Delete --- */

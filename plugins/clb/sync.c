@@ -21,6 +21,7 @@ struct clb_call clb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority
         .req = pass->req,
         .object = pass->service->meta.key,
         .priority = ccm_pass_priority(pass, priority),
+        .have = clb_have(pass->entry),
     };
 }
 

@@ -36,21 +36,22 @@ static void test_table(void **state)
         unsigned nth;
         int64_t low, high;
     } table[] = {
-        { CCM_ERROR_TRANSIENT, 0, 1, 500, 1000 },
-        { CCM_ERROR_TRANSIENT, 0, 2, 1000, 2000 },
-        { CCM_ERROR_TRANSIENT, 0, 9, 128000, 256000 },
+        { CCM_ERROR_TRANSIENT, 0, 1, 750, 1500 },
+        { CCM_ERROR_TRANSIENT, 0, 2, 1500, 3000 },
+        { CCM_ERROR_TRANSIENT, 0, 8, 96000, 192000 },
         { CCM_ERROR_TRANSIENT, 0, 10, 150000, 300000 },
         { CCM_ERROR_TRANSIENT, 0, 300, 150000, 300000 }, /* the counter saturates */
-        { CCM_ERROR_NOT_FOUND, 0, 2, 1000, 2000 },
-        { CCM_ERROR_NONE, 0, 1, 500, 1000 }, /* a plugin that forgot to set it */
-        { 4711, 0, 1, 500, 1000 },           /* a kind of a later version */
+        { CCM_ERROR_NOT_FOUND, 0, 2, 1500, 3000 },
+        { CCM_ERROR_NONE, 0, 1, 750, 1500 }, /* a plugin that forgot to set it */
+        { 4711, 0, 1, 750, 1500 },           /* a kind of a later version */
         { CCM_ERROR_THROTTLED, 0, 1, 2000, 4000 },
         { CCM_ERROR_THROTTLED, 0, 20, 60000, 120000 },
         { CCM_ERROR_THROTTLED, 700, 1, 700, 1050 },
         { CCM_ERROR_THROTTLED, 700, 9, 700, 1050 },
         { CCM_ERROR_THROTTLED, UINT64_MAX, 1, 600000, 900000 }, /* not believed for ever */
         { CCM_ERROR_CONFLICT, 0, 1, 50, 100 },
-        { CCM_ERROR_CONFLICT, 0, 8, 6400, 12800 },
+        { CCM_ERROR_CONFLICT, 0, 2, 2000, 4000 },
+        { CCM_ERROR_CONFLICT, 0, 5, 16000, 32000 },
         { CCM_ERROR_CONFLICT, 0, 20, 150000, 300000 },
         { CCM_ERROR_AUTH, 0, 1, 15000, 30000 },
         { CCM_ERROR_AUTH, 0, 9, 300000, 600000 },
@@ -66,6 +67,24 @@ static void test_table(void **state)
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
         check(table[i].kind, table[i].hint, table[i].nth, table[i].low, table[i].high);
+    }
+}
+
+/* Whatever fails, and however often: never more than three tries in five seconds. */
+static void test_no_busy_loop(void **state)
+{
+    (void)state;
+    for (uint64_t kind = CCM_ERROR_NONE; kind < CCM_BACKOFF_KINDS; kind++) {
+        struct ccm_backoff backoff = { 0 };
+        int64_t at[32] = { 0 }; /* of the tries, when all waits are as short as can be */
+
+        for (size_t i = 1; kind != CCM_ERROR_CANCELLED && i < CCM_ARRAY_LEN(at); i++) {
+            struct ccm_error err = CCM_ERROR_INIT;
+
+            err.kind = kind;
+            at[i] = at[i - 1] + ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &err, 0);
+            assert_true(i < 3 || at[i] - at[i - 3] > 5000);
+        }
     }
 }
 
@@ -88,11 +107,11 @@ static void test_kinds_count_apart(void **state)
     assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &terminal, UINT32_MAX),
                      600000);
     assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &transient, UINT32_MAX),
-                     8000);
+                     12000);
     ccm_backoff_forget(&backoff);
     assert_int_equal(ccm_backoff_failures(&backoff), 0);
     assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &transient, UINT32_MAX),
-                     1000);
+                     1500);
 }
 
 static void test_policy_is_configurable(void **state)
@@ -123,8 +142,8 @@ static void test_jitter_spreads(void **state)
         const int64_t wait =
             ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &err, ccm_backoff_random(&seed));
 
-        assert_in_range(wait, 500, 1000);
-        tenths[(wait - 500) * 10 / 501]++;
+        assert_in_range(wait, 750, 1500);
+        tenths[(wait - 750) * 10 / 751]++;
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(tenths); i++) {
         assert_in_range(tenths[i], 50, 150);
@@ -135,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_no_busy_loop),
         cmocka_unit_test(test_kinds_count_apart),
         cmocka_unit_test(test_policy_is_configurable),
         cmocka_unit_test(test_jitter_spreads),

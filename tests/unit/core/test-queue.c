@@ -288,7 +288,7 @@ static void test_backoff_grows_and_forgets(void **state)
 {
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
-    int64_t high = 1000;
+    int64_t high = 1500;
 
     add(f, "a", CCM_LANE_SPEC);
     for (uint32_t i = 1; i <= 5; i++) {
@@ -311,7 +311,7 @@ static void test_backoff_grows_and_forgets(void **state)
     assert_int_equal(stats_of(f).retries, 5);
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    assert_in_range(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 500, 1000);
+    assert_in_range(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 750, 1500);
 }
 
 /* What waits because of a verdict is ready at once, and what runs comes once more; other delays and

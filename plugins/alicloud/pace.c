@@ -1,0 +1,194 @@
+#include "alicloud/pace.h"
+
+#include "util/strmap.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_MS    1000 /* after a refusal about which nothing is known; then twice as long */
+#define LONGEST_MS  8000
+#define FINE_MS     20     /* what is in doubt is not worth another refusal any more, */
+#define FINE_PART   8      /* or this part of it all */
+#define FORGET_MS   300000 /* without a change, and after the last refusal */
+#define PURGE_COUNT 256    /* from so many resources on those that are forgotten are dropped */
+
+/* A change is refused up to `low` after the last one, and taken from `high` on. */
+struct pace {
+    int64_t last_ms; /* when the last change was known to be done, or the first refusal was sent */
+    int64_t low_ms;
+    int64_t high_ms; /* 0 = not known */
+    int64_t refused_ms;
+};
+
+struct ccm_paces {
+    pthread_mutex_t lock; /* guards all; a leaf lock */
+    struct ccm_strmap *all;
+};
+
+struct ccm_paces *ccm_paces_new(void)
+{
+    struct ccm_paces *paces = calloc(1, sizeof(*paces));
+
+    if (paces == NULL) {
+        return NULL;
+    }
+    paces->all = ccm_strmap_new(free);
+    if (paces->all == NULL || pthread_mutex_init(&paces->lock, NULL) != 0) {
+        ccm_strmap_free(paces->all);
+        free(paces);
+        return NULL;
+    }
+    return paces;
+}
+
+void ccm_paces_free(struct ccm_paces *paces)
+{
+    if (paces == NULL) {
+        return;
+    }
+    ccm_strmap_free(paces->all);
+    (void)pthread_mutex_destroy(&paces->lock); /* nobody holds it */
+    free(paces);
+}
+
+static void paces_lock(struct ccm_paces *paces)
+{
+    (void)pthread_mutex_lock(&paces->lock); /* a plain mutex of ours: cannot fail */
+}
+
+static void paces_unlock(struct ccm_paces *paces)
+{
+    (void)pthread_mutex_unlock(&paces->lock); /* as above */
+}
+
+static bool pace_is_old(const struct pace *pace, int64_t now)
+{
+    return now - pace->refused_ms >= FORGET_MS || now - pace->last_ms >= FORGET_MS;
+}
+
+/* NULL: it has refused nothing lately. */
+static struct pace *pace_find_locked(const struct ccm_paces *paces, const char *id, int64_t now)
+{
+    struct pace *pace = ccm_strmap_get(paces->all, id);
+
+    if (pace != NULL && pace_is_old(pace, now)) {
+        ccm_strmap_del(paces->all, id);
+        return NULL;
+    }
+    return pace;
+}
+
+static void paces_purge_locked(struct ccm_paces *paces, int64_t now)
+{
+    void *cursor = NULL;
+    const char *id = NULL;
+    void *value = NULL;
+
+    while (ccm_strmap_len(paces->all) >= PURGE_COUNT &&
+           ccm_strmap_next(paces->all, &cursor, &id, &value)) {
+        if (pace_is_old(value, now)) {
+            ccm_strmap_del(paces->all, id);
+        }
+    }
+}
+
+static struct pace *pace_new_locked(struct ccm_paces *paces, const char *id, int64_t sent)
+{
+    struct pace *fresh = NULL;
+
+    paces_purge_locked(paces, sent);
+    fresh = calloc(1, sizeof(*fresh));
+    if (fresh != NULL) {
+        fresh->last_ms = sent;
+        if (ccm_strmap_set(paces->all, id, fresh) < 0) {
+            free(fresh);
+            fresh = NULL;
+        }
+    }
+    return fresh;
+}
+
+/* Whether the doubt is so small that the safe side is taken. */
+static bool pace_is_known(const struct pace *pace)
+{
+    const int64_t doubt = pace->high_ms - pace->low_ms;
+
+    return doubt <= FINE_MS || doubt <= pace->high_ms / FINE_PART;
+}
+
+int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms)
+{
+    const struct pace *pace = NULL;
+    int64_t wait = 0;
+
+    paces_lock(paces);
+    pace = pace_find_locked(paces, id, now_ms);
+    if (pace != NULL && pace->high_ms > 0) {
+        const int64_t after =
+            pace_is_known(pace) ? pace->high_ms : (pace->low_ms + pace->high_ms) / 2;
+
+        wait = pace->last_ms + after - now_ms;
+    }
+    paces_unlock(paces);
+    return wait > 0 ? wait : 0;
+}
+
+void ccm_pace_done(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms)
+{
+    struct pace *pace = NULL;
+
+    paces_lock(paces);
+    pace = pace_find_locked(paces, id, now_ms);
+    if (pace != NULL) {
+        const int64_t after = sent_ms > pace->last_ms ? sent_ms - pace->last_ms : 1;
+
+        if (pace->high_ms == 0 || after < pace->high_ms) {
+            pace->high_ms = after;
+        }
+        if (pace->low_ms >= pace->high_ms) {
+            pace->low_ms = 0; /* it is faster than it was */
+        }
+        pace->last_ms = now_ms;
+    }
+    paces_unlock(paces);
+}
+
+/* Again when it is known to be enough; else after pauses that double. */
+static int64_t pace_retry_ms(const struct pace *pace, int64_t now, unsigned int tries)
+{
+    const int64_t pause = (int64_t)FIRST_MS << (tries > 4 ? 3 : tries - 1);
+
+    if (pace != NULL && pace->high_ms > 0) {
+        const int64_t wait = pace->last_ms + pace->high_ms - now;
+
+        return wait > 1 ? wait : 1;
+    }
+    return pause < LONGEST_MS ? pause : LONGEST_MS;
+}
+
+int64_t ccm_pace_refused(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms,
+                         unsigned int tries)
+{
+    struct pace *pace = NULL;
+    int64_t wait;
+
+    paces_lock(paces);
+    pace = pace_find_locked(paces, id, now_ms);
+    if (pace == NULL) {
+        pace = pace_new_locked(paces, id, sent_ms);
+    }
+    if (pace != NULL) {
+        const int64_t after = sent_ms - pace->last_ms;
+
+        pace->refused_ms = now_ms;
+        pace->low_ms = after > pace->low_ms ? after : pace->low_ms;
+        if (pace->low_ms >= pace->high_ms) {
+            pace->high_ms = 0; /* it takes longer than it did */
+        }
+    }
+    wait = pace_retry_ms(pace, now_ms, tries);
+    paces_unlock(paces);
+    return wait;
+}

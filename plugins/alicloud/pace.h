@@ -1,0 +1,33 @@
+/*
+ * How soon after one change of a resource the next one is taken. Some resources (a load balancer
+ * with all its groups and listeners) refuse changes for a while after each; how long is told by
+ * nobody, so it is learned: a first refusal costs a long pause, what came through after it is known
+ * to be enough, and the changes that follow halve what is in doubt, with at most one refusal each.
+ * A resource that refuses nothing is never waited for, and what was learned is forgotten after a
+ * while.
+ *
+ * Reads no clock: time is an argument (monotonic ms). Every thread.
+ */
+#ifndef CCM_ALICLOUD_PACE_H
+#define CCM_ALICLOUD_PACE_H
+
+#include "util/attr.h"
+
+#include <stdint.h>
+
+struct ccm_paces;
+
+/* NULL on ENOMEM. */
+struct ccm_paces *ccm_paces_new(void);
+void ccm_paces_free(struct ccm_paces *paces);
+
+/* Ms to wait before the next change of the resource; 0 = none. */
+int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms);
+/* A change that was sent at sent_ms was taken, as is known now. */
+void ccm_pace_done(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms);
+/* It was refused because an earlier change is not finished, for the tries-th time (from 1 on).
+ * Ms to wait before it is sent again. Without memory nothing is learned. */
+int64_t ccm_pace_refused(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms,
+                         unsigned int tries);
+
+#endif

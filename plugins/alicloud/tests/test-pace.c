@@ -1,0 +1,155 @@
+/* Resources that take one change at a time: how long they are busy is learned from refusals. */
+#include "alicloud/pace.h"
+
+#include "util/attr.h"
+
+#include "check.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A resource that is busy for so long after each change, and what became of the changes. */
+struct resource {
+    const char *id;
+    int64_t busy_ms;
+    int64_t until_ms;
+    int64_t now_ms;
+    unsigned refused; /* of all changes */
+    unsigned most;    /* of one change */
+};
+
+/* One change, with its tries. An exchange takes 5 ms; it is carried out after 2. */
+static void change(struct ccm_paces *paces, struct resource *resource)
+{
+    unsigned tries = 0;
+
+    for (;;) {
+        int64_t sent;
+
+        resource->now_ms += ccm_pace_wait_ms(paces, resource->id, resource->now_ms);
+        sent = resource->now_ms;
+        resource->now_ms += 5;
+        tries++;
+        if (sent + 2 >= resource->until_ms) {
+            resource->until_ms = sent + 2 + resource->busy_ms;
+            ccm_pace_done(paces, resource->id, sent, resource->now_ms);
+            break;
+        }
+        resource->refused++;
+        resource->now_ms += ccm_pace_refused(paces, resource->id, sent, resource->now_ms, tries);
+        assert_in_range(tries, 1, 9);
+    }
+    resource->most = tries - 1 > resource->most ? tries - 1 : resource->most;
+}
+
+/* The time that so many changes take. */
+static int64_t run(struct ccm_paces *paces, struct resource *resource, int count)
+{
+    const int64_t began = resource->now_ms;
+
+    for (int i = 0; i < count; i++) {
+        change(paces, resource);
+    }
+    return resource->now_ms - began;
+}
+
+static void test_not_busy(void **state)
+{
+    struct ccm_paces *paces = ccm_paces_new();
+    struct resource resource = { .id = "lb-1", .now_ms = 1000 };
+
+    (void)state;
+    assert_non_null(paces);
+    assert_int_equal(run(paces, &resource, 60), 60 * 5);
+    assert_int_equal(resource.refused, 0);
+    ccm_paces_free(paces);
+}
+
+/* At most one refusal per change, few of them at all, and little more time than it must take. */
+static void test_learns(void **state)
+{
+    static const int64_t busy[] = { 30, 100, 300, 500, 800, 950 };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(busy); i++) {
+        struct ccm_paces *paces = ccm_paces_new();
+        struct resource resource = { .id = "lb-1", .busy_ms = busy[i], .now_ms = 1000 };
+        const int64_t took = run(paces, &resource, 60);
+
+        assert_int_equal(resource.most, 1);
+        assert_in_range(resource.refused, 1, 6);
+        assert_in_range(took, 59 * busy[i], 59 * (busy[i] * 9 / 8 + 25) + 3000);
+        resource.refused = 0;
+        (void)run(paces, &resource, 60);
+        assert_int_equal(resource.refused, 0);
+        ccm_paces_free(paces);
+    }
+}
+
+/* Longer than the first pause: pauses double until it is known. */
+static void test_long(void **state)
+{
+    struct ccm_paces *paces = ccm_paces_new();
+    struct resource resource = { .id = "lb-1", .busy_ms = 5000, .now_ms = 1000 };
+
+    (void)state;
+    (void)run(paces, &resource, 20);
+    assert_in_range(resource.most, 2, 4);
+    assert_in_range(resource.refused, 1, 9);
+    ccm_paces_free(paces);
+}
+
+static void test_changes(void **state)
+{
+    struct ccm_paces *paces = ccm_paces_new();
+    struct resource resource = { .id = "lb-1", .busy_ms = 300, .now_ms = 1000 };
+
+    (void)state;
+    (void)run(paces, &resource, 20);
+    /* It takes longer: learned again. */
+    resource.busy_ms = 700;
+    resource.refused = 0;
+    resource.most = 0;
+    (void)run(paces, &resource, 20);
+    assert_in_range(resource.refused, 1, 6);
+    assert_int_equal(resource.most, 1);
+    /* After a pause there is nothing to wait for. */
+    resource.now_ms += 10000;
+    assert_int_equal(ccm_pace_wait_ms(paces, "lb-1", resource.now_ms), 0);
+    /* It is not busy any more: forgotten after a while. */
+    resource.busy_ms = 0;
+    resource.now_ms += 300000;
+    assert_int_equal(run(paces, &resource, 20), 20 * 5);
+    ccm_paces_free(paces);
+}
+
+/* One knows nothing of the other, and of very many those that are forgotten go. */
+static void test_many(void **state)
+{
+    struct ccm_paces *paces = ccm_paces_new();
+    char id[24];
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        (void)snprintf(id, sizeof(id), "lb-%d", i); /* fits */
+        assert_int_equal(ccm_pace_wait_ms(paces, id, i * 1000), 0);
+        assert_int_equal(ccm_pace_refused(paces, id, i * 1000, i * 1000 + 5, 1), 1000);
+        ccm_pace_done(paces, id, i * 1000 + 1005, i * 1000 + 1010);
+        assert_true(ccm_pace_wait_ms(paces, id, i * 1000 + 1010) > 0);
+    }
+    assert_true(ccm_pace_wait_ms(paces, "lb-1999", 1999 * 1000 + 1010) > 0);
+    assert_int_equal(ccm_pace_wait_ms(paces, "lb-0", 1999 * 1000), 0);
+    ccm_paces_free(paces);
+    ccm_paces_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_not_busy), cmocka_unit_test(test_learns), cmocka_unit_test(test_long),
+        cmocka_unit_test(test_changes),  cmocka_unit_test(test_many),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
