@@ -10,16 +10,16 @@
 /* What the cloud documents for names of groups and descriptions of backends, in bytes. */
 #define NAME_MAX_DOCUMENTED 80
 
-/* Slices of one family may come first: nothing is kept as long as nothing is there. */
+/* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
+ * nothing is there. */
 static enum ccm_hold told_hold(const struct ccm_pass *pass, const struct clb_group *want)
 {
     const struct clb_state *have = clb_have(pass->entry);
     const struct clb_group *found = want->id != NULL ? clb_state_group_by_id(have, want->id)
                                                      : clb_state_group_by_name(have, want->name);
+    const bool may_be_early = want->hold == CCM_HOLD_FAMILY || want->hold == CCM_HOLD_NAMELESS;
 
-    return want->hold == CCM_HOLD_FAMILY && (found == NULL || found->backends.len == 0)
-               ? CCM_HOLD_NONE
-               : want->hold;
+    return may_be_early && (found == NULL || found->backends.len == 0) ? CCM_HOLD_NONE : want->hold;
 }
 
 void clb_tell_groups(struct ccm_pass *pass, const struct clb_model *model)

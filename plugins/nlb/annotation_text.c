@@ -393,17 +393,6 @@ static bool is_all_udp(const struct ccm_service *service)
     return true;
 }
 
-int nlb_check_health_type(const struct ccm_service *service, struct ccm_error *err)
-{
-    const char *value = get(service, "health-check-type");
-
-    if (!has_checks(service) || !ccm_text_equal_case(value, "udp") || is_all_udp(service)) {
-        return 0;
-    }
-    return ccm_setting_refuse("health-check-type", value,
-                              "tcp or http where the Service has a port that is not UDP", err);
-}
-
 int nlb_check_health_interval(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = get(service, "health-check-interval");

@@ -48,7 +48,6 @@ CCM_NODISCARD int nlb_check_security_groups(const struct ccm_service *service,
 CCM_NODISCARD int nlb_check_ranges(const struct ccm_service *service, struct ccm_error *err);
 CCM_NODISCARD int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err);
 CCM_NODISCARD int nlb_check_group_type(const struct ccm_service *service, struct ccm_error *err);
-CCM_NODISCARD int nlb_check_health_type(const struct ccm_service *service, struct ccm_error *err);
 CCM_NODISCARD int nlb_check_health_interval(const struct ccm_service *service,
                                             struct ccm_error *err);
 CCM_NODISCARD int nlb_check_health_domain(const struct ccm_service *service, struct ccm_error *err);

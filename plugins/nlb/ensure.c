@@ -34,14 +34,14 @@ static void tell_kept(struct ccm_pass *pass, const struct ccm_resolved_list *res
     ccm_pass_say(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
 }
 
-/* Slices of one family may come first: nothing is kept as long as nothing is there. */
+/* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
+ * nothing is there. */
 static enum ccm_hold told_hold(const struct ccm_pass *pass, const struct nlb_group *want)
 {
     const struct nlb_group *found = nlb_state_group_for(pass->entry->state, want);
+    const bool may_be_early = want->hold == CCM_HOLD_FAMILY || want->hold == CCM_HOLD_NAMELESS;
 
-    return want->hold == CCM_HOLD_FAMILY && (found == NULL || found->backends.len == 0)
-               ? CCM_HOLD_NONE
-               : want->hold;
+    return may_be_early && (found == NULL || found->backends.len == 0) ? CCM_HOLD_NONE : want->hold;
 }
 
 /* Groups that have no backends, or keep those of an address family. */

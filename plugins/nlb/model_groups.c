@@ -171,7 +171,6 @@ static int build_set(const struct nlb_builder *b, const struct nlb_want_port *wa
         .any_port = want->span.range,
         .by_address = is_by_address(b),
         .draining = b->model->drain,
-        .nameless = true,
         .accepted = b->in->accepted,
         .weight = ccm_setting_weight(b->in->service, want->chosen[0] != '\0'),
     };

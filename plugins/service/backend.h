@@ -37,8 +37,9 @@ struct ccm_backend {
 /* Why nothing may be removed from a group, although it is not wanted there. */
 enum ccm_hold {
     CCM_HOLD_NONE,
-    CCM_HOLD_FAMILY, /* the slices of an address family that the Service is to have are missing */
-    CCM_HOLD_LARGE,  /* a slice is too large to be read */
+    CCM_HOLD_FAMILY,   /* the slices of an address family that the Service is to have are missing */
+    CCM_HOLD_LARGE,    /* a slice is too large to be read */
+    CCM_HOLD_NAMELESS, /* there are endpoints, and none of them names its node */
 };
 
 struct ccm_backends {

@@ -88,20 +88,16 @@ static int build_eni(const struct ccm_endpoints *endpoints, struct ccm_candidate
     return r;
 }
 
-static int find_node(const struct ccm_candidate_input *in, const struct ccm_endpoint *endpoint,
-                     struct ccm_node_entry **ret, struct ccm_error *err)
+/* The node of an endpoint; NULL: none, or none that is known. */
+static struct ccm_node_entry *find_node(const struct ccm_candidate_input *in,
+                                        const struct ccm_endpoint *endpoint,
+                                        struct ccm_candidates *ret)
 {
-    if (endpoint->node_name[0] == '\0' && in->nameless && in->mode == CCM_MODE_CLUSTER) {
-        *ret = NULL;
-        return 0;
-    }
     if (endpoint->node_name[0] == '\0') {
-        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                             "add ecs backends for service[%s] error, NodeName is nil for ip %s ",
-                             in->service->meta.key, endpoint->address);
+        ret->nameless = ret->nameless == NULL ? endpoint->address : ret->nameless;
+        return NULL;
     }
-    *ret = ccm_node_table_get(in->nodes, endpoint->node_name);
-    return 0;
+    return ccm_node_table_get(in->nodes, endpoint->node_name);
 }
 
 /* Count the pod; the node comes in with its first one. One that leaves counts only where no other
@@ -121,12 +117,12 @@ static int build_local(const struct ccm_candidate_input *in, const struct ccm_se
                        struct ccm_error *err)
 {
     for (size_t i = 0; i < endpoints->len; i++) {
-        struct ccm_node_entry *entry = NULL;
-        int r = find_node(in, endpoints->items[i].endpoint, &entry, err);
+        struct ccm_node_entry *entry = find_node(in, endpoints->items[i].endpoint, ret);
+        int r = 0;
 
-        if (r == 0 && entry != NULL && entry->use == CCM_NODE_VIRTUAL) {
+        if (entry != NULL && entry->use == CCM_NODE_VIRTUAL) {
             r = add_pod(ret, &endpoints->items[i], err);
-        } else if (r == 0 && entry != NULL && entry->use == CCM_NODE_BACKEND) {
+        } else if (entry != NULL && entry->use == CCM_NODE_BACKEND) {
             r = count_local(port, &endpoints->items[i], entry, ret, err);
         }
         if (r < 0) {
@@ -148,10 +144,9 @@ static int build_cluster(const struct ccm_candidate_input *in, const struct ccm_
         }
     }
     for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
-        struct ccm_node_entry *entry = NULL;
+        const struct ccm_node_entry *entry = find_node(in, endpoints->items[i].endpoint, ret);
 
-        r = find_node(in, endpoints->items[i].endpoint, &entry, err);
-        if (r == 0 && entry != NULL && entry->use == CCM_NODE_VIRTUAL) {
+        if (entry != NULL && entry->use == CCM_NODE_VIRTUAL) {
             r = add_pod(ret, &endpoints->items[i], err);
         }
     }
@@ -243,7 +238,10 @@ static enum ccm_hold hold_of(const struct ccm_candidate_input *in, const struct 
     if (has_large_slice(in)) {
         return CCM_HOLD_LARGE;
     }
-    return awaits_family(in, set) ? CCM_HOLD_FAMILY : CCM_HOLD_NONE;
+    if (awaits_family(in, set)) {
+        return CCM_HOLD_FAMILY;
+    }
+    return set->len == 0 && set->nameless != NULL ? CCM_HOLD_NAMELESS : CCM_HOLD_NONE;
 }
 
 int ccm_candidates_build(const struct ccm_candidate_input *in, const struct ccm_service_port *port,

@@ -38,6 +38,7 @@ struct ccm_candidates {
     size_t len;
     size_t cap;
     enum ccm_hold hold;
+    const char *nameless; /* address of an endpoint that names no node, and is passed over; NULL */
     bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
 };
 
@@ -51,7 +52,6 @@ struct ccm_candidate_input {
     bool any_port;                     /* ENI: the group is for all ports */
     bool by_address;                   /* pods and nodes (by InternalIP) are known by address */
     bool draining;                     /* pods that are being stopped stay, without new traffic */
-    bool nameless;                     /* Cluster: an endpoint without node name is passed over */
     const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
     struct ccm_weight_rule weight;     /* `local` is set from the mode */
 };
@@ -63,8 +63,7 @@ enum ccm_backend_mode ccm_backend_mode(const struct ccm_service *service, bool d
 
 /*
  * Candidates of one port; strings are borrowed from the objects. 0, -ENOMEM, or -EINVAL
- * (CCM_ERROR_TERMINAL: no node port, endpoint without node name). The caller finishes `ret` in any
- * case.
+ * (CCM_ERROR_TERMINAL: no node port). The caller finishes `ret` in any case.
  */
 CCM_NODISCARD int ccm_candidates_build(const struct ccm_candidate_input *in,
                                        const struct ccm_service_port *port,

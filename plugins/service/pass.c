@@ -4,6 +4,7 @@
 #include "service/class.h"
 #include "service/instance.h"
 #include "service/object.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -209,11 +210,12 @@ void ccm_pass_tell_groups(struct ccm_pass *pass, const char *none, enum ccm_hold
         [CCM_HOLD_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
         [CCM_HOLD_LARGE] =
             "An EndpointSlice is too large to be read: the present backends are kept",
+        [CCM_HOLD_NAMELESS] = "No endpoint names its node: the present backends are kept",
     };
 
     ccm_pass_advise(pass, false, "none", "UnAvailableLoadBalancer",
                     hold == CCM_HOLD_NONE ? none : "");
-    if (hold == CCM_HOLD_FAMILY) {
+    if (hold == CCM_HOLD_FAMILY || hold == CCM_HOLD_NAMELESS) {
         ccm_pass_advise(pass, true, "hold", "SkipSyncBackends", holds[hold]);
     } else {
         ccm_pass_say(pass, true, "hold", "SkipSyncBackends", holds[hold]);
@@ -221,6 +223,21 @@ void ccm_pass_tell_groups(struct ccm_pass *pass, const char *none, enum ccm_hold
 }
 
 /* --- steps that are the same for all --- */
+
+/* Local: nobody serves what names no node. Cluster: every node does. */
+static void advise_nameless(struct ccm_pass *pass, const struct ccm_candidates *sets, size_t count)
+{
+    const bool local = ccm_text_equal(pass->service->external_traffic_policy, "Local");
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 400 };
+
+    for (size_t i = 0; i < count && text.len == 0; i++) {
+        if (sets[i].nameless != NULL) {
+            ccm_buf_addf(&text, "Endpoints without a node name are %s: NodeName is nil for ip %s",
+                         local ? "left out" : "reached by way of all nodes", sets[i].nameless);
+        }
+    }
+    ccm_pass_advise(pass, local, "nameless", "SkipSyncBackends", ccm_buf_str(&text));
+}
 
 int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candidates *sets, size_t count,
                      struct ccm_resolved_list *ret, struct ccm_error *err)
@@ -230,6 +247,7 @@ int ccm_pass_resolve(struct ccm_pass *pass, const struct ccm_candidates *sets, s
         return ccm_error_nomem(err);
     }
     ret->count = count;
+    advise_nameless(pass, sets, count);
 
     const int r =
         ccm_resolve(pass->lbc->ali, pass->lbc->host, pass->req, sets, count, ret->items, err);

@@ -373,7 +373,6 @@ def test_group(nlb):
     ("IllegalParam.ConnectionDrainTimeout", 400, {"ConnectionDrainTimeout": 901}),
     ("OperationDenied.VpcNotSupportIpv6", 400, {"AddressIPVersion": "DualStack", "VpcId": "vpc-2"}),
     ("IllegalParam.AnyPortServerGroupConflictWithHealthCheckConfig", 400, {"AnyPortEnabled": True}),
-    ("IllegalParam", 400, {"HealthCheckConfig": {"HealthCheckType": "UDP"}}),
     ("IllegalParam", 400, {"HealthCheckConfig": {"HealthCheckInterval": 51}}),
     ("IllegalParam", 400, {"HealthCheckConfig": {"HealthyThreshold": 1}}),
     ("IlleagalParam.healthCheckUrl", 400, {"HealthCheckConfig": {"HealthCheckUrl": "x"}}),
@@ -392,6 +391,8 @@ def test_health_check_of_udp(nlb):
     assert nlb.group_of(group)["HealthCheck"]["HealthCheckInterval"] == 200
     refused("IllegalParam", 400, nlb.call, "UpdateServerGroupAttribute", ServerGroupId=group,
             HealthCheckConfig={"HealthCheckInterval": 99})  # below the timeout
+    # No page ties the kind of check to the protocol of the group.
+    assert nlb.group_of(nlb.group(Protocol="TCPSSL", HealthCheckConfig=health))["HealthCheck"]["HealthCheckType"] == "UDP"
 
 
 def test_no_way_to_a_hash(nlb):

@@ -236,7 +236,11 @@ static void test_priority(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct ccm_request req = { .struct_size = sizeof(req), .lane = cases[i].lane };
         const struct ccm_service service = { .meta = { .key = "default/web" } };
-        const struct ccm_pass pass = { .req = &req, .service = &service, .audit = cases[i].audit };
+        struct clb_state have = { .groups_known = false };
+        struct ccm_entry entry = { .state = &have };
+        const struct ccm_pass pass = {
+            .req = &req, .service = &service, .audit = cases[i].audit, .entry = &entry
+        };
 
         assert_int_equal(clb_pass_call(&pass, cases[i].asked).priority, cases[i].given);
     }

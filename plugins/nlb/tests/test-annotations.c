@@ -121,9 +121,7 @@ static const struct {
       false,
       "ParameterInvalid, cross zone enabled flag error: invalid flag \"true\", should be "
       "\"on\" or \"off\"" },
-    { { { "health-check-flag", "on" }, { "health-check-type", "udp" } },
-      true,
-      "health-check-type must be tcp or http where the Service has a port that is not UDP" },
+    { { { "health-check-flag", "on" }, { "health-check-type", "udp" } }, true, NULL },
     { { { "health-check-type", "udp" } }, true, NULL }, /* does not count */
     { { { "health-check-flag", "on" },
         { "health-check-type", "udp" },

@@ -23,7 +23,6 @@ struct cluster {
     bool any_port;
     bool by_address;
     bool draining;
-    bool nameless;
     struct ccm_weight_rule weight;
     struct ccm_error err;
     char text[1024];
@@ -87,7 +86,7 @@ static void begin(struct cluster *cluster)
 }
 
 /* "server:port=weight ..." in order, "-" behind those that leave; "error" when it failed, " hold"
- * at the end. */
+ * and " without ADDRESS" at the end. */
 static const char *build(struct cluster *cluster, enum ccm_backend_mode mode)
 {
     CCM_CLEANUP(ccm_candidates_fini) struct ccm_candidates set = { 0 };
@@ -102,7 +101,6 @@ static const char *build(struct cluster *cluster, enum ccm_backend_mode mode)
                                       .any_port = cluster->any_port,
                                       .by_address = cluster->by_address,
                                       .draining = cluster->draining,
-                                      .nameless = cluster->nameless,
                                       .weight = cluster->weight };
 
     assert_int_equal(
@@ -117,6 +115,8 @@ static const char *build(struct cluster *cluster, enum ccm_backend_mode mode)
                      set.items[i].leaving ? "-" : "");
     }
     ccm_buf_adds(&text, set.hold ? " hold" : "");
+    ccm_buf_addf(&text, "%s%s", set.nameless == NULL ? "" : " without ",
+                 set.nameless == NULL ? "" : set.nameless);
     (void)snprintf(cluster->text, sizeof(cluster->text), "%s", ccm_buf_str(&text)); /* fits */
     return cluster->text;
 }
@@ -312,7 +312,8 @@ static void test_by_address(void **state)
                         "10.0.0.1:8080=100 10.0.0.2:8080=100 10.0.0.3:8080=100");
 }
 
-/* Only Cluster can do without node names, and only where told. */
+/* An endpoint without a node name is passed over, in every mode with nodes; the others are served.
+ * Where it is the only one, nobody is sent away for it. */
 static void test_nameless(void **state)
 {
     struct cluster cluster;
@@ -321,9 +322,11 @@ static void test_nameless(void **state)
     begin(&cluster);
     add_node(&cluster, "a", "r.i-a");
     obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
-    cluster.nameless = true;
-    assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), "i-a:30080=100");
-    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), "error");
+    assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), "i-a:30080=100 without 10.0.0.1");
+    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), " hold without 10.0.0.1");
+    assert_string_equal(build(&cluster, CCM_MODE_ENI), "10.0.0.1:8080=100");
+    obj_endpoint(cluster.slice, "10.0.0.2", "a", READY);
+    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), "i-a:30080=1 without 10.0.0.1");
 }
 
 static void test_errors(void **state)
@@ -333,12 +336,7 @@ static void test_errors(void **state)
     (void)state;
     begin(&cluster);
     add_node(&cluster, "a", "r.i-a");
-    obj_endpoint(cluster.slice, "10.0.0.1", "", READY);
-    assert_string_equal(build(&cluster, CCM_MODE_LOCAL), "error");
-    assert_string_equal(
-        cluster.err.message,
-        "add ecs backends for service[default/web] error, NodeName is nil for ip 10.0.0.1 ");
-    assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), "error");
+    obj_endpoint(cluster.slice, "10.0.0.1", "a", READY);
     cluster.service->port_count = 0;
     obj_port(cluster.service, "http", "TCP", 80, "8080", 0);
     assert_string_equal(build(&cluster, CCM_MODE_CLUSTER), "error");

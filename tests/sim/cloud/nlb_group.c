@@ -83,7 +83,6 @@ static int check_health(struct ccm_cloud_call *call, const struct ccm_nlb_group 
     bool udp = ccm_text_equal(then(call, group, "HealthCheckType"), "UDP");
     bool any_port = ccm_text_equal(then(call, group, "AnyPortEnabled"), "true");
     const char *url = then(call, group, "HealthCheckUrl");
-    const char *protocol = then(call, group, "Protocol");
     int64_t interval = then_int(call, group, "HealthCheckInterval");
 
     if (!ccm_text_equal(then(call, group, "HealthCheckEnabled"), "true")) {
@@ -93,9 +92,6 @@ static int check_health(struct ccm_cloud_call *call, const struct ccm_nlb_group 
         return ccm_nlb_fail_illegal(call,
                                     "IllegalParam.AnyPortServerGroupConflictWithHealthCheckConfig",
                                     "AnyPortServerGroupConflictWithHealthCheckConfig");
-    }
-    if (udp && !ccm_text_equal(protocol, "UDP") && !ccm_text_equal(protocol, "TCP_UDP")) {
-        return ccm_nlb_fail_illegal(call, "IllegalParam", "HealthCheckType");
     }
     if (interval > (udp ? 300 : 50) ||
         (udp && interval < then_int(call, group, "HealthCheckConnectTimeout"))) {
