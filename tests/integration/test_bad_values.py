@@ -235,3 +235,171 @@ def test_a_cluster_that_has_them_is_taken_over(world, product, table):
     for number in range(len(table)):
         move(world, number, 2, 3)
     follow(world, product, table, (2, 3))
+
+
+# --- one Service ----------------------------------------------------------------------------------------------------
+
+
+def annotate(world, **annotations):
+    """Names with _ for -."""
+    world.kube.patch("Service", name_of(0), {"metadata": {"annotations": {
+        PREFIX + name.replace("_", "-"): value for name, value in annotations.items()}}})
+
+
+def told(world, *words):
+    return world.wait(lambda: [message for _, message in warnings(world).get(name_of(0), []) if all(word in message for word in words)],
+                      f"a Warning with {words}")
+
+
+def one(world, product, ports=((80, "TCP"),), options="", **annotations):
+    """A Service that works, with pods on two of three nodes."""
+    product.configure(world, unlimited=True, options=options)
+    views.nodes(world, 3)
+    world.start_ccmd()
+    place(world, 0, product, ports, {name.replace("_", "-"): value for name, value in annotations.items()})
+    world.wait(lambda: world.kube.ingress(name_of(0)) and servers(product.only(world)) == len(ports) * [["node-1", "node-2"]],
+               "the load balancer")
+    world.settled()
+
+
+def hash_is_current(world):
+    service = world.kube.get("Service", name_of(0))
+    return service["metadata"]["labels"].get(reference.HASH_LABEL) == reference.service_hash(service)
+
+
+def test_all_of_them_are_told_at_once_and_nothing_is_made(world, product):
+    product.configure(world)
+    views.nodes(world, 2)
+    world.start_ccmd()
+    place(world, 0, product, ((80, "TCP"),), {"address-type": "public", "default-weight": "101", "scheduler": "least"})
+    message, = told(world, "address-type", "default weight", "scheduler")
+    assert message.count("; ") == 2
+    world.settled()
+    assert product.find(world) == [] and [a for a in world.cloud.actions() if not scenario_look.is_read(a)] == []
+    assert not world.kube.get("Service", name_of(0))["metadata"].get("finalizers")
+    annotate(world, address_type=None, default_weight=None, scheduler=None)
+    world.wait(lambda: world.kube.ingress(name_of(0)), "the load balancer")
+
+
+@pytest.mark.parametrize("bad", [{"backend_label": "pool"}, {"backend_label": "=x"}])
+def test_what_decides_about_backends_holds_them(world, product, bad):
+    one(world, product)
+    annotate(world, **bad)
+    told(world, "label")
+    move(world, 0, 2, 3)
+    world.settled()
+    assert servers(product.only(world)) == [["node-1", "node-2"]]
+    annotate(world, **dict.fromkeys(bad))
+    world.wait(lambda: servers(product.only(world)) == [["node-2", "node-3"]] and hash_is_current(world), "the rollout")
+
+
+def test_other_annotations_go_on_beside_it(world, product):
+    one(world, product)
+    annotate(world, scheduler="least", idle_timeout="x", name="shop", additional_resource_tags="team=a")
+    told(world, "scheduler")
+    world.wait(lambda: product.only(world)["LoadBalancerName"] == "shop" and product.only(world)["Tags"].get("team") == "a",
+               "name and tag")
+    annotate(world, scheduler=None, idle_timeout=None)
+    world.wait(lambda: hash_is_current(world), "success")
+
+
+def test_a_new_listener_waits_for_a_value_that_it_needs(world, product):
+    one(world, product)
+    annotate(world, scheduler="least")
+    told(world, "scheduler")
+    port = world.kube.get("Service", name_of(0))["spec"]["ports"][0]
+    other = {"name": "other", "port": 81, "protocol": "TCP", "targetPort": 8081}
+    world.kube.patch("Service", name_of(0), {"spec": {"ports": [other]}})
+    world.settled()
+    assert [listener["key"] for listener in product.only(world)["Listeners"]] == ["80/tcp"]
+    annotate(world, scheduler=None)
+    world.wait(lambda: [listener["key"] for listener in product.only(world)["Listeners"]] == ["81/tcp"] and hash_is_current(world),
+               f"81 instead of {port['port']}")
+
+
+def test_a_port_whose_protocol_cannot_be_told_keeps_its_listener(world, product):
+    one(world, product, ports=((80, "TCP"), (443, "TCP")))
+    annotate(world, protocol_port="tcp:80,quic:443")
+    told(world, "quic")
+    port = world.kube.get("Service", name_of(0))["spec"]["ports"][1]
+    world.kube.patch("Service", name_of(0), {"spec": {"ports": [port]}})  # the other one may go: nothing is open about it
+    world.wait(lambda: [listener["key"] for listener in product.only(world)["Listeners"]] == ["443/tcp"], "443 alone")
+    move(world, 0, 2, 3)
+
+    def served():
+        lb = product.only(world)
+        used = [group for group in lb["Groups"] if group["id"] == lb["Listeners"][0]["group"]]
+        return servers({"Groups": used})
+
+    world.wait(lambda: served() == [["node-2", "node-3"]], "the rollout")
+
+
+# --- what NLB sets back to a default when an annotation goes --------------------------------------------------------
+
+
+@pytest.fixture
+def nlb(build, tmp_path):
+    with World(build, tmp_path) as instance:
+        yield instance
+
+
+def test_a_switch_that_was_on_stays_on(nlb):
+    product = Nlb()
+    one(nlb, product, proxy_protocol="on", health_check_flag="on", health_check_interval="7", cross_zone_enabled="off")
+
+    def holds():
+        lb = product.only(nlb)
+        group = lb["Groups"][0]
+        return (lb["Listeners"][0]["ProxyProtocolEnabled"], group["HealthCheckInterval"], lb["CrossZoneEnabled"])
+
+    before = holds()
+    assert [str(value).lower() for value in before] == ["true", "7", "false"]
+    annotate(nlb, proxy_protocol="yes", health_check_flag="yes", cross_zone_enabled="no")
+    told(nlb, "proxy-protocol", "health-check-flag", "cross zone")
+    nlb.settled()
+    assert holds() == before
+    annotate(nlb, proxy_protocol="true", health_check_flag="true", cross_zone_enabled="OFF")
+    nlb.wait(lambda: hash_is_current(nlb), "success")
+    assert holds() == before
+    annotate(nlb, proxy_protocol=None, health_check_flag=None, health_check_interval=None, cross_zone_enabled=None)
+    nlb.wait(lambda: [str(value).lower() for value in holds()] == ["false", "5", "true"], "the defaults")
+
+
+def test_loose_switches_count_where_the_operator_says_so(nlb):
+    product = Nlb()
+    one(nlb, product, options="loose_switches = true;")
+    annotate(nlb, proxy_protocol="True", delete_protection="off", modification_protection="NonProtection")
+
+    def done():
+        lb = product.only(nlb)
+        return str(lb["Listeners"][0]["ProxyProtocolEnabled"]).lower() == "true" and "NonProtection" in str(lb) and hash_is_current(nlb)
+
+    nlb.wait(done, "all three")
+    assert warnings(nlb) == {}
+
+
+# --- weights of a load balancer that several Services share ---------------------------------------------------------
+
+
+def test_a_bad_weight_keeps_the_weights(build, tmp_path):
+    with World(build, tmp_path) as world:
+        product = Clb()
+        product.configure(world, unlimited=True)
+        views.nodes(world, 3)
+        builder = reference.Builder(world)
+        lb = builder.call("CreateLoadBalancer", AddressType="internet", LoadBalancerName="mine",
+                          InstanceChargeType="PayByCLCU")["LoadBalancerId"]
+        group = builder.call("CreateVServerGroup", LoadBalancerId=lb, VServerGroupName="mine")["VServerGroupId"]
+        world.start_ccmd()
+        place(world, 0, product, ((80, "TCP"),), {"id": lb, "vgroup-port": f"{group}:80", "weight": "20"})
+
+        def weights():
+            return {server.removeprefix("i-"): weight for server, _, weight in product.only(world)["Groups"][0]["servers"]}
+
+        world.wait(lambda: weights() == {"node-1": 10, "node-2": 10}, "the share of each")
+        annotate(world, weight="20%")
+        told(world, "weight")
+        move(world, 0, 2, 3)
+        world.wait(lambda: weights() == {"node-2": 10, "node-3": 10}, "the rollout")
+        annotate(world, weight="40")
+        world.wait(lambda: weights() == {"node-2": 20, "node-3": 20}, "the new share")

@@ -13,7 +13,7 @@ import yaml
 
 from tests.integration import test_nlb_takeover, test_takeover
 from tests.support import pages, reference, scenario_look, views
-from tests.support.products import Nlb
+from tests.support.products import PREFIX, Nlb
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
 from tests.support.world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
 
@@ -222,6 +222,28 @@ def check_nodes_are_kept_by_the_reference(cluster):
     assert ours["spec"] == theirs["spec"]
 
 
+def test_the_rehearsal_stops_on_values_that_meant_something_else(cluster):
+    """PROXY protocol would be switched on under backends that do not speak it: not without being asked."""
+    world = cluster.world
+    service = world.kube.patch("Service", "shop", {"metadata": {"annotations": {PREFIX + "proxy-protocol": "true"}}})
+    world.kube.patch("Service", "shop", {"metadata": {"labels": {reference.HASH_LABEL: reference.service_hash(service)}}})
+    convert(cluster)
+    rehearsal = next(block for block in cluster.blocks if "ccmd plan" in block.text)
+    told = cluster.run("ccmd plan")
+    assert told.splitlines()[-1] == "0 to change, 6 as they should be, 0 failed", told
+    with pytest.raises(AssertionError, match="proxy-protocol"):
+        cluster.run("UnclearValue")
+    path = os.path.join(cluster.shell.folder, "ccmd.conf")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    assert text.count('name = "nlb";') == 1, text
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace('name = "nlb";', 'name = "nlb"; loose_switches = true;'))
+    told = cluster.shell.run(rehearsal.text.replace("| tee", "|| true #"))
+    assert "ProxyProtocolEnabled" in told and "warning: UnclearValue: annotation proxy-protocol" in told, told
+    assert told.splitlines()[-1] == "1 to change, 5 as they should be, 0 failed", told
+
+
 def test_there_and_back(cluster):
     world = cluster.world
     before = world.cloud.state()
@@ -231,6 +253,7 @@ def test_there_and_back(cluster):
     told = cluster.run("ccmd plan")
     # Two Services, three nodes, and the pass over all nodes.
     assert told.splitlines()[-1] == "0 to change, 6 as they should be, 0 failed", told
+    cluster.run("UnclearValue")
     cluster.run('"parked"')
     process = start(cluster)
     world.wait(lambda: "is held by master-1_the-reference" in process.err(), "a look at the Lease")
