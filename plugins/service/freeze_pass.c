@@ -331,12 +331,25 @@ static int keep_frozen(struct ccm_freeze_group *group)
     return 0;
 }
 
-static void come_again(struct ccm_freeze *freeze)
+static bool has_frozen(const struct ccm_freeze *freeze)
+{
+    for (size_t g = 0; g < freeze->len; g++) {
+        for (size_t i = 0; i < freeze->groups[g].count; i++) {
+            if (!freeze->groups[g].cases[i].goes) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* By the queue and not by the verdict: also when the rest of the pass fails. */
+static void come_again(const struct ccm_freeze *freeze)
 {
     const struct ccm_host *host = freeze->pass->lbc->host;
     const int64_t rest = freeze->again_ms - host->now_ms(host);
 
-    if (freeze->again_ms != CCM_REMOVAL_NEVER && !freeze->pass->dry) {
+    if (freeze->again_ms != CCM_REMOVAL_NEVER && !freeze->pass->dry && has_frozen(freeze)) {
         host->enqueue(host, freeze->pass->entry->key, CCM_LANE_BACKENDS,
                       (uint64_t)(rest < 1 ? 1 : rest));
     }
