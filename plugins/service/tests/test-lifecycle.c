@@ -133,6 +133,45 @@ static void test_extra_label(void **state)
 }
 
 /* In a dry run the same is said, not written. */
+/* What is announced before it is made: once, also while the caches do not show it. */
+static void test_mark(void **state)
+{
+    const struct ccm_life_state id = { .extra = "sg-1" };
+    const struct ccm_life_state nothing = { .extra = "" };
+    struct ccm_life_memory memory = { .seen_ms = 0 };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    assert_false(ccm_life_is_marked(&f.life, f.service)); /* there is no such label */
+    f.life.extra_label = "example.com/extra";
+    f.life.memory = &memory;
+    fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
+    assert_true(ccm_life_mark(&f.life, &f.req, f.service, &f.err) < 0);
+    assert_false(ccm_life_is_marked(&f.life, f.service));
+    fake_host_patch_result(f.fake, 0, CCM_ERROR_NONE);
+    assert_int_equal(ccm_life_mark(&f.life, &f.req, f.service, &f.err), 0);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"labels\":{\"example.com/extra\":\"pending\"}}}");
+    assert_int_equal(ccm_life_mark(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 2);
+    assert_true(ccm_life_is_marked(&f.life, f.service));
+
+    publish(&f, &id, true);
+    assert_true(ccm_life_is_marked(&f.life, f.service));
+    publish(&f, &nothing, true); /* although the snapshot has no such label */
+    assert_false(ccm_life_is_marked(&f.life, f.service));
+    assert_int_equal(ccm_life_mark(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 5);
+
+    memory = (struct ccm_life_memory){ .seen_ms = 0 }; /* another process */
+    obj_label(&f.service->meta, "example.com/extra", "sg-1");
+    assert_int_equal(ccm_life_mark(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 5);
+    fake_host_free(f.fake);
+}
+
 static void test_plan(void **state)
 {
     const struct ccm_life_state new = { .hash = "h2", .lb_id = "lb-1", .ip = "1.2.3.4" };
@@ -243,6 +282,7 @@ int main(void)
         cmocka_unit_test_teardown(test_finalizer, obj_end),
         cmocka_unit_test_teardown(test_publish, obj_end),
         cmocka_unit_test_teardown(test_extra_label, obj_end),
+        cmocka_unit_test_teardown(test_mark, obj_end),
         cmocka_unit_test_teardown(test_plan, obj_end),
         cmocka_unit_test_teardown(test_ingress, obj_end),
         cmocka_unit_test_teardown(test_ip_mode, obj_end),

@@ -166,6 +166,44 @@ static void test_put_and_delete(void **state)
     assert_null(ccm_store_get(w->store, "d/a"));
 }
 
+/* A slice with more ports than are read. */
+static const struct ccm_object *large_slice(struct world *w, const char *name)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 0 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ccm_object *object = NULL;
+
+    ccm_buf_addf(&text, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\"},\"ports\":[{}", name);
+    for (size_t i = 0; i < CCM_DECODE_MAX_PORTS; i++) {
+        ccm_buf_adds(&text, ",{}");
+    }
+    ccm_buf_adds(&text, "]}");
+    assert_int_equal(
+        ccm_decode(w->builder, &slice_kind, ccm_buf_str(&text), text.len, &object, NULL, &err), 0);
+    return object;
+}
+
+static void test_too_large_ones_are_counted(void **state)
+{
+    struct world *w = *state;
+    CCM_CLEANUP(ccm_object_unrefp) const struct ccm_object *large = large_slice(w, "a");
+    CCM_CLEANUP(ccm_stage_freep) struct ccm_stage *stage = NULL;
+
+    for (int i = 0; i < 2; i++) { /* twice under one key is one */
+        assert_int_equal(ccm_store_put(w->store, large, on_change, w), 0);
+        assert_int_equal(ccm_store_too_large(w->store), 1);
+    }
+    put(w, "a", "u1", "1", "web");
+    assert_int_equal(ccm_store_too_large(w->store), 0);
+    assert_int_equal(ccm_store_put(w->store, large, on_change, w), 0);
+    ccm_store_delete(w->store, "d/a", on_change, w);
+    assert_int_equal(ccm_store_too_large(w->store), 0);
+    stage = ccm_stage_new(w->store);
+    assert_int_equal(ccm_stage_put(stage, large), 0);
+    ccm_store_commit(w->store, CCM_STEAL(stage), on_change, w);
+    assert_int_equal(ccm_store_too_large(w->store), 1);
+}
+
 static void test_references_outlive_the_store(void **state)
 {
     struct world *w = *state;
@@ -363,6 +401,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_put_and_delete, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_too_large_ones_are_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_references_outlive_the_store, setup, teardown),
         cmocka_unit_test_setup_teardown(test_index, setup, teardown),
         cmocka_unit_test_setup_teardown(test_commit_tells_exactly_the_differences, setup, teardown),
