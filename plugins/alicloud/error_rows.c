@@ -377,7 +377,7 @@ const struct ccm_ali_error_row ccm_error_rows[] = {
       "Check the ports of the Service, and spec.allocateLoadBalancerNodePorts." },
     { "*", "does not support backend servers of eni type", CCM_ALI_CLASS_REQUEST,
       "A shared load balancer takes no pod addresses.",
-      "Give the Service a load balancer with a specification (slb.s1.small, for example)." },
+      "Set annotation spec (slb.s1.small, for example), or name another load balancer." },
     { "NetworkConflict", NULL, CCM_ALI_CLASS_REQUEST,
       "Backends and load balancer lie in different networks.",
       "A reused internal load balancer must be in the VPC of the cluster." },

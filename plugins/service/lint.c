@@ -297,6 +297,24 @@ static void lint_fields(const struct lint *lint)
     }
 }
 
+/* A load balancer that a person made, where the configuration keeps them from Services. */
+static void lint_reuse(const struct lint *lint)
+{
+    const struct ccm_lint_sink *sink = lint->sink;
+    const char *mode = sink->option_string(sink, NULL, "reuse");
+
+    if (ccm_anno_get(&lint->service->meta, "id")[0] == '\0') {
+        return;
+    }
+    if (ccm_text_equal(mode, "off")) {
+        blame(lint, CCM_LEVEL_ERROR, "id", "option reuse is off: no load balancer is reused");
+    } else if (ccm_text_equal(mode, "tagged")) {
+        blame(lint, CCM_LEVEL_WARN, "id",
+              "option reuse is tagged: the load balancer needs tag " CCM_TAG_TENANTS
+              "allow-namespaces with this namespace");
+    }
+}
+
 void ccm_lint_service(const struct ccm_lint_rules *rules, const struct ccm_service *service,
                       const struct ccm_lint_sink *sink)
 {
@@ -315,4 +333,5 @@ void ccm_lint_service(const struct ccm_lint_rules *rules, const struct ccm_servi
     lint_hints(&lint, ccm_hints);
     lint_hints(&lint, rules->hints);
     lint_fields(&lint);
+    lint_reuse(&lint);
 }

@@ -189,8 +189,9 @@ def test_rules_name_no_star_and_no_secret(base):
             assert "secrets" not in rule["resources"]
 
 
-@pytest.mark.parametrize("file", ["etc/kubernetes/base/ccmd.conf", "etc/ccmd.conf"])
-@pytest.mark.parametrize("routes", [False, True])
+@pytest.mark.parametrize("file, routes", [
+    ("etc/kubernetes/base/ccmd.conf", False), ("etc/kubernetes/base/ccmd.conf", True), ("etc/ccmd.conf", False),
+    ("etc/ccmd.conf", True), ("etc/ccmd-hardened.conf", False)])
 def test_configuration_is_accepted(prefix, tmp_path, file, routes):
     """All but the cluster_id, which nobody can know; with and without what it shows in a comment."""
     text = open(os.path.join(ROOT, file), encoding="utf-8").read()

@@ -293,6 +293,19 @@ def test_options_count_for_nlb(world, lint):
     assert lint("-", stdin=private, plugins=("--config", config)) == (0, "", "")
 
 
+@pytest.mark.parametrize("mode, code, finding", [
+    ("on", 0, ""),
+    ("tagged", 1, "6: warning: option reuse is tagged: the load balancer needs tag "
+                  "ccm.alibabacloud.com/allow-namespaces with this namespace"),
+    ("off", 1, "6: error: option reuse is off: no load balancer is reused"),
+])
+def test_whether_load_balancers_are_reused(world, lint, mode, code, finding):
+    config = world.write_config(plugins=f'{{ name = "clb"; reuse = "{mode}"; }}')
+    text = (f"apiVersion: v1\nkind: Service\nmetadata:\n  name: a\n  annotations:\n    {NEW}id: lb-1\n"
+            "spec:\n  type: LoadBalancer\n  ports: [{port: 80}]\n")
+    assert lint("-", stdin=text, plugins=("--config", config)) == (code, f"<stdin>:{finding}\n" if finding else "", "")
+
+
 @pytest.mark.parametrize("plugins, operands, words", [
     ((), (), "files"),
     ((), ("x.yaml",), "--plugin FILE"),

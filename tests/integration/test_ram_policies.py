@@ -48,6 +48,33 @@ def policy(plugin):
     return set(actions)
 
 
+def grants(path):
+    """(action, condition or None) of each action of a policy."""
+    with open(os.path.join(ROOT, "etc", "ram", path), encoding="utf-8") as file:
+        data = json.load(file)
+    assert all(one["Effect"] == "Allow" and one["Resource"] == "*" for one in data["Statement"])
+    return [(action, one.get("Condition")) for one in data["Statement"] for action in one["Action"]]
+
+
+# Deletions of what is made with the cluster's tag. A server group, or a listener, of a load balancer that is reused has none.
+TAGGED = {
+    "clb": {"slb:DeleteLoadBalancer", "slb:DeleteAccessControlList"},
+    "nlb": {"nlb:DeleteLoadBalancer", "nlb:DeleteServerGroup", "ecs:DeleteSecurityGroup"},
+}
+
+
+@pytest.mark.parametrize("plugin", sorted(TAGGED))
+def test_hardened_policies_grant_the_same_under_conditions(plugin):
+    found = grants(f"hardened/{plugin}.json")
+    assert len(found) == len({action for action, _ in found}), "nothing twice"
+    assert {action for action, _ in found} == policy(plugin)
+    assert {action for action, condition in found if condition is not None} == TAGGED[plugin]
+    for _, condition in found:
+        assert condition is None or [
+            (key.split("/")[1], values) for key, values in condition["StringEquals"].items()
+        ] == [("ack.aliyun.com", ["CLUSTER_ID"])]
+
+
 def known_actions():
     """product -> the names of its actions, as cloudsim knows them."""
     found = {}
