@@ -177,7 +177,7 @@ static void note_earlier(const struct ccm_freeze *freeze, const struct ccm_freez
 
 /* --- the decision --- */
 
-static int judge_group(struct ccm_freeze *freeze, struct ccm_freeze_group *group, int64_t now)
+static void judge_group(struct ccm_freeze *freeze, struct ccm_freeze_group *group, int64_t now)
 {
     struct ccm_entry *entry = freeze->pass->entry;
     struct ccm_freeze_past *past =
@@ -201,10 +201,7 @@ static int judge_group(struct ccm_freeze *freeze, struct ccm_freeze_group *group
         const int64_t again = ccm_freeze_judge(&in, group->cases, group->count);
 
         freeze->again_ms = again < freeze->again_ms ? again : freeze->again_ms;
-    } else if (past != NULL && past->len == 0) {
-        ccm_strmap_del(entry->past, group->id);
     }
-    return 0;
 }
 
 /* What went by the floor's leave counts for those that follow. */
@@ -318,6 +315,23 @@ static int ask_cloud(struct ccm_freeze *freeze, struct ccm_error *err)
 
 /* --- the end --- */
 
+/* Of groups that are no more nobody asks: what went from them is forgotten with time. */
+static void forget_old_pasts(const struct ccm_freeze *freeze, int64_t now)
+{
+    struct ccm_strmap *pasts = freeze->pass->entry->past;
+    void *cursor = NULL;
+    const char *id = NULL;
+    void *value = NULL;
+
+    while (pasts != NULL && ccm_strmap_next(pasts, &cursor, &id, &value)) {
+        const struct ccm_freeze_past *past = value;
+
+        if (past->len == 0 || now - past->items[past->len - 1].at_ms >= freeze->rule.window_ms) {
+            ccm_strmap_del(pasts, id);
+        }
+    }
+}
+
 static int keep_frozen(struct ccm_freeze_group *group)
 {
     for (size_t i = 0; i < group->count; i++) {
@@ -365,8 +379,9 @@ int ccm_freeze_end(struct ccm_freeze *freeze, struct ccm_error *err)
         if (!pass->entry->looked && pass->known && freeze->mode == CCM_MODE_CLUSTER) {
             note_earlier(freeze, &freeze->groups[i], now);
         }
-        r = judge_group(freeze, &freeze->groups[i], now);
+        judge_group(freeze, &freeze->groups[i], now);
     }
+    forget_old_pasts(freeze, now);
     pass->entry->looked = true;
     for (size_t i = 0; i < freeze->len; i++) {
         note_gone(freeze, &freeze->groups[i], now);
