@@ -1,7 +1,7 @@
 /*
  * What the daemon tells about itself over HTTP: /livez and /readyz for probes, /metrics for
- * Prometheus, /statusz for people. Reads only. One thread of libmicrohttpd serves all; the
- * callbacks run in it.
+ * Prometheus, /statusz for people. Reads only, but for POST /allow-removals?plugin=NAME, which
+ * wants a token of its own. One thread of libmicrohttpd serves all; the callbacks run in it.
  */
 #ifndef CCM_ADMIN_H
 #define CCM_ADMIN_H
@@ -20,12 +20,17 @@ struct ccm_admin_options {
     const char
         *token_file; /* what /metrics and /statusz want as a bearer token; read per request */
 
+    const char *control_file; /* the token of whoever may act, see control_token.h; "": nobody */
+
     /* Append what is wrong, one line each; nothing = all is well. */
     void (*live)(void *arg, struct ccm_buf *wrong);
     void (*ready)(void *arg, struct ccm_buf *wrong);
     /* Append the whole answer. */
     void (*metrics)(void *arg, struct ccm_buf *text);
     void (*status)(void *arg, struct ccm_buf *html);
+    /* Let go what a plugin holds back, and append what came of it, one line. 0; -ENOENT: there is
+     * no such plugin; other negative values: it cannot at the moment, or never. Returns at once. */
+    int (*allow_removals)(void *arg, const char *plugin, struct ccm_buf *text);
     void *arg;
 };
 

@@ -1,10 +1,12 @@
 #include "admin_answer.h"
 
+#include "control_token.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/secret.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,11 +74,19 @@ static enum MHD_Result answer_page(struct MHD_Connection *connection, const char
 
 /* --- requests --- */
 
+static bool has_bearer(struct MHD_Connection *connection, const char *token, size_t len)
+{
+    const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "authorization");
+
+    return len > 0 && header != NULL && ccm_text_starts(header, "Bearer ") &&
+           strlen(header + strlen("Bearer ")) == len &&
+           CRYPTO_memcmp(header + strlen("Bearer "), token, len) == 0;
+}
+
 /* Whether the request carries the token; a file that cannot be read lets nobody in. */
 static bool is_allowed(const struct ccm_admin_options *options, struct MHD_Connection *connection)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
-    const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "authorization");
     size_t len = 0;
 
     if (options->token_file[0] == '\0') {
@@ -90,9 +100,40 @@ static bool is_allowed(const struct ccm_admin_options *options, struct MHD_Conne
     while (len > 0 && strchr(" \t\r\n", token.hidden[len - 1]) != NULL) {
         token.hidden[--len] = '\0';
     }
-    return len > 0 && header != NULL && ccm_text_starts(header, "Bearer ") &&
-           strlen(header + strlen("Bearer ")) == len &&
-           CRYPTO_memcmp(header + strlen("Bearer "), token.hidden, len) == 0;
+    return has_bearer(connection, token.hidden, len);
+}
+
+/* Whoever changes what the daemon does needs more than to reach it. */
+static enum MHD_Result answer_allow(const struct ccm_admin_options *options,
+                                    struct MHD_Connection *connection)
+{
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    const char *plugin = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "plugin");
+
+    if (ccm_text_empty(options->control_file)) {
+        return answer_text(connection, MHD_HTTP_FORBIDDEN, "admin.control_token_file is not set\n");
+    }
+    if (ccm_control_token_read(options->control_file, &token, &err) < 0) {
+        ccm_log_warn(&answer_log, "nobody can allow removals: %s", err.message);
+        return answer_text(connection, MHD_HTTP_FORBIDDEN,
+                           "admin.control_token_file is not usable, see the log\n");
+    }
+    if (!has_bearer(connection, token.hidden, strlen(token.hidden))) {
+        return answer_text(connection, MHD_HTTP_UNAUTHORIZED, "the control token is needed\n");
+    }
+    if (ccm_text_empty(plugin)) {
+        return answer_text(connection, MHD_HTTP_BAD_REQUEST, "which plugin?\n");
+    }
+
+    const int r = options->allow_removals(options->arg, plugin, &text);
+
+    return answer_text(connection,
+                       r == 0         ? MHD_HTTP_OK
+                       : r == -ENOENT ? MHD_HTTP_NOT_FOUND
+                                      : MHD_HTTP_CONFLICT,
+                       ccm_buf_str(&text));
 }
 
 enum MHD_Result ccm_admin_handle(void *cls, struct MHD_Connection *connection, const char *url,
@@ -105,6 +146,11 @@ enum MHD_Result ccm_admin_handle(void *cls, struct MHD_Connection *connection, c
     (void)upload;
     (void)state;
     *upload_len = 0; /* bodies are ignored */
+    if (strcmp(url, "/allow-removals") == 0) {
+        return strcmp(method, "POST") == 0
+                   ? answer_allow(options, connection)
+                   : answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "POST only\n");
+    }
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
         return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
     }

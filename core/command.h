@@ -43,6 +43,10 @@ int ccm_command_plan(const struct ccm_command_args *args);
 /* A configuration from that of cloud-provider-alibaba-cloud, on standard output. */
 int ccm_command_convert(const struct ccm_command_args *args);
 
+/* Tells the daemon of this configuration, on this machine, that what the plugin named by the
+ * operand holds back may go. */
+int ccm_command_allow_removals(const struct ccm_command_args *args);
+
 int ccm_command_version(const struct ccm_command_args *args);
 
 #endif

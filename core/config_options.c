@@ -138,6 +138,16 @@ static const struct ccm_option admin_token = {
             "empty: they ask for none. /livez and /readyz never do.",
 };
 
+static const struct ccm_option admin_control = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "admin",
+    .name = "control_token_file",
+    .help = "File with the token that `ccmd allow-removals` shows to the daemon, 16 bytes or more, "
+            "that nobody else may read (chmod 600), read at each request; empty: nothing can be "
+            "allowed that way.",
+};
+
 static const struct ccm_option log_level = {
     HEAD,
     .type = CCM_OPTION_STRING,
@@ -206,25 +216,10 @@ static const struct ccm_option core_dumps = {
 };
 
 const struct ccm_option *const ccm_config_core_options[] = {
-    &plugin_dir,
-    &kubeconfig,
-    &settle,
-    &election,
-    &election_namespace,
-    &election_name,
-    &election_duration,
-    &election_renew,
-    &election_retry,
-    &admin_listen,
-    &admin_cert,
-    &admin_key,
-    &admin_token,
-    &log_level,
-    &log_format,
-    &timeout_s,
-    &slow_s,
-    &stop_s,
-    &core_dumps,
+    &plugin_dir,    &kubeconfig,        &settle,         &election,       &election_namespace,
+    &election_name, &election_duration, &election_renew, &election_retry, &admin_listen,
+    &admin_cert,    &admin_key,         &admin_token,    &admin_control,  &log_level,
+    &log_format,    &timeout_s,         &slow_s,         &stop_s,         &core_dumps,
     NULL,
 };
 

@@ -352,10 +352,12 @@ static int open_admin(struct ccm_daemon *daemon)
         .cert_file = ccm_config_string(config, NULL, group, "tls_cert_file"),
         .key_file = ccm_config_string(config, NULL, group, "tls_key_file"),
         .token_file = ccm_config_string(config, NULL, group, "token_file"),
+        .control_file = ccm_config_string(config, NULL, group, "control_token_file"),
         .live = ccm_observe_live,
         .ready = ccm_observe_ready,
         .metrics = ccm_observe_metrics,
         .status = ccm_observe_status,
+        .allow_removals = ccm_observe_allow,
         .arg = &daemon->observed,
     };
     struct ccm_error err = CCM_ERROR_INIT;

@@ -35,6 +35,9 @@ static const char doc[] =
     "  convert-config turn a cloud config (and a manifest, and after -- flags) of "
     "cloud-provider-alibaba-cloud into a configuration; --credentials=FILE after -- writes its key "
     "pair there\n"
+    "  allow-removals let go, for one window, what the named plugin of the running daemon holds "
+    "back "
+    "because nodes are missing\n"
     "  version        print the version\n";
 
 enum { KEY_PLUGIN = 256, KEY_PLUGIN_DIR, KEY_EVENT, KEY_TIMEOUT };
@@ -114,6 +117,7 @@ static const struct {
     { "plan", ccm_command_plan, false },
     { "version", ccm_command_version, false },
     { "convert-config", ccm_command_convert, true },
+    { "allow-removals", ccm_command_allow_removals, true },
 };
 
 /* Until the daemon takes signals over, nothing has been begun that would have to be ended. */

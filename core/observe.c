@@ -362,6 +362,15 @@ static void collect_process(const struct ccm_observed *seen)
     put(seen, &build_info, CCM_VERSION, 1);
 }
 
+int ccm_observe_allow(void *arg, const char *plugin, struct ccm_buf *text)
+{
+    const struct ccm_observed *seen = arg;
+    const int r = ccm_runners_allow_removals(seen->runners, plugin, text);
+
+    ccm_buf_addc(text, '\n');
+    return r;
+}
+
 void ccm_observe_metrics(void *arg, struct ccm_buf *text)
 {
     const struct ccm_observed *seen = arg;

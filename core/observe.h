@@ -1,6 +1,7 @@
 /*
  * What the admin server tells, put together from the parts of a running daemon: probes, metrics,
- * the status page. Reads only; every thread; nothing blocks but for short locks.
+ * the status page. Reads only, but for what an operator allows; every thread; nothing blocks but
+ * for short locks.
  */
 #ifndef CCM_OBSERVE_H
 #define CCM_OBSERVE_H
@@ -37,5 +38,8 @@ void ccm_observe_live(void *arg, struct ccm_buf *wrong);
 void ccm_observe_ready(void *arg, struct ccm_buf *wrong);
 void ccm_observe_metrics(void *arg, struct ccm_buf *text);
 void ccm_observe_status(void *arg, struct ccm_buf *html);
+
+/* The only one that acts: allow_removals of struct ccm_admin_options. */
+int ccm_observe_allow(void *arg, const char *plugin, struct ccm_buf *text);
 
 #endif

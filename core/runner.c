@@ -7,6 +7,7 @@
 #include "util/thread.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -325,6 +326,44 @@ void ccm_runners_hurry(struct ccm_runners *runners, const char *plugin, const ch
                          why, count, count == 1 ? " is" : "s are");
         }
     }
+}
+
+static int allow_one(const struct runner *runner, struct ccm_buf *text)
+{
+    const char *name = runner->entry->name;
+
+    if (runner->controller == NULL || runner->entry->loaded->desc->allow_removals == NULL) {
+        ccm_buf_addf(text, "plugin %s holds no removals back", name);
+        return -ENOTSUP;
+    }
+    if (!atomic_load(&runner->started)) {
+        ccm_buf_addf(text, "plugin %s does not work in this instance: ask the one that leads",
+                     name);
+        return -EAGAIN;
+    }
+
+    const uint64_t held = ccm_held_sum(ccm_plugin_host_held(runner->host));
+    const int64_t window_ms = runner->entry->loaded->desc->allow_removals(runner->entry->self);
+
+    ccm_log_warn(&runner_log,
+                 "plugin %s: an operator lets held removals go for %" PRId64 " s: %" PRIu64
+                 " are held",
+                 name, window_ms / 1000, held);
+    ccm_buf_addf(text, "plugin %s: what is held may go for %" PRId64 " s: %" PRIu64 " removal%s",
+                 name, window_ms / 1000, held, held == 1 ? "" : "s");
+    return 0;
+}
+
+int ccm_runners_allow_removals(struct ccm_runners *runners, const char *plugin,
+                               struct ccm_buf *text)
+{
+    for (size_t i = 0; i < runners->count; i++) {
+        if (ccm_text_equal(runners->items[i].entry->name, plugin)) {
+            return allow_one(&runners->items[i], text);
+        }
+    }
+    ccm_buf_addf(text, "there is no plugin %.64s", plugin);
+    return -ENOENT;
 }
 
 bool ccm_runners_look(struct ccm_runners *runners, size_t index, struct ccm_runner_view *ret)

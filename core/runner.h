@@ -56,6 +56,13 @@ void ccm_runners_reconfigure(struct ccm_runners *runners);
  * because of `why`: they are done again now, not when their pause is over. Any thread. */
 void ccm_runners_hurry(struct ccm_runners *runners, const char *plugin, const char *why);
 
+/* An operator lets go what the plugin holds back because nodes are missing. Appends what came of it
+ * for people, one line without its end. 0; -ENOENT: no such plugin; -ENOTSUP: it holds nothing
+ * back; -EAGAIN: it does not work here, because another instance leads. Any thread, returns at
+ * once. */
+CCM_NODISCARD int ccm_runners_allow_removals(struct ccm_runners *runners, const char *plugin,
+                                             struct ccm_buf *text);
+
 /* One plugin, for people and monitors; texts are borrowed for the life of the runners. */
 struct ccm_runner_view {
     const char *name;

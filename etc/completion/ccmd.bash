@@ -1,6 +1,6 @@
 # Completion of ccmd for bash.
 _ccmd() {
-    local commands='run check-config plugins lint plan convert-config version'
+    local commands='run check-config plugins lint plan convert-config allow-removals version'
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command='' word
 
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -24,6 +24,8 @@ _ccmd() {
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
     elif [[ -z $command ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur")
+    elif [[ $command == allow-removals ]]; then
+        mapfile -t COMPREPLY < <(compgen -W 'clb nlb route' -- "$cur")
     else
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")

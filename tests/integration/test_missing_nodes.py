@@ -1,9 +1,13 @@
 """Absence is no order to delete: routes of nodes that vanish, alone and in number, and of an API server that comes back empty."""
 
 import re
+import socket
+import urllib.error
+import urllib.request
 
 import pytest
 
+from tests.support import proc
 from tests.support.scenario_route import CLUSTER_CIDR, SYSTEM_TABLE, custom_routes, node
 from tests.support.world import World
 
@@ -252,3 +256,92 @@ def test_restart_in_between(world):
     world.wait(lambda: any(reason == "OrphanRoutes" for _, reason, _ in told(world)), "the orphans", timeout=30)
     world.settled()
     assert len(routes(world)) == 2 and len(deletions(world)) == 1
+
+
+# --- the word of an operator ---
+
+TOKEN = "a-token-of-the-operator-0123456789"
+
+
+def free_port():
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return made.getsockname()[1]
+
+
+def with_control(world, tmp_path, mode=0o600, **options):
+    """Configuration with an admin server that takes orders."""
+    path = tmp_path / "control"
+    path.write_text(TOKEN + "\n")
+    path.chmod(mode)
+    text = " ".join(f"{key} = {value};" for key, value in {"cluster_cidr": f'"{CLUSTER_CIDR}"', **options}.items())
+    world.config = world.write_config(
+        plugins=f'{{ name = "route"; {text} }}',
+        extra=f'admin: {{ listen = "127.0.0.1:{free_port()}"; control_token_file = "{path}"; }};')
+    world.kube.create(*[node(f"node-{n}") for n in (1, 2, 3)])
+    world.start_ccmd()
+    world.wait(lambda: routes(world) == wanted([1, 2, 3]), "the routes")
+    world.settled()
+
+
+def allow(world, plugin="route"):
+    return proc.run([world.binary("ccmd"), "allow-removals", "--config", world.config, plugin], timeout=60)
+
+
+def post(world, token=None, query="?plugin=route", method="POST"):
+    request = urllib.request.Request(world.admin_base() + "/allow-removals" + query, method=method)
+    if token is not None:
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+
+
+def test_allow_removals(world, tmp_path):
+    """What is deleted and held, and what is missing and waits: both go at once."""
+    with_control(world, tmp_path, removal_window_s=LONG, missing_wait_s=LONG)
+    lose(world, "node-1")
+    for n in (2, 3):
+        world.kube.delete("Node", f"node-{n}")
+    world.wait(lambda: held(world) == 2, "held routes")
+    world.settled()
+    assert len(routes(world)) == 2
+    code, out, err = allow(world)
+    assert code == 0, err
+    assert out == f"plugin route: what is held may go for {LONG} s: 2 removals\n"
+    world.wait(lambda: routes(world) == {}, "all to go")
+    world.wait(lambda: held(world) == 0, "nothing held")
+    assert "an operator lets held removals go" in world.log()
+
+
+def test_allowed_for_one_window(world, tmp_path):
+    with_control(world, tmp_path, removal_window_s=2)
+    assert allow(world)[0] == 0
+    for n in (1, 2):
+        world.kube.delete("Node", f"node-{n}")
+    world.wait(lambda: routes(world) == wanted([3]), "both to go")
+
+
+def test_who_may_allow(world, tmp_path):
+    with_control(world, tmp_path, removal_window_s=LONG)
+    assert post(world) == 401 and post(world, "x" * len(TOKEN)) == 401 and post(world, TOKEN, method="GET") == 405
+    assert post(world, TOKEN, "?plugin=other") == 404 and post(world, TOKEN, "") == 400
+    assert post(world, TOKEN) == 200
+    code, _, err = allow(world, "other")
+    assert code == 1 and "there is no plugin other" in err
+    assert allow(world, "../x")[0] == 2
+    (tmp_path / "control").chmod(0o644)
+    assert post(world, TOKEN) == 403
+    code, _, err = allow(world)
+    assert code == 1 and "nobody else may read or write" in err
+    assert TOKEN not in world.log()
+
+
+def test_nobody_may_allow_by_default(world):
+    begin(world, 1)
+    assert post(world, TOKEN) == 403
+    code, _, err = allow(world)
+    assert code == 1 and "admin.control_token_file has to be set" in err
