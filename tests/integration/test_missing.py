@@ -5,15 +5,22 @@ and of nodes that are not ready one stays in any case. What is held is told, and
 """
 
 import re
+import socket
 
 import pytest
 
-from tests.support import objects, products, views
+from tests.support import objects, proc, products, views
 
 PORTS = ((80, "TCP"),)
 RESOURCES = ("services", "nodes", "endpointslices")
 QUICK = "removal_window_s = 2; missing_wait_s = 2;"
 NOBODY = "(no such thing)"
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
 
 
 class World:
@@ -25,8 +32,8 @@ class World:
         self.kube = world.kube
         self.cloud = world.cloud
 
-    def begin(self, nodes=3, options="", services=("web",), endpoints=None, **service):
-        self.product.configure(self.world, options)
+    def begin(self, nodes=3, options="", services=("web",), endpoints=None, extra="", **service):
+        self.product.configure(self.world, options, extra=extra)
         views.nodes(self.world, nodes)
         for name in services:
             made = self.product.new(name, PORTS, **service)
@@ -99,9 +106,6 @@ class World:
 
     def held(self):
         return sum(value for key, value in self.world.metrics().items() if key.startswith("ccmd_held_removals{"))
-
-    def change_option(self, options):
-        self.product.configure(self.world, options)
 
 
 @pytest.fixture(params=[products.Clb, products.Nlb], ids=["clb", "nlb"])
@@ -314,6 +318,25 @@ def test_what_people_say_goes_at_once(one):
     one.kube.patch("Node", "node-4", {"metadata": {"labels": {"service.beta.kubernetes.io/exclude-node": ""}}})
     one.wait_servers("5")
     assert one.events("BackendsFrozen") == [] and one.calls("DescribeInstances") == []
+
+
+def test_a_person_lets_them_go(one, tmp_path):
+    """`ccmd allow-removals`: what is missing, what is not ready, and the last one, of all Services of the plugin."""
+    token = tmp_path / "control"
+    token.write_text("token-of-an-operator\n")
+    token.chmod(0o600)
+    one.begin(services=("web", "api"),
+              extra=f'admin: {{ listen = "127.0.0.1:{free_port()}"; control_token_file = "{token}"; }};')
+    one.unseen(lambda: [one.kube.delete("Node", f"node-{number}") for number in (1, 2)])
+    one.ready("node-3", False)
+    for name in ("web", "api"):
+        one.wait_frozen("3 backend(s)", "nodes NotReady: node-3; nodes missing: node-1, node-2", name=name)
+    assert one.held() == 6 and one.removals() == []
+    code, out, err = proc.run([one.world.binary("ccmd"), "allow-removals", "--config", one.world.config, one.product.name], timeout=60)
+    assert code == 0 and out == f"plugin {one.product.name}: what is held may go for 300 s: 6 removals\n", err
+    one.world.wait(lambda: one.groups() == [[], []], "all to go")
+    one.world.wait(lambda: one.held() == 0, "nothing held")
+    one.world.wait(lambda: one.events("BackendsReleased", "api"), "the end of it")
 
 
 # --- slices that are missing -------------------------------------------------------------------------------------------
