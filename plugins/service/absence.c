@@ -27,6 +27,7 @@ struct lost_endpoint {
 struct lost_slices {
     struct ccm_strmap *endpoints; /* by address */
     int64_t since_ms;             /* of the last one that was missed; 0 = none was */
+    int64_t noted_ms;             /* of the last one that went */
     bool seen;                    /* one was deleted, and none has come since */
 };
 
@@ -105,8 +106,8 @@ static const char *format_key(enum ccm_absence_by by, const char *id, char *buf,
     return buf;
 }
 
-/* What is too old; with too many of them, all. */
-static void sweep_nodes_locked(struct ccm_absence *absence, int64_t now)
+/* What is too old; of nodes all, when there are too many. */
+static void sweep_locked(struct ccm_absence *absence, int64_t now)
 {
     const bool full = ccm_strmap_len(absence->nodes) >= NODES_MAX;
     void *cursor = NULL;
@@ -118,10 +119,14 @@ static void sweep_nodes_locked(struct ccm_absence *absence, int64_t now)
     }
     absence->swept_ms = now;
     while (ccm_strmap_next(absence->nodes, &cursor, &key, &value)) {
-        const struct ccm_absent *one = value;
-
-        if (full || now - one->since_ms > KEEP_MS) {
+        if (full || now - ((const struct ccm_absent *)value)->since_ms > KEEP_MS) {
             ccm_strmap_del(absence->nodes, key);
+        }
+    }
+    cursor = NULL;
+    while (ccm_strmap_next(absence->services, &cursor, &key, &value)) {
+        if (now - ((const struct lost_slices *)value)->noted_ms > KEEP_MS) {
+            ccm_strmap_del(absence->services, key);
         }
     }
 }
@@ -165,7 +170,7 @@ static void node_went_locked(struct ccm_absence *absence, const struct ccm_node 
 
     set_text(absent.name, sizeof(absent.name), node->meta.name);
     set_text(absent.instance, sizeof(absent.instance), instance);
-    sweep_nodes_locked(absence, absent.since_ms);
+    sweep_locked(absence, absent.since_ms);
     put_node_locked(absence, CCM_ABSENCE_BY_NAME, node->meta.name, &absent);
     put_node_locked(absence, CCM_ABSENCE_BY_INSTANCE, instance, &absent);
     for (uint64_t i = 0; i < node->address_count; i++) {
@@ -217,7 +222,7 @@ void ccm_absence_find_node(struct ccm_absence *absence, enum ccm_absence_by by, 
         if (by == CCM_ABSENCE_BY_INSTANCE) {
             set_text(ret->instance, sizeof(ret->instance), id);
         }
-        sweep_nodes_locked(absence, ret->since_ms);
+        sweep_locked(absence, ret->since_ms);
         put_node_locked(absence, by, id, ret);
     }
     absence_unlock(absence);
@@ -227,15 +232,20 @@ void ccm_absence_find_node(struct ccm_absence *absence, enum ccm_absence_by by, 
 
 static struct lost_slices *slices_of_locked(struct ccm_absence *absence, const char *key)
 {
-    struct lost_slices *lost = ccm_strmap_get(absence->services, key);
+    const int64_t now = absence->host->now_ms(absence->host);
+    struct lost_slices *lost = NULL;
 
+    sweep_locked(absence, now);
+    lost = ccm_strmap_get(absence->services, key);
     if (lost != NULL) {
+        lost->noted_ms = now;
         return lost;
     }
     lost = calloc(1, sizeof(*lost));
     if (lost == NULL) {
         return NULL;
     }
+    lost->noted_ms = now;
     lost->endpoints = ccm_strmap_new(free);
     if (lost->endpoints == NULL || ccm_strmap_set(absence->services, key, lost) < 0) {
         slices_free(lost);

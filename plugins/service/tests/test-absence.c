@@ -66,6 +66,17 @@ static struct ccm_absent find_instance(const struct world *world, const char *id
     return absent;
 }
 
+static struct ccm_endpoint_slice *slice_with(const char *name, const char *address,
+                                             const char *node)
+{
+    struct ccm_endpoint_slice *slice = obj_slice(name);
+
+    if (address != NULL) {
+        obj_endpoint(slice, address, node, CCM_ENDPOINT_READY);
+    }
+    return slice;
+}
+
 static void test_nodes(void **state)
 {
     const struct ccm_node *one = obj_node("n1", "r.i-1");
@@ -120,29 +131,21 @@ static void test_unknown_node(void **state)
 }
 
 /* What nobody asks about for a day is forgotten. */
-static void test_forgotten_nodes(void **state)
+static void test_forgotten(void **state)
 {
+    struct ccm_absent absent;
     struct world world;
 
     (void)state;
     world_begin(&world);
     note_node(&world, obj_node("n1", "r.i-1"), NULL, false);
+    note_slice(&world, slice_with("a", "10.0.0.1", "n1"), NULL, true);
     fake_host_advance(world.fake, INT64_C(25) * 3600 * 1000);
     note_node(&world, obj_node("n2", "r.i-2"), NULL, false);
+    assert_false(ccm_absence_find_endpoint(world.absence, KEY, "10.0.0.1", &absent));
     assert_true(find_instance(&world, "i-2").seen);
     assert_false(find_instance(&world, "i-1").seen);
     world_end(&world);
-}
-
-static struct ccm_endpoint_slice *slice_with(const char *name, const char *address,
-                                             const char *node)
-{
-    struct ccm_endpoint_slice *slice = obj_slice(name);
-
-    if (address != NULL) {
-        obj_endpoint(slice, address, node, CCM_ENDPOINT_READY);
-    }
-    return slice;
 }
 
 static void test_missed_slices(void **state)
@@ -273,7 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_nodes, obj_end),
         cmocka_unit_test_teardown(test_unknown_node, obj_end),
-        cmocka_unit_test_teardown(test_forgotten_nodes, obj_end),
+        cmocka_unit_test_teardown(test_forgotten, obj_end),
         cmocka_unit_test_teardown(test_missed_slices, obj_end),
         cmocka_unit_test_teardown(test_deleted_slices, obj_end),
         cmocka_unit_test_teardown(test_no_slices, obj_end),
