@@ -112,6 +112,40 @@ const struct docs_message docs_messages[] = {
       "The Service has an address of another load balancer than the one that the id annotation "
       "names.",
       "Recreate the Service: moving it to another load balancer is not supported." },
+    { "the loadbalancer {id} can not be reused, option reuse of the {CLB} plugin is off: {remedy}, "
+      "the loadbalancer {id} can not be reused, option reuse of the {CLB} plugin is tagged, and "
+      "its tag {tag} does not name namespace {namespace}: {remedy}",
+      "The operator decides which load balancers of persons a namespace may use.",
+      "As the message says; see Tenants in operations.md." },
+    { "the loadbalancer {id} can not be reused, its {address type} is {a} and the Service needs "
+      "{b}: {remedy}",
+      "Address type and VPC of somebody else's load balancer are never changed, and must be what "
+      "the Service needs. What is served there already stays served.",
+      "Name another load balancer, or set the annotation to what that one is; of an NLB in another "
+      "VPC set server-group-type to Ip." },
+    { "annotations left aside: {annotations}; option reuse is tagged, and the load balancer's tag "
+      "{tag} does not name this namespace",
+      "The namespace may serve ports on that load balancer, but not change what a person made "
+      "there.",
+      "Whoever owns it may set that tag, or make the change; see Tenants in operations.md." },
+    { "{key}={value}: tags of load balancer {id} that this Service did not set stay as they are",
+      "A tag of somebody else's load balancer is never overwritten. After a restart all that are "
+      "there count as somebody else's.",
+      "Take the tag off by hand, or the annotation." },
+    { "namespace {namespace} may not use {kind} {id}: option allowed_ids of the {CLB} plugin does "
+      "not name it",
+      "The operator lists which ids of the account a namespace may name.",
+      "Name another one, or ask the operator; what the annotation is for stays as it is." },
+    { "server group {id} belongs to load balancer {a} and not to {b}",
+      "Annotation vgroup-port puts servers into groups of the load balancer that is named, or "
+      "into groups that none uses.",
+      "Choose another server group." },
+    { "listener {port} (description [{text}], server group [{id}]) of load balancer [{id}], which "
+      "a person made, is taken over",
+      "Annotation force-override-listeners takes a listener that was there: its traffic goes to "
+      "this Service now.",
+      "If that is a mistake, take the port out of the Service: with option taken_listeners restore "
+      "(the default) the listener is put back." },
     { "option cluster_id of group alicloud is not set: it marks what belongs to this cluster and "
       "must "
       "be unique",
