@@ -429,14 +429,15 @@ static int take_guard(void *arg, const cJSON *item, struct ccm_error *err)
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int check_guards(const struct guards *guards, struct ccm_error *err)
+/* ends: the Service goes, and asks for none of its own. */
+static int check_guards(const struct guards *guards, bool ends, struct ccm_error *err)
 {
     if (guards->count > 1) {
         return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
                              "find associated security group error: expect 1, got %zu",
                              guards->count);
     }
-    if (guards->count == 0 && guards->foreign != NULL) {
+    if (guards->count == 0 && guards->foreign != NULL && !ends) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "security group %s carries this Service's tag but belongs to another "
                              "cluster (tag %s), it is left alone",
@@ -446,7 +447,8 @@ static int check_guards(const struct guards *guards, struct ccm_error *err)
 }
 
 static int read_guard(struct nlb_call *call, const struct ccm_service *service,
-                      const char *cluster_id, struct nlb_guard *ret, struct ccm_error *err)
+                      const char *cluster_id, bool ends, struct nlb_guard *ret,
+                      struct ccm_error *err)
 {
     CCM_CLEANUP(guards_fini)
     struct guards guards = { .service = &service->meta, .cluster_id = cluster_id };
@@ -455,7 +457,7 @@ static int read_guard(struct nlb_call *call, const struct ccm_service *service,
 
     ccm_owner_lb_name(&service->meta, tag);
     r = nlb_api_find_guards(call, NLB_TAG_OWNER, tag, take_guard, &guards, err);
-    r = r < 0 ? r : check_guards(&guards, err);
+    r = r < 0 ? r : check_guards(&guards, ends, err);
     if (r == 0 && guards.count == 1) {
         r = nlb_read_rules(call, &guards.first, err);
     }
@@ -484,7 +486,7 @@ int nlb_read_parts(struct nlb_call *call, const struct ccm_service *service, con
         r = read_certs(call, need->want, state, err);
     }
     if (r == 0 && need->guard && !state->guard.known) {
-        r = read_guard(call, service, cluster_id, &state->guard, err);
+        r = read_guard(call, service, cluster_id, need->ends, &state->guard, err);
     }
     return r;
 }

@@ -112,6 +112,7 @@ static int find(struct ccm_pass *pass, const struct nlb_model *model, struct ccm
             .want = &model->want,
             .listeners = entry->reused && model->override && have->lb.id != NULL,
             .guard = needs_guard(pass),
+            .ends = true,
         };
 
         r = nlb_read_parts(&call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), &need, have,

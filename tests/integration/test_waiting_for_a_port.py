@@ -162,3 +162,24 @@ def test_the_mark_of_use_stays_for_other_clusters(world):
         world.kube.delete("Service", f"{kind}-last")
         console.gone(f"{kind}-last")
         assert console.lb(lb_id)["Tags"] == {}
+
+
+def test_a_pass_that_fails_as_a_whole_shows_nothing(console):
+    """The load balancer is private and the Service wants a public address: nothing is written, shown or marked; then it is served."""
+    world = console.world
+    if console.product.name == "clb":
+        lb_id = console.product.make_lb("private", {"AddressType": "intranet", "VpcId": "vpc-test", "VSwitchId": "vsw-a"}, {})[0]
+    else:
+        lb_id = console.product.make_lb("private", {"AddressType": "Intranet"}, {})[0]
+    before = console.lb(lb_id)
+    since = world.cloud.mark()
+    console.shared = lb_id
+    create(console, "web", 80, address_type="internet")
+    world.wait(lambda: console.said("web", "SyncLoadBalancerFailed"), "the refusal", 30)
+    world.settled()
+    assert console.lb(lb_id) == before and console.writes(since) == []
+    found = world.kube.get("Service", "web")
+    assert not world.kube.ingress("web")
+    assert not [key for key in found["metadata"].get("labels", {}) if "alibaba" in key]
+    world.kube.patch("Service", "web", {"metadata": {"annotations": {PREFIX + "address-type": "intranet"}}})
+    world.wait(lambda: world.kube.ingress("web") and keys(console) == ["80/tcp"], "the Service", 30)

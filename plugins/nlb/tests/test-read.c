@@ -510,13 +510,22 @@ static void test_guard_refused(void **state)
         struct echo echo;
         struct ccm_error err = CCM_ERROR_INIT;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = true };
-        const struct nlb_need need = { .guard = true };
+        struct nlb_need need = { .guard = true };
 
         echo_begin(&echo);
         echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
         assert_true(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err) < 0);
         assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
         assert_false(have.guard.known);
+        /* At the end of the Service another cluster's is just none of its own. */
+        need.ends = true;
+        echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
+
+        const int r = nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err);
+
+        assert_int_equal(r < 0, i == 0);
+        assert_int_equal(have.guard.known, i == 1);
+        assert_null(have.guard.id);
         echo_end(&echo);
     }
 }
