@@ -53,7 +53,7 @@ struct nlb_need {
     bool listeners;
     bool certs; /* additional certificates of the TCPSSL listeners that tell them */
     bool guard; /* the security group for source ranges, with its rules */
-    bool ends;  /* the Service goes: a security group that another cluster has is just not its own */
+    bool ends;  /* the Service goes: another cluster's security group is just none of its own */
 };
 
 /*
