@@ -436,9 +436,14 @@ def _(kit):
 
 @recipe("vpc", "AllocateEipAddress")
 def _(kit):
-    for eip in kit.client.vpc("DescribeEipAddresses", PageSize=100)["EipAddresses"]["EipAddress"]:
+    for eip in kit.client.vpc("DescribeEipAddresses", PageSize=100, Status="Available")["EipAddresses"]["EipAddress"]:
         kit.client.vpc("ReleaseEipAddress", AllocationId=eip["AllocationId"])
     return {}
+
+
+@recipe("vpc", "AssociateEipAddress")
+def _(kit):
+    return {"AllocationId": kit.eip(), "InstanceId": kit.lb(), "InstanceType": "SlbInstance"}
 
 
 @recipe("vpc", "ReleaseEipAddress")

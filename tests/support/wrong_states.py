@@ -547,6 +547,20 @@ def _(kit, action):
     return good(kit, "vpc", action)
 
 
+@wrong("vpc", "AssociateEipAddress", "it is in use", "IncorrectEipStatus")
+def _(kit, action):
+    eip = kit.eip()
+    set_state(kit, "eip", eip, Status="InUse", InstanceId="lb-x", InstanceType="SlbInstance")
+    return {**good(kit, "vpc", action), "AllocationId": eip}
+
+
+@wrong("vpc", "AssociateEipAddress", "the instance has one", "InvalidAssociation.Duplicated")
+def _(kit, action):
+    params = good(kit, "vpc", action)
+    set_state(kit, "eip", kit.eip(), Status="InUse", InstanceId=params["InstanceId"], InstanceType="SlbInstance")
+    return params
+
+
 @wrong("vpc", "ReleaseEipAddress", "it is in use", "IncorrectEipStatus")
 def _(kit, action):
     eip = kit.eip()

@@ -100,6 +100,58 @@ static int release(struct ccm_cloud_call *call)
     return 0;
 }
 
+/* What an address may be bound to, and how its id begins. */
+static const struct ccm_cloud_pair holders[] = {
+    { "EcsInstance", "i-" }, { "SlbInstance", "lb-" },       { "Nat", "ngw-" },
+    { "HaVip", "havip-" },   { "NetworkInterface", "eni-" },
+};
+
+static bool has_eip(const struct ccm_cloud *cloud, const char *instance)
+{
+    return ccm_cloud_plain_count(cloud, CCM_CLOUD_EIP, "InstanceId", instance) > 0;
+}
+
+static int check_holder(struct ccm_cloud_call *call, const char *instance, const char *type)
+{
+    const char *prefix = NULL;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(holders); i++) {
+        prefix = ccm_text_equal(holders[i].name, type) ? holders[i].value : prefix;
+    }
+    if (prefix == NULL || strncmp(instance, prefix, strlen(prefix)) != 0 ||
+        (ccm_text_equal(type, "SlbInstance") && !ccm_strmap_has(call->cloud->lbs, instance))) {
+        return ccm_cloud_fail(call, 404, "InvalidInstanceId.NotFound",
+                              "The specified InstanceId is not found.");
+    }
+    return has_eip(call->cloud, instance)
+               ? ccm_cloud_fail(call, 400, "InvalidAssociation.Duplicated",
+                                "Specified instance has already associated with an EIP.")
+               : 0;
+}
+
+static int associate(struct ccm_cloud_call *call)
+{
+    struct ccm_cloud_obj *eip =
+        ccm_cloud_plain_get(call->cloud, CCM_CLOUD_EIP, ccm_cloud_text(call, "AllocationId", ""));
+    const struct ccm_cloud_pair pairs[] = {
+        { "Status", "InUse" },
+        { "InstanceId", ccm_cloud_text(call, "InstanceId", "") },
+        { "InstanceType", ccm_cloud_text(call, "InstanceType", "EcsInstance") },
+    };
+
+    if (eip == NULL) {
+        return ccm_cloud_fail(call, 404, "InvalidAllocationId.NotFound",
+                              "Specified allocation ID is not found.");
+    }
+    if (!ccm_text_equal(ccm_cloud_attr(eip, "Status"), "Available")) {
+        return ccm_cloud_fail(call, 400, "IncorrectEipStatus",
+                              "Current elastic IP status does not support this operation.");
+    }
+    const int r = check_holder(call, pairs[1].value, pairs[2].value);
+
+    return r < 0 ? r : ccm_cloud_attrs_set(eip, pairs, CCM_ARRAY_LEN(pairs));
+}
+
 static const struct ccm_cloud_field fields[] = {
     { "AllocationTime", 's', NULL, "2026-01-01T00:00:00Z" },
     { "Bandwidth", 's', NULL, "5" },
@@ -247,6 +299,18 @@ static const struct ccm_cloud_param id_params[] = {
     { 0 },
 };
 
+static const struct ccm_cloud_param associate_params[] = {
+    { .name = "AllocationId", .required = true },
+    { .name = "ClientToken", .min = 1, .max = 64 },
+    { .name = "InstanceId", .required = true },
+    { .name = "InstanceRegionId" },
+    { .name = "InstanceType",
+      .type = CCM_CLOUD_ENUM,
+      .values = "EcsInstance|SlbInstance|Nat|HaVip|NetworkInterface" },
+    { .name = "PrivateIpAddress" },
+    { 0 },
+};
+
 static const struct ccm_cloud_param list_params[] = {
     { .name = "AllocationId" },
     { .name = "AssociatedInstanceId" },
@@ -282,6 +346,7 @@ const struct ccm_cloud_action ccm_cloud_eip_actions[] = {
       .region = true,
       .token = true,
       .run = allocate },
+    { .name = "AssociateEipAddress", .params = associate_params, .token = true, .run = associate },
     { .name = "ReleaseEipAddress", .params = id_params, .run = release },
     { .name = "DescribeEipAddresses", .params = list_params, .region = true, .run = describe },
     { 0 },
