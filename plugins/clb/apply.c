@@ -151,6 +151,7 @@ int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
 struct walk {
     struct clb_exchanges exchanges; /* groups that lack capacity */
     bool add_failed;                /* of the group at hand, for another reason */
+    const struct clb_step *unknown; /* an addition of what the cloud does not know; NULL */
     struct ccm_room room;           /* for listeners */
 };
 
@@ -199,12 +200,25 @@ static int note_failure(struct clb_apply *apply, const struct clb_step *step, in
         ccm_room_fill(&walk->room, err);
     }
     walk->add_failed = walk->add_failed || step->type == CLB_STEP_ADD;
+    if (step->type == CLB_STEP_ADD && ccm_resolve_is_unknown(err)) {
+        walk->unknown = step;
+    }
     return clb_apply_fail(apply, step, r, err);
+}
+
+/* The same backends were refused for another group: told there, and not asked for again. */
+static bool is_known_refusal(const struct clb_step *step, struct walk *walk)
+{
+    const bool known = walk->unknown != NULL && step->type == CLB_STEP_ADD &&
+                       ccm_backends_same_servers(&walk->unknown->backends, &step->backends);
+
+    walk->add_failed = walk->add_failed || known;
+    return known;
 }
 
 static bool is_skipped(struct clb_apply *apply, const struct clb_step *step, struct walk *walk)
 {
-    return is_blocked(apply, step) || is_left_out(walk, step) ||
+    return is_blocked(apply, step) || is_left_out(walk, step) || is_known_refusal(step, walk) ||
            (step->last && apply->problems->count > 0) || would_empty(apply, step, walk->add_failed);
 }
 

@@ -4,6 +4,7 @@
 #include "apply_exchange.h"
 #include "apply_parts.h"
 #include "apply_run.h"
+#include "service/resolve.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -204,6 +205,13 @@ static int finish_step(struct nlb_run *run, struct nlb_flight *flight)
     return r < 0 ? nlb_run_out_of_memory(run) : 0;
 }
 
+/* The same servers were refused for another group: told there, and not asked for again. */
+static bool is_known_refusal(const struct nlb_run *run, const struct nlb_step *step)
+{
+    return run->unknown != NULL && step->type == NLB_STEP_ADD &&
+           ccm_backends_same_servers(&run->unknown->group.backends, &step->group.backends);
+}
+
 static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
 {
     const struct nlb_step *step = &run->plan->steps[index];
@@ -218,9 +226,16 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
         nlb_run_leaves_out(run, step)) {
         return r;
     }
+    if (is_known_refusal(run, step)) {
+        flight->fate = NLB_FATE_FAILED;
+        return 0;
+    }
     r = nlb_run_send(run, flight, &err);
     if (r == 0) {
         return 0;
+    }
+    if (step->type == NLB_STEP_ADD && ccm_resolve_is_unknown(&err)) {
+        run->unknown = step;
     }
     nlb_run_note_room(run, step, &err);
     if (nlb_exchange_is_full(step, &err)) {

@@ -43,7 +43,8 @@ struct nlb_run {
     struct nlb_exchange **exchanges;
     size_t exchange_count;
     size_t exchange_cap;
-    size_t freed; /* steps that gave servers of the load balancer free */
+    size_t freed;                   /* steps that gave servers of the load balancer free */
+    const struct nlb_step *unknown; /* an addition of what the cloud does not know; NULL */
 };
 
 /* Send the flight's step. 0 (it is on its way or done already), or negative with err. */

@@ -60,6 +60,9 @@ void ccm_backends_remove(struct ccm_backends *set, const struct ccm_backend *bac
 struct ccm_backend *ccm_backends_find(const struct ccm_backends *set,
                                       const struct ccm_backend *backend);
 
+/* Whether both hold the same servers, at whatever ports. */
+bool ccm_backends_same_servers(const struct ccm_backends *a, const struct ccm_backends *b);
+
 /* Let the set rest. While it does nothing but ccm_backends_fini() and ccm_backends_wake() may be
  * done to it. Without memory it stays awake. */
 void ccm_backends_rest(struct ccm_backends *set);

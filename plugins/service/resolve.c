@@ -145,3 +145,16 @@ void ccm_resolve_forget(struct ccm_ali *ali, const struct ccm_backends *set)
         }
     }
 }
+
+bool ccm_resolve_is_unknown(const struct ccm_error *err)
+{
+    static const char *const codes[] = { "InvalidServerId.NotExist", "ResourceNotFound.Ecs",
+                                         "ResourceNotFound.Eni", "ResourceNotFound.Eci" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
+        if (strcmp(err->code, codes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -10,6 +10,8 @@
 #include "service/candidate.h"
 #include "util/buf.h"
 
+#include <stdbool.h>
+
 /* Result for one set of candidates. The caller finishes it. */
 struct ccm_resolved {
     struct ccm_backends backends;
@@ -33,6 +35,10 @@ void ccm_resolved_list_fini(struct ccm_resolved_list *list);
 CCM_NODISCARD int ccm_resolve(struct ccm_ali *ali, const struct ccm_host *host,
                               const struct ccm_request *req, const struct ccm_candidates *sets,
                               size_t count, struct ccm_resolved *ret, struct ccm_error *err);
+
+/* Whether an addition was refused because of one of the backends, whichever group they go to: with
+ * the same ones any other group is refused as well. */
+bool ccm_resolve_is_unknown(const struct ccm_error *err);
 
 /* What the cloud refused may have been an interface that is no more: look them up anew next time.
  */
