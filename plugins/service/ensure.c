@@ -110,6 +110,7 @@ static int check_manifest(struct ccm_pass *pass, struct ccm_error *err)
     if (r == 0 && lbc->ops->refuse != NULL) {
         r = lbc->ops->refuse(lbc, refused);
     }
+    r = r < 0 ? r : ccm_refusals_shorten(refused);
     pass->view = r == 0 ? ccm_refusals_view(refused) : NULL;
     if (pass->view == NULL) {
         return ccm_error_nomem(err);

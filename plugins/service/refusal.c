@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EVENT_ROOM 900 /* bytes of an event's 1,024 that are left beside what comes before it */
+
 void ccm_refusals_fini(struct ccm_refusals *refusals)
 {
     ccm_problems_fini(&refusals->problems);
@@ -175,6 +177,26 @@ bool ccm_refusals_hold(const struct ccm_refusals *refusals, bool pods)
     /* It decides about the family of backends only where their own annotation asks for another. */
     return ccm_refusals_has(refusals, "ip-version") &&
            ccm_anno_get(&refusals->service->meta, "backend-ip-version")[0] != '\0';
+}
+
+int ccm_refusals_shorten(struct ccm_refusals *refusals)
+{
+    struct ccm_buf *text = &refusals->problems.text;
+    struct ccm_buf all = { .max = text->max };
+
+    if (text->len <= EVENT_ROOM || ccm_buf_error(text) < 0) {
+        return ccm_buf_error(text);
+    }
+    ccm_buf_adds(&all, "annotations that cannot be used: ");
+    for (size_t i = 0, n = 0; i < refusals->len; i++) {
+        if (refusals->items[i].fails) {
+            ccm_buf_addf(&all, "%s%s", n++ == 0 ? "" : "; ", refusals->items[i].row->name);
+        }
+    }
+    ccm_buf_addf(&all, ": %s", ccm_buf_str(text));
+    ccm_buf_fini(text);
+    *text = all;
+    return ccm_buf_error(text);
 }
 
 int ccm_refusals_sum(const struct ccm_refusals *refusals, struct ccm_error *err)

@@ -70,6 +70,10 @@ bool ccm_refusals_hold(const struct ccm_refusals *refusals, bool pods);
 bool ccm_refusals_keeps(const struct ccm_refusals *refusals, const struct ccm_anno *row);
 bool ccm_refusals_fails(const struct ccm_refusals *refusals, const struct ccm_anno *row);
 
+/* What a person reads about those that fail: their messages or, where these are more than one event
+ * holds, their names before them. 0 or -ENOMEM. */
+CCM_NODISCARD int ccm_refusals_shorten(struct ccm_refusals *refusals);
+
 /* All that fail as one error: 0, or -EINVAL with a CCM_ERROR_TERMINAL. */
 int ccm_refusals_sum(const struct ccm_refusals *refusals, struct ccm_error *err);
 

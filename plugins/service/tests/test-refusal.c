@@ -221,6 +221,27 @@ static void test_added(void **state)
     ccm_refusals_fini(&refusals);
 }
 
+/* All of them are named within what an event holds. */
+static void test_many(void **state)
+{
+    static const char *const pairs[][2] = {
+        { P "size", "10" }, { P "mode", "x" }, { P "who", "some" }, { NULL, NULL }
+    };
+    struct ccm_refusals refusals = CCM_REFUSALS_INIT;
+    struct ccm_service *service = with(pairs);
+    char value[900];
+
+    (void)state;
+    memset(value, 'x', sizeof(value) - 1);
+    value[sizeof(value) - 1] = '\0';
+    obj_annotate(&service->meta, P "mode", value);
+    assert_int_equal(ccm_refusals_collect(&refusals, &rules, service, false), 0);
+    assert_int_equal(ccm_refusals_shorten(&refusals), 0);
+    assert_true(ccm_text_starts(ccm_buf_str(&refusals.problems.text),
+                                "annotations that cannot be used: size; mode; who: size must be"));
+    ccm_refusals_fini(&refusals);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +249,7 @@ int main(void)
         cmocka_unit_test_teardown(test_view, obj_end),
         cmocka_unit_test_teardown(test_hold, obj_end),
         cmocka_unit_test_teardown(test_added, obj_end),
+        cmocka_unit_test_teardown(test_many, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
