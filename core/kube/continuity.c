@@ -37,28 +37,48 @@ size_t ccm_continuity_add(struct ccm_continuity *c)
 
     const size_t cache = c->caches++;
 
-    c->since_ms = cache < CCM_CONTINUITY_CACHES ? 0 : c->since_ms;
     continuity_unlock(c);
     return cache;
 }
 
+/* All that answer at all. */
 static bool is_whole_locked(const struct ccm_continuity *c)
 {
-    const uint64_t all =
-        c->caches >= CCM_CONTINUITY_CACHES ? UINT64_MAX : (UINT64_C(1) << c->caches) - 1;
+    return c->in_step != 0 && c->in_step == (c->known & ~c->refused);
+}
 
-    return c->caches > 0 && c->in_step == all;
+static uint64_t bit_of(size_t cache)
+{
+    return cache < CCM_CONTINUITY_CACHES ? UINT64_C(1) << cache : 0;
+}
+
+static void note_whole_locked(struct ccm_continuity *c)
+{
+    if (c->since_ms == 0 && is_whole_locked(c)) {
+        c->since_ms = ccm_clock_now_ms();
+    }
 }
 
 void ccm_continuity_set(struct ccm_continuity *c, size_t cache, bool in_step)
 {
-    const uint64_t bit = cache < CCM_CONTINUITY_CACHES ? UINT64_C(1) << cache : 0;
+    const uint64_t bit = bit_of(cache);
 
     continuity_lock(c);
+    c->known |= in_step ? bit : 0;
+    c->refused &= ~bit;
     c->in_step = in_step ? c->in_step | bit : c->in_step & ~bit;
-    if (c->since_ms == 0 && is_whole_locked(c)) {
-        c->since_ms = ccm_clock_now_ms();
-    }
+    note_whole_locked(c);
+    continuity_unlock(c);
+}
+
+void ccm_continuity_refuse(struct ccm_continuity *c, size_t cache)
+{
+    const uint64_t bit = bit_of(cache);
+
+    continuity_lock(c);
+    c->refused |= bit;
+    c->in_step &= ~bit;
+    note_whole_locked(c);
     continuity_unlock(c);
 }
 
@@ -84,7 +104,8 @@ int64_t ccm_continuity_since(struct ccm_continuity *c)
 {
     continuity_lock(c);
 
-    const int64_t since_ms = is_whole_locked(c) ? c->since_ms : 0;
+    const bool all = c->known != 0 && c->in_step == c->known;
+    const int64_t since_ms = all ? c->since_ms : 0;
 
     continuity_unlock(c);
     return since_ms;

@@ -23,7 +23,9 @@
 struct ccm_continuity {
     pthread_mutex_t lock; /* guards all below */
     size_t caches;
-    uint64_t in_step;      /* one bit per cache */
+    uint64_t known;        /* one bit per cache: it was in step once */
+    uint64_t refused;      /* the same: the server refuses what it wants */
+    uint64_t in_step;      /* the same */
     int64_t since_ms;      /* monotonic; 0 = not all caches were in step since the last break */
     uint64_t breaks;       /* how often it was another server */
     int64_t broke_ms;      /* monotonic; the last time */
@@ -42,12 +44,16 @@ void ccm_continuity_fini(struct ccm_continuity *continuity);
 /* What is held after a break; borrowed. Before anybody else uses it. */
 void ccm_continuity_set_gate(struct ccm_continuity *continuity, struct ccm_gate *gate);
 
-/* One more cache, which is not in step yet. Returns its number. */
+/* One more cache, which does not count before it was in step once. Returns its number. */
 size_t ccm_continuity_add(struct ccm_continuity *continuity);
 
 /* The cache holds what the server that answers has: a list, and all events since. Or: nobody knows
  * whether it does. */
 void ccm_continuity_set(struct ccm_continuity *continuity, size_t cache, bool in_step);
+
+/* The server refuses what the cache wants: it is not in step, but nobody waits for it to let go of
+ * the gate, or what one plugin lacks rights for would hold up all others. */
+void ccm_continuity_refuse(struct ccm_continuity *continuity, size_t cache);
 
 /* It is another server than before, or one that was restored: the gate is held at once. reason: for
  * people. relist: it was not a cache that found out. */

@@ -292,6 +292,10 @@ int64_t ccm_reflector_judge(struct ccm_reflector *r, const struct ccm_reflector_
         wait_ms = wait_ms > (int64_t)asked ? wait_ms : (int64_t)asked;
     }
     note_failure(r, end);
-    ccm_reflector_note_step(r, r->listed && !r->doubt);
+    if (is_refused(end) && r->config.continuity != NULL) {
+        ccm_continuity_refuse(r->config.continuity, r->cache);
+    } else {
+        ccm_reflector_note_step(r, r->listed && !r->doubt);
+    }
     return wait_ms;
 }

@@ -135,6 +135,16 @@ def test_without_election_the_time_counts(world):
     assert writes(world, since) == [] and routes(world) == wanted([1, 2, 3])
 
 
+def test_a_lease_that_somebody_deleted(world):
+    """It looks like another server: a pause, and everything goes on."""
+    begin(world, 3, election=ELECTION, settle_s=1)
+    world.kube.http.request("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/ccm")
+    world.wait(lambda: hold_is_over(world), "the hold, and its end", timeout=30)
+    assert "Lease kube-system/ccm is" in world.log() and lease(world)
+    world.kube.create(node("node-4"))
+    world.wait(lambda: routes(world) == wanted([1, 2, 3, 4]), "the route of a new node")
+
+
 # --- missing in a list ---
 
 def test_missing_in_a_list_waits(world):
