@@ -39,10 +39,10 @@ struct clb_model {
     bool show_eip;        /* in the status */
     const char *hostname; /* in the status; borrowed, "" = none */
     bool keep_weights;
-    bool peer_weights;  /* the rule is not known: new backends get the weight of present ones */
-    bool keep_backends; /* who should be one is not known: all groups stay as they are */
-    bool keep_version;  /* the address family was asked for, but cannot be told */
-    bool keep_status;   /* so was what the status is to show */
+    bool peer_weights;      /* the rule is not known: new backends get the weight of present ones */
+    bool keep_backends;     /* who should be one is not known: all groups stay as they are */
+    bool keep_version;      /* the address family was asked for, but cannot be told */
+    bool keep_status;       /* so was what the status is to show */
     struct ccm_allow allow; /* groups that a person may choose; zeroed: all */
     struct ccm_weight_rule weight;
     bool ipv6; /* backends */

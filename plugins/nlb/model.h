@@ -43,12 +43,12 @@ struct nlb_model {
     bool preserve;               /* keep it when the Service goes */
     bool keep_weights;           /* weights of present servers are left alone */
     bool drain;                  /* annotation connection-drain is on */
-    unsigned kept;      /* 1 << enum nlb_lb_field: asked for in a way that cannot be used */
-    bool keep_security; /* so are security groups or source ranges: all of them stay */
-    bool keep_backends; /* who should be a server is not known: all groups keep theirs */
-    bool peer_weights;  /* the rule is not known: new servers get the weight of present ones */
+    unsigned kept;          /* 1 << enum nlb_lb_field: asked for in a way that cannot be used */
+    bool keep_security;     /* so are security groups or source ranges: all of them stay */
+    bool keep_backends;     /* who should be a server is not known: all groups keep theirs */
+    bool peer_weights;      /* the rule is not known: new servers get the weight of present ones */
     struct ccm_allow allow; /* groups that a person may choose; zeroed: all */
-    bool ipv6;          /* pods are looked up by IPv6 addresses (too) */
+    bool ipv6;              /* pods are looked up by IPv6 addresses (too) */
 };
 
 /* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.

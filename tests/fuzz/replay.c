@@ -17,8 +17,7 @@
 #include <sys/stat.h>
 
 #define INPUT_MAX ((size_t)1024 * 1024)
-#define OOM_MAX   ((size_t)20000) /* allocations of one input; more would be a fault of the corpus \
-                                   */
+#define OOM_MAX   ((size_t)20000) /* allocations of one input; more: the corpus is at fault */
 
 static bool with_oom;
 static size_t failures;
