@@ -211,6 +211,7 @@ def test_certificates(world):
     world.wait(lambda: matches(world, {HTTPS: {"ServerCertificateId": "cert-expired"}}), "the other certificate")
     world.settled()
     assert world.cloud.actions(mark) == [
+        "DescribeLoadBalancers", "DescribeLoadBalancerListeners", "DescribeVServerGroups", "DescribeVServerGroupAttribute",
         "DescribeServerCertificates", "DescribeServerCertificates", "SetLoadBalancerHTTPSListenerAttribute"]
     annotate(world, {"cert-id": "cert-valid"})
     world.wait(lambda: matches(world, {HTTPS: {"ServerCertificateId": "cert-valid"}}), "back")
