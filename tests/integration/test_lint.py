@@ -131,8 +131,6 @@ NLB_FINDINGS = {
         f"5: error: annotation {NEW}cert-id is required for TCPSSL ports: give the id of a server certificate",
         "9: error: listener port range can only be used for eni backend type service",
         f"10: error: annotation {NEW}idle-timeout must be at most 90 where the Service has a UDP port, got [900]",
-        f"12: error: annotation {NEW}health-check-type must be tcp or http where the Service has a port "
-        "that is not UDP, got [udp]",
         "20: error: port of listener [443/TCPSSL] overlaps with listener [80-500/TCP]",
         "26: error: SCTP protocol is not supported",
         "34: error: port protocol format must be either [TCP|UDP|TCPSSL], protocol not supported with [http]",
