@@ -116,7 +116,9 @@ static void test_kinds_count_apart(void **state)
 
 static void test_policy_is_configurable(void **state)
 {
-    const struct ccm_backoff_policy policy = { .rules = { [CCM_ERROR_TRANSIENT] = { 3, 7 } } };
+    const struct ccm_backoff_policy policy = {
+        .rules = { [CCM_ERROR_TRANSIENT] = { .base_ms = 3, .max_ms = 7 } },
+    };
     struct ccm_error err = CCM_ERROR_INIT;
     struct ccm_backoff backoff = { 0 };
     static const int64_t expected[] = { 3, 6, 7, 7 };

@@ -23,13 +23,13 @@
 
 static const struct ccm_backoff_policy fast = {
     .rules = {
-        [CCM_ERROR_TRANSIENT] = { 2, 4 },
-        [CCM_ERROR_THROTTLED] = { 2, 4 },
-        [CCM_ERROR_CONFLICT] = { 2, 4 },
-        [CCM_ERROR_NOT_FOUND] = { 2, 4 },
-        [CCM_ERROR_AUTH] = { 3600000, 3600000 },
-        [CCM_ERROR_TERMINAL] = { 3600000, 3600000 },
-        [CCM_ERROR_BUG] = { 3600000, 3600000 },
+        [CCM_ERROR_TRANSIENT] = { .base_ms = 2, .max_ms = 4 },
+        [CCM_ERROR_THROTTLED] = { .base_ms = 2, .max_ms = 4 },
+        [CCM_ERROR_CONFLICT] = { .base_ms = 2, .max_ms = 4 },
+        [CCM_ERROR_NOT_FOUND] = { .base_ms = 2, .max_ms = 4 },
+        [CCM_ERROR_AUTH] = { .base_ms = 3600000, .max_ms = 3600000 },
+        [CCM_ERROR_TERMINAL] = { .base_ms = 3600000, .max_ms = 3600000 },
+        [CCM_ERROR_BUG] = { .base_ms = 3600000, .max_ms = 3600000 },
     },
 };
 
@@ -494,13 +494,13 @@ static int settling_reconcile(void *arg, const struct ccm_request *req, struct c
 /* Nothing comes again while the test looks. */
 static const struct ccm_backoff_policy slow = {
     .rules = {
-        [CCM_ERROR_TRANSIENT] = { 3600000, 3600000 },
-        [CCM_ERROR_THROTTLED] = { 3600000, 3600000 },
-        [CCM_ERROR_CONFLICT] = { 3600000, 3600000 },
-        [CCM_ERROR_NOT_FOUND] = { 3600000, 3600000 },
-        [CCM_ERROR_AUTH] = { 3600000, 3600000 },
-        [CCM_ERROR_TERMINAL] = { 3600000, 3600000 },
-        [CCM_ERROR_BUG] = { 3600000, 3600000 },
+        [CCM_ERROR_TRANSIENT] = { .base_ms = 3600000, .max_ms = 3600000 },
+        [CCM_ERROR_THROTTLED] = { .base_ms = 3600000, .max_ms = 3600000 },
+        [CCM_ERROR_CONFLICT] = { .base_ms = 3600000, .max_ms = 3600000 },
+        [CCM_ERROR_NOT_FOUND] = { .base_ms = 3600000, .max_ms = 3600000 },
+        [CCM_ERROR_AUTH] = { .base_ms = 3600000, .max_ms = 3600000 },
+        [CCM_ERROR_TERMINAL] = { .base_ms = 3600000, .max_ms = 3600000 },
+        [CCM_ERROR_BUG] = { .base_ms = 3600000, .max_ms = 3600000 },
     },
 };
 

@@ -563,7 +563,7 @@ static void *work_off(void *arg)
 static void test_wait_calm(void **state)
 {
     static const struct ccm_backoff_policy quick = {
-        .rules = { [CCM_ERROR_CONFLICT] = { 20, 20 } },
+        .rules = { [CCM_ERROR_CONFLICT] = { .base_ms = 20, .max_ms = 20 } },
     };
     struct ccm_queue *queue = ccm_queue_new(&(struct ccm_queue_options){ .backoff = &quick });
     struct ccm_queue_stats stats;
