@@ -20,6 +20,8 @@ struct pace {
     int64_t low_ms;
     int64_t high_ms; /* 0 = not known */
     int64_t refused_ms;
+    int64_t witness_ms; /* the change (last_ms) after which it was refused last; */
+    bool confirmed;     /* and after another one as well: it is no single long task */
 };
 
 struct ccm_paces {
@@ -118,6 +120,16 @@ static bool pace_is_known(const struct pace *pace)
     return doubt <= FINE_MS || doubt <= pace->high_ms / FINE_PART;
 }
 
+/* How long after the last change the next one is sent. One long task (another size, another charge)
+ * says nothing about the changes that follow it: what is long has to be seen twice. */
+static int64_t pace_after_ms(const struct pace *pace)
+{
+    const int64_t after = pace_is_known(pace) ? pace->high_ms : (pace->low_ms + pace->high_ms) / 2;
+    const int64_t most = pace->confirmed ? LONGEST_MS : FIRST_MS;
+
+    return after < most ? after : most;
+}
+
 int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms)
 {
     const struct pace *pace = NULL;
@@ -126,10 +138,7 @@ int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms
     paces_lock(paces);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace != NULL && pace->high_ms > 0) {
-        const int64_t after =
-            pace_is_known(pace) ? pace->high_ms : (pace->low_ms + pace->high_ms) / 2;
-
-        wait = pace->last_ms + after - now_ms;
+        wait = pace->last_ms + pace_after_ms(pace) - now_ms;
     }
     paces_unlock(paces);
     return wait > 0 ? wait : 0;
@@ -142,8 +151,10 @@ void ccm_pace_done(struct ccm_paces *paces, const char *id, int64_t sent_ms, int
     paces_lock(paces);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace != NULL) {
-        const int64_t after = sent_ms > pace->last_ms ? sent_ms - pace->last_ms : 1;
+        const int64_t most = 2 * (pace->low_ms + FIRST_MS); /* as far as retries are apart */
+        int64_t after = sent_ms > pace->last_ms ? sent_ms - pace->last_ms : 1;
 
+        after = after < most ? after : most; /* the rest is a pause that nobody needed */
         if (pace->high_ms == 0 || after < pace->high_ms) {
             pace->high_ms = after;
         }
@@ -182,6 +193,9 @@ int64_t ccm_pace_refused(struct ccm_paces *paces, const char *id, int64_t sent_m
     if (pace != NULL) {
         const int64_t after = sent_ms - pace->last_ms;
 
+        pace->confirmed =
+            pace->confirmed || (pace->refused_ms != 0 && pace->witness_ms != pace->last_ms);
+        pace->witness_ms = pace->last_ms;
         pace->refused_ms = now_ms;
         pace->low_ms = after > pace->low_ms ? after : pace->low_ms;
         if (pace->low_ms >= pace->high_ms) {

@@ -124,6 +124,41 @@ static void test_changes(void **state)
     ccm_paces_free(paces);
 }
 
+/* A pause between a refusal and the next change is no time that the resource was busy. */
+static void test_pause(void **state)
+{
+    struct ccm_paces *paces = ccm_paces_new();
+    struct resource resource = { .id = "lb-1", .now_ms = 1000 };
+
+    (void)state;
+    assert_int_equal(ccm_pace_refused(paces, "lb-1", 1000, 1005, 1), 1000); /* and given up */
+    resource.now_ms += 200000;
+    assert_in_range(run(paces, &resource, 20), 0, 5000);
+    assert_int_equal(resource.refused, 0);
+    ccm_paces_free(paces);
+}
+
+/* One change that takes very long does not make those after it wait as long, nor do two. */
+static void test_long_once(void **state)
+{
+    struct ccm_paces *paces = ccm_paces_new();
+    struct resource resource = { .id = "lb-1", .busy_ms = 40000, .now_ms = 1000 };
+
+    (void)state;
+    change(paces, &resource);
+    resource.busy_ms = 0;
+    change(paces, &resource);
+    assert_in_range(run(paces, &resource, 20), 0, 5000);
+    for (int i = 0; i < 2; i++) {
+        resource.busy_ms = 40000;
+        change(paces, &resource);
+        resource.busy_ms = 0;
+        change(paces, &resource);
+    }
+    assert_in_range(run(paces, &resource, 20), 0, 20000);
+    ccm_paces_free(paces);
+}
+
 /* One knows nothing of the other, and of very many those that are forgotten go. */
 static void test_many(void **state)
 {
@@ -147,8 +182,10 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_not_busy), cmocka_unit_test(test_learns), cmocka_unit_test(test_long),
-        cmocka_unit_test(test_changes),  cmocka_unit_test(test_many),
+        cmocka_unit_test(test_not_busy), cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_long),     cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_pause),    cmocka_unit_test(test_long_once),
+        cmocka_unit_test(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
