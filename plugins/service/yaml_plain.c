@@ -32,7 +32,7 @@ static size_t digits(const char *p)
 {
     size_t len = 0;
 
-    while (isdigit((unsigned char)p[len])) {
+    while (p[len] >= '0' && p[len] <= '9') {
         len++;
     }
     return len;
