@@ -106,6 +106,15 @@ static int sort_known_locked(struct ccm_presence *presence, const char *const *i
     return 0;
 }
 
+/* Why nobody else may ask now; 0 = somebody may. */
+static int refusal_locked(const struct ccm_presence *presence, int64_t now)
+{
+    if (presence->asking) {
+        return -EAGAIN;
+    }
+    return presence->failed_ms != 0 && now - presence->failed_ms < FAILED_MS ? -EBUSY : 0;
+}
+
 /* 0: the caller asks about what is in `ret`, if there is any, and ends with end_inquiry(). */
 static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, size_t count,
                          bool *ret_gone, struct asked *ret)
@@ -116,9 +125,8 @@ static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, 
     (void)pthread_mutex_lock(&presence->lock); /* a plain mutex, never taken twice */
     int r = sort_known_locked(presence, ids, count, now, ret_gone, ret);
 
-    if (r == 0 && ret->len > 0 &&
-        (presence->asking || (presence->failed_ms != 0 && now - presence->failed_ms < FAILED_MS))) {
-        r = -EAGAIN;
+    if (r == 0 && ret->len > 0) {
+        r = refusal_locked(presence, now);
     }
     presence->asking = presence->asking || (r == 0 && ret->len > 0);
     (void)pthread_mutex_unlock(&presence->lock); /* we hold it */

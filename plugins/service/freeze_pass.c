@@ -303,12 +303,12 @@ static int ask_cloud(struct ccm_freeze *freeze, struct ccm_error *err)
     r = ccm_ali_look_instances(pass->lbc->ali, host, pass->req, find_witness(freeze), inquiry.ids,
                                inquiry.len, inquiry.gone, &why);
     believe_answer(freeze, &inquiry);
-    if (r == -EAGAIN) {
-        come_within(freeze, ASK_AGAIN_MS);
-    } else if (r < 0) {
+    if (r < 0 && r != -EAGAIN && r != -EBUSY) {
         host->log(host, CCM_LEVEL_WARN, pass->service->meta.key,
                   "whether instances of missing nodes still exist is not known: %s", why.message);
-        come_within(freeze, ASK_FAILED_MS);
+    }
+    if (r < 0) {
+        come_within(freeze, r == -EAGAIN ? ASK_AGAIN_MS : ASK_FAILED_MS);
     }
     return 0;
 }

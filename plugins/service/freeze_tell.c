@@ -95,15 +95,16 @@ static void add_until(const struct ccm_freeze *freeze, struct ccm_buf *text)
 static void note_held(struct ccm_freeze *freeze, size_t count, const char *why)
 {
     struct ccm_lbc *lbc = freeze->pass->lbc;
+    struct ccm_entry *entry = freeze->pass->entry;
 
     if (freeze->pass->dry) {
         return;
     }
-    if (count > 0 || freeze->pass->entry->frozen) {
-        ccm_removal_note_held(lbc->host, freeze->pass->entry->key, count, why);
-        (void)ccm_absence_set_held(lbc->absence, freeze->pass->entry->key, count > 0);
+    /* Not by the entry: another Service may have taken the place of the one that held. */
+    if (ccm_absence_set_held(lbc->absence, entry->key, count > 0) || count > 0) {
+        ccm_removal_note_held(lbc->host, entry->key, count, why);
     }
-    freeze->pass->entry->frozen = count > 0;
+    entry->frozen = count > 0;
 }
 
 void ccm_freeze_tell(struct ccm_freeze *freeze)

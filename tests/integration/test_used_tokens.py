@@ -74,3 +74,19 @@ def test_deleted_in_the_console(world, product):
     world.wait(lambda: is_complete(world, product), "the next load balancer", 60)
     tokens = creations(world, since)
     assert len(set(tokens)) == len(tokens)
+
+
+@PRODUCTS
+def test_killed_before_the_service_is_cleaned(world, product):
+    """The load balancer is gone, labels and finalizer are not, and the Service wants one again: API servers clear the status of
+    what is of another type, so it is no lost one."""
+    begin(world, product)
+    world.kube.fault(action="PATCH */status", count=1000, http=500)
+    change_type(world, product, "ClusterIP")
+    world.wait(lambda: product.only(world) is None, "the release", 60)
+    world.kill_ccmd()
+    assert "finalizers" in world.kube.get("Service", "web")["metadata"] and not world.kube.ingress("web")
+    world.kube.clear_faults()
+    change_type(world, product, "LoadBalancer")
+    world.start_ccmd()
+    world.wait(lambda: is_complete(world, product), "the next load balancer", 60)

@@ -181,7 +181,7 @@ static void test_failures(void **state)
                      "{\"Code\":\"Forbidden.RAM\",\"Message\":\"no\",\"RequestId\":\"r\"}");
     assert_true(look(&setup, "i-w", ids, 1, gone) < 0);
     assert_false(gone[0]);
-    assert_int_equal(look(&setup, "i-w", ids, 1, gone), -EAGAIN);
+    assert_int_equal(look(&setup, "i-w", ids, 1, gone), -EBUSY);
     assert_int_equal(calls(&setup), 1);
     fake_host_advance(setup.fake, 5000);
     cloud.more = 1;

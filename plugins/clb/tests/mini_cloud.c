@@ -48,7 +48,7 @@ void mini_must(int r)
 void mini_begin(void)
 {
     mini_instance_gone("");
-    mini_instances_fail(false);
+    mini_instances_fail(0);
     memset(&mini, 0, sizeof(mini));
     mini.next_id = 1;
 }
@@ -722,16 +722,16 @@ int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host, const stru
 }
 
 static char gone_instance[64];
-static bool instances_fail;
+static int instances_fail;
 
 void mini_instance_gone(const char *id)
 {
     ccm_text_copy(gone_instance, sizeof(gone_instance), id);
 }
 
-void mini_instances_fail(bool on)
+void mini_instances_fail(int r)
 {
-    instances_fail = on;
+    instances_fail = r;
 }
 
 int ccm_ali_look_instances(struct ccm_ali *ali, const struct ccm_host *host,
@@ -745,9 +745,10 @@ int ccm_ali_look_instances(struct ccm_ali *ali, const struct ccm_host *host,
     (void)witness; /* this cloud hides nothing */
     ccm_buf_addf(&mini.log, "%sDescribeInstances", mini.log.len == 0 ? "" : " ");
     for (size_t i = 0; i < count; i++) {
-        ret_gone[i] = !instances_fail && strcmp(ids[i], gone_instance) == 0;
+        ret_gone[i] = instances_fail == 0 && strcmp(ids[i], gone_instance) == 0;
     }
-    return instances_fail ? ccm_error_set(err, -EIO, CCM_ERROR_TRANSIENT, "no answer") : 0;
+    return instances_fail == -EIO ? ccm_error_set(err, -EIO, CCM_ERROR_TRANSIENT, "no answer")
+                                  : instances_fail;
 }
 
 void ccm_eni_forget(struct ccm_ali *ali, const char *address)

@@ -78,8 +78,9 @@ const char *mini_last(const char *action, const char *name);
 void mini_eni_missing(const char *address);
 void mini_eni_foreign(const char *address);
 
-/* The cloud has this instance no more ("" = it has all); or the look at instances fails. */
+/* The cloud has this instance no more ("" = it has all); or the look at instances ends so, 0 = it
+ * does not fail. */
 void mini_instance_gone(const char *id);
-void mini_instances_fail(bool on);
+void mini_instances_fail(int r);
 
 #endif

@@ -4,6 +4,7 @@
 #include "service/freeze_pass.h"
 #include "service/mapping.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define G80    "k8s/30080/web/default/" MINI_CLUSTER
@@ -82,7 +83,7 @@ static void test_not_asked(void **state)
 
     (void)state;
     four_nodes(&world);
-    mini_instances_fail(true);
+    mini_instances_fail(-EIO);
     world_delete_node(&world, "n2");
     world_delete_node(&world, "n3");
     world_delete_node(&world, "n4");
@@ -95,6 +96,34 @@ static void test_not_asked(void **state)
     run(&world, REMOVE);
     assert_null(fake_host_held(world.fake, "default/web"));
     world_end(&world);
+}
+
+/* Somebody else is asking, or has asked in vain: it comes again soon, or as late as that one. */
+static void test_others_ask(void **state)
+{
+    static const struct {
+        int r;
+        uint64_t least;
+        uint64_t most;
+    } rows[] = { { -EAGAIN, 1000, 1000 }, { -EBUSY, 30000, 30000 } };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct world world;
+        size_t queued = 0;
+
+        four_nodes(&world);
+        mini_instances_fail(rows[i].r);
+        world_delete_node(&world, "n2");
+        world_delete_node(&world, "n3");
+        world_delete_node(&world, "n4");
+        queued = fake_host_enqueue_count(world.fake);
+        run(&world, ASK " " REMOVE);
+        assert_non_null(fake_host_held(world.fake, "default/web"));
+        assert_true(is_enqueued(&world, queued, rows[i].least, rows[i].most));
+        assert_null(strstr(fake_host_log_text(world.fake), "is not known"));
+        world_end(&world);
+    }
 }
 
 /* Missing after a list: a second look later, on a server that is the same all the while. */
@@ -209,6 +238,26 @@ static void test_service_goes(void **state)
     world_end(&world);
 }
 
+/* Nor does one that has taken its place, unseen: somebody took its finalizer away. */
+static void test_another_service(void **state)
+{
+    struct world world;
+
+    (void)state;
+    four_nodes(&world);
+    world_lose_node(&world, "n4");
+    run(&world, "");
+    assert_non_null(fake_host_held(world.fake, "default/web"));
+    world.service->meta.uid = "b5e4dbfc-9c2a-4e64-b033-5607860aef6b";
+    world.service->meta.finalizer_count = 0;
+    world.service->meta.label_count = 0;
+    world.service->ingress_count = 0;
+    world_put(&world);
+    world_converge(&world);
+    assert_null(fake_host_held(world.fake, "default/web"));
+    world_end(&world);
+}
+
 /* Nothing is done and nobody told in a dry run, but it says who would stay. */
 static void test_dry_run(void **state)
 {
@@ -232,9 +281,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deleted_in_number), cmocka_unit_test(test_not_asked),
-        cmocka_unit_test(test_missing),           cmocka_unit_test(test_allow_removals),
-        cmocka_unit_test(test_refused_removal),   cmocka_unit_test(test_left_alone),
-        cmocka_unit_test(test_service_goes),      cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_others_ask),        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_allow_removals),    cmocka_unit_test(test_refused_removal),
+        cmocka_unit_test(test_left_alone),        cmocka_unit_test(test_service_goes),
+        cmocka_unit_test(test_another_service),   cmocka_unit_test(test_dry_run),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
