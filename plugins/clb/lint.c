@@ -11,8 +11,8 @@
 
 /* --- what the common part asks --- */
 
-static const char *protocol(const struct ccm_service *service, const struct ccm_service_port *port,
-                            struct ccm_error *err)
+static const char *port_protocol(const struct ccm_service *service,
+                                 const struct ccm_service_port *port, struct ccm_error *err)
 {
     enum clb_protocol ret = CLB_OTHER;
 
@@ -30,7 +30,7 @@ static bool clash(const char *a, const char *b)
 }
 
 /* Backends of another family than the load balancer's are never asked for. */
-static bool counts(const struct ccm_service *service, const struct ccm_anno *row)
+static bool lint_row_counts(const struct ccm_service *service, const struct ccm_anno *row)
 {
     return strcmp(row->name, "backend-ip-version") != 0 ||
            ccm_text_equal_case(ccm_anno_get(&service->meta, "ip-version"), "ipv6");
@@ -50,10 +50,10 @@ const struct ccm_lint_rules clb_rules = {
     .hints = clb_hints,
     .protocol_suffix = "protocol-port",
     .lists = lists,
-    .protocol = protocol,
+    .protocol = port_protocol,
     .is_protocol = is_protocol,
     .clash = clash,
-    .counts = counts,
+    .counts = lint_row_counts,
 };
 
 /* A public address where the configuration forbids to make one. */

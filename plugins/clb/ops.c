@@ -69,7 +69,7 @@ static bool needs_mark(const struct ccm_lbc *lbc, const struct ccm_service *serv
     return (lbc->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0;
 }
 
-static bool holds(const struct ccm_pass *pass, const char *port)
+static bool state_holds_port(const struct ccm_pass *pass, const char *port)
 {
     const struct clb_state *have = clb_have(pass->entry);
 
@@ -133,7 +133,7 @@ const struct ccm_lbc_ops clb_ops = {
     .sync = clb_sync,
     .publish = clb_publish,
     .tell = clb_tell,
-    .holds = holds,
+    .holds = state_holds_port,
     .tags = tags,
     .release = clb_release,
     .check_owner = clb_check_owner,

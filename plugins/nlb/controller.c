@@ -78,7 +78,7 @@ static void model_fini(void *model)
     nlb_model_fini(model);
 }
 
-static bool holds(const struct ccm_pass *pass, const char *port)
+static bool state_holds_port(const struct ccm_pass *pass, const char *port)
 {
     const struct nlb_state *have = pass->entry->state;
 
@@ -139,7 +139,7 @@ const struct ccm_lbc_ops nlb_ops = {
     .sync = nlb_sync,
     .publish = nlb_publish,
     .tell = nlb_tell,
-    .holds = holds,
+    .holds = state_holds_port,
     .tags = tags,
     .release = nlb_release,
     .check_owner = nlb_check_owner,

@@ -17,8 +17,8 @@
 
 /* --- what the common part asks --- */
 
-static const char *protocol(const struct ccm_service *service, const struct ccm_service_port *port,
-                            struct ccm_error *err)
+static const char *port_protocol(const struct ccm_service *service,
+                                 const struct ccm_service_port *port, struct ccm_error *err)
 {
     enum nlb_protocol ret = NLB_OTHER;
 
@@ -76,7 +76,7 @@ const struct ccm_lint_rules nlb_rules = {
     .hints = nlb_hints,
     .protocol_suffix = "protocol-port",
     .lists = lists,
-    .protocol = protocol,
+    .protocol = port_protocol,
     .is_protocol = is_protocol,
     .clash = clash,
     .counts = nlb_annotation_counts,
