@@ -84,7 +84,7 @@ static bool state_holds_port(const struct ccm_pass *pass, const char *port)
                                    ccm_ali_cluster_id(pass->lbc->ali)) == CCM_OWNER_OURS;
         }
     }
-    return false;
+    return !have->listeners_known; /* nobody has looked */
 }
 
 static const struct ccm_mirror_type mirror = {

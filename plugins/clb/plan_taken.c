@@ -25,20 +25,19 @@ static bool is_changed(const struct clb_step *step, const struct ccm_attr *was)
            !ccm_text_equal(was->value, ccm_attrs_get(&step->listener.attrs, was->field));
 }
 
-static int note_taken(const struct clb_step *step, const struct clb_listener *have,
-                      struct ccm_taken_list *ret)
+static int note_taken(const struct clb_plan_input *in, const struct clb_step *step,
+                      const struct clb_listener *have, struct ccm_taken_list *ret)
 {
+    const struct clb_group *group =
+        have->group_id == NULL ? NULL : clb_state_group_by_id(in->have, have->group_id);
     char port[CCM_TAKEN_PORT];
     struct ccm_taken *taken = NULL;
     int r = 0;
 
     clb_taken_port(have->port, have->protocol, port);
-    taken = ccm_taken_new(ret, port);
-    if (taken == NULL ||
-        ccm_tags_put(&taken->was, CCM_TAKEN_GROUP, have->group_id == NULL ? "" : have->group_id) <
-            0 ||
-        ccm_tags_put(&taken->was, CCM_TAKEN_DESCRIPTION,
-                     have->description == NULL ? "" : have->description) < 0) {
+    taken = ccm_taken_note(ret, &in->service->meta, port, have->group_id,
+                           group != NULL && ccm_owner_is_key(group->name), have->description);
+    if (taken == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
@@ -66,7 +65,7 @@ int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input
         if (have != NULL && (have->description == NULL ||
                              ccm_owner_parse(have->description, true, &in->service->meta,
                                              in->cluster_id) == CCM_OWNER_NONE)) {
-            r = note_taken(step, have, ret);
+            r = note_taken(in, step, have, ret);
         }
     }
     return r;

@@ -95,7 +95,7 @@ static bool state_holds_port(const struct ccm_pass *pass, const char *port)
                    owner == CCM_OWNER_OURS;
         }
     }
-    return false;
+    return !have->listeners_known; /* nobody has looked */
 }
 
 static const struct ccm_tags *tags(const void *model)

@@ -27,20 +27,19 @@ void nlb_taken_port(const struct nlb_listener *listener, char ret[static CCM_TAK
 
 /* --- what it was --- */
 
-static int note_taken(const struct nlb_step *step, const struct nlb_listener *have,
-                      struct ccm_taken_list *ret)
+static int note_taken(const struct nlb_plan_input *in, const struct nlb_step *step,
+                      const struct nlb_listener *have, struct ccm_taken_list *ret)
 {
+    const struct nlb_group *group =
+        have->group_id == NULL ? NULL : nlb_state_group_by_id(in->have, have->group_id);
     char port[CCM_TAKEN_PORT];
     struct ccm_taken *taken = NULL;
     int r = 0;
 
     nlb_taken_port(have, port);
-    taken = ccm_taken_new(ret, port);
-    if (taken == NULL ||
-        ccm_tags_put(&taken->was, CCM_TAKEN_GROUP, have->group_id == NULL ? "" : have->group_id) <
-            0 ||
-        ccm_tags_put(&taken->was, CCM_TAKEN_DESCRIPTION,
-                     have->description == NULL ? "" : have->description) < 0) {
+    taken = ccm_taken_note(ret, &in->service->meta, port, have->group_id,
+                           group != NULL && nlb_name_is_key(group->name), have->description);
+    if (taken == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
@@ -70,7 +69,7 @@ int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input
             r = nlb_name_parse(have->description, true, &in->service->meta, in->cluster_id, &owner);
         }
         if (r == 0 && owner == CCM_OWNER_NONE) {
-            r = note_taken(step, have, ret);
+            r = note_taken(in, step, have, ret);
         }
     }
     return r;

@@ -143,6 +143,22 @@ int ccm_taken_read(const struct ccm_object *meta, const char *port, struct ccm_t
     return lines == NULL ? -ENOMEM : facts_parse(lines, ret);
 }
 
+struct ccm_taken *ccm_taken_note(struct ccm_taken_list *list, const struct ccm_object *meta,
+                                 const char *port, const char *group, bool is_again,
+                                 const char *description)
+{
+    struct ccm_taken *taken = ccm_taken_new(list, port);
+
+    if (taken == NULL || (is_again && ccm_taken_read(meta, port, &taken->was) < 0) ||
+        (ccm_tags_get(&taken->was, CCM_TAKEN_GROUP) == NULL &&
+         ccm_tags_put(&taken->was, CCM_TAKEN_GROUP, group == NULL ? "" : group) < 0) ||
+        ccm_tags_put(&taken->was, CCM_TAKEN_DESCRIPTION, description == NULL ? "" : description) <
+            0) {
+        return NULL;
+    }
+    return taken;
+}
+
 /* The labels that keep the text; -E2BIG when it is longer than all of them. */
 static int add_chunks(const struct ccm_taken *taken, struct ccm_tags *labels)
 {
@@ -198,6 +214,39 @@ static void tell_taken(struct ccm_pass *pass, const struct ccm_taken_list *list,
     }
 }
 
+/* The port of one of our labels; false: it is another label. */
+static bool label_port(const char *key, char ret[static CCM_TAKEN_PORT])
+{
+    const char *port = key + strlen(PREFIX);
+    const char *dot = ccm_text_starts(key, PREFIX) ? strrchr(port, '.') : NULL;
+
+    if (dot == NULL || (size_t)(dot - port) >= CCM_TAKEN_PORT) {
+        return false;
+    }
+    (void)snprintf(ret, CCM_TAKEN_PORT, "%.*s", (int)(dot - port), port); /* fits */
+    return true;
+}
+
+/* Of a longer text that was kept for the same listener before, nothing must follow the new one. */
+static int drop_surplus(const struct ccm_object *meta, const struct ccm_taken_list *list,
+                        struct ccm_tags *labels)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; r == 0 && i < meta->label_count; i++) {
+        const char *key = meta->labels[i]->key;
+        char port[CCM_TAKEN_PORT];
+
+        if (!label_port(key, port) || ccm_tags_get(labels, key) != NULL) {
+            continue;
+        }
+        for (size_t k = 0; r == 0 && k < list->len; k++) {
+            r = strcmp(list->items[k].port, port) == 0 ? ccm_tags_put(labels, key, "") : 0;
+        }
+    }
+    return r;
+}
+
 int ccm_taken_remember(struct ccm_pass *pass, const struct ccm_taken_list *list,
                        struct ccm_error *err)
 {
@@ -215,6 +264,7 @@ int ccm_taken_remember(struct ccm_pass *pass, const struct ccm_taken_list *list,
                                  list->items[i].port);
         }
     }
+    r = r == 0 && restores ? drop_surplus(&pass->service->meta, list, &labels) : r;
     if (r < 0) {
         return ccm_error_nomem(err);
     }
@@ -225,19 +275,6 @@ int ccm_taken_remember(struct ccm_pass *pass, const struct ccm_taken_list *list,
         tell_taken(pass, list, restores);
     }
     return r;
-}
-
-/* The port of one of our labels; false: it is another label. */
-static bool label_port(const char *key, char ret[static CCM_TAKEN_PORT])
-{
-    const char *port = key + strlen(PREFIX);
-    const char *dot = ccm_text_starts(key, PREFIX) ? strrchr(port, '.') : NULL;
-
-    if (dot == NULL || (size_t)(dot - port) >= CCM_TAKEN_PORT) {
-        return false;
-    }
-    (void)snprintf(ret, CCM_TAKEN_PORT, "%.*s", (int)(dot - port), port); /* fits */
-    return true;
 }
 
 int ccm_taken_forget(struct ccm_pass *pass,

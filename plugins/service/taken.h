@@ -34,6 +34,12 @@ struct ccm_taken_list {
 
 /* Append one without facts; NULL on ENOMEM. */
 struct ccm_taken *ccm_taken_new(struct ccm_taken_list *list, const char *port);
+/* The same with group and description (NULL = none). is_again: the group is a controller's, so that
+ * it was taken over before, and what the labels of `meta` say of it beside the description holds.
+ */
+struct ccm_taken *ccm_taken_note(struct ccm_taken_list *list, const struct ccm_object *meta,
+                                 const char *port, const char *group, bool is_again,
+                                 const char *description);
 void ccm_taken_fini(struct ccm_taken_list *list);
 
 /* What the listener was, into empty tags; nothing when it is not known. 0 or -ENOMEM. Pure. */
