@@ -132,10 +132,11 @@ static size_t count_remove(const struct ccm_exchange *exchange)
     const size_t most = count_least(exchange->remove.len, exchange->batch);
     const size_t half = (exchange->stays + exchange->remove.len) / 2;
 
-    if (exchange->is_stuck || exchange->is_robbed || most == 0) {
+    if (exchange->is_stuck || most == 0) {
         return 0;
     }
-    if (exchange->is_failed) {
+    /* Nobody takes their place now. */
+    if (exchange->is_failed || exchange->is_robbed) {
         return exchange->stays > 0 ? most : 0;
     }
     if (exchange->add.len == 0) {

@@ -357,6 +357,26 @@ static void test_robbed(void **state)
     ccm_backends_fini(&cloud.group);
 }
 
+/* What nobody wants goes all the same, as long as somebody serves. */
+static void test_robbed_and_served(void **state)
+{
+    CCM_CLEANUP(ccm_exchange_fini) struct ccm_exchange exchange = { 0 };
+    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends part = { 0 };
+    struct ccm_capacity capacity = { 0 };
+    struct cloud cloud = { 0 };
+
+    (void)state;
+    exchange.capacity = &capacity;
+    begin_eight(&exchange, &cloud, 0);
+    exchange.stays = 1;
+    exchange.is_robbed = true;
+    assert_int_equal(next(&exchange, &part), CCM_EXCHANGE_REMOVE);
+    assert_int_equal(part.len, exchange.remove.len);
+    ccm_exchange_done(&exchange, CCM_EXCHANGE_REMOVE, &part);
+    assert_int_equal(next(&exchange, &part), CCM_EXCHANGE_END);
+    ccm_backends_fini(&cloud.group);
+}
+
 /* Several groups share one quota: what one has learned spares the next one a call. */
 static void test_shared_capacity(void **state)
 {
@@ -420,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_other_failures),
         cmocka_unit_test(test_removal_fails),
         cmocka_unit_test(test_robbed),
+        cmocka_unit_test(test_robbed_and_served),
         cmocka_unit_test(test_shared_capacity),
         cmocka_unit_test(test_messages),
         cmocka_unit_test(test_two_quotas),

@@ -6,6 +6,7 @@
 #include "service/tests/objects.h"
 #include "util/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define OLDER CCM_ANNO_LEGACY_PREFIX
@@ -242,6 +243,34 @@ static void test_many(void **state)
     ccm_refusals_fini(&refusals);
 }
 
+/* Nor is any number of them, of whatever length, more than that they cannot be used. */
+static void test_very_many(void **state)
+{
+    static const char *const names[] = { "size", "mode", "who", "idle", "switch", "backend-label" };
+    struct ccm_refusals refusals = CCM_REFUSALS_INIT;
+    struct ccm_service *service = obj_service();
+    char value[1000];
+
+    (void)state;
+    memset(value, 'x', sizeof(value) - 1);
+    value[sizeof(value) - 1] = '\0';
+    for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
+        char key[CCM_ANNO_KEY_MAX];
+
+        (void)snprintf(key, sizeof(key), P "%s", names[i]); /* fits */
+        obj_annotate(&service->meta, key, value);
+    }
+    refusals.problems.text.max = 4096; /* less than all of them take */
+    refusals.problems.signature.max = 4096;
+    assert_int_equal(ccm_refusals_collect(&refusals, &rules, service, false), 0);
+    assert_int_equal(ccm_refusals_shorten(&refusals), 0);
+    assert_true(ccm_text_starts(
+        ccm_buf_str(&refusals.problems.text),
+        "annotations that cannot be used: size; mode; idle; switch; who; backend-label: "));
+    assert_non_null(ccm_refusals_view(&refusals));
+    ccm_refusals_fini(&refusals);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +279,7 @@ int main(void)
         cmocka_unit_test_teardown(test_hold, obj_end),
         cmocka_unit_test_teardown(test_added, obj_end),
         cmocka_unit_test_teardown(test_many, obj_end),
+        cmocka_unit_test_teardown(test_very_many, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
