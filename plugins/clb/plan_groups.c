@@ -309,7 +309,7 @@ int clb_plan_stale_groups(struct clb_plan *plan, const struct clb_plan_input *in
     for (size_t i = 0; r == 0 && i < in->have->group_count; i++) {
         const struct clb_group *have = &in->have->groups[i];
 
-        if (!have->unread && !is_in_use(in, have)) {
+        if (!have->unread && !is_in_use(in, have) && !clb_plan_keeps_listener_of(in, have)) {
             r = drop_group(plan, in, have);
         }
     }

@@ -43,12 +43,28 @@ static bool is_short(const struct clb_plan_input *in)
     return false;
 }
 
-static bool is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
+static bool is_unwanted(const struct clb_plan_input *in, const struct clb_listener *have)
 {
     return have->protocol != CLB_OTHER &&
            clb_state_listener(&in->model->want, have->port, have->protocol) == NULL &&
-           owner_of(in, have) == CCM_OWNER_OURS && !is_broken_port(in->model, have->port) &&
-           !is_short(in);
+           owner_of(in, have) == CCM_OWNER_OURS && !is_broken_port(in->model, have->port);
+}
+
+static bool is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
+{
+    return is_unwanted(in, have) && !is_short(in);
+}
+
+bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct clb_group *group)
+{
+    bool kept = false;
+
+    for (size_t i = 0; !kept && i < in->have->listener_count; i++) {
+        const struct clb_listener *have = &in->have->listeners[i];
+
+        kept = ccm_text_equal(have->group_id, group->id) && is_unwanted(in, have);
+    }
+    return kept && is_short(in);
 }
 
 /* --- forwarding of http ports --- */

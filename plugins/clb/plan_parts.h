@@ -15,6 +15,8 @@ CCM_NODISCARD int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_
                                    const struct clb_listener *have, bool *ret_done);
 /* Own listeners that no port wants any more. */
 CCM_NODISCARD int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in);
+/* Whether such a listener has to stay for now, and sends to the group. */
+bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct clb_group *group);
 /* Whether a listener that is not the Service's has the port. */
 bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want);
 CCM_NODISCARD int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
