@@ -130,8 +130,17 @@ static bool is_listed(const cJSON *answer, const char *instance)
     return false;
 }
 
-/* Ask about the instances of these steps; those that are gone are free. An answer without any
- * instance may come from rights that show none, and is not believed. */
+/* An answer without any instance may come from rights that show none, one with fewer than it counts
+ * is not all of it: neither says that something is gone. */
+static bool is_telling(const cJSON *answer)
+{
+    const cJSON *list = ccm_json_get(ccm_json_get(answer, "Instances"), "Instance");
+
+    return ccm_json_items(ccm_json_get(answer, "Instances"), "Instance") != NULL &&
+           (int64_t)cJSON_GetArraySize(list) >= ccm_json_i64(answer, "TotalCount", 0);
+}
+
+/* Ask about the instances of these steps; those that are gone are free. */
 static void free_gone(struct judge *judge, const size_t *steps, size_t count)
 {
     struct route_run *run = judge->run;
@@ -159,7 +168,7 @@ static void free_gone(struct judge *judge, const size_t *steps, size_t count)
                               err.message);
         return;
     }
-    if (ccm_json_items(ccm_json_get(answer, "Instances"), "Instance") == NULL) {
+    if (!is_telling(answer)) {
         return;
     }
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 """Absence is no order to delete: routes of nodes that vanish, alone and in number, and of an API server that comes back empty."""
 
+import json
 import re
 import socket
 import urllib.error
@@ -209,6 +210,17 @@ def test_rights_that_show_no_instances_prove_nothing(world):
     world.wait(lambda: held(world) > 0, "held routes")
     world.settled()
     assert len(routes(world)) == 2 and held(world) == 2
+
+
+def test_part_of_an_answer_proves_nothing(world):
+    begin(world, 4, removal_window_s=LONG)
+    part = {"RequestId": "r", "TotalCount": 4, "Instances": {"Instance": [{"InstanceId": "i-node-1"}]}}
+    world.cloud.fault("DescribeInstances", count=100, http=200, body=json.dumps(part))
+    for n in range(2, 5):
+        world.kube.delete("Node", f"node-{n}")
+    world.wait(lambda: held(world) > 0, "held routes")
+    world.settled()
+    assert len(routes(world)) == 2 and held(world) == 1
 
 
 def test_small_tables_one_at_a_time(world):
