@@ -73,7 +73,8 @@ int ccm_setting_tags(const struct ccm_service *service, bool reused, struct ccm_
     size_t len = 0;
     int r = 0;
 
-    while (r == 0 && cursor != NULL && cursor[0] != '\0' &&
+    /* One too many says it all: reading tens of thousands would take seconds. */
+    while (r == 0 && ret->len <= TAGS_MAX && cursor != NULL && cursor[0] != '\0' &&
            ccm_parse_piece(&cursor, ',', &entry, &len)) {
         r = add_tag(ret, entry, len, reused);
     }

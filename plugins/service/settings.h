@@ -27,8 +27,8 @@ bool ccm_setting_preserve(const struct ccm_service *service);
  * balancer is somebody else's. */
 bool ccm_setting_is_reserved_tag(const char *key, bool reused);
 
-/* additional-resource-tags, without those that are not a person's to set. reused: the load balancer
- * is somebody else's. 0 or -ENOMEM. */
+/* additional-resource-tags, without those that are not a person's to set; of very many only so many
+ * that they are too many. reused: the load balancer is somebody else's. 0 or -ENOMEM. */
 CCM_NODISCARD int ccm_setting_tags(const struct ccm_service *service, bool reused,
                                    struct ccm_tags *ret);
 

@@ -182,6 +182,24 @@ static void test_for_port(void **state)
     }
 }
 
+/* As many as an annotation holds are not all read. */
+static void test_very_many_tags(void **state)
+{
+    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = (size_t)256 * 1024 };
+    struct ccm_service *service = obj_service();
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        ccm_buf_addf(&text, "k%d,", i);
+    }
+    obj_annotate(&service->meta, P "additional-resource-tags", ccm_buf_str(&text));
+    assert_int_equal(ccm_setting_tags(service, false, &tags), 0);
+    assert_int_equal(tags.len, 21);
+    assert_int_equal(ccm_setting_check_tags(service, &err), -EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_range),
         cmocka_unit_test_teardown(test_preserve, obj_end),
         cmocka_unit_test_teardown(test_tags, obj_end),
+        cmocka_unit_test_teardown(test_very_many_tags, obj_end),
         cmocka_unit_test_teardown(test_for_port, obj_end),
     };
 
