@@ -190,6 +190,8 @@ static void note_done(struct clb_apply *apply, const struct clb_step *step, stru
         apply->entry->freed = true;
         ccm_room_free(&walk->room);
     }
+    /* A person's may be taken over by those who had to leave it to this Service. */
+    apply->entry->freed = apply->entry->freed || step->type == CLB_STEP_RESTORE_LISTENER;
 }
 
 /* A step was refused. Negative when the rest of the plan makes no sense. */

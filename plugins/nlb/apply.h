@@ -18,7 +18,7 @@ struct nlb_apply {
     bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
     struct ccm_problems *problems;
     size_t writes;     /* out: calls that succeeded */
-    bool freed;        /* out: a listener was deleted */
+    bool freed;        /* out: a listener was deleted, or put back */
     bool surprised;    /* out: the mirror can no longer be trusted by the next pass */
     uint64_t again_ms; /* out: the load balancer is still being made or deleted: stop here, no
                           problem, and come again then; 0 = no. Its status in the mirror tells */

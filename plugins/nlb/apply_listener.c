@@ -1,5 +1,6 @@
 #include "api_listener.h"
 #include "apply_parts.h"
+#include "names.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -111,6 +112,9 @@ int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step
     }
     switch (step->type) {
     case NLB_STEP_UPDATE_LISTENER:
+        /* Put back: a person's may be taken over by those who had to leave it to this Service. */
+        apply->freed = apply->freed || (step->listener.description != NULL &&
+                                        !nlb_name_is_key(step->listener.description));
         return note_updated(apply, step, listener);
     case NLB_STEP_DELETE_LISTENER:
         nlb_state_drop_listener(apply->have, listener->id);

@@ -68,6 +68,21 @@ def test_who_waits_is_woken(console, how):
     world.wait(lambda: console.said("two", "EnsuredLoadBalancer"), "the end of it", 20)
 
 
+def test_who_waits_is_woken_for_a_listener_that_is_put_back(console):
+    """It was a person's and is again, so the next one may take it over."""
+    product, lb_id = console.product, console.shared
+    product.make_group(lb_id, "theirs", [])
+    group = product.call("DescribeVServerGroups", {"LoadBalancerId": lb_id})["VServerGroups"]["VServerGroup"][0][
+        "VServerGroupId"] if product.name == "clb" else product.groups[lb_id]["theirs"]
+    product.make_listener(lb_id, "80/tcp", group, {})
+    contested(console)
+    console.world.kube.delete("Service", "one")
+    console.world.wait(lambda: owner(console, "80/tcp") == "two" and console.world.kube.ingress("two"), "the port", 20)
+    console.world.kube.delete("Service", "two")
+    console.gone("two")
+    assert keys(console) == ["80/tcp"] and owner(console, "80/tcp") is None
+
+
 def test_one_after_the_other(console):
     """Several wait: one gets it, the rest go on waiting."""
     world = console.world
