@@ -31,6 +31,8 @@ struct ccm_inventory {
     int64_t until_ms;
     struct ccm_strmap *expected; /* by name of the load balancer, who has not asked yet */
     struct ccm_strmap *waiting;  /* keys to be enqueued -> uint64_t, lane */
+    struct ccm_strmap *edited;   /* who has changed since the reading began, by name as above */
+    bool all_edited;             /* nobody knows who: there was no memory for it */
     void *content;
 };
 
@@ -53,8 +55,11 @@ struct ccm_inventory *ccm_inventory_new(const struct ccm_inventory_ops *ops)
     }
     inventory->ops = ops;
     inventory->waiting = ccm_strmap_new(free);
-    if (inventory->waiting == NULL || pthread_mutex_init(&inventory->lock, NULL) != 0) {
+    inventory->edited = ccm_strmap_new(NULL);
+    if (inventory->waiting == NULL || inventory->edited == NULL ||
+        pthread_mutex_init(&inventory->lock, NULL) != 0) {
         ccm_strmap_free(inventory->waiting);
+        ccm_strmap_free(inventory->edited);
         free(inventory);
         return NULL;
     }
@@ -64,7 +69,9 @@ struct ccm_inventory *ccm_inventory_new(const struct ccm_inventory_ops *ops)
 static void end_locked(struct ccm_inventory *inventory)
 {
     ccm_strmap_free(inventory->expected);
+    ccm_strmap_free(inventory->edited);
     inventory->expected = NULL;
+    inventory->edited = NULL;
     if (inventory->content != NULL) {
         inventory->ops->free(inventory->content);
     }
@@ -211,6 +218,19 @@ bool ccm_inventory_prepare(struct ccm_lbc *lbc, const struct ccm_request *req,
 
 /* --- its use --- */
 
+void ccm_inventory_note_edit(struct ccm_inventory *inventory, const struct ccm_object *service)
+{
+    char name[CCM_OWNER_LB_NAME];
+
+    ccm_owner_lb_name(service, name);
+    lock(inventory);
+    if ((inventory->phase == READING || inventory->phase == READY) &&
+        ccm_strmap_set(inventory->edited, name, NULL) < 0) {
+        inventory->all_edited = true;
+    }
+    unlock(inventory);
+}
+
 static bool take_locked(struct ccm_lbc *lbc, const struct ccm_service *service, void *state)
 {
     struct ccm_inventory *inventory = lbc->inventory;
@@ -224,7 +244,8 @@ static bool take_locked(struct ccm_lbc *lbc, const struct ccm_service *service, 
     if (inventory->phase != READY || !ccm_strmap_has(inventory->expected, name)) {
         return false;
     }
-    taken = inventory->ops->take(inventory->content, lbc, service, state);
+    taken = !inventory->all_edited && !ccm_strmap_has(inventory->edited, name) &&
+            inventory->ops->take(inventory->content, lbc, service, state);
     ccm_strmap_del(inventory->expected, name);
     if (ccm_strmap_len(inventory->expected) == 0) {
         end_locked(inventory);

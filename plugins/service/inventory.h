@@ -48,7 +48,12 @@ CCM_NODISCARD bool ccm_inventory_prepare(struct ccm_lbc *lbc, const struct ccm_r
                                          const struct ccm_service *service);
 
 /* In a plugin's pass, when the entry has no valid mirror and the Service does not reuse: see
- * ops->take. False also when there is no inventory or it was read too long ago. */
+ * ops->take. False also when there is no inventory, it was read too long ago, or the Service was
+ * edited since. */
 bool ccm_inventory_take(struct ccm_lbc *lbc, const struct ccm_service *service, void *state);
+
+/* For map(): somebody has edited the Service, or what we keep on it. What was read for all before
+ * that does not do for it. */
+void ccm_inventory_note_edit(struct ccm_inventory *inventory, const struct ccm_object *service);
 
 #endif

@@ -5,6 +5,7 @@
 #include "service/class.h"
 #include "service/endpoint.h"
 #include "service/hash.h"
+#include "service/inventory.h"
 #include "service/mirror.h"
 #include "service/node.h"
 #include "service/object.h"
@@ -210,6 +211,9 @@ static void service_updated(const struct ccm_mapping *mapping, const struct ccm_
         ccm_store_touch(mapping->store, after->meta.key);
     }
     if (service_changed(mapping, before, after) || touched) {
+        if (mapping->inventory != NULL) {
+            ccm_inventory_note_edit(mapping->inventory, &after->meta);
+        }
         enqueue(mapping, after,
                 ccm_class_needs_delete(after) || !mapping->is_ours(before) ? CCM_LANE_URGENT
                                                                            : CCM_LANE_SPEC);

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+struct ccm_inventory;
 struct ccm_store;
 
 struct ccm_mapping {
@@ -21,7 +22,8 @@ struct ccm_mapping {
     bool default_eni;        /* backend mode of Services that do not say */
     bool filter_nodes; /* changes of nodes only concern Services whose nodes are chosen by them */
     bool (*is_ours)(const struct ccm_service *service);
-    struct ccm_absence *absence; /* is told what went, and how */
+    struct ccm_absence *absence;     /* is told what went, and how */
+    struct ccm_inventory *inventory; /* is told of edits; NULL = nobody is */
 };
 
 void ccm_mapping_service(const struct ccm_mapping *mapping, const struct ccm_change *change);

@@ -45,6 +45,7 @@ int ccm_lbc_init(struct ccm_lbc *lbc, const struct ccm_host *host, const struct 
     lbc->absence = ccm_absence_new(host);
     lbc->mapping.absence = lbc->absence;
     lbc->inventory = ops->inventory == NULL ? NULL : ccm_inventory_new(ops->inventory);
+    lbc->mapping.inventory = lbc->inventory;
     if (lbc->store == NULL || lbc->absence == NULL ||
         (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);

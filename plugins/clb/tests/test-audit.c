@@ -300,6 +300,7 @@ static void begin_again(struct world *world, bool finished)
     world_restart(world);
     world->clb.lbc.inventory = ccm_inventory_new(&clb_inventory_ops);
     assert_non_null(world->clb.lbc.inventory);
+    world->clb.lbc.mapping.inventory = world->clb.lbc.inventory;
     mini_reset_log();
 }
 
@@ -317,6 +318,35 @@ static void test_inventory(void **state)
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), "");
+    world_end(&world);
+}
+
+/* Somebody deletes the load balancer and clears the status after the inventory was read, before the
+ * first pass: the address of what is gone must not come back. */
+static void test_edit_after_the_inventory(void **state)
+{
+    const char *const keys[] = { "default/other" };
+    const struct ccm_request req = { .struct_size = sizeof(req), .keys = keys, .key_count = 1 };
+    const struct ccm_service *before = NULL;
+    struct world world;
+
+    (void)state;
+    begin_again(&world, true);
+    assert_false(ccm_inventory_prepare(&world.clb.lbc, &req, world.service));
+    mini_delete_lb();
+    before = obj_service_copy(world.service);
+    world.service->ingress_count = 0;
+    world_put(&world);
+
+    const struct ccm_change change = { .struct_size = sizeof(change),
+                                       .type = CCM_CHANGE_UPDATED,
+                                       .before = &before->meta,
+                                       .after = &world.service->meta };
+
+    ccm_mapping_service(&world.clb.lbc.mapping, &change);
+    mini_reset_log();
+    run(&world);
+    assert_non_null(strstr(mini_log(), "CreateLoadBalancer"));
     world_end(&world);
 }
 
@@ -407,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_priority),
         cmocka_unit_test(test_standing_refusal),
         cmocka_unit_test(test_inventory),
+        cmocka_unit_test(test_edit_after_the_inventory),
         cmocka_unit_test(test_not_worth_it),
         cmocka_unit_test(test_failed_inventory),
         cmocka_unit_test(test_unknown_is_looked_up),

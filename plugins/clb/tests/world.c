@@ -12,6 +12,7 @@ static void world_no_inventory(struct world *world)
 {
     ccm_inventory_free(world->clb.lbc.inventory);
     world->clb.lbc.inventory = NULL;
+    world->clb.lbc.mapping.inventory = NULL;
 }
 
 static void start(struct world *world)
