@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#define REPLACED         3 /* bytes of the character that stands for a byte that is no UTF-8 */
 #define WRITE_TIMEOUT_MS 5000
 #define TRIES_MAX        5
 #define BACKOFF_FIRST_MS 500
@@ -92,9 +93,31 @@ static char *copy(const char *text)
     return strdup(text == NULL ? "" : text);
 }
 
+/* How much of the text takes at most max bytes once it is written: what is no UTF-8 is longer then.
+ * Whoever made it may have cut it within a character; that is left out. */
+static size_t written_cut(const char *text, size_t max)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t written = 0;
+    size_t len = 0;
+    size_t good = 0;
+
+    while (p[len] != '\0') {
+        const size_t n = ccm_text_utf8_len(p + len);
+
+        written += n == 0 ? REPLACED : n;
+        if (written > max) {
+            break;
+        }
+        len += n == 0 ? 1 : n;
+        good = n == 0 ? good : len;
+    }
+    return good;
+}
+
 static char *copy_cut(const char *text, size_t max)
 {
-    return text == NULL ? strdup("") : strndup(text, ccm_text_utf8_cut(text, max));
+    return text == NULL ? strdup("") : strndup(text, written_cut(text, max));
 }
 
 static struct item *item_new(const struct ccm_event *event)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX  8192 /* bytes of the names of all annotations that there are */
-#define EVENT_ROOM 900  /* bytes of an event's 1,024 that are left beside what comes before it */
+#define DETAILS_MAX 2048 /* bytes of what is said about very many bad values beside their names */
+#define EVENT_ROOM  900  /* bytes of an event's 1,024 that are left beside what comes before it */
 
 void ccm_refusals_fini(struct ccm_refusals *refusals)
 {
@@ -180,22 +180,13 @@ bool ccm_refusals_hold(const struct ccm_refusals *refusals, bool pods)
            ccm_anno_get(&refusals->service->meta, "backend-ip-version")[0] != '\0';
 }
 
-/* Too much of it is cut, and no failure. */
-static int text_error(const struct ccm_buf *text)
-{
-    return ccm_buf_error(text) == -ENOMEM ? -ENOMEM : 0;
-}
-
 int ccm_refusals_shorten(struct ccm_refusals *refusals)
 {
     struct ccm_buf *text = &refusals->problems.text;
-    struct ccm_buf all = { .max = text->max + NAMES_MAX };
+    struct ccm_buf all = { .max = text->max };
 
     if (ccm_buf_error(text) == 0 && text->len <= EVENT_ROOM) {
         return 0;
-    }
-    if (text_error(text) < 0) {
-        return -ENOMEM;
     }
     ccm_buf_adds(&all, "annotations that cannot be used: ");
     for (size_t i = 0, n = 0; i < refusals->len; i++) {
@@ -203,10 +194,11 @@ int ccm_refusals_shorten(struct ccm_refusals *refusals)
             ccm_buf_addf(&all, "%s%s", n++ == 0 ? "" : "; ", refusals->items[i].row->name);
         }
     }
-    ccm_buf_addf(&all, ": %s", ccm_buf_str(text));
+    ccm_buf_adds(&all, ": ");
+    ccm_buf_add(&all, ccm_buf_str(text), ccm_text_utf8_cut(ccm_buf_str(text), DETAILS_MAX));
     ccm_buf_fini(text);
     *text = all;
-    return text_error(text);
+    return ccm_buf_error(text);
 }
 
 int ccm_refusals_sum(const struct ccm_refusals *refusals, struct ccm_error *err)

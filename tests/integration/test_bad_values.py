@@ -237,6 +237,16 @@ def test_a_cluster_that_has_them_is_taken_over(world, product, table):
     follow(world, product, table, (2, 3))
 
 
+MANY = {
+    "clb": ("bandwidth", "charge_type", "address_type", "delete_protection", "modification_protection", "scheduler",
+            "established_timeout", "persistence_timeout", "health_check_type", "health_check_connect_port",
+            "health_check_interval", "healthy_threshold", "unhealthy_threshold", "health_check_connect_timeout", "acl_type",
+            "connection_drain", "instance_charge_type", "default_weight", "ip_version"),
+    "nlb": ("address_type", "ip_version", "ipv6_address_type", "cross_zone_enabled", "delete_protection", "modification_protection",
+            "idle_timeout", "cps", "proxy_protocol", "scheduler", "connection_drain", "preserve_client_ip",
+            "health_check_flag", "default_weight"),
+}
+
 # --- one Service ----------------------------------------------------------------------------------------------------
 
 
@@ -279,6 +289,28 @@ def test_all_of_them_are_told_at_once_and_nothing_is_made(world, product):
     assert not world.kube.get("Service", name_of(0))["metadata"].get("finalizers")
     annotate(world, address_type=None, default_weight=None, scheduler=None)
     world.wait(lambda: world.kube.ingress(name_of(0)), "the load balancer")
+
+
+def test_a_value_of_any_length_and_alphabet_is_told(world, product):
+    """An event takes so many bytes, wherever in a character that ends, and whatever a value quotes."""
+    one(world, product)
+    for number in range(8):
+        value = f"v{number}" + "x" * number + '\n"\\\u2028' + "\U0001f600" * 600
+        annotate(world, scheduler=value)
+        message = told(world, f"got [v{number}")[0]
+        assert len(message.encode()) <= 1024 and "\ufffd" not in message
+    annotate(world, scheduler=None)
+    world.wait(lambda: hash_is_current(world), "the end")
+
+
+def test_very_many_bad_values_are_told(world, product):
+    """All are named, the Service stays as it is, and its backends follow."""
+    one(world, product)
+    annotate(world, **dict.fromkeys(MANY[product.name], "\u00fc" * 500))
+    message = told(world, "annotations that cannot be used: ")[0]
+    assert len(message.encode()) <= 1024 and message.count("; ") >= len(MANY[product.name]) - 1, message
+    move(world, 0, 2, 3)
+    world.wait(lambda: servers(product.only(world)) == [["node-2", "node-3"]], "the rollout")
 
 
 @pytest.mark.parametrize("bad", [{"backend_label": "pool"}, {"backend_label": "=x"}])

@@ -267,6 +267,8 @@ static void test_very_many(void **state)
     assert_true(ccm_text_starts(
         ccm_buf_str(&refusals.problems.text),
         "annotations that cannot be used: size; mode; idle; switch; who; backend-label: "));
+    assert_in_range(refusals.problems.text.len, 1000, 3000);
+    assert_int_equal(ccm_buf_error(&refusals.problems.text), 0);
     assert_non_null(ccm_refusals_view(&refusals));
     ccm_refusals_fini(&refusals);
 }
