@@ -13,15 +13,24 @@
 #define FINE_PART   8      /* or this part of it all */
 #define FORGET_MS   300000 /* without a change, and after the last refusal */
 #define PURGE_COUNT 256    /* from so many resources on those that are forgotten are dropped */
+#define DARE_PART   4      /* what is tried when nothing speaks against less than `high` */
+#define SURE_PROOFS 2      /* from so many on `low` is believed */
+#define MOST_PROOFS 7
+#define ELSEWHERE   4 /* refused after so many times `high`: not because of our last change */
 
-/* A change is refused up to `low` after the last one, and taken from `high` on. */
+/*
+ * A change is refused up to `low` after the last one, and taken from `high` on. One refusal proves
+ * little: somebody else's change may have been the reason. That first tries are refused again and
+ * again does, and the more of them were, the longer it takes until less is tried once more.
+ */
 struct pace {
     int64_t last_ms; /* when the last change was known to be done, or the first refusal was sent */
     int64_t low_ms;
     int64_t high_ms; /* 0 = not known */
     int64_t refused_ms;
-    int64_t witness_ms; /* the change (last_ms) after which it was refused last; */
-    bool confirmed;     /* and after another one as well: it is no single long task */
+    int64_t denied_ms; /* how long after the last change it was refused last */
+    unsigned proofs;   /* first tries that were refused */
+    unsigned taken;    /* changes since the last of these */
 };
 
 struct ccm_paces {
@@ -120,14 +129,24 @@ static bool pace_is_known(const struct pace *pace)
     return doubt <= FINE_MS || doubt <= pace->high_ms / FINE_PART;
 }
 
-/* How long after the last change the next one is sent. One long task (another size, another charge)
- * says nothing about the changes that follow it: what is long has to be seen twice. */
-static int64_t pace_after_ms(const struct pace *pace)
+static int64_t smaller_of(int64_t one, int64_t other)
 {
-    const int64_t after = pace_is_known(pace) ? pace->high_ms : (pace->low_ms + pace->high_ms) / 2;
-    const int64_t most = pace->confirmed ? LONGEST_MS : FIRST_MS;
+    return one < other ? one : other;
+}
 
-    return after < most ? after : most;
+/* How long after the last change the next one is sent, `high` being known. A single long task
+ * (another size, another charge) says nothing of those that follow: long waits are worked up to. */
+static int64_t pace_next_ms(const struct pace *pace)
+{
+    const int64_t middle = (pace->low_ms + pace->high_ms) / 2;
+
+    if (pace->proofs < SURE_PROOFS || pace->taken >= 2U << pace->proofs) {
+        return smaller_of(pace->high_ms / DARE_PART, FIRST_MS);
+    }
+    if (pace_is_known(pace)) {
+        return pace->high_ms;
+    }
+    return middle <= FIRST_MS ? middle : smaller_of(middle, FIRST_MS + 2 * pace->low_ms);
 }
 
 int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms)
@@ -138,7 +157,7 @@ int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms
     paces_lock(paces);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace != NULL && pace->high_ms > 0) {
-        wait = pace->last_ms + pace_after_ms(pace) - now_ms;
+        wait = pace->last_ms + pace_next_ms(pace) - now_ms;
     }
     paces_unlock(paces);
     return wait > 0 ? wait : 0;
@@ -151,16 +170,18 @@ void ccm_pace_done(struct ccm_paces *paces, const char *id, int64_t sent_ms, int
     paces_lock(paces);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace != NULL) {
-        const int64_t most = 2 * (pace->low_ms + FIRST_MS); /* as far as retries are apart */
+        const int64_t most = 2 * (pace->denied_ms + FIRST_MS); /* as far as retries are apart */
         int64_t after = sent_ms > pace->last_ms ? sent_ms - pace->last_ms : 1;
 
-        after = after < most ? after : most; /* the rest is a pause that nobody needed */
+        after = smaller_of(after, most); /* the rest is a pause that nobody needed */
         if (pace->high_ms == 0 || after < pace->high_ms) {
             pace->high_ms = after;
         }
         if (pace->low_ms >= pace->high_ms) {
             pace->low_ms = 0; /* it is faster than it was */
+            pace->proofs = 0;
         }
+        pace->taken++;
         pace->last_ms = now_ms;
     }
     paces_unlock(paces);
@@ -171,12 +192,40 @@ static int64_t pace_retry_ms(const struct pace *pace, int64_t now, unsigned int 
 {
     const int64_t pause = (int64_t)FIRST_MS << (tries > 4 ? 3 : tries - 1);
 
-    if (pace != NULL && pace->high_ms > 0) {
-        const int64_t wait = pace->last_ms + pace->high_ms - now;
+    if (pace != NULL && pace->high_ms > 0 &&
+        (pace->high_ms <= FIRST_MS || pace->proofs >= SURE_PROOFS)) {
+        const int64_t spare = FINE_MS + pace->high_ms / FINE_PART; /* not refused twice */
+        const int64_t wait = pace->last_ms + pace->high_ms + spare - now;
 
         return wait > 1 ? wait : 1;
     }
     return pause < LONGEST_MS ? pause : LONGEST_MS;
+}
+
+static void pace_learn_refusal(struct pace *pace, int64_t sent, unsigned tries)
+{
+    const int64_t after = sent - pace->last_ms;
+
+    if (after < 0) {
+        return; /* overtaken by another change */
+    }
+    pace->denied_ms = after;
+    if (tries == 1 && pace->high_ms > 0 && after > ELSEWHERE * pace->high_ms) {
+        pace->last_ms = sent;
+        pace->denied_ms = 0;
+        pace->low_ms = 0;
+        pace->high_ms = 0;
+        pace->proofs = 0;
+        return;
+    }
+    if (tries == 1 && pace->high_ms > 0) {
+        pace->low_ms = after > pace->low_ms ? after : pace->low_ms;
+        pace->proofs += pace->proofs < MOST_PROOFS ? 1 : 0;
+        pace->taken = 0;
+    }
+    if (after >= pace->high_ms) {
+        pace->high_ms = 0; /* it takes longer than it did */
+    }
 }
 
 int64_t ccm_pace_refused(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms,
@@ -191,16 +240,8 @@ int64_t ccm_pace_refused(struct ccm_paces *paces, const char *id, int64_t sent_m
         pace = pace_new_locked(paces, id, sent_ms);
     }
     if (pace != NULL) {
-        const int64_t after = sent_ms - pace->last_ms;
-
-        pace->confirmed =
-            pace->confirmed || (pace->refused_ms != 0 && pace->witness_ms != pace->last_ms);
-        pace->witness_ms = pace->last_ms;
         pace->refused_ms = now_ms;
-        pace->low_ms = after > pace->low_ms ? after : pace->low_ms;
-        if (pace->low_ms >= pace->high_ms) {
-            pace->high_ms = 0; /* it takes longer than it did */
-        }
+        pace_learn_refusal(pace, sent_ms, tries);
     }
     wait = pace_retry_ms(pace, now_ms, tries);
     paces_unlock(paces);

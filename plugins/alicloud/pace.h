@@ -2,7 +2,9 @@
  * How soon after one change of a resource the next one is taken. Some resources (a load balancer
  * with all its groups and listeners) refuse changes for a while after each; how long is told by
  * nobody, so it is learned: a first refusal costs a long pause, what came through after it is known
- * to be enough, and the changes that follow halve what is in doubt, with at most one refusal each.
+ * to be enough, and the changes that follow are sent much sooner. As long as that is taken, the
+ * pause was somebody else's doing and is soon nothing; once first tries are refused repeatedly,
+ * what is in doubt is halved, with at most one refusal each, and less is tried ever more rarely.
  * A resource that refuses nothing is never waited for, and what was learned is forgotten after a
  * while.
  *
