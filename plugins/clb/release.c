@@ -105,6 +105,9 @@ static int take_away(struct ccm_pass *pass, const struct clb_model *model, bool 
     if (r < 0) {
         return ccm_pass_fail(pass, FAILED, WHAT, r, err);
     }
+    if (!model->preserve) {
+        ccm_pass_withdraw(pass, &in.have->lb.tags);
+    }
     r = run_plan(pass, &plan, &in, fresh, err);
     if (r == 0) {
         ccm_entry_drop(pass->entry);

@@ -146,9 +146,11 @@ static int take_away(struct ccm_pass *pass, struct nlb_model *model, struct ccm_
 
         const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, fresh);
 
-        r = plan_for(&plan, &in) < 0
-                ? ccm_error_nomem(err)
-                : nlb_pass_run(pass, &plan, NULL, CCM_ALI_PRIO_REMOVE, fresh, err);
+        r = plan_for(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
+        if (r == 0 && !model->reused && !model->preserve) {
+            ccm_pass_withdraw(pass, &in.have->lb.tags);
+        }
+        r = r < 0 ? r : nlb_pass_run(pass, &plan, NULL, CCM_ALI_PRIO_REMOVE, fresh, err);
         pass->unfinished = pass->unfinished || plan.waiting.len > 0;
     }
     if (r < 0) {

@@ -288,6 +288,13 @@ bool ccm_pass_can_tell_repair(const struct ccm_pass *pass);
  * for. Clears err.
  */
 void ccm_pass_leave_alone(struct ccm_pass *pass, struct ccm_error *err);
+/*
+ * The load balancer of the Service, which has these tags, is about to be deleted: nobody is shown
+ * its address, id and hash any longer. Only when its owner's tag leads to it without the label;
+ * the finalizer and the plugin's own label stay until the end. A failure is left to the end.
+ * Blocks.
+ */
+void ccm_pass_withdraw(struct ccm_pass *pass, const struct ccm_tags *tags);
 /* Whether a missing load balancer may be made: not when the status shows one that was there, nor
  * without what a person asks for. 0, or a CCM_ERROR_TERMINAL: -ENOENT, -EINVAL, or
  * CCM_LOOKUP_NOT_OURS when that of the label is there, but is not the Service's any more, which is

@@ -3,8 +3,10 @@
 #include "service/conditions.h"
 #include "service/freeze_pass.h"
 #include "service/object.h"
+#include "service/settings.h"
 #include "service/taken.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 static bool holds_nothing(const struct ccm_pass *pass, const char *port)
 {
@@ -25,6 +27,35 @@ static int clean_status(struct ccm_pass *pass, struct ccm_error *err)
     }
     r = ccm_taken_forget(pass, holds_nothing, err);
     return r < 0 ? r : ccm_life_tell(life, pass->req, pass->service, NULL, err);
+}
+
+/* Whether a crash loses nothing without the label: the load balancer is found by its owner's tag,
+ * and the label leads to no other one. */
+static bool can_withdraw(const struct ccm_pass *pass, const struct ccm_tags *tags)
+{
+    const char *id = pass->lbc->ops->mirror->lb_id(pass->entry->state);
+    const char *label = ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL);
+
+    return !pass->dry && id != NULL && ccm_tags_get(tags, CCM_TAG_OWNER) != NULL &&
+           (ccm_text_empty(label) || ccm_text_equal(label, id));
+}
+
+void ccm_pass_withdraw(struct ccm_pass *pass, const struct ccm_tags *tags)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ccm_life_state shown = {
+        .hash = "",
+        .lb_id = "",
+        .ip = "",
+        /* It leads to what has no tag, and goes after that. */
+        .extra = ccm_pass_is_marked(pass) ? NULL : "",
+    };
+    bool written = false;
+
+    if (can_withdraw(pass, tags) &&
+        ccm_life_publish(&pass->life, pass->req, pass->service, &shown, &written, &err) < 0) {
+        ccm_error_clear(&err); /* it is tried again at the end, and told then */
+    }
 }
 
 static int clean_service(struct ccm_pass *pass, struct ccm_error *err)
