@@ -272,10 +272,17 @@ static int change_lb(struct clb_apply *apply, const struct clb_step *step, struc
     struct clb_lb *lb = &clb_have(apply->entry)->lb;
     enum clb_lb_field_id row = CLB_LB_FIELD_COUNT;
     enum clb_lb_field_id row2 = CLB_LB_FIELD_COUNT;
+    const uint64_t before = clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth);
     int r = send_change(apply, step, &row, &row2, err);
 
     if (r < 0) {
         return r;
+    }
+    if (step->type == CLB_STEP_INTERNET) {
+        const struct ccm_host *host = apply->clb->lbc.host;
+
+        ccm_order_note(&apply->entry->order, before,
+                       clb_lb_charge_what(lb, step->value, step->extra), host->now_ms(host));
     }
     if (row == CLB_LB_PROTECT) {
         lb->protect = ccm_text_equal(step->value, "on");

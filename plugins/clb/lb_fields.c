@@ -1,5 +1,6 @@
 #include "lb_fields.h"
 
+#include "service/token.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -67,6 +68,17 @@ void clb_lb_fini(struct clb_lb *lb)
     free(lb->eips);
     ccm_tags_fini(&lb->tags);
     memset(lb, 0, sizeof(*lb));
+}
+
+uint64_t clb_lb_charge_what(const struct clb_lb *lb, const char *traffic_charge,
+                            const char *bandwidth)
+{
+    struct ccm_token token = CCM_TOKEN_INIT;
+
+    ccm_token_add(&token, lb->id);
+    ccm_token_add(&token, traffic_charge);
+    ccm_token_add(&token, bandwidth);
+    return token.hash == 0 ? 1 : token.hash;
 }
 
 int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from)

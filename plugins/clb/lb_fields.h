@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* NULL = not known, or not asked for. */
 struct clb_lb {
@@ -40,6 +41,11 @@ void clb_lb_fini(struct clb_lb *lb);
 /* Deep copy of all texts and tags into an empty one. 0 or -ENOMEM (the caller finishes `to` in any
  * case). */
 CCM_NODISCARD int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from);
+
+/* Stands for what an internet load balancer is paid by: of lb, by such a charge and bandwidth.
+ * Never 0. */
+uint64_t clb_lb_charge_what(const struct clb_lb *lb, const char *traffic_charge,
+                            const char *bandwidth);
 
 /* Rows of the table, and bits of struct clb_model.told. */
 enum clb_lb_field_id {

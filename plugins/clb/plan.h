@@ -7,6 +7,7 @@
 
 #include "model.h"
 #include "service/freeze.h"
+#include "service/order.h"
 #include "service/taken.h"
 #include "util/buf.h"
 
@@ -75,6 +76,8 @@ struct clb_plan_input {
     const struct ccm_service *service;
     const char *cluster_id;
     const struct ccm_tags *applied; /* additional tags that we put on earlier; NULL = not known */
+    const struct ccm_order *order;  /* of traffic charge and bandwidth; NULL = there is none */
+    int64_t now_ms;                 /* monotonic; only with an order */
     size_t batch;                   /* backends per call */
     bool fresh;                     /* `have` was read in this pass */
     bool last_user;                 /* a release: nobody else uses the load balancer */

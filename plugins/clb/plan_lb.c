@@ -155,6 +155,17 @@ static int plan_charge(struct clb_plan *plan, const struct clb_plan_input *in)
                                                  : 0;
 }
 
+/* From bandwidth to traffic it counts from the next day on; until then the old values are shown. */
+static bool is_ordered(const struct clb_plan_input *in, const char *charge, const char *bandwidth)
+{
+    const struct clb_lb *have = &in->have->lb;
+
+    return in->order != NULL &&
+           ccm_order_stands(in->order,
+                            clb_lb_charge_what(have, have->traffic_charge, have->bandwidth),
+                            clb_lb_charge_what(have, charge, bandwidth), in->now_ms);
+}
+
 static int plan_internet(struct clb_plan *plan, const struct clb_plan_input *in)
 {
     const struct clb_lb *want = &in->model->want.lb;
@@ -167,9 +178,12 @@ static int plan_internet(struct clb_plan *plan, const struct clb_plan_input *in)
           (by_bandwidth && is_wanted(in, CLB_LB_BANDWIDTH)))) {
         return 0;
     }
-    return lb_step(plan, CLB_STEP_INTERNET,
-                   is_told(in, CLB_LB_TRAFFIC_CHARGE) ? want->traffic_charge : have->traffic_charge,
-                   is_told(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth);
+    const char *charge =
+        is_told(in, CLB_LB_TRAFFIC_CHARGE) ? want->traffic_charge : have->traffic_charge;
+    const char *bandwidth = is_told(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
+
+    return is_ordered(in, charge, bandwidth) ? 0
+                                             : lb_step(plan, CLB_STEP_INTERNET, charge, bandwidth);
 }
 
 static int plan_protections(struct clb_plan *plan, const struct clb_plan_input *in)

@@ -129,6 +129,11 @@ static int fill(struct ccm_pass *pass, struct clb_model *model, struct ccm_error
     };
     int r = read_lb(pass, &call, model, err);
 
+    if (r == 0 && pass->fresh) {
+        const struct clb_lb *lb = &clb_have(entry)->lb;
+
+        ccm_order_see(&entry->order, clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth));
+    }
     entry->gone = false;
     entry->valid = r == 0;
     if (r == 0 && model->reused) {
@@ -269,7 +274,9 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
         .have = clb_have(pass->entry),
         .service = pass->service,
         .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
-        .applied = ccm_pass_applied_tags(pass),
+        .applied = ccm_pass_applied_tags(pass, &clb_have(pass->entry)->lb.tags),
+        .order = &pass->entry->order,
+        .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
         .batch = atomic_load(&clb_of(pass)->batch),
         .fresh = pass->fresh,
         .restores = ccm_taken_restores(pass->lbc),

@@ -375,7 +375,7 @@ static int walk(struct ccm_pass *pass, struct ccm_error *err)
     const size_t known = pass->problems.count;
     const size_t before = pass->writes;
 
-    in.applied = ccm_pass_applied_tags(pass);
+    in.applied = ccm_pass_applied_tags(pass, &have->lb.tags);
     if (nlb_plan_ensure(&plan, &in, &pass->problems) < 0) {
         return ccm_error_nomem(err);
     }

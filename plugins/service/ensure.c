@@ -1,6 +1,7 @@
 #include "pass.h"
 
 #include "service/candidate.h"
+#include "service/marks.h"
 #include "service/object.h"
 #include "service/reuse.h"
 #include "service/taken.h"
@@ -237,10 +238,29 @@ static bool is_outdated(const struct ccm_pass *pass)
     return outdated;
 }
 
+/*
+ * What the Service is to remember of additional tags: those that are wanted; before a complete
+ * success also those that may still be there. NULL = what it remembers stays.
+ */
+static const char *remember_tags(struct ccm_pass *pass, bool complete,
+                                 char ret[static CCM_MARKS_TEXT])
+{
+    const struct ccm_entry *entry = pass->entry;
+
+    if (entry->reused || (!complete && !entry->applied_known)) {
+        return NULL;
+    }
+    const int r = ccm_marks_format(pass->service->meta.uid, pass->lbc->ops->tags(pass->model),
+                                   complete ? NULL : &entry->applied, ret);
+
+    return r == 0 || (r == -E2BIG && complete) ? ret : NULL;
+}
+
 /* Address and id as soon as one port serves; the hash only after a complete success. */
 static int publish(struct ccm_pass *pass, struct ccm_error *err)
 {
     struct ccm_life_state state = { .ip_mode = pass->lbc->ip_mode };
+    char tags[CCM_MARKS_TEXT];
     bool written = false;
 
     if (!pass->lbc->ops->publish(pass, &state)) {
@@ -253,7 +273,10 @@ static int publish(struct ccm_pass *pass, struct ccm_error *err)
         pass->hearsay = true;
         return 0;
     }
-    state.hash = pass->problems.count == 0 && pass->refused.problems.count == 0 ? pass->hash : NULL;
+    const bool complete = pass->problems.count == 0 && pass->refused.problems.count == 0;
+
+    state.hash = complete ? pass->hash : NULL;
+    state.tags = remember_tags(pass, complete, tags);
     if (needs_mark(pass) && state.extra != NULL && state.extra[0] == '\0') {
         state.extra = NULL; /* the next pass may make it */
     }

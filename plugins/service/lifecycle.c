@@ -179,12 +179,18 @@ static bool ingress_differs(const struct ccm_service *service, const struct ccm_
     return state->ip != NULL && addresses_differ(service, state->ip, state->ip_mode);
 }
 
+static bool has_stale_tags(const struct ccm_service *service, const struct ccm_life_state *state)
+{
+    return state->tags != NULL && state->tags[0] == '\0' &&
+           label_differs(service, CCM_LIFE_TAGS_LABEL, state->tags);
+}
+
 static bool rest_differs(const struct ccm_life *life, const struct ccm_service *service,
                          const struct ccm_life_state *state)
 {
     return label_differs(service, CCM_LIFE_LB_LABEL, state->lb_id) ||
            label_differs(service, life->extra_label, state->extra) ||
-           ingress_differs(service, state);
+           has_stale_tags(service, state) || ingress_differs(service, state);
 }
 
 /* One of them that is left alone is not one that is taken away. */
@@ -280,6 +286,7 @@ static void write_state(struct ccm_buf *body, const struct ccm_life *life,
 {
     const bool anew = need->rest == CCM_WRITTEN_ANEW;
     const struct ccm_service *shown = anew ? NULL : service;
+    const bool all = anew || need->hash == CCM_WRITTEN_ANEW;
     struct ccm_jsonw w = { .buf = body };
 
     ccm_jsonw_open(&w, NULL, '{');
@@ -289,6 +296,7 @@ static void write_state(struct ccm_buf *body, const struct ccm_life *life,
     write_label(&w, need->hash == CCM_WRITTEN_ANEW ? NULL : service, CCM_HASH_LABEL, state->hash);
     write_label(&w, shown, CCM_LIFE_LB_LABEL, state->lb_id);
     write_label(&w, shown, life->extra_label, state->extra);
+    write_label(&w, all ? NULL : service, CCM_LIFE_TAGS_LABEL, state->tags);
     ccm_jsonw_close(&w, '}');
     ccm_jsonw_close(&w, '}');
     if (anew ? state->ip != NULL || !ccm_text_empty(state->hostname)
@@ -402,6 +410,7 @@ static void print_state(const struct ccm_life *life, const struct ccm_service *s
     print_label(life, service, CCM_HASH_LABEL, state->hash);
     print_label(life, service, CCM_LIFE_LB_LABEL, state->lb_id);
     print_label(life, service, life->extra_label, state->extra);
+    print_label(life, service, CCM_LIFE_TAGS_LABEL, state->tags);
     if (!ingress_differs(service, state)) {
         return;
     }

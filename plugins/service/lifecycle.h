@@ -16,7 +16,8 @@
 
 #include <stdbool.h>
 
-#define CCM_LIFE_LB_LABEL "service.k8s.alibaba/loadbalancer-id"
+#define CCM_LIFE_LB_LABEL   "service.k8s.alibaba/loadbalancer-id"
+#define CCM_LIFE_TAGS_LABEL "service.k8s.alibaba/additional-tags" /* see marks.h */
 
 /* What is written apart from the others. */
 enum ccm_life_part {
@@ -74,6 +75,8 @@ struct ccm_life_state {
     const char *ip_mode;  /* of each address: "VIP", "Proxy"; NULL or "" = do not care */
     const char *hostname; /* if given and not "": the only ingress entry, without address */
     const char *extra;    /* value of the extra label */
+    const char *tags;     /* of CCM_LIFE_TAGS_LABEL: goes along with what else is written, and is
+                             worth a write of its own only to be taken away */
 };
 
 /* One patch of the status subresource for what differs (labels are taken there as well), or for all

@@ -184,6 +184,7 @@ static void entry_clear(struct ccm_entry *entry)
     entry->doubt_ms = 0;
     memset(&entry->memory, 0, sizeof(entry->memory));
     memset(&entry->look, 0, sizeof(entry->look));
+    memset(&entry->order, 0, sizeof(entry->order));
 }
 
 static void entry_free(void *value)

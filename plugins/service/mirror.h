@@ -20,6 +20,7 @@
 #include "ccm/host.h"
 #include "service/lifecycle.h"
 #include "service/look.h"
+#include "service/order.h"
 #include "service/tags.h"
 #include "util/attr.h"
 #include "util/strmap.h"
@@ -72,7 +73,8 @@ struct ccm_entry {
     uint32_t polls;   /* passes in a row that waited for pods */
     struct ccm_strmap *said; /* topic -> last text */
     struct ccm_strmap *told; /* see readiness.h */
-    struct ccm_tags applied; /* additional tags as of the last complete success */
+    struct ccm_tags applied; /* additional tags as of the last complete success, or, until there is
+                                one, as the Service's label says */
     bool applied_known;
     struct ccm_life_memory memory; /* what was last written to the Service */
     struct ccm_look look;          /* after edits by people */
@@ -80,10 +82,11 @@ struct ccm_entry {
     uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
     int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
     struct ccm_strmap
-        *past;        /* by id of a group: what went from it because of nodes, see freeze.h */
-    bool frozen;      /* backends are kept that the model lacks */
-    bool looked;      /* a pass of this process has decided about its groups */
-    int64_t doubt_ms; /* monotonic: when a refusal last made us read again; 0 = never */
+        *past;              /* by id of a group: what went from it because of nodes, see freeze.h */
+    struct ccm_order order; /* of how traffic is paid for */
+    bool frozen;            /* backends are kept that the model lacks */
+    bool looked;            /* a pass of this process has decided about its groups */
+    int64_t doubt_ms;       /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */
     const struct ccm_mirror_type *type;
     bool busy;

@@ -3,7 +3,9 @@
 #include "alicloud/error.h"
 #include "service/class.h"
 #include "service/instance.h"
+#include "service/marks.h"
 #include "service/object.h"
+#include "service/settings.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -306,16 +308,34 @@ void ccm_pass_doubt(struct ccm_pass *pass)
     }
 }
 
-const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass)
+/* What earlier processes have put on, as far as the Service tells. */
+static int pass_recall_tags(struct ccm_pass *pass, const struct ccm_tags *present)
+{
+    const struct ccm_object *meta = &pass->service->meta;
+    const char *marks = ccm_object_label(meta, CCM_LIFE_TAGS_LABEL);
+    struct ccm_entry *entry = pass->entry;
+    int r = pass->known ? ccm_tags_copy(&entry->applied, pass->lbc->ops->tags(pass->model)) : 0;
+
+    for (size_t i = 0; r == 0 && i < present->len; i++) {
+        const struct ccm_tag *tag = &present->items[i];
+
+        if (!ccm_setting_is_reserved_tag(tag->key, true) && ccm_marks_has(marks, meta->uid, tag)) {
+            r = ccm_tags_put(&entry->applied, tag->key, tag->value);
+        }
+    }
+    entry->applied_known = r == 0 && (pass->known || marks != NULL);
+    return r;
+}
+
+const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass, const struct ccm_tags *present)
 {
     struct ccm_entry *entry = pass->entry;
 
     if (ccm_refusals_has(&pass->refused, "additional-resource-tags")) {
         return NULL; /* what is wanted is not known, so nothing is taken off */
     }
-    if (!entry->applied_known && pass->known && !entry->reused) {
-        entry->applied_known =
-            ccm_tags_copy(&entry->applied, pass->lbc->ops->tags(pass->model)) == 0;
+    if (!entry->applied_known && !entry->reused && pass_recall_tags(pass, present) < 0) {
+        return NULL; /* out of memory: not known */
     }
-    return entry->applied_known ? &entry->applied : NULL; /* out of memory: not known */
+    return entry->applied_known ? &entry->applied : NULL;
 }

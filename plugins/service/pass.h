@@ -300,9 +300,13 @@ void ccm_pass_withdraw(struct ccm_pass *pass, const struct ccm_tags *tags);
  * CCM_LOOKUP_NOT_OURS when that of the label is there, but is not the Service's any more, which is
  * read. */
 CCM_NODISCARD int ccm_pass_check_create(struct ccm_pass *pass, struct ccm_error *err);
-/* The additional tags that are on the load balancer because of us: NULL = not known. To be asked
- * before planning. After a restart the hash label tells that all that is wanted was done. */
-const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass);
+/*
+ * The additional tags that are on the load balancer because of us: NULL = not known. To be asked
+ * before planning; present: all that it has. After a restart the hash label tells that all that is
+ * wanted was done, and the label of marks.h which of those present are ours; the latter not on
+ * somebody else's load balancer, since whoever edits the Service can write to it.
+ */
+const struct ccm_tags *ccm_pass_applied_tags(struct ccm_pass *pass, const struct ccm_tags *present);
 /*
  * A plan refused something (ports that clash, what cannot be changed), going by a mirror that was
  * not read in this pass: it may be old. Drops its validity, so that the next pass reads, if the

@@ -17,7 +17,9 @@ static bool holds_nothing(const struct ccm_pass *pass, const char *port)
 
 static int clean_status(struct ccm_pass *pass, struct ccm_error *err)
 {
-    const struct ccm_life_state nothing = { .hash = "", .lb_id = "", .ip = "", .extra = "" };
+    const struct ccm_life_state nothing = {
+        .hash = "", .lb_id = "", .ip = "", .extra = "", .tags = ""
+    };
     const struct ccm_life *life = &pass->life;
     bool written = false;
     int r = ccm_life_publish(life, pass->req, pass->service, &nothing, &written, err);
@@ -49,6 +51,7 @@ void ccm_pass_withdraw(struct ccm_pass *pass, const struct ccm_tags *tags)
         .ip = "",
         /* It leads to what has no tag, and goes after that. */
         .extra = ccm_pass_is_marked(pass) ? NULL : "",
+        .tags = "",
     };
     bool written = false;
 

@@ -90,6 +90,7 @@ def test_changes_say_from_what_to_what(world):
     assert code == 1
     old = world.kube.get("Service", "web")["metadata"]["labels"][reference.HASH_LABEL]
     new = reference.service_hash(world.kube.get("Service", "web"))
+    assert re.fullmatch("    set label service.k8s.alibaba/additional-tags: none -> [A-Za-z0-9]{4}", lines.pop(-2))
     assert lines == [
         "clb default/web",
         "    tag load balancer team=a",

@@ -79,7 +79,7 @@ static void test_publish(void **state)
 {
     const struct ccm_life_state all = { .hash = "h1", .lb_id = "lb-1", .ip = "1.2.3.4" };
     const struct ccm_life_state part = { .lb_id = "lb-1", .ip = "5.6.7.8" };
-    const struct ccm_life_state none = { "", "", "", "", "", "" };
+    const struct ccm_life_state none = { "", "", "", "", "", "", NULL };
     struct fixture f;
 
     (void)state;
@@ -129,6 +129,55 @@ static void test_extra_label(void **state)
     publish(&f, &none, true);
     expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
                  "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"example.com/sg\":null}}}");
+    fake_host_free(f.fake);
+}
+
+/* That for additional tags makes no write of its own but to go. */
+static void test_tags_label(void **state)
+{
+    const struct ccm_life_state tags = { .tags = "AbC1" };
+    const struct ccm_life_state with_hash = { .hash = "h1", .tags = "AbC1" };
+    const struct ccm_life_state others = { .hash = "h1", .tags = "AbC2" };
+    const struct ccm_life_state none = { .tags = "" };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    publish(&f, &tags, false);
+    publish(&f, &none, false);
+    publish(&f, &with_hash, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" CCM_HASH_LABEL
+                 "\":\"h1\",\"" CCM_LIFE_TAGS_LABEL "\":\"AbC1\"}}}");
+    obj_label(&f.service->meta, CCM_HASH_LABEL, "h1");
+    obj_label(&f.service->meta, CCM_LIFE_TAGS_LABEL, "AbC1");
+    publish(&f, &with_hash, false);
+    publish(&f, &others, false);
+    publish(&f, &none, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" CCM_LIFE_TAGS_LABEL
+                 "\":null}}}");
+    fake_host_free(f.fake);
+}
+
+/* The snapshot may be older than what was last written: it goes along all the same. */
+static void test_tags_label_anew(void **state)
+{
+    const struct ccm_life_state first = { .hash = "h1", .tags = "AbC1" };
+    const struct ccm_life_state second = { .hash = "h2", .tags = "AbC2" };
+    struct ccm_life_memory memory = { 0 };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    f.life.memory = &memory;
+    obj_label(&f.service->meta, CCM_HASH_LABEL, "h2");
+    obj_label(&f.service->meta, CCM_LIFE_TAGS_LABEL, "AbC2");
+    publish(&f, &first, true);
+    publish(&f, &second, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" CCM_HASH_LABEL
+                 "\":\"h2\",\"" CCM_LIFE_TAGS_LABEL "\":\"AbC2\"}}}");
     fake_host_free(f.fake);
 }
 
@@ -282,6 +331,8 @@ int main(void)
         cmocka_unit_test_teardown(test_finalizer, obj_end),
         cmocka_unit_test_teardown(test_publish, obj_end),
         cmocka_unit_test_teardown(test_extra_label, obj_end),
+        cmocka_unit_test_teardown(test_tags_label, obj_end),
+        cmocka_unit_test_teardown(test_tags_label_anew, obj_end),
         cmocka_unit_test_teardown(test_mark, obj_end),
         cmocka_unit_test_teardown(test_plan, obj_end),
         cmocka_unit_test_teardown(test_ingress, obj_end),
