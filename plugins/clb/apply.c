@@ -11,6 +11,7 @@
 #include "service/owner.h"
 #include "service/resolve.h"
 #include "service/room.h"
+#include "service/taken.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -120,6 +121,11 @@ int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
 {
     const char *remedy = ccm_ali_error_remedy(err);
 
+    if (step->type == CLB_STEP_RESTORE_LISTENER && !lb_is_gone(err) &&
+        ccm_taken_is_refused(err, apply->call.uncertain)) {
+        apply->cannot_restore = true;
+        remedy = CCM_TAKEN_REFUSED;
+    }
     if (apply->call.uncertain || !ccm_ali_error_is_wait(err)) {
         apply->entry->valid = false;
         ccm_resolve_forget(apply->clb->lbc.ali, &step->backends);

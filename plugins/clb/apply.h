@@ -18,6 +18,7 @@ struct clb_apply {
     struct ccm_problems *problems;
     struct ccm_capacity capacity; /* for backends, of all groups together; begins zeroed */
     size_t writes;                /* out: calls that succeeded */
+    bool cannot_restore;          /* out: the cloud refused to have a listener put back */
 };
 
 /*

@@ -81,7 +81,8 @@ struct clb_plan_input {
     size_t batch;                   /* backends per call */
     bool fresh;                     /* `have` was read in this pass */
     bool last_user;                 /* a release: nobody else uses the load balancer */
-    bool restores; /* listeners that were taken over are put back, or else not taken over */
+    bool restores;       /* listeners that were taken over are put back, or else not taken over */
+    bool cannot_restore; /* the cloud refuses that */
 };
 
 /*

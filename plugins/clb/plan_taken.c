@@ -127,7 +127,8 @@ int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_input *in,
 
     *ret_done = false;
     clb_taken_port(have->port, have->protocol, port);
-    if (!in->restores || !in->model->reused || in->model->as_it_is || is_in_the_way(in, have)) {
+    if (!in->restores || in->cannot_restore || !in->model->reused || in->model->as_it_is ||
+        is_in_the_way(in, have)) {
         return 0;
     }
     if (ccm_taken_read(&in->service->meta, port, &was) < 0) {

@@ -38,6 +38,7 @@ static int run_plan(struct ccm_pass *pass, const struct clb_plan *plan,
     const int r = clb_apply_run(&apply, plan);
 
     pass->writes += apply.writes;
+    pass->entry->unrestored += apply.cannot_restore ? 1 : 0;
     return r < 0 || pass->problems.count > 0 ? ccm_pass_fail_all(pass, FAILED, WHAT, err) : 0;
 }
 
@@ -213,6 +214,7 @@ static int leave(struct ccm_pass *pass, struct clb_model *model, struct ccm_erro
         .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
         .batch = atomic_load(&clb_of(pass)->batch),
         .restores = ccm_taken_restores(pass->lbc),
+        .cannot_restore = pass->entry->unrestored >= CCM_TAKEN_TRIES,
     };
     const bool fresh = !pass->entry->valid;
     int r = look(pass, model, err);

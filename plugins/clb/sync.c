@@ -280,6 +280,7 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
         .batch = atomic_load(&clb_of(pass)->batch),
         .fresh = pass->fresh,
         .restores = ccm_taken_restores(pass->lbc),
+        .cannot_restore = pass->entry->unrestored >= CCM_TAKEN_TRIES,
     };
     const size_t known = pass->problems.count;
     struct clb_apply apply = {
@@ -318,6 +319,7 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
         ccm_pass_doubt(pass);
     }
     pass->writes += apply.writes;
+    pass->entry->unrestored += apply.cannot_restore ? 1 : 0;
     if (apply.writes > 0 && r == 0 && pass->problems.count == known) {
         ccm_pass_tell_repair(pass, ccm_buf_str(&repair));
     }

@@ -17,11 +17,12 @@ struct nlb_apply {
     uint32_t *attempt; /* of creation: part of the ClientToken; counted up when needed */
     bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
     struct ccm_problems *problems;
-    size_t writes;     /* out: calls that succeeded */
-    bool freed;        /* out: a listener was deleted, or put back */
-    bool surprised;    /* out: the mirror can no longer be trusted by the next pass */
-    uint64_t again_ms; /* out: the load balancer is still being made or deleted: stop here, no
-                          problem, and come again then; 0 = no. Its status in the mirror tells */
+    size_t writes;       /* out: calls that succeeded */
+    bool freed;          /* out: a listener was deleted, or put back */
+    bool cannot_restore; /* out: the cloud refused to have a listener put back */
+    bool surprised;      /* out: the mirror can no longer be trusted by the next pass */
+    uint64_t again_ms;   /* out: the load balancer is still being made or deleted: stop here, no
+                            problem, and come again then; 0 = no. Its status in the mirror tells */
 };
 
 /*

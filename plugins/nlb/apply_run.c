@@ -2,7 +2,9 @@
 
 #include "alicloud/error.h"
 #include "apply_parts.h"
+#include "names.h"
 #include "service/resolve.h"
+#include "service/taken.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -36,6 +38,13 @@ static uint64_t kind_of(const struct nlb_apply *apply, const struct nlb_step *st
                : err->kind;
 }
 
+/* It gets a description that is not ours. */
+static bool restores_listener(const struct nlb_step *step)
+{
+    return step->type == NLB_STEP_UPDATE_LISTENER && step->listener.description != NULL &&
+           !nlb_name_is_key(step->listener.description);
+}
+
 int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct ccm_error *err,
                  const char *remedy)
 {
@@ -47,6 +56,10 @@ int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct
     }
     if (gone) {
         (*apply->attempt)++;
+    }
+    if (restores_listener(step) && !gone && ccm_taken_is_refused(err, apply->call.uncertain)) {
+        apply->cannot_restore = true;
+        remedy = CCM_TAKEN_REFUSED;
     }
     err->kind = kind_of(apply, step, err);
     if (step->port != 0) {

@@ -188,6 +188,7 @@ struct nlb_plan_input nlb_pass_plan_input(const struct ccm_pass *pass,
         .batch = ((const struct nlb *)pass->lbc)->batch,
         .fresh = fresh,
         .restores = ccm_taken_restores(pass->lbc),
+        .cannot_restore = pass->entry->unrestored >= CCM_TAKEN_TRIES,
     };
 }
 
@@ -214,6 +215,7 @@ int nlb_pass_run(struct ccm_pass *pass, const struct nlb_plan *plan, const struc
 
     pass->writes += apply.writes;
     entry->freed = entry->freed || apply.freed;
+    entry->unrestored += apply.cannot_restore ? 1 : 0;
     if (apply.surprised) {
         entry->valid = false;
     }

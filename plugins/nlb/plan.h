@@ -103,6 +103,7 @@ struct nlb_plan_input {
     size_t batch;                   /* servers per call */
     bool fresh;                     /* `have` was read in this pass */
     bool restores;                  /* listeners that were taken over are put back */
+    bool cannot_restore;            /* the cloud refuses that */
 };
 
 /*

@@ -140,7 +140,8 @@ int nlb_plan_restore(struct nlb_work *work, const struct nlb_listener *have, boo
     char port[CCM_TAKEN_PORT];
 
     *ret_done = false;
-    if (!work->in->restores || !model->reused || model->as_it_is || is_in_the_way(work, have)) {
+    if (!work->in->restores || work->in->cannot_restore || !model->reused || model->as_it_is ||
+        is_in_the_way(work, have)) {
         return 0;
     }
     nlb_taken_port(have, port);

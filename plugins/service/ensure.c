@@ -319,6 +319,7 @@ static int finish(struct ccm_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return ccm_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating labels", r, err);
     }
+    pass->entry->unrestored = 0;
     succeed(pass);
     ops->tell(pass);
     pass->entry->applied_known = true;

@@ -172,6 +172,7 @@ static void entry_clear(struct ccm_entry *entry)
     entry->left_alone = false;
     entry->blocked = false;
     entry->freed = false;
+    entry->unrestored = 0;
     entry->used = false;
     entry->applied_known = false;
     entry->advised = false;

@@ -63,14 +63,15 @@ struct ccm_entry {
     bool valid;   /* `state` is what the cloud holds; else the last we knew */
     bool gone;    /* nothing of ours is left in the cloud while the Service is unwanted */
     bool cleaned; /* and the Service says so: finalizer, labels and address are taken away */
-    bool left_alone;  /* and that which it had stays, since it is not the Service's any more */
-    bool used;        /* a pass has worked on a load balancer */
-    bool reused;      /* it is somebody else's, as the claim said */
-    bool advised;     /* a pass of this process has given its advice, see ccm_pass_advise() */
-    bool blocked;     /* it lacks something in the load balancer that another entry has */
-    bool freed;       /* something in it was given up that others may lack */
-    uint32_t attempt; /* of creation: part of the ClientToken */
-    uint32_t polls;   /* passes in a row that waited for pods */
+    bool left_alone;     /* and that which it had stays, since it is not the Service's any more */
+    bool used;           /* a pass has worked on a load balancer */
+    bool reused;         /* it is somebody else's, as the claim said */
+    bool advised;        /* a pass of this process has given its advice, see ccm_pass_advise() */
+    bool blocked;        /* it lacks something in the load balancer that another entry has */
+    bool freed;          /* something in it was given up that others may lack */
+    uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
+    uint32_t attempt;    /* of creation: part of the ClientToken */
+    uint32_t polls;      /* passes in a row that waited for pods */
     struct ccm_strmap *said; /* topic -> last text */
     struct ccm_strmap *told; /* see readiness.h */
     struct ccm_tags applied; /* additional tags as of the last complete success, or, until there is

@@ -114,6 +114,7 @@ int ccm_pass_release(struct ccm_pass *pass, struct ccm_error *err)
         entry->gone = true;
         entry->cleaned = false;
         entry->used = false;
+        entry->unrestored = 0;
         entry->attempt++;
         entry->frozen = false;
         ccm_freeze_forget(pass->lbc, entry->key);

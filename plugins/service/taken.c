@@ -48,6 +48,17 @@ bool ccm_taken_restores(const struct ccm_lbc *lbc)
                           "restore");
 }
 
+bool ccm_taken_is_refused(struct ccm_error *err, bool uncertain)
+{
+    const bool refused =
+        !uncertain && (err->kind == CCM_ERROR_TERMINAL || err->kind == CCM_ERROR_NOT_FOUND);
+
+    if (refused) {
+        err->kind = CCM_ERROR_CONFLICT;
+    }
+    return refused;
+}
+
 /* --- text and labels --- */
 
 static void chunk_key(const char *port, size_t number, char ret[static KEY_MAX])

@@ -49,6 +49,12 @@ CCM_NODISCARD int ccm_taken_read(const struct ccm_object *meta, const char *port
 /* Whether listeners are put back, as configured now. */
 bool ccm_taken_restores(const struct ccm_lbc *lbc);
 
+/* A listener was not put back: whether it never will be, since what it was is not possible any more
+ * (a certificate has gone, say). err then says so, and that somebody looks again soon. */
+bool ccm_taken_is_refused(struct ccm_error *err, bool uncertain);
+#define CCM_TAKEN_REFUSED "when that is said twice, it is deleted instead"
+#define CCM_TAKEN_TRIES   2
+
 /*
  * Before listeners are taken over: tells what they were, and keeps it where they are to be put
  * back. Blocks. 0, or negative with err: then nothing must be taken over.
