@@ -93,7 +93,8 @@ static void tell_won(void *arg)
     const struct ccm_daemon *daemon = arg;
     char message[CCM_LEASE_IDENTITY + 32];
 
-    (void)snprintf(message, sizeof(message), "%s became leader", daemon->identity); /* fits */
+    (void)snprintf(message, sizeof(message), "%s became leader",
+                   daemon->identity); /* cut where too long */
     emit_lease_event(daemon, false, "LeaderElection", message);
 }
 
@@ -256,7 +257,7 @@ static void end_hold(const struct ccm_daemon *daemon, const struct ccm_continuit
 {
     char message[512];
 
-    (void)snprintf(message, sizeof(message), /* fits */
+    (void)snprintf(message, sizeof(message), /* cut where too long */
                    "Nothing was changed for %" PRId64 " s, until the API server had answered "
                    "consistently: %s",
                    (view->held_for_ms + 500) / 1000, view->reason);

@@ -84,7 +84,7 @@ void ccm_held_note(struct ccm_held *held, const char *object, uint64_t count, co
             entry->count = count;
         }
     }
-    (void)pthread_mutex_unlock(&held->lock); /* as above */
+    (void)pthread_mutex_unlock(&held->lock); /* we hold it */
 }
 
 uint64_t ccm_held_sum(struct ccm_held *held)
@@ -93,11 +93,11 @@ uint64_t ccm_held_sum(struct ccm_held *held)
     void *value = NULL;
     uint64_t sum = 0;
 
-    (void)pthread_mutex_lock(&held->lock); /* as above */
+    (void)pthread_mutex_lock(&held->lock); /* a plain mutex, never taken twice */
     while (ccm_strmap_next(held->entries, &cursor, NULL, &value) != 0) {
         sum += ((const struct entry *)value)->count;
     }
-    (void)pthread_mutex_unlock(&held->lock); /* as above */
+    (void)pthread_mutex_unlock(&held->lock); /* we hold it */
     return sum;
 }
 
@@ -108,7 +108,7 @@ void ccm_held_list(struct ccm_held *held, size_t max,
     void *value = NULL;
     const char *object = NULL;
 
-    (void)pthread_mutex_lock(&held->lock); /* as above */
+    (void)pthread_mutex_lock(&held->lock); /* a plain mutex, never taken twice */
     for (size_t i = 0; i < max && ccm_strmap_next(held->entries, &cursor, &object, &value) != 0;
          i++) {
         const struct entry *entry = value;
@@ -121,5 +121,5 @@ void ccm_held_list(struct ccm_held *held, size_t max,
 
         fn(arg, &item);
     }
-    (void)pthread_mutex_unlock(&held->lock); /* as above */
+    (void)pthread_mutex_unlock(&held->lock); /* we hold it */
 }

@@ -12,7 +12,7 @@ static void continuity_lock(struct ccm_continuity *c)
 
 static void continuity_unlock(struct ccm_continuity *c)
 {
-    (void)pthread_mutex_unlock(&c->lock); /* as above */
+    (void)pthread_mutex_unlock(&c->lock); /* we hold it */
 }
 
 int ccm_continuity_init(struct ccm_continuity *c)

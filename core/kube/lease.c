@@ -123,7 +123,8 @@ static void note_server(const struct ccm_lease *lease, const char *what)
 {
     char reason[CCM_LEASE_IDENTITY + 128];
 
-    (void)snprintf(reason, sizeof(reason), "Lease %s %s", lease->label, what); /* fits */
+    (void)snprintf(reason, sizeof(reason), "Lease %s %s", lease->label,
+                   what); /* cut where too long */
     ccm_log_warn(&lease_log, "%s: somebody deleted it, or the API server is another one", reason);
     if (lease->config.continuity != NULL) {
         ccm_continuity_break(lease->config.continuity, reason, true);

@@ -41,9 +41,9 @@ static void wait_slice(struct ccm_reflector *ahead)
 
 void ccm_reflector_relist(struct ccm_reflector *r)
 {
-    (void)pthread_mutex_lock(&r->lock); /* as above */
+    (void)pthread_mutex_lock(&r->lock); /* a plain mutex, never taken twice */
     r->relist = true;
-    (void)pthread_mutex_unlock(&r->lock); /* as above */
+    (void)pthread_mutex_unlock(&r->lock); /* we hold it */
     ccm_stream_wake(r->main);
 }
 

@@ -71,7 +71,7 @@ static void paces_lock(struct ccm_paces *paces)
 
 static void paces_unlock(struct ccm_paces *paces)
 {
-    (void)pthread_mutex_unlock(&paces->lock); /* as above */
+    (void)pthread_mutex_unlock(&paces->lock); /* we hold it */
 }
 
 static bool pace_is_old(const struct pace *pace, int64_t now)

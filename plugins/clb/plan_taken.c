@@ -12,7 +12,8 @@
 
 void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static CCM_TAKEN_PORT])
 {
-    (void)snprintf(ret, CCM_TAKEN_PORT, "%u-%s", port, clb_protocol_name(protocol)); /* fits */
+    (void)snprintf(ret, CCM_TAKEN_PORT, "%u-%s", port,
+                   clb_protocol_name(protocol)); /* cut where too long */
 }
 
 /* --- what it was --- */

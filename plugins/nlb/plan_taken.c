@@ -21,7 +21,8 @@ void nlb_taken_port(const struct nlb_listener *listener, char ret[static CCM_TAK
         (void)snprintf(ret, CCM_TAKEN_PORT, "%u_%u-%s", listener->start, listener->end,
                        protocol); /* fits */
     } else {
-        (void)snprintf(ret, CCM_TAKEN_PORT, "%u-%s", listener->start, protocol); /* fits */
+        (void)snprintf(ret, CCM_TAKEN_PORT, "%u-%s", listener->start,
+                       protocol); /* cut where too long */
     }
 }
 
