@@ -1,7 +1,7 @@
 /* Command line of ccmd: parses arguments, picks the subcommand, turns its outcome into an exit
  * code. */
 #include "ccm/version.h"
-#include "command.h"
+#include "cli/command.h"
 #include "util/attr.h"
 #include "util/parse.h"
 
@@ -45,7 +45,7 @@ enum { KEY_PLUGIN = 256, KEY_PLUGIN_DIR, KEY_EVENT, KEY_TIMEOUT };
 #define TIMEOUT_MAX_S 86400
 
 static const struct argp_option options[] = {
-    { "config", 'c', "FILE", 0, "configuration file (default " CCM_DEFAULT_CONFIG ")", 0 },
+    { "config", 'c', "FILE", 0, "configuration file (default " CLI_DEFAULT_CONFIG ")", 0 },
     { "plugin", KEY_PLUGIN, "FILE", 0,
       "lint: ask this plugin instead of those of the configuration; may be repeated", 0 },
     { "plugin-dir", KEY_PLUGIN_DIR, "DIR", 0,
@@ -58,7 +58,7 @@ static const struct argp_option options[] = {
 };
 
 struct arguments {
-    struct ccm_command_args args;
+    struct cli_command_args args;
     const char *command;
 };
 
@@ -72,7 +72,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         arguments->args.config_told = true;
         return 0;
     case KEY_PLUGIN:
-        if (arguments->args.plugin_count == CCM_COMMAND_PLUGINS_MAX) {
+        if (arguments->args.plugin_count == CLI_COMMAND_PLUGINS_MAX) {
             argp_error(state, "too many plugins");
             return EINVAL;
         }
@@ -107,17 +107,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct {
     const char *name;
-    int (*run)(const struct ccm_command_args *args);
+    int (*run)(const struct cli_command_args *args);
     bool takes_operands;
 } commands[] = {
-    { "run", ccm_command_run, false },
-    { "check-config", ccm_command_check_config, false },
-    { "plugins", ccm_command_plugins, true },
-    { "lint", ccm_command_lint, true },
-    { "plan", ccm_command_plan, false },
-    { "version", ccm_command_version, false },
-    { "convert-config", ccm_command_convert, true },
-    { "allow-removals", ccm_command_allow_removals, true },
+    { "run", cli_command_run, false },
+    { "check-config", cli_command_check_config, false },
+    { "plugins", cli_command_plugins, true },
+    { "lint", cli_command_lint, true },
+    { "plan", cli_command_plan, false },
+    { "version", cli_command_version, false },
+    { "convert-config", cli_command_convert, true },
+    { "allow-removals", cli_command_allow_removals, true },
 };
 
 /* Until the daemon takes signals over, nothing has been begun that would have to be ended. */
@@ -150,7 +150,7 @@ static int dispatch(const struct arguments *arguments)
             return EXIT_USAGE;
         }
 
-        if (commands[i].run == ccm_command_run) {
+        if (commands[i].run == cli_command_run) {
             (void)signal(SIGTERM, end_early); /* a valid signal, and so is the next */
             (void)signal(SIGINT, end_early);
             hold_reload();
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 {
     static const struct argp argp = { options, parse_option, "[COMMAND] [FILE...]", doc, NULL,
                                       NULL,    NULL };
-    struct arguments arguments = { .args = { .config = CCM_DEFAULT_CONFIG } };
+    struct arguments arguments = { .args = { .config = CLI_DEFAULT_CONFIG } };
 
     if (!open_standard_files()) {
         return 1;

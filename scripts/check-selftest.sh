@@ -25,22 +25,22 @@ expect() {
 tree() {
     root=$scratch/tree
     rm -rf "$root"
-    mkdir -p "$root"/{include/ccm,core/{util,net,kube,sched,plugin},plugins/{clb/tests,template,alicloud,service}}
+    mkdir -p "$root"/{include/ccm,core/{util,net,kube/{client,cache,object},sched,plugin,config,admin,daemon,cli},plugins/{clb/tests,template,alicloud,lbc/{model,service,apply}}}
     printf '#include "ccm/error.h"\n#include <stdint.h>\n' >"$root/include/ccm/host.h"
     printf '#include <stdint.h>\n' >"$root/include/ccm/error.h"
     printf '#include "util/buf.h"\n#include "ccm/error.h"\n#include <cjson/cJSON.h>\n' >"$root/core/util/buf.c"
     printf '#include "net/http.h"\n#include "util/buf.h"\n#include <curl/curl.h>\n' >"$root/core/net/http.c"
-    printf '#include "net/http.h"\n#include "kube/store.h"\n' >"$root/core/kube/client.c"
+    printf '#include "net/http.h"\n#include "kube/object/object.h"\n' >"$root/core/kube/client/client.c"
     printf '#include "util/buf.h"\n#include "sched/queue.h"\n' >"$root/core/sched/queue.c"
     printf '#include "util/buf.h"\n#include "plugin/trust.h"\n' >"$root/core/plugin/trust.c"
-    printf '#include "kube/store.h"\n#include "plugin/trust.h"\n#include "config.h"\n' >"$root/core/daemon.c"
-    printf '#include "util/buf.h"\n' >"$root/core/config.h"
-    printf '#include "model.h"\n#include "service/hash.h"\n#include "alicloud/client.h"\n' >"$root/plugins/clb/plan.c"
+    printf '#include "kube/cache/store.h"\n#include "plugin/trust.h"\n#include "config/load.h"\n' >"$root/core/daemon/daemon.c"
+    printf '#include "util/buf.h"\n' >"$root/core/config/load.h"
+    printf '#include "model.h"\n#include "lbc/hash.h"\n#include "alicloud/client.h"\n' >"$root/plugins/clb/plan.c"
     printf '#include "ccm/object.h"\n#include "util/buf.h"\n' >"$root/plugins/clb/model.h"
     printf '#include "support/fake.h"\n#include "clb/model.h"\n' >"$root/plugins/clb/tests/test-plan.c"
     printf '#include <ccm/plugin.h>\n#include <stdlib.h>\n' >"$root/plugins/template/plugin.c"
     printf '#include "alicloud/client.h"\n' >"$root/plugins/alicloud/client.c"
-    printf '#include "service/hash.h"\n' >"$root/plugins/service/hash.c"
+    printf '#include "lbc/hash.h"\n' >"$root/plugins/lbc/hash.c"
 }
 
 # bad_include FILE INCLUDE TEXT
@@ -57,10 +57,10 @@ mkdir -p "$scratch/empty"/{include,core,plugins}
 expect 'layers: nothing there' 1 'found no source file' "$here/check-layers.sh" "$scratch/empty"
 bad_include core/util/buf.c '"net/http.h"' 'core/util/buf.c:4: may not include net/http.h'
 bad_include core/net/http.c '"kube/client.h"' 'may not include kube/client.h'
-bad_include core/kube/client.c '"sched/queue.h"' 'may not include sched/queue.h'
+bad_include core/kube/client/client.c '"sched/queue.h"' 'may not include sched/queue.h'
 bad_include core/sched/queue.c '"net/http.h"' 'may not include net/http.h'
 bad_include core/plugin/trust.c '"kube/store.h"' 'may not include kube/store.h'
-bad_include core/config.h '"net/http.h"' 'may not include net/http.h'
+bad_include core/config/load.h '"net/http.h"' 'may not include net/http.h'
 bad_include core/util/buf.c '"../net/http.h"' 'no way up'
 bad_include core/util/buf.c 'HEADER' 'an include that cannot be read'
 bad_include plugins/clb/plan.c '"net/http.h"' 'may not include net/http.h'
@@ -70,8 +70,15 @@ bad_include plugins/clb/plan.c '"not-there.h"' 'may not include not-there.h'
 bad_include plugins/clb/plan.c '<curl/curl.h>' 'core/net is the one HTTP engine'
 bad_include plugins/clb/plan.c '"support/fake.h"' 'may not include support/fake.h'
 bad_include plugins/alicloud/client.c '"clb/model.h"' 'may not include clb/model.h'
-bad_include plugins/alicloud/client.c '"service/hash.h"' 'may not include service/hash.h'
-bad_include plugins/service/hash.c '"nlb/model.h"' 'may not include nlb/model.h'
+bad_include plugins/alicloud/client.c '"lbc/hash.h"' 'may not include lbc/hash.h'
+bad_include core/kube/client/client.c '"kube/cache/store.h"' 'may not include kube/cache/store.h'
+bad_include core/admin/server.c '"daemon/runner.h"' 'may not include daemon/runner.h'
+bad_include core/daemon/daemon.c '"cli/lint.h"' 'may not include cli/lint.h'
+bad_include plugins/lbc/model/node.c '"lbc/apply/token.h"' 'may not include lbc/apply/token.h'
+bad_include plugins/lbc/model/node.c '"lbc/service/hash.h"' 'may not include lbc/service/hash.h'
+bad_include plugins/lbc/service/written.c '"lbc/pass.h"' 'may not include lbc/pass.h'
+bad_include plugins/lbc/apply/token.c '"lbc/pass.h"' 'may not include lbc/pass.h'
+bad_include plugins/lbc/hash.c '"nlb/model.h"' 'may not include nlb/model.h'
 bad_include plugins/template/plugin.c '"util/buf.h"' 'may not include util/buf.h'
 bad_include include/ccm/host.h '<cjson/cJSON.h>' 'the SDK includes standard C headers only'
 bad_include include/ccm/host.h '"util/buf.h"' 'may not include util/buf.h'

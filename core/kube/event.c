@@ -24,11 +24,11 @@ static const struct ccm_log event_log = { .part = "event" };
 
 struct item {
     struct item *next;
-    struct ccm_happening happening;
+    struct kube_happening happening;
 };
 
-struct ccm_event_recorder {
-    struct ccm_kube_client *client;
+struct kube_event_recorder {
+    struct kube_client *client;
     pthread_t thread;
 
     pthread_mutex_t lock; /* guards the next group; leaf */
@@ -44,17 +44,17 @@ struct ccm_event_recorder {
     struct ccm_cancel cancel;
 
     /* Thread of the recorder only. */
-    struct ccm_series_book *book;
+    struct kube_series_book *book;
     uint64_t last_ns;
     uint64_t drops_logged;
 };
 
-static void lock(struct ccm_event_recorder *recorder)
+static void lock(struct kube_event_recorder *recorder)
 {
     (void)pthread_mutex_lock(&recorder->lock); /* a default mutex, never held across a call */
 }
 
-static void unlock(struct ccm_event_recorder *recorder)
+static void unlock(struct kube_event_recorder *recorder)
 {
     (void)pthread_mutex_unlock(&recorder->lock); /* held by this thread */
 }
@@ -131,37 +131,37 @@ static struct item *item_new(const struct ccm_event *event)
         return NULL;
     }
     kind_of(object, &version, &kind);
-    item->happening = (struct ccm_happening){
+    item->happening = (struct kube_happening){
         .api_version = copy(version),
         .kind = copy(kind),
         .namespace_ = copy(object->namespace_),
         .name = copy(object->name),
         .uid = copy(object->uid),
         .resource_version = copy(object->resource_version),
-        .component = copy_cut(event->component, CCM_EVENT_REASON_MAX),
-        .reason = copy_cut(event->reason, CCM_EVENT_REASON_MAX),
-        .message = copy_cut(event->message, CCM_EVENT_TEXT_MAX),
+        .component = copy_cut(event->component, KUBE_EVENT_REASON_MAX),
+        .reason = copy_cut(event->reason, KUBE_EVENT_REASON_MAX),
+        .message = copy_cut(event->message, KUBE_EVENT_TEXT_MAX),
         .warning = event->warning != 0,
     };
 
-    const struct ccm_happening *h = &item->happening;
+    const struct kube_happening *h = &item->happening;
 
     if (h->api_version == NULL || h->kind == NULL || h->namespace_ == NULL || h->name == NULL ||
         h->uid == NULL || h->resource_version == NULL || h->component == NULL ||
         h->reason == NULL || h->message == NULL) {
-        ccm_happening_fini(&item->happening);
+        kube_happening_fini(&item->happening);
         free(item);
         return NULL;
     }
     return item;
 }
 
-void ccm_event_emit(struct ccm_event_recorder *recorder, const struct ccm_event *event)
+void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event)
 {
     struct item *item = item_new(event);
 
     lock(recorder);
-    if (item != NULL && recorder->len < CCM_EVENT_QUEUE_MAX && !recorder->stopping) {
+    if (item != NULL && recorder->len < KUBE_EVENT_QUEUE_MAX && !recorder->stopping) {
         *recorder->last = item;
         recorder->last = &item->next;
         recorder->len++;
@@ -172,12 +172,12 @@ void ccm_event_emit(struct ccm_event_recorder *recorder, const struct ccm_event 
     (void)pthread_cond_signal(&recorder->changed); /* a valid condition */
     unlock(recorder);
     if (item != NULL) {
-        ccm_happening_fini(&item->happening);
+        kube_happening_fini(&item->happening);
         free(item);
     }
 }
 
-uint64_t ccm_event_recorder_dropped(struct ccm_event_recorder *recorder)
+uint64_t kube_event_recorder_dropped(struct kube_event_recorder *recorder)
 {
     lock(recorder);
 
@@ -188,7 +188,7 @@ uint64_t ccm_event_recorder_dropped(struct ccm_event_recorder *recorder)
 }
 
 /* Nanoseconds of the wall clock that no earlier event has. */
-static uint64_t unique_ns(struct ccm_event_recorder *recorder)
+static uint64_t unique_ns(struct kube_event_recorder *recorder)
 {
     struct timespec ts = { 0 };
 
@@ -200,7 +200,7 @@ static uint64_t unique_ns(struct ccm_event_recorder *recorder)
     return recorder->last_ns;
 }
 
-static int64_t deadline_of(struct ccm_event_recorder *recorder)
+static int64_t deadline_of(struct kube_event_recorder *recorder)
 {
     const int64_t own = ccm_clock_now_ms() + WRITE_TIMEOUT_MS;
 
@@ -212,28 +212,28 @@ static int64_t deadline_of(struct ccm_event_recorder *recorder)
     return own < end ? own : end;
 }
 
-static int call_server(struct ccm_event_recorder *recorder, const char *method,
-                       const struct ccm_series *series, struct ccm_error *err)
+static int call_server(struct kube_event_recorder *recorder, const char *method,
+                       const struct kube_series *series, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = PATH_MAX_BYTES };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = (size_t)64 * 1024 };
     const bool create = strcmp(method, "POST") == 0;
 
     ccm_buf_adds(&path, "/api/v1/namespaces/");
-    ccm_kube_escape(&path, ccm_series_namespace(series));
+    kube_escape(&path, kube_series_namespace(series));
     ccm_buf_adds(&path, "/events");
     if (create) {
-        ccm_series_print_event(series, &body);
+        kube_series_print_event(series, &body);
     } else {
         ccm_buf_addc(&path, '/');
-        ccm_kube_escape(&path, series->event_name);
-        ccm_series_print_patch(series, &body);
+        kube_escape(&path, series->event_name);
+        kube_series_print_patch(series, &body);
     }
     if (ccm_buf_error(&path) < 0 || ccm_buf_error(&body) < 0) {
         return ccm_error_nomem(err);
     }
 
-    const struct ccm_kube_call call = {
+    const struct kube_call call = {
         .method = method,
         .path = ccm_buf_str(&path),
         .content_type = create ? "application/json" : "application/strategic-merge-patch+json",
@@ -242,10 +242,10 @@ static int call_server(struct ccm_event_recorder *recorder, const char *method,
         .cancel = &recorder->cancel,
     };
 
-    return ccm_kube_do(recorder->client, &call, NULL, err);
+    return kube_do(recorder->client, &call, NULL, err);
 }
 
-static int write_series(struct ccm_event_recorder *recorder, struct ccm_series *series,
+static int write_series(struct kube_event_recorder *recorder, struct kube_series *series,
                         struct ccm_error *err)
 {
     int r = 0;
@@ -267,7 +267,7 @@ static int write_series(struct ccm_event_recorder *recorder, struct ccm_series *
 }
 
 /* The pause before the next try; negative = there is none. */
-static int64_t retry_pause(const struct ccm_series *series, const struct ccm_error *err)
+static int64_t retry_pause(const struct kube_series *series, const struct ccm_error *err)
 {
     int64_t pause = BACKOFF_FIRST_MS;
 
@@ -284,7 +284,7 @@ static int64_t retry_pause(const struct ccm_series *series, const struct ccm_err
     return err->retry_after_ms > (uint64_t)pause ? (int64_t)err->retry_after_ms : pause;
 }
 
-static void try_write(struct ccm_event_recorder *recorder, struct ccm_series *series,
+static void try_write(struct kube_event_recorder *recorder, struct kube_series *series,
                       bool last_chance)
 {
     struct ccm_error err = CCM_ERROR_INIT;
@@ -295,8 +295,7 @@ static void try_write(struct ccm_event_recorder *recorder, struct ccm_series *se
         return;
     }
 
-    if (!last_chance && err.kind == CCM_ERROR_CANCELLED &&
-        ccm_kube_client_is_held(recorder->client)) {
+    if (!last_chance && err.kind == CCM_ERROR_CANCELLED && kube_client_is_held(recorder->client)) {
         series->tries--; /* it was not tried */
         series->due_ms = ccm_clock_now_ms() + HELD_PAUSE_MS;
         return;
@@ -311,27 +310,27 @@ static void try_write(struct ccm_event_recorder *recorder, struct ccm_series *se
         return;
     }
     ccm_log_warn(&log, "event %s is lost: %s", series->last.reason, err.message);
-    ccm_series_book_drop(recorder->book, series);
+    kube_series_book_drop(recorder->book, series);
 }
 
-static void take_up(struct ccm_event_recorder *recorder, struct item *item)
+static void take_up(struct kube_event_recorder *recorder, struct item *item)
 {
     const int64_t now = ccm_clock_now_ms();
     const struct ccm_log log = { .part = "event", .object = item->happening.name };
-    const int admitted = ccm_series_book_admit(recorder->book, &item->happening, now);
+    const int admitted = kube_series_book_admit(recorder->book, &item->happening, now);
     bool lost = false;
 
     if (admitted == 0) {
         ccm_log_warn(&log, "event %s is dropped: too many about this object",
                      item->happening.reason);
     } else if (admitted < 0 ||
-               ccm_series_book_note(recorder->book, &item->happening, now, ccm_clock_wall_ms(),
-                                    unique_ns(recorder), &lost) == NULL) {
+               kube_series_book_note(recorder->book, &item->happening, now, ccm_clock_wall_ms(),
+                                     unique_ns(recorder), &lost) == NULL) {
         ccm_log_warn(&log, "event %s is dropped: out of memory", item->happening.reason);
     } else if (lost) {
         ccm_log_warn(&event_log, "an event is lost: too many wait to be written");
     }
-    ccm_happening_fini(&item->happening);
+    kube_happening_fini(&item->happening);
     free(item);
 }
 
@@ -342,7 +341,7 @@ struct turn {
 };
 
 /* Wait until there is an item, a write is due, or the end. */
-static struct turn wait_turn(struct ccm_event_recorder *recorder, int64_t due_ms)
+static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_ms)
 {
     struct turn turn = { 0 };
     uint64_t dropped;
@@ -377,16 +376,16 @@ static struct turn wait_turn(struct ccm_event_recorder *recorder, int64_t due_ms
 
 static void *run(void *arg)
 {
-    struct ccm_event_recorder *recorder = arg;
+    struct kube_event_recorder *recorder = arg;
 
     for (;;) {
-        struct ccm_series *next = ccm_series_book_next(recorder->book);
+        struct kube_series *next = kube_series_book_next(recorder->book);
         const int64_t due = next != NULL ? next->due_ms : ccm_clock_now_ms() + IDLE_WAIT_MS;
         const struct turn turn = wait_turn(recorder, due);
 
         if (turn.item != NULL) {
             take_up(recorder, turn.item);
-            next = ccm_series_book_next(recorder->book);
+            next = kube_series_book_next(recorder->book);
         }
         if (turn.over || (turn.stopping && turn.item == NULL && next == NULL)) {
             break;
@@ -402,25 +401,25 @@ static void *run(void *arg)
     return NULL;
 }
 
-static void recorder_release(struct ccm_event_recorder *recorder)
+static void recorder_release(struct kube_event_recorder *recorder)
 {
     while (recorder->first != NULL) {
         struct item *item = recorder->first;
 
         recorder->first = item->next;
-        ccm_happening_fini(&item->happening);
+        kube_happening_fini(&item->happening);
         free(item);
     }
-    ccm_series_book_free(recorder->book);
+    kube_series_book_free(recorder->book);
     (void)pthread_cond_destroy(&recorder->changed); /* nobody waits */
     (void)pthread_mutex_destroy(&recorder->lock);   /* nobody has it */
     free(recorder);
 }
 
-struct ccm_event_recorder *ccm_event_recorder_new(struct ccm_kube_client *client,
-                                                  struct ccm_error *err)
+struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
+                                                    struct ccm_error *err)
 {
-    struct ccm_event_recorder *recorder = calloc(1, sizeof(*recorder));
+    struct kube_event_recorder *recorder = calloc(1, sizeof(*recorder));
 
     if (recorder == NULL) {
         (void)ccm_error_nomem(err); /* NULL tells */
@@ -434,7 +433,7 @@ struct ccm_event_recorder *ccm_event_recorder_new(struct ccm_kube_client *client
         (void)ccm_error_nomem(err); /* as above */
         return NULL;
     }
-    recorder->book = ccm_series_book_new();
+    recorder->book = kube_series_book_new();
     if (recorder->book == NULL || pthread_create(&recorder->thread, NULL, run, recorder) != 0) {
         recorder_release(recorder);
         (void)ccm_error_set(err, -ENOMEM, CCM_ERROR_TRANSIENT,
@@ -444,7 +443,7 @@ struct ccm_event_recorder *ccm_event_recorder_new(struct ccm_kube_client *client
     return recorder;
 }
 
-void ccm_event_recorder_free(struct ccm_event_recorder *recorder, int64_t drain_ms)
+void kube_event_recorder_free(struct kube_event_recorder *recorder, int64_t drain_ms)
 {
     if (recorder == NULL) {
         return;
@@ -458,10 +457,10 @@ void ccm_event_recorder_free(struct ccm_event_recorder *recorder, int64_t drain_
                                   recorder->drain_until_ms); /* the loop looks again */
     }
     unlock(recorder);
-    ccm_http_cancel(ccm_kube_client_http(recorder->client), &recorder->cancel);
+    ccm_http_cancel(kube_client_http(recorder->client), &recorder->cancel);
     (void)pthread_join(recorder->thread, NULL); /* joinable, and joined once */
 
-    const size_t left = recorder->len + ccm_series_book_pending(recorder->book);
+    const size_t left = recorder->len + kube_series_book_pending(recorder->book);
 
     if (left > 0) {
         ccm_log_warn(&event_log, "%zu events are lost: no time left to write them", left);

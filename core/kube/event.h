@@ -11,25 +11,26 @@
 #ifndef CCM_KUBE_EVENT_H
 #define CCM_KUBE_EVENT_H
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 
-#define CCM_EVENT_QUEUE_MAX 1000
+#define KUBE_EVENT_QUEUE_MAX 1000
 
-struct ccm_event_recorder;
+struct kube_event_recorder;
 
 /* The thread is started. client is borrowed and must live longer. NULL and err on failure. */
-struct ccm_event_recorder *ccm_event_recorder_new(struct ccm_kube_client *client,
-                                                  struct ccm_error *err);
+struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
+                                                    struct ccm_error *err);
 
 /* Queue a copy; any thread, never blocks. Dropped, counted and logged by the recorder's thread when
- * CCM_EVENT_QUEUE_MAX wait or memory ran out. Message and reason are cut at 1,024 and 128 bytes. */
-void ccm_event_emit(struct ccm_event_recorder *recorder, const struct ccm_event *event);
+ * KUBE_EVENT_QUEUE_MAX wait or memory ran out. Message and reason are cut at 1,024 and 128 bytes.
+ */
+void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_event *event);
 
 /* How many were dropped because the queue was full. */
-uint64_t ccm_event_recorder_dropped(struct ccm_event_recorder *recorder);
+uint64_t kube_event_recorder_dropped(struct kube_event_recorder *recorder);
 
 /* Take no more, write what is queued for up to drain_ms (one try each), give up the rest, end the
  * thread, free. No emit may run or follow. NULL is fine. */
-void ccm_event_recorder_free(struct ccm_event_recorder *recorder, int64_t drain_ms);
+void kube_event_recorder_free(struct kube_event_recorder *recorder, int64_t drain_ms);
 
 #endif

@@ -22,14 +22,14 @@
 #define IDENTITY_UUID    37
 #define RELEASE_DURATION 1000
 
-struct ccm_lease {
-    struct ccm_lease_config config;
-    char label[CCM_LEASE_IDENTITY]; /* "kube-system/ccm", for messages */
+struct kube_lease {
+    struct kube_lease_config config;
+    char label[KUBE_LEASE_IDENTITY]; /* "kube-system/ccm", for messages */
     struct ccm_thread thread;
     struct ccm_cancel cancel; /* of the requests */
 
     /* Thread of the lease only; after its end, whoever frees. */
-    struct ccm_lease_record record;
+    struct kube_lease_record record;
     int64_t seen_ms; /* boot time when the record was first seen as it is */
     int64_t held_ms; /* boot time until which whoever held a Lease that is gone may lead */
     uint64_t random;
@@ -39,25 +39,25 @@ struct ccm_lease {
     pthread_cond_t changed;
     bool withdrawn;
     bool stopping;
-    struct ccm_lease_status status;
+    struct kube_lease_status status;
 };
 
 static const struct ccm_log lease_log = { .part = "lease" };
 
-static void lock(struct ccm_lease *lease)
+static void lock(struct kube_lease *lease)
 {
     (void)pthread_mutex_lock(&lease->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct ccm_lease *lease)
+static void unlock(struct kube_lease *lease)
 {
     (void)pthread_mutex_unlock(&lease->lock); /* as above */
 }
 
-int ccm_lease_make_identity(char *text, size_t size)
+int kube_lease_make_identity(char *text, size_t size)
 {
     unsigned char b[16];
-    char host[CCM_LEASE_IDENTITY - IDENTITY_UUID - 1];
+    char host[KUBE_LEASE_IDENTITY - IDENTITY_UUID - 1];
 
     if (gethostname(host, sizeof(host)) < 0 || getrandom(b, sizeof(b), 0) != (ssize_t)sizeof(b)) {
         return errno == 0 ? -EIO : -errno;
@@ -65,7 +65,7 @@ int ccm_lease_make_identity(char *text, size_t size)
     host[sizeof(host) - 1] = '\0';
     b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4, variant 1 of RFC 4122 */
     b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    (void)snprintf(text, size, /* cut when the caller has less room than CCM_LEASE_IDENTITY */
+    (void)snprintf(text, size, /* cut when the caller has less room than KUBE_LEASE_IDENTITY */
                    "%s_%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", host,
                    b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
                    b[13], b[14], b[15]);
@@ -75,23 +75,23 @@ int ccm_lease_make_identity(char *text, size_t size)
 /* --- requests --- */
 
 /* A request about the Lease: GET, PUT or POST. */
-static int request(struct ccm_lease *lease, const char *method, const char *body,
+static int request(struct kube_lease *lease, const char *method, const char *body,
                    int64_t timeout_ms, struct ccm_http_response **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = PATH_MAX_BYTES };
 
     ccm_buf_adds(&path, "/apis/coordination.k8s.io/v1/namespaces/");
-    ccm_kube_escape(&path, lease->config.namespace_);
+    kube_escape(&path, lease->config.namespace_);
     ccm_buf_adds(&path, "/leases");
     if (strcmp(method, "POST") != 0) {
         ccm_buf_addc(&path, '/');
-        ccm_kube_escape(&path, lease->config.name);
+        kube_escape(&path, lease->config.name);
     }
     if (ccm_buf_error(&path) < 0) {
         return ccm_error_nomem(err);
     }
 
-    const struct ccm_kube_call call = {
+    const struct kube_call call = {
         .method = method,
         .path = ccm_buf_str(&path),
         .content_type = "application/json",
@@ -101,7 +101,7 @@ static int request(struct ccm_lease *lease, const char *method, const char *body
         .ungated = true, /* it is what opens the gate */
     };
 
-    const int r = ccm_kube_do(lease->config.client, &call, ret, err);
+    const int r = kube_do(lease->config.client, &call, ret, err);
 
     if (r < 0 && err->http_status == 403) {
         return ccm_error_wrap(err, r, "get, create and update of leases in namespace %s are needed",
@@ -111,28 +111,28 @@ static int request(struct ccm_lease *lease, const char *method, const char *body
 }
 
 /* For messages: nobody has to believe in names of any length. */
-static const char *holder_text(const struct ccm_lease_record *record,
-                               char text[static CCM_LEASE_IDENTITY])
+static const char *holder_text(const struct kube_lease_record *record,
+                               char text[static KUBE_LEASE_IDENTITY])
 {
-    ccm_text_copy(text, CCM_LEASE_IDENTITY, record->holder[0] == '\0' ? "nobody" : record->holder);
+    ccm_text_copy(text, KUBE_LEASE_IDENTITY, record->holder[0] == '\0' ? "nobody" : record->holder);
     return text;
 }
 
 /* Nobody but a person, or a server that was replaced, takes a Lease away. */
-static void note_server(const struct ccm_lease *lease, const char *what)
+static void note_server(const struct kube_lease *lease, const char *what)
 {
-    char reason[CCM_LEASE_IDENTITY + 128];
+    char reason[KUBE_LEASE_IDENTITY + 128];
 
     (void)snprintf(reason, sizeof(reason), "Lease %s %s", lease->label,
                    what); /* cut where too long */
     ccm_log_warn(&lease_log, "%s: somebody deleted it, or the API server is another one", reason);
     if (lease->config.continuity != NULL) {
-        ccm_continuity_break(lease->config.continuity, reason, true);
+        kube_continuity_break(lease->config.continuity, reason, true);
     }
 }
 
 /* The uid tells it from one that was made anew. */
-static void check_uid(struct ccm_lease *lease, const char *uid)
+static void check_uid(struct kube_lease *lease, const char *uid)
 {
     if (lease->uid != NULL && uid != NULL && strcmp(lease->uid, uid) != 0) {
         note_server(lease, "is another one than before");
@@ -144,11 +144,11 @@ static void check_uid(struct ccm_lease *lease, const char *uid)
 }
 
 /* Take over what the server answered. */
-static int take_record(struct ccm_lease *lease, const struct ccm_http_response *response,
+static int take_record(struct kube_lease *lease, const struct ccm_http_response *response,
                        struct ccm_error *err)
 {
-    struct ccm_lease_record fresh;
-    const int r = ccm_lease_record_read(response->body, response->body_len, &fresh, err);
+    struct kube_lease_record fresh;
+    const int r = kube_lease_record_read(response->body, response->body_len, &fresh, err);
 
     if (r < 0) {
         return r;
@@ -158,12 +158,12 @@ static int take_record(struct ccm_lease *lease, const struct ccm_http_response *
     }
     if ((lease->record.holder == NULL || strcmp(lease->record.holder, fresh.holder) != 0) &&
         strcmp(fresh.holder, lease->config.identity) != 0) { /* ourselves: "leads now" says it */
-        char holder[CCM_LEASE_IDENTITY];
+        char holder[KUBE_LEASE_IDENTITY];
 
         ccm_log_info(&lease_log, "%s is held by %s", lease->label, holder_text(&fresh, holder));
     }
     check_uid(lease, fresh.uid[0] == '\0' ? NULL : fresh.uid);
-    ccm_lease_record_fini(&lease->record);
+    kube_lease_record_fini(&lease->record);
     lease->record = fresh;
     lock(lease);
     ccm_text_copy(lease->status.holder, sizeof(lease->status.holder), fresh.holder);
@@ -172,30 +172,30 @@ static int take_record(struct ccm_lease *lease, const struct ccm_http_response *
     return 0;
 }
 
-static bool is_ours(const struct ccm_lease *lease)
+static bool is_ours(const struct kube_lease *lease)
 {
     return lease->record.holder != NULL &&
            strcmp(lease->record.holder, lease->config.identity) == 0;
 }
 
 /* Whether the record names another instance. */
-static bool is_held(const struct ccm_lease *lease)
+static bool is_held(const struct kube_lease *lease)
 {
     return lease->record.json != NULL && lease->record.holder[0] != '\0' && !is_ours(lease);
 }
 
 /* How long its holder leads without renewing it. One that says nothing of use is believed to be
  * like us. */
-static int64_t duration_of(const struct ccm_lease *lease)
+static int64_t duration_of(const struct kube_lease *lease)
 {
     return lease->record.duration_ms > 0 ? lease->record.duration_ms
                                          : (int64_t)lease->config.duration_ms;
 }
 
 /* Read the Lease. 0, also when there is none. */
-static int look(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *err)
+static int look(struct kube_lease *lease, int64_t timeout_ms, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_http_response_freep) struct ccm_http_response *response = NULL;
+    CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
     const int r = request(lease, "GET", NULL, timeout_ms, &response, err);
 
     if (r == -ENOENT) {
@@ -206,22 +206,22 @@ static int look(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *e
             note_server(lease, "is gone");
             check_uid(lease, NULL);
         }
-        ccm_lease_record_fini(&lease->record);
+        kube_lease_record_fini(&lease->record);
         return 0;
     }
     return r < 0 ? r : take_record(lease, response, err);
 }
 
 /* Write a claim over the version that was read last. */
-static int claim(struct ccm_lease *lease, const struct ccm_lease_claim *what, int64_t timeout_ms,
+static int claim(struct kube_lease *lease, const struct kube_lease_claim *what, int64_t timeout_ms,
                  struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { 0 };
-    CCM_CLEANUP(ccm_http_response_freep) struct ccm_http_response *response = NULL;
+    CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
     const bool exists = lease->record.json != NULL;
 
-    ccm_lease_record_print(&lease->record, lease->config.namespace_, lease->config.name, what,
-                           &body);
+    kube_lease_record_print(&lease->record, lease->config.namespace_, lease->config.name, what,
+                            &body);
     if (ccm_buf_error(&body) < 0) {
         return ccm_error_nomem(err);
     }
@@ -236,7 +236,7 @@ static int claim(struct ccm_lease *lease, const struct ccm_lease_claim *what, in
 
 /* Whether nobody may think that it leads. A Lease that somebody deleted is written anew by its
  * holder, who has not heard of it yet. */
-static bool is_free(const struct ccm_lease *lease)
+static bool is_free(const struct kube_lease *lease)
 {
     const int64_t now = ccm_clock_boot_ms();
 
@@ -247,10 +247,10 @@ static bool is_free(const struct ccm_lease *lease)
 }
 
 /* Claim the Lease for this instance, and open the gate for as long as that is worth. */
-static int hold(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *err)
+static int hold(struct kube_lease *lease, int64_t timeout_ms, struct ccm_error *err)
 {
     const bool ours = is_ours(lease);
-    const struct ccm_lease_claim what = {
+    const struct kube_lease_claim what = {
         .holder = lease->config.identity,
         .duration_ms = lease->config.duration_ms,
         .wall_ms = ccm_clock_wall_ms(),
@@ -277,7 +277,7 @@ static int hold(struct ccm_lease *lease, int64_t timeout_ms, struct ccm_error *e
     return 0;
 }
 
-static void note_error(struct ccm_lease *lease, const char *doing, const struct ccm_error *err)
+static void note_error(struct kube_lease *lease, const char *doing, const struct ccm_error *err)
 {
     bool again;
 
@@ -291,7 +291,7 @@ static void note_error(struct ccm_lease *lease, const char *doing, const struct 
     }
 }
 
-static void set_leading(struct ccm_lease *lease, bool leading)
+static void set_leading(struct kube_lease *lease, bool leading)
 {
     lock(lease);
     lease->status.leading = leading;
@@ -301,7 +301,7 @@ static void set_leading(struct ccm_lease *lease, bool leading)
 }
 
 /* One step of a candidate. Returns how long to pause; *ret_won when the Lease is ours. */
-static int64_t campaign(struct ccm_lease *lease, bool *ret_won)
+static int64_t campaign(struct kube_lease *lease, bool *ret_won)
 {
     const uint32_t retry = lease->config.retry_ms;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -320,14 +320,14 @@ static int64_t campaign(struct ccm_lease *lease, bool *ret_won)
 }
 
 /* Whether another instance holds the Lease by now. */
-static bool is_taken(const struct ccm_lease *lease)
+static bool is_taken(const struct kube_lease *lease)
 {
     return lease->record.json != NULL && !is_ours(lease);
 }
 
 /* After a renewal that failed: what is left is not slept away, a server that comes back just in
  * time is asked in time. */
-static int64_t pause_before_loss(const struct ccm_lease *lease)
+static int64_t pause_before_loss(const struct kube_lease *lease)
 {
     const int64_t rest = ccm_gate_until(lease->config.gate) - ccm_clock_boot_ms();
     const int64_t half = rest / 2 > CONFLICT_MS ? rest / 2 : rest;
@@ -337,7 +337,7 @@ static int64_t pause_before_loss(const struct ccm_lease *lease)
 }
 
 /* One step of the leader. Returns how long to pause, -1: the Lease is lost. */
-static int64_t renew(struct ccm_lease *lease)
+static int64_t renew(struct kube_lease *lease)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const int64_t left = ccm_gate_until(lease->config.gate) - ccm_clock_boot_ms();
@@ -360,7 +360,7 @@ static int64_t renew(struct ccm_lease *lease)
 }
 
 /* Until `ms` have passed or something is asked for. */
-static void rest_for(struct ccm_lease *lease, int64_t ms, bool leading)
+static void rest_for(struct kube_lease *lease, int64_t ms, bool leading)
 {
     const int64_t until = ccm_clock_now_ms() + ms;
 
@@ -372,7 +372,7 @@ static void rest_for(struct ccm_lease *lease, int64_t ms, bool leading)
 }
 
 /* Whether the thread is to end: a leader renews until it is stopped. */
-static bool is_over(struct ccm_lease *lease, bool leading)
+static bool is_over(struct kube_lease *lease, bool leading)
 {
     lock(lease);
 
@@ -383,23 +383,23 @@ static bool is_over(struct ccm_lease *lease, bool leading)
 }
 
 /* The next step, after a pause, is to be over by then. */
-static void note_due(struct ccm_lease *lease, int64_t pause)
+static void note_due(struct kube_lease *lease, int64_t pause)
 {
     lock(lease);
     lease->status.due_ms = ccm_clock_now_ms() + pause + (int64_t)2 * REQUEST_MS + SLACK_MS;
     unlock(lease);
 }
 
-static void tell(const struct ccm_lease *lease, void (*fn)(void *arg))
+static void tell(const struct kube_lease *lease, void (*fn)(void *arg))
 {
     if (fn != NULL) {
         fn(lease->config.arg);
     }
 }
 
-static void lose(struct ccm_lease *lease)
+static void lose(struct kube_lease *lease)
 {
-    char holder[CCM_LEASE_IDENTITY];
+    char holder[KUBE_LEASE_IDENTITY];
 
     ccm_gate_set(lease->config.gate, 0);
     if (is_taken(lease)) {
@@ -415,7 +415,7 @@ static void lose(struct ccm_lease *lease)
 
 static void run(void *arg)
 {
-    struct ccm_lease *lease = arg;
+    struct kube_lease *lease = arg;
     bool leading = false;
 
     note_due(lease, 0);
@@ -440,9 +440,9 @@ static void run(void *arg)
 
 /* --- life --- */
 
-struct ccm_lease *ccm_lease_new(const struct ccm_lease_config *config)
+struct kube_lease *kube_lease_new(const struct kube_lease_config *config)
 {
-    struct ccm_lease *lease = calloc(1, sizeof(*lease));
+    struct kube_lease *lease = calloc(1, sizeof(*lease));
 
     if (lease == NULL || pthread_mutex_init(&lease->lock, NULL) != 0) {
         free(lease);
@@ -460,12 +460,12 @@ struct ccm_lease *ccm_lease_new(const struct ccm_lease_config *config)
     return lease;
 }
 
-int ccm_lease_start(struct ccm_lease *lease)
+int kube_lease_start(struct kube_lease *lease)
 {
     return ccm_thread_start(&lease->thread, run, lease);
 }
 
-int ccm_lease_await(struct ccm_lease *lease)
+int kube_lease_await(struct kube_lease *lease)
 {
     lock(lease);
     while (!lease->status.leading && !lease->status.lost && !lease->withdrawn) {
@@ -478,7 +478,7 @@ int ccm_lease_await(struct ccm_lease *lease)
     return leading ? 0 : -ECANCELED;
 }
 
-void ccm_lease_withdraw(struct ccm_lease *lease)
+void kube_lease_withdraw(struct kube_lease *lease)
 {
     bool leading;
 
@@ -489,15 +489,15 @@ void ccm_lease_withdraw(struct ccm_lease *lease)
     unlock(lease);
     if (!leading) {
         /* A try that is on its way is given up; if it wins nevertheless, its Lease runs out. */
-        ccm_http_cancel(ccm_kube_client_http(lease->config.client), &lease->cancel);
+        ccm_http_cancel(kube_client_http(lease->config.client), &lease->cancel);
     }
 }
 
 /* Nobody holds it from now on. */
-static void release(struct ccm_lease *lease)
+static void release(struct kube_lease *lease)
 {
     struct ccm_error err = CCM_ERROR_INIT;
-    const struct ccm_lease_claim nobody = {
+    const struct kube_lease_claim nobody = {
         .holder = "",
         .duration_ms = RELEASE_DURATION,
         .wall_ms = ccm_clock_wall_ms(),
@@ -514,7 +514,7 @@ static void release(struct ccm_lease *lease)
     }
 }
 
-void ccm_lease_free(struct ccm_lease *lease)
+void kube_lease_free(struct kube_lease *lease)
 {
     if (lease == NULL) {
         return;
@@ -533,14 +533,14 @@ void ccm_lease_free(struct ccm_lease *lease)
     if (leading) {
         release(lease);
     }
-    ccm_lease_record_fini(&lease->record);
+    kube_lease_record_fini(&lease->record);
     free(lease->uid);
     (void)pthread_cond_destroy(&lease->changed); /* nobody waits */
     (void)pthread_mutex_destroy(&lease->lock);   /* nobody holds it */
     free(lease);
 }
 
-void ccm_lease_status(struct ccm_lease *lease, struct ccm_lease_status *ret)
+void kube_lease_status(struct kube_lease *lease, struct kube_lease_status *ret)
 {
     lock(lease);
     *ret = lease->status;

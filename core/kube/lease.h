@@ -17,22 +17,22 @@
 #ifndef CCM_KUBE_LEASE_H
 #define CCM_KUBE_LEASE_H
 
-#include "kube/client.h"
-#include "kube/continuity.h"
+#include "kube/client/client.h"
+#include "kube/client/continuity.h"
 #include "util/gate.h"
 
-#define CCM_LEASE_IDENTITY 256
+#define KUBE_LEASE_IDENTITY 256
 
-struct ccm_lease;
+struct kube_lease;
 
 /* Pointers and texts are borrowed for the life of the lease. */
-struct ccm_lease_config {
-    struct ccm_kube_client *client;
+struct kube_lease_config {
+    struct kube_client *client;
     const char *namespace_;
     const char *name;
     const char *identity; /* unique among all candidates */
     struct ccm_gate *gate;
-    struct ccm_continuity
+    struct kube_continuity
         *continuity;      /* who is told when the Lease is gone, or another; NULL = none */
     uint32_t duration_ms; /* whole seconds; retry_ms < renew_ms < duration_ms */
     uint32_t renew_ms;
@@ -45,39 +45,39 @@ struct ccm_lease_config {
 };
 
 /* "HOST_UUID", as client-go makes it. 0 or negative errno. */
-CCM_NODISCARD int ccm_lease_make_identity(char *text, size_t size);
+CCM_NODISCARD int kube_lease_make_identity(char *text, size_t size);
 
 /* Nothing is sent yet. NULL on ENOMEM. */
-struct ccm_lease *ccm_lease_new(const struct ccm_lease_config *config);
+struct kube_lease *kube_lease_new(const struct kube_lease_config *config);
 
 /* Start the thread; once. 0 or -errno. */
-CCM_NODISCARD int ccm_lease_start(struct ccm_lease *lease);
+CCM_NODISCARD int kube_lease_start(struct kube_lease *lease);
 
 /* Block until this instance leads: 0. -ECANCELED after withdraw(), or when the lease was lost. */
-CCM_NODISCARD int ccm_lease_await(struct ccm_lease *lease);
+CCM_NODISCARD int kube_lease_await(struct kube_lease *lease);
 
 /* Who waits in await() returns, and a candidate does not run any more; a leader goes on renewing.
  * Returns at once; any thread; repeating it is fine. */
-void ccm_lease_withdraw(struct ccm_lease *lease);
+void kube_lease_withdraw(struct kube_lease *lease);
 
 /* End the thread, and, when this instance leads, close the gate and hand the Lease back, so that
  * the next one need not wait. Nothing that writes may run any more. Blocks for a few seconds at
  * most. Then free. NULL is fine. */
-void ccm_lease_free(struct ccm_lease *lease);
+void kube_lease_free(struct kube_lease *lease);
 
-struct ccm_lease_status {
+struct kube_lease_status {
     bool leading;
     bool lost;
-    char holder[CCM_LEASE_IDENTITY]; /* as last seen; "" = nobody, or not seen yet */
-    uint64_t transitions;            /* as last seen */
-    int64_t renewed_ms;              /* monotonic; last renewal that succeeded, 0 = none */
-    int64_t sent_ms;                 /* monotonic; when that one was sent */
+    char holder[KUBE_LEASE_IDENTITY]; /* as last seen; "" = nobody, or not seen yet */
+    uint64_t transitions;             /* as last seen */
+    int64_t renewed_ms;               /* monotonic; last renewal that succeeded, 0 = none */
+    int64_t sent_ms;                  /* monotonic; when that one was sent */
     int64_t due_ms;  /* monotonic; the thread shows up again by then, or it hangs; 0 = it does not
                         run */
     char error[256]; /* the last failure, "" = the last try went well */
 };
 
 /* Any thread. */
-void ccm_lease_status(struct ccm_lease *lease, struct ccm_lease_status *ret);
+void kube_lease_status(struct kube_lease *lease, struct kube_lease_status *ret);
 
 #endif

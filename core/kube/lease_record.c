@@ -15,7 +15,7 @@
 /* The server takes 32 bits; with one more no candidate could ever write its claim. */
 #define TRANSITIONS_MAX INT32_MAX
 
-void ccm_lease_record_fini(struct ccm_lease_record *record)
+void kube_lease_record_fini(struct kube_lease_record *record)
 {
     free(record->json);
     free(record->holder);
@@ -23,23 +23,23 @@ void ccm_lease_record_fini(struct ccm_lease_record *record)
     free(record->uid);
     free(record->seen);
     free(record->acquired);
-    *record = (struct ccm_lease_record){ 0 };
+    *record = (struct kube_lease_record){ 0 };
 }
 
 /* Move it out, leaving nothing to free. */
-static struct ccm_lease_record take(struct ccm_lease_record *from)
+static struct kube_lease_record take(struct kube_lease_record *from)
 {
-    const struct ccm_lease_record record = *from;
+    const struct kube_lease_record record = *from;
 
-    *from = (struct ccm_lease_record){ 0 };
+    *from = (struct kube_lease_record){ 0 };
     return record;
 }
 
-int ccm_lease_record_read(const char *json, size_t len, struct ccm_lease_record *ret,
-                          struct ccm_error *err)
+int kube_lease_record_read(const char *json, size_t len, struct kube_lease_record *ret,
+                           struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *tree = NULL;
-    CCM_CLEANUP(ccm_lease_record_fini) struct ccm_lease_record record = { 0 };
+    CCM_CLEANUP(kube_lease_record_fini) struct kube_lease_record record = { 0 };
 
     if (ccm_json_parse(json, len, &tree) < 0) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "the Lease is no JSON");
@@ -103,7 +103,7 @@ static bool put(cJSON *spec, const char *name, cJSON *value)
     return true;
 }
 
-static bool fill(cJSON *spec, const struct ccm_lease_claim *claim)
+static bool fill(cJSON *spec, const struct kube_lease_claim *claim)
 {
     const int64_t seconds = claim->duration_ms / 1000;
     const int64_t transitions =
@@ -119,9 +119,9 @@ static bool fill(cJSON *spec, const struct ccm_lease_claim *claim)
            put(spec, "leaseTransitions", cJSON_CreateNumber((double)transitions));
 }
 
-void ccm_lease_record_print(const struct ccm_lease_record *record, const char *namespace_,
-                            const char *name, const struct ccm_lease_claim *claim,
-                            struct ccm_buf *buf)
+void kube_lease_record_print(const struct kube_lease_record *record, const char *namespace_,
+                             const char *name, const struct kube_lease_claim *claim,
+                             struct ccm_buf *buf)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *tree = NULL;
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* What a Lease says. Zeroed = no Lease was read. */
-struct ccm_lease_record {
+struct kube_lease_record {
     char *json;    /* the whole object, which is sent back with another spec */
     char *holder;  /* "" = nobody */
     char *version; /* resourceVersion */
@@ -22,14 +22,14 @@ struct ccm_lease_record {
 };
 
 /* Safe on a zeroed one; zeroes it. */
-void ccm_lease_record_fini(struct ccm_lease_record *record);
+void kube_lease_record_fini(struct kube_lease_record *record);
 
 /* 0, or negative with err (TRANSIENT) and *ret untouched. */
-CCM_NODISCARD int ccm_lease_record_read(const char *json, size_t len, struct ccm_lease_record *ret,
-                                        struct ccm_error *err);
+CCM_NODISCARD int kube_lease_record_read(const char *json, size_t len,
+                                         struct kube_lease_record *ret, struct ccm_error *err);
 
 /* The spec to be written. */
-struct ccm_lease_claim {
+struct kube_lease_claim {
     const char *holder;
     int64_t duration_ms;
     int64_t wall_ms;
@@ -39,8 +39,8 @@ struct ccm_lease_claim {
 
 /* Append the object with that claim: `record` with its spec replaced, or a new Lease of that name
  * when there was none. Lack of memory shows in the buffer. */
-void ccm_lease_record_print(const struct ccm_lease_record *record, const char *namespace_,
-                            const char *name, const struct ccm_lease_claim *claim,
-                            struct ccm_buf *buf);
+void kube_lease_record_print(const struct kube_lease_record *record, const char *namespace_,
+                             const char *name, const struct kube_lease_claim *claim,
+                             struct ccm_buf *buf);
 
 #endif

@@ -14,18 +14,18 @@
 #define HEX_MAX_BYTES  17  /* ".ffffffffffffffff" */
 
 struct bucket {
-    int64_t tokens_ms; /* one event costs CCM_SPAM_REFILL_MS */
+    int64_t tokens_ms; /* one event costs KUBE_SPAM_REFILL_MS */
     int64_t seen_ms;
 };
 
-struct ccm_series_book {
+struct kube_series_book {
     struct ccm_strmap *series;
-    struct ccm_series *newest;
-    struct ccm_series *oldest;
+    struct kube_series *newest;
+    struct kube_series *oldest;
     struct ccm_strmap *buckets; /* insertion order is the order of use: a used one is put anew */
 };
 
-void ccm_happening_fini(struct ccm_happening *happening)
+void kube_happening_fini(struct kube_happening *happening)
 {
     free(happening->api_version);
     free(happening->kind);
@@ -36,20 +36,20 @@ void ccm_happening_fini(struct ccm_happening *happening)
     free(happening->component);
     free(happening->reason);
     free(happening->message);
-    *happening = (struct ccm_happening){ 0 };
+    *happening = (struct kube_happening){ 0 };
 }
 
-static void series_free(struct ccm_series *series)
+static void series_free(struct kube_series *series)
 {
     free(series->key);
     free(series->event_name);
-    ccm_happening_fini(&series->last);
+    kube_happening_fini(&series->last);
     free(series);
 }
 
-struct ccm_series_book *ccm_series_book_new(void)
+struct kube_series_book *kube_series_book_new(void)
 {
-    struct ccm_series_book *book = calloc(1, sizeof(*book));
+    struct kube_series_book *book = calloc(1, sizeof(*book));
 
     if (book == NULL) {
         return NULL;
@@ -57,19 +57,19 @@ struct ccm_series_book *ccm_series_book_new(void)
     book->series = ccm_strmap_new(NULL);
     book->buckets = ccm_strmap_new(free);
     if (book->series == NULL || book->buckets == NULL) {
-        ccm_series_book_free(book);
+        kube_series_book_free(book);
         return NULL;
     }
     return book;
 }
 
-void ccm_series_book_free(struct ccm_series_book *book)
+void kube_series_book_free(struct kube_series_book *book)
 {
     if (book == NULL) {
         return;
     }
     while (book->newest != NULL) {
-        ccm_series_book_drop(book, book->newest);
+        kube_series_book_drop(book, book->newest);
     }
     ccm_strmap_free(book->series);
     ccm_strmap_free(book->buckets);
@@ -89,7 +89,7 @@ static char *join(const char *const *fields, size_t count)
     return ccm_buf_take(&buf, &text) < 0 ? NULL : text;
 }
 
-static char *spam_key(const struct ccm_happening *happening)
+static char *spam_key(const struct kube_happening *happening)
 {
     const char *const fields[] = { happening->component, happening->kind, happening->namespace_,
                                    happening->name, happening->uid };
@@ -97,7 +97,7 @@ static char *spam_key(const struct ccm_happening *happening)
     return join(fields, CCM_ARRAY_LEN(fields));
 }
 
-static char *series_key(const struct ccm_happening *happening)
+static char *series_key(const struct kube_happening *happening)
 {
     const char *const fields[] = {
         happening->component, happening->kind,    happening->namespace_,
@@ -109,7 +109,7 @@ static char *series_key(const struct ccm_happening *happening)
 }
 
 /* The bucket, made most recently used; the least recently used one goes when there are too many. */
-static struct bucket *touch_bucket(struct ccm_series_book *book, const char *key, int64_t now_ms)
+static struct bucket *touch_bucket(struct kube_series_book *book, const char *key, int64_t now_ms)
 {
     struct bucket *bucket = ccm_strmap_take(book->buckets, key);
 
@@ -118,14 +118,14 @@ static struct bucket *touch_bucket(struct ccm_series_book *book, const char *key
         if (bucket == NULL) {
             return NULL;
         }
-        bucket->tokens_ms = CCM_SPAM_BURST * CCM_SPAM_REFILL_MS;
+        bucket->tokens_ms = KUBE_SPAM_BURST * KUBE_SPAM_REFILL_MS;
         bucket->seen_ms = now_ms;
     }
     if (ccm_strmap_set(book->buckets, key, bucket) < 0) {
         free(bucket);
         return NULL;
     }
-    if (ccm_strmap_len(book->buckets) > CCM_SERIES_MAX) {
+    if (ccm_strmap_len(book->buckets) > KUBE_SERIES_MAX) {
         void *cursor = NULL;
         const char *oldest = NULL;
 
@@ -136,11 +136,11 @@ static struct bucket *touch_bucket(struct ccm_series_book *book, const char *key
     return bucket;
 }
 
-int ccm_series_book_admit(struct ccm_series_book *book, const struct ccm_happening *happening,
-                          int64_t now_ms)
+int kube_series_book_admit(struct kube_series_book *book, const struct kube_happening *happening,
+                           int64_t now_ms)
 {
     CCM_CLEANUP(ccm_freep) char *key = spam_key(happening);
-    const int64_t full = CCM_SPAM_BURST * CCM_SPAM_REFILL_MS;
+    const int64_t full = KUBE_SPAM_BURST * KUBE_SPAM_REFILL_MS;
     struct bucket *bucket = key == NULL ? NULL : touch_bucket(book, key, now_ms);
 
     if (bucket == NULL) {
@@ -151,14 +151,14 @@ int ccm_series_book_admit(struct ccm_series_book *book, const struct ccm_happeni
 
     bucket->tokens_ms = passed > full - bucket->tokens_ms ? full : bucket->tokens_ms + passed;
     bucket->seen_ms = now_ms;
-    if (bucket->tokens_ms < CCM_SPAM_REFILL_MS) {
+    if (bucket->tokens_ms < KUBE_SPAM_REFILL_MS) {
         return 0;
     }
-    bucket->tokens_ms -= CCM_SPAM_REFILL_MS;
+    bucket->tokens_ms -= KUBE_SPAM_REFILL_MS;
     return 1;
 }
 
-static void unlink_series(struct ccm_series_book *book, struct ccm_series *series)
+static void unlink_series(struct kube_series_book *book, struct kube_series *series)
 {
     if (series->newer != NULL) {
         series->newer->older = series->older;
@@ -174,7 +174,7 @@ static void unlink_series(struct ccm_series_book *book, struct ccm_series *serie
     series->older = NULL;
 }
 
-static void link_newest(struct ccm_series_book *book, struct ccm_series *series)
+static void link_newest(struct kube_series_book *book, struct kube_series *series)
 {
     series->older = book->newest;
     series->newer = NULL;
@@ -186,7 +186,7 @@ static void link_newest(struct ccm_series_book *book, struct ccm_series *series)
     book->newest = series;
 }
 
-void ccm_series_book_drop(struct ccm_series_book *book, struct ccm_series *series)
+void kube_series_book_drop(struct kube_series_book *book, struct kube_series *series)
 {
     unlink_series(book, series);
     ccm_strmap_del(book->series, series->key);
@@ -194,7 +194,7 @@ void ccm_series_book_drop(struct ccm_series_book *book, struct ccm_series *serie
 }
 
 /* The object's name, cut so that the whole is a valid name, and a number nobody else has. */
-static char *event_name(const struct ccm_happening *happening, uint64_t unique_ns)
+static char *event_name(const struct kube_happening *happening, uint64_t unique_ns)
 {
     size_t len = strnlen(happening->name, NAME_MAX_BYTES - HEX_MAX_BYTES);
 
@@ -204,10 +204,10 @@ static char *event_name(const struct ccm_happening *happening, uint64_t unique_n
     return ccm_text_format("%.*s.%" PRIx64, (int)len, happening->name, unique_ns);
 }
 
-static struct ccm_series *series_new(struct ccm_series_book *book, char *key,
-                                     const struct ccm_happening *happening, uint64_t unique_ns)
+static struct kube_series *series_new(struct kube_series_book *book, char *key,
+                                      const struct kube_happening *happening, uint64_t unique_ns)
 {
-    struct ccm_series *series = calloc(1, sizeof(*series));
+    struct kube_series *series = calloc(1, sizeof(*series));
 
     if (series == NULL) {
         return NULL;
@@ -223,20 +223,20 @@ static struct ccm_series *series_new(struct ccm_series_book *book, char *key,
     return series;
 }
 
-struct ccm_series *ccm_series_book_note(struct ccm_series_book *book,
-                                        struct ccm_happening *happening, int64_t now_ms,
-                                        int64_t wall_ms, uint64_t unique_ns, bool *ret_lost)
+struct kube_series *kube_series_book_note(struct kube_series_book *book,
+                                          struct kube_happening *happening, int64_t now_ms,
+                                          int64_t wall_ms, uint64_t unique_ns, bool *ret_lost)
 {
     CCM_CLEANUP(ccm_freep) char *key = series_key(happening);
-    struct ccm_series *series;
+    struct kube_series *series;
 
     *ret_lost = false;
     if (key == NULL) {
         return NULL;
     }
     series = ccm_strmap_get(book->series, key);
-    if (series != NULL && !series->pending && now_ms - series->last_ms > CCM_SERIES_SPAN_MS) {
-        ccm_series_book_drop(book, series); /* the server has forgotten it, too */
+    if (series != NULL && !series->pending && now_ms - series->last_ms > KUBE_SERIES_SPAN_MS) {
+        kube_series_book_drop(book, series); /* the server has forgotten it, too */
         series = NULL;
     }
     if (series == NULL) {
@@ -250,9 +250,9 @@ struct ccm_series *ccm_series_book_note(struct ccm_series_book *book,
         unlink_series(book, series);
         link_newest(book, series);
     }
-    ccm_happening_fini(&series->last);
+    kube_happening_fini(&series->last);
     series->last = *happening;
-    *happening = (struct ccm_happening){ 0 };
+    *happening = (struct kube_happening){ 0 };
     series->last_wall_ms = wall_ms;
     series->last_ms = now_ms;
     series->count++;
@@ -261,18 +261,18 @@ struct ccm_series *ccm_series_book_note(struct ccm_series_book *book,
         series->tries = 0;
         series->due_ms = now_ms;
     }
-    if (ccm_strmap_len(book->series) > CCM_SERIES_MAX) {
+    if (ccm_strmap_len(book->series) > KUBE_SERIES_MAX) {
         *ret_lost = book->oldest->pending;
-        ccm_series_book_drop(book, book->oldest);
+        kube_series_book_drop(book, book->oldest);
     }
     return series;
 }
 
-struct ccm_series *ccm_series_book_next(struct ccm_series_book *book)
+struct kube_series *kube_series_book_next(struct kube_series_book *book)
 {
-    struct ccm_series *first = NULL;
+    struct kube_series *first = NULL;
 
-    for (struct ccm_series *series = book->oldest; series != NULL; series = series->newer) {
+    for (struct kube_series *series = book->oldest; series != NULL; series = series->newer) {
         if (series->pending && (first == NULL || series->due_ms < first->due_ms)) {
             first = series;
         }
@@ -280,17 +280,17 @@ struct ccm_series *ccm_series_book_next(struct ccm_series_book *book)
     return first;
 }
 
-size_t ccm_series_book_pending(const struct ccm_series_book *book)
+size_t kube_series_book_pending(const struct kube_series_book *book)
 {
     size_t count = 0;
 
-    for (const struct ccm_series *series = book->newest; series != NULL; series = series->older) {
+    for (const struct kube_series *series = book->newest; series != NULL; series = series->older) {
         count += series->pending ? 1 : 0;
     }
     return count;
 }
 
-const char *ccm_series_namespace(const struct ccm_series *series)
+const char *kube_series_namespace(const struct kube_series *series)
 {
     return series->last.namespace_[0] == '\0' ? "default" : series->last.namespace_;
 }
@@ -302,7 +302,7 @@ static void print_optional(struct ccm_jsonw *w, const char *key, const char *tex
     }
 }
 
-static void print_involved(struct ccm_jsonw *w, const struct ccm_happening *happening)
+static void print_involved(struct ccm_jsonw *w, const struct kube_happening *happening)
 {
     ccm_jsonw_open(w, "involvedObject", '{');
     print_optional(w, "apiVersion", happening->api_version);
@@ -322,9 +322,9 @@ static void print_time(struct ccm_jsonw *w, const char *key, int64_t wall_ms)
     ccm_jsonw_str(w, key, text);
 }
 
-void ccm_series_print_event(const struct ccm_series *series, struct ccm_buf *buf)
+void kube_series_print_event(const struct kube_series *series, struct ccm_buf *buf)
 {
-    const struct ccm_happening *last = &series->last;
+    const struct kube_happening *last = &series->last;
     struct ccm_jsonw w = { .buf = buf };
 
     ccm_jsonw_open(&w, NULL, '{');
@@ -332,7 +332,7 @@ void ccm_series_print_event(const struct ccm_series *series, struct ccm_buf *buf
     ccm_jsonw_str(&w, "kind", "Event");
     ccm_jsonw_open(&w, "metadata", '{');
     ccm_jsonw_str(&w, "name", series->event_name);
-    ccm_jsonw_str(&w, "namespace", ccm_series_namespace(series));
+    ccm_jsonw_str(&w, "namespace", kube_series_namespace(series));
     ccm_jsonw_close(&w, '}');
     print_involved(&w, last);
     ccm_jsonw_str(&w, "reason", last->reason);
@@ -348,7 +348,7 @@ void ccm_series_print_event(const struct ccm_series *series, struct ccm_buf *buf
     ccm_jsonw_close(&w, '}');
 }
 
-void ccm_series_print_patch(const struct ccm_series *series, struct ccm_buf *buf)
+void kube_series_print_patch(const struct kube_series *series, struct ccm_buf *buf)
 {
     struct ccm_jsonw w = { .buf = buf };
 

@@ -13,15 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CCM_SERIES_MAX       1024
-#define CCM_SERIES_SPAN_MS   ((int64_t)60 * 60 * 1000) /* what the server keeps Events for */
-#define CCM_SPAM_BURST       25
-#define CCM_SPAM_REFILL_MS   ((int64_t)5 * 60 * 1000)
-#define CCM_EVENT_TEXT_MAX   1024
-#define CCM_EVENT_REASON_MAX 128
+#define KUBE_SERIES_MAX       1024
+#define KUBE_SERIES_SPAN_MS   ((int64_t)60 * 60 * 1000) /* what the server keeps Events for */
+#define KUBE_SPAM_BURST       25
+#define KUBE_SPAM_REFILL_MS   ((int64_t)5 * 60 * 1000)
+#define KUBE_EVENT_TEXT_MAX   1024
+#define KUBE_EVENT_REASON_MAX 128
 
 /* One happening, texts owned by it. */
-struct ccm_happening {
+struct kube_happening {
     char *api_version;
     char *kind;
     char *namespace_; /* "" = of the cluster */
@@ -34,15 +34,15 @@ struct ccm_happening {
     bool warning;
 };
 
-void ccm_happening_fini(struct ccm_happening *happening);
+void kube_happening_fini(struct kube_happening *happening);
 
 /* One Event object of the server. */
-struct ccm_series {
-    struct ccm_series *newer; /* order of use */
-    struct ccm_series *older;
+struct kube_series {
+    struct kube_series *newer; /* order of use */
+    struct kube_series *older;
     char *key;
     char *event_name;
-    struct ccm_happening last; /* the latest of them */
+    struct kube_happening last; /* the latest of them */
     int64_t first_wall_ms;
     int64_t last_wall_ms;
     int64_t last_ms; /* monotonic */
@@ -53,16 +53,16 @@ struct ccm_series {
     int64_t due_ms; /* of its next try */
 };
 
-struct ccm_series_book;
+struct kube_series_book;
 
 /* NULL on ENOMEM. */
-struct ccm_series_book *ccm_series_book_new(void);
-void ccm_series_book_free(struct ccm_series_book *book);
+struct kube_series_book *kube_series_book_new(void);
+void kube_series_book_free(struct kube_series_book *book);
 
 /* Whether the object of this happening still has a say: 25 at once, then one in 5 minutes.
  * -ENOMEM, else 1 or 0. */
-CCM_NODISCARD int ccm_series_book_admit(struct ccm_series_book *book,
-                                        const struct ccm_happening *happening, int64_t now_ms);
+CCM_NODISCARD int kube_series_book_admit(struct kube_series_book *book,
+                                         const struct kube_happening *happening, int64_t now_ms);
 
 /*
  * Note a happening, taking over its texts: the series it belongs to, borrowed, with a write pending
@@ -70,25 +70,25 @@ CCM_NODISCARD int ccm_series_book_admit(struct ccm_series_book *book,
  * there are too many; *ret_lost tells that it had a write pending. NULL on ENOMEM (the happening
  * stays the caller's).
  */
-struct ccm_series *ccm_series_book_note(struct ccm_series_book *book,
-                                        struct ccm_happening *happening, int64_t now_ms,
-                                        int64_t wall_ms, uint64_t unique_ns, bool *ret_lost);
+struct kube_series *kube_series_book_note(struct kube_series_book *book,
+                                          struct kube_happening *happening, int64_t now_ms,
+                                          int64_t wall_ms, uint64_t unique_ns, bool *ret_lost);
 
 /* The pending series that is due first, NULL = none is pending. */
-struct ccm_series *ccm_series_book_next(struct ccm_series_book *book);
+struct kube_series *kube_series_book_next(struct kube_series_book *book);
 
 /* How many are pending. */
-size_t ccm_series_book_pending(const struct ccm_series_book *book);
+size_t kube_series_book_pending(const struct kube_series_book *book);
 
 /* Forget a series: its Event could not be written. */
-void ccm_series_book_drop(struct ccm_series_book *book, struct ccm_series *series);
+void kube_series_book_drop(struct kube_series_book *book, struct kube_series *series);
 
 /* Text of the Event object for POST; of the strategic merge patch that raises the count. Failures
  * stick in the buffer. */
-void ccm_series_print_event(const struct ccm_series *series, struct ccm_buf *buf);
-void ccm_series_print_patch(const struct ccm_series *series, struct ccm_buf *buf);
+void kube_series_print_event(const struct kube_series *series, struct ccm_buf *buf);
+void kube_series_print_patch(const struct kube_series *series, struct ccm_buf *buf);
 
 /* Namespace of the Event object. */
-const char *ccm_series_namespace(const struct ccm_series *series);
+const char *kube_series_namespace(const struct kube_series *series);
 
 #endif

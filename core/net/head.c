@@ -17,7 +17,7 @@ struct response {
     const char *lines[];
 };
 
-void ccm_http_head_fini(struct ccm_http_head *head)
+void net_http_head_fini(struct net_http_head *head)
 {
     ccm_buf_fini(&head->text);
     head->count = 0;
@@ -29,7 +29,7 @@ static bool is_name_char(char c)
     return isalnum((unsigned char)c) != 0 || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
-int ccm_http_head_line(struct ccm_http_head *head, const char *line, size_t len)
+int net_http_head_line(struct net_http_head *head, const char *line, size_t len)
 {
     while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == '\n')) {
         len--;
@@ -75,7 +75,7 @@ int ccm_http_head_line(struct ccm_http_head *head, const char *line, size_t len)
     return ccm_buf_error(&head->text);
 }
 
-int ccm_http_response_build(uint32_t status, struct ccm_http_head *head, struct ccm_buf *body,
+int net_http_response_build(uint32_t status, struct net_http_head *head, struct ccm_buf *body,
                             struct ccm_http_response **ret)
 {
     const size_t count = head->count;
@@ -87,7 +87,7 @@ int ccm_http_response_build(uint32_t status, struct ccm_http_head *head, struct 
         return -ENOMEM;
     }
     if (ccm_buf_take(&head->text, &response->head) < 0 || ccm_buf_take(body, &response->body) < 0) {
-        ccm_http_response_free(&response->pub);
+        net_http_response_free(&response->pub);
         return -ENOMEM;
     }
 
@@ -108,7 +108,7 @@ int ccm_http_response_build(uint32_t status, struct ccm_http_head *head, struct 
     return 0;
 }
 
-void ccm_http_response_free(struct ccm_http_response *response)
+void net_http_response_free(struct ccm_http_response *response)
 {
     struct response *whole = (struct response *)response;
 
@@ -119,12 +119,12 @@ void ccm_http_response_free(struct ccm_http_response *response)
     }
 }
 
-void ccm_http_response_freep(struct ccm_http_response **response)
+void net_http_response_freep(struct ccm_http_response **response)
 {
-    ccm_http_response_free(*response);
+    net_http_response_free(*response);
 }
 
-const char *ccm_http_header(const struct ccm_http_response *response, const char *name)
+const char *net_http_header(const struct ccm_http_response *response, const char *name)
 {
     const size_t len = strlen(name);
 

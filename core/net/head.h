@@ -13,26 +13,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CCM_HTTP_HEAD_MAX ((size_t)64 * 1024)
+#define NET_HTTP_HEAD_MAX ((size_t)64 * 1024)
 
-/* Zeroed with text.max = CCM_HTTP_HEAD_MAX is ready for use. */
-struct ccm_http_head {
+/* Zeroed with text.max = NET_HTTP_HEAD_MAX is ready for use. */
+struct net_http_head {
     struct ccm_buf text; /* "name: value" each, NUL after each */
     size_t count;
     bool complete; /* the blank line came; what follows are trailers, which nobody wants */
 };
 
-void ccm_http_head_fini(struct ccm_http_head *head);
+void net_http_head_fini(struct net_http_head *head);
 
 /*
  * One line as it came from the wire, line end included. A status line starts over: interim answers
  * (1xx) are forgotten. Lines that are no header are skipped. Returns 1 for the blank line that ends
  * a head, else 0, or negative: -EMSGSIZE, -ENOMEM.
  */
-CCM_NODISCARD int ccm_http_head_line(struct ccm_http_head *head, const char *line, size_t len);
+CCM_NODISCARD int net_http_head_line(struct net_http_head *head, const char *line, size_t len);
 
 /* Build the response, moving the texts of head and body into it. 0 or -ENOMEM. */
-CCM_NODISCARD int ccm_http_response_build(uint32_t status, struct ccm_http_head *head,
+CCM_NODISCARD int net_http_response_build(uint32_t status, struct net_http_head *head,
                                           struct ccm_buf *body, struct ccm_http_response **ret);
 
 #endif

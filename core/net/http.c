@@ -12,9 +12,9 @@
 #define MAX_CONNECTIONS 128L /* kept; more are opened when needed and closed afterwards */
 #define MAX_WAIT_MS     60000
 
-struct ccm_http {
+struct net_http {
     pthread_mutex_t lock;              /* guards the next four and `done` of every ticket; leaf */
-    struct ccm_http_ticket *submitted; /* newest first */
+    struct net_http_ticket *submitted; /* newest first */
     bool stopping;
     bool quit;
     atomic_bool resume; /* not guarded: some reader has room again */
@@ -23,27 +23,27 @@ struct ccm_http {
     pthread_t thread;
 
     /* I/O thread only. */
-    struct ccm_http_ticket *running;
+    struct net_http_ticket *running;
     CURL *idle[IDLE_HANDLES];
     size_t idle_count;
 };
 
-static void lock(struct ccm_http *http)
+static void lock(struct net_http *http)
 {
     (void)pthread_mutex_lock(&http->lock); /* a default mutex, never held across a call */
 }
 
-static void unlock(struct ccm_http *http)
+static void unlock(struct net_http *http)
 {
     (void)pthread_mutex_unlock(&http->lock); /* held by this thread */
 }
 
-static void wake(struct ccm_http *http)
+static void wake(struct net_http *http)
 {
     (void)curl_multi_wakeup(http->multi); /* fails only when a wake-up is pending already */
 }
 
-static void keep_handle(struct ccm_http *http, CURL *easy)
+static void keep_handle(struct net_http *http, CURL *easy)
 {
     if (http->idle_count == IDLE_HANDLES) {
         curl_easy_cleanup(easy);
@@ -54,7 +54,7 @@ static void keep_handle(struct ccm_http *http, CURL *easy)
 }
 
 /* Hand the outcome to the caller: from here on the ticket is the caller's again and may be gone. */
-static void deliver(struct ccm_http *http, struct ccm_http_ticket *ticket)
+static void deliver(struct net_http *http, struct net_http_ticket *ticket)
 {
     CURL *easy = CCM_STEAL(ticket->easy);
 
@@ -67,9 +67,9 @@ static void deliver(struct ccm_http *http, struct ccm_http_ticket *ticket)
     unlock(http);
 }
 
-static void unlink_running(struct ccm_http *http, const struct ccm_http_ticket *ticket)
+static void unlink_running(struct net_http *http, const struct net_http_ticket *ticket)
 {
-    struct ccm_http_ticket **link = &http->running;
+    struct net_http_ticket **link = &http->running;
 
     while (*link != ticket) {
         link = &(*link)->next;
@@ -77,14 +77,14 @@ static void unlink_running(struct ccm_http *http, const struct ccm_http_ticket *
     *link = ticket->next;
 }
 
-static void end_running(struct ccm_http *http, struct ccm_http_ticket *ticket)
+static void end_running(struct net_http *http, struct net_http_ticket *ticket)
 {
     unlink_running(http, ticket);
     (void)curl_multi_remove_handle(http->multi, ticket->easy); /* it is in there */
     deliver(http, ticket);
 }
 
-static void begin(struct ccm_http *http, struct ccm_http_ticket *ticket)
+static void begin(struct net_http *http, struct net_http_ticket *ticket)
 {
     CURL *easy = http->idle_count > 0 ? http->idle[--http->idle_count] : curl_easy_init();
 
@@ -94,7 +94,7 @@ static void begin(struct ccm_http *http, struct ccm_http_ticket *ticket)
         deliver(http, ticket);
         return;
     }
-    if (ccm_http_ticket_setup(ticket, easy) < 0) {
+    if (net_http_ticket_setup(ticket, easy) < 0) {
         deliver(http, ticket);
         return;
     }
@@ -109,10 +109,10 @@ static void begin(struct ccm_http *http, struct ccm_http_ticket *ticket)
 }
 
 /* In order of submission. Returns whether the thread is to end. */
-static bool take_submitted(struct ccm_http *http, bool *ret_stopping)
+static bool take_submitted(struct net_http *http, bool *ret_stopping)
 {
-    struct ccm_http_ticket *newest;
-    struct ccm_http_ticket *oldest = NULL;
+    struct net_http_ticket *newest;
+    struct net_http_ticket *oldest = NULL;
 
     lock(http);
     newest = CCM_STEAL(http->submitted);
@@ -122,14 +122,14 @@ static bool take_submitted(struct ccm_http *http, bool *ret_stopping)
 
     unlock(http);
     while (newest != NULL) {
-        struct ccm_http_ticket *ticket = newest;
+        struct net_http_ticket *ticket = newest;
 
         newest = ticket->next;
         ticket->next = oldest;
         oldest = ticket;
     }
     while (oldest != NULL) {
-        struct ccm_http_ticket *ticket = oldest;
+        struct net_http_ticket *ticket = oldest;
 
         oldest = ticket->next;
         begin(http, ticket);
@@ -137,14 +137,14 @@ static bool take_submitted(struct ccm_http *http, bool *ret_stopping)
     return quit;
 }
 
-static bool is_cancelled(const struct ccm_exchange *exchange)
+static bool is_cancelled(const struct net_exchange *exchange)
 {
     return (exchange->cancel != NULL && atomic_load(&exchange->cancel->cancelled)) ||
            !ccm_gate_leads(exchange->gate);
 }
 
 /* When the gate may close: it is looked at again then, and has mostly been moved on. */
-static int64_t gate_wait(const struct ccm_exchange *exchange)
+static int64_t gate_wait(const struct net_exchange *exchange)
 {
     const int64_t until = exchange->gate == NULL ? CCM_GATE_ALWAYS : ccm_gate_until(exchange->gate);
 
@@ -152,21 +152,21 @@ static int64_t gate_wait(const struct ccm_exchange *exchange)
 }
 
 /* End what is cancelled or out of time; returns how long the poll may last. */
-static int sweep(struct ccm_http *http, bool stopping)
+static int sweep(struct net_http *http, bool stopping)
 {
     const int64_t now = ccm_clock_now_ms();
     int64_t wait = MAX_WAIT_MS;
-    struct ccm_http_ticket *next;
+    struct net_http_ticket *next;
 
-    for (struct ccm_http_ticket *ticket = http->running; ticket != NULL; ticket = next) {
-        const int64_t due = ccm_http_ticket_due(ticket);
+    for (struct net_http_ticket *ticket = http->running; ticket != NULL; ticket = next) {
+        const int64_t due = net_http_ticket_due(ticket);
 
         next = ticket->next;
         if (stopping || is_cancelled(ticket->exchange)) {
-            ccm_http_ticket_cancel(ticket);
+            net_http_ticket_cancel(ticket);
             end_running(http, ticket);
         } else if (due <= now) {
-            ccm_http_ticket_expire(ticket);
+            net_http_ticket_expire(ticket);
             end_running(http, ticket);
         } else {
             const int64_t gate = gate_wait(ticket->exchange);
@@ -179,9 +179,9 @@ static int sweep(struct ccm_http *http, bool stopping)
 }
 
 /* The same handle again; curl picks another connection, as it has closed the dead one. */
-static bool try_again(struct ccm_http *http, struct ccm_http_ticket *ticket, CURLcode code)
+static bool try_again(struct net_http *http, struct net_http_ticket *ticket, CURLcode code)
 {
-    if (!ccm_http_ticket_again(ticket, code)) {
+    if (!net_http_ticket_again(ticket, code)) {
         return false;
     }
     (void)curl_multi_remove_handle(http->multi, ticket->easy); /* it is in there */
@@ -189,14 +189,14 @@ static bool try_again(struct ccm_http *http, struct ccm_http_ticket *ticket, CUR
 }
 
 /* Offer paused bytes again; who still has no room pauses again. */
-static void resume_paused(struct ccm_http *http)
+static void resume_paused(struct net_http *http)
 {
-    struct ccm_http_ticket *next;
+    struct net_http_ticket *next;
 
     if (!atomic_exchange(&http->resume, false)) {
         return;
     }
-    for (struct ccm_http_ticket *ticket = http->running; ticket != NULL; ticket = next) {
+    for (struct net_http_ticket *ticket = http->running; ticket != NULL; ticket = next) {
         next = ticket->next;
         if (!ticket->paused) {
             continue;
@@ -206,19 +206,19 @@ static void resume_paused(struct ccm_http *http)
         const CURLcode code = curl_easy_pause(ticket->easy, CURLPAUSE_CONT);
 
         if (code != CURLE_OK) { /* the chunk function ended it: no message comes for that */
-            ccm_http_ticket_complete(ticket, code);
+            net_http_ticket_complete(ticket, code);
             end_running(http, ticket);
         }
     }
 }
 
-static void reap(struct ccm_http *http)
+static void reap(struct net_http *http)
 {
     int left;
 
     for (;;) {
         CURLMsg *message = curl_multi_info_read(http->multi, &left);
-        struct ccm_http_ticket *ticket = NULL;
+        struct net_http_ticket *ticket = NULL;
 
         if (message == NULL) {
             return;
@@ -228,7 +228,7 @@ static void reap(struct ccm_http *http)
             const CURLcode code = message->data.result; /* the message goes with the handle */
 
             if (!try_again(http, ticket, code)) {
-                ccm_http_ticket_complete(ticket, code);
+                net_http_ticket_complete(ticket, code);
                 end_running(http, ticket);
             }
         }
@@ -237,7 +237,7 @@ static void reap(struct ccm_http *http)
 
 static void *run(void *arg)
 {
-    struct ccm_http *http = arg;
+    struct net_http *http = arg;
     bool stopping = false;
 
     while (!take_submitted(http, &stopping)) {
@@ -256,7 +256,7 @@ static void *run(void *arg)
 }
 
 /* No signal is for this thread, SIGPIPE of a TLS library least of all. */
-static int start_thread(struct ccm_http *http)
+static int start_thread(struct net_http *http)
 {
     sigset_t all;
     sigset_t before;
@@ -272,9 +272,9 @@ static int start_thread(struct ccm_http *http)
     return -r;
 }
 
-struct ccm_http *ccm_http_new(struct ccm_error *err)
+struct net_http *net_http_new(struct ccm_error *err)
 {
-    struct ccm_http *http = calloc(1, sizeof(*http));
+    struct net_http *http = calloc(1, sizeof(*http));
 
     if (http == NULL) {
         (void)ccm_error_nomem(err); /* NULL tells */
@@ -304,7 +304,7 @@ struct ccm_http *ccm_http_new(struct ccm_error *err)
     return http;
 }
 
-void ccm_http_stop(struct ccm_http *http)
+void net_http_stop(struct net_http *http)
 {
     lock(http);
     http->stopping = true;
@@ -312,7 +312,7 @@ void ccm_http_stop(struct ccm_http *http)
     wake(http);
 }
 
-void ccm_http_free(struct ccm_http *http)
+void net_http_free(struct net_http *http)
 {
     if (http == NULL) {
         return;
@@ -331,20 +331,20 @@ void ccm_http_free(struct ccm_http *http)
     free(http);
 }
 
-void ccm_http_resume(struct ccm_http *http)
+void net_http_resume(struct net_http *http)
 {
     atomic_store(&http->resume, true);
     wake(http);
 }
 
-void ccm_http_cancel(struct ccm_http *http, struct ccm_cancel *cancel)
+void ccm_http_cancel(struct net_http *http, struct ccm_cancel *cancel)
 {
     atomic_store(&cancel->cancelled, true);
     wake(http);
 }
 
 /* Returns false when the engine takes no more. */
-static bool submit_and_wait(struct ccm_http *http, struct ccm_http_ticket *ticket)
+static bool submit_and_wait(struct net_http *http, struct net_http_ticket *ticket)
 {
     lock(http);
     if (http->stopping || is_cancelled(ticket->exchange)) {
@@ -363,11 +363,11 @@ static bool submit_and_wait(struct ccm_http *http, struct ccm_http_ticket *ticke
     return true;
 }
 
-int ccm_http_do(struct ccm_http *http, const struct ccm_exchange *exchange,
+int net_http_do(struct net_http *http, const struct net_exchange *exchange,
                 struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
 {
-    struct ccm_http_ticket ticket;
-    int r = ccm_http_ticket_init(&ticket, exchange, err);
+    struct net_http_ticket ticket;
+    int r = net_http_ticket_init(&ticket, exchange, err);
 
     if (r < 0) {
         if (ret_phase != NULL) {
@@ -376,7 +376,7 @@ int ccm_http_do(struct ccm_http *http, const struct ccm_exchange *exchange,
         return r;
     }
     if (!submit_and_wait(http, &ticket)) {
-        ccm_http_ticket_cancel(&ticket);
+        net_http_ticket_cancel(&ticket);
     }
     r = ticket.result;
     if (r == 0 && ret != NULL) {
@@ -390,6 +390,6 @@ int ccm_http_do(struct ccm_http *http, const struct ccm_exchange *exchange,
         }
     }
     (void)pthread_cond_destroy(&ticket.ended); /* nobody waits on it */
-    ccm_http_ticket_fini(&ticket);
+    net_http_ticket_fini(&ticket);
     return r;
 }

@@ -11,20 +11,20 @@
 
 #define PATH_SHOWN 300 /* bytes of a file name in messages */
 
-static void fail(struct ccm_http_ticket *ticket, int result, const char *text)
+static void fail(struct net_http_ticket *ticket, int result, const char *text)
 {
-    ticket->phase = ccm_http_ticket_phase(ticket);
+    ticket->phase = net_http_ticket_phase(ticket);
     ticket->result =
         ccm_error_set(&ticket->err, result, CCM_ERROR_TRANSIENT, "%s: %s", ticket->origin, text);
 }
 
 /* Text of curl where it is better than ours; it never holds path, query or header. */
-static const char *curl_text(const struct ccm_http_ticket *ticket, CURLcode code)
+static const char *curl_text(const struct net_http_ticket *ticket, CURLcode code)
 {
     return ticket->curl_text[0] != '\0' ? ticket->curl_text : curl_easy_strerror(code);
 }
 
-static void fail_connect(struct ccm_http_ticket *ticket)
+static void fail_connect(struct net_http_ticket *ticket)
 {
     long os_error = 0;
 
@@ -49,7 +49,7 @@ static void fail_connect(struct ccm_http_ticket *ticket)
 }
 
 /* Our words, and curl's for the details. */
-static void fail_both(struct ccm_http_ticket *ticket, int result, const char *text, CURLcode code)
+static void fail_both(struct net_http_ticket *ticket, int result, const char *text, CURLcode code)
 {
     char both[CURL_ERROR_SIZE + PATH_SHOWN + 256];
 
@@ -57,7 +57,7 @@ static void fail_both(struct ccm_http_ticket *ticket, int result, const char *te
     fail(ticket, result, both);
 }
 
-static void fail_cut(struct ccm_http_ticket *ticket, CURLcode code)
+static void fail_cut(struct net_http_ticket *ticket, CURLcode code)
 {
     if (ticket->repeat_refused) {
         fail(ticket, -ECONNRESET,
@@ -69,7 +69,7 @@ static void fail_cut(struct ccm_http_ticket *ticket, CURLcode code)
     }
 }
 
-static void fail_callback(struct ccm_http_ticket *ticket)
+static void fail_callback(struct net_http_ticket *ticket)
 {
     char text[128];
     const int r = ticket->callback_error;
@@ -107,7 +107,7 @@ static bool is_unsigned(long verdict)
     return false;
 }
 
-static long verdict_of(const struct ccm_http_ticket *ticket)
+static long verdict_of(const struct net_http_ticket *ticket)
 {
     long verdict = 0;
 
@@ -118,9 +118,9 @@ static long verdict_of(const struct ccm_http_ticket *ticket)
 }
 
 /* The certificate of the peer was looked at and found wanting. */
-static void fail_trust(struct ccm_http_ticket *ticket, CURLcode code)
+static void fail_trust(struct net_http_ticket *ticket, CURLcode code)
 {
-    const struct ccm_tls *tls = ticket->exchange->tls;
+    const struct net_tls *tls = ticket->exchange->tls;
     char text[PATH_SHOWN + 256];
 
     if (!is_unsigned(verdict_of(ticket)) && code != CURLE_SSL_CONNECT_ERROR) {
@@ -150,7 +150,7 @@ static void fail_trust(struct ccm_http_ticket *ticket, CURLcode code)
  * of a handshake that failed, and has no verdict. Everything else that goes wrong in a handshake is
  * told by the "SSL routines".
  */
-static bool is_wrong_signature(const struct ccm_http_ticket *ticket)
+static bool is_wrong_signature(const struct net_http_ticket *ticket)
 {
     static const char *const places[] = { "rsa routines::", "elliptic curve routines::",
                                           "asn1 encoding routines::EVP lib" };
@@ -165,7 +165,7 @@ static bool is_wrong_signature(const struct ccm_http_ticket *ticket)
 
 /* Whether a handshake ended because the other side, or something between, closed the connection:
  * nothing is wrong with certificates then, as far as one knows. */
-static bool is_cut_handshake(const struct ccm_http_ticket *ticket)
+static bool is_cut_handshake(const struct net_http_ticket *ticket)
 {
     static const char *const signs[] = { "Connection reset", "Broken pipe", "SSL_ERROR_SYSCALL",
                                          "unexpected eof" };
@@ -178,7 +178,7 @@ static bool is_cut_handshake(const struct ccm_http_ticket *ticket)
     return false;
 }
 
-static void fail_handshake(struct ccm_http_ticket *ticket, CURLcode code)
+static void fail_handshake(struct net_http_ticket *ticket, CURLcode code)
 {
     if (is_wrong_signature(ticket)) {
         fail_trust(ticket, code);
@@ -189,7 +189,7 @@ static void fail_handshake(struct ccm_http_ticket *ticket, CURLcode code)
     }
 }
 
-static void fail_curl(struct ccm_http_ticket *ticket, CURLcode code)
+static void fail_curl(struct net_http_ticket *ticket, CURLcode code)
 {
     switch (code) {
     case CURLE_COULDNT_CONNECT:
@@ -238,12 +238,12 @@ static void fail_curl(struct ccm_http_ticket *ticket, CURLcode code)
     }
 }
 
-bool ccm_http_ticket_again(struct ccm_http_ticket *ticket, CURLcode code)
+bool net_http_ticket_again(struct net_http_ticket *ticket, CURLcode code)
 {
     const bool cut = code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM ||
                      code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
                      code == CURLE_GOT_NOTHING || code == CURLE_PARTIAL_FILE;
-    const bool sent = ccm_http_ticket_phase(ticket) == CCM_HTTP_MAYBE_RUN;
+    const bool sent = net_http_ticket_phase(ticket) == CCM_HTTP_MAYBE_RUN;
 
     if (!cut || ticket->shut_out || ticket->second || ticket->head_in ||
         ticket->callback_error < 0 || (sent && !ticket->exchange->repeatable)) {
@@ -253,21 +253,21 @@ bool ccm_http_ticket_again(struct ccm_http_ticket *ticket, CURLcode code)
     ticket->first_sent = sent;
     ticket->attempted = false;
     ticket->curl_text[0] = '\0';
-    ccm_http_head_fini(&ticket->head);
+    net_http_head_fini(&ticket->head);
     return true;
 }
 
-void ccm_http_ticket_complete(struct ccm_http_ticket *ticket, CURLcode code)
+void net_http_ticket_complete(struct net_http_ticket *ticket, CURLcode code)
 {
     if (ticket->shut_out) {
-        ccm_http_ticket_cancel(ticket);
+        net_http_ticket_cancel(ticket);
     } else if (ticket->callback_error < 0) {
         fail_callback(ticket);
     } else if (code != CURLE_OK) {
         fail_curl(ticket, code);
     } else if (!ticket->head_in) {
         fail(ticket, -EPROTO, "the answer is not HTTP");
-    } else if (ccm_http_response_build(ticket->status, &ticket->head, &ticket->body,
+    } else if (net_http_response_build(ticket->status, &ticket->head, &ticket->body,
                                        &ticket->response) < 0) {
         fail(ticket, -ENOMEM, "out of memory while reading the answer");
     } else {
@@ -276,12 +276,12 @@ void ccm_http_ticket_complete(struct ccm_http_ticket *ticket, CURLcode code)
 }
 
 /* A stream that was accepted lives as long as bytes come; all else ends at the deadline. */
-static bool is_flowing(const struct ccm_http_ticket *ticket)
+static bool is_flowing(const struct net_http_ticket *ticket)
 {
     return ticket->exchange->on_chunk != NULL && ticket->head_in && ticket->status / 100 == 2;
 }
 
-int64_t ccm_http_ticket_due(const struct ccm_http_ticket *ticket)
+int64_t net_http_ticket_due(const struct net_http_ticket *ticket)
 {
     if (!is_flowing(ticket)) {
         return ticket->deadline_ms;
@@ -292,7 +292,7 @@ int64_t ccm_http_ticket_due(const struct ccm_http_ticket *ticket)
     return ticket->last_byte_ms + ticket->exchange->idle_ms;
 }
 
-void ccm_http_ticket_expire(struct ccm_http_ticket *ticket)
+void net_http_ticket_expire(struct net_http_ticket *ticket)
 {
     char text[128];
 
@@ -309,7 +309,7 @@ void ccm_http_ticket_expire(struct ccm_http_ticket *ticket)
     }
 }
 
-void ccm_http_ticket_cancel(struct ccm_http_ticket *ticket)
+void net_http_ticket_cancel(struct net_http_ticket *ticket)
 {
     const struct ccm_gate *gate = ticket->exchange->gate;
     const char *why = !ccm_gate_leads(gate) ? "this instance does not lead and may change nothing"
@@ -317,7 +317,7 @@ void ccm_http_ticket_cancel(struct ccm_http_ticket *ticket)
                           ? "changes wait: the API server was replaced, or restored from a backup"
                           : "given up before the answer came";
 
-    ticket->phase = ccm_http_ticket_phase(ticket);
+    ticket->phase = net_http_ticket_phase(ticket);
     ticket->result =
         ccm_error_set(&ticket->err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: %s", ticket->origin, why);
 }

@@ -17,7 +17,7 @@
 #define UNACKED_MS         20000
 
 /* Whether any byte of the request has left. Curl counts what the connection took. */
-static bool anything_sent(const struct ccm_http_ticket *ticket)
+static bool anything_sent(const struct net_http_ticket *ticket)
 {
     long sent = 0;
 
@@ -35,7 +35,7 @@ static bool anything_sent(const struct ccm_http_ticket *ticket)
 static int on_ready(void *arg, char *peer_ip CCM_UNUSED, char *own_ip CCM_UNUSED,
                     int peer_port CCM_UNUSED, int own_port CCM_UNUSED)
 {
-    struct ccm_http_ticket *ticket = arg;
+    struct net_http_ticket *ticket = arg;
 
     if (anything_sent(ticket) && !ticket->exchange->repeatable) {
         ticket->repeat_refused = true;
@@ -49,12 +49,12 @@ static int on_ready(void *arg, char *peer_ip CCM_UNUSED, char *own_ip CCM_UNUSED
     return CURL_PREREQFUNC_OK;
 }
 
-static bool is_stream(const struct ccm_http_ticket *ticket)
+static bool is_stream(const struct net_http_ticket *ticket)
 {
     return ticket->exchange->on_chunk != NULL;
 }
 
-static int take_head(struct ccm_http_ticket *ticket)
+static int take_head(struct net_http_ticket *ticket)
 {
     long status = 0;
 
@@ -76,8 +76,8 @@ static int take_head(struct ccm_http_ticket *ticket)
 
 static size_t on_header(char *line, size_t one, size_t len, void *arg)
 {
-    struct ccm_http_ticket *ticket = arg;
-    int r = ccm_http_head_line(&ticket->head, line, one * len);
+    struct net_http_ticket *ticket = arg;
+    int r = net_http_head_line(&ticket->head, line, one * len);
 
     if (r == 1) {
         r = take_head(ticket);
@@ -91,7 +91,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg)
 
 static size_t on_body(char *data, size_t one, size_t len, void *arg)
 {
-    struct ccm_http_ticket *ticket = arg;
+    struct net_http_ticket *ticket = arg;
     const size_t size = one * len;
     int r;
 
@@ -106,7 +106,7 @@ static size_t on_body(char *data, size_t one, size_t len, void *arg)
         ticket->callback_error = r;
         return CURL_WRITEFUNC_ERROR;
     }
-    ticket->paused = r == CCM_HTTP_PAUSE;
+    ticket->paused = r == NET_HTTP_PAUSE;
     return ticket->paused ? CURL_WRITEFUNC_PAUSE : size;
 }
 
@@ -123,9 +123,9 @@ static int on_socket(void *arg CCM_UNUSED, curl_socket_t fd, curlsocktype purpos
 
 #define SET(option, value) failed |= curl_easy_setopt(easy, option, value) != CURLE_OK
 
-static bool set_common(const struct ccm_http_ticket *ticket, CURL *easy)
+static bool set_common(const struct net_http_ticket *ticket, CURL *easy)
 {
-    const struct ccm_exchange *exchange = ticket->exchange;
+    const struct net_exchange *exchange = ticket->exchange;
     bool failed = false;
 
     SET(CURLOPT_NOSIGNAL, 1L);
@@ -156,7 +156,7 @@ static bool set_common(const struct ccm_http_ticket *ticket, CURL *easy)
     return !failed;
 }
 
-static bool set_callbacks(struct ccm_http_ticket *ticket, CURL *easy)
+static bool set_callbacks(struct net_http_ticket *ticket, CURL *easy)
 {
     bool failed = false;
 
@@ -171,9 +171,9 @@ static bool set_callbacks(struct ccm_http_ticket *ticket, CURL *easy)
     return !failed;
 }
 
-static bool set_request(struct ccm_http_ticket *ticket, CURL *easy)
+static bool set_request(struct net_http_ticket *ticket, CURL *easy)
 {
-    const struct ccm_exchange *exchange = ticket->exchange;
+    const struct net_exchange *exchange = ticket->exchange;
     const bool with_body = exchange->body != NULL || exchange->body_len > 0;
     bool failed = false;
 
@@ -204,7 +204,7 @@ static struct curl_blob blob_of(const char *text)
     return blob;
 }
 
-static bool set_trust(const struct ccm_tls *tls, CURL *easy)
+static bool set_trust(const struct net_tls *tls, CURL *easy)
 {
     bool failed = false;
 
@@ -232,7 +232,7 @@ static bool set_trust(const struct ccm_tls *tls, CURL *easy)
     return !failed;
 }
 
-static bool set_tls(const struct ccm_tls *tls, CURL *easy)
+static bool set_tls(const struct net_tls *tls, CURL *easy)
 {
     bool failed = false;
 
@@ -254,7 +254,7 @@ static bool set_tls(const struct ccm_tls *tls, CURL *easy)
     return !failed;
 }
 
-int ccm_http_ticket_setup(struct ccm_http_ticket *ticket, CURL *easy)
+int net_http_ticket_setup(struct net_http_ticket *ticket, CURL *easy)
 {
     ticket->easy = easy;
     if (set_common(ticket, easy) && set_callbacks(ticket, easy) && set_request(ticket, easy) &&
@@ -267,7 +267,7 @@ int ccm_http_ticket_setup(struct ccm_http_ticket *ticket, CURL *easy)
     return ticket->result;
 }
 
-uint64_t ccm_http_ticket_phase(const struct ccm_http_ticket *ticket)
+uint64_t net_http_ticket_phase(const struct net_http_ticket *ticket)
 {
     return anything_sent(ticket) ? CCM_HTTP_MAYBE_RUN : CCM_HTTP_NOT_SENT;
 }

@@ -30,7 +30,7 @@ static int refuse(struct ccm_error *err, const char *what)
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "HTTP request: %s", what);
 }
 
-static int check(const struct ccm_exchange *exchange, struct ccm_error *err)
+static int check(const struct net_exchange *exchange, struct ccm_error *err)
 {
     if (exchange->url == NULL || !is_clean(exchange->url, 0x21)) {
         return refuse(err, "the URL is missing or holds blanks or control characters");
@@ -81,7 +81,7 @@ static void curl_url_freep(CURLU **url)
 }
 
 /* Verify another name than the URL's: ask for that name, connect to the real host. */
-static int rename_host(struct ccm_http_ticket *ticket, CURLU *url, const char *host,
+static int rename_host(struct net_http_ticket *ticket, CURLU *url, const char *host,
                        const char *port)
 {
     CCM_CLEANUP(curl_freep) char *text = NULL;
@@ -99,13 +99,13 @@ static int rename_host(struct ccm_http_ticket *ticket, CURLU *url, const char *h
     return ticket->url == NULL ? -ENOMEM : 0;
 }
 
-static int read_url(struct ccm_http_ticket *ticket, struct ccm_error *err)
+static int read_url(struct net_http_ticket *ticket, struct ccm_error *err)
 {
     CCM_CLEANUP(curl_url_freep) CURLU *url = curl_url();
     CCM_CLEANUP(curl_freep) char *scheme = NULL;
     CCM_CLEANUP(curl_freep) char *host = NULL;
     CCM_CLEANUP(curl_freep) char *port = NULL;
-    const struct ccm_tls *tls = ticket->exchange->tls;
+    const struct net_tls *tls = ticket->exchange->tls;
 
     if (url == NULL) {
         return ccm_error_nomem(err);
@@ -137,7 +137,7 @@ static int read_url(struct ccm_http_ticket *ticket, struct ccm_error *err)
                         : 0;
 }
 
-static bool has_header(const struct ccm_exchange *exchange, const char *name)
+static bool has_header(const struct net_exchange *exchange, const char *name)
 {
     const size_t len = strlen(name);
 
@@ -154,7 +154,7 @@ static bool has_header(const struct ccm_exchange *exchange, const char *name)
     return false;
 }
 
-static int set_bearer(struct ccm_http_ticket *ticket)
+static int set_bearer(struct net_http_ticket *ticket)
 {
     const struct ccm_secret *bearer = ticket->exchange->bearer;
 
@@ -168,9 +168,9 @@ static int set_bearer(struct ccm_http_ticket *ticket)
 
 /* The list that curl reads is built here node by node: curl_slist_append() would copy the token
  * into memory that nobody wipes. */
-static int build_headers(struct ccm_http_ticket *ticket)
+static int build_headers(struct net_http_ticket *ticket)
 {
-    const struct ccm_exchange *exchange = ticket->exchange;
+    const struct net_exchange *exchange = ticket->exchange;
     static char no_expect[] = "Expect:";
     static char no_type[] = "Content-Type:";
     size_t count = 0;
@@ -205,7 +205,7 @@ static int build_headers(struct ccm_http_ticket *ticket)
     return 0;
 }
 
-int ccm_http_ticket_init(struct ccm_http_ticket *ticket, const struct ccm_exchange *exchange,
+int net_http_ticket_init(struct net_http_ticket *ticket, const struct net_exchange *exchange,
                          struct ccm_error *err)
 {
     int r = check(exchange, err);
@@ -213,11 +213,11 @@ int ccm_http_ticket_init(struct ccm_http_ticket *ticket, const struct ccm_exchan
     if (r < 0) {
         return r;
     }
-    *ticket = (struct ccm_http_ticket){
+    *ticket = (struct net_http_ticket){
         .exchange = exchange,
         .deadline_ms = exchange->deadline_ms != 0 ? exchange->deadline_ms
                                                   : ccm_clock_now_ms() + DEFAULT_DEADLINE_MS,
-        .head.text.max = CCM_HTTP_HEAD_MAX,
+        .head.text.max = NET_HTTP_HEAD_MAX,
         .body.max = exchange->max_body != 0 ? exchange->max_body : DEFAULT_BODY_MAX,
     };
     r = read_url(ticket, err);
@@ -228,20 +228,20 @@ int ccm_http_ticket_init(struct ccm_http_ticket *ticket, const struct ccm_exchan
         r = ccm_error_nomem(err);
     }
     if (r < 0) {
-        ccm_http_ticket_fini(ticket);
+        net_http_ticket_fini(ticket);
     }
     return r;
 }
 
-void ccm_http_ticket_fini(struct ccm_http_ticket *ticket)
+void net_http_ticket_fini(struct net_http_ticket *ticket)
 {
     free(ticket->url);
     free(ticket->host_header);
     free(ticket->connect_to.data);
     free(ticket->headers);
     ccm_secret_fini(&ticket->authorization);
-    ccm_http_head_fini(&ticket->head);
+    net_http_head_fini(&ticket->head);
     ccm_buf_fini(&ticket->body);
-    ccm_http_response_free(ticket->response);
+    net_http_response_free(ticket->response);
     ticket->response = NULL;
 }

@@ -14,11 +14,11 @@
 #include <curl/curl.h>
 #include <pthread.h>
 
-#define CCM_HTTP_ORIGIN_MAX 300
+#define NET_HTTP_ORIGIN_MAX 300
 
-struct ccm_http_ticket {
-    const struct ccm_exchange *exchange; /* the caller's, who waits */
-    struct ccm_http_ticket *next;        /* in the submission queue or among the running */
+struct net_http_ticket {
+    const struct net_exchange *exchange; /* the caller's, who waits */
+    struct net_http_ticket *next;        /* in the submission queue or among the running */
     CURL *easy;
 
     int64_t deadline_ms;
@@ -35,7 +35,7 @@ struct ccm_http_ticket {
     int callback_error;  /* what a callback ended the exchange with */
 
     /* Host of the URL is replaced by tls->server_name; connect_to leads to the real one. */
-    char origin[CCM_HTTP_ORIGIN_MAX]; /* "https://host:port", for messages */
+    char origin[NET_HTTP_ORIGIN_MAX]; /* "https://host:port", for messages */
     char *url;
     char *host_header;
     struct curl_slist connect_to;
@@ -44,7 +44,7 @@ struct ccm_http_ticket {
     struct ccm_secret authorization;
     char curl_text[CURL_ERROR_SIZE];
 
-    struct ccm_http_head head;
+    struct net_http_head head;
     struct ccm_buf body;
 
     /* Outcome. `done` is guarded by the engine's lock, the others are written before it is set. */
@@ -57,30 +57,30 @@ struct ccm_http_ticket {
 };
 
 /* Check the exchange and prepare what curl needs. 0 or negative with err set: -EINVAL, -ENOMEM. */
-CCM_NODISCARD int ccm_http_ticket_init(struct ccm_http_ticket *ticket,
-                                       const struct ccm_exchange *exchange, struct ccm_error *err);
-void ccm_http_ticket_fini(struct ccm_http_ticket *ticket);
+CCM_NODISCARD int net_http_ticket_init(struct net_http_ticket *ticket,
+                                       const struct net_exchange *exchange, struct ccm_error *err);
+void net_http_ticket_fini(struct net_http_ticket *ticket);
 
 /* Put everything on a fresh easy handle. 0 or negative with ticket->err and result set. */
-CCM_NODISCARD int ccm_http_ticket_setup(struct ccm_http_ticket *ticket, CURL *easy);
+CCM_NODISCARD int net_http_ticket_setup(struct net_http_ticket *ticket, CURL *easy);
 
 /* CCM_HTTP_NOT_SENT or _MAYBE_RUN, so far. */
-uint64_t ccm_http_ticket_phase(const struct ccm_http_ticket *ticket);
+uint64_t net_http_ticket_phase(const struct net_http_ticket *ticket);
 
 /* When the engine has to look at this ticket again; INT64_MAX = never. */
-int64_t ccm_http_ticket_due(const struct ccm_http_ticket *ticket);
+int64_t net_http_ticket_due(const struct net_http_ticket *ticket);
 
 /*
  * Whether an exchange that failed with this code is tried once more, and if so, made ready for it:
  * the connection turned out to be dead or on its way out (HTTP/2 GOAWAY), no answer has begun, and
  * either nothing has left or the exchange is repeatable.
  */
-bool ccm_http_ticket_again(struct ccm_http_ticket *ticket, CURLcode code);
+bool net_http_ticket_again(struct net_http_ticket *ticket, CURLcode code);
 
 /* Curl says that it is over, or the engine ends it: fill the outcome. The easy handle is still
  * there. */
-void ccm_http_ticket_complete(struct ccm_http_ticket *ticket, CURLcode code);
-void ccm_http_ticket_expire(struct ccm_http_ticket *ticket);
-void ccm_http_ticket_cancel(struct ccm_http_ticket *ticket);
+void net_http_ticket_complete(struct net_http_ticket *ticket, CURLcode code);
+void net_http_ticket_expire(struct net_http_ticket *ticket);
+void net_http_ticket_cancel(struct net_http_ticket *ticket);
 
 #endif

@@ -14,11 +14,11 @@
 
 #define KNOWN_FLAGS (CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS)
 
-static_assert(sizeof(void *) != 8 || CCM_PLUGIN_SIZE_1_0 == 120, "ABI 1.0 is frozen");
-static_assert(sizeof(void *) != 8 || CCM_OPTION_SIZE_1_0 == 80, "ABI 1.0 is frozen");
-static_assert(sizeof(void *) != 8 || CCM_WATCH_SIZE_1_0 == 48, "ABI 1.0 is frozen");
+static_assert(sizeof(void *) != 8 || PLUGIN_SIZE_1_0 == 120, "ABI 1.0 is frozen");
+static_assert(sizeof(void *) != 8 || PLUGIN_OPTION_SIZE_1_0 == 80, "ABI 1.0 is frozen");
+static_assert(sizeof(void *) != 8 || PLUGIN_WATCH_SIZE_1_0 == 48, "ABI 1.0 is frozen");
 
-const char *ccm_descriptor_kind_name(uint64_t kind)
+const char *plugin_descriptor_kind_name(uint64_t kind)
 {
     static const char *const names[] = { "?", "Service", "EndpointSlice", "Node", "Pod", "raw" };
 
@@ -40,18 +40,18 @@ static int check_abi(const struct ccm_plugin *theirs, struct ccm_error *err)
                              "the headers of this version",
                              theirs->abi_major, CCM_ABI_MAJOR);
     }
-    if (theirs->struct_size < CCM_PLUGIN_SIZE_1_0) {
+    if (theirs->struct_size < PLUGIN_SIZE_1_0) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "its descriptor has %" PRIu32 " bytes, ABI 1.0 has %zu: set "
                              ".struct_size = sizeof(struct ccm_plugin)",
-                             theirs->struct_size, CCM_PLUGIN_SIZE_1_0);
+                             theirs->struct_size, PLUGIN_SIZE_1_0);
     }
     return 0;
 }
 
 static int check_members(const struct ccm_plugin *plugin, struct ccm_error *err)
 {
-    if (!ccm_trust_is_name(plugin->name)) {
+    if (!plugin_trust_is_name(plugin->name)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "its name \"%.40s\" is not [a-z0-9-]{1,32}",
                              plugin->name == NULL ? "" : plugin->name);
@@ -90,7 +90,7 @@ static int check_twice(const struct ccm_option *const *list, size_t count,
     return 0;
 }
 
-static int copy_options(struct ccm_descriptor *d, struct ccm_error *err)
+static int copy_options(struct plugin_descriptor *d, struct ccm_error *err)
 {
     const struct ccm_option *const *theirs = d->plugin.options;
     size_t count = 0;
@@ -109,14 +109,14 @@ static int copy_options(struct ccm_descriptor *d, struct ccm_error *err)
         const size_t size = (size_t)theirs[i]->struct_size;
         int r;
 
-        if (size < CCM_OPTION_SIZE_1_0) {
+        if (size < PLUGIN_OPTION_SIZE_1_0) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "option %zu of its table: set .struct_size = sizeof(struct "
                                  "ccm_option)",
                                  i + 1);
         }
         memcpy(&d->options[i], theirs[i], size < sizeof(*d->options) ? size : sizeof(*d->options));
-        r = ccm_option_check(&d->options[i], err);
+        r = plugin_option_check(&d->options[i], err);
         if (r < 0) {
             return r;
         }
@@ -177,14 +177,14 @@ static bool is_same_watch(const struct ccm_watch *a, const struct ccm_watch *b)
            ccm_text_equal(a->resource, b->resource);
 }
 
-static int copy_one_watch(struct ccm_descriptor *d, const struct ccm_watch *theirs, size_t index,
+static int copy_one_watch(struct plugin_descriptor *d, const struct ccm_watch *theirs, size_t index,
                           struct ccm_error *err)
 {
     const size_t size = (size_t)theirs->struct_size;
     struct ccm_watch *ours = &d->watches[index];
     int r;
 
-    if (size < CCM_WATCH_SIZE_1_0) {
+    if (size < PLUGIN_WATCH_SIZE_1_0) {
         return refuse_watch(err, index, "set .struct_size = sizeof(struct ccm_watch)");
     }
     memcpy(ours, theirs, size < sizeof(*ours) ? size : sizeof(*ours));
@@ -201,7 +201,7 @@ static int copy_one_watch(struct ccm_descriptor *d, const struct ccm_watch *thei
     return 0;
 }
 
-static int copy_watches(struct ccm_descriptor *d, struct ccm_error *err)
+static int copy_watches(struct plugin_descriptor *d, struct ccm_error *err)
 {
     const struct ccm_watch *const *theirs = d->plugin.watches;
     size_t count = 0;
@@ -227,7 +227,7 @@ static int copy_watches(struct ccm_descriptor *d, struct ccm_error *err)
     return 0;
 }
 
-static int fill(struct ccm_descriptor *d, const struct ccm_plugin *theirs, struct ccm_error *err)
+static int fill(struct plugin_descriptor *d, const struct ccm_plugin *theirs, struct ccm_error *err)
 {
     int r = check_abi(theirs, err);
 
@@ -253,20 +253,20 @@ static int fill(struct ccm_descriptor *d, const struct ccm_plugin *theirs, struc
     return copy_watches(d, err);
 }
 
-int ccm_descriptor_init(struct ccm_descriptor *descriptor, const struct ccm_plugin *theirs,
-                        struct ccm_error *err)
+int plugin_descriptor_init(struct plugin_descriptor *descriptor, const struct ccm_plugin *theirs,
+                           struct ccm_error *err)
 {
     int r;
 
     memset(descriptor, 0, sizeof(*descriptor));
     r = fill(descriptor, theirs, err);
     if (r < 0) {
-        ccm_descriptor_fini(descriptor);
+        plugin_descriptor_fini(descriptor);
     }
     return r;
 }
 
-void ccm_descriptor_fini(struct ccm_descriptor *descriptor)
+void plugin_descriptor_fini(struct plugin_descriptor *descriptor)
 {
     free(descriptor->options);
     free(descriptor->option_list);

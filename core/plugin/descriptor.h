@@ -11,11 +11,11 @@
 #include "util/attr.h"
 
 /* Sizes of ABI 1.0, frozen: less is no plugin of major 1. */
-#define CCM_PLUGIN_SIZE_1_0 (offsetof(struct ccm_plugin, batch_wait_ms) + sizeof(uint64_t))
-#define CCM_OPTION_SIZE_1_0 (offsetof(struct ccm_option, help) + sizeof(const char *))
-#define CCM_WATCH_SIZE_1_0  (offsetof(struct ccm_watch, flags) + sizeof(uint64_t))
+#define PLUGIN_SIZE_1_0        (offsetof(struct ccm_plugin, batch_wait_ms) + sizeof(uint64_t))
+#define PLUGIN_OPTION_SIZE_1_0 (offsetof(struct ccm_option, help) + sizeof(const char *))
+#define PLUGIN_WATCH_SIZE_1_0  (offsetof(struct ccm_watch, flags) + sizeof(uint64_t))
 
-struct ccm_descriptor {
+struct plugin_descriptor {
     struct ccm_plugin plugin; /* struct_size is the plugin's own; version and summary never NULL */
     /* Private: what plugin.options and plugin.watches point to. */
     struct ccm_option *options;
@@ -30,13 +30,13 @@ struct ccm_descriptor {
  * fault in the option table (see option.h) and in the watches. 0, -ENOMEM, or -EINVAL with err set,
  * without the file's name; on failure nothing is left to free.
  */
-CCM_NODISCARD int ccm_descriptor_init(struct ccm_descriptor *descriptor,
-                                      const struct ccm_plugin *theirs, struct ccm_error *err);
+CCM_NODISCARD int plugin_descriptor_init(struct plugin_descriptor *descriptor,
+                                         const struct ccm_plugin *theirs, struct ccm_error *err);
 
 /* Free the copies. Safe on a zeroed struct. */
-void ccm_descriptor_fini(struct ccm_descriptor *descriptor);
+void plugin_descriptor_fini(struct plugin_descriptor *descriptor);
 
 /* "Service", "Node", ...; "?" for an unknown kind. */
-const char *ccm_descriptor_kind_name(uint64_t kind);
+const char *plugin_descriptor_kind_name(uint64_t kind);
 
 #endif

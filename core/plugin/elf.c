@@ -183,7 +183,7 @@ static int check_constructors(struct elf_file *file, struct ccm_error *err)
     return 0;
 }
 
-int ccm_elf_check(int fd, const char *path, struct ccm_error *err)
+int plugin_elf_check(int fd, const char *path, struct ccm_error *err)
 {
     struct elf_file file = { .fd = fd, .path = path };
     struct stat st;

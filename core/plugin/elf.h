@@ -16,6 +16,6 @@
  * Reads only, with an offset of its own. `path` is for messages. 0, or -ENOEXEC or the read's
  * errno, with err set.
  */
-CCM_NODISCARD int ccm_elf_check(int fd, const char *path, struct ccm_error *err);
+CCM_NODISCARD int plugin_elf_check(int fd, const char *path, struct ccm_error *err);
 
 #endif

@@ -31,7 +31,7 @@ static void print_watches(FILE *out, const struct ccm_watch *const *watches)
             (void)fputc('/', out);
             print_text(out, watches[i]->resource);
         } else {
-            (void)fputs(ccm_descriptor_kind_name(watches[i]->kind), out);
+            (void)fputs(plugin_descriptor_kind_name(watches[i]->kind), out);
         }
     }
     (void)fputc('\n', out);
@@ -43,7 +43,7 @@ static void print_option(FILE *out, const struct ccm_option *option)
     if (option->group != NULL) {
         (void)fprintf(out, "%s.", option->group);
     }
-    (void)fprintf(out, "%s: %s", option->name, ccm_option_type_name(option->type));
+    (void)fprintf(out, "%s: %s", option->name, plugin_option_type_name(option->type));
     if (option->type == CCM_OPTION_INT) {
         (void)fprintf(out, " %" PRId64 "..%" PRId64, option->min, option->max);
     }
@@ -78,7 +78,7 @@ static void print_abi(FILE *out, const struct ccm_plugin *desc)
                   CCM_ABI_MINOR, age);
 }
 
-void ccm_plugin_print(FILE *out, const struct ccm_loaded_plugin *plugin)
+void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin)
 {
     const struct ccm_plugin *desc = plugin->desc;
 

@@ -24,7 +24,7 @@ static int map_file(const char *path, int fd, void **ret_handle, struct ccm_erro
     if (fstat(fd, &st) < 0) {
         return ccm_error_set(err, -errno, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(errno));
     }
-    r = ccm_elf_check(fd, path, err);
+    r = plugin_elf_check(fd, path, err);
     if (r < 0) {
         return r;
     }
@@ -41,7 +41,7 @@ static int map_file(const char *path, int fd, void **ret_handle, struct ccm_erro
         return ccm_error_set(err, -ENOEXEC, CCM_ERROR_TERMINAL, "%s: cannot be loaded: %s", path,
                              reason);
     }
-    r = ccm_trust_same(path, &st, err);
+    r = plugin_trust_same(path, &st, err);
     if (r < 0) {
         return r;
     }
@@ -49,7 +49,7 @@ static int map_file(const char *path, int fd, void **ret_handle, struct ccm_erro
     return 0;
 }
 
-static int take_descriptor(struct ccm_loaded_plugin *plugin, struct ccm_error *err)
+static int take_descriptor(struct plugin_loaded_plugin *plugin, struct ccm_error *err)
 {
     const struct ccm_plugin *theirs = dlsym(plugin->handle, "ccm_plugin");
     int r;
@@ -59,7 +59,7 @@ static int take_descriptor(struct ccm_loaded_plugin *plugin, struct ccm_error *e
                              "%s: not a plugin of ccmd: it does not export the symbol ccm_plugin",
                              plugin->path);
     }
-    r = ccm_descriptor_init(&plugin->private_descriptor, theirs, err);
+    r = plugin_descriptor_init(&plugin->private_descriptor, theirs, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "%s", plugin->path);
     }
@@ -67,18 +67,18 @@ static int take_descriptor(struct ccm_loaded_plugin *plugin, struct ccm_error *e
     return 0;
 }
 
-int ccm_plugin_load(const char *spec, const char *plugin_dir, struct ccm_loaded_plugin **ret,
-                    struct ccm_error *err)
+int plugin_load(const char *spec, const char *plugin_dir, struct plugin_loaded_plugin **ret,
+                struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_plugin_freep)
-    struct ccm_loaded_plugin *plugin = calloc(1, sizeof(*plugin));
+    CCM_CLEANUP(plugin_freep)
+    struct plugin_loaded_plugin *plugin = calloc(1, sizeof(*plugin));
     CCM_CLEANUP(ccm_closep) int fd = -1;
     int r;
 
     if (plugin == NULL) {
         return ccm_error_nomem(err);
     }
-    r = ccm_trust_open(spec, plugin_dir, &plugin->private_path, &fd, err);
+    r = plugin_trust_open(spec, plugin_dir, &plugin->private_path, &fd, err);
     if (r < 0) {
         return r;
     }
@@ -95,16 +95,16 @@ int ccm_plugin_load(const char *spec, const char *plugin_dir, struct ccm_loaded_
     return 0;
 }
 
-void ccm_plugin_free(struct ccm_loaded_plugin *plugin)
+void plugin_free(struct plugin_loaded_plugin *plugin)
 {
     if (plugin != NULL) {
-        ccm_descriptor_fini(&plugin->private_descriptor);
+        plugin_descriptor_fini(&plugin->private_descriptor);
         free(plugin->private_path);
         free(plugin);
     }
 }
 
-void ccm_plugin_freep(struct ccm_loaded_plugin **plugin)
+void plugin_freep(struct plugin_loaded_plugin **plugin)
 {
-    ccm_plugin_free(*plugin);
+    plugin_free(*plugin);
 }

@@ -12,11 +12,11 @@
 
 #include <stdio.h>
 
-struct ccm_loaded_plugin {
+struct plugin_loaded_plugin {
     const struct ccm_plugin *desc; /* our copy, in the layout of this build: see descriptor.h */
     const char *path;              /* resolved */
     void *handle;                  /* of dlopen; never closed */
-    struct ccm_descriptor private_descriptor;
+    struct plugin_descriptor private_descriptor;
     char *private_path;
 };
 
@@ -27,18 +27,18 @@ struct ccm_loaded_plugin {
  * that is no shared object for this machine or has constructors, one that the dynamic linker
  * rejects (unresolved symbols), one without the symbol `ccm_plugin`, one whose descriptor is faulty
  * (descriptor.h). The file stays mapped for good once the dynamic linker has taken it, also when it
- * is refused afterwards. 0 and *ret (free it with ccm_plugin_free), or a negative errno.
+ * is refused afterwards. 0 and *ret (free it with plugin_free), or a negative errno.
  */
-CCM_NODISCARD int ccm_plugin_load(const char *spec, const char *plugin_dir,
-                                  struct ccm_loaded_plugin **ret, struct ccm_error *err);
+CCM_NODISCARD int plugin_load(const char *spec, const char *plugin_dir,
+                              struct plugin_loaded_plugin **ret, struct ccm_error *err);
 
 /* Free our side; the code stays mapped. NULL is allowed. */
-void ccm_plugin_free(struct ccm_loaded_plugin *plugin);
+void plugin_free(struct plugin_loaded_plugin *plugin);
 /* For CCM_CLEANUP. */
-void ccm_plugin_freep(struct ccm_loaded_plugin **plugin);
+void plugin_freep(struct plugin_loaded_plugin **plugin);
 
 /* What `ccmd plugins` shows: name, version, summary, ABI, file, watches, options with their rules.
  * Write failures stick in the stream. */
-void ccm_plugin_print(FILE *out, const struct ccm_loaded_plugin *plugin);
+void plugin_print(FILE *out, const struct plugin_loaded_plugin *plugin);
 
 #endif

@@ -28,7 +28,7 @@ static bool is_name(const char *text, bool dots)
     return !start && len <= NAME_MAX_BYTES;
 }
 
-const char *ccm_option_type_name(uint64_t type)
+const char *plugin_option_type_name(uint64_t type)
 {
     static const char *const names[] = { "?",   "text", "number", "true or false", "list of texts",
                                          "path" };
@@ -82,7 +82,8 @@ static int check_list(const char *text, struct ccm_error *err)
     return 0;
 }
 
-int ccm_option_check_value(const struct ccm_option *option, const char *text, struct ccm_error *err)
+int plugin_option_check_value(const struct ccm_option *option, const char *text,
+                              struct ccm_error *err)
 {
     bool value;
 
@@ -184,14 +185,14 @@ static int check_fallback(const struct ccm_option *option, struct ccm_error *err
     if (fallback == NULL || (fallback[0] == '\0' && option->type == CCM_OPTION_STRING)) {
         return 0;
     }
-    if (ccm_option_check_value(option, fallback, &inner) < 0) {
+    if (plugin_option_check_value(option, fallback, &inner) < 0) {
         (void)ccm_error_wrap(&inner, 0, "its default"); /* the code is ours, below */
         return refuse(option, err, inner.message);
     }
     return 0;
 }
 
-int ccm_option_check(const struct ccm_option *option, struct ccm_error *err)
+int plugin_option_check(const struct ccm_option *option, struct ccm_error *err)
 {
     int r = check_names(option, err);
 

@@ -10,15 +10,15 @@
 #include "util/attr.h"
 
 /* "text", "number", "true or false", "list of texts", "path"; "?" for a type that is unknown. */
-const char *ccm_option_type_name(uint64_t type);
+const char *plugin_option_type_name(uint64_t type);
 
 /*
  * Whether `text` is a value of the option: in its range or list, written as `fallback` is ("a,b"
  * for lists). The option is well-formed. 0, or -EINVAL with err set to what is wrong ("17 is not in
  * 1..16"), without the option's name.
  */
-CCM_NODISCARD int ccm_option_check_value(const struct ccm_option *option, const char *text,
-                                         struct ccm_error *err);
+CCM_NODISCARD int plugin_option_check_value(const struct ccm_option *option, const char *text,
+                                            struct ccm_error *err);
 
 /*
  * Whether the entry of a plugin's table is well-formed: known type and flags, valid names, a
@@ -26,6 +26,6 @@ CCM_NODISCARD int ccm_option_check_value(const struct ccm_option *option, const 
  * -EINVAL with err set, beginning with "option NAME: ". Whether a name clashes with the core's own
  * is the configuration's business.
  */
-CCM_NODISCARD int ccm_option_check(const struct ccm_option *option, struct ccm_error *err);
+CCM_NODISCARD int plugin_option_check(const struct ccm_option *option, struct ccm_error *err);
 
 #endif

@@ -8,36 +8,36 @@
 #include <pthread.h>
 
 struct slot {
-    struct ccm_plugin_entry entry; /* first: entries handed out are slots */
+    struct plugin_entry entry; /* first: entries handed out are slots */
     char *name;
-    struct ccm_loaded_plugin *loaded;
+    struct plugin_loaded_plugin *loaded;
     bool has_self; /* destroy() is owed */
     bool stopped;  /* stop() was called: what still comes from a late start() changes no state */
-    enum ccm_plugin_state state;
+    enum plugin_state state;
     struct ccm_error error;
 };
 
-struct ccm_registry {
+struct plugin_registry {
     struct slot **items;
     size_t len;
     size_t cap;
     pthread_mutex_t lock; /* guards stopped, state and error of the slots; innermost */
 };
 
-static struct slot *slot_of(const struct ccm_plugin_entry *entry)
+static struct slot *slot_of(const struct plugin_entry *entry)
 {
     return (struct slot *)entry;
 }
 
 static void slot_free(struct slot *slot)
 {
-    ccm_plugin_free(slot->loaded);
+    plugin_free(slot->loaded);
     free(slot->name);
     free(slot);
 }
 
 /* error NULL = none. */
-static void set_state(struct ccm_registry *registry, struct slot *slot, enum ccm_plugin_state state,
+static void set_state(struct plugin_registry *registry, struct slot *slot, enum plugin_state state,
                       const struct ccm_error *error)
 {
     (void)pthread_mutex_lock(&registry->lock); /* a plain mutex: cannot fail */
@@ -52,14 +52,14 @@ static void set_state(struct ccm_registry *registry, struct slot *slot, enum ccm
     (void)pthread_mutex_unlock(&registry->lock);
 }
 
-static enum ccm_plugin_state get_state(struct ccm_registry *registry, const struct slot *slot)
+static enum plugin_state get_state(struct plugin_registry *registry, const struct slot *slot)
 {
-    return ccm_registry_status(registry, &slot->entry, NULL);
+    return plugin_registry_status(registry, &slot->entry, NULL);
 }
 
-struct ccm_registry *ccm_registry_new(void)
+struct plugin_registry *plugin_registry_new(void)
 {
-    struct ccm_registry *registry = calloc(1, sizeof(*registry));
+    struct plugin_registry *registry = calloc(1, sizeof(*registry));
 
     if (registry != NULL && pthread_mutex_init(&registry->lock, NULL) != 0) {
         free(registry);
@@ -68,12 +68,12 @@ struct ccm_registry *ccm_registry_new(void)
     return registry;
 }
 
-void ccm_registry_free(struct ccm_registry *registry)
+void plugin_registry_free(struct plugin_registry *registry)
 {
     if (registry == NULL) {
         return;
     }
-    ccm_registry_destroy(registry);
+    plugin_registry_destroy(registry);
     for (size_t i = 0; i < registry->len; i++) {
         slot_free(registry->items[i]);
     }
@@ -82,16 +82,16 @@ void ccm_registry_free(struct ccm_registry *registry)
     free(registry);
 }
 
-void ccm_registry_freep(struct ccm_registry **registry)
+void plugin_registry_freep(struct plugin_registry **registry)
 {
-    ccm_registry_free(*registry);
+    plugin_registry_free(*registry);
 }
 
-static int check_name(const struct ccm_registry *registry, const char *name,
-                      const struct ccm_loaded_plugin *loaded, struct ccm_error *err)
+static int check_name(const struct plugin_registry *registry, const char *name,
+                      const struct plugin_loaded_plugin *loaded, struct ccm_error *err)
 {
     for (size_t i = 0; i < registry->len; i++) {
-        const struct ccm_loaded_plugin *other = registry->items[i]->loaded;
+        const struct plugin_loaded_plugin *other = registry->items[i]->loaded;
 
         if (other != NULL && ccm_text_equal(other->desc->name, loaded->desc->name)) {
             return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
@@ -109,11 +109,11 @@ static int check_name(const struct ccm_registry *registry, const char *name,
     return 0;
 }
 
-static int load_into(struct ccm_registry *registry, struct slot *slot, const char *file,
+static int load_into(struct plugin_registry *registry, struct slot *slot, const char *file,
                      const char *plugin_dir, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_plugin_freep) struct ccm_loaded_plugin *loaded = NULL;
-    int r = ccm_plugin_load(file == NULL ? slot->name : file, plugin_dir, &loaded, err);
+    CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *loaded = NULL;
+    int r = plugin_load(file == NULL ? slot->name : file, plugin_dir, &loaded, err);
 
     if (r < 0) {
         return r;
@@ -127,7 +127,8 @@ static int load_into(struct ccm_registry *registry, struct slot *slot, const cha
     return 0;
 }
 
-static int append(struct ccm_registry *registry, const char *name, bool critical, struct slot **ret)
+static int append(struct plugin_registry *registry, const char *name, bool critical,
+                  struct slot **ret)
 {
     struct slot *slot;
     int r =
@@ -160,8 +161,8 @@ static void log_failure(const struct slot *slot, const char *what, const struct 
     ccm_log_error(&log, "%s: %s", what, err->message);
 }
 
-int ccm_registry_load(struct ccm_registry *registry, const char *name, const char *file,
-                      const char *plugin_dir, bool critical, struct ccm_plugin_entry **ret)
+int plugin_registry_load(struct plugin_registry *registry, const char *name, const char *file,
+                         const char *plugin_dir, bool critical, struct plugin_entry **ret)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     struct slot *slot = NULL;
@@ -176,19 +177,19 @@ int ccm_registry_load(struct ccm_registry *registry, const char *name, const cha
     r = load_into(registry, slot, file, plugin_dir, &err);
     if (r < 0) {
         log_failure(slot, "refused", &err);
-        set_state(registry, slot, CCM_PLUGIN_STATE_FAILED, &err);
+        set_state(registry, slot, PLUGIN_STATE_FAILED, &err);
         return r;
     }
-    set_state(registry, slot, CCM_PLUGIN_STATE_LOADED, NULL);
+    set_state(registry, slot, PLUGIN_STATE_LOADED, NULL);
     return 0;
 }
 
-size_t ccm_registry_len(const struct ccm_registry *registry)
+size_t plugin_registry_len(const struct plugin_registry *registry)
 {
     return registry->len;
 }
 
-struct ccm_plugin_entry *ccm_registry_at(struct ccm_registry *registry, size_t index)
+struct plugin_entry *plugin_registry_at(struct plugin_registry *registry, size_t index)
 {
     return &registry->items[index]->entry;
 }
@@ -206,37 +207,37 @@ static int failure_of(const struct slot *slot, const char *function, int r, stru
     return ccm_error_wrap(err, r, "%s: %s", slot->loaded->path, function);
 }
 
-int ccm_registry_create(struct ccm_registry *registry, struct ccm_plugin_entry *entry,
-                        const struct ccm_host *host)
+int plugin_registry_create(struct plugin_registry *registry, struct plugin_entry *entry,
+                           const struct ccm_host *host)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     struct slot *slot = slot_of(entry);
     void *self = NULL;
     int r;
 
-    if (get_state(registry, slot) != CCM_PLUGIN_STATE_LOADED) {
+    if (get_state(registry, slot) != PLUGIN_STATE_LOADED) {
         return -EINVAL;
     }
     r = slot->loaded->desc->create(host, &self, &err);
     if (r != 0) {
         r = failure_of(slot, "create", r, &err);
         log_failure(slot, "left out", &err);
-        set_state(registry, slot, CCM_PLUGIN_STATE_FAILED, &err);
+        set_state(registry, slot, PLUGIN_STATE_FAILED, &err);
         return r;
     }
     slot->entry.self = self;
     slot->has_self = true;
-    set_state(registry, slot, CCM_PLUGIN_STATE_CREATED, NULL);
+    set_state(registry, slot, PLUGIN_STATE_CREATED, NULL);
     return 0;
 }
 
-int ccm_registry_start(struct ccm_registry *registry, struct ccm_plugin_entry *entry)
+int plugin_registry_start(struct plugin_registry *registry, struct plugin_entry *entry)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     struct slot *slot = slot_of(entry);
     int r = 0;
 
-    if (get_state(registry, slot) != CCM_PLUGIN_STATE_CREATED) {
+    if (get_state(registry, slot) != PLUGIN_STATE_CREATED) {
         return -EINVAL;
     }
     if (slot->loaded->desc->start != NULL) {
@@ -248,15 +249,15 @@ int ccm_registry_start(struct ccm_registry *registry, struct ccm_plugin_entry *e
         const bool final = err.kind == CCM_ERROR_TERMINAL || err.kind == CCM_ERROR_BUG;
 
         log_failure(slot, final ? "left out" : "starts later", &err);
-        set_state(registry, slot, final ? CCM_PLUGIN_STATE_FAILED : CCM_PLUGIN_STATE_CREATED, &err);
+        set_state(registry, slot, final ? PLUGIN_STATE_FAILED : PLUGIN_STATE_CREATED, &err);
         return r;
     }
-    set_state(registry, slot, CCM_PLUGIN_STATE_STARTED, NULL);
+    set_state(registry, slot, PLUGIN_STATE_STARTED, NULL);
     return 0;
 }
 
 /* Whether stop() is owed, and now taken care of. */
-static bool take_stop(struct ccm_registry *registry, struct slot *slot)
+static bool take_stop(struct plugin_registry *registry, struct slot *slot)
 {
     bool owed;
 
@@ -264,15 +265,15 @@ static bool take_stop(struct ccm_registry *registry, struct slot *slot)
     owed = slot->has_self && !slot->stopped;
     if (owed) {
         slot->stopped = true;
-        if (slot->state != CCM_PLUGIN_STATE_FAILED) {
-            slot->state = CCM_PLUGIN_STATE_STOPPED;
+        if (slot->state != PLUGIN_STATE_FAILED) {
+            slot->state = PLUGIN_STATE_STOPPED;
         }
     }
     (void)pthread_mutex_unlock(&registry->lock);
     return owed;
 }
 
-void ccm_registry_stop(struct ccm_registry *registry)
+void plugin_registry_stop(struct plugin_registry *registry)
 {
     for (size_t i = registry->len; i > 0; i--) {
         struct slot *slot = registry->items[i - 1];
@@ -283,9 +284,9 @@ void ccm_registry_stop(struct ccm_registry *registry)
     }
 }
 
-void ccm_registry_destroy(struct ccm_registry *registry)
+void plugin_registry_destroy(struct plugin_registry *registry)
 {
-    ccm_registry_stop(registry);
+    plugin_registry_stop(registry);
     for (size_t i = registry->len; i > 0; i--) {
         struct slot *slot = registry->items[i - 1];
 
@@ -297,12 +298,11 @@ void ccm_registry_destroy(struct ccm_registry *registry)
     }
 }
 
-enum ccm_plugin_state ccm_registry_status(struct ccm_registry *registry,
-                                          const struct ccm_plugin_entry *entry,
-                                          struct ccm_error *err)
+enum plugin_state plugin_registry_status(struct plugin_registry *registry,
+                                         const struct plugin_entry *entry, struct ccm_error *err)
 {
     const struct slot *slot = slot_of(entry);
-    enum ccm_plugin_state state;
+    enum plugin_state state;
 
     (void)pthread_mutex_lock(&registry->lock); /* a plain mutex: cannot fail */
     state = slot->state;
@@ -313,39 +313,39 @@ enum ccm_plugin_state ccm_registry_status(struct ccm_registry *registry,
     return state;
 }
 
-const char *ccm_registry_state_name(enum ccm_plugin_state state)
+const char *plugin_registry_state_name(enum plugin_state state)
 {
     switch (state) {
-    case CCM_PLUGIN_STATE_FAILED:
+    case PLUGIN_STATE_FAILED:
         return "failed";
-    case CCM_PLUGIN_STATE_LOADED:
+    case PLUGIN_STATE_LOADED:
         return "loaded";
-    case CCM_PLUGIN_STATE_CREATED:
+    case PLUGIN_STATE_CREATED:
         return "created";
-    case CCM_PLUGIN_STATE_STARTED:
+    case PLUGIN_STATE_STARTED:
         return "started";
-    case CCM_PLUGIN_STATE_STOPPED:
+    case PLUGIN_STATE_STOPPED:
         return "stopped";
     }
     return "?";
 }
 
-bool ccm_registry_has_use(struct ccm_registry *registry)
+bool plugin_registry_has_use(struct plugin_registry *registry)
 {
     for (size_t i = 0; i < registry->len; i++) {
-        if (get_state(registry, registry->items[i]) != CCM_PLUGIN_STATE_FAILED) {
+        if (get_state(registry, registry->items[i]) != PLUGIN_STATE_FAILED) {
             return true;
         }
     }
     return false;
 }
 
-const struct ccm_plugin_entry *ccm_registry_critical_failure(struct ccm_registry *registry)
+const struct plugin_entry *plugin_registry_critical_failure(struct plugin_registry *registry)
 {
     for (size_t i = 0; i < registry->len; i++) {
         const struct slot *slot = registry->items[i];
 
-        if (slot->entry.critical && get_state(registry, slot) == CCM_PLUGIN_STATE_FAILED) {
+        if (slot->entry.critical && get_state(registry, slot) == PLUGIN_STATE_FAILED) {
             return &slot->entry;
         }
     }

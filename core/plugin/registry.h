@@ -2,10 +2,10 @@
  * The plugins of one daemon, in the order of the configuration, and how far each has come. A plugin
  * that is refused or fails is logged here, once, with file and reason; it stays in the list and the
  * others go on. Whether that ends the daemon (`critical`) is the caller's decision, see
- * ccm_registry_critical_failure().
+ * plugin_registry_critical_failure().
  *
  * One thread loads, creates, stops, destroys. Once every plugin is created, start may be called by
- * a thread per plugin, and ccm_registry_status by any thread. No lock is held over a call into a
+ * a thread per plugin, and plugin_registry_status by any thread. No lock is held over a call into a
  * plugin.
  */
 #ifndef CCM_PLUGIN_REGISTRY_H
@@ -18,31 +18,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum ccm_plugin_state {
-    CCM_PLUGIN_STATE_FAILED, /* refused, or failed for good: see the error */
-    CCM_PLUGIN_STATE_LOADED,
-    CCM_PLUGIN_STATE_CREATED, /* map() may be called; an error tells why start has to be repeated */
-    CCM_PLUGIN_STATE_STARTED, /* reconcile() may be called */
-    CCM_PLUGIN_STATE_STOPPED,
+enum plugin_state {
+    PLUGIN_STATE_FAILED, /* refused, or failed for good: see the error */
+    PLUGIN_STATE_LOADED,
+    PLUGIN_STATE_CREATED, /* map() may be called; an error tells why start has to be repeated */
+    PLUGIN_STATE_STARTED, /* reconcile() may be called */
+    PLUGIN_STATE_STOPPED,
 };
 
 /* Fixed once loaded; `self` once created. Lives as long as the registry. */
-struct ccm_plugin_entry {
+struct plugin_entry {
     const char *name; /* of the configuration */
     bool critical;
-    const struct ccm_loaded_plugin *loaded; /* NULL when it was refused */
+    const struct plugin_loaded_plugin *loaded; /* NULL when it was refused */
     void *self; /* of create(); may be NULL for a plugin without state */
 };
 
-struct ccm_registry;
+struct plugin_registry;
 
 /* NULL on ENOMEM. */
-struct ccm_registry *ccm_registry_new(void);
+struct plugin_registry *plugin_registry_new(void);
 
 /* Destroys what is still created, then frees. NULL is allowed. */
-void ccm_registry_free(struct ccm_registry *registry);
+void plugin_registry_free(struct plugin_registry *registry);
 /* For CCM_CLEANUP. */
-void ccm_registry_freep(struct ccm_registry **registry);
+void plugin_registry_freep(struct plugin_registry **registry);
 
 /*
  * Load the plugin `name` from `file` (any spec of trust.h), or from NAME.so in plugin_dir when file
@@ -51,38 +51,37 @@ void ccm_registry_freep(struct ccm_registry **registry);
  * entry is in the list, in state failed. *ret (may be NULL) is the entry, or NULL if there was no
  * memory for one.
  */
-int ccm_registry_load(struct ccm_registry *registry, const char *name, const char *file,
-                      const char *plugin_dir, bool critical, struct ccm_plugin_entry **ret);
+int plugin_registry_load(struct plugin_registry *registry, const char *name, const char *file,
+                         const char *plugin_dir, bool critical, struct plugin_entry **ret);
 
-size_t ccm_registry_len(const struct ccm_registry *registry);
-struct ccm_plugin_entry *ccm_registry_at(struct ccm_registry *registry, size_t index);
+size_t plugin_registry_len(const struct plugin_registry *registry);
+struct plugin_entry *plugin_registry_at(struct plugin_registry *registry, size_t index);
 
 /* loaded -> created. The host has to outlive the registry's destroy. 0, or negative: failed. */
-int ccm_registry_create(struct ccm_registry *registry, struct ccm_plugin_entry *entry,
-                        const struct ccm_host *host);
+int plugin_registry_create(struct plugin_registry *registry, struct plugin_entry *entry,
+                           const struct ccm_host *host);
 
 /* created -> started; may block for 30 s. 0, or negative: failed for good when the error's kind is
  * terminal, else still created and to be called again with backoff. */
-int ccm_registry_start(struct ccm_registry *registry, struct ccm_plugin_entry *entry);
+int plugin_registry_start(struct plugin_registry *registry, struct plugin_entry *entry);
 
 /* Tell all created and started plugins to stop, last one first. Does not wait. */
-void ccm_registry_stop(struct ccm_registry *registry);
+void plugin_registry_stop(struct plugin_registry *registry);
 
 /* Destroy every instance, last one first. No call into any plugin may be running. */
-void ccm_registry_destroy(struct ccm_registry *registry);
+void plugin_registry_destroy(struct plugin_registry *registry);
 
 /* State and, with kind CCM_ERROR_NONE if there was none, the latest error. err may be NULL. */
-enum ccm_plugin_state ccm_registry_status(struct ccm_registry *registry,
-                                          const struct ccm_plugin_entry *entry,
-                                          struct ccm_error *err);
+enum plugin_state plugin_registry_status(struct plugin_registry *registry,
+                                         const struct plugin_entry *entry, struct ccm_error *err);
 
 /* "failed", "loaded", "created", "started", "stopped". */
-const char *ccm_registry_state_name(enum ccm_plugin_state state);
+const char *plugin_registry_state_name(enum plugin_state state);
 
 /* Whether there is a plugin that has not failed. Any thread. */
-bool ccm_registry_has_use(struct ccm_registry *registry);
+bool plugin_registry_has_use(struct plugin_registry *registry);
 
 /* The first critical plugin in state failed, or NULL. */
-const struct ccm_plugin_entry *ccm_registry_critical_failure(struct ccm_registry *registry);
+const struct plugin_entry *plugin_registry_critical_failure(struct plugin_registry *registry);
 
 #endif

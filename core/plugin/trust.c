@@ -12,7 +12,7 @@
 
 #define NAME_BYTES 32
 
-bool ccm_trust_is_name(const char *text)
+bool plugin_trust_is_name(const char *text)
 {
     size_t len = 0;
 
@@ -57,7 +57,7 @@ static int candidate_of(const char *spec, const char *plugin_dir, char **ret, st
 
     if (spec[0] == '/') {
         path = strdup(spec);
-    } else if (!ccm_trust_is_name(spec) && !is_file_name(spec)) {
+    } else if (!plugin_trust_is_name(spec) && !is_file_name(spec)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "%s: neither an absolute path, nor a file name NAME.so in plugin_dir, "
                              "nor a plugin name (a-z, 0-9 and '-', at most %d characters)",
@@ -188,8 +188,8 @@ static int open_file(const char *path, int *ret_fd, struct ccm_error *err)
     return 0;
 }
 
-int ccm_trust_open(const char *spec, const char *plugin_dir, char **ret_path, int *ret_fd,
-                   struct ccm_error *err)
+int plugin_trust_open(const char *spec, const char *plugin_dir, char **ret_path, int *ret_fd,
+                      struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *given = NULL;
     CCM_CLEANUP(ccm_freep) char *path = NULL;
@@ -218,7 +218,7 @@ int ccm_trust_open(const char *spec, const char *plugin_dir, char **ret_path, in
     return 0;
 }
 
-int ccm_trust_same(const char *path, const struct stat *st, struct ccm_error *err)
+int plugin_trust_same(const char *path, const struct stat *st, struct ccm_error *err)
 {
     struct stat now;
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 /* Whether the text is the name of a plugin: [a-z0-9-]{1,32}. NULL is not. */
-bool ccm_trust_is_name(const char *text);
+bool plugin_trust_is_name(const char *text);
 
 /*
  * Find the file of a plugin, look whom it belongs to, and open it for reading.
@@ -27,11 +27,11 @@ bool ccm_trust_is_name(const char *text);
  * on exec), both the caller's. Else -EINVAL (no such form of name), -EACCES (not trusted), -ENOMEM,
  * or what the file system says; err names file, reason and remedy.
  */
-CCM_NODISCARD int ccm_trust_open(const char *spec, const char *plugin_dir, char **ret_path,
-                                 int *ret_fd, struct ccm_error *err);
+CCM_NODISCARD int plugin_trust_open(const char *spec, const char *plugin_dir, char **ret_path,
+                                    int *ret_fd, struct ccm_error *err);
 
 /* 0 when the path still is the very file that fd is open on, unchanged since `st` was read from fd;
  * -EACCES and err otherwise. */
-CCM_NODISCARD int ccm_trust_same(const char *path, const struct stat *st, struct ccm_error *err);
+CCM_NODISCARD int plugin_trust_same(const char *path, const struct stat *st, struct ccm_error *err);
 
 #endif

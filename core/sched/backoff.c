@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-const struct ccm_backoff_policy ccm_backoff_default = {
+const struct sched_backoff_policy sched_backoff_default = {
     .rules = {
         [CCM_ERROR_TRANSIENT] = { 1500, 300 * 1000, 0 },
         [CCM_ERROR_THROTTLED] = { 4000, 120 * 1000, 0 },
@@ -17,7 +17,8 @@ const struct ccm_backoff_policy ccm_backoff_default = {
 
 static size_t row_of(uint64_t kind)
 {
-    return kind == CCM_ERROR_NONE || kind >= CCM_BACKOFF_KINDS ? CCM_ERROR_TRANSIENT : (size_t)kind;
+    return kind == CCM_ERROR_NONE || kind >= SCHED_BACKOFF_KINDS ? CCM_ERROR_TRANSIENT
+                                                                 : (size_t)kind;
 }
 
 /* Evenly in [low, low + span]; span stays far below 2^32, so the product fits. */
@@ -26,7 +27,7 @@ static uint64_t spread(uint64_t low, uint64_t span, uint32_t random)
     return low + (((span + 1) * random) >> 32);
 }
 
-static uint64_t doubled(const struct ccm_backoff_rule *rule, uint8_t failures)
+static uint64_t doubled(const struct sched_backoff_rule *rule, uint8_t failures)
 {
     uint64_t delay = rule->base_ms;
 
@@ -39,13 +40,15 @@ static uint64_t doubled(const struct ccm_backoff_rule *rule, uint8_t failures)
     return delay < rule->max_ms ? delay : rule->max_ms;
 }
 
-int64_t ccm_backoff_next_ms(struct ccm_backoff *state, const struct ccm_backoff_policy *policy,
-                            const struct ccm_error *err, uint32_t random)
+int64_t sched_backoff_next_ms(struct sched_backoff *state,
+                              const struct sched_backoff_policy *policy,
+                              const struct ccm_error *err, uint32_t random)
 {
     const size_t row = row_of(err->kind);
-    const struct ccm_backoff_rule *rule = &policy->rules[row];
-    const uint64_t hint = err->retry_after_ms < CCM_BACKOFF_HINT_MAX_MS ? err->retry_after_ms
-                                                                        : CCM_BACKOFF_HINT_MAX_MS;
+    const struct sched_backoff_rule *rule = &policy->rules[row];
+    const uint64_t hint = err->retry_after_ms < SCHED_BACKOFF_HINT_MAX_MS
+                              ? err->retry_after_ms
+                              : SCHED_BACKOFF_HINT_MAX_MS;
 
     if (rule->base_ms == 0) {
         return 0;
@@ -65,22 +68,22 @@ int64_t ccm_backoff_next_ms(struct ccm_backoff *state, const struct ccm_backoff_
     return (int64_t)(wait > hint ? wait : hint);
 }
 
-void ccm_backoff_forget(struct ccm_backoff *state)
+void sched_backoff_forget(struct sched_backoff *state)
 {
-    *state = (struct ccm_backoff){ 0 };
+    *state = (struct sched_backoff){ 0 };
 }
 
-uint32_t ccm_backoff_failures(const struct ccm_backoff *state)
+uint32_t sched_backoff_failures(const struct sched_backoff *state)
 {
     uint32_t sum = 0;
 
-    for (size_t i = 0; i < CCM_BACKOFF_KINDS; i++) {
+    for (size_t i = 0; i < SCHED_BACKOFF_KINDS; i++) {
         sum += state->failures[i];
     }
     return sum;
 }
 
-uint32_t ccm_backoff_random(uint64_t *state)
+uint32_t sched_backoff_random(uint64_t *state)
 {
     /* A Weyl sequence, mixed by two multiply-xor rounds (the splitmix64 construction). */
     *state += UINT64_C(0x9e3779b97f4a7c15);

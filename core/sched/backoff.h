@@ -17,7 +17,7 @@
  *
  * The n-th failure of a kind takes d = min(base * 2^(n-1), most) and waits between d/2 and d. Where
  * there is a first wait, it comes before these. So nothing is tried more than three times in 5 s.
- * A retry_after_ms of the other side (cut at CCM_BACKOFF_HINT_MAX_MS) is never undercut; for
+ * A retry_after_ms of the other side (cut at SCHED_BACKOFF_HINT_MAX_MS) is never undercut; for
  * "throttled" it replaces the table: the wait is between the hint and one and a half hints.
  *
  * Nothing here is synchronised: the owner of the state brings the lock.
@@ -29,40 +29,41 @@
 
 #include <stdint.h>
 
-#define CCM_BACKOFF_KINDS       9      /* CCM_ERROR_NONE .. CCM_ERROR_BUG */
-#define CCM_BACKOFF_HINT_MAX_MS 600000 /* longest retry_after_ms that is believed */
+#define SCHED_BACKOFF_KINDS       9      /* CCM_ERROR_NONE .. CCM_ERROR_BUG */
+#define SCHED_BACKOFF_HINT_MAX_MS 600000 /* longest retry_after_ms that is believed */
 
 /* base_ms 0: at once, not counted. */
-struct ccm_backoff_rule {
+struct sched_backoff_rule {
     uint32_t base_ms;
     uint32_t max_ms;
     uint32_t first_ms; /* of the first failure alone; 0 = base_ms */
 };
 
 /* Indexed by CCM_ERROR_*; CCM_ERROR_NONE and unknown kinds use the row of transient. */
-struct ccm_backoff_policy {
-    struct ccm_backoff_rule rules[CCM_BACKOFF_KINDS];
+struct sched_backoff_policy {
+    struct sched_backoff_rule rules[SCHED_BACKOFF_KINDS];
 };
 
 /* The table above. */
-extern const struct ccm_backoff_policy ccm_backoff_default;
+extern const struct sched_backoff_policy sched_backoff_default;
 
 /* Failures in a row of one key, by kind. Zeroed = none. */
-struct ccm_backoff {
-    uint8_t failures[CCM_BACKOFF_KINDS]; /* saturates */
+struct sched_backoff {
+    uint8_t failures[SCHED_BACKOFF_KINDS]; /* saturates */
 };
 
 /* Count the failure and return how long to wait, in ms. `random` is any evenly spread number. */
-int64_t ccm_backoff_next_ms(struct ccm_backoff *state, const struct ccm_backoff_policy *policy,
-                            const struct ccm_error *err, uint32_t random);
+int64_t sched_backoff_next_ms(struct sched_backoff *state,
+                              const struct sched_backoff_policy *policy,
+                              const struct ccm_error *err, uint32_t random);
 
 /* Success: the next failure starts at the base again. */
-void ccm_backoff_forget(struct ccm_backoff *state);
+void sched_backoff_forget(struct sched_backoff *state);
 
 /* Counted failures in a row, of all kinds together. */
-uint32_t ccm_backoff_failures(const struct ccm_backoff *state);
+uint32_t sched_backoff_failures(const struct sched_backoff *state);
 
 /* Evenly spread numbers for jitter, not for secrets; the state starts with any seed. */
-uint32_t ccm_backoff_random(uint64_t *state);
+uint32_t sched_backoff_random(uint64_t *state);
 
 #endif

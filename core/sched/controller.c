@@ -24,22 +24,22 @@
 
 struct worker {
     struct ccm_cancel cancel; /* first: core of a request points to it, and so to the worker */
-    struct ccm_controller *controller;
+    struct sched_controller *controller;
     pthread_t thread;
-    struct ccm_watchdog_slot slot;
-    struct ccm_queue_item *items; /* batch_max of each */
+    struct sched_watchdog_slot slot;
+    struct sched_queue_item *items; /* batch_max of each */
     const char **keys;
-    struct ccm_verdicts verdicts;
+    struct sched_verdicts verdicts;
     bool has_verdicts;
 };
 
-struct ccm_controller {
-    struct ccm_controller_options options; /* name points to the field below */
+struct sched_controller {
+    struct sched_controller_options options; /* name points to the field below */
     char name[NAME_SIZE];
-    struct ccm_queue *queue;
+    struct sched_queue *queue;
     struct worker *workers;
-    struct ccm_watchdog_slot **slots;
-    struct ccm_watchdog dog;
+    struct sched_watchdog_slot **slots;
+    struct sched_watchdog dog;
     bool has_dog;
     atomic_uint_fast64_t next_id;
     atomic_uint timeout_ms; /* counts instead of the one in options */
@@ -49,15 +49,15 @@ struct ccm_controller {
     pthread_cond_t ended;
     uint32_t alive;    /* workers inside their thread function */
     uint32_t unjoined; /* workers whose thread was started and not joined yet; start(), join() */
-    struct ccm_controller_stats stats;
+    struct sched_controller_stats stats;
 };
 
-static void lock(struct ccm_controller *controller)
+static void lock(struct sched_controller *controller)
 {
     (void)pthread_mutex_lock(&controller->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct ccm_controller *controller)
+static void unlock(struct sched_controller *controller)
 {
     (void)pthread_mutex_unlock(&controller->lock); /* as above */
 }
@@ -65,7 +65,7 @@ static void unlock(struct ccm_controller *controller)
 /* --- one call ------------------------------------------------------------------------------- */
 
 /* The most urgent lane: the lowest number. */
-static uint64_t urgent_lane(const struct ccm_queue_item *items, size_t count)
+static uint64_t urgent_lane(const struct sched_queue_item *items, size_t count)
 {
     uint64_t lane = items[0].lane;
 
@@ -76,7 +76,7 @@ static uint64_t urgent_lane(const struct ccm_queue_item *items, size_t count)
 }
 
 /* What the call works on, for the log. */
-static void describe(char *what, size_t size, const struct ccm_queue_item *items, size_t count)
+static void describe(char *what, size_t size, const struct sched_queue_item *items, size_t count)
 {
     if (count == 1) {
         ccm_text_copy(what, size, items[0].key);
@@ -89,22 +89,22 @@ static void describe(char *what, size_t size, const struct ccm_queue_item *items
 struct tally {
     uint64_t succeeded;
     uint64_t requeued;
-    uint64_t failed[CCM_BACKOFF_KINDS];
+    uint64_t failed[SCHED_BACKOFF_KINDS];
 };
 
 /* The keys without a verdict of their own, which share what the call returned. */
 struct rest {
-    const struct ccm_queue_item *first;
+    const struct sched_queue_item *first;
     size_t count;
     int64_t longest_ms; /* wait of any of them */
 };
 
-static bool is_stopping(struct ccm_controller *controller)
+static bool is_stopping(struct sched_controller *controller)
 {
     return atomic_load(&controller->stopping);
 }
 
-static void tell_settled(struct ccm_controller *controller, const char *key,
+static void tell_settled(struct sched_controller *controller, const char *key,
                          const struct ccm_error *err, int64_t next_ms)
 {
     if (controller->options.settled != NULL) {
@@ -114,18 +114,18 @@ static void tell_settled(struct ccm_controller *controller, const char *key,
 
 static int64_t cut_delay(uint64_t ms)
 {
-    return ms < (uint64_t)CCM_QUEUE_DELAY_MAX_MS ? (int64_t)ms : CCM_QUEUE_DELAY_MAX_MS;
+    return ms < (uint64_t)SCHED_QUEUE_DELAY_MAX_MS ? (int64_t)ms : SCHED_QUEUE_DELAY_MAX_MS;
 }
 
 /* latest_ms: not to come back later than that; 0 = as its failures say. */
-static int64_t settle_failure(struct worker *worker, const struct ccm_queue_item *item,
+static int64_t settle_failure(struct worker *worker, const struct sched_queue_item *item,
                               const struct ccm_error *err, int64_t latest_ms, struct tally *tally)
 {
-    struct ccm_queue *queue = worker->controller->queue;
-    int64_t delay_ms = ccm_queue_add_rate_limited(queue, item->key, item->lane, err);
+    struct sched_queue *queue = worker->controller->queue;
+    int64_t delay_ms = sched_queue_add_rate_limited(queue, item->key, item->lane, err);
 
     if (latest_ms > 0 && latest_ms < delay_ms) {
-        ccm_queue_requeue_after(queue, item->key, item->lane, latest_ms);
+        sched_queue_requeue_after(queue, item->key, item->lane, latest_ms);
         delay_ms = latest_ms;
     }
     tally->failed[err->kind]++;
@@ -133,16 +133,16 @@ static int64_t settle_failure(struct worker *worker, const struct ccm_queue_item
     return delay_ms;
 }
 
-static void settle_success(struct worker *worker, const struct ccm_queue_item *item,
+static void settle_success(struct worker *worker, const struct sched_queue_item *item,
                            uint64_t requeue_after_ms, struct tally *tally)
 {
-    struct ccm_queue *queue = worker->controller->queue;
+    struct sched_queue *queue = worker->controller->queue;
     const int64_t after_ms = cut_delay(requeue_after_ms);
 
-    ccm_queue_forget(queue, item->key);
+    sched_queue_forget(queue, item->key);
     if (after_ms > 0) {
         tally->requeued++;
-        ccm_queue_requeue_after(queue, item->key, item->lane, after_ms);
+        sched_queue_requeue_after(queue, item->key, item->lane, after_ms);
     } else {
         tally->succeeded++;
     }
@@ -152,24 +152,24 @@ static void settle_success(struct worker *worker, const struct ccm_queue_item *i
 static void log_failure(struct worker *worker, const char *what, const struct ccm_error *err,
                         int64_t retry_ms)
 {
-    struct ccm_controller *controller = worker->controller;
+    struct sched_controller *controller = worker->controller;
 
-    ccm_verdict_log(controller->name, worker->slot.id, what, err,
-                    is_stopping(controller) ? -1 : retry_ms);
+    sched_verdict_log(controller->name, worker->slot.id, what, err,
+                      is_stopping(controller) ? -1 : retry_ms);
 }
 
 /* One key that settle() was told about. */
 static void settle_told(struct worker *worker, size_t i, struct tally *tally)
 {
-    const struct ccm_queue_item *item = &worker->items[i];
-    const struct ccm_verdict *verdict = &worker->verdicts.items[i];
+    const struct sched_queue_item *item = &worker->items[i];
+    const struct sched_verdict *verdict = &worker->verdicts.items[i];
     struct ccm_error *err = &worker->verdicts.errors[i];
 
     if (!verdict->failed) {
         settle_success(worker, item, verdict->requeue_after_ms, tally);
         return;
     }
-    ccm_verdict_classify(err, -EIO, is_stopping(worker->controller));
+    sched_verdict_classify(err, -EIO, is_stopping(worker->controller));
     log_failure(worker, item->key, err,
                 settle_failure(worker, item, err, cut_delay(verdict->requeue_after_ms), tally));
 }
@@ -180,13 +180,13 @@ static void settle_call(struct worker *worker, size_t count, int result,
                         const struct ccm_result *ret, struct ccm_error *err, struct tally *tally)
 {
     struct rest rest = { 0 };
-    char what[CCM_WATCHDOG_WHAT];
+    char what[SCHED_WATCHDOG_WHAT];
 
     if (result != 0) {
-        ccm_verdict_classify(err, result, is_stopping(worker->controller));
+        sched_verdict_classify(err, result, is_stopping(worker->controller));
     }
     for (size_t i = 0; i < count; i++) {
-        const struct ccm_queue_item *item = &worker->items[i];
+        const struct sched_queue_item *item = &worker->items[i];
 
         if (worker->verdicts.items[i].told) {
             settle_told(worker, i, tally);
@@ -209,9 +209,9 @@ static void settle_call(struct worker *worker, size_t count, int result,
 /* One word for how a call ended, whatever was told about single keys. */
 static const char *result_name(const struct tally *tally)
 {
-    for (size_t i = 0; i < CCM_BACKOFF_KINDS; i++) {
+    for (size_t i = 0; i < SCHED_BACKOFF_KINDS; i++) {
         if (tally->failed[i] > 0) {
-            return ccm_verdict_kind_name(i);
+            return sched_verdict_kind_name(i);
         }
     }
     return tally->requeued > 0 ? "requeue_after" : "success";
@@ -220,16 +220,16 @@ static const char *result_name(const struct tally *tally)
 static void count_call(struct worker *worker, size_t count, const struct tally *tally,
                        int64_t took_us)
 {
-    struct ccm_controller *controller = worker->controller;
+    struct sched_controller *controller = worker->controller;
 
-    ccm_measure_call(controller->options.metrics, controller->name, worker->items, count, took_us,
-                     result_name(tally));
+    sched_measure_call(controller->options.metrics, controller->name, worker->items, count, took_us,
+                       result_name(tally));
     lock(controller);
     controller->stats.calls++;
     controller->stats.busy_ms += (uint64_t)took_us / 1000;
     controller->stats.succeeded += tally->succeeded;
     controller->stats.requeued += tally->requeued;
-    for (size_t i = 0; i < CCM_BACKOFF_KINDS; i++) {
+    for (size_t i = 0; i < SCHED_BACKOFF_KINDS; i++) {
         controller->stats.failed[i] += tally->failed[i];
     }
     unlock(controller);
@@ -238,12 +238,12 @@ static void count_call(struct worker *worker, size_t count, const struct tally *
 /* The keys of worker->items, from the call to the verdict. */
 static void run_call(struct worker *worker, size_t count)
 {
-    struct ccm_controller *controller = worker->controller;
+    struct sched_controller *controller = worker->controller;
     struct ccm_result verdict = { .struct_size = sizeof(verdict) };
     struct ccm_error err = CCM_ERROR_INIT;
     struct tally tally = { 0 };
-    char what[CCM_WATCHDOG_WHAT];
-    char id[CCM_WATCHDOG_ID];
+    char what[SCHED_WATCHDOG_WHAT];
+    char id[SCHED_WATCHDOG_ID];
 
     for (size_t i = 0; i < count; i++) {
         worker->keys[i] = worker->items[i].key;
@@ -262,14 +262,14 @@ static void run_call(struct worker *worker, size_t count)
         .core = &worker->cancel,
     };
 
-    ccm_verdicts_begin(&worker->verdicts, count);
-    ccm_watchdog_begin(&controller->dog, &worker->slot, id, what);
+    sched_verdicts_begin(&worker->verdicts, count);
+    sched_watchdog_begin(&controller->dog, &worker->slot, id, what);
 
     const int result =
         controller->options.reconcile(controller->options.arg, &request, &verdict, &err);
-    const int64_t took_us = ccm_watchdog_end(&controller->dog, &worker->slot);
+    const int64_t took_us = sched_watchdog_end(&controller->dog, &worker->slot);
 
-    ccm_verdicts_end(&worker->verdicts);
+    sched_verdicts_end(&worker->verdicts);
     if (result == 0) {
         const struct ccm_log log = { .part = controller->name, .object = what };
 
@@ -278,20 +278,20 @@ static void run_call(struct worker *worker, size_t count)
     settle_call(worker, count, result, &verdict, &err, &tally);
     count_call(worker, count, &tally, took_us);
     for (size_t i = 0; i < count; i++) {
-        ccm_queue_done(controller->queue, worker->items[i].key);
+        sched_queue_done(controller->queue, worker->items[i].key);
     }
 }
 
 static void *work(void *arg)
 {
     struct worker *worker = arg;
-    struct ccm_controller *controller = worker->controller;
+    struct sched_controller *controller = worker->controller;
 
     for (;;) {
         size_t count;
-        const int r = ccm_queue_get_batch(controller->queue, controller->options.batch_max,
-                                          controller->options.batch_wait_ms,
-                                          ccm_clock_now_ms() + IDLE_MS, worker->items, &count);
+        const int r = sched_queue_get_batch(controller->queue, controller->options.batch_max,
+                                            controller->options.batch_wait_ms,
+                                            ccm_clock_now_ms() + IDLE_MS, worker->items, &count);
 
         if (r == -ESHUTDOWN) {
             break;
@@ -309,13 +309,13 @@ static void *work(void *arg)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static int init_workers(struct ccm_controller *controller)
+static int init_workers(struct sched_controller *controller)
 {
     const uint32_t count = controller->options.workers;
     const uint32_t batch = controller->options.batch_max;
 
     controller->workers = calloc(count, sizeof(*controller->workers));
-    controller->slots = calloc(count, sizeof(struct ccm_watchdog_slot *));
+    controller->slots = calloc(count, sizeof(struct sched_watchdog_slot *));
     if (controller->workers == NULL || controller->slots == NULL) {
         return -ENOMEM;
     }
@@ -330,7 +330,7 @@ static int init_workers(struct ccm_controller *controller)
             return -ENOMEM;
         }
 
-        const int r = ccm_verdicts_init(&worker->verdicts, batch);
+        const int r = sched_verdicts_init(&worker->verdicts, batch);
 
         if (r < 0) {
             return r;
@@ -340,10 +340,10 @@ static int init_workers(struct ccm_controller *controller)
     return 0;
 }
 
-static void set_options(struct ccm_controller *controller,
-                        const struct ccm_controller_options *options)
+static void set_options(struct sched_controller *controller,
+                        const struct sched_controller_options *options)
 {
-    struct ccm_controller_options *own = &controller->options;
+    struct sched_controller_options *own = &controller->options;
 
     *own = *options;
     ccm_text_copy(controller->name, sizeof(controller->name), options->name);
@@ -351,20 +351,20 @@ static void set_options(struct ccm_controller *controller,
     own->workers = own->workers == 0 ? 1 : own->workers;
     own->batch_max = own->batch_max == 0 ? 1 : own->batch_max;
     own->batch_max =
-        own->batch_max < CCM_CONTROLLER_BATCH_MAX ? own->batch_max : CCM_CONTROLLER_BATCH_MAX;
-    own->batch_wait_ms = own->batch_wait_ms < CCM_CONTROLLER_BATCH_WAIT_MAX_MS
+        own->batch_max < SCHED_CONTROLLER_BATCH_MAX ? own->batch_max : SCHED_CONTROLLER_BATCH_MAX;
+    own->batch_wait_ms = own->batch_wait_ms < SCHED_CONTROLLER_BATCH_WAIT_MAX_MS
                              ? own->batch_wait_ms
-                             : CCM_CONTROLLER_BATCH_WAIT_MAX_MS;
+                             : SCHED_CONTROLLER_BATCH_WAIT_MAX_MS;
     own->timeout_ms = own->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : own->timeout_ms;
     own->slow_ms = own->slow_ms == 0 ? DEFAULT_SLOW_MS : own->slow_ms;
 }
 
-static void freep(struct ccm_controller **controller)
+static void freep(struct sched_controller **controller)
 {
-    ccm_controller_free(*controller);
+    sched_controller_free(*controller);
 }
 
-static int init_lock(struct ccm_controller *controller)
+static int init_lock(struct sched_controller *controller)
 {
     const int r = -pthread_mutex_init(&controller->lock, NULL);
 
@@ -378,36 +378,36 @@ static int init_lock(struct ccm_controller *controller)
     return 0;
 }
 
-int ccm_controller_new(const struct ccm_controller_options *options, struct ccm_controller **ret,
-                       struct ccm_error *err)
+int sched_controller_new(const struct sched_controller_options *options,
+                         struct sched_controller **ret, struct ccm_error *err)
 {
-    if (options->workers > CCM_CONTROLLER_WORKERS_MAX || options->reconcile == NULL) {
+    if (options->workers > SCHED_CONTROLLER_WORKERS_MAX || options->reconcile == NULL) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, "%s: %s", options->name,
                              options->reconcile == NULL ? "no reconcile" : "too many workers");
     }
 
-    struct ccm_controller *fresh = calloc(1, sizeof(*fresh));
+    struct sched_controller *fresh = calloc(1, sizeof(*fresh));
 
     if (fresh == NULL || init_lock(fresh) < 0) {
         free(fresh);
         return ccm_error_nomem(err);
     }
 
-    CCM_CLEANUP(freep) struct ccm_controller *controller = fresh;
+    CCM_CLEANUP(freep) struct sched_controller *controller = fresh;
 
     set_options(controller, options);
     atomic_init(&controller->next_id, 1);
     atomic_init(&controller->timeout_ms, controller->options.timeout_ms);
 
-    const struct ccm_queue_options queue_options = { .backoff = options->backoff,
-                                                     .gate = options->gate };
+    const struct sched_queue_options queue_options = { .backoff = options->backoff,
+                                                       .gate = options->gate };
 
-    controller->queue = ccm_queue_new(&queue_options);
+    controller->queue = sched_queue_new(&queue_options);
     if (controller->queue == NULL || init_workers(controller) < 0) {
         return ccm_error_nomem(err);
     }
-    if (ccm_watchdog_init(&controller->dog, controller->name, controller->options.slow_ms,
-                          controller->slots, controller->options.workers) < 0) {
+    if (sched_watchdog_init(&controller->dog, controller->name, controller->options.slow_ms,
+                            controller->slots, controller->options.workers) < 0) {
         return ccm_error_nomem(err);
     }
     controller->has_dog = true;
@@ -415,21 +415,21 @@ int ccm_controller_new(const struct ccm_controller_options *options, struct ccm_
     return 0;
 }
 
-void ccm_controller_set_times(struct ccm_controller *controller, uint32_t timeout_ms,
-                              uint32_t slow_ms)
+void sched_controller_set_times(struct sched_controller *controller, uint32_t timeout_ms,
+                                uint32_t slow_ms)
 {
     atomic_store(&controller->timeout_ms, timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : timeout_ms);
-    ccm_watchdog_set_slow(&controller->dog, slow_ms == 0 ? DEFAULT_SLOW_MS : slow_ms);
+    sched_watchdog_set_slow(&controller->dog, slow_ms == 0 ? DEFAULT_SLOW_MS : slow_ms);
 }
 
-void ccm_controller_free(struct ccm_controller *controller)
+void sched_controller_free(struct sched_controller *controller)
 {
     if (controller == NULL) {
         return;
     }
     assert(controller->unjoined == 0);
     if (controller->has_dog) {
-        ccm_watchdog_fini(&controller->dog);
+        sched_watchdog_fini(&controller->dog);
     }
     for (uint32_t i = 0; controller->workers != NULL && i < controller->options.workers; i++) {
         struct worker *worker = &controller->workers[i];
@@ -437,21 +437,21 @@ void ccm_controller_free(struct ccm_controller *controller)
         free(worker->items);
         free(worker->keys);
         if (worker->has_verdicts) {
-            ccm_verdicts_fini(&worker->verdicts);
+            sched_verdicts_fini(&worker->verdicts);
         }
     }
     free(controller->workers);
     free(controller->slots);
-    ccm_queue_free(controller->queue);
+    sched_queue_free(controller->queue);
     (void)pthread_cond_destroy(&controller->ended); /* no thread is left */
     (void)pthread_mutex_destroy(&controller->lock); /* as above */
     free(controller);
 }
 
-void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, uint64_t lane,
-                            uint64_t delay_ms)
+void sched_controller_enqueue(struct sched_controller *controller, const char *key, uint64_t lane,
+                              uint64_t delay_ms)
 {
-    const int r = ccm_queue_add_after(controller->queue, key, lane, cut_delay(delay_ms));
+    const int r = sched_queue_add_after(controller->queue, key, lane, cut_delay(delay_ms));
 
     if (r < 0) {
         const struct ccm_log log = { .part = controller->name, .object = key };
@@ -463,41 +463,41 @@ void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, 
     }
 }
 
-size_t ccm_controller_hurry(struct ccm_controller *controller)
+size_t sched_controller_hurry(struct sched_controller *controller)
 {
-    return ccm_queue_hurry(controller->queue);
+    return sched_queue_hurry(controller->queue);
 }
 
-int ccm_controller_wait_calm(struct ccm_controller *controller, int64_t horizon_ms,
-                             int64_t deadline_ms)
+int sched_controller_wait_calm(struct sched_controller *controller, int64_t horizon_ms,
+                               int64_t deadline_ms)
 {
-    return ccm_queue_wait_calm(controller->queue, horizon_ms, deadline_ms);
+    return sched_queue_wait_calm(controller->queue, horizon_ms, deadline_ms);
 }
 
-void ccm_controller_settle(const struct ccm_request *req, uint64_t index, uint64_t requeue_after_ms,
-                           const struct ccm_error *err)
+void sched_controller_settle(const struct ccm_request *req, uint64_t index,
+                             uint64_t requeue_after_ms, const struct ccm_error *err)
 {
     struct worker *worker = req->core;
 
-    ccm_verdicts_tell(&worker->verdicts, index, requeue_after_ms, err);
+    sched_verdicts_tell(&worker->verdicts, index, requeue_after_ms, err);
 }
 
 /* --- start and stop ------------------------------------------------------------------------- */
 
 /* Join the threads, which have ended or are about to. */
-static void reap(struct ccm_controller *controller)
+static void reap(struct sched_controller *controller)
 {
     while (controller->unjoined > 0) {
         controller->unjoined--;
         /* A joinable thread, joined once. */
         (void)pthread_join(controller->workers[controller->unjoined].thread, NULL);
     }
-    ccm_watchdog_stop(&controller->dog);
+    sched_watchdog_stop(&controller->dog);
 }
 
-int ccm_controller_start(struct ccm_controller *controller, struct ccm_error *err)
+int sched_controller_start(struct sched_controller *controller, struct ccm_error *err)
 {
-    int r = ccm_watchdog_start(&controller->dog);
+    int r = sched_watchdog_start(&controller->dog);
 
     for (uint32_t i = 0; r == 0 && i < controller->options.workers; i++) {
         lock(controller);
@@ -513,7 +513,7 @@ int ccm_controller_start(struct ccm_controller *controller, struct ccm_error *er
         }
     }
     if (r < 0) {
-        ccm_controller_stop(controller);
+        sched_controller_stop(controller);
         /* Workers that have begun end after their first call, which is cancelled. */
         reap(controller);
         return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "%s: cannot start a thread: errno %d",
@@ -522,12 +522,12 @@ int ccm_controller_start(struct ccm_controller *controller, struct ccm_error *er
     return 0;
 }
 
-void ccm_controller_stop(struct ccm_controller *controller)
+void sched_controller_stop(struct sched_controller *controller)
 {
     if (atomic_exchange(&controller->stopping, true)) {
         return;
     }
-    ccm_queue_shut_down(controller->queue);
+    sched_queue_shut_down(controller->queue);
     /* A worker may be between taking a key and its call: the flag is its own and stays set. */
     for (uint32_t i = 0; i < controller->options.workers; i++) {
         struct ccm_cancel *flag = &controller->workers[i].cancel;
@@ -539,7 +539,7 @@ void ccm_controller_stop(struct ccm_controller *controller)
     }
 }
 
-int ccm_controller_join(struct ccm_controller *controller, int64_t deadline_ms)
+int sched_controller_join(struct sched_controller *controller, int64_t deadline_ms)
 {
     int r = 0;
 
@@ -550,27 +550,28 @@ int ccm_controller_join(struct ccm_controller *controller, int64_t deadline_ms)
     r = controller->alive > 0 ? -ETIMEDOUT : 0;
     unlock(controller);
     if (r < 0) {
-        ccm_watchdog_name_hung(&controller->dog);
+        sched_watchdog_name_hung(&controller->dog);
         return r;
     }
     reap(controller);
     return 0;
 }
 
-void ccm_controller_get_stats(struct ccm_controller *controller, struct ccm_controller_stats *ret)
+void sched_controller_get_stats(struct sched_controller *controller,
+                                struct sched_controller_stats *ret)
 {
     lock(controller);
     *ret = controller->stats;
     unlock(controller);
-    ccm_queue_get_stats(controller->queue, &ret->queue);
-    ccm_watchdog_get_stats(&controller->dog, &ret->running);
+    sched_queue_get_stats(controller->queue, &ret->queue);
+    sched_watchdog_get_stats(&controller->dog, &ret->running);
     ret->workers = controller->options.workers;
 }
 
-void ccm_controller_list_running(struct ccm_controller *controller,
-                                 void (*fn)(void *arg, const char *id, const char *what,
-                                            int64_t age_ms),
-                                 void *arg)
+void sched_controller_list_running(struct sched_controller *controller,
+                                   void (*fn)(void *arg, const char *id, const char *what,
+                                              int64_t age_ms),
+                                   void *arg)
 {
-    ccm_watchdog_list(&controller->dog, fn, arg);
+    sched_watchdog_list(&controller->dog, fn, arg);
 }

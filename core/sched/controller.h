@@ -7,7 +7,7 @@
  *     negative                 wait by kind, see backoff.h
  *     positive                 means nothing by contract: CCM_ERROR_BUG
  *
- * Each key of a batch waits and is counted for itself; ccm_controller_settle() tells one of them
+ * Each key of a batch waits and is counted for itself; sched_controller_settle() tells one of them
  * another verdict than the call returns.
  *
  * CCM_ERROR_CANCELLED is believed only while the controller stops: then nothing is counted. A call
@@ -33,30 +33,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CCM_CONTROLLER_WORKERS_MAX       256
-#define CCM_CONTROLLER_BATCH_MAX         1024
-#define CCM_CONTROLLER_BATCH_WAIT_MAX_MS 10000
+#define SCHED_CONTROLLER_WORKERS_MAX       256
+#define SCHED_CONTROLLER_BATCH_MAX         1024
+#define SCHED_CONTROLLER_BATCH_WAIT_MAX_MS 10000
 
-struct ccm_controller;
+struct sched_controller;
 
 /* As in struct ccm_plugin. req->core points to a struct ccm_cancel, which is set when the
  * controller stops; the deadline is not part of it. */
-typedef int (*ccm_reconcile_fn)(void *arg, const struct ccm_request *req, struct ccm_result *ret,
-                                struct ccm_error *err);
+typedef int (*sched_reconcile_fn)(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                                  struct ccm_error *err);
 
-struct ccm_controller_options {
+struct sched_controller_options {
     const char *name;       /* of the plugin; copied; at most 32 bytes count */
-    uint32_t workers;       /* 1 .. CCM_CONTROLLER_WORKERS_MAX; 0 = 1 */
-    uint32_t batch_max;     /* most keys per call; 0 = 1; cut to CCM_CONTROLLER_BATCH_MAX */
+    uint32_t workers;       /* 1 .. SCHED_CONTROLLER_WORKERS_MAX; 0 = 1 */
+    uint32_t batch_max;     /* most keys per call; 0 = 1; cut to SCHED_CONTROLLER_BATCH_MAX */
     uint32_t batch_wait_ms; /* how long a call waits to be filled; cut to ..._BATCH_WAIT_MAX_MS */
     uint32_t timeout_ms;    /* deadline of one call; 0 = 120 s */
     uint32_t slow_ms;       /* a call that takes longer is named in the log; 0 = 30 s */
-    const struct ccm_backoff_policy *backoff; /* borrowed; NULL = ccm_backoff_default */
+    const struct sched_backoff_policy *backoff; /* borrowed; NULL = sched_backoff_default */
 
     struct ccm_metrics *metrics; /* borrowed; NULL = nothing is measured */
     const struct ccm_gate *gate; /* while it is held no call begins; borrowed, NULL = none */
 
-    ccm_reconcile_fn reconcile;
+    sched_reconcile_fn reconcile;
     void *arg;
 
     /* How each key of a call ended, after it was settled and before anybody else can work on it:
@@ -72,68 +72,70 @@ struct ccm_controller_options {
     void *cancel_arg;
 };
 
-struct ccm_controller_stats {
-    struct ccm_queue_stats queue;
-    uint64_t calls;                     /* ended reconcile calls; the next three count keys */
-    uint64_t succeeded;                 /* without requeue_after_ms */
-    uint64_t requeued;                  /* with */
-    uint64_t failed[CCM_BACKOFF_KINDS]; /* by kind as it was counted */
-    uint64_t busy_ms;                   /* time that all ended calls took */
+struct sched_controller_stats {
+    struct sched_queue_stats queue;
+    uint64_t calls;                       /* ended reconcile calls; the next three count keys */
+    uint64_t succeeded;                   /* without requeue_after_ms */
+    uint64_t requeued;                    /* with */
+    uint64_t failed[SCHED_BACKOFF_KINDS]; /* by kind as it was counted */
+    uint64_t busy_ms;                     /* time that all ended calls took */
     uint32_t workers;
-    struct ccm_watchdog_stats running; /* calls at this moment */
+    struct sched_watchdog_stats running; /* calls at this moment */
 };
 
 /* No thread is started. 0, -ENOMEM, -EINVAL (workers, no reconcile); err may be NULL. */
-CCM_NODISCARD int ccm_controller_new(const struct ccm_controller_options *options,
-                                     struct ccm_controller **ret, struct ccm_error *err);
+CCM_NODISCARD int sched_controller_new(const struct sched_controller_options *options,
+                                       struct sched_controller **ret, struct ccm_error *err);
 
 /* Other times than the options gave, 0 as there: for calls that begin from now on, and slow_ms for
  * those that run too. Any thread. */
-void ccm_controller_set_times(struct ccm_controller *controller, uint32_t timeout_ms,
-                              uint32_t slow_ms);
+void sched_controller_set_times(struct sched_controller *controller, uint32_t timeout_ms,
+                                uint32_t slow_ms);
 
 /* Have the key worked on, now or after delay_ms. Any thread, also before start(), never blocks. A
- * key that cannot be queued (see ccm_queue_add()) is named in the log. */
-void ccm_controller_enqueue(struct ccm_controller *controller, const char *key, uint64_t lane,
-                            uint64_t delay_ms);
+ * key that cannot be queued (see sched_queue_add()) is named in the log. */
+void sched_controller_enqueue(struct sched_controller *controller, const char *key, uint64_t lane,
+                              uint64_t delay_ms);
 
-/* What verdicts were based on may be another by now: see ccm_queue_hurry(). Any thread. */
-size_t ccm_controller_hurry(struct ccm_controller *controller);
+/* What verdicts were based on may be another by now: see sched_queue_hurry(). Any thread. */
+size_t sched_controller_hurry(struct sched_controller *controller);
 
 /* Verdict of one key of the running call `req`: settle() of struct ccm_host. Any thread. */
-void ccm_controller_settle(const struct ccm_request *req, uint64_t index, uint64_t requeue_after_ms,
-                           const struct ccm_error *err);
+void sched_controller_settle(const struct ccm_request *req, uint64_t index,
+                             uint64_t requeue_after_ms, const struct ccm_error *err);
 
 /* Start workers and watchdog. Once. On failure nothing runs (it waits for that) and the
  * controller can only be freed.
  */
-CCM_NODISCARD int ccm_controller_start(struct ccm_controller *controller, struct ccm_error *err);
+CCM_NODISCARD int sched_controller_start(struct sched_controller *controller,
+                                         struct ccm_error *err);
 
 /* Wait until all keys that were enqueued have been worked on, and those that come again within
- * horizon_ms too: see ccm_queue_wait_calm(). */
-CCM_NODISCARD int ccm_controller_wait_calm(struct ccm_controller *controller, int64_t horizon_ms,
-                                           int64_t deadline_ms);
+ * horizon_ms too: see sched_queue_wait_calm(). */
+CCM_NODISCARD int sched_controller_wait_calm(struct sched_controller *controller,
+                                             int64_t horizon_ms, int64_t deadline_ms);
 
 /* Running calls are cancelled (also one that begins at this moment), no further one begins, what
  * waits is dropped. Returns at once. Any thread; repeating it is fine. */
-void ccm_controller_stop(struct ccm_controller *controller);
+void sched_controller_stop(struct sched_controller *controller);
 
 /*
  * After stop(): wait until all threads have ended, at most until the monotonic time deadline_ms.
  * 0, or -ETIMEDOUT: the calls that hang were named in the log, and the controller may not be freed;
  * the process should end. One thread; after -ETIMEDOUT it may be called again.
  */
-CCM_NODISCARD int ccm_controller_join(struct ccm_controller *controller, int64_t deadline_ms);
+CCM_NODISCARD int sched_controller_join(struct sched_controller *controller, int64_t deadline_ms);
 
 /* Never started, or joined. NULL is fine. */
-void ccm_controller_free(struct ccm_controller *controller);
+void sched_controller_free(struct sched_controller *controller);
 
-void ccm_controller_get_stats(struct ccm_controller *controller, struct ccm_controller_stats *ret);
+void sched_controller_get_stats(struct sched_controller *controller,
+                                struct sched_controller_stats *ret);
 
-/* Calls at this moment: see ccm_watchdog_list(). */
-void ccm_controller_list_running(struct ccm_controller *controller,
-                                 void (*fn)(void *arg, const char *id, const char *what,
-                                            int64_t age_ms),
-                                 void *arg);
+/* Calls at this moment: see sched_watchdog_list(). */
+void sched_controller_list_running(struct sched_controller *controller,
+                                   void (*fn)(void *arg, const char *id, const char *what,
+                                              int64_t age_ms),
+                                   void *arg);
 
 #endif

@@ -5,29 +5,29 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void ccm_heap_fini(struct ccm_heap *heap)
+void sched_heap_fini(struct sched_heap *heap)
 {
     free(heap->items);
-    *heap = (struct ccm_heap){ 0 };
+    *heap = (struct sched_heap){ 0 };
 }
 
-int ccm_heap_reserve(struct ccm_heap *heap, size_t count)
+int sched_heap_reserve(struct sched_heap *heap, size_t count)
 {
-    return ccm_array_grow(&heap->items, &heap->cap, count, sizeof(struct ccm_heap_item *));
+    return ccm_array_grow(&heap->items, &heap->cap, count, sizeof(struct sched_heap_item *));
 }
 
-static bool before(const struct ccm_heap_item *a, const struct ccm_heap_item *b)
+static bool before(const struct sched_heap_item *a, const struct sched_heap_item *b)
 {
     return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
 }
 
-static void place(struct ccm_heap *heap, size_t index, struct ccm_heap_item *item)
+static void place(struct sched_heap *heap, size_t index, struct sched_heap_item *item)
 {
     heap->items[index] = item;
     item->place = index + 1;
 }
 
-static void sift_up(struct ccm_heap *heap, size_t index, struct ccm_heap_item *item)
+static void sift_up(struct sched_heap *heap, size_t index, struct sched_heap_item *item)
 {
     while (index > 0) {
         const size_t parent = (index - 1) / 2;
@@ -41,7 +41,7 @@ static void sift_up(struct ccm_heap *heap, size_t index, struct ccm_heap_item *i
     place(heap, index, item);
 }
 
-static void sift_down(struct ccm_heap *heap, size_t index, struct ccm_heap_item *item)
+static void sift_down(struct sched_heap *heap, size_t index, struct sched_heap_item *item)
 {
     for (;;) {
         size_t child = 2 * index + 1;
@@ -58,7 +58,7 @@ static void sift_down(struct ccm_heap *heap, size_t index, struct ccm_heap_item 
     place(heap, index, item);
 }
 
-void ccm_heap_put(struct ccm_heap *heap, struct ccm_heap_item *item, int64_t due_ms)
+void sched_heap_put(struct sched_heap *heap, struct sched_heap_item *item, int64_t due_ms)
 {
     assert(item->place == 0 && heap->len < heap->cap);
     item->due_ms = due_ms;
@@ -67,14 +67,14 @@ void ccm_heap_put(struct ccm_heap *heap, struct ccm_heap_item *item, int64_t due
     sift_up(heap, heap->len - 1, item);
 }
 
-void ccm_heap_remove(struct ccm_heap *heap, struct ccm_heap_item *item)
+void sched_heap_remove(struct sched_heap *heap, struct sched_heap_item *item)
 {
     if (item->place == 0) {
         return;
     }
 
     const size_t index = item->place - 1;
-    struct ccm_heap_item *last = heap->items[heap->len - 1];
+    struct sched_heap_item *last = heap->items[heap->len - 1];
 
     heap->len--;
     item->place = 0;
@@ -88,12 +88,12 @@ void ccm_heap_remove(struct ccm_heap *heap, struct ccm_heap_item *item)
     }
 }
 
-bool ccm_heap_has(const struct ccm_heap_item *item)
+bool sched_heap_has(const struct sched_heap_item *item)
 {
     return item->place != 0;
 }
 
-struct ccm_heap_item *ccm_heap_first(const struct ccm_heap *heap)
+struct sched_heap_item *sched_heap_first(const struct sched_heap *heap)
 {
     return heap->len == 0 ? NULL : heap->items[0];
 }

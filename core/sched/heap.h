@@ -11,35 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct ccm_heap_item {
+struct sched_heap_item {
     int64_t due_ms;
     uint64_t order; /* set by the heap */
     size_t place;   /* set by the heap: 1-based, 0 = not in it */
 };
 
 /* Zeroed = empty. */
-struct ccm_heap {
-    struct ccm_heap_item **items;
+struct sched_heap {
+    struct sched_heap_item **items;
     size_t len;
     size_t cap;
     uint64_t next_order;
 };
 
 /* Free the array; the items belong to the caller. */
-void ccm_heap_fini(struct ccm_heap *heap);
+void sched_heap_fini(struct sched_heap *heap);
 
 /* Make room for `count` items, so that put() of so many cannot fail. 0 or -ENOMEM. */
-CCM_NODISCARD int ccm_heap_reserve(struct ccm_heap *heap, size_t count);
+CCM_NODISCARD int sched_heap_reserve(struct sched_heap *heap, size_t count);
 
 /* Insert an item that is not in it; room was reserved. */
-void ccm_heap_put(struct ccm_heap *heap, struct ccm_heap_item *item, int64_t due_ms);
+void sched_heap_put(struct sched_heap *heap, struct sched_heap_item *item, int64_t due_ms);
 
 /* Take an item out, wherever it stands; nothing happens when it is not in it. */
-void ccm_heap_remove(struct ccm_heap *heap, struct ccm_heap_item *item);
+void sched_heap_remove(struct sched_heap *heap, struct sched_heap_item *item);
 
-bool ccm_heap_has(const struct ccm_heap_item *item);
+bool sched_heap_has(const struct sched_heap_item *item);
 
 /* Borrow the earliest item; NULL when empty. */
-struct ccm_heap_item *ccm_heap_first(const struct ccm_heap *heap);
+struct sched_heap_item *sched_heap_first(const struct sched_heap *heap);
 
 #endif

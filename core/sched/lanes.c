@@ -1,10 +1,10 @@
 #include "sched/lanes.h"
 
-static const unsigned weights[CCM_LANES_COUNT] = { 8, 4, 2, 1 };
+static const unsigned weights[SCHED_LANES_COUNT] = { 8, 4, 2, 1 };
 
-void ccm_lanes_append(struct ccm_lanes *lanes, uint64_t lane, struct ccm_lanes_item *item)
+void sched_lanes_append(struct sched_lanes *lanes, uint64_t lane, struct sched_lanes_item *item)
 {
-    struct ccm_lanes_list *list = &lanes->lists[lane];
+    struct sched_lanes_list *list = &lanes->lists[lane];
 
     item->prev = list->tail;
     item->next = NULL;
@@ -18,9 +18,9 @@ void ccm_lanes_append(struct ccm_lanes *lanes, uint64_t lane, struct ccm_lanes_i
     lanes->len++;
 }
 
-void ccm_lanes_remove(struct ccm_lanes *lanes, uint64_t lane, struct ccm_lanes_item *item)
+void sched_lanes_remove(struct sched_lanes *lanes, uint64_t lane, struct sched_lanes_item *item)
 {
-    struct ccm_lanes_list *list = &lanes->lists[lane];
+    struct sched_lanes_list *list = &lanes->lists[lane];
 
     if (item->prev == NULL) {
         list->head = item->next;
@@ -38,19 +38,19 @@ void ccm_lanes_remove(struct ccm_lanes *lanes, uint64_t lane, struct ccm_lanes_i
     lanes->len--;
 }
 
-/* The most urgent lane that has both an item and a credit; CCM_LANES_COUNT when there is none. */
-static uint64_t find_credit(const struct ccm_lanes *lanes)
+/* The most urgent lane that has both an item and a credit; SCHED_LANES_COUNT when there is none. */
+static uint64_t find_credit(const struct sched_lanes *lanes)
 {
     uint64_t lane = 0;
 
-    while (lane < CCM_LANES_COUNT &&
+    while (lane < SCHED_LANES_COUNT &&
            (lanes->lists[lane].len == 0 || lanes->lists[lane].credits == 0)) {
         lane++;
     }
     return lane;
 }
 
-struct ccm_lanes_item *ccm_lanes_next(struct ccm_lanes *lanes)
+struct sched_lanes_item *sched_lanes_next(struct sched_lanes *lanes)
 {
     if (lanes->len == 0) {
         return NULL;
@@ -58,16 +58,16 @@ struct ccm_lanes_item *ccm_lanes_next(struct ccm_lanes *lanes)
 
     uint64_t lane = find_credit(lanes);
 
-    if (lane == CCM_LANES_COUNT) {
-        for (size_t i = 0; i < CCM_LANES_COUNT; i++) {
+    if (lane == SCHED_LANES_COUNT) {
+        for (size_t i = 0; i < SCHED_LANES_COUNT; i++) {
             lanes->lists[i].credits = weights[i];
         }
         lane = find_credit(lanes);
     }
 
-    struct ccm_lanes_item *item = lanes->lists[lane].head;
+    struct sched_lanes_item *item = lanes->lists[lane].head;
 
     lanes->lists[lane].credits--;
-    ccm_lanes_remove(lanes, lane, item);
+    sched_lanes_remove(lanes, lane, item);
     return item;
 }

@@ -26,9 +26,9 @@ static const char *const reconcile_duration_labels[] = { "plugin", "result", NUL
 HISTOGRAM(reconcile_duration, "ccmd_reconcile_duration_seconds",
           "The same by how it ended: success, requeue_after, or the kind of failure.");
 
-void ccm_measure_call(struct ccm_metrics *metrics, const char *controller,
-                      const struct ccm_queue_item *items, size_t count, int64_t took_us,
-                      const char *result)
+void sched_measure_call(struct ccm_metrics *metrics, const char *controller,
+                        const struct sched_queue_item *items, size_t count, int64_t took_us,
+                        const char *result)
 {
     const char *const values[] = { controller, result };
     const double seconds = (double)took_us / 1e6;

@@ -7,8 +7,8 @@
 
 /* One call that has ended. result: "success", "requeue_after", or the kind of what failed. metrics
  * NULL: nothing. */
-void ccm_measure_call(struct ccm_metrics *metrics, const char *controller,
-                      const struct ccm_queue_item *items, size_t count, int64_t took_us,
-                      const char *result);
+void sched_measure_call(struct ccm_metrics *metrics, const char *controller,
+                        const struct sched_queue_item *items, size_t count, int64_t took_us,
+                        const char *result);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* All that is known about one key; it lives while the key is in any set or has failures. */
 struct entry {
-    struct ccm_heap_item delay;
+    struct sched_heap_item delay;
     uint64_t delay_lane;
     bool delay_is_verdict; /* nobody but a verdict asked for the delay */
 
@@ -25,17 +25,17 @@ struct entry {
     uint64_t lane;    /* while dirty */
     int64_t dirty_ms; /* since when */
 
-    struct ccm_lanes_item place; /* in the lane, while dirty and not processing */
+    struct sched_lanes_item place; /* in the lane, while dirty and not processing */
 
     uint32_t luck; /* for the jitter of its verdict: the same for all keys taken with it */
-    struct ccm_backoff backoff;
+    struct sched_backoff backoff;
     char key[];
 };
 
 enum state { OPEN, DRAINING, SHUT };
 
-struct ccm_queue {
-    struct ccm_queue_options options;
+struct sched_queue {
+    struct sched_queue_options options;
 
     pthread_mutex_t lock; /* guards all below; leaf */
     pthread_cond_t ready; /* get(): a key, an earlier delay, shutdown */
@@ -43,26 +43,26 @@ struct ccm_queue {
 
     enum state state;
     struct ccm_strmap *entries;
-    struct ccm_lanes lanes;
+    struct sched_lanes lanes;
     int64_t ready_since_ms; /* while a lane holds a key: how long at most the oldest has waited */
-    struct ccm_heap delays;
+    struct sched_heap delays;
     size_t processing;
     uint64_t random;
     uint64_t adds;
     uint64_t retries;
 };
 
-static void lock(struct ccm_queue *queue)
+static void lock(struct sched_queue *queue)
 {
     (void)pthread_mutex_lock(&queue->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct ccm_queue *queue)
+static void unlock(struct sched_queue *queue)
 {
     (void)pthread_mutex_unlock(&queue->lock); /* as above */
 }
 
-static int64_t now_ms(const struct ccm_queue *queue)
+static int64_t now_ms(const struct sched_queue *queue)
 {
     return queue->options.now_ms == NULL ? ccm_clock_now_ms()
                                          : queue->options.now_ms(queue->options.arg);
@@ -70,18 +70,18 @@ static int64_t now_ms(const struct ccm_queue *queue)
 
 /* --- entries -------------------------------------------------------------------------------- */
 
-static struct entry *entry_of_delay(struct ccm_heap_item *item)
+static struct entry *entry_of_delay(struct sched_heap_item *item)
 {
     return (struct entry *)(void *)((char *)item - offsetof(struct entry, delay));
 }
 
-static struct entry *entry_of_place(struct ccm_lanes_item *item)
+static struct entry *entry_of_place(struct sched_lanes_item *item)
 {
     return (struct entry *)(void *)((char *)item - offsetof(struct entry, place));
 }
 
 /* Find or make the entry. Room in the heap is kept for every entry, so delaying never fails. */
-static int obtain(struct ccm_queue *queue, const char *key, struct entry **ret)
+static int obtain(struct sched_queue *queue, const char *key, struct entry **ret)
 {
     struct entry *entry = ccm_strmap_get(queue->entries, key);
 
@@ -90,17 +90,17 @@ static int obtain(struct ccm_queue *queue, const char *key, struct entry **ret)
         return 0;
     }
 
-    const size_t len = strnlen(key, CCM_QUEUE_KEY_MAX + 1);
+    const size_t len = strnlen(key, SCHED_QUEUE_KEY_MAX + 1);
     const size_t count = ccm_strmap_len(queue->entries);
 
-    if (len == 0 || len > CCM_QUEUE_KEY_MAX) {
+    if (len == 0 || len > SCHED_QUEUE_KEY_MAX) {
         return -EINVAL;
     }
-    if (count >= CCM_QUEUE_KEYS_MAX) {
+    if (count >= SCHED_QUEUE_KEYS_MAX) {
         return -ENOSPC;
     }
 
-    int r = ccm_heap_reserve(&queue->delays, count + 1);
+    int r = sched_heap_reserve(&queue->delays, count + 1);
 
     if (r < 0) {
         return r;
@@ -119,10 +119,10 @@ static int obtain(struct ccm_queue *queue, const char *key, struct entry **ret)
     return 0;
 }
 
-static void drop_if_unused(struct ccm_queue *queue, struct entry *entry)
+static void drop_if_unused(struct sched_queue *queue, struct entry *entry)
 {
-    if (!entry->dirty && !entry->processing && !ccm_heap_has(&entry->delay) &&
-        ccm_backoff_failures(&entry->backoff) == 0) {
+    if (!entry->dirty && !entry->processing && !sched_heap_has(&entry->delay) &&
+        sched_backoff_failures(&entry->backoff) == 0) {
         ccm_strmap_del(queue->entries, entry->key);
     }
 }
@@ -130,25 +130,25 @@ static void drop_if_unused(struct ccm_queue *queue, struct entry *entry)
 /* --- the sets ------------------------------------------------------------------------------- */
 
 /* Ready for a worker. */
-static void append_ready(struct ccm_queue *queue, struct entry *entry)
+static void append_ready(struct sched_queue *queue, struct entry *entry)
 {
     if (queue->lanes.len == 0) {
         queue->ready_since_ms = now_ms(queue);
     }
-    ccm_lanes_append(&queue->lanes, entry->lane, &entry->place);
+    sched_lanes_append(&queue->lanes, entry->lane, &entry->place);
     (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
 }
 
-static void make_dirty(struct ccm_queue *queue, struct entry *entry, uint64_t lane)
+static void make_dirty(struct sched_queue *queue, struct entry *entry, uint64_t lane)
 {
     if (entry->dirty) {
         if (lane < entry->lane) {
             if (entry->processing) {
                 entry->lane = lane;
             } else {
-                ccm_lanes_remove(&queue->lanes, entry->lane, &entry->place);
+                sched_lanes_remove(&queue->lanes, entry->lane, &entry->place);
                 entry->lane = lane;
-                ccm_lanes_append(&queue->lanes, entry->lane, &entry->place);
+                sched_lanes_append(&queue->lanes, entry->lane, &entry->place);
             }
         }
         return;
@@ -162,74 +162,75 @@ static void make_dirty(struct ccm_queue *queue, struct entry *entry, uint64_t la
     }
 }
 
-static void delay_until(struct ccm_queue *queue, struct entry *entry, uint64_t lane, int64_t due_ms,
-                        bool verdict)
+static void delay_until(struct sched_queue *queue, struct entry *entry, uint64_t lane,
+                        int64_t due_ms, bool verdict)
 {
-    if (!ccm_heap_has(&entry->delay)) {
+    if (!sched_heap_has(&entry->delay)) {
         entry->delay_lane = lane;
         entry->delay_is_verdict = verdict;
-        ccm_heap_put(&queue->delays, &entry->delay, due_ms);
+        sched_heap_put(&queue->delays, &entry->delay, due_ms);
     } else {
         entry->delay_lane = lane < entry->delay_lane ? lane : entry->delay_lane;
         entry->delay_is_verdict = entry->delay_is_verdict && verdict;
         if (due_ms < entry->delay.due_ms) {
-            ccm_heap_remove(&queue->delays, &entry->delay);
-            ccm_heap_put(&queue->delays, &entry->delay, due_ms);
+            sched_heap_remove(&queue->delays, &entry->delay);
+            sched_heap_put(&queue->delays, &entry->delay, due_ms);
         }
     }
-    if (ccm_heap_first(&queue->delays) == &entry->delay) {
+    if (sched_heap_first(&queue->delays) == &entry->delay) {
         (void)pthread_cond_signal(&queue->ready); /* a waiter has to look at its timeout again */
     }
 }
 
 /* An add of any sort, with the lock held. */
-static void schedule_locked(struct ccm_queue *queue, struct entry *entry, uint64_t lane,
+static void schedule_locked(struct sched_queue *queue, struct entry *entry, uint64_t lane,
                             int64_t delay_ms, bool verdict)
 {
-    const uint64_t known = lane < CCM_QUEUE_LANES ? lane : CCM_LANE_BULK;
+    const uint64_t known = lane < SCHED_QUEUE_LANES ? lane : CCM_LANE_BULK;
 
     if (delay_ms <= 0) {
         make_dirty(queue, entry, known);
     } else {
-        const int64_t cut = delay_ms < CCM_QUEUE_DELAY_MAX_MS ? delay_ms : CCM_QUEUE_DELAY_MAX_MS;
+        const int64_t cut =
+            delay_ms < SCHED_QUEUE_DELAY_MAX_MS ? delay_ms : SCHED_QUEUE_DELAY_MAX_MS;
 
         delay_until(queue, entry, known, now_ms(queue) + cut, verdict);
     }
 }
 
 /* Move what is due from the heap to the lanes. */
-static void promote_locked(struct ccm_queue *queue)
+static void promote_locked(struct sched_queue *queue)
 {
-    if (ccm_heap_first(&queue->delays) == NULL) {
+    if (sched_heap_first(&queue->delays) == NULL) {
         return;
     }
 
     const int64_t now = now_ms(queue);
-    struct ccm_heap_item *item;
+    struct sched_heap_item *item;
 
-    while ((item = ccm_heap_first(&queue->delays)) != NULL && item->due_ms <= now) {
+    while ((item = sched_heap_first(&queue->delays)) != NULL && item->due_ms <= now) {
         struct entry *entry = entry_of_delay(item);
 
-        ccm_heap_remove(&queue->delays, item);
+        sched_heap_remove(&queue->delays, item);
         make_dirty(queue, entry, entry->delay_lane);
     }
 }
 
-static void drop_delays_locked(struct ccm_queue *queue)
+static void drop_delays_locked(struct sched_queue *queue)
 {
-    struct ccm_heap_item *item;
+    struct sched_heap_item *item;
 
-    while ((item = ccm_heap_first(&queue->delays)) != NULL) {
-        ccm_heap_remove(&queue->delays, item);
+    while ((item = sched_heap_first(&queue->delays)) != NULL) {
+        sched_heap_remove(&queue->delays, item);
         drop_if_unused(queue, entry_of_delay(item));
     }
 }
 
-static void drop_ready_locked(struct ccm_queue *queue)
+static void drop_ready_locked(struct sched_queue *queue)
 {
-    struct ccm_lanes_item *item;
+    struct sched_lanes_item *item;
 
-    while ((item = ccm_lanes_next(&queue->lanes)) != NULL) {
+    while ((item = sched_lanes_next(&queue->lanes)) != NULL) {
         struct entry *entry = entry_of_place(item);
 
         entry->dirty = false;
@@ -240,16 +241,16 @@ static void drop_ready_locked(struct ccm_queue *queue)
 /* --- life ----------------------------------------------------------------------------------- */
 
 /* Give back what a half-built queue holds. */
-static struct ccm_queue *give_up(struct ccm_queue *queue)
+static struct sched_queue *give_up(struct sched_queue *queue)
 {
     ccm_strmap_free(queue->entries);
     free(queue);
     return NULL;
 }
 
-struct ccm_queue *ccm_queue_new(const struct ccm_queue_options *options)
+struct sched_queue *sched_queue_new(const struct sched_queue_options *options)
 {
-    struct ccm_queue *queue = calloc(1, sizeof(*queue));
+    struct sched_queue *queue = calloc(1, sizeof(*queue));
 
     if (queue == NULL) {
         return NULL;
@@ -258,7 +259,7 @@ struct ccm_queue *ccm_queue_new(const struct ccm_queue_options *options)
         queue->options = *options;
     }
     if (queue->options.backoff == NULL) {
-        queue->options.backoff = &ccm_backoff_default;
+        queue->options.backoff = &sched_backoff_default;
     }
     queue->random = queue->options.seed != 0
                         ? queue->options.seed
@@ -279,7 +280,7 @@ struct ccm_queue *ccm_queue_new(const struct ccm_queue_options *options)
     return queue;
 }
 
-void ccm_queue_free(struct ccm_queue *queue)
+void sched_queue_free(struct sched_queue *queue)
 {
     if (queue == NULL) {
         return;
@@ -287,19 +288,20 @@ void ccm_queue_free(struct ccm_queue *queue)
     (void)pthread_cond_destroy(&queue->ready); /* by contract nobody is inside */
     (void)pthread_cond_destroy(&queue->idle);  /* as above */
     (void)pthread_mutex_destroy(&queue->lock); /* as above */
-    ccm_heap_fini(&queue->delays);
+    sched_heap_fini(&queue->delays);
     ccm_strmap_free(queue->entries);
     free(queue);
 }
 
 /* --- adding --------------------------------------------------------------------------------- */
 
-int ccm_queue_add(struct ccm_queue *queue, const char *key, uint64_t lane)
+int sched_queue_add(struct sched_queue *queue, const char *key, uint64_t lane)
 {
-    return ccm_queue_add_after(queue, key, lane, 0);
+    return sched_queue_add_after(queue, key, lane, 0);
 }
 
-int ccm_queue_add_after(struct ccm_queue *queue, const char *key, uint64_t lane, int64_t delay_ms)
+int sched_queue_add_after(struct sched_queue *queue, const char *key, uint64_t lane,
+                          int64_t delay_ms)
 {
     struct entry *entry;
     int r = 0;
@@ -316,15 +318,15 @@ int ccm_queue_add_after(struct ccm_queue *queue, const char *key, uint64_t lane,
 }
 
 /* The entry, if a worker has it. */
-static struct entry *processed(struct ccm_queue *queue, const char *key)
+static struct entry *processed(struct sched_queue *queue, const char *key)
 {
     struct entry *entry = ccm_strmap_get(queue->entries, key);
 
     return entry != NULL && entry->processing ? entry : NULL;
 }
 
-int64_t ccm_queue_add_rate_limited(struct ccm_queue *queue, const char *key, uint64_t lane,
-                                   const struct ccm_error *err)
+int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key, uint64_t lane,
+                                     const struct ccm_error *err)
 {
     int64_t delay_ms = 0;
 
@@ -333,7 +335,7 @@ int64_t ccm_queue_add_rate_limited(struct ccm_queue *queue, const char *key, uin
     struct entry *entry = processed(queue, key);
 
     if (entry != NULL) {
-        delay_ms = ccm_backoff_next_ms(&entry->backoff, queue->options.backoff, err, entry->luck);
+        delay_ms = sched_backoff_next_ms(&entry->backoff, queue->options.backoff, err, entry->luck);
         queue->retries++;
         if (queue->state == OPEN) {
             schedule_locked(queue, entry, lane, delay_ms, true);
@@ -343,8 +345,8 @@ int64_t ccm_queue_add_rate_limited(struct ccm_queue *queue, const char *key, uin
     return delay_ms;
 }
 
-void ccm_queue_requeue_after(struct ccm_queue *queue, const char *key, uint64_t lane,
-                             int64_t delay_ms)
+void sched_queue_requeue_after(struct sched_queue *queue, const char *key, uint64_t lane,
+                               int64_t delay_ms)
 {
     lock(queue);
 
@@ -356,20 +358,20 @@ void ccm_queue_requeue_after(struct ccm_queue *queue, const char *key, uint64_t 
     unlock(queue);
 }
 
-void ccm_queue_forget(struct ccm_queue *queue, const char *key)
+void sched_queue_forget(struct sched_queue *queue, const char *key)
 {
     lock(queue);
 
     struct entry *entry = ccm_strmap_get(queue->entries, key);
 
     if (entry != NULL) {
-        ccm_backoff_forget(&entry->backoff);
+        sched_backoff_forget(&entry->backoff);
         drop_if_unused(queue, entry);
     }
     unlock(queue);
 }
 
-size_t ccm_queue_hurry(struct ccm_queue *queue)
+size_t sched_queue_hurry(struct sched_queue *queue)
 {
     void *cursor = NULL;
     const char *key = NULL;
@@ -382,8 +384,8 @@ size_t ccm_queue_hurry(struct ccm_queue *queue)
 
         if (entry->processing) {
             make_dirty(queue, entry, CCM_LANE_BULK);
-        } else if (!entry->dirty && ccm_heap_has(&entry->delay)) {
-            const bool failed = ccm_backoff_failures(&entry->backoff) > 0;
+        } else if (!entry->dirty && sched_heap_has(&entry->delay)) {
+            const bool failed = sched_backoff_failures(&entry->backoff) > 0;
 
             if (failed || entry->delay_is_verdict) {
                 make_dirty(queue, entry, entry->delay_lane);
@@ -395,12 +397,12 @@ size_t ccm_queue_hurry(struct ccm_queue *queue)
     return count;
 }
 
-uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key)
+uint32_t sched_queue_num_requeues(struct sched_queue *queue, const char *key)
 {
     lock(queue);
 
     const struct entry *entry = ccm_strmap_get(queue->entries, key);
-    const uint32_t failures = entry == NULL ? 0 : ccm_backoff_failures(&entry->backoff);
+    const uint32_t failures = entry == NULL ? 0 : sched_backoff_failures(&entry->backoff);
 
     unlock(queue);
     return failures;
@@ -409,7 +411,7 @@ uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key)
 /* --- working -------------------------------------------------------------------------------- */
 
 /* When a batch of at most max keys may be taken from what is ready. */
-static int64_t due_of_batch(const struct ccm_queue *queue, size_t max, int64_t wait_ms)
+static int64_t due_of_batch(const struct sched_queue *queue, size_t max, int64_t wait_ms)
 {
     return wait_ms <= 0 || queue->lanes.len >= max || queue->state != OPEN
                ? INT64_MIN
@@ -417,24 +419,24 @@ static int64_t due_of_batch(const struct ccm_queue *queue, size_t max, int64_t w
 }
 
 /* Take up to max ready keys. What stays begins to wait for the next batch. */
-static size_t take_locked(struct ccm_queue *queue, size_t max, struct ccm_queue_item *items)
+static size_t take_locked(struct sched_queue *queue, size_t max, struct sched_queue_item *items)
 {
     const int64_t now = now_ms(queue);
-    const uint32_t luck = ccm_backoff_random(&queue->random);
+    const uint32_t luck = sched_backoff_random(&queue->random);
     size_t count = 0;
-    struct ccm_lanes_item *item;
+    struct sched_lanes_item *item;
 
-    while (count < max && (item = ccm_lanes_next(&queue->lanes)) != NULL) {
+    while (count < max && (item = sched_lanes_next(&queue->lanes)) != NULL) {
         struct entry *entry = entry_of_place(item);
 
         entry->dirty = false;
         entry->processing = true;
         entry->luck = luck;
-        if (ccm_heap_has(&entry->delay) && entry->delay_is_verdict) {
-            ccm_heap_remove(&queue->delays, &entry->delay);
+        if (sched_heap_has(&entry->delay) && entry->delay_is_verdict) {
+            sched_heap_remove(&queue->delays, &entry->delay);
         }
         queue->processing++;
-        items[count++] = (struct ccm_queue_item){
+        items[count++] = (struct sched_queue_item){
             .key = entry->key,
             .lane = entry->lane,
             .waited_ms = now - entry->dirty_ms,
@@ -446,20 +448,20 @@ static size_t take_locked(struct ccm_queue *queue, size_t max, struct ccm_queue_
     return count;
 }
 
-static bool is_idle(const struct ccm_queue *queue)
+static bool is_idle(const struct sched_queue *queue)
 {
     return queue->processing == 0 && queue->lanes.len == 0;
 }
 
 /* Wait for a change, at most until deadline_ms, until `due_ms`, or until the first delay is over.
  */
-static int await_locked(struct ccm_queue *queue, int64_t due_ms, int64_t deadline_ms)
+static int await_locked(struct sched_queue *queue, int64_t due_ms, int64_t deadline_ms)
 {
     if (queue->options.now_ms != NULL || ccm_clock_now_ms() >= deadline_ms) {
         return -ETIMEDOUT;
     }
 
-    const struct ccm_heap_item *first = ccm_heap_first(&queue->delays);
+    const struct sched_heap_item *first = sched_heap_first(&queue->delays);
     int64_t until = due_ms < deadline_ms ? due_ms : deadline_ms;
 
     until = first != NULL && first->due_ms < until ? first->due_ms : until;
@@ -468,8 +470,8 @@ static int await_locked(struct ccm_queue *queue, int64_t due_ms, int64_t deadlin
     return 0;
 }
 
-int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t wait_ms, int64_t deadline_ms,
-                        struct ccm_queue_item *items, size_t *ret_count)
+int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms,
+                          int64_t deadline_ms, struct sched_queue_item *items, size_t *ret_count)
 {
     size_t count = 0;
     int r = 0;
@@ -494,7 +496,7 @@ int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t wait_ms, in
         }
     }
     /* Only the waiter that was woken knows the newest timeout; whoever leaves passes it on. */
-    if (queue->lanes.len > 0 || ccm_heap_first(&queue->delays) != NULL) {
+    if (queue->lanes.len > 0 || sched_heap_first(&queue->delays) != NULL) {
         (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
     }
     unlock(queue);
@@ -504,14 +506,15 @@ int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t wait_ms, in
     return r;
 }
 
-int ccm_queue_get(struct ccm_queue *queue, int64_t deadline_ms, struct ccm_queue_item *ret_item)
+int sched_queue_get(struct sched_queue *queue, int64_t deadline_ms,
+                    struct sched_queue_item *ret_item)
 {
     size_t count;
 
-    return ccm_queue_get_batch(queue, 1, 0, deadline_ms, ret_item, &count);
+    return sched_queue_get_batch(queue, 1, 0, deadline_ms, ret_item, &count);
 }
 
-void ccm_queue_done(struct ccm_queue *queue, const char *key)
+void sched_queue_done(struct sched_queue *queue, const char *key)
 {
     lock(queue);
 
@@ -538,7 +541,7 @@ void ccm_queue_done(struct ccm_queue *queue, const char *key)
 
 /* --- ending --------------------------------------------------------------------------------- */
 
-static void shut_down_locked(struct ccm_queue *queue)
+static void shut_down_locked(struct sched_queue *queue)
 {
     queue->state = SHUT;
     drop_delays_locked(queue);
@@ -547,14 +550,14 @@ static void shut_down_locked(struct ccm_queue *queue)
     (void)pthread_cond_broadcast(&queue->idle);  /* as above */
 }
 
-void ccm_queue_shut_down(struct ccm_queue *queue)
+void sched_queue_shut_down(struct sched_queue *queue)
 {
     lock(queue);
     shut_down_locked(queue);
     unlock(queue);
 }
 
-int ccm_queue_drain(struct ccm_queue *queue, int64_t deadline_ms)
+int sched_queue_drain(struct sched_queue *queue, int64_t deadline_ms)
 {
     int r = 0;
 
@@ -574,9 +577,10 @@ int ccm_queue_drain(struct ccm_queue *queue, int64_t deadline_ms)
 }
 
 /* When to look again whether it is calm; 0: it is. */
-static int64_t calm_again_ms(const struct ccm_queue *queue, int64_t horizon_ms, int64_t deadline_ms)
+static int64_t calm_again_ms(const struct sched_queue *queue, int64_t horizon_ms,
+                             int64_t deadline_ms)
 {
-    const struct ccm_heap_item *first = ccm_heap_first(&queue->delays);
+    const struct sched_heap_item *first = sched_heap_first(&queue->delays);
     const int64_t now = now_ms(queue);
 
     if (!is_idle(queue)) {
@@ -588,7 +592,7 @@ static int64_t calm_again_ms(const struct ccm_queue *queue, int64_t horizon_ms, 
     return (first->due_ms > now ? first->due_ms : now) + CALM_SLICE_MS;
 }
 
-int ccm_queue_wait_calm(struct ccm_queue *queue, int64_t horizon_ms, int64_t deadline_ms)
+int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t deadline_ms)
 {
     int r = 0;
 
@@ -610,10 +614,10 @@ int ccm_queue_wait_calm(struct ccm_queue *queue, int64_t horizon_ms, int64_t dea
     return r;
 }
 
-void ccm_queue_get_stats(struct ccm_queue *queue, struct ccm_queue_stats *ret)
+void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *ret)
 {
     lock(queue);
-    for (size_t i = 0; i < CCM_QUEUE_LANES; i++) {
+    for (size_t i = 0; i < SCHED_QUEUE_LANES; i++) {
         ret->depth[i] = queue->lanes.lists[i].len;
     }
     ret->delayed = queue->delays.len;

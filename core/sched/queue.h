@@ -30,34 +30,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CCM_QUEUE_LANES        4
-#define CCM_QUEUE_KEY_MAX      1024                /* bytes of a key */
-#define CCM_QUEUE_KEYS_MAX     ((size_t)1 << 20)   /* keys known at one time */
-#define CCM_QUEUE_DELAY_MAX_MS INT64_C(2592000000) /* 30 days; longer delays are cut to it */
+#define SCHED_QUEUE_LANES        4
+#define SCHED_QUEUE_KEY_MAX      1024                /* bytes of a key */
+#define SCHED_QUEUE_KEYS_MAX     ((size_t)1 << 20)   /* keys known at one time */
+#define SCHED_QUEUE_DELAY_MAX_MS INT64_C(2592000000) /* 30 days; longer delays are cut to it */
 
-struct ccm_queue;
+struct sched_queue;
 
-struct ccm_queue_options {
+struct sched_queue_options {
     /* Monotonic milliseconds; NULL = the real clock. With a clock of its own a queue does not wait
      * for time: get() then returns at once when nothing is ready (for tests). Called under the
      * lock. */
     int64_t (*now_ms)(void *arg);
     void *arg;
-    const struct ccm_backoff_policy *backoff; /* borrowed; NULL = ccm_backoff_default */
+    const struct sched_backoff_policy *backoff; /* borrowed; NULL = sched_backoff_default */
     /* While it is held, get() hands out nothing; what becomes ready waits. Borrowed; NULL = none.
      */
     const struct ccm_gate *gate;
     uint64_t seed; /* of the jitter; 0 = from the clock */
 };
 
-struct ccm_queue_item {
+struct sched_queue_item {
     const char *key;   /* borrowed, until done(key) */
     uint64_t lane;     /* the one it waited in */
     int64_t waited_ms; /* from when it became dirty */
 };
 
-struct ccm_queue_stats {
-    uint64_t depth[CCM_QUEUE_LANES]; /* dirty and not processed: ready for a worker */
+struct sched_queue_stats {
+    uint64_t depth[SCHED_QUEUE_LANES]; /* dirty and not processed: ready for a worker */
     uint64_t delayed;
     uint64_t processing;
     uint64_t adds;    /* times a key became dirty */
@@ -65,20 +65,20 @@ struct ccm_queue_stats {
 };
 
 /* NULL options = all defaults. NULL on ENOMEM. */
-struct ccm_queue *ccm_queue_new(const struct ccm_queue_options *options);
+struct sched_queue *sched_queue_new(const struct sched_queue_options *options);
 
 /* Only when no thread is inside. NULL is fine. */
-void ccm_queue_free(struct ccm_queue *queue);
+void sched_queue_free(struct sched_queue *queue);
 
 /*
  * Make the key dirty, now or after delay_ms (negative counts as 0). An unknown lane counts as
  * CCM_LANE_BULK. 0, also when the queue was shut down (the key is dropped); -EINVAL: the key is ""
- * or longer than CCM_QUEUE_KEY_MAX; -ENOSPC: too many keys; -ENOMEM. A key that is being processed
- * is known already, and adding it cannot fail.
+ * or longer than SCHED_QUEUE_KEY_MAX; -ENOSPC: too many keys; -ENOMEM. A key that is being
+ * processed is known already, and adding it cannot fail.
  */
-CCM_NODISCARD int ccm_queue_add(struct ccm_queue *queue, const char *key, uint64_t lane);
-CCM_NODISCARD int ccm_queue_add_after(struct ccm_queue *queue, const char *key, uint64_t lane,
-                                      int64_t delay_ms);
+CCM_NODISCARD int sched_queue_add(struct sched_queue *queue, const char *key, uint64_t lane);
+CCM_NODISCARD int sched_queue_add_after(struct sched_queue *queue, const char *key, uint64_t lane,
+                                        int64_t delay_ms);
 
 /*
  * Verdicts about a key that is being processed, before its done(). After a failure: count it,
@@ -86,23 +86,23 @@ CCM_NODISCARD int ccm_queue_add_after(struct ccm_queue *queue, const char *key, 
  * taken together share the jitter: what failed as one batch comes back as one. After a success: the
  * same after a fixed time. For a key that is not being processed they do nothing.
  */
-int64_t ccm_queue_add_rate_limited(struct ccm_queue *queue, const char *key, uint64_t lane,
-                                   const struct ccm_error *err);
-void ccm_queue_requeue_after(struct ccm_queue *queue, const char *key, uint64_t lane,
-                             int64_t delay_ms);
+int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key, uint64_t lane,
+                                     const struct ccm_error *err);
+void sched_queue_requeue_after(struct sched_queue *queue, const char *key, uint64_t lane,
+                               int64_t delay_ms);
 
 /* Success: forget the failures of the key. Delays stay. */
-void ccm_queue_forget(struct ccm_queue *queue, const char *key);
+void sched_queue_forget(struct sched_queue *queue, const char *key);
 
 /*
  * What verdicts were based on may be another by now: all keys that wait because of one become
  * dirty, and those that are processed at this moment do so too, whatever comes of it. Failures stay
  * counted, so that one that lasts does not start anew. Returns how many waited after a failure.
  */
-size_t ccm_queue_hurry(struct ccm_queue *queue);
+size_t sched_queue_hurry(struct sched_queue *queue);
 
 /* Failures in a row that were counted for the key. */
-uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key);
+uint32_t sched_queue_num_requeues(struct sched_queue *queue, const char *key);
 
 /*
  * Take the next key, or up to `max` of those that are ready (at least one; items has room for max).
@@ -111,37 +111,37 @@ uint32_t ccm_queue_num_requeues(struct ccm_queue *queue, const char *key);
  * queue that drains does not wait. 0, -ETIMEDOUT, or -ESHUTDOWN: the worker should exit. Each key
  * taken is owed a done().
  */
-CCM_NODISCARD int ccm_queue_get(struct ccm_queue *queue, int64_t deadline_ms,
-                                struct ccm_queue_item *ret_item);
-CCM_NODISCARD int ccm_queue_get_batch(struct ccm_queue *queue, size_t max, int64_t wait_ms,
-                                      int64_t deadline_ms, struct ccm_queue_item *items,
-                                      size_t *ret_count);
+CCM_NODISCARD int sched_queue_get(struct sched_queue *queue, int64_t deadline_ms,
+                                  struct sched_queue_item *ret_item);
+CCM_NODISCARD int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms,
+                                        int64_t deadline_ms, struct sched_queue_item *items,
+                                        size_t *ret_count);
 
 /* The worker is through with the key; `key` may be the borrowed pointer, which dies here. A key
  * that is not being processed is ignored. */
-void ccm_queue_done(struct ccm_queue *queue, const char *key);
+void sched_queue_done(struct sched_queue *queue, const char *key);
 
 /*
  * Stop: later adds are dropped, so is everything that still waits (what has to be done is seen
  * again at the next start), and get() returns -ESHUTDOWN at once. Keys being processed are finished
  * with done(). Returns at once; repeating it is fine.
  */
-void ccm_queue_shut_down(struct ccm_queue *queue);
+void sched_queue_shut_down(struct sched_queue *queue);
 
 /*
  * Polite stop: later adds and all delays are dropped, but what is dirty now is still handed out.
  * Blocks until nothing is dirty or processed any more (0), or until deadline_ms of the real clock
  * (-ETIMEDOUT); then shut_down().
  */
-CCM_NODISCARD int ccm_queue_drain(struct ccm_queue *queue, int64_t deadline_ms);
+CCM_NODISCARD int sched_queue_drain(struct sched_queue *queue, int64_t deadline_ms);
 
 /*
  * Wait until nothing is ready or processed, and nothing delayed will be within horizon_ms. 0, also
  * after the shutdown; -ETIMEDOUT at deadline_ms of the real clock. Changes nothing.
  */
-CCM_NODISCARD int ccm_queue_wait_calm(struct ccm_queue *queue, int64_t horizon_ms,
-                                      int64_t deadline_ms);
+CCM_NODISCARD int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms,
+                                        int64_t deadline_ms);
 
-void ccm_queue_get_stats(struct ccm_queue *queue, struct ccm_queue_stats *ret);
+void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *ret);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[CCM_BACKOFF_KINDS] = {
+static const char *const kind_names[SCHED_BACKOFF_KINDS] = {
     [CCM_ERROR_NONE] = "unnamed error",
     [CCM_ERROR_TRANSIENT] = "transient",
     [CCM_ERROR_THROTTLED] = "throttled",
@@ -21,19 +21,19 @@ static const char *const kind_names[CCM_BACKOFF_KINDS] = {
     [CCM_ERROR_BUG] = "bug",
 };
 
-static void lock(struct ccm_verdicts *verdicts)
+static void lock(struct sched_verdicts *verdicts)
 {
     (void)pthread_mutex_lock(&verdicts->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct ccm_verdicts *verdicts)
+static void unlock(struct sched_verdicts *verdicts)
 {
     (void)pthread_mutex_unlock(&verdicts->lock); /* as above */
 }
 
-int ccm_verdicts_init(struct ccm_verdicts *verdicts, size_t cap)
+int sched_verdicts_init(struct sched_verdicts *verdicts, size_t cap)
 {
-    *verdicts = (struct ccm_verdicts){
+    *verdicts = (struct sched_verdicts){
         .items = calloc(cap, sizeof(*verdicts->items)),
         .errors = calloc(cap, sizeof(*verdicts->errors)),
         .cap = cap,
@@ -47,14 +47,14 @@ int ccm_verdicts_init(struct ccm_verdicts *verdicts, size_t cap)
     return 0;
 }
 
-void ccm_verdicts_fini(struct ccm_verdicts *verdicts)
+void sched_verdicts_fini(struct sched_verdicts *verdicts)
 {
     (void)pthread_mutex_destroy(&verdicts->lock); /* nobody holds it */
     free(verdicts->items);
     free(verdicts->errors);
 }
 
-void ccm_verdicts_begin(struct ccm_verdicts *verdicts, size_t count)
+void sched_verdicts_begin(struct sched_verdicts *verdicts, size_t count)
 {
     lock(verdicts);
     memset(verdicts->items, 0, count * sizeof(*verdicts->items));
@@ -62,7 +62,7 @@ void ccm_verdicts_begin(struct ccm_verdicts *verdicts, size_t count)
     unlock(verdicts);
 }
 
-void ccm_verdicts_end(struct ccm_verdicts *verdicts)
+void sched_verdicts_end(struct sched_verdicts *verdicts)
 {
     lock(verdicts);
     verdicts->count = 0;
@@ -77,14 +77,14 @@ static void copy_error(struct ccm_error *to, const struct ccm_error *from)
     to->request_id[sizeof(to->request_id) - 1] = '\0';
 }
 
-void ccm_verdicts_tell(struct ccm_verdicts *verdicts, uint64_t index, uint64_t requeue_after_ms,
-                       const struct ccm_error *err)
+void sched_verdicts_tell(struct sched_verdicts *verdicts, uint64_t index, uint64_t requeue_after_ms,
+                         const struct ccm_error *err)
 {
     const bool failed = err != NULL && err->kind != CCM_ERROR_NONE;
 
     lock(verdicts);
     if (index < verdicts->count) {
-        verdicts->items[index] = (struct ccm_verdict){
+        verdicts->items[index] = (struct sched_verdict){
             .told = true,
             .failed = failed,
             .requeue_after_ms = requeue_after_ms,
@@ -96,14 +96,14 @@ void ccm_verdicts_tell(struct ccm_verdicts *verdicts, uint64_t index, uint64_t r
     unlock(verdicts);
 }
 
-void ccm_verdict_classify(struct ccm_error *err, int result, bool stopping)
+void sched_verdict_classify(struct ccm_error *err, int result, bool stopping)
 {
     if (result > 0) {
         (void)ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, /* the caller has its verdict */
                             "reconcile returned %d, which means nothing", result);
     } else if (err->kind == CCM_ERROR_CANCELLED) {
         err->kind = stopping ? CCM_ERROR_CANCELLED : CCM_ERROR_TRANSIENT;
-    } else if (err->kind == CCM_ERROR_NONE || err->kind >= CCM_BACKOFF_KINDS) {
+    } else if (err->kind == CCM_ERROR_NONE || err->kind >= SCHED_BACKOFF_KINDS) {
         err->kind = CCM_ERROR_TRANSIENT;
     }
     if (err->message[0] == '\0') {
@@ -126,13 +126,13 @@ static enum ccm_log_level level_of(uint64_t kind)
     }
 }
 
-const char *ccm_verdict_kind_name(uint64_t kind)
+const char *sched_verdict_kind_name(uint64_t kind)
 {
-    return kind < CCM_BACKOFF_KINDS && kind_names[kind] != NULL ? kind_names[kind] : "";
+    return kind < SCHED_BACKOFF_KINDS && kind_names[kind] != NULL ? kind_names[kind] : "";
 }
 
-void ccm_verdict_log(const char *part, const char *id, const char *what,
-                     const struct ccm_error *err, int64_t retry_ms)
+void sched_verdict_log(const char *part, const char *id, const char *what,
+                       const struct ccm_error *err, int64_t retry_ms)
 {
     const struct ccm_log log = { .part = part, .object = what };
     /* Most messages say it themselves. */

@@ -14,43 +14,43 @@
 #include <stdint.h>
 
 /* About one key. */
-struct ccm_verdict {
+struct sched_verdict {
     bool told;
     bool failed; /* then the error says why, else: */
     uint64_t requeue_after_ms;
 };
 
-struct ccm_verdicts {
+struct sched_verdicts {
     pthread_mutex_t lock; /* guards what follows */
-    struct ccm_verdict *items;
+    struct sched_verdict *items;
     struct ccm_error *errors; /* by the same index; pages are touched only where a key failed */
     size_t cap;
     size_t count; /* keys of the running call; 0 = none runs */
 };
 
 /* Room for `cap` keys. 0 or -ENOMEM; fini is due only after 0. */
-CCM_NODISCARD int ccm_verdicts_init(struct ccm_verdicts *verdicts, size_t cap);
-void ccm_verdicts_fini(struct ccm_verdicts *verdicts);
+CCM_NODISCARD int sched_verdicts_init(struct sched_verdicts *verdicts, size_t cap);
+void sched_verdicts_fini(struct sched_verdicts *verdicts);
 
 /* A call with so many keys (at most cap) begins: nothing is told yet. */
-void ccm_verdicts_begin(struct ccm_verdicts *verdicts, size_t count);
+void sched_verdicts_begin(struct sched_verdicts *verdicts, size_t count);
 /* It has returned: what comes later is not heard. The owner may now read items and errors. */
-void ccm_verdicts_end(struct ccm_verdicts *verdicts);
+void sched_verdicts_end(struct sched_verdicts *verdicts);
 
 /* As settle() of struct ccm_host. Any thread. */
-void ccm_verdicts_tell(struct ccm_verdicts *verdicts, uint64_t index, uint64_t requeue_after_ms,
-                       const struct ccm_error *err);
+void sched_verdicts_tell(struct sched_verdicts *verdicts, uint64_t index, uint64_t requeue_after_ms,
+                         const struct ccm_error *err);
 
 /* Make the error what it is counted as: see the head of controller.h. result: what the plugin
  * returned. */
-void ccm_verdict_classify(struct ccm_error *err, int result, bool stopping);
+void sched_verdict_classify(struct ccm_error *err, int result, bool stopping);
 
 /* "transient", "throttled", ...; "" for a kind that does not exist. */
-const char *ccm_verdict_kind_name(uint64_t kind);
+const char *sched_verdict_kind_name(uint64_t kind);
 
 /* One line. part: of the log; id: of the call; what: the keys; retry_ms negative: there is none,
  * because the controller stops. */
-void ccm_verdict_log(const char *part, const char *id, const char *what,
-                     const struct ccm_error *err, int64_t retry_ms);
+void sched_verdict_log(const char *part, const char *id, const char *what,
+                       const struct ccm_error *err, int64_t retry_ms);
 
 #endif

@@ -4,10 +4,10 @@
 #include "util/log.h"
 #include "util/text.h"
 
-int ccm_watchdog_init(struct ccm_watchdog *dog, const char *part, int64_t slow_ms,
-                      struct ccm_watchdog_slot **slots, size_t slot_count)
+int sched_watchdog_init(struct sched_watchdog *dog, const char *part, int64_t slow_ms,
+                        struct sched_watchdog_slot **slots, size_t slot_count)
 {
-    *dog = (struct ccm_watchdog){
+    *dog = (struct sched_watchdog){
         .part = part,
         .call = "reconcile",
         .slow_ms = slow_ms,
@@ -27,23 +27,23 @@ int ccm_watchdog_init(struct ccm_watchdog *dog, const char *part, int64_t slow_m
     return r;
 }
 
-void ccm_watchdog_fini(struct ccm_watchdog *dog)
+void sched_watchdog_fini(struct sched_watchdog *dog)
 {
     (void)pthread_cond_destroy(&dog->stop);  /* the thread has ended */
     (void)pthread_mutex_destroy(&dog->lock); /* as above */
 }
 
-static void lock(struct ccm_watchdog *dog)
+static void lock(struct sched_watchdog *dog)
 {
     (void)pthread_mutex_lock(&dog->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct ccm_watchdog *dog)
+static void unlock(struct sched_watchdog *dog)
 {
     (void)pthread_mutex_unlock(&dog->lock); /* as above */
 }
 
-void ccm_watchdog_set_slow(struct ccm_watchdog *dog, int64_t slow_ms)
+void sched_watchdog_set_slow(struct sched_watchdog *dog, int64_t slow_ms)
 {
     lock(dog);
     dog->slow_ms = slow_ms;
@@ -51,13 +51,13 @@ void ccm_watchdog_set_slow(struct ccm_watchdog *dog, int64_t slow_ms)
     unlock(dog);
 }
 
-static int64_t age_ms(const struct ccm_watchdog_slot *slot)
+static int64_t age_ms(const struct sched_watchdog_slot *slot)
 {
     return (ccm_clock_now_us() - slot->started_us) / 1000;
 }
 
-void ccm_watchdog_begin(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot, const char *id,
-                        const char *what)
+void sched_watchdog_begin(struct sched_watchdog *dog, struct sched_watchdog_slot *slot,
+                          const char *id, const char *what)
 {
     lock(dog);
     slot->running = true;
@@ -68,7 +68,7 @@ void ccm_watchdog_begin(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot
     unlock(dog);
 }
 
-int64_t ccm_watchdog_end(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot)
+int64_t sched_watchdog_end(struct sched_watchdog *dog, struct sched_watchdog_slot *slot)
 {
     lock(dog);
 
@@ -81,7 +81,7 @@ int64_t ccm_watchdog_end(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slo
 
 /* Copy the next call that has to be warned about, and mark it. False when there is none; then
  * *ret_next_ms says when to look again. */
-static bool next_slow_locked(struct ccm_watchdog *dog, struct ccm_watchdog_slot *ret_call,
+static bool next_slow_locked(struct sched_watchdog *dog, struct sched_watchdog_slot *ret_call,
                              int64_t *ret_next_ms)
 {
     const int64_t now = ccm_clock_now_ms();
@@ -89,7 +89,7 @@ static bool next_slow_locked(struct ccm_watchdog *dog, struct ccm_watchdog_slot 
     /* A call that begins from now on is not slow before this. */
     *ret_next_ms = now + dog->slow_ms;
     for (size_t i = 0; i < dog->slot_count; i++) {
-        struct ccm_watchdog_slot *slot = dog->slots[i];
+        struct sched_watchdog_slot *slot = dog->slots[i];
 
         if (!slot->running || slot->warned) {
             continue;
@@ -109,7 +109,7 @@ static bool next_slow_locked(struct ccm_watchdog *dog, struct ccm_watchdog_slot 
     return false;
 }
 
-static void warn(const struct ccm_watchdog *dog, const struct ccm_watchdog_slot *call)
+static void warn(const struct sched_watchdog *dog, const struct sched_watchdog_slot *call)
 {
     const struct ccm_log log = { .part = dog->part, .object = call->what };
 
@@ -118,8 +118,8 @@ static void warn(const struct ccm_watchdog *dog, const struct ccm_watchdog_slot 
 
 static void *watch(void *arg)
 {
-    struct ccm_watchdog *dog = arg;
-    struct ccm_watchdog_slot call;
+    struct sched_watchdog *dog = arg;
+    struct sched_watchdog_slot call;
     int64_t next_ms;
 
     lock(dog);
@@ -136,7 +136,7 @@ static void *watch(void *arg)
     return NULL;
 }
 
-int ccm_watchdog_start(struct ccm_watchdog *dog)
+int sched_watchdog_start(struct sched_watchdog *dog)
 {
     const int r = -pthread_create(&dog->thread, NULL, watch, dog);
 
@@ -144,7 +144,7 @@ int ccm_watchdog_start(struct ccm_watchdog *dog)
     return r;
 }
 
-void ccm_watchdog_stop(struct ccm_watchdog *dog)
+void sched_watchdog_stop(struct sched_watchdog *dog)
 {
     if (!dog->started) {
         return;
@@ -157,12 +157,12 @@ void ccm_watchdog_stop(struct ccm_watchdog *dog)
     dog->started = false;
 }
 
-void ccm_watchdog_name_hung(struct ccm_watchdog *dog)
+void sched_watchdog_name_hung(struct sched_watchdog *dog)
 {
     for (size_t i = 0; i < dog->slot_count; i++) {
         lock(dog);
 
-        const struct ccm_watchdog_slot call = *dog->slots[i];
+        const struct sched_watchdog_slot call = *dog->slots[i];
 
         unlock(dog);
         if (call.running) {
@@ -174,12 +174,12 @@ void ccm_watchdog_name_hung(struct ccm_watchdog *dog)
     }
 }
 
-void ccm_watchdog_get_stats(struct ccm_watchdog *dog, struct ccm_watchdog_stats *ret)
+void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_stats *ret)
 {
-    *ret = (struct ccm_watchdog_stats){ 0 };
+    *ret = (struct sched_watchdog_stats){ 0 };
     lock(dog);
     for (size_t i = 0; i < dog->slot_count; i++) {
-        const struct ccm_watchdog_slot *slot = dog->slots[i];
+        const struct sched_watchdog_slot *slot = dog->slots[i];
 
         if (slot->running) {
             const uint64_t age = (uint64_t)age_ms(slot);
@@ -193,13 +193,13 @@ void ccm_watchdog_get_stats(struct ccm_watchdog *dog, struct ccm_watchdog_stats 
     unlock(dog);
 }
 
-void ccm_watchdog_list(struct ccm_watchdog *dog,
-                       void (*fn)(void *arg, const char *id, const char *what, int64_t age_ms),
-                       void *arg)
+void sched_watchdog_list(struct sched_watchdog *dog,
+                         void (*fn)(void *arg, const char *id, const char *what, int64_t age_ms),
+                         void *arg)
 {
     lock(dog);
     for (size_t i = 0; i < dog->slot_count; i++) {
-        const struct ccm_watchdog_slot *slot = dog->slots[i];
+        const struct sched_watchdog_slot *slot = dog->slots[i];
 
         if (slot->running) {
             fn(arg, slot->id, slot->what, age_ms(slot));

@@ -14,19 +14,19 @@
 #include <stdint.h>
 
 /* What a call works on: "default/web" or "default/web (+3 more)"; cut when longer. */
-#define CCM_WATCHDOG_WHAT 320
-#define CCM_WATCHDOG_ID   64
+#define SCHED_WATCHDOG_WHAT 320
+#define SCHED_WATCHDOG_ID   64
 
 /* One slot per worker. The owner zeroes it; afterwards it belongs to this module. */
-struct ccm_watchdog_slot {
+struct sched_watchdog_slot {
     bool running;
     bool warned;
     int64_t started_us;
-    char id[CCM_WATCHDOG_ID];
-    char what[CCM_WATCHDOG_WHAT];
+    char id[SCHED_WATCHDOG_ID];
+    char what[SCHED_WATCHDOG_WHAT];
 };
 
-struct ccm_watchdog {
+struct sched_watchdog {
     const char *part; /* name in the log; borrowed */
     const char *call; /* "reconcile", as init sets it; another before start() */
 
@@ -36,44 +36,44 @@ struct ccm_watchdog {
     pthread_t thread;
     bool started;
     bool stopping;
-    struct ccm_watchdog_slot **slots;
+    struct sched_watchdog_slot **slots;
     size_t slot_count;
     uint64_t slow; /* warnings so far */
 };
 
 /* slots (the array and what it points to) are borrowed until fini. 0 or -errno. */
-CCM_NODISCARD int ccm_watchdog_init(struct ccm_watchdog *dog, const char *part, int64_t slow_ms,
-                                    struct ccm_watchdog_slot **slots, size_t slot_count);
-void ccm_watchdog_fini(struct ccm_watchdog *dog); /* after stop */
+CCM_NODISCARD int sched_watchdog_init(struct sched_watchdog *dog, const char *part, int64_t slow_ms,
+                                      struct sched_watchdog_slot **slots, size_t slot_count);
+void sched_watchdog_fini(struct sched_watchdog *dog); /* after stop */
 
 /* Another limit, for running calls too. Any thread. */
-void ccm_watchdog_set_slow(struct ccm_watchdog *dog, int64_t slow_ms);
+void sched_watchdog_set_slow(struct sched_watchdog *dog, int64_t slow_ms);
 
 /* The thread. stop() joins it, which takes no longer than a line of the log; without start() it
  * does nothing. */
-CCM_NODISCARD int ccm_watchdog_start(struct ccm_watchdog *dog);
-void ccm_watchdog_stop(struct ccm_watchdog *dog);
+CCM_NODISCARD int sched_watchdog_start(struct sched_watchdog *dog);
+void sched_watchdog_stop(struct sched_watchdog *dog);
 
 /* Around each call of a worker. end() returns how long it took, in microseconds. */
-void ccm_watchdog_begin(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot, const char *id,
-                        const char *what);
-int64_t ccm_watchdog_end(struct ccm_watchdog *dog, struct ccm_watchdog_slot *slot);
+void sched_watchdog_begin(struct sched_watchdog *dog, struct sched_watchdog_slot *slot,
+                          const char *id, const char *what);
+int64_t sched_watchdog_end(struct sched_watchdog *dog, struct sched_watchdog_slot *slot);
 
 /* Log an error for every call that still runs: shutdown gives up on it. */
-void ccm_watchdog_name_hung(struct ccm_watchdog *dog);
+void sched_watchdog_name_hung(struct sched_watchdog *dog);
 
-struct ccm_watchdog_stats {
+struct sched_watchdog_stats {
     uint64_t slow;       /* warnings so far */
     uint64_t running;    /* calls at this moment */
     uint64_t longest_ms; /* age of the oldest of them */
     uint64_t sum_ms;     /* age of all of them together */
 };
 
-void ccm_watchdog_get_stats(struct ccm_watchdog *dog, struct ccm_watchdog_stats *ret);
+void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_stats *ret);
 
 /* Call fn for every call that runs, with its age, under the lock: it may only copy. */
-void ccm_watchdog_list(struct ccm_watchdog *dog,
-                       void (*fn)(void *arg, const char *id, const char *what, int64_t age_ms),
-                       void *arg);
+void sched_watchdog_list(struct sched_watchdog *dog,
+                         void (*fn)(void *arg, const char *id, const char *what, int64_t age_ms),
+                         void *arg);
 
 #endif

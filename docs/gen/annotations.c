@@ -7,71 +7,71 @@
 #include <inttypes.h>
 
 static const struct {
-    enum ccm_anno_group group;
+    enum lbc_anno_group group;
     const char *title;
 } groups[] = {
-    { CCM_ANNO_INSTANCE, "Load balancer" },
-    { CCM_ANNO_LISTENER, "Listeners: every port of a matching protocol" },
-    { CCM_ANNO_SERVERS, "Server groups of NLB: every port" },
-    { CCM_ANNO_BACKEND, "Backends" },
-    { CCM_ANNO_CLASS, "Without the prefix" },
+    { LBC_ANNO_INSTANCE, "Load balancer" },
+    { LBC_ANNO_LISTENER, "Listeners: every port of a matching protocol" },
+    { LBC_ANNO_SERVERS, "Server groups of NLB: every port" },
+    { LBC_ANNO_BACKEND, "Backends" },
+    { LBC_ANNO_CLASS, "Without the prefix" },
 };
 
-static void add_values(struct ccm_buf *page, const struct ccm_anno *row)
+static void add_values(struct ccm_buf *page, const struct lbc_anno *row)
 {
     switch (row->type) {
-    case CCM_ANNO_INT:
+    case LBC_ANNO_INT:
         if (row->min == row->max) {
             ccm_buf_adds(page, "whole number");
         } else {
             ccm_buf_addf(page, "%" PRId64 " to %" PRId64, row->min, row->max);
         }
         break;
-    case CCM_ANNO_ENUM:
+    case LBC_ANNO_ENUM:
         for (const char *p = row->values; *p != '\0'; p++) {
             ccm_buf_adds(page, *p == '|' ? ", " : "");
             if (*p != '|') {
                 ccm_buf_addc(page, *p);
             }
         }
-        ccm_buf_adds(page, (row->flags & CCM_ANNO_NO_CASE) != 0 ? " (any case)" : "");
+        ccm_buf_adds(page, (row->flags & LBC_ANNO_NO_CASE) != 0 ? " (any case)" : "");
         break;
-    case CCM_ANNO_SWITCH:
+    case LBC_ANNO_SWITCH:
         ccm_buf_adds(page, "on, off");
         break;
-    case CCM_ANNO_BOOL:
+    case LBC_ANNO_BOOL:
         ccm_buf_adds(page, "on, off, true, false (any case)");
         break;
-    case CCM_ANNO_TEXT:
-    case CCM_ANNO_ANY:
+    case LBC_ANNO_TEXT:
+    case LBC_ANNO_ANY:
         ccm_buf_adds(page, "text");
         break;
     }
-    ccm_buf_adds(page, (row->flags & CCM_ANNO_EMPTY) != 0 ? "; empty counts" : "");
+    ccm_buf_adds(page, (row->flags & LBC_ANNO_EMPTY) != 0 ? "; empty counts" : "");
 }
 
-static void add_fallback(struct ccm_buf *page, const struct ccm_anno *row)
+static void add_fallback(struct ccm_buf *page, const struct lbc_anno *row)
 {
     docs_cell(page, row->fallback != NULL ? row->fallback
                     : row->field != NULL  ? "the cloud's"
                                           : "none");
 }
 
-static void add_row(struct ccm_buf *page, const struct ccm_anno *row, const char *kinds)
+static void add_row(struct ccm_buf *page, const struct lbc_anno *row, const char *kinds)
 {
     ccm_buf_addf(page, "| `%s`%s | %s | ", row->name,
-                 (row->flags & CCM_ANNO_NOT_BUILT) != 0 ? " (not yet)" : "", kinds);
+                 (row->flags & LBC_ANNO_NOT_BUILT) != 0 ? " (not yet)" : "", kinds);
     add_values(page, row);
     ccm_buf_adds(page, " | ");
     add_fallback(page, row);
     ccm_buf_adds(page, " | ");
-    if (row->group == CCM_ANNO_LISTENER) {
+    if (row->group == LBC_ANNO_LISTENER) {
         for (const char *p = row->protocols == NULL ? "all" : row->protocols; *p != '\0'; p++) {
             ccm_buf_addf(page, "%s%c", *p == '|' ? "," : "", *p == '|' ? ' ' : *p);
         }
         ccm_buf_adds(page, " | ");
     }
-    ccm_buf_addf(page, "%s | %s%s%s | ", (row->flags & CCM_ANNO_MUTABLE) != 0 ? "yes" : "no",
+    ccm_buf_addf(page, "%s | %s%s%s | ", (row->flags & LBC_ANNO_MUTABLE) != 0 ? "yes" : "no",
                  row->field == NULL ? "" : "`", row->field == NULL ? "" : row->field,
                  row->field == NULL ? "" : "`");
     docs_cell(page, row->help);
@@ -79,7 +79,7 @@ static void add_row(struct ccm_buf *page, const struct ccm_anno *row, const char
 }
 
 /* Whether two rows say the same to a person. */
-static bool is_same(const struct ccm_anno *a, const struct ccm_anno *b)
+static bool is_same(const struct lbc_anno *a, const struct lbc_anno *b)
 {
     return a->group == b->group && a->type == b->type && a->flags == b->flags && a->min == b->min &&
            a->max == b->max && ccm_text_equal(a->values, b->values) &&
@@ -88,11 +88,11 @@ static bool is_same(const struct ccm_anno *a, const struct ccm_anno *b)
 }
 
 /* Rows that both kinds have in common stand there once, others of one name one below the other. */
-static void add_group(struct ccm_buf *page, enum ccm_anno_group group)
+static void add_group(struct ccm_buf *page, enum lbc_anno_group group)
 {
     for (size_t i = 0; i < clb_annotations.count; i++) {
-        const struct ccm_anno *row = &clb_annotations.rows[i];
-        const struct ccm_anno *twin = ccm_anno_find(&nlb_annotations, row->name);
+        const struct lbc_anno *row = &clb_annotations.rows[i];
+        const struct lbc_anno *twin = lbc_anno_find(&nlb_annotations, row->name);
         const bool same = twin != NULL && is_same(row, twin);
 
         if (row->group == group) {
@@ -103,8 +103,8 @@ static void add_group(struct ccm_buf *page, enum ccm_anno_group group)
         }
     }
     for (size_t i = 0; i < nlb_annotations.count; i++) {
-        const struct ccm_anno *row = &nlb_annotations.rows[i];
-        const struct ccm_anno *twin = ccm_anno_find(&clb_annotations, row->name);
+        const struct lbc_anno *row = &nlb_annotations.rows[i];
+        const struct lbc_anno *twin = lbc_anno_find(&clb_annotations, row->name);
 
         if (row->group == group && (twin == NULL || twin->group != group)) {
             add_row(page, row, "NLB");
@@ -112,12 +112,12 @@ static void add_group(struct ccm_buf *page, enum ccm_anno_group group)
     }
 }
 
-static void add_later(struct ccm_buf *page, const struct ccm_anno_table *table)
+static void add_later(struct ccm_buf *page, const struct lbc_anno_table *table)
 {
     size_t later = 0;
 
     for (size_t i = 0; i < table->count; i++) {
-        later += (table->rows[i].flags & CCM_ANNO_NOT_BUILT) != 0 ? 1 : 0;
+        later += (table->rows[i].flags & LBC_ANNO_NOT_BUILT) != 0 ? 1 : 0;
     }
     if (later > 0) {
         ccm_buf_addf(page,
@@ -135,7 +135,7 @@ void docs_annotations(struct ccm_buf *page)
     add_later(page, &nlb_annotations);
     ccm_buf_adds(page, "\n");
     for (size_t g = 0; g < CCM_ARRAY_LEN(groups); g++) {
-        const bool listeners = groups[g].group == CCM_ANNO_LISTENER;
+        const bool listeners = groups[g].group == LBC_ANNO_LISTENER;
 
         ccm_buf_addf(page, "\n## %s\n\n", groups[g].title);
         ccm_buf_adds(page,

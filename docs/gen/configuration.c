@@ -1,5 +1,5 @@
-#include "config_options.h"
-#include "option_doc.h"
+#include "config/options.h"
+#include "config/doc.h"
 #include "pages.h"
 #include "util/text.h"
 
@@ -25,9 +25,9 @@ static bool is_listed(const struct rows *rows, const struct ccm_option *option)
 /* A plugin may read options of the daemon. */
 static bool is_core(const struct ccm_option *option)
 {
-    for (size_t i = 0; option->group != NULL && ccm_config_core_options[i] != NULL; i++) {
-        if (ccm_text_equal(ccm_config_core_options[i]->name, option->name) &&
-            ccm_text_equal(ccm_config_core_options[i]->group, option->group)) {
+    for (size_t i = 0; option->group != NULL && config_core_options[i] != NULL; i++) {
+        if (ccm_text_equal(config_core_options[i]->name, option->name) &&
+            ccm_text_equal(config_core_options[i]->group, option->group)) {
             return true;
         }
     }
@@ -48,7 +48,7 @@ static void take(struct rows *rows, const struct ccm_plugin *plugin, bool shared
     rows->items[rows->len] = NULL;
 }
 
-void docs_configuration(struct ccm_buf *page, struct ccm_loaded_plugin *const *plugins,
+void docs_configuration(struct ccm_buf *page, struct plugin_loaded_plugin *const *plugins,
                         size_t plugin_count)
 {
     struct rows shared = { .len = 0 };
@@ -56,11 +56,11 @@ void docs_configuration(struct ccm_buf *page, struct ccm_loaded_plugin *const *p
     ccm_buf_adds(page,
                  "\n## The daemon\n\nTop level and groups: `log.level` is `log: { level = ...; "
                  "};`.\n\n");
-    ccm_option_doc(page, NULL, ccm_config_core_options);
+    config_option_doc(page, NULL, config_core_options);
     ccm_buf_adds(page,
                  "\n## Every plugin\n\nIn its entry of the list `plugins = ( { ... }, { ... } "
                  ");`.\n\n");
-    ccm_option_doc(page, NULL, ccm_config_entry_options);
+    config_option_doc(page, NULL, config_entry_options);
     for (size_t i = 0; i < plugin_count; i++) {
         const struct ccm_plugin *plugin = plugins[i]->desc;
         struct rows own = { .len = 0 };
@@ -69,11 +69,11 @@ void docs_configuration(struct ccm_buf *page, struct ccm_loaded_plugin *const *p
         take(&shared, plugin, true);
         ccm_buf_addf(page, "\n## Plugin `%s`\n\n%s. In its own entry.\n\n", plugin->name,
                      plugin->summary);
-        ccm_option_doc(page, NULL, own.items);
+        config_option_doc(page, NULL, own.items);
     }
     if (shared.len > 0) {
         ccm_buf_adds(page, "\n## Groups that plugins share\n\nAt the top level, once for all "
                            "plugins; names with several dots nest further.\n\n");
-        ccm_option_doc(page, NULL, shared.items);
+        config_option_doc(page, NULL, shared.items);
     }
 }

@@ -22,13 +22,13 @@ void docs_cell(struct ccm_buf *page, const char *text)
 
 static int write_configuration(struct ccm_buf *page, char **files, size_t count)
 {
-    struct ccm_loaded_plugin *plugins[MAX_PLUGINS] = { NULL };
+    struct plugin_loaded_plugin *plugins[MAX_PLUGINS] = { NULL };
     struct ccm_error err = CCM_ERROR_INIT;
     size_t loaded = 0;
     int r = 0;
 
     while (r == 0 && loaded < count && loaded < MAX_PLUGINS) {
-        r = ccm_plugin_load(files[loaded], NULL, &plugins[loaded], &err);
+        r = plugin_load(files[loaded], NULL, &plugins[loaded], &err);
         loaded += r == 0 ? 1 : 0;
     }
     if (r < 0) {
@@ -37,7 +37,7 @@ static int write_configuration(struct ccm_buf *page, char **files, size_t count)
         docs_configuration(page, plugins, loaded);
     }
     while (loaded > 0) {
-        ccm_plugin_free(plugins[--loaded]);
+        plugin_free(plugins[--loaded]);
     }
     return r;
 }

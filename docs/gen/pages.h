@@ -18,7 +18,7 @@ extern const size_t docs_message_count;
 /* A cell of a table: bars and line feeds are taken care of. */
 void docs_cell(struct ccm_buf *page, const char *text);
 
-void docs_configuration(struct ccm_buf *page, struct ccm_loaded_plugin *const *plugins,
+void docs_configuration(struct ccm_buf *page, struct plugin_loaded_plugin *const *plugins,
                         size_t plugin_count);
 void docs_annotations(struct ccm_buf *page);
 void docs_troubleshooting(struct ccm_buf *page);

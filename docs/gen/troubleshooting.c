@@ -4,44 +4,44 @@
 
 /* What happens by itself, per class, in the order of the page. */
 static const struct {
-    enum ccm_ali_class class_;
+    enum ali_class class_;
     const char *title;
     const char *text;
 } classes[] = {
-    { CCM_ALI_CLASS_CREDENTIAL, "Credentials",
+    { ALI_CLASS_CREDENTIAL, "Credentials",
       "An operator has to act. Tried again after long pauses, and at once after a restart." },
-    { CCM_ALI_CLASS_PERMISSION, "Permissions",
+    { ALI_CLASS_PERMISSION, "Permissions",
       "An operator has to act. Tried again after long pauses, and at once after a restart." },
-    { CCM_ALI_CLASS_QUOTA, "Quota, money, capacity",
+    { ALI_CLASS_QUOTA, "Quota, money, capacity",
       "A person has to act. Tried again after long pauses." },
-    { CCM_ALI_CLASS_REQUEST, "Refused requests",
+    { ALI_CLASS_REQUEST, "Refused requests",
       "No use until the Service, a node or the configuration changes: then it is tried again at "
       "once." },
-    { CCM_ALI_CLASS_STATE, "Wrong state",
+    { ALI_CLASS_STATE, "Wrong state",
       "The resource, or one that it needs, is not in the state that the call wants. What the cloud "
       "holds is read again and the pass repeated." },
-    { CCM_ALI_CLASS_NOT_FOUND, "Not there",
+    { ALI_CLASS_NOT_FOUND, "Not there",
       "A deletion has what it wants. Otherwise what the cloud holds is read again." },
-    { CCM_ALI_CLASS_BUSY, "Busy",
+    { ALI_CLASS_BUSY, "Busy",
       "An earlier change is not finished. Tried again in a moment; nothing to do." },
-    { CCM_ALI_CLASS_THROTTLED, "Too many calls",
+    { ALI_CLASS_THROTTLED, "Too many calls",
       "Nothing was done. The rate is lowered and the call tried again." },
-    { CCM_ALI_CLASS_SERVER, "The cloud's own fault", "Tried again with growing pauses." },
+    { ALI_CLASS_SERVER, "The cloud's own fault", "Tried again with growing pauses." },
 };
 
-static const char *remedy_of(const struct ccm_ali_error_row *row)
+static const char *remedy_of(const struct ali_error_row *row)
 {
     if (row->remedy != NULL) {
         return row->remedy;
     }
-    return row->class_ == CCM_ALI_CLASS_NOT_FOUND ? "Nothing to do." : "Wait.";
+    return row->class_ == ALI_CLASS_NOT_FOUND ? "Nothing to do." : "Wait.";
 }
 
-static void add_class(struct ccm_buf *page, enum ccm_ali_class class_)
+static void add_class(struct ccm_buf *page, enum ali_class class_)
 {
     ccm_buf_adds(page, "| code | cause | what to do |\n|---|---|---|\n");
-    for (size_t i = 0; ccm_ali_error_row_at(i) != NULL; i++) {
-        const struct ccm_ali_error_row *row = ccm_ali_error_row_at(i);
+    for (size_t i = 0; ali_error_row_at(i) != NULL; i++) {
+        const struct ali_error_row *row = ali_error_row_at(i);
 
         if (row->class_ != class_) {
             continue;

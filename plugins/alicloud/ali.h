@@ -2,7 +2,6 @@
 #ifndef CCM_ALICLOUD_ALI_H
 #define CCM_ALICLOUD_ALI_H
 
-#include "alicloud/cidr.h"
 #include "alicloud/client.h"
 #include "alicloud/credential.h"
 #include "alicloud/ctx.h"
@@ -12,16 +11,17 @@
 #include "alicloud/metadata.h"
 #include "alicloud/pace.h"
 #include "alicloud/sign.h"
+#include "util/cidr.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-struct ccm_eni_cache;
-struct ccm_jobs;
-struct ccm_presence;
+struct ali_eni_cache;
+struct ali_jobs;
+struct ali_presence;
 
 /* Set by acquire() and never changed until the last release(). */
-struct ccm_ali_config {
+struct ali_config {
     char *region; /* as configured, "" = ask */
     char *vpc_id;
     char **vswitch_ids; /* NULL-terminated, zones stripped */
@@ -29,21 +29,21 @@ struct ccm_ali_config {
     char *resource_group_id;
     char *network;
     char *ca_file; /* "" = the system's */
-    char *overrides[CCM_ENDPOINT_PRODUCTS];
+    char *overrides[ALI_ENDPOINT_PRODUCTS];
     char *user_agent; /* whole header line */
     bool sign_v1;
 };
 
-struct ccm_ali {
+struct ali_client {
     size_t refs; /* guarded by the lock of instance.c */
-    struct ccm_ali_config config;
-    struct ccm_metadata *metadata;
-    struct ccm_credentials *credentials;
-    struct ccm_governor *governor;
-    struct ccm_eni_cache *eni;
-    struct ccm_jobs *jobs;
-    struct ccm_presence *presence;
-    struct ccm_paces *paces;
+    struct ali_config config;
+    struct ali_metadata *metadata;
+    struct ali_credentials *credentials;
+    struct ali_governor *governor;
+    struct ali_eni_cache *eni;
+    struct ali_jobs *jobs;
+    struct ali_presence *presence;
+    struct ali_paces *paces;
 
     pthread_mutex_t lock; /* guards `starting`; a leaf lock */
     bool starting;
@@ -52,46 +52,45 @@ struct ccm_ali {
     char *region;
     char *vpc_id;
     char **vswitch_ids;
-    struct ccm_ali_endpoint endpoints[CCM_ENDPOINT_PRODUCTS];
+    struct ali_endpoint endpoints[ALI_ENDPOINT_PRODUCTS];
 };
 
-/* Its credentials, by the options; they need ali->metadata. Errors as ccm_ali_acquire(). */
-CCM_NODISCARD int ccm_ali_make_credentials(struct ccm_ali *ali, const struct ccm_host *host,
-                                           struct ccm_error *err);
+/* Its credentials, by the options; they need ali->metadata. Errors as ali_acquire(). */
+CCM_NODISCARD int ali_make_credentials(struct ali_client *ali, const struct ccm_host *host,
+                                       struct ccm_error *err);
 
 /* One try of a call, as it goes out. */
-struct ccm_ali_try {
+struct ali_try {
     struct ccm_buf query;
     struct ccm_buf body;
     struct ccm_buf authorization;
-    char string_hash[CCM_SIGN_HEX]; /* of what we signed, to compare with the server's words */
-    const struct ccm_credential *credential; /* borrowed; NULL = unsigned */
+    char string_hash[ALI_SIGN_HEX]; /* of what we signed, to compare with the server's words */
+    const struct ali_credential *credential; /* borrowed; NULL = unsigned */
 };
-void ccm_ali_try_fini(struct ccm_ali_try *try_);
+void ali_try_fini(struct ali_try *try_);
 
 /* Sign and send once. As host->http(): *ret is set on success, *ret_phase on failure. */
-CCM_NODISCARD int ccm_ali_send(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx,
-                               const struct ccm_ali_call *call, struct ccm_ali_try *try_,
-                               struct ccm_http_response **ret, uint64_t *ret_phase,
-                               struct ccm_error *err);
+CCM_NODISCARD int ali_send(struct ali_client *ali, const struct ali_ctx *ctx,
+                           const struct ali_call *call, struct ali_try *try_,
+                           struct ccm_http_response **ret, uint64_t *ret_phase,
+                           struct ccm_error *err);
 
 /* What an answer means. */
-struct ccm_ali_answer {
-    const struct ccm_ali_error_row *row; /* NULL: success, json is set */
+struct ali_answer {
+    const struct ali_error_row *row; /* NULL: success, json is set */
     cJSON *json;
     int64_t hint_ms; /* the cloud's wish when to come back; 0 = none */
 };
 
 /* Read an answer: success when ret->row stays NULL, otherwise err tells the refusal. */
-void ccm_ali_answer_read(const struct ccm_ali_call *call, const struct ccm_http_response *response,
-                         const struct ccm_ali_try *try_, int64_t wall_ms,
-                         struct ccm_ali_answer *ret, struct ccm_error *err);
+void ali_answer_read(const struct ali_call *call, const struct ccm_http_response *response,
+                     const struct ali_try *try_, int64_t wall_ms, struct ali_answer *ret,
+                     struct ccm_error *err);
 
 /* "Fri, 20 Nov 2026 16:36:07 GMT" -> ms since the epoch; -EINVAL. */
-CCM_NODISCARD int ccm_ali_parse_date(const char *text, int64_t *ret_ms);
+CCM_NODISCARD int ali_parse_date(const char *text, int64_t *ret_ms);
 
 /* The delay before try number `tries` + 1, with jitter from random bits. */
-int64_t ccm_ali_backoff(enum ccm_ali_class class_, unsigned int tries, int64_t hint_ms,
-                        uint64_t random);
+int64_t ali_backoff(enum ali_class class_, unsigned int tries, int64_t hint_ms, uint64_t random);
 
 #endif

@@ -26,7 +26,7 @@ static const char *header_value(const struct ccm_http_response *response, const 
     return NULL;
 }
 
-int ccm_ali_parse_date(const char *text, int64_t *ret_ms)
+int ali_parse_date(const char *text, int64_t *ret_ms)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     char iso[32];
@@ -124,7 +124,7 @@ static void cut_string_to_sign(char *message)
     }
 }
 
-static bool repeats_value(const char *message, const struct ccm_ali_params *params)
+static bool repeats_value(const char *message, const struct ali_params *params)
 {
     for (size_t i = 0; params != NULL && i < params->len; i++) {
         const char *value = params->items[i].value;
@@ -138,8 +138,8 @@ static bool repeats_value(const char *message, const struct ccm_ali_params *para
 
 /* Whether the message repeats what a call was made with: key and token that signed it, or, where
  * nothing did, the long values that it carried, one of which is a token. */
-static bool repeats_secret(const char *message, const struct ccm_ali_call *call,
-                           const struct ccm_credential *credential)
+static bool repeats_secret(const char *message, const struct ali_call *call,
+                           const struct ali_credential *credential)
 {
     if (credential != NULL) {
         const char *secret = ccm_secret_text(&credential->secret);
@@ -152,8 +152,8 @@ static bool repeats_secret(const char *message, const struct ccm_ali_call *call,
 }
 
 /* A server that sends our secrets back does not get them into a log. */
-static void hide_secrets(char *message, const struct ccm_ali_call *call,
-                         const struct ccm_credential *credential)
+static void hide_secrets(char *message, const struct ali_call *call,
+                         const struct ali_credential *credential)
 {
     if (repeats_secret(message, call, credential)) {
         ccm_text_copy(message, CCM_ERROR_MESSAGE_MAX, "(message withheld: it repeats a secret)");
@@ -164,15 +164,14 @@ static void hide_secrets(char *message, const struct ccm_ali_call *call,
  * the canonical request), or the canonical request. */
 static bool signed_the_same(const char *theirs, const char *our_hash)
 {
-    char hash[CCM_SIGN_HEX];
+    char hash[ALI_SIGN_HEX];
 
-    ccm_sign_sha256_hex(theirs, strlen(theirs), hash);
+    ali_sign_sha256_hex(theirs, strlen(theirs), hash);
     return strcmp(hash, our_hash) == 0 || strstr(theirs, our_hash) != NULL;
 }
 
 /* Which end is wrong when a signature is refused: "" when nothing can be said. */
-static const char *signature_note(const char *code, const char *message,
-                                  const struct ccm_ali_try *try_)
+static const char *signature_note(const char *code, const char *message, const struct ali_try *try_)
 {
     const char *theirs = strstr(message, STRING_TO_SIGN);
 
@@ -206,7 +205,7 @@ static void skew_note(const struct ccm_http_response *response, const char *code
     int64_t theirs = 0;
 
     to[0] = '\0';
-    if (date == NULL || ccm_ali_parse_date(date, &theirs) < 0) {
+    if (date == NULL || ali_parse_date(date, &theirs) < 0) {
         return;
     }
 
@@ -222,9 +221,9 @@ static void skew_note(const struct ccm_http_response *response, const char *code
     }
 }
 
-static void describe(const struct ccm_ali_call *call, const struct ccm_http_response *response,
-                     const struct ccm_ali_try *try_, const cJSON *json, int64_t wall_ms,
-                     struct ccm_ali_answer *ret, struct ccm_error *err)
+static void describe(const struct ali_call *call, const struct ccm_http_response *response,
+                     const struct ali_try *try_, const cJSON *json, int64_t wall_ms,
+                     struct ali_answer *ret, struct ccm_error *err)
 {
     const char *raw = member(json, "Message", "message");
     char code[CCM_ERROR_CODE_MAX];
@@ -235,10 +234,10 @@ static void describe(const struct ccm_ali_call *call, const struct ccm_http_resp
     clean_copy(code, sizeof(code), member(json, "Code", "code"), true);
     clean_copy(id, sizeof(id), member(json, "RequestId", "requestId"), true);
     clean_copy(message, sizeof(message), raw, false);
-    ret->row = ccm_ali_error_find(code, raw, response->status);
+    ret->row = ali_error_find(code, raw, response->status);
     cut_string_to_sign(message);
     hide_secrets(message, call, try_->credential);
-    if (ret->row->class_ == CCM_ALI_CLASS_CREDENTIAL) {
+    if (ret->row->class_ == ALI_CLASS_CREDENTIAL) {
         skew_note(response, code, wall_ms, note, sizeof(note));
     }
     if (note[0] == '\0') {
@@ -253,26 +252,26 @@ static void describe(const struct ccm_ali_call *call, const struct ccm_http_resp
         (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT, "%s: %s: %s%s (RequestId %s)",
                             call->action, code, message, note, id); /* as above */
     }
-    err->kind = ccm_ali_error_kind(ret->row->class_);
+    err->kind = ali_error_kind(ret->row->class_);
     err->http_status = response->status;
     ccm_text_copy(err->code, sizeof(err->code), code);
     ccm_text_copy(err->request_id, sizeof(err->request_id), id);
 }
 
-void ccm_ali_answer_read(const struct ccm_ali_call *call, const struct ccm_http_response *response,
-                         const struct ccm_ali_try *try_, int64_t wall_ms,
-                         struct ccm_ali_answer *ret, struct ccm_error *err)
+void ali_answer_read(const struct ali_call *call, const struct ccm_http_response *response,
+                     const struct ali_try *try_, int64_t wall_ms, struct ali_answer *ret,
+                     struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     const bool parsed = ccm_json_parse(response->body, response->body_len, &json) == 0;
 
-    *ret = (struct ccm_ali_answer){ .hint_ms = retry_hint(response) };
+    *ret = (struct ali_answer){ .hint_ms = retry_hint(response) };
     if (response->status >= 300) {
         describe(call, response, try_, json, wall_ms, ret, err);
         return;
     }
     if (!parsed || !cJSON_IsObject(json)) {
-        ret->row = ccm_ali_error_find("", "", response->status);
+        ret->row = ali_error_find("", "", response->status);
         (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT,
                             "%s: HTTP %" PRIu64 ", but the answer is no JSON object (%" PRIu64
                             " bytes)",
@@ -283,12 +282,11 @@ void ccm_ali_answer_read(const struct ccm_ali_call *call, const struct ccm_http_
     ret->json = CCM_STEAL(json);
 }
 
-int64_t ccm_ali_backoff(enum ccm_ali_class class_, unsigned int tries, int64_t hint_ms,
-                        uint64_t random)
+int64_t ali_backoff(enum ali_class class_, unsigned int tries, int64_t hint_ms, uint64_t random)
 {
     const unsigned int step = tries > 6 ? 6 : tries;
-    const int64_t base = class_ == CCM_ALI_CLASS_SERVER ? 200 : 1000;
-    const int64_t cap = class_ == CCM_ALI_CLASS_SERVER ? 5000 : 8000;
+    const int64_t base = class_ == ALI_CLASS_SERVER ? 200 : 1000;
+    const int64_t cap = class_ == ALI_CLASS_SERVER ? 5000 : 8000;
     const int64_t span = (base << step) < cap ? base << step : cap;
     const int64_t least = base << (step < 2 ? step : 2);
     const int64_t jitter = (int64_t)(random % (uint64_t)(span + 1));
@@ -298,5 +296,5 @@ int64_t ccm_ali_backoff(enum ccm_ali_class class_, unsigned int tries, int64_t h
     }
     /* An earlier change takes a second or more: asking sooner only costs calls. Never more than
      * three times in five seconds. */
-    return class_ == CCM_ALI_CLASS_BUSY ? least + jitter / 2 : jitter + 50;
+    return class_ == ALI_CLASS_BUSY ? least + jitter / 2 : jitter + 50;
 }

@@ -13,9 +13,9 @@
 
 /* One call on its way through its tries. */
 struct progress {
-    struct ccm_ali *ali;
-    const struct ccm_ali_ctx *ctx;
-    const struct ccm_ali_call *call;
+    struct ali_client *ali;
+    const struct ali_ctx *ctx;
+    const struct ali_call *call;
     unsigned int tries;
     unsigned int faults;
     int64_t sent_ms; /* the last one */
@@ -29,7 +29,7 @@ struct outcome {
     int result;    /* 0 or negative errno */
     bool answered; /* class_ is that of an answer */
     bool maybe_run;
-    enum ccm_ali_class class_;
+    enum ali_class class_;
     int64_t hint_ms;
     cJSON *json;
 };
@@ -51,7 +51,7 @@ static void log_try(const struct progress *progress, const struct outcome *outco
     }
     host->log(host, CCM_LEVEL_DEBUG, progress->call->object,
               "%s %s: %s, RequestId %s, %" PRId64 " ms",
-              ccm_endpoint_product(progress->call->product)->name, progress->call->action,
+              ali_endpoint_product(progress->call->product)->name, progress->call->action,
               outcome->result == 0   ? "ok"
               : err->code[0] != '\0' ? err->code
               : outcome->answered    ? "no error code"
@@ -60,24 +60,24 @@ static void log_try(const struct progress *progress, const struct outcome *outco
 }
 
 /* Sign, send, read. Sets the kind of failure; decides nothing. */
-static void try_once(struct progress *progress, const struct ccm_credential *credential,
+static void try_once(struct progress *progress, const struct ali_credential *credential,
                      struct outcome *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_try_fini) struct ccm_ali_try try_ = { .credential = credential };
+    CCM_CLEANUP(ali_try_fini) struct ali_try try_ = { .credential = credential };
     const struct ccm_host *host = progress->ctx->host;
     const int64_t started = host->now_ms(host);
     struct ccm_http_response *response = NULL;
-    struct ccm_ali_answer answer = { 0 };
+    struct ali_answer answer = { 0 };
     uint64_t phase = 0;
 
     progress->sent_ms = started;
-    *ret = (struct outcome){ .class_ = CCM_ALI_CLASS_SERVER };
+    *ret = (struct outcome){ .class_ = ALI_CLASS_SERVER };
     ret->result =
-        ccm_ali_send(progress->ali, progress->ctx, progress->call, &try_, &response, &phase, err);
+        ali_send(progress->ali, progress->ctx, progress->call, &try_, &response, &phase, err);
     if (ret->result < 0) {
         ret->maybe_run = phase != CCM_HTTP_NOT_SENT;
     } else {
-        ccm_ali_answer_read(progress->call, response, &try_, host->wall_ms(host), &answer, err);
+        ali_answer_read(progress->call, response, &try_, host->wall_ms(host), &answer, err);
         host->http_free(host, response);
         ret->answered = true;
         ret->json = answer.json;
@@ -85,7 +85,7 @@ static void try_once(struct progress *progress, const struct ccm_credential *cre
         if (answer.row != NULL) {
             ret->result = -EREMOTEIO;
             ret->class_ = answer.row->class_;
-            ret->maybe_run = ret->class_ == CCM_ALI_CLASS_SERVER;
+            ret->maybe_run = ret->class_ == ALI_CLASS_SERVER;
         }
     }
 
@@ -93,10 +93,9 @@ static void try_once(struct progress *progress, const struct ccm_credential *cre
 
     log_try(progress, ret, err, took_ms);
     if (ret->answered || ret->maybe_run) { /* else nothing was sent */
-        ccm_ali_measure_try(host, progress->call, took_ms, ret->result < 0,
-                            ret->result < 0 && ret->answered &&
-                                ret->class_ == CCM_ALI_CLASS_THROTTLED,
-                            ret->result < 0 ? err->code : "");
+        ali_measure_try(host, progress->call, took_ms, ret->result < 0,
+                        ret->result < 0 && ret->answered && ret->class_ == ALI_CLASS_THROTTLED,
+                        ret->result < 0 ? err->code : "");
     }
 }
 
@@ -118,7 +117,7 @@ static bool arrived_before(const char *code)
 
 /* Another credential, or another nonce: once each, and only when that can help. */
 static bool may_repeat_credential(struct progress *progress,
-                                  const struct ccm_credential *credential,
+                                  const struct ali_credential *credential,
                                   const struct ccm_error *err)
 {
     if (strcmp(err->code, "SignatureNonceUsed") == 0) {
@@ -131,13 +130,13 @@ static bool may_repeat_credential(struct progress *progress,
         return false;
     }
     progress->renewed = true;
-    return ccm_credentials_renew(progress->ali->credentials, progress->ctx, credential);
+    return ali_credentials_renew(progress->ali->credentials, progress->ctx, credential);
 }
 
 /* A change of a resource that takes one at a time. */
 static bool is_paced(const struct progress *progress)
 {
-    return progress->call->paced != NULL && progress->call->repeat != CCM_ALI_READ;
+    return progress->call->paced != NULL && progress->call->repeat != ALI_READ;
 }
 
 /* How long a busy or throttled call waits. */
@@ -146,19 +145,19 @@ static int64_t pause_ms(const struct progress *progress, const struct outcome *o
 {
     const struct ccm_host *host = progress->ctx->host;
 
-    if (outcome->class_ == CCM_ALI_CLASS_BUSY && outcome->hint_ms == 0 && is_paced(progress)) {
-        return ccm_pace_refused(progress->ali->paces, progress->call->paced, progress->sent_ms,
+    if (outcome->class_ == ALI_CLASS_BUSY && outcome->hint_ms == 0 && is_paced(progress)) {
+        return ali_pace_refused(progress->ali->paces, progress->call->paced, progress->sent_ms,
                                 host->now_ms(host), progress->tries);
     }
-    return ccm_ali_backoff(outcome->class_, progress->tries - 1, outcome->hint_ms, random);
+    return ali_backoff(outcome->class_, progress->tries - 1, outcome->hint_ms, random);
 }
 
 /* Whether to try again: the delay in ms, or negative for no. */
-static int64_t next_try(struct progress *progress, const struct ccm_credential *credential,
+static int64_t next_try(struct progress *progress, const struct ali_credential *credential,
                         const struct outcome *outcome, const struct ccm_error *err)
 {
     const struct ccm_host *host = progress->ctx->host;
-    const bool once = progress->call->repeat == CCM_ALI_ONCE;
+    const bool once = progress->call->repeat == ALI_ONCE;
     uint64_t random = 0;
 
     if (err->kind == CCM_ERROR_CANCELLED || err->kind == CCM_ERROR_BUG ||
@@ -167,18 +166,18 @@ static int64_t next_try(struct progress *progress, const struct ccm_credential *
         return -1;
     }
     switch (outcome->class_) {
-    case CCM_ALI_CLASS_THROTTLED:
-    case CCM_ALI_CLASS_BUSY:
+    case ALI_CLASS_THROTTLED:
+    case ALI_CLASS_BUSY:
         if (progress->tries >= MAX_PATIENCE) {
             return -1;
         }
         break;
-    case CCM_ALI_CLASS_SERVER:
+    case ALI_CLASS_SERVER:
         if (++progress->faults >= MAX_FAULTS) {
             return -1;
         }
         break;
-    case CCM_ALI_CLASS_CREDENTIAL:
+    case ALI_CLASS_CREDENTIAL:
         return may_repeat_credential(progress, credential, err) ? 0 : -1;
     default:
         return -1;
@@ -195,10 +194,10 @@ static void account(struct progress *progress, const struct outcome *outcome, st
     const struct ccm_host *host = progress->ctx->host;
 
     if (outcome->maybe_run || arrived_before(err->code)) {
-        progress->uncertain = progress->call->repeat != CCM_ALI_READ;
+        progress->uncertain = progress->call->repeat != ALI_READ;
     }
-    if (outcome->answered && outcome->class_ == CCM_ALI_CLASS_THROTTLED) {
-        ccm_governor_throttled(progress->ali->governor, progress->call->product,
+    if (outcome->answered && outcome->class_ == ALI_CLASS_THROTTLED) {
+        ali_governor_throttled(progress->ali->governor, progress->call->product,
                                progress->call->action, host->now_ms(host), outcome->hint_ms);
     }
     if (outcome->hint_ms > 0 && err->kind == CCM_ERROR_THROTTLED) {
@@ -212,10 +211,10 @@ static int wait_for_pace(const struct progress *progress, struct ccm_error *err)
     const struct ccm_host *host = progress->ctx->host;
     const int64_t ms =
         is_paced(progress)
-            ? ccm_pace_wait_ms(progress->ali->paces, progress->call->paced, host->now_ms(host))
+            ? ali_pace_wait_ms(progress->ali->paces, progress->call->paced, host->now_ms(host))
             : 0;
 
-    if (ms == 0 || ccm_ali_ctx_wait(progress->ctx, ms) == 0) {
+    if (ms == 0 || ali_ctx_wait(progress->ctx, ms) == 0) {
         return 0;
     }
     if (host->cancelled(host, progress->ctx->req)) {
@@ -228,7 +227,7 @@ static int wait_for_pace(const struct progress *progress, struct ccm_error *err)
 }
 
 /* A turn, then a credential. */
-static int prepare(struct progress *progress, const struct ccm_credential **ret,
+static int prepare(struct progress *progress, const struct ali_credential **ret,
                    struct ccm_error *err)
 {
     int r = wait_for_pace(progress, err);
@@ -236,13 +235,13 @@ static int prepare(struct progress *progress, const struct ccm_credential **ret,
     if (r < 0) {
         return r;
     }
-    r = ccm_governor_acquire(progress->ali->governor, progress->ctx->host, progress->ctx->req,
+    r = ali_governor_acquire(progress->ali->governor, progress->ctx->host, progress->ctx->req,
                              progress->ctx->deadline_ms, progress->call, err);
 
     if (r < 0) {
         return r;
     }
-    return ccm_credentials_get(progress->ali->credentials, progress->ctx, ret, err);
+    return ali_credentials_get(progress->ali->credentials, progress->ctx, ret, err);
 }
 
 static void note_success(const struct progress *progress)
@@ -250,7 +249,7 @@ static void note_success(const struct progress *progress)
     const struct ccm_host *host = progress->ctx->host;
 
     if (is_paced(progress)) {
-        ccm_pace_done(progress->ali->paces, progress->call->paced, progress->sent_ms,
+        ali_pace_done(progress->ali->paces, progress->call->paced, progress->sent_ms,
                       host->now_ms(host));
     }
 }
@@ -261,7 +260,7 @@ static int run(struct progress *progress, cJSON **ret, struct ccm_error *err)
     int last = 0;
 
     for (;;) {
-        CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *credential = NULL;
+        CCM_CLEANUP(ali_credential_unrefp) const struct ali_credential *credential = NULL;
         struct ccm_error failure = CCM_ERROR_INIT;
         struct outcome outcome;
         int r = prepare(progress, &credential, &failure);
@@ -287,17 +286,16 @@ static int run(struct progress *progress, cJSON **ret, struct ccm_error *err)
 
         const int64_t delay = next_try(progress, credential, &outcome, &failure);
 
-        if (delay < 0 || (delay > 0 && ccm_ali_ctx_wait(progress->ctx, delay) < 0)) {
+        if (delay < 0 || (delay > 0 && ali_ctx_wait(progress->ctx, delay) < 0)) {
             return last;
         }
     }
 }
 
-int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
-                 const struct ccm_ali_call *call, cJSON **ret, bool *ret_uncertain,
-                 struct ccm_error *err)
+int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
+             const struct ali_call *call, cJSON **ret, bool *ret_uncertain, struct ccm_error *err)
 {
-    const struct ccm_ali_ctx ctx = ccm_ali_ctx(host, req, DEFAULT_MS);
+    const struct ali_ctx ctx = ali_ctx(host, req, DEFAULT_MS);
     struct progress progress = { .ali = ali, .ctx = &ctx, .call = call };
     cJSON *json = NULL;
     int r = 0;
@@ -305,7 +303,7 @@ int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct 
     if (ret_uncertain != NULL) {
         *ret_uncertain = false;
     }
-    if (call->repeat != CCM_ALI_READ && host->dry_run(host)) {
+    if (call->repeat != ALI_READ && host->dry_run(host)) {
         return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED,
                              "%s: not sent, this is a dry run", call->action);
     }

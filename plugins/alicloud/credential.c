@@ -15,21 +15,21 @@
 #define BLOCK_MS       3000 /* the same while there is no valid one: callers get the last failure */
 #define RENEW_PAUSE_MS 10000
 #define POLL_MS        50
-#define EARLY_MS       CCM_CREDENTIAL_EARLY_MS
+#define EARLY_MS       ALI_CREDENTIAL_EARLY_MS
 #define CLOCK_STEP_MS  10000 /* a wall clock that is this much off what it was has been set */
 #define NEVER          INT64_MAX
 #define FETCH_MS       60000 /* for one in the background */
 #define TEXTS          7
 
 struct record {
-    struct ccm_credential credential; /* first */
+    struct ali_credential credential; /* first */
     atomic_size_t refs;
     int64_t end_ms; /* monotonic; NEVER = no end */
 };
 
-struct ccm_credentials {
-    enum ccm_credential_source source;
-    struct ccm_credential_setup setup; /* texts are in `texts` */
+struct ali_credentials {
+    enum ali_credential_source source;
+    struct ali_credential_setup setup; /* texts are in `texts` */
     char *texts[TEXTS];
     const char *file; /* what the source reads and may change at any time; NULL = nothing */
 
@@ -48,20 +48,20 @@ struct ccm_credentials {
     int64_t blocked_ms;  /* until then `failure` is the answer when there is no valid one */
     int64_t ahead_ms;    /* wall clock less monotonic clock, at that failure */
     struct ccm_error failure;
-    struct ccm_file_state seen;
+    struct ali_file_state seen;
 };
 
-static void lock(struct ccm_credentials *credentials)
+static void lock(struct ali_credentials *credentials)
 {
     (void)pthread_mutex_lock(&credentials->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ccm_credentials *credentials)
+static void unlock(struct ali_credentials *credentials)
 {
     (void)pthread_mutex_unlock(&credentials->lock); /* as above */
 }
 
-static void texts_free(struct ccm_credentials *credentials)
+static void texts_free(struct ali_credentials *credentials)
 {
     for (size_t i = 0; i < TEXTS; i++) {
         free(credentials->texts[i]);
@@ -69,9 +69,9 @@ static void texts_free(struct ccm_credentials *credentials)
 }
 
 /* Copy the setup with its texts. 0 or -ENOMEM. */
-static int setup_copy(struct ccm_credentials *credentials, const struct ccm_credential_setup *setup)
+static int setup_copy(struct ali_credentials *credentials, const struct ali_credential_setup *setup)
 {
-    struct ccm_credential_setup *copy = &credentials->setup;
+    struct ali_credential_setup *copy = &credentials->setup;
     const char **const texts[TEXTS] = {
         &copy->source,  &copy->file,          &copy->addon_file,      &copy->role_arn,
         &copy->session, &copy->oidc_provider, &copy->oidc_token_file,
@@ -88,10 +88,10 @@ static int setup_copy(struct ccm_credentials *credentials, const struct ccm_cred
     return 0;
 }
 
-struct ccm_credentials *ccm_credentials_new(enum ccm_credential_source source,
-                                            const struct ccm_credential_setup *setup)
+struct ali_credentials *ali_credentials_new(enum ali_credential_source source,
+                                            const struct ali_credential_setup *setup)
 {
-    struct ccm_credentials *credentials = calloc(1, sizeof(*credentials));
+    struct ali_credentials *credentials = calloc(1, sizeof(*credentials));
 
     if (credentials == NULL) {
         return NULL;
@@ -106,11 +106,11 @@ struct ccm_credentials *ccm_credentials_new(enum ccm_credential_source source,
     }
     (void)pthread_mutex_init(&credentials->lock, NULL); /* without attributes it cannot fail */
     (void)pthread_mutex_init(&credentials->thread_lock, NULL); /* as above */
-    credentials->file = ccm_credential_source_file(source, &credentials->setup);
+    credentials->file = ali_credential_source_file(source, &credentials->setup);
     return credentials;
 }
 
-static void join_locked(struct ccm_credentials *credentials)
+static void join_locked(struct ali_credentials *credentials)
 {
     if (credentials->has_thread) {
         (void)pthread_join(credentials->thread, NULL); /* it is ours and joinable */
@@ -118,20 +118,20 @@ static void join_locked(struct ccm_credentials *credentials)
     }
 }
 
-void ccm_credentials_settle(struct ccm_credentials *credentials)
+void ali_credentials_settle(struct ali_credentials *credentials)
 {
     (void)pthread_mutex_lock(&credentials->thread_lock); /* a plain mutex of ours: cannot fail */
     join_locked(credentials);
     (void)pthread_mutex_unlock(&credentials->thread_lock); /* as above */
 }
 
-void ccm_credentials_free(struct ccm_credentials *credentials)
+void ali_credentials_free(struct ali_credentials *credentials)
 {
     if (credentials == NULL) {
         return;
     }
     if (credentials->current != NULL) {
-        ccm_credential_unref(&credentials->current->credential);
+        ali_credential_unref(&credentials->current->credential);
     }
     (void)pthread_mutex_destroy(&credentials->lock); /* nobody holds them any more */
     (void)pthread_mutex_destroy(&credentials->thread_lock);
@@ -139,7 +139,7 @@ void ccm_credentials_free(struct ccm_credentials *credentials)
     free(credentials);
 }
 
-void ccm_credential_unref(const struct ccm_credential *credential)
+void ali_credential_unref(const struct ali_credential *credential)
 {
     if (credential == NULL) {
         return;
@@ -156,12 +156,12 @@ void ccm_credential_unref(const struct ccm_credential *credential)
     }
 }
 
-void ccm_credential_unrefp(const struct ccm_credential **credential)
+void ali_credential_unrefp(const struct ali_credential **credential)
 {
-    ccm_credential_unref(*credential);
+    ali_credential_unref(*credential);
 }
 
-static bool same(const struct ccm_credential *a, const struct ccm_raw_credential *b)
+static bool same(const struct ali_credential *a, const struct ali_raw_credential *b)
 {
     return strcmp(a->key_id, b->key_id) == 0 &&
            strcmp(ccm_secret_text(&a->secret), ccm_secret_text(&b->secret)) == 0 &&
@@ -169,7 +169,7 @@ static bool same(const struct ccm_credential *a, const struct ccm_raw_credential
 }
 
 /* Put what was fetched in place. Under the lock. -ENOMEM leaves everything as it was. */
-static int install_locked(struct ccm_credentials *credentials, struct ccm_raw_credential *raw,
+static int install_locked(struct ali_credentials *credentials, struct ali_raw_credential *raw,
                           int64_t now)
 {
     const int64_t life = raw->life_ms;
@@ -186,7 +186,7 @@ static int install_locked(struct ccm_credentials *credentials, struct ccm_raw_cr
         record->credential.token.hidden = CCM_STEAL(raw->token.hidden);
         record->credential.serial = ++credentials->serial;
         if (credentials->current != NULL) {
-            ccm_credential_unref(&credentials->current->credential);
+            ali_credential_unref(&credentials->current->credential);
         }
         credentials->current = record;
     }
@@ -200,22 +200,22 @@ static int install_locked(struct ccm_credentials *credentials, struct ccm_raw_cr
     return 0;
 }
 
-static bool assumed_due_locked(const struct ccm_credentials *credentials, int64_t now)
+static bool assumed_due_locked(const struct ali_credentials *credentials, int64_t now)
 {
     return credentials->setup.role_arn[0] != '\0' && credentials->life_due_ms <= now;
 }
 
 /* Whether the file is another one than the record came from, or the record comes to its end: an
  * assumed role ends before the file that it came from. */
-static bool file_due(struct ccm_credentials *credentials, int64_t now)
+static bool file_due(struct ali_credentials *credentials, int64_t now)
 {
-    struct ccm_file_state state;
+    struct ali_file_state state;
 
-    if (ccm_credential_file_state(credentials->file, &state) < 0) {
+    if (ali_credential_file_state(credentials->file, &state) < 0) {
         return true;
     }
     lock(credentials);
-    const bool due = !ccm_credential_file_same(&state, &credentials->seen) ||
+    const bool due = !ali_credential_file_same(&state, &credentials->seen) ||
                      credentials->current == NULL || assumed_due_locked(credentials, now) ||
                      credentials->current->end_ms - EARLY_MS <= now;
     if (!due) {
@@ -226,10 +226,10 @@ static bool file_due(struct ccm_credentials *credentials, int64_t now)
 }
 
 /* Fetch and install; the caller has set `fetching`, which ends here. */
-static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx *ctx, bool forced,
+static int refresh(struct ali_credentials *credentials, const struct ali_ctx *ctx, bool forced,
                    struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_raw_credential_fini) struct ccm_raw_credential raw = { 0 };
+    CCM_CLEANUP(ali_raw_credential_fini) struct ali_raw_credential raw = { 0 };
     const int64_t started = ctx->host->now_ms(ctx->host);
     int r = 0;
 
@@ -239,7 +239,7 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
         unlock(credentials);
         return 0;
     }
-    r = ccm_credential_fetch(credentials->source, &credentials->setup, ctx, &raw, err);
+    r = ali_credential_fetch(credentials->source, &credentials->setup, ctx, &raw, err);
 
     const int64_t now = ctx->host->now_ms(ctx->host);
     const int64_t ahead = ctx->host->wall_ms(ctx->host) - now;
@@ -263,9 +263,9 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
     const bool left = credentials->current != NULL && credentials->current->end_ms > now;
     unlock(credentials);
     if (r == 0) {
-        ccm_ali_measure_credential(ctx->host, raw.life_ms);
+        ali_measure_credential(ctx->host, raw.life_ms);
     } else if (err->kind != CCM_ERROR_CANCELLED) {
-        ccm_ali_measure_credential_failure(ctx->host);
+        ali_measure_credential_failure(ctx->host);
     }
     if (r < 0 && left && err->kind != CCM_ERROR_CANCELLED) {
         ctx->host->log(ctx->host, CCM_LEVEL_WARN, NULL,
@@ -277,7 +277,7 @@ static int refresh(struct ccm_credentials *credentials, const struct ccm_ali_ctx
 
 /* Whether another fetch would be too soon. By a clock that was set since then, what had expired may
  * be good. */
-static bool blocked_locked(const struct ccm_credentials *credentials, int64_t now, int64_t wall)
+static bool blocked_locked(const struct ali_credentials *credentials, int64_t now, int64_t wall)
 {
     const int64_t step = wall - now - credentials->ahead_ms;
 
@@ -285,11 +285,11 @@ static bool blocked_locked(const struct ccm_credentials *credentials, int64_t no
 }
 
 /* What get() finds: a usable record (referenced), and whether this caller has to fetch. */
-static const struct ccm_credential *look(struct ccm_credentials *credentials,
+static const struct ali_credential *look(struct ali_credentials *credentials,
                                          const struct ccm_host *host, bool *ret_fetch,
                                          bool *ret_busy)
 {
-    const struct ccm_credential *found = NULL;
+    const struct ali_credential *found = NULL;
     const int64_t now = host->now_ms(host);
     const int64_t wall = host->wall_ms(host);
 
@@ -311,7 +311,7 @@ static const struct ccm_credential *look(struct ccm_credentials *credentials,
     return found;
 }
 
-static int last_failure(struct ccm_credentials *credentials, struct ccm_error *err)
+static int last_failure(struct ali_credentials *credentials, struct ccm_error *err)
 {
     lock(credentials);
     ccm_error_copy(err, &credentials->failure);
@@ -320,14 +320,14 @@ static int last_failure(struct ccm_credentials *credentials, struct ccm_error *e
 }
 
 struct job {
-    struct ccm_credentials *credentials;
+    struct ali_credentials *credentials;
     const struct ccm_host *host;
 };
 
 static void *run_job(void *arg)
 {
     const struct job job = *(struct job *)arg;
-    const struct ccm_ali_ctx ctx = ccm_ali_ctx(job.host, NULL, FETCH_MS);
+    const struct ali_ctx ctx = ali_ctx(job.host, NULL, FETCH_MS);
     struct ccm_error failure = CCM_ERROR_INIT;
 
     free(arg);
@@ -335,7 +335,7 @@ static void *run_job(void *arg)
     return NULL;
 }
 
-static bool start_thread(struct ccm_credentials *credentials, struct job *job)
+static bool start_thread(struct ali_credentials *credentials, struct job *job)
 {
     (void)pthread_mutex_lock(&credentials->thread_lock); /* a plain mutex of ours: cannot fail */
     join_locked(credentials); /* the one before is at its end: it gave `fetching` back */
@@ -349,7 +349,7 @@ static bool start_thread(struct ccm_credentials *credentials, struct job *job)
 
 /* Fetch in the background; the caller has set `fetching`. Where no thread can be had, the next
  * caller tries again. */
-static void spawn(struct ccm_credentials *credentials, const struct ccm_host *host)
+static void spawn(struct ali_credentials *credentials, const struct ccm_host *host)
 {
     struct job *job = calloc(1, sizeof(*job));
 
@@ -365,13 +365,13 @@ static void spawn(struct ccm_credentials *credentials, const struct ccm_host *ho
     unlock(credentials);
 }
 
-int ccm_credentials_get(struct ccm_credentials *credentials, const struct ccm_ali_ctx *ctx,
-                        const struct ccm_credential **ret, struct ccm_error *err)
+int ali_credentials_get(struct ali_credentials *credentials, const struct ali_ctx *ctx,
+                        const struct ali_credential **ret, struct ccm_error *err)
 {
     for (;;) {
         bool fetch = false;
         bool busy = false;
-        const struct ccm_credential *found = look(credentials, ctx->host, &fetch, &busy);
+        const struct ali_credential *found = look(credentials, ctx->host, &fetch, &busy);
 
         if (found != NULL) {
             if (fetch) {
@@ -388,7 +388,7 @@ int ccm_credentials_get(struct ccm_credentials *credentials, const struct ccm_al
             }
         } else if (!busy) {
             return last_failure(credentials, err);
-        } else if (ccm_ali_ctx_wait(ctx, POLL_MS) < 0) {
+        } else if (ali_ctx_wait(ctx, POLL_MS) < 0) {
             return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED,
                                  "cancelled while waiting for a credential");
         }
@@ -396,22 +396,22 @@ int ccm_credentials_get(struct ccm_credentials *credentials, const struct ccm_al
 }
 
 /* Whether there is another file than the one that was read last. */
-static bool has_other_file(struct ccm_credentials *credentials)
+static bool has_other_file(struct ali_credentials *credentials)
 {
-    struct ccm_file_state state;
+    struct ali_file_state state;
 
-    if (credentials->file == NULL || ccm_credential_file_state(credentials->file, &state) < 0) {
+    if (credentials->file == NULL || ali_credential_file_state(credentials->file, &state) < 0) {
         return false;
     }
     lock(credentials);
-    const bool other = !ccm_credential_file_same(&state, &credentials->seen);
+    const bool other = !ali_credential_file_same(&state, &credentials->seen);
     unlock(credentials);
     return other;
 }
 
 /* Whether there is another credential than that one. *ret_fetch: the caller has to fetch;
  * *ret_busy: somebody is at it. */
-static bool look_for_other(struct ccm_credentials *credentials, int64_t now, uint64_t serial,
+static bool look_for_other(struct ali_credentials *credentials, int64_t now, uint64_t serial,
                            bool *ret_fetch, bool *ret_busy)
 {
     const bool other_file = has_other_file(credentials);
@@ -431,8 +431,8 @@ static bool look_for_other(struct ccm_credentials *credentials, int64_t now, uin
     return changed;
 }
 
-bool ccm_credentials_renew(struct ccm_credentials *credentials, const struct ccm_ali_ctx *ctx,
-                           const struct ccm_credential *refused)
+bool ali_credentials_renew(struct ali_credentials *credentials, const struct ali_ctx *ctx,
+                           const struct ali_credential *refused)
 {
     const uint64_t serial = refused->serial;
     struct ccm_error failure = CCM_ERROR_INIT;
@@ -442,7 +442,7 @@ bool ccm_credentials_renew(struct ccm_credentials *credentials, const struct ccm
 
     do { /* of several that were refused one fetches, the others wait for what it brings */
         changed = look_for_other(credentials, ctx->host->now_ms(ctx->host), serial, &fetch, &busy);
-    } while (!changed && !fetch && busy && ccm_ali_ctx_wait(ctx, POLL_MS) == 0);
+    } while (!changed && !fetch && busy && ali_ctx_wait(ctx, POLL_MS) == 0);
     if (!fetch) {
         return changed;
     }

@@ -12,31 +12,31 @@
 #include "util/json.h"
 #include "util/secret.h"
 
-struct ccm_credential {
+struct ali_credential {
     char *key_id;
     struct ccm_secret secret;
     struct ccm_secret token; /* empty: a permanent key */
     uint64_t serial;         /* grows with every record of the process */
 };
 
-enum ccm_credential_source {
-    CCM_CREDENTIAL_ENV,
-    CCM_CREDENTIAL_FILE,
-    CCM_CREDENTIAL_ADDON, /* the encrypted file that managed clusters mount */
-    CCM_CREDENTIAL_OIDC,  /* a role for the token of a service account */
-    CCM_CREDENTIAL_RAM_ROLE,
+enum ali_credential_source {
+    ALI_CREDENTIAL_ENV,
+    ALI_CREDENTIAL_FILE,
+    ALI_CREDENTIAL_ADDON, /* the encrypted file that managed clusters mount */
+    ALI_CREDENTIAL_OIDC,  /* a role for the token of a service account */
+    ALI_CREDENTIAL_RAM_ROLE,
 };
 
 /*
  * One call of STS. signer NULL: unsigned. On success the caller frees *ret_json. Blocks. Nothing
  * secret in err.
  */
-typedef int (*ccm_sts_fn)(void *arg, const struct ccm_ali_ctx *ctx, const char *action,
-                          const struct ccm_ali_params *params, const struct ccm_credential *signer,
+typedef int (*ali_sts_fn)(void *arg, const struct ali_ctx *ctx, const char *action,
+                          const struct ali_params *params, const struct ali_credential *signer,
                           cJSON **ret_json, struct ccm_error *err);
 
 /* Texts are never NULL, "" = none. */
-struct ccm_credential_setup {
+struct ali_credential_setup {
     const char *source; /* "auto", "env", "file", "addon", "oidc", "ram-role" */
     const char *file;
     const char *addon_file;
@@ -44,47 +44,47 @@ struct ccm_credential_setup {
     const char *session;  /* what audit logs of the cloud call us in that role */
     const char *oidc_provider;
     const char *oidc_token_file;
-    ccm_sts_fn sts;
+    ali_sts_fn sts;
     void *sts_arg;
-    struct ccm_metadata *metadata; /* borrowed, as sts_arg */
+    struct ali_metadata *metadata; /* borrowed, as sts_arg */
 };
 
-struct ccm_credentials;
+struct ali_credentials;
 
 /* Which source `setup` means; "auto" is the first that is set up of: file, addon, env, oidc,
  * ram-role. -EINVAL and CCM_ERROR_TERMINAL when that cannot work. */
-CCM_NODISCARD int ccm_credential_choose(const struct ccm_credential_setup *setup,
-                                        enum ccm_credential_source *ret, struct ccm_error *err);
+CCM_NODISCARD int ali_credential_choose(const struct ali_credential_setup *setup,
+                                        enum ali_credential_source *ret, struct ccm_error *err);
 
 /* Copies the texts. NULL on ENOMEM. */
-struct ccm_credentials *ccm_credentials_new(enum ccm_credential_source source,
-                                            const struct ccm_credential_setup *setup);
-/* Nothing may be fetched any more: ccm_credentials_settle() first. */
-void ccm_credentials_free(struct ccm_credentials *credentials);
+struct ali_credentials *ali_credentials_new(enum ali_credential_source source,
+                                            const struct ali_credential_setup *setup);
+/* Nothing may be fetched any more: ali_credentials_settle() first. */
+void ali_credentials_free(struct ali_credentials *credentials);
 
 /* Wait for a fetch that runs in the background, so that the host that it uses may go. Blocks until
  * its exchange ends, which a shutdown cancels. */
-void ccm_credentials_settle(struct ccm_credentials *credentials);
+void ali_credentials_settle(struct ali_credentials *credentials);
 
 /*
  * The credential to sign with; unref it. Blocks only when there is none that is valid. Errors:
  * CCM_ERROR_AUTH (what is configured cannot work: an operator has to act), CCM_ERROR_TRANSIENT,
  * CCM_ERROR_CANCELLED.
  */
-CCM_NODISCARD int ccm_credentials_get(struct ccm_credentials *credentials,
-                                      const struct ccm_ali_ctx *ctx,
-                                      const struct ccm_credential **ret, struct ccm_error *err);
+CCM_NODISCARD int ali_credentials_get(struct ali_credentials *credentials,
+                                      const struct ali_ctx *ctx, const struct ali_credential **ret,
+                                      struct ccm_error *err);
 
 /*
  * The cloud refused `refused`: try to get another, at most once in 10 s, or when the file is
  * another one than was read; somebody who is at it already is waited for. True:
- * ccm_credentials_get() will now hand out a different one.
+ * ali_credentials_get() will now hand out a different one.
  */
-bool ccm_credentials_renew(struct ccm_credentials *credentials, const struct ccm_ali_ctx *ctx,
-                           const struct ccm_credential *refused);
+bool ali_credentials_renew(struct ali_credentials *credentials, const struct ali_ctx *ctx,
+                           const struct ali_credential *refused);
 
-void ccm_credential_unref(const struct ccm_credential *credential);
+void ali_credential_unref(const struct ali_credential *credential);
 /* For CCM_CLEANUP. */
-void ccm_credential_unrefp(const struct ccm_credential **credential);
+void ali_credential_unrefp(const struct ali_credential **credential);
 
 #endif

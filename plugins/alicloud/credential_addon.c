@@ -112,8 +112,8 @@ static int open_value(const cJSON *json, const char *name, const char *key, stru
     return ccm_secret_set(ret, (const char *)plain.data) < 0 ? -ENOMEM : 0;
 }
 
-static int take(const char *path, const cJSON *json, const struct ccm_ali_ctx *ctx,
-                struct ccm_raw_credential *ret, struct ccm_error *err)
+static int take(const char *path, const cJSON *json, const struct ali_ctx *ctx,
+                struct ali_raw_credential *ret, struct ccm_error *err)
 {
     static const char *const names[] = { "access.key.id", "access.key.secret", "security.token" };
     struct ccm_secret values[CCM_ARRAY_LEN(names)] = { { 0 } };
@@ -131,7 +131,7 @@ static int take(const char *path, const cJSON *json, const struct ccm_ali_ctx *c
         }
     }
     if (r == 0) {
-        r = ccm_raw_credential_keep(path, ccm_secret_text(&values[0]), ccm_secret_text(&values[1]),
+        r = ali_raw_credential_keep(path, ccm_secret_text(&values[0]), ccm_secret_text(&values[1]),
                                     ccm_secret_text(&values[2]), ret, err);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
@@ -139,15 +139,15 @@ static int take(const char *path, const cJSON *json, const struct ccm_ali_ctx *c
     }
     return r < 0
                ? r
-               : ccm_raw_credential_keep_end(path, ccm_json_str(json, "expiration"), ctx, ret, err);
+               : ali_raw_credential_keep_end(path, ccm_json_str(json, "expiration"), ctx, ret, err);
 }
 
-int ccm_credential_from_addon(const char *path, const struct ccm_ali_ctx *ctx,
-                              struct ccm_raw_credential *ret, struct ccm_error *err)
+int ali_credential_from_addon(const char *path, const struct ali_ctx *ctx,
+                              struct ali_raw_credential *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-    const int r = ccm_credential_read_file(path, ctx, &ret->file, &text, err);
+    const int r = ali_credential_read_file(path, ctx, &ret->file, &text, err);
 
     if (r < 0) {
         return r;

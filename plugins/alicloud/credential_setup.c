@@ -18,32 +18,32 @@ static const char *text_of(const struct ccm_host *host, const char *option, cons
     return text == NULL ? "" : text;
 }
 
-static void measure(const struct ccm_ali_ctx *ctx, const struct ccm_ali_call *call, int64_t started,
+static void measure(const struct ali_ctx *ctx, const struct ali_call *call, int64_t started,
                     bool failed, bool throttled, const char *code)
 {
-    ccm_ali_measure_try(ctx->host, call, ctx->host->now_ms(ctx->host) - started, failed, throttled,
-                        code);
+    ali_measure_try(ctx->host, call, ctx->host->now_ms(ctx->host) - started, failed, throttled,
+                    code);
 }
 
 /* One exchange, without governor and retry: the caller keeps the last good credential and comes
  * again. */
-static int call_sts(void *arg, const struct ccm_ali_ctx *ctx, const char *action,
-                    const struct ccm_ali_params *params, const struct ccm_credential *signer,
+static int call_sts(void *arg, const struct ali_ctx *ctx, const char *action,
+                    const struct ali_params *params, const struct ali_credential *signer,
                     cJSON **ret_json, struct ccm_error *err)
 {
-    struct ccm_ali *ali = arg;
-    CCM_CLEANUP(ccm_ali_try_fini) struct ccm_ali_try try_ = { .credential = signer };
-    const struct ccm_ali_call call = {
-        .product = CCM_ALI_STS,
+    struct ali_client *ali = arg;
+    CCM_CLEANUP(ali_try_fini) struct ali_try try_ = { .credential = signer };
+    const struct ali_call call = {
+        .product = ALI_STS,
         .action = action,
         .params = params,
-        .repeat = CCM_ALI_READ,
+        .repeat = ALI_READ,
     };
-    struct ccm_ali_answer answer = { 0 };
+    struct ali_answer answer = { 0 };
     struct ccm_http_response *response = NULL;
     uint64_t phase = 0;
     const int64_t started = ctx->host->now_ms(ctx->host);
-    const int r = ccm_ali_send(ali, ctx, &call, &try_, &response, &phase, err);
+    const int r = ali_send(ali, ctx, &call, &try_, &response, &phase, err);
 
     if (r < 0) {
         if (phase != CCM_HTTP_NOT_SENT) {
@@ -51,10 +51,10 @@ static int call_sts(void *arg, const struct ccm_ali_ctx *ctx, const char *action
         }
         return r;
     }
-    ccm_ali_answer_read(&call, response, &try_, ctx->host->wall_ms(ctx->host), &answer, err);
+    ali_answer_read(&call, response, &try_, ctx->host->wall_ms(ctx->host), &answer, err);
     ctx->host->http_free(ctx->host, response);
     measure(ctx, &call, started, answer.row != NULL,
-            answer.row != NULL && answer.row->class_ == CCM_ALI_CLASS_THROTTLED,
+            answer.row != NULL && answer.row->class_ == ALI_CLASS_THROTTLED,
             answer.row != NULL ? err->code : "");
     if (answer.row != NULL) {
         return -EACCES;
@@ -63,10 +63,9 @@ static int call_sts(void *arg, const struct ccm_ali_ctx *ctx, const char *action
     return 0;
 }
 
-int ccm_ali_make_credentials(struct ccm_ali *ali, const struct ccm_host *host,
-                             struct ccm_error *err)
+int ali_make_credentials(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
 {
-    const struct ccm_credential_setup setup = {
+    const struct ali_credential_setup setup = {
         .source = text_of(host, "credentials.source", NULL),
         .file = text_of(host, "credentials.file", NULL),
         .addon_file = text_of(host, "credentials.addon_file", NULL),
@@ -80,18 +79,18 @@ int ccm_ali_make_credentials(struct ccm_ali *ali, const struct ccm_host *host,
         .sts_arg = ali,
         .metadata = ali->metadata,
     };
-    struct ccm_credential_setup with_role = setup;
-    enum ccm_credential_source chosen = CCM_CREDENTIAL_RAM_ROLE;
+    struct ali_credential_setup with_role = setup;
+    enum ali_credential_source chosen = ALI_CREDENTIAL_RAM_ROLE;
     int r;
 
     /* That variable is about the token: a key from the environment does not take on its role. */
     with_role.role_arn = text_of(host, "credentials.role_arn", "ALIBABA_CLOUD_ROLE_ARN");
     with_role.source = setup.source[0] == '\0' ? "auto" : setup.source;
-    r = ccm_credential_choose(&with_role, &chosen, err);
+    r = ali_credential_choose(&with_role, &chosen, err);
     if (r < 0) {
         return r;
     }
     ali->credentials =
-        ccm_credentials_new(chosen, chosen == CCM_CREDENTIAL_OIDC ? &with_role : &setup);
+        ali_credentials_new(chosen, chosen == ALI_CREDENTIAL_OIDC ? &with_role : &setup);
     return ali->credentials == NULL ? ccm_error_nomem(err) : 0;
 }

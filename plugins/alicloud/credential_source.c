@@ -13,33 +13,33 @@
 #define MAX_TEXT 16384 /* of a key, secret or token */
 #define ROLES    "ram/security-credentials/"
 
-static const struct ccm_credential_names file_names = { "access_key_id", "access_key_secret",
+static const struct ali_credential_names file_names = { "access_key_id", "access_key_secret",
                                                         "security_token", "expiration" };
-static const struct ccm_credential_names role_names = { "AccessKeyId", "AccessKeySecret",
+static const struct ali_credential_names role_names = { "AccessKeyId", "AccessKeySecret",
                                                         "SecurityToken", "Expiration" };
 
-void ccm_raw_credential_fini(struct ccm_raw_credential *raw)
+void ali_raw_credential_fini(struct ali_raw_credential *raw)
 {
     free(raw->key_id);
     ccm_secret_fini(&raw->secret);
     ccm_secret_fini(&raw->token);
-    *raw = (struct ccm_raw_credential){ 0 };
+    *raw = (struct ali_raw_credential){ 0 };
 }
 
 /* What a source needs that is not there, as words for a person; NULL = it is complete. */
-static const char *missing(enum ccm_credential_source source,
-                           const struct ccm_credential_setup *setup)
+static const char *missing(enum ali_credential_source source,
+                           const struct ali_credential_setup *setup)
 {
     switch (source) {
-    case CCM_CREDENTIAL_FILE:
+    case ALI_CREDENTIAL_FILE:
         return ccm_text_empty(setup->file) ? "credentials.file is not set" : NULL;
-    case CCM_CREDENTIAL_ENV:
+    case ALI_CREDENTIAL_ENV:
         return ccm_text_empty(getenv("ACCESS_KEY_ID")) ||
                        ccm_text_empty(getenv("ACCESS_KEY_SECRET"))
                    ? "the environment variables ACCESS_KEY_ID and ACCESS_KEY_SECRET are not both "
                      "set"
                    : NULL;
-    case CCM_CREDENTIAL_OIDC:
+    case ALI_CREDENTIAL_OIDC:
         return ccm_text_empty(setup->role_arn) || ccm_text_empty(setup->oidc_provider) ||
                        ccm_text_empty(setup->oidc_token_file)
                    ? "credentials.role_arn, oidc_provider_arn and oidc_token_file (or the "
@@ -47,29 +47,29 @@ static const char *missing(enum ccm_credential_source source,
                      "ALIBABA_CLOUD_OIDC_PROVIDER_ARN and ALIBABA_CLOUD_OIDC_TOKEN_FILE) are not "
                      "all set"
                    : NULL;
-    case CCM_CREDENTIAL_ADDON:
-    case CCM_CREDENTIAL_RAM_ROLE:
+    case ALI_CREDENTIAL_ADDON:
+    case ALI_CREDENTIAL_RAM_ROLE:
         break;
     }
     return NULL;
 }
 
-static bool is_set_up(enum ccm_credential_source source, const struct ccm_credential_setup *setup)
+static bool is_set_up(enum ali_credential_source source, const struct ali_credential_setup *setup)
 {
     return missing(source, setup) == NULL &&
-           (source != CCM_CREDENTIAL_ADDON || access(setup->addon_file, F_OK) == 0);
+           (source != ALI_CREDENTIAL_ADDON || access(setup->addon_file, F_OK) == 0);
 }
 
-int ccm_credential_choose(const struct ccm_credential_setup *setup, enum ccm_credential_source *ret,
+int ali_credential_choose(const struct ali_credential_setup *setup, enum ali_credential_source *ret,
                           struct ccm_error *err)
 {
     static const struct {
         const char *name;
-        enum ccm_credential_source source;
+        enum ali_credential_source source;
     } rows[] = {
-        { "file", CCM_CREDENTIAL_FILE },         { "addon", CCM_CREDENTIAL_ADDON },
-        { "env", CCM_CREDENTIAL_ENV },           { "oidc", CCM_CREDENTIAL_OIDC },
-        { "ram-role", CCM_CREDENTIAL_RAM_ROLE },
+        { "file", ALI_CREDENTIAL_FILE },         { "addon", ALI_CREDENTIAL_ADDON },
+        { "env", ALI_CREDENTIAL_ENV },           { "oidc", ALI_CREDENTIAL_OIDC },
+        { "ram-role", ALI_CREDENTIAL_RAM_ROLE },
     };
     const bool automatic = strcmp(setup->source, "auto") == 0;
 
@@ -90,11 +90,11 @@ int ccm_credential_choose(const struct ccm_credential_setup *setup, enum ccm_cre
                          "alicloud.credentials.source \"%s\" is not known", setup->source);
 }
 
-const char *ccm_credential_source_file(enum ccm_credential_source source,
-                                       const struct ccm_credential_setup *setup)
+const char *ali_credential_source_file(enum ali_credential_source source,
+                                       const struct ali_credential_setup *setup)
 {
-    return source == CCM_CREDENTIAL_FILE    ? setup->file
-           : source == CCM_CREDENTIAL_ADDON ? setup->addon_file
+    return source == ALI_CREDENTIAL_FILE    ? setup->file
+           : source == ALI_CREDENTIAL_ADDON ? setup->addon_file
                                             : NULL;
 }
 
@@ -111,8 +111,8 @@ static bool text_ok(const char *text)
     return len <= MAX_TEXT;
 }
 
-int ccm_raw_credential_keep(const char *what, const char *key_id, const char *secret,
-                            const char *token, struct ccm_raw_credential *ret,
+int ali_raw_credential_keep(const char *what, const char *key_id, const char *secret,
+                            const char *token, struct ali_raw_credential *ret,
                             struct ccm_error *err)
 {
     if (ccm_text_empty(key_id) || ccm_text_empty(secret)) {
@@ -128,14 +128,14 @@ int ccm_raw_credential_keep(const char *what, const char *key_id, const char *se
     ret->key_id = strdup(key_id);
     if (ret->key_id == NULL || ccm_secret_set(&ret->secret, secret) < 0 ||
         (!ccm_text_empty(token) && ccm_secret_set(&ret->token, token) < 0)) {
-        ccm_raw_credential_fini(ret);
+        ali_raw_credential_fini(ret);
         return ccm_error_nomem(err);
     }
     return 0;
 }
 
-int ccm_raw_credential_keep_end(const char *what, const char *end, const struct ccm_ali_ctx *ctx,
-                                struct ccm_raw_credential *ret, struct ccm_error *err)
+int ali_raw_credential_keep_end(const char *what, const char *end, const struct ali_ctx *ctx,
+                                struct ali_raw_credential *ret, struct ccm_error *err)
 {
     int64_t end_ms = 0;
 
@@ -149,7 +149,7 @@ int ccm_raw_credential_keep_end(const char *what, const char *end, const struct 
                              what);
     }
     ret->life_ms = end_ms - ctx->host->wall_ms(ctx->host);
-    if (ret->life_ms > CCM_CREDENTIAL_EARLY_MS) {
+    if (ret->life_ms > ALI_CREDENTIAL_EARLY_MS) {
         return 0;
     }
     /* The same words on each try: who has told a problem does not tell it again. */
@@ -160,20 +160,20 @@ int ccm_raw_credential_keep_end(const char *what, const char *end, const struct 
                          what, end);
 }
 
-int ccm_raw_credential_from_json(const char *what, const struct ccm_credential_names *names,
-                                 const cJSON *json, const struct ccm_ali_ctx *ctx,
-                                 struct ccm_raw_credential *ret, struct ccm_error *err)
+int ali_raw_credential_from_json(const char *what, const struct ali_credential_names *names,
+                                 const cJSON *json, const struct ali_ctx *ctx,
+                                 struct ali_raw_credential *ret, struct ccm_error *err)
 {
-    const int r = ccm_raw_credential_keep(what, ccm_json_str(json, names->key_id),
+    const int r = ali_raw_credential_keep(what, ccm_json_str(json, names->key_id),
                                           ccm_json_str(json, names->secret),
                                           ccm_json_str(json, names->token), ret, err);
 
     return r < 0 ? r
-                 : ccm_raw_credential_keep_end(what, ccm_json_str(json, names->end), ctx, ret, err);
+                 : ali_raw_credential_keep_end(what, ccm_json_str(json, names->end), ctx, ret, err);
 }
 
-static int from_text(const char *what, const struct ccm_credential_names *names, const char *text,
-                     const struct ccm_ali_ctx *ctx, struct ccm_raw_credential *ret,
+static int from_text(const char *what, const struct ali_credential_names *names, const char *text,
+                     const struct ali_ctx *ctx, struct ali_raw_credential *ret,
                      struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
@@ -182,17 +182,17 @@ static int from_text(const char *what, const struct ccm_credential_names *names,
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "credentials: %s: no JSON object",
                              what);
     }
-    return ccm_raw_credential_from_json(what, names, json, ctx, ret, err);
+    return ali_raw_credential_from_json(what, names, json, ctx, ret, err);
 }
 
-int ccm_credential_file_state(const char *path, struct ccm_file_state *ret)
+int ali_credential_file_state(const char *path, struct ali_file_state *ret)
 {
     struct stat st;
 
     if (stat(path, &st) < 0) {
         return -errno;
     }
-    *ret = (struct ccm_file_state){
+    *ret = (struct ali_file_state){
         .changed_s = st.st_mtim.tv_sec,
         .changed_ns = st.st_mtim.tv_nsec,
         .size = st.st_size,
@@ -201,7 +201,7 @@ int ccm_credential_file_state(const char *path, struct ccm_file_state *ret)
     return 0;
 }
 
-bool ccm_credential_file_same(const struct ccm_file_state *a, const struct ccm_file_state *b)
+bool ali_credential_file_same(const struct ali_file_state *a, const struct ali_file_state *b)
 {
     return a->changed_s == b->changed_s && a->changed_ns == b->changed_ns && a->size == b->size &&
            a->inode == b->inode;
@@ -209,7 +209,7 @@ bool ccm_credential_file_same(const struct ccm_file_state *a, const struct ccm_f
 
 /* Others may not write it: they would choose whose account we act in. That others may read it is
  * how mounted cluster secrets look, so that is only told. */
-static int check_mode(const char *path, const struct ccm_ali_ctx *ctx, struct ccm_error *err)
+static int check_mode(const char *path, const struct ali_ctx *ctx, struct ccm_error *err)
 {
     struct stat st;
 
@@ -232,8 +232,8 @@ static int check_mode(const char *path, const struct ccm_ali_ctx *ctx, struct cc
     return 0;
 }
 
-int ccm_credential_read_file(const char *path, const struct ccm_ali_ctx *ctx,
-                             struct ccm_file_state *ret_state, struct ccm_secret *ret_text,
+int ali_credential_read_file(const char *path, const struct ali_ctx *ctx,
+                             struct ali_file_state *ret_state, struct ccm_secret *ret_text,
                              struct ccm_error *err)
 {
     size_t len = 0;
@@ -243,7 +243,7 @@ int ccm_credential_read_file(const char *path, const struct ccm_ali_ctx *ctx,
         return r;
     }
     /* The state before the read: a change in between is seen at the next look. */
-    r = ccm_credential_file_state(path, ret_state);
+    r = ali_credential_file_state(path, ret_state);
     if (r == 0) {
         r = ccm_text_read_file(path, MAX_FILE, &ret_text->hidden, &len);
     }
@@ -254,11 +254,11 @@ int ccm_credential_read_file(const char *path, const struct ccm_ali_ctx *ctx,
     return 0;
 }
 
-static int from_file(const char *path, const struct ccm_ali_ctx *ctx,
-                     struct ccm_raw_credential *ret, struct ccm_error *err)
+static int from_file(const char *path, const struct ali_ctx *ctx, struct ali_raw_credential *ret,
+                     struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
-    const int r = ccm_credential_read_file(path, ctx, &ret->file, &text, err);
+    const int r = ali_credential_read_file(path, ctx, &ret->file, &text, err);
 
     return r < 0 ? r : from_text(path, &file_names, ccm_secret_text(&text), ctx, ret, err);
 }
@@ -272,11 +272,11 @@ static bool role_ok(const char *role)
     return len > 0 && len <= 128 && strspn(role, allowed) == len;
 }
 
-static int from_role(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
-                     struct ccm_raw_credential *ret, struct ccm_error *err)
+static int from_role(struct ali_metadata *metadata, const struct ali_ctx *ctx,
+                     struct ali_raw_credential *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *roles = NULL;
-    int r = ccm_metadata_get(metadata, ctx, ROLES, &roles, err);
+    int r = ali_metadata_get(metadata, ctx, ROLES, &roles, err);
 
     if (r == -ENOENT) {
         return ccm_error_set(err, r, CCM_ERROR_AUTH,
@@ -298,42 +298,42 @@ static int from_role(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ct
     if (item == NULL) {
         return ccm_error_nomem(err);
     }
-    r = ccm_metadata_get(metadata, ctx, item, &text.hidden, err);
+    r = ali_metadata_get(metadata, ctx, item, &text.hidden, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "credentials");
     }
     return from_text("RAM role", &role_names, ccm_secret_text(&text), ctx, ret, err);
 }
 
-static int fetch_base(enum ccm_credential_source source, const struct ccm_credential_setup *setup,
-                      const struct ccm_ali_ctx *ctx, struct ccm_raw_credential *ret,
+static int fetch_base(enum ali_credential_source source, const struct ali_credential_setup *setup,
+                      const struct ali_ctx *ctx, struct ali_raw_credential *ret,
                       struct ccm_error *err)
 {
     switch (source) {
-    case CCM_CREDENTIAL_ENV:
-        return ccm_raw_credential_keep("environment", getenv("ACCESS_KEY_ID"),
+    case ALI_CREDENTIAL_ENV:
+        return ali_raw_credential_keep("environment", getenv("ACCESS_KEY_ID"),
                                        getenv("ACCESS_KEY_SECRET"), getenv("SECURITY_TOKEN"), ret,
                                        err);
-    case CCM_CREDENTIAL_FILE:
+    case ALI_CREDENTIAL_FILE:
         return from_file(setup->file, ctx, ret, err);
-    case CCM_CREDENTIAL_ADDON:
-        return ccm_credential_from_addon(setup->addon_file, ctx, ret, err);
-    case CCM_CREDENTIAL_OIDC:
-        return ccm_credential_from_oidc(setup, ctx, ret, err);
-    case CCM_CREDENTIAL_RAM_ROLE:
+    case ALI_CREDENTIAL_ADDON:
+        return ali_credential_from_addon(setup->addon_file, ctx, ret, err);
+    case ALI_CREDENTIAL_OIDC:
+        return ali_credential_from_oidc(setup, ctx, ret, err);
+    case ALI_CREDENTIAL_RAM_ROLE:
         break;
     }
     return from_role(setup->metadata, ctx, ret, err);
 }
 
-int ccm_credential_fetch(enum ccm_credential_source source,
-                         const struct ccm_credential_setup *setup, const struct ccm_ali_ctx *ctx,
-                         struct ccm_raw_credential *ret, struct ccm_error *err)
+int ali_credential_fetch(enum ali_credential_source source,
+                         const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
+                         struct ali_raw_credential *ret, struct ccm_error *err)
 {
     const int r = fetch_base(source, setup, ctx, ret, err);
 
-    if (r < 0 || source == CCM_CREDENTIAL_OIDC || ccm_text_empty(setup->role_arn)) {
+    if (r < 0 || source == ALI_CREDENTIAL_OIDC || ccm_text_empty(setup->role_arn)) {
         return r;
     }
-    return ccm_credential_assume(setup, ctx, ret, err);
+    return ali_credential_assume(setup, ctx, ret, err);
 }

@@ -7,25 +7,25 @@
 #define LIFE_S    3600  /* what every role allows */
 #define MAX_TOKEN 20000 /* bytes that STS takes */
 
-static const struct ccm_credential_names names = { "AccessKeyId", "AccessKeySecret",
+static const struct ali_credential_names names = { "AccessKeyId", "AccessKeySecret",
                                                    "SecurityToken", "Expiration" };
 
-static int take_on(const struct ccm_credential_setup *setup, const struct ccm_ali_ctx *ctx,
-                   const char *action, struct ccm_ali_params *params,
-                   const struct ccm_credential *signer, struct ccm_raw_credential *ret,
+static int take_on(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
+                   const char *action, struct ali_params *params,
+                   const struct ali_credential *signer, struct ali_raw_credential *ret,
                    struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     int r;
 
-    ccm_ali_param_add(params, "RoleArn", setup->role_arn);
-    ccm_ali_param_add(params, "RoleSessionName", setup->session);
-    ccm_ali_param_i64(params, "DurationSeconds", LIFE_S);
+    ali_param_add(params, "RoleArn", setup->role_arn);
+    ali_param_add(params, "RoleSessionName", setup->session);
+    ali_param_i64(params, "DurationSeconds", LIFE_S);
     r = setup->sts(setup->sts_arg, ctx, action, params, signer, &json, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "credentials: role %s", setup->role_arn);
     }
-    return ccm_raw_credential_from_json("STS", &names, ccm_json_get(json, "Credentials"), ctx, ret,
+    return ali_raw_credential_from_json("STS", &names, ccm_json_get(json, "Credentials"), ctx, ret,
                                         err);
 }
 
@@ -48,7 +48,7 @@ static int read_token(const char *path, struct ccm_secret *ret, struct ccm_error
     return 0;
 }
 
-static void params_wipe(struct ccm_ali_params *params)
+static void params_wipe(struct ali_params *params)
 {
     for (size_t i = 0; i < params->len; i++) {
         struct ccm_secret value = { .hidden = params->items[i].value };
@@ -56,31 +56,30 @@ static void params_wipe(struct ccm_ali_params *params)
         ccm_secret_fini(&value);
         params->items[i].value = NULL;
     }
-    ccm_ali_params_fini(params);
+    ali_params_fini(params);
 }
 
-int ccm_credential_from_oidc(const struct ccm_credential_setup *setup,
-                             const struct ccm_ali_ctx *ctx, struct ccm_raw_credential *ret,
-                             struct ccm_error *err)
+int ali_credential_from_oidc(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
+                             struct ali_raw_credential *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
-    CCM_CLEANUP(params_wipe) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(params_wipe) struct ali_params params = { 0 };
     const int r = read_token(setup->oidc_token_file, &token, err);
 
     if (r < 0) {
         return r;
     }
-    ccm_ali_param_add(&params, "OIDCProviderArn", setup->oidc_provider);
-    ccm_ali_param_add(&params, "OIDCToken", ccm_secret_text(&token));
+    ali_param_add(&params, "OIDCProviderArn", setup->oidc_provider);
+    ali_param_add(&params, "OIDCToken", ccm_secret_text(&token));
     return take_on(setup, ctx, "AssumeRoleWithOIDC", &params, NULL, ret, err);
 }
 
-int ccm_credential_assume(const struct ccm_credential_setup *setup, const struct ccm_ali_ctx *ctx,
-                          struct ccm_raw_credential *base, struct ccm_error *err)
+int ali_credential_assume(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
+                          struct ali_raw_credential *base, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
-    CCM_CLEANUP(ccm_raw_credential_fini) struct ccm_raw_credential role = { 0 };
-    const struct ccm_credential signer = {
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    CCM_CLEANUP(ali_raw_credential_fini) struct ali_raw_credential role = { 0 };
+    const struct ali_credential signer = {
         .key_id = base->key_id,
         .secret = base->secret,
         .token = base->token,
@@ -88,7 +87,7 @@ int ccm_credential_assume(const struct ccm_credential_setup *setup, const struct
     const int r = take_on(setup, ctx, "AssumeRole", &params, &signer, &role, err);
 
     if (r == 0) {
-        const struct ccm_raw_credential swap = *base;
+        const struct ali_raw_credential swap = *base;
 
         role.file = base->file;
         *base = role;

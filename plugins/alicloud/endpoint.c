@@ -5,41 +5,41 @@
 
 #include <stdlib.h>
 
-static const struct ccm_product products[CCM_ENDPOINT_PRODUCTS] = {
-    [CCM_ALI_SLB] = { "slb", "2014-05-15", "SLB_ENDPOINT" },
-    [CCM_ALI_NLB] = { "nlb", "2022-04-30", "NLB_ENDPOINT" },
-    [CCM_ALI_VPC] = { "vpc", "2016-04-28", "VPC_ENDPOINT" },
-    [CCM_ALI_ECS] = { "ecs", "2014-05-26", "ECS_ENDPOINT" },
-    [CCM_ALI_STS] = { "sts", "2015-04-01", "STS_ENDPOINT" },
+static const struct ali_product_row products[ALI_ENDPOINT_PRODUCTS] = {
+    [ALI_SLB] = { "slb", "2014-05-15", "SLB_ENDPOINT" },
+    [ALI_NLB] = { "nlb", "2022-04-30", "NLB_ENDPOINT" },
+    [ALI_VPC] = { "vpc", "2016-04-28", "VPC_ENDPOINT" },
+    [ALI_ECS] = { "ecs", "2014-05-26", "ECS_ENDPOINT" },
+    [ALI_STS] = { "sts", "2015-04-01", "STS_ENDPOINT" },
 };
 
 /* Regions whose public endpoint does not follow the rule; closed ones are left to the options. */
 static const struct region_host {
-    enum ccm_ali_product product;
+    enum ali_product product;
     const char *host;
     const char *regions; /* separated and enclosed by blanks */
 } region_hosts[] = {
-    { CCM_ALI_SLB, "slb.aliyuncs.com",
+    { ALI_SLB, "slb.aliyuncs.com",
       " cn-hangzhou cn-beijing cn-shanghai cn-shenzhen cn-qingdao cn-hongkong ap-southeast-1 "
       "us-west-1 us-east-1 cn-shanghai-finance-1 cn-shenzhen-finance-1 cn-north-2-gov-1 "
       "cn-hangzhou-finance cn-beijing-gov-1 cn-beijing-finance-pop cn-hongkong-finance-pop " },
-    { CCM_ALI_ECS, "ecs-cn-hangzhou.aliyuncs.com",
+    { ALI_ECS, "ecs-cn-hangzhou.aliyuncs.com",
       " cn-hangzhou cn-shanghai-finance-1 cn-shenzhen-finance-1 " },
-    { CCM_ALI_ECS, "ecs.aliyuncs.com",
+    { ALI_ECS, "ecs.aliyuncs.com",
       " cn-north-2-gov-1 cn-beijing-gov-1 cn-hangzhou-finance cn-beijing-finance-pop "
       "cn-hongkong-finance-pop " },
-    { CCM_ALI_VPC, "vpc.aliyuncs.com",
+    { ALI_VPC, "vpc.aliyuncs.com",
       " cn-hangzhou cn-shanghai-finance-1 cn-shenzhen-finance-1 cn-north-2-gov-1 cn-beijing-gov-1 "
       "cn-hangzhou-finance cn-beijing-finance-pop cn-hongkong-finance-pop " },
-    { CCM_ALI_STS, "sts.aliyuncs.com", " ap-south-1 ap-southeast-2 " },
+    { ALI_STS, "sts.aliyuncs.com", " ap-south-1 ap-southeast-2 " },
 };
 
-const struct ccm_product *ccm_endpoint_product(enum ccm_ali_product product)
+const struct ali_product_row *ali_endpoint_product(enum ali_product product)
 {
     return &products[product];
 }
 
-bool ccm_endpoint_valid_part(const char *text)
+bool ali_endpoint_valid_part(const char *text)
 {
     static const char allowed[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -70,10 +70,10 @@ static int bad(const char *what, const char *text, const char *why, struct ccm_e
 }
 
 /* host[:port] of `len` bytes into ret->host. */
-static int parse_authority(const char *what, const char *text, size_t len,
-                           struct ccm_ali_endpoint *ret, struct ccm_error *err)
+static int parse_authority(const char *what, const char *text, size_t len, struct ali_endpoint *ret,
+                           struct ccm_error *err)
 {
-    char copy[CCM_ENDPOINT_HOST_MAX];
+    char copy[ALI_ENDPOINT_HOST_MAX];
 
     if (len >= sizeof(copy)) {
         return bad(what, text, "too long", err);
@@ -100,11 +100,11 @@ static int parse_authority(const char *what, const char *text, size_t len,
     return 0;
 }
 
-int ccm_endpoint_parse(const char *what, const char *text, bool drop_path,
-                       struct ccm_ali_endpoint *ret, struct ccm_error *err)
+int ali_endpoint_parse(const char *what, const char *text, bool drop_path, struct ali_endpoint *ret,
+                       struct ccm_error *err)
 {
     const char *scheme_end = strstr(text, "://");
-    struct ccm_ali_endpoint endpoint = { .plain_http = ret->plain_http };
+    struct ali_endpoint endpoint = { .plain_http = ret->plain_http };
     const char *start = text;
 
     if (scheme_end != NULL) {
@@ -135,7 +135,7 @@ int ccm_endpoint_parse(const char *what, const char *text, bool drop_path,
     return r;
 }
 
-static bool mapped(enum ccm_ali_product product, const char *region, struct ccm_ali_endpoint *ret)
+static bool mapped(enum ali_product product, const char *region, struct ali_endpoint *ret)
 {
     char wanted[80];
 
@@ -150,12 +150,12 @@ static bool mapped(enum ccm_ali_product product, const char *region, struct ccm_
 }
 
 /* The scheme inside the variable never counted: only host and port are taken. */
-static int from_environment(const char *name, const char *value, struct ccm_ali_endpoint *ret,
+static int from_environment(const char *name, const char *value, struct ali_endpoint *ret,
                             struct ccm_error *err)
 {
-    struct ccm_ali_endpoint given = { .plain_http = ret->plain_http };
+    struct ali_endpoint given = { .plain_http = ret->plain_http };
     const char *host = strncmp(value, "http", 4) == 0 ? strstr(value, "://") : NULL;
-    const int r = ccm_endpoint_parse(name, host == NULL ? value : host + 3, true, &given, err);
+    const int r = ali_endpoint_parse(name, host == NULL ? value : host + 3, true, &given, err);
 
     if (r == 0) {
         *ret = given;
@@ -163,13 +163,13 @@ static int from_environment(const char *name, const char *value, struct ccm_ali_
     return r;
 }
 
-int ccm_endpoint_find(enum ccm_ali_product product, const char *region, const char *network,
-                      const char *override, struct ccm_ali_endpoint *ret, struct ccm_error *err)
+int ali_endpoint_find(enum ali_product product, const char *region, const char *network,
+                      const char *override, struct ali_endpoint *ret, struct ccm_error *err)
 {
-    const struct ccm_product *info = &products[product];
+    const struct ali_product_row *info = &products[product];
     const char *scheme = getenv("ALICLOUD_CLIENT_SCHEME");
     const char *variable = getenv(info->env);
-    struct ccm_ali_endpoint endpoint = { .plain_http = ccm_text_equal(scheme, "HTTP") };
+    struct ali_endpoint endpoint = { .plain_http = ccm_text_equal(scheme, "HTTP") };
     int r = 0;
 
     if (!ccm_text_empty(variable)) {
@@ -178,8 +178,8 @@ int ccm_endpoint_find(enum ccm_ali_product product, const char *region, const ch
         char what[48];
 
         (void)snprintf(what, sizeof(what), "alicloud.endpoints.%s", info->name); /* fits */
-        r = ccm_endpoint_parse(what, override, false, &endpoint, err);
-    } else if (!ccm_endpoint_valid_part(region)) {
+        r = ali_endpoint_parse(what, override, false, &endpoint, err);
+    } else if (!ali_endpoint_valid_part(region)) {
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                           "alicloud.region: \"%.64s\" is no region (letters, digits, - and _)",
                           region);

@@ -15,7 +15,7 @@
 /* One address that the cache did not know. */
 struct query {
     struct ccm_ip ip;
-    struct ccm_eni eni; /* MISSING until an interface turns up */
+    struct ali_eni eni; /* MISSING until an interface turns up */
     bool settled;       /* FOUND, or its state was decided */
 };
 
@@ -26,7 +26,7 @@ struct queries {
 };
 
 struct run {
-    struct ccm_ali *ali;
+    struct ali_client *ali;
     const struct ccm_host *host;
     const struct ccm_request *req;
 };
@@ -56,7 +56,7 @@ static struct query *query_find(const struct queries *queries, const struct ccm_
 
 /* Fill in what is known, collect the rest. */
 static int look_up(const struct run *run, const char *const *addresses, size_t count,
-                   struct ccm_eni *ret, struct queries *queries)
+                   struct ali_eni *ret, struct queries *queries)
 {
     const int64_t now = run->host->now_ms(run->host);
 
@@ -67,13 +67,13 @@ static int look_up(const struct run *run, const char *const *addresses, size_t c
     for (size_t i = 0; i < count; i++) {
         struct ccm_ip ip;
 
-        ret[i] = (struct ccm_eni){ .state = CCM_ENI_FOREIGN };
+        ret[i] = (struct ali_eni){ .state = ALI_ENI_FOREIGN };
         if (ccm_ip_parse(addresses[i], &ip) < 0) {
             continue; /* what is no address lies in no network */
         }
-        if (!ccm_eni_cache_get(run->ali->eni, &ip, now, &ret[i])) {
+        if (!ali_eni_cache_get(run->ali->eni, &ip, now, &ret[i])) {
             queries->items[queries->len++] =
-                (struct query){ .ip = ip, .eni = { .state = CCM_ENI_MISSING } };
+                (struct query){ .ip = ip, .eni = { .state = ALI_ENI_MISSING } };
         }
     }
     qsort(queries->items, queries->len, sizeof(*queries->items), by_ip);
@@ -89,21 +89,21 @@ static int look_up(const struct run *run, const char *const *addresses, size_t c
     return 0;
 }
 
-static int call(const struct run *run, enum ccm_ali_product product, const char *action,
-                const struct ccm_ali_params *params, cJSON **ret, struct ccm_error *err)
+static int call(const struct run *run, enum ali_product product, const char *action,
+                const struct ali_params *params, cJSON **ret, struct ccm_error *err)
 {
-    const struct ccm_ali_call request = {
+    const struct ali_call request = {
         .product = product,
         .action = action,
         .params = params,
-        .priority = CCM_ALI_PRIO_SPEC,
-        .repeat = CCM_ALI_READ,
+        .priority = ALI_PRIO_SPEC,
+        .repeat = ALI_READ,
     };
 
     if (params->error == -ENOMEM) {
         return ccm_error_nomem(err);
     }
-    return ccm_ali_call(run->ali, run->host, run->req, &request, ret, NULL, err);
+    return ali_call(run->ali, run->host, run->req, &request, ret, NULL, err);
 }
 
 /* An address that an interface carries: note it when we asked for it. */
@@ -118,7 +118,7 @@ static void match(const struct queries *queries, const char *address, const char
     struct query *query = query_find(queries, &ip);
 
     if (query != NULL && strlen(id) < sizeof(query->eni.id)) {
-        query->eni.state = CCM_ENI_FOUND;
+        query->eni.state = ALI_ENI_FOUND;
         query->settled = true;
         ccm_text_copy(query->eni.id, sizeof(query->eni.id), id);
     }
@@ -151,14 +151,14 @@ static int read_page(const cJSON *answer, const struct queries *queries)
 }
 
 static void page_params(const struct run *run, const struct queries *queries, size_t first,
-                        size_t count, const char *token, struct ccm_ali_params *params)
+                        size_t count, const char *token, struct ali_params *params)
 {
     const bool v4 = ccm_ip_is_v4(&queries->items[first].ip);
 
-    ccm_ali_param_add(params, "VpcId", run->ali->vpc_id);
-    ccm_ali_param_add(params, "Status", "InUse");
-    ccm_ali_param_i64(params, "MaxResults", CHUNK);
-    ccm_ali_param_opt(params, "NextToken", token);
+    ali_param_add(params, "VpcId", run->ali->vpc_id);
+    ali_param_add(params, "Status", "InUse");
+    ali_param_i64(params, "MaxResults", CHUNK);
+    ali_param_opt(params, "NextToken", token);
     for (size_t i = 0; i < count; i++) {
         char name[40];
         char text[CCM_IP_TEXT];
@@ -166,7 +166,7 @@ static void page_params(const struct run *run, const struct queries *queries, si
         (void)snprintf(name, sizeof(name), "%s.%zu", v4 ? "PrivateIpAddress" : "Ipv6Address",
                        i + 1); /* fits: i is below 100 */
         ccm_ip_format(&queries->items[first + i].ip, text);
-        ccm_ali_param_add(params, name, text);
+        ali_param_add(params, name, text);
     }
 }
 
@@ -177,7 +177,7 @@ static int read_chunk(const struct run *run, const struct queries *queries, size
     CCM_CLEANUP(ccm_freep) char *token = strdup("");
 
     for (int page = 0; token != NULL; page++) {
-        CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+        CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
 
         if (page == MAX_PAGES) {
@@ -186,7 +186,7 @@ static int read_chunk(const struct run *run, const struct queries *queries, size
         }
         page_params(run, queries, first, count, token, &params);
 
-        const int r = call(run, CCM_ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
+        const int r = call(run, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
 
         if (r < 0) {
             return r;
@@ -236,7 +236,7 @@ static int read_interfaces(const struct run *run, const struct queries *queries,
 
 static void add_cidr(struct ccm_cidr *cidrs, int *count, const char *text)
 {
-    if (text != NULL && *count < CCM_ENI_CIDRS_MAX && ccm_cidr_parse(text, &cidrs[*count]) == 0) {
+    if (text != NULL && *count < ALI_ENI_CIDRS_MAX && ccm_cidr_parse(text, &cidrs[*count]) == 0) {
         (*count)++;
     }
 }
@@ -245,17 +245,17 @@ static void add_cidr(struct ccm_cidr *cidrs, int *count, const char *text)
 static int read_cidrs(const struct run *run, struct ccm_cidr *cidrs, int *ret_count,
                       struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    int count = ccm_eni_cache_cidrs_get(run->ali->eni, run->host->now_ms(run->host), cidrs);
+    int count = ali_eni_cache_cidrs_get(run->ali->eni, run->host->now_ms(run->host), cidrs);
 
     if (count >= 0) {
         *ret_count = count;
         return 0;
     }
-    ccm_ali_param_add(&params, "VpcId", run->ali->vpc_id);
+    ali_param_add(&params, "VpcId", run->ali->vpc_id);
 
-    const int r = call(run, CCM_ALI_VPC, "DescribeVpcAttribute", &params, &answer, err);
+    const int r = call(run, ALI_VPC, "DescribeVpcAttribute", &params, &answer, err);
 
     if (r < 0) {
         return r;
@@ -278,7 +278,7 @@ static int read_cidrs(const struct run *run, struct ccm_cidr *cidrs, int *ret_co
                              "DescribeVpcAttribute: no address block in the answer (RequestId %s)",
                              ccm_json_text(answer, "RequestId"));
     }
-    ccm_eni_cache_cidrs_put(run->ali->eni, cidrs, count, run->host->now_ms(run->host) + VPC_MS);
+    ali_eni_cache_cidrs_put(run->ali->eni, cidrs, count, run->host->now_ms(run->host) + VPC_MS);
     *ret_count = count;
     return 0;
 }
@@ -286,7 +286,7 @@ static int read_cidrs(const struct run *run, struct ccm_cidr *cidrs, int *ret_co
 /* Missing or foreign, for the addresses that no interface has. */
 static int settle_rest(const struct run *run, const struct queries *queries, struct ccm_error *err)
 {
-    struct ccm_cidr cidrs[CCM_ENI_CIDRS_MAX];
+    struct ccm_cidr cidrs[ALI_ENI_CIDRS_MAX];
     int count = -1;
 
     for (size_t i = 0; i < queries->len; i++) {
@@ -302,10 +302,10 @@ static int settle_rest(const struct run *run, const struct queries *queries, str
                 return r;
             }
         }
-        query->eni.state = CCM_ENI_FOREIGN;
+        query->eni.state = ALI_ENI_FOREIGN;
         for (int k = 0; k < count; k++) {
             if (ccm_cidr_contains(&cidrs[k], &query->ip)) {
-                query->eni.state = CCM_ENI_MISSING;
+                query->eni.state = ALI_ENI_MISSING;
             }
         }
     }
@@ -317,13 +317,13 @@ static int64_t life_ms(const struct run *run, const struct query *query)
 {
     int64_t life = MISS_MS;
 
-    if (query->eni.state == CCM_ENI_FOUND) {
+    if (query->eni.state == ALI_ENI_FOUND) {
         return FOUND_MS;
     }
-    if (query->eni.state == CCM_ENI_FOREIGN) {
+    if (query->eni.state == ALI_ENI_FOREIGN) {
         return NOT_MS;
     }
-    for (unsigned n = ccm_eni_cache_misses(run->ali->eni, &query->ip); n > 0 && life < NOT_MS;
+    for (unsigned n = ali_eni_cache_misses(run->ali->eni, &query->ip); n > 0 && life < NOT_MS;
          n--) {
         life *= 2;
     }
@@ -331,14 +331,14 @@ static int64_t life_ms(const struct run *run, const struct query *query)
 }
 
 static void hand_out(const struct run *run, const struct queries *queries,
-                     const char *const *addresses, size_t count, struct ccm_eni *ret)
+                     const char *const *addresses, size_t count, struct ali_eni *ret)
 {
     const int64_t now = run->host->now_ms(run->host);
 
     for (size_t i = 0; i < queries->len; i++) {
         const struct query *query = &queries->items[i];
 
-        ccm_eni_cache_put(run->ali->eni, &query->ip, &query->eni, now, now + life_ms(run, query));
+        ali_eni_cache_put(run->ali->eni, &query->ip, &query->eni, now, now + life_ms(run, query));
     }
     for (size_t i = 0; i < count; i++) {
         struct ccm_ip ip;
@@ -351,9 +351,9 @@ static void hand_out(const struct run *run, const struct queries *queries,
     }
 }
 
-int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
-                    const char *const *addresses, size_t count, struct ccm_eni *ret,
-                    struct ccm_error *err)
+int ali_eni_resolve(struct ali_client *ali, const struct ccm_host *host,
+                    const struct ccm_request *req, const char *const *addresses, size_t count,
+                    struct ali_eni *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(queries_fini) struct queries queries = { 0 };
     const struct run run = { .ali = ali, .host = host, .req = req };
@@ -384,11 +384,11 @@ int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host, const stru
     return 0;
 }
 
-void ccm_eni_forget(struct ccm_ali *ali, const char *address)
+void ali_eni_forget(struct ali_client *ali, const char *address)
 {
     struct ccm_ip ip;
 
     if (ccm_ip_parse(address, &ip) == 0) {
-        ccm_eni_cache_del(ali->eni, &ip);
+        ali_eni_cache_del(ali->eni, &ip);
     }
 }

@@ -7,28 +7,28 @@
 
 #include "alicloud/client.h"
 
-enum ccm_eni_state {
-    CCM_ENI_FOUND,
-    CCM_ENI_MISSING, /* the address lies in the VPC, but no interface in use has it */
-    CCM_ENI_FOREIGN, /* the address lies outside the VPC's CIDR blocks */
+enum ali_eni_state {
+    ALI_ENI_FOUND,
+    ALI_ENI_MISSING, /* the address lies in the VPC, but no interface in use has it */
+    ALI_ENI_FOREIGN, /* the address lies outside the VPC's CIDR blocks */
 };
 
-struct ccm_eni {
-    enum ccm_eni_state state;
-    char id[64]; /* "" unless CCM_ENI_FOUND */
+struct ali_eni {
+    enum ali_eni_state state;
+    char id[64]; /* "" unless ALI_ENI_FOUND */
 };
 
 /*
- * Resolve `count` addresses (text, IPv4 or IPv6) into ret[0..count-1]. Blocks as ccm_ali_call().
+ * Resolve `count` addresses (text, IPv4 or IPv6) into ret[0..count-1]. Blocks as ali_call().
  * All or nothing: a failed read is an error, never an empty answer. No call is made when the cache
  * knows all of them.
  */
-CCM_NODISCARD CCM_ALI_API int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host,
-                                              const struct ccm_request *req,
-                                              const char *const *addresses, size_t count,
-                                              struct ccm_eni *ret, struct ccm_error *err);
+CCM_NODISCARD ALI_API int ali_eni_resolve(struct ali_client *ali, const struct ccm_host *host,
+                                          const struct ccm_request *req,
+                                          const char *const *addresses, size_t count,
+                                          struct ali_eni *ret, struct ccm_error *err);
 
 /* Forget an address, for instance after the cloud refused its interface. */
-CCM_ALI_API void ccm_eni_forget(struct ccm_ali *ali, const char *address);
+ALI_API void ali_eni_forget(struct ali_client *ali, const char *address);
 
 #endif

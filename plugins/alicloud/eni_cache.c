@@ -19,21 +19,21 @@ struct slot {
     char id[37];    /* known ids have 24 */
 };
 
-struct ccm_eni_cache {
+struct ali_eni_cache {
     pthread_mutex_t lock; /* guards all below; a leaf lock */
     struct slot *slots;
     size_t slot_count; /* power of two, or 0 */
     size_t used;       /* live or expired entries */
     size_t filled;     /* used and deleted slots: what probing runs over */
     size_t most;
-    struct ccm_cidr cidrs[CCM_ENI_CIDRS_MAX];
+    struct ccm_cidr cidrs[ALI_ENI_CIDRS_MAX];
     int cidr_count;
     int64_t cidr_end_ms;
 };
 
-struct ccm_eni_cache *ccm_eni_cache_new(size_t most)
+struct ali_eni_cache *ali_eni_cache_new(size_t most)
 {
-    struct ccm_eni_cache *cache = calloc(1, sizeof(*cache));
+    struct ali_eni_cache *cache = calloc(1, sizeof(*cache));
 
     if (cache == NULL) {
         return NULL;
@@ -47,7 +47,7 @@ struct ccm_eni_cache *ccm_eni_cache_new(size_t most)
     return cache;
 }
 
-void ccm_eni_cache_free(struct ccm_eni_cache *cache)
+void ali_eni_cache_free(struct ali_eni_cache *cache)
 {
     if (cache != NULL) {
         (void)pthread_mutex_destroy(&cache->lock); /* nobody holds it any more */
@@ -56,12 +56,12 @@ void ccm_eni_cache_free(struct ccm_eni_cache *cache)
     }
 }
 
-static void lock(struct ccm_eni_cache *cache)
+static void lock(struct ali_eni_cache *cache)
 {
     (void)pthread_mutex_lock(&cache->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ccm_eni_cache *cache)
+static void unlock(struct ali_eni_cache *cache)
 {
     (void)pthread_mutex_unlock(&cache->lock); /* as above */
 }
@@ -77,7 +77,7 @@ static uint64_t hash(const struct ccm_ip *ip)
 }
 
 /* The slot of the address, or NULL. */
-static struct slot *find(const struct ccm_eni_cache *cache, const struct ccm_ip *ip)
+static struct slot *find(const struct ali_eni_cache *cache, const struct ccm_ip *ip)
 {
     if (cache->slot_count == 0) {
         return NULL;
@@ -109,7 +109,7 @@ static struct slot *free_slot(struct slot *slots, size_t count, const struct ccm
 }
 
 /* A table for at least `need` entries, expired ones left behind. Without memory nothing changes. */
-static void rebuild(struct ccm_eni_cache *cache, size_t need, int64_t now_ms)
+static void rebuild(struct ali_eni_cache *cache, size_t need, int64_t now_ms)
 {
     size_t count = FIRST_SLOTS;
 
@@ -140,7 +140,7 @@ static void rebuild(struct ccm_eni_cache *cache, size_t need, int64_t now_ms)
     cache->filled = used;
 }
 
-static void drop_all(struct ccm_eni_cache *cache)
+static void drop_all(struct ali_eni_cache *cache)
 {
     free(cache->slots);
     cache->slots = NULL;
@@ -150,7 +150,7 @@ static void drop_all(struct ccm_eni_cache *cache)
 }
 
 /* Whether one more entry has room now. */
-static bool make_room(struct ccm_eni_cache *cache, int64_t now_ms)
+static bool make_room(struct ali_eni_cache *cache, int64_t now_ms)
 {
     if (cache->filled + 1 > cache->slot_count / 4 * 3) {
         rebuild(cache, cache->used * 4 / 3 + 1, now_ms);
@@ -165,8 +165,8 @@ static bool make_room(struct ccm_eni_cache *cache, int64_t now_ms)
     return cache->filled + 1 <= cache->slot_count / 4 * 3;
 }
 
-bool ccm_eni_cache_get(struct ccm_eni_cache *cache, const struct ccm_ip *ip, int64_t now_ms,
-                       struct ccm_eni *ret)
+bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int64_t now_ms,
+                       struct ali_eni *ret)
 {
     bool known = false;
 
@@ -183,8 +183,8 @@ bool ccm_eni_cache_get(struct ccm_eni_cache *cache, const struct ccm_ip *ip, int
     return known;
 }
 
-void ccm_eni_cache_put(struct ccm_eni_cache *cache, const struct ccm_ip *ip,
-                       const struct ccm_eni *eni, int64_t now_ms, int64_t end_ms)
+void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
+                       const struct ali_eni *eni, int64_t now_ms, int64_t end_ms)
 {
     lock(cache);
 
@@ -207,7 +207,7 @@ void ccm_eni_cache_put(struct ccm_eni_cache *cache, const struct ccm_ip *ip,
         const uint8_t before = slot->slot_state == SLOT_USED ? slot->misses : 0;
 
         *slot = (struct slot){
-            .misses = (uint8_t)(eni->state == CCM_ENI_FOUND ? 0 : before + (before < UINT8_MAX)),
+            .misses = (uint8_t)(eni->state == ALI_ENI_FOUND ? 0 : before + (before < UINT8_MAX)),
             .ip = *ip,
             .end_ms = end_ms,
             .slot_state = SLOT_USED,
@@ -218,7 +218,7 @@ void ccm_eni_cache_put(struct ccm_eni_cache *cache, const struct ccm_ip *ip,
     unlock(cache);
 }
 
-unsigned ccm_eni_cache_misses(struct ccm_eni_cache *cache, const struct ccm_ip *ip)
+unsigned ali_eni_cache_misses(struct ali_eni_cache *cache, const struct ccm_ip *ip)
 {
     lock(cache);
     const struct slot *slot = find(cache, ip);
@@ -228,7 +228,7 @@ unsigned ccm_eni_cache_misses(struct ccm_eni_cache *cache, const struct ccm_ip *
     return misses;
 }
 
-void ccm_eni_cache_del(struct ccm_eni_cache *cache, const struct ccm_ip *ip)
+void ali_eni_cache_del(struct ali_eni_cache *cache, const struct ccm_ip *ip)
 {
     lock(cache);
 
@@ -241,7 +241,7 @@ void ccm_eni_cache_del(struct ccm_eni_cache *cache, const struct ccm_ip *ip)
     unlock(cache);
 }
 
-size_t ccm_eni_cache_len(struct ccm_eni_cache *cache)
+size_t ali_eni_cache_len(struct ali_eni_cache *cache)
 {
     lock(cache);
     const size_t len = cache->used;
@@ -249,8 +249,8 @@ size_t ccm_eni_cache_len(struct ccm_eni_cache *cache)
     return len;
 }
 
-int ccm_eni_cache_cidrs_get(struct ccm_eni_cache *cache, int64_t now_ms,
-                            struct ccm_cidr ret[CCM_ENI_CIDRS_MAX])
+int ali_eni_cache_cidrs_get(struct ali_eni_cache *cache, int64_t now_ms,
+                            struct ccm_cidr ret[ALI_ENI_CIDRS_MAX])
 {
     int count = -1;
 
@@ -263,7 +263,7 @@ int ccm_eni_cache_cidrs_get(struct ccm_eni_cache *cache, int64_t now_ms,
     return count;
 }
 
-void ccm_eni_cache_cidrs_put(struct ccm_eni_cache *cache, const struct ccm_cidr *cidrs, int count,
+void ali_eni_cache_cidrs_put(struct ali_eni_cache *cache, const struct ccm_cidr *cidrs, int count,
                              int64_t end_ms)
 {
     lock(cache);

@@ -6,37 +6,37 @@
 #ifndef CCM_ALICLOUD_ENI_CACHE_H
 #define CCM_ALICLOUD_ENI_CACHE_H
 
-#include "alicloud/cidr.h"
 #include "alicloud/eni.h"
+#include "util/cidr.h"
 
-struct ccm_eni_cache;
+struct ali_eni_cache;
 
 /* `most` entries at most. NULL on ENOMEM. */
-struct ccm_eni_cache *ccm_eni_cache_new(size_t most);
-void ccm_eni_cache_free(struct ccm_eni_cache *cache);
+struct ali_eni_cache *ali_eni_cache_new(size_t most);
+void ali_eni_cache_free(struct ali_eni_cache *cache);
 
 /* Whether a live entry is known. */
-bool ccm_eni_cache_get(struct ccm_eni_cache *cache, const struct ccm_ip *ip, int64_t now_ms,
-                       struct ccm_eni *ret);
+bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int64_t now_ms,
+                       struct ali_eni *ret);
 
 /* Remember until end_ms. Best effort: without memory, or with an id too long for the table, it is
  * not remembered. */
-void ccm_eni_cache_put(struct ccm_eni_cache *cache, const struct ccm_ip *ip,
-                       const struct ccm_eni *eni, int64_t now_ms, int64_t end_ms);
+void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
+                       const struct ali_eni *eni, int64_t now_ms, int64_t end_ms);
 
 /* How often in a row it was remembered as not found; also of an entry that is not live any more. */
-unsigned ccm_eni_cache_misses(struct ccm_eni_cache *cache, const struct ccm_ip *ip);
+unsigned ali_eni_cache_misses(struct ali_eni_cache *cache, const struct ccm_ip *ip);
 
-void ccm_eni_cache_del(struct ccm_eni_cache *cache, const struct ccm_ip *ip);
+void ali_eni_cache_del(struct ali_eni_cache *cache, const struct ccm_ip *ip);
 
-size_t ccm_eni_cache_len(struct ccm_eni_cache *cache);
+size_t ali_eni_cache_len(struct ali_eni_cache *cache);
 
 /* Blocks of the VPC, kept here too. get: the number of blocks copied to ret (at most max), or -1
  * when unknown or too old. */
-#define CCM_ENI_CIDRS_MAX 64
-int ccm_eni_cache_cidrs_get(struct ccm_eni_cache *cache, int64_t now_ms,
-                            struct ccm_cidr ret[CCM_ENI_CIDRS_MAX]);
-void ccm_eni_cache_cidrs_put(struct ccm_eni_cache *cache, const struct ccm_cidr *cidrs, int count,
+#define ALI_ENI_CIDRS_MAX 64
+int ali_eni_cache_cidrs_get(struct ali_eni_cache *cache, int64_t now_ms,
+                            struct ccm_cidr ret[ALI_ENI_CIDRS_MAX]);
+void ali_eni_cache_cidrs_put(struct ali_eni_cache *cache, const struct ccm_cidr *cidrs, int count,
                              int64_t end_ms);
 
 #endif

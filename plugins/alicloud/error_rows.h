@@ -4,13 +4,13 @@
 
 #include "alicloud/error.h"
 
-extern const struct ccm_ali_error_row ccm_error_rows[];
-extern const size_t ccm_error_row_count;
+extern const struct ali_error_row ali_error_rows[];
+extern const size_t ali_error_row_count;
 
 /* What NLB and VPC add; looked at first. */
-extern const struct ccm_ali_error_row ccm_error_rows_nlb[];
-extern const size_t ccm_error_row_nlb_count;
-extern const struct ccm_ali_error_row ccm_error_rows_vpc[];
-extern const size_t ccm_error_row_vpc_count;
+extern const struct ali_error_row ali_error_rows_nlb[];
+extern const size_t ali_error_row_nlb_count;
+extern const struct ali_error_row ali_error_rows_vpc[];
+extern const size_t ali_error_row_vpc_count;
 
 #endif

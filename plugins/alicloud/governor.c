@@ -24,38 +24,38 @@ struct bucket {
     int64_t hold_ms;    /* no turn before this */
     int64_t quiet_ms;   /* when the rate doubles next, while shift > 0 */
     unsigned int shift; /* the rate is halved this often */
-    struct ccm_governor_ticket *first;
+    struct ali_governor_ticket *first;
 };
 
-struct ccm_governor {
+struct ali_governor {
     pthread_mutex_t lock; /* guards buckets and tickets; a leaf lock */
     struct ccm_strmap *buckets;
-    struct ccm_governor_quota quotas[CCM_ENDPOINT_PRODUCTS];
+    struct ali_governor_quota quotas[ALI_ENDPOINT_PRODUCTS];
 };
 
-static const struct ccm_governor_quota defaults[CCM_ENDPOINT_PRODUCTS] = {
-    [CCM_ALI_SLB] = { .write = 90, .read = 3000 },  [CCM_ALI_NLB] = { .write = 200, .read = 1200 },
-    [CCM_ALI_VPC] = { .write = 300, .read = 300 },  [CCM_ALI_ECS] = { .write = 600, .read = 600 },
-    [CCM_ALI_STS] = { .write = 600, .read = 6000 },
+static const struct ali_governor_quota defaults[ALI_ENDPOINT_PRODUCTS] = {
+    [ALI_SLB] = { .write = 90, .read = 3000 },  [ALI_NLB] = { .write = 200, .read = 1200 },
+    [ALI_VPC] = { .write = 300, .read = 300 },  [ALI_ECS] = { .write = 600, .read = 600 },
+    [ALI_STS] = { .write = 600, .read = 6000 },
 };
 
 /* Actions whose published rate is another; as a factor, so that a configured quota moves them too.
  */
 static const struct {
-    enum ccm_ali_product product;
+    enum ali_product product;
     const char *action;
     int64_t times;
     int64_t by;
 } special[] = {
-    { CCM_ALI_SLB, "SetLoadBalancerModificationProtection", 40, 9 },
-    { CCM_ALI_SLB, "SetDomainExtensionAttribute", 40, 9 },
-    { CCM_ALI_NLB, "UpdateLoadBalancerProtection", 3, 2 },
-    { CCM_ALI_NLB, "GetListenerHealthStatus", 1, 2 },
+    { ALI_SLB, "SetLoadBalancerModificationProtection", 40, 9 },
+    { ALI_SLB, "SetDomainExtensionAttribute", 40, 9 },
+    { ALI_NLB, "UpdateLoadBalancerProtection", 3, 2 },
+    { ALI_NLB, "GetListenerHealthStatus", 1, 2 },
 };
 
-struct ccm_governor *ccm_governor_new(const struct ccm_governor_quota *quotas, size_t count)
+struct ali_governor *ali_governor_new(const struct ali_governor_quota *quotas, size_t count)
 {
-    struct ccm_governor *governor = calloc(1, sizeof(*governor));
+    struct ali_governor *governor = calloc(1, sizeof(*governor));
 
     if (governor == NULL) {
         return NULL;
@@ -66,8 +66,8 @@ struct ccm_governor *ccm_governor_new(const struct ccm_governor_quota *quotas, s
         free(governor);
         return NULL;
     }
-    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
-        const struct ccm_governor_quota *given = i < count ? &quotas[i] : &defaults[i];
+    for (size_t i = 0; i < ALI_ENDPOINT_PRODUCTS; i++) {
+        const struct ali_governor_quota *given = i < count ? &quotas[i] : &defaults[i];
 
         governor->quotas[i].write = given->write > 0 ? given->write : defaults[i].write;
         governor->quotas[i].read = given->read > 0 ? given->read : defaults[i].read;
@@ -75,7 +75,7 @@ struct ccm_governor *ccm_governor_new(const struct ccm_governor_quota *quotas, s
     return governor;
 }
 
-void ccm_governor_free(struct ccm_governor *governor)
+void ali_governor_free(struct ali_governor *governor)
 {
     if (governor != NULL) {
         ccm_strmap_free(governor->buckets);
@@ -84,10 +84,10 @@ void ccm_governor_free(struct ccm_governor *governor)
     }
 }
 
-int64_t ccm_governor_budget(const struct ccm_governor *governor, enum ccm_ali_product product,
+int64_t ali_governor_budget(const struct ali_governor *governor, enum ali_product product,
                             const char *action)
 {
-    const struct ccm_governor_quota *quota = &governor->quotas[product];
+    const struct ali_governor_quota *quota = &governor->quotas[product];
     const bool read = ccm_text_starts(action, "Describe") || ccm_text_starts(action, "List") ||
                       ccm_text_starts(action, "Get");
     int64_t budget = read ? quota->read : quota->write;
@@ -143,7 +143,7 @@ static void bucket_refill(struct bucket *bucket, int64_t now_ms)
 }
 
 /* Under the lock; NULL on ENOMEM. */
-static struct bucket *bucket_get_locked(struct ccm_governor *governor, enum ccm_ali_product product,
+static struct bucket *bucket_get_locked(struct ali_governor *governor, enum ali_product product,
                                         const char *action, int64_t now_ms)
 {
     char key[96];
@@ -159,7 +159,7 @@ static struct bucket *bucket_get_locked(struct ccm_governor *governor, enum ccm_
     if (bucket == NULL) {
         return NULL;
     }
-    bucket->budget = ccm_governor_budget(governor, product, action);
+    bucket->budget = ali_governor_budget(governor, product, action);
     bucket->tokens = bucket_burst(bucket);
     bucket->updated_ms = now_ms;
     bucket->hold_ms = now_ms;
@@ -170,19 +170,19 @@ static struct bucket *bucket_get_locked(struct ccm_governor *governor, enum ccm_
     return bucket;
 }
 
-static void lock(struct ccm_governor *governor)
+static void lock(struct ali_governor *governor)
 {
     (void)pthread_mutex_lock(&governor->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ccm_governor *governor)
+static void unlock(struct ali_governor *governor)
 {
     (void)pthread_mutex_unlock(&governor->lock); /* as above */
 }
 
-int ccm_governor_enter(struct ccm_governor *governor, enum ccm_ali_product product,
-                       const char *action, enum ccm_ali_priority priority, int64_t now_ms,
-                       struct ccm_governor_ticket *ticket)
+int ali_governor_enter(struct ali_governor *governor, enum ali_product product, const char *action,
+                       enum ali_priority priority, int64_t now_ms,
+                       struct ali_governor_ticket *ticket)
 {
     lock(governor);
 
@@ -193,22 +193,22 @@ int ccm_governor_enter(struct ccm_governor *governor, enum ccm_ali_product produ
         return -ENOMEM;
     }
 
-    struct ccm_governor_ticket **place = &bucket->first;
+    struct ali_governor_ticket **place = &bucket->first;
 
     while (*place != NULL && (*place)->priority <= priority) {
         place = &(*place)->next;
     }
     *ticket =
-        (struct ccm_governor_ticket){ .next = *place, .bucket = bucket, .priority = priority };
+        (struct ali_governor_ticket){ .next = *place, .bucket = bucket, .priority = priority };
     *place = ticket;
     unlock(governor);
     return 0;
 }
 
 /* Number of tickets before this one; unlinks it when asked to. */
-static int64_t ticket_place(struct bucket *bucket, struct ccm_governor_ticket *ticket, bool unlink)
+static int64_t ticket_place(struct bucket *bucket, struct ali_governor_ticket *ticket, bool unlink)
 {
-    struct ccm_governor_ticket **place = &bucket->first;
+    struct ali_governor_ticket **place = &bucket->first;
     int64_t before = 0;
 
     while (*place != NULL && *place != ticket) {
@@ -222,7 +222,7 @@ static int64_t ticket_place(struct bucket *bucket, struct ccm_governor_ticket *t
     return before;
 }
 
-int64_t ccm_governor_poll(struct ccm_governor *governor, struct ccm_governor_ticket *ticket,
+int64_t ali_governor_poll(struct ali_governor *governor, struct ali_governor_ticket *ticket,
                           int64_t now_ms)
 {
     int64_t wait = 0;
@@ -253,7 +253,7 @@ int64_t ccm_governor_poll(struct ccm_governor *governor, struct ccm_governor_tic
     return wait;
 }
 
-void ccm_governor_leave(struct ccm_governor *governor, struct ccm_governor_ticket *ticket)
+void ali_governor_leave(struct ali_governor *governor, struct ali_governor_ticket *ticket)
 {
     lock(governor);
     if (ticket->bucket != NULL) {
@@ -262,7 +262,7 @@ void ccm_governor_leave(struct ccm_governor *governor, struct ccm_governor_ticke
     unlock(governor);
 }
 
-void ccm_governor_throttled(struct ccm_governor *governor, enum ccm_ali_product product,
+void ali_governor_throttled(struct ali_governor *governor, enum ali_product product,
                             const char *action, int64_t now_ms, int64_t hint_ms)
 {
     lock(governor);
@@ -287,7 +287,7 @@ void ccm_governor_throttled(struct ccm_governor *governor, enum ccm_ali_product 
     unlock(governor);
 }
 
-static void follow_locked(struct ccm_governor *governor, enum ccm_ali_product product)
+static void follow_locked(struct ali_governor *governor, enum ali_product product)
 {
     const int prefix = (int)product;
     void *cursor = NULL;
@@ -298,22 +298,22 @@ static void follow_locked(struct ccm_governor *governor, enum ccm_ali_product pr
         const char *slash = strchr(key, '/');
 
         if (key[0] - '0' == prefix) { /* fewer than ten products */
-            ((struct bucket *)value)->budget = ccm_governor_budget(governor, product, slash + 1);
+            ((struct bucket *)value)->budget = ali_governor_budget(governor, product, slash + 1);
         }
     }
 }
 
-void ccm_governor_follow(struct ccm_governor *governor, const struct ccm_host *host,
-                         enum ccm_ali_product product)
+void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *host,
+                         enum ali_product product)
 {
     static const struct {
         const struct ccm_option *write;
         const struct ccm_option *read;
-    } rows[CCM_ENDPOINT_PRODUCTS] = {
-        [CCM_ALI_SLB] = { &ccm_ali_opt_quota_slb_write, &ccm_ali_opt_quota_slb_read },
-        [CCM_ALI_NLB] = { &ccm_ali_opt_quota_nlb_write, &ccm_ali_opt_quota_nlb_read },
-        [CCM_ALI_VPC] = { &ccm_ali_opt_quota_vpc, &ccm_ali_opt_quota_vpc },
-        [CCM_ALI_ECS] = { &ccm_ali_opt_quota_ecs, &ccm_ali_opt_quota_ecs },
+    } rows[ALI_ENDPOINT_PRODUCTS] = {
+        [ALI_SLB] = { &ali_opt_quota_slb_write, &ali_opt_quota_slb_read },
+        [ALI_NLB] = { &ali_opt_quota_nlb_write, &ali_opt_quota_nlb_read },
+        [ALI_VPC] = { &ali_opt_quota_vpc, &ali_opt_quota_vpc },
+        [ALI_ECS] = { &ali_opt_quota_ecs, &ali_opt_quota_ecs },
     };
 
     if (rows[product].write == NULL) {
@@ -324,28 +324,28 @@ void ccm_governor_follow(struct ccm_governor *governor, const struct ccm_host *h
         host->option_int(host, rows[product].write->group, rows[product].write->name);
     const int64_t read =
         host->option_int(host, rows[product].read->group, rows[product].read->name);
-    struct ccm_governor_quota *quota = &governor->quotas[product];
+    struct ali_governor_quota *quota = &governor->quotas[product];
 
     if (write <= 0 || read <= 0) {
         return; /* this plugin lists no quotas */
     }
     lock(governor);
     if (quota->write != write || quota->read != read) {
-        *quota = (struct ccm_governor_quota){ .write = write, .read = read };
+        *quota = (struct ali_governor_quota){ .write = write, .read = read };
         follow_locked(governor, product);
     }
     unlock(governor);
 }
 
-/* As ccm_governor_poll(), with the quotas of this moment. */
-static int64_t poll_now(struct ccm_governor *governor, const struct ccm_host *host,
-                        struct ccm_governor_ticket *ticket, enum ccm_ali_product product)
+/* As ali_governor_poll(), with the quotas of this moment. */
+static int64_t poll_now(struct ali_governor *governor, const struct ccm_host *host,
+                        struct ali_governor_ticket *ticket, enum ali_product product)
 {
-    ccm_governor_follow(governor, host, product);
-    return ccm_governor_poll(governor, ticket, host->now_ms(host));
+    ali_governor_follow(governor, host, product);
+    return ali_governor_poll(governor, ticket, host->now_ms(host));
 }
 
-static int too_long(const struct ccm_ali_call *call, int64_t wait_ms, struct ccm_error *err)
+static int too_long(const struct ali_call *call, int64_t wait_ms, struct ccm_error *err)
 {
     (void)ccm_error_set(err, -EAGAIN, CCM_ERROR_THROTTLED,
                         "%s: held back: its budget of calls is used up for the next %" PRId64 " ms",
@@ -354,15 +354,15 @@ static int too_long(const struct ccm_ali_call *call, int64_t wait_ms, struct ccm
     return -EAGAIN;
 }
 
-int ccm_governor_acquire(struct ccm_governor *governor, const struct ccm_host *host,
+int ali_governor_acquire(struct ali_governor *governor, const struct ccm_host *host,
                          const struct ccm_request *req, int64_t deadline_ms,
-                         const struct ccm_ali_call *call, struct ccm_error *err)
+                         const struct ali_call *call, struct ccm_error *err)
 {
-    struct ccm_governor_ticket ticket;
+    struct ali_governor_ticket ticket;
     const int64_t started = host->now_ms(host);
     int64_t wait = 0;
     int r =
-        ccm_governor_enter(governor, call->product, call->action, call->priority, started, &ticket);
+        ali_governor_enter(governor, call->product, call->action, call->priority, started, &ticket);
 
     if (r < 0) {
         return ccm_error_nomem(err);
@@ -377,9 +377,9 @@ int ccm_governor_acquire(struct ccm_governor *governor, const struct ccm_host *h
             r = ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: cancelled", call->action);
         }
     }
-    ccm_governor_leave(governor, &ticket);
+    ali_governor_leave(governor, &ticket);
     if (r != -ECANCELED) {
-        ccm_ali_measure_wait(host, call, host->now_ms(host) - started, r < 0);
+        ali_measure_wait(host, call, host->now_ms(host) - started, r < 0);
     }
     return r;
 }

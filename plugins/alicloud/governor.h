@@ -12,48 +12,48 @@
 
 #include "alicloud/client.h"
 
-struct ccm_governor;
+struct ali_governor;
 
-struct ccm_governor_quota {
+struct ali_governor_quota {
     int64_t write; /* calls per 60 s of each changing action */
     int64_t read;  /* the same for Describe..., List..., Get... */
 };
 
-/* Indexed by enum ccm_ali_product; values below 1 mean the built-in default. NULL on ENOMEM. */
-struct ccm_governor *ccm_governor_new(const struct ccm_governor_quota *quotas, size_t count);
-void ccm_governor_free(struct ccm_governor *governor);
+/* Indexed by enum ali_product; values below 1 mean the built-in default. NULL on ENOMEM. */
+struct ali_governor *ali_governor_new(const struct ali_governor_quota *quotas, size_t count);
+void ali_governor_free(struct ali_governor *governor);
 
-/* Calls per 60 s that the action gets by default, for quotas as passed to ccm_governor_new(). */
-int64_t ccm_governor_budget(const struct ccm_governor *governor, enum ccm_ali_product product,
+/* Calls per 60 s that the action gets by default, for quotas as passed to ali_governor_new(). */
+int64_t ali_governor_budget(const struct ali_governor *governor, enum ali_product product,
                             const char *action);
 
 /* Take over the options alicloud.quotas.* of the product if they are others now; waiters have the
  * new rate from their next poll on. */
-void ccm_governor_follow(struct ccm_governor *governor, const struct ccm_host *host,
-                         enum ccm_ali_product product);
+void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *host,
+                         enum ali_product product);
 
 /* A place in the queue of a bucket; lives on the caller's stack between enter and leave. */
-struct ccm_governor_ticket {
-    struct ccm_governor_ticket *next;
+struct ali_governor_ticket {
+    struct ali_governor_ticket *next;
     void *bucket;
-    enum ccm_ali_priority priority;
+    enum ali_priority priority;
 };
 
 /* Queue up. 0 or -ENOMEM. */
-CCM_NODISCARD int ccm_governor_enter(struct ccm_governor *governor, enum ccm_ali_product product,
-                                     const char *action, enum ccm_ali_priority priority,
-                                     int64_t now_ms, struct ccm_governor_ticket *ticket);
+CCM_NODISCARD int ali_governor_enter(struct ali_governor *governor, enum ali_product product,
+                                     const char *action, enum ali_priority priority, int64_t now_ms,
+                                     struct ali_governor_ticket *ticket);
 
 /* 0: the call may be made, the ticket has left the queue. Otherwise ms after which to ask again; no
  * turn comes earlier, unless somebody before us leaves. */
-int64_t ccm_governor_poll(struct ccm_governor *governor, struct ccm_governor_ticket *ticket,
+int64_t ali_governor_poll(struct ali_governor *governor, struct ali_governor_ticket *ticket,
                           int64_t now_ms);
 
 /* Give up the place; nothing happens after a poll that answered 0. */
-void ccm_governor_leave(struct ccm_governor *governor, struct ccm_governor_ticket *ticket);
+void ali_governor_leave(struct ali_governor *governor, struct ali_governor_ticket *ticket);
 
 /* The cloud throttled this action. hint_ms: its wish when to come back, 0 = none. */
-void ccm_governor_throttled(struct ccm_governor *governor, enum ccm_ali_product product,
+void ali_governor_throttled(struct ali_governor *governor, enum ali_product product,
                             const char *action, int64_t now_ms, int64_t hint_ms);
 
 /*
@@ -61,8 +61,8 @@ void ccm_governor_throttled(struct ccm_governor *governor, enum ccm_ali_product 
  * monotonic. 0; -EAGAIN (CCM_ERROR_THROTTLED with retry_after_ms) at once when the turn cannot come
  * before the deadline; -ECANCELED.
  */
-CCM_NODISCARD int ccm_governor_acquire(struct ccm_governor *governor, const struct ccm_host *host,
+CCM_NODISCARD int ali_governor_acquire(struct ali_governor *governor, const struct ccm_host *host,
                                        const struct ccm_request *req, int64_t deadline_ms,
-                                       const struct ccm_ali_call *call, struct ccm_error *err);
+                                       const struct ali_call *call, struct ccm_error *err);
 
 #endif

@@ -18,7 +18,7 @@
 /* The plugins of a process share one client: its rate budget and its caches only work when all
  * calls pass through them. */
 static pthread_mutex_t instance_lock = PTHREAD_MUTEX_INITIALIZER; /* guards instance, refs */
-static struct ccm_ali *instance;
+static struct ali_client *instance;
 
 static void list_free(char **list)
 {
@@ -33,18 +33,18 @@ static void list_freep(char ***list)
     list_free(*list);
 }
 
-static void ali_free(struct ccm_ali *ali)
+static void ali_free(struct ali_client *ali)
 {
     if (ali == NULL) {
         return;
     }
-    ccm_credentials_free(ali->credentials);
-    ccm_metadata_free(ali->metadata);
-    ccm_governor_free(ali->governor);
-    ccm_eni_cache_free(ali->eni);
-    ccm_jobs_free(ali->jobs);
-    ccm_presence_free(ali->presence);
-    ccm_paces_free(ali->paces);
+    ali_credentials_free(ali->credentials);
+    ali_metadata_free(ali->metadata);
+    ali_governor_free(ali->governor);
+    ali_eni_cache_free(ali->eni);
+    ali_jobs_free(ali->jobs);
+    ali_presence_free(ali->presence);
+    ali_paces_free(ali->paces);
     free(ali->config.region);
     free(ali->config.vpc_id);
     list_free(ali->config.vswitch_ids);
@@ -53,7 +53,7 @@ static void ali_free(struct ccm_ali *ali)
     free(ali->config.network);
     free(ali->config.ca_file);
     free(ali->config.user_agent);
-    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
+    for (size_t i = 0; i < ALI_ENDPOINT_PRODUCTS; i++) {
         free(ali->config.overrides[i]);
     }
     free(ali->region);
@@ -63,7 +63,7 @@ static void ali_free(struct ccm_ali *ali)
     free(ali);
 }
 
-static void ali_freep(struct ccm_ali **ali)
+static void ali_freep(struct ali_client **ali)
 {
     ali_free(*ali);
 }
@@ -153,19 +153,17 @@ static int take_vswitches(const struct ccm_host *host, char ***ret, struct ccm_e
     return 0;
 }
 
-static const char *override_name(enum ccm_ali_product product)
+static const char *override_name(enum ali_product product)
 {
-    static const char *const names[CCM_ENDPOINT_PRODUCTS] = {
-        [CCM_ALI_SLB] = "endpoints.slb", [CCM_ALI_NLB] = "endpoints.nlb",
-        [CCM_ALI_VPC] = "endpoints.vpc", [CCM_ALI_ECS] = "endpoints.ecs",
-        [CCM_ALI_STS] = "endpoints.sts",
+    static const char *const names[ALI_ENDPOINT_PRODUCTS] = {
+        [ALI_SLB] = "endpoints.slb", [ALI_NLB] = "endpoints.nlb", [ALI_VPC] = "endpoints.vpc",
+        [ALI_ECS] = "endpoints.ecs", [ALI_STS] = "endpoints.sts",
     };
 
     return names[product];
 }
 
-static int take_texts(struct ccm_ali_config *config, const struct ccm_host *host,
-                      struct ccm_error *err)
+static int take_texts(struct ali_config *config, const struct ccm_host *host, struct ccm_error *err)
 {
     const struct {
         const char *name;
@@ -183,9 +181,9 @@ static int take_texts(struct ccm_ali_config *config, const struct ccm_host *host
             return r;
         }
     }
-    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
+    for (size_t i = 0; i < ALI_ENDPOINT_PRODUCTS; i++) {
         const int r =
-            take_option(host, override_name((enum ccm_ali_product)i), &config->overrides[i], err);
+            take_option(host, override_name((enum ali_product)i), &config->overrides[i], err);
 
         if (r < 0) {
             return r;
@@ -195,7 +193,7 @@ static int take_texts(struct ccm_ali_config *config, const struct ccm_host *host
 }
 
 /* "" is what a host answers for options it does not know: the defaults apply then too. */
-static int take_config(struct ccm_ali_config *config, const struct ccm_host *host,
+static int take_config(struct ali_config *config, const struct ccm_host *host,
                        struct ccm_error *err)
 {
     const char *ca_file = host->option_string(host, GROUP, "ca_file");
@@ -216,7 +214,7 @@ static int take_config(struct ccm_ali_config *config, const struct ccm_host *hos
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "alicloud.network: \"%s\" is neither vpc nor public", config->network);
     }
-    if (config->region[0] != '\0' && !ccm_endpoint_valid_part(config->region)) {
+    if (config->region[0] != '\0' && !ali_endpoint_valid_part(config->region)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "alicloud.region: \"%s\" is no region (letters, digits, - and _)",
                              config->region);
@@ -232,16 +230,16 @@ static int take_config(struct ccm_ali_config *config, const struct ccm_host *hos
     return config->ca_file == NULL || config->user_agent == NULL ? ccm_error_nomem(err) : 0;
 }
 
-static int make_metadata(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+static int make_metadata(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
 {
     const char *variable = getenv("METADATA_ENDPOINT");
     const char *option = host->option_string(host, GROUP, "endpoints.metadata");
     const char *text = ccm_text_empty(option) ? "http://100.100.100.200" : option;
-    struct ccm_ali_endpoint endpoint = { .plain_http = true };
+    struct ali_endpoint endpoint = { .plain_http = true };
     const int r =
         ccm_text_empty(variable)
-            ? ccm_endpoint_parse("alicloud.endpoints.metadata", text, false, &endpoint, err)
-            : ccm_endpoint_parse("METADATA_ENDPOINT", variable, true, &endpoint, err);
+            ? ali_endpoint_parse("alicloud.endpoints.metadata", text, false, &endpoint, err)
+            : ali_endpoint_parse("METADATA_ENDPOINT", variable, true, &endpoint, err);
 
     if (r < 0) {
         return r;
@@ -250,17 +248,17 @@ static int make_metadata(struct ccm_ali *ali, const struct ccm_host *host, struc
     CCM_CLEANUP(ccm_freep)
     char *base = ccm_text_format("%s://%s", endpoint.plain_http ? "http" : "https", endpoint.host);
 
-    ali->metadata = base == NULL ? NULL : ccm_metadata_new(base);
+    ali->metadata = base == NULL ? NULL : ali_metadata_new(base);
     return ali->metadata == NULL ? ccm_error_nomem(err) : 0;
 }
 
-static int make_governor(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+static int make_governor(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
 {
-    ali->governor = ccm_governor_new(NULL, 0); /* each call takes the quotas over */
-    ali->eni = ccm_eni_cache_new(ENI_ENTRIES);
-    ali->jobs = ccm_jobs_new(host->option_int(host, GROUP, "job_poll_ms"));
-    ali->presence = ccm_presence_new();
-    ali->paces = ccm_paces_new();
+    ali->governor = ali_governor_new(NULL, 0); /* each call takes the quotas over */
+    ali->eni = ali_eni_cache_new(ENI_ENTRIES);
+    ali->jobs = ali_jobs_new(host->option_int(host, GROUP, "job_poll_ms"));
+    ali->presence = ali_presence_new();
+    ali->paces = ali_paces_new();
     return ali->governor == NULL || ali->eni == NULL || ali->jobs == NULL ||
                    ali->presence == NULL || ali->paces == NULL
                ? ccm_error_nomem(err)
@@ -268,13 +266,13 @@ static int make_governor(struct ccm_ali *ali, const struct ccm_host *host, struc
 }
 
 /* Overrides are checked now, so that a typo shows before anything runs. */
-static int check_endpoints(const struct ccm_ali *ali, struct ccm_error *err)
+static int check_endpoints(const struct ali_client *ali, struct ccm_error *err)
 {
     const char *region = ali->config.region[0] == '\0' ? "later" : ali->config.region;
 
-    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
-        struct ccm_ali_endpoint ignored;
-        const int r = ccm_endpoint_find((enum ccm_ali_product)i, region, ali->config.network,
+    for (size_t i = 0; i < ALI_ENDPOINT_PRODUCTS; i++) {
+        struct ali_endpoint ignored;
+        const int r = ali_endpoint_find((enum ali_product)i, region, ali->config.network,
                                         ali->config.overrides[i], &ignored, err);
 
         if (r < 0) {
@@ -284,9 +282,9 @@ static int check_endpoints(const struct ccm_ali *ali, struct ccm_error *err)
     return 0;
 }
 
-static struct ccm_ali *ali_alloc(void)
+static struct ali_client *ali_alloc(void)
 {
-    struct ccm_ali *ali = calloc(1, sizeof(*ali));
+    struct ali_client *ali = calloc(1, sizeof(*ali));
 
     if (ali != NULL && pthread_mutex_init(&ali->lock, NULL) != 0) {
         free(ali);
@@ -295,9 +293,9 @@ static struct ccm_ali *ali_alloc(void)
     return ali;
 }
 
-static int ali_new(const struct ccm_host *host, struct ccm_ali **ret, struct ccm_error *err)
+static int ali_new(const struct ccm_host *host, struct ali_client **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ali_freep) struct ccm_ali *ali = ali_alloc();
+    CCM_CLEANUP(ali_freep) struct ali_client *ali = ali_alloc();
     int r;
 
     if (ali == NULL) {
@@ -312,7 +310,7 @@ static int ali_new(const struct ccm_host *host, struct ccm_ali **ret, struct ccm
         r = make_metadata(ali, host, err);
     }
     if (r == 0) {
-        r = ccm_ali_make_credentials(ali, host, err);
+        r = ali_make_credentials(ali, host, err);
     }
     if (r == 0) {
         r = make_governor(ali, host, err);
@@ -325,7 +323,7 @@ static int ali_new(const struct ccm_host *host, struct ccm_ali **ret, struct ccm
     return 0;
 }
 
-int ccm_ali_acquire(const struct ccm_host *host, struct ccm_ali **ret, struct ccm_error *err)
+int ali_acquire(const struct ccm_host *host, struct ali_client **ret, struct ccm_error *err)
 {
     int r = 0;
 
@@ -342,12 +340,12 @@ int ccm_ali_acquire(const struct ccm_host *host, struct ccm_ali **ret, struct cc
     return r;
 }
 
-void ccm_ali_release(struct ccm_ali *ali)
+void ali_release(struct ali_client *ali)
 {
     if (ali == NULL) {
         return;
     }
-    ccm_credentials_settle(ali->credentials); /* it may use the host of the caller */
+    ali_credentials_settle(ali->credentials); /* it may use the host of the caller */
     (void)pthread_mutex_lock(&instance_lock); /* a plain mutex of ours: cannot fail */
     if (--ali->refs == 0) {
         instance = NULL;
@@ -357,21 +355,21 @@ void ccm_ali_release(struct ccm_ali *ali)
 }
 
 /* The configured value, else that of the metadata service; -ENOENT counts as "". */
-static int find_text(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx, const char *configured,
+static int find_text(struct ali_client *ali, const struct ali_ctx *ctx, const char *configured,
                      const char *item, char **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *text = NULL;
     int r = 0;
 
     if (configured[0] == '\0') {
-        r = ccm_metadata_get(ali->metadata, ctx, item, &text, err);
+        r = ali_metadata_get(ali->metadata, ctx, item, &text, err);
     }
     if (r == -ENOENT) {
         ccm_error_clear(err);
     } else if (r < 0) {
         return r;
     }
-    if (text != NULL && !ccm_endpoint_valid_part(text)) {
+    if (text != NULL && !ali_endpoint_valid_part(text)) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "metadata service: %s: the answer is no id", item);
     }
@@ -388,7 +386,7 @@ static int find_text(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx, const c
 
 /* A VPC that is configured may be another than the instance's, whose vSwitch would be wrong then.
  */
-static int find_vswitches(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx, struct ccm_error *err)
+static int find_vswitches(struct ali_client *ali, const struct ali_ctx *ctx, struct ccm_error *err)
 {
     const bool ask = ali->config.vswitch_ids[0] == NULL && ali->config.vpc_id[0] == '\0';
     CCM_CLEANUP(list_freep) char **list = NULL;
@@ -422,10 +420,11 @@ static int find_vswitches(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx, st
     return 0;
 }
 
-static int find_endpoints(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+static int find_endpoints(struct ali_client *ali, const struct ccm_host *host,
+                          struct ccm_error *err)
 {
-    for (size_t i = 0; i < CCM_ENDPOINT_PRODUCTS; i++) {
-        const int r = ccm_endpoint_find((enum ccm_ali_product)i, ali->region, ali->config.network,
+    for (size_t i = 0; i < ALI_ENDPOINT_PRODUCTS; i++) {
+        const int r = ali_endpoint_find((enum ali_product)i, ali->region, ali->config.network,
                                         ali->config.overrides[i], &ali->endpoints[i], err);
 
         if (r < 0) {
@@ -433,17 +432,17 @@ static int find_endpoints(struct ccm_ali *ali, const struct ccm_host *host, stru
         }
         if (ali->endpoints[i].plain_http) {
             host->log(host, CCM_LEVEL_WARN, NULL, "%s is called without TLS at %s",
-                      ccm_endpoint_product((enum ccm_ali_product)i)->name, ali->endpoints[i].host);
+                      ali_endpoint_product((enum ali_product)i)->name, ali->endpoints[i].host);
         }
     }
     return 0;
 }
 
 /* Everything start() is for; one thread at a time. */
-static int discover(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+static int discover(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
 {
-    const struct ccm_ali_ctx ctx = ccm_ali_ctx(host, NULL, START_MS);
-    CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *credential = NULL;
+    const struct ali_ctx ctx = ali_ctx(host, NULL, START_MS);
+    CCM_CLEANUP(ali_credential_unrefp) const struct ali_credential *credential = NULL;
     int r = find_text(ali, &ctx, ali->config.region, "region-id", &ali->region, err);
 
     if (r == 0 && ali->region[0] == '\0') {
@@ -460,7 +459,7 @@ static int discover(struct ccm_ali *ali, const struct ccm_host *host, struct ccm
         r = find_endpoints(ali, host, err);
     }
     if (r == 0) {
-        r = ccm_credentials_get(ali->credentials, &ctx, &credential, err);
+        r = ali_credentials_get(ali->credentials, &ctx, &credential, err);
     }
     if (r == 0) {
         host->log(host, CCM_LEVEL_INFO, NULL, "alicloud: region %s, VPC %s, vSwitch %s",
@@ -471,7 +470,7 @@ static int discover(struct ccm_ali *ali, const struct ccm_host *host, struct ccm
 }
 
 /* True: this caller is to do it. */
-static bool claim_start(struct ccm_ali *ali)
+static bool claim_start(struct ali_client *ali)
 {
     bool mine = false;
 
@@ -484,7 +483,7 @@ static bool claim_start(struct ccm_ali *ali)
     return mine;
 }
 
-int ccm_ali_start(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_error *err)
+int ali_start(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
 {
     while (!atomic_load(&ali->started)) {
         if (claim_start(ali)) {
@@ -504,27 +503,27 @@ int ccm_ali_start(struct ccm_ali *ali, const struct ccm_host *host, struct ccm_e
     return 0;
 }
 
-const char *ccm_ali_region(const struct ccm_ali *ali)
+const char *ali_region(const struct ali_client *ali)
 {
     return atomic_load(&ali->started) ? ali->region : "";
 }
 
-const char *ccm_ali_vpc_id(const struct ccm_ali *ali)
+const char *ali_vpc_id(const struct ali_client *ali)
 {
     return atomic_load(&ali->started) ? ali->vpc_id : "";
 }
 
-const char *ccm_ali_cluster_id(const struct ccm_ali *ali)
+const char *ali_cluster_id(const struct ali_client *ali)
 {
     return ali->config.cluster_id;
 }
 
-const char *ccm_ali_resource_group_id(const struct ccm_ali *ali)
+const char *ali_resource_group_id(const struct ali_client *ali)
 {
     return ali->config.resource_group_id;
 }
 
-const char *const *ccm_ali_vswitch_ids(const struct ccm_ali *ali)
+const char *const *ali_vswitch_ids(const struct ali_client *ali)
 {
     static const char *const none[] = { NULL };
 

@@ -19,7 +19,7 @@
 /* Somebody who waits; on the stack of the waiting thread. */
 struct waiter {
     struct waiter *next;
-    struct ccm_job *jobs;
+    struct ali_job *jobs;
     size_t count;
     int64_t since_ms;
     int64_t due_ms; /* when its jobs should be asked for */
@@ -28,7 +28,7 @@ struct waiter {
     uint64_t round; /* the last one that was about it */
 };
 
-struct ccm_jobs {
+struct ali_jobs {
     pthread_mutex_t lock; /* guards all below and the jobs of all waiters; no call is made under it
                            */
     pthread_cond_t news;  /* states have changed, or the leader has left */
@@ -45,16 +45,16 @@ struct ccm_jobs {
 
 /* On whose behalf a thread waits. */
 struct turn {
-    struct ccm_ali *ali;
-    struct ccm_jobs *jobs;
+    struct ali_client *ali;
+    struct ali_jobs *jobs;
     const struct ccm_host *host;
     const struct ccm_request *req;
     struct waiter *self;
 };
 
-struct ccm_jobs *ccm_jobs_new(int64_t round_ms)
+struct ali_jobs *ali_jobs_new(int64_t round_ms)
 {
-    struct ccm_jobs *jobs = calloc(1, sizeof(*jobs));
+    struct ali_jobs *jobs = calloc(1, sizeof(*jobs));
 
     if (jobs == NULL) {
         return NULL;
@@ -74,7 +74,7 @@ struct ccm_jobs *ccm_jobs_new(int64_t round_ms)
     return jobs;
 }
 
-void ccm_jobs_free(struct ccm_jobs *jobs)
+void ali_jobs_free(struct ali_jobs *jobs)
 {
     if (jobs == NULL) {
         return;
@@ -84,53 +84,53 @@ void ccm_jobs_free(struct ccm_jobs *jobs)
     free(jobs);
 }
 
-static void lock(struct ccm_jobs *jobs)
+static void lock(struct ali_jobs *jobs)
 {
     (void)pthread_mutex_lock(&jobs->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ccm_jobs *jobs)
+static void unlock(struct ali_jobs *jobs)
 {
     (void)pthread_mutex_unlock(&jobs->lock); /* as above */
 }
 
 /* --- states --- */
 
-static const struct ccm_job *first_running(const struct waiter *waiter)
+static const struct ali_job *first_running(const struct waiter *waiter)
 {
     for (size_t i = 0; i < waiter->count; i++) {
-        if (waiter->jobs[i].state == CCM_JOB_RUNNING) {
+        if (waiter->jobs[i].state == ALI_JOB_RUNNING) {
             return &waiter->jobs[i];
         }
     }
     return NULL;
 }
 
-static void end_job(struct ccm_job *job, const char *status)
+static void end_job(struct ali_job *job, const char *status)
 {
     job->missed = 0;
     if (ccm_text_equal_case(status, "Succeeded")) {
-        job->state = CCM_JOB_DONE;
+        job->state = ALI_JOB_DONE;
     } else if (ccm_text_equal_case(status, "Failed")) {
-        job->state = CCM_JOB_FAILED;
+        job->state = ALI_JOB_FAILED;
     }
 }
 
 /* What was said about an id; status NULL: nothing, although it was asked for. */
-static void note_locked(struct ccm_jobs *jobs, const char *id, const char *status)
+static void note_locked(struct ali_jobs *jobs, const char *id, const char *status)
 {
     for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
         for (size_t i = 0; i < waiter->count; i++) {
-            struct ccm_job *job = &waiter->jobs[i];
+            struct ali_job *job = &waiter->jobs[i];
 
-            if (job->state != CCM_JOB_RUNNING || job->round != jobs->round ||
+            if (job->state != ALI_JOB_RUNNING || job->round != jobs->round ||
                 strcmp(job->id, id) != 0) {
                 continue;
             }
             if (status != NULL) {
                 end_job(job, status);
             } else if (++job->missed >= MISSES) {
-                job->state = CCM_JOB_UNKNOWN;
+                job->state = ALI_JOB_UNKNOWN;
             }
         }
     }
@@ -138,14 +138,14 @@ static void note_locked(struct ccm_jobs *jobs, const char *id, const char *statu
 
 /* --- when --- */
 
-static int64_t first_ms(const struct ccm_jobs *jobs)
+static int64_t first_ms(const struct ali_jobs *jobs)
 {
     return jobs->round_ms < FIRST_MS ? jobs->round_ms : FIRST_MS;
 }
 
 /* Between the beginnings of two rounds. A few waiters are served soon, many share their questions.
  */
-static int64_t gap_ms_locked(const struct ccm_jobs *jobs)
+static int64_t gap_ms_locked(const struct ali_jobs *jobs)
 {
     int64_t waiting = 0;
     int64_t gap;
@@ -158,7 +158,7 @@ static int64_t gap_ms_locked(const struct ccm_jobs *jobs)
 }
 
 /* Ms until the next round, 0 = now. */
-static int64_t next_round_locked(const struct ccm_jobs *jobs, int64_t now)
+static int64_t next_round_locked(const struct ali_jobs *jobs, int64_t now)
 {
     int64_t due = INT64_MAX;
 
@@ -176,12 +176,12 @@ static int64_t next_round_locked(const struct ccm_jobs *jobs, int64_t now)
 /* --- one round --- */
 
 struct chunk {
-    char ids[CHUNK][CCM_JOB_ID];
+    char ids[CHUNK][ALI_JOB_ID];
     size_t len;
 };
 
 /* A round begins: all that are due, and those that would be before the next one. */
-static void begin_round_locked(struct ccm_jobs *jobs, int64_t began)
+static void begin_round_locked(struct ali_jobs *jobs, int64_t began)
 {
     const int64_t soon = began + gap_ms_locked(jobs) / 2;
 
@@ -195,37 +195,37 @@ static void begin_round_locked(struct ccm_jobs *jobs, int64_t began)
 }
 
 /* The next ids of this round. */
-static void pick_locked(struct ccm_jobs *jobs, size_t most, struct chunk *ret)
+static void pick_locked(struct ali_jobs *jobs, size_t most, struct chunk *ret)
 {
     ret->len = 0;
     for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
         for (size_t i = 0; waiter->round == jobs->round && i < waiter->count; i++) {
-            struct ccm_job *job = &waiter->jobs[i];
+            struct ali_job *job = &waiter->jobs[i];
 
             if (ret->len == most) {
                 return;
             }
-            if (job->state == CCM_JOB_RUNNING && job->round != jobs->round) {
+            if (job->state == ALI_JOB_RUNNING && job->round != jobs->round) {
                 job->round = jobs->round;
-                ccm_text_copy(ret->ids[ret->len++], CCM_JOB_ID, job->id);
+                ccm_text_copy(ret->ids[ret->len++], ALI_JOB_ID, job->id);
             }
         }
     }
 }
 
-static int call_cloud(const struct turn *turn, const char *action,
-                      const struct ccm_ali_params *query, cJSON **ret, struct ccm_error *err)
+static int call_cloud(const struct turn *turn, const char *action, const struct ali_params *query,
+                      cJSON **ret, struct ccm_error *err)
 {
-    const struct ccm_ali_call call = {
-        .product = CCM_ALI_NLB,
+    const struct ali_call call = {
+        .product = ALI_NLB,
         .action = action,
         .query = query,
-        .priority = CCM_ALI_PRIO_REMOVE, /* others wait for its answer */
-        .repeat = CCM_ALI_READ,
+        .priority = ALI_PRIO_REMOVE, /* others wait for its answer */
+        .repeat = ALI_READ,
         .object = "jobs",
     };
 
-    return ccm_ali_call(turn->ali, turn->host, turn->req, &call, ret, NULL, err);
+    return ali_call(turn->ali, turn->host, turn->req, &call, ret, NULL, err);
 }
 
 static const char *status_in(const cJSON *list, const char *id)
@@ -240,12 +240,12 @@ static const char *status_in(const cJSON *list, const char *id)
 
 static int ask_together(const struct turn *turn, const struct chunk *chunk, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     const cJSON *list;
 
     for (size_t i = 0; i < chunk->len; i++) {
-        ccm_ali_param_item(&params, "JobIds", i + 1, chunk->ids[i]);
+        ali_param_item(&params, "JobIds", i + 1, chunk->ids[i]);
     }
 
     const int r = call_cloud(turn, "ListAsynJobs", &params, &answer, err);
@@ -268,10 +268,10 @@ static int ask_together(const struct turn *turn, const struct chunk *chunk, stru
 
 static int ask_single(const struct turn *turn, const char *id, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
 
-    ccm_ali_param_add(&params, "JobId", id);
+    ali_param_add(&params, "JobId", id);
 
     const int r = call_cloud(turn, "GetJobStatus", &params, &answer, err);
 
@@ -286,8 +286,8 @@ static int ask_single(const struct turn *turn, const char *id, struct ccm_error 
 
 static bool is_denied(const struct ccm_error *err)
 {
-    return ccm_ali_error_find(err->code, err->message, err->http_status)->class_ ==
-           CCM_ALI_CLASS_PERMISSION;
+    return ali_error_find(err->code, err->message, err->http_status)->class_ ==
+           ALI_CLASS_PERMISSION;
 }
 
 /* ListAsynJobs is not allowed: remember it for a while. */
@@ -326,7 +326,7 @@ static int ask(const struct turn *turn, const struct chunk *chunk, bool together
 }
 
 /* When those that were asked for should be asked for again: each pause is twice the one before. */
-static void set_due_locked(struct ccm_jobs *jobs, int64_t now)
+static void set_due_locked(struct ali_jobs *jobs, int64_t now)
 {
     for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
         if (waiter->round == jobs->round) {
@@ -341,7 +341,7 @@ static void set_due_locked(struct ccm_jobs *jobs, int64_t now)
 
 /* The result of a poll, for those whose time runs out. A leader that was called off says nothing
  * about the cloud. */
-static void note_result_locked(struct ccm_jobs *jobs, int r, const struct ccm_error *err)
+static void note_result_locked(struct ali_jobs *jobs, int r, const struct ccm_error *err)
 {
     if (r == 0 || err->kind != CCM_ERROR_CANCELLED) {
         jobs->failed = r;
@@ -353,7 +353,7 @@ static void note_result_locked(struct ccm_jobs *jobs, int r, const struct ccm_er
 /* Ask for all jobs once. Called and left with the lock held, which is given up for the calls. */
 static void run_round_locked(const struct turn *turn, int64_t began)
 {
-    struct ccm_jobs *jobs = turn->jobs;
+    struct ali_jobs *jobs = turn->jobs;
     int r = 0;
 
     begin_round_locked(jobs, began);
@@ -396,9 +396,9 @@ static void lead_locked(const struct turn *turn, int64_t now)
 /* 1: go on waiting; else the end, with err when negative. */
 static int step_locked(const struct turn *turn, struct ccm_error *err)
 {
-    struct ccm_jobs *jobs = turn->jobs;
+    struct ali_jobs *jobs = turn->jobs;
     const int64_t now = turn->host->now_ms(turn->host);
-    const struct ccm_job *running = first_running(turn->self);
+    const struct ali_job *running = first_running(turn->self);
 
     if (running == NULL) {
         return 0;
@@ -428,7 +428,7 @@ static int step_locked(const struct turn *turn, struct ccm_error *err)
     return 1;
 }
 
-static void leave_locked(struct ccm_jobs *jobs, struct waiter *self)
+static void leave_locked(struct ali_jobs *jobs, struct waiter *self)
 {
     struct waiter **at = &jobs->waiters;
 
@@ -442,8 +442,8 @@ static void leave_locked(struct ccm_jobs *jobs, struct waiter *self)
     }
 }
 
-int ccm_job_wait(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
-                 struct ccm_job *jobs, size_t count, int64_t timeout_ms, struct ccm_error *err)
+int ali_job_wait(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
+                 struct ali_job *jobs, size_t count, int64_t timeout_ms, struct ccm_error *err)
 {
     const int64_t now = host->now_ms(host);
     struct waiter self = {
@@ -462,7 +462,7 @@ int ccm_job_wait(struct ccm_ali *ali, const struct ccm_host *host, const struct 
         self.end_ms = req->deadline_ms;
     }
     for (size_t i = 0; i < count; i++) {
-        jobs[i].state = jobs[i].id[0] == '\0' ? CCM_JOB_DONE : CCM_JOB_RUNNING;
+        jobs[i].state = jobs[i].id[0] == '\0' ? ALI_JOB_DONE : ALI_JOB_RUNNING;
         jobs[i].missed = 0;
         jobs[i].round = 0;
     }
@@ -477,7 +477,7 @@ int ccm_job_wait(struct ccm_ali *ali, const struct ccm_host *host, const struct 
     return r;
 }
 
-bool ccm_job_degraded(const struct ccm_ali *ali)
+bool ali_job_degraded(const struct ali_client *ali)
 {
     return atomic_load(&ali->jobs->degraded);
 }

@@ -41,31 +41,31 @@ METRIC(refresh_failures, CCM_METRIC_COUNTER,
        "cloudprovider_alicloud_credential_refresh_failures_total",
        "Fetches of a credential that failed.", NULL);
 
-static const char *priority_name(enum ccm_ali_priority priority)
+static const char *priority_name(enum ali_priority priority)
 {
     switch (priority) {
-    case CCM_ALI_PRIO_REMOVE:
+    case ALI_PRIO_REMOVE:
         return "remove";
-    case CCM_ALI_PRIO_NEW:
+    case ALI_PRIO_NEW:
         return "new";
-    case CCM_ALI_PRIO_SPEC:
+    case ALI_PRIO_SPEC:
         return "spec";
-    case CCM_ALI_PRIO_BULK:
+    case ALI_PRIO_BULK:
         return "bulk";
     default:
         return "audit";
     }
 }
 
-void ccm_ali_measure_try(const struct ccm_host *host, const struct ccm_ali_call *call,
-                         int64_t took_ms, bool failed, bool throttled, const char *code)
+void ali_measure_try(const struct ccm_host *host, const struct ali_call *call, int64_t took_ms,
+                     bool failed, bool throttled, const char *code)
 {
-    ccm_ali_measure_request(host, ccm_endpoint_product(call->product)->name, call->action, took_ms,
-                            failed, throttled, code);
+    ali_measure_request(host, ali_endpoint_product(call->product)->name, call->action, took_ms,
+                        failed, throttled, code);
 }
 
-void ccm_ali_measure_request(const struct ccm_host *host, const char *product, const char *request,
-                             int64_t took_ms, bool failed, bool throttled, const char *code)
+void ali_measure_request(const struct ccm_host *host, const char *product, const char *request,
+                         int64_t took_ms, bool failed, bool throttled, const char *code)
 {
     const char *const values[] = { product, request, code[0] == '\0' ? "none" : code };
 
@@ -78,10 +78,10 @@ void ccm_ali_measure_request(const struct ccm_host *host, const char *product, c
     }
 }
 
-void ccm_ali_measure_wait(const struct ccm_host *host, const struct ccm_ali_call *call,
-                          int64_t waited_ms, bool refused)
+void ali_measure_wait(const struct ccm_host *host, const struct ali_call *call, int64_t waited_ms,
+                      bool refused)
 {
-    const char *const values[] = { ccm_endpoint_product(call->product)->name,
+    const char *const values[] = { ali_endpoint_product(call->product)->name,
                                    priority_name(call->priority) };
 
     if (refused) {
@@ -91,7 +91,7 @@ void ccm_ali_measure_wait(const struct ccm_host *host, const struct ccm_ali_call
     }
 }
 
-void ccm_ali_measure_credential(const struct ccm_host *host, int64_t life_ms)
+void ali_measure_credential(const struct ccm_host *host, int64_t life_ms)
 {
     const int64_t now = host->wall_ms(host);
 
@@ -99,7 +99,7 @@ void ccm_ali_measure_credential(const struct ccm_host *host, int64_t life_ms)
     host->metric(host, &expiry, NULL, life_ms == 0 ? 0 : (double)(now + life_ms) / 1000);
 }
 
-void ccm_ali_measure_credential_failure(const struct ccm_host *host)
+void ali_measure_credential_failure(const struct ccm_host *host)
 {
     host->metric(host, &refresh_failures, NULL, 1);
 }

@@ -6,19 +6,19 @@
 
 /* One try of a call was answered, or not. code: the cloud's, "" = it has none; failed: it is
  * counted as an error, throttled: also as that. */
-void ccm_ali_measure_try(const struct ccm_host *host, const struct ccm_ali_call *call,
-                         int64_t took_ms, bool failed, bool throttled, const char *code);
+void ali_measure_try(const struct ccm_host *host, const struct ali_call *call, int64_t took_ms,
+                     bool failed, bool throttled, const char *code);
 
 /* The same for what is no call of a product: the metadata service, whose codes are HTTP states. */
-void ccm_ali_measure_request(const struct ccm_host *host, const char *product, const char *request,
-                             int64_t took_ms, bool failed, bool throttled, const char *code);
+void ali_measure_request(const struct ccm_host *host, const char *product, const char *request,
+                         int64_t took_ms, bool failed, bool throttled, const char *code);
 
 /* How long a call waited for its turn; refused: it did not come in time. */
-void ccm_ali_measure_wait(const struct ccm_host *host, const struct ccm_ali_call *call,
-                          int64_t waited_ms, bool refused);
+void ali_measure_wait(const struct ccm_host *host, const struct ali_call *call, int64_t waited_ms,
+                      bool refused);
 
 /* A credential was fetched. life_ms: how long it is good for, 0 = without end. */
-void ccm_ali_measure_credential(const struct ccm_host *host, int64_t life_ms);
-void ccm_ali_measure_credential_failure(const struct ccm_host *host);
+void ali_measure_credential(const struct ccm_host *host, int64_t life_ms);
+void ali_measure_credential_failure(const struct ccm_host *host);
 
 #endif

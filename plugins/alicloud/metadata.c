@@ -21,7 +21,7 @@
 #define TOKEN_PATH  "/latest/api/token"
 #define ITEM_PREFIX "/latest/meta-data/"
 
-struct ccm_metadata {
+struct ali_metadata {
     char *base;
     pthread_mutex_t lock; /* guards all below; a leaf lock */
     struct ccm_secret token;
@@ -29,9 +29,9 @@ struct ccm_metadata {
     int64_t plain_until_ms;
 };
 
-struct ccm_metadata *ccm_metadata_new(const char *base)
+struct ali_metadata *ali_metadata_new(const char *base)
 {
-    struct ccm_metadata *metadata = calloc(1, sizeof(*metadata));
+    struct ali_metadata *metadata = calloc(1, sizeof(*metadata));
 
     if (metadata == NULL) {
         return NULL;
@@ -45,7 +45,7 @@ struct ccm_metadata *ccm_metadata_new(const char *base)
     return metadata;
 }
 
-void ccm_metadata_free(struct ccm_metadata *metadata)
+void ali_metadata_free(struct ali_metadata *metadata)
 {
     if (metadata != NULL) {
         ccm_secret_fini(&metadata->token);
@@ -55,12 +55,12 @@ void ccm_metadata_free(struct ccm_metadata *metadata)
     }
 }
 
-static void lock(struct ccm_metadata *metadata)
+static void lock(struct ali_metadata *metadata)
 {
     (void)pthread_mutex_lock(&metadata->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ccm_metadata *metadata)
+static void unlock(struct ali_metadata *metadata)
 {
     (void)pthread_mutex_unlock(&metadata->lock); /* as above */
 }
@@ -79,22 +79,20 @@ static const char *kind_of(const char *path)
 }
 
 /* status 0: there was no answer. */
-static void measure(const struct ccm_ali_ctx *ctx, const char *path, int64_t started,
-                    uint64_t status)
+static void measure(const struct ali_ctx *ctx, const char *path, int64_t started, uint64_t status)
 {
     char code[24] = "";
 
     if (status != 0) {
         (void)snprintf(code, sizeof(code), "%" PRIu64, status); /* fits */
     }
-    ccm_ali_measure_request(ctx->host, "metadata", kind_of(path),
-                            ctx->host->now_ms(ctx->host) - started, status != 200, status == 429,
-                            code);
+    ali_measure_request(ctx->host, "metadata", kind_of(path),
+                        ctx->host->now_ms(ctx->host) - started, status != 200, status == 429, code);
 }
 
-static int exchange(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
-                    const char *method, const char *path, const char *header,
-                    struct ccm_http_response **ret, struct ccm_error *err)
+static int exchange(struct ali_metadata *metadata, const struct ali_ctx *ctx, const char *method,
+                    const char *path, const char *header, struct ccm_http_response **ret,
+                    struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *url = ccm_text_format("%s%s", metadata->base, path);
     const char *const headers[] = { header, NULL };
@@ -109,7 +107,7 @@ static int exchange(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx
         .method = method,
         .url = url,
         .headers = header == NULL ? NULL : headers,
-        .timeout_ms = ccm_ali_ctx_timeout(ctx, TRY_MS),
+        .timeout_ms = ali_ctx_timeout(ctx, TRY_MS),
         .max_body_bytes = MAX_BODY,
     };
 
@@ -136,7 +134,7 @@ static bool token_ok(const char *text)
 }
 
 /* Keep what a token request brought. */
-static int token_keep(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+static int token_keep(struct ali_metadata *metadata, const struct ali_ctx *ctx,
                       const struct ccm_http_response *response, struct ccm_error *err)
 {
     const int64_t now = ctx->host->now_ms(ctx->host);
@@ -161,7 +159,7 @@ static int token_keep(struct ccm_metadata *metadata, const struct ccm_ali_ctx *c
 }
 
 /* The header line to send in *ret_header, NULL for a plain read; the caller wipes it. */
-static int token_header(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+static int token_header(struct ali_metadata *metadata, const struct ali_ctx *ctx,
                         struct ccm_secret *ret_header, struct ccm_error *err)
 {
     for (int round = 0; round < 2; round++) {
@@ -199,7 +197,7 @@ static int token_header(struct ccm_metadata *metadata, const struct ccm_ali_ctx 
     return ccm_error_set(err, -EPROTO, CCM_ERROR_TRANSIENT, "metadata service: no session token");
 }
 
-static void token_drop(struct ccm_metadata *metadata)
+static void token_drop(struct ali_metadata *metadata)
 {
     lock(metadata);
     metadata->token_until_ms = 0;
@@ -231,7 +229,7 @@ static int read_body(const struct ccm_http_response *response, const char *item,
 }
 
 /* One try. A token that is refused is forgotten, the next try gets another. */
-static int read_once(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx, const char *item,
+static int read_once(struct ali_metadata *metadata, const struct ali_ctx *ctx, const char *item,
                      char **ret_text, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret header = { 0 };
@@ -254,13 +252,13 @@ static int read_once(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ct
     return r;
 }
 
-int ccm_metadata_get(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx, const char *item,
+int ali_metadata_get(struct ali_metadata *metadata, const struct ali_ctx *ctx, const char *item,
                      char **ret_text, struct ccm_error *err)
 {
     int r = -EAGAIN;
 
     for (int i = 0; i < TRIES; i++) {
-        if (i > 0 && ccm_ali_ctx_wait(ctx, PAUSE_MS) < 0) {
+        if (i > 0 && ali_ctx_wait(ctx, PAUSE_MS) < 0) {
             break;
         }
         r = read_once(metadata, ctx, item, ret_text, err);

@@ -7,11 +7,11 @@
 
 #include "alicloud/ctx.h"
 
-struct ccm_metadata;
+struct ali_metadata;
 
 /* `base` is "http://host[:port]". NULL on ENOMEM. */
-struct ccm_metadata *ccm_metadata_new(const char *base);
-void ccm_metadata_free(struct ccm_metadata *metadata);
+struct ali_metadata *ali_metadata_new(const char *base);
+void ali_metadata_free(struct ali_metadata *metadata);
 
 /*
  * Read an item such as "region-id". Blocks a few seconds at most: three tries of 3 s each. On
@@ -19,7 +19,7 @@ void ccm_metadata_free(struct ccm_metadata *metadata);
  * (CCM_ERROR_NOT_FOUND): there is no such item. Otherwise CCM_ERROR_TRANSIENT. The answer never
  * appears in err.
  */
-CCM_NODISCARD int ccm_metadata_get(struct ccm_metadata *metadata, const struct ccm_ali_ctx *ctx,
+CCM_NODISCARD int ali_metadata_get(struct ali_metadata *metadata, const struct ali_ctx *ctx,
                                    const char *item, char **ret_text, struct ccm_error *err);
 
 #endif

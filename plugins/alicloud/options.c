@@ -1,7 +1,7 @@
 #include "alicloud/client.h"
 
 #define TEXT_OPTION(symbol, key, default_text, choices, words)                                     \
-    const struct ccm_option ccm_ali_opt_##symbol = {                                               \
+    const struct ccm_option ali_opt_##symbol = {                                                   \
         .struct_size = sizeof(struct ccm_option),                                                  \
         .type = CCM_OPTION_STRING,                                                                 \
         .group = "alicloud",                                                                       \
@@ -12,7 +12,7 @@
     }
 
 #define PATH_OPTION_AT(symbol, key, default_text, words)                                           \
-    const struct ccm_option ccm_ali_opt_##symbol = {                                               \
+    const struct ccm_option ali_opt_##symbol = {                                                   \
         .struct_size = sizeof(struct ccm_option),                                                  \
         .type = CCM_OPTION_PATH,                                                                   \
         .group = "alicloud",                                                                       \
@@ -23,7 +23,7 @@
 #define PATH_OPTION(symbol, key, words) PATH_OPTION_AT(symbol, key, NULL, words)
 
 #define QUOTA_OPTION(symbol, key, default_text, words)                                             \
-    const struct ccm_option ccm_ali_opt_##symbol = {                                               \
+    const struct ccm_option ali_opt_##symbol = {                                                   \
         .struct_size = sizeof(struct ccm_option),                                                  \
         .type = CCM_OPTION_INT,                                                                    \
         .flags = CCM_OPTION_LIVE,                                                                  \
@@ -39,7 +39,7 @@ TEXT_OPTION(region, "region", "", NULL,
             "Region of the cluster, such as cn-hangzhou; empty: asked from the metadata service.");
 TEXT_OPTION(vpc_id, "vpc_id", "", NULL,
             "VPC of the cluster; empty: asked from the metadata service.");
-const struct ccm_option ccm_ali_opt_vswitch_ids = {
+const struct ccm_option ali_opt_vswitch_ids = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_STRINGS,
     .group = "alicloud",
@@ -50,7 +50,7 @@ const struct ccm_option ccm_ali_opt_vswitch_ids = {
 };
 /* Without default: two clusters that both use one would take each other's resources for their own.
  */
-const struct ccm_option ccm_ali_opt_cluster_id = {
+const struct ccm_option ali_opt_cluster_id = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_STRING,
     .flags = CCM_OPTION_REQUIRED,
@@ -114,7 +114,7 @@ QUOTA_OPTION(quota_nlb_read, "quotas.nlb_read", "1200",
              "Calls per 60 s that each reading action of NLB may make.");
 QUOTA_OPTION(quota_vpc, "quotas.vpc", "300", "Calls per 60 s that each action of VPC may make.");
 QUOTA_OPTION(quota_ecs, "quotas.ecs", "600", "Calls per 60 s that each action of ECS may make.");
-const struct ccm_option ccm_ali_opt_job_poll = {
+const struct ccm_option ali_opt_job_poll = {
     .struct_size = sizeof(struct ccm_option),
     .type = CCM_OPTION_INT,
     .group = "alicloud",

@@ -33,14 +33,14 @@ struct pace {
     unsigned taken;    /* changes since the last of these */
 };
 
-struct ccm_paces {
+struct ali_paces {
     pthread_mutex_t lock; /* guards all; a leaf lock */
     struct ccm_strmap *all;
 };
 
-struct ccm_paces *ccm_paces_new(void)
+struct ali_paces *ali_paces_new(void)
 {
-    struct ccm_paces *paces = calloc(1, sizeof(*paces));
+    struct ali_paces *paces = calloc(1, sizeof(*paces));
 
     if (paces == NULL) {
         return NULL;
@@ -54,7 +54,7 @@ struct ccm_paces *ccm_paces_new(void)
     return paces;
 }
 
-void ccm_paces_free(struct ccm_paces *paces)
+void ali_paces_free(struct ali_paces *paces)
 {
     if (paces == NULL) {
         return;
@@ -64,12 +64,12 @@ void ccm_paces_free(struct ccm_paces *paces)
     free(paces);
 }
 
-static void paces_lock(struct ccm_paces *paces)
+static void paces_lock(struct ali_paces *paces)
 {
     (void)pthread_mutex_lock(&paces->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void paces_unlock(struct ccm_paces *paces)
+static void paces_unlock(struct ali_paces *paces)
 {
     (void)pthread_mutex_unlock(&paces->lock); /* we hold it */
 }
@@ -80,7 +80,7 @@ static bool pace_is_old(const struct pace *pace, int64_t now)
 }
 
 /* NULL: it has refused nothing lately. */
-static struct pace *pace_find_locked(const struct ccm_paces *paces, const char *id, int64_t now)
+static struct pace *pace_find_locked(const struct ali_paces *paces, const char *id, int64_t now)
 {
     struct pace *pace = ccm_strmap_get(paces->all, id);
 
@@ -91,7 +91,7 @@ static struct pace *pace_find_locked(const struct ccm_paces *paces, const char *
     return pace;
 }
 
-static void paces_purge_locked(struct ccm_paces *paces, int64_t now)
+static void paces_purge_locked(struct ali_paces *paces, int64_t now)
 {
     void *cursor = NULL;
     const char *id = NULL;
@@ -105,7 +105,7 @@ static void paces_purge_locked(struct ccm_paces *paces, int64_t now)
     }
 }
 
-static struct pace *pace_new_locked(struct ccm_paces *paces, const char *id, int64_t sent)
+static struct pace *pace_new_locked(struct ali_paces *paces, const char *id, int64_t sent)
 {
     struct pace *fresh = NULL;
 
@@ -149,7 +149,7 @@ static int64_t pace_next_ms(const struct pace *pace)
     return middle <= FIRST_MS ? middle : smaller_of(middle, FIRST_MS + 2 * pace->low_ms);
 }
 
-int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms)
+int64_t ali_pace_wait_ms(struct ali_paces *paces, const char *id, int64_t now_ms)
 {
     const struct pace *pace = NULL;
     int64_t wait = 0;
@@ -163,7 +163,7 @@ int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms
     return wait > 0 ? wait : 0;
 }
 
-void ccm_pace_done(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms)
+void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms)
 {
     struct pace *pace = NULL;
 
@@ -228,7 +228,7 @@ static void pace_learn_refusal(struct pace *pace, int64_t sent, unsigned tries)
     }
 }
 
-int64_t ccm_pace_refused(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms,
+int64_t ali_pace_refused(struct ali_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms,
                          unsigned int tries)
 {
     struct pace *pace = NULL;

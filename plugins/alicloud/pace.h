@@ -17,19 +17,19 @@
 
 #include <stdint.h>
 
-struct ccm_paces;
+struct ali_paces;
 
 /* NULL on ENOMEM. */
-struct ccm_paces *ccm_paces_new(void);
-void ccm_paces_free(struct ccm_paces *paces);
+struct ali_paces *ali_paces_new(void);
+void ali_paces_free(struct ali_paces *paces);
 
 /* Ms to wait before the next change of the resource; 0 = none. */
-int64_t ccm_pace_wait_ms(struct ccm_paces *paces, const char *id, int64_t now_ms);
+int64_t ali_pace_wait_ms(struct ali_paces *paces, const char *id, int64_t now_ms);
 /* A change that was sent at sent_ms was taken, as is known now. */
-void ccm_pace_done(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms);
+void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms);
 /* It was refused because an earlier change is not finished, for the tries-th time (from 1 on).
  * Ms to wait before it is sent again. Without memory nothing is learned. */
-int64_t ccm_pace_refused(struct ccm_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms,
+int64_t ali_pace_refused(struct ali_paces *paces, const char *id, int64_t sent_ms, int64_t now_ms,
                          unsigned int tries);
 
 #endif

@@ -9,7 +9,7 @@
 /* More than any action takes, less than what a loop gone wrong would make. */
 #define MAX_PARAMS 4096
 
-void ccm_ali_param_add(struct ccm_ali_params *params, const char *name, const char *value)
+void ali_param_add(struct ali_params *params, const char *name, const char *value)
 {
     if (params->error != 0 || value == NULL) {
         return;
@@ -35,54 +35,53 @@ void ccm_ali_param_add(struct ccm_ali_params *params, const char *name, const ch
         return;
     }
     params->items[params->len++] =
-        (struct ccm_ali_param){ .name = CCM_STEAL(name_copy), .value = CCM_STEAL(value_copy) };
+        (struct ali_param){ .name = CCM_STEAL(name_copy), .value = CCM_STEAL(value_copy) };
 }
 
-void ccm_ali_param_opt(struct ccm_ali_params *params, const char *name, const char *value)
+void ali_param_opt(struct ali_params *params, const char *name, const char *value)
 {
     if (!ccm_text_empty(value)) {
-        ccm_ali_param_add(params, name, value);
+        ali_param_add(params, name, value);
     }
 }
 
-void ccm_ali_param_i64(struct ccm_ali_params *params, const char *name, int64_t value)
+void ali_param_i64(struct ali_params *params, const char *name, int64_t value)
 {
     char text[24];
 
     (void)snprintf(text, sizeof(text), "%" PRId64, value); /* 20 digits and a sign fit */
-    ccm_ali_param_add(params, name, text);
+    ali_param_add(params, name, text);
 }
 
-void ccm_ali_param_item(struct ccm_ali_params *params, const char *name, size_t n,
-                        const char *value)
+void ali_param_item(struct ali_params *params, const char *name, size_t n, const char *value)
 {
     char full[96];
 
     (void)snprintf(full, sizeof(full), "%.64s.%zu", name, n); /* fits */
-    ccm_ali_param_add(params, full, value);
+    ali_param_add(params, full, value);
 }
 
-void ccm_ali_param_tag(struct ccm_ali_params *params, size_t n, const char *key, const char *value)
+void ali_param_tag(struct ali_params *params, size_t n, const char *key, const char *value)
 {
     char name[48];
 
     (void)snprintf(name, sizeof(name), "Tag.%zu.Key", n); /* fits for any size_t */
-    ccm_ali_param_add(params, name, key);
+    ali_param_add(params, name, key);
     (void)snprintf(name, sizeof(name), "Tag.%zu.Value", n); /* as above */
-    ccm_ali_param_add(params, name, value);
+    ali_param_add(params, name, value);
 }
 
-void ccm_ali_params_fini(struct ccm_ali_params *params)
+void ali_params_fini(struct ali_params *params)
 {
     for (size_t i = 0; i < params->len; i++) {
         free(params->items[i].name);
         free(params->items[i].value);
     }
     free(params->items);
-    *params = (struct ccm_ali_params){ 0 };
+    *params = (struct ali_params){ 0 };
 }
 
-void ccm_params_extend(struct ccm_ali_params *to, const struct ccm_ali_params *from)
+void ali_params_extend(struct ali_params *to, const struct ali_params *from)
 {
     if (from == NULL) {
         return;
@@ -91,11 +90,11 @@ void ccm_params_extend(struct ccm_ali_params *to, const struct ccm_ali_params *f
         to->error = from->error;
     }
     for (size_t i = 0; i < from->len; i++) {
-        ccm_ali_param_add(to, from->items[i].name, from->items[i].value);
+        ali_param_add(to, from->items[i].name, from->items[i].value);
     }
 }
 
-bool ccm_params_has(const struct ccm_ali_params *params, const char *name)
+bool ali_params_has(const struct ali_params *params, const char *name)
 {
     for (size_t i = 0; i < params->len; i++) {
         if (strcmp(params->items[i].name, name) == 0) {
@@ -105,7 +104,7 @@ bool ccm_params_has(const struct ccm_ali_params *params, const char *name)
     return false;
 }
 
-void ccm_params_escape(struct ccm_buf *buf, const char *text)
+void ali_params_escape(struct ccm_buf *buf, const char *text)
 {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
@@ -125,8 +124,8 @@ void ccm_params_escape(struct ccm_buf *buf, const char *text)
 /* Equal names stand in list order: their addresses are those of the list. */
 static int by_name(const void *a, const void *b)
 {
-    const struct ccm_ali_param *const *left = a;
-    const struct ccm_ali_param *const *right = b;
+    const struct ali_param *const *left = a;
+    const struct ali_param *const *right = b;
     const int order = strcmp((*left)->name, (*right)->name);
 
     if (order != 0) {
@@ -135,7 +134,7 @@ static int by_name(const void *a, const void *b)
     return *left < *right ? -1 : 1;
 }
 
-int ccm_params_encode(const struct ccm_ali_params *params, struct ccm_buf *buf)
+int ali_params_encode(const struct ali_params *params, struct ccm_buf *buf)
 {
     if (params->error != 0) {
         return params->error;
@@ -145,7 +144,7 @@ int ccm_params_encode(const struct ccm_ali_params *params, struct ccm_buf *buf)
     }
 
     CCM_CLEANUP(ccm_freep)
-    const struct ccm_ali_param **sorted = calloc(params->len, sizeof(*sorted));
+    const struct ali_param **sorted = calloc(params->len, sizeof(*sorted));
 
     if (sorted == NULL) {
         return -ENOMEM;
@@ -158,9 +157,9 @@ int ccm_params_encode(const struct ccm_ali_params *params, struct ccm_buf *buf)
         if (i > 0) {
             ccm_buf_addc(buf, '&');
         }
-        ccm_params_escape(buf, sorted[i]->name);
+        ali_params_escape(buf, sorted[i]->name);
         ccm_buf_addc(buf, '=');
-        ccm_params_escape(buf, sorted[i]->value);
+        ali_params_escape(buf, sorted[i]->value);
     }
     return ccm_buf_error(buf);
 }

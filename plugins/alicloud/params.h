@@ -6,19 +6,19 @@
 #include "util/buf.h"
 
 /* Most bytes of one encoded request. */
-#define CCM_PARAMS_MAX ((size_t)1024 * 1024)
+#define ALI_PARAMS_MAX ((size_t)1024 * 1024)
 
 /* Append text with every byte but A-Z a-z 0-9 - _ . ~ as %XX (RFC 3986, capital hex). */
-void ccm_params_escape(struct ccm_buf *buf, const char *text);
+void ali_params_escape(struct ccm_buf *buf, const char *text);
 
 /* Append "name=value&...", escaped, sorted by the bytes of the plain names (equal names keep their
  * order). 0, or the sticky failure of the list or the buffer. */
-CCM_NODISCARD int ccm_params_encode(const struct ccm_ali_params *params, struct ccm_buf *buf);
+CCM_NODISCARD int ali_params_encode(const struct ali_params *params, struct ccm_buf *buf);
 
 /* Append copies of all of them. Failures stick in `to`. */
-void ccm_params_extend(struct ccm_ali_params *to, const struct ccm_ali_params *from);
+void ali_params_extend(struct ali_params *to, const struct ali_params *from);
 
 /* Whether a parameter of that name is there. */
-bool ccm_params_has(const struct ccm_ali_params *params, const char *name);
+bool ali_params_has(const struct ali_params *params, const char *name);
 
 #endif

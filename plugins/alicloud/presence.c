@@ -18,7 +18,7 @@
 #define FAILED_MS 5000
 #define KNOWN_MAX 20000 /* then everything is forgotten */
 
-struct ccm_presence {
+struct ali_presence {
     pthread_mutex_t lock; /* guards the rest; a leaf lock, not held over a call */
     struct ccm_strmap *known;
     bool asking;
@@ -40,7 +40,7 @@ struct asked {
 
 /* One question, over all its calls. */
 struct inquiry {
-    struct ccm_ali *ali;
+    struct ali_client *ali;
     const struct ccm_host *host;
     const struct ccm_request *req;
     const char *witness;
@@ -51,9 +51,9 @@ static void asked_fini(struct asked *asked)
     free(asked->ids);
 }
 
-struct ccm_presence *ccm_presence_new(void)
+struct ali_presence *ali_presence_new(void)
 {
-    struct ccm_presence *presence = calloc(1, sizeof(*presence));
+    struct ali_presence *presence = calloc(1, sizeof(*presence));
 
     if (presence == NULL) {
         return NULL;
@@ -67,7 +67,7 @@ struct ccm_presence *ccm_presence_new(void)
     return presence;
 }
 
-void ccm_presence_free(struct ccm_presence *presence)
+void ali_presence_free(struct ali_presence *presence)
 {
     if (presence == NULL) {
         return;
@@ -79,7 +79,7 @@ void ccm_presence_free(struct ccm_presence *presence)
 
 /* --- the memory --- */
 
-static const struct heard *find_known_locked(const struct ccm_presence *presence, const char *id,
+static const struct heard *find_known_locked(const struct ali_presence *presence, const char *id,
                                              int64_t now)
 {
     const struct heard *heard = ccm_strmap_get(presence->known, id);
@@ -88,7 +88,7 @@ static const struct heard *find_known_locked(const struct ccm_presence *presence
 }
 
 /* What is known already, and who has to be asked about. */
-static int sort_known_locked(struct ccm_presence *presence, const char *const *ids, size_t count,
+static int sort_known_locked(struct ali_presence *presence, const char *const *ids, size_t count,
                              int64_t now, bool *ret_gone, struct asked *ret)
 {
     for (size_t i = 0; i < count; i++) {
@@ -107,7 +107,7 @@ static int sort_known_locked(struct ccm_presence *presence, const char *const *i
 }
 
 /* Why nobody else may ask now; 0 = somebody may. */
-static int refusal_locked(const struct ccm_presence *presence, int64_t now)
+static int refusal_locked(const struct ali_presence *presence, int64_t now)
 {
     if (presence->asking) {
         return -EAGAIN;
@@ -119,7 +119,7 @@ static int refusal_locked(const struct ccm_presence *presence, int64_t now)
 static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, size_t count,
                          bool *ret_gone, struct asked *ret)
 {
-    struct ccm_presence *presence = inquiry->ali->presence;
+    struct ali_presence *presence = inquiry->ali->presence;
     const int64_t now = inquiry->host->now_ms(inquiry->host);
 
     (void)pthread_mutex_lock(&presence->lock); /* a plain mutex, never taken twice */
@@ -135,7 +135,7 @@ static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, 
 
 static void end_inquiry(const struct inquiry *inquiry, bool failed)
 {
-    struct ccm_presence *presence = inquiry->ali->presence;
+    struct ali_presence *presence = inquiry->ali->presence;
 
     (void)pthread_mutex_lock(&presence->lock);
     presence->asking = false;
@@ -144,7 +144,7 @@ static void end_inquiry(const struct inquiry *inquiry, bool failed)
 }
 
 /* Out of memory forgets it, then it is asked for again. */
-static void keep_heard_locked(struct ccm_presence *presence, const char *id, bool gone, int64_t now)
+static void keep_heard_locked(struct ali_presence *presence, const char *id, bool gone, int64_t now)
 {
     CCM_CLEANUP(ccm_freep) struct heard *heard = malloc(sizeof(*heard));
 
@@ -181,7 +181,7 @@ static int read_present(const cJSON *answer, struct ccm_strmap *present)
 }
 
 static void write_params(const struct inquiry *inquiry, const char *const *ids, size_t count,
-                         struct ccm_buf *list, struct ccm_ali_params *params)
+                         struct ccm_buf *list, struct ali_params *params)
 {
     struct ccm_jsonw w = { .buf = list };
 
@@ -193,23 +193,23 @@ static void write_params(const struct inquiry *inquiry, const char *const *ids, 
         ccm_jsonw_str(&w, NULL, ids[i]);
     }
     ccm_jsonw_close(&w, ']');
-    ccm_ali_param_add(params, "RegionId", ccm_ali_region(inquiry->ali));
-    ccm_ali_param_add(params, "InstanceIds", ccm_buf_str(list));
-    ccm_ali_param_i64(params, "MaxResults", PAGE);
+    ali_param_add(params, "RegionId", ali_region(inquiry->ali));
+    ali_param_add(params, "InstanceIds", ccm_buf_str(list));
+    ali_param_i64(params, "MaxResults", PAGE);
 }
 
 static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size_t count,
                      struct ccm_strmap *present, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = 32768 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const struct ccm_ali_call call = {
-        .product = CCM_ALI_ECS,
+    const struct ali_call call = {
+        .product = ALI_ECS,
         .action = "DescribeInstances",
         .params = &params,
-        .priority = CCM_ALI_PRIO_REMOVE,
-        .repeat = CCM_ALI_READ,
+        .priority = ALI_PRIO_REMOVE,
+        .repeat = ALI_READ,
     };
 
     write_params(inquiry, ids, count, &list, &params);
@@ -217,7 +217,7 @@ static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size
         return ccm_error_nomem(err);
     }
 
-    int r = ccm_ali_call(inquiry->ali, inquiry->host, inquiry->req, &call, &answer, NULL, err);
+    int r = ali_call(inquiry->ali, inquiry->host, inquiry->req, &call, &answer, NULL, err);
 
     if (r < 0) {
         return r;
@@ -235,7 +235,7 @@ static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size
 static void keep_chunk(const struct inquiry *inquiry, const char *const *ids, size_t count,
                        const struct ccm_strmap *present)
 {
-    struct ccm_presence *presence = inquiry->ali->presence;
+    struct ali_presence *presence = inquiry->ali->presence;
     const bool telling = ccm_strmap_len(present) > 0;
     const int64_t now = inquiry->host->now_ms(inquiry->host);
 
@@ -274,7 +274,7 @@ static int ask_all(const struct inquiry *inquiry, const struct asked *asked, str
 static void read_known(const struct inquiry *inquiry, const char *const *ids, size_t count,
                        bool *ret_gone)
 {
-    struct ccm_presence *presence = inquiry->ali->presence;
+    struct ali_presence *presence = inquiry->ali->presence;
     const int64_t now = inquiry->host->now_ms(inquiry->host);
 
     (void)pthread_mutex_lock(&presence->lock);
@@ -286,10 +286,9 @@ static void read_known(const struct inquiry *inquiry, const char *const *ids, si
     (void)pthread_mutex_unlock(&presence->lock);
 }
 
-int ccm_ali_look_instances(struct ccm_ali *ali, const struct ccm_host *host,
-                           const struct ccm_request *req, const char *witness,
-                           const char *const *ids, size_t count, bool *ret_gone,
-                           struct ccm_error *err)
+int ali_look_instances(struct ali_client *ali, const struct ccm_host *host,
+                       const struct ccm_request *req, const char *witness, const char *const *ids,
+                       size_t count, bool *ret_gone, struct ccm_error *err)
 {
     CCM_CLEANUP(asked_fini) struct asked asked = { 0 };
     const struct inquiry inquiry = { .ali = ali, .host = host, .req = req, .witness = witness };

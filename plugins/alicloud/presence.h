@@ -13,13 +13,13 @@
  * for certain, "" = none is known. It is asked for as well: an answer without any instance at all
  * (rights that hide them, another region) says nothing, and what it says nothing about is not gone.
  *
- * Blocks as ccm_ali_call(). 0; -EAGAIN: another thread is asking, come again in a second or so;
+ * Blocks as ali_call(). 0; -EAGAIN: another thread is asking, come again in a second or so;
  * -EBUSY: the question of somebody else failed a moment ago, come again as after a failure; both
  * without err. Other negative results with err. Every thread.
  */
-CCM_NODISCARD CCM_ALI_API int
-ccm_ali_look_instances(struct ccm_ali *ali, const struct ccm_host *host,
-                       const struct ccm_request *req, const char *witness, const char *const *ids,
-                       size_t count, bool *ret_gone, struct ccm_error *err);
+CCM_NODISCARD ALI_API int ali_look_instances(struct ali_client *ali, const struct ccm_host *host,
+                                             const struct ccm_request *req, const char *witness,
+                                             const char *const *ids, size_t count, bool *ret_gone,
+                                             struct ccm_error *err);
 
 #endif

@@ -3,11 +3,11 @@
 #ifndef CCM_ALICLOUD_PRESENCE_CACHE_H
 #define CCM_ALICLOUD_PRESENCE_CACHE_H
 
-struct ccm_presence;
+struct ali_presence;
 
 /* NULL on ENOMEM. */
-struct ccm_presence *ccm_presence_new(void);
+struct ali_presence *ali_presence_new(void);
 /* NULL is fine. */
-void ccm_presence_free(struct ccm_presence *presence);
+void ali_presence_free(struct ali_presence *presence);
 
 #endif

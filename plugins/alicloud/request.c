@@ -8,7 +8,7 @@
 #define EXCHANGE_MS 20000
 #define MAX_ANSWER  ((uint64_t)8 * 1024 * 1024)
 #define MAX_QUERY   ((size_t)16 * 1024)
-#define MAX_LINES   (CCM_SIGN_HEADERS_MAX + 4)
+#define MAX_LINES   (ALI_SIGN_HEADERS_MAX + 4)
 #define FORM        "application/x-www-form-urlencoded"
 
 /* Header lines on their way to the host. */
@@ -38,7 +38,7 @@ static void lines_add(struct lines *lines, const char *name, const char *value)
     lines->items[lines->len++] = line;
 }
 
-void ccm_ali_try_fini(struct ccm_ali_try *try_)
+void ali_try_fini(struct ali_try *try_)
 {
     ccm_buf_fini(&try_->query);
     ccm_buf_fini(&try_->body);
@@ -61,63 +61,62 @@ static int make_nonce(const struct ccm_host *host, char ret[33])
 }
 
 /* The caller's parameters for the body, and the region where the product wants it. */
-static void common_params(const struct ccm_ali *ali, const struct ccm_ali_call *call,
-                          struct ccm_ali_params *ret)
+static void common_params(const struct ali_client *ali, const struct ali_call *call,
+                          struct ali_params *ret)
 {
-    ccm_params_extend(ret, call->params);
-    if ((call->product == CCM_ALI_SLB || call->product == CCM_ALI_ECS ||
-         call->product == CCM_ALI_VPC) &&
-        !ccm_params_has(ret, "RegionId")) {
-        ccm_ali_param_add(ret, "RegionId", ali->region);
+    ali_params_extend(ret, call->params);
+    if ((call->product == ALI_SLB || call->product == ALI_ECS || call->product == ALI_VPC) &&
+        !ali_params_has(ret, "RegionId")) {
+        ali_param_add(ret, "RegionId", ali->region);
     }
 }
 
-static int encode_query(const struct ccm_ali_call *call, struct ccm_ali_try *try_)
+static int encode_query(const struct ali_call *call, struct ali_try *try_)
 {
-    return call->query == NULL ? 0 : ccm_params_encode(call->query, &try_->query);
+    return call->query == NULL ? 0 : ali_params_encode(call->query, &try_->query);
 }
 
 /* Those that count. Returns how many there are. */
-static size_t v3_headers(const struct ccm_ali *ali, const struct ccm_ali_call *call,
-                         const struct ccm_credential *credential,
-                         struct ccm_sign_header headers[CCM_SIGN_HEADERS_MAX])
+static size_t v3_headers(const struct ali_client *ali, const struct ali_call *call,
+                         const struct ali_credential *credential,
+                         struct ali_sign_header headers[ALI_SIGN_HEADERS_MAX])
 {
     const char *token = credential == NULL ? "" : ccm_secret_text(&credential->token);
     size_t count = 0;
 
-    headers[count++] = (struct ccm_sign_header){ "host", ali->endpoints[call->product].host };
-    headers[count++] = (struct ccm_sign_header){ "x-acs-action", call->action };
+    headers[count++] = (struct ali_sign_header){ "host", ali->endpoints[call->product].host };
+    headers[count++] = (struct ali_sign_header){ "x-acs-action", call->action };
     headers[count++] =
-        (struct ccm_sign_header){ "x-acs-version", ccm_endpoint_product(call->product)->version };
+        (struct ali_sign_header){ "x-acs-version", ali_endpoint_product(call->product)->version };
     /* Also without a body: HTTP clients add it to a POST on their own, and then it counts. */
-    headers[count++] = (struct ccm_sign_header){ "content-type", FORM };
+    headers[count++] = (struct ali_sign_header){ "content-type", FORM };
     if (token[0] != '\0') {
-        headers[count++] = (struct ccm_sign_header){ "x-acs-accesskey-id", credential->key_id };
-        headers[count++] = (struct ccm_sign_header){ "x-acs-security-token", token };
+        headers[count++] = (struct ali_sign_header){ "x-acs-accesskey-id", credential->key_id };
+        headers[count++] = (struct ali_sign_header){ "x-acs-security-token", token };
     }
     return count;
 }
 
-static int sign_v3(const struct ccm_ali *ali, const struct ccm_ali_call *call, const char *date,
-                   const char *nonce, struct ccm_ali_try *try_, struct lines *lines)
+static int sign_v3(const struct ali_client *ali, const struct ali_call *call, const char *date,
+                   const char *nonce, struct ali_try *try_, struct lines *lines)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
-    struct ccm_sign_header headers[CCM_SIGN_HEADERS_MAX];
-    char hash[CCM_SIGN_HEX];
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    struct ali_sign_header headers[ALI_SIGN_HEADERS_MAX];
+    char hash[ALI_SIGN_HEX];
     int r;
 
     common_params(ali, call, &params);
-    r = ccm_params_encode(&params, &try_->body);
+    r = ali_params_encode(&params, &try_->body);
     if (r < 0) {
         return r;
     }
-    ccm_sign_sha256_hex(ccm_buf_str(&try_->body), try_->body.len, hash);
+    ali_sign_sha256_hex(ccm_buf_str(&try_->body), try_->body.len, hash);
 
     size_t count = v3_headers(ali, call, try_->credential, headers);
 
-    headers[count++] = (struct ccm_sign_header){ "x-acs-date", date };
-    headers[count++] = (struct ccm_sign_header){ "x-acs-signature-nonce", nonce };
-    headers[count++] = (struct ccm_sign_header){ "x-acs-content-sha256", hash };
+    headers[count++] = (struct ali_sign_header){ "x-acs-date", date };
+    headers[count++] = (struct ali_sign_header){ "x-acs-signature-nonce", nonce };
+    headers[count++] = (struct ali_sign_header){ "x-acs-content-sha256", hash };
     for (size_t i = 1; i < count; i++) { /* the host line comes from the URL */
         lines_add(lines, headers[i].name, headers[i].value);
     }
@@ -125,7 +124,7 @@ static int sign_v3(const struct ccm_ali *ali, const struct ccm_ali_call *call, c
         return 0;
     }
 
-    const struct ccm_sign_v3 in = {
+    const struct ali_sign_v3 in = {
         .query = ccm_buf_str(&try_->query),
         .body = ccm_buf_str(&try_->body),
         .body_len = try_->body.len,
@@ -135,54 +134,53 @@ static int sign_v3(const struct ccm_ali *ali, const struct ccm_ali_call *call, c
         .secret = &try_->credential->secret,
     };
 
-    r = ccm_sign_v3(&in, &try_->authorization, try_->string_hash);
+    r = ali_sign_v3(&in, &try_->authorization, try_->string_hash);
     if (r == 0) {
         lines_add(lines, "authorization", ccm_buf_str(&try_->authorization));
     }
     return r;
 }
 
-static int sign_v1(const struct ccm_ali *ali, const struct ccm_ali_call *call, const char *date,
-                   const char *nonce, struct ccm_ali_try *try_, struct lines *lines)
+static int sign_v1(const struct ali_client *ali, const struct ali_call *call, const char *date,
+                   const char *nonce, struct ali_try *try_, struct lines *lines)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     common_params(ali, call, &params);
-    ccm_ali_param_add(&params, "Action", call->action);
-    ccm_ali_param_add(&params, "Version", ccm_endpoint_product(call->product)->version);
-    ccm_ali_param_add(&params, "Format", "JSON");
-    ccm_ali_param_add(&params, "AccessKeyId", try_->credential->key_id);
-    ccm_ali_param_add(&params, "SignatureMethod", "HMAC-SHA1");
-    ccm_ali_param_add(&params, "SignatureVersion", "1.0");
-    ccm_ali_param_add(&params, "SignatureType", "");
-    ccm_ali_param_add(&params, "SignatureNonce", nonce);
-    ccm_ali_param_add(&params, "Timestamp", date);
-    ccm_ali_param_opt(&params, "SecurityToken", ccm_secret_text(&try_->credential->token));
+    ali_param_add(&params, "Action", call->action);
+    ali_param_add(&params, "Version", ali_endpoint_product(call->product)->version);
+    ali_param_add(&params, "Format", "JSON");
+    ali_param_add(&params, "AccessKeyId", try_->credential->key_id);
+    ali_param_add(&params, "SignatureMethod", "HMAC-SHA1");
+    ali_param_add(&params, "SignatureVersion", "1.0");
+    ali_param_add(&params, "SignatureType", "");
+    ali_param_add(&params, "SignatureNonce", nonce);
+    ali_param_add(&params, "Timestamp", date);
+    ali_param_opt(&params, "SecurityToken", ccm_secret_text(&try_->credential->token));
 
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params all = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params all = { 0 };
 
-    ccm_params_extend(&all, &params);
-    ccm_params_extend(&all, call->query);
+    ali_params_extend(&all, &params);
+    ali_params_extend(&all, call->query);
 
     const int r =
-        ccm_sign_v1(&all, &try_->credential->secret, &try_->authorization, try_->string_hash);
+        ali_sign_v1(&all, &try_->credential->secret, &try_->authorization, try_->string_hash);
 
     if (r < 0) {
         return r;
     }
-    ccm_ali_param_add(&params, "Signature", ccm_buf_str(&try_->authorization));
+    ali_param_add(&params, "Signature", ccm_buf_str(&try_->authorization));
     lines_add(lines, "content-type", FORM);
-    return ccm_params_encode(&params, &try_->body);
+    return ali_params_encode(&params, &try_->body);
 }
 
-static char *make_url(const struct ccm_ali_endpoint *endpoint, const struct ccm_buf *query)
+static char *make_url(const struct ali_endpoint *endpoint, const struct ccm_buf *query)
 {
     return ccm_text_format("%s://%s/%s%s", endpoint->plain_http ? "http" : "https", endpoint->host,
                            query->len == 0 ? "" : "?", ccm_buf_str(query));
 }
 
-static int unsent(const struct ccm_ali_call *call, int r, uint64_t *ret_phase,
-                  struct ccm_error *err)
+static int unsent(const struct ali_call *call, int r, uint64_t *ret_phase, struct ccm_error *err)
 {
     *ret_phase = CCM_HTTP_NOT_SENT;
     if (r == -ENOMEM) {
@@ -192,19 +190,19 @@ static int unsent(const struct ccm_ali_call *call, int r, uint64_t *ret_phase,
                          strerror(-r));
 }
 
-int ccm_ali_send(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx,
-                 const struct ccm_ali_call *call, struct ccm_ali_try *try_,
-                 struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
+int ali_send(struct ali_client *ali, const struct ali_ctx *ctx, const struct ali_call *call,
+             struct ali_try *try_, struct ccm_http_response **ret, uint64_t *ret_phase,
+             struct ccm_error *err)
 {
     CCM_CLEANUP(lines_fini) struct lines lines = { 0 };
     CCM_CLEANUP(ccm_freep) char *url = NULL;
     const struct ccm_host *host = ctx->host;
-    const struct ccm_ali_endpoint *endpoint = &ali->endpoints[call->product];
+    const struct ali_endpoint *endpoint = &ali->endpoints[call->product];
     char date[CCM_CLOCK_TEXT];
     char nonce[33];
 
     try_->query.max = MAX_QUERY;
-    try_->body.max = CCM_PARAMS_MAX;
+    try_->body.max = ALI_PARAMS_MAX;
     try_->authorization.max = 8192;
     ccm_clock_format(host->wall_ms(host), date, sizeof(date));
 
@@ -233,7 +231,7 @@ int ccm_ali_send(struct ccm_ali *ali, const struct ccm_ali_ctx *ctx,
         .headers = (const char *const *)lines.items,
         .body = ccm_buf_str(&try_->body),
         .body_len = try_->body.len,
-        .timeout_ms = ccm_ali_ctx_timeout(ctx, EXCHANGE_MS),
+        .timeout_ms = ali_ctx_timeout(ctx, EXCHANGE_MS),
         .max_body_bytes = MAX_ANSWER,
         .ca_file = ali->config.ca_file[0] == '\0' ? NULL : ali->config.ca_file,
     };

@@ -21,7 +21,7 @@ static void hex(const unsigned char *bytes, size_t len, char *ret)
     ret[2 * len] = '\0';
 }
 
-void ccm_sign_sha256_hex(const void *data, size_t len, char ret[CCM_SIGN_HEX])
+void ali_sign_sha256_hex(const void *data, size_t len, char ret[ALI_SIGN_HEX])
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
 
@@ -31,8 +31,8 @@ void ccm_sign_sha256_hex(const void *data, size_t len, char ret[CCM_SIGN_HEX])
 
 static int by_name(const void *a, const void *b)
 {
-    const struct ccm_sign_header *left = a;
-    const struct ccm_sign_header *right = b;
+    const struct ali_sign_header *left = a;
+    const struct ali_sign_header *right = b;
 
     return strcmp(left->name, right->name);
 }
@@ -46,15 +46,15 @@ static int hmac(const EVP_MD *md, const char *key, const char *text, unsigned ch
     return done == NULL ? -ENOMEM : 0;
 }
 
-int ccm_sign_v3(const struct ccm_sign_v3 *in, struct ccm_buf *authorization,
-                char ret_hash[CCM_SIGN_HEX])
+int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
+                char ret_hash[ALI_SIGN_HEX])
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf request = { .max = CCM_PARAMS_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf request = { .max = ALI_PARAMS_MAX };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 4096 };
-    struct ccm_sign_header headers[CCM_SIGN_HEADERS_MAX];
-    char hash[CCM_SIGN_HEX];
+    struct ali_sign_header headers[ALI_SIGN_HEADERS_MAX];
+    char hash[ALI_SIGN_HEX];
 
-    if (in->header_count > CCM_SIGN_HEADERS_MAX) {
+    if (in->header_count > ALI_SIGN_HEADERS_MAX) {
         return -EINVAL;
     }
     memcpy(headers, in->headers, in->header_count * sizeof(headers[0]));
@@ -64,14 +64,14 @@ int ccm_sign_v3(const struct ccm_sign_v3 *in, struct ccm_buf *authorization,
         ccm_buf_addf(&request, "%s:%s\n", headers[i].name, headers[i].value);
         ccm_buf_addf(&names, "%s%s", i == 0 ? "" : ";", headers[i].name);
     }
-    ccm_sign_sha256_hex(in->body, in->body_len, hash);
+    ali_sign_sha256_hex(in->body, in->body_len, hash);
     ccm_buf_addf(&request, "\n%s\n%s", ccm_buf_str(&names), hash);
     if (ccm_buf_error(&request) < 0 || ccm_buf_error(&names) < 0) {
         return ccm_buf_error(&request) < 0 ? ccm_buf_error(&request) : ccm_buf_error(&names);
     }
-    ccm_sign_sha256_hex(ccm_buf_str(&request), request.len, hash);
+    ali_sign_sha256_hex(ccm_buf_str(&request), request.len, hash);
 
-    char text[sizeof(ALGORITHM) + CCM_SIGN_HEX];
+    char text[sizeof(ALGORITHM) + ALI_SIGN_HEX];
     unsigned char mac[EVP_MAX_MD_SIZE];
     unsigned int mac_len = 0;
 
@@ -94,20 +94,20 @@ int ccm_sign_v3(const struct ccm_sign_v3 *in, struct ccm_buf *authorization,
     return ccm_buf_error(authorization);
 }
 
-int ccm_sign_v1(const struct ccm_ali_params *params, const struct ccm_secret *secret,
-                struct ccm_buf *signature, char ret_hash[CCM_SIGN_HEX])
+int ali_sign_v1(const struct ali_params *params, const struct ccm_secret *secret,
+                struct ccm_buf *signature, char ret_hash[ALI_SIGN_HEX])
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf query = { .max = CCM_PARAMS_MAX };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 3 * CCM_PARAMS_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf query = { .max = ALI_PARAMS_MAX };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 3 * ALI_PARAMS_MAX };
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret key = { 0 };
     const size_t len = strlen(ccm_secret_text(secret));
-    int r = ccm_params_encode(params, &query);
+    int r = ali_params_encode(params, &query);
 
     if (r < 0) {
         return r;
     }
     ccm_buf_adds(&text, "POST&%2F&");
-    ccm_params_escape(&text, ccm_buf_str(&query));
+    ali_params_escape(&text, ccm_buf_str(&query));
     key.hidden = calloc(1, len + 2);
     if (key.hidden == NULL || ccm_buf_error(&text) < 0) {
         return key.hidden == NULL ? -ENOMEM : ccm_buf_error(&text);
@@ -128,7 +128,7 @@ int ccm_sign_v1(const struct ccm_ali_params *params, const struct ccm_secret *se
     (void)EVP_EncodeBlock(base64, mac, (int)mac_len); /* its length is that of the text */
     ccm_buf_adds(signature, (const char *)base64);
     if (ret_hash != NULL) {
-        ccm_sign_sha256_hex(ccm_buf_str(&text), text.len, ret_hash);
+        ali_sign_sha256_hex(ccm_buf_str(&text), text.len, ret_hash);
     }
     return ccm_buf_error(signature);
 }

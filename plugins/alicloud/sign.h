@@ -10,40 +10,40 @@
 #include "util/secret.h"
 
 /* "x-acs-date" -> "2026-..."; names in small letters. */
-struct ccm_sign_header {
+struct ali_sign_header {
     const char *name;
     const char *value;
 };
 
-#define CCM_SIGN_HEADERS_MAX 16
-#define CCM_SIGN_HEX         65 /* SHA-256 in hex and the NUL */
+#define ALI_SIGN_HEADERS_MAX 16
+#define ALI_SIGN_HEX         65 /* SHA-256 in hex and the NUL */
 
-struct ccm_sign_v3 {
+struct ali_sign_v3 {
     const char *query; /* sorted and escaped, "" = none */
     const char *body;  /* bytes as sent */
     size_t body_len;
-    const struct ccm_sign_header
+    const struct ali_sign_header
         *headers;        /* all that count: host, content-type, x-acs-*; any order */
-    size_t header_count; /* at most CCM_SIGN_HEADERS_MAX */
+    size_t header_count; /* at most ALI_SIGN_HEADERS_MAX */
     const char *key_id;
     const struct ccm_secret *secret;
 };
 
 /* Hex SHA-256 of some bytes. */
-void ccm_sign_sha256_hex(const void *data, size_t len, char ret[CCM_SIGN_HEX]);
+void ali_sign_sha256_hex(const void *data, size_t len, char ret[ALI_SIGN_HEX]);
 
 /*
  * ACS3-HMAC-SHA256 of a POST to "/": append the value of the Authorization header. ret_hash (may
  * be NULL) gets the hash of the canonical request, to compare with what the server says it signed.
  * 0, -EINVAL (too many headers), -ENOMEM or -EMSGSIZE.
  */
-CCM_NODISCARD int ccm_sign_v3(const struct ccm_sign_v3 *in, struct ccm_buf *authorization,
-                              char ret_hash[CCM_SIGN_HEX]);
+CCM_NODISCARD int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
+                              char ret_hash[ALI_SIGN_HEX]);
 
 /* RPC1 (HMAC-SHA1) of a POST to "/" with these parameters, query and form alike, without
  * "Signature": append the base64 text, not escaped. ret_hash (may be NULL) gets the hex SHA-256 of
  * the string that was signed. 0, -ENOMEM or -EMSGSIZE. */
-CCM_NODISCARD int ccm_sign_v1(const struct ccm_ali_params *params, const struct ccm_secret *secret,
-                              struct ccm_buf *signature, char ret_hash[CCM_SIGN_HEX]);
+CCM_NODISCARD int ali_sign_v1(const struct ali_params *params, const struct ccm_secret *secret,
+                              struct ccm_buf *signature, char ret_hash[ALI_SIGN_HEX]);
 
 #endif

@@ -3,16 +3,16 @@
 #define CCM_CLB_ANNOTATIONS_H
 
 #include "fields.h"
-#include "service/annotation.h"
-#include "service/lint.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/lint.h"
 #include "util/attr.h"
 
 #include <stdint.h>
 
-extern const struct ccm_anno_table clb_annotations;
+extern const struct lbc_anno_table clb_annotations;
 
 /* All of them, ends with a NULL suffix. */
-extern const struct ccm_lint_check clb_checks[];
+extern const struct lbc_lint_check clb_checks[];
 
 /*
  * Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own

@@ -22,66 +22,66 @@ static const char *paced_by(const struct clb_call *call, const char *action)
     return call->have == NULL || apart ? NULL : call->have->lb.id;
 }
 
-int clb_api_send(struct clb_call *call, enum ccm_ali_product product, const char *action,
-                 const struct ccm_ali_params *params, enum ccm_ali_repeat repeat, cJSON **ret,
+int clb_api_send(struct clb_call *call, enum ali_product product, const char *action,
+                 const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
                  struct ccm_error *err)
 {
-    const struct ccm_ali_call request = {
+    const struct ali_call request = {
         .product = product,
         .action = action,
         .params = params,
         .priority = call->priority,
         .repeat = repeat,
         .object = call->object,
-        .paced = product == CCM_ALI_SLB ? paced_by(call, action) : NULL,
+        .paced = product == ALI_SLB ? paced_by(call, action) : NULL,
     };
 
     call->uncertain = false;
-    return ccm_ali_call(call->clb->lbc.ali, call->clb->lbc.host, call->req, &request, ret,
-                        &call->uncertain, err);
+    return ali_call(call->clb->lbc.ali, call->clb->lbc.host, call->req, &request, ret,
+                    &call->uncertain, err);
 }
 
-int clb_api_slb(struct clb_call *call, const char *action, const struct ccm_ali_params *params,
-                enum ccm_ali_repeat repeat, cJSON **ret, struct ccm_error *err)
+int clb_api_slb(struct clb_call *call, const char *action, const struct ali_params *params,
+                enum ali_repeat repeat, cJSON **ret, struct ccm_error *err)
 {
-    return clb_api_send(call, CCM_ALI_SLB, action, params, repeat, ret, err);
+    return clb_api_send(call, ALI_SLB, action, params, repeat, ret, err);
 }
 
 int clb_api_groups(struct clb_call *call, const char *lb_id, cJSON **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    return clb_api_slb(call, "DescribeVServerGroups", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    return clb_api_slb(call, "DescribeVServerGroups", &params, ALI_READ, ret, err);
 }
 
 int clb_api_group(struct clb_call *call, const char *group_id, cJSON **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "VServerGroupId", group_id);
-    return clb_api_slb(call, "DescribeVServerGroupAttribute", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "VServerGroupId", group_id);
+    return clb_api_slb(call, "DescribeVServerGroupAttribute", &params, ALI_READ, ret, err);
 }
 
 /* The six documented members, nothing else. */
-static void add_backends(struct ccm_ali_params *params, const char *description,
-                         const struct ccm_backends *set)
+static void add_backends(struct ali_params *params, const char *description,
+                         const struct lbc_backends *set)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = BACKENDS_MAX };
     struct ccm_jsonw w = { .buf = &text };
 
     ccm_jsonw_open(&w, NULL, '[');
     for (size_t i = 0; i < set->len; i++) {
-        const struct ccm_backend *one = &set->items[i];
+        const struct lbc_backend *one = &set->items[i];
 
         ccm_jsonw_open(&w, NULL, '{');
         ccm_jsonw_str(&w, "ServerId", one->server_id);
-        if (one->type == CCM_BACKEND_ENI) {
+        if (one->type == LBC_BACKEND_ENI) {
             ccm_jsonw_str(&w, "ServerIp", one->server_ip);
         }
         ccm_jsonw_i64(&w, "Port", one->port);
         ccm_jsonw_i64(&w, "Weight", one->weight);
-        ccm_jsonw_str(&w, "Type", one->type == CCM_BACKEND_ENI ? "eni" : "ecs");
+        ccm_jsonw_str(&w, "Type", one->type == LBC_BACKEND_ENI ? "eni" : "ecs");
         ccm_jsonw_str(&w, "Description", description);
         ccm_jsonw_close(&w, '}');
     }
@@ -90,27 +90,27 @@ static void add_backends(struct ccm_ali_params *params, const char *description,
         params->error = ccm_buf_error(&text);
         return;
     }
-    ccm_ali_param_add(params, "BackendServers", ccm_buf_str(&text));
+    ali_param_add(params, "BackendServers", ccm_buf_str(&text));
 }
 
 int clb_api_create_group(struct clb_call *call, const char *lb_id, const char *name,
-                         const struct ccm_backends *backends, char **ret_id, struct ccm_error *err)
+                         const struct lbc_backends *backends, char **ret_id, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     int r;
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    ccm_ali_param_add(&params, "VServerGroupName", name);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_add(&params, "VServerGroupName", name);
     if (backends->len > 0) {
         add_backends(&params, name, backends);
     }
-    r = clb_api_slb(call, "CreateVServerGroup", &params, CCM_ALI_ONCE, &answer, err);
+    r = clb_api_slb(call, "CreateVServerGroup", &params, ALI_ONCE, &answer, err);
     if (r < 0) {
         return r;
     }
     *ret_id = NULL;
-    if (ccm_text_set(ret_id, ccm_json_text(answer, "VServerGroupId")) < 0 || *ret_id == NULL) {
+    if (lbc_text_set(ret_id, ccm_json_text(answer, "VServerGroupId")) < 0 || *ret_id == NULL) {
         call->uncertain = true;
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "CreateVServerGroup: the answer names no group");
@@ -120,40 +120,40 @@ int clb_api_create_group(struct clb_call *call, const char *lb_id, const char *n
 
 int clb_api_delete_group(struct clb_call *call, const char *group_id, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "VServerGroupId", group_id);
-    return clb_api_slb(call, "DeleteVServerGroup", &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    ali_param_add(&params, "VServerGroupId", group_id);
+    return clb_api_slb(call, "DeleteVServerGroup", &params, ALI_IDEMPOTENT, NULL, err);
 }
 
-static int change_group(struct clb_call *call, const char *action, enum ccm_ali_repeat repeat,
+static int change_group(struct clb_call *call, const char *action, enum ali_repeat repeat,
                         const char *group_id, const char *description,
-                        const struct ccm_backends *backends, struct ccm_error *err)
+                        const struct lbc_backends *backends, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "VServerGroupId", group_id);
+    ali_param_add(&params, "VServerGroupId", group_id);
     add_backends(&params, description, backends);
     return clb_api_slb(call, action, &params, repeat, NULL, err);
 }
 
 int clb_api_add(struct clb_call *call, const char *group_id, const char *description,
-                const struct ccm_backends *backends, struct ccm_error *err)
+                const struct lbc_backends *backends, struct ccm_error *err)
 {
-    return change_group(call, "AddVServerGroupBackendServers", CCM_ALI_ONCE, group_id, description,
+    return change_group(call, "AddVServerGroupBackendServers", ALI_ONCE, group_id, description,
                         backends, err);
 }
 
 int clb_api_remove(struct clb_call *call, const char *group_id, const char *description,
-                   const struct ccm_backends *backends, struct ccm_error *err)
+                   const struct lbc_backends *backends, struct ccm_error *err)
 {
-    return change_group(call, "RemoveVServerGroupBackendServers", CCM_ALI_IDEMPOTENT, group_id,
+    return change_group(call, "RemoveVServerGroupBackendServers", ALI_IDEMPOTENT, group_id,
                         description, backends, err);
 }
 
 int clb_api_weigh(struct clb_call *call, const char *group_id, const char *description,
-                  const struct ccm_backends *backends, struct ccm_error *err)
+                  const struct lbc_backends *backends, struct ccm_error *err)
 {
-    return change_group(call, "SetVServerGroupAttribute", CCM_ALI_IDEMPOTENT, group_id, description,
+    return change_group(call, "SetVServerGroupAttribute", ALI_IDEMPOTENT, group_id, description,
                         backends, err);
 }

@@ -1,6 +1,6 @@
 /*
  * The cloud's actions, one function each: parameters in, answer out, no decisions. All block as
- * ccm_ali_call() does, return 0 or negative with err, and set call->uncertain when a failed write
+ * ali_call() does, return 0 or negative with err, and set call->uncertain when a failed write
  * may have been executed. Every thread.
  */
 #ifndef CCM_CLB_API_H
@@ -15,7 +15,7 @@ struct clb_call {
     const struct clb *clb;
     const struct ccm_request *req;
     const char *object; /* for log lines */
-    enum ccm_ali_priority priority;
+    enum ali_priority priority;
     const struct clb_state *have; /* of the load balancer that changes are about; may be NULL */
     bool uncertain;               /* out */
 };
@@ -31,17 +31,17 @@ CCM_NODISCARD int clb_api_group(struct clb_call *call, const char *group_id, cJS
 
 /* *ret_id: heap. An empty set makes an empty group. */
 CCM_NODISCARD int clb_api_create_group(struct clb_call *call, const char *lb_id, const char *name,
-                                       const struct ccm_backends *backends, char **ret_id,
+                                       const struct lbc_backends *backends, char **ret_id,
                                        struct ccm_error *err);
 CCM_NODISCARD int clb_api_delete_group(struct clb_call *call, const char *group_id,
                                        struct ccm_error *err);
 CCM_NODISCARD int clb_api_add(struct clb_call *call, const char *group_id, const char *description,
-                              const struct ccm_backends *backends, struct ccm_error *err);
+                              const struct lbc_backends *backends, struct ccm_error *err);
 CCM_NODISCARD int clb_api_remove(struct clb_call *call, const char *group_id,
-                                 const char *description, const struct ccm_backends *backends,
+                                 const char *description, const struct lbc_backends *backends,
                                  struct ccm_error *err);
 CCM_NODISCARD int clb_api_weigh(struct clb_call *call, const char *group_id,
-                                const char *description, const struct ccm_backends *backends,
+                                const char *description, const struct lbc_backends *backends,
                                 struct ccm_error *err);
 
 #endif

@@ -4,12 +4,12 @@
 
 #include "api.h"
 
-CCM_NODISCARD int clb_api_send(struct clb_call *call, enum ccm_ali_product product,
-                               const char *action, const struct ccm_ali_params *params,
-                               enum ccm_ali_repeat repeat, cJSON **ret, struct ccm_error *err);
+CCM_NODISCARD int clb_api_send(struct clb_call *call, enum ali_product product, const char *action,
+                               const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
+                               struct ccm_error *err);
 /* The same, to the product that has load balancers. */
 CCM_NODISCARD int clb_api_slb(struct clb_call *call, const char *action,
-                              const struct ccm_ali_params *params, enum ccm_ali_repeat repeat,
-                              cJSON **ret, struct ccm_error *err);
+                              const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
+                              struct ccm_error *err);
 
 #endif

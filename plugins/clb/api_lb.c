@@ -13,7 +13,7 @@
 int clb_api_find_lb(struct clb_call *call, const char *tag_value, const char *name, cJSON **ret,
                     struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf tags = { .max = 1024 };
 
     if (tag_value != NULL) {
@@ -28,40 +28,40 @@ int clb_api_find_lb(struct clb_call *call, const char *tag_value, const char *na
         if (ccm_buf_error(&tags) < 0) {
             return ccm_error_nomem(err);
         }
-        ccm_ali_param_add(&params, "Tags", ccm_buf_str(&tags));
+        ali_param_add(&params, "Tags", ccm_buf_str(&tags));
     } else {
-        ccm_ali_param_add(&params, "LoadBalancerName", name);
+        ali_param_add(&params, "LoadBalancerName", name);
     }
-    return clb_api_slb(call, "DescribeLoadBalancers", &params, CCM_ALI_READ, ret, err);
+    return clb_api_slb(call, "DescribeLoadBalancers", &params, ALI_READ, ret, err);
 }
 
 int clb_api_lb(struct clb_call *call, const char *lb_id, cJSON **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    return clb_api_slb(call, "DescribeLoadBalancerAttribute", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    return clb_api_slb(call, "DescribeLoadBalancerAttribute", &params, ALI_READ, ret, err);
 }
 
 int clb_api_vswitch(struct clb_call *call, const char *vswitch_id, cJSON **ret,
                     struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "VSwitchId", vswitch_id);
-    return clb_api_send(call, CCM_ALI_VPC, "DescribeVSwitches", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "VSwitchId", vswitch_id);
+    return clb_api_send(call, ALI_VPC, "DescribeVSwitches", &params, ALI_READ, ret, err);
 }
 
 int clb_api_eips(struct clb_call *call, const char *lb_id, int64_t page, cJSON **ret,
                  struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "AssociatedInstanceType", "SlbInstance");
-    ccm_ali_param_add(&params, "AssociatedInstanceId", lb_id);
-    ccm_ali_param_i64(&params, "PageNumber", page);
-    ccm_ali_param_i64(&params, "PageSize", CLB_EIP_PAGE);
-    return clb_api_send(call, CCM_ALI_VPC, "DescribeEipAddresses", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "AssociatedInstanceType", "SlbInstance");
+    ali_param_add(&params, "AssociatedInstanceId", lb_id);
+    ali_param_i64(&params, "PageNumber", page);
+    ali_param_i64(&params, "PageSize", CLB_EIP_PAGE);
+    return clb_api_send(call, ALI_VPC, "DescribeEipAddresses", &params, ALI_READ, ret, err);
 }
 
 /* --- creation --- */
@@ -71,25 +71,25 @@ static bool is_sent(enum clb_lb_field_id id)
     return id != CLB_LB_NETWORK && clb_lb_fields[id].offset != SIZE_MAX;
 }
 
-static int create_tags(const struct clb *clb, const struct clb_create *create, struct ccm_tags *ret)
+static int create_tags(const struct clb *clb, const struct clb_create *create, struct lbc_tags *ret)
 {
-    if (ccm_tags_copy(ret, &create->lb->tags) < 0 ||
-        ccm_tags_put(ret, CLB_TAG_OWNER, create->owner_tag) < 0 ||
-        ccm_tags_put(ret, CLB_TAG_CLUSTER, ccm_ali_cluster_id(clb->lbc.ali)) < 0) {
+    if (lbc_tags_copy(ret, &create->lb->tags) < 0 ||
+        lbc_tags_put(ret, CLB_TAG_OWNER, create->owner_tag) < 0 ||
+        lbc_tags_put(ret, CLB_TAG_CLUSTER, ali_cluster_id(clb->lbc.ali)) < 0) {
         return -1;
     }
     return 0;
 }
 
-static void tag_params(const struct ccm_tags *tags, size_t first, struct ccm_ali_params *params)
+static void tag_params(const struct lbc_tags *tags, size_t first, struct ali_params *params)
 {
     for (size_t i = 0; i < tags->len; i++) {
-        ccm_ali_param_tag(params, first + i, tags->items[i].key, tags->items[i].value);
+        ali_param_tag(params, first + i, tags->items[i].key, tags->items[i].value);
     }
 }
 
 static void create_params(const struct clb *clb, const struct clb_create *create,
-                          struct ccm_ali_params *params)
+                          struct ali_params *params)
 {
     const struct clb_lb *lb = create->lb;
 
@@ -97,31 +97,31 @@ static void create_params(const struct clb *clb, const struct clb_create *create
         const enum clb_lb_field_id id = (enum clb_lb_field_id)i;
 
         if (is_sent(id)) {
-            ccm_ali_param_opt(params, clb_lb_fields[id].name, clb_lb_get(lb, id));
+            ali_param_opt(params, clb_lb_fields[id].name, clb_lb_get(lb, id));
         }
     }
-    ccm_ali_param_opt(params, "VpcId", lb->vpc_id);
-    ccm_ali_param_add(params, "DeleteProtection", lb->protect ? "on" : "off");
+    ali_param_opt(params, "VpcId", lb->vpc_id);
+    ali_param_add(params, "DeleteProtection", lb->protect ? "on" : "off");
     if (ccm_text_equal(lb->modification, "ConsoleProtection")) {
-        ccm_ali_param_add(params, "ModificationProtectionReason", CLB_PROTECT_WHY);
+        ali_param_add(params, "ModificationProtectionReason", CLB_PROTECT_WHY);
     }
-    ccm_ali_param_tag(params, 1, CLB_TAG_OWNER, create->owner_tag);
-    ccm_ali_param_tag(params, 2, CLB_TAG_CLUSTER, ccm_ali_cluster_id(clb->lbc.ali));
+    ali_param_tag(params, 1, CLB_TAG_OWNER, create->owner_tag);
+    ali_param_tag(params, 2, CLB_TAG_CLUSTER, ali_cluster_id(clb->lbc.ali));
     tag_params(&lb->tags, 3, params);
-    ccm_ali_param_add(params, "ClientToken", create->token);
+    ali_param_add(params, "ClientToken", create->token);
 }
 
-static int take_made(const struct clb_create *create, const struct ccm_tags *tags,
+static int take_made(const struct clb_create *create, const struct lbc_tags *tags,
                      const cJSON *answer, struct clb_lb *ret)
 {
-    if (clb_lb_copy(ret, create->lb) < 0 || ccm_tags_copy(&ret->tags, tags) < 0 ||
-        ccm_text_set(&ret->id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
-        ccm_text_set(&ret->address, ccm_json_text(answer, "Address")) < 0) {
+    if (clb_lb_copy(ret, create->lb) < 0 || lbc_tags_copy(&ret->tags, tags) < 0 ||
+        lbc_text_set(&ret->id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
+        lbc_text_set(&ret->address, ccm_json_text(answer, "Address")) < 0) {
         return -1;
     }
     ret->partial = true;
     if (ccm_json_text(answer, "VSwitchId")[0] != '\0') {
-        return ccm_text_set(&ret->vswitch_id, ccm_json_text(answer, "VSwitchId"));
+        return lbc_text_set(&ret->vswitch_id, ccm_json_text(answer, "VSwitchId"));
     }
     return 0;
 }
@@ -129,8 +129,8 @@ static int take_made(const struct clb_create *create, const struct ccm_tags *tag
 int clb_api_create_lb(struct clb_call *call, const struct clb_create *create, struct clb_lb *ret,
                       struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     int r;
 
@@ -138,7 +138,7 @@ int clb_api_create_lb(struct clb_call *call, const struct clb_create *create, st
         return ccm_error_nomem(err);
     }
     create_params(call->clb, create, &params);
-    r = clb_api_slb(call, "CreateLoadBalancer", &params, CCM_ALI_IDEMPOTENT, &answer, err);
+    r = clb_api_slb(call, "CreateLoadBalancer", &params, ALI_IDEMPOTENT, &answer, err);
     if (r < 0) {
         return r;
     }
@@ -156,47 +156,47 @@ int clb_api_create_lb(struct clb_call *call, const struct clb_create *create, st
 
 /* --- changes --- */
 
-int clb_api_tag_lb(struct clb_call *call, const char *lb_id, const struct ccm_tags *tags,
+int clb_api_tag_lb(struct clb_call *call, const char *lb_id, const struct lbc_tags *tags,
                    struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ResourceType", "instance");
-    ccm_ali_param_add(&params, "ResourceId.1", lb_id);
+    ali_param_add(&params, "ResourceType", "instance");
+    ali_param_add(&params, "ResourceId.1", lb_id);
     tag_params(tags, 1, &params);
-    return clb_api_slb(call, "TagResources", &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    return clb_api_slb(call, "TagResources", &params, ALI_IDEMPOTENT, NULL, err);
 }
 
-int clb_api_untag_lb(struct clb_call *call, const char *lb_id, const struct ccm_tags *tags,
+int clb_api_untag_lb(struct clb_call *call, const char *lb_id, const struct lbc_tags *tags,
                      struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ResourceType", "instance");
-    ccm_ali_param_add(&params, "ResourceId.1", lb_id);
+    ali_param_add(&params, "ResourceType", "instance");
+    ali_param_add(&params, "ResourceId.1", lb_id);
     for (size_t i = 0; i < tags->len; i++) {
         char name[32];
 
         (void)snprintf(name, sizeof(name), "TagKey.%zu", i + 1); /* fits */
-        ccm_ali_param_add(&params, name, tags->items[i].key);
+        ali_param_add(&params, name, tags->items[i].key);
     }
-    return clb_api_slb(call, "UntagResources", &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    return clb_api_slb(call, "UntagResources", &params, ALI_IDEMPOTENT, NULL, err);
 }
 
 /* One action with the id and up to two further parameters; those that are NULL are left out. */
 static int change(struct clb_call *call, const char *action, const char *lb_id, const char *name,
                   const char *value, const char *name2, const char *value2, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
     if (name != NULL) {
-        ccm_ali_param_opt(&params, name, value);
+        ali_param_opt(&params, name, value);
     }
     if (name2 != NULL) {
-        ccm_ali_param_opt(&params, name2, value2);
+        ali_param_opt(&params, name2, value2);
     }
-    return clb_api_slb(call, action, &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    return clb_api_slb(call, action, &params, ALI_IDEMPOTENT, NULL, err);
 }
 
 int clb_api_rename_lb(struct clb_call *call, const char *lb_id, const char *name,

@@ -29,10 +29,10 @@ struct clb_create {
 CCM_NODISCARD int clb_api_create_lb(struct clb_call *call, const struct clb_create *create,
                                     struct clb_lb *ret, struct ccm_error *err);
 CCM_NODISCARD int clb_api_tag_lb(struct clb_call *call, const char *lb_id,
-                                 const struct ccm_tags *tags, struct ccm_error *err);
+                                 const struct lbc_tags *tags, struct ccm_error *err);
 /* By key; the tags must not be empty (that would mean all). */
 CCM_NODISCARD int clb_api_untag_lb(struct clb_call *call, const char *lb_id,
-                                   const struct ccm_tags *tags, struct ccm_error *err);
+                                   const struct lbc_tags *tags, struct ccm_error *err);
 CCM_NODISCARD int clb_api_rename_lb(struct clb_call *call, const char *lb_id, const char *name,
                                     struct ccm_error *err);
 /* value: "on" or "off". */

@@ -12,19 +12,19 @@
 int clb_api_listeners(struct clb_call *call, const char *lb_id, const char *next_token, cJSON **ret,
                       struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId.1", lb_id);
-    ccm_ali_param_i64(&params, "MaxResults", 100);
-    ccm_ali_param_opt(&params, "NextToken", next_token);
-    return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "LoadBalancerId.1", lb_id);
+    ali_param_i64(&params, "MaxResults", 100);
+    ali_param_opt(&params, "NextToken", next_token);
+    return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, ALI_READ, ret, err);
 }
 
-static bool is_sent(const struct clb_listener *listener, const struct ccm_attr *attr, bool create)
+static bool is_sent(const struct clb_listener *listener, const struct lbc_attr *attr, bool create)
 {
     const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
 
-    if (!create && (attr->field->flags & CCM_FIELD_CREATE) != 0) {
+    if (!create && (attr->field->flags & LBC_FIELD_CREATE) != 0) {
         return false;
     }
     /* -520 stands for "as the backend", which these know by leaving it out. */
@@ -32,24 +32,24 @@ static bool is_sent(const struct clb_listener *listener, const struct ccm_attr *
            strcmp(attr->value, "-520") != 0;
 }
 
-static void listener_params(struct ccm_ali_params *params, const char *lb_id,
+static void listener_params(struct ali_params *params, const char *lb_id,
                             const struct clb_listener *listener, const char *group_id, bool create)
 {
-    ccm_ali_param_add(params, "LoadBalancerId", lb_id);
-    ccm_ali_param_i64(params, "ListenerPort", listener->port);
+    ali_param_add(params, "LoadBalancerId", lb_id);
+    ali_param_i64(params, "ListenerPort", listener->port);
     if (!create) {
-        ccm_ali_param_add(params, "VServerGroup", group_id == NULL ? "off" : "on");
+        ali_param_add(params, "VServerGroup", group_id == NULL ? "off" : "on");
     }
-    ccm_ali_param_opt(params, "VServerGroupId", group_id);
-    ccm_ali_param_opt(params, "Description", listener->description);
+    ali_param_opt(params, "VServerGroupId", group_id);
+    ali_param_opt(params, "Description", listener->description);
     for (size_t i = 0; i < listener->attrs.len; i++) {
-        const struct ccm_attr *attr = &listener->attrs.items[i];
+        const struct lbc_attr *attr = &listener->attrs.items[i];
 
         if (attr->value != NULL && is_sent(listener, attr, create)) {
-            ccm_ali_param_opt(params,
-                              create ? clb_field_create_name(attr->field, listener->protocol)
-                                     : attr->field->name,
-                              attr->value);
+            ali_param_opt(params,
+                          create ? clb_field_create_name(attr->field, listener->protocol)
+                                 : attr->field->name,
+                          attr->value);
         }
     }
 }
@@ -58,52 +58,52 @@ int clb_api_create_listener(struct clb_call *call, const char *lb_id,
                             const struct clb_listener *listener, const char *group_id,
                             struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     char action[64];
 
     (void)snprintf(action, sizeof(action), "CreateLoadBalancer%sListener",
                    clb_protocol_upper(listener->protocol)); /* fits */
     listener_params(&params, lb_id, listener, group_id, true);
-    return clb_api_slb(call, action, &params, CCM_ALI_ONCE, NULL, err);
+    return clb_api_slb(call, action, &params, ALI_ONCE, NULL, err);
 }
 
 int clb_api_update_listener(struct clb_call *call, const char *lb_id,
                             const struct clb_listener *listener, const char *group_id,
                             struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     char action[64];
 
     (void)snprintf(action, sizeof(action), "SetLoadBalancer%sListenerAttribute",
                    clb_protocol_upper(listener->protocol)); /* fits */
     listener_params(&params, lb_id, listener, group_id, false);
-    return clb_api_slb(call, action, &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    return clb_api_slb(call, action, &params, ALI_IDEMPOTENT, NULL, err);
 }
 
-static void port_params(struct ccm_ali_params *params, const char *lb_id, uint16_t port,
+static void port_params(struct ali_params *params, const char *lb_id, uint16_t port,
                         enum clb_protocol protocol)
 {
-    ccm_ali_param_add(params, "LoadBalancerId", lb_id);
-    ccm_ali_param_i64(params, "ListenerPort", port);
-    ccm_ali_param_add(params, "ListenerProtocol", clb_protocol_name(protocol));
+    ali_param_add(params, "LoadBalancerId", lb_id);
+    ali_param_i64(params, "ListenerPort", port);
+    ali_param_add(params, "ListenerProtocol", clb_protocol_name(protocol));
 }
 
 int clb_api_start_listener(struct clb_call *call, const char *lb_id, uint16_t port,
                            enum clb_protocol protocol, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     port_params(&params, lb_id, port, protocol);
-    return clb_api_slb(call, "StartLoadBalancerListener", &params, CCM_ALI_ONCE, NULL, err);
+    return clb_api_slb(call, "StartLoadBalancerListener", &params, ALI_ONCE, NULL, err);
 }
 
 int clb_api_delete_listener(struct clb_call *call, const char *lb_id, uint16_t port,
                             enum clb_protocol protocol, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     port_params(&params, lb_id, port, protocol);
-    return clb_api_slb(call, "DeleteLoadBalancerListener", &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    return clb_api_slb(call, "DeleteLoadBalancerListener", &params, ALI_IDEMPOTENT, NULL, err);
 }
 
 /* --- domain extensions, certificates --- */
@@ -111,29 +111,29 @@ int clb_api_delete_listener(struct clb_call *call, const char *lb_id, uint16_t p
 int clb_api_domains(struct clb_call *call, const char *lb_id, uint16_t port, cJSON **ret,
                     struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    ccm_ali_param_i64(&params, "ListenerPort", port);
-    return clb_api_slb(call, "DescribeDomainExtensions", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_i64(&params, "ListenerPort", port);
+    return clb_api_slb(call, "DescribeDomainExtensions", &params, ALI_READ, ret, err);
 }
 
 int clb_api_create_domain(struct clb_call *call, const char *lb_id, uint16_t port,
                           const struct clb_domain *domain, char **ret_id, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     int r;
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    ccm_ali_param_i64(&params, "ListenerPort", port);
-    ccm_ali_param_add(&params, "Domain", domain->name);
-    ccm_ali_param_add(&params, "ServerCertificateId", domain->cert);
-    r = clb_api_slb(call, "CreateDomainExtension", &params, CCM_ALI_ONCE, &answer, err);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_i64(&params, "ListenerPort", port);
+    ali_param_add(&params, "Domain", domain->name);
+    ali_param_add(&params, "ServerCertificateId", domain->cert);
+    r = clb_api_slb(call, "CreateDomainExtension", &params, ALI_ONCE, &answer, err);
     if (r < 0) {
         return r;
     }
-    return ccm_text_set(ret_id, ccm_json_text(answer, "DomainExtensionId")) < 0
+    return lbc_text_set(ret_id, ccm_json_text(answer, "DomainExtensionId")) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
@@ -141,28 +141,28 @@ int clb_api_create_domain(struct clb_call *call, const char *lb_id, uint16_t por
 int clb_api_set_domain(struct clb_call *call, const struct clb_domain *domain,
                        struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "DomainExtensionId", domain->id);
-    ccm_ali_param_add(&params, "ServerCertificateId", domain->cert);
-    return clb_api_slb(call, "SetDomainExtensionAttribute", &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    ali_param_add(&params, "DomainExtensionId", domain->id);
+    ali_param_add(&params, "ServerCertificateId", domain->cert);
+    return clb_api_slb(call, "SetDomainExtensionAttribute", &params, ALI_IDEMPOTENT, NULL, err);
 }
 
 int clb_api_delete_domain(struct clb_call *call, const struct clb_domain *domain,
                           struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "DomainExtensionId", domain->id);
-    return clb_api_slb(call, "DeleteDomainExtension", &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    ali_param_add(&params, "DomainExtensionId", domain->id);
+    return clb_api_slb(call, "DeleteDomainExtension", &params, ALI_IDEMPOTENT, NULL, err);
 }
 
 int clb_api_certificate(struct clb_call *call, const char *id, cJSON **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ServerCertificateId", id);
-    return clb_api_slb(call, "DescribeServerCertificates", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "ServerCertificateId", id);
+    return clb_api_slb(call, "DescribeServerCertificates", &params, ALI_READ, ret, err);
 }
 
 /* --- access lists --- */
@@ -170,38 +170,38 @@ int clb_api_certificate(struct clb_call *call, const char *id, cJSON **ret, stru
 int clb_api_acls(struct clb_call *call, const char *name, int64_t page, cJSON **ret,
                  struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "AclName", name);
-    ccm_ali_param_i64(&params, "PageNumber", page);
-    ccm_ali_param_i64(&params, "PageSize", CLB_ACL_PAGE);
-    return clb_api_slb(call, "DescribeAccessControlLists", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "AclName", name);
+    ali_param_i64(&params, "PageNumber", page);
+    ali_param_i64(&params, "PageSize", CLB_ACL_PAGE);
+    return clb_api_slb(call, "DescribeAccessControlLists", &params, ALI_READ, ret, err);
 }
 
 int clb_api_acl(struct clb_call *call, const char *id, int64_t page, cJSON **ret,
                 struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "AclId", id);
-    ccm_ali_param_i64(&params, "Page", page);
-    ccm_ali_param_i64(&params, "PageSize", CLB_ACL_PAGE);
-    return clb_api_slb(call, "DescribeAccessControlListAttribute", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "AclId", id);
+    ali_param_i64(&params, "Page", page);
+    ali_param_i64(&params, "PageSize", CLB_ACL_PAGE);
+    return clb_api_slb(call, "DescribeAccessControlListAttribute", &params, ALI_READ, ret, err);
 }
 
 int clb_api_create_acl(struct clb_call *call, const char *name, bool ipv6, char **ret_id,
                        struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     int r;
 
-    ccm_ali_param_add(&params, "AclName", name);
-    ccm_ali_param_add(&params, "AddressIPVersion", ipv6 ? "ipv6" : "ipv4");
-    ccm_ali_param_opt(&params, "ResourceGroupId", ccm_ali_resource_group_id(call->clb->lbc.ali));
-    ccm_ali_param_tag(&params, 1, CLB_TAG_OWNER, name);
-    ccm_ali_param_tag(&params, 2, CLB_TAG_CLUSTER, ccm_ali_cluster_id(call->clb->lbc.ali));
-    r = clb_api_slb(call, "CreateAccessControlList", &params, CCM_ALI_ONCE, &answer, err);
+    ali_param_add(&params, "AclName", name);
+    ali_param_add(&params, "AddressIPVersion", ipv6 ? "ipv6" : "ipv4");
+    ali_param_opt(&params, "ResourceGroupId", ali_resource_group_id(call->clb->lbc.ali));
+    ali_param_tag(&params, 1, CLB_TAG_OWNER, name);
+    ali_param_tag(&params, 2, CLB_TAG_CLUSTER, ali_cluster_id(call->clb->lbc.ali));
+    r = clb_api_slb(call, "CreateAccessControlList", &params, ALI_ONCE, &answer, err);
     if (r < 0) {
         return r;
     }
@@ -210,13 +210,13 @@ int clb_api_create_acl(struct clb_call *call, const char *name, bool ipv6, char 
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "CreateAccessControlList: the answer names no list");
     }
-    return ccm_text_set(ret_id, ccm_json_text(answer, "AclId")) < 0 ? ccm_error_nomem(err) : 0;
+    return lbc_text_set(ret_id, ccm_json_text(answer, "AclId")) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-int clb_api_change_acl(struct clb_call *call, const char *id, const struct ccm_texts *entries,
+int clb_api_change_acl(struct clb_call *call, const char *id, const struct lbc_texts *entries,
                        bool remove, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = (size_t)64 * 1024 };
     struct ccm_jsonw w = { .buf = &text };
 
@@ -230,16 +230,16 @@ int clb_api_change_acl(struct clb_call *call, const char *id, const struct ccm_t
     if (ccm_buf_error(&text) < 0) {
         return ccm_error_nomem(err);
     }
-    ccm_ali_param_add(&params, "AclId", id);
-    ccm_ali_param_add(&params, "AclEntrys", ccm_buf_str(&text));
+    ali_param_add(&params, "AclId", id);
+    ali_param_add(&params, "AclEntrys", ccm_buf_str(&text));
     return clb_api_slb(call, remove ? "RemoveAccessControlListEntry" : "AddAccessControlListEntry",
-                       &params, remove ? CCM_ALI_IDEMPOTENT : CCM_ALI_ONCE, NULL, err);
+                       &params, remove ? ALI_IDEMPOTENT : ALI_ONCE, NULL, err);
 }
 
 int clb_api_delete_acl(struct clb_call *call, const char *id, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "AclId", id);
-    return clb_api_slb(call, "DeleteAccessControlList", &params, CCM_ALI_IDEMPOTENT, NULL, err);
+    ali_param_add(&params, "AclId", id);
+    return clb_api_slb(call, "DeleteAccessControlList", &params, ALI_IDEMPOTENT, NULL, err);
 }

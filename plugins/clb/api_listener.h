@@ -53,7 +53,7 @@ CCM_NODISCARD int clb_api_create_acl(struct clb_call *call, const char *name, bo
                                      char **ret_id, struct ccm_error *err);
 /* At most 50 entries. */
 CCM_NODISCARD int clb_api_change_acl(struct clb_call *call, const char *id,
-                                     const struct ccm_texts *entries, bool remove,
+                                     const struct lbc_texts *entries, bool remove,
                                      struct ccm_error *err);
 CCM_NODISCARD int clb_api_delete_acl(struct clb_call *call, const char *id, struct ccm_error *err);
 

@@ -7,11 +7,11 @@
 #include "apply_lb.h"
 #include "apply_listener.h"
 #include "apply_parts.h"
-#include "service/object.h"
-#include "service/owner.h"
-#include "service/resolve.h"
-#include "service/room.h"
-#include "service/taken.h"
+#include "lbc/apply/room.h"
+#include "lbc/model/object.h"
+#include "lbc/model/owner.h"
+#include "lbc/model/resolve.h"
+#include "lbc/taken.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -119,20 +119,20 @@ static bool lb_is_gone(const struct ccm_error *err)
 int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
                    struct ccm_error *err)
 {
-    const char *remedy = ccm_ali_error_remedy(err);
+    const char *remedy = ali_error_remedy(err);
 
     if (step->type == CLB_STEP_RESTORE_LISTENER && !lb_is_gone(err) &&
-        ccm_taken_is_refused(err, apply->call.uncertain)) {
+        lbc_taken_is_refused(err, apply->call.uncertain)) {
         apply->cannot_restore = true;
-        remedy = CCM_TAKEN_REFUSED;
+        remedy = LBC_TAKEN_REFUSED;
     }
-    if (apply->call.uncertain || !ccm_ali_error_is_wait(err)) {
+    if (apply->call.uncertain || !ali_error_is_wait(err)) {
         apply->entry->valid = false;
-        ccm_resolve_forget(apply->clb->lbc.ali, &step->backends);
+        lbc_resolve_forget(apply->clb->lbc.ali, &step->backends);
     }
     if (lb_is_gone(err)) {
         apply->entry->attempt++;
-        ccm_entry_drop(apply->entry);
+        lbc_entry_drop(apply->entry);
     }
     if (err->kind == CCM_ERROR_NOT_FOUND ||
         (err->kind == CCM_ERROR_TERMINAL && !apply->entry->valid && !apply->fresh)) {
@@ -145,7 +145,7 @@ int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
     } else {
         (void)ccm_error_wrap(err, r, "%s", clb_step_name(step->type)); /* the result is r */
     }
-    ccm_problems_add(apply->problems, err, remedy);
+    lbc_problems_add(apply->problems, err, remedy);
     return lb_is_gone(err) || err->kind == CCM_ERROR_CANCELLED ||
                    step->type == CLB_STEP_CREATE_LB || step->type == CLB_STEP_UNPROTECT ||
                    step->type == CLB_STEP_DELETE_LB
@@ -158,13 +158,13 @@ struct walk {
     struct clb_exchanges exchanges; /* groups that lack capacity */
     bool add_failed;                /* of the group at hand, for another reason */
     const struct clb_step *unknown; /* an addition of what the cloud does not know; NULL */
-    struct ccm_room room;           /* for listeners */
+    struct lbc_room room;           /* for listeners */
 };
 
 static void walk_fini(struct walk *walk)
 {
     clb_exchanges_fini(&walk->exchanges);
-    ccm_room_fini(&walk->room);
+    lbc_room_fini(&walk->room);
 }
 
 /* The load balancer takes no further listener, whichever it is. */
@@ -185,7 +185,7 @@ static bool is_left_out(struct walk *walk, const struct clb_step *step)
     }
     (void)snprintf(name, sizeof(name), "%u/%s", step->port,
                    clb_protocol_name(step->protocol)); /* fits */
-    ccm_room_leave_out(&walk->room, name);
+    lbc_room_leave_out(&walk->room, name);
     return true;
 }
 
@@ -194,7 +194,7 @@ static void note_done(struct clb_apply *apply, const struct clb_step *step, stru
     apply->writes++;
     if (step->type == CLB_STEP_DELETE_LISTENER) {
         apply->entry->freed = true;
-        ccm_room_free(&walk->room);
+        lbc_room_free(&walk->room);
     }
     /* A person's may be taken over by those who had to leave it to this Service. */
     apply->entry->freed = apply->entry->freed || step->type == CLB_STEP_RESTORE_LISTENER;
@@ -205,10 +205,10 @@ static int note_failure(struct clb_apply *apply, const struct clb_step *step, in
                         struct walk *walk, struct ccm_error *err)
 {
     if (is_crowded(step, err)) {
-        ccm_room_fill(&walk->room, err);
+        lbc_room_fill(&walk->room, err);
     }
     walk->add_failed = walk->add_failed || step->type == CLB_STEP_ADD;
-    if (step->type == CLB_STEP_ADD && ccm_resolve_is_unknown(err)) {
+    if (step->type == CLB_STEP_ADD && lbc_resolve_is_unknown(err)) {
         walk->unknown = step;
     }
     return clb_apply_fail(apply, step, r, err);
@@ -218,7 +218,7 @@ static int note_failure(struct clb_apply *apply, const struct clb_step *step, in
 static bool is_known_refusal(const struct clb_step *step, struct walk *walk)
 {
     const bool known = walk->unknown != NULL && step->type == CLB_STEP_ADD &&
-                       ccm_backends_same_servers(&walk->unknown->backends, &step->backends);
+                       lbc_backends_same_servers(&walk->unknown->backends, &step->backends);
 
     walk->add_failed = walk->add_failed || known;
     return known;
@@ -245,7 +245,7 @@ static int run_step(struct clb_apply *apply, const struct clb_plan *plan, size_t
         return clb_exchange_run(apply, plan, index, &walk->exchanges);
     }
     if (step->type == CLB_STEP_REMOVE || step->type == CLB_STEP_DELETE_LB) {
-        apply->call.priority = CCM_ALI_PRIO_REMOVE;
+        apply->call.priority = ALI_PRIO_REMOVE;
     }
     r = execute(apply, step, &err);
     if (r == 0) {
@@ -281,15 +281,15 @@ int clb_apply_check_cancelled(struct clb_apply *apply)
     }
     (void)ccm_error_set(&err, 0, CCM_ERROR_CANCELLED,
                         "stopped in the middle"); /* the result is the argument */
-    ccm_problems_add(apply->problems, &err, NULL);
+    lbc_problems_add(apply->problems, &err, NULL);
     return -ECANCELED;
 }
 
 int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
 {
-    const enum ccm_ali_priority priority = apply->call.priority;
+    const enum ali_priority priority = apply->call.priority;
     CCM_CLEANUP(walk_fini)
-    struct walk walk = { .exchanges = { .why = CCM_ERROR_INIT }, .room = CCM_ROOM_INIT };
+    struct walk walk = { .exchanges = { .why = CCM_ERROR_INIT }, .room = LBC_ROOM_INIT };
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < plan->len; i++) {
@@ -302,7 +302,7 @@ int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
             walk.add_failed = false;
         }
     }
-    ccm_room_tell(&walk.room, clb_step_name(CLB_STEP_CREATE_LISTENER), apply->problems);
+    lbc_room_tell(&walk.room, clb_step_name(CLB_STEP_CREATE_LISTENER), apply->problems);
     apply->call.priority = priority;
     return r < 0 ? r : clb_exchanges_finish(apply, &walk.exchanges);
 }

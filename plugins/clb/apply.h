@@ -4,19 +4,19 @@
 #define CCM_CLB_APPLY_H
 
 #include "api.h"
+#include "lbc/apply/capacity.h"
+#include "lbc/apply/token.h"
 #include "plan.h"
-#include "service/capacity.h"
-#include "service/token.h"
 
 struct clb_apply {
     struct clb_call call;
     struct clb *clb;
     const struct ccm_service *service;
-    struct ccm_entry *entry;       /* claimed */
+    struct lbc_entry *entry;       /* claimed */
     const struct clb_model *model; /* NULL for a deletion */
     bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
-    struct ccm_problems *problems;
-    struct ccm_capacity capacity; /* for backends, of all groups together; begins zeroed */
+    struct lbc_problems *problems;
+    struct lbc_capacity capacity; /* for backends, of all groups together; begins zeroed */
     size_t writes;                /* out: calls that succeeded */
     bool cannot_restore;          /* out: the cloud refused to have a listener put back */
 };
@@ -29,8 +29,8 @@ struct clb_apply {
  */
 CCM_NODISCARD int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan);
 
-/* ClientToken of a creation, see service/token.h. */
+/* ClientToken of a creation, see lbc/apply/token.h. */
 void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb, uint32_t attempt,
-                     char ret[CCM_TOKEN_SIZE]);
+                     char ret[LBC_TOKEN_SIZE]);
 
 #endif

@@ -27,9 +27,9 @@ static int change(struct clb_apply *apply, const struct clb_step *step, struct c
     }
     for (size_t i = 0; r == 0 && i < step->entries.len; i++) {
         if (remove) {
-            ccm_texts_remove(&acl->entries, step->entries.items[i]);
+            lbc_texts_remove(&acl->entries, step->entries.items[i]);
         } else {
-            r = ccm_texts_put(&acl->entries, step->entries.items[i]);
+            r = lbc_texts_put(&acl->entries, step->entries.items[i]);
         }
     }
     return clb_apply_note(apply, r);

@@ -13,13 +13,13 @@
 
 struct clb_exchange {
     const struct clb_step *step; /* borrowed: which group, how its backends are described */
-    struct ccm_exchange way;
+    struct lbc_exchange way;
 };
 
 void clb_exchanges_fini(struct clb_exchanges *exchanges)
 {
     for (size_t i = 0; i < exchanges->len; i++) {
-        ccm_exchange_fini(&exchanges->items[i].way);
+        lbc_exchange_fini(&exchanges->items[i].way);
     }
     free(exchanges->items);
 }
@@ -39,7 +39,7 @@ static size_t exchange_count_asked(struct clb_apply *apply, const struct clb_ste
 
     for (size_t i = 0; i < step->backends.len; i++) {
         missing +=
-            group == NULL || ccm_backends_find(&group->backends, &step->backends.items[i]) == NULL;
+            group == NULL || lbc_backends_find(&group->backends, &step->backends.items[i]) == NULL;
     }
     return missing < batch ? missing : batch;
 }
@@ -47,16 +47,16 @@ static size_t exchange_count_asked(struct clb_apply *apply, const struct clb_ste
 bool clb_exchange_note_full(struct clb_apply *apply, const struct clb_step *step,
                             struct clb_exchanges *exchanges, const struct ccm_error *err)
 {
-    struct ccm_usage usage = { 0 };
+    struct lbc_usage usage = { 0 };
 
     if ((step->type != CLB_STEP_ADD && step->type != CLB_STEP_CREATE_GROUP) ||
         step->backends.len == 0 || !exchange_is_full(err)) {
         return false;
     }
-    if (ccm_capacity_parse(err->message, &usage)) {
-        ccm_capacity_set(&apply->capacity, &usage);
+    if (lbc_capacity_parse(err->message, &usage)) {
+        lbc_capacity_set(&apply->capacity, &usage);
     } else {
-        ccm_capacity_refuse(&apply->capacity, exchange_count_asked(apply, step));
+        lbc_capacity_refuse(&apply->capacity, exchange_count_asked(apply, step));
     }
     ccm_error_copy(&exchanges->why, err);
     return true;
@@ -65,7 +65,7 @@ bool clb_exchange_note_full(struct clb_apply *apply, const struct clb_step *step
 bool clb_exchange_is_due(const struct clb_apply *apply, const struct clb_step *step)
 {
     return (step->type == CLB_STEP_ADD || step->type == CLB_STEP_CREATE_GROUP) &&
-           step->backends.len > 0 && ccm_capacity_lacks(&apply->capacity, step->backends.len);
+           step->backends.len > 0 && lbc_capacity_lacks(&apply->capacity, step->backends.len);
 }
 
 /* --- what is to be done --- */
@@ -79,16 +79,16 @@ static bool exchange_is_same_group(const struct clb_step *a, const struct clb_st
 
 /* What the step adds or removes and has not been so far. */
 static int exchange_collect_step(const struct clb_group *group, const struct clb_step *step,
-                                 struct ccm_exchange *to)
+                                 struct lbc_exchange *to)
 {
     const bool removes = step->type == CLB_STEP_REMOVE;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < step->backends.len; i++) {
-        const struct ccm_backend *one = &step->backends.items[i];
+        const struct lbc_backend *one = &step->backends.items[i];
 
-        if (removes == (ccm_backends_find(&group->backends, one) != NULL)) {
-            r = ccm_backends_put(removes ? &to->remove : &to->add, one);
+        if (removes == (lbc_backends_find(&group->backends, one) != NULL)) {
+            r = lbc_backends_put(removes ? &to->remove : &to->add, one);
         }
     }
     return r;
@@ -96,7 +96,7 @@ static int exchange_collect_step(const struct clb_group *group, const struct clb
 
 /* Steps of one group stand together. */
 static int exchange_collect(const struct clb_group *group, const struct clb_plan *plan,
-                            size_t *index, struct ccm_exchange *to)
+                            size_t *index, struct lbc_exchange *to)
 {
     const struct clb_step *first = &plan->steps[*index];
     int r = exchange_collect_step(group, first, to);
@@ -127,41 +127,41 @@ static int exchange_fail_memory(struct clb_apply *apply, const struct clb_step *
 
 /* A call failed. Negative when the rest of the plan makes no sense. */
 static int exchange_note_failure(struct clb_apply *apply, struct clb_exchange *exchange,
-                                 const struct clb_step *step, const struct ccm_backends *part,
+                                 const struct clb_step *step, const struct lbc_backends *part,
                                  int r, struct clb_exchanges *exchanges, struct ccm_error *err)
 {
-    struct ccm_exchange *way = &exchange->way;
+    struct lbc_exchange *way = &exchange->way;
     const bool adds = step->type == CLB_STEP_ADD;
-    struct ccm_usage usage = { 0 };
+    struct lbc_usage usage = { 0 };
 
     if (clb_apply_shrink_batch(apply, part->len, err)) {
         way->batch = atomic_load(&apply->clb->batch);
         return 0;
     }
     if (adds && exchange_is_full(err)) {
-        const bool told = ccm_capacity_parse(err->message, &usage);
+        const bool told = lbc_capacity_parse(err->message, &usage);
 
-        ccm_exchange_refuse(way, part, told ? &usage : NULL);
+        lbc_exchange_refuse(way, part, told ? &usage : NULL);
         ccm_error_copy(&exchanges->why, err);
         return 0;
     }
-    ccm_exchange_fail(way, adds ? CCM_EXCHANGE_ADD : CCM_EXCHANGE_REMOVE);
+    lbc_exchange_fail(way, adds ? LBC_EXCHANGE_ADD : LBC_EXCHANGE_REMOVE);
     return clb_apply_fail(apply, step, r, err);
 }
 
 static int exchange_move(struct clb_apply *apply, struct clb_exchange *exchange,
-                         enum ccm_exchange_move move, const struct ccm_backends *part,
+                         enum lbc_exchange_move move, const struct lbc_backends *part,
                          struct clb_exchanges *exchanges)
 {
-    const enum ccm_ali_priority priority = apply->call.priority;
+    const enum ali_priority priority = apply->call.priority;
     struct ccm_error err = CCM_ERROR_INIT;
     struct clb_step step = *exchange->step; /* borrows */
     int r;
 
-    step.type = move == CCM_EXCHANGE_ADD ? CLB_STEP_ADD : CLB_STEP_REMOVE;
+    step.type = move == LBC_EXCHANGE_ADD ? CLB_STEP_ADD : CLB_STEP_REMOVE;
     step.backends = *part; /* borrowed, for messages */
-    if (move == CCM_EXCHANGE_REMOVE) {
-        apply->call.priority = CCM_ALI_PRIO_REMOVE;
+    if (move == LBC_EXCHANGE_REMOVE) {
+        apply->call.priority = ALI_PRIO_REMOVE;
     }
     r = clb_apply_backends(apply, &step, part, &err);
     apply->call.priority = priority;
@@ -169,7 +169,7 @@ static int exchange_move(struct clb_apply *apply, struct clb_exchange *exchange,
         return exchange_note_failure(apply, exchange, &step, part, r, exchanges, &err);
     }
     apply->writes++;
-    ccm_exchange_done(&exchange->way, move, part);
+    lbc_exchange_done(&exchange->way, move, part);
     return 0;
 }
 
@@ -179,13 +179,13 @@ static int exchange_walk(struct clb_apply *apply, struct clb_exchange *exchange,
     int r = 0;
 
     while (r == 0) {
-        CCM_CLEANUP(ccm_backends_fini) struct ccm_backends part = { 0 };
-        enum ccm_exchange_move move;
+        CCM_CLEANUP(lbc_backends_fini) struct lbc_backends part = { 0 };
+        enum lbc_exchange_move move;
 
-        if (ccm_exchange_next(&exchange->way, &move, &part) < 0) {
+        if (lbc_exchange_next(&exchange->way, &move, &part) < 0) {
             return exchange_fail_memory(apply, exchange->step);
         }
-        if (move == CCM_EXCHANGE_END) {
+        if (move == LBC_EXCHANGE_END) {
             break;
         }
         r = clb_apply_check_cancelled(apply);
@@ -239,7 +239,7 @@ int clb_exchange_run(struct clb_apply *apply, const struct clb_plan *plan, size_
 static int exchange_tell_rest(struct clb_apply *apply, const struct clb_exchange *exchange,
                               const struct ccm_error *why)
 {
-    const struct ccm_exchange *way = &exchange->way;
+    const struct lbc_exchange *way = &exchange->way;
     struct ccm_error err;
     struct clb_step step = *exchange->step; /* borrows */
 
@@ -258,13 +258,13 @@ int clb_exchanges_finish(struct clb_apply *apply, struct clb_exchanges *exchange
 
     for (size_t i = 0; r == 0 && i < exchanges->len; i++) {
         struct clb_exchange *exchange = &exchanges->items[i];
-        struct ccm_exchange *way = &exchange->way;
+        struct lbc_exchange *way = &exchange->way;
 
         if (way->is_failed || way->add.len == 0) {
             continue; /* told, or complete */
         }
-        if (!ccm_capacity_lacks(&apply->capacity, 1)) {
-            ccm_exchange_renew(way);
+        if (!lbc_capacity_lacks(&apply->capacity, 1)) {
+            lbc_exchange_renew(way);
             r = exchange_walk(apply, exchange, exchanges);
         }
         if (r == 0 && way->add.len > 0 && !way->is_failed) {

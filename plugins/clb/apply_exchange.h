@@ -1,6 +1,6 @@
 /*
  * Groups that lack capacity for what they shall have: old backends make room for new ones, see
- * service/capacity.h. A part of apply.c. May block. One thread per pass.
+ * lbc/apply/capacity.h. A part of apply.c. May block. One thread per pass.
  */
 #ifndef CCM_CLB_APPLY_EXCHANGE_H
 #define CCM_CLB_APPLY_EXCHANGE_H

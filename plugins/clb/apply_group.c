@@ -7,24 +7,24 @@
 #include <errno.h>
 #include <string.h>
 
-static int group_put_all(struct clb_group *to, const struct ccm_backends *from,
+static int group_put_all(struct clb_group *to, const struct lbc_backends *from,
                          const char *description)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < from->len; i++) {
-        struct ccm_backend one = from->items[i];
+        struct lbc_backend one = from->items[i];
 
         one.description = ccm_text_equal(description, to->name)
                               ? NULL
                               : (char *)(uintptr_t)description; /* copied by put */
-        r = ccm_backends_put(&to->backends, &one);
+        r = lbc_backends_put(&to->backends, &one);
     }
     return r;
 }
 
 static int group_create_with(struct clb_apply *apply, const struct clb_step *step,
-                             const struct ccm_backends *backends, struct ccm_error *err)
+                             const struct lbc_backends *backends, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *id = NULL;
     struct clb_group *group = NULL;
@@ -39,23 +39,23 @@ static int group_create_with(struct clb_apply *apply, const struct clb_step *ste
         return clb_apply_note(apply, -ENOMEM);
     }
     group->id = CCM_STEAL(id);
-    if (ccm_text_set(&group->name, step->group_name) < 0) {
+    if (lbc_text_set(&group->name, step->group_name) < 0) {
         return clb_apply_note(apply, -ENOMEM);
     }
-    ccm_capacity_take(&apply->capacity, backends->len);
+    lbc_capacity_take(&apply->capacity, backends->len);
     return clb_apply_note(apply, group_put_all(group, backends, group->name));
 }
 
 int clb_apply_empty_group(struct clb_apply *apply, const struct clb_step *step,
                           struct ccm_error *err)
 {
-    const struct ccm_backends none = { 0 };
+    const struct lbc_backends none = { 0 };
 
     return group_create_with(apply, step, &none, err);
 }
 
 int clb_apply_backends(struct clb_apply *apply, const struct clb_step *step,
-                       const struct ccm_backends *set, struct ccm_error *err)
+                       const struct lbc_backends *set, struct ccm_error *err)
 {
     struct clb_group *group = clb_apply_group(apply, step);
     const char *description = step->description != NULL ? step->description : group->name;
@@ -79,7 +79,7 @@ int clb_apply_backends(struct clb_apply *apply, const struct clb_step *step,
         return clb_apply_note(apply, group_put_all(group, set, description));
     }
     for (size_t i = 0; i < set->len; i++) {
-        ccm_backends_remove(&group->backends, &set->items[i]);
+        lbc_backends_remove(&group->backends, &set->items[i]);
     }
     return 0;
 }
@@ -87,17 +87,17 @@ int clb_apply_backends(struct clb_apply *apply, const struct clb_step *step,
 /* The next backends of a step from item *next on, at most `batch`; an add leaves out what an
  * earlier try has added. */
 static int group_next_part(struct clb_apply *apply, const struct clb_step *step, size_t *next,
-                           size_t batch, struct ccm_backends *ret)
+                           size_t batch, struct lbc_backends *ret)
 {
     const struct clb_group *group = clb_apply_group(apply, step);
 
     while (*next < step->backends.len && ret->len < batch) {
-        const struct ccm_backend *one = &step->backends.items[(*next)++];
+        const struct lbc_backend *one = &step->backends.items[(*next)++];
 
-        if (step->type == CLB_STEP_ADD && ccm_backends_find(&group->backends, one) != NULL) {
+        if (step->type == CLB_STEP_ADD && lbc_backends_find(&group->backends, one) != NULL) {
             continue;
         }
-        if (ccm_backends_put(ret, one) < 0) {
+        if (lbc_backends_put(ret, one) < 0) {
             return -ENOMEM;
         }
     }
@@ -116,9 +116,9 @@ bool clb_apply_shrink_batch(struct clb_apply *apply, size_t count, const struct 
 static void group_count_change(struct clb_apply *apply, enum clb_step_type type, size_t count)
 {
     if (type == CLB_STEP_ADD) {
-        ccm_capacity_take(&apply->capacity, count);
+        lbc_capacity_take(&apply->capacity, count);
     } else if (type == CLB_STEP_REMOVE) {
-        ccm_capacity_free(&apply->capacity, count);
+        lbc_capacity_free(&apply->capacity, count);
     }
 }
 
@@ -130,7 +130,7 @@ static int group_change_in_batches(struct clb_apply *apply, const struct clb_ste
     int r = 0;
 
     while (r == 0 && next < step->backends.len) {
-        CCM_CLEANUP(ccm_backends_fini) struct ccm_backends part = { 0 };
+        CCM_CLEANUP(lbc_backends_fini) struct lbc_backends part = { 0 };
         const size_t start = next;
 
         if (group_next_part(apply, step, &next, atomic_load(&apply->clb->batch), &part) < 0) {
@@ -153,7 +153,7 @@ static int group_delete(struct clb_apply *apply, const struct clb_step *step, st
     const int r = clb_apply_forgive(clb_api_delete_group(&apply->call, step->group_id, err), err);
 
     if (r == 0) {
-        ccm_capacity_free(&apply->capacity, group == NULL ? 0 : group->backends.len);
+        lbc_capacity_free(&apply->capacity, group == NULL ? 0 : group->backends.len);
         clb_state_drop_group(clb_have(apply->entry), step->group_id);
     }
     return r;

@@ -13,7 +13,7 @@ CCM_NODISCARD int clb_apply_empty_group(struct clb_apply *apply, const struct cl
                                         struct ccm_error *err);
 /* ADD, REMOVE or WEIGH, one call, with some of the step's backends. */
 CCM_NODISCARD int clb_apply_backends(struct clb_apply *apply, const struct clb_step *step,
-                                     const struct ccm_backends *set, struct ccm_error *err);
+                                     const struct lbc_backends *set, struct ccm_error *err);
 /* That many were too many for one call: from now on they are fewer. False: they cannot be. */
 bool clb_apply_shrink_batch(struct clb_apply *apply, size_t count, const struct ccm_error *err);
 

@@ -2,8 +2,8 @@
 
 #include "api_lb.h"
 #include "apply_parts.h"
-#include "service/object.h"
-#include "service/owner.h"
+#include "lbc/model/object.h"
+#include "lbc/model/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -12,27 +12,27 @@
 #include <string.h>
 
 void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb, uint32_t attempt,
-                     char ret[CCM_TOKEN_SIZE])
+                     char ret[LBC_TOKEN_SIZE])
 {
-    struct ccm_token token = CCM_TOKEN_INIT;
+    struct lbc_token token = LBC_TOKEN_INIT;
 
     for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         if (clb_lb_fields[i].offset != SIZE_MAX) {
-            ccm_token_add(&token, clb_lb_get(lb, (enum clb_lb_field_id)i));
+            lbc_token_add(&token, clb_lb_get(lb, (enum clb_lb_field_id)i));
         }
     }
     for (size_t i = 0; i < lb->tags.len; i++) {
-        ccm_token_add(&token, lb->tags.items[i].key);
-        ccm_token_add(&token, lb->tags.items[i].value);
+        lbc_token_add(&token, lb->tags.items[i].key);
+        lbc_token_add(&token, lb->tags.items[i].value);
     }
-    ccm_token_add(&token, lb->vpc_id);
-    ccm_token_add(&token, lb->protect ? "on" : "off");
-    ccm_token_write(&token, service, attempt, ret);
+    lbc_token_add(&token, lb->vpc_id);
+    lbc_token_add(&token, lb->protect ? "on" : "off");
+    lbc_token_write(&token, service, attempt, ret);
 }
 
 static size_t vswitch_count(const struct clb *clb)
 {
-    const char *const *ids = ccm_ali_vswitch_ids(clb->lbc.ali);
+    const char *const *ids = ali_vswitch_ids(clb->lbc.ali);
     size_t count = 0;
 
     while (ids != NULL && ids[count] != NULL) {
@@ -55,9 +55,9 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
                              "get vsw id from metadata error: no vswitches found (option "
                              "vswitch_ids of group alicloud, or annotation vswitch-id)");
     }
-    const size_t at = (size_t)(ccm_token_number(apply->service->meta.uid) % count);
+    const size_t at = (size_t)(lbc_token_number(apply->service->meta.uid) % count);
 
-    return ccm_text_set(&lb->vswitch_id, ccm_ali_vswitch_ids(apply->clb->lbc.ali)[at]) < 0
+    return lbc_text_set(&lb->vswitch_id, ali_vswitch_ids(apply->clb->lbc.ali)[at]) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
@@ -65,12 +65,12 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
 static int create_once(struct clb_apply *apply, const struct clb_lb *want, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb made = { 0 };
-    char tag[CCM_OWNER_LB_NAME];
-    char token[CCM_TOKEN_SIZE];
+    char tag[LBC_OWNER_LB_NAME];
+    char token[LBC_TOKEN_SIZE];
     const struct clb_create create = { .lb = want, .owner_tag = tag, .token = token };
     int r;
 
-    ccm_owner_lb_name(&apply->service->meta, tag);
+    lbc_owner_lb_name(&apply->service->meta, tag);
     clb_apply_token(apply->service, want, apply->entry->attempt, token);
     r = clb_api_create_lb(&apply->call, &create, &made, err);
     if (r == 0) {
@@ -107,13 +107,13 @@ static bool has_room(struct clb_apply *apply, const char *id)
 /* The chosen vSwitch is full: once more in the first other one with a free address. */
 static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
-    const char *const *ids = ccm_ali_vswitch_ids(apply->clb->lbc.ali);
+    const char *const *ids = ali_vswitch_ids(apply->clb->lbc.ali);
 
     for (size_t i = 0; ids != NULL && ids[i] != NULL; i++) {
         if (ccm_text_equal(ids[i], want->vswitch_id) || !has_room(apply, ids[i])) {
             continue;
         }
-        return ccm_text_set(&want->vswitch_id, ids[i]) < 0 ? ccm_error_nomem(err)
+        return lbc_text_set(&want->vswitch_id, ids[i]) < 0 ? ccm_error_nomem(err)
                                                            : create_once(apply, want, err);
     }
     return ccm_error_wrap(err, -ENOSPC, "get available vswitch id error: no available vsw found");
@@ -122,19 +122,19 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
 /* What the configuration adds to what the Service asks for. */
 static int complete(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
-    struct ccm_ali *ali = apply->clb->lbc.ali;
+    struct ali_client *ali = apply->clb->lbc.ali;
     const bool intranet = ccm_text_equal(want->address_type, "intranet");
 
-    if (!intranet && ccm_text_set(&want->vswitch_id, NULL) < 0) {
+    if (!intranet && lbc_text_set(&want->vswitch_id, NULL) < 0) {
         return ccm_error_nomem(err);
     }
-    if ((intranet && ccm_text_set(&want->vpc_id, ccm_ali_vpc_id(ali)) < 0) ||
+    if ((intranet && lbc_text_set(&want->vpc_id, ali_vpc_id(ali)) < 0) ||
         (want->resource_group == NULL &&
-         ccm_text_set(&want->resource_group, ccm_ali_resource_group_id(ali)) < 0)) {
+         lbc_text_set(&want->resource_group, ali_resource_group_id(ali)) < 0)) {
         return ccm_error_nomem(err);
     }
     if (ccm_text_equal(want->charge_type, "PayBySpec") && want->spec == NULL &&
-        ccm_text_set(&want->spec, "slb.s1.small") < 0) {
+        lbc_text_set(&want->spec, "slb.s1.small") < 0) {
         return ccm_error_nomem(err);
     }
     return pick_vswitch(apply, want, err);
@@ -148,7 +148,7 @@ static int create(struct clb_apply *apply, struct ccm_error *err)
     if (clb_lb_copy(&want, &apply->model->want.lb) < 0) {
         return ccm_error_nomem(err);
     }
-    apply->call.priority = CCM_ALI_PRIO_NEW;
+    apply->call.priority = ALI_PRIO_NEW;
     r = complete(apply, &want, err);
     if (r == 0) {
         r = create_once(apply, &want, err);
@@ -160,7 +160,7 @@ static int create(struct clb_apply *apply, struct ccm_error *err)
     return r;
 }
 
-static void tags_text(const struct ccm_tags *tags, struct ccm_buf *text)
+static void tags_text(const struct lbc_tags *tags, struct ccm_buf *text)
 {
     for (size_t i = 0; i < tags->len; i++) {
         ccm_buf_addf(text, "%s%s=%s", i == 0 ? "" : ",", tags->items[i].key, tags->items[i].value);
@@ -178,11 +178,11 @@ static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct c
         return ccm_error_wrap(err, r, "error to tag slb id [%s] with tags %s", lb->id,
                               ccm_buf_str(&text));
     }
-    if (ccm_tags_get(&step->tags, CLB_TAG_OWNER) != NULL) {
+    if (lbc_tags_get(&step->tags, CLB_TAG_OWNER) != NULL) {
         lb->untagged = false;
     }
     for (size_t i = 0; i < step->tags.len; i++) {
-        if (ccm_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value) < 0) {
+        if (lbc_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value) < 0) {
             return clb_apply_note(apply, -ENOMEM);
         }
     }
@@ -201,7 +201,7 @@ static int untag_lb(struct clb_apply *apply, const struct clb_step *step, struct
                               ccm_buf_str(&text));
     }
     for (size_t i = 0; i < step->tags.len; i++) {
-        ccm_tags_remove(&lb->tags, step->tags.items[i].key);
+        lbc_tags_remove(&lb->tags, step->tags.items[i].key);
     }
     return 0;
 }
@@ -218,7 +218,7 @@ static int delete_lb(struct clb_apply *apply, struct ccm_error *err)
     if (r < 0 && !is_lb_gone(err)) {
         return r;
     }
-    ccm_entry_drop(apply->entry);
+    lbc_entry_drop(apply->entry);
     apply->entry->valid = true;
     return 0;
 }
@@ -281,7 +281,7 @@ static int change_lb(struct clb_apply *apply, const struct clb_step *step, struc
     if (step->type == CLB_STEP_INTERNET) {
         const struct ccm_host *host = apply->clb->lbc.host;
 
-        ccm_order_note(&apply->entry->order, before,
+        lbc_order_note(&apply->entry->order, before,
                        clb_lb_charge_what(lb, step->value, step->extra), host->now_ms(host));
     }
     if (row == CLB_LB_PROTECT) {

@@ -2,8 +2,8 @@
 
 #include "api_listener.h"
 #include "apply_parts.h"
+#include "lbc/model/owner.h"
 #include "plan_parts.h"
-#include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -57,8 +57,8 @@ static bool is_target(const struct clb_apply *apply, const struct clb_step *step
 
         if (step->protocol == CLB_HTTPS && clb_forward_target(one) == step->port &&
             one->description != NULL &&
-            ccm_owner_parse(one->description, true, &apply->service->meta,
-                            ccm_ali_cluster_id(apply->clb->lbc.ali)) == CCM_OWNER_OURS) {
+            lbc_owner_parse(one->description, true, &apply->service->meta,
+                            ali_cluster_id(apply->clb->lbc.ali)) == LBC_OWNER_OURS) {
             return apply->problems->count > 0;
         }
     }
@@ -69,7 +69,7 @@ static bool is_target(const struct clb_apply *apply, const struct clb_step *step
 static bool is_open(const struct clb_step *step, const struct clb_listener *present)
 {
     return step->listener.ranges &&
-           !ccm_text_equal(ccm_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
+           !ccm_text_equal(lbc_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
 }
 
 bool clb_apply_is_blocked(struct clb_apply *apply, const struct clb_step *step)
@@ -161,7 +161,7 @@ static int check_certificate(struct clb_apply *apply, const char *old_id, const 
 
 static int bind_acl(const struct clb_apply *apply, struct clb_listener *listener)
 {
-    return listener->ranges ? ccm_attrs_set(&listener->attrs, clb_field_find("AclId"),
+    return listener->ranges ? lbc_attrs_set(&listener->attrs, clb_field_find("AclId"),
                                             clb_have(apply->entry)->acl.id, true)
                             : 0;
 }
@@ -171,8 +171,8 @@ static int check_update(struct clb_apply *apply, const struct clb_listener *to,
 {
     const struct clb_listener *present =
         clb_state_listener(clb_have(apply->entry), to->port, to->protocol);
-    const char *old_id = ccm_attrs_get(&present->attrs, clb_field_find(CERT));
-    const char *new_id = ccm_attrs_get(&to->attrs, clb_field_find(CERT));
+    const char *old_id = lbc_attrs_get(&present->attrs, clb_field_find(CERT));
+    const char *new_id = lbc_attrs_get(&to->attrs, clb_field_find(CERT));
 
     return old_id == NULL || new_id == NULL || ccm_text_equal(old_id, new_id)
                ? 0
@@ -182,11 +182,11 @@ static int check_update(struct clb_apply *apply, const struct clb_listener *to,
 /* What the cloud gives a new listener and is compared only where it is known. */
 static int note_defaults(struct clb_listener *listener)
 {
-    const struct ccm_field *field = clb_field_find("PersistenceTimeout");
+    const struct lbc_field *field = clb_field_find("PersistenceTimeout");
 
     return clb_field_applies(field, listener->protocol) &&
-                   ccm_attrs_get(&listener->attrs, field) == NULL
-               ? ccm_attrs_set(&listener->attrs, field, "0", false)
+                   lbc_attrs_get(&listener->attrs, field) == NULL
+               ? lbc_attrs_set(&listener->attrs, field, "0", false)
                : 0;
 }
 
@@ -208,7 +208,7 @@ static int note_listener(struct clb_apply *apply, const struct clb_step *step,
     }
     listener->running = !fresh && now->running;
     listener->domains_known = fresh || listener->domains_known;
-    return clb_apply_note(apply, r < 0 ? r : ccm_text_set(&listener->group_id, group_id));
+    return clb_apply_note(apply, r < 0 ? r : lbc_text_set(&listener->group_id, group_id));
 }
 
 static int do_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
@@ -219,7 +219,7 @@ static int do_listener(struct clb_apply *apply, const struct clb_step *step, str
     int r;
 
     if (clb_listener_copy(&now, &step->listener) < 0 || bind_acl(apply, &now) < 0 ||
-        ccm_text_set(&group_id, clb_apply_group(apply, step)->id) < 0) {
+        lbc_text_set(&group_id, clb_apply_group(apply, step)->id) < 0) {
         return ccm_error_nomem(err);
     }
     if (step->type == CLB_STEP_CREATE_LISTENER) {
@@ -295,7 +295,7 @@ static int do_restore(struct clb_apply *apply, const struct clb_step *step, stru
 
     listener->running = running;
     return clb_apply_note(apply,
-                          copied < 0 ? copied : ccm_text_set(&listener->group_id, step->group_id));
+                          copied < 0 ? copied : lbc_text_set(&listener->group_id, step->group_id));
 }
 
 /* --- start and end --- */

@@ -2,8 +2,8 @@
 #ifndef CCM_CLB_H
 #define CCM_CLB_H
 
-#include "service/pass.h"
-#include "service/settings.h"
+#include "lbc/model/settings.h"
+#include "lbc/pass.h"
 #include "state.h"
 
 #include <stdatomic.h>
@@ -12,9 +12,9 @@
 #define CLB_FINALIZER     "service.k8s.alibaba/resources"
 #define CLB_ACL_LABEL     "service.k8s.alibaba/access-list-id"
 #define CLB_COMPONENT     "service-controller"
-#define CLB_TAG_OWNER     CCM_TAG_OWNER
-#define CLB_TAG_CLUSTER   CCM_TAG_CLUSTER
-#define CLB_TAG_REUSE     CCM_TAG_REUSE
+#define CLB_TAG_OWNER     LBC_TAG_OWNER
+#define CLB_TAG_CLUSTER   LBC_TAG_CLUSTER
+#define CLB_TAG_REUSE     LBC_TAG_REUSE
 #define CLB_TAGS_MAX      20 /* of one resource */
 #define CLB_PROTECT_WHY   "managed.by.ack"
 #define CLB_BATCH_DEFAULT 40
@@ -26,20 +26,20 @@
 /* Fixed after create() but for the atomic members and what the parts of `lbc` guard. Shared by all
  * workers. */
 struct clb {
-    struct ccm_lbc lbc; /* first: the two are converted into one another */
-    atomic_uint batch;  /* backends per call; only ever lowered */
+    struct lbc_instance lbc; /* first: the two are converted into one another */
+    atomic_uint batch;       /* backends per call; only ever lowered */
 };
 
-extern const struct ccm_lbc_ops clb_ops;
-extern const struct ccm_lbc_names clb_names;
+extern const struct lbc_ops clb_ops;
+extern const struct lbc_names clb_names;
 
-static inline struct clb *clb_of(const struct ccm_pass *pass)
+static inline struct clb *clb_of(const struct lbc_pass *pass)
 {
     return (struct clb *)pass->lbc;
 }
 
 /* What the cloud holds. */
-static inline struct clb_state *clb_have(const struct ccm_entry *entry)
+static inline struct clb_state *clb_have(const struct lbc_entry *entry)
 {
     return entry->state;
 }

@@ -7,16 +7,16 @@
 
 static bool is_on(const struct clb_listener *want, const char *field)
 {
-    return ccm_text_equal(ccm_attrs_get(&want->attrs, clb_field_find(field)), "on");
+    return ccm_text_equal(lbc_attrs_get(&want->attrs, clb_field_find(field)), "on");
 }
 
-bool clb_attr_differs(const struct clb_listener *want, const struct ccm_attr *attr,
+bool clb_attr_differs(const struct clb_listener *want, const struct lbc_attr *attr,
                       const struct clb_listener *have)
 {
     const char *name = attr->field->name;
-    const char *value = ccm_attrs_get(&have->attrs, attr->field);
+    const char *value = lbc_attrs_get(&have->attrs, attr->field);
 
-    if (!attr->told || (attr->field->flags & CCM_FIELD_CREATE) != 0) {
+    if (!attr->told || (attr->field->flags & LBC_FIELD_CREATE) != 0) {
         return false;
     }
     if (strcmp(name, "AclId") == 0) {

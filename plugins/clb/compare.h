@@ -6,7 +6,7 @@
 
 /* `attr` is one of want's. Only what a person asked for counts, and only where it has a meaning:
  * lists of access control beside "on" and as sets, a drain timeout beside "on". */
-bool clb_attr_differs(const struct clb_listener *want, const struct ccm_attr *attr,
+bool clb_attr_differs(const struct clb_listener *want, const struct lbc_attr *attr,
                       const struct clb_listener *have);
 
 #endif

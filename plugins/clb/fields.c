@@ -14,11 +14,11 @@
 #define HTTP  (1U << CLB_HTTP)
 #define HTTPS (1U << CLB_HTTPS)
 
-#define TOP    CCM_FIELD_TOP
-#define ZERO   CCM_FIELD_ZERO
-#define CREATE CCM_FIELD_CREATE
+#define TOP    LBC_FIELD_TOP
+#define ZERO   LBC_FIELD_ZERO
+#define CREATE LBC_FIELD_CREATE
 
-const struct ccm_field clb_fields[] = {
+const struct lbc_field clb_fields[] = {
     { "Scheduler", NULL, NULL, ANY_, TOP },
     { "Bandwidth", NULL, NULL, L4 | HTTPS, TOP },
     { "AclId", NULL, NULL, ANY_, TOP },
@@ -62,7 +62,7 @@ const size_t clb_field_count = CCM_ARRAY_LEN(clb_fields);
 static const char *const lower_names[] = { "tcp", "udp", "http", "https", "other" };
 static const char *const upper_names[] = { "TCP", "UDP", "HTTP", "HTTPS", "OTHER" };
 
-const struct ccm_field *clb_field_find(const char *name)
+const struct lbc_field *clb_field_find(const char *name)
 {
     for (size_t i = 0; i < clb_field_count; i++) {
         if (strcmp(clb_fields[i].name, name) == 0) {
@@ -72,12 +72,12 @@ const struct ccm_field *clb_field_find(const char *name)
     return NULL;
 }
 
-bool clb_field_applies(const struct ccm_field *field, enum clb_protocol protocol)
+bool clb_field_applies(const struct lbc_field *field, enum clb_protocol protocol)
 {
     return (field->protocols >> protocol & 1U) != 0;
 }
 
-const char *clb_field_create_name(const struct ccm_field *field, enum clb_protocol protocol)
+const char *clb_field_create_name(const struct lbc_field *field, enum clb_protocol protocol)
 {
     const bool l4 = protocol == CLB_TCP || protocol == CLB_UDP;
 

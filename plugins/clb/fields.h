@@ -5,7 +5,7 @@
 #ifndef CCM_CLB_FIELDS_H
 #define CCM_CLB_FIELDS_H
 
-#include "service/attrs.h"
+#include "lbc/model/attrs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,14 +13,14 @@
 enum clb_protocol { CLB_TCP, CLB_UDP, CLB_HTTP, CLB_HTTPS, CLB_OTHER };
 
 /* `create_name` is how tcp and udp ones spell it; 0 protocols do not occur. */
-extern const struct ccm_field clb_fields[];
+extern const struct lbc_field clb_fields[];
 extern const size_t clb_field_count;
 
 /* By its name; NULL when there is none. */
-const struct ccm_field *clb_field_find(const char *name);
-bool clb_field_applies(const struct ccm_field *field, enum clb_protocol protocol);
+const struct lbc_field *clb_field_find(const char *name);
+bool clb_field_applies(const struct lbc_field *field, enum clb_protocol protocol);
 /* How the create action of a protocol spells it. */
-const char *clb_field_create_name(const struct ccm_field *field, enum clb_protocol protocol);
+const char *clb_field_create_name(const struct lbc_field *field, enum clb_protocol protocol);
 
 /* "tcp", "udp", "http", "https"; "other" beyond. */
 const char *clb_protocol_name(enum clb_protocol protocol);

@@ -1,9 +1,9 @@
 #include "inventory.h"
 
 #include "api_call.h"
+#include "lbc/model/owner.h"
 #include "read.h"
 #include "read_listeners.h"
-#include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
@@ -57,12 +57,12 @@ static struct ccm_strmap *make_items(const struct ccm_strmap *expected)
 
 static int api_lbs(struct clb_call *call, int64_t page, cJSON **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_tag(&params, 1, CLB_TAG_CLUSTER, ccm_ali_cluster_id(call->clb->lbc.ali));
-    ccm_ali_param_i64(&params, "PageNumber", page);
-    ccm_ali_param_i64(&params, "PageSize", LB_PAGE);
-    return clb_api_slb(call, "DescribeLoadBalancers", &params, CCM_ALI_READ, ret, err);
+    ali_param_tag(&params, 1, CLB_TAG_CLUSTER, ali_cluster_id(call->clb->lbc.ali));
+    ali_param_i64(&params, "PageNumber", page);
+    ali_param_i64(&params, "PageSize", LB_PAGE);
+    return clb_api_slb(call, "DescribeLoadBalancers", &params, ALI_READ, ret, err);
 }
 
 static int take_lb(const struct clb_call *call, struct ccm_strmap *items, const cJSON *json)
@@ -73,12 +73,12 @@ static int take_lb(const struct clb_call *call, struct ccm_strmap *items, const 
     if (clb_read_take_lb(json, &lb) < 0) {
         return -ENOMEM;
     }
-    const char *owner = ccm_tags_get(&lb.tags, CLB_TAG_OWNER);
-    const char *cluster = ccm_tags_get(&lb.tags, CLB_TAG_CLUSTER);
+    const char *owner = lbc_tags_get(&lb.tags, CLB_TAG_OWNER);
+    const char *cluster = lbc_tags_get(&lb.tags, CLB_TAG_CLUSTER);
 
     item = owner == NULL ? NULL : ccm_strmap_get(items, owner);
     if (item == NULL || lb.id == NULL ||
-        !ccm_text_equal(cluster, ccm_ali_cluster_id(call->clb->lbc.ali))) {
+        !ccm_text_equal(cluster, ali_cluster_id(call->clb->lbc.ali))) {
         return 0;
     }
     item->twice = item->found;
@@ -149,17 +149,17 @@ struct batch {
 static int api_listeners(struct clb_call *call, const struct batch *batch, const char *token,
                          cJSON **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     for (size_t i = 0; i < batch->len; i++) {
         char name[40];
 
         (void)snprintf(name, sizeof(name), "LoadBalancerId.%zu", i + 1); /* fits */
-        ccm_ali_param_add(&params, name, batch->items[i]->state.lb.id);
+        ali_param_add(&params, name, batch->items[i]->state.lb.id);
     }
-    ccm_ali_param_i64(&params, "MaxResults", 100);
-    ccm_ali_param_opt(&params, "NextToken", token);
-    return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, CCM_ALI_READ, ret, err);
+    ali_param_i64(&params, "MaxResults", 100);
+    ali_param_opt(&params, "NextToken", token);
+    return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, ALI_READ, ret, err);
 }
 
 static struct item *item_of(const struct batch *batch, const char *lb_id)
@@ -204,7 +204,7 @@ static int read_pages(struct clb_call *call, const struct batch *batch, struct c
         int r = api_listeners(call, batch, token, &answer, err);
 
         r = r < 0 ? r : take_listeners(batch, answer, err);
-        if (r == 0 && ccm_text_set(&token, ccm_json_text(answer, "NextToken")) < 0) {
+        if (r == 0 && lbc_text_set(&token, ccm_json_text(answer, "NextToken")) < 0) {
             r = ccm_error_nomem(err);
         }
         if (r < 0 || token == NULL) {
@@ -252,9 +252,9 @@ static int read_listeners(struct clb_call *call, struct ccm_strmap *items, struc
     return r < 0 ? r : read_batch(call, &batch, err);
 }
 
-/* --- for service/inventory.c --- */
+/* --- for lbc/inventory.c --- */
 
-static int load(struct ccm_lbc *lbc, const struct ccm_request *req,
+static int load(struct lbc_instance *lbc, const struct ccm_request *req,
                 const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *items = make_items(expected);
@@ -262,7 +262,7 @@ static int load(struct ccm_lbc *lbc, const struct ccm_request *req,
         .clb = (const struct clb *)lbc,
         .req = req,
         .object = OBJECT_NAME,
-        .priority = CCM_ALI_PRIO_SPEC,
+        .priority = ALI_PRIO_SPEC,
     };
     int r = items == NULL ? ccm_error_nomem(err) : read_lbs(&call, items, err);
 
@@ -274,13 +274,14 @@ static int load(struct ccm_lbc *lbc, const struct ccm_request *req,
     return r;
 }
 
-static bool take(void *content, struct ccm_lbc *lbc, const struct ccm_service *service, void *state)
+static bool take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
+                 void *state)
 {
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
     struct item *item;
 
     (void)lbc;
-    ccm_owner_lb_name(&service->meta, name);
+    lbc_owner_lb_name(&service->meta, name);
     item = ccm_strmap_take(content, name);
 
     const bool usable = item != NULL && item->found && !item->twice;
@@ -298,7 +299,7 @@ static void content_free(void *content)
     ccm_strmap_free(content);
 }
 
-const struct ccm_inventory_ops clb_inventory_ops = {
+const struct lbc_inventory_ops clb_inventory_ops = {
     .load = load,
     .take = take,
     .free = content_free,

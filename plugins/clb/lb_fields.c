@@ -1,6 +1,6 @@
 #include "lb_fields.h"
 
-#include "service/token.h"
+#include "lbc/apply/token.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -53,7 +53,7 @@ const char *clb_lb_get(const struct clb_lb *lb, enum clb_lb_field_id id)
 
 int clb_lb_set(struct clb_lb *lb, enum clb_lb_field_id id, const char *value)
 {
-    return ccm_text_set(text_of(lb, id), value);
+    return lbc_text_set(text_of(lb, id), value);
 }
 
 void clb_lb_fini(struct clb_lb *lb)
@@ -66,18 +66,18 @@ void clb_lb_fini(struct clb_lb *lb)
     free(lb->id);
     free(lb->vpc_id);
     free(lb->eips);
-    ccm_tags_fini(&lb->tags);
+    lbc_tags_fini(&lb->tags);
     memset(lb, 0, sizeof(*lb));
 }
 
 uint64_t clb_lb_charge_what(const struct clb_lb *lb, const char *traffic_charge,
                             const char *bandwidth)
 {
-    struct ccm_token token = CCM_TOKEN_INIT;
+    struct lbc_token token = LBC_TOKEN_INIT;
 
-    ccm_token_add(&token, lb->id);
-    ccm_token_add(&token, traffic_charge);
-    ccm_token_add(&token, bandwidth);
+    lbc_token_add(&token, lb->id);
+    lbc_token_add(&token, traffic_charge);
+    lbc_token_add(&token, bandwidth);
     return token.hash == 0 ? 1 : token.hash;
 }
 
@@ -93,9 +93,9 @@ int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from)
     to->protect = from->protect;
     to->untagged = from->untagged;
     to->partial = from->partial;
-    if (r < 0 || ccm_text_set(&to->id, from->id) < 0 ||
-        ccm_text_set(&to->vpc_id, from->vpc_id) < 0 || ccm_text_set(&to->eips, from->eips) < 0) {
+    if (r < 0 || lbc_text_set(&to->id, from->id) < 0 ||
+        lbc_text_set(&to->vpc_id, from->vpc_id) < 0 || lbc_text_set(&to->eips, from->eips) < 0) {
         return -ENOMEM;
     }
-    return ccm_tags_copy(&to->tags, &from->tags);
+    return lbc_tags_copy(&to->tags, &from->tags);
 }

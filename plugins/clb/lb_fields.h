@@ -5,7 +5,7 @@
 #ifndef CCM_CLB_LB_FIELDS_H
 #define CCM_CLB_LB_FIELDS_H
 
-#include "service/tags.h"
+#include "lbc/model/tags.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@ struct clb_lb {
     char *charge_type; /* of the instance */
     char *modification;
     char *eips;           /* bound elastic addresses, "a,b"; NULL = not read, or none */
-    struct ccm_tags tags; /* desired: the additional ones */
+    struct lbc_tags tags; /* desired: the additional ones */
     bool protect;         /* deletion protection is on (or may be) */
     bool untagged;        /* found by its name: the ownership tag is missing */
     bool partial;         /* known from its creation only: what was not asked for is not known */

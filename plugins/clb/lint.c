@@ -1,9 +1,9 @@
 #include "lint.h"
 
 #include "annotations.h"
-#include "service/class.h"
-#include "service/instance.h"
-#include "service/lint.h"
+#include "lbc/instance.h"
+#include "lbc/model/class.h"
+#include "lbc/model/lint.h"
 #include "unserved.h"
 #include "util/text.h"
 
@@ -30,20 +30,20 @@ static bool clash(const char *a, const char *b)
 }
 
 /* Backends of another family than the load balancer's are never asked for. */
-static bool lint_row_counts(const struct ccm_service *service, const struct ccm_anno *row)
+static bool lint_row_counts(const struct ccm_service *service, const struct lbc_anno *row)
 {
     return strcmp(row->name, "backend-ip-version") != 0 ||
-           ccm_text_equal_case(ccm_anno_get(&service->meta, "ip-version"), "ipv6");
+           ccm_text_equal_case(lbc_anno_get(&service->meta, "ip-version"), "ipv6");
 }
 
-static const struct ccm_lint_list lists[] = {
+static const struct lbc_lint_list lists[] = {
     { "protocol-port", false },
     { "vgroup-port", false },
     { "forward-port", true },
     { NULL, false },
 };
 
-const struct ccm_lint_rules clb_rules = {
+const struct lbc_lint_rules clb_rules = {
     .annotations = &clb_annotations,
     .checks = clb_checks,
     .unserved = clb_unserved,
@@ -59,30 +59,30 @@ const struct ccm_lint_rules clb_rules = {
 /* A public address where the configuration forbids to make one. */
 static void lint_public(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    const char *type = ccm_anno_get(&service->meta, "address-type");
-    char key[CCM_ANNO_KEY_MAX];
+    const char *type = lbc_anno_get(&service->meta, "address-type");
+    char key[LBC_ANNO_KEY_MAX];
 
     if (sink->option_int(sink, NULL, "disable_public_slb") != 0 &&
         (type[0] == '\0' || strcmp(type, "internet") == 0) &&
-        ccm_anno_get(&service->meta, "id")[0] == '\0') {
+        lbc_anno_get(&service->meta, "id")[0] == '\0') {
         sink->finding(sink, CCM_LEVEL_ERROR,
                       type[0] == '\0' ? "spec.type"
-                                      : ccm_anno_suffix_key(&service->meta, "address-type", key),
+                                      : lbc_anno_suffix_key(&service->meta, "address-type", key),
                       "create public address slb is not allowed");
     }
 }
 
 static bool is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    return sink->option_int(sink, ccm_lbc_opt_type.group, ccm_lbc_opt_type.name) != 0
-               ? ccm_class_is_typed_clb(service)
-               : ccm_class_is_clb(service);
+    return sink->option_int(sink, lbc_opt_type.group, lbc_opt_type.name) != 0
+               ? lbc_class_is_typed_clb(service)
+               : lbc_class_is_clb(service);
 }
 
 int clb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
     if (is_ours(service, sink)) {
-        ccm_lint_service(&clb_rules, service, sink);
+        lbc_lint_service(&clb_rules, service, sink);
         lint_public(service, sink);
     }
     return 0;

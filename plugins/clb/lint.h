@@ -3,9 +3,9 @@
 #define CCM_CLB_LINT_H
 
 #include "ccm/plugin.h"
-#include "service/lint.h"
+#include "lbc/model/lint.h"
 
-extern const struct ccm_lint_rules clb_rules;
+extern const struct lbc_lint_rules clb_rules;
 
 int clb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink);
 

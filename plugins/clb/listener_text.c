@@ -1,8 +1,8 @@
 #include "listener_text.h"
 
 #include "annotations.h"
-#include "service/annotation.h"
-#include "service/settings.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/settings.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -51,7 +51,7 @@ static int parse_port(const char *start, size_t len, uint32_t *ret)
 int clb_forward_of(const struct ccm_service *service, uint16_t port, uint16_t *ret,
                    struct ccm_error *err)
 {
-    const char *value = ccm_anno_get(&service->meta, "forward-port");
+    const char *value = lbc_anno_get(&service->meta, "forward-port");
     const char *cursor = value;
     const char *entry = NULL;
     size_t len = 0;
@@ -133,7 +133,7 @@ int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
                                  "Annotation ForwardPort error: port %lld is to be forwarded to "
                                  "port %u, which is no https port of this Service (annotation "
                                  "%sprotocol-port)",
-                                 (long long)number, target, CCM_ANNO_PREFIX);
+                                 (long long)number, target, LBC_ANNO_PREFIX);
         }
     }
     return 0;
@@ -144,13 +144,13 @@ int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
 int clb_check_certificate(const struct ccm_service *service, struct ccm_error *err)
 {
     if (!has_protocol(service, 1U << CLB_HTTPS) ||
-        ccm_anno_get(&service->meta, "cert-id")[0] != '\0') {
+        lbc_anno_get(&service->meta, "cert-id")[0] != '\0') {
         return 0;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                          "annotation %scert-id is required for https ports: give the id of a "
                          "server certificate",
-                         CCM_ANNO_PREFIX);
+                         LBC_ANNO_PREFIX);
 }
 
 static int refuse_domain(const char *entry, size_t len, struct ccm_error *err)
@@ -188,12 +188,12 @@ static int take_domain(const char *entry, size_t len, struct clb_domains *ret,
 int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret, bool *ret_told,
                    struct ccm_error *err)
 {
-    const char *cursor = ccm_anno_get(&service->meta, "domain-extensions");
+    const char *cursor = lbc_anno_get(&service->meta, "domain-extensions");
     const char *entry = NULL;
     size_t len = 0;
     int r = 0;
 
-    *ret_told = ccm_anno_is_set(&service->meta, "domain-extensions");
+    *ret_told = lbc_anno_is_set(&service->meta, "domain-extensions");
     if (cursor[0] == '\0') {
         return 0;
     }
@@ -263,34 +263,34 @@ int clb_check_acl(const struct ccm_service *service, struct ccm_error *err)
 {
     static const char *const needed[] = { "acl-id", "acl-type" };
 
-    if (strcmp(ccm_anno_get(&service->meta, "acl-status"), "on") != 0) {
+    if (strcmp(lbc_anno_get(&service->meta, "acl-status"), "on") != 0) {
         return 0;
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(needed); i++) {
-        if (ccm_anno_get(&service->meta, needed[i])[0] == '\0') {
+        if (lbc_anno_get(&service->meta, needed[i])[0] == '\0') {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "annotation %sacl-status is on, so annotation %s%s is required",
-                                 CCM_ANNO_PREFIX, CCM_ANNO_PREFIX, needed[i]);
+                                 LBC_ANNO_PREFIX, LBC_ANNO_PREFIX, needed[i]);
         }
     }
     return 0;
 }
 
-static int take_range(const char *text, bool ipv6, struct ccm_texts *ret, struct ccm_error *err)
+static int take_range(const char *text, bool ipv6, struct lbc_texts *ret, struct ccm_error *err)
 {
-    char entry[CCM_RANGE_TEXT];
+    char entry[LBC_RANGE_TEXT];
     bool six = false;
-    int r = ccm_setting_range(text, entry, &six, err);
+    int r = lbc_setting_range(text, entry, &six, err);
 
     if (r == 0 && six == ipv6) {
-        return ccm_texts_put(ret, entry) < 0 ? ccm_error_nomem(err) : 0;
+        return lbc_texts_put(ret, entry) < 0 ? ccm_error_nomem(err) : 0;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                          "spec.loadBalancerSourceRanges: [%.*s] is no %s block", SHOWN, text,
                          ipv6 ? "IPv6" : "IPv4");
 }
 
-int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct ccm_texts *ret,
+int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct lbc_texts *ret,
                   struct ccm_error *err)
 {
     int r = 0;
@@ -306,18 +306,18 @@ int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct ccm_texts
 static int require(const struct ccm_service *service, const char *suffix, const char *because,
                    struct ccm_error *err)
 {
-    if (ccm_anno_get(&service->meta, suffix)[0] != '\0') {
+    if (lbc_anno_get(&service->meta, suffix)[0] != '\0') {
         return 0;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "annotation %s%s is required with %s",
-                         CCM_ANNO_PREFIX, suffix, because);
+                         LBC_ANNO_PREFIX, suffix, because);
 }
 
 int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *type = ccm_anno_get(&service->meta, "sticky-session-type");
+    const char *type = lbc_anno_get(&service->meta, "sticky-session-type");
 
-    if (strcmp(ccm_anno_get(&service->meta, "sticky-session"), "on") != 0 ||
+    if (strcmp(lbc_anno_get(&service->meta, "sticky-session"), "on") != 0 ||
         !has_protocol(service, L7)) {
         return 0;
     }
@@ -332,10 +332,10 @@ int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err)
 
 int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *value = ccm_anno_get(&service->meta, "cookie");
+    const char *value = lbc_anno_get(&service->meta, "cookie");
 
     if (strlen(value) > 200 || strpbrk(value, " ,;") != NULL || value[0] == '$') {
-        return ccm_setting_refuse(
+        return lbc_setting_refuse(
             "cookie", value,
             "1 to 200 characters without blank, comma and semicolon, not starting "
             "with $",
@@ -348,17 +348,17 @@ int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err)
 
 int clb_check_health_port(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *value = ccm_anno_get(&service->meta, "health-check-connect-port");
+    const char *value = lbc_anno_get(&service->meta, "health-check-connect-port");
     int64_t port = 0;
 
     if (value[0] == '\0' || ccm_parse_i64(value, -520, UINT16_MAX, &port) < 0 || port >= 0 ||
         port == -520) {
         return 0; /* what is no number at all was refused by its row */
     }
-    return ccm_setting_refuse("health-check-connect-port", value, "1 to 65535, or -520", err);
+    return lbc_setting_refuse("health-check-connect-port", value, "1 to 65535, or -520", err);
 }
 
 int clb_check_health_domain(const struct ccm_service *service, struct ccm_error *err)
 {
-    return ccm_setting_check_health_domain(service, "$_ip", err);
+    return lbc_setting_check_health_domain(service, "$_ip", err);
 }

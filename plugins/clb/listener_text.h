@@ -9,7 +9,7 @@
 #include "ccm/object.h"
 #include "domains.h"
 #include "fields.h"
-#include "service/tags.h"
+#include "lbc/model/tags.h"
 #include "util/attr.h"
 
 #include <stdint.h>
@@ -24,7 +24,7 @@ CCM_NODISCARD int clb_domains_of(const struct ccm_service *service, struct clb_d
                                  bool *ret_told, struct ccm_error *err);
 
 /* spec.loadBalancerSourceRanges, in one spelling per block. The caller finishes *ret. */
-CCM_NODISCARD int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct ccm_texts *ret,
+CCM_NODISCARD int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct lbc_texts *ret,
                                 struct ccm_error *err);
 
 /* Whether two comma-separated lists of access lists hold the same ids, in whatever order. */

@@ -1,9 +1,9 @@
 #include "model.h"
 
 #include "annotations.h"
+#include "lbc/model/owner.h"
 #include "model_listeners.h"
 #include "model_parts.h"
-#include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -16,10 +16,10 @@
 void clb_model_fini(struct clb_model *model)
 {
     for (size_t i = 0; model->sets != NULL && i < model->want.group_count; i++) {
-        ccm_candidates_fini(&model->sets[i]);
+        lbc_candidates_fini(&model->sets[i]);
     }
     free(model->sets);
-    ccm_node_table_fini(&model->nodes);
+    lbc_node_table_fini(&model->nodes);
     clb_state_fini(&model->want);
     memset(model, 0, sizeof(*model));
 }
@@ -29,7 +29,7 @@ static int report(const struct clb_builder *b, const struct ccm_service_port *po
 {
     (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)port->port,
                          clb_protocol_name(protocol)); /* sets the text only */
-    ccm_problems_add(b->problems, err, NULL);
+    lbc_problems_add(b->problems, err, NULL);
     b->model->incomplete = true;
     return 0;
 }
@@ -53,8 +53,8 @@ static int check_port(const struct clb_builder *b, const struct ccm_service_port
 static bool is_open(const struct clb_builder *b, const struct ccm_service_port *port, bool listener)
 {
     return listener
-               ? ccm_refusals_has(b->in->refused, "protocol-port")
-               : ccm_refusals_has(b->in->refused, "vgroup-port") && clb_model_is_unchosen(b, port);
+               ? lbc_refusals_has(b->in->refused, "protocol-port")
+               : lbc_refusals_has(b->in->refused, "vgroup-port") && clb_model_is_unchosen(b, port);
 }
 
 /* *ret_open: its protocol cannot be told, so whatever listens there stays. */
@@ -121,7 +121,7 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
         .protocol = protocol,
         .group_name = name,
         .extras = b->in->extras,
-        .by_node = b->mode == CCM_MODE_LOCAL,
+        .by_node = b->mode == LBC_MODE_LOCAL,
         .broken = broken,
     };
 
@@ -132,54 +132,54 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
 /* What stays as it is beside single attributes of listeners. */
 static void keep_refused(struct clb_model *model, const struct clb_model_input *in)
 {
-    const struct ccm_refusals *refused = in->refused;
-    model->keep_version = ccm_refusals_has(refused, "ip-version");
-    model->keep_status = ccm_refusals_has(refused, "external-ip-type");
-    model->peer_weights = ccm_refusals_decide(refused, CCM_DECIDES_WEIGHTS);
+    const struct lbc_refusals *refused = in->refused;
+    model->keep_version = lbc_refusals_has(refused, "ip-version");
+    model->keep_status = lbc_refusals_has(refused, "external-ip-type");
+    model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
     model->keep_backends =
-        ccm_refusals_hold(refused, ccm_backend_mode(in->service, in->default_eni) == CCM_MODE_ENI);
+        lbc_refusals_hold(refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
     model->incomplete = model->keep_backends;
 }
 
 static int build_acl(struct clb_model *model, const struct clb_model_input *in,
-                     struct ccm_problems *problems, struct ccm_error *err)
+                     struct lbc_problems *problems, struct ccm_error *err)
 {
     static const char *const suffixes[] = { "acl-status", "acl-id", "acl-type" };
     bool kept = false;
     int r = 0;
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(suffixes); i++) {
-        kept = kept || ccm_refusals_has(in->refused, suffixes[i]);
+        kept = kept || lbc_refusals_has(in->refused, suffixes[i]);
     }
     r = kept ? -EINVAL : clb_model_acl(&model->want, in->service, in->extras, err);
     if (r != -EINVAL) {
         return r;
     }
     if (!kept) {
-        ccm_problems_add(problems, err, NULL);
+        lbc_problems_add(problems, err, NULL);
     }
     return clb_model_keep_acl(&model->want) < 0 ? ccm_error_nomem(err) : 0;
 }
 
 int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
-                    struct ccm_problems *problems, struct ccm_error *err)
+                    struct lbc_problems *problems, struct ccm_error *err)
 {
-    const struct ccm_node_rules rules = {
+    const struct lbc_node_rules rules = {
         .drop_unschedulable =
-            ccm_text_equal(ccm_anno_get(&in->service->meta, "remove-unscheduled-backend"), "on"),
-        .labels = ccm_anno_get(&in->service->meta, "backend-label"),
+            ccm_text_equal(lbc_anno_get(&in->service->meta, "remove-unscheduled-backend"), "on"),
+        .labels = lbc_anno_get(&in->service->meta, "backend-label"),
     };
     struct clb_builder b = {
         .model = model,
         .in = in,
         .problems = problems,
-        .mode = ccm_backend_mode(in->service, in->default_eni),
+        .mode = lbc_backend_mode(in->service, in->default_eni),
     };
 
     memset(model, 0, sizeof(*model));
     if (clb_model_lb(model, in->service) < 0 ||
-        ccm_node_table_init(&model->nodes, in->nodes, in->node_count, &rules) < 0) {
+        lbc_node_table_init(&model->nodes, in->nodes, in->node_count, &rules) < 0) {
         return ccm_error_nomem(err);
     }
     keep_refused(model, in);
@@ -193,7 +193,7 @@ int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
     return build_acl(model, in, problems, err);
 }
 
-void clb_model_finish(struct clb_model *model, struct ccm_resolved *resolved)
+void clb_model_finish(struct clb_model *model, struct lbc_resolved *resolved)
 {
     for (size_t i = 0; i < model->want.group_count; i++) {
         struct clb_group *group = &model->want.groups[i];

@@ -5,16 +5,16 @@
 #ifndef CCM_CLB_MODEL_H
 #define CCM_CLB_MODEL_H
 
-#include "service/allow.h"
-#include "service/problem.h"
-#include "service/refusal.h"
-#include "service/resolve.h"
+#include "lbc/model/allow.h"
+#include "lbc/model/problem.h"
+#include "lbc/model/resolve.h"
+#include "lbc/refusal.h"
 #include "state.h"
 
 /* Everything the model is made from; borrowed. */
 struct clb_model_input {
     const struct ccm_service *service;  /* without annotations that cannot be used */
-    const struct ccm_refusals *refused; /* those annotations; NULL = none */
+    const struct lbc_refusals *refused; /* those annotations; NULL = none */
     const struct ccm_object *const *nodes;
     size_t node_count;
     const struct ccm_object *const *slices;
@@ -27,8 +27,8 @@ struct clb_model_input {
 
 struct clb_model {
     struct clb_state want;       /* groups and listeners; lb holds what creation should ask for */
-    struct ccm_candidates *sets; /* sets[i] belongs to want.groups[i] */
-    struct ccm_node_table nodes; /* sets borrow from it */
+    struct lbc_candidates *sets; /* sets[i] belongs to want.groups[i] */
+    struct lbc_node_table nodes; /* sets borrow from it */
     bool incomplete;             /* a port failed: unneeded groups are not cleaned up */
     unsigned told;        /* 1 << enum clb_lb_field_id: holds for an existing load balancer */
     bool reused;          /* it is somebody else's load balancer, want.lb.id says which */
@@ -43,8 +43,8 @@ struct clb_model {
     bool keep_backends;     /* who should be one is not known: all groups stay as they are */
     bool keep_version;      /* the address family was asked for, but cannot be told */
     bool keep_status;       /* so was what the status is to show */
-    struct ccm_allow allow; /* groups that a person may choose; zeroed: all */
-    struct ccm_weight_rule weight;
+    struct lbc_allow allow; /* groups that a person may choose; zeroed: all */
+    struct lbc_weight_rule weight;
     bool ipv6; /* backends */
 };
 
@@ -58,22 +58,22 @@ bool clb_model_has_listeners(const struct clb_model *model);
 
 /*
  * Build all but the backends. What cannot be used of the annotations is told elsewhere
- * (service/refusal.h), and what it decides about stays as it is. What is wrong with one port goes
+ * (lbc/refusal.h), and what it decides about stays as it is. What is wrong with one port goes
  * to `problems` and leaves the others alone. 0, or -ENOMEM with err. The caller finishes the model
  * in any case; the objects of `in` must live as long.
  */
 CCM_NODISCARD int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
-                                  struct ccm_problems *problems, struct ccm_error *err);
+                                  struct lbc_problems *problems, struct ccm_error *err);
 
 /*
  * Compare chosen groups (annotation vgroup-port) with what is there: one that does not exist, or
  * that a controller made, is a problem of its ports, which are left as they are then.
  */
 void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
-                            struct ccm_problems *problems);
+                            struct lbc_problems *problems);
 
 /* Move the resolved backends in; resolved[i] belongs to want.groups[i] and is emptied of them. */
-void clb_model_finish(struct clb_model *model, struct ccm_resolved *resolved);
+void clb_model_finish(struct clb_model *model, struct lbc_resolved *resolved);
 
 void clb_model_fini(struct clb_model *model);
 

@@ -1,9 +1,9 @@
 #include "model_parts.h"
 
-#include "service/annotation.h"
-#include "service/owner.h"
-#include "service/reuse.h"
-#include "service/settings.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/owner.h"
+#include "lbc/model/settings.h"
+#include "lbc/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -15,17 +15,17 @@
 /* The id of annotation vgroup-port for this port; ret stays "" when there is none. The list was
  * checked before. */
 static void chosen_group(const struct clb_builder *b, const struct ccm_service_port *port,
-                         char ret[static CCM_PAIR_MAX])
+                         char ret[static LBC_PAIR_MAX])
 {
     ret[0] = '\0';
     if (b->model->reused) {
-        ccm_setting_for_port(b->in->service, "vgroup-port", port->port, ret);
+        lbc_setting_for_port(b->in->service, "vgroup-port", port->port, ret);
     }
 }
 
 bool clb_model_is_unchosen(const struct clb_builder *b, const struct ccm_service_port *port)
 {
-    char chosen[CCM_PAIR_MAX];
+    char chosen[LBC_PAIR_MAX];
 
     chosen_group(b, port, chosen);
     return b->model->reused && chosen[0] == '\0';
@@ -35,15 +35,15 @@ static char *key_of(const struct clb_builder *b, const struct ccm_service_port *
 {
     char text[64];
 
-    ccm_candidates_target(b->mode, port, text, sizeof(text));
-    return ccm_owner_format(text, &b->in->service->meta, b->in->cluster_id);
+    lbc_candidates_target(b->mode, port, text, sizeof(text));
+    return lbc_owner_format(text, &b->in->service->meta, b->in->cluster_id);
 }
 
 /* Two ports with the same pods may have chosen two groups, so the choice is part of the name. */
 char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service_port *port)
 {
     CCM_CLEANUP(ccm_freep) char *key = key_of(b, port);
-    char chosen[CCM_PAIR_MAX];
+    char chosen[LBC_PAIR_MAX];
 
     chosen_group(b, port, chosen);
     return key == NULL || chosen[0] == '\0' ? CCM_STEAL(key)
@@ -54,14 +54,14 @@ char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service
 
 static struct clb_group *new_group(struct clb_builder *b, const char *name,
                                    const struct ccm_service_port *port, enum clb_protocol protocol,
-                                   struct ccm_candidates *set)
+                                   struct lbc_candidates *set)
 {
     const size_t need = b->model->want.group_count + 1;
-    struct clb_group *group = ccm_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
+    struct clb_group *group = lbc_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
                                   ? NULL
                                   : clb_state_new_group(&b->model->want);
 
-    if (group == NULL || ccm_text_set(&group->name, name) < 0) {
+    if (group == NULL || lbc_text_set(&group->name, name) < 0) {
         return NULL;
     }
     group->port = (uint16_t)port->port;
@@ -75,31 +75,31 @@ static struct clb_group *new_group(struct clb_builder *b, const char *name,
 int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_service_port *port,
                     enum clb_protocol protocol, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_candidates_fini) struct ccm_candidates set = { 0 };
-    const struct ccm_candidate_input input = {
+    CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
+    const struct lbc_candidate_input input = {
         .service = b->in->service,
         .slices = b->in->slices,
         .slice_count = b->in->slice_count,
         .nodes = &b->model->nodes,
         .mode = b->mode,
-        .families = b->model->ipv6 ? CCM_IPV6 : CCM_IPV4,
+        .families = b->model->ipv6 ? LBC_IPV6 : LBC_IPV4,
         .accepted = b->in->accepted,
         .weight = b->model->weight,
     };
-    char chosen[CCM_PAIR_MAX];
+    char chosen[LBC_PAIR_MAX];
     int r;
 
     if (clb_state_group_by_name(&b->model->want, name) != NULL) {
         return 0;
     }
     chosen_group(b, port, chosen);
-    r = ccm_candidates_build(&input, port, &set, err);
+    r = lbc_candidates_build(&input, port, &set, err);
     if (r < 0) {
         return r;
     }
     struct clb_group *group = new_group(b, name, port, protocol, &set);
 
-    if (group == NULL || ccm_text_set(&group->id, chosen) < 0) {
+    if (group == NULL || lbc_text_set(&group->id, chosen) < 0) {
         return ccm_error_nomem(err);
     }
     if (chosen[0] != '\0') {
@@ -111,7 +111,7 @@ int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_se
 /* --- after reading --- */
 
 static void break_group(struct clb_model *model, struct clb_group *group,
-                        struct ccm_problems *problems, const struct ccm_error *err)
+                        struct lbc_problems *problems, const struct ccm_error *err)
 {
     group->broken = true;
     model->incomplete = true;
@@ -120,7 +120,7 @@ static void break_group(struct clb_model *model, struct clb_group *group,
             model->want.listeners[i].broken = true;
         }
     }
-    ccm_problems_add(problems, err, NULL);
+    lbc_problems_add(problems, err, NULL);
 }
 
 /* 0, or what is wrong with a group that a person chose. */
@@ -128,18 +128,18 @@ static int check_chosen(const struct clb_model *model, const struct clb_group *g
                         const struct clb_state *have, struct ccm_error *err)
 {
     const struct clb_group *found = clb_state_group_by_id(have, group->id);
-    int r = ccm_allow_check_id(&model->allow, CCM_ALLOW_GROUP, group->id, strlen(group->id), err);
+    int r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->id, strlen(group->id), err);
 
     if (r < 0) {
         /* The text is there. */
     } else if (model->as_it_is) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                          "vgroup %s of slb %s stays as it is: " CCM_REUSE_CONFIGURE_REMEDY,
+                          "vgroup %s of slb %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
                           group->id, have->lb.id);
     } else if (found == NULL) {
         r = ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL, "can not find vgroupId %s in lb %s",
                           group->id, have->lb.id);
-    } else if (ccm_owner_is_key(found->name)) {
+    } else if (lbc_owner_is_key(found->name)) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                           "cannot reuse a ccm created vgroup %s for slb %s", group->id,
                           have->lb.id);
@@ -150,7 +150,7 @@ static int check_chosen(const struct clb_model *model, const struct clb_group *g
 }
 
 void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
-                            struct ccm_problems *problems)
+                            struct lbc_problems *problems)
 {
     for (size_t i = 0; i < model->want.group_count; i++) {
         struct clb_group *group = &model->want.groups[i];

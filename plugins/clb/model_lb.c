@@ -1,9 +1,9 @@
 #include "model.h"
 
 #include "clb.h"
-#include "service/annotation.h"
-#include "service/owner.h"
-#include "service/settings.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/owner.h"
+#include "lbc/model/settings.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -42,7 +42,7 @@ static int take_annotations(struct clb_model *model, const struct ccm_service *s
 
     for (size_t i = 0; r == 0 && i < CLB_LB_FIELD_COUNT; i++) {
         const enum clb_lb_field_id id = (enum clb_lb_field_id)i;
-        const char *value = ccm_anno_get(&service->meta, clb_lb_fields[i].annotation);
+        const char *value = lbc_anno_get(&service->meta, clb_lb_fields[i].annotation);
 
         if (is_unset(id, value)) {
             continue;
@@ -58,9 +58,9 @@ static int take_annotations(struct clb_model *model, const struct ccm_service *s
 /* What creation asks for when nobody says otherwise. */
 static int fill_defaults(struct clb_lb *lb, const struct ccm_service *service)
 {
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
 
-    ccm_owner_lb_name(&service->meta, name);
+    lbc_owner_lb_name(&service->meta, name);
 
     const struct {
         enum clb_lb_field_id id;
@@ -79,7 +79,7 @@ static int fill_defaults(struct clb_lb *lb, const struct ccm_service *service)
         }
     }
     if (ccm_text_equal(lb->network_type, "classic")) {
-        return ccm_text_set(&lb->vswitch_id, NULL);
+        return lbc_text_set(&lb->vswitch_id, NULL);
     }
     return 0;
 }
@@ -89,22 +89,22 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
     const struct ccm_object *meta = &service->meta;
     struct clb_lb *lb = &model->want.lb;
 
-    model->reused = ccm_anno_get(meta, "id")[0] != '\0';
-    model->override = ccm_text_equal(ccm_anno_get(meta, "force-override-listeners"), "true");
-    model->preserve = ccm_setting_preserve(service);
-    model->show_eip = ccm_text_equal(ccm_anno_get(meta, "external-ip-type"), "eip");
-    model->hostname = ccm_anno_get(meta, "hostname");
-    model->keep_weights = ccm_text_equal_case(ccm_anno_get(meta, "ignore-weight-update"), "on");
-    lb->protect = !ccm_text_equal(ccm_anno_get(meta, "delete-protection"), "off");
+    model->reused = lbc_anno_get(meta, "id")[0] != '\0';
+    model->override = ccm_text_equal(lbc_anno_get(meta, "force-override-listeners"), "true");
+    model->preserve = lbc_setting_preserve(service);
+    model->show_eip = ccm_text_equal(lbc_anno_get(meta, "external-ip-type"), "eip");
+    model->hostname = lbc_anno_get(meta, "hostname");
+    model->keep_weights = ccm_text_equal_case(lbc_anno_get(meta, "ignore-weight-update"), "on");
+    lb->protect = !ccm_text_equal(lbc_anno_get(meta, "delete-protection"), "off");
     model->weight =
-        ccm_setting_weight(service, model->reused && ccm_anno_get(meta, "vgroup-port")[0] != '\0');
-    if (ccm_text_set(&lb->id, ccm_anno_get(meta, "id")) < 0 ||
+        lbc_setting_weight(service, model->reused && lbc_anno_get(meta, "vgroup-port")[0] != '\0');
+    if (lbc_text_set(&lb->id, lbc_anno_get(meta, "id")) < 0 ||
         take_annotations(model, service) < 0 || fill_defaults(lb, service) < 0 ||
-        ccm_setting_tags(service, model->reused, &lb->tags) < 0) {
+        lbc_setting_tags(service, model->reused, &lb->tags) < 0) {
         return -ENOMEM;
     }
     model->ipv6 = ccm_text_equal(lb->ip_version, "ipv6") &&
-                  ccm_text_equal_case(ccm_anno_get(meta, "backend-ip-version"), "ipv6");
+                  ccm_text_equal_case(lbc_anno_get(meta, "backend-ip-version"), "ipv6");
     return 0;
 }
 
@@ -112,7 +112,7 @@ void clb_model_keep_lb(struct clb_model *model)
 {
     model->as_it_is = true;
     model->told &= 1U << CLB_LB_ADDRESS_TYPE;
-    ccm_tags_fini(&model->want.lb.tags);
+    lbc_tags_fini(&model->want.lb.tags);
 }
 
 bool clb_model_has_listeners(const struct clb_model *model)

@@ -1,9 +1,9 @@
 #include "model_listeners.h"
 
 #include "annotations.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/owner.h"
 #include "listener_text.h"
-#include "service/annotation.h"
-#include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -18,10 +18,10 @@
 
 static int set(struct clb_listener *listener, const char *field, const char *value, bool told)
 {
-    const struct ccm_field *row = clb_field_find(field);
+    const struct lbc_field *row = clb_field_find(field);
 
     return clb_field_applies(row, listener->protocol)
-               ? ccm_attrs_set(&listener->attrs, row, value, told)
+               ? lbc_attrs_set(&listener->attrs, row, value, told)
                : 0;
 }
 
@@ -43,26 +43,26 @@ static int set_defaults(struct clb_listener *listener)
 }
 
 /* One spelling per number, so that a comparison with the cloud's answer holds. */
-static int set_number(struct clb_listener *listener, const struct ccm_anno *row,
-                      const struct ccm_field *field, const char *value)
+static int set_number(struct clb_listener *listener, const struct lbc_anno *row,
+                      const struct lbc_field *field, const char *value)
 {
     const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
     char text[24];
     int64_t number = 0;
 
     if (ccm_parse_i64(value, INT64_MIN, INT64_MAX, &number) < 0 ||
-        (number == 0 && (field->flags & CCM_FIELD_ZERO) == 0)) {
+        (number == 0 && (field->flags & LBC_FIELD_ZERO) == 0)) {
         return 0; /* 0 means "not set"; what is no number was refused before */
     }
     if (number == -520 && l4 && strcmp(row->field, "HealthCheckConnectPort") == 0) {
         return 0; /* the backend's port, which these protocols know by leaving the field out */
     }
     (void)snprintf(text, sizeof(text), "%" PRId64, number); /* fits */
-    return ccm_attrs_set(&listener->attrs, field, text, true);
+    return lbc_attrs_set(&listener->attrs, field, text, true);
 }
 
 /* Without the blanks around commas. */
-static int set_list(struct clb_listener *listener, const struct ccm_field *field, const char *value)
+static int set_list(struct clb_listener *listener, const struct lbc_field *field, const char *value)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
     const char *cursor = value;
@@ -75,47 +75,47 @@ static int set_list(struct clb_listener *listener, const struct ccm_field *field
     if (ccm_buf_error(&text) < 0) {
         return -ENOMEM;
     }
-    return ccm_attrs_set(&listener->attrs, field, ccm_buf_str(&text), true);
+    return lbc_attrs_set(&listener->attrs, field, ccm_buf_str(&text), true);
 }
 
-static int set_row(struct clb_listener *listener, const struct ccm_anno *row, const char *value)
+static int set_row(struct clb_listener *listener, const struct lbc_anno *row, const char *value)
 {
-    const struct ccm_field *field = clb_field_find(row->field);
+    const struct lbc_field *field = clb_field_find(row->field);
 
-    if (field == NULL || (field->flags & CCM_FIELD_CREATE) != 0 ||
+    if (field == NULL || (field->flags & LBC_FIELD_CREATE) != 0 ||
         !clb_field_applies(field, listener->protocol)) {
         return 0;
     }
-    if (row->type == CCM_ANNO_INT) {
+    if (row->type == LBC_ANNO_INT) {
         return set_number(listener, row, field, value);
     }
     if (strcmp(row->field, "ProxyProtocolV2Enabled") == 0) {
-        return ccm_attrs_set(&listener->attrs, field, strcmp(value, "on") == 0 ? "true" : "false",
+        return lbc_attrs_set(&listener->attrs, field, strcmp(value, "on") == 0 ? "true" : "false",
                              true);
     }
     if (strcmp(row->field, "AclId") == 0 || strcmp(row->field, "HealthCheckHttpCode") == 0) {
         return set_list(listener, field, value);
     }
-    return ccm_attrs_set(&listener->attrs, field, value, true);
+    return lbc_attrs_set(&listener->attrs, field, value, true);
 }
 
 /* The value cannot be used: the attribute stays as it is, if the listener has it. */
-static int keep_row(struct clb_listener *listener, const struct ccm_refusals *refused,
-                    const struct ccm_anno *row)
+static int keep_row(struct clb_listener *listener, const struct lbc_refusals *refused,
+                    const struct lbc_anno *row)
 {
-    const struct ccm_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
+    const struct lbc_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
 
     if (strcmp(row->name, "domain-extensions") == 0) {
         listener->lacks = listener->lacks ||
-                          (listener->protocol == CLB_HTTPS && ccm_refusals_fails(refused, row));
+                          (listener->protocol == CLB_HTTPS && lbc_refusals_fails(refused, row));
         return 0;
     }
-    if (field == NULL || (field->flags & CCM_FIELD_CREATE) != 0 ||
+    if (field == NULL || (field->flags & LBC_FIELD_CREATE) != 0 ||
         !clb_field_applies(field, listener->protocol)) {
         return 0;
     }
-    listener->lacks = listener->lacks || ccm_refusals_fails(refused, row);
-    return ccm_attrs_keep(&listener->attrs, field);
+    listener->lacks = listener->lacks || lbc_refusals_fails(refused, row);
+    return lbc_attrs_keep(&listener->attrs, field);
 }
 
 static int set_annotations(struct clb_listener *listener, const struct clb_want_listener *want)
@@ -123,12 +123,12 @@ static int set_annotations(struct clb_listener *listener, const struct clb_want_
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < clb_annotations.count; i++) {
-        const struct ccm_anno *row = &clb_annotations.rows[i];
-        const char *value = ccm_anno_value(&want->service->meta, row);
+        const struct lbc_anno *row = &clb_annotations.rows[i];
+        const char *value = lbc_anno_value(&want->service->meta, row);
 
-        if (row->group == CCM_ANNO_LISTENER && ccm_refusals_keeps(want->refused, row)) {
+        if (row->group == LBC_ANNO_LISTENER && lbc_refusals_keeps(want->refused, row)) {
             r = keep_row(listener, want->refused, row);
-        } else if (row->group == CCM_ANNO_LISTENER && row->field != NULL && value[0] != '\0') {
+        } else if (row->group == LBC_ANNO_LISTENER && row->field != NULL && value[0] != '\0') {
             r = set_row(listener, row, value);
         }
     }
@@ -138,10 +138,10 @@ static int set_annotations(struct clb_listener *listener, const struct clb_want_
 /* Unless an annotation says something about it. */
 static int offer(struct clb_listener *listener, const char *field, const char *value)
 {
-    const struct ccm_field *row = clb_field_find(field);
+    const struct lbc_field *row = clb_field_find(field);
 
     for (size_t i = 0; i < listener->attrs.len; i++) {
-        const struct ccm_attr *one = &listener->attrs.items[i];
+        const struct lbc_attr *one = &listener->attrs.items[i];
 
         if (one->field == row && (one->told || one->kept)) {
             return 0;
@@ -200,7 +200,7 @@ static int set_extras(struct clb_listener *listener, const struct clb_want_liste
 }
 
 static int set_lists(struct clb_listener *listener, const struct ccm_service *service,
-                     const struct ccm_refusals *refused, struct ccm_error *err)
+                     const struct lbc_refusals *refused, struct ccm_error *err)
 {
     uint16_t target = 0;
     char text[24];
@@ -209,7 +209,7 @@ static int set_lists(struct clb_listener *listener, const struct ccm_service *se
     if (listener->protocol == CLB_HTTPS) {
         return clb_domains_of(service, &listener->domains, &listener->domains_known, err);
     }
-    if (listener->protocol == CLB_HTTP && ccm_refusals_has(refused, "forward-port")) {
+    if (listener->protocol == CLB_HTTP && lbc_refusals_has(refused, "forward-port")) {
         listener->broken = true; /* whether it forwards cannot be changed in place */
         return 0;
     }
@@ -234,7 +234,7 @@ int clb_model_listener(struct clb_state *state, const struct clb_want_listener *
     char number[24];
 
     (void)snprintf(number, sizeof(number), "%lld", (long long)want->port->port); /* fits */
-    description = ccm_owner_format(number, &want->service->meta, want->cluster_id);
+    description = lbc_owner_format(number, &want->service->meta, want->cluster_id);
     listener = description == NULL ? NULL : clb_state_new_listener(state);
     if (listener == NULL) {
         return ccm_error_nomem(err);
@@ -243,7 +243,7 @@ int clb_model_listener(struct clb_state *state, const struct clb_want_listener *
     listener->protocol = want->protocol;
     listener->broken = want->broken;
     listener->description = CCM_STEAL(description);
-    if (ccm_text_set(&listener->group_name, want->group_name) < 0 || set_defaults(listener) < 0 ||
+    if (lbc_text_set(&listener->group_name, want->group_name) < 0 || set_defaults(listener) < 0 ||
         set_annotations(listener, want) < 0 || set_extras(listener, want) < 0) {
         return ccm_error_nomem(err);
     }
@@ -259,7 +259,7 @@ static int keep_acl_of(struct clb_listener *listener)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(fields); i++) {
-        r = ccm_attrs_keep(&listener->attrs, clb_field_find(fields[i]));
+        r = lbc_attrs_keep(&listener->attrs, clb_field_find(fields[i]));
     }
     listener->ranges = false;
     listener->lacks = true; /* without it, it would let everybody in */
@@ -284,27 +284,27 @@ static int refuse_both(struct ccm_error *err)
         err, -EINVAL, CCM_ERROR_TERMINAL,
         "spec.loadBalancerSourceRanges and annotation %sacl-id cannot be combined: "
         "a listener has one kind of access control",
-        CCM_ANNO_PREFIX);
+        LBC_ANNO_PREFIX);
 }
 
 int clb_model_acl(struct clb_state *state, const struct ccm_service *service, unsigned extras,
                   struct ccm_error *err)
 {
-    const bool ipv6 = ccm_text_equal_case(ccm_anno_get(&service->meta, "ip-version"), "ipv6");
-    char name[CCM_OWNER_LB_NAME];
+    const bool ipv6 = ccm_text_equal_case(lbc_anno_get(&service->meta, "ip-version"), "ipv6");
+    char name[LBC_OWNER_LB_NAME];
 
     if ((extras & CLB_EXTRA_RANGES) == 0 || service->source_range_count == 0) {
         return 0;
     }
-    if (ccm_anno_get(&service->meta, "acl-id")[0] != '\0' ||
-        ccm_anno_get(&service->meta, "acl-status")[0] != '\0' ||
-        ccm_anno_get(&service->meta, "acl-type")[0] != '\0') {
+    if (lbc_anno_get(&service->meta, "acl-id")[0] != '\0' ||
+        lbc_anno_get(&service->meta, "acl-status")[0] != '\0' ||
+        lbc_anno_get(&service->meta, "acl-type")[0] != '\0') {
         return refuse_both(err);
     }
-    ccm_owner_lb_name(&service->meta, name);
+    lbc_owner_lb_name(&service->meta, name);
     state->acl.known = true;
     state->acl.ipv6 = ipv6;
-    if (ccm_text_set(&state->acl.name, name) < 0) {
+    if (lbc_text_set(&state->acl.name, name) < 0) {
         return ccm_error_nomem(err);
     }
     return clb_ranges_of(service, ipv6, &state->acl.entries, err);

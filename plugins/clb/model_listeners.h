@@ -4,7 +4,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
-#include "service/refusal.h"
+#include "lbc/refusal.h"
 #include "state.h"
 
 /* What goes beyond annotations; each is an option of the plugin. */
@@ -15,7 +15,7 @@
 /* All borrowed. */
 struct clb_want_listener {
     const struct ccm_service *service;
-    const struct ccm_refusals *refused; /* annotations that cannot be used; NULL = none */
+    const struct lbc_refusals *refused; /* annotations that cannot be used; NULL = none */
     const char *cluster_id;
     const struct ccm_service_port *port;
     enum clb_protocol protocol;

@@ -7,8 +7,8 @@
 struct clb_builder {
     struct clb_model *model;
     const struct clb_model_input *in;
-    struct ccm_problems *problems;
-    enum ccm_backend_mode mode;
+    struct lbc_problems *problems;
+    enum lbc_backend_mode mode;
     size_t set_cap;
 };
 

@@ -1,12 +1,12 @@
 #include "annotations.h"
 #include "clb.h"
 #include "inventory.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/class.h"
+#include "lbc/model/owner.h"
 #include "lint.h"
 #include "model_listeners.h"
 #include "pass.h"
-#include "service/annotation.h"
-#include "service/class.h"
-#include "service/owner.h"
 #include "unserved.h"
 #include "util/cleanup.h"
 
@@ -15,7 +15,7 @@
 
 static const char *reused_id(const struct ccm_service *service)
 {
-    return ccm_anno_get(&service->meta, "id");
+    return lbc_anno_get(&service->meta, "id");
 }
 
 static void state_fini(void *state)
@@ -57,37 +57,37 @@ static void model_fini(void *model)
     clb_model_fini(model);
 }
 
-static const struct ccm_tags *tags(const void *model)
+static const struct lbc_tags *tags(const void *model)
 {
     return &((const struct clb_model *)model)->want.lb.tags;
 }
 
 /* An access list for spec.loadBalancerSourceRanges: once no listener is bound to it nothing tells
  * that there is one. */
-static bool needs_mark(const struct ccm_lbc *lbc, const struct ccm_service *service)
+static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     return (lbc->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0;
 }
 
-static bool state_holds_port(const struct ccm_pass *pass, const char *port)
+static bool state_holds_port(const struct lbc_pass *pass, const char *port)
 {
     const struct clb_state *have = clb_have(pass->entry);
 
     for (size_t i = 0; i < have->listener_count; i++) {
         const struct clb_listener *one = &have->listeners[i];
-        char name[CCM_TAKEN_PORT];
+        char name[LBC_TAKEN_PORT];
 
         clb_taken_port(one->port, one->protocol, name);
         if (strcmp(name, port) == 0) {
             return one->description != NULL &&
-                   ccm_owner_parse(one->description, true, &pass->service->meta,
-                                   ccm_ali_cluster_id(pass->lbc->ali)) == CCM_OWNER_OURS;
+                   lbc_owner_parse(one->description, true, &pass->service->meta,
+                                   ali_cluster_id(pass->lbc->ali)) == LBC_OWNER_OURS;
         }
     }
     return !have->listeners_known; /* nobody has looked */
 }
 
-static const struct ccm_mirror_type mirror = {
+static const struct lbc_mirror_type mirror = {
     .size = sizeof(struct clb_state),
     .fini = state_fini,
     .move = state_move,
@@ -96,7 +96,7 @@ static const struct ccm_mirror_type mirror = {
     .wake = state_wake,
 };
 
-const struct ccm_lbc_names clb_names = {
+const struct lbc_names clb_names = {
     .finalizer = CLB_FINALIZER,
     .component = CLB_COMPONENT,
     .extra_label = CLB_ACL_LABEL,
@@ -106,17 +106,17 @@ const struct ccm_lbc_names clb_names = {
 };
 
 /* spec.loadBalancerSourceRanges, which is no annotation's fault. */
-static int refuse_acl(const struct ccm_lbc *lbc, struct ccm_refusals *refusals)
+static int refuse_acl(const struct lbc_instance *lbc, struct lbc_refusals *refusals)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state ignored = { .lb = { .id = NULL } };
     struct ccm_error err = CCM_ERROR_INIT;
     const int r = clb_model_acl(&ignored, refusals->service, lbc->extras, &err);
 
-    return r == -EINVAL ? ccm_refusals_add(refusals, NULL, &err) : r;
+    return r == -EINVAL ? lbc_refusals_add(refusals, NULL, &err) : r;
 }
 
-const struct ccm_lbc_ops clb_ops = {
-    .is_ours = ccm_class_is_clb,
+const struct lbc_ops clb_ops = {
+    .is_ours = lbc_class_is_clb,
     .reused_id = reused_id,
     .mirror = &mirror,
     .annotations = &clb_annotations,

@@ -1,4 +1,4 @@
-/* What the parts of a pass share: sync.c and release.c; see service/pass.h. */
+/* What the parts of a pass share: sync.c and release.c; see lbc/pass.h. */
 #ifndef CCM_CLB_PASS_H
 #define CCM_CLB_PASS_H
 
@@ -6,18 +6,18 @@
 #include "clb.h"
 
 /* Members of clb_ops. */
-CCM_NODISCARD int clb_sync(struct ccm_pass *pass, struct ccm_error *err);
-bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state);
-void clb_tell(struct ccm_pass *pass);
-CCM_NODISCARD int clb_release(struct ccm_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int clb_sync(struct lbc_pass *pass, struct ccm_error *err);
+bool clb_publish(struct lbc_pass *pass, struct lbc_life_state *state);
+void clb_tell(struct lbc_pass *pass);
+CCM_NODISCARD int clb_release(struct lbc_pass *pass, struct ccm_error *err);
 
 /* A member of clb_ops, too. */
-CCM_NODISCARD int clb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err);
+CCM_NODISCARD int clb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err);
 
 /* Whether the load balancer that annotation `id` names may be used: not one that a controller made,
  * and not in exchange for another one. Reads from the cloud in a rare case. 0, or -EPERM with a
  * CCM_ERROR_TERMINAL. */
-CCM_NODISCARD int clb_check_reuse(struct ccm_pass *pass, const struct clb_model *model,
+CCM_NODISCARD int clb_check_reuse(struct lbc_pass *pass, const struct clb_model *model,
                                   struct ccm_error *err);
 
 /*
@@ -25,14 +25,14 @@ CCM_NODISCARD int clb_check_reuse(struct ccm_pass *pass, const struct clb_model 
  * 0, or -EPERM with a CCM_ERROR_TERMINAL. A Service that is served there already goes on being
  * served: 0 then, a problem, and model->mismatch.
  */
-CCM_NODISCARD int clb_check_match(struct ccm_pass *pass, struct clb_model *model,
+CCM_NODISCARD int clb_check_match(struct lbc_pass *pass, struct clb_model *model,
                                   struct ccm_error *err);
 
 /* Whether something of the Service is in the load balancer: only a controller can have put it
  * there. */
-bool clb_is_served(const struct ccm_pass *pass);
+bool clb_is_served(const struct lbc_pass *pass);
 
 /* A call struct for this pass. */
-struct clb_call clb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority);
+struct clb_call clb_pass_call(const struct lbc_pass *pass, enum ali_priority priority);
 
 #endif

@@ -1,7 +1,7 @@
 #include "plan.h"
 
+#include "lbc/model/owner.h"
 #include "plan_parts.h"
-#include "service/owner.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -19,11 +19,11 @@ void clb_plan_fini(struct clb_plan *plan)
         free(step->description);
         free(step->value);
         free(step->extra);
-        ccm_tags_fini(&step->tags);
-        ccm_backends_fini(&step->backends);
+        lbc_tags_fini(&step->tags);
+        lbc_backends_fini(&step->backends);
         clb_listener_fini(&step->listener);
         clb_domain_fini(&step->domain);
-        ccm_texts_fini(&step->entries);
+        lbc_texts_fini(&step->entries);
     }
     free(plan->steps);
     memset(plan, 0, sizeof(*plan));
@@ -45,7 +45,7 @@ struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type typ
 }
 
 static int plan_listeners_of(struct clb_plan *plan, const struct clb_plan_input *in,
-                             const struct clb_group *group, struct ccm_problems *problems)
+                             const struct clb_group *group, struct lbc_problems *problems)
 {
     int r = 0;
 
@@ -92,7 +92,7 @@ static bool is_group_useless(const struct clb_plan_input *in, const struct clb_g
 }
 
 int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
-                    struct ccm_problems *problems)
+                    struct lbc_problems *problems)
 {
     const bool listeners = clb_model_has_listeners(in->model);
     int r = 0;

@@ -5,10 +5,10 @@
 #ifndef CCM_CLB_PLAN_H
 #define CCM_CLB_PLAN_H
 
+#include "lbc/apply/order.h"
+#include "lbc/model/freeze.h"
+#include "lbc/taken.h"
 #include "model.h"
-#include "service/freeze.h"
-#include "service/order.h"
-#include "service/taken.h"
 #include "util/buf.h"
 
 enum clb_step_type {
@@ -54,12 +54,12 @@ struct clb_step {
     char *description; /* of its backends; NULL = group_name */
     char *value;       /* of an attribute of the load balancer */
     char *extra;       /* the second, where an action has two */
-    struct ccm_tags tags;
-    struct ccm_backends backends;
+    struct lbc_tags tags;
+    struct lbc_backends backends;
     struct clb_listener listener; /* create: wanted; update: present values, as far as they are not
                                      old, overlaid with wanted */
     struct clb_domain domain;     /* domain steps; the name of a new access list */
-    struct ccm_texts entries;     /* of the access list */
+    struct lbc_texts entries;     /* of the access list */
     bool ipv6;                    /* kind of the access list */
 };
 
@@ -75,8 +75,8 @@ struct clb_plan_input {
     const struct clb_state *have;
     const struct ccm_service *service;
     const char *cluster_id;
-    const struct ccm_tags *applied; /* additional tags that we put on earlier; NULL = not known */
-    const struct ccm_order *order;  /* of traffic charge and bandwidth; NULL = there is none */
+    const struct lbc_tags *applied; /* additional tags that we put on earlier; NULL = not known */
+    const struct lbc_order *order;  /* of traffic charge and bandwidth; NULL = there is none */
     int64_t now_ms;                 /* monotonic; only with an order */
     size_t batch;                   /* backends per call */
     bool fresh;                     /* `have` was read in this pass */
@@ -92,13 +92,13 @@ struct clb_plan_input {
  * caller finishes the plan in any case.
  */
 CCM_NODISCARD int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
-                                  struct ccm_problems *problems);
+                                  struct lbc_problems *problems);
 
 /* What the plan would remove from the present group that serves where `want` is desired, told by
  * ret->id: NULL when nothing could be, by whatever reason. 0 or -ENOMEM. The caller, who has zeroed
- * `ret`, hands it on to ccm_freeze_add(). */
+ * `ret`, hands it on to lbc_freeze_add(). */
 CCM_NODISCARD int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
-                                   struct ccm_freeze_group *ret);
+                                   struct lbc_freeze_group *ret);
 
 /* Delete the load balancer with all that is in it; empty when there is none. */
 CCM_NODISCARD int clb_plan_delete(struct clb_plan *plan, const struct clb_state *have);
@@ -112,9 +112,9 @@ CCM_NODISCARD int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_in
 /* The listeners of persons that the plan takes over, with what they are now. 0 or -ENOMEM. The
  * caller finishes the list in any case. */
 CCM_NODISCARD int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input *in,
-                                      struct ccm_taken_list *ret);
+                                      struct lbc_taken_list *ret);
 /* How a listener is called in what is kept about it. */
-void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static CCM_TAKEN_PORT]);
+void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static LBC_TAKEN_PORT]);
 
 void clb_plan_fini(struct clb_plan *plan);
 

@@ -11,19 +11,19 @@ static bool wants_acl(const struct clb_plan_input *in)
 }
 
 /* Steps of one type for all of `from` that `in_` lacks. */
-static int add_entries(struct clb_plan *plan, enum clb_step_type type, const struct ccm_texts *from,
-                       const struct ccm_texts *in_)
+static int add_entries(struct clb_plan *plan, enum clb_step_type type, const struct lbc_texts *from,
+                       const struct lbc_texts *in_)
 {
     struct clb_step *step = NULL;
 
     for (size_t i = 0; i < from->len; i++) {
-        if (ccm_texts_has(in_, from->items[i])) {
+        if (lbc_texts_has(in_, from->items[i])) {
             continue;
         }
         if (step == NULL || step->entries.len >= ENTRIES_PER_CALL) {
             step = clb_plan_new_step(plan, type, 0, CLB_OTHER);
         }
-        if (step == NULL || ccm_texts_put(&step->entries, from->items[i]) < 0) {
+        if (step == NULL || lbc_texts_put(&step->entries, from->items[i]) < 0) {
             return -ENOMEM;
         }
     }
@@ -41,7 +41,7 @@ int clb_plan_acl(struct clb_plan *plan, const struct clb_plan_input *in)
     if (have->id == NULL) {
         struct clb_step *step = clb_plan_new_step(plan, CLB_STEP_CREATE_ACL, 0, CLB_OTHER);
 
-        if (step == NULL || ccm_text_set(&step->domain.name, want->name) < 0) {
+        if (step == NULL || lbc_text_set(&step->domain.name, want->name) < 0) {
             return -ENOMEM;
         }
         step->ipv6 = want->ipv6;

@@ -1,7 +1,7 @@
 #include "plan_parts.h"
 
 #include "clb.h"
-#include "service/owner.h"
+#include "lbc/model/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -30,10 +30,10 @@ struct clb_group *clb_plan_have_group(const struct clb_plan_input *in, const cha
 static bool is_ours(const struct clb_plan_input *in, const char *name)
 {
     return name != NULL &&
-           ccm_owner_parse(name, false, &in->service->meta, in->cluster_id) == CCM_OWNER_OURS;
+           lbc_owner_parse(name, false, &in->service->meta, in->cluster_id) == LBC_OWNER_OURS;
 }
 
-static const char *description_of(const struct clb_group *group, const struct ccm_backend *one)
+static const char *description_of(const struct clb_group *group, const struct lbc_backend *one)
 {
     return one->description == NULL ? group->name : one->description;
 }
@@ -42,9 +42,9 @@ static struct clb_step *new_step(const struct target *to, enum clb_step_type typ
 {
     struct clb_step *step = clb_plan_new_step(to->plan, type, to->port, to->protocol);
 
-    if (step == NULL || ccm_text_set(&step->group_name, to->name) < 0 ||
-        ccm_text_set(&step->description, to->description) < 0 ||
-        (to->have != NULL && ccm_text_set(&step->group_id, to->have->id) < 0)) {
+    if (step == NULL || lbc_text_set(&step->group_name, to->name) < 0 ||
+        lbc_text_set(&step->description, to->description) < 0 ||
+        (to->have != NULL && lbc_text_set(&step->group_id, to->have->id) < 0)) {
         return NULL;
     }
     step->last = to->last;
@@ -53,7 +53,7 @@ static struct clb_step *new_step(const struct target *to, enum clb_step_type typ
 
 /* As many steps as the set needs, `batch` backends each. The first `skip` are left out. */
 static int add_batches(const struct target *to, enum clb_step_type type,
-                       const struct ccm_backends *set, size_t skip, size_t batch)
+                       const struct lbc_backends *set, size_t skip, size_t batch)
 {
     struct clb_step *step = NULL;
 
@@ -61,7 +61,7 @@ static int add_batches(const struct target *to, enum clb_step_type type,
         if ((i - skip) % batch == 0) {
             step = new_step(to, type);
         }
-        if (step == NULL || ccm_backends_put(&step->backends, &set->items[i]) < 0) {
+        if (step == NULL || lbc_backends_put(&step->backends, &set->items[i]) < 0) {
             return -ENOMEM;
         }
     }
@@ -74,7 +74,7 @@ static int create_group(const struct target *to, const struct clb_group *want, s
     const size_t first = batch < CLB_BATCH_SMALL ? batch : CLB_BATCH_SMALL;
 
     for (size_t i = 0; step != NULL && i < want->backends.len && i < first; i++) {
-        if (ccm_backends_put(&step->backends, &want->backends.items[i]) < 0) {
+        if (lbc_backends_put(&step->backends, &want->backends.items[i]) < 0) {
             return -ENOMEM;
         }
     }
@@ -82,22 +82,22 @@ static int create_group(const struct target *to, const struct clb_group *want, s
 }
 
 struct diff {
-    struct ccm_backends add;
-    struct ccm_backends remove;
-    struct ccm_backends weigh;
+    struct lbc_backends add;
+    struct lbc_backends remove;
+    struct lbc_backends weigh;
 };
 
 static void diff_fini(struct diff *diff)
 {
-    ccm_backends_fini(&diff->add);
-    ccm_backends_fini(&diff->remove);
-    ccm_backends_fini(&diff->weigh);
+    lbc_backends_fini(&diff->add);
+    lbc_backends_fini(&diff->remove);
+    lbc_backends_fini(&diff->weigh);
 }
 
 /* What we want and is there already: whether it has to be described or weighed anew. */
 static bool is_stale(const struct clb_plan_input *in, const struct clb_group *want,
-                     const struct clb_group *have, const struct ccm_backend *one,
-                     const struct ccm_backend *twin)
+                     const struct clb_group *have, const struct lbc_backend *one,
+                     const struct lbc_backend *twin)
 {
     const char *description = description_of(have, twin);
 
@@ -110,13 +110,13 @@ static bool is_stale(const struct clb_plan_input *in, const struct clb_group *wa
 
 /* Several ports may have chosen the same group. */
 static bool is_wanted(const struct clb_plan_input *in, const struct clb_group *have,
-                      const struct ccm_backend *one)
+                      const struct lbc_backend *one)
 {
     for (size_t i = 0; i < in->model->want.group_count; i++) {
         const struct clb_group *want = &in->model->want.groups[i];
 
         if (clb_plan_have_group(in, want->name) == have &&
-            ccm_backends_find(&want->backends, one) != NULL) {
+            lbc_backends_find(&want->backends, one) != NULL) {
             return true;
         }
     }
@@ -125,12 +125,12 @@ static bool is_wanted(const struct clb_plan_input *in, const struct clb_group *h
 
 /* The largest weight of what is there already and ours; that of `one` when there is none. */
 static uint8_t peer_weight(const struct clb_plan_input *in, const struct clb_group *have,
-                           const struct ccm_backend *one)
+                           const struct lbc_backend *one)
 {
     int weight = -1;
 
     for (size_t i = 0; i < have->backends.len; i++) {
-        const struct ccm_backend *peer = &have->backends.items[i];
+        const struct lbc_backend *peer = &have->backends.items[i];
 
         if (peer->weight > weight && is_ours(in, description_of(have, peer))) {
             weight = peer->weight;
@@ -140,14 +140,14 @@ static uint8_t peer_weight(const struct clb_plan_input *in, const struct clb_gro
 }
 
 static int add_backend(const struct clb_plan_input *in, const struct clb_group *have,
-                       const struct ccm_backend *one, struct ccm_backends *add)
+                       const struct lbc_backend *one, struct lbc_backends *add)
 {
-    struct ccm_backend next = *one;
+    struct lbc_backend next = *one;
 
     if (in->model->peer_weights) {
         next.weight = peer_weight(in, have, one);
     }
-    return ccm_backends_put(add, &next);
+    return lbc_backends_put(add, &next);
 }
 
 static int diff_backends(const struct clb_plan_input *in, const struct clb_group *want,
@@ -156,21 +156,21 @@ static int diff_backends(const struct clb_plan_input *in, const struct clb_group
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < want->backends.len; i++) {
-        const struct ccm_backend *one = &want->backends.items[i];
-        const struct ccm_backend *twin = ccm_backends_find(&have->backends, one);
+        const struct lbc_backend *one = &want->backends.items[i];
+        const struct lbc_backend *twin = lbc_backends_find(&have->backends, one);
 
         if (twin == NULL) {
             r = add_backend(in, have, one, &ret->add);
         } else if (is_stale(in, want, have, one, twin)) {
-            r = ccm_backends_put(&ret->weigh, one);
+            r = lbc_backends_put(&ret->weigh, one);
         }
     }
     for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
-        const struct ccm_backend *one = &have->backends.items[i];
+        const struct lbc_backend *one = &have->backends.items[i];
 
-        if (ccm_backends_find(&want->backends, one) == NULL &&
+        if (lbc_backends_find(&want->backends, one) == NULL &&
             is_ours(in, description_of(have, one)) && !is_wanted(in, have, one)) {
-            r = ccm_backends_put(&ret->remove, one);
+            r = lbc_backends_put(&ret->remove, one);
         }
     }
     return r;
@@ -202,7 +202,7 @@ static size_t count_wanted(const struct clb_plan_input *in, const struct clb_gro
 }
 
 int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
-                     struct ccm_freeze_group *ret)
+                     struct lbc_freeze_group *ret)
 {
     CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
     const struct clb_group *have = clb_plan_have_group(in, want->name);
@@ -214,7 +214,7 @@ int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
     if (diff_backends(in, want, have, &diff) < 0) {
         return -ENOMEM;
     }
-    *ret = (struct ccm_freeze_group){
+    *ret = (struct lbc_freeze_group){
         .id = have->id,
         .want = &want->backends,
         .have = &have->backends,
@@ -269,7 +269,7 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
 static int drop_group(struct clb_plan *plan, const struct clb_plan_input *in,
                       const struct clb_group *have)
 {
-    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends ours = { 0 };
+    CCM_CLEANUP(lbc_backends_fini) struct lbc_backends ours = { 0 };
     const struct target to = {
         .plan = plan, .have = have, .name = have->name, .protocol = CLB_OTHER, .last = true
     };
@@ -277,7 +277,7 @@ static int drop_group(struct clb_plan *plan, const struct clb_plan_input *in,
 
     for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
         if (is_ours(in, description_of(have, &have->backends.items[i]))) {
-            r = ccm_backends_put(&ours, &have->backends.items[i]);
+            r = lbc_backends_put(&ours, &have->backends.items[i]);
         }
     }
     if (r < 0) {

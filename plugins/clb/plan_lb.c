@@ -1,7 +1,7 @@
 #include "plan_parts.h"
 
 #include "clb.h"
-#include "service/owner.h"
+#include "lbc/model/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -33,8 +33,8 @@ static int lb_step(struct clb_plan *plan, enum clb_step_type type, const char *v
 {
     struct clb_step *step = clb_plan_new_step(plan, type, 0, CLB_OTHER);
 
-    if (step == NULL || ccm_text_set(&step->value, value) < 0 ||
-        ccm_text_set(&step->extra, extra) < 0) {
+    if (step == NULL || lbc_text_set(&step->value, value) < 0 ||
+        lbc_text_set(&step->extra, extra) < 0) {
         return -ENOMEM;
     }
     return 0;
@@ -42,16 +42,16 @@ static int lb_step(struct clb_plan *plan, enum clb_step_type type, const char *v
 
 /* --- what cannot be changed --- */
 
-static void refuse_change(const char *what, struct ccm_problems *problems)
+static void refuse_change(const char *what, struct lbc_problems *problems)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "alicloud: can not change %s",
                         what); /* the result is the argument */
-    ccm_problems_add(problems, &err, NULL);
+    lbc_problems_add(problems, &err, NULL);
 }
 
-static void check_immutable(const struct clb_plan_input *in, struct ccm_problems *problems)
+static void check_immutable(const struct clb_plan_input *in, struct lbc_problems *problems)
 {
     for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         const enum clb_lb_field_id id = (enum clb_lb_field_id)i;
@@ -76,47 +76,47 @@ static void check_immutable(const struct clb_plan_input *in, struct ccm_problems
 /* --- tags --- */
 
 /* Our own mark: how it is found again, or that somebody's load balancer is in use. */
-static int mark(const struct clb_plan_input *in, bool refused, struct ccm_tags *add)
+static int mark(const struct clb_plan_input *in, bool refused, struct lbc_tags *add)
 {
-    char owner[CCM_OWNER_LB_NAME];
+    char owner[LBC_OWNER_LB_NAME];
 
     if (in->model->reused) {
         /* Not in use by a Service whose wishes cannot be met. */
-        return refused || ccm_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) != NULL
+        return refused || lbc_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) != NULL
                    ? 0
-                   : ccm_tags_put(add, CLB_TAG_REUSE, "true");
+                   : lbc_tags_put(add, CLB_TAG_REUSE, "true");
     }
     if (!in->have->lb.untagged) {
         return 0;
     }
-    ccm_owner_lb_name(&in->service->meta, owner);
-    return ccm_tags_put(add, CLB_TAG_OWNER, owner);
+    lbc_owner_lb_name(&in->service->meta, owner);
+    return lbc_tags_put(add, CLB_TAG_OWNER, owner);
 }
 
-static int tags_step(struct clb_plan *plan, enum clb_step_type type, const struct ccm_tags *tags)
+static int tags_step(struct clb_plan *plan, enum clb_step_type type, const struct lbc_tags *tags)
 {
     struct clb_step *step = tags->len == 0 ? NULL : clb_plan_new_step(plan, type, 0, CLB_OTHER);
 
     if (tags->len == 0) {
         return 0;
     }
-    return step == NULL ? -ENOMEM : ccm_tags_copy(&step->tags, tags);
+    return step == NULL ? -ENOMEM : lbc_tags_copy(&step->tags, tags);
 }
 
 /* Only what we put on is taken off: everything else may be somebody's accounting. */
 static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
     int r = 0;
 
     for (size_t i = 0; r == 0 && in->applied != NULL && i < in->applied->len; i++) {
-        const struct ccm_tag *tag = &in->applied->items[i];
+        const struct lbc_tag *tag = &in->applied->items[i];
 
-        const char *present = ccm_tags_get(&in->have->lb.tags, tag->key);
+        const char *present = lbc_tags_get(&in->have->lb.tags, tag->key);
 
-        if (ccm_tags_get(&in->model->want.lb.tags, tag->key) == NULL && present != NULL &&
+        if (lbc_tags_get(&in->model->want.lb.tags, tag->key) == NULL && present != NULL &&
             (!in->model->reused || ccm_text_equal(present, tag->value))) {
-            r = ccm_tags_put(&remove, tag->key, tag->value);
+            r = lbc_tags_put(&remove, tag->key, tag->value);
         }
     }
     return r < 0 ? r : tags_step(plan, CLB_STEP_UNTAG, &remove);
@@ -125,14 +125,14 @@ static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
 /* Before a rename: without name and tag nobody would find it again. */
 static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in, bool refused)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags add = { 0 };
-    const struct ccm_tags *present = &in->have->lb.tags;
-    const struct ccm_tags *wanted = &in->model->want.lb.tags;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
+    const struct lbc_tags *present = &in->have->lb.tags;
+    const struct lbc_tags *wanted = &in->model->want.lb.tags;
     int r = present->len < CLB_TAGS_MAX ? mark(in, refused, &add) : 0;
 
     for (size_t i = 0; r == 0 && i < wanted->len; i++) {
-        if (!ccm_text_equal(ccm_tags_get(present, wanted->items[i].key), wanted->items[i].value)) {
-            r = ccm_tags_put(&add, wanted->items[i].key, wanted->items[i].value);
+        if (!ccm_text_equal(lbc_tags_get(present, wanted->items[i].key), wanted->items[i].value)) {
+            r = lbc_tags_put(&add, wanted->items[i].key, wanted->items[i].value);
         }
     }
     return r < 0 ? r : tags_step(plan, CLB_STEP_TAG, &add);
@@ -161,7 +161,7 @@ static bool is_ordered(const struct clb_plan_input *in, const char *charge, cons
     const struct clb_lb *have = &in->have->lb;
 
     return in->order != NULL &&
-           ccm_order_stands(in->order,
+           lbc_order_stands(in->order,
                             clb_lb_charge_what(have, have->traffic_charge, have->bandwidth),
                             clb_lb_charge_what(have, charge, bandwidth), in->now_ms);
 }
@@ -201,7 +201,7 @@ static int plan_protections(struct clb_plan *plan, const struct clb_plan_input *
 }
 
 int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
-                struct ccm_problems *problems)
+                struct lbc_problems *problems)
 {
     const struct clb_lb *want = &in->model->want.lb;
     const struct clb_lb *have = &in->have->lb;
@@ -233,23 +233,23 @@ int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
 
 /* --- letting go --- */
 
-static int take_if(const struct ccm_tags *present, const char *key, const char *value,
-                   struct ccm_tags *ret)
+static int take_if(const struct lbc_tags *present, const char *key, const char *value,
+                   struct lbc_tags *ret)
 {
-    return ccm_text_equal(ccm_tags_get(present, key), value) ? ccm_tags_put(ret, key, value) : 0;
+    return ccm_text_equal(lbc_tags_get(present, key), value) ? lbc_tags_put(ret, key, value) : 0;
 }
 
 int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
     const struct clb_lb *have = &in->have->lb;
-    char owner[CCM_OWNER_LB_NAME];
+    char owner[LBC_OWNER_LB_NAME];
     int r = 0;
 
     if (have->id == NULL) {
         return 0;
     }
-    ccm_owner_lb_name(&in->service->meta, owner);
+    lbc_owner_lb_name(&in->service->meta, owner);
     if (have->protect) {
         r = lb_step(plan, CLB_STEP_UNPROTECT, NULL, NULL);
     }
@@ -269,7 +269,7 @@ int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan_input *in)
 
 int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
     int r = 0;
 
     if (in->have->lb.id == NULL) {

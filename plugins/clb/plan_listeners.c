@@ -1,7 +1,7 @@
 #include "plan_parts.h"
 
 #include "compare.h"
-#include "service/owner.h"
+#include "lbc/model/owner.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum ccm_owner owner_of(const struct clb_plan_input *in, const struct clb_listener *listener)
+static enum lbc_owner owner_of(const struct clb_plan_input *in, const struct clb_listener *listener)
 {
     if (listener->description == NULL) {
-        return CCM_OWNER_NONE;
+        return LBC_OWNER_NONE;
     }
-    return ccm_owner_parse(listener->description, true, &in->service->meta, in->cluster_id);
+    return lbc_owner_parse(listener->description, true, &in->service->meta, in->cluster_id);
 }
 
 /* Whether a port of this number could not be worked out: then nothing on it is taken away. */
@@ -47,7 +47,7 @@ static bool is_unwanted(const struct clb_plan_input *in, const struct clb_listen
 {
     return have->protocol != CLB_OTHER &&
            clb_state_listener(&in->model->want, have->port, have->protocol) == NULL &&
-           owner_of(in, have) == CCM_OWNER_OURS && !is_broken_port(in->model, have->port);
+           owner_of(in, have) == LBC_OWNER_OURS && !is_broken_port(in->model, have->port);
 }
 
 static bool is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
@@ -71,8 +71,8 @@ bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct cl
 
 uint16_t clb_forward_target(const struct clb_listener *listener)
 {
-    const char *port = ccm_attrs_get(&listener->attrs, clb_field_find("ForwardPort"));
-    const char *on = ccm_attrs_get(&listener->attrs, clb_field_find("ListenerForward"));
+    const char *port = lbc_attrs_get(&listener->attrs, clb_field_find("ForwardPort"));
+    const char *on = lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward"));
     uint32_t number = 0;
 
     if (port == NULL || !ccm_text_equal(on, "on") ||
@@ -84,7 +84,7 @@ uint16_t clb_forward_target(const struct clb_listener *listener)
 
 static bool forwards(const struct clb_listener *listener)
 {
-    return ccm_text_equal(ccm_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
+    return ccm_text_equal(lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
 }
 
 /* Where a listener forwards to cannot be changed, nor anything else while it forwards. */
@@ -109,7 +109,7 @@ static bool goes_early(const struct clb_plan_input *in, const struct clb_listene
     const struct clb_listener *want = clb_state_listener(&in->model->want, have->port, CLB_HTTP);
 
     return to != NULL && want != NULL && have->protocol == CLB_HTTP && !want->broken &&
-           !want->lacks && is_stale(in, to) && owner_of(in, have) != CCM_OWNER_OTHER &&
+           !want->lacks && is_stale(in, to) && owner_of(in, have) != LBC_OWNER_OTHER &&
            clb_forward_target(want) != target;
 }
 
@@ -174,9 +174,9 @@ static int add_domain(struct clb_plan *plan, enum clb_step_type type,
 {
     struct clb_step *step = clb_plan_new_step(plan, type, want->port, want->protocol);
 
-    return step == NULL || ccm_text_set(&step->domain.name, domain->name) < 0 ||
-                   ccm_text_set(&step->domain.cert, domain->cert) < 0 ||
-                   ccm_text_set(&step->domain.id, id) < 0
+    return step == NULL || lbc_text_set(&step->domain.name, domain->name) < 0 ||
+                   lbc_text_set(&step->domain.cert, domain->cert) < 0 ||
+                   lbc_text_set(&step->domain.id, id) < 0
                ? -ENOMEM
                : 0;
 }
@@ -222,7 +222,7 @@ static int create(struct clb_plan *plan, const struct clb_listener *want)
     struct clb_step *step =
         clb_plan_new_step(plan, CLB_STEP_CREATE_LISTENER, want->port, want->protocol);
 
-    if (step == NULL || ccm_text_set(&step->group_name, want->group_name) < 0 ||
+    if (step == NULL || lbc_text_set(&step->group_name, want->group_name) < 0 ||
         clb_listener_copy(&step->listener, want) < 0 || plan_domains(plan, want, NULL) < 0) {
         return -ENOMEM;
     }
@@ -232,7 +232,7 @@ static int create(struct clb_plan *plan, const struct clb_listener *want)
 static bool acl_differs(const struct clb_plan_input *in, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
-    const char *id = ccm_attrs_get(&have->attrs, clb_field_find("AclId"));
+    const char *id = lbc_attrs_get(&have->attrs, clb_field_find("AclId"));
 
     return want->ranges && (in->have->acl.id == NULL || !ccm_text_equal(in->have->acl.id, id));
 }
@@ -241,13 +241,13 @@ static bool acl_differs(const struct clb_plan_input *in, const struct clb_listen
 static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
-    const char *status = ccm_attrs_get(&have->attrs, clb_field_find("AclStatus"));
-    const char *id = ccm_attrs_get(&have->attrs, clb_field_find("AclId"));
+    const char *status = lbc_attrs_get(&have->attrs, clb_field_find("AclStatus"));
+    const char *id = lbc_attrs_get(&have->attrs, clb_field_find("AclId"));
 
-    return !want->ranges && !ccm_attrs_keeps(&want->attrs, clb_field_find("AclStatus")) &&
+    return !want->ranges && !lbc_attrs_keeps(&want->attrs, clb_field_find("AclStatus")) &&
            in->have->acl.id != NULL && ccm_text_equal(in->have->acl.id, id) &&
            ccm_text_equal(status, "on") &&
-           ccm_attrs_get(&want->attrs, clb_field_find("AclStatus")) == NULL;
+           lbc_attrs_get(&want->attrs, clb_field_find("AclStatus")) == NULL;
 }
 
 static bool differs(const struct clb_plan_input *in, const struct clb_listener *want,
@@ -270,17 +270,17 @@ static bool differs(const struct clb_plan_input *in, const struct clb_listener *
  * refuses the whole change that names one. */
 static void overlay_drop_acl(struct clb_listener *listener)
 {
-    if (ccm_text_equal(ccm_attrs_get(&listener->attrs, clb_field_find("AclStatus")), "off")) {
-        ccm_attrs_remove(&listener->attrs, clb_field_find("AclId"));
+    if (ccm_text_equal(lbc_attrs_get(&listener->attrs, clb_field_find("AclStatus")), "off")) {
+        lbc_attrs_remove(&listener->attrs, clb_field_find("AclId"));
     }
 }
 
 /* What somebody asks for and is there already is said again, whatever else may be old. */
-static bool is_repeated(const struct clb_plan_input *in, const struct ccm_attr *attr,
+static bool is_repeated(const struct clb_plan_input *in, const struct lbc_attr *attr,
                         const struct clb_listener *have)
 {
-    return !in->fresh && attr->told && (attr->field->flags & CCM_FIELD_CREATE) == 0 &&
-           ccm_text_equal(attr->value, ccm_attrs_get(&have->attrs, attr->field));
+    return !in->fresh && attr->told && (attr->field->flags & LBC_FIELD_CREATE) == 0 &&
+           ccm_text_equal(attr->value, lbc_attrs_get(&have->attrs, attr->field));
 }
 
 /* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
@@ -295,17 +295,17 @@ static int overlay(struct clb_step *step, const struct clb_plan_input *in,
     step->listener.running = have->running;
     step->listener.ranges = want->ranges;
     if (r == 0) {
-        r = ccm_text_set(&step->listener.description, want->description);
+        r = lbc_text_set(&step->listener.description, want->description);
     }
     for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
-        const struct ccm_attr *attr = &want->attrs.items[i];
+        const struct lbc_attr *attr = &want->attrs.items[i];
 
         if (clb_attr_differs(want, attr, have) || is_repeated(in, attr, have)) {
-            r = ccm_attrs_set(&step->listener.attrs, attr->field, attr->value, true);
+            r = lbc_attrs_set(&step->listener.attrs, attr->field, attr->value, true);
         }
     }
     if (r == 0 && acl_is_left(in, want, have)) {
-        r = ccm_attrs_set(&step->listener.attrs, clb_field_find("AclStatus"), "off", true);
+        r = lbc_attrs_set(&step->listener.attrs, clb_field_find("AclStatus"), "off", true);
     }
     overlay_drop_acl(&step->listener);
     return r;
@@ -320,10 +320,10 @@ static int update(struct clb_plan *plan, const struct clb_plan_input *in,
     int r = step == NULL ? -ENOMEM : overlay(step, in, want, have);
 
     if (r == 0) {
-        r = ccm_text_set(&step->group_name, want->group_name);
+        r = lbc_text_set(&step->group_name, want->group_name);
     }
     if (r == 0 && group != NULL) {
-        r = ccm_text_set(&step->group_id, group->id);
+        r = lbc_text_set(&step->group_id, group->id);
     }
     return r;
 }
@@ -332,7 +332,7 @@ static int update(struct clb_plan *plan, const struct clb_plan_input *in,
 
 static void refuse(const struct clb_plan_input *in, const struct clb_listener *want,
                    const struct clb_listener *have, const char *whose,
-                   struct ccm_problems *problems)
+                   struct lbc_problems *problems)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -349,7 +349,7 @@ static void refuse(const struct clb_plan_input *in, const struct clb_listener *w
                         have->description == NULL
                             ? "no description"
                             : have->description); /* the text is what counts */
-    ccm_problems_add(problems, &err, NULL);
+    lbc_problems_add(problems, &err, NULL);
 }
 
 /* A listener of another protocol that keeps the port number; ours go before. */
@@ -361,7 +361,7 @@ static const struct clb_listener *occupant(const struct clb_plan_input *in,
 
         if (have->port == want->port && have->protocol != want->protocol &&
             have->protocol != CLB_OTHER && clb_protocol_clash(have->protocol, want->protocol) &&
-            owner_of(in, have) != CCM_OWNER_OURS) {
+            owner_of(in, have) != LBC_OWNER_OURS) {
             return have;
         }
     }
@@ -373,7 +373,7 @@ static bool loses_listener(const struct clb_plan_input *in, const struct clb_lis
                            const struct clb_listener *have)
 {
     return in->model->reused && in->restores && want->protocol == have->protocol &&
-           owner_of(in, have) == CCM_OWNER_NONE &&
+           owner_of(in, have) == LBC_OWNER_NONE &&
            needs_rebuild(want, have, clb_plan_have_group(in, want->group_name));
 }
 
@@ -386,10 +386,10 @@ static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
     if (have == NULL) {
         return occupant(in, want);
     }
-    const enum ccm_owner owner = owner_of(in, have);
+    const enum lbc_owner owner = owner_of(in, have);
 
     /* Where only what is ours is to be changed, a person's is not ours to take over. */
-    return owner == CCM_OWNER_OTHER || (in->model->as_it_is && owner == CCM_OWNER_NONE) ||
+    return owner == LBC_OWNER_OTHER || (in->model->as_it_is && owner == LBC_OWNER_NONE) ||
                    loses_listener(in, want, have)
                ? have
                : NULL;
@@ -401,7 +401,7 @@ bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_liste
 }
 
 static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
-                    const struct clb_listener *want, struct ccm_problems *problems)
+                    const struct clb_listener *want, struct lbc_problems *problems)
 {
     const struct clb_listener *have = clb_state_listener(in->have, want->port, want->protocol);
     const struct clb_group *group = clb_plan_have_group(in, want->group_name);
@@ -410,7 +410,7 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
 
     if (obstacle != NULL) {
         refuse(in, want, obstacle,
-               owner_of(in, obstacle) == CCM_OWNER_OTHER ? "another Service"
+               owner_of(in, obstacle) == LBC_OWNER_OTHER ? "another Service"
                : loses_listener(in, want, obstacle) ? "somebody else, and could not be put back"
                                                     : "somebody else",
                problems);
@@ -436,7 +436,7 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
 }
 
 int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
-                      const struct clb_listener *want, struct ccm_problems *problems)
+                      const struct clb_listener *want, struct lbc_problems *problems)
 {
     if (!clb_model_has_listeners(in->model) || want->broken || forwards(want)) {
         return 0;
@@ -445,7 +445,7 @@ int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
 }
 
 int clb_plan_forwards(struct clb_plan *plan, const struct clb_plan_input *in,
-                      struct ccm_problems *problems)
+                      struct lbc_problems *problems)
 {
     int r = 0;
 

@@ -20,10 +20,10 @@ bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct cl
 /* Whether a listener that is not the Service's has the port. */
 bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want);
 CCM_NODISCARD int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
-                                    const struct clb_listener *want, struct ccm_problems *problems);
+                                    const struct clb_listener *want, struct lbc_problems *problems);
 /* The http listeners that forward; after the https ones they lead to. */
 CCM_NODISCARD int clb_plan_forwards(struct clb_plan *plan, const struct clb_plan_input *in,
-                                    struct ccm_problems *problems);
+                                    struct lbc_problems *problems);
 /* The port that a listener forwards to; 0 = none. */
 uint16_t clb_forward_target(const struct clb_listener *listener);
 
@@ -34,7 +34,7 @@ CCM_NODISCARD int clb_plan_stale_acl(struct clb_plan *plan, const struct clb_pla
 
 /* The load balancer itself; immutable differences go to `problems`. */
 CCM_NODISCARD int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
-                              struct ccm_problems *problems);
+                              struct lbc_problems *problems);
 
 /* The present group that serves where `name` is wanted: the one a person chose, or ours of that
  * name. NULL when there is none. */

@@ -62,7 +62,7 @@ static void print_change(struct ccm_buf *text, const char **separator, const cha
     *separator = ", ";
 }
 
-static void print_tags(const struct ccm_tags *tags, struct ccm_buf *text)
+static void print_tags(const struct lbc_tags *tags, struct ccm_buf *text)
 {
     for (size_t i = 0; i < tags->len; i++) {
         ccm_buf_addf(text, " %s=%s", tags->items[i].key, tags->items[i].value);
@@ -71,14 +71,14 @@ static void print_tags(const struct ccm_tags *tags, struct ccm_buf *text)
 
 /* The weight that a backend has now; negative = not known. */
 static int weight_now(const struct clb_plan_input *in, const struct clb_step *step,
-                      const struct ccm_backend *backend)
+                      const struct lbc_backend *backend)
 {
     const struct clb_group *group =
         in == NULL || step->group_id == NULL || step->type != CLB_STEP_WEIGH
             ? NULL
             : clb_state_group_by_id(in->have, step->group_id);
-    const struct ccm_backend *now =
-        group == NULL ? NULL : ccm_backends_find(&group->backends, backend);
+    const struct lbc_backend *now =
+        group == NULL ? NULL : lbc_backends_find(&group->backends, backend);
 
     return now == NULL ? -1 : now->weight;
 }
@@ -86,10 +86,10 @@ static int weight_now(const struct clb_plan_input *in, const struct clb_step *st
 static void print_backends(const struct clb_plan_input *in, const struct clb_step *step,
                            struct ccm_buf *text)
 {
-    const struct ccm_backends *set = &step->backends;
+    const struct lbc_backends *set = &step->backends;
 
     for (size_t i = 0; i < set->len && i < BACKENDS_SHOWN; i++) {
-        const struct ccm_backend *one = &set->items[i];
+        const struct lbc_backend *one = &set->items[i];
         const int now = weight_now(in, step, one);
 
         ccm_buf_addf(text, "%s%s%s%s:%u=", i == 0 ? " [" : " ", one->server_id,
@@ -175,8 +175,8 @@ static void print_listener(const struct clb_step *step, const struct clb_listene
         print_change(text, &separator, "Description", shown(have->description), want->description);
     }
     for (size_t i = 0; i < want->attrs.len; i++) {
-        const struct ccm_attr *attr = &want->attrs.items[i];
-        const char *from = have == NULL ? NULL : ccm_attrs_get(&have->attrs, attr->field);
+        const struct lbc_attr *attr = &want->attrs.items[i];
+        const char *from = have == NULL ? NULL : lbc_attrs_get(&have->attrs, attr->field);
 
         if (have == NULL ? attr->told : !ccm_text_equal(from, attr->value)) {
             print_change(text, &separator, attr->field->name, have == NULL ? NULL : shown(from),

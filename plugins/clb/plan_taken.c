@@ -1,8 +1,8 @@
 #include "plan_parts.h"
 
 #include "clb.h"
-#include "service/owner.h"
-#include "service/taken.h"
+#include "lbc/model/owner.h"
+#include "lbc/taken.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static CCM_TAKEN_PORT])
+void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static LBC_TAKEN_PORT])
 {
-    (void)snprintf(ret, CCM_TAKEN_PORT, "%u-%s", port,
+    (void)snprintf(ret, LBC_TAKEN_PORT, "%u-%s", port,
                    clb_protocol_name(protocol)); /* cut where too long */
 }
 
@@ -20,39 +20,39 @@ void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static C
 
 /* Those that the step changes, and all that limits who may connect: our own access list is bound to
  * it later. */
-static bool is_changed(const struct clb_step *step, const struct ccm_attr *was)
+static bool is_changed(const struct clb_step *step, const struct lbc_attr *was)
 {
     return ccm_text_starts(was->field->name, "Acl") ||
-           !ccm_text_equal(was->value, ccm_attrs_get(&step->listener.attrs, was->field));
+           !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.attrs, was->field));
 }
 
 static int note_taken(const struct clb_plan_input *in, const struct clb_step *step,
-                      const struct clb_listener *have, struct ccm_taken_list *ret)
+                      const struct clb_listener *have, struct lbc_taken_list *ret)
 {
     const struct clb_group *group =
         have->group_id == NULL ? NULL : clb_state_group_by_id(in->have, have->group_id);
-    char port[CCM_TAKEN_PORT];
-    struct ccm_taken *taken = NULL;
+    char port[LBC_TAKEN_PORT];
+    struct lbc_taken *taken = NULL;
     int r = 0;
 
     clb_taken_port(have->port, have->protocol, port);
-    taken = ccm_taken_note(ret, &in->service->meta, port, have->group_id,
-                           group != NULL && ccm_owner_is_key(group->name), have->description);
+    taken = lbc_taken_note(ret, &in->service->meta, port, have->group_id,
+                           group != NULL && lbc_owner_is_key(group->name), have->description);
     if (taken == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
-        const struct ccm_attr *was = &have->attrs.items[i];
+        const struct lbc_attr *was = &have->attrs.items[i];
 
         if (was->value != NULL && is_changed(step, was)) {
-            r = ccm_tags_put(&taken->was, was->field->name, was->value);
+            r = lbc_tags_put(&taken->was, was->field->name, was->value);
         }
     }
     return r;
 }
 
 int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input *in,
-                        struct ccm_taken_list *ret)
+                        struct lbc_taken_list *ret)
 {
     int r = 0;
 
@@ -64,8 +64,8 @@ int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input
                 : NULL;
 
         if (have != NULL && (have->description == NULL ||
-                             ccm_owner_parse(have->description, true, &in->service->meta,
-                                             in->cluster_id) == CCM_OWNER_NONE)) {
+                             lbc_owner_parse(have->description, true, &in->service->meta,
+                                             in->cluster_id) == LBC_OWNER_NONE)) {
             r = note_taken(in, step, have, ret);
         }
     }
@@ -81,26 +81,26 @@ static bool is_usable(const struct clb_plan_input *in, const char *group_id)
         group_id == NULL ? NULL : clb_state_group_by_id(in->have, group_id);
 
     return group_id != NULL &&
-           (group_id[0] == '\0' || (group != NULL && !ccm_owner_is_key(group->name)));
+           (group_id[0] == '\0' || (group != NULL && !lbc_owner_is_key(group->name)));
 }
 
 static int fill_step(struct clb_step *step, const struct clb_listener *have,
-                     const struct ccm_tags *was)
+                     const struct lbc_tags *was)
 {
-    const char *text = ccm_tags_get(was, CCM_TAKEN_DESCRIPTION);
+    const char *text = lbc_tags_get(was, LBC_TAKEN_DESCRIPTION);
     int r = clb_listener_copy(&step->listener, have);
 
-    if (r < 0 || ccm_text_set(&step->group_id, ccm_tags_get(was, CCM_TAKEN_GROUP)) < 0 ||
-        ccm_text_set(&step->listener.description,
-                     ccm_text_empty(text) || ccm_owner_is_key(text) ? CCM_TAKEN_NAMELESS : text) <
+    if (r < 0 || lbc_text_set(&step->group_id, lbc_tags_get(was, LBC_TAKEN_GROUP)) < 0 ||
+        lbc_text_set(&step->listener.description,
+                     ccm_text_empty(text) || lbc_owner_is_key(text) ? LBC_TAKEN_NAMELESS : text) <
             0) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < was->len; i++) {
-        const struct ccm_field *field = clb_field_find(was->items[i].key);
+        const struct lbc_field *field = clb_field_find(was->items[i].key);
 
         if (field != NULL && clb_field_applies(field, have->protocol)) {
-            r = ccm_attrs_set(&step->listener.attrs, field, was->items[i].value, true);
+            r = lbc_attrs_set(&step->listener.attrs, field, was->items[i].value, true);
         }
     }
     return r;
@@ -122,9 +122,9 @@ static bool is_in_the_way(const struct clb_plan_input *in, const struct clb_list
 int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_input *in,
                      const struct clb_listener *have, bool *ret_done)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags was = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags was = { 0 };
     struct clb_step *step = NULL;
-    char port[CCM_TAKEN_PORT];
+    char port[LBC_TAKEN_PORT];
 
     *ret_done = false;
     clb_taken_port(have->port, have->protocol, port);
@@ -132,10 +132,10 @@ int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_input *in,
         is_in_the_way(in, have)) {
         return 0;
     }
-    if (ccm_taken_read(&in->service->meta, port, &was) < 0) {
+    if (lbc_taken_read(&in->service->meta, port, &was) < 0) {
         return -ENOMEM;
     }
-    if (!is_usable(in, ccm_tags_get(&was, CCM_TAKEN_GROUP))) {
+    if (!is_usable(in, lbc_tags_get(&was, LBC_TAKEN_GROUP))) {
         return 0;
     }
     step = clb_plan_new_step(plan, CLB_STEP_RESTORE_LISTENER, have->port, have->protocol);

@@ -1,9 +1,9 @@
 /* Descriptor and life cycle of the plugin `clb`. */
 #include "clb.h"
+#include "lbc/instance.h"
+#include "lbc/model/class.h"
 #include "lint.h"
 #include "model_listeners.h"
-#include "service/class.h"
-#include "service/instance.h"
 
 static const struct ccm_option opt_batch = {
     .struct_size = sizeof(struct ccm_option),
@@ -58,7 +58,7 @@ static const struct ccm_option opt_ip_mode = {
             "load balancer). Empty = not written.",
 };
 static const struct ccm_option *const options[] = {
-    CCM_ALI_OPTIONS,     CCM_LBC_OPTIONS,    &opt_batch,
+    ALI_OPTIONS,         LBC_OPTIONS,        &opt_batch,
     &opt_disable_public, &opt_source_ranges, &opt_affinity,
     &opt_node_check,     &opt_ip_mode,       NULL,
 };
@@ -66,11 +66,11 @@ static const struct ccm_option *const options[] = {
 static void configure(void *self)
 {
     struct clb *clb = self;
-    struct ccm_lbc *lbc = &clb->lbc;
+    struct lbc_instance *lbc = &clb->lbc;
     const struct ccm_host *host = lbc->host;
     const int64_t batch = host->option_int(host, NULL, opt_batch.name);
 
-    ccm_lbc_configure(lbc, ccm_class_is_typed_clb);
+    lbc_configure(lbc, lbc_class_is_typed_clb);
     lbc->extras =
         (host->option_int(host, NULL, opt_source_ranges.name) != 0 ? CLB_EXTRA_RANGES : 0) |
         (host->option_int(host, NULL, opt_affinity.name) != 0 ? CLB_EXTRA_AFFINITY : 0) |
@@ -82,8 +82,8 @@ static void configure(void *self)
 
 static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    return ccm_lbc_plugin_create(host, sizeof(struct clb), &clb_ops, &clb_names, configure,
-                                 ret_self, err);
+    return lbc_plugin_create(host, sizeof(struct clb), &clb_ops, &clb_names, configure, ret_self,
+                             err);
 }
 
 const struct ccm_plugin ccm_plugin = {
@@ -92,14 +92,14 @@ const struct ccm_plugin ccm_plugin = {
     .name = "clb",
     .flags = CCM_PLUGIN_PLANS,
     .options = options,
-    .watches = ccm_lbc_watches,
+    .watches = lbc_watches,
     .create = create,
-    .start = ccm_lbc_plugin_start,
-    .reconcile = ccm_lbc_plugin_reconcile,
-    .destroy = ccm_lbc_plugin_destroy,
+    .start = lbc_plugin_start,
+    .reconcile = lbc_plugin_reconcile,
+    .destroy = lbc_plugin_destroy,
     .batch_max = 1,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer as Alibaba Cloud CLB instances",
     .lint = clb_lint,
-    .allow_removals = ccm_lbc_plugin_allow_removals,
+    .allow_removals = lbc_plugin_allow_removals,
 };

@@ -1,9 +1,9 @@
 #include "read.h"
 
 #include "api_lb.h"
+#include "lbc/lookup.h"
+#include "lbc/model/owner.h"
 #include "read_listeners.h"
-#include "service/lookup.h"
-#include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -18,7 +18,7 @@ static int parse_field(const cJSON *json, enum clb_lb_field_id id, bool in_list,
 {
     const struct clb_lb_field *field = &clb_lb_fields[id];
     const char *value = "";
-    char space[CCM_ATTR_NUMBER];
+    char space[LBC_ATTR_NUMBER];
 
     if (field->offset == SIZE_MAX) {
         return 0;
@@ -27,19 +27,19 @@ static int parse_field(const cJSON *json, enum clb_lb_field_id id, bool in_list,
         value = ccm_json_text(json, field->list_name);
     }
     if (value[0] == '\0') {
-        value = ccm_attr_read(json, field->name, space);
+        value = lbc_attr_read(json, field->name, space);
     }
     return clb_lb_set(ret, id, value);
 }
 
-static int parse_tags(const cJSON *json, struct ccm_tags *ret)
+static int parse_tags(const cJSON *json, struct lbc_tags *ret)
 {
     const cJSON *tag = ccm_json_items(ccm_json_get(json, "Tags"), "Tag");
     int r = 0;
 
-    ccm_tags_fini(ret);
+    lbc_tags_fini(ret);
     for (; r == 0 && tag != NULL; tag = tag->next) {
-        r = ccm_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
+        r = lbc_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
     }
     return r;
 }
@@ -54,8 +54,8 @@ static int parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret)
             return -ENOMEM;
         }
     }
-    if (ccm_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
-        ccm_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0) {
+    if (lbc_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
+        lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0) {
         return -ENOMEM;
     }
     return parse_tags(json, &ret->tags);
@@ -66,20 +66,20 @@ int clb_read_take_lb(const cJSON *json, struct clb_lb *ret)
     return parse_lb(json, true, ret);
 }
 
-static int look_at(struct ccm_lookup *look, const cJSON *json, struct clb_lb *ret)
+static int look_at(struct lbc_lookup *look, const cJSON *json, struct clb_lb *ret)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *id = ccm_json_text(json, "LoadBalancerId");
     const char *name = ccm_json_text(json, "LoadBalancerName");
     int r = parse_tags(json, &tags);
 
-    if (r == 0 && ccm_lookup_offer(look, id, name, &tags)) {
+    if (r == 0 && lbc_lookup_offer(look, id, name, &tags)) {
         r = parse_lb(json, true, ret);
     }
     return r;
 }
 
-static int take_only(struct ccm_lookup *look, const cJSON *answer, struct clb_lb *ret,
+static int take_only(struct lbc_lookup *look, const cJSON *answer, struct clb_lb *ret,
                      struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
@@ -93,17 +93,17 @@ static int take_only(struct ccm_lookup *look, const cJSON *answer, struct clb_lb
             return ccm_error_nomem(err);
         }
     }
-    return ccm_lookup_end(look, err);
+    return lbc_lookup_end(look, err);
 }
 
 static int find_lb(struct clb_call *call, const struct ccm_service *service, bool by_name,
                    struct clb_lb *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    CCM_CLEANUP(ccm_lookup_fini) struct ccm_lookup look;
+    CCM_CLEANUP(lbc_lookup_fini) struct lbc_lookup look;
     int r;
 
-    ccm_lookup_init(&look, &service->meta, ccm_ali_cluster_id(call->clb->lbc.ali), by_name);
+    lbc_lookup_init(&look, &service->meta, ali_cluster_id(call->clb->lbc.ali), by_name);
     r = clb_api_find_lb(call, by_name ? NULL : look.name, by_name ? look.name : NULL, &answer, err);
     if (r < 0) {
         return by_name ? ccm_error_wrap(err, r, "[%s] find loadbalancer by name %s error",
@@ -119,19 +119,19 @@ int clb_read_lb(struct clb_call *call, const struct ccm_service *service, struct
 {
     int r = find_lb(call, service, false, ret, err);
 
-    if (r < 0 || ret->id != NULL || !ccm_lookup_by_name_too(service)) {
+    if (r < 0 || ret->id != NULL || !lbc_lookup_by_name_too(service)) {
         return r;
     }
     r = find_lb(call, service, true, ret, err);
-    ret->untagged = ret->id != NULL && ccm_tags_get(&ret->tags, CLB_TAG_OWNER) == NULL;
+    ret->untagged = ret->id != NULL && lbc_tags_get(&ret->tags, CLB_TAG_OWNER) == NULL;
     return r;
 }
 
 int clb_read_check_owner(const struct clb_call *call, const struct ccm_service *service,
                          const struct clb_lb *lb, struct ccm_error *err)
 {
-    return ccm_lookup_check(&service->meta, ccm_ali_cluster_id(call->clb->lbc.ali), lb->id,
-                            lb->name, &lb->tags, err);
+    return lbc_lookup_check(&service->meta, ali_cluster_id(call->clb->lbc.ali), lb->id, lb->name,
+                            &lb->tags, err);
 }
 
 int clb_read_lb_by_id(struct clb_call *call, const struct ccm_service *service, const char *id,
@@ -193,7 +193,7 @@ int clb_read_eips(struct clb_call *call, struct clb_lb *lb, struct ccm_error *er
             return r;
         }
     }
-    if (ccm_buf_error(&ips) < 0 || ccm_text_set(&lb->eips, ccm_buf_str(&ips)) < 0) {
+    if (ccm_buf_error(&ips) < 0 || lbc_text_set(&lb->eips, ccm_buf_str(&ips)) < 0) {
         return ccm_error_nomem(err);
     }
     return 0;
@@ -207,7 +207,7 @@ static int parse_backend(const cJSON *json, struct clb_group *group)
     const int64_t port = ccm_json_i64(json, "Port", 0);
     const int64_t weight = ccm_json_i64(json, "Weight", 0);
     const bool usual = ccm_text_equal(description, group->name);
-    const struct ccm_backend backend = {
+    const struct lbc_backend backend = {
         .server_id = (char *)(uintptr_t)ccm_json_text(json, "ServerId"), /* copied by put */
         .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
         .description = usual ? NULL : (char *)(uintptr_t)description,
@@ -215,11 +215,11 @@ static int parse_backend(const cJSON *json, struct clb_group *group)
         .weight = weight < 0 || weight > 100 ? 0 : (uint8_t)weight,
         .type = ccm_text_equal(ccm_json_text(json, "Type"), "ecs") ||
                         ccm_json_text(json, "Type")[0] == '\0'
-                    ? CCM_BACKEND_ECS
-                    : CCM_BACKEND_ENI,
+                    ? LBC_BACKEND_ECS
+                    : LBC_BACKEND_ENI,
     };
 
-    return ccm_backends_put(&group->backends, &backend);
+    return lbc_backends_put(&group->backends, &backend);
 }
 
 static int read_group(struct clb_call *call, struct clb_group *group, struct ccm_error *err)
@@ -251,8 +251,8 @@ static int take_group(const cJSON *json, struct clb_state *ret)
 {
     struct clb_group *group = clb_state_new_group(ret);
 
-    if (group == NULL || ccm_text_set(&group->name, ccm_json_text(json, "VServerGroupName")) < 0 ||
-        ccm_text_set(&group->id, ccm_json_text(json, "VServerGroupId")) < 0) {
+    if (group == NULL || lbc_text_set(&group->name, ccm_json_text(json, "VServerGroupName")) < 0 ||
+        lbc_text_set(&group->id, ccm_json_text(json, "VServerGroupId")) < 0) {
         return -ENOMEM;
     }
     group->unread = true;
@@ -286,14 +286,14 @@ static bool needs_group(const struct clb_call *call, const struct ccm_service *s
 {
     const char *name = group->name == NULL ? "" : group->name;
 
-    if (ccm_owner_parse(name, false, &service->meta, ccm_ali_cluster_id(call->clb->lbc.ali)) ==
-        CCM_OWNER_OURS) {
+    if (lbc_owner_parse(name, false, &service->meta, ali_cluster_id(call->clb->lbc.ali)) ==
+        LBC_OWNER_OURS) {
         return true;
     }
     if (need->want != NULL && clb_state_group_by_id(need->want, group->id) != NULL) {
         return true;
     }
-    return need->scan && !ccm_owner_is_key(name);
+    return need->scan && !lbc_owner_is_key(name);
 }
 
 int clb_read_parts(struct clb_call *call, const struct ccm_service *service,

@@ -9,12 +9,12 @@
  * The load balancer of a Service: by ownership tag, then, when the Service shows signs of an
  * earlier one (label, status), by its default name, which counts only for one without owner.
  * ret->id stays NULL when there is none. More than one is a CCM_ERROR_TERMINAL, one that carries
- * another cluster's tag as well: CCM_LOOKUP_NOT_OURS. The caller finishes *ret in any case.
+ * another cluster's tag as well: LBC_LOOKUP_NOT_OURS. The caller finishes *ret in any case.
  */
 CCM_NODISCARD int clb_read_lb(struct clb_call *call, const struct ccm_service *service,
                               struct clb_lb *ret, struct ccm_error *err);
 
-/* Whether one that was read by its id is still the Service's: 0, or CCM_LOOKUP_NOT_OURS with a
+/* Whether one that was read by its id is still the Service's: 0, or LBC_LOOKUP_NOT_OURS with a
  * CCM_ERROR_TERMINAL that says whose it is. Pure. */
 CCM_NODISCARD int clb_read_check_owner(const struct clb_call *call,
                                        const struct ccm_service *service, const struct clb_lb *lb,

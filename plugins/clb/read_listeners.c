@@ -1,8 +1,8 @@
 #include "read_listeners.h"
 
 #include "api_listener.h"
+#include "lbc/model/owner.h"
 #include "model_listeners.h"
-#include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -22,16 +22,16 @@ static int parse_attrs(const cJSON *json, struct clb_listener *ret)
                    clb_protocol_upper(ret->protocol)); /* fits */
     part = ccm_json_get(json, part_name);
     for (size_t i = 0; r == 0 && i < clb_field_count; i++) {
-        const struct ccm_field *field = &clb_fields[i];
-        char space[CCM_ATTR_NUMBER];
-        const cJSON *from = (field->flags & CCM_FIELD_TOP) != 0 ? json : part;
-        const char *value = ccm_attr_read(from, field->name, space);
+        const struct lbc_field *field = &clb_fields[i];
+        char space[LBC_ATTR_NUMBER];
+        const cJSON *from = (field->flags & LBC_FIELD_TOP) != 0 ? json : part;
+        const char *value = lbc_attr_read(from, field->name, space);
 
         if (value[0] == '\0' && field->read_name != NULL) {
-            value = ccm_attr_read(from, field->read_name, space);
+            value = lbc_attr_read(from, field->read_name, space);
         }
-        if (clb_field_applies(field, ret->protocol) && !ccm_attr_is_unset(field, value)) {
-            r = ccm_attrs_set(&ret->attrs, field, value, false);
+        if (clb_field_applies(field, ret->protocol) && !lbc_attr_is_unset(field, value)) {
+            r = lbc_attrs_set(&ret->attrs, field, value, false);
         }
     }
     return r;
@@ -52,7 +52,7 @@ static int parse_acl_ids(const cJSON *json, struct clb_listener *ret)
     }
     return ids.len == 0
                ? 0
-               : ccm_attrs_set(&ret->attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
+               : lbc_attrs_set(&ret->attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
 }
 
 static int parse_listener(const cJSON *json, struct clb_state *ret)
@@ -66,8 +66,8 @@ static int parse_listener(const cJSON *json, struct clb_state *ret)
     listener->port = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
     listener->protocol = clb_protocol_parse(ccm_json_text(json, "ListenerProtocol"));
     listener->running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
-    if (ccm_text_set(&listener->description, ccm_json_text(json, "Description")) < 0 ||
-        ccm_text_set(&listener->group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
+    if (lbc_text_set(&listener->description, ccm_json_text(json, "Description")) < 0 ||
+        lbc_text_set(&listener->group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
         parse_attrs(json, listener) < 0) {
         return -ENOMEM;
     }
@@ -97,7 +97,7 @@ static int read_page(struct clb_call *call, struct clb_state *ret, char **token,
         r = parse_listener(one, ret);
     }
     if (r == 0) {
-        r = ccm_text_set(token, ccm_json_text(answer, "NextToken"));
+        r = lbc_text_set(token, ccm_json_text(answer, "NextToken"));
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
@@ -184,7 +184,7 @@ static int read_entry_page(struct clb_call *call, struct clb_acl *acl, int64_t p
     }
     for (const cJSON *one = ccm_json_items(ccm_json_get(answer, "AclEntrys"), "AclEntry");
          r == 0 && one != NULL; one = one->next) {
-        r = ccm_texts_put(&acl->entries, ccm_json_text(one, "AclEntryIP"));
+        r = lbc_texts_put(&acl->entries, ccm_json_text(one, "AclEntryIP"));
         (*ret_count)++;
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
@@ -225,7 +225,7 @@ static bool is_ours(const cJSON *acl, const char *name, const char *cluster)
 
 static int find_acl(struct clb_call *call, struct clb_acl *acl, struct ccm_error *err)
 {
-    const char *cluster = ccm_ali_cluster_id(call->clb->lbc.ali);
+    const char *cluster = ali_cluster_id(call->clb->lbc.ali);
 
     for (int64_t page = 1; page <= PAGES_MAX; page++) {
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
@@ -241,7 +241,7 @@ static int find_acl(struct clb_call *call, struct clb_acl *acl, struct ccm_error
         }
         for (const cJSON *one = ccm_json_items(list, "Acl"); one != NULL; one = one->next) {
             if (is_ours(one, acl->name, cluster)) {
-                return ccm_text_set(&acl->id, ccm_json_text(one, "AclId")) < 0
+                return lbc_text_set(&acl->id, ccm_json_text(one, "AclId")) < 0
                            ? ccm_error_nomem(err)
                            : 0;
             }
@@ -257,11 +257,11 @@ static int read_acl(struct clb_call *call, const struct ccm_service *service,
                     struct clb_state *state, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_acl_fini) struct clb_acl acl = { .known = true };
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
     int r;
 
-    ccm_owner_lb_name(&service->meta, name);
-    r = ccm_text_set(&acl.name, name) < 0 ? ccm_error_nomem(err) : find_acl(call, &acl, err);
+    lbc_owner_lb_name(&service->meta, name);
+    r = lbc_text_set(&acl.name, name) < 0 ? ccm_error_nomem(err) : find_acl(call, &acl, err);
     if (r == 0 && acl.id != NULL) {
         r = read_entries(call, &acl, err);
     }
@@ -281,8 +281,8 @@ static bool acl_is_bound(const struct clb_state *want, const struct clb_state *s
         const struct clb_listener *one = &want->listeners[i];
         const struct clb_listener *have = clb_state_listener(state, one->port, one->protocol);
 
-        if (have != NULL && ccm_attrs_get(&have->attrs, clb_field_find("AclId")) != NULL &&
-            ccm_attrs_get(&one->attrs, clb_field_find("AclId")) == NULL) {
+        if (have != NULL && lbc_attrs_get(&have->attrs, clb_field_find("AclId")) != NULL &&
+            lbc_attrs_get(&one->attrs, clb_field_find("AclId")) == NULL) {
             return true;
         }
     }
@@ -306,11 +306,11 @@ int clb_read_details(struct clb_call *call, const struct ccm_service *service,
                      const struct clb_state *want, bool marked, struct clb_state *state,
                      struct ccm_error *err)
 {
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
     int r = 0;
 
     /* A shared load balancer has one mirror, but each of its Services its own list. */
-    ccm_owner_lb_name(&service->meta, name);
+    lbc_owner_lb_name(&service->meta, name);
     if (state->acl.name != NULL && strcmp(state->acl.name, name) != 0) {
         clb_acl_fini(&state->acl);
     }

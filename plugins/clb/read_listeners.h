@@ -16,7 +16,7 @@ CCM_NODISCARD int clb_read_take_listener(const cJSON *json, struct clb_state *re
  * What a plan needs to know beyond that and is not known yet: the domain extensions of https
  * listeners when annotation domain-extensions is there, and our access list when there may be one:
  * `want` has one, a listener of ours is bound to one that no annotation names, or the Service is
- * marked (ccm_pass_is_marked()). Whatever is known already is not read again. `want` NULL: only the
+ * marked (lbc_pass_is_marked()). Whatever is known already is not read again. `want` NULL: only the
  * access list, for a release, also when the option is off by now.
  */
 CCM_NODISCARD int clb_read_details(struct clb_call *call, const struct ccm_service *service,

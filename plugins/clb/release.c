@@ -2,28 +2,28 @@
 
 #include "api_listener.h"
 #include "apply_parts.h"
+#include "lbc/lookup.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/class.h"
+#include "lbc/model/object.h"
+#include "lbc/model/owner.h"
+#include "lbc/reuse.h"
 #include "read.h"
 #include "read_listeners.h"
-#include "service/annotation.h"
-#include "service/class.h"
-#include "service/lookup.h"
-#include "service/object.h"
-#include "service/owner.h"
-#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define WHAT   CCM_PASS_CLEAN_WHAT
-#define FAILED CCM_PASS_CLEAN_FAILED
+#define WHAT   LBC_PASS_CLEAN_WHAT
+#define FAILED LBC_PASS_CLEAN_FAILED
 
-static int run_plan(struct ccm_pass *pass, const struct clb_plan *plan,
+static int run_plan(struct lbc_pass *pass, const struct clb_plan *plan,
                     const struct clb_plan_input *in, bool fresh, struct ccm_error *err)
 {
     struct clb_apply apply = {
-        .call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE),
+        .call = clb_pass_call(pass, ALI_PRIO_REMOVE),
         .clb = clb_of(pass),
         .service = pass->service,
         .entry = pass->entry,
@@ -39,22 +39,22 @@ static int run_plan(struct ccm_pass *pass, const struct clb_plan *plan,
 
     pass->writes += apply.writes;
     pass->entry->unrestored += apply.cannot_restore ? 1 : 0;
-    return r < 0 || pass->problems.count > 0 ? ccm_pass_fail_all(pass, FAILED, WHAT, err) : 0;
+    return r < 0 || pass->problems.count > 0 ? lbc_pass_fail_all(pass, FAILED, WHAT, err) : 0;
 }
 
 /* --- a load balancer of our own --- */
 
 /* By its id; one that is gone needs no deletion. */
-static int read_again(struct ccm_pass *pass, struct clb_call *call, struct ccm_error *err)
+static int read_again(struct lbc_pass *pass, struct clb_call *call, struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
+    struct lbc_entry *entry = pass->entry;
     CCM_CLEANUP(ccm_freep) char *id = strdup(clb_have(entry)->lb.id);
     int r = id == NULL ? ccm_error_nomem(err)
                        : clb_read_lb_by_id(call, pass->service, id, &clb_have(entry)->lb, err);
 
     if (r == -ENOENT && err->kind == CCM_ERROR_NOT_FOUND) {
         ccm_error_clear(err);
-        ccm_entry_drop(entry);
+        lbc_entry_drop(entry);
         r = 0;
     }
     return r;
@@ -62,16 +62,16 @@ static int read_again(struct ccm_pass *pass, struct clb_call *call, struct ccm_e
 
 /*
  * Only the load balancer itself: what is in it goes, or stays, with it. Whose it is by now is what
- * counts, not whose it was when we looked last: CCM_LOOKUP_NOT_OURS. looked: this pass has read it.
+ * counts, not whose it was when we looked last: LBC_LOOKUP_NOT_OURS. looked: this pass has read it.
  */
-static int find(struct ccm_pass *pass, bool looked, struct ccm_error *err)
+static int find(struct lbc_pass *pass, bool looked, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    struct ccm_entry *entry = pass->entry;
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct lbc_entry *entry = pass->entry;
     int r = 0;
 
     if (!entry->valid) {
-        ccm_entry_drop(entry);
+        lbc_entry_drop(entry);
         r = clb_read_lb(&call, pass->service, &clb_have(entry)->lb, err);
     } else if (!looked && clb_have(entry)->lb.id != NULL) {
         r = read_again(pass, &call, err);
@@ -82,7 +82,7 @@ static int find(struct ccm_pass *pass, bool looked, struct ccm_error *err)
                : clb_read_check_owner(&call, pass->service, &clb_have(entry)->lb, err);
 }
 
-static int take_away(struct ccm_pass *pass, const struct clb_model *model, bool looked,
+static int take_away(struct lbc_pass *pass, const struct clb_model *model, bool looked,
                      struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
@@ -90,13 +90,13 @@ static int take_away(struct ccm_pass *pass, const struct clb_model *model, bool 
         .model = model,
         .have = clb_have(pass->entry),
         .service = pass->service,
-        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .cluster_id = ali_cluster_id(pass->lbc->ali),
     };
     const bool fresh = !pass->entry->valid;
     int r = find(pass, looked, err);
 
-    if (r == CCM_LOOKUP_NOT_OURS) {
-        ccm_pass_leave_alone(pass, err);
+    if (r == LBC_LOOKUP_NOT_OURS) {
+        lbc_pass_leave_alone(pass, err);
         return 0;
     }
     if (r == 0 &&
@@ -104,14 +104,14 @@ static int take_away(struct ccm_pass *pass, const struct clb_model *model, bool 
         r = ccm_error_nomem(err);
     }
     if (r < 0) {
-        return ccm_pass_fail(pass, FAILED, WHAT, r, err);
+        return lbc_pass_fail(pass, FAILED, WHAT, r, err);
     }
     if (!model->preserve) {
-        ccm_pass_withdraw(pass, &in.have->lb.tags);
+        lbc_pass_withdraw(pass, &in.have->lb.tags);
     }
     r = run_plan(pass, &plan, &in, fresh, err);
     if (r == 0) {
-        ccm_entry_drop(pass->entry);
+        lbc_entry_drop(pass->entry);
         pass->entry->valid = true;
     }
     return r;
@@ -119,23 +119,23 @@ static int take_away(struct ccm_pass *pass, const struct clb_model *model, bool 
 
 /* --- somebody else's --- */
 
-static bool is_other_user(const struct ccm_pass *pass, const struct ccm_service *other)
+static bool is_other_user(const struct lbc_pass *pass, const struct ccm_service *other)
 {
     return strcmp(other->meta.key, pass->service->meta.key) != 0 &&
-           !ccm_class_needs_delete(other) &&
-           ccm_text_equal(ccm_anno_get(&other->meta, "id"), clb_have(pass->entry)->lb.id);
+           !lbc_class_needs_delete(other) &&
+           ccm_text_equal(lbc_anno_get(&other->meta, "id"), clb_have(pass->entry)->lb.id);
 }
 
 /* The name of a group, or the description of a listener, of another Service or cluster. */
-static bool is_others_key(const struct ccm_pass *pass, const char *text)
+static bool is_others_key(const struct lbc_pass *pass, const char *text)
 {
-    return text != NULL && ccm_owner_is_key(text) &&
-           ccm_owner_parse(text, false, &pass->service->meta, ccm_ali_cluster_id(pass->lbc->ali)) !=
-               CCM_OWNER_OURS;
+    return text != NULL && lbc_owner_is_key(text) &&
+           lbc_owner_parse(text, false, &pass->service->meta, ali_cluster_id(pass->lbc->ali)) !=
+               LBC_OWNER_OURS;
 }
 
 /* Whether nothing else of this or another cluster's controller is in the load balancer. */
-static bool is_last_user(const struct ccm_pass *pass)
+static bool is_last_user(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
     const struct clb_state *state = clb_have(pass->entry);
@@ -157,24 +157,24 @@ static bool is_last_user(const struct ccm_pass *pass)
 }
 
 /* A Service that was refused has put no mark on it. */
-static bool was_user(const struct ccm_pass *pass)
+static bool was_user(const struct lbc_pass *pass)
 {
     return clb_is_served(pass) ||
-           ccm_text_equal(ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL),
+           ccm_text_equal(lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
                           clb_have(pass->entry)->lb.id);
 }
 
 /* Listeners are deleted by their ports: whose they are by now is read again. Without listeners of
  * ours they only tell whether others use the load balancer too. */
-static int look(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int look(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    struct ccm_entry *entry = pass->entry;
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct lbc_entry *entry = pass->entry;
     const struct clb_need need = { .listeners = model->override, .scan = true };
     int r = 0;
 
     if (!entry->valid) {
-        ccm_entry_drop(entry);
+        lbc_entry_drop(entry);
         r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &clb_have(entry)->lb, err);
     } else if (model->override) {
         clb_state_forget_listeners(clb_have(entry));
@@ -187,13 +187,13 @@ static int look(struct ccm_pass *pass, const struct clb_model *model, struct ccm
 }
 
 /* Whether the tag that says that it is in use goes with this Service. */
-static int find_last_user(struct ccm_pass *pass, bool *ret, struct ccm_error *err)
+static int find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
     const struct clb_need need = { .listeners = true, .scan = false };
     struct clb_state *state = clb_have(pass->entry);
 
-    *ret = ccm_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL && was_user(pass) &&
+    *ret = lbc_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL && was_user(pass) &&
            is_last_user(pass);
     if (!*ret || state->listeners_known) {
         return 0;
@@ -204,17 +204,17 @@ static int find_last_user(struct ccm_pass *pass, bool *ret, struct ccm_error *er
     return r;
 }
 
-static int leave(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int leave(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     struct clb_plan_input in = {
         .model = model,
         .have = clb_have(pass->entry),
         .service = pass->service,
-        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .cluster_id = ali_cluster_id(pass->lbc->ali),
         .batch = atomic_load(&clb_of(pass)->batch),
-        .restores = ccm_taken_restores(pass->lbc),
-        .cannot_restore = pass->entry->unrestored >= CCM_TAKEN_TRIES,
+        .restores = lbc_taken_restores(pass->lbc),
+        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
     };
     const bool fresh = !pass->entry->valid;
     int r = look(pass, model, err);
@@ -224,35 +224,35 @@ static int leave(struct ccm_pass *pass, struct clb_model *model, struct ccm_erro
     }
     r = r < 0 ? r : find_last_user(pass, &in.last_user, err);
     if (r == 0) {
-        model->as_it_is = !ccm_reuse_may_configure(pass, &clb_have(pass->entry)->lb.tags);
+        model->as_it_is = !lbc_reuse_may_configure(pass, &clb_have(pass->entry)->lb.tags);
         r = clb_plan_leave(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
     }
-    return r < 0 ? ccm_pass_fail(pass, FAILED, WHAT, r, err)
+    return r < 0 ? lbc_pass_fail(pass, FAILED, WHAT, r, err)
                  : run_plan(pass, &plan, &in, fresh, err);
 }
 
 /* The list that spec.loadBalancerSourceRanges had; nothing is bound to it any more. */
-static int drop_acl(struct ccm_pass *pass, struct ccm_error *err)
+static int drop_acl(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .acl = { .known = false } };
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    int r = clb_read_details(&call, pass->service, NULL, ccm_pass_is_marked(pass), &state, err);
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    int r = clb_read_details(&call, pass->service, NULL, lbc_pass_is_marked(pass), &state, err);
 
     if (r == 0 && state.acl.id != NULL && pass->dry) {
         ccm_buf_addf(&pass->steps, "delete access list %s\n", state.acl.name);
     } else if (r == 0 && state.acl.id != NULL) {
         r = clb_apply_forgive(clb_api_delete_acl(&call, state.acl.id, err), err);
     }
-    return r < 0 ? ccm_pass_fail(pass, FAILED, WHAT, r, err) : 0;
+    return r < 0 ? lbc_pass_fail(pass, FAILED, WHAT, r, err) : 0;
 }
 
 /* It was found by its tags: delete that first. */
-static int release_own(struct ccm_pass *pass, struct clb_model *model, struct clb_lb *own,
+static int release_own(struct lbc_pass *pass, struct clb_model *model, struct clb_lb *own,
                        struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
+    struct lbc_entry *entry = pass->entry;
 
-    ccm_entry_drop(entry);
+    lbc_entry_drop(entry);
     clb_have(entry)->lb = *own;
     memset(own, 0, sizeof(*own));
     entry->valid = true;
@@ -263,29 +263,29 @@ static int release_own(struct ccm_pass *pass, struct clb_model *model, struct cl
 /*
  * The load balancer of the label was not found by a tag. Either it is one that was reused until the
  * annotation went, which carries the mark of that: our part of it goes. Or it was our own and has
- * lost its tag: CCM_LOOKUP_NOT_OURS.
+ * lost its tag: LBC_LOOKUP_NOT_OURS.
  */
-static int read_labelled(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int read_labelled(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
-    struct ccm_entry *entry = pass->entry;
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct lbc_entry *entry = pass->entry;
     struct clb_state *state = clb_have(entry);
-    const char *label = ccm_entry_claimed_id(entry);
+    const char *label = lbc_entry_claimed_id(entry);
     int r;
 
-    ccm_entry_drop(entry);
+    lbc_entry_drop(entry);
     r = clb_read_lb_by_id(&call, pass->service, label, &state->lb, err);
     entry->valid = r == 0;
-    model->reused = r == 0 && ccm_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL;
+    model->reused = r == 0 && lbc_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL;
     model->override = true; /* our listeners may be there, whatever the annotations say now */
     if (r == 0 && !model->reused) {
         r = clb_read_check_owner(&call, pass->service, &state->lb, err);
     }
-    return r < 0 || ccm_text_set(&model->want.lb.id, label) == 0 ? r : ccm_error_nomem(err);
+    return r < 0 || lbc_text_set(&model->want.lb.id, label) == 0 ? r : ccm_error_nomem(err);
 }
 
 /* What is left of the load balancer of the label, once a tag led to none. */
-static int leave_labelled(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int leave_labelled(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     const int r = read_labelled(pass, model, err);
 
@@ -293,32 +293,32 @@ static int leave_labelled(struct ccm_pass *pass, struct clb_model *model, struct
         ccm_error_clear(err);
         return 0;
     }
-    if (r == CCM_LOOKUP_NOT_OURS) {
-        ccm_pass_leave_alone(pass, err);
+    if (r == LBC_LOOKUP_NOT_OURS) {
+        lbc_pass_leave_alone(pass, err);
         return 0;
     }
     if (r < 0) {
-        return ccm_pass_fail(pass, FAILED, WHAT, r, err);
+        return lbc_pass_fail(pass, FAILED, WHAT, r, err);
     }
     return model->reused ? leave(pass, model, err) : take_away(pass, model, true, err);
 }
 
 /* The entry was claimed with what the label says, and no annotation says so any more. */
-static int release_labelled(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int release_labelled(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
     int r = clb_read_lb(&call, pass->service, &own, err);
 
-    if (r == CCM_LOOKUP_NOT_OURS) {
-        ccm_pass_leave_alone(pass, err);
+    if (r == LBC_LOOKUP_NOT_OURS) {
+        lbc_pass_leave_alone(pass, err);
         return 0;
     }
     if (r < 0) {
-        return ccm_pass_fail(pass, FAILED, WHAT, r, err);
+        return lbc_pass_fail(pass, FAILED, WHAT, r, err);
     }
     if (own.id != NULL) {
-        const bool same = ccm_text_equal(own.id, ccm_entry_claimed_id(pass->entry));
+        const bool same = ccm_text_equal(own.id, lbc_entry_claimed_id(pass->entry));
 
         r = release_own(pass, model, &own, err);
         if (r < 0 || same || pass->entry->left_alone) {
@@ -328,18 +328,18 @@ static int release_labelled(struct ccm_pass *pass, struct clb_model *model, stru
     return leave_labelled(pass, model, err);
 }
 
-static int let_go(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int let_go(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    const char *id = ccm_entry_claimed_id(pass->entry);
+    const char *id = lbc_entry_claimed_id(pass->entry);
 
-    if (id[0] != '\0' && !ccm_text_equal(id, ccm_anno_get(&pass->service->meta, "id"))) {
+    if (id[0] != '\0' && !ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"))) {
         return release_labelled(pass, model, err);
     }
     model->reused = pass->entry->reused;
     return model->reused ? leave(pass, model, err) : take_away(pass, model, false, err);
 }
 
-int clb_release(struct ccm_pass *pass, struct ccm_error *err)
+int clb_release(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_model_fini) struct clb_model model;
 

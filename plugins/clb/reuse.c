@@ -1,8 +1,8 @@
 #include "pass.h"
 
+#include "lbc/model/owner.h"
+#include "lbc/reuse.h"
 #include "read.h"
-#include "service/owner.h"
-#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -22,7 +22,7 @@ static bool fits(const struct ccm_service *service, const char *address)
     return service->ingress_count == 0;
 }
 
-static int check_address(const struct ccm_pass *pass, struct ccm_error *err)
+static int check_address(const struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
     const struct clb_lb *lb = &clb_have(pass->entry)->lb;
@@ -33,13 +33,13 @@ static int check_address(const struct ccm_pass *pass, struct ccm_error *err)
     }
     reason = ccm_text_format("service has been associated with ip [%s], cannot be bound to ip [%s]",
                              service->ingress[0]->ip, lb->address);
-    return reason == NULL ? ccm_error_nomem(err) : ccm_reuse_refuse(lb->id, reason, err);
+    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb->id, reason, err);
 }
 
-static int read_own_id(struct ccm_pass *pass, char **ret, struct ccm_error *err)
+static int read_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
     const int r = clb_read_lb(&call, pass->service, &own, err);
 
     if (r == 0) {
@@ -48,56 +48,56 @@ static int read_own_id(struct ccm_pass *pass, char **ret, struct ccm_error *err)
     return r;
 }
 
-int clb_check_reuse(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+int clb_check_reuse(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     const struct clb_lb *lb = &clb_have(pass->entry)->lb;
-    int r = ccm_reuse_check_tags(pass, lb->id, &lb->tags, err);
+    int r = lbc_reuse_check_tags(pass, lb->id, &lb->tags, err);
 
     if (r == 0 && !model->show_eip) {
         r = check_address(pass, err);
     }
-    return r < 0 ? r : ccm_reuse_check_label(pass, lb->id, read_own_id, err);
+    return r < 0 ? r : lbc_reuse_check_label(pass, lb->id, read_own_id, err);
 }
 
-bool clb_is_served(const struct ccm_pass *pass)
+bool clb_is_served(const struct lbc_pass *pass)
 {
     const struct clb_state *have = clb_have(pass->entry);
     const struct ccm_object *meta = &pass->service->meta;
-    const char *cluster_id = ccm_ali_cluster_id(pass->lbc->ali);
+    const char *cluster_id = ali_cluster_id(pass->lbc->ali);
 
     for (size_t i = 0; i < have->group_count; i++) {
         const char *name = have->groups[i].name;
 
-        if (name != NULL && ccm_owner_parse(name, false, meta, cluster_id) == CCM_OWNER_OURS) {
+        if (name != NULL && lbc_owner_parse(name, false, meta, cluster_id) == LBC_OWNER_OURS) {
             return true;
         }
     }
     for (size_t i = 0; i < have->listener_count; i++) {
         const char *text = have->listeners[i].description;
 
-        if (text != NULL && ccm_owner_parse(text, true, meta, cluster_id) == CCM_OWNER_OURS) {
+        if (text != NULL && lbc_owner_parse(text, true, meta, cluster_id) == LBC_OWNER_OURS) {
             return true;
         }
     }
     return false;
 }
 
-int clb_check_match(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+int clb_check_match(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     const struct clb_lb *lb = &clb_have(pass->entry)->lb;
     const bool typed = (model->told >> CLB_LB_ADDRESS_TYPE & 1U) != 0;
     const bool is_private = ccm_text_equal_case(lb->address_type, "intranet");
-    const struct ccm_reuse_fact facts[] = {
+    const struct lbc_reuse_fact facts[] = {
         { "address type", typed ? model->want.lb.address_type : NULL, lb->address_type,
           "its address type is never changed; name another load balancer, or set annotation "
           "address-type to what it is" },
-        { "VPC", is_private ? ccm_ali_vpc_id(pass->lbc->ali) : NULL, lb->vpc_id,
+        { "VPC", is_private ? ali_vpc_id(pass->lbc->ali) : NULL, lb->vpc_id,
           "a private load balancer must be in the VPC of the cluster; name another one" },
     };
-    int r = ccm_reuse_check_facts(lb->id, facts, CCM_ARRAY_LEN(facts), err);
+    int r = lbc_reuse_check_facts(lb->id, facts, CCM_ARRAY_LEN(facts), err);
 
     if (r == -EPERM && clb_is_served(pass)) {
-        ccm_problems_add(&pass->problems, err, NULL);
+        lbc_problems_add(&pass->problems, err, NULL);
         ccm_error_clear(err);
         model->mismatch = true;
         r = 0;

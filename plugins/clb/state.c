@@ -12,7 +12,7 @@ static void group_fini(struct clb_group *group)
     free(group->id);
     free(group->name);
     free(group->key);
-    ccm_backends_fini(&group->backends);
+    lbc_backends_fini(&group->backends);
 }
 
 const char *clb_group_key(const struct clb_group *group)
@@ -25,7 +25,7 @@ void clb_listener_fini(struct clb_listener *listener)
     free(listener->description);
     free(listener->group_name);
     free(listener->group_id);
-    ccm_attrs_fini(&listener->attrs);
+    lbc_attrs_fini(&listener->attrs);
     clb_domains_fini(&listener->domains);
     memset(listener, 0, sizeof(*listener));
 }
@@ -34,7 +34,7 @@ void clb_acl_fini(struct clb_acl *acl)
 {
     free(acl->id);
     free(acl->name);
-    ccm_texts_fini(&acl->entries);
+    lbc_texts_fini(&acl->entries);
     memset(acl, 0, sizeof(*acl));
 }
 
@@ -59,10 +59,10 @@ void clb_state_rest(struct clb_state *state)
     ccm_array_trim(&state->listeners, &state->listener_cap, state->listener_count,
                    sizeof(*state->listeners));
     for (size_t i = 0; i < state->group_count; i++) {
-        ccm_backends_rest(&state->groups[i].backends);
+        lbc_backends_rest(&state->groups[i].backends);
     }
     for (size_t i = 0; i < state->listener_count; i++) {
-        ccm_attrs_trim(&state->listeners[i].attrs);
+        lbc_attrs_trim(&state->listeners[i].attrs);
     }
 }
 
@@ -71,7 +71,7 @@ int clb_state_wake(struct clb_state *state)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < state->group_count; i++) {
-        r = ccm_backends_wake(&state->groups[i].backends);
+        r = lbc_backends_wake(&state->groups[i].backends);
     }
     return r;
 }
@@ -193,10 +193,10 @@ int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from)
     to->running = from->running;
     to->broken = from->broken;
     to->ranges = from->ranges;
-    if (ccm_text_set(&to->description, from->description) < 0 ||
-        ccm_text_set(&to->group_name, from->group_name) < 0 ||
-        ccm_text_set(&to->group_id, from->group_id) < 0) {
+    if (lbc_text_set(&to->description, from->description) < 0 ||
+        lbc_text_set(&to->group_name, from->group_name) < 0 ||
+        lbc_text_set(&to->group_id, from->group_id) < 0) {
         return -ENOMEM;
     }
-    return ccm_attrs_copy(&to->attrs, &from->attrs);
+    return lbc_attrs_copy(&to->attrs, &from->attrs);
 }

@@ -9,7 +9,7 @@
 #include "domains.h"
 #include "fields.h"
 #include "lb_fields.h"
-#include "service/backend.h"
+#include "lbc/model/backend.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct clb_listener {
     char *description;
     char *group_name; /* desired */
     char *group_id;   /* present */
-    struct ccm_attrs attrs;
+    struct lbc_attrs attrs;
     bool ranges; /* desired: AclId is that of our own access list */
     /* Domain extensions of https listeners. Present: they were read. Desired: they are told. */
     bool domains_known;
@@ -39,7 +39,7 @@ struct clb_acl {
     bool ipv6;
     char *id; /* present; NULL: there is none */
     char *name;
-    struct ccm_texts entries;
+    struct lbc_texts entries;
     bool bound; /* present: not needed, but the cloud says that a listener is bound to it */
 };
 
@@ -50,11 +50,11 @@ struct clb_group {
     uint16_t port; /* desired: the first Service port that uses it */
     enum clb_protocol protocol;
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    enum ccm_hold hold; /* desired */
+    enum lbc_hold hold; /* desired */
     bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
     bool present_only;  /* desired: it is kept in step where it is there, and never made */
     bool unread;        /* present: its backends are not known */
-    struct ccm_backends backends;
+    struct lbc_backends backends;
 };
 
 struct clb_state {
@@ -74,7 +74,7 @@ struct clb_state {
 const char *clb_group_key(const struct clb_group *group);
 
 void clb_state_fini(struct clb_state *state);
-/* For a mirror that nobody works with; see struct ccm_mirror_type. */
+/* For a mirror that nobody works with; see struct lbc_mirror_type. */
 void clb_state_rest(struct clb_state *state);
 CCM_NODISCARD int clb_state_wake(struct clb_state *state);
 void clb_listener_fini(struct clb_listener *listener);

@@ -1,10 +1,10 @@
 #include "pass.h"
 
+#include "lbc/freeze_pass.h"
+#include "lbc/model/owner.h"
+#include "lbc/reuse.h"
 #include "read.h"
 #include "read_listeners.h"
-#include "service/freeze_pass.h"
-#include "service/owner.h"
-#include "service/reuse.h"
 #include "tell.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -14,22 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct clb_call clb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority)
+struct clb_call clb_pass_call(const struct lbc_pass *pass, enum ali_priority priority)
 {
     return (struct clb_call){
         .clb = clb_of(pass),
         .req = pass->req,
         .object = pass->service->meta.key,
-        .priority = ccm_pass_priority(pass, priority),
+        .priority = lbc_pass_priority(pass, priority),
         .have = clb_have(pass->entry),
     };
 }
 
 /* --- desired state --- */
 
-static int build(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int build(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_resolved_list_fini) struct ccm_resolved_list resolved = { 0 };
+    CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     const struct clb_model_input in = {
         .service = pass->view,
         .refused = &pass->refused,
@@ -38,7 +38,7 @@ static int build(struct ccm_pass *pass, struct clb_model *model, struct ccm_erro
         .slices = pass->slices,
         .slice_count = pass->slice_count,
         .accepted = pass->readiness.accepted,
-        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .cluster_id = ali_cluster_id(pass->lbc->ali),
         .default_eni = pass->lbc->default_eni,
         .extras = pass->lbc->extras,
     };
@@ -47,12 +47,12 @@ static int build(struct ccm_pass *pass, struct clb_model *model, struct ccm_erro
     if (r < 0) {
         return r;
     }
-    r = ccm_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
+    r = lbc_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
     if (r < 0) {
         return r;
     }
     clb_model_finish(model, resolved.items);
-    ccm_pass_tell_backends(pass, &resolved);
+    lbc_pass_tell_backends(pass, &resolved);
     return 0;
 }
 
@@ -71,7 +71,7 @@ static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 }
 
 /* Ids are given by the cloud: one that does not exist will not exist later either. */
-static int read_reused(struct ccm_pass *pass, struct clb_call *call, const char *id,
+static int read_reused(struct lbc_pass *pass, struct clb_call *call, const char *id,
                        struct ccm_error *err)
 {
     const int r = clb_read_lb_by_id(call, pass->service, id, &clb_have(pass->entry)->lb, err);
@@ -82,16 +82,16 @@ static int read_reused(struct ccm_pass *pass, struct clb_call *call, const char 
     return r;
 }
 
-static int read_lb(struct ccm_pass *pass, struct clb_call *call, const struct clb_model *model,
+static int read_lb(struct lbc_pass *pass, struct clb_call *call, const struct clb_model *model,
                    struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
+    struct lbc_entry *entry = pass->entry;
     struct clb_lb *lb = &clb_have(entry)->lb;
 
     if (!entry->valid || lb->id == NULL || (entry->gone && entry->shared == NULL)) {
-        ccm_entry_drop(entry);
+        lbc_entry_drop(entry);
         if (!model->reused && !pass->audit && !pass->looked &&
-            ccm_inventory_take(pass->lbc, pass->service, clb_have(entry))) {
+            lbc_inventory_take(pass->lbc, pass->service, clb_have(entry))) {
             return 0;
         }
         pass->fresh = true;
@@ -102,26 +102,26 @@ static int read_lb(struct ccm_pass *pass, struct clb_call *call, const struct cl
 }
 
 /* What is done with somebody else's load balancer, now that it is known. */
-static int fit_reused(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int fit_reused(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    const struct ccm_tags *tags = &clb_have(pass->entry)->lb.tags;
-    const bool may = ccm_reuse_may_configure(pass, tags);
+    const struct lbc_tags *tags = &clb_have(pass->entry)->lb.tags;
+    const bool may = lbc_reuse_may_configure(pass, tags);
     const int r = clb_check_match(pass, model, err);
 
     if (r < 0) {
         return r;
     }
-    ccm_reuse_tell_kept(pass, may);
+    lbc_reuse_tell_kept(pass, may);
     if (!may) {
         clb_model_keep_lb(model);
     }
-    return ccm_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
+    return lbc_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int fill(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int fill(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct lbc_entry *entry = pass->entry;
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
     const struct clb_need need = {
         .want = &model->want,
         .listeners = clb_model_has_listeners(model),
@@ -132,7 +132,7 @@ static int fill(struct ccm_pass *pass, struct clb_model *model, struct ccm_error
     if (r == 0 && pass->fresh) {
         const struct clb_lb *lb = &clb_have(entry)->lb;
 
-        ccm_order_see(&entry->order, clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth));
+        lbc_order_see(&entry->order, clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth));
     }
     entry->gone = false;
     entry->valid = r == 0;
@@ -149,30 +149,30 @@ static int fill(struct ccm_pass *pass, struct clb_model *model, struct ccm_error
 }
 
 /* Domain extensions and access lists, as far as the Service asks for them. */
-static int fill_details(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int fill_details(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
 
     return clb_model_has_listeners(model)
-               ? clb_read_details(&call, pass->service, &model->want, ccm_pass_is_marked(pass),
+               ? clb_read_details(&call, pass->service, &model->want, lbc_pass_is_marked(pass),
                                   clb_have(pass->entry), err)
                : 0;
 }
 
-int clb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err)
+int clb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb lb = { 0 };
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
     const int r = clb_read_lb_by_id(&call, pass->service, lb_id, &lb, err);
 
     /* One that was reused until the annotation went has never been the Service's. */
-    return r < 0 || ccm_tags_get(&lb.tags, CLB_TAG_REUSE) != NULL
+    return r < 0 || lbc_tags_get(&lb.tags, CLB_TAG_REUSE) != NULL
                ? r
                : clb_read_check_owner(&call, pass->service, &lb, err);
 }
 
 /* Whether a missing load balancer may be made. */
-static int check_create(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int check_create(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     if (clb_have(pass->entry)->lb.id == NULL && pass->lbc->disable_public &&
         pass->service->ingress_count == 0 &&
@@ -180,35 +180,35 @@ static int check_create(struct ccm_pass *pass, const struct clb_model *model, st
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "create public address slb is not allowed");
     }
-    return ccm_pass_check_create(pass, err);
+    return lbc_pass_check_create(pass, err);
 }
 
 /* --- the way from one to the other --- */
 
 /* What leaves only because nodes or slices are missing or not ready may have to stay. */
-static int freeze_backends(struct ccm_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int freeze_backends(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freeze_fini) struct ccm_freeze freeze = { 0 };
+    CCM_CLEANUP(lbc_freeze_fini) struct lbc_freeze freeze = { 0 };
     const struct clb_plan_input in = {
         .model = model,
         .have = clb_have(pass->entry),
         .service = pass->service,
-        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .cluster_id = ali_cluster_id(pass->lbc->ali),
     };
 
-    ccm_freeze_begin(&freeze, pass, &model->nodes);
+    lbc_freeze_begin(&freeze, pass, &model->nodes);
     for (size_t i = 0; i < model->want.group_count; i++) {
-        struct ccm_freeze_group group = { 0 };
+        struct lbc_freeze_group group = { 0 };
         int r = clb_plan_leaving(&in, &model->want.groups[i], &group);
 
         if (r == 0 && group.id != NULL) {
-            r = ccm_freeze_add(&freeze, &group);
+            r = lbc_freeze_add(&freeze, &group);
         }
         if (r < 0) {
             return ccm_error_nomem(err);
         }
     }
-    return ccm_freeze_end(&freeze, err);
+    return lbc_freeze_end(&freeze, err);
 }
 
 /* A line that says what a step leads to, whatever is there now. */
@@ -221,9 +221,9 @@ static void print_target(const struct clb_step *step, const struct clb_plan_inpu
                                           : NULL;
 
     for (size_t i = 0; have != NULL && i < step->listener.attrs.len; i++) {
-        const struct ccm_attr *attr = &step->listener.attrs.items[i];
+        const struct lbc_attr *attr = &step->listener.attrs.items[i];
 
-        if (!ccm_text_equal(attr->value, ccm_attrs_get(&have->attrs, attr->field))) {
+        if (!ccm_text_equal(attr->value, lbc_attrs_get(&have->attrs, attr->field))) {
             ccm_buf_addf(text, "%s=%s ", attr->field->name, attr->value);
         }
     }
@@ -236,7 +236,7 @@ static int describe_repair(const struct clb_plan *plan, const struct clb_plan_in
                            const struct clb_state *before, struct ccm_buf *ret)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan asked = { 0 };
-    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems ignored = CCM_PROBLEMS_INIT;
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems ignored = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 256 * 1024 };
     struct clb_plan_input old = *in;
 
@@ -263,28 +263,28 @@ static int describe_repair(const struct clb_plan *plan, const struct clb_plan_in
     return 0;
 }
 
-static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int walk(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
-    CCM_CLEANUP(ccm_taken_fini) struct ccm_taken_list taken = { 0 };
+    CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
     const bool is_new = clb_have(pass->entry)->lb.id == NULL;
     const struct clb_plan_input in = {
         .model = model,
         .have = clb_have(pass->entry),
         .service = pass->service,
-        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
-        .applied = ccm_pass_applied_tags(pass, &clb_have(pass->entry)->lb.tags),
+        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .applied = lbc_pass_applied_tags(pass, &clb_have(pass->entry)->lb.tags),
         .order = &pass->entry->order,
         .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
         .batch = atomic_load(&clb_of(pass)->batch),
         .fresh = pass->fresh,
-        .restores = ccm_taken_restores(pass->lbc),
-        .cannot_restore = pass->entry->unrestored >= CCM_TAKEN_TRIES,
+        .restores = lbc_taken_restores(pass->lbc),
+        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
     };
     const size_t known = pass->problems.count;
     struct clb_apply apply = {
-        .call = clb_pass_call(pass, is_new ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_SPEC),
+        .call = clb_pass_call(pass, is_new ? ALI_PRIO_NEW : ALI_PRIO_SPEC),
         .clb = clb_of(pass),
         .service = pass->service,
         .entry = pass->entry,
@@ -299,14 +299,14 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
     if (clb_plan_list_taken(&plan, &in, &taken) < 0) {
         return ccm_error_nomem(err);
     }
-    if (ccm_taken_remember(pass, &taken, err) < 0) {
+    if (lbc_taken_remember(pass, &taken, err) < 0) {
         return -EAGAIN; /* err says more */
     }
     if (pass->dry) {
         clb_plan_print(&plan, &in, &pass->steps);
         return 0;
     }
-    if (ccm_pass_can_tell_repair(pass) &&
+    if (lbc_pass_can_tell_repair(pass) &&
         describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
         return ccm_error_nomem(err);
     }
@@ -316,15 +316,15 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
     const int r = clb_apply_run(&apply, &plan);
 
     if (refused && !pass->fresh) {
-        ccm_pass_doubt(pass);
+        lbc_pass_doubt(pass);
     }
     pass->writes += apply.writes;
     pass->entry->unrestored += apply.cannot_restore ? 1 : 0;
     if (apply.writes > 0 && r == 0 && pass->problems.count == known) {
-        ccm_pass_tell_repair(pass, ccm_buf_str(&repair));
+        lbc_pass_tell_repair(pass, ccm_buf_str(&repair));
     }
     pass->entry->used = pass->entry->used || clb_have(pass->entry)->lb.id != NULL;
-    if (model->reused && ccm_reuse_note_tags(pass->entry, &model->want.lb.tags,
+    if (model->reused && lbc_reuse_note_tags(pass->entry, &model->want.lb.tags,
                                              &clb_have(pass->entry)->lb.tags) < 0) {
         return ccm_error_nomem(err);
     }
@@ -332,16 +332,15 @@ static int walk(struct ccm_pass *pass, const struct clb_model *model, struct ccm
 }
 
 /* On somebody else's load balancer a port may be served that is not the Service's. */
-static bool is_own_listener(const struct ccm_pass *pass, const struct clb_model *model,
+static bool is_own_listener(const struct lbc_pass *pass, const struct clb_model *model,
                             const struct clb_listener *listener)
 {
-    return !model->reused ||
-           (listener->description != NULL &&
-            ccm_owner_parse(listener->description, true, &pass->service->meta,
-                            ccm_ali_cluster_id(pass->lbc->ali)) == CCM_OWNER_OURS);
+    return !model->reused || (listener->description != NULL &&
+                              lbc_owner_parse(listener->description, true, &pass->service->meta,
+                                              ali_cluster_id(pass->lbc->ali)) == LBC_OWNER_OURS);
 }
 
-static bool serves(const struct ccm_pass *pass, const struct clb_model *model)
+static bool serves(const struct lbc_pass *pass, const struct clb_model *model)
 {
     const struct clb_state *have = clb_have(pass->entry);
 
@@ -360,14 +359,14 @@ static bool serves(const struct ccm_pass *pass, const struct clb_model *model)
 }
 
 /* What the status shows, as long as no hostname takes its place. */
-static const char *addresses(struct ccm_pass *pass, const struct clb_model *model)
+static const char *addresses(struct lbc_pass *pass, const struct clb_model *model)
 {
     struct clb_lb *lb = &clb_have(pass->entry)->lb;
-    struct clb_call call = clb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (!model->show_eip) {
-        ccm_pass_say(pass, true, "eip", "", "");
+        lbc_pass_say(pass, true, "eip", "", "");
         return lb->address;
     }
     if (lb->eips == NULL && clb_read_eips(&call, lb, &err) == 0 && lb->eips == NULL) {
@@ -376,19 +375,19 @@ static const char *addresses(struct ccm_pass *pass, const struct clb_model *mode
                             lb->id); /* the result is the argument */
     }
     if (lb->eips != NULL) {
-        ccm_pass_say(pass, true, "eip", "", "");
+        lbc_pass_say(pass, true, "eip", "", "");
         return lb->eips;
     }
     pass->lbc->host->log(pass->lbc->host, CCM_LEVEL_WARN, pass->service->meta.key, "%s",
                          err.message);
-    ccm_pass_say(pass, true, "eip", "FailedSetEIPAddress",
+    lbc_pass_say(pass, true, "eip", "FailedSetEIPAddress",
                  "get eip error, set external ip to slb ip");
     return lb->address;
 }
 
 /* What the label of the access list says: its id while it is there, nothing when it is known that
  * there is none and none is asked for. */
-static const char *publish_acl(const struct ccm_pass *pass, const struct clb_model *model)
+static const char *publish_acl(const struct lbc_pass *pass, const struct clb_model *model)
 {
     const struct clb_acl *acl = &clb_have(pass->entry)->acl;
 
@@ -398,7 +397,7 @@ static const char *publish_acl(const struct ccm_pass *pass, const struct clb_mod
     return acl->known && !model->want.acl.known ? "" : NULL;
 }
 
-bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
+bool clb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
 {
     const struct clb_model *model = pass->model;
 
@@ -413,7 +412,7 @@ bool clb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
     return true;
 }
 
-int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
+int clb_sync(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct clb_model *model = pass->model;
     int r = build(pass, model, err);
@@ -422,7 +421,7 @@ int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
         r = fill(pass, model, err);
     }
     if (r == -EPERM) {
-        ccm_pass_doubt(pass); /* its owner may change it, or its tags */
+        lbc_pass_doubt(pass); /* its owner may change it, or its tags */
     }
     if (r == 0) {
         r = check_create(pass, model, err);
@@ -431,7 +430,7 @@ int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
         r = fill_details(pass, model, err);
     }
     if (r == 0) {
-        model->allow = ccm_pass_allow(pass);
+        model->allow = lbc_pass_allow(pass);
         clb_model_check_groups(model, clb_have(pass->entry), &pass->problems);
         r = freeze_backends(pass, model, err);
     }
@@ -442,7 +441,7 @@ int clb_sync(struct ccm_pass *pass, struct ccm_error *err)
     return r;
 }
 
-void clb_tell(struct ccm_pass *pass)
+void clb_tell(struct lbc_pass *pass)
 {
     clb_tell_model(pass, pass->model);
 }

@@ -1,8 +1,8 @@
 #include "annotation_text.h"
 
-#include "alicloud/cidr.h"
 #include "annotations.h"
-#include "service/settings.h"
+#include "lbc/model/settings.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -20,7 +20,7 @@
 
 static const char *get(const struct ccm_service *service, const char *suffix)
 {
-    return ccm_anno_get(&service->meta, suffix);
+    return lbc_anno_get(&service->meta, suffix);
 }
 
 static bool is_reused(const struct ccm_service *service)
@@ -106,11 +106,11 @@ int nlb_check_zones(const struct ccm_service *service, struct ccm_error *err)
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "ParameterMissing, zone mappings are required: annotation %szone-maps "
                              "says in which zones and vSwitches the load balancer is to be",
-                             CCM_ANNO_PREFIX);
+                             LBC_ANNO_PREFIX);
     }
     r = nlb_zones_of(service, &lb, err);
     if (r == 0 && lb.zone_count > ZONES_MAX) {
-        r = ccm_setting_refuse("zone-maps", value, "a list of at most 10 zones", err);
+        r = lbc_setting_refuse("zone-maps", value, "a list of at most 10 zones", err);
     }
     return r;
 }
@@ -131,8 +131,8 @@ static int check_protocol(const char *name, struct ccm_error *err)
 int nlb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
                     enum nlb_protocol *ret, struct ccm_error *err)
 {
-    char told[CCM_PAIR_MAX];
-    const int r = ccm_setting_protocol(service, port, check_protocol, told, err);
+    char told[LBC_PAIR_MAX];
+    const int r = lbc_setting_protocol(service, port, check_protocol, told, err);
 
     if (r < 0) {
         return r;
@@ -149,7 +149,7 @@ int nlb_protocol_of(const struct ccm_service *service, const struct ccm_service_
 static int parse_range(const char *text, struct nlb_span *ret, struct ccm_error *err)
 {
     const char *dash = strchr(text, '-');
-    char left[CCM_PAIR_MAX];
+    char left[LBC_PAIR_MAX];
     uint32_t start = 0;
     uint32_t end = 0;
 
@@ -173,10 +173,10 @@ static int find_range(const struct ccm_service *service, const char *number, str
                       struct ccm_error *err)
 {
     const char *cursor = get(service, "listener-port-range");
-    struct ccm_setting_pair pair;
+    struct lbc_setting_pair pair;
     int r = 0;
 
-    while (r == 0 && ccm_setting_next_pair(&cursor, &pair)) {
+    while (r == 0 && lbc_setting_next_pair(&cursor, &pair)) {
         struct nlb_span span = { 0, 0, false };
 
         if (!pair.good) {
@@ -255,20 +255,20 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
 }
 
 void nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                         char ret[static CCM_PAIR_MAX])
+                         char ret[static LBC_PAIR_MAX])
 {
     ret[0] = '\0';
     if (is_reused(service)) {
-        ccm_setting_for_port(service, "vgroup-port", port->port, ret);
+        lbc_setting_for_port(service, "vgroup-port", port->port, ret);
     }
 }
 
 int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *cursor = get(service, "vgroup-port");
-    struct ccm_setting_pair pair;
+    struct lbc_setting_pair pair;
 
-    while (ccm_setting_next_pair(&cursor, &pair)) {
+    while (lbc_setting_next_pair(&cursor, &pair)) {
         if (!pair.good) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "server group id and protocol format must be like'sgp-xxx:443' "
@@ -309,9 +309,9 @@ int nlb_check_name(const struct ccm_service *service, struct ccm_error *err)
         count += ((unsigned char)*p & 0xC0U) != 0x80U ? 1 : 0; /* first bytes of characters */
     }
     if (value[0] == '\0' || (good && count >= 2 && count <= 128)) {
-        return ccm_setting_check_name(service, err);
+        return lbc_setting_check_name(service, err);
     }
-    return ccm_setting_refuse("name", value,
+    return lbc_setting_refuse("name", value,
                               "2 to 128 letters, digits, dots, underscores and hyphens, a letter "
                               "first",
                               err);
@@ -319,17 +319,17 @@ int nlb_check_name(const struct ccm_service *service, struct ccm_error *err)
 
 int nlb_check_security_groups(const struct ccm_service *service, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts groups = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
     const char *value = get(service, "security-group-ids");
     const bool guard = service->source_range_count > 0 && !is_reused(service);
 
-    if (ccm_texts_split(&groups, value) < 0) {
+    if (lbc_texts_split(&groups, value) < 0) {
         return ccm_error_nomem(err);
     }
     if (groups.len + (guard ? 1 : 0) <= SECURITY_MAX) {
         return 0;
     }
-    return ccm_setting_refuse("security-group-ids", value,
+    return lbc_setting_refuse("security-group-ids", value,
                               guard ? "a list of at most 3 groups beside "
                                       "spec.loadBalancerSourceRanges"
                                     : "a list of at most 4 groups",
@@ -350,7 +350,7 @@ int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err)
 
         if (nlb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
             protocol == NLB_UDP) {
-            return ccm_setting_refuse("idle-timeout", value,
+            return lbc_setting_refuse("idle-timeout", value,
                                       "at most 90 where the Service has a UDP port", err);
         }
     }
@@ -368,14 +368,14 @@ int nlb_check_group_type(const struct ccm_service *service, struct ccm_error *er
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                          "unsupport server ServerGroupType [%.*s]: annotation %sserver-group-type "
                          "must be Instance or Ip",
-                         SHOWN, value, CCM_ANNO_PREFIX);
+                         SHOWN, value, LBC_ANNO_PREFIX);
 }
 
 /* --- health checks; they count only when health-check-flag is on --- */
 
 static bool has_checks(const struct ccm_service *service)
 {
-    return ccm_anno_is_on(get(service, "health-check-flag"));
+    return lbc_anno_is_on(get(service, "health-check-flag"));
 }
 
 /* Whether every port that can be told is a UDP one. */
@@ -405,13 +405,13 @@ int nlb_check_health_interval(const struct ccm_service *service, struct ccm_erro
         return 0;
     }
     if (!udp && interval > INTERVAL_MAX) {
-        return ccm_setting_refuse("health-check-interval", value,
+        return lbc_setting_refuse("health-check-interval", value,
                                   "at most 50 unless health-check-type is udp", err);
     }
     if (udp &&
         ccm_parse_u32(get(service, "health-check-connect-timeout"), 1, UINT32_MAX, &timeout) == 0 &&
         interval < timeout) {
-        return ccm_setting_refuse("health-check-interval", value,
+        return lbc_setting_refuse("health-check-interval", value,
                                   "not less than health-check-connect-timeout where the type is "
                                   "udp",
                                   err);
@@ -421,7 +421,7 @@ int nlb_check_health_interval(const struct ccm_service *service, struct ccm_erro
 
 int nlb_check_health_domain(const struct ccm_service *service, struct ccm_error *err)
 {
-    return ccm_setting_check_health_domain(service, "$SERVER_IP", err);
+    return lbc_setting_check_health_domain(service, "$SERVER_IP", err);
 }
 
 /* --- spec.loadBalancerSourceRanges --- */
@@ -431,10 +431,10 @@ int nlb_check_source_ranges(const struct ccm_service *service, struct ccm_error 
     int r = 0;
 
     for (uint64_t i = 0; r == 0 && !is_reused(service) && i < service->source_range_count; i++) {
-        char text[CCM_RANGE_TEXT];
+        char text[LBC_RANGE_TEXT];
         bool ipv6 = false;
 
-        r = ccm_setting_range(service->source_ranges[i], text, &ipv6, err);
+        r = lbc_setting_range(service->source_ranges[i], text, &ipv6, err);
     }
     return r;
 }

@@ -7,7 +7,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
-#include "service/settings.h"
+#include "lbc/model/settings.h"
 #include "state.h"
 #include "util/attr.h"
 
@@ -34,7 +34,7 @@ CCM_NODISCARD int nlb_span_of(const struct ccm_service *service,
 /* The group of annotation vgroup-port for this port, "" when there is none or the load balancer is
  * not an existing one. */
 void nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                         char ret[static CCM_PAIR_MAX]);
+                         char ret[static LBC_PAIR_MAX]);
 
 /* An earlier port of the Service listens on a port of this one; -EINVAL says which. */
 CCM_NODISCARD int nlb_check_overlap(const struct ccm_service *service, uint64_t index,

@@ -3,21 +3,21 @@
 #define CCM_NLB_ANNOTATIONS_H
 
 #include "fields.h"
-#include "service/annotation.h"
-#include "service/lint.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/lint.h"
 #include "util/attr.h"
 
-extern const struct ccm_anno_table nlb_annotations;
+extern const struct lbc_anno_table nlb_annotations;
 
 /* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
-extern const struct ccm_lint_check nlb_checks[];
+extern const struct lbc_lint_check nlb_checks[];
 
-/* Members of nlb_rules: see struct ccm_lint_rules. */
-bool nlb_annotation_counts(const struct ccm_service *service, const struct ccm_anno *row);
-const char *nlb_annotation_unclear(const struct ccm_anno *row, const char *value);
+/* Members of nlb_rules: see struct lbc_lint_rules. */
+bool nlb_annotation_counts(const struct ccm_service *service, const struct lbc_anno *row);
+const char *nlb_annotation_unclear(const struct lbc_anno *row, const char *value);
 
 /* The switch (a suffix) without which the annotation does nothing; NULL = there is none. */
-const char *nlb_annotation_gate(const struct ccm_anno *row);
+const char *nlb_annotation_gate(const struct lbc_anno *row);
 
 /* Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
  * protocol. 0 or -EINVAL: malformed list, unknown protocol. */

@@ -33,24 +33,24 @@ static bool is_query(const char *action, const char *name)
 }
 
 /* Append copies of those that belong there. */
-static void sort_out(const struct ccm_ali_params *from, const char *action, bool query,
-                     struct ccm_ali_params *to)
+static void sort_out(const struct ali_params *from, const char *action, bool query,
+                     struct ali_params *to)
 {
     to->error = from->error;
     for (size_t i = 0; i < from->len; i++) {
         if (is_query(action, from->items[i].name) == query) {
-            ccm_ali_param_add(to, from->items[i].name, from->items[i].value);
+            ali_param_add(to, from->items[i].name, from->items[i].value);
         }
     }
 }
 
-static int send(struct nlb_call *call, enum ccm_ali_product product, const char *action,
-                const struct ccm_ali_params *params, enum ccm_ali_repeat repeat, cJSON **ret,
+static int send(struct nlb_call *call, enum ali_product product, const char *action,
+                const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
                 struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params query = { 0 };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params body = { 0 };
-    const struct ccm_ali_call request = {
+    CCM_CLEANUP(ali_params_fini) struct ali_params query = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params body = { 0 };
+    const struct ali_call request = {
         .product = product,
         .action = action,
         .params = &body,
@@ -63,29 +63,29 @@ static int send(struct nlb_call *call, enum ccm_ali_product product, const char 
     sort_out(params, action, true, &query);
     sort_out(params, action, false, &body);
     call->uncertain = false;
-    return ccm_ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
+    return ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
 }
 
-int nlb_api_read(struct nlb_call *call, enum ccm_ali_product product, const char *action,
-                 const struct ccm_ali_params *params, cJSON **ret, struct ccm_error *err)
+int nlb_api_read(struct nlb_call *call, enum ali_product product, const char *action,
+                 const struct ali_params *params, cJSON **ret, struct ccm_error *err)
 {
-    return send(call, product, action, params, CCM_ALI_READ, ret, err);
+    return send(call, product, action, params, ALI_READ, ret, err);
 }
 
 /* --- lists --- */
 
 static int read_page(struct nlb_call *call, const struct nlb_list *list,
-                     const struct ccm_ali_params *params, const char *token, cJSON **ret,
+                     const struct ali_params *params, const char *token, cJSON **ret,
                      struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params all = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params all = { 0 };
 
     for (size_t i = 0; i < params->len; i++) {
-        ccm_ali_param_add(&all, params->items[i].name, params->items[i].value);
+        ali_param_add(&all, params->items[i].name, params->items[i].value);
     }
     all.error = params->error != 0 ? params->error : all.error;
-    ccm_ali_param_i64(&all, "MaxResults", list->page);
-    ccm_ali_param_opt(&all, "NextToken", token);
+    ali_param_i64(&all, "MaxResults", list->page);
+    ali_param_opt(&all, "NextToken", token);
     return nlb_api_read(call, list->product, list->action, &all, ret, err);
 }
 
@@ -109,8 +109,7 @@ static int take_page(const struct nlb_list *list, const cJSON *answer, nlb_item_
 }
 
 int nlb_api_list(struct nlb_call *call, const struct nlb_list *list,
-                 const struct ccm_ali_params *params, nlb_item_fn fn, void *arg,
-                 struct ccm_error *err)
+                 const struct ali_params *params, nlb_item_fn fn, void *arg, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *token = NULL;
 
@@ -130,7 +129,7 @@ int nlb_api_list(struct nlb_call *call, const struct nlb_list *list,
         if (ccm_text_equal(token, next)) {
             break;
         }
-        if (ccm_text_set(&token, next) < 0) {
+        if (lbc_text_set(&token, next) < 0) {
             return ccm_error_nomem(err);
         }
     }
@@ -140,7 +139,7 @@ int nlb_api_list(struct nlb_call *call, const struct nlb_list *list,
 
 /* --- writes --- */
 
-static bool has_token(const struct ccm_ali_params *params)
+static bool has_token(const struct ali_params *params)
 {
     for (size_t i = 0; i < params->len; i++) {
         if (strcmp(params->items[i].name, "ClientToken") == 0) {
@@ -152,7 +151,7 @@ static bool has_token(const struct ccm_ali_params *params)
 
 /* One token per call, not per resource: the repeats inside of the call are the same request, a
  * later call is another one. */
-static int add_token(const struct nlb_call *call, struct ccm_ali_params *params)
+static int add_token(const struct nlb_call *call, struct ali_params *params)
 {
     unsigned char bytes[16];
     char token[TOKEN_MAX] = "ccm-";
@@ -164,7 +163,7 @@ static int add_token(const struct nlb_call *call, struct ccm_ali_params *params)
     for (size_t i = 0; i < sizeof(bytes); i++) {
         (void)snprintf(token + 4 + 2 * i, 3, "%02x", (unsigned int)bytes[i]); /* two digits each */
     }
-    ccm_ali_param_add(params, "ClientToken", token);
+    ali_param_add(params, "ClientToken", token);
     return 0;
 }
 
@@ -179,7 +178,7 @@ static int take_answer(struct nlb_call *call, const char *action, const char *id
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "%s: the answer does not say what was made", action);
     }
-    if (ccm_text_set(&ret->made_id, id) < 0) {
+    if (lbc_text_set(&ret->made_id, id) < 0) {
         call->uncertain = true;
         return ccm_error_nomem(err);
     }
@@ -188,8 +187,8 @@ static int take_answer(struct nlb_call *call, const char *action, const char *id
     return 0;
 }
 
-int nlb_api_write(struct nlb_call *call, enum ccm_ali_product product, const char *action,
-                  struct ccm_ali_params *params, const char *id_name, struct nlb_sent *ret,
+int nlb_api_write(struct nlb_call *call, enum ali_product product, const char *action,
+                  struct ali_params *params, const char *id_name, struct nlb_sent *ret,
                   struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
@@ -199,45 +198,44 @@ int nlb_api_write(struct nlb_call *call, enum ccm_ali_product product, const cha
     if (r < 0) {
         return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "%s: no random numbers", action);
     }
-    r = send(call, product, action, params, CCM_ALI_IDEMPOTENT, &answer, err);
+    r = send(call, product, action, params, ALI_IDEMPOTENT, &answer, err);
     return r < 0 ? r : take_answer(call, action, id_name, answer, ret, err);
 }
 
-int nlb_api_change(struct nlb_call *call, enum ccm_ali_product product, const char *action,
-                   const struct ccm_ali_params *params, struct ccm_error *err)
+int nlb_api_change(struct nlb_call *call, enum ali_product product, const char *action,
+                   const struct ali_params *params, struct ccm_error *err)
 {
-    return send(call, product, action, params, CCM_ALI_IDEMPOTENT, NULL, err);
+    return send(call, product, action, params, ALI_IDEMPOTENT, NULL, err);
 }
 
 /* --- parameters --- */
 
-void nlb_api_add_tags(struct ccm_ali_params *params, const struct ccm_tags *tags, size_t first)
+void nlb_api_add_tags(struct ali_params *params, const struct lbc_tags *tags, size_t first)
 {
     for (size_t i = 0; i < tags->len; i++) {
-        ccm_ali_param_tag(params, first + i, tags->items[i].key, tags->items[i].value);
+        ali_param_tag(params, first + i, tags->items[i].key, tags->items[i].value);
     }
 }
 
-void nlb_api_add_texts(struct ccm_ali_params *params, const char *name,
-                       const struct ccm_texts *texts)
+void nlb_api_add_texts(struct ali_params *params, const char *name, const struct lbc_texts *texts)
 {
     for (size_t i = 0; i < texts->len; i++) {
-        ccm_ali_param_item(params, name, i + 1, texts->items[i]);
+        ali_param_item(params, name, i + 1, texts->items[i]);
     }
 }
 
-static void add_list(struct ccm_ali_params *params, const char *name, const char *list)
+static void add_list(struct ali_params *params, const char *name, const char *list)
 {
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts texts = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts texts = { 0 };
 
-    if (ccm_texts_split(&texts, list) < 0) {
+    if (lbc_texts_split(&texts, list) < 0) {
         params->error = -ENOMEM;
         return;
     }
     nlb_api_add_texts(params, name, &texts);
 }
 
-static void add_attr(struct ccm_ali_params *params, const struct ccm_field *field, bool create,
+static void add_attr(struct ali_params *params, const struct lbc_field *field, bool create,
                      const char *value)
 {
     const char *name = create && field->create_name != NULL ? field->create_name : field->name;
@@ -249,11 +247,11 @@ static void add_attr(struct ccm_ali_params *params, const struct ccm_field *fiel
     if ((field->flags & NLB_FIELD_LIST) != 0) {
         add_list(params, full, value);
     } else {
-        ccm_ali_param_opt(params, full, value);
+        ali_param_opt(params, full, value);
     }
 }
 
-void nlb_api_add_attrs(struct ccm_ali_params *params, const struct ccm_attrs *attrs,
+void nlb_api_add_attrs(struct ali_params *params, const struct lbc_attrs *attrs,
                        enum nlb_protocol protocol, bool create)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ppv2 = { .max = 1024 };
@@ -262,10 +260,10 @@ void nlb_api_add_attrs(struct ccm_ali_params *params, const struct ccm_attrs *at
 
     ccm_jsonw_open(&w, NULL, '{');
     for (size_t i = 0; i < attrs->len; i++) {
-        const struct ccm_attr *attr = &attrs->items[i];
+        const struct lbc_attr *attr = &attrs->items[i];
 
         if (attr->kept || !nlb_field_applies(attr->field, protocol) ||
-            (!create && (attr->field->flags & CCM_FIELD_CREATE) != 0)) {
+            (!create && (attr->field->flags & LBC_FIELD_CREATE) != 0)) {
             continue;
         }
         if ((attr->field->flags & NLB_FIELD_PPV2) != 0) {
@@ -279,6 +277,6 @@ void nlb_api_add_attrs(struct ccm_ali_params *params, const struct ccm_attrs *at
     if (ccm_buf_error(&ppv2) < 0) {
         params->error = ccm_buf_error(&ppv2);
     } else if (any) {
-        ccm_ali_param_add(params, "ProxyProtocolV2Config", ccm_buf_str(&ppv2));
+        ali_param_add(params, "ProxyProtocolV2Config", ccm_buf_str(&ppv2));
     }
 }

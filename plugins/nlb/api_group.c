@@ -9,29 +9,29 @@
 #define IDS_MAX 20
 
 static const struct nlb_list group_list = {
-    .product = CCM_ALI_NLB, .action = "ListServerGroups", .name = "ServerGroups", .page = 100
+    .product = ALI_NLB, .action = "ListServerGroups", .name = "ServerGroups", .page = 100
 };
 
-static int list_by_ids(struct nlb_call *call, const struct ccm_texts *ids, size_t from,
+static int list_by_ids(struct nlb_call *call, const struct lbc_texts *ids, size_t from,
                        nlb_item_fn fn, void *arg, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     for (size_t i = from; i < ids->len && i < from + IDS_MAX; i++) {
-        ccm_ali_param_item(&params, "ServerGroupIds", i - from + 1, ids->items[i]);
+        ali_param_item(&params, "ServerGroupIds", i - from + 1, ids->items[i]);
     }
     return nlb_api_list(call, &group_list, &params, fn, arg, err);
 }
 
 int nlb_api_list_groups(struct nlb_call *call, const char *tag_key, const char *tag_value,
-                        const struct ccm_texts *ids, nlb_item_fn fn, void *arg,
+                        const struct lbc_texts *ids, nlb_item_fn fn, void *arg,
                         struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     int r = 0;
 
     if (tag_key != NULL) {
-        ccm_ali_param_tag(&params, 1, tag_key, tag_value);
+        ali_param_tag(&params, 1, tag_key, tag_value);
         return nlb_api_list(call, &group_list, &params, fn, arg, err);
     }
     for (size_t from = 0; r == 0 && from < ids->len; from += IDS_MAX) {
@@ -44,65 +44,63 @@ int nlb_api_list_servers(struct nlb_call *call, const char *group_id, nlb_item_f
                          struct ccm_error *err)
 {
     static const struct nlb_list list = {
-        .product = CCM_ALI_NLB, .action = "ListServerGroupServers", .name = "Servers", .page = 100
+        .product = ALI_NLB, .action = "ListServerGroupServers", .name = "Servers", .page = 100
     };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_opt(&params, "ServerGroupId", group_id);
+    ali_param_opt(&params, "ServerGroupId", group_id);
     return nlb_api_list(call, &list, &params, fn, arg, err);
 }
 
 /* --- groups --- */
 
 int nlb_api_create_group(struct nlb_call *call, const struct nlb_group *group, const char *vpc_id,
-                         const struct ccm_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
+                         const struct lbc_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ServerGroupName", group->name);
-    ccm_ali_param_add(&params, "VpcId", vpc_id);
-    ccm_ali_param_add(&params, "Protocol", nlb_protocol_name(group->protocol));
-    ccm_ali_param_opt(&params, "ServerGroupType", group->type);
-    ccm_ali_param_opt(&params, "AddressIPVersion", group->family);
-    ccm_ali_param_add(&params, "AnyPortEnabled", group->any_port ? "true" : "false");
+    ali_param_add(&params, "ServerGroupName", group->name);
+    ali_param_add(&params, "VpcId", vpc_id);
+    ali_param_add(&params, "Protocol", nlb_protocol_name(group->protocol));
+    ali_param_opt(&params, "ServerGroupType", group->type);
+    ali_param_opt(&params, "AddressIPVersion", group->family);
+    ali_param_add(&params, "AnyPortEnabled", group->any_port ? "true" : "false");
     nlb_api_add_attrs(&params, &group->attrs, group->protocol, true);
     nlb_api_add_tags(&params, tags, 1);
-    return nlb_api_write(call, CCM_ALI_NLB, "CreateServerGroup", &params, "ServerGroupId", ret,
-                         err);
+    return nlb_api_write(call, ALI_NLB, "CreateServerGroup", &params, "ServerGroupId", ret, err);
 }
 
 int nlb_api_update_group(struct nlb_call *call, const char *group_id, const struct nlb_group *group,
                          const char *name, struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ServerGroupId", group_id);
-    ccm_ali_param_opt(&params, "ServerGroupName", name);
+    ali_param_add(&params, "ServerGroupId", group_id);
+    ali_param_opt(&params, "ServerGroupName", name);
     nlb_api_add_attrs(&params, &group->attrs, group->protocol, false);
-    return nlb_api_write(call, CCM_ALI_NLB, "UpdateServerGroupAttribute", &params, NULL, ret, err);
+    return nlb_api_write(call, ALI_NLB, "UpdateServerGroupAttribute", &params, NULL, ret, err);
 }
 
 int nlb_api_delete_group(struct nlb_call *call, const char *group_id, struct nlb_sent *ret,
                          struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ServerGroupId", group_id);
-    return nlb_api_write(call, CCM_ALI_NLB, "DeleteServerGroup", &params, NULL, ret, err);
+    ali_param_add(&params, "ServerGroupId", group_id);
+    return nlb_api_write(call, ALI_NLB, "DeleteServerGroup", &params, NULL, ret, err);
 }
 
 /* --- servers --- */
 
-static void server_param(struct ccm_ali_params *params, size_t n, const char *member,
-                         const char *value)
+static void server_param(struct ali_params *params, size_t n, const char *member, const char *value)
 {
     char name[64];
 
     (void)snprintf(name, sizeof(name), "Servers.%zu.%.20s", n, member); /* fits */
-    ccm_ali_param_opt(params, name, value);
+    ali_param_opt(params, name, value);
 }
 
-static void server_number(struct ccm_ali_params *params, size_t n, const char *member,
+static void server_number(struct ali_params *params, size_t n, const char *member,
                           unsigned int number)
 {
     char text[16];
@@ -111,12 +109,12 @@ static void server_number(struct ccm_ali_params *params, size_t n, const char *m
     server_param(params, n, member, text);
 }
 
-static const char *type_name(const struct ccm_backend *backend)
+static const char *type_name(const struct lbc_backend *backend)
 {
-    switch ((enum ccm_backend_type)backend->type) {
-    case CCM_BACKEND_ENI:
+    switch ((enum lbc_backend_type)backend->type) {
+    case LBC_BACKEND_ENI:
         return "Eni";
-    case CCM_BACKEND_IP:
+    case LBC_BACKEND_IP:
         return "Ip";
     default:
         return "Ecs";
@@ -124,18 +122,18 @@ static const char *type_name(const struct ccm_backend *backend)
 }
 
 static int change_servers(struct nlb_call *call, const char *action, const char *group_id,
-                          const char *description, const struct ccm_backends *set,
+                          const char *description, const struct lbc_backends *set,
                           struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ServerGroupId", group_id);
+    ali_param_add(&params, "ServerGroupId", group_id);
     for (size_t i = 0; i < set->len; i++) {
-        const struct ccm_backend *one = &set->items[i];
+        const struct lbc_backend *one = &set->items[i];
 
         server_param(&params, i + 1, "ServerId", one->server_id);
         server_param(&params, i + 1, "ServerType", type_name(one));
-        if (one->type != CCM_BACKEND_ECS) {
+        if (one->type != LBC_BACKEND_ECS) {
             server_param(&params, i + 1, "ServerIp", one->server_ip);
         }
         server_number(&params, i + 1, "Port", one->port);
@@ -144,17 +142,17 @@ static int change_servers(struct nlb_call *call, const char *action, const char 
             server_param(&params, i + 1, "Description", description);
         }
     }
-    return nlb_api_write(call, CCM_ALI_NLB, action, &params, NULL, ret, err);
+    return nlb_api_write(call, ALI_NLB, action, &params, NULL, ret, err);
 }
 
 int nlb_api_add_servers(struct nlb_call *call, const char *group_id, const char *description,
-                        const struct ccm_backends *set, struct nlb_sent *ret, struct ccm_error *err)
+                        const struct lbc_backends *set, struct nlb_sent *ret, struct ccm_error *err)
 {
     return change_servers(call, "AddServersToServerGroup", group_id, description, set, ret, err);
 }
 
 int nlb_api_update_servers(struct nlb_call *call, const char *group_id, const char *description,
-                           const struct ccm_backends *set, struct nlb_sent *ret,
+                           const struct lbc_backends *set, struct nlb_sent *ret,
                            struct ccm_error *err)
 {
     return change_servers(call, "UpdateServerGroupServersAttribute", group_id, description, set,
@@ -162,7 +160,7 @@ int nlb_api_update_servers(struct nlb_call *call, const char *group_id, const ch
 }
 
 int nlb_api_remove_servers(struct nlb_call *call, const char *group_id,
-                           const struct ccm_backends *set, struct nlb_sent *ret,
+                           const struct lbc_backends *set, struct nlb_sent *ret,
                            struct ccm_error *err)
 {
     return change_servers(call, "RemoveServersFromServerGroup", group_id, NULL, set, ret, err);

@@ -7,29 +7,29 @@
 int nlb_api_find_guards(struct nlb_call *call, const char *tag_key, const char *tag_value,
                         nlb_item_fn fn, void *arg, struct ccm_error *err)
 {
-    static const struct nlb_list list = { .product = CCM_ALI_ECS,
+    static const struct nlb_list list = { .product = ALI_ECS,
                                           .action = "DescribeSecurityGroups",
                                           .name = "SecurityGroups",
                                           .item = "SecurityGroup",
                                           .page = 100 };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_tag(&params, 1, tag_key, tag_value);
+    ali_param_tag(&params, 1, tag_key, tag_value);
     return nlb_api_list(call, &list, &params, fn, arg, err);
 }
 
 int nlb_api_list_rules(struct nlb_call *call, const char *guard_id, nlb_item_fn fn, void *arg,
                        struct ccm_error *err)
 {
-    static const struct nlb_list list = { .product = CCM_ALI_ECS,
+    static const struct nlb_list list = { .product = ALI_ECS,
                                           .action = "DescribeSecurityGroupAttribute",
                                           .name = "Permissions",
                                           .item = "Permission",
                                           .page = 500 };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "SecurityGroupId", guard_id);
-    ccm_ali_param_add(&params, "Direction", "ingress");
+    ali_param_add(&params, "SecurityGroupId", guard_id);
+    ali_param_add(&params, "Direction", "ingress");
     return nlb_api_list(call, &list, &params, fn, arg, err);
 }
 
@@ -37,50 +37,50 @@ int nlb_api_create_guard(struct nlb_call *call, const struct nlb_guard *guard,
                          const struct nlb_guard_place *place, struct nlb_sent *ret,
                          struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "SecurityGroupName", guard->name);
-    ccm_ali_param_add(&params, "Description", guard->description);
-    ccm_ali_param_add(&params, "SecurityGroupType", "enterprise");
-    ccm_ali_param_opt(&params, "VpcId", place->vpc_id);
-    ccm_ali_param_opt(&params, "ResourceGroupId", place->resource_group);
+    ali_param_add(&params, "SecurityGroupName", guard->name);
+    ali_param_add(&params, "Description", guard->description);
+    ali_param_add(&params, "SecurityGroupType", "enterprise");
+    ali_param_opt(&params, "VpcId", place->vpc_id);
+    ali_param_opt(&params, "ResourceGroupId", place->resource_group);
     nlb_api_add_tags(&params, place->tags, 1);
-    ccm_ali_param_add(&params, "ClientToken", place->token);
-    return nlb_api_write(call, CCM_ALI_ECS, "CreateSecurityGroup", &params, "SecurityGroupId", ret,
+    ali_param_add(&params, "ClientToken", place->token);
+    return nlb_api_write(call, ALI_ECS, "CreateSecurityGroup", &params, "SecurityGroupId", ret,
                          err);
 }
 
 int nlb_api_rename_guard(struct nlb_call *call, const char *guard_id, const struct nlb_guard *guard,
                          struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "SecurityGroupId", guard_id);
-    ccm_ali_param_opt(&params, "SecurityGroupName", guard->name);
-    ccm_ali_param_opt(&params, "Description", guard->description);
-    return nlb_api_change(call, CCM_ALI_ECS, "ModifySecurityGroupAttribute", &params, err);
+    ali_param_add(&params, "SecurityGroupId", guard_id);
+    ali_param_opt(&params, "SecurityGroupName", guard->name);
+    ali_param_opt(&params, "Description", guard->description);
+    return nlb_api_change(call, ALI_ECS, "ModifySecurityGroupAttribute", &params, err);
 }
 
 int nlb_api_delete_guard(struct nlb_call *call, const char *guard_id, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "SecurityGroupId", guard_id);
-    return nlb_api_change(call, CCM_ALI_ECS, "DeleteSecurityGroup", &params, err);
+    ali_param_add(&params, "SecurityGroupId", guard_id);
+    return nlb_api_change(call, ALI_ECS, "DeleteSecurityGroup", &params, err);
 }
 
 /* --- rules --- */
 
-static void rule_param(struct ccm_ali_params *params, const char *prefix, const char *member,
+static void rule_param(struct ali_params *params, const char *prefix, const char *member,
                        const char *value)
 {
     char name[64];
 
     (void)snprintf(name, sizeof(name), "%.40s%.20s", prefix, member); /* fits */
-    ccm_ali_param_opt(params, name, value);
+    ali_param_opt(params, name, value);
 }
 
-static void add_rule(struct ccm_ali_params *params, const char *prefix, const struct nlb_rule *rule)
+static void add_rule(struct ali_params *params, const char *prefix, const struct nlb_rule *rule)
 {
     char priority[16];
 
@@ -96,16 +96,16 @@ static void add_rule(struct ccm_ali_params *params, const char *prefix, const st
 static int change_rules(struct nlb_call *call, const char *action, const char *guard_id,
                         const struct nlb_rule *rules, size_t count, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "SecurityGroupId", guard_id);
+    ali_param_add(&params, "SecurityGroupId", guard_id);
     for (size_t i = 0; i < count; i++) {
         char prefix[40];
 
         (void)snprintf(prefix, sizeof(prefix), "Permissions.%zu.", i + 1); /* fits */
         add_rule(&params, prefix, &rules[i]);
     }
-    return nlb_api_change(call, CCM_ALI_ECS, action, &params, err);
+    return nlb_api_change(call, ALI_ECS, action, &params, err);
 }
 
 int nlb_api_add_rules(struct nlb_call *call, const char *guard_id, const struct nlb_rule *rules,
@@ -123,10 +123,10 @@ int nlb_api_remove_rules(struct nlb_call *call, const char *guard_id, const stru
 int nlb_api_modify_rule(struct nlb_call *call, const char *guard_id, const char *rule_id,
                         const struct nlb_rule *rule, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "SecurityGroupId", guard_id);
-    ccm_ali_param_add(&params, "SecurityGroupRuleId", rule_id);
+    ali_param_add(&params, "SecurityGroupId", guard_id);
+    ali_param_add(&params, "SecurityGroupRuleId", rule_id);
     add_rule(&params, "", rule);
-    return nlb_api_change(call, CCM_ALI_ECS, "ModifySecurityGroupRule", &params, err);
+    return nlb_api_change(call, ALI_ECS, "ModifySecurityGroupRule", &params, err);
 }

@@ -17,7 +17,7 @@ CCM_NODISCARD int nlb_api_list_rules(struct nlb_call *call, const char *guard_id
 struct nlb_guard_place {
     const char *vpc_id;
     const char *resource_group; /* "" or NULL: that of the account */
-    const struct ccm_tags *tags;
+    const struct lbc_tags *tags;
     const char *token;
 };
 

@@ -12,38 +12,37 @@ int nlb_api_list_lbs(struct nlb_call *call, const char *tag_key, const char *tag
                      const char *name, nlb_item_fn fn, void *arg, struct ccm_error *err)
 {
     static const struct nlb_list list = {
-        .product = CCM_ALI_NLB, .action = "ListLoadBalancers", .name = "LoadBalancers", .page = 100
+        .product = ALI_NLB, .action = "ListLoadBalancers", .name = "LoadBalancers", .page = 100
     };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     if (tag_key != NULL) {
-        ccm_ali_param_tag(&params, 1, tag_key, tag_value);
+        ali_param_tag(&params, 1, tag_key, tag_value);
     } else {
-        ccm_ali_param_item(&params, "LoadBalancerNames", 1, name);
+        ali_param_item(&params, "LoadBalancerNames", 1, name);
     }
     return nlb_api_list(call, &list, &params, fn, arg, err);
 }
 
 int nlb_api_lb(struct nlb_call *call, const char *lb_id, cJSON **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    return nlb_api_read(call, CCM_ALI_NLB, "GetLoadBalancerAttribute", &params, ret, err);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    return nlb_api_read(call, ALI_NLB, "GetLoadBalancerAttribute", &params, ret, err);
 }
 
 /* --- parameters --- */
 
-static void zone_param(struct ccm_ali_params *params, size_t n, const char *member,
-                       const char *value)
+static void zone_param(struct ali_params *params, size_t n, const char *member, const char *value)
 {
     char name[64];
 
     (void)snprintf(name, sizeof(name), "ZoneMappings.%zu.%.20s", n, member); /* fits */
-    ccm_ali_param_opt(params, name, value);
+    ali_param_opt(params, name, value);
 }
 
-static void add_zones(struct ccm_ali_params *params, const struct nlb_lb *lb, bool addresses)
+static void add_zones(struct ali_params *params, const struct nlb_lb *lb, bool addresses)
 {
     for (size_t i = 0; i < lb->zone_count; i++) {
         const struct nlb_zone *zone = &lb->zones[i];
@@ -57,7 +56,7 @@ static void add_zones(struct ccm_ali_params *params, const struct nlb_lb *lb, bo
     }
 }
 
-static void create_params(const struct nlb_create *create, struct ccm_ali_params *params)
+static void create_params(const struct nlb_create *create, struct ali_params *params)
 {
     static const struct {
         enum nlb_lb_field field;
@@ -77,15 +76,15 @@ static void create_params(const struct nlb_create *create, struct ccm_ali_params
     for (size_t i = 0; i < CCM_ARRAY_LEN(fields); i++) {
         const char *value = create->lb->fields[fields[i].field];
 
-        ccm_ali_param_opt(params, fields[i].name, value != NULL ? value : fields[i].fallback);
+        ali_param_opt(params, fields[i].name, value != NULL ? value : fields[i].fallback);
     }
     if (guard == NULL || ccm_text_equal(guard, "ConsoleProtection")) {
-        ccm_ali_param_add(params, "ModificationProtectionConfig.Reason", NLB_PROTECT_WHY);
+        ali_param_add(params, "ModificationProtectionConfig.Reason", NLB_PROTECT_WHY);
     }
-    ccm_ali_param_add(params, "VpcId", create->lb->vpc_id);
+    ali_param_add(params, "VpcId", create->lb->vpc_id);
     add_zones(params, create->lb, true);
     nlb_api_add_tags(params, create->tags, 1);
-    ccm_ali_param_add(params, "ClientToken", create->token);
+    ali_param_add(params, "ClientToken", create->token);
 }
 
 /* --- writes --- */
@@ -93,100 +92,98 @@ static void create_params(const struct nlb_create *create, struct ccm_ali_params
 int nlb_api_create_lb(struct nlb_call *call, const struct nlb_create *create, struct nlb_sent *ret,
                       struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     create_params(create, &params);
-    return nlb_api_write(call, CCM_ALI_NLB, "CreateLoadBalancer", &params, "LoadbalancerId", ret,
-                         err);
+    return nlb_api_write(call, ALI_NLB, "CreateLoadBalancer", &params, "LoadbalancerId", ret, err);
 }
 
 int nlb_api_delete_lb(struct nlb_call *call, const char *lb_id, struct nlb_sent *ret,
                       struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    return nlb_api_write(call, CCM_ALI_NLB, "DeleteLoadBalancer", &params, NULL, ret, err);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    return nlb_api_write(call, ALI_NLB, "DeleteLoadBalancer", &params, NULL, ret, err);
 }
 
 int nlb_api_update_lb(struct nlb_call *call, const char *lb_id, const struct nlb_lb *lb,
                       struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    ccm_ali_param_opt(&params, "LoadBalancerName", lb->fields[NLB_LB_NAME]);
-    ccm_ali_param_opt(&params, "CrossZoneEnabled", lb->fields[NLB_LB_CROSS_ZONE]);
-    return nlb_api_write(call, CCM_ALI_NLB, "UpdateLoadBalancerAttribute", &params, NULL, ret, err);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_opt(&params, "LoadBalancerName", lb->fields[NLB_LB_NAME]);
+    ali_param_opt(&params, "CrossZoneEnabled", lb->fields[NLB_LB_CROSS_ZONE]);
+    return nlb_api_write(call, ALI_NLB, "UpdateLoadBalancerAttribute", &params, NULL, ret, err);
 }
 
 int nlb_api_protect_lb(struct nlb_call *call, const char *lb_id, const struct nlb_lb *lb,
                        struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    ccm_ali_param_opt(&params, "DeletionProtectionEnabled", lb->fields[NLB_LB_PROTECT]);
-    ccm_ali_param_opt(&params, "ModificationProtectionStatus", lb->fields[NLB_LB_MODIFICATION]);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_opt(&params, "DeletionProtectionEnabled", lb->fields[NLB_LB_PROTECT]);
+    ali_param_opt(&params, "ModificationProtectionStatus", lb->fields[NLB_LB_MODIFICATION]);
     if (ccm_text_equal(lb->fields[NLB_LB_MODIFICATION], "ConsoleProtection")) {
-        ccm_ali_param_add(&params, "ModificationProtectionReason", NLB_PROTECT_WHY);
+        ali_param_add(&params, "ModificationProtectionReason", NLB_PROTECT_WHY);
     }
-    return nlb_api_write(call, CCM_ALI_NLB, "UpdateLoadBalancerProtection", &params, NULL, ret,
-                         err);
+    return nlb_api_write(call, ALI_NLB, "UpdateLoadBalancerProtection", &params, NULL, ret, err);
 }
 
 int nlb_api_address_type(struct nlb_call *call, const char *lb_id, const char *type,
                          const struct nlb_lb *lb, struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    ccm_ali_param_add(&params, "AddressType", type);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_add(&params, "AddressType", type);
     add_zones(&params, lb, false);
-    return nlb_api_write(call, CCM_ALI_NLB, "UpdateLoadBalancerAddressTypeConfig", &params, NULL,
-                         ret, err);
+    return nlb_api_write(call, ALI_NLB, "UpdateLoadBalancerAddressTypeConfig", &params, NULL, ret,
+                         err);
 }
 
 int nlb_api_zones(struct nlb_call *call, const char *lb_id, const struct nlb_lb *lb,
                   struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
     add_zones(&params, lb, true);
-    return nlb_api_write(call, CCM_ALI_NLB, "UpdateLoadBalancerZones", &params, NULL, ret, err);
+    return nlb_api_write(call, ALI_NLB, "UpdateLoadBalancerZones", &params, NULL, ret, err);
 }
 
 int nlb_api_ipv6_type(struct nlb_call *call, const char *lb_id, const char *type,
                       struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    return nlb_api_write(call, CCM_ALI_NLB,
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    return nlb_api_write(call, ALI_NLB,
                          ccm_text_equal_case(type, "Internet") ? "EnableLoadBalancerIpv6Internet"
                                                                : "DisableLoadBalancerIpv6Internet",
                          &params, NULL, ret, err);
 }
 
 static int change_groups(struct nlb_call *call, const char *action, const char *lb_id,
-                         const struct ccm_texts *groups, struct nlb_sent *ret,
+                         const struct lbc_texts *groups, struct nlb_sent *ret,
                          struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
     nlb_api_add_texts(&params, "SecurityGroupIds", groups);
-    return nlb_api_write(call, CCM_ALI_NLB, action, &params, NULL, ret, err);
+    return nlb_api_write(call, ALI_NLB, action, &params, NULL, ret, err);
 }
 
-int nlb_api_join(struct nlb_call *call, const char *lb_id, const struct ccm_texts *groups,
+int nlb_api_join(struct nlb_call *call, const char *lb_id, const struct lbc_texts *groups,
                  struct nlb_sent *ret, struct ccm_error *err)
 {
     return change_groups(call, "LoadBalancerJoinSecurityGroup", lb_id, groups, ret, err);
 }
 
-int nlb_api_leave(struct nlb_call *call, const char *lb_id, const struct ccm_texts *groups,
+int nlb_api_leave(struct nlb_call *call, const char *lb_id, const struct lbc_texts *groups,
                   struct nlb_sent *ret, struct ccm_error *err)
 {
     return change_groups(call, "LoadBalancerLeaveSecurityGroup", lb_id, groups, ret, err);
@@ -195,11 +192,11 @@ int nlb_api_leave(struct nlb_call *call, const char *lb_id, const struct ccm_tex
 static int change_package(struct nlb_call *call, const char *action, const char *lb_id,
                           const char *package, struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    ccm_ali_param_add(&params, "BandwidthPackageId", package);
-    return nlb_api_write(call, CCM_ALI_NLB, action, &params, NULL, ret, err);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_add(&params, "BandwidthPackageId", package);
+    return nlb_api_write(call, ALI_NLB, action, &params, NULL, ret, err);
 }
 
 int nlb_api_attach(struct nlb_call *call, const char *lb_id, const char *package,
@@ -217,25 +214,25 @@ int nlb_api_detach(struct nlb_call *call, const char *lb_id, const char *package
 }
 
 int nlb_api_tag(struct nlb_call *call, const char *type, const char *id,
-                const struct ccm_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
+                const struct lbc_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ResourceType", type);
-    ccm_ali_param_item(&params, "ResourceId", 1, id);
+    ali_param_add(&params, "ResourceType", type);
+    ali_param_item(&params, "ResourceId", 1, id);
     nlb_api_add_tags(&params, tags, 1);
-    return nlb_api_write(call, CCM_ALI_NLB, "TagResources", &params, NULL, ret, err);
+    return nlb_api_write(call, ALI_NLB, "TagResources", &params, NULL, ret, err);
 }
 
 int nlb_api_untag(struct nlb_call *call, const char *type, const char *id,
-                  const struct ccm_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
+                  const struct lbc_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ResourceType", type);
-    ccm_ali_param_item(&params, "ResourceId", 1, id);
+    ali_param_add(&params, "ResourceType", type);
+    ali_param_item(&params, "ResourceId", 1, id);
     for (size_t i = 0; i < tags->len; i++) {
-        ccm_ali_param_item(&params, "TagKey", i + 1, tags->items[i].key);
+        ali_param_item(&params, "TagKey", i + 1, tags->items[i].key);
     }
-    return nlb_api_write(call, CCM_ALI_NLB, "UntagResources", &params, NULL, ret, err);
+    return nlb_api_write(call, ALI_NLB, "UntagResources", &params, NULL, ret, err);
 }

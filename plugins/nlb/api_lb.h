@@ -18,7 +18,7 @@ CCM_NODISCARD int nlb_api_lb(struct nlb_call *call, const char *lb_id, cJSON **r
 /* What creation needs besides the desired attributes. */
 struct nlb_create {
     const struct nlb_lb *lb; /* vpc_id and the name must be set */
-    const struct ccm_tags *tags;
+    const struct lbc_tags *tags;
     const char *token;
 };
 
@@ -44,10 +44,10 @@ CCM_NODISCARD int nlb_api_zones(struct nlb_call *call, const char *lb_id, const 
 CCM_NODISCARD int nlb_api_ipv6_type(struct nlb_call *call, const char *lb_id, const char *type,
                                     struct nlb_sent *ret, struct ccm_error *err);
 CCM_NODISCARD int nlb_api_join(struct nlb_call *call, const char *lb_id,
-                               const struct ccm_texts *groups, struct nlb_sent *ret,
+                               const struct lbc_texts *groups, struct nlb_sent *ret,
                                struct ccm_error *err);
 CCM_NODISCARD int nlb_api_leave(struct nlb_call *call, const char *lb_id,
-                                const struct ccm_texts *groups, struct nlb_sent *ret,
+                                const struct lbc_texts *groups, struct nlb_sent *ret,
                                 struct ccm_error *err);
 CCM_NODISCARD int nlb_api_attach(struct nlb_call *call, const char *lb_id, const char *package,
                                  struct nlb_sent *ret, struct ccm_error *err);
@@ -56,10 +56,10 @@ CCM_NODISCARD int nlb_api_detach(struct nlb_call *call, const char *lb_id, const
 
 /* type: "loadbalancer" or "servergroup". */
 CCM_NODISCARD int nlb_api_tag(struct nlb_call *call, const char *type, const char *id,
-                              const struct ccm_tags *tags, struct nlb_sent *ret,
+                              const struct lbc_tags *tags, struct nlb_sent *ret,
                               struct ccm_error *err);
 CCM_NODISCARD int nlb_api_untag(struct nlb_call *call, const char *type, const char *id,
-                                const struct ccm_tags *tags, struct nlb_sent *ret,
+                                const struct lbc_tags *tags, struct nlb_sent *ret,
                                 struct ccm_error *err);
 
 #endif

@@ -6,12 +6,12 @@ int nlb_api_list_listeners(struct nlb_call *call, const char *lb_id, nlb_item_fn
                            struct ccm_error *err)
 {
     static const struct nlb_list list = {
-        .product = CCM_ALI_NLB, .action = "ListListeners", .name = "Listeners", .page = 100
+        .product = ALI_NLB, .action = "ListListeners", .name = "Listeners", .page = 100
     };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     if (lb_id != NULL) {
-        ccm_ali_param_item(&params, "LoadBalancerIds", 1, lb_id);
+        ali_param_item(&params, "LoadBalancerIds", 1, lb_id);
     }
     return nlb_api_list(call, &list, &params, fn, arg, err);
 }
@@ -19,13 +19,12 @@ int nlb_api_list_listeners(struct nlb_call *call, const char *lb_id, nlb_item_fn
 int nlb_api_list_certs(struct nlb_call *call, const char *listener_id, nlb_item_fn fn, void *arg,
                        struct ccm_error *err)
 {
-    static const struct nlb_list list = { .product = CCM_ALI_NLB,
-                                          .action = "ListListenerCertificates",
-                                          .name = "Certificates",
-                                          .page = 50 };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    static const struct nlb_list list = {
+        .product = ALI_NLB, .action = "ListListenerCertificates", .name = "Certificates", .page = 50
+    };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ListenerId", listener_id);
+    ali_param_add(&params, "ListenerId", listener_id);
     return nlb_api_list(call, &list, &params, fn, arg, err);
 }
 
@@ -33,54 +32,54 @@ int nlb_api_create_listener(struct nlb_call *call, const char *lb_id,
                             const struct nlb_listener *listener, const char *group_id,
                             struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "LoadBalancerId", lb_id);
-    ccm_ali_param_add(&params, "ListenerProtocol", nlb_protocol_name(listener->protocol));
-    ccm_ali_param_i64(&params, "ListenerPort", listener->range ? 0 : listener->start);
+    ali_param_add(&params, "LoadBalancerId", lb_id);
+    ali_param_add(&params, "ListenerProtocol", nlb_protocol_name(listener->protocol));
+    ali_param_i64(&params, "ListenerPort", listener->range ? 0 : listener->start);
     if (listener->range) {
-        ccm_ali_param_i64(&params, "StartPort", listener->start);
-        ccm_ali_param_i64(&params, "EndPort", listener->end);
+        ali_param_i64(&params, "StartPort", listener->start);
+        ali_param_i64(&params, "EndPort", listener->end);
     }
-    ccm_ali_param_add(&params, "ListenerDescription", listener->description);
-    ccm_ali_param_add(&params, "ServerGroupId", group_id);
+    ali_param_add(&params, "ListenerDescription", listener->description);
+    ali_param_add(&params, "ServerGroupId", group_id);
     nlb_api_add_attrs(&params, &listener->attrs, listener->protocol, true);
-    return nlb_api_write(call, CCM_ALI_NLB, "CreateListener", &params, "ListenerId", ret, err);
+    return nlb_api_write(call, ALI_NLB, "CreateListener", &params, "ListenerId", ret, err);
 }
 
 int nlb_api_update_listener(struct nlb_call *call, const char *listener_id,
                             const struct nlb_listener *listener, const char *group_id,
                             struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ListenerId", listener_id);
-    ccm_ali_param_opt(&params, "ListenerDescription", listener->description);
-    ccm_ali_param_opt(&params, "ServerGroupId", group_id);
+    ali_param_add(&params, "ListenerId", listener_id);
+    ali_param_opt(&params, "ListenerDescription", listener->description);
+    ali_param_opt(&params, "ServerGroupId", group_id);
     nlb_api_add_attrs(&params, &listener->attrs, listener->protocol, false);
-    return nlb_api_write(call, CCM_ALI_NLB, "UpdateListenerAttribute", &params, NULL, ret, err);
+    return nlb_api_write(call, ALI_NLB, "UpdateListenerAttribute", &params, NULL, ret, err);
 }
 
 int nlb_api_delete_listener(struct nlb_call *call, const char *listener_id, struct nlb_sent *ret,
                             struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ListenerId", listener_id);
-    return nlb_api_write(call, CCM_ALI_NLB, "DeleteListener", &params, NULL, ret, err);
+    ali_param_add(&params, "ListenerId", listener_id);
+    return nlb_api_write(call, ALI_NLB, "DeleteListener", &params, NULL, ret, err);
 }
 
 static int change_certs(struct nlb_call *call, const char *action, const char *listener_id,
-                        const struct ccm_texts *certs, struct nlb_sent *ret, struct ccm_error *err)
+                        const struct lbc_texts *certs, struct nlb_sent *ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "ListenerId", listener_id);
+    ali_param_add(&params, "ListenerId", listener_id);
     nlb_api_add_texts(&params, "AdditionalCertificateIds", certs);
-    return nlb_api_write(call, CCM_ALI_NLB, action, &params, NULL, ret, err);
+    return nlb_api_write(call, ALI_NLB, action, &params, NULL, ret, err);
 }
 
-int nlb_api_add_certs(struct nlb_call *call, const char *listener_id, const struct ccm_texts *certs,
+int nlb_api_add_certs(struct nlb_call *call, const char *listener_id, const struct lbc_texts *certs,
                       struct nlb_sent *ret, struct ccm_error *err)
 {
     return change_certs(call, "AssociateAdditionalCertificatesWithListener", listener_id, certs,
@@ -88,7 +87,7 @@ int nlb_api_add_certs(struct nlb_call *call, const char *listener_id, const stru
 }
 
 int nlb_api_remove_certs(struct nlb_call *call, const char *listener_id,
-                         const struct ccm_texts *certs, struct nlb_sent *ret, struct ccm_error *err)
+                         const struct lbc_texts *certs, struct nlb_sent *ret, struct ccm_error *err)
 {
     return change_certs(call, "DisassociateAdditionalCertificatesWithListener", listener_id, certs,
                         ret, err);

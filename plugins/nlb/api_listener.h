@@ -21,10 +21,10 @@ CCM_NODISCARD int nlb_api_delete_listener(struct nlb_call *call, const char *lis
 
 /* At most NLB_CERTS_MAX. */
 CCM_NODISCARD int nlb_api_add_certs(struct nlb_call *call, const char *listener_id,
-                                    const struct ccm_texts *certs, struct nlb_sent *ret,
+                                    const struct lbc_texts *certs, struct nlb_sent *ret,
                                     struct ccm_error *err);
 CCM_NODISCARD int nlb_api_remove_certs(struct nlb_call *call, const char *listener_id,
-                                       const struct ccm_texts *certs, struct nlb_sent *ret,
+                                       const struct lbc_texts *certs, struct nlb_sent *ret,
                                        struct ccm_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 #include "apply_exchange.h"
 #include "apply_parts.h"
 #include "apply_run.h"
-#include "service/resolve.h"
+#include "lbc/model/resolve.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -21,7 +21,7 @@
 
 static void run_fini(struct nlb_run *run)
 {
-    ccm_room_fini(&run->room);
+    lbc_room_fini(&run->room);
     nlb_exchanges_fini(run);
     for (size_t i = 0; run->flights != NULL && i < run->plan->len; i++) {
         nlb_sent_fini(&run->flights[i].sent);
@@ -115,20 +115,20 @@ int nlb_run_check_cancelled(const struct nlb_run *run)
     }
     (void)ccm_error_set(&err, 0, CCM_ERROR_CANCELLED,
                         "stopped in the middle"); /* the result is the argument */
-    ccm_problems_add(run->apply->problems, &err, NULL);
+    lbc_problems_add(run->apply->problems, &err, NULL);
     return -ECANCELED;
 }
 
 /* --- a step --- */
 
-static enum ccm_ali_priority priority_of(const struct nlb_run *run, const struct nlb_step *step)
+static enum ali_priority priority_of(const struct nlb_run *run, const struct nlb_step *step)
 {
     switch (step->type) {
     case NLB_STEP_REMOVE:
     case NLB_STEP_DELETE_LB:
-        return CCM_ALI_PRIO_REMOVE;
+        return ALI_PRIO_REMOVE;
     case NLB_STEP_CREATE_LB:
-        return CCM_ALI_PRIO_NEW;
+        return ALI_PRIO_NEW;
     default:
         return run->priority;
     }
@@ -168,7 +168,7 @@ int nlb_run_out_of_memory(const struct nlb_run *run)
     const int r = ccm_error_nomem(&err);
 
     run->apply->surprised = true;
-    ccm_problems_add(run->apply->problems, &err, NULL);
+    lbc_problems_add(run->apply->problems, &err, NULL);
     return r;
 }
 
@@ -209,7 +209,7 @@ static int finish_step(struct nlb_run *run, struct nlb_flight *flight)
 static bool is_known_refusal(const struct nlb_run *run, const struct nlb_step *step)
 {
     return run->unknown != NULL && step->type == NLB_STEP_ADD &&
-           ccm_backends_same_servers(&run->unknown->group.backends, &step->group.backends);
+           lbc_backends_same_servers(&run->unknown->group.backends, &step->group.backends);
 }
 
 static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
@@ -234,7 +234,7 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
     if (r == 0) {
         return 0;
     }
-    if (step->type == NLB_STEP_ADD && ccm_resolve_is_unknown(&err)) {
+    if (step->type == NLB_STEP_ADD && lbc_resolve_is_unknown(&err)) {
         run->unknown = step;
     }
     nlb_run_note_room(run, step, &err);
@@ -243,13 +243,13 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
     }
     return nlb_run_defer(run, step, r, &err)
                ? 0
-               : nlb_run_fail(run, step, r, &err, ccm_ali_error_remedy(&err));
+               : nlb_run_fail(run, step, r, &err, ali_error_remedy(&err));
 }
 
 /* --- jobs --- */
 
 struct jobs {
-    struct ccm_job *items;
+    struct ali_job *items;
     size_t len;
 };
 
@@ -272,7 +272,7 @@ static int fail_job(struct nlb_run *run, const struct nlb_flight *flight, const 
 
 bool nlb_run_is_draining(const struct nlb_group *group)
 {
-    return ccm_text_equal(ccm_attrs_get(&group->attrs, nlb_group_field("ConnectionDrainEnabled")),
+    return ccm_text_equal(lbc_attrs_get(&group->attrs, nlb_group_field("ConnectionDrainEnabled")),
                           "true");
 }
 
@@ -309,21 +309,21 @@ static int fail_late(struct nlb_run *run, const struct nlb_flight *flight, int r
         return fail_job(run, flight, "its job has not ended in time");
     }
     ccm_error_copy(&err, why);
-    return nlb_run_fail(run, step, r, &err, ccm_ali_error_remedy(why));
+    return nlb_run_fail(run, step, r, &err, ali_error_remedy(why));
 }
 
-static const char *fate_of_job(const struct ccm_job *job)
+static const char *fate_of_job(const struct ali_job *job)
 {
-    return job->state == CCM_JOB_FAILED ? "its job failed, the cloud does not say why"
+    return job->state == ALI_JOB_FAILED ? "its job failed, the cloud does not say why"
                                         : "the cloud does not know its job";
 }
 
-static int end_step(struct nlb_run *run, struct nlb_flight *flight, const struct ccm_job *job,
+static int end_step(struct nlb_run *run, struct nlb_flight *flight, const struct ali_job *job,
                     int waited, const struct ccm_error *why)
 {
-    if (job != NULL && job->state != CCM_JOB_DONE) {
+    if (job != NULL && job->state != ALI_JOB_DONE) {
         flight->fate = NLB_FATE_FAILED;
-        return job->state == CCM_JOB_RUNNING ? fail_late(run, flight, waited, why)
+        return job->state == ALI_JOB_RUNNING ? fail_late(run, flight, waited, why)
                                              : fail_job(run, flight, fate_of_job(job));
     }
     return finish_step(run, flight);
@@ -351,10 +351,10 @@ int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
             jobs.items[jobs.len++] = flights[i].sent.job;
         }
     }
-    waited = ccm_job_wait(call->ali, call->host, call->req, jobs.items, jobs.len, JOBS_MS, &why);
+    waited = ali_job_wait(call->ali, call->host, call->req, jobs.items, jobs.len, JOBS_MS, &why);
     call->uncertain = false;
     for (size_t i = 0; i < count; i++) {
-        const struct ccm_job *job = has_job(&flights[i]) ? &jobs.items[next++] : NULL;
+        const struct ali_job *job = has_job(&flights[i]) ? &jobs.items[next++] : NULL;
 
         if (flights[i].fate == NLB_FATE_SENT) {
             const int one = end_step(run, &flights[i], job, waited, &why);
@@ -447,7 +447,7 @@ int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
 {
     CCM_CLEANUP(run_fini)
     struct nlb_run run = {
-        .apply = apply, .plan = plan, .priority = apply->call.priority, .room = CCM_ROOM_INIT
+        .apply = apply, .plan = plan, .priority = apply->call.priority, .room = LBC_ROOM_INIT
     };
     size_t to = 0;
     int r = 0;
@@ -466,7 +466,7 @@ int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
         to = stage_end(plan, from);
         r = run_stage(&run, from, to);
     }
-    ccm_room_tell(&run.room, nlb_step_name(NLB_STEP_CREATE_LISTENER), apply->problems);
+    lbc_room_tell(&run.room, nlb_step_name(NLB_STEP_CREATE_LISTENER), apply->problems);
     r = r < 0 ? r : nlb_run_give_up(&run);
     return r < 0 ? r : nlb_exchanges_finish(&run);
 }

@@ -16,7 +16,7 @@ struct nlb_apply {
     const struct nlb_model *model; /* NULL for a deletion: what is gone already is well then */
     uint32_t *attempt; /* of creation: part of the ClientToken; counted up when needed */
     bool fresh; /* the mirror was read in this pass: a refusal is not due to an old picture */
-    struct ccm_problems *problems;
+    struct lbc_problems *problems;
     size_t writes;       /* out: calls that succeeded */
     bool freed;          /* out: a listener was deleted, or put back */
     bool cannot_restore; /* out: the cloud refused to have a listener put back */

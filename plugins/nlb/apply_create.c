@@ -1,9 +1,9 @@
 #include "api_lb.h"
 #include "apply_parts.h"
+#include "lbc/apply/token.h"
+#include "lbc/model/owner.h"
 #include "nlb.h"
 #include "read.h"
-#include "service/owner.h"
-#include "service/token.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -14,54 +14,54 @@
 
 /* What the configuration adds to what the Service asks for. */
 static int complete(const struct nlb_apply *apply, const struct nlb_step *step, struct nlb_lb *want,
-                    struct ccm_tags *tags)
+                    struct lbc_tags *tags)
 {
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
 
-    ccm_owner_lb_name(&apply->service->meta, name);
+    lbc_owner_lb_name(&apply->service->meta, name);
     if (want->fields[NLB_LB_NAME] == NULL && nlb_lb_set(want, NLB_LB_NAME, name) < 0) {
         return -ENOMEM;
     }
-    if (want->vpc_id == NULL && ccm_text_set(&want->vpc_id, ccm_ali_vpc_id(apply->call.ali)) < 0) {
+    if (want->vpc_id == NULL && lbc_text_set(&want->vpc_id, ali_vpc_id(apply->call.ali)) < 0) {
         return -ENOMEM;
     }
-    return ccm_tags_copy(tags, &step->tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
+    return lbc_tags_copy(tags, &step->tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
 }
 
 /* Another creation for whatever is asked for differently. */
 static void make_token(const struct nlb_apply *apply, const struct nlb_lb *want,
-                       const struct ccm_tags *tags, char ret[static CCM_TOKEN_SIZE])
+                       const struct lbc_tags *tags, char ret[static LBC_TOKEN_SIZE])
 {
-    struct ccm_token token = CCM_TOKEN_INIT;
+    struct lbc_token token = LBC_TOKEN_INIT;
 
-    ccm_token_add(&token, want->vpc_id);
+    lbc_token_add(&token, want->vpc_id);
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
-        ccm_token_add(&token, want->fields[i]);
+        lbc_token_add(&token, want->fields[i]);
     }
     for (size_t i = 0; i < want->zone_count; i++) {
-        ccm_token_add(&token, want->zones[i].zone_id);
-        ccm_token_add(&token, want->zones[i].vswitch_id);
-        ccm_token_add(&token, want->zones[i].address);
-        ccm_token_add(&token, want->zones[i].eip);
+        lbc_token_add(&token, want->zones[i].zone_id);
+        lbc_token_add(&token, want->zones[i].vswitch_id);
+        lbc_token_add(&token, want->zones[i].address);
+        lbc_token_add(&token, want->zones[i].eip);
     }
     for (size_t i = 0; i < tags->len; i++) {
-        ccm_token_add(&token, tags->items[i].key);
-        ccm_token_add(&token, tags->items[i].value);
+        lbc_token_add(&token, tags->items[i].key);
+        lbc_token_add(&token, tags->items[i].value);
     }
-    ccm_token_write(&token, apply->service, *apply->attempt, ret);
+    lbc_token_write(&token, apply->service, *apply->attempt, ret);
 }
 
 /* The mirror of what has just been made; nothing can listen on it yet. */
-static int note_made(struct nlb_apply *apply, struct nlb_lb *made, const struct ccm_tags *tags,
+static int note_made(struct nlb_apply *apply, struct nlb_lb *made, const struct lbc_tags *tags,
                      const char *id)
 {
     struct nlb_lb *lb = &apply->have->lb;
 
-    if (ccm_text_set(&made->id, id) < 0 || ccm_text_set(&made->status, "Provisioning") < 0 ||
-        ccm_tags_copy(&made->tags, tags) < 0) {
+    if (lbc_text_set(&made->id, id) < 0 || lbc_text_set(&made->status, "Provisioning") < 0 ||
+        lbc_tags_copy(&made->tags, tags) < 0) {
         return -ENOMEM;
     }
-    ccm_texts_fini(&made->security_groups);
+    lbc_texts_fini(&made->security_groups);
     nlb_lb_fini(lb);
     *lb = *made;
     memset(made, 0, sizeof(*made));
@@ -108,9 +108,9 @@ static int check_made(struct nlb_apply *apply, struct ccm_error *err)
 int nlb_apply_create(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb want = { 0 };
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     CCM_CLEANUP(nlb_sent_fini) struct nlb_sent sent = { 0 };
-    char token[CCM_TOKEN_SIZE];
+    char token[LBC_TOKEN_SIZE];
     int r;
 
     if (nlb_lb_copy(&want, &step->lb) < 0 || complete(apply, step, &want, &tags) < 0) {

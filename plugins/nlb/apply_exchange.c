@@ -2,7 +2,7 @@
 
 #include "alicloud/error.h"
 #include "apply_parts.h"
-#include "service/capacity.h"
+#include "lbc/apply/capacity.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -14,10 +14,10 @@
 
 struct nlb_exchange {
     struct nlb_step step; /* the next call; borrows from the step that was refused */
-    struct ccm_backends part;
-    enum ccm_exchange_move move;
-    struct ccm_exchange way;
-    struct ccm_capacity capacity;
+    struct lbc_backends part;
+    enum lbc_exchange_move move;
+    struct lbc_exchange way;
+    struct lbc_capacity capacity;
     struct ccm_error why; /* the last refusal */
     bool has_ended;
     bool is_wide;    /* it is the load balancer that is full: others may make room */
@@ -27,8 +27,8 @@ struct nlb_exchange {
 
 static void exchange_free(struct nlb_exchange *exchange)
 {
-    ccm_backends_fini(&exchange->part);
-    ccm_exchange_fini(&exchange->way);
+    lbc_backends_fini(&exchange->part);
+    lbc_exchange_fini(&exchange->way);
     free(exchange);
 }
 
@@ -63,13 +63,13 @@ static struct nlb_exchange *exchange_new(struct nlb_run *run)
     return fresh;
 }
 
-static void exchange_note_refusal(struct nlb_exchange *exchange, const struct ccm_backends *part,
+static void exchange_note_refusal(struct nlb_exchange *exchange, const struct lbc_backends *part,
                                   const struct ccm_error *err)
 {
-    struct ccm_usage usage = { 0 };
-    const bool told = ccm_capacity_parse(err->message, &usage);
+    struct lbc_usage usage = { 0 };
+    const bool told = lbc_capacity_parse(err->message, &usage);
 
-    ccm_exchange_refuse(&exchange->way, part, told ? &usage : NULL);
+    lbc_exchange_refuse(&exchange->way, part, told ? &usage : NULL);
     ccm_error_copy(&exchange->why, err);
     exchange->is_wide = strstr(err->message, "loadbalancer_servers_num") != NULL;
 }
@@ -77,16 +77,16 @@ static void exchange_note_refusal(struct nlb_exchange *exchange, const struct cc
 /* --- what is to be done --- */
 
 /* Servers of one step that are still to come or to go. */
-static int exchange_collect_step(struct ccm_exchange *to, const struct nlb_group *group,
+static int exchange_collect_step(struct lbc_exchange *to, const struct nlb_group *group,
                                  const struct nlb_step *step)
 {
-    const struct ccm_backends *set = &step->group.backends;
+    const struct lbc_backends *set = &step->group.backends;
     const bool removes = step->type == NLB_STEP_REMOVE;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < set->len; i++) {
-        if (removes == (ccm_backends_find(&group->backends, &set->items[i]) != NULL)) {
-            r = ccm_backends_put(removes ? &to->remove : &to->add, &set->items[i]);
+        if (removes == (lbc_backends_find(&group->backends, &set->items[i]) != NULL)) {
+            r = lbc_backends_put(removes ? &to->remove : &to->add, &set->items[i]);
         }
     }
     return r;
@@ -150,25 +150,25 @@ int nlb_exchange_begin(struct nlb_run *run, size_t index, const struct ccm_error
 static int exchange_send(struct nlb_run *run, struct nlb_exchange *exchange,
                          struct nlb_flight *flight)
 {
-    struct ccm_exchange *way = &exchange->way;
+    struct lbc_exchange *way = &exchange->way;
 
     for (;;) {
         struct ccm_error err = CCM_ERROR_INIT;
         int r = nlb_run_check_cancelled(run);
 
-        ccm_backends_fini(&exchange->part);
+        lbc_backends_fini(&exchange->part);
         if (r < 0) {
             return r;
         }
-        if (ccm_exchange_next(way, &exchange->move, &exchange->part) < 0) {
+        if (lbc_exchange_next(way, &exchange->move, &exchange->part) < 0) {
             return nlb_run_out_of_memory(run);
         }
-        if (exchange->move == CCM_EXCHANGE_END) {
+        if (exchange->move == LBC_EXCHANGE_END) {
             exchange->has_ended = true;
             exchange->freed = run->freed;
             return 0;
         }
-        exchange->step.type = exchange->move == CCM_EXCHANGE_ADD ? NLB_STEP_ADD : NLB_STEP_REMOVE;
+        exchange->step.type = exchange->move == LBC_EXCHANGE_ADD ? NLB_STEP_ADD : NLB_STEP_REMOVE;
         exchange->step.group.backends = exchange->part; /* borrowed */
         flight->step = &exchange->step;
         r = nlb_run_send(run, flight, &err);
@@ -180,8 +180,8 @@ static int exchange_send(struct nlb_run *run, struct nlb_exchange *exchange,
             exchange_note_refusal(exchange, &exchange->part, &err);
             continue;
         }
-        ccm_exchange_fail(way, exchange->move);
-        r = nlb_run_fail(run, &exchange->step, r, &err, ccm_ali_error_remedy(&err));
+        lbc_exchange_fail(way, exchange->move);
+        r = nlb_run_fail(run, &exchange->step, r, &err, ali_error_remedy(&err));
         if (r < 0) {
             return r;
         }
@@ -191,9 +191,9 @@ static int exchange_send(struct nlb_run *run, struct nlb_exchange *exchange,
 static void exchange_settle(struct nlb_exchange *exchange, const struct nlb_flight *flight)
 {
     if (flight->fate == NLB_FATE_DONE) {
-        ccm_exchange_done(&exchange->way, exchange->move, &exchange->part);
+        lbc_exchange_done(&exchange->way, exchange->move, &exchange->part);
     } else if (flight->step != NULL) {
-        ccm_exchange_fail(&exchange->way, exchange->move);
+        lbc_exchange_fail(&exchange->way, exchange->move);
     }
 }
 
@@ -268,7 +268,7 @@ static bool exchange_is_short(const struct nlb_exchange *exchange)
 
 static int exchange_tell_rest(struct nlb_run *run, struct nlb_exchange *exchange)
 {
-    const struct ccm_exchange *way = &exchange->way;
+    const struct lbc_exchange *way = &exchange->way;
     int r;
 
     exchange->step.type = NLB_STEP_ADD;
@@ -276,8 +276,7 @@ static int exchange_tell_rest(struct nlb_run *run, struct nlb_exchange *exchange
     run->apply->call.uncertain = false;
     r = ccm_error_wrap(&exchange->why, -ENOSPC, "%zu of %zu servers fit", way->stays,
                        way->stays + way->add.len);
-    return nlb_run_fail(run, &exchange->step, r, &exchange->why,
-                        ccm_ali_error_remedy(&exchange->why));
+    return nlb_run_fail(run, &exchange->step, r, &exchange->why, ali_error_remedy(&exchange->why));
 }
 
 /* Servers on their way out take up room until their connections have ended. */
@@ -307,8 +306,8 @@ int nlb_exchanges_finish(struct nlb_run *run)
         struct nlb_exchange *exchange = run->exchanges[i];
 
         if (exchange_is_short(exchange) && exchange->is_wide && run->freed > exchange->freed) {
-            ccm_exchange_renew(&exchange->way);
-            exchange->capacity = (struct ccm_capacity){ 0 };
+            lbc_exchange_renew(&exchange->way);
+            exchange->capacity = (struct lbc_capacity){ 0 };
             exchange->has_ended = false;
         }
     }

@@ -1,6 +1,6 @@
 /*
  * Server groups that lack capacity for what they shall have: old servers make room for new ones,
- * see service/capacity.h. All such groups go on at the same time, a call each and their jobs
+ * see lbc/apply/capacity.h. All such groups go on at the same time, a call each and their jobs
  * together. A part of apply.c. May block. One thread per pass.
  */
 #ifndef CCM_NLB_APPLY_EXCHANGE_H

@@ -17,7 +17,7 @@ bool nlb_apply_group_blocked(const struct nlb_apply *apply, const struct nlb_ste
 static int send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
                        struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
 
     if (nlb_apply_marks(apply, &tags) < 0) {
         return ccm_error_nomem(err);
@@ -68,12 +68,12 @@ static int note_created(struct nlb_apply *apply, const struct nlb_step *step, st
 
     if (group == NULL || nlb_group_copy(group, &step->group) < 0 ||
         nlb_apply_marks(apply, &group->tags) < 0 ||
-        ccm_text_set(&group->vpc_id, nlb_apply_vpc(apply)) < 0 ||
-        (group->type == NULL && ccm_text_set(&group->type, "Instance") < 0) ||
-        (group->family == NULL && ccm_text_set(&group->family, "ipv4") < 0)) {
+        lbc_text_set(&group->vpc_id, nlb_apply_vpc(apply)) < 0 ||
+        (group->type == NULL && lbc_text_set(&group->type, "Instance") < 0) ||
+        (group->family == NULL && lbc_text_set(&group->family, "ipv4") < 0)) {
         return -ENOMEM;
     }
-    ccm_backends_fini(&group->backends);
+    lbc_backends_fini(&group->backends);
     free(group->id);
     group->id = CCM_STEAL(sent->made_id);
     group->unread = false;
@@ -87,22 +87,22 @@ static int note_servers(struct nlb_group *group, const struct nlb_step *step)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < step->group.backends.len; i++) {
-        struct ccm_backend one = step->group.backends.items[i];
+        struct lbc_backend one = step->group.backends.items[i];
 
         if (step->type == NLB_STEP_REMOVE) {
-            ccm_backends_remove(&group->backends, &one);
+            lbc_backends_remove(&group->backends, &one);
             continue;
         }
         one.description = usual ? NULL : (char *)(uintptr_t)description; /* copied by put */
         one.leaving = false;
-        r = ccm_backends_put(&group->backends, &one);
+        r = lbc_backends_put(&group->backends, &one);
     }
     return r;
 }
 
 static int note_attrs(struct nlb_group *group, const struct nlb_step *step)
 {
-    return ccm_attrs_copy(&group->attrs, &step->group.attrs);
+    return lbc_attrs_copy(&group->attrs, &step->group.attrs);
 }
 
 int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,

@@ -1,7 +1,7 @@
 #include "api_guard.h"
 #include "apply_parts.h"
+#include "lbc/apply/token.h"
 #include "read.h"
-#include "service/token.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -35,30 +35,30 @@ static struct nlb_rule *find_rule(const struct nlb_guard *guard, const struct nl
 
 /* The same for a creation whose answer got lost, so that there are never two. */
 static void make_token(const struct nlb_apply *apply, const struct nlb_guard *guard,
-                       const struct nlb_guard_place *place, char ret[static CCM_TOKEN_SIZE])
+                       const struct nlb_guard_place *place, char ret[static LBC_TOKEN_SIZE])
 {
-    struct ccm_token token = CCM_TOKEN_INIT;
+    struct lbc_token token = LBC_TOKEN_INIT;
 
-    ccm_token_add(&token, guard->name);
-    ccm_token_add(&token, guard->description);
-    ccm_token_add(&token, place->vpc_id);
-    ccm_token_add(&token, place->resource_group);
+    lbc_token_add(&token, guard->name);
+    lbc_token_add(&token, guard->description);
+    lbc_token_add(&token, place->vpc_id);
+    lbc_token_add(&token, place->resource_group);
     for (size_t i = 0; i < place->tags->len; i++) {
-        ccm_token_add(&token, place->tags->items[i].key);
-        ccm_token_add(&token, place->tags->items[i].value);
+        lbc_token_add(&token, place->tags->items[i].key);
+        lbc_token_add(&token, place->tags->items[i].value);
     }
-    ccm_token_write(&token, apply->service, *apply->attempt, ret);
+    lbc_token_write(&token, apply->service, *apply->attempt, ret);
 }
 
 static int send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
                        struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *wanted = apply->model == NULL ? NULL : apply->model->want.lb.fields[NLB_LB_GROUP];
-    char token[CCM_TOKEN_SIZE];
+    char token[LBC_TOKEN_SIZE];
     struct nlb_guard_place place = {
         .vpc_id = nlb_apply_vpc(apply),
-        .resource_group = wanted != NULL ? wanted : ccm_ali_resource_group_id(apply->call.ali),
+        .resource_group = wanted != NULL ? wanted : ali_resource_group_id(apply->call.ali),
         .tags = &tags,
         .token = token,
     };
@@ -181,8 +181,8 @@ static int note_rules(struct nlb_guard *guard, const struct nlb_step *step)
 
 static int note_name(struct nlb_guard *guard, const struct nlb_guard *set)
 {
-    return ccm_text_set(&guard->name, set->name) < 0 ||
-                   ccm_text_set(&guard->description, set->description) < 0
+    return lbc_text_set(&guard->name, set->name) < 0 ||
+                   lbc_text_set(&guard->description, set->description) < 0
                ? -ENOMEM
                : 0;
 }
@@ -195,7 +195,7 @@ int nlb_apply_guard_done(struct nlb_apply *apply, const struct nlb_step *step,
     switch (step->type) {
     case NLB_STEP_CREATE_GUARD:
         guard->known = true;
-        return ccm_text_set(&guard->id, sent->made_id) < 0 ? -ENOMEM
+        return lbc_text_set(&guard->id, sent->made_id) < 0 ? -ENOMEM
                                                            : note_name(guard, &step->guard);
     case NLB_STEP_RENAME_GUARD:
         return note_name(guard, &step->guard);

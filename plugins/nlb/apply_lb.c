@@ -21,15 +21,15 @@ bool nlb_apply_lb_blocked(const struct nlb_apply *apply, const struct nlb_step *
 
 /* The security groups of a JOIN or LEAVE. */
 static int all_groups(const struct nlb_apply *apply, const struct nlb_step *step,
-                      struct ccm_texts *ret)
+                      struct lbc_texts *ret)
 {
-    const int r = ccm_texts_copy(ret, &step->texts);
+    const int r = lbc_texts_copy(ret, &step->texts);
 
-    return r < 0 || !step->with_guard ? r : ccm_texts_put(ret, apply->have->guard.id);
+    return r < 0 || !step->with_guard ? r : lbc_texts_put(ret, apply->have->guard.id);
 }
 
 /* Of several groups one that is not there kept the others from being left. */
-static int send_leave(struct nlb_apply *apply, const struct ccm_texts *groups,
+static int send_leave(struct nlb_apply *apply, const struct lbc_texts *groups,
                       struct nlb_sent *sent, struct ccm_error *err)
 {
     const int r = nlb_api_leave(&apply->call, apply->have->lb.id, groups, sent, err);
@@ -40,7 +40,7 @@ static int send_leave(struct nlb_apply *apply, const struct ccm_texts *groups,
 static int send_groups(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
                        struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts groups = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
 
     if (all_groups(apply, step, &groups) < 0) {
         return ccm_error_nomem(err);
@@ -50,7 +50,7 @@ static int send_groups(struct nlb_apply *apply, const struct nlb_step *step, str
                : send_leave(apply, &groups, sent, err);
 }
 
-static void tags_text(const struct ccm_tags *tags, struct ccm_buf *text)
+static void tags_text(const struct lbc_tags *tags, struct ccm_buf *text)
 {
     for (size_t i = 0; i < tags->len; i++) {
         ccm_buf_addf(text, "%s%s=%s", i == 0 ? "" : ",", tags->items[i].key, tags->items[i].value);
@@ -120,15 +120,15 @@ int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, stru
 
 static int note_groups(struct nlb_apply *apply, const struct nlb_step *step)
 {
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts groups = { 0 };
-    struct ccm_texts *joined = &apply->have->lb.security_groups;
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
+    struct lbc_texts *joined = &apply->have->lb.security_groups;
     int r = all_groups(apply, step, &groups);
 
     for (size_t i = 0; r == 0 && i < groups.len; i++) {
         if (step->type == NLB_STEP_JOIN) {
-            r = ccm_texts_put(joined, groups.items[i]);
+            r = lbc_texts_put(joined, groups.items[i]);
         } else {
-            ccm_texts_remove(joined, groups.items[i]);
+            lbc_texts_remove(joined, groups.items[i]);
         }
     }
     return r;
@@ -139,13 +139,13 @@ static int note_tags(struct nlb_lb *lb, const struct nlb_step *step)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < step->tags.len; i++) {
-        const struct ccm_tag *tag = &step->tags.items[i];
+        const struct lbc_tag *tag = &step->tags.items[i];
 
         if (step->type == NLB_STEP_TAG) {
-            r = ccm_tags_put(&lb->tags, tag->key, tag->value);
+            r = lbc_tags_put(&lb->tags, tag->key, tag->value);
             lb->untagged = lb->untagged && strcmp(tag->key, NLB_TAG_OWNER) != 0;
         } else {
-            ccm_tags_remove(&lb->tags, tag->key);
+            lbc_tags_remove(&lb->tags, tag->key);
         }
     }
     return r;
@@ -197,7 +197,7 @@ static int note_address_type(struct nlb_lb *lb, const struct nlb_step *step)
     for (size_t i = 0; r == 0 && i < lb->zone_count; i++) {
         const struct nlb_zone *told = zone_of(&step->lb, &lb->zones[i]);
 
-        r = ccm_text_set(&lb->zones[i].eip, told == NULL ? NULL : told->eip);
+        r = lbc_text_set(&lb->zones[i].eip, told == NULL ? NULL : told->eip);
     }
     return r;
 }

@@ -62,12 +62,12 @@ static int note_created(struct nlb_apply *apply, const struct nlb_step *step, st
     struct nlb_listener *listener = nlb_state_new_listener(apply->have);
 
     if (listener == NULL || nlb_listener_copy(listener, &step->listener) < 0 ||
-        ccm_text_set(&listener->group_id, group == NULL ? NULL : group->id) < 0) {
+        lbc_text_set(&listener->group_id, group == NULL ? NULL : group->id) < 0) {
         return -ENOMEM;
     }
     free(listener->id);
     listener->id = CCM_STEAL(sent->made_id);
-    ccm_texts_fini(&listener->certs);
+    lbc_texts_fini(&listener->certs);
     listener->certs_known = true;
     return 0;
 }
@@ -77,10 +77,10 @@ static int note_updated(const struct nlb_apply *apply, const struct nlb_step *st
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
 
-    return ccm_attrs_copy(&listener->attrs, &step->listener.attrs) < 0 ||
+    return lbc_attrs_copy(&listener->attrs, &step->listener.attrs) < 0 ||
                    (step->listener.description != NULL &&
-                    ccm_text_set(&listener->description, step->listener.description) < 0) ||
-                   ccm_text_set(&listener->group_id, group == NULL ? NULL : group->id) < 0
+                    lbc_text_set(&listener->description, step->listener.description) < 0) ||
+                   lbc_text_set(&listener->group_id, group == NULL ? NULL : group->id) < 0
                ? -ENOMEM
                : 0;
 }
@@ -91,9 +91,9 @@ static int note_certs(struct nlb_listener *listener, const struct nlb_step *step
 
     for (size_t i = 0; r == 0 && i < step->texts.len; i++) {
         if (step->type == NLB_STEP_ADD_CERTS) {
-            r = ccm_texts_put(&listener->certs, step->texts.items[i]);
+            r = lbc_texts_put(&listener->certs, step->texts.items[i]);
         } else {
-            ccm_texts_remove(&listener->certs, step->texts.items[i]);
+            lbc_texts_remove(&listener->certs, step->texts.items[i]);
         }
     }
     return r;

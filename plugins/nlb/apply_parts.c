@@ -1,7 +1,7 @@
 #include "apply_parts.h"
 
+#include "lbc/model/owner.h"
 #include "nlb.h"
-#include "service/owner.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -36,13 +36,13 @@ int nlb_apply_forgive(const struct nlb_apply *apply, int r, const struct ccm_err
                : r;
 }
 
-int nlb_apply_marks(const struct nlb_apply *apply, struct ccm_tags *ret)
+int nlb_apply_marks(const struct nlb_apply *apply, struct lbc_tags *ret)
 {
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
 
-    ccm_owner_lb_name(&apply->service->meta, name);
-    return ccm_tags_put(ret, NLB_TAG_OWNER, name) < 0 ||
-                   ccm_tags_put(ret, NLB_TAG_CLUSTER, apply->cluster_id) < 0
+    lbc_owner_lb_name(&apply->service->meta, name);
+    return lbc_tags_put(ret, NLB_TAG_OWNER, name) < 0 ||
+                   lbc_tags_put(ret, NLB_TAG_CLUSTER, apply->cluster_id) < 0
                ? -ENOMEM
                : 0;
 }
@@ -59,6 +59,5 @@ int nlb_apply_check_token(const struct nlb_apply *apply, int r, struct ccm_error
 
 const char *nlb_apply_vpc(const struct nlb_apply *apply)
 {
-    return apply->have->lb.vpc_id != NULL ? apply->have->lb.vpc_id
-                                          : ccm_ali_vpc_id(apply->call.ali);
+    return apply->have->lb.vpc_id != NULL ? apply->have->lb.vpc_id : ali_vpc_id(apply->call.ali);
 }

@@ -19,7 +19,7 @@ CCM_NODISCARD int nlb_apply_forgive(const struct nlb_apply *apply, int r,
                                     const struct ccm_error *err);
 
 /* The tags that mark what is ours. 0 or -ENOMEM. */
-CCM_NODISCARD int nlb_apply_marks(const struct nlb_apply *apply, struct ccm_tags *ret);
+CCM_NODISCARD int nlb_apply_marks(const struct nlb_apply *apply, struct lbc_tags *ret);
 /* After a creation: a token that stands for another one is not used again. Returns r. */
 int nlb_apply_check_token(const struct nlb_apply *apply, int r, struct ccm_error *err);
 /* The VPC of the load balancer, else the cluster's. */

@@ -2,9 +2,9 @@
 
 #include "alicloud/error.h"
 #include "apply_parts.h"
+#include "lbc/model/resolve.h"
+#include "lbc/taken.h"
 #include "names.h"
-#include "service/resolve.h"
-#include "service/taken.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 void nlb_run_distrust(struct nlb_apply *apply, const struct nlb_step *step)
 {
     apply->surprised = true;
-    ccm_resolve_forget(apply->call.ali, &step->group.backends);
+    lbc_resolve_forget(apply->call.ali, &step->group.backends);
 }
 
 /* A person named what does not exist: no look at the cloud will change that. */
@@ -51,15 +51,15 @@ int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct
     struct nlb_apply *apply = run->apply;
     const bool gone = nlb_apply_lb_gone(err);
 
-    if (apply->call.uncertain || !ccm_ali_error_is_wait(err)) {
+    if (apply->call.uncertain || !ali_error_is_wait(err)) {
         nlb_run_distrust(apply, step);
     }
     if (gone) {
         (*apply->attempt)++;
     }
-    if (restores_listener(step) && !gone && ccm_taken_is_refused(err, apply->call.uncertain)) {
+    if (restores_listener(step) && !gone && lbc_taken_is_refused(err, apply->call.uncertain)) {
         apply->cannot_restore = true;
-        remedy = CCM_TAKEN_REFUSED;
+        remedy = LBC_TAKEN_REFUSED;
     }
     err->kind = kind_of(apply, step, err);
     if (step->port != 0) {
@@ -69,7 +69,7 @@ int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct
     } else {
         (void)ccm_error_wrap(err, r, "%s", nlb_step_name(step->type)); /* the result is r */
     }
-    ccm_problems_add(apply->problems, err, remedy);
+    lbc_problems_add(apply->problems, err, remedy);
     run->failed++;
     run->unsecured = run->unsecured || nlb_step_secures(step->type);
     return gone || err->kind == CCM_ERROR_CANCELLED || step->type == NLB_STEP_CREATE_LB ? r : 0;
@@ -124,9 +124,9 @@ void nlb_run_note_room(struct nlb_run *run, const struct nlb_step *step,
                        const struct ccm_error *err)
 {
     if (err == NULL && step->type == NLB_STEP_DELETE_LISTENER) {
-        ccm_room_free(&run->room);
+        lbc_room_free(&run->room);
     } else if (err != NULL && step->type == NLB_STEP_CREATE_LISTENER && is_crowded(err)) {
-        ccm_room_fill(&run->room, err);
+        lbc_room_fill(&run->room, err);
     }
 }
 
@@ -145,7 +145,7 @@ bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step)
         (void)snprintf(name, sizeof(name), "%u/%s", step->port,
                        nlb_protocol_name(step->protocol)); /* fits */
     }
-    ccm_room_leave_out(&run->room, name);
+    lbc_room_leave_out(&run->room, name);
     return true;
 }
 
@@ -156,9 +156,9 @@ static int give_up(struct nlb_run *run, struct nlb_deferred *slot)
 
     slot->step = NULL;
     run->apply->call.uncertain = false;
-    return step == NULL ? 0
-                        : nlb_run_fail(run, step, slot->result, &slot->err,
-                                       ccm_ali_error_remedy(&slot->err));
+    return step == NULL
+               ? 0
+               : nlb_run_fail(run, step, slot->result, &slot->err, ali_error_remedy(&slot->err));
 }
 
 int nlb_run_give_up(struct nlb_run *run)

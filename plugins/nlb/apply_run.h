@@ -6,7 +6,7 @@
 #define CCM_NLB_APPLY_RUN_H
 
 #include "apply.h"
-#include "service/room.h"
+#include "lbc/apply/room.h"
 
 enum nlb_fate {
     NLB_FATE_OPEN,
@@ -36,10 +36,10 @@ struct nlb_run {
     struct nlb_flight *flights; /* one per step */
     size_t failed;              /* steps so far */
     bool unsecured;             /* a step that secures the load balancer failed */
-    enum ccm_ali_priority priority;
+    enum ali_priority priority;
     struct nlb_deferred rules;
     struct nlb_deferred join;
-    struct ccm_room room; /* for listeners */
+    struct lbc_room room; /* for listeners */
     struct nlb_exchange **exchanges;
     size_t exchange_count;
     size_t exchange_cap;

@@ -43,10 +43,10 @@ static const struct fallback group_fallbacks[] = {
 
 /* One comparison; `group` or `protocol` decide about fallbacks. */
 struct pair {
-    const struct ccm_field *fields;
+    const struct lbc_field *fields;
     size_t count;
-    const struct ccm_attrs *want;
-    const struct ccm_attrs *have;
+    const struct lbc_attrs *want;
+    const struct lbc_attrs *have;
     enum nlb_protocol protocol;
     const struct nlb_group *group; /* the present one; NULL: a listener is compared */
 };
@@ -76,7 +76,7 @@ static const char *group_value(const struct nlb_group *group, const struct fallb
 }
 
 /* What holds when nothing is said; NULL = not known. reset: only where we go back to it. */
-static const char *fallback_of(const struct pair *pair, const struct ccm_field *field, bool reset)
+static const char *fallback_of(const struct pair *pair, const struct lbc_field *field, bool reset)
 {
     const struct fallback *row =
         pair->group != NULL
@@ -92,7 +92,7 @@ static const char *fallback_of(const struct pair *pair, const struct ccm_field *
     return pair->protocol == NLB_UDP && strcmp(field->name, "IdleTimeout") == 0 ? "20" : row->value;
 }
 
-static const struct ccm_attr *attr_of(const struct ccm_attrs *attrs, const struct ccm_field *field)
+static const struct lbc_attr *attr_of(const struct lbc_attrs *attrs, const struct lbc_field *field)
 {
     for (size_t i = 0; i < attrs->len; i++) {
         if (attrs->items[i].field == field) {
@@ -130,7 +130,7 @@ static bool list_within(const char *list, const char *other)
     return true;
 }
 
-static bool is_same(const struct ccm_field *field, const char *a, const char *b)
+static bool is_same(const struct lbc_field *field, const char *a, const char *b)
 {
     if (a == NULL || b == NULL) {
         return a == b;
@@ -145,14 +145,14 @@ static bool is_on(const struct pair *pair, const char *name)
 {
     for (size_t i = 0; i < pair->count; i++) {
         if (strcmp(pair->fields[i].name, name) == 0) {
-            return ccm_text_equal(ccm_attrs_get(pair->want, &pair->fields[i]), "true");
+            return ccm_text_equal(lbc_attrs_get(pair->want, &pair->fields[i]), "true");
         }
     }
     return false;
 }
 
 /* Whether a wish means something: some do only beside a switch that is on. */
-static bool has_meaning(const struct pair *pair, const struct ccm_attr *wish)
+static bool has_meaning(const struct pair *pair, const struct lbc_attr *wish)
 {
     const char *name = wish->field->name;
 
@@ -169,12 +169,12 @@ static bool has_meaning(const struct pair *pair, const struct ccm_attr *wish)
 }
 
 /* The value that shall hold; NULL = whatever there is. */
-static const char *target_of(const struct pair *pair, const struct ccm_field *field)
+static const char *target_of(const struct pair *pair, const struct lbc_field *field)
 {
-    const struct ccm_attr *wish = attr_of(pair->want, field);
-    const struct ccm_attr *present = attr_of(pair->have, field);
+    const struct lbc_attr *wish = attr_of(pair->want, field);
+    const struct lbc_attr *present = attr_of(pair->have, field);
 
-    if ((field->flags & CCM_FIELD_CREATE) != 0 || !nlb_field_applies(field, pair->protocol)) {
+    if ((field->flags & LBC_FIELD_CREATE) != 0 || !nlb_field_applies(field, pair->protocol)) {
         return NULL;
     }
     if (wish != NULL && wish->kept) {
@@ -189,48 +189,48 @@ static const char *target_of(const struct pair *pair, const struct ccm_field *fi
     return wish != NULL ? wish->value : fallback_of(pair, field, true);
 }
 
-static bool is_told(const struct pair *pair, const struct ccm_field *field)
+static bool is_told(const struct pair *pair, const struct lbc_field *field)
 {
-    const struct ccm_attr *wish = attr_of(pair->want, field);
+    const struct lbc_attr *wish = attr_of(pair->want, field);
 
     return wish != NULL && wish->told;
 }
 
 /* What the field has in the cloud, as far as one can know. */
-static const char *present_of(const struct pair *pair, const struct ccm_field *field)
+static const char *present_of(const struct pair *pair, const struct lbc_field *field)
 {
-    const char *value = ccm_attrs_get(pair->have, field);
+    const char *value = lbc_attrs_get(pair->have, field);
 
     return value != NULL ? value : fallback_of(pair, field, false);
 }
 
 /* What an update says again of the present attributes. */
-static int copy_present(const struct pair *pair, bool fresh, struct ccm_attrs *ret)
+static int copy_present(const struct pair *pair, bool fresh, struct lbc_attrs *ret)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < pair->have->len; i++) {
-        const struct ccm_attr *attr = &pair->have->items[i];
+        const struct lbc_attr *attr = &pair->have->items[i];
 
         if (fresh || is_told(pair, attr->field)) {
-            r = ccm_attrs_set(ret, attr->field, attr->value, attr->told);
+            r = lbc_attrs_set(ret, attr->field, attr->value, attr->told);
         }
     }
     return r;
 }
 
-static int compare(const struct pair *pair, bool fresh, struct ccm_attrs *ret,
+static int compare(const struct pair *pair, bool fresh, struct lbc_attrs *ret,
                    struct ccm_buf *change)
 {
     int r = copy_present(pair, fresh, ret);
 
     for (size_t i = 0; r == 0 && i < pair->count; i++) {
-        const struct ccm_field *field = &pair->fields[i];
+        const struct lbc_field *field = &pair->fields[i];
         const char *target = target_of(pair, field);
 
         if (target != NULL && !is_same(field, target, present_of(pair, field))) {
-            nlb_change_add(change, field->name, ccm_attrs_get(pair->have, field), target);
-            r = ccm_attrs_set(ret, field, target, is_told(pair, field));
+            nlb_change_add(change, field->name, lbc_attrs_get(pair->have, field), target);
+            r = lbc_attrs_set(ret, field, target, is_told(pair, field));
         }
     }
     return r < 0 ? r : ccm_buf_error(change);
@@ -256,7 +256,7 @@ static struct pair group_pair(const struct nlb_group *want, const struct nlb_gro
 }
 
 int nlb_compare_listener(const struct nlb_listener *want, const struct nlb_listener *have,
-                         bool fresh, struct ccm_attrs *ret, struct ccm_buf *change)
+                         bool fresh, struct lbc_attrs *ret, struct ccm_buf *change)
 {
     const struct pair pair = listener_pair(want, have);
 
@@ -264,36 +264,36 @@ int nlb_compare_listener(const struct nlb_listener *want, const struct nlb_liste
 }
 
 int nlb_compare_group(const struct nlb_group *want, const struct nlb_group *have, bool fresh,
-                      struct ccm_attrs *ret, struct ccm_buf *change)
+                      struct lbc_attrs *ret, struct ccm_buf *change)
 {
     const struct pair pair = group_pair(want, have);
 
     return compare(&pair, fresh, ret, change);
 }
 
-int nlb_compare_new_listener(const struct nlb_listener *want, struct ccm_attrs *ret)
+int nlb_compare_new_listener(const struct nlb_listener *want, struct lbc_attrs *ret)
 {
     const struct pair pair = listener_pair(want, want);
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
-        const struct ccm_attr *wish = &want->attrs.items[i];
+        const struct lbc_attr *wish = &want->attrs.items[i];
 
         if (!wish->kept && has_meaning(&pair, wish)) {
-            r = ccm_attrs_set(ret, wish->field, wish->value, wish->told);
+            r = lbc_attrs_set(ret, wish->field, wish->value, wish->told);
         }
     }
     return r;
 }
 
-static void note(const struct pair *pair, struct ccm_attrs *have)
+static void note(const struct pair *pair, struct lbc_attrs *have)
 {
     for (size_t i = 0; i < have->len; i++) {
-        struct ccm_attr *attr = &have->items[i];
+        struct lbc_attr *attr = &have->items[i];
 
         if (is_told(pair, attr->field)) {
             attr->told = true;
-        } else if (attr->told && !ccm_attrs_keeps(pair->want, attr->field) &&
+        } else if (attr->told && !lbc_attrs_keeps(pair->want, attr->field) &&
                    is_same(attr->field, attr->value, target_of(pair, attr->field))) {
             attr->told = false; /* it has gone back; what happens to it now is not our doing */
         }

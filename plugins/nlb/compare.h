@@ -17,12 +17,12 @@
  */
 CCM_NODISCARD int nlb_compare_listener(const struct nlb_listener *want,
                                        const struct nlb_listener *have, bool fresh,
-                                       struct ccm_attrs *ret, struct ccm_buf *change);
+                                       struct lbc_attrs *ret, struct ccm_buf *change);
 CCM_NODISCARD int nlb_compare_group(const struct nlb_group *want, const struct nlb_group *have,
-                                    bool fresh, struct ccm_attrs *ret, struct ccm_buf *change);
+                                    bool fresh, struct lbc_attrs *ret, struct ccm_buf *change);
 
 /* Attributes that a new one is to be made with -> ret: those that have a meaning. 0 or -ENOMEM. */
-CCM_NODISCARD int nlb_compare_new_listener(const struct nlb_listener *want, struct ccm_attrs *ret);
+CCM_NODISCARD int nlb_compare_new_listener(const struct nlb_listener *want, struct lbc_attrs *ret);
 
 /* Mark the present attributes that a person asks for, see nlb_plan_note(). */
 void nlb_compare_note_listener(const struct nlb_listener *want, struct nlb_listener *have);

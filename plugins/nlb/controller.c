@@ -4,10 +4,10 @@
 #include "annotations.h"
 #include "apply.h"
 #include "inventory.h"
+#include "lbc/model/class.h"
 #include "lint.h"
 #include "names.h"
 #include "read.h"
-#include "service/class.h"
 #include "unserved.h"
 #include "util/text.h"
 
@@ -57,7 +57,7 @@ static const char *lb_id(const void *state)
     return ((const struct nlb_state *)state)->lb.id;
 }
 
-const struct ccm_mirror_type nlb_mirror = {
+const struct lbc_mirror_type nlb_mirror = {
     .size = sizeof(struct nlb_state),
     .fini = mirror_fini,
     .move = mirror_move,
@@ -70,7 +70,7 @@ const struct ccm_mirror_type nlb_mirror = {
 
 static const char *reused_id(const struct ccm_service *service)
 {
-    return ccm_anno_get(&service->meta, "id");
+    return lbc_anno_get(&service->meta, "id");
 }
 
 static void model_fini(void *model)
@@ -78,51 +78,51 @@ static void model_fini(void *model)
     nlb_model_fini(model);
 }
 
-static bool state_holds_port(const struct ccm_pass *pass, const char *port)
+static bool state_holds_port(const struct lbc_pass *pass, const char *port)
 {
     const struct nlb_state *have = pass->entry->state;
 
     for (size_t i = 0; i < have->listener_count; i++) {
         const struct nlb_listener *one = &have->listeners[i];
-        enum ccm_owner owner = CCM_OWNER_NONE;
-        char name[CCM_TAKEN_PORT];
+        enum lbc_owner owner = LBC_OWNER_NONE;
+        char name[LBC_TAKEN_PORT];
 
         nlb_taken_port(one, name);
         if (strcmp(name, port) == 0) {
             /* Out of memory: what is kept about it stays. */
             return nlb_name_parse(one->description, true, &pass->service->meta,
-                                  ccm_ali_cluster_id(pass->lbc->ali), &owner) < 0 ||
-                   owner == CCM_OWNER_OURS;
+                                  ali_cluster_id(pass->lbc->ali), &owner) < 0 ||
+                   owner == LBC_OWNER_OURS;
         }
     }
     return !have->listeners_known; /* nobody has looked */
 }
 
-static const struct ccm_tags *tags(const void *model)
+static const struct lbc_tags *tags(const void *model)
 {
     return &((const struct nlb_model *)model)->want.lb.tags;
 }
 
 /* What is no annotation's fault. */
-static int refuse_ranges(const struct ccm_lbc *lbc, struct ccm_refusals *refusals)
+static int refuse_ranges(const struct lbc_instance *lbc, struct lbc_refusals *refusals)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)lbc; /* it holds for all */
     return nlb_check_source_ranges(refusals->service, &err) < 0
-               ? ccm_refusals_add(refusals, NULL, &err)
+               ? lbc_refusals_add(refusals, NULL, &err)
                : 0;
 }
 
 /* A security group for spec.loadBalancerSourceRanges. */
-static bool needs_mark(const struct ccm_lbc *lbc, const struct ccm_service *service)
+static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     (void)lbc;
     return service->source_range_count > 0 && ccm_text_empty(reused_id(service));
 }
 
-const struct ccm_lbc_ops nlb_ops = {
-    .is_ours = ccm_class_is_nlb,
+const struct lbc_ops nlb_ops = {
+    .is_ours = lbc_class_is_nlb,
     .reused_id = reused_id,
     .mirror = &nlb_mirror,
     .annotations = &nlb_annotations,
@@ -147,18 +147,18 @@ const struct ccm_lbc_ops nlb_ops = {
 
 /* --- for both kinds of pass --- */
 
-struct nlb_call nlb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority)
+struct nlb_call nlb_pass_call(const struct lbc_pass *pass, enum ali_priority priority)
 {
     return (struct nlb_call){
         .ali = pass->lbc->ali,
         .host = pass->lbc->host,
         .req = pass->req,
         .object = pass->service->meta.key,
-        .priority = ccm_pass_priority(pass, priority),
+        .priority = lbc_pass_priority(pass, priority),
     };
 }
 
-int nlb_check_status(struct ccm_pass *pass, struct ccm_error *err)
+int nlb_check_status(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct nlb_lb *lb = &((struct nlb_state *)pass->entry->state)->lb;
     int r = 0;
@@ -177,29 +177,29 @@ int nlb_check_status(struct ccm_pass *pass, struct ccm_error *err)
     return r;
 }
 
-struct nlb_plan_input nlb_pass_plan_input(const struct ccm_pass *pass,
+struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
                                           const struct nlb_model *model, bool fresh)
 {
     return (struct nlb_plan_input){
         .model = model,
         .have = pass->entry->state,
         .service = pass->service,
-        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .cluster_id = ali_cluster_id(pass->lbc->ali),
         .batch = ((const struct nlb *)pass->lbc)->batch,
         .fresh = fresh,
-        .restores = ccm_taken_restores(pass->lbc),
-        .cannot_restore = pass->entry->unrestored >= CCM_TAKEN_TRIES,
+        .restores = lbc_taken_restores(pass->lbc),
+        .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
     };
 }
 
-int nlb_pass_run(struct ccm_pass *pass, const struct nlb_plan *plan, const struct nlb_model *model,
-                 enum ccm_ali_priority priority, bool fresh, struct ccm_error *err)
+int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *plan, const struct nlb_model *model,
+                 enum ali_priority priority, bool fresh, struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
+    struct lbc_entry *entry = pass->entry;
     struct nlb_apply apply = {
         .call = nlb_pass_call(pass, priority),
         .service = pass->service,
-        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
+        .cluster_id = ali_cluster_id(pass->lbc->ali),
         .have = entry->state,
         .model = model,
         .attempt = &entry->attempt,

@@ -1,52 +1,52 @@
-/* The instance, and the parts of a pass over one Service; see service/pass.h for the whole. */
+/* The instance, and the parts of a pass over one Service; see lbc/pass.h for the whole. */
 #ifndef CCM_NLB_CONTROLLER_H
 #define CCM_NLB_CONTROLLER_H
 
 #include "api.h"
+#include "lbc/pass.h"
 #include "model.h"
 #include "nlb.h"
 #include "plan.h"
-#include "service/pass.h"
 
 #include <stdatomic.h>
 
 /* Fixed after create() but for what the common part guards and the atomic members. */
 struct nlb {
-    struct ccm_lbc lbc;    /* first: the common part takes it for the instance */
-    size_t batch;          /* servers per call */
-    atomic_bool told_jobs; /* somebody was told that a permission for jobs is missing */
+    struct lbc_instance lbc; /* first: the common part takes it for the instance */
+    size_t batch;            /* servers per call */
+    atomic_bool told_jobs;   /* somebody was told that a permission for jobs is missing */
 };
 
-extern const struct ccm_lbc_ops nlb_ops;
-extern const struct ccm_mirror_type nlb_mirror;
+extern const struct lbc_ops nlb_ops;
+extern const struct lbc_mirror_type nlb_mirror;
 
 /* A call struct for this pass. */
-struct nlb_call nlb_pass_call(const struct ccm_pass *pass, enum ccm_ali_priority priority);
+struct nlb_call nlb_pass_call(const struct lbc_pass *pass, enum ali_priority priority);
 
 /* A member of nlb_ops. */
-CCM_NODISCARD int nlb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err);
 
 /* Whether the load balancer can be worked on: 0, with pass->unfinished set while it is still being
  * made, or what nlb_read_check_status() says. */
-CCM_NODISCARD int nlb_check_status(struct ccm_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_status(struct lbc_pass *pass, struct ccm_error *err);
 
 /* What a plan is made from, and its way into the cloud, or in a dry run to whoever reads it.
  * Blocks. Failures are in pass->problems; negative: it had to be given up. */
-struct nlb_plan_input nlb_pass_plan_input(const struct ccm_pass *pass,
+struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
                                           const struct nlb_model *model, bool fresh);
-CCM_NODISCARD int nlb_pass_run(struct ccm_pass *pass, const struct nlb_plan *plan,
-                               const struct nlb_model *model, enum ccm_ali_priority priority,
+CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *plan,
+                               const struct nlb_model *model, enum ali_priority priority,
                                bool fresh, struct ccm_error *err);
 
 /* ops->sync, ->publish (ensure.c), ->release (release.c), ->tell (tell.c). */
-CCM_NODISCARD int nlb_sync(struct ccm_pass *pass, struct ccm_error *err);
-bool nlb_publish(struct ccm_pass *pass, struct ccm_life_state *state);
-CCM_NODISCARD int nlb_release(struct ccm_pass *pass, struct ccm_error *err);
-void nlb_tell(struct ccm_pass *pass);
+CCM_NODISCARD int nlb_sync(struct lbc_pass *pass, struct ccm_error *err);
+bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state);
+CCM_NODISCARD int nlb_release(struct lbc_pass *pass, struct ccm_error *err);
+void nlb_tell(struct lbc_pass *pass);
 
 /* Whether the load balancer that annotation `id` names may be used: not one that a controller made,
  * and not in exchange for another one. Blocks in a rare case. 0, or negative with err. */
-CCM_NODISCARD int nlb_check_reuse(struct ccm_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_reuse(struct lbc_pass *pass, struct ccm_error *err);
 
 /*
  * Whether address types and VPC of that load balancer are what the Service needs; without a read.
@@ -54,6 +54,6 @@ CCM_NODISCARD int nlb_check_reuse(struct ccm_pass *pass, struct ccm_error *err);
  * Service that is served there already goes on being served: 0 then, a problem, and
  * model->mismatch.
  */
-CCM_NODISCARD int nlb_check_match(struct ccm_pass *pass, struct ccm_error *err);
+CCM_NODISCARD int nlb_check_match(struct lbc_pass *pass, struct ccm_error *err);
 
 #endif

@@ -1,11 +1,11 @@
 #include "controller.h"
 
 #include "inventory.h"
+#include "lbc/freeze_pass.h"
+#include "lbc/model/object.h"
+#include "lbc/reuse.h"
 #include "names.h"
 #include "read.h"
-#include "service/freeze_pass.h"
-#include "service/object.h"
-#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -16,7 +16,7 @@
 /* --- desired state --- */
 
 /* What is left undone while some pod has no interface; see struct nlb_group.add_only. */
-static void tell_kept(struct ccm_pass *pass, const struct ccm_resolved_list *resolved)
+static void tell_kept(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
 {
     const struct nlb_model *model = pass->model;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 800 };
@@ -31,38 +31,38 @@ static void tell_kept(struct ccm_pass *pass, const struct ccm_resolved_list *res
                          text.len == 0 ? "" : "; ", model->want.groups[i].name, invalid);
         }
     }
-    ccm_pass_say(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
+    lbc_pass_say(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
 }
 
 /* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
  * nothing is there. */
-static enum ccm_hold told_hold(const struct ccm_pass *pass, const struct nlb_group *want)
+static enum lbc_hold told_hold(const struct lbc_pass *pass, const struct nlb_group *want)
 {
     const struct nlb_group *found = nlb_state_group_for(pass->entry->state, want);
-    const bool may_be_early = want->hold == CCM_HOLD_FAMILY || want->hold == CCM_HOLD_NAMELESS;
+    const bool may_be_early = want->hold == LBC_HOLD_FAMILY || want->hold == LBC_HOLD_NAMELESS;
 
-    return may_be_early && (found == NULL || found->backends.len == 0) ? CCM_HOLD_NONE : want->hold;
+    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_HOLD_NONE : want->hold;
 }
 
 /* Groups that have no backends, or keep those of an address family. */
-static void tell_groups(struct ccm_pass *pass)
+static void tell_groups(struct lbc_pass *pass)
 {
     const struct nlb_model *model = pass->model;
     const char *none = "";
-    enum ccm_hold hold = CCM_HOLD_NONE;
+    enum lbc_hold hold = LBC_HOLD_NONE;
 
     for (size_t i = 0; i < model->want.group_count; i++) {
         if (model->want.groups[i].backends.len == 0) {
             none = "There are no available nodes for NetworkLoadBalancer";
         }
-        hold = hold == CCM_HOLD_NONE ? told_hold(pass, &model->want.groups[i]) : hold;
+        hold = hold == LBC_HOLD_NONE ? told_hold(pass, &model->want.groups[i]) : hold;
     }
-    ccm_pass_tell_groups(pass, none, hold);
+    lbc_pass_tell_groups(pass, none, hold);
 }
 
-static int build(struct ccm_pass *pass, struct ccm_error *err)
+static int build(struct lbc_pass *pass, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_resolved_list_fini) struct ccm_resolved_list resolved = { 0 };
+    CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     struct nlb_model *model = pass->model;
     const struct nlb_model_input in = {
         .service = pass->view,
@@ -72,8 +72,8 @@ static int build(struct ccm_pass *pass, struct ccm_error *err)
         .slices = pass->slices,
         .slice_count = pass->slice_count,
         .accepted = pass->readiness.accepted,
-        .cluster_id = ccm_ali_cluster_id(pass->lbc->ali),
-        .resource_group = ccm_ali_resource_group_id(pass->lbc->ali),
+        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .resource_group = ali_resource_group_id(pass->lbc->ali),
         .default_eni = pass->lbc->default_eni,
     };
     int r = nlb_model_begin(model, &in, &pass->problems, err);
@@ -81,10 +81,10 @@ static int build(struct ccm_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
-    r = ccm_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
+    r = lbc_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
     if (r == 0) {
         nlb_model_finish(model, resolved.items);
-        ccm_pass_tell_backends(pass, &resolved);
+        lbc_pass_tell_backends(pass, &resolved);
         tell_kept(pass, &resolved);
     }
     return r;
@@ -93,7 +93,7 @@ static int build(struct ccm_pass *pass, struct ccm_error *err)
 /* --- actual state --- */
 
 /* Ids are given by the cloud: one that does not exist will not exist later either. */
-static int read_reused(struct ccm_pass *pass, struct nlb_call *call, struct ccm_error *err)
+static int read_reused(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
 {
     const struct nlb_model *model = pass->model;
     struct nlb_state *have = pass->entry->state;
@@ -105,23 +105,23 @@ static int read_reused(struct ccm_pass *pass, struct nlb_call *call, struct ccm_
     return r < 0 ? ccm_error_wrap(err, r, "load balancer %s", model->want.lb.id) : r;
 }
 
-static int read_lb(struct ccm_pass *pass, struct nlb_call *call, struct ccm_error *err)
+static int read_lb(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
+    struct lbc_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
 
     if (entry->valid && have->lb.id != NULL && (!entry->gone || entry->reused)) {
         return 0;
     }
-    ccm_entry_drop(entry);
+    lbc_entry_drop(entry);
     if (!entry->reused && !pass->audit && !pass->looked &&
-        ccm_inventory_take(pass->lbc, pass->service, have)) {
+        lbc_inventory_take(pass->lbc, pass->service, have)) {
         return 0;
     }
     pass->fresh = true;
-    return entry->reused ? read_reused(pass, call, err)
-                         : nlb_read_lb(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali),
-                                       &have->lb, err);
+    return entry->reused
+               ? read_reused(pass, call, err)
+               : nlb_read_lb(call, pass->service, ali_cluster_id(pass->lbc->ali), &have->lb, err);
 }
 
 static bool wants_certs(const struct nlb_model *model)
@@ -135,13 +135,13 @@ static bool wants_certs(const struct nlb_model *model)
 }
 
 /* The security group for source ranges: wanted, or there may be one of earlier. */
-static bool needs_guard(const struct ccm_pass *pass)
+static bool needs_guard(const struct lbc_pass *pass)
 {
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
 
     return !model->reused && (model->want.guard.wanted || have->lb.security_groups.len > 0 ||
-                              ccm_pass_is_marked(pass));
+                              lbc_pass_is_marked(pass));
 }
 
 /* Without load balancer, and without the mark that we set before we make anything, nothing of the
@@ -153,7 +153,7 @@ static void know_nothing_is_there(struct nlb_state *have)
     have->guard.known = true;
 }
 
-static int read_rest(struct ccm_pass *pass, struct nlb_call *call, struct ccm_error *err)
+static int read_rest(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
 {
     const struct nlb_model *model = pass->model;
     struct nlb_state *have = pass->entry->state;
@@ -165,36 +165,35 @@ static int read_rest(struct ccm_pass *pass, struct nlb_call *call, struct ccm_er
         .guard = needs_guard(pass),
     };
 
-    if (!exists && !ccm_object_has_finalizer(&pass->service->meta, NLB_FINALIZER)) {
+    if (!exists && !lbc_object_has_finalizer(&pass->service->meta, NLB_FINALIZER)) {
         know_nothing_is_there(have);
     }
     have->listeners_known = have->listeners_known || !exists;
-    return nlb_read_parts(call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), &need, have,
-                          err);
+    return nlb_read_parts(call, pass->service, ali_cluster_id(pass->lbc->ali), &need, have, err);
 }
 
 /* What is done with somebody else's load balancer, now that it is known. */
-static int fit_reused(struct ccm_pass *pass, struct ccm_error *err)
+static int fit_reused(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct nlb_model *model = pass->model;
-    const struct ccm_tags *tags = &((const struct nlb_state *)pass->entry->state)->lb.tags;
-    const bool may = ccm_reuse_may_configure(pass, tags);
+    const struct lbc_tags *tags = &((const struct nlb_state *)pass->entry->state)->lb.tags;
+    const bool may = lbc_reuse_may_configure(pass, tags);
     const int r = nlb_check_match(pass, err);
 
     if (r < 0) {
         return r;
     }
-    ccm_reuse_tell_kept(pass, may);
+    lbc_reuse_tell_kept(pass, may);
     if (!may) {
         nlb_model_keep_lb(model);
     }
-    return ccm_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
+    return lbc_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int fill(struct ccm_pass *pass, struct ccm_error *err)
+static int fill(struct lbc_pass *pass, struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
-    struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct lbc_entry *entry = pass->entry;
+    struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_SPEC);
     const struct nlb_state *have = entry->state;
     int r = read_lb(pass, &call, err);
 
@@ -229,18 +228,17 @@ static bool is_hopeless(const struct nlb_model *model)
     return nlb_model_has_listeners(model) && model->incomplete;
 }
 
-int nlb_check_owner(struct ccm_pass *pass, const char *lb_id, struct ccm_error *err)
+int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
-    struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_SPEC);
+    struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_SPEC);
     const int r = nlb_read_lb_by_id(&call, lb_id, &lb, err);
 
-    return r < 0
-               ? r
-               : nlb_read_check_owner(pass->service, ccm_ali_cluster_id(pass->lbc->ali), &lb, err);
+    return r < 0 ? r
+                 : nlb_read_check_owner(pass->service, ali_cluster_id(pass->lbc->ali), &lb, err);
 }
 
-static int check_create(struct ccm_pass *pass, struct ccm_error *err)
+static int check_create(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
@@ -253,40 +251,40 @@ static int check_create(struct ccm_pass *pass, struct ccm_error *err)
             "option disable_public_nlb of plugin nlb forbids a public address: set "
             "annotation address-type to intranet");
     }
-    return ccm_pass_check_create(pass, err);
+    return lbc_pass_check_create(pass, err);
 }
 
 /* --- the way from one to the other --- */
 
 /* What leaves only because nodes or slices are missing or not ready may have to stay. */
-static int freeze_backends(struct ccm_pass *pass, struct ccm_error *err)
+static int freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freeze_fini) struct ccm_freeze freeze = { 0 };
+    CCM_CLEANUP(lbc_freeze_fini) struct lbc_freeze freeze = { 0 };
     struct nlb_model *model = pass->model;
     const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, false);
 
-    ccm_freeze_begin(&freeze, pass, &model->nodes);
+    lbc_freeze_begin(&freeze, pass, &model->nodes);
     for (size_t i = 0; i < model->want.group_count; i++) {
-        struct ccm_freeze_group group = { 0 };
+        struct lbc_freeze_group group = { 0 };
         int r = nlb_plan_leaving(&in, &model->want.groups[i], &group);
 
         if (r == 0 && group.id != NULL) {
-            r = ccm_freeze_add(&freeze, &group);
+            r = lbc_freeze_add(&freeze, &group);
         }
         if (r < 0) {
             return ccm_error_nomem(err);
         }
     }
-    return ccm_freeze_end(&freeze, err);
+    return lbc_freeze_end(&freeze, err);
 }
 
-static void print_targets(const struct ccm_attrs *next, const struct ccm_attrs *have,
+static void print_targets(const struct lbc_attrs *next, const struct lbc_attrs *have,
                           struct ccm_buf *text)
 {
     for (size_t i = 0; i < next->len; i++) {
-        const struct ccm_attr *attr = &next->items[i];
+        const struct lbc_attr *attr = &next->items[i];
 
-        if (!ccm_text_equal(attr->value, ccm_attrs_get(have, attr->field))) {
+        if (!ccm_text_equal(attr->value, lbc_attrs_get(have, attr->field))) {
             ccm_buf_addf(text, "%s=%s ", attr->field->name, attr->value);
         }
     }
@@ -321,7 +319,7 @@ static int describe_repair(const struct nlb_plan *plan, const struct nlb_plan_in
                            const struct nlb_state *before, struct ccm_buf *ret)
 {
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan asked = { 0 };
-    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems ignored = CCM_PROBLEMS_INIT;
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems ignored = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 256 * 1024 };
     struct nlb_plan_input old = *in;
 
@@ -349,7 +347,7 @@ static int describe_repair(const struct nlb_plan *plan, const struct nlb_plan_in
 }
 
 /* Only what is waited for is read again. */
-static void come_again(struct ccm_pass *pass, const struct ccm_texts *groups, bool failed)
+static void come_again(struct lbc_pass *pass, const struct lbc_texts *groups, bool failed)
 {
     for (size_t i = 0; i < groups->len; i++) {
         struct nlb_group *group = nlb_state_group_by_id(pass->entry->state, groups->items[i]);
@@ -362,57 +360,57 @@ static void come_again(struct ccm_pass *pass, const struct ccm_texts *groups, bo
     pass->unfinished = !failed;
 }
 
-static int walk(struct ccm_pass *pass, struct ccm_error *err)
+static int walk(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
-    CCM_CLEANUP(ccm_taken_fini) struct ccm_taken_list taken = { 0 };
+    CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
     const struct nlb_model *model = pass->model;
-    struct ccm_entry *entry = pass->entry;
+    struct lbc_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
     struct nlb_plan_input in = nlb_pass_plan_input(pass, model, pass->fresh);
     const bool is_new = have->lb.id == NULL;
     const size_t known = pass->problems.count;
     const size_t before = pass->writes;
 
-    in.applied = ccm_pass_applied_tags(pass, &have->lb.tags);
+    in.applied = lbc_pass_applied_tags(pass, &have->lb.tags);
     if (nlb_plan_ensure(&plan, &in, &pass->problems) < 0) {
         return ccm_error_nomem(err);
     }
-    if (ccm_pass_can_tell_repair(pass) &&
+    if (lbc_pass_can_tell_repair(pass) &&
         describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
         return ccm_error_nomem(err);
     }
     if (nlb_plan_list_taken(&plan, &in, &taken) < 0) {
         return ccm_error_nomem(err);
     }
-    if (ccm_taken_remember(pass, &taken, err) < 0) {
+    if (lbc_taken_remember(pass, &taken, err) < 0) {
         return -EAGAIN; /* err says more */
     }
     const bool refused = pass->problems.count > known;
 
     entry->blocked = plan.blocked;
-    const int r = nlb_pass_run(pass, &plan, model, is_new ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_SPEC,
-                               pass->fresh, err);
+    const int r =
+        nlb_pass_run(pass, &plan, model, is_new ? ALI_PRIO_NEW : ALI_PRIO_SPEC, pass->fresh, err);
 
     nlb_plan_note(have, model);
     entry->used = entry->used || have->lb.id != NULL;
-    if (model->reused && ccm_reuse_note_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
+    if (model->reused && lbc_reuse_note_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
         return ccm_error_nomem(err);
     }
     if (refused && !pass->fresh) {
-        ccm_pass_doubt(pass);
+        lbc_pass_doubt(pass);
     }
     if (plan.waiting.len > 0) {
         come_again(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
     }
     if (pass->writes > before && r == 0 && pass->problems.count == known) {
-        ccm_pass_tell_repair(pass, ccm_buf_str(&repair));
+        lbc_pass_tell_repair(pass, ccm_buf_str(&repair));
     }
     return r;
 }
 
-int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
+int nlb_sync(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct nlb_state *have = pass->entry->state;
     int r = build(pass, err);
@@ -421,7 +419,7 @@ int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
         r = fill(pass, err);
     }
     if (r == -EPERM) {
-        ccm_pass_doubt(pass); /* its owner may change it, or its tags */
+        lbc_pass_doubt(pass); /* its owner may change it, or its tags */
     }
     if (r < 0 || pass->unfinished) {
         return r;
@@ -430,7 +428,7 @@ int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
     if (r < 0 || (have->lb.id == NULL && is_hopeless(pass->model))) {
         return r;
     }
-    ((struct nlb_model *)pass->model)->allow = ccm_pass_allow(pass);
+    ((struct nlb_model *)pass->model)->allow = lbc_pass_allow(pass);
     nlb_model_check_groups(pass->model, pass->entry->state, &pass->problems);
     r = freeze_backends(pass, err);
     if (r < 0) {
@@ -443,17 +441,17 @@ int nlb_sync(struct ccm_pass *pass, struct ccm_error *err)
 /* --- what the Service says then --- */
 
 /* On somebody else's load balancer a port may be served that is not the Service's. */
-static bool is_own_listener(const struct ccm_pass *pass, const struct nlb_listener *listener)
+static bool is_own_listener(const struct lbc_pass *pass, const struct nlb_listener *listener)
 {
-    enum ccm_owner owner = CCM_OWNER_NONE;
+    enum lbc_owner owner = LBC_OWNER_NONE;
 
     return !pass->entry->reused ||
            (nlb_name_parse(listener->description, true, &pass->service->meta,
-                           ccm_ali_cluster_id(pass->lbc->ali), &owner) == 0 &&
-            owner == CCM_OWNER_OURS);
+                           ali_cluster_id(pass->lbc->ali), &owner) == 0 &&
+            owner == LBC_OWNER_OURS);
 }
 
-static bool serves(const struct ccm_pass *pass)
+static bool serves(const struct lbc_pass *pass)
 {
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
@@ -477,7 +475,7 @@ static bool serves(const struct ccm_pass *pass)
     return model->want.listener_count == 0;
 }
 
-bool nlb_publish(struct ccm_pass *pass, struct ccm_life_state *state)
+bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
 {
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;

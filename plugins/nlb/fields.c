@@ -10,9 +10,9 @@
 #define CASE_ NLB_FIELD_CASE
 #define PPV2  NLB_FIELD_PPV2
 #define CHECK NLB_FIELD_HEALTH
-#define ZERO  CCM_FIELD_ZERO
+#define ZERO  LBC_FIELD_ZERO
 
-const struct ccm_field nlb_listener_fields[] = {
+const struct lbc_field nlb_listener_fields[] = {
     { "ProxyProtocolEnabled", NULL, NULL, 0, 0 },
     { "Ppv2PrivateLinkEpIdEnabled", NULL, NULL, 0, PPV2 },
     { "Ppv2PrivateLinkEpsIdEnabled", NULL, NULL, 0, PPV2 },
@@ -28,13 +28,13 @@ const struct ccm_field nlb_listener_fields[] = {
 };
 const size_t nlb_listener_field_count = CCM_ARRAY_LEN(nlb_listener_fields);
 
-const struct ccm_field nlb_group_fields[] = {
+const struct lbc_field nlb_group_fields[] = {
     { "Scheduler", NULL, NULL, 0, CASE_ },
     { "ConnectionDrainEnabled", NULL, NULL, 0, 0 },
     { "ConnectionDrainTimeout", NULL, NULL, 0, ZERO },
     { "PreserveClientIpEnabled", NULL, NULL, 0, 0 },
     { "IpVersionAffinityMode", NULL, NULL, 0, CASE_ },
-    { "ResourceGroupId", NULL, NULL, 0, CCM_FIELD_CREATE },
+    { "ResourceGroupId", NULL, NULL, 0, LBC_FIELD_CREATE },
     { "HealthCheckEnabled", NULL, NULL, 0, CHECK },
     { "HealthCheckType", NULL, NULL, 0, CHECK | CASE_ },
     { "HealthCheckConnectPort", NULL, NULL, 0, CHECK | ZERO },
@@ -51,7 +51,7 @@ const size_t nlb_group_field_count = CCM_ARRAY_LEN(nlb_group_fields);
 
 static const char *const protocol_names[] = { "TCP", "UDP", "TCPSSL", "OTHER" };
 
-static const struct ccm_field *find(const struct ccm_field *fields, size_t count, const char *name)
+static const struct lbc_field *find(const struct lbc_field *fields, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(fields[i].name, name) == 0) {
@@ -61,17 +61,17 @@ static const struct ccm_field *find(const struct ccm_field *fields, size_t count
     return NULL;
 }
 
-const struct ccm_field *nlb_listener_field(const char *name)
+const struct lbc_field *nlb_listener_field(const char *name)
 {
     return find(nlb_listener_fields, nlb_listener_field_count, name);
 }
 
-const struct ccm_field *nlb_group_field(const char *name)
+const struct lbc_field *nlb_group_field(const char *name)
 {
     return find(nlb_group_fields, nlb_group_field_count, name);
 }
 
-bool nlb_field_applies(const struct ccm_field *field, enum nlb_protocol protocol)
+bool nlb_field_applies(const struct lbc_field *field, enum nlb_protocol protocol)
 {
     return field->protocols == 0 || (field->protocols >> protocol & 1U) != 0;
 }

@@ -1,11 +1,11 @@
 /*
- * Attributes of listeners and server groups as the cloud names them: see service/attrs.h. Pure.
+ * Attributes of listeners and server groups as the cloud names them: see lbc/model/attrs.h. Pure.
  * Every thread.
  */
 #ifndef CCM_NLB_FIELDS_H
 #define CCM_NLB_FIELDS_H
 
-#include "service/attrs.h"
+#include "lbc/model/attrs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,15 +18,15 @@ enum nlb_protocol { NLB_TCP, NLB_UDP, NLB_TCPSSL, NLB_OTHER };
 #define NLB_FIELD_PPV2   1024U /* member of the JSON object ProxyProtocolV2Config */
 #define NLB_FIELD_HEALTH 2048U /* group: member of HealthCheckConfig; in answers of HealthCheck */
 
-extern const struct ccm_field nlb_listener_fields[];
+extern const struct lbc_field nlb_listener_fields[];
 extern const size_t nlb_listener_field_count;
-extern const struct ccm_field nlb_group_fields[];
+extern const struct lbc_field nlb_group_fields[];
 extern const size_t nlb_group_field_count;
 
 /* By name; NULL when there is none. */
-const struct ccm_field *nlb_listener_field(const char *name);
-const struct ccm_field *nlb_group_field(const char *name);
-bool nlb_field_applies(const struct ccm_field *field, enum nlb_protocol protocol);
+const struct lbc_field *nlb_listener_field(const char *name);
+const struct lbc_field *nlb_group_field(const char *name);
+bool nlb_field_applies(const struct lbc_field *field, enum nlb_protocol protocol);
 
 /* "TCP", "UDP", "TCPSSL"; "OTHER" beyond. */
 const char *nlb_protocol_name(enum nlb_protocol protocol);

@@ -3,11 +3,11 @@
 #include "api_group.h"
 #include "api_lb.h"
 #include "api_listener.h"
+#include "lbc/model/owner.h"
+#include "lbc/pass.h"
 #include "names.h"
 #include "nlb.h"
 #include "read.h"
-#include "service/owner.h"
-#include "service/pass.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -82,12 +82,12 @@ static struct nlb_inventory *inventory_new(const struct ccm_strmap *expected)
 }
 
 /* The item that a resource with these tags belongs to. */
-static struct item *owner_of(const struct nlb_inventory *inventory, const struct ccm_tags *tags)
+static struct item *owner_of(const struct nlb_inventory *inventory, const struct lbc_tags *tags)
 {
-    const char *owner = ccm_tags_get(tags, NLB_TAG_OWNER);
+    const char *owner = lbc_tags_get(tags, NLB_TAG_OWNER);
 
     return owner == NULL ||
-                   !ccm_text_equal(ccm_tags_get(tags, NLB_TAG_CLUSTER), inventory->cluster_id)
+                   !ccm_text_equal(lbc_tags_get(tags, NLB_TAG_CLUSTER), inventory->cluster_id)
                ? NULL
                : ccm_strmap_get(inventory->items, owner);
 }
@@ -244,11 +244,11 @@ static bool lacks_group(const struct nlb_state *state, const struct ccm_service 
 {
     for (size_t i = 0; i < state->listener_count; i++) {
         const struct nlb_listener *one = &state->listeners[i];
-        enum ccm_owner owner = CCM_OWNER_NONE;
+        enum lbc_owner owner = LBC_OWNER_NONE;
 
         if (one->group_id != NULL && nlb_state_group_by_id(state, one->group_id) == NULL &&
             (nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner) < 0 ||
-             owner == CCM_OWNER_OURS)) {
+             owner == LBC_OWNER_OURS)) {
             return true;
         }
     }
@@ -258,10 +258,10 @@ static bool lacks_group(const struct nlb_state *state, const struct ccm_service 
 bool nlb_inventory_take(struct nlb_inventory *inventory, const struct ccm_service *service,
                         const char *cluster_id, struct nlb_state *state)
 {
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
     struct item *item;
 
-    ccm_owner_lb_name(&service->meta, name);
+    lbc_owner_lb_name(&service->meta, name);
     item = ccm_strmap_take(inventory->items, name);
 
     const bool usable = item != NULL && item->found && !item->twice;
@@ -282,7 +282,7 @@ bool nlb_inventory_take(struct nlb_inventory *inventory, const struct ccm_servic
 
 /* --- the table --- */
 
-static int load(struct ccm_lbc *lbc, const struct ccm_request *req,
+static int load(struct lbc_instance *lbc, const struct ccm_request *req,
                 const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
     struct nlb_inventory *inventory = NULL;
@@ -291,18 +291,18 @@ static int load(struct ccm_lbc *lbc, const struct ccm_request *req,
         .host = lbc->host,
         .req = req,
         .object = "inventory",
-        .priority = CCM_ALI_PRIO_SPEC,
+        .priority = ALI_PRIO_SPEC,
     };
-    const int r =
-        nlb_inventory_read(&call, ccm_ali_cluster_id(lbc->ali), expected, &inventory, err);
+    const int r = nlb_inventory_read(&call, ali_cluster_id(lbc->ali), expected, &inventory, err);
 
     *ret = inventory;
     return r;
 }
 
-static bool take(void *content, struct ccm_lbc *lbc, const struct ccm_service *service, void *state)
+static bool take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
+                 void *state)
 {
-    return nlb_inventory_take(content, service, ccm_ali_cluster_id(lbc->ali), state);
+    return nlb_inventory_take(content, service, ali_cluster_id(lbc->ali), state);
 }
 
 static void free_content(void *content)
@@ -310,7 +310,7 @@ static void free_content(void *content)
     nlb_inventory_free(content);
 }
 
-const struct ccm_inventory_ops nlb_inventory_ops = {
+const struct lbc_inventory_ops nlb_inventory_ops = {
     .load = load,
     .take = take,
     .free = free_content,

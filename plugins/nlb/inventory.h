@@ -1,16 +1,16 @@
 /*
  * What the cloud holds for this cluster, read in bulk when work begins: load balancers, listeners,
- * groups and servers, a hundred per call. service/inventory.h decides who reads, and when it is
+ * groups and servers, a hundred per call. lbc/inventory.h decides who reads, and when it is
  * over. One thread at a time per content.
  */
 #ifndef CCM_NLB_INVENTORY_H
 #define CCM_NLB_INVENTORY_H
 
 #include "api.h"
-#include "service/inventory.h"
+#include "lbc/inventory.h"
 #include "util/strmap.h"
 
-extern const struct ccm_inventory_ops nlb_inventory_ops;
+extern const struct lbc_inventory_ops nlb_inventory_ops;
 
 /* The parts of the table. */
 

@@ -2,11 +2,11 @@
 
 #include "annotation_text.h"
 #include "annotations.h"
-#include "service/candidate.h"
-#include "service/class.h"
-#include "service/instance.h"
-#include "service/lint.h"
-#include "service/object.h"
+#include "lbc/instance.h"
+#include "lbc/model/candidate.h"
+#include "lbc/model/class.h"
+#include "lbc/model/lint.h"
+#include "lbc/model/object.h"
 #include "unserved.h"
 #include "util/text.h"
 
@@ -62,14 +62,14 @@ const struct ccm_option nlb_opt_loose = {
             "cloud has stays as it is.",
 };
 
-static const struct ccm_lint_list lists[] = {
+static const struct lbc_lint_list lists[] = {
     { "protocol-port", false },
     { "vgroup-port", false },
     { "listener-port-range", false },
     { NULL, false },
 };
 
-const struct ccm_lint_rules nlb_rules = {
+const struct lbc_lint_rules nlb_rules = {
     .annotations = &nlb_annotations,
     .checks = nlb_checks,
     .unserved = nlb_unserved,
@@ -89,9 +89,9 @@ const struct ccm_lint_rules nlb_rules = {
 static void blame(const struct ccm_service *service, const struct ccm_lint_sink *sink,
                   uint64_t level, const char *suffix, const char *message)
 {
-    char key[CCM_ANNO_KEY_MAX];
+    char key[LBC_ANNO_KEY_MAX];
 
-    sink->finding(sink, level, ccm_anno_suffix_key(&service->meta, suffix, key), message);
+    sink->finding(sink, level, lbc_anno_suffix_key(&service->meta, suffix, key), message);
 }
 
 static void lint_overlaps(const struct ccm_service *service, const struct ccm_lint_sink *sink)
@@ -118,15 +118,15 @@ static void lint_ranges(const struct ccm_service *service, const struct ccm_lint
 
 static const char *get(const struct ccm_service *service, const char *suffix)
 {
-    return ccm_anno_get(&service->meta, suffix);
+    return lbc_anno_get(&service->meta, suffix);
 }
 
 /* The configuration may make pods the backends of all Services; only what a Service says itself is
  * known here. */
 static bool is_by_node(const struct ccm_service *service)
 {
-    return !ccm_text_empty(ccm_object_annotation(&service->meta, CCM_BACKEND_TYPE_KEY)) &&
-           ccm_backend_mode(service, true) != CCM_MODE_ENI;
+    return !ccm_text_empty(lbc_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY)) &&
+           lbc_backend_mode(service, true) != LBC_MODE_ENI;
 }
 
 static bool has_tls(const struct ccm_service *service)
@@ -150,7 +150,7 @@ static void lint_needs(const struct ccm_service *service, const struct ccm_lint_
 
     if (listeners && has_tls(service) && get(service, "cert-id")[0] == '\0') {
         blame(service, sink, CCM_LEVEL_ERROR, "cert-id",
-              "annotation " CCM_ANNO_PREFIX "cert-id is required for TCPSSL ports: give the id of "
+              "annotation " LBC_ANNO_PREFIX "cert-id is required for TCPSSL ports: give the id of "
               "a server certificate");
     }
     if (get(service, "listener-port-range")[0] != '\0' && is_by_node(service)) {
@@ -163,13 +163,13 @@ static void lint_needs(const struct ccm_service *service, const struct ccm_lint_
 static void lint_public(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
     const char *type = get(service, "address-type");
-    char key[CCM_ANNO_KEY_MAX];
+    char key[LBC_ANNO_KEY_MAX];
 
     if (sink->option_int(sink, NULL, "disable_public_nlb") != 0 && get(service, "id")[0] == '\0' &&
         (type[0] == '\0' || ccm_text_equal_case(type, "internet"))) {
         sink->finding(sink, CCM_LEVEL_ERROR,
                       type[0] == '\0' ? "spec.type"
-                                      : ccm_anno_suffix_key(&service->meta, "address-type", key),
+                                      : lbc_anno_suffix_key(&service->meta, "address-type", key),
                       "option disable_public_nlb of plugin nlb forbids a public address: set "
                       "annotation address-type to intranet");
     }
@@ -177,16 +177,16 @@ static void lint_public(const struct ccm_service *service, const struct ccm_lint
 
 static bool is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    return sink->option_int(sink, ccm_lbc_opt_type.group, ccm_lbc_opt_type.name) != 0
-               ? ccm_class_is_typed_nlb(service)
-               : ccm_class_is_nlb(service);
+    return sink->option_int(sink, lbc_opt_type.group, lbc_opt_type.name) != 0
+               ? lbc_class_is_typed_nlb(service)
+               : lbc_class_is_nlb(service);
 }
 
 int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
     if (is_ours(service, sink)) {
         lint_public(service, sink);
-        ccm_lint_service(&nlb_rules, service, sink);
+        lbc_lint_service(&nlb_rules, service, sink);
         lint_overlaps(service, sink);
         lint_ranges(service, sink);
         lint_needs(service, sink);

@@ -12,10 +12,10 @@
 void nlb_model_fini(struct nlb_model *model)
 {
     for (size_t i = 0; model->sets != NULL && i < model->want.group_count; i++) {
-        ccm_candidates_fini(&model->sets[i]);
+        lbc_candidates_fini(&model->sets[i]);
     }
     free(model->sets);
-    ccm_node_table_fini(&model->nodes);
+    lbc_node_table_fini(&model->nodes);
     nlb_state_fini(&model->want);
     memset(model, 0, sizeof(*model));
 }
@@ -32,7 +32,7 @@ static int report(const struct nlb_builder *b, const struct nlb_want_port *want,
                          want->protocol == NLB_OTHER
                              ? want->port->protocol
                              : nlb_protocol_name(want->protocol)); /* sets the text only */
-    ccm_problems_add(b->problems, err, NULL);
+    lbc_problems_add(b->problems, err, NULL);
     b->model->incomplete = true;
     return 0;
 }
@@ -44,8 +44,8 @@ static int look_at_port(const struct nlb_builder *b, uint64_t index, struct nlb_
     const struct ccm_service *service = b->in->service;
     int r = nlb_protocol_of(service, want->port, &want->protocol, err);
 
-    if (r == 0 && b->mode != CCM_MODE_ENI &&
-        ccm_anno_get(&service->meta, "listener-port-range")[0] != '\0') {
+    if (r == 0 && b->mode != LBC_MODE_ENI &&
+        lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0') {
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                           "listener port range can only be used for eni backend type service");
     }
@@ -64,11 +64,11 @@ static int add_listener(struct nlb_builder *b, const struct nlb_want_port *want,
  * at once. */
 static bool is_open(const struct nlb_builder *b, const struct nlb_want_port *want)
 {
-    const struct ccm_refusals *refused = b->in->refused;
+    const struct lbc_refusals *refused = b->in->refused;
 
-    return ccm_refusals_has(refused, "protocol-port") ||
-           ccm_refusals_has(refused, "listener-port-range") ||
-           (ccm_refusals_has(refused, "vgroup-port") && want->chosen[0] == '\0');
+    return lbc_refusals_has(refused, "protocol-port") ||
+           lbc_refusals_has(refused, "listener-port-range") ||
+           (lbc_refusals_has(refused, "vgroup-port") && want->chosen[0] == '\0');
 }
 
 /* The group of whatever listener serves the port now: one of these protocols. */
@@ -116,7 +116,7 @@ static int give_up(struct nlb_builder *b, struct nlb_want_port *want, struct ccm
 static bool is_unchosen(const struct nlb_builder *b, const struct nlb_want_port *want)
 {
     return b->model->reused && want->chosen[0] == '\0' &&
-           ccm_refusals_has(b->in->refused, "vgroup-port");
+           lbc_refusals_has(b->in->refused, "vgroup-port");
 }
 
 static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *err)
@@ -144,7 +144,7 @@ static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *e
     return add_listener(b, &want, err);
 }
 
-static void keep_fields(struct nlb_model *model, const struct ccm_refusals *refused)
+static void keep_fields(struct nlb_model *model, const struct lbc_refusals *refused)
 {
     static const struct {
         const char *suffix;
@@ -162,7 +162,7 @@ static void keep_fields(struct nlb_model *model, const struct ccm_refusals *refu
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        if (ccm_refusals_has(refused, rows[i].suffix)) {
+        if (lbc_refusals_has(refused, rows[i].suffix)) {
             model->kept |= 1U << rows[i].field;
         }
     }
@@ -171,21 +171,21 @@ static void keep_fields(struct nlb_model *model, const struct ccm_refusals *refu
 /* What stays as it is beside single attributes of listeners and groups. */
 static void keep_refused(struct nlb_model *model, const struct nlb_model_input *in)
 {
-    const struct ccm_refusals *refused = in->refused;
-    const bool version = ccm_refusals_has(refused, "ip-version");
+    const struct lbc_refusals *refused = in->refused;
+    const bool version = lbc_refusals_has(refused, "ip-version");
 
     keep_fields(model, refused);
-    model->keep_security = ccm_refusals_has(refused, "security-group-ids") ||
+    model->keep_security = lbc_refusals_has(refused, "security-group-ids") ||
                            (version && in->service->source_range_count > 0);
-    model->peer_weights = ccm_refusals_decide(refused, CCM_DECIDES_WEIGHTS);
+    model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
     model->keep_backends =
-        ccm_refusals_hold(refused, ccm_backend_mode(in->service, in->default_eni) == CCM_MODE_ENI);
+        lbc_refusals_hold(refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
     model->incomplete = model->keep_backends;
 }
 
 static int build_guard(struct nlb_model *model, const struct nlb_model_input *in,
-                       struct ccm_problems *problems, struct ccm_error *err)
+                       struct lbc_problems *problems, struct ccm_error *err)
 {
     int r = 0;
 
@@ -195,7 +195,7 @@ static int build_guard(struct nlb_model *model, const struct nlb_model_input *in
     r = nlb_model_guard(&model->want.guard, in->service, in->cluster_id, err);
     if (r == -EINVAL) {
         nlb_guard_fini(&model->want.guard);
-        ccm_problems_add(problems, err, NULL);
+        lbc_problems_add(problems, err, NULL);
         model->keep_security = true;
         r = 0;
     }
@@ -203,24 +203,24 @@ static int build_guard(struct nlb_model *model, const struct nlb_model_input *in
 }
 
 int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
-                    struct ccm_problems *problems, struct ccm_error *err)
+                    struct lbc_problems *problems, struct ccm_error *err)
 {
     const struct ccm_object *meta = &in->service->meta;
-    const struct ccm_node_rules rules = {
-        .drop_unschedulable = ccm_anno_is_on(ccm_anno_get(meta, "remove-unscheduled-backend")),
-        .labels = ccm_anno_get(meta, "backend-label"),
+    const struct lbc_node_rules rules = {
+        .drop_unschedulable = lbc_anno_is_on(lbc_anno_get(meta, "remove-unscheduled-backend")),
+        .labels = lbc_anno_get(meta, "backend-label"),
     };
     struct nlb_builder b = {
         .model = model,
         .in = in,
         .problems = problems,
-        .mode = ccm_backend_mode(in->service, in->default_eni),
+        .mode = lbc_backend_mode(in->service, in->default_eni),
         .families = nlb_model_families(in->service),
     };
 
     memset(model, 0, sizeof(*model));
     if (nlb_model_lb(model, in->service, in->resource_group) < 0 ||
-        ccm_node_table_init(&model->nodes, in->nodes, in->node_count, &rules) < 0) {
+        lbc_node_table_init(&model->nodes, in->nodes, in->node_count, &rules) < 0) {
         return ccm_error_nomem(err);
     }
     keep_refused(model, in);
@@ -237,7 +237,7 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
     return 0;
 }
 
-void nlb_model_finish(struct nlb_model *model, struct ccm_resolved *resolved)
+void nlb_model_finish(struct nlb_model *model, struct lbc_resolved *resolved)
 {
     for (size_t i = 0; i < model->want.group_count; i++) {
         struct nlb_group *group = &model->want.groups[i];

@@ -5,16 +5,16 @@
 #ifndef CCM_NLB_MODEL_H
 #define CCM_NLB_MODEL_H
 
-#include "service/allow.h"
-#include "service/problem.h"
-#include "service/refusal.h"
-#include "service/resolve.h"
+#include "lbc/model/allow.h"
+#include "lbc/model/problem.h"
+#include "lbc/model/resolve.h"
+#include "lbc/refusal.h"
 #include "state.h"
 
 /* Everything the model is made from; borrowed. */
 struct nlb_model_input {
     const struct ccm_service *service;  /* without annotations that cannot be used */
-    const struct ccm_refusals *refused; /* those annotations; NULL = none */
+    const struct lbc_refusals *refused; /* those annotations; NULL = none */
     const struct ccm_object *const *nodes;
     size_t node_count;
     const struct ccm_object *const *slices;
@@ -29,8 +29,8 @@ struct nlb_model {
     /* lb: what creation should ask for and, where told, what holds for an existing one; lb.id: that
      * of a reused one. groups, listeners: all. guard: rules, when source ranges are served. */
     struct nlb_state want;
-    struct ccm_candidates *sets; /* sets[i] belongs to want.groups[i] */
-    struct ccm_node_table nodes; /* sets borrow from it */
+    struct lbc_candidates *sets; /* sets[i] belongs to want.groups[i] */
+    struct lbc_node_table nodes; /* sets borrow from it */
     bool incomplete;             /* a port failed: unneeded groups and listeners stay */
     unsigned told;               /* 1 << enum nlb_lb_field: a person asked for it */
     bool zones_told;             /* annotation zone-maps is there */
@@ -47,7 +47,7 @@ struct nlb_model {
     bool keep_security;     /* so are security groups or source ranges: all of them stay */
     bool keep_backends;     /* who should be a server is not known: all groups keep theirs */
     bool peer_weights;      /* the rule is not known: new servers get the weight of present ones */
-    struct ccm_allow allow; /* groups that a person may choose; zeroed: all */
+    struct lbc_allow allow; /* groups that a person may choose; zeroed: all */
     bool ipv6;              /* pods are looked up by IPv6 addresses (too) */
 };
 
@@ -68,22 +68,22 @@ bool nlb_model_has_listeners(const struct nlb_model *model);
 
 /*
  * Build all but the servers. What cannot be used of the annotations is told elsewhere
- * (service/refusal.h), and what it decides about stays as it is. What is wrong with one port goes
+ * (lbc/refusal.h), and what it decides about stays as it is. What is wrong with one port goes
  * to `problems` and leaves the others alone (the listener is there then, but broken). 0, or
  * negative with err. The caller finishes the model in any case; the objects of `in` must live as
  * long.
  */
 CCM_NODISCARD int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
-                                  struct ccm_problems *problems, struct ccm_error *err);
+                                  struct lbc_problems *problems, struct ccm_error *err);
 
 /* Compare chosen groups (annotation vgroup-port) with what is there: one that does not exist, that
  * a controller made, or of another type than told, is a problem of its ports, which are left as
  * they are then. */
 void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
-                            struct ccm_problems *problems);
+                            struct lbc_problems *problems);
 
 /* Move the resolved backends in; resolved[i] belongs to want.groups[i] and is emptied of them. */
-void nlb_model_finish(struct nlb_model *model, struct ccm_resolved *resolved);
+void nlb_model_finish(struct nlb_model *model, struct lbc_resolved *resolved);
 
 void nlb_model_fini(struct nlb_model *model);
 

@@ -1,9 +1,9 @@
 #include "annotations.h"
+#include "lbc/model/settings.h"
+#include "lbc/reuse.h"
 #include "model_parts.h"
 #include "names.h"
 #include "nlb.h"
-#include "service/reuse.h"
-#include "service/settings.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -14,7 +14,7 @@
 
 static const char *told_type(const struct nlb_builder *b)
 {
-    return ccm_anno_get(&b->in->service->meta, "server-group-type");
+    return lbc_anno_get(&b->in->service->meta, "server-group-type");
 }
 
 static bool is_by_address(const struct nlb_builder *b)
@@ -32,7 +32,7 @@ static void key_of(const struct nlb_builder *b, const struct nlb_want_port *want
         (void)snprintf(ret, size, "%u_%u", want->span.start, want->span.end); /* fits */
         return;
     }
-    ccm_candidates_target(b->mode, want->port, ret, size);
+    lbc_candidates_target(b->mode, want->port, ret, size);
 }
 
 char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_want_port *want)
@@ -48,18 +48,18 @@ char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_want_po
 
 static int set(struct nlb_group *group, const char *field, const char *value)
 {
-    return ccm_attrs_set(&group->attrs, nlb_group_field(field), value, true);
+    return lbc_attrs_set(&group->attrs, nlb_group_field(field), value, true);
 }
 
 /* Whether a row counts, given the others. */
-static bool is_asked(const struct ccm_object *meta, const struct ccm_field *field)
+static bool is_asked(const struct ccm_object *meta, const struct lbc_field *field)
 {
     if (strcmp(field->name, "ConnectionDrainTimeout") == 0) {
-        return ccm_anno_get(meta, "connection-drain")[0] != '\0';
+        return lbc_anno_get(meta, "connection-drain")[0] != '\0';
     }
     return (field->flags & NLB_FIELD_HEALTH) == 0 ||
            strcmp(field->name, "HealthCheckEnabled") == 0 ||
-           ccm_anno_is_on(ccm_anno_get(meta, "health-check-flag"));
+           lbc_anno_is_on(lbc_anno_get(meta, "health-check-flag"));
 }
 
 static int set_annotations(struct nlb_group *group, const struct nlb_model_input *in)
@@ -68,9 +68,9 @@ static int set_annotations(struct nlb_group *group, const struct nlb_model_input
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < nlb_annotations.count; i++) {
-        const struct ccm_anno *row = &nlb_annotations.rows[i];
-        const char *value = ccm_anno_value(meta, row);
-        const struct ccm_field *field = row->group == CCM_ANNO_SERVERS && row->field != NULL
+        const struct lbc_anno *row = &nlb_annotations.rows[i];
+        const char *value = lbc_anno_value(meta, row);
+        const struct lbc_field *field = row->group == LBC_ANNO_SERVERS && row->field != NULL
                                             ? nlb_group_field(row->field)
                                             : NULL;
 
@@ -101,9 +101,9 @@ static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
     const char *resource_group = b->model->want.lb.fields[NLB_LB_GROUP];
     int r = group->any_port ? set_any_port(group, want->port) : 0;
 
-    if (r == 0 && b->families != CCM_IPV4) {
+    if (r == 0 && b->families != LBC_IPV4) {
         r = set(group, "IpVersionAffinityMode",
-                b->families == CCM_IPV6 ? "NonAffinity" : "Affinity");
+                b->families == LBC_IPV6 ? "NonAffinity" : "Affinity");
     }
     if (r == 0 && resource_group != NULL) {
         r = set(group, "ResourceGroupId", resource_group);
@@ -114,10 +114,10 @@ static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
 /* --- building --- */
 
 static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
-                     struct ccm_candidates *set)
+                     struct lbc_candidates *set)
 {
     const size_t need = b->model->want.group_count + 1;
-    struct nlb_group *group = ccm_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
+    struct nlb_group *group = lbc_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
                                   ? NULL
                                   : nlb_state_new_group(&b->model->want);
     char type[16];
@@ -132,11 +132,11 @@ static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
     group->any_port = want->span.range;
     group->present_only = want->open;
     group->hold = b->model->sets[b->model->want.group_count - 1].hold;
-    ccm_anno_spell("Instance|Ip", told_type(b), type, sizeof(type));
-    return ccm_text_set(&group->id, want->chosen) < 0 ||
-                   ccm_text_set(&group->name, want->group_name) < 0 ||
-                   ccm_text_set(&group->type, type) < 0 ||
-                   ccm_text_set(&group->family, b->families == CCM_IPV4 ? NULL : "dualstack") < 0 ||
+    lbc_anno_spell("Instance|Ip", told_type(b), type, sizeof(type));
+    return lbc_text_set(&group->id, want->chosen) < 0 ||
+                   lbc_text_set(&group->name, want->group_name) < 0 ||
+                   lbc_text_set(&group->type, type) < 0 ||
+                   lbc_text_set(&group->family, b->families == LBC_IPV4 ? NULL : "dualstack") < 0 ||
                    set_attributes(b, group, want) < 0
                ? -ENOMEM
                : 0;
@@ -159,9 +159,9 @@ static bool is_made(const struct nlb_builder *b, const struct nlb_want_port *wan
 }
 
 static int build_set(const struct nlb_builder *b, const struct nlb_want_port *want,
-                     struct ccm_candidates *set, struct ccm_error *err)
+                     struct lbc_candidates *set, struct ccm_error *err)
 {
-    const struct ccm_candidate_input input = {
+    const struct lbc_candidate_input input = {
         .service = b->in->service,
         .slices = b->in->slices,
         .slice_count = b->in->slice_count,
@@ -172,15 +172,15 @@ static int build_set(const struct nlb_builder *b, const struct nlb_want_port *wa
         .by_address = is_by_address(b),
         .draining = b->model->drain,
         .accepted = b->in->accepted,
-        .weight = ccm_setting_weight(b->in->service, want->chosen[0] != '\0'),
+        .weight = lbc_setting_weight(b->in->service, want->chosen[0] != '\0'),
     };
 
-    return ccm_candidates_build(&input, want->port, set, err);
+    return lbc_candidates_build(&input, want->port, set, err);
 }
 
 int nlb_model_group(struct nlb_builder *b, const struct nlb_want_port *want, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_candidates_fini) struct ccm_candidates set = { 0 };
+    CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
     int r;
 
     if (is_made(b, want)) {
@@ -195,16 +195,16 @@ int nlb_model_group(struct nlb_builder *b, const struct nlb_want_port *want, str
 
 int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service)
 {
-    const char *cursor = ccm_anno_get(&service->meta, "vgroup-port");
-    struct ccm_setting_pair pair;
+    const char *cursor = lbc_anno_get(&service->meta, "vgroup-port");
+    struct lbc_setting_pair pair;
 
-    while (ccm_setting_next_pair(&cursor, &pair)) {
+    while (lbc_setting_next_pair(&cursor, &pair)) {
         if (!pair.good || nlb_state_group_by_id(&model->want, pair.left) != NULL) {
             continue;
         }
         struct nlb_group *group = nlb_state_new_group(&model->want);
 
-        if (group == NULL || ccm_text_set(&group->id, pair.left) < 0) {
+        if (group == NULL || lbc_text_set(&group->id, pair.left) < 0) {
             return -ENOMEM;
         }
     }
@@ -214,7 +214,7 @@ int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service)
 /* --- after reading --- */
 
 static void break_group(struct nlb_model *model, struct nlb_group *group,
-                        struct ccm_problems *problems, const struct ccm_error *err)
+                        struct lbc_problems *problems, const struct ccm_error *err)
 {
     group->broken = true;
     model->incomplete = true;
@@ -223,7 +223,7 @@ static void break_group(struct nlb_model *model, struct nlb_group *group,
             model->want.listeners[i].broken = true;
         }
     }
-    ccm_problems_add(problems, err, NULL);
+    lbc_problems_add(problems, err, NULL);
 }
 
 /* 0, or what is wrong with a group that a person chose. */
@@ -231,13 +231,13 @@ static int check_chosen(const struct nlb_model *model, const struct nlb_group *g
                         const struct nlb_group *found, const char *lb_id, struct ccm_error *err)
 {
     const char *want = group->type == NULL ? "Instance" : group->type;
-    int r = ccm_allow_check_id(&model->allow, CCM_ALLOW_GROUP, group->id, strlen(group->id), err);
+    int r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->id, strlen(group->id), err);
 
     if (r < 0) {
         /* The text is there. */
     } else if (model->as_it_is) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                          "server group %s stays as it is: " CCM_REUSE_CONFIGURE_REMEDY, group->id);
+                          "server group %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY, group->id);
     } else if (found == NULL) {
         r = ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
                           "cannot find server group id %s for nlb %s: reused server group id %s "
@@ -247,7 +247,7 @@ static int check_chosen(const struct nlb_model *model, const struct nlb_group *g
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                           "cannot reuse a ccm created server group %s for nlb %s", group->id,
                           lb_id);
-    } else if (found->users.len > 0 && !ccm_texts_has(&found->users, lb_id)) {
+    } else if (found->users.len > 0 && !lbc_texts_has(&found->users, lb_id)) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                           "server group %s belongs to load balancer %s and not to %s: choose one "
                           "of that load balancer, or one that none uses",
@@ -264,7 +264,7 @@ static int check_chosen(const struct nlb_model *model, const struct nlb_group *g
 }
 
 void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
-                            struct ccm_problems *problems)
+                            struct lbc_problems *problems)
 {
     for (size_t i = 0; i < model->want.group_count; i++) {
         struct nlb_group *group = &model->want.groups[i];

@@ -1,7 +1,7 @@
 #include "annotations.h"
+#include "lbc/model/settings.h"
 #include "model_parts.h"
 #include "names.h"
-#include "service/settings.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -38,14 +38,14 @@ static int take_texts(struct nlb_model *model, const struct ccm_object *meta)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(lb_rows); i++) {
-        const char *value = ccm_anno_get(meta, lb_rows[i].suffix);
+        const char *value = lbc_anno_get(meta, lb_rows[i].suffix);
         char spelled[32];
 
         if (value[0] == '\0') {
             continue;
         }
         if (lb_rows[i].spelling != NULL) {
-            ccm_anno_spell(lb_rows[i].spelling, value, spelled, sizeof(spelled));
+            lbc_anno_spell(lb_rows[i].spelling, value, spelled, sizeof(spelled));
             value = spelled; /* "": it was no such word, and was refused for that */
         }
         r = value[0] == '\0' ? 0 : tell(model, lb_rows[i].field, value);
@@ -55,18 +55,18 @@ static int take_texts(struct nlb_model *model, const struct ccm_object *meta)
 
 static int take_switches(struct nlb_model *model, const struct ccm_object *meta)
 {
-    const char *cross = ccm_anno_get(meta, "cross-zone-enabled");
-    const char *protect = ccm_anno_get(meta, "delete-protection");
+    const char *cross = lbc_anno_get(meta, "cross-zone-enabled");
+    const char *protect = lbc_anno_get(meta, "delete-protection");
     int r = 0;
 
     if (cross[0] != '\0') {
-        r = tell(model, NLB_LB_CROSS_ZONE, ccm_anno_is_on(cross) ? "true" : "false");
+        r = tell(model, NLB_LB_CROSS_ZONE, lbc_anno_is_on(cross) ? "true" : "false");
     }
     if (r == 0 && protect[0] != '\0') {
-        r = tell(model, NLB_LB_PROTECT, ccm_anno_is_on(protect) ? "true" : "false");
+        r = tell(model, NLB_LB_PROTECT, lbc_anno_is_on(protect) ? "true" : "false");
     }
-    if (r == 0 && ccm_anno_is_set(meta, "bandwidth-package-id")) {
-        const char *package = ccm_anno_get(meta, "bandwidth-package-id");
+    if (r == 0 && lbc_anno_is_set(meta, "bandwidth-package-id")) {
+        const char *package = lbc_anno_get(meta, "bandwidth-package-id");
 
         r = tell(model, NLB_LB_PACKAGE, package + strspn(package, " \t"));
     }
@@ -77,9 +77,9 @@ static int take_switches(struct nlb_model *model, const struct ccm_object *meta)
 static int fill_defaults(struct nlb_lb *lb, const struct ccm_service *service,
                          const char *resource_group)
 {
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
 
-    ccm_owner_lb_name(&service->meta, name);
+    lbc_owner_lb_name(&service->meta, name);
 
     const struct {
         enum nlb_lb_field field;
@@ -108,15 +108,15 @@ static int take_lists(struct nlb_model *model, const struct ccm_service *service
     struct ccm_error refused = CCM_ERROR_INIT;
     const int r = nlb_zones_of(service, lb, &refused);
 
-    model->zones_told = ccm_anno_get(meta, "zone-maps")[0] != '\0';
-    model->groups_told = ccm_anno_is_set(meta, "security-group-ids");
-    model->tags_told = ccm_anno_get(meta, "additional-resource-tags")[0] != '\0';
+    model->zones_told = lbc_anno_get(meta, "zone-maps")[0] != '\0';
+    model->groups_told = lbc_anno_is_set(meta, "security-group-ids");
+    model->tags_told = lbc_anno_get(meta, "additional-resource-tags")[0] != '\0';
     if (r == -EINVAL) {
         nlb_lb_clear_zones(lb); /* a deletion: no value stands in its way */
         model->zones_told = false;
     }
-    return r == -ENOMEM || ccm_setting_tags(service, model->reused, &lb->tags) < 0 ||
-                   ccm_texts_split(&lb->security_groups, ccm_anno_get(meta, "security-group-ids")) <
+    return r == -ENOMEM || lbc_setting_tags(service, model->reused, &lb->tags) < 0 ||
+                   lbc_texts_split(&lb->security_groups, lbc_anno_get(meta, "security-group-ids")) <
                        0
                ? -ENOMEM
                : 0;
@@ -127,13 +127,13 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
 {
     const struct ccm_object *meta = &service->meta;
 
-    model->reused = ccm_anno_get(meta, "id")[0] != '\0';
-    model->override = ccm_text_equal(ccm_anno_get(meta, "force-override-listeners"), "true");
-    model->preserve = ccm_setting_preserve(service);
-    model->keep_weights = ccm_anno_is_on(ccm_anno_get(meta, "ignore-weight-update"));
-    model->drain = ccm_anno_is_on(ccm_anno_get(meta, "connection-drain"));
-    model->ipv6 = nlb_model_families(service) != CCM_IPV4;
-    if (ccm_text_set(&model->want.lb.id, ccm_anno_get(meta, "id")) < 0 ||
+    model->reused = lbc_anno_get(meta, "id")[0] != '\0';
+    model->override = ccm_text_equal(lbc_anno_get(meta, "force-override-listeners"), "true");
+    model->preserve = lbc_setting_preserve(service);
+    model->keep_weights = lbc_anno_is_on(lbc_anno_get(meta, "ignore-weight-update"));
+    model->drain = lbc_anno_is_on(lbc_anno_get(meta, "connection-drain"));
+    model->ipv6 = nlb_model_families(service) != LBC_IPV4;
+    if (lbc_text_set(&model->want.lb.id, lbc_anno_get(meta, "id")) < 0 ||
         take_texts(model, meta) < 0 || take_switches(model, meta) < 0 ||
         fill_defaults(&model->want.lb, service, resource_group) < 0 ||
         take_lists(model, service) < 0) {
@@ -149,21 +149,21 @@ void nlb_model_keep_lb(struct nlb_model *model)
     model->zones_told = false;
     model->groups_told = false;
     model->tags_told = false;
-    ccm_tags_fini(&model->want.lb.tags);
-    ccm_texts_fini(&model->want.lb.security_groups);
+    lbc_tags_fini(&model->want.lb.tags);
+    lbc_texts_fini(&model->want.lb.security_groups);
 }
 
-enum ccm_families nlb_model_families(const struct ccm_service *service)
+enum lbc_families nlb_model_families(const struct ccm_service *service)
 {
-    const char *value = ccm_anno_get(&service->meta, "backend-ip-version");
+    const char *value = lbc_anno_get(&service->meta, "backend-ip-version");
 
     if (!nlb_is_dual_stack(service)) {
-        return CCM_IPV4;
+        return LBC_IPV4;
     }
     if (ccm_text_equal_case(value, "ipv6")) {
-        return CCM_IPV6;
+        return LBC_IPV6;
     }
-    return ccm_text_equal_case(value, "dualstack") ? CCM_DUAL_STACK : CCM_IPV4;
+    return ccm_text_equal_case(value, "dualstack") ? LBC_DUAL_STACK : LBC_IPV4;
 }
 
 /* --- the security group for source ranges --- */
@@ -188,9 +188,9 @@ static int add_rule(struct nlb_guard *guard, const char *cidr, bool ipv6, bool d
     rule->ipv6 = ipv6;
     rule->drop = drop;
     rule->priority = drop ? DROP_PRIORITY : ACCEPT_PRIORITY;
-    return ccm_text_set(&rule->cidr, cidr) < 0 || ccm_text_set(&rule->protocol, "All") < 0 ||
-                   ccm_text_set(&rule->port_range, "-1/-1") < 0 ||
-                   ccm_text_set(&rule->description, guard->description) < 0
+    return lbc_text_set(&rule->cidr, cidr) < 0 || lbc_text_set(&rule->protocol, "All") < 0 ||
+                   lbc_text_set(&rule->port_range, "-1/-1") < 0 ||
+                   lbc_text_set(&rule->description, guard->description) < 0
                ? -ENOMEM
                : 0;
 }
@@ -215,9 +215,9 @@ int nlb_model_guard(struct nlb_guard *guard, const struct ccm_service *service,
         return ccm_error_nomem(err);
     }
     for (uint64_t i = 0; i < service->source_range_count; i++) {
-        char cidr[CCM_RANGE_TEXT];
+        char cidr[LBC_RANGE_TEXT];
         bool six = false;
-        const int r = ccm_setting_range(service->source_ranges[i], cidr, &six, err);
+        const int r = lbc_setting_range(service->source_ranges[i], cidr, &six, err);
 
         if (r < 0) {
             return r;

@@ -1,8 +1,8 @@
 #include "annotations.h"
+#include "lbc/model/tags.h"
 #include "model_parts.h"
 #include "names.h"
 #include "nlb.h"
-#include "service/tags.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 
@@ -13,31 +13,31 @@
 
 /* --- values --- */
 
-static int set_number(struct ccm_attrs *attrs, const struct ccm_field *field,
-                      const struct ccm_anno *row, const char *value)
+static int set_number(struct lbc_attrs *attrs, const struct lbc_field *field,
+                      const struct lbc_anno *row, const char *value)
 {
     char text[24];
     int64_t number = 0;
 
     if (ccm_parse_i64(value, INT64_MIN, INT64_MAX, &number) < 0 ||
-        (number == 0 && (row->flags & CCM_ANNO_ZERO) != 0)) {
+        (number == 0 && (row->flags & LBC_ANNO_ZERO) != 0)) {
         return 0; /* 0 means "not set"; what is no number was refused before */
     }
     (void)snprintf(text, sizeof(text), "%" PRId64, number); /* fits */
-    return ccm_attrs_set(attrs, field, text, true);
+    return lbc_attrs_set(attrs, field, text, true);
 }
 
-static int set_choice(struct ccm_attrs *attrs, const struct ccm_field *field,
-                      const struct ccm_anno *row, const char *value)
+static int set_choice(struct lbc_attrs *attrs, const struct lbc_field *field,
+                      const struct lbc_anno *row, const char *value)
 {
     char text[64];
 
-    ccm_anno_spell(row->values, value, text, sizeof(text));
-    return ccm_attrs_set(attrs, field, text, true);
+    lbc_anno_spell(row->values, value, text, sizeof(text));
+    return lbc_attrs_set(attrs, field, text, true);
 }
 
 /* Without the blanks around commas. */
-static int set_list(struct ccm_attrs *attrs, const struct ccm_field *field, const char *value)
+static int set_list(struct lbc_attrs *attrs, const struct lbc_field *field, const char *value)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
     const char *cursor = value;
@@ -50,64 +50,64 @@ static int set_list(struct ccm_attrs *attrs, const struct ccm_field *field, cons
         }
     }
     return ccm_buf_error(&text) < 0 ? -ENOMEM
-                                    : ccm_attrs_set(attrs, field, ccm_buf_str(&text), true);
+                                    : lbc_attrs_set(attrs, field, ccm_buf_str(&text), true);
 }
 
-int nlb_model_set(struct ccm_attrs *attrs, const struct ccm_field *field,
-                  const struct ccm_anno *row, const char *value)
+int nlb_model_set(struct lbc_attrs *attrs, const struct lbc_field *field,
+                  const struct lbc_anno *row, const char *value)
 {
     switch (row->type) {
-    case CCM_ANNO_INT:
+    case LBC_ANNO_INT:
         return set_number(attrs, field, row, value);
-    case CCM_ANNO_ENUM:
+    case LBC_ANNO_ENUM:
         return set_choice(attrs, field, row, value);
-    case CCM_ANNO_BOOL:
-    case CCM_ANNO_SWITCH:
-        return ccm_attrs_set(attrs, field, ccm_anno_is_on(value) ? "true" : "false", true);
-    case CCM_ANNO_TEXT:
-    case CCM_ANNO_ANY:
+    case LBC_ANNO_BOOL:
+    case LBC_ANNO_SWITCH:
+        return lbc_attrs_set(attrs, field, lbc_anno_is_on(value) ? "true" : "false", true);
+    case LBC_ANNO_TEXT:
+    case LBC_ANNO_ANY:
         break;
     }
     return (field->flags & NLB_FIELD_LIST) != 0 ? set_list(attrs, field, value)
-                                                : ccm_attrs_set(attrs, field, value, true);
+                                                : lbc_attrs_set(attrs, field, value, true);
 }
 
 /* --- listeners --- */
 
 /* The value, or the switch that it counts with, cannot be used. */
-static bool is_kept(const struct ccm_refusals *refused, const struct ccm_anno *row)
+static bool is_kept(const struct lbc_refusals *refused, const struct lbc_anno *row)
 {
     const char *gate = nlb_annotation_gate(row);
 
-    return ccm_refusals_keeps(refused, row) || (gate != NULL && ccm_refusals_has(refused, gate));
+    return lbc_refusals_keeps(refused, row) || (gate != NULL && lbc_refusals_has(refused, gate));
 }
 
-bool nlb_model_keep(struct ccm_attrs *attrs, const struct ccm_field *field,
-                    const struct ccm_refusals *refused, const struct ccm_anno *row, int *ret)
+bool nlb_model_keep(struct lbc_attrs *attrs, const struct lbc_field *field,
+                    const struct lbc_refusals *refused, const struct lbc_anno *row, int *ret)
 {
     const bool kept = is_kept(refused, row);
 
-    *ret = kept ? ccm_attrs_keep(attrs, field) : 0;
+    *ret = kept ? lbc_attrs_keep(attrs, field) : 0;
     return kept;
 }
 
 static int set_annotations(struct nlb_listener *listener, const struct ccm_service *service,
-                           const struct ccm_refusals *refused)
+                           const struct lbc_refusals *refused)
 {
-    const bool alpn = ccm_anno_is_on(ccm_anno_get(&service->meta, "alpn"));
+    const bool alpn = lbc_anno_is_on(lbc_anno_get(&service->meta, "alpn"));
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < nlb_annotations.count; i++) {
-        const struct ccm_anno *row = &nlb_annotations.rows[i];
-        const char *value = ccm_anno_value(&service->meta, row);
-        const struct ccm_field *field = row->group == CCM_ANNO_LISTENER && row->field != NULL
+        const struct lbc_anno *row = &nlb_annotations.rows[i];
+        const char *value = lbc_anno_value(&service->meta, row);
+        const struct lbc_field *field = row->group == LBC_ANNO_LISTENER && row->field != NULL
                                             ? nlb_listener_field(row->field)
                                             : NULL;
 
         if (field == NULL || !nlb_field_applies(field, listener->protocol)) {
             continue;
         }
-        listener->lacks = listener->lacks || ccm_refusals_fails(refused, row);
+        listener->lacks = listener->lacks || lbc_refusals_fails(refused, row);
         if (nlb_model_keep(&listener->attrs, field, refused, row, &r) || value[0] == '\0' ||
             (!alpn && strcmp(row->field, "AlpnPolicy") == 0)) {
             continue;
@@ -122,8 +122,8 @@ static int set_certificates(struct nlb_listener *listener, const struct ccm_serv
     if (listener->protocol != NLB_TCPSSL) {
         return 0;
     }
-    listener->certs_known = ccm_anno_is_set(&service->meta, "additional-cert-ids");
-    return ccm_texts_split(&listener->certs, ccm_anno_get(&service->meta, "additional-cert-ids"));
+    listener->certs_known = lbc_anno_is_set(&service->meta, "additional-cert-ids");
+    return lbc_texts_split(&listener->certs, lbc_anno_get(&service->meta, "additional-cert-ids"));
 }
 
 static char *description(const struct ccm_service *service, const char *cluster_id,
@@ -140,16 +140,16 @@ static char *description(const struct ccm_service *service, const char *cluster_
 }
 
 /* Whether something that it would be made with cannot be used, beside its own attributes. */
-static bool lacks_more(const struct nlb_model *model, const struct ccm_refusals *refused,
+static bool lacks_more(const struct nlb_model *model, const struct lbc_refusals *refused,
                        enum nlb_protocol protocol)
 {
     bool lacks = model->keep_security ||
-                 (protocol == NLB_TCPSSL && ccm_refusals_has(refused, "additional-cert-ids"));
+                 (protocol == NLB_TCPSSL && lbc_refusals_has(refused, "additional-cert-ids"));
 
     for (size_t i = 0; !lacks && i < nlb_annotations.count; i++) {
-        const struct ccm_anno *row = &nlb_annotations.rows[i];
+        const struct lbc_anno *row = &nlb_annotations.rows[i];
 
-        lacks = row->group == CCM_ANNO_SERVERS && ccm_refusals_fails(refused, row);
+        lacks = row->group == LBC_ANNO_SERVERS && lbc_refusals_fails(refused, row);
     }
     return lacks;
 }
@@ -171,8 +171,8 @@ int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in
     listener->broken = want->broken;
     listener->lacks = lacks_more(model, in->refused, want->protocol);
     listener->description = CCM_STEAL(text);
-    if (ccm_text_set(&listener->group_name, want->group_name) < 0 ||
-        ccm_text_set(&listener->group_id, want->chosen) < 0 ||
+    if (lbc_text_set(&listener->group_name, want->group_name) < 0 ||
+        lbc_text_set(&listener->group_id, want->chosen) < 0 ||
         set_annotations(listener, service, in->refused) < 0 ||
         set_certificates(listener, service) < 0) {
         return -ENOMEM;

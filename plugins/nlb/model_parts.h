@@ -9,9 +9,9 @@
 struct nlb_builder {
     struct nlb_model *model;
     const struct nlb_model_input *in;
-    struct ccm_problems *problems;
-    enum ccm_backend_mode mode;
-    enum ccm_families families; /* of backends */
+    struct lbc_problems *problems;
+    enum lbc_backend_mode mode;
+    enum lbc_families families; /* of backends */
     size_t set_cap;
 };
 
@@ -20,7 +20,7 @@ struct nlb_want_port {
     const struct ccm_service_port *port;
     enum nlb_protocol protocol;
     struct nlb_span span;
-    char chosen[CCM_PAIR_MAX]; /* group that a person chose; "" = ours */
+    char chosen[LBC_PAIR_MAX]; /* group that a person chose; "" = ours */
     const char *group_name;    /* borrowed */
     bool broken;               /* the group could not be worked out */
     bool open;                 /* what serves the port is not known, see model.c */
@@ -40,7 +40,7 @@ CCM_NODISCARD int nlb_model_listener(struct nlb_model *model, const struct nlb_m
 
 /* Families of the backends: what annotation backend-ip-version says, on a dual-stack load balancer;
  * IPv4 otherwise. */
-enum ccm_families nlb_model_families(const struct ccm_service *service);
+enum lbc_families nlb_model_families(const struct ccm_service *service);
 
 /* The security group for spec.loadBalancerSourceRanges, with all rules, into an empty struct. 0,
  * -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: a range is none. */
@@ -49,13 +49,13 @@ CCM_NODISCARD int nlb_model_guard(struct nlb_guard *guard, const struct ccm_serv
 
 /* Whether the value of the row cannot be used; then the field stays as it is. *ret: 0 or -ENOMEM.
  */
-struct ccm_anno;
-bool nlb_model_keep(struct ccm_attrs *attrs, const struct ccm_field *field,
-                    const struct ccm_refusals *refused, const struct ccm_anno *row, int *ret);
+struct lbc_anno;
+bool nlb_model_keep(struct lbc_attrs *attrs, const struct lbc_field *field,
+                    const struct lbc_refusals *refused, const struct lbc_anno *row, int *ret);
 
 /* The value of a row as the cloud takes it, into `field` of `attrs`: one spelling for one value. 0
  * or -ENOMEM. */
-CCM_NODISCARD int nlb_model_set(struct ccm_attrs *attrs, const struct ccm_field *field,
-                                const struct ccm_anno *row, const char *value);
+CCM_NODISCARD int nlb_model_set(struct lbc_attrs *attrs, const struct lbc_field *field,
+                                const struct lbc_anno *row, const char *value);
 
 #endif

@@ -1,7 +1,7 @@
 #include "names.h"
 
+#include "lbc/service/hash.h"
 #include "nlb.h"
-#include "service/hash.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -20,14 +20,14 @@ struct part {
 
 /* --- making --- */
 
-static int hash_of(const char *text, char ret[CCM_HASH_TEXT])
+static int hash_of(const char *text, char ret[LBC_HASH_TEXT])
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *list = cJSON_CreateArray();
 
     if (list == NULL || !cJSON_AddItemToArray(list, cJSON_CreateString(text))) {
         return -1;
     }
-    return ccm_hash_list(list, ret);
+    return lbc_hash_list(list, ret);
 }
 
 static char *shorten(const char *whole, const char *head, const struct ccm_object *service,
@@ -38,7 +38,7 @@ static char *shorten(const char *whole, const char *head, const struct ccm_objec
     const size_t space = strlen(service->namespace_);
     const size_t half = space < room / 2 ? room - space : room - room / 2;
     const size_t name = strlen(service->name) < half ? strlen(service->name) : half;
-    char hash[CCM_HASH_TEXT];
+    char hash[LBC_HASH_TEXT];
 
     if (hash_of(whole, hash) < 0) {
         return NULL;
@@ -76,9 +76,9 @@ char *nlb_guard_description(const struct ccm_object *service, const char *cluste
 
 char *nlb_guard_name(const struct ccm_object *service)
 {
-    char name[CCM_OWNER_LB_NAME];
+    char name[LBC_OWNER_LB_NAME];
 
-    ccm_owner_lb_name(service, name);
+    lbc_owner_lb_name(service, name);
     return ccm_text_format("k8s-nlb-%s", name);
 }
 
@@ -139,13 +139,13 @@ static int check_short(const char *text, const struct part parts[PARTS],
 }
 
 int nlb_name_parse(const char *text, bool as_listener, const struct ccm_object *service,
-                   const char *cluster_id, enum ccm_owner *ret)
+                   const char *cluster_id, enum lbc_owner *ret)
 {
     struct part parts[PARTS];
     bool ours = false;
     int r = 0;
 
-    *ret = CCM_OWNER_NONE;
+    *ret = LBC_OWNER_NONE;
     if (text == NULL || !split(text, parts) || (as_listener && !is_listener_key(&parts[1]))) {
         return 0;
     }
@@ -154,7 +154,7 @@ int nlb_name_parse(const char *text, bool as_listener, const struct ccm_object *
     if (!ours) {
         r = check_short(text, parts, service, cluster_id, &ours);
     }
-    *ret = ours ? CCM_OWNER_OURS : CCM_OWNER_OTHER;
+    *ret = ours ? LBC_OWNER_OURS : LBC_OWNER_OTHER;
     return r;
 }
 

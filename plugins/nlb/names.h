@@ -8,7 +8,7 @@
 
 #include "ccm/object.h"
 #include "fields.h"
-#include "service/owner.h"
+#include "lbc/model/owner.h"
 #include "util/attr.h"
 
 /*
@@ -23,7 +23,7 @@ char *nlb_name_format(const char *key, enum nlb_protocol protocol, const struct 
  * or -ENOMEM. */
 CCM_NODISCARD int nlb_name_parse(const char *text, bool as_listener,
                                  const struct ccm_object *service, const char *cluster_id,
-                                 enum ccm_owner *ret);
+                                 enum lbc_owner *ret);
 
 /* Whether it is an ownership key at all, of any Service and cluster. NULL is none. */
 bool nlb_name_is_key(const char *text);

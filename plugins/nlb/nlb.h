@@ -2,13 +2,13 @@
 #ifndef CCM_NLB_NLB_H
 #define CCM_NLB_NLB_H
 
-#include "service/settings.h"
+#include "lbc/model/settings.h"
 
 #define NLB_FINALIZER   "service.k8s.alibaba/nlb"
 #define NLB_COMPONENT   "nlb-controller"
-#define NLB_TAG_OWNER   CCM_TAG_OWNER
-#define NLB_TAG_CLUSTER CCM_TAG_CLUSTER
-#define NLB_TAG_REUSE   CCM_TAG_REUSE
+#define NLB_TAG_OWNER   LBC_TAG_OWNER
+#define NLB_TAG_CLUSTER LBC_TAG_CLUSTER
+#define NLB_TAG_REUSE   LBC_TAG_REUSE
 #define NLB_GUARD_LABEL "service.k8s.alibaba/security-group-id"
 #define NLB_PROTECT_WHY "managed.by.ack"
 #define NLB_NAME_MAX    128 /* bytes of the name of a server group */

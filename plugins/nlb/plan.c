@@ -1,10 +1,10 @@
 #include "plan.h"
 
 #include "compare.h"
+#include "lbc/model/owner.h"
 #include "names.h"
 #include "nlb.h"
 #include "plan_parts.h"
-#include "service/owner.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -18,8 +18,8 @@ static void step_fini(struct nlb_step *step)
     free(step->id);
     free(step->value);
     free(step->change);
-    ccm_tags_fini(&step->tags);
-    ccm_texts_fini(&step->texts);
+    lbc_tags_fini(&step->tags);
+    lbc_texts_fini(&step->texts);
     nlb_lb_fini(&step->lb);
     nlb_group_fini(&step->group);
     nlb_listener_fini(&step->listener);
@@ -32,7 +32,7 @@ void nlb_plan_fini(struct nlb_plan *plan)
         step_fini(&plan->steps[i]);
     }
     free(plan->steps);
-    ccm_texts_fini(&plan->waiting);
+    lbc_texts_fini(&plan->waiting);
     memset(plan, 0, sizeof(*plan));
 }
 
@@ -95,15 +95,15 @@ static int finish(const struct nlb_work *work, int r)
     return r < 0 ? r : *work->failed;
 }
 
-enum ccm_owner nlb_plan_owner(const struct nlb_work *work, const char *text, bool as_listener)
+enum lbc_owner nlb_plan_owner(const struct nlb_work *work, const char *text, bool as_listener)
 {
-    enum ccm_owner owner = CCM_OWNER_NONE;
+    enum lbc_owner owner = LBC_OWNER_NONE;
     const int r =
         nlb_name_parse(text, as_listener, &work->in->service->meta, work->in->cluster_id, &owner);
 
     if (r < 0) {
         *work->failed = r;
-        return CCM_OWNER_NONE;
+        return LBC_OWNER_NONE;
     }
     return owner;
 }
@@ -121,7 +121,7 @@ static bool is_port_refused(const struct nlb_work *work)
 }
 
 int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
-                    struct ccm_problems *problems)
+                    struct lbc_problems *problems)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
     int failed = 0;
@@ -191,7 +191,7 @@ static int drop_guard(struct nlb_work *work)
         return 0;
     }
     step = nlb_plan_new_step(work->plan, NLB_STEP_DELETE_GUARD, work->stage);
-    if (step == NULL || ccm_text_set(&step->id, work->in->have->guard.id) < 0) {
+    if (step == NULL || lbc_text_set(&step->id, work->in->have->guard.id) < 0) {
         return -ENOMEM;
     }
     step->last = true;
@@ -217,16 +217,16 @@ int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
     return finish(&work, r < 0 ? r : drop_guard(&work));
 }
 
-int nlb_plan_take_tag(const struct ccm_tags *present, const char *key, const char *value,
-                      struct ccm_tags *ret)
+int nlb_plan_take_tag(const struct lbc_tags *present, const char *key, const char *value,
+                      struct lbc_tags *ret)
 {
-    return ccm_text_equal(ccm_tags_get(present, key), value) ? ccm_tags_put(ret, key, value) : 0;
+    return ccm_text_equal(lbc_tags_get(present, key), value) ? lbc_tags_put(ret, key, value) : 0;
 }
 
 static int untag(struct nlb_work *work, const char *owner)
 {
-    const struct ccm_tags *present = &work->in->have->lb.tags;
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
+    const struct lbc_tags *present = &work->in->have->lb.tags;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
     struct nlb_step *step = NULL;
 
     if (nlb_plan_take_tag(present, NLB_TAG_OWNER, owner, &remove) < 0 ||
@@ -241,20 +241,20 @@ static int untag(struct nlb_work *work, const char *owner)
         return -ENOMEM;
     }
     step->last = true;
-    return ccm_tags_copy(&step->tags, &remove);
+    return lbc_tags_copy(&step->tags, &remove);
 }
 
 int nlb_plan_preserve(struct nlb_plan *plan, const struct nlb_plan_input *in)
 {
     int failed = 0;
     struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb, .failed = &failed };
-    char owner[CCM_OWNER_LB_NAME];
+    char owner[LBC_OWNER_LB_NAME];
     int r = 0;
 
     if (in->have->lb.id == NULL) {
         return 0;
     }
-    ccm_owner_lb_name(&in->service->meta, owner);
+    lbc_owner_lb_name(&in->service->meta, owner);
     r = unprotect(&work, true);
     if (r == 0) {
         r = nlb_plan_untag_groups(&work);

@@ -23,9 +23,9 @@
 #ifndef CCM_NLB_PLAN_H
 #define CCM_NLB_PLAN_H
 
+#include "lbc/model/freeze.h"
+#include "lbc/taken.h"
 #include "model.h"
-#include "service/freeze.h"
-#include "service/taken.h"
 #include "util/buf.h"
 
 enum nlb_step_type {
@@ -74,8 +74,8 @@ struct nlb_step {
     char *value;     /* of DETACH, ATTACH, ADDRESS_TYPE, IPV6, CREATE_LB (address type) */
     char *change;    /* what becomes different, for people: "IdleTimeout 900 -> 300" */
     bool with_guard; /* JOIN, LEAVE */
-    struct ccm_tags tags;
-    struct ccm_texts texts;
+    struct lbc_tags tags;
+    struct lbc_texts texts;
     struct nlb_lb lb; /* PROTECT, ATTRIBUTE: fields that change. ADDRESS_TYPE: zones with their
                          elastic addresses, where told */
     struct nlb_group group; /* also who an ADD/REMOVE/UPDATE is for, and whom a listener sends to,
@@ -89,7 +89,7 @@ struct nlb_plan {
     struct nlb_step *steps;
     size_t len;
     size_t cap;
-    struct ccm_texts waiting; /* ids of groups that a wanted server is still being taken out of:
+    struct lbc_texts waiting; /* ids of groups that a wanted server is still being taken out of:
                                  they have to be read again, for it to be added when it is gone */
     bool blocked; /* a port is refused because of a listener that is not the Service's */
 };
@@ -99,7 +99,7 @@ struct nlb_plan_input {
     const struct nlb_state *have;
     const struct ccm_service *service;
     const char *cluster_id;
-    const struct ccm_tags *applied; /* additional tags that we put on earlier; NULL = not known */
+    const struct lbc_tags *applied; /* additional tags that we put on earlier; NULL = not known */
     size_t batch;                   /* servers per call */
     bool fresh;                     /* `have` was read in this pass */
     bool restores;                  /* listeners that were taken over are put back */
@@ -113,13 +113,13 @@ struct nlb_plan_input {
  * caller finishes the plan in any case.
  */
 CCM_NODISCARD int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
-                                  struct ccm_problems *problems);
+                                  struct lbc_problems *problems);
 
 /* What the plan would remove from the present group that serves where `want` is desired, told by
  * ret->id: NULL when nothing could be, by whatever reason. 0 or -ENOMEM. The caller, who has zeroed
- * `ret`, hands it on to ccm_freeze_add(). */
+ * `ret`, hands it on to lbc_freeze_add(). */
 CCM_NODISCARD int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
-                                   struct ccm_freeze_group *ret);
+                                   struct lbc_freeze_group *ret);
 
 /* Delete the load balancer, then our groups and security group; what is not there is left out. */
 CCM_NODISCARD int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in);
@@ -133,9 +133,9 @@ CCM_NODISCARD int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_in
 /* The listeners of persons that the plan takes over, with what they are now. 0 or -ENOMEM. The
  * caller finishes the list in any case. */
 CCM_NODISCARD int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input *in,
-                                      struct ccm_taken_list *ret);
+                                      struct lbc_taken_list *ret);
 /* How a listener is called in what is kept about it. */
-void nlb_taken_port(const struct nlb_listener *listener, char ret[static CCM_TAKEN_PORT]);
+void nlb_taken_port(const struct nlb_listener *listener, char ret[static LBC_TAKEN_PORT]);
 
 /* After a run: mark in what is there (the mirror) what a person asks for at present. */
 void nlb_plan_note(struct nlb_state *have, const struct nlb_model *model);

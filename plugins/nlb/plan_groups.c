@@ -18,10 +18,10 @@ struct target {
 
 static bool is_ours(const struct nlb_work *work, const char *name)
 {
-    return nlb_plan_owner(work, name, false) == CCM_OWNER_OURS;
+    return nlb_plan_owner(work, name, false) == LBC_OWNER_OURS;
 }
 
-static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)
+static const char *description_of(const struct nlb_group *group, const struct lbc_backend *one)
 {
     return one->description == NULL ? group->name : one->description;
 }
@@ -77,7 +77,7 @@ static struct nlb_step *new_step(const struct target *to, enum nlb_step_type typ
     struct nlb_step *step = nlb_plan_new_step(to->work->plan, type, to->stage);
 
     if (step == NULL || nlb_group_copy_identity(&step->group, to->who) < 0 ||
-        (to->have != NULL && ccm_text_set(&step->id, to->have->id) < 0)) {
+        (to->have != NULL && lbc_text_set(&step->id, to->have->id) < 0)) {
         return NULL;
     }
     step->port = to->who->port;
@@ -87,7 +87,7 @@ static struct nlb_step *new_step(const struct target *to, enum nlb_step_type typ
 }
 
 /* As many steps as the set needs, each with a stage of its own. */
-static int add_batches(struct target *to, enum nlb_step_type type, const struct ccm_backends *set)
+static int add_batches(struct target *to, enum nlb_step_type type, const struct lbc_backends *set)
 {
     const size_t batch = to->work->in->batch == 0 ? NLB_BATCH_MAX : to->work->in->batch;
     struct nlb_step *step = NULL;
@@ -97,7 +97,7 @@ static int add_batches(struct target *to, enum nlb_step_type type, const struct 
             step = new_step(to, type);
             to->stage++;
         }
-        if (step == NULL || ccm_backends_put(&step->group.backends, &set->items[i]) < 0) {
+        if (step == NULL || lbc_backends_put(&step->group.backends, &set->items[i]) < 0) {
             return -ENOMEM;
         }
     }
@@ -107,32 +107,32 @@ static int add_batches(struct target *to, enum nlb_step_type type, const struct 
 /* --- servers --- */
 
 struct diff {
-    struct ccm_backends add;
-    struct ccm_backends remove;
-    struct ccm_backends update;
+    struct lbc_backends add;
+    struct lbc_backends remove;
+    struct lbc_backends update;
 };
 
 static void diff_fini(struct diff *diff)
 {
-    ccm_backends_fini(&diff->add);
-    ccm_backends_fini(&diff->remove);
-    ccm_backends_fini(&diff->update);
+    lbc_backends_fini(&diff->add);
+    lbc_backends_fini(&diff->remove);
+    lbc_backends_fini(&diff->update);
 }
 
 /* Several ports may have chosen the same group; the first that wants a server speaks for it. */
 static const struct nlb_group *claimant(const struct nlb_work *work, const struct nlb_group *want,
-                                        const struct ccm_backend *one)
+                                        const struct lbc_backend *one)
 {
     const struct nlb_state *all = &work->in->model->want;
 
     if (want->id == NULL) {
-        return ccm_backends_find(&want->backends, one) == NULL ? NULL : want;
+        return lbc_backends_find(&want->backends, one) == NULL ? NULL : want;
     }
     for (size_t i = 0; i < all->group_count; i++) {
         const struct nlb_group *group = &all->groups[i];
 
         if (ccm_text_equal(group->id, want->id) && !group->broken &&
-            ccm_backends_find(&group->backends, one) != NULL) {
+            lbc_backends_find(&group->backends, one) != NULL) {
             return group;
         }
     }
@@ -140,12 +140,12 @@ static const struct nlb_group *claimant(const struct nlb_work *work, const struc
 }
 
 /* Somebody else's server stays as it is, even if we want it as well. */
-static int diff_twin(const struct target *to, const struct ccm_backend *one,
-                     const struct ccm_backend *twin, struct diff *ret)
+static int diff_twin(const struct target *to, const struct lbc_backend *one,
+                     const struct lbc_backend *twin, struct diff *ret)
 {
     const char *description = description_of(to->have, twin);
     const bool keeps = to->work->in->model->keep_weights && !one->leaving;
-    struct ccm_backend next = *one;
+    struct lbc_backend next = *one;
 
     if (one->kept) {
         return 0;
@@ -157,16 +157,16 @@ static int diff_twin(const struct target *to, const struct ccm_backend *one,
         return 0;
     }
     next.leaving = false;
-    return ccm_backends_put(&ret->update, &next);
+    return lbc_backends_put(&ret->update, &next);
 }
 
 /* The largest weight of what is there already and ours; that of `one` when there is none. */
-static uint8_t peer_weight(const struct target *to, const struct ccm_backend *one)
+static uint8_t peer_weight(const struct target *to, const struct lbc_backend *one)
 {
     int weight = -1;
 
     for (size_t i = 0; i < to->have->backends.len; i++) {
-        const struct ccm_backend *peer = &to->have->backends.items[i];
+        const struct lbc_backend *peer = &to->have->backends.items[i];
 
         if (!peer->leaving && peer->weight > weight &&
             is_ours(to->work, description_of(to->have, peer))) {
@@ -176,20 +176,20 @@ static uint8_t peer_weight(const struct target *to, const struct ccm_backend *on
     return weight < 0 ? one->weight : (uint8_t)weight;
 }
 
-static int add_server(const struct target *to, const struct ccm_backend *one,
-                      struct ccm_backends *add)
+static int add_server(const struct target *to, const struct lbc_backend *one,
+                      struct lbc_backends *add)
 {
-    struct ccm_backend next = *one;
+    struct lbc_backend next = *one;
 
     if (to->work->in->model->peer_weights) {
         next.weight = peer_weight(to, one);
     }
-    return ccm_backends_put(add, &next);
+    return lbc_backends_put(add, &next);
 }
 
-static int diff_wanted(const struct target *to, const struct ccm_backend *one, struct diff *ret)
+static int diff_wanted(const struct target *to, const struct lbc_backend *one, struct diff *ret)
 {
-    const struct ccm_backend *twin = ccm_backends_find(&to->have->backends, one);
+    const struct lbc_backend *twin = lbc_backends_find(&to->have->backends, one);
 
     if (claimant(to->work, to->who, one) != to->who) {
         return 0;
@@ -198,7 +198,7 @@ static int diff_wanted(const struct target *to, const struct ccm_backend *one, s
         return one->leaving ? 0 : add_server(to, one, &ret->add);
     }
     if (twin->leaving) {
-        return one->leaving ? 0 : ccm_texts_put(&to->work->plan->waiting, to->have->id);
+        return one->leaving ? 0 : lbc_texts_put(&to->work->plan->waiting, to->have->id);
     }
     return diff_twin(to, one, twin, ret);
 }
@@ -211,11 +211,11 @@ static int diff_backends(const struct target *to, struct diff *ret)
         r = diff_wanted(to, &to->who->backends.items[i], ret);
     }
     for (size_t i = 0; r == 0 && i < to->have->backends.len; i++) {
-        const struct ccm_backend *one = &to->have->backends.items[i];
+        const struct lbc_backend *one = &to->have->backends.items[i];
 
         if (!one->leaving && is_ours(to->work, description_of(to->have, one)) &&
             claimant(to->work, to->who, one) == NULL) {
-            r = ccm_backends_put(&ret->remove, one);
+            r = lbc_backends_put(&ret->remove, one);
         }
     }
     return r;
@@ -270,7 +270,7 @@ static size_t count_wanted(const struct target *to)
 }
 
 int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
-                     struct ccm_freeze_group *ret)
+                     struct lbc_freeze_group *ret)
 {
     CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
     struct nlb_plan none = { 0 };
@@ -290,7 +290,7 @@ int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
     if (r < 0 || failed < 0) {
         return -ENOMEM;
     }
-    *ret = (struct ccm_freeze_group){
+    *ret = (struct lbc_freeze_group){
         .id = to.have->id,
         .want = &want->backends,
         .have = &to.have->backends,
@@ -299,7 +299,7 @@ int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
     };
     memset(&diff.remove, 0, sizeof(diff.remove)); /* moved */
     for (size_t i = 0; i < to.have->backends.len; i++) {
-        const struct ccm_backend *one = &to.have->backends.items[i];
+        const struct lbc_backend *one = &to.have->backends.items[i];
 
         ret->size += !one->leaving && is_ours(&work, description_of(to.have, one)) ? 1 : 0;
     }
@@ -327,14 +327,14 @@ static int plan_servers(struct target *to)
 
 static int create(struct target *to)
 {
-    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends first = { 0 };
+    CCM_CLEANUP(lbc_backends_fini) struct lbc_backends first = { 0 };
     struct nlb_step *step = new_step(to, NLB_STEP_CREATE_GROUP);
-    int r = step == NULL ? -ENOMEM : ccm_attrs_copy(&step->group.attrs, &to->who->attrs);
+    int r = step == NULL ? -ENOMEM : lbc_attrs_copy(&step->group.attrs, &to->who->attrs);
 
     to->stage++;
     for (size_t i = 0; r == 0 && i < to->who->backends.len; i++) {
         if (!to->who->backends.items[i].leaving) {
-            r = ccm_backends_put(&first, &to->who->backends.items[i]);
+            r = lbc_backends_put(&first, &to->who->backends.items[i]);
         }
     }
     return r < 0 ? r : add_batches(to, NLB_STEP_ADD, &first);
@@ -343,7 +343,7 @@ static int create(struct target *to)
 static int update(struct target *to)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
-    CCM_CLEANUP(ccm_attrs_fini) struct ccm_attrs next = { 0 };
+    CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
     int r = nlb_compare_group(to->who, to->have, to->work->in->fresh, &next, &change);
     struct nlb_step *step = NULL;
 
@@ -354,7 +354,7 @@ static int update(struct target *to)
     if (step == NULL) {
         return -ENOMEM;
     }
-    ccm_attrs_fini(&step->group.attrs);
+    lbc_attrs_fini(&step->group.attrs);
     step->group.attrs = next;
     memset(&next, 0, sizeof(next)); /* moved */
     return nlb_plan_set_change(step, &change);
@@ -397,7 +397,7 @@ static int plan_group(struct nlb_work *work, const struct nlb_group *want)
                    : 0;
     }
     if (to.have->unread) {
-        return ccm_texts_put(&work->plan->waiting, to.have->id);
+        return lbc_texts_put(&work->plan->waiting, to.have->id);
     }
     if (want->id == NULL) {
         r = update(&to);
@@ -424,7 +424,7 @@ int nlb_plan_groups(struct nlb_work *work)
 /* A group of ours goes; one that somebody made, put servers into or uses only loses ours. */
 static int drop(struct nlb_work *work, const struct nlb_group *have, bool used)
 {
-    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends ours = { 0 };
+    CCM_CLEANUP(lbc_backends_fini) struct lbc_backends ours = { 0 };
     struct target to = {
         .work = work, .who = have, .have = have, .stage = work->stage, .last = true
     };
@@ -432,15 +432,15 @@ static int drop(struct nlb_work *work, const struct nlb_group *have, bool used)
     int r = 0;
 
     if (have->unread) {
-        return ccm_texts_put(&work->plan->waiting, have->id);
+        return lbc_texts_put(&work->plan->waiting, have->id);
     }
     for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
-        const struct ccm_backend *one = &have->backends.items[i];
+        const struct lbc_backend *one = &have->backends.items[i];
 
         if (!is_ours(work, description_of(have, one))) {
             foreign = true;
         } else if (!one->leaving) {
-            r = ccm_backends_put(&ours, one);
+            r = lbc_backends_put(&ours, one);
         }
     }
     if (r < 0) {
@@ -505,7 +505,7 @@ static const struct nlb_listener *user_of(const struct nlb_work *work, const str
 /* A listener of ours that stays, because nothing could take its place, keeps what it sends to. */
 static bool is_kept(const struct nlb_work *work, const struct nlb_listener *user)
 {
-    return user != NULL && nlb_plan_owner(work, user->description, true) == CCM_OWNER_OURS;
+    return user != NULL && nlb_plan_owner(work, user->description, true) == LBC_OWNER_OURS;
 }
 
 /* It is kept as it is, and not ours any more. */
@@ -514,11 +514,11 @@ static int let_go(struct nlb_work *work, const struct nlb_group *have)
     struct target to = {
         .work = work, .who = have, .have = have, .stage = work->stage, .last = true
     };
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
-    char owner[CCM_OWNER_LB_NAME];
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
+    char owner[LBC_OWNER_LB_NAME];
     struct nlb_step *step = NULL;
 
-    ccm_owner_lb_name(&work->in->service->meta, owner);
+    lbc_owner_lb_name(&work->in->service->meta, owner);
     if (nlb_plan_take_tag(&have->tags, NLB_TAG_OWNER, owner, &remove) < 0 ||
         nlb_plan_take_tag(&have->tags, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
         return -ENOMEM;
@@ -527,7 +527,7 @@ static int let_go(struct nlb_work *work, const struct nlb_group *have)
         return 0;
     }
     step = new_step(&to, NLB_STEP_UNTAG_GROUP);
-    return step == NULL ? -ENOMEM : ccm_tags_copy(&step->tags, &remove);
+    return step == NULL ? -ENOMEM : lbc_tags_copy(&step->tags, &remove);
 }
 
 int nlb_plan_stale_groups(struct nlb_work *work)

@@ -19,7 +19,7 @@ static struct nlb_step *guard_step(struct nlb_work *work, enum nlb_step_type typ
 {
     struct nlb_step *step = nlb_plan_lb_step(work, type);
 
-    return step == NULL || ccm_text_set(&step->id, work->in->have->guard.id) < 0 ? NULL : step;
+    return step == NULL || lbc_text_set(&step->id, work->in->have->guard.id) < 0 ? NULL : step;
 }
 
 static int name_step(struct nlb_work *work, enum nlb_step_type type)
@@ -27,8 +27,8 @@ static int name_step(struct nlb_work *work, enum nlb_step_type type)
     const struct nlb_guard *want = &work->in->model->want.guard;
     struct nlb_step *step = guard_step(work, type);
 
-    return step == NULL || ccm_text_set(&step->guard.name, want->name) < 0 ||
-                   ccm_text_set(&step->guard.description, want->description) < 0
+    return step == NULL || lbc_text_set(&step->guard.name, want->name) < 0 ||
+                   lbc_text_set(&step->guard.description, want->description) < 0
                ? -ENOMEM
                : 0;
 }
@@ -150,48 +150,48 @@ int nlb_plan_stale_guard(struct nlb_work *work)
 /* --- which ones are joined --- */
 
 struct change {
-    struct ccm_texts join;
-    struct ccm_texts leave;
+    struct lbc_texts join;
+    struct lbc_texts leave;
     bool join_guard;
     bool leave_guard;
 };
 
 static void change_fini(struct change *change)
 {
-    ccm_texts_fini(&change->join);
-    ccm_texts_fini(&change->leave);
+    lbc_texts_fini(&change->join);
+    lbc_texts_fini(&change->leave);
 }
 
 /* Only what an annotation speaks of, and our own one, is changed: others may have joined more. */
 static int find_change(const struct nlb_work *work, struct change *ret)
 {
-    const struct ccm_texts *wanted = &work->in->model->want.lb.security_groups;
-    const struct ccm_texts *present = &work->lb->security_groups;
+    const struct lbc_texts *wanted = &work->in->model->want.lb.security_groups;
+    const struct lbc_texts *present = &work->lb->security_groups;
     const bool told = work->in->model->groups_told;
     const char *own = work->in->have->guard.id;
-    const bool joined = own != NULL && ccm_texts_has(present, own);
+    const bool joined = own != NULL && lbc_texts_has(present, own);
     int r = 0;
 
     for (size_t i = 0; told && r == 0 && i < wanted->len; i++) {
-        if (!ccm_texts_has(present, wanted->items[i])) {
-            r = ccm_texts_put(&ret->join, wanted->items[i]);
+        if (!lbc_texts_has(present, wanted->items[i])) {
+            r = lbc_texts_put(&ret->join, wanted->items[i]);
         }
     }
     for (size_t i = 0; told && r == 0 && i < present->len; i++) {
-        if (!ccm_texts_has(wanted, present->items[i]) && !ccm_text_equal(present->items[i], own)) {
-            r = ccm_texts_put(&ret->leave, present->items[i]);
+        if (!lbc_texts_has(wanted, present->items[i]) && !ccm_text_equal(present->items[i], own)) {
+            r = lbc_texts_put(&ret->leave, present->items[i]);
         }
     }
     ret->join_guard = work->in->model->want.guard.wanted && !joined;
     ret->leave_guard =
-        !work->in->model->want.guard.wanted && joined && !(told && ccm_texts_has(wanted, own));
+        !work->in->model->want.guard.wanted && joined && !(told && lbc_texts_has(wanted, own));
     return r;
 }
 
 /* Ours is joined when its rules are complete, and nothing is left before what takes its place has
  * been joined: it is better to stay as it is than to open up. */
 static int change_step(struct nlb_work *work, enum nlb_step_type type,
-                       const struct ccm_texts *texts, bool guard)
+                       const struct lbc_texts *texts, bool guard)
 {
     struct nlb_step *step = NULL;
 
@@ -204,12 +204,12 @@ static int change_step(struct nlb_work *work, enum nlb_step_type type,
     }
     step->with_guard = guard;
     step->guarded = guard || type == NLB_STEP_LEAVE;
-    return ccm_texts_copy(&step->texts, texts);
+    return lbc_texts_copy(&step->texts, texts);
 }
 
 int nlb_plan_security(struct nlb_work *work)
 {
-    static const struct ccm_texts none = { 0 };
+    static const struct lbc_texts none = { 0 };
     CCM_CLEANUP(change_fini) struct change change = { .join = { 0 } };
     int r = 0;
 

@@ -1,7 +1,7 @@
 #include "compare.h"
+#include "lbc/model/owner.h"
 #include "nlb.h"
 #include "plan_parts.h"
-#include "service/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -61,7 +61,7 @@ static int value_step(struct nlb_work *work, enum nlb_step_type type, const char
 {
     struct nlb_step *step = nlb_plan_lb_step(work, type);
 
-    return step == NULL ? -ENOMEM : ccm_text_set(&step->value, value);
+    return step == NULL ? -ENOMEM : lbc_text_set(&step->value, value);
 }
 
 /* --- what cannot be changed --- */
@@ -78,7 +78,7 @@ static void check_immutable(const struct nlb_work *work, enum nlb_lb_field field
     (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s cannot be changed, service: %s, nlb: %s",
                         what, wanted == NULL ? "" : wanted,
                         present); /* the result is the argument */
-    ccm_problems_add(work->problems, &err,
+    lbc_problems_add(work->problems, &err,
                      "set the annotation back, or delete the Service and create it again");
 }
 
@@ -86,16 +86,16 @@ static void check_immutable(const struct nlb_work *work, enum nlb_lb_field field
 
 static bool is_reserved(const struct nlb_work *work, const char *key)
 {
-    return ccm_setting_is_reserved_tag(key, work->in->model->reused);
+    return lbc_setting_is_reserved_tag(key, work->in->model->reused);
 }
 
-static int put_tags(const struct nlb_work *work, const struct ccm_tags *from, struct ccm_tags *to)
+static int put_tags(const struct nlb_work *work, const struct lbc_tags *from, struct lbc_tags *to)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < from->len; i++) {
         if (!is_reserved(work, from->items[i].key)) {
-            r = ccm_tags_put(to, from->items[i].key, from->items[i].value);
+            r = lbc_tags_put(to, from->items[i].key, from->items[i].value);
         }
     }
     return r;
@@ -107,7 +107,7 @@ static int pretend_made(const struct nlb_work *work, struct nlb_lb *ret)
     const struct nlb_lb *want = &work->in->model->want.lb;
     int r = nlb_lb_copy(ret, want);
 
-    ccm_texts_fini(&ret->security_groups);
+    lbc_texts_fini(&ret->security_groups);
     if (r == 0) {
         r = nlb_lb_set(ret, NLB_LB_IPV6_TYPE, TYPE_PRIVATE);
     }
@@ -120,7 +120,7 @@ static int plan_creation(struct nlb_work *work, struct nlb_lb *pretend)
 
     if (step == NULL || nlb_lb_copy(&step->lb, &work->in->model->want.lb) < 0 ||
         put_tags(work, &work->in->model->want.lb.tags, &step->tags) < 0 ||
-        ccm_text_set(&step->value, work->in->model->want.lb.fields[NLB_LB_ADDRESS_TYPE]) < 0) {
+        lbc_text_set(&step->value, work->in->model->want.lb.fields[NLB_LB_ADDRESS_TYPE]) < 0) {
         return -ENOMEM;
     }
     work->lb = pretend;
@@ -129,7 +129,7 @@ static int plan_creation(struct nlb_work *work, struct nlb_lb *pretend)
 
 /* --- tags --- */
 
-static int tags_step(struct nlb_work *work, enum nlb_step_type type, const struct ccm_tags *tags)
+static int tags_step(struct nlb_work *work, enum nlb_step_type type, const struct lbc_tags *tags)
 {
     struct nlb_step *step = NULL;
 
@@ -137,36 +137,36 @@ static int tags_step(struct nlb_work *work, enum nlb_step_type type, const struc
         return 0;
     }
     step = nlb_plan_lb_step(work, type);
-    return step == NULL ? -ENOMEM : ccm_tags_copy(&step->tags, tags);
+    return step == NULL ? -ENOMEM : lbc_tags_copy(&step->tags, tags);
 }
 
 /* It was found by its name: our marks are missing. */
-static int mark(const struct nlb_work *work, struct ccm_tags *add)
+static int mark(const struct nlb_work *work, struct lbc_tags *add)
 {
-    char owner[CCM_OWNER_LB_NAME];
+    char owner[LBC_OWNER_LB_NAME];
 
     if (work->in->model->reused || !work->lb->untagged) {
         return 0;
     }
-    ccm_owner_lb_name(&work->in->service->meta, owner);
-    return ccm_tags_put(add, NLB_TAG_OWNER, owner) < 0 ||
-                   ccm_tags_put(add, NLB_TAG_CLUSTER, work->in->cluster_id) < 0
+    lbc_owner_lb_name(&work->in->service->meta, owner);
+    return lbc_tags_put(add, NLB_TAG_OWNER, owner) < 0 ||
+                   lbc_tags_put(add, NLB_TAG_CLUSTER, work->in->cluster_id) < 0
                ? -ENOMEM
                : 0;
 }
 
 static int plan_tag(struct nlb_work *work)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags add = { 0 };
-    const struct ccm_tags *wanted = &work->in->model->want.lb.tags;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
+    const struct lbc_tags *wanted = &work->in->model->want.lb.tags;
     int r = mark(work, &add);
 
     for (size_t i = 0; r == 0 && i < wanted->len; i++) {
-        const struct ccm_tag *tag = &wanted->items[i];
+        const struct lbc_tag *tag = &wanted->items[i];
 
         if (!is_reserved(work, tag->key) &&
-            !ccm_text_equal(ccm_tags_get(&work->lb->tags, tag->key), tag->value)) {
-            r = ccm_tags_put(&add, tag->key, tag->value);
+            !ccm_text_equal(lbc_tags_get(&work->lb->tags, tag->key), tag->value)) {
+            r = lbc_tags_put(&add, tag->key, tag->value);
         }
     }
     return r < 0 ? r : tags_step(work, NLB_STEP_TAG, &add);
@@ -175,19 +175,19 @@ static int plan_tag(struct nlb_work *work)
 /* Only what we put on is taken off: everything else may be somebody's accounting. */
 static int plan_untag(struct nlb_work *work)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags remove = { 0 };
-    const struct ccm_tags *applied = work->in->applied;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
+    const struct lbc_tags *applied = work->in->applied;
     int r = 0;
 
     for (size_t i = 0; r == 0 && applied != NULL && i < applied->len; i++) {
-        const struct ccm_tag *tag = &applied->items[i];
+        const struct lbc_tag *tag = &applied->items[i];
 
-        const char *present = ccm_tags_get(&work->lb->tags, tag->key);
+        const char *present = lbc_tags_get(&work->lb->tags, tag->key);
 
         if (!is_reserved(work, tag->key) && present != NULL &&
-            ccm_tags_get(&work->in->model->want.lb.tags, tag->key) == NULL &&
+            lbc_tags_get(&work->in->model->want.lb.tags, tag->key) == NULL &&
             (!work->in->model->reused || ccm_text_equal(present, tag->value))) {
-            r = ccm_tags_put(&remove, tag->key, tag->value);
+            r = lbc_tags_put(&remove, tag->key, tag->value);
         }
     }
     return r < 0 ? r : tags_step(work, NLB_STEP_UNTAG, &remove);
@@ -283,7 +283,7 @@ static int plan_address_type(struct nlb_work *work, bool *ret_public)
     }
     step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
     nlb_change_add(&change, "type", work->lb->fields[NLB_LB_ADDRESS_TYPE], value);
-    if (step == NULL || ccm_text_set(&step->value, value) < 0 ||
+    if (step == NULL || lbc_text_set(&step->value, value) < 0 ||
         (*ret_public && work->in->model->zones_told && add_addresses(work, step) < 0)) {
         return -ENOMEM;
     }

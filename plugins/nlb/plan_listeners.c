@@ -11,7 +11,7 @@
 
 /* --- whose they are --- */
 
-static enum ccm_owner owner_of(const struct nlb_work *work, const struct nlb_listener *listener)
+static enum lbc_owner owner_of(const struct nlb_work *work, const struct nlb_listener *listener)
 {
     return nlb_plan_owner(work, listener->description, true);
 }
@@ -34,7 +34,7 @@ static bool is_kept(const struct nlb_work *work, const struct nlb_listener *have
 
 static bool is_unwanted(const struct nlb_work *work, const struct nlb_listener *have)
 {
-    const bool may_go = !work->in->model->reused || owner_of(work, have) == CCM_OWNER_OURS;
+    const bool may_go = !work->in->model->reused || owner_of(work, have) == LBC_OWNER_OURS;
 
     return may_go && have->protocol != NLB_OTHER &&
            nlb_state_listener(&work->in->model->want, have->protocol, have->start, have->end) ==
@@ -108,7 +108,7 @@ static struct nlb_step *new_step(const struct nlb_work *work, enum nlb_step_type
 {
     struct nlb_step *step = nlb_plan_new_step(work->plan, type, stage);
 
-    if (step == NULL || ccm_text_set(&step->id, id) < 0) {
+    if (step == NULL || lbc_text_set(&step->id, id) < 0) {
         return NULL;
     }
     step->port = who->start;
@@ -147,7 +147,7 @@ int nlb_plan_stale_listeners(struct nlb_work *work)
 /* --- additional certificates --- */
 
 static int cert_steps(const struct nlb_work *work, enum nlb_step_type type, unsigned *stage,
-                      const struct nlb_listener *who, const char *id, const struct ccm_texts *certs)
+                      const struct nlb_listener *who, const char *id, const struct lbc_texts *certs)
 {
     struct nlb_step *step = NULL;
 
@@ -155,7 +155,7 @@ static int cert_steps(const struct nlb_work *work, enum nlb_step_type type, unsi
         if (i % NLB_CERTS_MAX == 0) {
             step = new_step(work, type, (*stage)++, who, id);
         }
-        if (step == NULL || ccm_texts_put(&step->texts, certs->items[i]) < 0) {
+        if (step == NULL || lbc_texts_put(&step->texts, certs->items[i]) < 0) {
             return -ENOMEM;
         }
     }
@@ -163,14 +163,14 @@ static int cert_steps(const struct nlb_work *work, enum nlb_step_type type, unsi
 }
 
 /* Those of `from` that `to` lacks; the listener's own certificate is none of them. */
-static int missing(const struct ccm_texts *from, const struct ccm_texts *to, const char *own,
-                   struct ccm_texts *ret)
+static int missing(const struct lbc_texts *from, const struct lbc_texts *to, const char *own,
+                   struct lbc_texts *ret)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < from->len; i++) {
-        if (!ccm_texts_has(to, from->items[i]) && !ccm_text_equal(from->items[i], own)) {
-            r = ccm_texts_put(ret, from->items[i]);
+        if (!lbc_texts_has(to, from->items[i]) && !ccm_text_equal(from->items[i], own)) {
+            r = lbc_texts_put(ret, from->items[i]);
         }
     }
     return r;
@@ -180,11 +180,11 @@ static int missing(const struct ccm_texts *from, const struct ccm_texts *to, con
 static int plan_certs(const struct nlb_work *work, unsigned stage, const struct nlb_listener *want,
                       const struct nlb_listener *have)
 {
-    static const struct ccm_texts none = { 0 };
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts add = { 0 };
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts remove = { 0 };
-    const struct ccm_texts *present = have == NULL ? &none : &have->certs;
-    const char *own = ccm_attrs_get(&want->attrs, nlb_listener_field("CertificateIds"));
+    static const struct lbc_texts none = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts add = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts remove = { 0 };
+    const struct lbc_texts *present = have == NULL ? &none : &have->certs;
+    const char *own = lbc_attrs_get(&want->attrs, nlb_listener_field("CertificateIds"));
     const char *id = have == NULL ? NULL : have->id;
     int r = 0;
 
@@ -231,9 +231,9 @@ static const struct nlb_group *group_of(const struct nlb_work *work,
 static int describe(struct nlb_step *step, const struct nlb_listener *want,
                     const struct nlb_group *group, const char *group_id)
 {
-    return ccm_text_set(&step->listener.description, want->description) < 0 ||
-                   ccm_text_set(&step->listener.group_name, want->group_name) < 0 ||
-                   ccm_text_set(&step->listener.group_id, group_id) < 0 ||
+    return lbc_text_set(&step->listener.description, want->description) < 0 ||
+                   lbc_text_set(&step->listener.group_name, want->group_name) < 0 ||
+                   lbc_text_set(&step->listener.group_id, group_id) < 0 ||
                    nlb_group_copy_identity(&step->group, group) < 0
                ? -ENOMEM
                : 0;
@@ -258,7 +258,7 @@ static int update(struct nlb_work *work, const struct nlb_listener *want,
                   const char *group_id)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
-    CCM_CLEANUP(ccm_attrs_fini) struct ccm_attrs next = { 0 };
+    CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
     const bool moves = group_id == NULL || !ccm_text_equal(group_id, have->group_id);
     /* Nobody is sent to a group that is still being filled. */
     const unsigned filled = moves ? nlb_plan_filled(work, group) : 0;
@@ -292,19 +292,19 @@ static int update(struct nlb_work *work, const struct nlb_listener *want,
 static void refuse(const struct nlb_work *work, const struct nlb_listener *want,
                    const struct nlb_listener *have)
 {
-    const enum ccm_owner owner = owner_of(work, have);
+    const enum lbc_owner owner = owner_of(work, have);
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)ccm_error_set(
         &err, 0, work->in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
         "port %u/%s: the %s listener on port %u belongs to %s (%s)", want->start,
         nlb_protocol_name(want->protocol), nlb_protocol_name(have->protocol), have->start,
-        owner == CCM_OWNER_OTHER  ? "another Service"
-        : owner == CCM_OWNER_OURS ? "another port of this Service"
+        owner == LBC_OWNER_OTHER  ? "another Service"
+        : owner == LBC_OWNER_OURS ? "another port of this Service"
                                   : "somebody else",
         have->description == NULL ? "no description"
                                   : have->description); /* the text is what counts */
-    ccm_problems_add(work->problems, &err, "choose another port, or delete that listener");
+    lbc_problems_add(work->problems, &err, "choose another port, or delete that listener");
 }
 
 /* The listener that keeps us from the port; NULL: there is none. */
@@ -317,11 +317,11 @@ static const struct nlb_listener *obstacle_of(const struct nlb_work *work,
     if (have == NULL) {
         return occupant(work, want);
     }
-    const enum ccm_owner owner = owner_of(work, have);
+    const enum lbc_owner owner = owner_of(work, have);
 
     /* Where only what is ours is to be changed, a person's is not ours to take over. */
-    return (work->in->model->reused && owner == CCM_OWNER_OTHER) ||
-                   (work->in->model->as_it_is && owner == CCM_OWNER_NONE)
+    return (work->in->model->reused && owner == LBC_OWNER_OTHER) ||
+                   (work->in->model->as_it_is && owner == LBC_OWNER_NONE)
                ? have
                : NULL;
 }
@@ -331,7 +331,7 @@ bool nlb_plan_is_refused(const struct nlb_work *work, const struct nlb_listener 
     const struct nlb_listener *other =
         want->broken || !nlb_model_has_listeners(work->in->model) ? NULL : obstacle_of(work, want);
 
-    return other != NULL && owner_of(work, other) != CCM_OWNER_OURS;
+    return other != NULL && owner_of(work, other) != LBC_OWNER_OURS;
 }
 
 static int plan_one(struct nlb_work *work, const struct nlb_listener *want,

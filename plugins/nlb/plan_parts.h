@@ -6,20 +6,20 @@
 #ifndef CCM_NLB_PLAN_PARTS_H
 #define CCM_NLB_PLAN_PARTS_H
 
+#include "lbc/model/owner.h"
 #include "plan.h"
-#include "service/owner.h"
 
 struct nlb_work {
     struct nlb_plan *plan;
     const struct nlb_plan_input *in;
-    struct ccm_problems *problems;
+    struct lbc_problems *problems;
     const struct nlb_lb *lb; /* the load balancer as it is, or as it will be when it is made */
     unsigned stage;          /* the first one of the next part; parts before it end earlier */
     int *failed; /* -ENOMEM once it could not be told whose something is: such a plan is no good */
 };
 
 /* Whose text it is; as_listener as in names.h. Out of memory: nobody's, and *work->failed. */
-enum ccm_owner nlb_plan_owner(const struct nlb_work *work, const char *text, bool as_listener);
+enum lbc_owner nlb_plan_owner(const struct nlb_work *work, const char *text, bool as_listener);
 
 /* Append an empty step; NULL on ENOMEM. Earlier pointers to steps become invalid. */
 struct nlb_step *nlb_plan_new_step(struct nlb_plan *plan, enum nlb_step_type type, unsigned stage);
@@ -31,8 +31,8 @@ unsigned nlb_plan_end(const struct nlb_plan *plan);
 CCM_NODISCARD int nlb_plan_set_change(struct nlb_step *step, struct ccm_buf *change);
 
 /* Put the tag into `ret` where `present` has it with that value. 0 or -ENOMEM. */
-CCM_NODISCARD int nlb_plan_take_tag(const struct ccm_tags *present, const char *key,
-                                    const char *value, struct ccm_tags *ret);
+CCM_NODISCARD int nlb_plan_take_tag(const struct lbc_tags *present, const char *key,
+                                    const char *value, struct lbc_tags *ret);
 
 /* --- plan_lb.c --- */
 

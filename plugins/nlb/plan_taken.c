@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-void nlb_taken_port(const struct nlb_listener *listener, char ret[static CCM_TAKEN_PORT])
+void nlb_taken_port(const struct nlb_listener *listener, char ret[static LBC_TAKEN_PORT])
 {
     char protocol[16];
 
@@ -18,10 +18,10 @@ void nlb_taken_port(const struct nlb_listener *listener, char ret[static CCM_TAK
         *p = (char)tolower((unsigned char)*p);
     }
     if (listener->range) {
-        (void)snprintf(ret, CCM_TAKEN_PORT, "%u_%u-%s", listener->start, listener->end,
+        (void)snprintf(ret, LBC_TAKEN_PORT, "%u_%u-%s", listener->start, listener->end,
                        protocol); /* fits */
     } else {
-        (void)snprintf(ret, CCM_TAKEN_PORT, "%u-%s", listener->start,
+        (void)snprintf(ret, LBC_TAKEN_PORT, "%u-%s", listener->start,
                        protocol); /* cut where too long */
     }
 }
@@ -29,33 +29,33 @@ void nlb_taken_port(const struct nlb_listener *listener, char ret[static CCM_TAK
 /* --- what it was --- */
 
 static int note_taken(const struct nlb_plan_input *in, const struct nlb_step *step,
-                      const struct nlb_listener *have, struct ccm_taken_list *ret)
+                      const struct nlb_listener *have, struct lbc_taken_list *ret)
 {
     const struct nlb_group *group =
         have->group_id == NULL ? NULL : nlb_state_group_by_id(in->have, have->group_id);
-    char port[CCM_TAKEN_PORT];
-    struct ccm_taken *taken = NULL;
+    char port[LBC_TAKEN_PORT];
+    struct lbc_taken *taken = NULL;
     int r = 0;
 
     nlb_taken_port(have, port);
-    taken = ccm_taken_note(ret, &in->service->meta, port, have->group_id,
+    taken = lbc_taken_note(ret, &in->service->meta, port, have->group_id,
                            group != NULL && nlb_name_is_key(group->name), have->description);
     if (taken == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
-        const struct ccm_attr *was = &have->attrs.items[i];
+        const struct lbc_attr *was = &have->attrs.items[i];
 
         if (was->value != NULL &&
-            !ccm_text_equal(was->value, ccm_attrs_get(&step->listener.attrs, was->field))) {
-            r = ccm_tags_put(&taken->was, was->field->name, was->value);
+            !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.attrs, was->field))) {
+            r = lbc_tags_put(&taken->was, was->field->name, was->value);
         }
     }
     return r;
 }
 
 int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input *in,
-                        struct ccm_taken_list *ret)
+                        struct lbc_taken_list *ret)
 {
     int r = 0;
 
@@ -64,12 +64,12 @@ int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input
         const struct nlb_listener *have = step->type == NLB_STEP_UPDATE_LISTENER
                                               ? nlb_state_listener_by_id(in->have, step->id)
                                               : NULL;
-        enum ccm_owner owner = CCM_OWNER_OURS;
+        enum lbc_owner owner = LBC_OWNER_OURS;
 
         if (have != NULL) {
             r = nlb_name_parse(have->description, true, &in->service->meta, in->cluster_id, &owner);
         }
-        if (r == 0 && owner == CCM_OWNER_NONE) {
+        if (r == 0 && owner == LBC_OWNER_NONE) {
             r = note_taken(in, step, have, ret);
         }
     }
@@ -85,7 +85,7 @@ static const struct nlb_group *find_usable(const struct nlb_work *work, const ch
         ccm_text_empty(group_id) ? NULL : nlb_state_group_by_id(work->in->have, group_id);
 
     return group != NULL && !nlb_name_is_key(group->name) &&
-                   (group->users.len == 0 || ccm_texts_has(&group->users, work->lb->id))
+                   (group->users.len == 0 || lbc_texts_has(&group->users, work->lb->id))
                ? group
                : NULL;
 }
@@ -102,24 +102,24 @@ static bool is_in_the_way(const struct nlb_work *work, const struct nlb_listener
 }
 
 static int fill_step(struct nlb_step *step, const struct nlb_listener *have,
-                     const struct nlb_group *group, const struct ccm_tags *was)
+                     const struct nlb_group *group, const struct lbc_tags *was)
 {
-    const char *text = ccm_tags_get(was, CCM_TAKEN_DESCRIPTION);
+    const char *text = lbc_tags_get(was, LBC_TAKEN_DESCRIPTION);
     int r = 0;
 
-    if (ccm_text_set(&step->id, have->id) < 0 || nlb_group_copy_identity(&step->group, group) < 0 ||
-        ccm_text_set(&step->listener.group_id, group->id) < 0 ||
-        ccm_text_set(&step->listener.description,
-                     ccm_text_empty(text) || nlb_name_is_key(text) ? CCM_TAKEN_NAMELESS : text) <
+    if (lbc_text_set(&step->id, have->id) < 0 || nlb_group_copy_identity(&step->group, group) < 0 ||
+        lbc_text_set(&step->listener.group_id, group->id) < 0 ||
+        lbc_text_set(&step->listener.description,
+                     ccm_text_empty(text) || nlb_name_is_key(text) ? LBC_TAKEN_NAMELESS : text) <
             0 ||
-        ccm_attrs_copy(&step->listener.attrs, &have->attrs) < 0) {
+        lbc_attrs_copy(&step->listener.attrs, &have->attrs) < 0) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < was->len; i++) {
-        const struct ccm_field *field = nlb_listener_field(was->items[i].key);
+        const struct lbc_field *field = nlb_listener_field(was->items[i].key);
 
         if (field != NULL && nlb_field_applies(field, have->protocol)) {
-            r = ccm_attrs_set(&step->listener.attrs, field, was->items[i].value, true);
+            r = lbc_attrs_set(&step->listener.attrs, field, was->items[i].value, true);
         }
     }
     step->port = have->start;
@@ -133,12 +133,12 @@ static int fill_step(struct nlb_step *step, const struct nlb_listener *have,
 
 int nlb_plan_restore(struct nlb_work *work, const struct nlb_listener *have, bool *ret_done)
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags was = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags was = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
     const struct nlb_model *model = work->in->model;
     const struct nlb_group *group = NULL;
     struct nlb_step *step = NULL;
-    char port[CCM_TAKEN_PORT];
+    char port[LBC_TAKEN_PORT];
 
     *ret_done = false;
     if (!work->in->restores || work->in->cannot_restore || !model->reused || model->as_it_is ||
@@ -146,10 +146,10 @@ int nlb_plan_restore(struct nlb_work *work, const struct nlb_listener *have, boo
         return 0;
     }
     nlb_taken_port(have, port);
-    if (ccm_taken_read(&work->in->service->meta, port, &was) < 0) {
+    if (lbc_taken_read(&work->in->service->meta, port, &was) < 0) {
         return -ENOMEM;
     }
-    group = find_usable(work, ccm_tags_get(&was, CCM_TAKEN_GROUP));
+    group = find_usable(work, lbc_tags_get(&was, LBC_TAKEN_GROUP));
     if (group == NULL) {
         return 0;
     }

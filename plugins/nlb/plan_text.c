@@ -59,14 +59,14 @@ static void print_port(const struct nlb_step *step, struct ccm_buf *text)
     ccm_buf_addf(text, "/%s", nlb_protocol_name(step->protocol));
 }
 
-static void print_backends(const struct ccm_backends *set, struct ccm_buf *text)
+static void print_backends(const struct lbc_backends *set, struct ccm_buf *text)
 {
     for (size_t i = 0; i < set->len; i++) {
-        const struct ccm_backend *one = &set->items[i];
+        const struct lbc_backend *one = &set->items[i];
 
         ccm_buf_addf(text, "%s%s%s%s:%u=%u", i == 0 ? " [" : " ", one->server_id,
-                     one->type == CCM_BACKEND_ENI ? "/" : "",
-                     one->type == CCM_BACKEND_ENI ? one->server_ip : "", one->port, one->weight);
+                     one->type == LBC_BACKEND_ENI ? "/" : "",
+                     one->type == LBC_BACKEND_ENI ? one->server_ip : "", one->port, one->weight);
     }
     if (set->len > 0) {
         ccm_buf_addc(text, ']');

@@ -1,8 +1,8 @@
 /* Descriptor and life cycle of the plugin `nlb`. */
 #include "controller.h"
+#include "lbc/instance.h"
+#include "lbc/model/class.h"
 #include "lint.h"
-#include "service/class.h"
-#include "service/instance.h"
 
 static const struct ccm_option opt_batch = {
     .struct_size = sizeof(struct ccm_option),
@@ -22,10 +22,10 @@ static const struct ccm_option opt_disable_public = {
     .help = "Refuse to create load balancers with a public address.",
 };
 static const struct ccm_option *const options[] = {
-    CCM_ALI_OPTIONS, CCM_LBC_OPTIONS, &opt_batch, &opt_disable_public, &nlb_opt_loose, NULL,
+    ALI_OPTIONS, LBC_OPTIONS, &opt_batch, &opt_disable_public, &nlb_opt_loose, NULL,
 };
 
-static const struct ccm_lbc_names names = {
+static const struct lbc_names names = {
     .finalizer = NLB_FINALIZER,
     .component = NLB_COMPONENT,
     .extra_label = NLB_GUARD_LABEL,
@@ -41,7 +41,7 @@ static void configure(void *self)
     const struct ccm_host *host = nlb->lbc.host;
     const int64_t batch = host->option_int(host, NULL, opt_batch.name);
 
-    ccm_lbc_configure(&nlb->lbc, ccm_class_is_typed_nlb);
+    lbc_configure(&nlb->lbc, lbc_class_is_typed_nlb);
     nlb->lbc.loose = host->option_int(host, NULL, nlb_opt_loose.name) != 0;
     nlb->batch = batch < 1 || batch > NLB_BATCH_MAX ? NLB_BATCH_MAX : (size_t)batch;
     atomic_init(&nlb->told_jobs, false);
@@ -49,8 +49,7 @@ static void configure(void *self)
 
 static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    return ccm_lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, &names, configure, ret_self,
-                                 err);
+    return lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, &names, configure, ret_self, err);
 }
 
 const struct ccm_plugin ccm_plugin = {
@@ -59,15 +58,15 @@ const struct ccm_plugin ccm_plugin = {
     .name = "nlb",
     .flags = CCM_PLUGIN_PLANS,
     .options = options,
-    .watches = ccm_lbc_watches,
+    .watches = lbc_watches,
     .create = create,
-    .start = ccm_lbc_plugin_start,
-    .reconcile = ccm_lbc_plugin_reconcile,
-    .destroy = ccm_lbc_plugin_destroy,
+    .start = lbc_plugin_start,
+    .reconcile = lbc_plugin_reconcile,
+    .destroy = lbc_plugin_destroy,
     .batch_max = 1,
     .version = "0.1.0",
     .summary = "Services of type LoadBalancer with class alibabacloud.com/nlb as Alibaba Cloud "
                "NLB instances",
     .lint = nlb_lint,
-    .allow_removals = ccm_lbc_plugin_allow_removals,
+    .allow_removals = lbc_plugin_allow_removals,
 };

@@ -4,10 +4,10 @@
 #include "api_guard.h"
 #include "api_lb.h"
 #include "api_listener.h"
+#include "lbc/lookup.h"
 #include "names.h"
 #include "nlb.h"
 #include "plan.h"
-#include "service/lookup.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -20,7 +20,7 @@
 
 /* One look for a load balancer. */
 struct found {
-    struct ccm_lookup look;
+    struct lbc_lookup look;
     struct nlb_lb *lb; /* the one that was taken */
 };
 
@@ -33,7 +33,7 @@ static int take_found(void *arg, const cJSON *item, struct ccm_error *err)
     if (r < 0) {
         return nlb_read_refuse(r, "load balancer", err);
     }
-    if (ccm_lookup_offer(&found->look, lb.id, lb.fields[NLB_LB_NAME], &lb.tags)) {
+    if (lbc_lookup_offer(&found->look, lb.id, lb.fields[NLB_LB_NAME], &lb.tags)) {
         *found->lb = lb;
         memset(&lb, 0, sizeof(lb));
     }
@@ -46,14 +46,14 @@ static int find_lb(struct nlb_call *call, const struct ccm_service *service, con
     struct found found = { .lb = ret };
     int r;
 
-    ccm_lookup_init(&found.look, &service->meta, cluster_id, by_name);
+    lbc_lookup_init(&found.look, &service->meta, cluster_id, by_name);
     r = by_name
             ? nlb_api_list_lbs(call, NULL, NULL, found.look.name, take_found, &found, err)
             : nlb_api_list_lbs(call, NLB_TAG_OWNER, found.look.name, NULL, take_found, &found, err);
     r = r < 0 ? ccm_error_wrap(err, r, "[%s] find loadbalancer by %s error", service->meta.key,
                                by_name ? "name" : "tag")
-              : ccm_lookup_end(&found.look, err);
-    ccm_lookup_fini(&found.look);
+              : lbc_lookup_end(&found.look, err);
+    lbc_lookup_fini(&found.look);
     return r;
 }
 
@@ -62,18 +62,18 @@ int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service, const 
 {
     int r = find_lb(call, service, cluster_id, false, ret, err);
 
-    if (r < 0 || ret->id != NULL || !ccm_lookup_by_name_too(service)) {
+    if (r < 0 || ret->id != NULL || !lbc_lookup_by_name_too(service)) {
         return r;
     }
     r = find_lb(call, service, cluster_id, true, ret, err);
-    ret->untagged = ret->id != NULL && ccm_tags_get(&ret->tags, NLB_TAG_OWNER) == NULL;
+    ret->untagged = ret->id != NULL && lbc_tags_get(&ret->tags, NLB_TAG_OWNER) == NULL;
     return r;
 }
 
 int nlb_read_check_owner(const struct ccm_service *service, const char *cluster_id,
                          const struct nlb_lb *lb, struct ccm_error *err)
 {
-    return ccm_lookup_check(&service->meta, cluster_id, lb->id, lb->fields[NLB_LB_NAME], &lb->tags,
+    return lbc_lookup_check(&service->meta, cluster_id, lb->id, lb->fields[NLB_LB_NAME], &lb->tags,
                             err);
 }
 
@@ -154,7 +154,7 @@ static int read_listeners(struct nlb_call *call, struct nlb_state *state, struct
 /* Additional ones only: the default one and those of authorities are attributes. */
 static int take_cert(void *arg, const cJSON *item, struct ccm_error *err)
 {
-    struct ccm_texts *certs = arg;
+    struct lbc_texts *certs = arg;
     const char *id = ccm_json_text(item, "CertificateId");
 
     if (ccm_json_bool(item, "IsDefault", false) ||
@@ -162,7 +162,7 @@ static int take_cert(void *arg, const cJSON *item, struct ccm_error *err)
         ccm_text_equal_case(ccm_json_text(item, "Status"), "Diassociating") || id[0] == '\0') {
         return 0;
     }
-    return ccm_texts_put(certs, id) < 0 ? ccm_error_nomem(err) : 0;
+    return lbc_texts_put(certs, id) < 0 ? ccm_error_nomem(err) : 0;
 }
 
 static int read_certs(struct nlb_call *call, const struct nlb_state *want, struct nlb_state *state,
@@ -179,7 +179,7 @@ static int read_certs(struct nlb_call *call, const struct nlb_state *want, struc
             !wanted->certs_known) {
             continue;
         }
-        ccm_texts_fini(&one->certs);
+        lbc_texts_fini(&one->certs);
         r = nlb_api_list_certs(call, one->id, take_cert, &one->certs, err);
         one->certs_known = r == 0;
     }
@@ -208,7 +208,7 @@ static int take_group(void *arg, const cJSON *item, struct ccm_error *err)
     }
     if (nlb_state_group_by_id(state, group.id) != NULL ||
         (look->service != NULL &&
-         ccm_owner_of_tags(&group.tags, look->service, look->cluster_id) != CCM_OWNER_OURS)) {
+         lbc_owner_of_tags(&group.tags, look->service, look->cluster_id) != LBC_OWNER_OURS)) {
         return 0;
     }
     kept = nlb_state_new_group(state);
@@ -222,7 +222,7 @@ static int take_group(void *arg, const cJSON *item, struct ccm_error *err)
 
 /* Chosen groups that are not known yet. */
 static int add_chosen(const struct nlb_state *want, const struct nlb_state *state,
-                      struct ccm_texts *ret)
+                      struct lbc_texts *ret)
 {
     int r = 0;
 
@@ -230,7 +230,7 @@ static int add_chosen(const struct nlb_state *want, const struct nlb_state *stat
         const char *id = want->groups[i].id;
 
         if (id != NULL && nlb_state_group_by_id(state, id) == NULL) {
-            r = ccm_texts_put(ret, id);
+            r = lbc_texts_put(ret, id);
         }
     }
     return r;
@@ -238,19 +238,19 @@ static int add_chosen(const struct nlb_state *want, const struct nlb_state *stat
 
 /* Groups that our listeners use and that have lost their tags. */
 static int add_used(const struct ccm_service *service, const char *cluster_id,
-                    const struct nlb_state *state, struct ccm_texts *ret)
+                    const struct nlb_state *state, struct lbc_texts *ret)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
         const struct nlb_listener *one = &state->listeners[i];
-        enum ccm_owner owner = CCM_OWNER_NONE;
+        enum lbc_owner owner = LBC_OWNER_NONE;
 
         if (one->group_id != NULL && nlb_state_group_by_id(state, one->group_id) == NULL) {
             r = nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner);
         }
-        if (r == 0 && owner == CCM_OWNER_OURS) {
-            r = ccm_texts_put(ret, one->group_id);
+        if (r == 0 && owner == LBC_OWNER_OURS) {
+            r = lbc_texts_put(ret, one->group_id);
         }
     }
     return r;
@@ -259,30 +259,30 @@ static int add_used(const struct ccm_service *service, const char *cluster_id,
 /* Groups that listeners go back to that were taken over, once nobody wants these. */
 static int add_taken(const struct ccm_service *service, const char *cluster_id,
                      const struct nlb_need *need, const struct nlb_state *state,
-                     struct ccm_texts *ret)
+                     struct lbc_texts *ret)
 {
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
         const struct nlb_listener *one = &state->listeners[i];
-        CCM_CLEANUP(ccm_tags_fini) struct ccm_tags was = { 0 };
-        enum ccm_owner owner = CCM_OWNER_NONE;
-        char port[CCM_TAKEN_PORT];
+        CCM_CLEANUP(lbc_tags_fini) struct lbc_tags was = { 0 };
+        enum lbc_owner owner = LBC_OWNER_NONE;
+        char port[LBC_TAKEN_PORT];
 
         if (need->want != NULL &&
             nlb_state_listener(need->want, one->protocol, one->start, one->end) != NULL) {
             continue;
         }
         nlb_taken_port(one, port);
-        r = ccm_taken_read(&service->meta, port, &was);
+        r = lbc_taken_read(&service->meta, port, &was);
 
-        const char *group = ccm_tags_get(&was, CCM_TAKEN_GROUP);
+        const char *group = lbc_tags_get(&was, LBC_TAKEN_GROUP);
 
         if (r == 0 && !ccm_text_empty(group) && nlb_state_group_by_id(state, group) == NULL) {
             r = nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner);
         }
-        if (r == 0 && owner == CCM_OWNER_OURS) {
-            r = ccm_texts_put(ret, group);
+        if (r == 0 && owner == LBC_OWNER_OURS) {
+            r = lbc_texts_put(ret, group);
         }
     }
     return r;
@@ -292,13 +292,13 @@ static int list_groups(struct nlb_call *call, const struct ccm_service *service,
                        const char *cluster_id, const struct nlb_need *need, struct nlb_state *state,
                        struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts ids = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts ids = { 0 };
     struct group_look by_tag = { state, &service->meta, cluster_id };
     struct group_look by_id = { state, NULL, cluster_id };
-    char tag[CCM_OWNER_LB_NAME];
+    char tag[LBC_OWNER_LB_NAME];
     int r = 0;
 
-    ccm_owner_lb_name(&service->meta, tag);
+    lbc_owner_lb_name(&service->meta, tag);
     if (!state->groups_known) {
         r = nlb_api_list_groups(call, NLB_TAG_OWNER, tag, NULL, take_group, &by_tag, err);
         if (r == 0 && add_used(service, cluster_id, state, &ids) < 0) {
@@ -333,7 +333,7 @@ static int read_groups(struct nlb_call *call, const struct ccm_service *service,
         struct nlb_group *group = &state->groups[i];
 
         if (group->unread) {
-            ccm_backends_fini(&group->backends);
+            lbc_backends_fini(&group->backends);
             r = nlb_api_list_servers(call, group->id, take_server, group, err);
             group->unread = r < 0;
         }
@@ -384,13 +384,13 @@ static void guards_fini(struct guards *guards)
     free(guards->foreign);
 }
 
-static int take_guard_tags(const cJSON *item, struct ccm_tags *ret)
+static int take_guard_tags(const cJSON *item, struct lbc_tags *ret)
 {
     const cJSON *tag = ccm_json_items(ccm_json_get(item, "Tags"), "Tag");
     int r = 0;
 
     for (; r == 0 && tag != NULL; tag = tag->next) {
-        r = ccm_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
+        r = lbc_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
     }
     return r;
 }
@@ -402,9 +402,9 @@ static int note_guard(struct guards *guards, const cJSON *item, const char *id)
     if (guards->count++ > 0) {
         return 0;
     }
-    return ccm_text_set(&guard->id, id) < 0 ||
-                   ccm_text_set(&guard->name, ccm_json_text(item, "SecurityGroupName")) < 0 ||
-                   ccm_text_set(&guard->description, ccm_json_text(item, "Description")) < 0
+    return lbc_text_set(&guard->id, id) < 0 ||
+                   lbc_text_set(&guard->name, ccm_json_text(item, "SecurityGroupName")) < 0 ||
+                   lbc_text_set(&guard->description, ccm_json_text(item, "Description")) < 0
                ? -ENOMEM
                : 0;
 }
@@ -412,19 +412,19 @@ static int note_guard(struct guards *guards, const cJSON *item, const char *id)
 static int take_guard(void *arg, const cJSON *item, struct ccm_error *err)
 {
     struct guards *guards = arg;
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *id = ccm_json_text(item, "SecurityGroupId");
-    char own[CCM_OWNER_LB_NAME];
+    char own[LBC_OWNER_LB_NAME];
     int r = take_guard_tags(item, &tags);
 
     if (id[0] == '\0') {
         return nlb_read_refuse(-EPROTO, "security group", err);
     }
-    ccm_owner_lb_name(guards->service, own);
-    if (r == 0 && ccm_text_equal(ccm_tags_get(&tags, NLB_TAG_OWNER), own)) {
-        r = ccm_owner_of_tags(&tags, guards->service, guards->cluster_id) == CCM_OWNER_OURS
+    lbc_owner_lb_name(guards->service, own);
+    if (r == 0 && ccm_text_equal(lbc_tags_get(&tags, NLB_TAG_OWNER), own)) {
+        r = lbc_owner_of_tags(&tags, guards->service, guards->cluster_id) == LBC_OWNER_OURS
                 ? note_guard(guards, item, id)
-                : ccm_text_set(&guards->foreign, id);
+                : lbc_text_set(&guards->foreign, id);
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
@@ -452,10 +452,10 @@ static int read_guard(struct nlb_call *call, const struct ccm_service *service,
 {
     CCM_CLEANUP(guards_fini)
     struct guards guards = { .service = &service->meta, .cluster_id = cluster_id };
-    char tag[CCM_OWNER_LB_NAME];
+    char tag[LBC_OWNER_LB_NAME];
     int r;
 
-    ccm_owner_lb_name(&service->meta, tag);
+    lbc_owner_lb_name(&service->meta, tag);
     r = nlb_api_find_guards(call, NLB_TAG_OWNER, tag, take_guard, &guards, err);
     r = r < 0 ? r : check_guards(&guards, ends, err);
     if (r == 0 && guards.count == 1) {

@@ -9,7 +9,7 @@
  * The load balancer of a Service: by ownership tag, then, when the Service shows signs of an
  * earlier one (label, status), by its default name, which counts only for one without owner.
  * ret->id stays NULL when there is none. More than one is a CCM_ERROR_TERMINAL, one that carries
- * another cluster's tag as well: CCM_LOOKUP_NOT_OURS. The caller finishes *ret in any case.
+ * another cluster's tag as well: LBC_LOOKUP_NOT_OURS. The caller finishes *ret in any case.
  */
 CCM_NODISCARD int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service,
                               const char *cluster_id, struct nlb_lb *ret, struct ccm_error *err);
@@ -24,7 +24,7 @@ CCM_NODISCARD int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struc
  */
 CCM_NODISCARD int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err);
 
-/* Whether one that was read by its id is still the Service's: 0, or CCM_LOOKUP_NOT_OURS with a
+/* Whether one that was read by its id is still the Service's: 0, or LBC_LOOKUP_NOT_OURS with a
  * CCM_ERROR_TERMINAL that says whose it is. Pure. */
 CCM_NODISCARD int nlb_read_check_owner(const struct ccm_service *service, const char *cluster_id,
                                        const struct nlb_lb *lb, struct ccm_error *err);
@@ -36,7 +36,7 @@ CCM_NODISCARD int nlb_read_take_lb(const cJSON *json, struct nlb_lb *ret);
 CCM_NODISCARD int nlb_read_take_listener(const cJSON *json, struct nlb_listener *ret);
 CCM_NODISCARD int nlb_read_take_group(const cJSON *json, struct nlb_group *ret);
 CCM_NODISCARD int nlb_read_take_server(const cJSON *json, const char *group_name,
-                                       struct ccm_backends *ret);
+                                       struct lbc_backends *ret);
 CCM_NODISCARD int nlb_read_take_rule(const cJSON *json, struct nlb_rule *ret);
 
 /* The rules of a security group that is known by its id, instead of those in *guard, which stay

@@ -32,7 +32,7 @@ static bool take_port(const cJSON *parent, const char *name, uint16_t *ret)
 }
 
 /* Lists of keys and values come in two spellings. */
-static int take_tags(const cJSON *parent, struct ccm_tags *ret)
+static int take_tags(const cJSON *parent, struct lbc_tags *ret)
 {
     const cJSON *tag = ccm_json_items(parent, "Tags");
     int r = 0;
@@ -43,17 +43,17 @@ static int take_tags(const cJSON *parent, struct ccm_tags *ret)
 
         key = key != NULL ? key : ccm_json_text(tag, "Key");
         value = value != NULL ? value : ccm_json_text(tag, "Value");
-        r = ccm_tags_put(ret, key, value);
+        r = lbc_tags_put(ret, key, value);
     }
     return r;
 }
 
-static int take_texts(const cJSON *parent, const char *name, struct ccm_texts *ret)
+static int take_texts(const cJSON *parent, const char *name, struct lbc_texts *ret)
 {
     int r = 0;
 
     for (const cJSON *one = ccm_json_items(parent, name); r == 0 && one != NULL; one = one->next) {
-        r = cJSON_IsString(one) ? ccm_texts_put(ret, one->valuestring) : 0;
+        r = cJSON_IsString(one) ? lbc_texts_put(ret, one->valuestring) : 0;
     }
     return r;
 }
@@ -101,8 +101,8 @@ static int take_fields(const cJSON *json, struct nlb_lb *ret)
 
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(rows); i++) {
         const cJSON *from = rows[i].part == NULL ? json : ccm_json_get(json, rows[i].part);
-        char space[CCM_ATTR_NUMBER];
-        const char *value = ccm_attr_read(from, rows[i].name, space);
+        char space[LBC_ATTR_NUMBER];
+        const char *value = lbc_attr_read(from, rows[i].name, space);
 
         /* No package is something that can be asked for; of the rest nothing is known. */
         r = nlb_lb_set(ret, rows[i].field,
@@ -119,10 +119,10 @@ int nlb_read_take_lb(const cJSON *json, struct nlb_lb *ret)
     if (id[0] == '\0') {
         return -EPROTO;
     }
-    if (ccm_text_set(&ret->id, id) < 0 ||
-        ccm_text_set(&ret->dns, ccm_json_text(json, "DNSName")) < 0 ||
-        ccm_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
-        ccm_text_set(&ret->status, ccm_json_text(json, "LoadBalancerStatus")) < 0) {
+    if (lbc_text_set(&ret->id, id) < 0 ||
+        lbc_text_set(&ret->dns, ccm_json_text(json, "DNSName")) < 0 ||
+        lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
+        lbc_text_set(&ret->status, ccm_json_text(json, "LoadBalancerStatus")) < 0) {
         return -ENOMEM;
     }
     r = take_fields(json, ret);
@@ -144,12 +144,12 @@ static int join_list(const cJSON *parent, const char *name, struct ccm_buf *ret)
     return ccm_buf_error(ret);
 }
 
-static int take_attr(const cJSON *from, const struct ccm_field *field, struct ccm_attrs *ret)
+static int take_attr(const cJSON *from, const struct lbc_field *field, struct lbc_attrs *ret)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = LIST_MAX };
     const char *name = field->read_name != NULL ? field->read_name : field->name;
     const char *value;
-    char space[CCM_ATTR_NUMBER];
+    char space[LBC_ATTR_NUMBER];
 
     if ((field->flags & NLB_FIELD_LIST) != 0) {
         const int r = join_list(from, name, &list);
@@ -159,9 +159,9 @@ static int take_attr(const cJSON *from, const struct ccm_field *field, struct cc
         }
         value = ccm_buf_str(&list);
     } else {
-        value = ccm_attr_read(from, name, space);
+        value = lbc_attr_read(from, name, space);
     }
-    return ccm_attr_is_unset(field, value) ? 0 : ccm_attrs_set(ret, field, value, false);
+    return lbc_attr_is_unset(field, value) ? 0 : lbc_attrs_set(ret, field, value, false);
 }
 
 static int take_listener_attrs(const cJSON *json, struct nlb_listener *ret)
@@ -170,7 +170,7 @@ static int take_listener_attrs(const cJSON *json, struct nlb_listener *ret)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < nlb_listener_field_count; i++) {
-        const struct ccm_field *field = &nlb_listener_fields[i];
+        const struct lbc_field *field = &nlb_listener_fields[i];
 
         if (nlb_field_applies(field, ret->protocol)) {
             r = take_attr((field->flags & NLB_FIELD_PPV2) != 0 ? ppv2 : json, field, &ret->attrs);
@@ -196,9 +196,9 @@ int nlb_read_take_listener(const cJSON *json, struct nlb_listener *ret)
         return -EPROTO;
     }
     ret->protocol = nlb_protocol_parse(ccm_json_text(json, "ListenerProtocol"));
-    if (ccm_text_set(&ret->id, id) < 0 ||
-        ccm_text_set(&ret->description, ccm_json_text(json, "ListenerDescription")) < 0 ||
-        ccm_text_set(&ret->group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
+    if (lbc_text_set(&ret->id, id) < 0 ||
+        lbc_text_set(&ret->description, ccm_json_text(json, "ListenerDescription")) < 0 ||
+        lbc_text_set(&ret->group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
         return -ENOMEM;
     }
     return take_listener_attrs(json, ret);
@@ -212,7 +212,7 @@ static int take_group_attrs(const cJSON *json, struct nlb_group *ret)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < nlb_group_field_count; i++) {
-        const struct ccm_field *field = &nlb_group_fields[i];
+        const struct lbc_field *field = &nlb_group_fields[i];
 
         r = take_attr((field->flags & NLB_FIELD_HEALTH) != 0 ? health : json, field, &ret->attrs);
     }
@@ -229,11 +229,11 @@ int nlb_read_take_group(const cJSON *json, struct nlb_group *ret)
     ret->protocol = nlb_protocol_parse(ccm_json_text(json, "Protocol"));
     ret->any_port = ccm_json_bool(json, "AnyPortEnabled", false);
     ret->unread = ccm_json_i64(json, "ServerCount", 1) != 0;
-    if (ccm_text_set(&ret->id, id) < 0 ||
-        ccm_text_set(&ret->name, ccm_json_text(json, "ServerGroupName")) < 0 ||
-        ccm_text_set(&ret->type, ccm_json_text(json, "ServerGroupType")) < 0 ||
-        ccm_text_set(&ret->family, ccm_json_text(json, "AddressIPVersion")) < 0 ||
-        ccm_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
+    if (lbc_text_set(&ret->id, id) < 0 ||
+        lbc_text_set(&ret->name, ccm_json_text(json, "ServerGroupName")) < 0 ||
+        lbc_text_set(&ret->type, ccm_json_text(json, "ServerGroupType")) < 0 ||
+        lbc_text_set(&ret->family, ccm_json_text(json, "AddressIPVersion")) < 0 ||
+        lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
         (!nlb_name_is_key(ret->name) &&
          take_texts(json, "RelatedLoadBalancerIds", &ret->users) < 0) ||
         take_tags(json, &ret->tags) < 0) {
@@ -242,21 +242,21 @@ int nlb_read_take_group(const cJSON *json, struct nlb_group *ret)
     return take_group_attrs(json, ret);
 }
 
-static enum ccm_backend_type take_type(const char *name)
+static enum lbc_backend_type take_type(const char *name)
 {
     if (ccm_text_equal_case(name, "Ecs")) {
-        return CCM_BACKEND_ECS;
+        return LBC_BACKEND_ECS;
     }
-    return ccm_text_equal_case(name, "Ip") ? CCM_BACKEND_IP : CCM_BACKEND_ENI;
+    return ccm_text_equal_case(name, "Ip") ? LBC_BACKEND_IP : LBC_BACKEND_ENI;
 }
 
-int nlb_read_take_server(const cJSON *json, const char *group_name, struct ccm_backends *ret)
+int nlb_read_take_server(const cJSON *json, const char *group_name, struct lbc_backends *ret)
 {
     const char *id = ccm_json_text(json, "ServerId");
     const char *description = ccm_json_text(json, "Description");
     const int64_t weight = ccm_json_i64(json, "Weight", 0);
     const bool usual = ccm_text_equal(description, group_name);
-    struct ccm_backend backend = {
+    struct lbc_backend backend = {
         .server_id = (char *)(uintptr_t)id, /* copied by put, as the other texts */
         .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
         .description = usual ? NULL : (char *)(uintptr_t)description,
@@ -268,7 +268,7 @@ int nlb_read_take_server(const cJSON *json, const char *group_name, struct ccm_b
     if (id[0] == '\0' || !take_port(json, "Port", &backend.port)) {
         return -EPROTO;
     }
-    return ccm_backends_put(ret, &backend);
+    return lbc_backends_put(ret, &backend);
 }
 
 /* --- the security group --- */
@@ -284,11 +284,11 @@ int nlb_read_take_rule(const cJSON *json, struct nlb_rule *ret)
     ret->ipv6 = ipv6[0] != '\0';
     ret->drop = ccm_text_equal_case(ccm_json_text(json, "Policy"), "drop");
     ret->priority = priority < 0 || priority > 1000 ? 0 : (int)priority;
-    if (ccm_text_set(&ret->id, ccm_json_text(json, "SecurityGroupRuleId")) < 0 ||
-        ccm_text_set(&ret->cidr, ret->ipv6 ? ipv6 : ccm_json_text(json, "SourceCidrIp")) < 0 ||
-        ccm_text_set(&ret->protocol, ccm_json_text(json, "IpProtocol")) < 0 ||
-        ccm_text_set(&ret->port_range, ccm_json_text(json, "PortRange")) < 0 ||
-        ccm_text_set(&ret->description, ccm_json_text(json, "Description")) < 0) {
+    if (lbc_text_set(&ret->id, ccm_json_text(json, "SecurityGroupRuleId")) < 0 ||
+        lbc_text_set(&ret->cidr, ret->ipv6 ? ipv6 : ccm_json_text(json, "SourceCidrIp")) < 0 ||
+        lbc_text_set(&ret->protocol, ccm_json_text(json, "IpProtocol")) < 0 ||
+        lbc_text_set(&ret->port_range, ccm_json_text(json, "PortRange")) < 0 ||
+        lbc_text_set(&ret->description, ccm_json_text(json, "Description")) < 0) {
         return -ENOMEM;
     }
     return 0;

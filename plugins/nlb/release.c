@@ -1,9 +1,9 @@
 #include "controller.h"
 
+#include "lbc/lookup.h"
+#include "lbc/model/object.h"
+#include "lbc/reuse.h"
 #include "read.h"
-#include "service/lookup.h"
-#include "service/object.h"
-#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -26,10 +26,10 @@ static int read_by_id(struct nlb_call *call, const char *id, struct nlb_lb *lb,
 }
 
 /* The label still leads to one that has lost its tag. */
-static int read_labelled(const struct ccm_pass *pass, struct nlb_call *call, struct nlb_lb *lb,
+static int read_labelled(const struct lbc_pass *pass, struct nlb_call *call, struct nlb_lb *lb,
                          struct ccm_error *err)
 {
-    const char *label = ccm_object_label(&pass->service->meta, CCM_LIFE_LB_LABEL);
+    const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
 
     return lb->id != NULL || ccm_text_empty(label) ||
                    ccm_text_equal(label, pass->lbc->ops->reused_id(pass->service))
@@ -38,15 +38,15 @@ static int read_labelled(const struct ccm_pass *pass, struct nlb_call *call, str
 }
 
 /* That of the Service itself. What is remembered is read again by its id. */
-static int read_own(struct ccm_pass *pass, struct nlb_call *call, struct ccm_error *err)
+static int read_own(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
 {
     struct nlb_state *have = pass->entry->state;
-    const char *cluster = ccm_ali_cluster_id(pass->lbc->ali);
+    const char *cluster = ali_cluster_id(pass->lbc->ali);
     CCM_CLEANUP(ccm_freep) char *known = NULL;
     int r = 0;
 
     if (!pass->entry->valid) {
-        ccm_entry_drop(pass->entry);
+        lbc_entry_drop(pass->entry);
         r = nlb_read_lb(call, pass->service, cluster, &have->lb, err);
     } else if (have->lb.id != NULL) {
         known = strdup(have->lb.id);
@@ -62,19 +62,19 @@ static int read_own(struct ccm_pass *pass, struct nlb_call *call, struct ccm_err
 
 /*
  * The load balancer. Whose it is by now is what counts, not whose it was when we looked last:
- * CCM_LOOKUP_NOT_OURS. Of somebody else's our part is told by the descriptions of its listeners.
+ * LBC_LOOKUP_NOT_OURS. Of somebody else's our part is told by the descriptions of its listeners.
  */
-static int find_lb(struct ccm_pass *pass, struct nlb_call *call, const struct nlb_model *model,
+static int find_lb(struct lbc_pass *pass, struct nlb_call *call, const struct nlb_model *model,
                    struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
+    struct lbc_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
 
     if (!entry->reused) {
         return read_own(pass, call, err);
     }
     if (!entry->valid) {
-        ccm_entry_drop(entry);
+        lbc_entry_drop(entry);
         return read_by_id(call, model->want.lb.id, &have->lb, err);
     }
     if (model->override) {
@@ -84,19 +84,19 @@ static int find_lb(struct ccm_pass *pass, struct nlb_call *call, const struct nl
 }
 
 /* Whether there may be a security group for source ranges. */
-static bool needs_guard(const struct ccm_pass *pass)
+static bool needs_guard(const struct lbc_pass *pass)
 {
     const struct nlb_state *have = pass->entry->state;
 
-    return ccm_pass_is_marked(pass) ||
+    return lbc_pass_is_marked(pass) ||
            (!pass->entry->reused &&
             (pass->service->source_range_count > 0 || have->lb.security_groups.len > 0));
 }
 
-static int find(struct ccm_pass *pass, const struct nlb_model *model, struct ccm_error *err)
+static int find(struct lbc_pass *pass, const struct nlb_model *model, struct ccm_error *err)
 {
-    struct ccm_entry *entry = pass->entry;
-    struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_REMOVE);
+    struct lbc_entry *entry = pass->entry;
+    struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_REMOVE);
     struct nlb_state *have = entry->state;
     int r = find_lb(pass, &call, model, err);
 
@@ -115,8 +115,7 @@ static int find(struct ccm_pass *pass, const struct nlb_model *model, struct ccm
             .ends = true,
         };
 
-        r = nlb_read_parts(&call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), &need, have,
-                           err);
+        r = nlb_read_parts(&call, pass->service, ali_cluster_id(pass->lbc->ali), &need, have, err);
         entry->valid = r == 0;
     }
     return r;
@@ -130,61 +129,61 @@ static int plan_for(struct nlb_plan *plan, const struct nlb_plan_input *in)
     return in->model->preserve ? nlb_plan_preserve(plan, in) : nlb_plan_delete(plan, in);
 }
 
-static int take_away(struct ccm_pass *pass, struct nlb_model *model, struct ccm_error *err)
+static int take_away(struct lbc_pass *pass, struct nlb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
     const bool fresh = !pass->entry->valid;
     int r = find(pass, model, err);
 
-    if (r == CCM_LOOKUP_NOT_OURS) {
-        ccm_pass_leave_alone(pass, err);
+    if (r == LBC_LOOKUP_NOT_OURS) {
+        lbc_pass_leave_alone(pass, err);
         return 0;
     }
     if (r == 0 && !pass->unfinished) {
-        model->as_it_is = !ccm_reuse_may_configure(
+        model->as_it_is = !lbc_reuse_may_configure(
             pass, &((const struct nlb_state *)pass->entry->state)->lb.tags);
 
         const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, fresh);
 
         r = plan_for(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
         if (r == 0 && !model->reused && !model->preserve) {
-            ccm_pass_withdraw(pass, &in.have->lb.tags);
+            lbc_pass_withdraw(pass, &in.have->lb.tags);
         }
-        r = r < 0 ? r : nlb_pass_run(pass, &plan, NULL, CCM_ALI_PRIO_REMOVE, fresh, err);
+        r = r < 0 ? r : nlb_pass_run(pass, &plan, NULL, ALI_PRIO_REMOVE, fresh, err);
         pass->unfinished = pass->unfinished || plan.waiting.len > 0;
     }
     if (r < 0) {
-        return ccm_pass_fail(pass, CCM_PASS_CLEAN_FAILED, CCM_PASS_CLEAN_WHAT, r, err);
+        return lbc_pass_fail(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, r, err);
     }
     return pass->problems.count > 0
-               ? ccm_pass_fail_all(pass, CCM_PASS_CLEAN_FAILED, CCM_PASS_CLEAN_WHAT, err)
+               ? lbc_pass_fail_all(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, err)
                : 0;
 }
 
 /* What annotations say about the load balancer, and which groups of somebody else hold servers of
  * ours. */
-static int build(const struct ccm_pass *pass, struct nlb_model *ret)
+static int build(const struct lbc_pass *pass, struct nlb_model *ret)
 {
     const struct ccm_service *service = pass->service;
-    const int r = nlb_model_lb(ret, service, ccm_ali_resource_group_id(pass->lbc->ali));
+    const int r = nlb_model_lb(ret, service, ali_resource_group_id(pass->lbc->ali));
 
     ret->reused = pass->entry->reused;
     return r < 0 || !ret->reused ? r : nlb_model_chosen(ret, service);
 }
 
-int nlb_release(struct ccm_pass *pass, struct ccm_error *err)
+int nlb_release(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_model_fini) struct nlb_model model;
     int r;
 
     memset(&model, 0, sizeof(model));
     if (build(pass, &model) < 0) {
-        return ccm_pass_fail(pass, CCM_PASS_CLEAN_FAILED, CCM_PASS_CLEAN_WHAT, ccm_error_nomem(err),
+        return lbc_pass_fail(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, ccm_error_nomem(err),
                              err);
     }
     r = take_away(pass, &model, err);
     if (r == 0 && !pass->unfinished && !model.reused) {
-        ccm_entry_drop(pass->entry);
+        lbc_entry_drop(pass->entry);
         pass->entry->valid = true;
     }
     return r;

@@ -1,9 +1,9 @@
 #include "controller.h"
 
+#include "lbc/model/object.h"
+#include "lbc/reuse.h"
 #include "names.h"
 #include "read.h"
-#include "service/object.h"
-#include "service/reuse.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -19,7 +19,7 @@ static bool fits(const struct ccm_service *service, const char *dns)
     return service->ingress_count == 0;
 }
 
-static int check_address(const struct ccm_pass *pass, struct ccm_error *err)
+static int check_address(const struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
     const struct nlb_lb *lb = &((const struct nlb_state *)pass->entry->state)->lb;
@@ -32,14 +32,14 @@ static int check_address(const struct ccm_pass *pass, struct ccm_error *err)
                              "dnsname [%s]: delete and "
                              "recreate the service",
                              service->ingress[0]->hostname, lb->dns == NULL ? "" : lb->dns);
-    return reason == NULL ? ccm_error_nomem(err) : ccm_reuse_refuse(lb->id, reason, err);
+    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb->id, reason, err);
 }
 
-static int read_own_id(struct ccm_pass *pass, char **ret, struct ccm_error *err)
+static int read_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb own = { 0 };
-    struct nlb_call call = nlb_pass_call(pass, CCM_ALI_PRIO_SPEC);
-    const int r = nlb_read_lb(&call, pass->service, ccm_ali_cluster_id(pass->lbc->ali), &own, err);
+    struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_SPEC);
+    const int r = nlb_read_lb(&call, pass->service, ali_cluster_id(pass->lbc->ali), &own, err);
 
     if (r == 0) {
         *ret = CCM_STEAL(own.id);
@@ -47,33 +47,33 @@ static int read_own_id(struct ccm_pass *pass, char **ret, struct ccm_error *err)
     return r;
 }
 
-int nlb_check_reuse(struct ccm_pass *pass, struct ccm_error *err)
+int nlb_check_reuse(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct nlb_lb *lb = &((const struct nlb_state *)pass->entry->state)->lb;
-    int r = ccm_reuse_check_tags(pass, lb->id, &lb->tags, err);
+    int r = lbc_reuse_check_tags(pass, lb->id, &lb->tags, err);
 
     if (r == 0) {
         r = check_address(pass, err);
     }
-    return r < 0 ? r : ccm_reuse_check_label(pass, lb->id, read_own_id, err);
+    return r < 0 ? r : lbc_reuse_check_label(pass, lb->id, read_own_id, err);
 }
 
 /* *ret: something of the Service is there; only a controller can have put it there. */
-static int find_served(const struct ccm_pass *pass, bool *ret)
+static int find_served(const struct lbc_pass *pass, bool *ret)
 {
     const struct nlb_state *have = pass->entry->state;
     const struct ccm_object *meta = &pass->service->meta;
-    const char *cluster_id = ccm_ali_cluster_id(pass->lbc->ali);
-    enum ccm_owner owner = CCM_OWNER_NONE;
+    const char *cluster_id = ali_cluster_id(pass->lbc->ali);
+    enum lbc_owner owner = LBC_OWNER_NONE;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && owner != CCM_OWNER_OURS && i < have->group_count; i++) {
+    for (size_t i = 0; r == 0 && owner != LBC_OWNER_OURS && i < have->group_count; i++) {
         r = nlb_name_parse(have->groups[i].name, false, meta, cluster_id, &owner);
     }
-    for (size_t i = 0; r == 0 && owner != CCM_OWNER_OURS && i < have->listener_count; i++) {
+    for (size_t i = 0; r == 0 && owner != LBC_OWNER_OURS && i < have->listener_count; i++) {
         r = nlb_name_parse(have->listeners[i].description, true, meta, cluster_id, &owner);
     }
-    *ret = owner == CCM_OWNER_OURS;
+    *ret = owner == LBC_OWNER_OURS;
     return r;
 }
 
@@ -95,11 +95,11 @@ static const char *explicit_field(const struct nlb_model *model, enum nlb_lb_fie
     return (model->told >> field & 1U) != 0 ? model->want.lb.fields[field] : NULL;
 }
 
-int nlb_check_match(struct ccm_pass *pass, struct ccm_error *err)
+int nlb_check_match(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct nlb_model *model = pass->model;
     const struct nlb_lb *lb = &((const struct nlb_state *)pass->entry->state)->lb;
-    const struct ccm_reuse_fact facts[] = {
+    const struct lbc_reuse_fact facts[] = {
         { "address type", explicit_field(model, NLB_LB_ADDRESS_TYPE),
           lb->fields[NLB_LB_ADDRESS_TYPE],
           "its address type is never changed; name another load balancer, or set annotation "
@@ -108,18 +108,18 @@ int nlb_check_match(struct ccm_pass *pass, struct ccm_error *err)
           lb->fields[NLB_LB_IPV6_TYPE],
           "its address type is never changed; name another load balancer, or set annotation "
           "ipv6-address-type to what it is" },
-        { "VPC", needs_vpc(model) ? ccm_ali_vpc_id(pass->lbc->ali) : NULL, lb->vpc_id,
+        { "VPC", needs_vpc(model) ? ali_vpc_id(pass->lbc->ali) : NULL, lb->vpc_id,
           "only backends by address reach another VPC; set annotation server-group-type to Ip, "
           "or name another load balancer" },
     };
-    int r = ccm_reuse_check_facts(lb->id, facts, CCM_ARRAY_LEN(facts), err);
+    int r = lbc_reuse_check_facts(lb->id, facts, CCM_ARRAY_LEN(facts), err);
     bool served = false;
 
     if (r == -EPERM && find_served(pass, &served) < 0) {
         return ccm_error_nomem(err);
     }
     if (served) {
-        ccm_problems_add(&pass->problems, err, NULL);
+        lbc_problems_add(&pass->problems, err, NULL);
         ccm_error_clear(err);
         model->mismatch = true;
         r = 0;

@@ -1,6 +1,6 @@
 #include "rules.h"
 
-#include "alicloud/cidr.h"
+#include "util/cidr.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static int put(struct nlb_guard *list, const struct nlb_rule *rule, const char *
 {
     struct nlb_rule *copy = nlb_guard_new_rule(list);
 
-    return copy == NULL || nlb_rule_copy(copy, rule) < 0 || ccm_text_set(&copy->id, id) < 0
+    return copy == NULL || nlb_rule_copy(copy, rule) < 0 || lbc_text_set(&copy->id, id) < 0
                ? -ENOMEM
                : 0;
 }

@@ -37,8 +37,8 @@ void nlb_lb_fini(struct nlb_lb *lb)
         free(lb->fields[i]);
     }
     nlb_lb_clear_zones(lb);
-    ccm_texts_fini(&lb->security_groups);
-    ccm_tags_fini(&lb->tags);
+    lbc_texts_fini(&lb->security_groups);
+    lbc_tags_fini(&lb->tags);
     memset(lb, 0, sizeof(*lb));
 }
 
@@ -48,8 +48,8 @@ void nlb_listener_fini(struct nlb_listener *listener)
     free(listener->description);
     free(listener->group_name);
     free(listener->group_id);
-    ccm_attrs_fini(&listener->attrs);
-    ccm_texts_fini(&listener->certs);
+    lbc_attrs_fini(&listener->attrs);
+    lbc_texts_fini(&listener->certs);
     memset(listener, 0, sizeof(*listener));
 }
 
@@ -60,10 +60,10 @@ void nlb_group_fini(struct nlb_group *group)
     free(group->type);
     free(group->family);
     free(group->vpc_id);
-    ccm_texts_fini(&group->users);
-    ccm_attrs_fini(&group->attrs);
-    ccm_tags_fini(&group->tags);
-    ccm_backends_fini(&group->backends);
+    lbc_texts_fini(&group->users);
+    lbc_attrs_fini(&group->attrs);
+    lbc_tags_fini(&group->tags);
+    lbc_backends_fini(&group->backends);
     memset(group, 0, sizeof(*group));
 }
 
@@ -113,11 +113,11 @@ void nlb_state_rest(struct nlb_state *state)
     ccm_array_trim(&state->guard.rules, &state->guard.rule_cap, state->guard.rule_count,
                    sizeof(*state->guard.rules));
     for (size_t i = 0; i < state->group_count; i++) {
-        ccm_attrs_trim(&state->groups[i].attrs);
-        ccm_backends_rest(&state->groups[i].backends);
+        lbc_attrs_trim(&state->groups[i].attrs);
+        lbc_backends_rest(&state->groups[i].backends);
     }
     for (size_t i = 0; i < state->listener_count; i++) {
-        ccm_attrs_trim(&state->listeners[i].attrs);
+        lbc_attrs_trim(&state->listeners[i].attrs);
     }
 }
 
@@ -126,7 +126,7 @@ int nlb_state_wake(struct nlb_state *state)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < state->group_count; i++) {
-        r = ccm_backends_wake(&state->groups[i].backends);
+        r = lbc_backends_wake(&state->groups[i].backends);
     }
     return r;
 }
@@ -219,9 +219,9 @@ void nlb_guard_drop_rule(struct nlb_guard *guard, size_t at)
 static int zone_set(struct nlb_zone *zone, const char *zone_id, const char *vswitch_id,
                     const char *address, const char *eip)
 {
-    return ccm_text_set(&zone->zone_id, zone_id) < 0 ||
-                   ccm_text_set(&zone->vswitch_id, vswitch_id) < 0 ||
-                   ccm_text_set(&zone->address, address) < 0 || ccm_text_set(&zone->eip, eip) < 0
+    return lbc_text_set(&zone->zone_id, zone_id) < 0 ||
+                   lbc_text_set(&zone->vswitch_id, vswitch_id) < 0 ||
+                   lbc_text_set(&zone->address, address) < 0 || lbc_text_set(&zone->eip, eip) < 0
                ? -ENOMEM
                : 0;
 }
@@ -318,7 +318,7 @@ static bool is_word(const char *text, const char *fallback, const char *other)
 /* The scheduler, if it is one of those that no group can be changed to; else NULL. */
 static const char *hash_of(const struct nlb_group *group)
 {
-    const char *name = ccm_attrs_get(&group->attrs, nlb_group_field("Scheduler"));
+    const char *name = lbc_attrs_get(&group->attrs, nlb_group_field("Scheduler"));
 
     return name != NULL && (ccm_text_equal_case(name, "sch") || ccm_text_equal_case(name, "tch") ||
                             ccm_text_equal_case(name, "qch"))
@@ -377,9 +377,9 @@ struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struc
 
 int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
 {
-    int r = ccm_text_set(&to->id, from->id) < 0 || ccm_text_set(&to->dns, from->dns) < 0 ||
-                    ccm_text_set(&to->vpc_id, from->vpc_id) < 0 ||
-                    ccm_text_set(&to->status, from->status) < 0
+    int r = lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->dns, from->dns) < 0 ||
+                    lbc_text_set(&to->vpc_id, from->vpc_id) < 0 ||
+                    lbc_text_set(&to->status, from->status) < 0
                 ? -ENOMEM
                 : 0;
 
@@ -392,11 +392,11 @@ int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
         r = nlb_lb_put_zone(to, zone->zone_id, zone->vswitch_id, zone->address, zone->eip);
     }
     if (r == 0) {
-        r = ccm_texts_copy(&to->security_groups, &from->security_groups);
+        r = lbc_texts_copy(&to->security_groups, &from->security_groups);
     }
     to->untagged = from->untagged;
     to->told = from->told;
-    return r < 0 ? r : ccm_tags_copy(&to->tags, &from->tags);
+    return r < 0 ? r : lbc_tags_copy(&to->tags, &from->tags);
 }
 
 int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from)
@@ -407,14 +407,14 @@ int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from)
     to->range = from->range;
     to->broken = from->broken;
     to->certs_known = from->certs_known;
-    if (ccm_text_set(&to->id, from->id) < 0 ||
-        ccm_text_set(&to->description, from->description) < 0 ||
-        ccm_text_set(&to->group_name, from->group_name) < 0 ||
-        ccm_text_set(&to->group_id, from->group_id) < 0 ||
-        ccm_attrs_copy(&to->attrs, &from->attrs) < 0) {
+    if (lbc_text_set(&to->id, from->id) < 0 ||
+        lbc_text_set(&to->description, from->description) < 0 ||
+        lbc_text_set(&to->group_name, from->group_name) < 0 ||
+        lbc_text_set(&to->group_id, from->group_id) < 0 ||
+        lbc_attrs_copy(&to->attrs, &from->attrs) < 0) {
         return -ENOMEM;
     }
-    return ccm_texts_copy(&to->certs, &from->certs);
+    return lbc_texts_copy(&to->certs, &from->certs);
 }
 
 int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from)
@@ -423,13 +423,13 @@ int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from)
     to->any_port = from->any_port;
     to->port = from->port;
     if (hash_of(from) != NULL &&
-        ccm_attrs_set(&to->attrs, nlb_group_field("Scheduler"), hash_of(from), true) < 0) {
+        lbc_attrs_set(&to->attrs, nlb_group_field("Scheduler"), hash_of(from), true) < 0) {
         return -ENOMEM;
     }
-    return ccm_text_set(&to->id, from->id) < 0 || ccm_text_set(&to->name, from->name) < 0 ||
-                   ccm_text_set(&to->type, from->type) < 0 ||
-                   ccm_text_set(&to->family, from->family) < 0 ||
-                   ccm_text_set(&to->vpc_id, from->vpc_id) < 0
+    return lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->name, from->name) < 0 ||
+                   lbc_text_set(&to->type, from->type) < 0 ||
+                   lbc_text_set(&to->family, from->family) < 0 ||
+                   lbc_text_set(&to->vpc_id, from->vpc_id) < 0
                ? -ENOMEM
                : 0;
 }
@@ -442,12 +442,12 @@ int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from)
     to->hold = from->hold;
     to->broken = from->broken;
     to->unread = from->unread;
-    if (r < 0 || ccm_attrs_copy(&to->attrs, &from->attrs) < 0 ||
-        ccm_texts_copy(&to->users, &from->users) < 0 || ccm_tags_copy(&to->tags, &from->tags) < 0) {
+    if (r < 0 || lbc_attrs_copy(&to->attrs, &from->attrs) < 0 ||
+        lbc_texts_copy(&to->users, &from->users) < 0 || lbc_tags_copy(&to->tags, &from->tags) < 0) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < from->backends.len; i++) {
-        r = ccm_backends_put(&to->backends, &from->backends.items[i]);
+        r = lbc_backends_put(&to->backends, &from->backends.items[i]);
     }
     return r;
 }
@@ -457,17 +457,17 @@ int nlb_rule_copy(struct nlb_rule *to, const struct nlb_rule *from)
     to->ipv6 = from->ipv6;
     to->drop = from->drop;
     to->priority = from->priority;
-    return ccm_text_set(&to->id, from->id) < 0 || ccm_text_set(&to->cidr, from->cidr) < 0 ||
-                   ccm_text_set(&to->protocol, from->protocol) < 0 ||
-                   ccm_text_set(&to->port_range, from->port_range) < 0 ||
-                   ccm_text_set(&to->description, from->description) < 0
+    return lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->cidr, from->cidr) < 0 ||
+                   lbc_text_set(&to->protocol, from->protocol) < 0 ||
+                   lbc_text_set(&to->port_range, from->port_range) < 0 ||
+                   lbc_text_set(&to->description, from->description) < 0
                ? -ENOMEM
                : 0;
 }
 
 /* --- what cannot be read --- */
 
-static void recall_attrs(struct ccm_attrs *attrs, const struct ccm_attrs *before)
+static void recall_attrs(struct lbc_attrs *attrs, const struct lbc_attrs *before)
 {
     for (size_t i = 0; i < attrs->len; i++) {
         for (size_t k = 0; k < before->len; k++) {

@@ -7,9 +7,9 @@
 #define CCM_NLB_STATE_H
 
 #include "fields.h"
-#include "service/attrs.h"
-#include "service/backend.h"
-#include "service/tags.h"
+#include "lbc/model/attrs.h"
+#include "lbc/model/backend.h"
+#include "lbc/model/tags.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -45,8 +45,8 @@ struct nlb_lb {
     char *fields[NLB_LB_FIELD_COUNT];
     struct nlb_zone *zones; /* sorted by zone id */
     size_t zone_count;
-    struct ccm_texts security_groups; /* desired: those that annotations name */
-    struct ccm_tags tags;             /* desired: the additional ones */
+    struct lbc_texts security_groups; /* desired: those that annotations name */
+    struct lbc_tags tags;             /* desired: the additional ones */
     bool untagged;                    /* found by its name: the ownership tag is missing */
     unsigned told; /* present: 1 << enum nlb_lb_field, a person asked for that value (plan.h) */
 };
@@ -62,9 +62,9 @@ struct nlb_listener {
     char *description;
     char *group_name; /* desired */
     char *group_id;   /* present; desired: the group that a person chose */
-    struct ccm_attrs attrs;
+    struct lbc_attrs attrs;
     bool certs_known;       /* present: they were read; desired: they are told */
-    struct ccm_texts certs; /* additional certificates */
+    struct lbc_texts certs; /* additional certificates */
 };
 
 struct nlb_group {
@@ -73,19 +73,19 @@ struct nlb_group {
     char *type;   /* "Instance", "Ip"; desired NULL = not told, which means Instance at creation */
     char *family; /* AddressIPVersion: "ipv4", "dualstack"; NULL = ipv4 */
     char *vpc_id; /* present */
-    struct ccm_texts
+    struct lbc_texts
         users; /* present, of groups that are not ours: the load balancers that use it */
     enum nlb_protocol protocol;
     bool any_port;
     uint16_t port; /* desired: the first Service port that uses it, for messages */
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    enum ccm_hold hold; /* desired */
+    enum lbc_hold hold; /* desired */
     bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
     bool present_only;  /* desired: it is kept in step where it is there, and never made */
     bool unread;        /* present: its servers are not known */
-    struct ccm_attrs attrs;
-    struct ccm_tags tags; /* present: to take the ownership tags off when it is kept */
-    struct ccm_backends backends;
+    struct lbc_attrs attrs;
+    struct lbc_tags tags; /* present: to take the ownership tags off when it is kept */
+    struct lbc_backends backends;
 };
 
 /* One rule of the security group for spec.loadBalancerSourceRanges. */
@@ -126,7 +126,7 @@ struct nlb_state {
 };
 
 void nlb_state_fini(struct nlb_state *state);
-/* For a mirror that nobody works with; see struct ccm_mirror_type. */
+/* For a mirror that nobody works with; see struct lbc_mirror_type. */
 void nlb_state_rest(struct nlb_state *state);
 CCM_NODISCARD int nlb_state_wake(struct nlb_state *state);
 void nlb_lb_fini(struct nlb_lb *lb);

@@ -2,12 +2,12 @@
 #include "controller.h"
 
 /* Once for the process: it is not about one Service. */
-static void tell_jobs(struct ccm_pass *pass)
+static void tell_jobs(struct lbc_pass *pass)
 {
     struct nlb *nlb = (struct nlb *)pass->lbc;
 
-    if (ccm_job_degraded(pass->lbc->ali) && !atomic_exchange(&nlb->told_jobs, true)) {
-        ccm_life_event(
+    if (ali_job_degraded(pass->lbc->ali) && !atomic_exchange(&nlb->told_jobs, true)) {
+        lbc_life_event(
             &pass->lbc->life, pass->service, true, "PermissionMissing",
             "The credentials lack the permission nlb:ListAsynJobs, so jobs of all "
             "Services are asked for one by one, which is slower. Add it to the policy of "
@@ -15,10 +15,10 @@ static void tell_jobs(struct ccm_pass *pass)
     }
 }
 
-void nlb_tell(struct ccm_pass *pass)
+void nlb_tell(struct lbc_pass *pass)
 {
     const struct nlb_model *model = pass->model;
 
-    ccm_pass_advise_preserve(pass, model->preserve && !model->reused);
+    lbc_pass_advise_preserve(pass, model->preserve && !model->reused);
     tell_jobs(pass);
 }

@@ -1,8 +1,8 @@
 #include "unserved.h"
 
 #include "annotation_text.h"
+#include "lbc/model/annotation.h"
 #include "model_parts.h"
-#include "service/annotation.h"
 #include "util/text.h"
 
 #include <stddef.h>
@@ -10,26 +10,26 @@
 /* Somebody else's load balancer keeps the security groups that it has. */
 static bool has_useless_ranges(const struct ccm_service *service)
 {
-    return ccm_unserved_ranges(service) && ccm_anno_get(&service->meta, "id")[0] != '\0';
+    return lbc_unserved_ranges(service) && lbc_anno_get(&service->meta, "id")[0] != '\0';
 }
 
 static bool lacks_ipv4(const struct ccm_service *service)
 {
-    return nlb_model_families(service) == CCM_IPV4 && ccm_unserved_family(service, CCM_IPV4);
+    return nlb_model_families(service) == LBC_IPV4 && lbc_unserved_family(service, LBC_IPV4);
 }
 
 static bool lacks_ipv6(const struct ccm_service *service)
 {
-    return nlb_model_families(service) == CCM_IPV6 && ccm_unserved_family(service, CCM_IPV6);
+    return nlb_model_families(service) == LBC_IPV6 && lbc_unserved_family(service, LBC_IPV6);
 }
 
 static bool lacks_one(const struct ccm_service *service)
 {
-    return nlb_model_families(service) == CCM_DUAL_STACK &&
-           ccm_unserved_family(service, CCM_DUAL_STACK);
+    return nlb_model_families(service) == LBC_DUAL_STACK &&
+           lbc_unserved_family(service, LBC_DUAL_STACK);
 }
 
-const struct ccm_unserved nlb_unserved[] = {
+const struct lbc_unserved nlb_unserved[] = {
     { "ipv4", "spec.ipFamilies", lacks_ipv4,
       "spec.ipFamilies is IPv6 alone, but the load balancer reaches its backends over IPv4: set "
       "spec.ipFamilyPolicy to PreferDualStack, or make the Service anew with annotations "
@@ -46,11 +46,11 @@ const struct ccm_unserved nlb_unserved[] = {
     { "ranges", "spec.loadBalancerSourceRanges", has_useless_ranges,
       "LoadBalancerSourceRanges is not supported for user-managed LB.", 0, NULL,
       "FeatureNotSupported" },
-    { "affinity", "spec.sessionAffinity", ccm_unserved_affinity,
+    { "affinity", "spec.sessionAffinity", lbc_unserved_affinity,
       "spec.sessionAffinity ClientIP has no effect: the load balancer shares out every connection "
       "anew (annotation scheduler: sch goes by the client's address)",
       0, NULL, NULL },
-    { "ip", "spec.loadBalancerIP", ccm_unserved_ip,
+    { "ip", "spec.loadBalancerIP", lbc_unserved_ip,
       "spec.loadBalancerIP has no effect: annotation zone-maps takes an address per zone", 0, NULL,
       NULL },
     { NULL, NULL, NULL, NULL, 0, NULL, NULL },
@@ -60,28 +60,28 @@ const struct ccm_unserved nlb_unserved[] = {
 
 static bool has_no_check(const struct ccm_service *service)
 {
-    return ccm_anno_get(&service->meta, "health-check-flag")[0] == '\0';
+    return lbc_anno_get(&service->meta, "health-check-flag")[0] == '\0';
 }
 
 static bool has_no_drain(const struct ccm_service *service)
 {
-    return ccm_anno_get(&service->meta, "connection-drain")[0] == '\0';
+    return lbc_anno_get(&service->meta, "connection-drain")[0] == '\0';
 }
 
 static bool has_no_alpn(const struct ccm_service *service)
 {
-    return ccm_anno_get(&service->meta, "alpn")[0] == '\0';
+    return lbc_anno_get(&service->meta, "alpn")[0] == '\0';
 }
 
 static bool has_one_family(const struct ccm_service *service)
 {
     return !nlb_is_dual_stack(service) &&
-           !ccm_text_equal_case(ccm_anno_get(&service->meta, "backend-ip-version"), "ipv4");
+           !ccm_text_equal_case(lbc_anno_get(&service->meta, "backend-ip-version"), "ipv4");
 }
 
 #define CHECK_OFF "has no effect without health-check-flag on"
 
-const struct ccm_hint nlb_hints[] = {
+const struct lbc_hint nlb_hints[] = {
     { "health-check-type", has_no_check, CHECK_OFF, NULL, true },
     { "health-check-connect-port", has_no_check, CHECK_OFF, NULL, true },
     { "healthy-threshold", has_no_check, CHECK_OFF, NULL, true },

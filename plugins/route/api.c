@@ -37,16 +37,15 @@ enum route_outcome route_outcome_of(const char *code, const char *message, bool 
             return create ? known[i].create : known[i].del;
         }
     }
-    return create && ccm_ali_error_find(code, message, 400)->class_ == CCM_ALI_CLASS_QUOTA
-               ? ROUTE_FULL
-               : ROUTE_FAILED;
+    return create && ali_error_find(code, message, 400)->class_ == ALI_CLASS_QUOTA ? ROUTE_FULL
+                                                                                   : ROUTE_FAILED;
 }
 
-static int send_to(struct route_call *call, enum ccm_ali_product product, const char *action,
-                   const struct ccm_ali_params *params, enum ccm_ali_repeat repeat, cJSON **ret,
+static int send_to(struct route_call *call, enum ali_product product, const char *action,
+                   const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
                    struct ccm_error *err)
 {
-    const struct ccm_ali_call request = {
+    const struct ali_call request = {
         .product = product,
         .action = action,
         .params = params,
@@ -55,19 +54,19 @@ static int send_to(struct route_call *call, enum ccm_ali_product product, const 
     };
 
     call->uncertain = false;
-    return ccm_ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
+    return ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
 }
 
-static int send(struct route_call *call, const char *action, const struct ccm_ali_params *params,
-                enum ccm_ali_repeat repeat, cJSON **ret, struct ccm_error *err)
+static int send(struct route_call *call, const char *action, const struct ali_params *params,
+                enum ali_repeat repeat, cJSON **ret, struct ccm_error *err)
 {
-    return send_to(call, CCM_ALI_VPC, action, params, repeat, ret, err);
+    return send_to(call, ALI_VPC, action, params, repeat, ret, err);
 }
 
 int route_api_instances(struct route_call *call, const char *const *ids, size_t count, cJSON **ret,
                         struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = (size_t)16 * 1024 };
 
     for (size_t i = 0; i < count; i++) {
@@ -78,45 +77,44 @@ int route_api_instances(struct route_call *call, const char *const *ids, size_t 
     if (ccm_buf_error(&list) < 0) {
         return ccm_error_nomem(err);
     }
-    ccm_ali_param_add(&params, "InstanceIds", ccm_buf_str(&list));
-    ccm_ali_param_i64(&params, "PageSize", ROUTE_API_INSTANCES);
-    return send_to(call, CCM_ALI_ECS, "DescribeInstances", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "InstanceIds", ccm_buf_str(&list));
+    ali_param_i64(&params, "PageSize", ROUTE_API_INSTANCES);
+    return send_to(call, ALI_ECS, "DescribeInstances", &params, ALI_READ, ret, err);
 }
 
 int route_api_tables(struct route_call *call, const char *vpc, int64_t page, cJSON **ret,
                      struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "VpcId", vpc);
-    ccm_ali_param_i64(&params, "PageSize", TABLES);
-    ccm_ali_param_i64(&params, "PageNumber", page);
-    return send(call, "DescribeRouteTableList", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "VpcId", vpc);
+    ali_param_i64(&params, "PageSize", TABLES);
+    ali_param_i64(&params, "PageNumber", page);
+    return send(call, "DescribeRouteTableList", &params, ALI_READ, ret, err);
 }
 
 int route_api_entries(struct route_call *call, const char *table, const char *version,
                       const char *token, cJSON **ret, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ccm_ali_param_add(&params, "RouteTableId", table);
-    ccm_ali_param_add(&params, "RouteEntryType", "Custom");
-    ccm_ali_param_opt(&params, "IpVersion", version);
-    ccm_ali_param_i64(&params, "MaxResult", PAGE_SIZE);
-    ccm_ali_param_opt(&params, "NextToken", token);
-    return send(call, "DescribeRouteEntryList", &params, CCM_ALI_READ, ret, err);
+    ali_param_add(&params, "RouteTableId", table);
+    ali_param_add(&params, "RouteEntryType", "Custom");
+    ali_param_opt(&params, "IpVersion", version);
+    ali_param_i64(&params, "MaxResult", PAGE_SIZE);
+    ali_param_opt(&params, "NextToken", token);
+    return send(call, "DescribeRouteEntryList", &params, ALI_READ, ret, err);
 }
 
-static void add_member(struct ccm_ali_params *params, size_t n, const char *member,
-                       const char *value)
+static void add_member(struct ali_params *params, size_t n, const char *member, const char *value)
 {
     char name[48];
 
     (void)snprintf(name, sizeof(name), "RouteEntries.%zu.%s", n, member); /* fits */
-    ccm_ali_param_add(params, name, value);
+    ali_param_add(params, name, value);
 }
 
-static void add_item(struct ccm_ali_params *params, size_t n, bool create, const char *table,
+static void add_item(struct ali_params *params, size_t n, bool create, const char *table,
                      const struct route_item *item)
 {
     char net[ROUTE_NET_TEXT];
@@ -157,10 +155,10 @@ static void fail_item(struct route_item *item, bool create, const cJSON *failure
     const char *message = ccm_json_text(failure, "FailedMessage");
 
     item->outcome = route_outcome_of(code, message, create);
-    (void)ccm_error_set(
-        &item->err, 0, ccm_ali_error_kind(ccm_ali_error_find(code, message, 400)->class_),
-        "%s: %.90s: %.400s (RequestId %.60s)", create ? "CreateRouteEntries" : "DeleteRouteEntries",
-        code, message, request_id); /* the outcome tells more than a result */
+    (void)ccm_error_set(&item->err, 0, ali_error_kind(ali_error_find(code, message, 400)->class_),
+                        "%s: %.90s: %.400s (RequestId %.60s)",
+                        create ? "CreateRouteEntries" : "DeleteRouteEntries", code, message,
+                        request_id); /* the outcome tells more than a result */
     ccm_text_copy(item->err.code, sizeof(item->err.code), code);
     ccm_text_copy(item->err.request_id, sizeof(item->err.request_id), request_id);
     item->err.http_status = 400;
@@ -193,7 +191,7 @@ static void read_outcomes(bool create, struct route_item *items, size_t count, c
 int route_api_batch(struct route_call *call, bool create, const char *table,
                     struct route_item *items, size_t count, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     int r;
 
@@ -201,7 +199,7 @@ int route_api_batch(struct route_call *call, bool create, const char *table,
         add_item(&params, i + 1, create, table, &items[i]);
     }
     r = send(call, create ? "CreateRouteEntries" : "DeleteRouteEntries", &params,
-             create ? CCM_ALI_ONCE : CCM_ALI_IDEMPOTENT, &answer, err);
+             create ? ALI_ONCE : ALI_IDEMPOTENT, &answer, err);
     if (r == 0) {
         read_outcomes(create, items, count, answer);
     }
@@ -211,18 +209,18 @@ int route_api_batch(struct route_call *call, bool create, const char *table,
 int route_api_single(struct route_call *call, bool create, const char *table,
                      struct route_item *item)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     char net[ROUTE_NET_TEXT];
     int r;
 
     route_net_format(&item->net, net);
     ccm_error_clear(&item->err);
-    ccm_ali_param_add(&params, "RouteTableId", table);
-    ccm_ali_param_add(&params, "DestinationCidrBlock", net);
-    ccm_ali_param_add(&params, "NextHopId", item->instance);
-    ccm_ali_param_opt(&params, "NextHopType", create ? "Instance" : NULL);
+    ali_param_add(&params, "RouteTableId", table);
+    ali_param_add(&params, "DestinationCidrBlock", net);
+    ali_param_add(&params, "NextHopId", item->instance);
+    ali_param_opt(&params, "NextHopType", create ? "Instance" : NULL);
     r = send(call, create ? "CreateRouteEntry" : "DeleteRouteEntry", &params,
-             create ? CCM_ALI_ONCE : CCM_ALI_IDEMPOTENT, NULL, &item->err);
+             create ? ALI_ONCE : ALI_IDEMPOTENT, NULL, &item->err);
     item->outcome =
         r == 0 ? ROUTE_DONE : route_outcome_of(item->err.code, item->err.message, create);
     return r;

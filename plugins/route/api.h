@@ -6,10 +6,10 @@
 #include "table.h"
 
 struct route_call {
-    struct ccm_ali *ali;
+    struct ali_client *ali;
     const struct ccm_host *host;
     const struct ccm_request *req;
-    enum ccm_ali_priority priority;
+    enum ali_priority priority;
     bool uncertain; /* out: the cloud may have executed a write that failed */
 };
 

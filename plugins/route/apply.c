@@ -190,8 +190,8 @@ static void fail_all(struct work *work, const struct route_item *items, size_t c
 
 static bool is_denied(const struct ccm_error *err)
 {
-    return ccm_ali_error_find(err->code, err->message, err->http_status)->class_ ==
-               CCM_ALI_CLASS_PERMISSION ||
+    return ali_error_find(err->code, err->message, err->http_status)->class_ ==
+               ALI_CLASS_PERMISSION ||
            ccm_text_equal(err->code, "InvalidAction.NotFound") ||
            ccm_text_equal(err->code, "InvalidApi.NotFound");
 }
@@ -245,7 +245,7 @@ static void call_batch(struct work *work, struct route_item *items, size_t count
         .ali = route->ali,
         .host = route->host,
         .req = work->run->req,
-        .priority = creates(work) ? CCM_ALI_PRIO_NEW : CCM_ALI_PRIO_REMOVE,
+        .priority = creates(work) ? ALI_PRIO_NEW : ALI_PRIO_REMOVE,
     };
     const int64_t now = route->host->now_ms(route->host);
     struct ccm_error err = CCM_ERROR_INIT;

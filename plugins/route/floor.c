@@ -153,7 +153,7 @@ static void free_gone(struct judge *judge, const size_t *steps, size_t count)
         .ali = run->route->ali,
         .host = run->route->host,
         .req = run->req,
-        .priority = CCM_ALI_PRIO_REMOVE,
+        .priority = ALI_PRIO_REMOVE,
     };
 
     for (size_t i = 0; i < count; i++) {

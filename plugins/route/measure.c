@@ -1,7 +1,7 @@
 #include "measure.h"
 
-#include "alicloud/buckets.h"
 #include "util/attr.h"
+#include "util/buckets.h"
 
 static const double reference_ms[] = { CCM_REFERENCE_BUCKETS_MS };
 static const char *const verbs[] = { "verb", NULL };

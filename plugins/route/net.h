@@ -3,8 +3,8 @@
 #ifndef CCM_ROUTE_NET_H
 #define CCM_ROUTE_NET_H
 
-#include "alicloud/cidr.h"
 #include "util/attr.h"
+#include "util/cidr.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -67,7 +67,7 @@ static const struct ccm_option opt_ipv6 = {
             "network too.",
 };
 static const struct ccm_option *const options[] = {
-    CCM_ALI_OPTIONS,
+    ALI_OPTIONS,
     &opt_cluster_cidr,
     &opt_tables,
     &opt_period,
@@ -144,7 +144,7 @@ static void destroy(void *self)
     ccm_strmap_free(route->held);
     route_pasts_free(route->pasts);
     route_nets_fini(&route->cluster);
-    ccm_ali_release(route->ali);
+    ali_release(route->ali);
     free(route);
 }
 
@@ -248,7 +248,7 @@ static int create(const struct ccm_host *host, void **ret_self, struct ccm_error
     }
     route->host = host;
     r = configure(route, err);
-    r = r < 0 ? r : ccm_ali_acquire(host, &route->ali, err);
+    r = r < 0 ? r : ali_acquire(host, &route->ali, err);
     if (r < 0) {
         destroy(route);
         return r;
@@ -260,12 +260,12 @@ static int create(const struct ccm_host *host, void **ret_self, struct ccm_error
 static int start(void *self, struct ccm_error *err)
 {
     struct route *route = self;
-    const int r = ccm_ali_start(route->ali, route->host, err);
+    const int r = ali_start(route->ali, route->host, err);
 
     if (r < 0) {
         return r;
     }
-    if (route->table_ids[0] == NULL && ccm_ali_vpc_id(route->ali)[0] == '\0') {
+    if (route->table_ids[0] == NULL && ali_vpc_id(route->ali)[0] == '\0') {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "neither option table_ids nor alicloud.vpc_id is set, and the "
                              "metadata service knows no VPC");

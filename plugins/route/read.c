@@ -36,7 +36,7 @@ static struct route_call read_call(const struct route *route, const struct ccm_r
         .ali = route->ali,
         .host = route->host,
         .req = req,
-        .priority = pass ? CCM_ALI_PRIO_AUDIT : CCM_ALI_PRIO_NEW,
+        .priority = pass ? ALI_PRIO_AUDIT : ALI_PRIO_NEW,
     };
 }
 
@@ -117,7 +117,7 @@ static int list_tables(struct route *route, const struct ccm_request *req,
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
         const size_t before = list->len;
         const cJSON *item = NULL;
-        int r = route_api_tables(&call, ccm_ali_vpc_id(route->ali), page, &answer, err);
+        int r = route_api_tables(&call, ali_vpc_id(route->ali), page, &answer, err);
 
         if (r < 0) {
             return r;
@@ -141,8 +141,7 @@ static int discover(struct route *route, const struct ccm_request *req, struct c
     size_t chosen = 0;
     int r = list_tables(route, req, &list, err);
 
-    r = r < 0 ? r
-              : route_tables_choose(list.items, list.len, ccm_ali_vpc_id(route->ali), &chosen, err);
+    r = r < 0 ? r : route_tables_choose(list.items, list.len, ali_vpc_id(route->ali), &chosen, err);
     if (r == 0 && set_tables(route, &list.items[chosen].id, 1) < 0) {
         r = ccm_error_nomem(err);
     }

@@ -95,8 +95,7 @@ static bool needs_tables(const struct route_run *run, const char *name)
     if (object == NULL) {
         return false;
     }
-    route_node_init(&node, (const struct ccm_node *)object, ccm_ali_region(route->ali),
-                    route->ipv6);
+    route_node_init(&node, (const struct ccm_node *)object, ali_region(route->ali), route->ipv6);
     route->host->release(route->host, object);
     return node.class_ == ROUTE_NODE_SERVED || node.class_ == ROUTE_NODE_HELD;
 }
@@ -126,7 +125,7 @@ static int take_nodes(struct route_run *run)
     }
     for (size_t i = 0; i < run->object_count; i++) {
         route_node_init(&run->nodes[i], (const struct ccm_node *)run->objects[i],
-                        ccm_ali_region(route->ali), route->ipv6);
+                        ali_region(route->ali), route->ipv6);
     }
     r = route_pasts_copy(route->pasts, &run->past, &run->past_count);
     if (r < 0) {

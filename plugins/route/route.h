@@ -24,7 +24,7 @@ extern const struct ccm_option route_opt_lease_name;
 struct route {
     /* Fixed after create(). */
     const struct ccm_host *host;
-    struct ccm_ali *ali;
+    struct ali_client *ali;
     struct route_nets cluster;
     char **table_ids; /* NULL-terminated; empty = to be found */
     size_t batch;     /* entries per call */

@@ -46,7 +46,7 @@ static bool is_news(struct route *route, const char *node, const char *text)
 void route_tell_problem(struct route_run *run, const struct ccm_node *node,
                         const struct ccm_error *err)
 {
-    const char *remedy = ccm_ali_error_remedy(err);
+    const char *remedy = ali_error_remedy(err);
     char signature[256];
     char message[1024];
 
@@ -183,11 +183,11 @@ void route_tell_sync(struct route_run *run)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1600 };
     const struct ccm_error *err = &run->sync;
     const struct route_table *table = &run->route->tables[run->sync_table];
-    const bool quota = ccm_ali_error_find(err->code, err->message, err->http_status)->class_ ==
-                       CCM_ALI_CLASS_QUOTA;
+    const bool quota =
+        ali_error_find(err->code, err->message, err->http_status)->class_ == ALI_CLASS_QUOTA;
     const char *remedy = quota ? "Delete entries nobody needs, or have quota "
                                  "vpc_quota_route_entrys_num of the table raised"
-                               : ccm_ali_error_remedy(err);
+                               : ali_error_remedy(err);
 
     if (err->kind == CCM_ERROR_NONE || err->kind == CCM_ERROR_CANCELLED) {
         return;

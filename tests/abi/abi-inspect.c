@@ -8,15 +8,15 @@ int main(int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
-        struct ccm_loaded_plugin *plugin = NULL;
+        struct plugin_loaded_plugin *plugin = NULL;
 
-        if (ccm_plugin_load(argv[i], NULL, &plugin, &err) < 0) {
+        if (plugin_load(argv[i], NULL, &plugin, &err) < 0) {
             (void)fprintf(stderr, "%s\n", err.message); /* nothing else to tell it to */
             status = 1;
             continue;
         }
-        ccm_plugin_print(stdout, plugin);
-        ccm_plugin_free(plugin);
+        plugin_print(stdout, plugin);
+        plugin_free(plugin);
     }
     return fflush(stdout) == 0 ? status : 1;
 }

@@ -99,9 +99,9 @@ static void assert_refused(const struct fixture *fixture, const char *spec, int 
                            const char *file, const char *reason)
 {
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_loaded_plugin *plugin = NULL;
+    struct plugin_loaded_plugin *plugin = NULL;
 
-    assert_int_equal(ccm_plugin_load(spec, fixture->dir, &plugin, &err), result);
+    assert_int_equal(plugin_load(spec, fixture->dir, &plugin, &err), result);
     assert_null(plugin);
     assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
     assert_contains(err.message, file);
@@ -111,12 +111,12 @@ static void assert_refused(const struct fixture *fixture, const char *spec, int 
 static void test_good(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_plugin_freep) struct ccm_loaded_plugin *plugin = NULL;
+    CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     CCM_CLEANUP(ccm_freep) char *path = path_in(fixture, "good.so");
     struct ccm_error err = CCM_ERROR_INIT;
 
     copy_plugin(fixture, "good.so");
-    assert_int_equal(ccm_plugin_load("good", fixture->dir, &plugin, &err), 0);
+    assert_int_equal(plugin_load("good", fixture->dir, &plugin, &err), 0);
     assert_string_equal(plugin->desc->name, "good");
     assert_string_equal(plugin->path, path);
     assert_string_equal(plugin->desc->version, "1.2.3");
@@ -203,7 +203,7 @@ static void test_modes(void **state)
 static void test_link_to_a_trusted_file(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_plugin_freep) struct ccm_loaded_plugin *plugin = NULL;
+    CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     CCM_CLEANUP(ccm_freep) char *target = path_in(fixture, "good.so");
     CCM_CLEANUP(ccm_freep) char *link = path_in(fixture, "link.so");
     struct ccm_error err = CCM_ERROR_INIT;
@@ -211,7 +211,7 @@ static void test_link_to_a_trusted_file(void **state)
     copy_plugin(fixture, "good.so");
     assert_int_equal(symlink("good.so", link), 0);
     note(fixture, "link.so");
-    assert_int_equal(ccm_plugin_load("link", fixture->dir, &plugin, &err), 0);
+    assert_int_equal(plugin_load("link", fixture->dir, &plugin, &err), 0);
     assert_string_equal(plugin->path, target);
 }
 
@@ -219,23 +219,23 @@ static void test_link_to_a_trusted_file(void **state)
 static void test_other_minors(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_registry_freep) struct ccm_registry *registry = ccm_registry_new();
+    CCM_CLEANUP(plugin_registry_freep) struct plugin_registry *registry = plugin_registry_new();
     const struct ccm_host host = { .abi_major = CCM_ABI_MAJOR, .struct_size = sizeof(host) };
     const char *const names[] = { "frozen", "future" };
 
     copy_plugin(fixture, "frozen.so");
     copy_plugin(fixture, "future.so");
     for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
-        struct ccm_plugin_entry *entry = NULL;
+        struct plugin_entry *entry = NULL;
 
-        assert_int_equal(ccm_registry_load(registry, names[i], NULL, fixture->dir, true, &entry),
+        assert_int_equal(plugin_registry_load(registry, names[i], NULL, fixture->dir, true, &entry),
                          0);
-        assert_int_equal(ccm_registry_create(registry, entry, &host), 0);
-        assert_int_equal(ccm_registry_start(registry, entry), 0);
-        assert_int_equal(ccm_registry_status(registry, entry, NULL), CCM_PLUGIN_STATE_STARTED);
+        assert_int_equal(plugin_registry_create(registry, entry, &host), 0);
+        assert_int_equal(plugin_registry_start(registry, entry), 0);
+        assert_int_equal(plugin_registry_status(registry, entry, NULL), PLUGIN_STATE_STARTED);
     }
 
-    const struct ccm_plugin *future = ccm_registry_at(registry, 1)->loaded->desc;
+    const struct ccm_plugin *future = plugin_registry_at(registry, 1)->loaded->desc;
 
     assert_true(future->struct_size > sizeof(struct ccm_plugin));
     assert_string_equal(future->options[0]->name, "interval_ms");
@@ -246,17 +246,17 @@ static void test_other_minors(void **state)
 static void test_same_name_twice(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_registry_freep) struct ccm_registry *registry = ccm_registry_new();
+    CCM_CLEANUP(plugin_registry_freep) struct plugin_registry *registry = plugin_registry_new();
     CCM_CLEANUP(ccm_freep) char *a = path_in(fixture, "twin-a.so");
     CCM_CLEANUP(ccm_freep) char *b = path_in(fixture, "twin-b.so");
-    struct ccm_plugin_entry *entry = NULL;
+    struct plugin_entry *entry = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     copy_plugin(fixture, "twin-a.so");
     copy_plugin(fixture, "twin-b.so");
-    assert_int_equal(ccm_registry_load(registry, "twin", a, NULL, false, NULL), 0);
-    assert_int_equal(ccm_registry_load(registry, "twin", b, NULL, false, &entry), -EEXIST);
-    assert_int_equal(ccm_registry_status(registry, entry, &err), CCM_PLUGIN_STATE_FAILED);
+    assert_int_equal(plugin_registry_load(registry, "twin", a, NULL, false, NULL), 0);
+    assert_int_equal(plugin_registry_load(registry, "twin", b, NULL, false, &entry), -EEXIST);
+    assert_int_equal(plugin_registry_status(registry, entry, &err), PLUGIN_STATE_FAILED);
     assert_contains(err.message, a);
     assert_contains(err.message, b);
     assert_contains(err.message, "a plugin named \"twin\" is loaded already");
@@ -266,14 +266,14 @@ static void test_same_name_twice(void **state)
 static void test_configured_under_another_name(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_registry_freep) struct ccm_registry *registry = ccm_registry_new();
+    CCM_CLEANUP(plugin_registry_freep) struct plugin_registry *registry = plugin_registry_new();
     CCM_CLEANUP(ccm_freep) char *path = path_in(fixture, "good.so");
-    struct ccm_plugin_entry *entry = NULL;
+    struct plugin_entry *entry = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     copy_plugin(fixture, "good.so");
-    assert_int_equal(ccm_registry_load(registry, "fine", path, NULL, false, &entry), -EINVAL);
-    assert_int_equal(ccm_registry_status(registry, entry, &err), CCM_PLUGIN_STATE_FAILED);
+    assert_int_equal(plugin_registry_load(registry, "fine", path, NULL, false, &entry), -EINVAL);
+    assert_int_equal(plugin_registry_status(registry, entry, &err), PLUGIN_STATE_FAILED);
     assert_contains(err.message, "calls it \"fine\", its own name is \"good\"");
 }
 
@@ -281,25 +281,24 @@ static void test_configured_under_another_name(void **state)
 static void test_failures_leave_the_others_running(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_registry_freep) struct ccm_registry *registry = ccm_registry_new();
+    CCM_CLEANUP(plugin_registry_freep) struct plugin_registry *registry = plugin_registry_new();
     const struct ccm_host host = { .abi_major = CCM_ABI_MAJOR, .struct_size = sizeof(host) };
     static const struct {
         const char *name;
         int load, create, start;
-        enum ccm_plugin_state state;
+        enum plugin_state state;
         const char *message;
     } rows[] = {
-        { "missing", -ENOENT, -EINVAL, -EINVAL, CCM_PLUGIN_STATE_FAILED,
-          "/missing.so: no such file" },
-        { "failing-create", 0, -EACCES, -EINVAL, CCM_PLUGIN_STATE_FAILED,
+        { "missing", -ENOENT, -EINVAL, -EINVAL, PLUGIN_STATE_FAILED, "/missing.so: no such file" },
+        { "failing-create", 0, -EACCES, -EINVAL, PLUGIN_STATE_FAILED,
           "/failing-create.so: create: the moon is full" },
-        { "positive-create", 0, -EPROTO, -EINVAL, CCM_PLUGIN_STATE_FAILED,
+        { "positive-create", 0, -EPROTO, -EINVAL, PLUGIN_STATE_FAILED,
           "/positive-create.so: create: returned 7" },
-        { "failing-start", 0, 0, -EAGAIN, CCM_PLUGIN_STATE_CREATED,
+        { "failing-start", 0, 0, -EAGAIN, PLUGIN_STATE_CREATED,
           "/failing-start.so: start: no credentials" },
-        { "terminal-start", 0, 0, -EINVAL, CCM_PLUGIN_STATE_FAILED,
+        { "terminal-start", 0, 0, -EINVAL, PLUGIN_STATE_FAILED,
           "/terminal-start.so: start: no credentials" },
-        { "good", 0, 0, 0, CCM_PLUGIN_STATE_STARTED, "" },
+        { "good", 0, 0, 0, PLUGIN_STATE_STARTED, "" },
     };
 
     copy_plugin(fixture, "failing-create.so");
@@ -309,67 +308,67 @@ static void test_failures_leave_the_others_running(void **state)
     copy_plugin(fixture, "good.so");
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         struct ccm_error err = CCM_ERROR_INIT;
-        struct ccm_plugin_entry *entry = NULL;
+        struct plugin_entry *entry = NULL;
         const bool critical = i == 4;
 
         assert_int_equal(
-            ccm_registry_load(registry, rows[i].name, NULL, fixture->dir, critical, &entry),
+            plugin_registry_load(registry, rows[i].name, NULL, fixture->dir, critical, &entry),
             rows[i].load);
-        assert_int_equal(ccm_registry_create(registry, entry, &host), rows[i].create);
-        assert_int_equal(ccm_registry_start(registry, entry), rows[i].start);
-        assert_int_equal(ccm_registry_status(registry, entry, &err), rows[i].state);
+        assert_int_equal(plugin_registry_create(registry, entry, &host), rows[i].create);
+        assert_int_equal(plugin_registry_start(registry, entry), rows[i].start);
+        assert_int_equal(plugin_registry_status(registry, entry, &err), rows[i].state);
         assert_contains(err.message, rows[i].message);
     }
-    assert_int_equal(ccm_registry_len(registry), CCM_ARRAY_LEN(rows));
-    assert_string_equal(ccm_registry_critical_failure(registry)->name, "terminal-start");
+    assert_int_equal(plugin_registry_len(registry), CCM_ARRAY_LEN(rows));
+    assert_string_equal(plugin_registry_critical_failure(registry)->name, "terminal-start");
 }
 
 /* base.h counts in self: 1 for each reconcile, 100 for stop, 10000 for destroy. */
 static void test_life_ends_in_order(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_registry_freep) struct ccm_registry *registry = ccm_registry_new();
+    CCM_CLEANUP(plugin_registry_freep) struct plugin_registry *registry = plugin_registry_new();
     const struct ccm_host host = { .abi_major = CCM_ABI_MAJOR, .struct_size = sizeof(host) };
     const struct ccm_request request = { .struct_size = sizeof(request) };
     struct ccm_result result = { .struct_size = sizeof(result) };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_plugin_entry *entry = NULL;
+    struct plugin_entry *entry = NULL;
 
     copy_plugin(fixture, "good.so");
-    assert_int_equal(ccm_registry_load(registry, "good", NULL, fixture->dir, true, &entry), 0);
-    assert_int_equal(ccm_registry_create(registry, entry, &host), 0);
-    assert_int_equal(ccm_registry_start(registry, entry), 0);
+    assert_int_equal(plugin_registry_load(registry, "good", NULL, fixture->dir, true, &entry), 0);
+    assert_int_equal(plugin_registry_create(registry, entry, &host), 0);
+    assert_int_equal(plugin_registry_start(registry, entry), 0);
 
     const int *calls = entry->self;
     const int before = *calls;
 
     assert_int_equal(entry->loaded->desc->reconcile(entry->self, &request, &result, &err), 0);
     assert_int_equal(*calls - before, 1);
-    ccm_registry_stop(registry);
-    ccm_registry_stop(registry);
+    plugin_registry_stop(registry);
+    plugin_registry_stop(registry);
     assert_int_equal(*calls - before, 101);
-    assert_int_equal(ccm_registry_status(registry, entry, NULL), CCM_PLUGIN_STATE_STOPPED);
-    ccm_registry_destroy(registry);
-    ccm_registry_destroy(registry);
+    assert_int_equal(plugin_registry_status(registry, entry, NULL), PLUGIN_STATE_STOPPED);
+    plugin_registry_destroy(registry);
+    plugin_registry_destroy(registry);
     assert_int_equal(*calls - before, 10101);
-    assert_null(ccm_registry_critical_failure(registry));
+    assert_null(plugin_registry_critical_failure(registry));
 }
 
 static void test_print(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_plugin_freep) struct ccm_loaded_plugin *plugin = NULL;
+    CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = NULL;
     CCM_CLEANUP(ccm_freep) char *text = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     size_t len = 0;
 
     copy_plugin(fixture, "future.so");
-    assert_int_equal(ccm_plugin_load("future", fixture->dir, &plugin, &err), 0);
+    assert_int_equal(plugin_load("future", fixture->dir, &plugin, &err), 0);
 
     FILE *out = open_memstream(&text, &len);
 
     assert_non_null(out);
-    ccm_plugin_print(out, plugin);
+    plugin_print(out, plugin);
     assert_int_equal(fclose(out), 0);
     assert_contains(text, "future 9.0\n");
     assert_contains(text, "comes from a later minor\n");

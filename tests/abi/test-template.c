@@ -122,11 +122,11 @@ static const struct ccm_object with_b = SERVICE(list_b, 2);
 static const struct ccm_object without = SERVICE(list_other, 1);
 
 /* The build tree may be writable by a group; the loader is meant to mind. */
-static struct ccm_loaded_plugin *load(void)
+static struct plugin_loaded_plugin *load(void)
 {
     CCM_CLEANUP(ccm_freep) char *data = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_loaded_plugin *plugin = NULL;
+    struct plugin_loaded_plugin *plugin = NULL;
     char dir[] = "/tmp/ccm-template-XXXXXX";
     size_t len = 0;
 
@@ -139,7 +139,7 @@ static struct ccm_loaded_plugin *load(void)
     assert_int_equal(write(fd, data, len), len);
     assert_int_equal(close(fd), 0);
 
-    const int r = ccm_plugin_load("template", dir, &plugin, &err);
+    const int r = plugin_load("template", dir, &plugin, &err);
 
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(dir), 0);
@@ -165,7 +165,7 @@ static void test_map_and_reconcile(void **state)
                                          .key_count = 1 };
     struct ccm_result result = { .struct_size = sizeof(result) };
     struct ccm_error err = CCM_ERROR_INIT;
-    CCM_CLEANUP(ccm_plugin_freep) struct ccm_loaded_plugin *plugin = load();
+    CCM_CLEANUP(plugin_freep) struct plugin_loaded_plugin *plugin = load();
     void *self = NULL;
 
     (void)state; /* no fixture */

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "clb/lint.h"
-#include "kube/decode.h"
+#include "kube/object/decode.h"
 #include "nlb/lint.h"
 #include "util/cleanup.h"
 #include "util/json.h"
@@ -90,22 +90,22 @@ static cJSON *service_of(char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct ccm_decode_kind kind = { .kind = CCM_KIND_SERVICE };
+    static const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE };
     static const struct ccm_lint_sink sink = {
         .struct_size = sizeof(sink),
         .finding = finding,
         .option_string = no_string,
         .option_int = no_int,
     };
-    CCM_CLEANUP(ccm_builder_freep) struct ccm_builder *builder = ccm_builder_new();
-    CCM_CLEANUP(ccm_object_unrefp) const struct ccm_object *object = NULL;
+    CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
     CCM_CLEANUP(ccm_freep) char *text = fuzz_text(data, size);
     CCM_CLEANUP(ccm_json_freep) cJSON *service = text == NULL ? NULL : service_of(text);
     char *json = service == NULL ? NULL : cJSON_PrintUnformatted(service);
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (builder != NULL && json != NULL &&
-        ccm_decode(builder, &kind, json, strlen(json), &object, NULL, &err) == 0) {
+        kube_decode(builder, &kind, json, strlen(json), &object, NULL, &err) == 0) {
         (void)clb_lint((const struct ccm_service *)object, &sink); /* any outcome is right */
         (void)nlb_lint((const struct ccm_service *)object, &sink);
     }

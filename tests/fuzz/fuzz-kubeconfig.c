@@ -1,16 +1,16 @@
 /* A kubeconfig. */
 #include "fuzz.h"
 
-#include "kube/auth.h"
+#include "kube/client/auth.h"
 #include "util/cleanup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    CCM_CLEANUP(ccm_kube_auth_fini) struct ccm_kube_auth auth = { 0 };
+    CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
     const char *path = fuzz_file(data, size);
 
-    if (path != NULL && ccm_kube_auth_read(path, &auth, &err) == 0) {
+    if (path != NULL && kube_auth_read(path, &auth, &err) == 0) {
         FUZZ_REQUIRE(auth.server != NULL && auth.server[0] != '\0');
     }
     return 0;

@@ -2,13 +2,13 @@
  * byte says which kind and how long the chunks are. */
 #include "fuzz.h"
 
-#include "kube/decode.h"
-#include "kube/jsonstream.h"
+#include "kube/cache/jsonstream.h"
+#include "kube/object/decode.h"
 #include "util/cleanup.h"
 
 struct list {
-    struct ccm_builder *builder;
-    struct ccm_decode_kind kind;
+    struct kube_builder *builder;
+    struct kube_decode_kind kind;
     size_t items;
 };
 
@@ -20,9 +20,9 @@ static int take(void *arg, const char *text, size_t len)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 1024 };
 
     list->items++;
-    if (ccm_decode(list->builder, &list->kind, text, len, &object, &key, &err) == 0) {
+    if (kube_decode(list->builder, &list->kind, text, len, &object, &key, &err) == 0) {
         FUZZ_REQUIRE(object->kind == list->kind.kind);
-        ccm_object_unref(object);
+        kube_object_unref(object);
     } else {
         FUZZ_REQUIRE(err.message[0] != '\0');
     }
@@ -32,16 +32,16 @@ static int take(void *arg, const char *text, size_t len)
 static int skip(void *arg, const char *name, const char *text, size_t len)
 {
     (void)arg;
-    FUZZ_REQUIRE(strlen(name) < CCM_JSONSTREAM_NAME);
+    FUZZ_REQUIRE(strlen(name) < KUBE_JSONSTREAM_NAME);
     return text[0] == '\0' && len > 1 ? -1 : 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    CCM_CLEANUP(ccm_builder_freep) struct ccm_builder *builder = ccm_builder_new();
+    CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
     struct list list = { .builder = builder };
-    const struct ccm_jsonstream_sink sink = { .item = take, .member = skip, .arg = &list };
-    CCM_CLEANUP(ccm_jsonstream_fini) struct ccm_jsonstream stream = { 0 };
+    const struct kube_jsonstream_sink sink = { .item = take, .member = skip, .arg = &list };
+    CCM_CLEANUP(kube_jsonstream_fini) struct kube_jsonstream stream = { 0 };
     int r = 0;
 
     if (builder == NULL || size == 0) {
@@ -51,13 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t step = (size_t)1 + (data[0] >> 3);
 
     list.kind.kind = CCM_KIND_SERVICE + (data[0] & 7U) % 5U;
-    ccm_jsonstream_init(&stream, CCM_JSONSTREAM_MEMBERS, "items", 65536, &sink);
+    kube_jsonstream_init(&stream, KUBE_JSONSTREAM_MEMBERS, "items", 65536, &sink);
     for (size_t at = 1; r == 0 && at < size; at += step) {
-        r = ccm_jsonstream_feed(&stream, (const char *)data + at,
-                                at + step <= size ? step : size - at);
+        r = kube_jsonstream_feed(&stream, (const char *)data + at,
+                                 at + step <= size ? step : size - at);
     }
     if (r < 0) {
-        FUZZ_REQUIRE(ccm_jsonstream_finish(&stream) < 0); /* a broken list is never complete */
+        FUZZ_REQUIRE(kube_jsonstream_finish(&stream) < 0); /* a broken list is never complete */
     }
     return 0;
 }

@@ -1,26 +1,26 @@
 /* Manifests for `ccmd lint`: YAML and JSON, many documents, to Services, to objects. */
 #include "fuzz.h"
 
-#include "kube/decode.h"
-#include "lint_yaml.h"
+#include "cli/lint_yaml.h"
+#include "kube/object/decode.h"
 #include "util/cleanup.h"
 
 struct walk {
-    struct ccm_builder *builder;
-    struct ccm_lint_report *report;
+    struct kube_builder *builder;
+    struct cli_lint_report *report;
 };
 
-static int look(void *arg, const struct ccm_lint_item *item)
+static int look(void *arg, const struct cli_lint_item *item)
 {
-    static const struct ccm_decode_kind kind = { .kind = CCM_KIND_SERVICE };
+    static const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE };
     const struct walk *walk = arg;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { .max = 262144 };
-    CCM_CLEANUP(ccm_object_unrefp) const struct ccm_object *object = NULL;
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    FUZZ_REQUIRE(ccm_lint_item_line(item, "spec.ports[1].port") > 0);
-    if (ccm_lint_item_json(item, &json, walk->report) && ccm_buf_error(&json) == 0 &&
-        ccm_decode(walk->builder, &kind, ccm_buf_str(&json), json.len, &object, NULL, &err) < 0) {
+    FUZZ_REQUIRE(cli_lint_item_line(item, "spec.ports[1].port") > 0);
+    if (cli_lint_item_json(item, &json, walk->report) && ccm_buf_error(&json) == 0 &&
+        kube_decode(walk->builder, &kind, ccm_buf_str(&json), json.len, &object, NULL, &err) < 0) {
         FUZZ_REQUIRE(err.message[0] != '\0');
     }
     return 0;
@@ -28,13 +28,13 @@ static int look(void *arg, const struct ccm_lint_item *item)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    CCM_CLEANUP(ccm_builder_freep) struct ccm_builder *builder = ccm_builder_new();
-    CCM_CLEANUP(ccm_lint_report_fini) struct ccm_lint_report report = { 0 };
+    CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
+    CCM_CLEANUP(cli_lint_report_fini) struct cli_lint_report report = { 0 };
     CCM_CLEANUP(ccm_freep) char *text = fuzz_text(data, size);
     struct walk walk = { builder, &report };
 
     if (text != NULL && builder != NULL) {
-        FUZZ_REQUIRE(ccm_lint_walk(text, size, &report, look, &walk) <= 0);
+        FUZZ_REQUIRE(cli_lint_walk(text, size, &report, look, &walk) <= 0);
     }
     return 0;
 }

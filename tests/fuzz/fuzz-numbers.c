@@ -1,7 +1,7 @@
 /* Numbers, times, lists, addresses and blocks: what is read can be written and read again. */
 #include "fuzz.h"
 
-#include "alicloud/cidr.h"
+#include "util/cidr.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 

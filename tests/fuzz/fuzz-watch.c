@@ -2,16 +2,16 @@
  * which kind and how long the chunks are. */
 #include "fuzz.h"
 
-#include "kube/decode.h"
-#include "kube/jsonstream.h"
+#include "kube/cache/jsonstream.h"
+#include "kube/object/decode.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 
 #include <stdlib.h>
 
 struct watch {
-    struct ccm_builder *builder;
-    struct ccm_decode_kind kind;
+    struct kube_builder *builder;
+    struct kube_decode_kind kind;
 };
 
 static int take(void *arg, const char *text, size_t len)
@@ -28,10 +28,10 @@ static int take(void *arg, const char *text, size_t len)
 
     char *inside = cJSON_PrintUnformatted(ccm_json_get(event, "object"));
 
-    if (inside != NULL && ccm_decode(watch->builder, &watch->kind, inside, strlen(inside), &object,
-                                     &key, &err) == 0) {
+    if (inside != NULL && kube_decode(watch->builder, &watch->kind, inside, strlen(inside), &object,
+                                      &key, &err) == 0) {
         FUZZ_REQUIRE(object->key[0] != '\0' && object->name[0] != '\0');
-        ccm_object_unref(object);
+        kube_object_unref(object);
     }
     cJSON_free(inside);
     return 0;
@@ -39,25 +39,25 @@ static int take(void *arg, const char *text, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct watch watch = { .builder = ccm_builder_new() };
-    const struct ccm_jsonstream_sink sink = { .item = take, .arg = &watch };
-    CCM_CLEANUP(ccm_jsonstream_fini) struct ccm_jsonstream stream = { 0 };
+    struct watch watch = { .builder = kube_builder_new() };
+    const struct kube_jsonstream_sink sink = { .item = take, .arg = &watch };
+    CCM_CLEANUP(kube_jsonstream_fini) struct kube_jsonstream stream = { 0 };
     const size_t step = size == 0 ? 1 : (size_t)1 + (data[0] >> 3);
     int r = 0;
 
     if (watch.builder == NULL || size == 0) {
-        ccm_builder_free(watch.builder);
+        kube_builder_free(watch.builder);
         return 0;
     }
     watch.kind.kind = CCM_KIND_SERVICE + (data[0] & 7U) % 5U;
-    ccm_jsonstream_init(&stream, CCM_JSONSTREAM_LINES, NULL, 65536, &sink);
+    kube_jsonstream_init(&stream, KUBE_JSONSTREAM_LINES, NULL, 65536, &sink);
     for (size_t at = 1; r == 0 && at < size; at += step) {
-        r = ccm_jsonstream_feed(&stream, (const char *)data + at,
-                                at + step <= size ? step : size - at);
+        r = kube_jsonstream_feed(&stream, (const char *)data + at,
+                                 at + step <= size ? step : size - at);
     }
-    FUZZ_REQUIRE(r == 0 || ccm_jsonstream_feed(&stream, "{}", 2) == r); /* a failure is final */
-    r = ccm_jsonstream_finish(&stream);
+    FUZZ_REQUIRE(r == 0 || kube_jsonstream_feed(&stream, "{}", 2) == r); /* a failure is final */
+    r = kube_jsonstream_finish(&stream);
     FUZZ_REQUIRE(r <= 0);
-    ccm_builder_free(watch.builder);
+    kube_builder_free(watch.builder);
     return 0;
 }

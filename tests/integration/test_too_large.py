@@ -1,4 +1,4 @@
-"""Objects larger than ccmd reads (core/kube/decode.h): told, left as they are, and they can go."""
+"""Objects larger than ccmd reads (core/kube/object/decode.h): told, left as they are, and they can go."""
 
 import pytest
 

@@ -6,7 +6,7 @@
 #ifndef CCM_TEST_REFLECTOR_WORLD_H
 #define CCM_TEST_REFLECTOR_WORLD_H
 
-#include "kube/reflector.h"
+#include "kube/cache/reflector.h"
 
 #include "support/tcp_server.h"
 #include "util/cleanup.h"
@@ -39,15 +39,15 @@ typedef bool (*answer_fn)(struct world *w, struct ccm_test_conn *conn, int n, co
 struct world {
     answer_fn answer;
     struct ccm_test_server *server;
-    struct ccm_http *http;
-    struct ccm_kube_client *client;
-    struct ccm_store *store;
-    struct ccm_reflector *reflector;
+    struct net_http *http;
+    struct kube_client *client;
+    struct kube_store *store;
+    struct kube_reflector *reflector;
     char kubeconfig[64];
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct ccm_continuity continuity;
+    struct kube_continuity continuity;
     struct ccm_buf
         told; /* "+name:version " "~name:old>new " "-name:version ", "!..." when just missing */
     struct ccm_buf asked; /* targets, one per line, without timeoutSeconds */
@@ -83,8 +83,8 @@ static inline void on_change(void *arg, const struct ccm_change *change)
                                change->before->name, change->before->resource_version);
     }
     if (change->after != NULL) {
-        CCM_CLEANUP(ccm_object_unrefp)
-        const struct ccm_object *held = ccm_store_get(w->store, change->after->key);
+        CCM_CLEANUP(kube_object_unrefp)
+        const struct ccm_object *held = kube_store_get(w->store, change->after->key);
 
         w->store_was_behind = w->store_was_behind || held != change->after;
     }
@@ -271,9 +271,9 @@ static inline void write_kubeconfig(struct world *w)
     assert_int_equal(fclose(file), 0);
 }
 
-static inline struct ccm_reflector_config config_of(struct world *w)
+static inline struct kube_reflector_config config_of(struct world *w)
 {
-    return (struct ccm_reflector_config){
+    return (struct kube_reflector_config){
         .client = w->client,
         .store = w->store,
         .name = "services",
@@ -304,23 +304,23 @@ static inline struct world *world_new(answer_fn answer)
     ccm_log_setup(CCM_LOG_ERROR, false);
     w->answer = answer;
     assert_int_equal(pthread_mutex_init(&w->lock, NULL), 0);
-    assert_int_equal(ccm_continuity_init(&w->continuity), 0);
+    assert_int_equal(kube_continuity_init(&w->continuity), 0);
     assert_int_equal(ccm_clock_cond_init(&w->changed), 0);
     w->server = ccm_test_server_new(handle, w);
     assert_non_null(w->server);
     write_kubeconfig(w);
-    w->http = ccm_http_new(&err);
+    w->http = net_http_new(&err);
     assert_non_null(w->http);
-    assert_int_equal(ccm_kube_client_new(w->http, w->kubeconfig, &w->client, &err), 0);
-    w->store = ccm_store_new(NULL, 0);
+    assert_int_equal(kube_client_new(w->http, w->kubeconfig, &w->client, &err), 0);
+    w->store = kube_store_new(NULL, 0);
     assert_non_null(w->store);
     return w;
 }
 
-static inline struct world *start_with(answer_fn answer, const struct ccm_reflector_timing *timing)
+static inline struct world *start_with(answer_fn answer, const struct kube_reflector_timing *timing)
 {
     struct world *w = world_new(answer);
-    struct ccm_reflector_config config = config_of(w);
+    struct kube_reflector_config config = config_of(w);
 
     if (timing != NULL && timing->progress_ms != 0) {
         config.timing.progress_ms = timing->progress_ms;
@@ -335,9 +335,9 @@ static inline struct world *start_with(answer_fn answer, const struct ccm_reflec
     if (timing != NULL && timing->paged_ms != 0) {
         config.timing.paged_ms = timing->paged_ms;
     }
-    w->reflector = ccm_reflector_new(&config);
+    w->reflector = kube_reflector_new(&config);
     assert_non_null(w->reflector);
-    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
     return w;
 }
 
@@ -350,20 +350,20 @@ static inline void finish(struct world *w)
 {
     const int64_t started = ccm_clock_now_ms();
 
-    ccm_reflector_stop(w->reflector);
-    assert_int_equal(ccm_reflector_join(w->reflector, ccm_clock_now_ms() + 60000), 0);
+    kube_reflector_stop(w->reflector);
+    assert_int_equal(kube_reflector_join(w->reflector, ccm_clock_now_ms() + 60000), 0);
     assert_true(ccm_clock_now_ms() - started < 3000);
     assert_false(w->store_was_behind);
-    ccm_reflector_free(w->reflector);
+    kube_reflector_free(w->reflector);
     open_gate(w, 1000);
     ccm_test_server_free(w->server);
-    ccm_kube_client_free(w->client);
-    ccm_http_free(w->http);
-    ccm_store_free(w->store);
+    kube_client_free(w->client);
+    net_http_free(w->http);
+    kube_store_free(w->store);
     ccm_buf_fini(&w->told);
     ccm_buf_fini(&w->asked);
     assert_int_equal(unlink(w->kubeconfig), 0);
-    ccm_continuity_fini(&w->continuity);
+    kube_continuity_fini(&w->continuity);
     pthread_mutex_destroy(&w->lock);
     pthread_cond_destroy(&w->changed);
     free(w);
@@ -405,7 +405,7 @@ static inline void expect_asked(struct world *w, const char *text)
 
 static inline void expect_synced(struct world *w)
 {
-    assert_int_equal(ccm_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + WAIT_MS, NULL),
+    assert_int_equal(kube_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + WAIT_MS, NULL),
                      0);
 }
 

@@ -28,15 +28,15 @@ void setup_begin(struct setup *setup, const char *const *options)
     for (size_t i = 0; options != NULL && options[i] != NULL; i += 2) {
         fake_host_option(setup->fake, "alicloud", options[i], options[i + 1]);
     }
-    assert_int_equal(ccm_ali_acquire(setup->host, &setup->ali, &err), 0);
-    assert_int_equal(ccm_ali_start(setup->ali, setup->host, &err), 0);
+    assert_int_equal(ali_acquire(setup->host, &setup->ali, &err), 0);
+    assert_int_equal(ali_start(setup->ali, setup->host, &err), 0);
 }
 
 void setup_end(struct setup *setup)
 {
     setup_no_secret(fake_host_log_text(setup->fake));
     assert_int_equal(fake_host_unexpected(setup->fake), 0);
-    ccm_ali_release(setup->ali);
+    ali_release(setup->ali);
     fake_host_free(setup->fake);
 }
 

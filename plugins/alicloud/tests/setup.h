@@ -12,7 +12,7 @@
 struct setup {
     struct fake_host *fake;
     const struct ccm_host *host;
-    struct ccm_ali *ali;
+    struct ali_client *ali;
 };
 
 /* Region cn-hangzhou, VPC vpc-1, credentials from the environment. `options` is a NULL-terminated

@@ -25,27 +25,26 @@ struct result {
     char id[64]; /* LoadBalancerId of the answer */
 };
 
-static struct result call_with(struct setup *setup, const struct ccm_ali_call *call,
+static struct result call_with(struct setup *setup, const struct ali_call *call,
                                int64_t deadline_ms)
 {
     struct result result = { .err = CCM_ERROR_INIT };
     const struct ccm_request req = setup_request(setup, deadline_ms);
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
-    result.r =
-        ccm_ali_call(setup->ali, setup->host, &req, call, &json, &result.uncertain, &result.err);
+    result.r = ali_call(setup->ali, setup->host, &req, call, &json, &result.uncertain, &result.err);
     ccm_text_copy(result.id, sizeof(result.id), ccm_json_text(json, "LoadBalancerId"));
     assert_int_equal(result.r == 0, json != NULL);
     setup_no_secret(result.err.message);
     return result;
 }
 
-static struct result call(struct setup *setup, enum ccm_ali_repeat repeat)
+static struct result call(struct setup *setup, enum ali_repeat repeat)
 {
-    const struct ccm_ali_call request = {
-        .product = CCM_ALI_SLB,
+    const struct ali_call request = {
+        .product = ALI_SLB,
         .action = "CreateLoadBalancer",
-        .priority = CCM_ALI_PRIO_NEW,
+        .priority = ALI_PRIO_NEW,
         .repeat = repeat,
         .object = "default/web",
     };
@@ -99,32 +98,32 @@ static void script(struct setup *setup, enum fault fault, uint32_t times)
 
 static const struct {
     enum fault fault;
-    enum ccm_ali_repeat repeat;
+    enum ali_repeat repeat;
     bool repeated;
     bool uncertain; /* when it never gets better */
     uint64_t kind;
 } faults[] = {
-    { NOT_SENT, CCM_ALI_READ, true, false, CCM_ERROR_TRANSIENT },
-    { NOT_SENT, CCM_ALI_IDEMPOTENT, true, false, CCM_ERROR_TRANSIENT },
-    { NOT_SENT, CCM_ALI_ONCE, true, false, CCM_ERROR_TRANSIENT },
-    { MAYBE_RUN, CCM_ALI_READ, true, false, CCM_ERROR_TRANSIENT },
-    { MAYBE_RUN, CCM_ALI_IDEMPOTENT, true, true, CCM_ERROR_TRANSIENT },
-    { MAYBE_RUN, CCM_ALI_ONCE, false, true, CCM_ERROR_TRANSIENT },
-    { FAULT_500, CCM_ALI_READ, true, false, CCM_ERROR_TRANSIENT },
-    { FAULT_500, CCM_ALI_IDEMPOTENT, true, true, CCM_ERROR_TRANSIENT },
-    { FAULT_500, CCM_ALI_ONCE, false, true, CCM_ERROR_TRANSIENT },
-    { HTML_502, CCM_ALI_READ, true, false, CCM_ERROR_TRANSIENT },
-    { HTML_502, CCM_ALI_ONCE, false, true, CCM_ERROR_TRANSIENT },
-    { GARBLED_200, CCM_ALI_READ, true, false, CCM_ERROR_TRANSIENT },
-    { GARBLED_200, CCM_ALI_ONCE, false, true, CCM_ERROR_TRANSIENT },
-    { THROTTLED, CCM_ALI_READ, true, false, CCM_ERROR_THROTTLED },
-    { THROTTLED, CCM_ALI_IDEMPOTENT, true, false, CCM_ERROR_THROTTLED },
-    { THROTTLED, CCM_ALI_ONCE, true, false, CCM_ERROR_THROTTLED },
-    { BUSY, CCM_ALI_READ, true, false, CCM_ERROR_CONFLICT },
-    { BUSY, CCM_ALI_IDEMPOTENT, true, false, CCM_ERROR_CONFLICT },
-    { BUSY, CCM_ALI_ONCE, true, false, CCM_ERROR_CONFLICT },
-    { REFUSED, CCM_ALI_READ, false, false, CCM_ERROR_TERMINAL },
-    { REFUSED, CCM_ALI_ONCE, false, false, CCM_ERROR_TERMINAL },
+    { NOT_SENT, ALI_READ, true, false, CCM_ERROR_TRANSIENT },
+    { NOT_SENT, ALI_IDEMPOTENT, true, false, CCM_ERROR_TRANSIENT },
+    { NOT_SENT, ALI_ONCE, true, false, CCM_ERROR_TRANSIENT },
+    { MAYBE_RUN, ALI_READ, true, false, CCM_ERROR_TRANSIENT },
+    { MAYBE_RUN, ALI_IDEMPOTENT, true, true, CCM_ERROR_TRANSIENT },
+    { MAYBE_RUN, ALI_ONCE, false, true, CCM_ERROR_TRANSIENT },
+    { FAULT_500, ALI_READ, true, false, CCM_ERROR_TRANSIENT },
+    { FAULT_500, ALI_IDEMPOTENT, true, true, CCM_ERROR_TRANSIENT },
+    { FAULT_500, ALI_ONCE, false, true, CCM_ERROR_TRANSIENT },
+    { HTML_502, ALI_READ, true, false, CCM_ERROR_TRANSIENT },
+    { HTML_502, ALI_ONCE, false, true, CCM_ERROR_TRANSIENT },
+    { GARBLED_200, ALI_READ, true, false, CCM_ERROR_TRANSIENT },
+    { GARBLED_200, ALI_ONCE, false, true, CCM_ERROR_TRANSIENT },
+    { THROTTLED, ALI_READ, true, false, CCM_ERROR_THROTTLED },
+    { THROTTLED, ALI_IDEMPOTENT, true, false, CCM_ERROR_THROTTLED },
+    { THROTTLED, ALI_ONCE, true, false, CCM_ERROR_THROTTLED },
+    { BUSY, ALI_READ, true, false, CCM_ERROR_CONFLICT },
+    { BUSY, ALI_IDEMPOTENT, true, false, CCM_ERROR_CONFLICT },
+    { BUSY, ALI_ONCE, true, false, CCM_ERROR_CONFLICT },
+    { REFUSED, ALI_READ, false, false, CCM_ERROR_TERMINAL },
+    { REFUSED, ALI_ONCE, false, false, CCM_ERROR_TERMINAL },
 };
 
 static void test_repeats_once_then_fine(void **state)
@@ -185,9 +184,9 @@ static void test_repeats_end(void **state)
 static void test_deadline_is_kept(void **state)
 {
     struct setup setup;
-    const struct ccm_ali_call request = { .product = CCM_ALI_SLB,
-                                          .action = "CreateLoadBalancer",
-                                          .repeat = CCM_ALI_IDEMPOTENT };
+    const struct ali_call request = { .product = ALI_SLB,
+                                      .action = "CreateLoadBalancer",
+                                      .repeat = ALI_IDEMPOTENT };
 
     (void)state;
     setup_begin(&setup, NULL);
@@ -211,7 +210,7 @@ static void test_cancelled(void **state)
     setup_begin(&setup, NULL);
     fake_host_cancel(setup.fake, true);
 
-    const struct result result = call(&setup, CCM_ALI_READ);
+    const struct result result = call(&setup, ALI_READ);
 
     assert_int_equal(result.err.kind, CCM_ERROR_CANCELLED);
     assert_false(result.uncertain);
@@ -223,7 +222,7 @@ static void test_cancelled(void **state)
 /* In a dry run the cloud is asked, never told. */
 static void test_dry_run(void **state)
 {
-    static const enum ccm_ali_repeat writes[] = { CCM_ALI_IDEMPOTENT, CCM_ALI_ONCE };
+    static const enum ali_repeat writes[] = { ALI_IDEMPOTENT, ALI_ONCE };
     struct setup setup;
 
     (void)state;
@@ -239,7 +238,7 @@ static void test_dry_run(void **state)
     }
     assert_int_equal(fake_host_request_count(setup.fake), 0);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 200, "{\"RequestId\":\"r1\"}");
-    assert_int_equal(call(&setup, CCM_ALI_READ).r, 0);
+    assert_int_equal(call(&setup, ALI_READ).r, 0);
     setup_end(&setup);
 }
 
@@ -254,13 +253,13 @@ static void test_same_request_runs(void **state)
     setup_begin(&setup, NULL);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 400, body);
 
-    struct result result = call(&setup, CCM_ALI_ONCE);
+    struct result result = call(&setup, ALI_ONCE);
 
     assert_int_equal(result.err.kind, CCM_ERROR_CONFLICT);
     assert_true(result.uncertain);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 400, body);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-    result = call(&setup, CCM_ALI_IDEMPOTENT);
+    result = call(&setup, ALI_IDEMPOTENT);
     assert_int_equal(result.r, 0);
     setup_end(&setup);
 }
@@ -334,7 +333,7 @@ static void test_reports(void **state)
         setup_begin(&setup, NULL);
         fake_host_always(setup.fake, "CreateLoadBalancer", answers[i].status, answers[i].body);
 
-        const struct result result = call(&setup, CCM_ALI_ONCE);
+        const struct result result = call(&setup, ALI_ONCE);
 
         assert_int_equal(result.r, -EREMOTEIO);
         assert_string_equal(result.err.message, answers[i].message);
@@ -359,7 +358,7 @@ static void test_long_message_keeps_the_request_id(void **state)
     ccm_buf_adds(&body, "\"}");
     setup_begin(&setup, NULL);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 400, ccm_buf_str(&body));
-    assert_true(ccm_text_ends(call(&setup, CCM_ALI_ONCE).err.message, "(RequestId id-last)"));
+    assert_true(ccm_text_ends(call(&setup, ALI_ONCE).err.message, "(RequestId id-last)"));
     setup_end(&setup);
 }
 
@@ -379,7 +378,7 @@ static void test_secrets_are_not_repeated(void **state)
 
         setup_begin(&setup, NULL);
         fake_host_always(setup.fake, "CreateLoadBalancer", 400, bodies[i]);
-        assert_true(call(&setup, CCM_ALI_ONCE).r < 0); /* call() looks at the message */
+        assert_true(call(&setup, ALI_ONCE).r < 0); /* call() looks at the message */
         setup_end(&setup);
     }
 }
@@ -445,7 +444,7 @@ static void test_refused_signature(void **state)
             fake_host_always(setup.fake, "CreateLoadBalancer", 400, body);
         }
 
-        const struct result result = call(&setup, CCM_ALI_ONCE);
+        const struct result result = call(&setup, ALI_ONCE);
 
         assert_non_null(strstr(result.err.message, rows[i].note));
         assert_null(strstr(result.err.message, "POST"));
@@ -494,7 +493,7 @@ static void test_skewed_clock_is_told(void **state)
             assert_int_equal(setenv("SECURITY_TOKEN", "another", 1), 0);
         }
 
-        const struct result result = call(&setup, CCM_ALI_READ);
+        const struct result result = call(&setup, ALI_READ);
 
         if (rows[i].note == NULL) {
             assert_null(strstr(result.err.message, "clock"));
@@ -512,13 +511,13 @@ static void test_date(void **state)
     int64_t ms = 0;
 
     (void)state;
-    assert_int_equal(ccm_ali_parse_date("Fri, 02 Jan 2026 03:04:05 GMT", &ms), 0);
+    assert_int_equal(ali_parse_date("Fri, 02 Jan 2026 03:04:05 GMT", &ms), 0);
     assert_int_equal(ms, FAKE_HOST_WALL_MS);
-    assert_int_equal(ccm_ali_parse_date("Fri, 02 Jan 2026 03:04:05 CET", &ms), -EINVAL);
-    assert_int_equal(ccm_ali_parse_date("Fri, 02 Foo 2026 03:04:05 GMT", &ms), -EINVAL);
-    assert_int_equal(ccm_ali_parse_date("Fri, 0x Jan 2026 03:04:05 GMT", &ms), -EINVAL);
-    assert_int_equal(ccm_ali_parse_date("", &ms), -EINVAL);
-    assert_int_equal(ccm_ali_parse_date("Friday, 02-Jan-26 03:04:05 GMT", &ms), -EINVAL);
+    assert_int_equal(ali_parse_date("Fri, 02 Jan 2026 03:04:05 CET", &ms), -EINVAL);
+    assert_int_equal(ali_parse_date("Fri, 02 Foo 2026 03:04:05 GMT", &ms), -EINVAL);
+    assert_int_equal(ali_parse_date("Fri, 0x Jan 2026 03:04:05 GMT", &ms), -EINVAL);
+    assert_int_equal(ali_parse_date("", &ms), -EINVAL);
+    assert_int_equal(ali_parse_date("Friday, 02-Jan-26 03:04:05 GMT", &ms), -EINVAL);
 }
 
 static void test_used_nonce(void **state)
@@ -531,15 +530,15 @@ static void test_used_nonce(void **state)
     setup_begin(&setup, NULL);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 400, body);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-    assert_int_equal(call(&setup, CCM_ALI_IDEMPOTENT).r, 0);
+    assert_int_equal(call(&setup, ALI_IDEMPOTENT).r, 0);
     /* The first copy of the request may have been executed. */
     fake_host_always(setup.fake, "CreateLoadBalancer", 400, body);
 
-    struct result result = call(&setup, CCM_ALI_IDEMPOTENT);
+    struct result result = call(&setup, ALI_IDEMPOTENT);
 
     assert_int_equal(fake_host_request_count(setup.fake), 2 + 2);
     assert_int_equal(result.err.kind, CCM_ERROR_AUTH);
-    result = call(&setup, CCM_ALI_ONCE);
+    result = call(&setup, ALI_ONCE);
     assert_int_equal(fake_host_request_count(setup.fake), 2 + 2 + 1);
 
     assert_int_equal(result.err.kind, CCM_ERROR_AUTH);
@@ -558,7 +557,7 @@ static void test_refused_credential(void **state)
     setup_begin(&setup, NULL);
     fake_host_always(setup.fake, "CreateLoadBalancer", 400, body);
 
-    struct result result = call(&setup, CCM_ALI_IDEMPOTENT);
+    struct result result = call(&setup, ALI_IDEMPOTENT);
 
     assert_int_equal(result.err.kind, CCM_ERROR_AUTH);
     assert_int_equal(fake_host_request_count(setup.fake), 1);
@@ -569,7 +568,7 @@ static void test_refused_credential(void **state)
     assert_int_equal(setenv("SECURITY_TOKEN", "another", 1), 0);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 400, body);
     fake_host_answer(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-    result = call(&setup, CCM_ALI_ONCE);
+    result = call(&setup, ALI_ONCE);
     assert_int_equal(result.r, 0);
     assert_string_equal(
         fake_request_header(fake_host_request(setup.fake, 2), "x-acs-security-token"), "another");
@@ -601,7 +600,7 @@ static void test_hints(void **state)
         setup_begin(&setup, NULL);
         fake_host_reply(setup.fake, &reply);
         fake_host_answer(setup.fake, "CreateLoadBalancer", 200, OK_BODY);
-        assert_int_equal(call(&setup, CCM_ALI_ONCE).r, 0);
+        assert_int_equal(call(&setup, ALI_ONCE).r, 0);
         assert_in_range(fake_host_waited_ms(setup.fake), rows[i].least, rows[i].least + 3000);
         setup_end(&setup);
     }
@@ -613,9 +612,9 @@ static void test_backoff(void **state)
     for (unsigned int tries = 0; tries < 40; tries++) {
         for (uint64_t random = 0; random < 50; random++) {
             const uint64_t bits = random * UINT64_C(0x9E3779B97F4A7C15);
-            const int64_t server = ccm_ali_backoff(CCM_ALI_CLASS_SERVER, tries, 0, bits);
-            const int64_t busy = ccm_ali_backoff(CCM_ALI_CLASS_BUSY, tries, 0, bits);
-            const int64_t slow = ccm_ali_backoff(CCM_ALI_CLASS_THROTTLED, tries, 9000, bits);
+            const int64_t server = ali_backoff(ALI_CLASS_SERVER, tries, 0, bits);
+            const int64_t busy = ali_backoff(ALI_CLASS_BUSY, tries, 0, bits);
+            const int64_t slow = ali_backoff(ALI_CLASS_THROTTLED, tries, 9000, bits);
 
             assert_in_range(server, 50, 5050);
             assert_in_range(busy, tries == 0 ? 1000 : tries == 1 ? 2000 : 4000, 8000);
@@ -623,9 +622,9 @@ static void test_backoff(void **state)
         }
     }
     /* The span grows, the whole of it is used. */
-    assert_int_equal(ccm_ali_backoff(CCM_ALI_CLASS_SERVER, 0, 0, 200), 250);
-    assert_int_equal(ccm_ali_backoff(CCM_ALI_CLASS_SERVER, 1, 0, 400), 450);
-    assert_int_equal(ccm_ali_backoff(CCM_ALI_CLASS_SERVER, 2, 0, 801), 50);
+    assert_int_equal(ali_backoff(ALI_CLASS_SERVER, 0, 0, 200), 250);
+    assert_int_equal(ali_backoff(ALI_CLASS_SERVER, 1, 0, 400), 450);
+    assert_int_equal(ali_backoff(ALI_CLASS_SERVER, 2, 0, 801), 50);
 }
 
 /* --- the instance --- */
@@ -651,12 +650,12 @@ static void test_configuration_errors(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         struct fake_host *fake = fake_host_new();
         struct ccm_error err = CCM_ERROR_INIT;
-        struct ccm_ali *ali = NULL;
+        struct ali_client *ali = NULL;
 
         fake_host_option(fake, "alicloud", "region", "cn-hangzhou");
         fake_host_option(fake, "alicloud", rows[i].name, rows[i].value);
         print_message("%s\n", rows[i].name);
-        assert_true(ccm_ali_acquire(fake_host_table(fake), &ali, &err) < 0);
+        assert_true(ali_acquire(fake_host_table(fake), &ali, &err) < 0);
         assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
         assert_non_null(strstr(err.message, "alicloud."));
         assert_null(ali);
@@ -669,30 +668,30 @@ static void test_one_instance(void **state)
     struct fake_host *fake = fake_host_new();
     const struct ccm_host *host = fake_host_table(fake);
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_ali *first = NULL;
-    struct ccm_ali *second = NULL;
+    struct ali_client *first = NULL;
+    struct ali_client *second = NULL;
 
     (void)state;
     fake_host_option(fake, "alicloud", "region", "cn-hangzhou");
     fake_host_option(fake, "alicloud", "vpc_id", "vpc-1");
     fake_host_option(fake, "alicloud", "vswitch_ids", "cn-hangzhou-h:vsw-1,:vsw-2,vsw-3");
-    assert_int_equal(ccm_ali_acquire(host, &first, &err), 0);
-    assert_int_equal(ccm_ali_acquire(host, &second, &err), 0);
+    assert_int_equal(ali_acquire(host, &first, &err), 0);
+    assert_int_equal(ali_acquire(host, &second, &err), 0);
     assert_ptr_equal(first, second);
 
-    const struct ccm_ali_call request = { .product = CCM_ALI_SLB, .action = "DescribeRegions" };
+    const struct ali_call request = { .product = ALI_SLB, .action = "DescribeRegions" };
 
-    assert_true(ccm_ali_call(first, host, NULL, &request, NULL, NULL, &err) < 0);
+    assert_true(ali_call(first, host, NULL, &request, NULL, NULL, &err) < 0);
     assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
-    assert_string_equal(ccm_ali_region(first), "");
-    assert_null(ccm_ali_vswitch_ids(first)[0]);
-    assert_int_equal(ccm_ali_start(first, host, &err), 0);
-    ccm_ali_release(first);
-    assert_string_equal(ccm_ali_region(second), "cn-hangzhou");
-    assert_string_equal(ccm_ali_vswitch_ids(second)[0], "vsw-1");
-    assert_string_equal(ccm_ali_vswitch_ids(second)[1], "vsw-2");
-    assert_string_equal(ccm_ali_vswitch_ids(second)[2], "vsw-3");
-    assert_null(ccm_ali_vswitch_ids(second)[3]);
+    assert_string_equal(ali_region(first), "");
+    assert_null(ali_vswitch_ids(first)[0]);
+    assert_int_equal(ali_start(first, host, &err), 0);
+    ali_release(first);
+    assert_string_equal(ali_region(second), "cn-hangzhou");
+    assert_string_equal(ali_vswitch_ids(second)[0], "vsw-1");
+    assert_string_equal(ali_vswitch_ids(second)[1], "vsw-2");
+    assert_string_equal(ali_vswitch_ids(second)[2], "vsw-3");
+    assert_null(ali_vswitch_ids(second)[3]);
     /* Without a request there is a deadline as well. */
     const struct fake_reply dead = {
         .match = "DescribeRegions", .times = FAKE_ALWAYS, .status = 400, .body = SLOW_BODY
@@ -702,10 +701,10 @@ static void test_one_instance(void **state)
 
     const int64_t started = fake_host_now(fake);
 
-    assert_true(ccm_ali_call(second, host, NULL, &request, NULL, NULL, &err) < 0);
+    assert_true(ali_call(second, host, NULL, &request, NULL, NULL, &err) < 0);
     assert_true(fake_host_now(fake) - started <= 60000);
-    ccm_ali_release(second);
-    ccm_ali_release(NULL);
+    ali_release(second);
+    ali_release(NULL);
     fake_host_free(fake);
 }
 
@@ -714,11 +713,11 @@ static void test_start_asks_metadata(void **state)
     struct fake_host *fake = fake_host_new();
     const struct ccm_host *host = fake_host_table(fake);
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_ali *ali = NULL;
+    struct ali_client *ali = NULL;
 
     (void)state;
     fake_host_option(fake, "alicloud", "endpoints.metadata", "http://127.0.0.1:9");
-    assert_int_equal(ccm_ali_acquire(host, &ali, &err), 0);
+    assert_int_equal(ali_acquire(host, &ali, &err), 0);
     /* Not reachable: try again later. */
     const struct fake_reply dead = { .match = "http://127.0.0.1:9/",
                                      .result = -ECONNREFUSED,
@@ -726,7 +725,7 @@ static void test_start_asks_metadata(void **state)
                                      .times = FAKE_ALWAYS };
 
     fake_host_reply(fake, &dead);
-    assert_true(ccm_ali_start(ali, host, &err) < 0);
+    assert_true(ali_start(ali, host, &err) < 0);
     assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
     fake_host_clear_replies(fake);
 
@@ -734,16 +733,16 @@ static void test_start_asks_metadata(void **state)
     fake_host_always(fake, "/meta-data/region-id", 200, "cn-hangzhou\n");
     fake_host_always(fake, "/meta-data/vpc-id", 200, "vpc-9");
     fake_host_always(fake, "/meta-data/vswitch-id", 200, "vsw-9");
-    assert_int_equal(ccm_ali_start(ali, host, &err), 0);
-    assert_string_equal(ccm_ali_region(ali), "cn-hangzhou");
-    assert_string_equal(ccm_ali_vpc_id(ali), "vpc-9");
-    assert_string_equal(ccm_ali_vswitch_ids(ali)[0], "vsw-9");
+    assert_int_equal(ali_start(ali, host, &err), 0);
+    assert_string_equal(ali_region(ali), "cn-hangzhou");
+    assert_string_equal(ali_vpc_id(ali), "vpc-9");
+    assert_string_equal(ali_vswitch_ids(ali)[0], "vsw-9");
 
     const size_t asked = fake_host_request_count(fake);
 
-    assert_int_equal(ccm_ali_start(ali, host, &err), 0);
+    assert_int_equal(ali_start(ali, host, &err), 0);
     assert_int_equal(fake_host_request_count(fake), asked);
-    ccm_ali_release(ali);
+    ali_release(ali);
     fake_host_free(fake);
 }
 
@@ -755,9 +754,9 @@ static void test_start_asks_metadata(void **state)
 static void *worker(void *arg)
 {
     struct setup *setup = arg;
-    const struct ccm_ali_call request = { .product = CCM_ALI_SLB,
-                                          .action = "DescribeLoadBalancers",
-                                          .repeat = CCM_ALI_READ };
+    const struct ali_call request = { .product = ALI_SLB,
+                                      .action = "DescribeLoadBalancers",
+                                      .repeat = ALI_READ };
     static const char *const addresses[] = { "10.0.0.5" };
     /* The threads push one clock: a real deadline could pass while one of them gets no time. */
     const struct ccm_request req = { .struct_size = sizeof(req), .deadline_ms = INT64_MAX / 2 };
@@ -765,15 +764,14 @@ static void *worker(void *arg)
 
     for (int i = 0; i < ROUNDS; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
-        struct ccm_eni eni = { .state = CCM_ENI_MISSING };
+        struct ali_eni eni = { .state = ALI_ENI_MISSING };
 
-        failed += ccm_ali_start(setup->ali, setup->host, &err) < 0 ? 1 : 0;
+        failed += ali_start(setup->ali, setup->host, &err) < 0 ? 1 : 0;
+        failed += ali_call(setup->ali, setup->host, &req, &request, NULL, NULL, &err) < 0 ? 1 : 0;
         failed +=
-            ccm_ali_call(setup->ali, setup->host, &req, &request, NULL, NULL, &err) < 0 ? 1 : 0;
-        failed +=
-            ccm_eni_resolve(setup->ali, setup->host, &req, addresses, 1, &eni, &err) < 0 ? 1 : 0;
-        failed += eni.state != CCM_ENI_FOUND ? 1 : 0;
-        ccm_eni_forget(setup->ali, addresses[0]);
+            ali_eni_resolve(setup->ali, setup->host, &req, addresses, 1, &eni, &err) < 0 ? 1 : 0;
+        failed += eni.state != ALI_ENI_FOUND ? 1 : 0;
+        ali_eni_forget(setup->ali, addresses[0]);
         fake_host_advance(setup->fake, 3700); /* credentials come due on the way */
     }
     return (void *)(uintptr_t)failed;
@@ -807,8 +805,8 @@ static void test_threads(void **state)
                      "{\"RequestId\":\"r\",\"NetworkInterfaceSets\":{\"NetworkInterfaceSet\":[{"
                      "\"NetworkInterfaceId\":\"eni-1\",\"PrivateIpSets\":{\"PrivateIpSet\":[{"
                      "\"PrivateIpAddress\":\"10.0.0.5\"}]}}]}}");
-    assert_int_equal(ccm_ali_acquire(setup.host, &setup.ali, &err), 0);
-    assert_int_equal(ccm_ali_start(setup.ali, setup.host, &err), 0);
+    assert_int_equal(ali_acquire(setup.host, &setup.ali, &err), 0);
+    assert_int_equal(ali_start(setup.ali, setup.host, &err), 0);
     for (size_t i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, worker, &setup), 0);
     }

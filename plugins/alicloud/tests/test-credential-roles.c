@@ -24,16 +24,16 @@ struct sts {
 
 struct fixture {
     struct fake_host *fake;
-    struct ccm_ali_ctx ctx;
-    struct ccm_credential_setup setup;
-    struct ccm_credentials *credentials;
+    struct ali_ctx ctx;
+    struct ali_credential_setup setup;
+    struct ali_credentials *credentials;
     struct sts sts;
     char folder[64];
     char path[96];
 };
 
-static int fake_sts(void *arg, const struct ccm_ali_ctx *ctx, const char *action,
-                    const struct ccm_ali_params *params, const struct ccm_credential *signer,
+static int fake_sts(void *arg, const struct ali_ctx *ctx, const char *action,
+                    const struct ali_params *params, const struct ali_credential *signer,
                     cJSON **ret_json, struct ccm_error *err)
 {
     struct sts *sts = arg;
@@ -61,14 +61,14 @@ static int fake_sts(void *arg, const struct ccm_ali_ctx *ctx, const char *action
     return ccm_json_parse(answer, strlen(answer), ret_json);
 }
 
-static void begin(struct fixture *f, enum ccm_credential_source source, const char *role)
+static void begin(struct fixture *f, enum ali_credential_source source, const char *role)
 {
     *f = (struct fixture){ .fake = fake_host_new(), .sts = { .life_ms = 1000000 } };
     ccm_text_copy(f->folder, sizeof(f->folder), "/tmp/test-credential-XXXXXX");
     assert_non_null(mkdtemp(f->folder));
     (void)snprintf(f->path, sizeof(f->path), "%s/file", f->folder); /* sized for it */
-    f->ctx = (struct ccm_ali_ctx){ .host = fake_host_table(f->fake), .deadline_ms = INT64_MAX };
-    f->setup = (struct ccm_credential_setup){
+    f->ctx = (struct ali_ctx){ .host = fake_host_table(f->fake), .deadline_ms = INT64_MAX };
+    f->setup = (struct ali_credential_setup){
         .source = "",
         .file = f->path,
         .addon_file = f->path,
@@ -79,16 +79,16 @@ static void begin(struct fixture *f, enum ccm_credential_source source, const ch
         .sts = fake_sts,
         .sts_arg = &f->sts,
     };
-    f->credentials = ccm_credentials_new(source, &f->setup);
+    f->credentials = ali_credentials_new(source, &f->setup);
     assert_non_null(f->credentials);
 }
 
 static void end(struct fixture *f)
 {
-    ccm_credentials_settle(f->credentials);
+    ali_credentials_settle(f->credentials);
     assert_null(strstr(fake_host_log_text(f->fake), "secret-"));
     assert_null(strstr(fake_host_log_text(f->fake), "token-"));
-    ccm_credentials_free(f->credentials);
+    ali_credentials_free(f->credentials);
     fake_host_free(f->fake);
     (void)unlink(f->path); /* not every test makes it */
     assert_int_equal(rmdir(f->folder), 0);
@@ -109,10 +109,10 @@ static void write_file(const struct fixture *f, const char *text)
 static const char *key_now(struct fixture *f, struct ccm_error *err)
 {
     static char text[64];
-    CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *credential = NULL;
+    CCM_CLEANUP(ali_credential_unrefp) const struct ali_credential *credential = NULL;
 
     ccm_error_clear(err);
-    if (ccm_credentials_get(f->credentials, &f->ctx, &credential, err) < 0) {
+    if (ali_credentials_get(f->credentials, &f->ctx, &credential, err) < 0) {
         assert_null(strstr(err->message, "secret-"));
         assert_null(strstr(err->message, "token-"));
         return "";
@@ -125,7 +125,7 @@ static const char *key_now(struct fixture *f, struct ccm_error *err)
 static const char *key(struct fixture *f, struct ccm_error *err)
 {
     (void)key_now(f, err); /* it may start a fetch */
-    ccm_credentials_settle(f->credentials);
+    ali_credentials_settle(f->credentials);
     return key_now(f, err);
 }
 
@@ -197,7 +197,7 @@ static void test_addon(void **state)
         CCM_CLEANUP(ccm_freep)
         char *text = addon(rows[i].keyring, rows[i].told, rows[i].expiration, rows[i].cut);
 
-        begin(&f, CCM_CREDENTIAL_ADDON, "");
+        begin(&f, ALI_CREDENTIAL_ADDON, "");
         write_file(&f, text);
         assert_string_equal(key(&f, &err), rows[i].words == NULL ? "ADDON" : "");
         if (rows[i].words != NULL) {
@@ -225,7 +225,7 @@ static void test_addon_hostile(void **state)
         struct fixture f;
         struct ccm_error err = CCM_ERROR_INIT;
 
-        begin(&f, CCM_CREDENTIAL_ADDON, "");
+        begin(&f, ALI_CREDENTIAL_ADDON, "");
         write_file(&f, texts[i]);
         assert_string_equal(key(&f, &err), "");
         assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
@@ -241,7 +241,7 @@ static void test_addon_rotates(void **state)
     CCM_CLEANUP(ccm_freep) char *text = addon(KEYRING, KEYRING, LATER, 0);
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_ADDON, "");
+    begin(&f, ALI_CREDENTIAL_ADDON, "");
     write_file(&f, text);
     assert_string_equal(key(&f, &err), "ADDON");
     write_file(&f, "{");
@@ -261,7 +261,7 @@ static void test_oidc(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_OIDC, ROLE);
+    begin(&f, ALI_CREDENTIAL_OIDC, ROLE);
     assert_string_equal(key(&f, &err), "");
     assert_non_null(strstr(err.message, f.path));
     assert_int_equal(f.sts.calls, 0);
@@ -290,7 +290,7 @@ static void test_assume_role(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_FILE, ROLE);
+    begin(&f, ALI_CREDENTIAL_FILE, ROLE);
     write_file(&f, "{\"access_key_id\":\"BASE\",\"access_key_secret\":\"secret-base\"}");
     f.sts.result = -EACCES;
     assert_string_equal(key(&f, &err), "");

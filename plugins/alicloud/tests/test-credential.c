@@ -15,23 +15,23 @@
 
 struct fixture {
     struct fake_host *fake;
-    struct ccm_ali_ctx ctx;
-    struct ccm_metadata *metadata;
-    struct ccm_credential_setup setup;
-    struct ccm_credentials *credentials;
+    struct ali_ctx ctx;
+    struct ali_metadata *metadata;
+    struct ali_credential_setup setup;
+    struct ali_credentials *credentials;
     char folder[64];
     char path[96];
 };
 
-static void begin(struct fixture *f, enum ccm_credential_source source)
+static void begin(struct fixture *f, enum ali_credential_source source)
 {
     *f = (struct fixture){ .fake = fake_host_new() };
     ccm_text_copy(f->folder, sizeof(f->folder), "/tmp/test-credential-XXXXXX");
     assert_non_null(mkdtemp(f->folder));
     (void)snprintf(f->path, sizeof(f->path), "%s/key.json", f->folder); /* sized for it */
-    f->ctx = (struct ccm_ali_ctx){ .host = fake_host_table(f->fake), .deadline_ms = INT64_MAX };
-    f->metadata = ccm_metadata_new(BASE);
-    f->setup = (struct ccm_credential_setup){
+    f->ctx = (struct ali_ctx){ .host = fake_host_table(f->fake), .deadline_ms = INT64_MAX };
+    f->metadata = ali_metadata_new(BASE);
+    f->setup = (struct ali_credential_setup){
         .source = "",
         .file = f->path,
         .addon_file = f->path,
@@ -41,7 +41,7 @@ static void begin(struct fixture *f, enum ccm_credential_source source)
         .oidc_token_file = f->path,
         .metadata = f->metadata,
     };
-    f->credentials = ccm_credentials_new(source, &f->setup);
+    f->credentials = ali_credentials_new(source, &f->setup);
     assert_non_null(f->credentials);
 }
 
@@ -49,9 +49,9 @@ static void end(struct fixture *f)
 {
     assert_null(strstr(fake_host_log_text(f->fake), "secret-"));
     assert_null(strstr(fake_host_log_text(f->fake), "token-"));
-    ccm_credentials_settle(f->credentials);
-    ccm_credentials_free(f->credentials);
-    ccm_metadata_free(f->metadata);
+    ali_credentials_settle(f->credentials);
+    ali_credentials_free(f->credentials);
+    ali_metadata_free(f->metadata);
     fake_host_free(f->fake);
     (void)unlink(f->path); /* not every test makes it */
     assert_int_equal(rmdir(f->folder), 0);
@@ -73,15 +73,15 @@ static void write_file(const struct fixture *f, const char *text, mode_t mode)
 static const char *key(struct fixture *f, struct ccm_error *err)
 {
     static char text[64];
-    CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *credential = NULL;
-    CCM_CLEANUP(ccm_credential_unrefp) const struct ccm_credential *present = NULL;
+    CCM_CLEANUP(ali_credential_unrefp) const struct ali_credential *credential = NULL;
+    CCM_CLEANUP(ali_credential_unrefp) const struct ali_credential *present = NULL;
 
     ccm_error_clear(err);
-    if (ccm_credentials_get(f->credentials, &f->ctx, &present, err) == 0) {
-        ccm_credentials_settle(f->credentials);
+    if (ali_credentials_get(f->credentials, &f->ctx, &present, err) == 0) {
+        ali_credentials_settle(f->credentials);
     }
     ccm_error_clear(err);
-    if (ccm_credentials_get(f->credentials, &f->ctx, &credential, err) < 0) {
+    if (ali_credentials_get(f->credentials, &f->ctx, &credential, err) < 0) {
         assert_null(strstr(err->message, "secret-"));
         assert_null(strstr(err->message, "token-"));
         return "";
@@ -102,28 +102,28 @@ static void test_choose(void **state)
         const char *key;
         const char *secret;
         int result;
-        enum ccm_credential_source chosen;
+        enum ali_credential_source chosen;
     } rows[] = {
-        { "auto", "", "/none", "", NULL, NULL, 0, CCM_CREDENTIAL_RAM_ROLE },
-        { "auto", "", "/none", "", "a", NULL, 0, CCM_CREDENTIAL_RAM_ROLE },
-        { "auto", "", "/none", "", "a", "b", 0, CCM_CREDENTIAL_ENV },
-        { "auto", "", "/none", "acs:ram::1:role/r", "a", "b", 0, CCM_CREDENTIAL_ENV },
-        { "auto", "", "/none", "acs:ram::1:role/r", NULL, NULL, 0, CCM_CREDENTIAL_OIDC },
-        { "auto", "", "/dev/null", "", "a", "b", 0, CCM_CREDENTIAL_ADDON },
-        { "auto", "/f", "/dev/null", "", "a", "b", 0, CCM_CREDENTIAL_FILE },
-        { "env", "/f", "/none", "", "a", "b", 0, CCM_CREDENTIAL_ENV },
-        { "env", "/f", "/none", "", "a", "", -EINVAL, CCM_CREDENTIAL_ENV },
-        { "file", "", "/none", "", "a", "b", -EINVAL, CCM_CREDENTIAL_FILE },
-        { "addon", "", "/none", "", "a", "b", 0, CCM_CREDENTIAL_ADDON },
-        { "oidc", "", "/none", "acs:ram::1:role/r", "a", "b", 0, CCM_CREDENTIAL_OIDC },
-        { "oidc", "", "/none", "", "a", "b", -EINVAL, CCM_CREDENTIAL_OIDC },
-        { "ram-role", "/f", "/none", "", "a", "b", 0, CCM_CREDENTIAL_RAM_ROLE },
-        { "vault", "", "/none", "", "a", "b", -EINVAL, CCM_CREDENTIAL_ENV },
+        { "auto", "", "/none", "", NULL, NULL, 0, ALI_CREDENTIAL_RAM_ROLE },
+        { "auto", "", "/none", "", "a", NULL, 0, ALI_CREDENTIAL_RAM_ROLE },
+        { "auto", "", "/none", "", "a", "b", 0, ALI_CREDENTIAL_ENV },
+        { "auto", "", "/none", "acs:ram::1:role/r", "a", "b", 0, ALI_CREDENTIAL_ENV },
+        { "auto", "", "/none", "acs:ram::1:role/r", NULL, NULL, 0, ALI_CREDENTIAL_OIDC },
+        { "auto", "", "/dev/null", "", "a", "b", 0, ALI_CREDENTIAL_ADDON },
+        { "auto", "/f", "/dev/null", "", "a", "b", 0, ALI_CREDENTIAL_FILE },
+        { "env", "/f", "/none", "", "a", "b", 0, ALI_CREDENTIAL_ENV },
+        { "env", "/f", "/none", "", "a", "", -EINVAL, ALI_CREDENTIAL_ENV },
+        { "file", "", "/none", "", "a", "b", -EINVAL, ALI_CREDENTIAL_FILE },
+        { "addon", "", "/none", "", "a", "b", 0, ALI_CREDENTIAL_ADDON },
+        { "oidc", "", "/none", "acs:ram::1:role/r", "a", "b", 0, ALI_CREDENTIAL_OIDC },
+        { "oidc", "", "/none", "", "a", "b", -EINVAL, ALI_CREDENTIAL_OIDC },
+        { "ram-role", "/f", "/none", "", "a", "b", 0, ALI_CREDENTIAL_RAM_ROLE },
+        { "vault", "", "/none", "", "a", "b", -EINVAL, ALI_CREDENTIAL_ENV },
     };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        const struct ccm_credential_setup setup = {
+        const struct ali_credential_setup setup = {
             .source = rows[i].source,
             .file = rows[i].file,
             .addon_file = rows[i].addon_file,
@@ -132,7 +132,7 @@ static void test_choose(void **state)
             .oidc_provider = "acs:ram::1:oidc-provider/p",
             .oidc_token_file = "/token",
         };
-        enum ccm_credential_source chosen = CCM_CREDENTIAL_ENV;
+        enum ali_credential_source chosen = ALI_CREDENTIAL_ENV;
         struct ccm_error err = CCM_ERROR_INIT;
 
         assert_int_equal(rows[i].key == NULL ? unsetenv("ACCESS_KEY_ID")
@@ -141,7 +141,7 @@ static void test_choose(void **state)
         assert_int_equal(rows[i].secret == NULL ? unsetenv("ACCESS_KEY_SECRET")
                                                 : setenv("ACCESS_KEY_SECRET", rows[i].secret, 1),
                          0);
-        assert_int_equal(ccm_credential_choose(&setup, &chosen, &err), rows[i].result);
+        assert_int_equal(ali_credential_choose(&setup, &chosen, &err), rows[i].result);
         if (rows[i].result == 0) {
             assert_int_equal(chosen, rows[i].chosen);
         } else {
@@ -160,17 +160,17 @@ static void test_file_rotation(void **state)
 {
     struct fixture f;
     struct ccm_error err = CCM_ERROR_INIT;
-    const struct ccm_credential *held = NULL;
+    const struct ali_credential *held = NULL;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_FILE);
+    begin(&f, ALI_CREDENTIAL_FILE);
     assert_string_equal(key(&f, &err), "");
     assert_non_null(strstr(err.message, f.path));
 
     write_file(&f, FILE_A, 0600);
     fake_host_advance(f.fake, 5000);
     assert_string_equal(key(&f, &err), "A");
-    assert_int_equal(ccm_credentials_get(f.credentials, &f.ctx, &held, &err), 0);
+    assert_int_equal(ali_credentials_get(f.credentials, &f.ctx, &held, &err), 0);
 
     write_file(&f, FILE_B, 0600);
     assert_string_equal(key(&f, &err), "A"); /* looked at a moment ago */
@@ -182,7 +182,7 @@ static void test_file_rotation(void **state)
     assert_string_equal(ccm_secret_text(&held->secret), "secret-a");
     assert_string_equal(ccm_secret_text(&held->token), "");
     assert_true(held->serial < 2);
-    ccm_credential_unref(held);
+    ali_credential_unref(held);
 
     /* A broken file keeps the last good one, and is told. */
     write_file(&f, "{\"access_key_id\":\"C\",\"access_key_secr", 0600);
@@ -229,7 +229,7 @@ static void test_file_refused(void **state)
         struct fixture f;
         struct ccm_error err = CCM_ERROR_INIT;
 
-        begin(&f, CCM_CREDENTIAL_FILE);
+        begin(&f, ALI_CREDENTIAL_FILE);
         write_file(&f, rows[i].text, rows[i].mode);
         assert_string_equal(key(&f, &err), rows[i].kind == 0 ? "A" : "");
         assert_int_equal(err.kind, rows[i].kind);
@@ -248,7 +248,7 @@ static void test_file_with_an_end(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_FILE);
+    begin(&f, ALI_CREDENTIAL_FILE);
     write_file(&f,
                "{\"access_key_id\":\"A\",\"access_key_secret\":\"secret-a\","
                "\"expiration\":\"2026-01-02T03:14:05Z\"}",
@@ -304,7 +304,7 @@ static void test_role_refresh(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     offer_role(&f, "one", 1000000);
     assert_string_equal(key(&f, &err), "one");
     assert_int_equal(count_url(&f, ROLE_PATH), 1);
@@ -334,7 +334,7 @@ static void test_role_last_good_is_kept(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     offer_role(&f, "one", 1000000);
     assert_string_equal(key(&f, &err), "one");
     fake_host_clear_replies(f.fake);
@@ -374,7 +374,7 @@ static void test_role_never_loops(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     offer_role(&f, "one", 3000); /* as good as over */
     assert_string_equal(key(&f, &err), "");
     assert_true(fake_host_request_count(f.fake) < 10);
@@ -403,7 +403,7 @@ static void test_role_when_the_clock_is_set(void **state)
         struct fixture f;
         struct ccm_error err = CCM_ERROR_INIT;
 
-        begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+        begin(&f, ALI_CREDENTIAL_RAM_ROLE);
         offer_role(&f, "one", 1000000);
         fake_host_shift_wall(f.fake, rows[i].ahead_ms);
         assert_string_equal(key(&f, &err), "");
@@ -424,26 +424,26 @@ static void test_renew(void **state)
 {
     struct fixture f;
     struct ccm_error err = CCM_ERROR_INIT;
-    const struct ccm_credential *held = NULL;
+    const struct ali_credential *held = NULL;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     offer_role(&f, "one", 1000000);
-    assert_int_equal(ccm_credentials_get(f.credentials, &f.ctx, &held, &err), 0);
+    assert_int_equal(ali_credentials_get(f.credentials, &f.ctx, &held, &err), 0);
     /* The service still offers the refused one. */
-    assert_false(ccm_credentials_renew(f.credentials, &f.ctx, held));
+    assert_false(ali_credentials_renew(f.credentials, &f.ctx, held));
     offer_role(&f, "two", 1000000);
-    assert_false(ccm_credentials_renew(f.credentials, &f.ctx, held)); /* asked just now */
+    assert_false(ali_credentials_renew(f.credentials, &f.ctx, held)); /* asked just now */
     fake_host_advance(f.fake, 10000);
-    assert_true(ccm_credentials_renew(f.credentials, &f.ctx, held));
+    assert_true(ali_credentials_renew(f.credentials, &f.ctx, held));
     assert_string_equal(key(&f, &err), "two");
 
     /* Who comes late with the old one gets the new one without another fetch. */
     const size_t asked = fake_host_request_count(f.fake);
 
-    assert_true(ccm_credentials_renew(f.credentials, &f.ctx, held));
+    assert_true(ali_credentials_renew(f.credentials, &f.ctx, held));
     assert_int_equal(fake_host_request_count(f.fake), asked);
-    ccm_credential_unref(held);
+    ali_credential_unref(held);
     end(&f);
 }
 
@@ -452,7 +452,7 @@ static void test_renew(void **state)
 static int get(struct fixture *f, const char *item, char **ret, struct ccm_error *err)
 {
     ccm_error_clear(err);
-    return ccm_metadata_get(f->metadata, &f->ctx, item, ret, err);
+    return ali_metadata_get(f->metadata, &f->ctx, item, ret, err);
 }
 
 static void test_metadata_without_tokens(void **state)
@@ -463,7 +463,7 @@ static void test_metadata_without_tokens(void **state)
     CCM_CLEANUP(ccm_freep) char *again = NULL;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     fake_host_always(f.fake, TOKEN_PATH, 405, "no");
     fake_host_always(f.fake, "/meta-data/region-id", 200, "cn-hangzhou \n");
     assert_int_equal(get(&f, "region-id", &text, &err), 0);
@@ -481,7 +481,7 @@ static void test_metadata_token_refused_later(void **state)
     CCM_CLEANUP(ccm_freep) char *text = NULL;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     fake_host_always(f.fake, TOKEN_PATH, 200, "imds");
     fake_host_answer(f.fake, "/meta-data/region-id", 401, "");
     fake_host_answer(f.fake, "/meta-data/region-id", 200, "cn-beijing");
@@ -521,7 +521,7 @@ static void test_metadata_failures(void **state)
         struct fake_reply item = rows[i].item;
         char *text = NULL;
 
-        begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+        begin(&f, ALI_CREDENTIAL_RAM_ROLE);
         token.match = TOKEN_PATH;
         token.times = FAKE_ALWAYS;
         item.match = "/meta-data/vpc-id";
@@ -542,7 +542,7 @@ static void test_role_name_is_checked(void **state)
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)state;
-    begin(&f, CCM_CREDENTIAL_RAM_ROLE);
+    begin(&f, ALI_CREDENTIAL_RAM_ROLE);
     fake_host_always(f.fake, TOKEN_PATH, 200, "imds");
     fake_host_always(f.fake, LIST_PATH, 200, "../../x?y");
     assert_string_equal(key(&f, &err), "");

@@ -20,58 +20,58 @@ static int clear_environment(void **state)
 }
 
 static const struct {
-    enum ccm_ali_product product;
+    enum ali_product product;
     const char *region;
     const char *network;
     const char *override;
     const char *host; /* NULL = refused */
     bool plain_http;
 } cases[] = {
-    { CCM_ALI_SLB, "cn-hangzhou", "vpc", "", "slb-vpc.cn-hangzhou.aliyuncs.com", false },
-    { CCM_ALI_NLB, "cn-hangzhou", "vpc", "", "nlb-vpc.cn-hangzhou.aliyuncs.com", false },
-    { CCM_ALI_ECS, "cn-hangzhou", "vpc", "", "ecs-vpc.cn-hangzhou.aliyuncs.com", false },
-    { CCM_ALI_VPC, "cn-hangzhou", "vpc", "", "vpc-vpc.cn-hangzhou.aliyuncs.com", false },
-    { CCM_ALI_STS, "cn-hangzhou", "vpc", "", "sts-vpc.cn-hangzhou.aliyuncs.com", false },
-    { CCM_ALI_SLB, "cn-hangzhou", "public", "", "slb.aliyuncs.com", false },
-    { CCM_ALI_NLB, "cn-hangzhou", "public", "", "nlb.cn-hangzhou.aliyuncs.com", false },
-    { CCM_ALI_ECS, "cn-hangzhou", "public", "", "ecs-cn-hangzhou.aliyuncs.com", false },
-    { CCM_ALI_VPC, "cn-hangzhou", "public", "", "vpc.aliyuncs.com", false },
-    { CCM_ALI_SLB, "us-east-1", "public", "", "slb.aliyuncs.com", false },
-    { CCM_ALI_SLB, "eu-central-1", "public", "", "slb.eu-central-1.aliyuncs.com", false },
-    { CCM_ALI_ECS, "cn-beijing-gov-1", "public", "", "ecs.aliyuncs.com", false },
-    { CCM_ALI_ECS, "cn-beijing", "public", "", "ecs.cn-beijing.aliyuncs.com", false },
-    { CCM_ALI_VPC, "cn-beijing", "public", "", "vpc.cn-beijing.aliyuncs.com", false },
-    { CCM_ALI_STS, "ap-south-1", "public", "", "sts.aliyuncs.com", false },
+    { ALI_SLB, "cn-hangzhou", "vpc", "", "slb-vpc.cn-hangzhou.aliyuncs.com", false },
+    { ALI_NLB, "cn-hangzhou", "vpc", "", "nlb-vpc.cn-hangzhou.aliyuncs.com", false },
+    { ALI_ECS, "cn-hangzhou", "vpc", "", "ecs-vpc.cn-hangzhou.aliyuncs.com", false },
+    { ALI_VPC, "cn-hangzhou", "vpc", "", "vpc-vpc.cn-hangzhou.aliyuncs.com", false },
+    { ALI_STS, "cn-hangzhou", "vpc", "", "sts-vpc.cn-hangzhou.aliyuncs.com", false },
+    { ALI_SLB, "cn-hangzhou", "public", "", "slb.aliyuncs.com", false },
+    { ALI_NLB, "cn-hangzhou", "public", "", "nlb.cn-hangzhou.aliyuncs.com", false },
+    { ALI_ECS, "cn-hangzhou", "public", "", "ecs-cn-hangzhou.aliyuncs.com", false },
+    { ALI_VPC, "cn-hangzhou", "public", "", "vpc.aliyuncs.com", false },
+    { ALI_SLB, "us-east-1", "public", "", "slb.aliyuncs.com", false },
+    { ALI_SLB, "eu-central-1", "public", "", "slb.eu-central-1.aliyuncs.com", false },
+    { ALI_ECS, "cn-beijing-gov-1", "public", "", "ecs.aliyuncs.com", false },
+    { ALI_ECS, "cn-beijing", "public", "", "ecs.cn-beijing.aliyuncs.com", false },
+    { ALI_VPC, "cn-beijing", "public", "", "vpc.cn-beijing.aliyuncs.com", false },
+    { ALI_STS, "ap-south-1", "public", "", "sts.aliyuncs.com", false },
     /* Part of a mapped name is no mapped name. */
-    { CCM_ALI_SLB, "cn-hang", "public", "", "slb.cn-hang.aliyuncs.com", false },
-    { CCM_ALI_SLB, "", "vpc", "", NULL, false },
-    { CCM_ALI_SLB, "evil.example/", "vpc", "", NULL, false },
-    { CCM_ALI_SLB, "a b", "public", "", NULL, false },
+    { ALI_SLB, "cn-hang", "public", "", "slb.cn-hang.aliyuncs.com", false },
+    { ALI_SLB, "", "vpc", "", NULL, false },
+    { ALI_SLB, "evil.example/", "vpc", "", NULL, false },
+    { ALI_SLB, "a b", "public", "", NULL, false },
     /* Options. */
-    { CCM_ALI_SLB, "x", "vpc", "http://127.0.0.1:18080", "127.0.0.1:18080", true },
-    { CCM_ALI_SLB, "x", "vpc", "http://127.0.0.1:18080/", "127.0.0.1:18080", true },
-    { CCM_ALI_SLB, "", "vpc", "127.0.0.1:18080", "127.0.0.1:18080", false },
-    { CCM_ALI_SLB, "x", "vpc", "https://slb.example:443", "slb.example", false },
-    { CCM_ALI_SLB, "x", "vpc", "http://slb.example:80", "slb.example", true },
-    { CCM_ALI_SLB, "x", "vpc", "http://slb.example:443", "slb.example:443", true },
-    { CCM_ALI_SLB, "x", "vpc", "http://[::1]:9000", "[::1]:9000", true },
-    { CCM_ALI_SLB, "x", "vpc", "http://slb.example/api", NULL, false },
-    { CCM_ALI_SLB, "x", "vpc", "ftp://slb.example", NULL, false },
-    { CCM_ALI_SLB, "x", "vpc", "slb.example:0", NULL, false },
-    { CCM_ALI_SLB, "x", "vpc", "slb.example:65536", NULL, false },
-    { CCM_ALI_SLB, "x", "vpc", "slb.example:", NULL, false },
-    { CCM_ALI_SLB, "x", "vpc", "http://", NULL, false },
-    { CCM_ALI_SLB, "x", "vpc", "user@slb.example", NULL, false },
-    { CCM_ALI_SLB, "x", "vpc", "slb.example\r\nx: y", NULL, false },
+    { ALI_SLB, "x", "vpc", "http://127.0.0.1:18080", "127.0.0.1:18080", true },
+    { ALI_SLB, "x", "vpc", "http://127.0.0.1:18080/", "127.0.0.1:18080", true },
+    { ALI_SLB, "", "vpc", "127.0.0.1:18080", "127.0.0.1:18080", false },
+    { ALI_SLB, "x", "vpc", "https://slb.example:443", "slb.example", false },
+    { ALI_SLB, "x", "vpc", "http://slb.example:80", "slb.example", true },
+    { ALI_SLB, "x", "vpc", "http://slb.example:443", "slb.example:443", true },
+    { ALI_SLB, "x", "vpc", "http://[::1]:9000", "[::1]:9000", true },
+    { ALI_SLB, "x", "vpc", "http://slb.example/api", NULL, false },
+    { ALI_SLB, "x", "vpc", "ftp://slb.example", NULL, false },
+    { ALI_SLB, "x", "vpc", "slb.example:0", NULL, false },
+    { ALI_SLB, "x", "vpc", "slb.example:65536", NULL, false },
+    { ALI_SLB, "x", "vpc", "slb.example:", NULL, false },
+    { ALI_SLB, "x", "vpc", "http://", NULL, false },
+    { ALI_SLB, "x", "vpc", "user@slb.example", NULL, false },
+    { ALI_SLB, "x", "vpc", "slb.example\r\nx: y", NULL, false },
 };
 
 static void test_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        struct ccm_ali_endpoint got = { .host = "untouched" };
+        struct ali_endpoint got = { .host = "untouched" };
         struct ccm_error err = CCM_ERROR_INIT;
-        const int r = ccm_endpoint_find(cases[i].product, cases[i].region, cases[i].network,
+        const int r = ali_endpoint_find(cases[i].product, cases[i].region, cases[i].network,
                                         cases[i].override, &got, &err);
 
         print_message("%zu %s %s\n", i, cases[i].region, cases[i].override);
@@ -107,7 +107,7 @@ static void test_environment(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        struct ccm_ali_endpoint got = { 0 };
+        struct ali_endpoint got = { 0 };
         struct ccm_error err = CCM_ERROR_INIT;
 
         assert_int_equal(setenv("SLB_ENDPOINT", rows[i].value, 1), 0);
@@ -117,7 +117,7 @@ static void test_environment(void **state)
                          0);
 
         const int r =
-            ccm_endpoint_find(CCM_ALI_SLB, "cn-hangzhou", "vpc", "http://other:1", &got, &err);
+            ali_endpoint_find(ALI_SLB, "cn-hangzhou", "vpc", "http://other:1", &got, &err);
 
         if (rows[i].host == NULL) {
             assert_int_equal(r, -EINVAL);
@@ -129,7 +129,7 @@ static void test_environment(void **state)
         }
         /* Other products are not touched by it. */
         assert_int_equal(
-            ccm_endpoint_find(CCM_ALI_NLB, "cn-hangzhou", "vpc", "http://other:1", &got, &err), 0);
+            ali_endpoint_find(ALI_NLB, "cn-hangzhou", "vpc", "http://other:1", &got, &err), 0);
         assert_string_equal(got.host, "other:1");
         assert_true(got.plain_http);
     }

@@ -96,12 +96,12 @@ static void begin(struct setup *setup, struct cloud *cloud)
 }
 
 static int resolve(struct setup *setup, const char *const *addresses, size_t count,
-                   struct ccm_eni *ret, struct ccm_error *err)
+                   struct ali_eni *ret, struct ccm_error *err)
 {
     const struct ccm_request req = setup_request(setup, 30000);
 
     ccm_error_clear(err);
-    return ccm_eni_resolve(setup->ali, setup->host, &req, addresses, count, ret, err);
+    return ali_eni_resolve(setup->ali, setup->host, &req, addresses, count, ret, err);
 }
 
 static size_t reads(struct setup *setup)
@@ -113,27 +113,27 @@ static void test_found_missing_foreign(void **state)
 {
     static const struct {
         const char *address;
-        enum ccm_eni_state state;
+        enum ali_eni_state state;
         const char *id;
     } rows[] = {
-        { "10.0.0.5", CCM_ENI_FOUND, "eni-10.0.0.5" },
-        { "10.0.99.1", CCM_ENI_MISSING, "" },
-        { "172.20.1.1", CCM_ENI_MISSING, "" }, /* secondary block */
-        { "192.168.0.1", CCM_ENI_FOREIGN, "" },
-        { "2408:0:0::1", CCM_ENI_FOUND, "eni-2408::1" },
-        { "2408::0:1", CCM_ENI_FOUND, "eni-2408::1" }, /* the same in other letters */
-        { "::ffff:10.0.0.5", CCM_ENI_FOUND, "eni-10.0.0.5" },
-        { "2409:2::5", CCM_ENI_MISSING, "" },
-        { "2001:db8::1", CCM_ENI_FOREIGN, "" },
-        { "pod.example", CCM_ENI_FOREIGN, "" },
-        { "", CCM_ENI_FOREIGN, "" },
-        { "10.0.0.5", CCM_ENI_FOUND, "eni-10.0.0.5" },
+        { "10.0.0.5", ALI_ENI_FOUND, "eni-10.0.0.5" },
+        { "10.0.99.1", ALI_ENI_MISSING, "" },
+        { "172.20.1.1", ALI_ENI_MISSING, "" }, /* secondary block */
+        { "192.168.0.1", ALI_ENI_FOREIGN, "" },
+        { "2408:0:0::1", ALI_ENI_FOUND, "eni-2408::1" },
+        { "2408::0:1", ALI_ENI_FOUND, "eni-2408::1" }, /* the same in other letters */
+        { "::ffff:10.0.0.5", ALI_ENI_FOUND, "eni-10.0.0.5" },
+        { "2409:2::5", ALI_ENI_MISSING, "" },
+        { "2001:db8::1", ALI_ENI_FOREIGN, "" },
+        { "pod.example", ALI_ENI_FOREIGN, "" },
+        { "", ALI_ENI_FOREIGN, "" },
+        { "10.0.0.5", ALI_ENI_FOUND, "eni-10.0.0.5" },
     };
     struct cloud cloud = { 0 };
     struct setup setup;
     struct ccm_error err = CCM_ERROR_INIT;
     const char *addresses[CCM_ARRAY_LEN(rows)];
-    struct ccm_eni got[CCM_ARRAY_LEN(rows)];
+    struct ali_eni got[CCM_ARRAY_LEN(rows)];
 
     (void)state;
     begin(&setup, &cloud);
@@ -162,7 +162,7 @@ static void test_life_of_entries(void **state)
     struct cloud cloud = { 0 };
     struct setup setup;
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_eni got[2];
+    struct ali_eni got[2];
 
     (void)state;
     begin(&setup, &cloud);
@@ -201,9 +201,9 @@ static void test_life_of_entries(void **state)
     }
     const size_t before = reads(&setup);
 
-    ccm_eni_forget(setup.ali, "::ffff:10.0.0.5");
-    ccm_eni_forget(setup.ali, "10.0.0.77");
-    ccm_eni_forget(setup.ali, "no address");
+    ali_eni_forget(setup.ali, "::ffff:10.0.0.5");
+    ali_eni_forget(setup.ali, "10.0.0.77");
+    ali_eni_forget(setup.ali, "no address");
     assert_int_equal(resolve(&setup, addresses, 1, got, &err), 0);
     assert_int_equal(reads(&setup), before + 1);
     assert_int_equal(resolve(&setup, NULL, 0, NULL, &err), 0);
@@ -224,7 +224,7 @@ static void test_chunks_and_pages(void **state)
         struct setup setup;
         struct ccm_error err = CCM_ERROR_INIT;
         char *addresses[MANY];
-        struct ccm_eni got[MANY];
+        struct ali_eni got[MANY];
 
         begin(&setup, &cloud);
         for (int i = 0; i < MANY; i++) {
@@ -232,7 +232,7 @@ static void test_chunks_and_pages(void **state)
         }
         assert_int_equal(resolve(&setup, (const char *const *)addresses, MANY, got, &err), 0);
         for (int i = 0; i < MANY; i++) {
-            assert_int_equal(got[i].state, CCM_ENI_FOUND);
+            assert_int_equal(got[i].state, ALI_ENI_FOUND);
             assert_string_equal(got[i].id + 4, addresses[i]);
             free(addresses[i]);
         }
@@ -266,7 +266,7 @@ static void test_failed_read_is_an_error(void **state)
         struct cloud cloud = { 0 };
         struct setup setup;
         struct ccm_error err = CCM_ERROR_INIT;
-        struct ccm_eni got[2];
+        struct ali_eni got[2];
 
         setup_begin(&setup, NULL);
         fake_host_on_http(setup.fake, answer, &cloud);
@@ -280,8 +280,8 @@ static void test_failed_read_is_an_error(void **state)
         fake_host_always(setup.fake, "DescribeVpcAttribute", 200, VPC_BODY);
         fake_host_advance(setup.fake, 60000);
         assert_int_equal(resolve(&setup, addresses, 2, got, &err), 0);
-        assert_int_equal(got[0].state, CCM_ENI_MISSING);
-        assert_int_equal(got[1].state, CCM_ENI_FOUND);
+        assert_int_equal(got[0].state, ALI_ENI_MISSING);
+        assert_int_equal(got[1].state, ALI_ENI_FOUND);
         ccm_buf_fini(&cloud.body);
         setup_end(&setup);
     }
@@ -292,7 +292,7 @@ static void test_endless_list(void **state)
     static const char *const addresses[] = { "10.0.0.5" };
     struct setup setup;
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_eni got[1];
+    struct ali_eni got[1];
 
     (void)state;
     setup_begin(&setup, NULL);
@@ -366,52 +366,52 @@ static struct ccm_ip address_of(uint32_t n)
 
 static void test_cache_is_bounded(void **state)
 {
-    struct ccm_eni_cache *cache = ccm_eni_cache_new(1000);
-    const struct ccm_eni found = { .state = CCM_ENI_FOUND, .id = "eni-1" };
-    struct ccm_eni got;
+    struct ali_eni_cache *cache = ali_eni_cache_new(1000);
+    const struct ali_eni found = { .state = ALI_ENI_FOUND, .id = "eni-1" };
+    struct ali_eni got;
 
     (void)state;
     for (uint32_t n = 0; n < 5000; n++) {
         const struct ccm_ip ip = address_of(n);
 
-        ccm_eni_cache_put(cache, &ip, &found, 0, 1000);
-        assert_true(ccm_eni_cache_get(cache, &ip, 0, &got));
-        assert_in_range(ccm_eni_cache_len(cache), 1, 1000);
+        ali_eni_cache_put(cache, &ip, &found, 0, 1000);
+        assert_true(ali_eni_cache_get(cache, &ip, 0, &got));
+        assert_in_range(ali_eni_cache_len(cache), 1, 1000);
     }
-    ccm_eni_cache_free(cache);
+    ali_eni_cache_free(cache);
 }
 
 /* Coming and going must not fill the table with graves: probing would never end. */
 static void test_cache_churn(void **state)
 {
-    struct ccm_eni_cache *cache = ccm_eni_cache_new(1000);
-    const struct ccm_eni found = { .state = CCM_ENI_FOUND, .id = "eni-1" };
-    struct ccm_eni got;
+    struct ali_eni_cache *cache = ali_eni_cache_new(1000);
+    const struct ali_eni found = { .state = ALI_ENI_FOUND, .id = "eni-1" };
+    struct ali_eni got;
 
     (void)state;
     for (uint32_t n = 0; n < 20000; n++) {
         const struct ccm_ip ip = address_of(n * 7919);
 
-        ccm_eni_cache_put(cache, &ip, &found, 0, 1000);
-        ccm_eni_cache_del(cache, &ip);
-        ccm_eni_cache_del(cache, &ip);
-        assert_false(ccm_eni_cache_get(cache, &ip, 0, &got));
+        ali_eni_cache_put(cache, &ip, &found, 0, 1000);
+        ali_eni_cache_del(cache, &ip);
+        ali_eni_cache_del(cache, &ip);
+        assert_false(ali_eni_cache_get(cache, &ip, 0, &got));
     }
-    assert_int_equal(ccm_eni_cache_len(cache), 0);
+    assert_int_equal(ali_eni_cache_len(cache), 0);
     /* Expired entries make room before live ones have to go. */
     for (uint32_t n = 0; n < 1000; n++) {
         const struct ccm_ip ip = address_of(n);
 
-        ccm_eni_cache_put(cache, &ip, &found, 0, n < 500 ? 10 : 1000);
+        ali_eni_cache_put(cache, &ip, &found, 0, n < 500 ? 10 : 1000);
     }
     const struct ccm_ip more = address_of(5000);
     const struct ccm_ip live = address_of(700);
 
-    ccm_eni_cache_put(cache, &more, &found, 20, 1000);
-    assert_int_equal(ccm_eni_cache_len(cache), 501);
-    assert_true(ccm_eni_cache_get(cache, &live, 20, &got));
+    ali_eni_cache_put(cache, &more, &found, 20, 1000);
+    assert_int_equal(ali_eni_cache_len(cache), 501);
+    assert_true(ali_eni_cache_get(cache, &live, 20, &got));
     assert_string_equal(got.id, "eni-1");
-    ccm_eni_cache_free(cache);
+    ali_eni_cache_free(cache);
 }
 
 int main(void)

@@ -10,43 +10,42 @@
 /* Classes that do justice to each sort. What a call refers to and does not find is the request's
  * fault, or that of a backend that has gone. */
 static const unsigned fits[] = {
-    [WHAT_THROTTLE] = 1U << CCM_ALI_CLASS_THROTTLED,
-    [WHAT_BUSY] = 1U << CCM_ALI_CLASS_BUSY | 1U << CCM_ALI_CLASS_SERVER,
-    [WHAT_SERVER] = 1U << CCM_ALI_CLASS_SERVER,
-    [WHAT_AUTH] = 1U << CCM_ALI_CLASS_CREDENTIAL | 1U << CCM_ALI_CLASS_PERMISSION,
-    [WHAT_QUOTA] = 1U << CCM_ALI_CLASS_QUOTA,
-    [WHAT_NOT_FOUND] =
-        1U << CCM_ALI_CLASS_NOT_FOUND | 1U << CCM_ALI_CLASS_REQUEST | 1U << CCM_ALI_CLASS_STATE,
-    [WHAT_STATE] = 1U << CCM_ALI_CLASS_STATE | 1U << CCM_ALI_CLASS_REQUEST,
-    [WHAT_REQUEST] = 1U << CCM_ALI_CLASS_REQUEST,
+    [WHAT_THROTTLE] = 1U << ALI_CLASS_THROTTLED,
+    [WHAT_BUSY] = 1U << ALI_CLASS_BUSY | 1U << ALI_CLASS_SERVER,
+    [WHAT_SERVER] = 1U << ALI_CLASS_SERVER,
+    [WHAT_AUTH] = 1U << ALI_CLASS_CREDENTIAL | 1U << ALI_CLASS_PERMISSION,
+    [WHAT_QUOTA] = 1U << ALI_CLASS_QUOTA,
+    [WHAT_NOT_FOUND] = 1U << ALI_CLASS_NOT_FOUND | 1U << ALI_CLASS_REQUEST | 1U << ALI_CLASS_STATE,
+    [WHAT_STATE] = 1U << ALI_CLASS_STATE | 1U << ALI_CLASS_REQUEST,
+    [WHAT_REQUEST] = 1U << ALI_CLASS_REQUEST,
 };
 
 /* Where our reading differs from the broad terms. */
 static const struct {
     const char *code;
-    enum ccm_ali_class class_;
+    enum ali_class class_;
 } exceptions[] = {
     /* A wrong endpoint: only the configuration helps. */
-    { "OperationFailed.Endpoint", CCM_ALI_CLASS_REQUEST },
+    { "OperationFailed.Endpoint", ALI_CLASS_REQUEST },
     /* No more instances of a kind: another kind has to be asked for. */
-    { "ShareSlbHaltSales", CCM_ALI_CLASS_REQUEST },
+    { "ShareSlbHaltSales", ALI_CLASS_REQUEST },
     /* The list has changed since its first page: reading it again helps. */
-    { "IllegalParam.NextToken", CCM_ALI_CLASS_STATE },
+    { "IllegalParam.NextToken", ALI_CLASS_STATE },
     /* Mostly it means that something is there already. */
-    { "DuplicatedParam.any", CCM_ALI_CLASS_STATE },
+    { "DuplicatedParam.any", ALI_CLASS_STATE },
 };
 
-static bool is_row(const struct ccm_ali_error_row *row)
+static bool is_row(const struct ali_error_row *row)
 {
-    for (size_t i = 0; ccm_ali_error_row_at(i) != NULL; i++) {
-        if (ccm_ali_error_row_at(i) == row) {
+    for (size_t i = 0; ali_error_row_at(i) != NULL; i++) {
+        if (ali_error_row_at(i) == row) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_exception(const char *code, enum ccm_ali_class class_)
+static bool is_exception(const char *code, enum ali_class class_)
 {
     for (size_t i = 0; i < CCM_ARRAY_LEN(exceptions); i++) {
         if (strcmp(exceptions[i].code, code) == 0) {
@@ -62,8 +61,8 @@ static size_t count_wrong(const struct documented_code *codes, size_t count)
     size_t wrong = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct ccm_ali_error_row *row =
-            ccm_ali_error_find(codes[i].code, codes[i].message, codes[i].http);
+        const struct ali_error_row *row =
+            ali_error_find(codes[i].code, codes[i].message, codes[i].http);
         const bool sort = (fits[codes[i].what] >> row->class_ & 1U) != 0;
 
         if (!is_row(row) || (!sort && !is_exception(codes[i].code, row->class_))) {
@@ -90,43 +89,42 @@ static void test_asked_for(void **state)
     static const struct {
         const char *code;
         const char *message;
-        enum ccm_ali_class class_;
+        enum ali_class class_;
         const char *remedy; /* part of it */
     } cases[] = {
-        { "InstanceBackendServerNumberOverLimit", "", CCM_ALI_CLASS_QUOTA, "Raise the quota" },
+        { "InstanceBackendServerNumberOverLimit", "", ALI_CLASS_QUOTA, "Raise the quota" },
         { "Any", "The backend server number has reached to the quota limit of this load balancers",
-          CCM_ALI_CLASS_QUOTA, "backend-label" },
+          ALI_CLASS_QUOTA, "backend-label" },
         { "Any", "The backend server number has reached to the quota limit of this load balancer",
-          CCM_ALI_CLASS_QUOTA, "backend-label" },
-        { "Any", "The loadbalancer does not support backend servers of eni type",
-          CCM_ALI_CLASS_REQUEST, "slb.s1.small" },
-        { "ORDER.ARREARAGE", "The account is arrearage.", CCM_ALI_CLASS_QUOTA, "Settle" },
-        { "PAY.INSUFFICIENT_BALANCE", "Your account does not have enough balance.",
-          CCM_ALI_CLASS_QUOTA, "Settle" },
-        { "Throttling", "", CCM_ALI_CLASS_THROTTLED, "quotas" },
-        { "Throttling.User", "", CCM_ALI_CLASS_THROTTLED, "quotas" },
-        { "RspoolVipExist", "there are vips associating with this vServer group.",
-          CCM_ALI_CLASS_STATE, "Delete that listener" },
-        { "NetworkConflict", "", CCM_ALI_CLASS_REQUEST, "VPC of the cluster" },
+          ALI_CLASS_QUOTA, "backend-label" },
+        { "Any", "The loadbalancer does not support backend servers of eni type", ALI_CLASS_REQUEST,
+          "slb.s1.small" },
+        { "ORDER.ARREARAGE", "The account is arrearage.", ALI_CLASS_QUOTA, "Settle" },
+        { "PAY.INSUFFICIENT_BALANCE", "Your account does not have enough balance.", ALI_CLASS_QUOTA,
+          "Settle" },
+        { "Throttling", "", ALI_CLASS_THROTTLED, "quotas" },
+        { "Throttling.User", "", ALI_CLASS_THROTTLED, "quotas" },
+        { "RspoolVipExist", "there are vips associating with this vServer group.", ALI_CLASS_STATE,
+          "Delete that listener" },
+        { "NetworkConflict", "", ALI_CLASS_REQUEST, "VPC of the cluster" },
         { "VSwitchAvailableIpNotExist", "The specified VSwitch has no available ip.",
-          CCM_ALI_CLASS_QUOTA, "vswitch-id" },
-        { "InvalidVSwitchId.NotFound", "The specified VSwitch does not exist.",
-          CCM_ALI_CLASS_REQUEST, "vswitch-id" },
-        { "InvalidParameter", "The specified Port must be between 1 and 65535.",
-          CCM_ALI_CLASS_REQUEST, "port" },
-        { "ShareSlbHaltSales", "The share instance has been discontinued.", CCM_ALI_CLASS_REQUEST,
+          ALI_CLASS_QUOTA, "vswitch-id" },
+        { "InvalidVSwitchId.NotFound", "The specified VSwitch does not exist.", ALI_CLASS_REQUEST,
+          "vswitch-id" },
+        { "InvalidParameter", "The specified Port must be between 1 and 65535.", ALI_CLASS_REQUEST,
+          "port" },
+        { "ShareSlbHaltSales", "The share instance has been discontinued.", ALI_CLASS_REQUEST,
           "spec" },
-        { "OperationDenied.PayByCLCU", "", CCM_ALI_CLASS_REQUEST, "PayByCLCU" },
+        { "OperationDenied.PayByCLCU", "", ALI_CLASS_REQUEST, "PayByCLCU" },
         { "InvalidLoadBalancerId.NotFound", "The specified LoadBalancerId does not exist",
-          CCM_ALI_CLASS_NOT_FOUND, "id annotation" },
-        { "Any", "The specified LoadBalancerId does not exist", CCM_ALI_CLASS_NOT_FOUND,
+          ALI_CLASS_NOT_FOUND, "id annotation" },
+        { "Any", "The specified LoadBalancerId does not exist", ALI_CLASS_NOT_FOUND,
           "id annotation" },
     };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        const struct ccm_ali_error_row *row =
-            ccm_ali_error_find(cases[i].code, cases[i].message, 400);
+        const struct ali_error_row *row = ali_error_find(cases[i].code, cases[i].message, 400);
 
         print_message("%s: %s\n", cases[i].code, cases[i].message);
         assert_true(is_row(row));

@@ -105,21 +105,21 @@ static void test_ready_at_once(void **state)
     struct setup setup;
     struct cloud cloud = { .hide = 0 };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_job jobs[] = { { .id = "a" }, { .id = "" }, { .id = "b" } };
+    struct ali_job jobs[] = { { .id = "a" }, { .id = "" }, { .id = "b" } };
 
     (void)state;
     begin(&setup, &cloud, 0);
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 3, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 3, 30000, &err), 0);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(jobs[i].state, CCM_JOB_DONE);
+        assert_int_equal(jobs[i].state, ALI_JOB_DONE);
     }
     assert_int_equal(cloud.polls, 1);
     assert_non_null(strstr(fake_host_request(setup.fake, 0)->url, "/?JobIds.1=a&JobIds.2=b"));
     assert_string_equal(fake_host_request(setup.fake, 0)->body, "");
     assert_true(fake_host_waited_ms(setup.fake) <= 250);
     /* Nothing to wait for: no call. */
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs + 1, 1, 30000, &err), 0);
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, NULL, 0, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs + 1, 1, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, NULL, 0, 30000, &err), 0);
     assert_int_equal(cloud.polls, 1);
     end(&setup, &cloud);
 }
@@ -129,18 +129,18 @@ static void test_chunks(void **state)
     struct setup setup;
     struct cloud cloud = { .hide = 0 };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_job jobs[45] = { 0 };
+    struct ali_job jobs[45] = { 0 };
 
     (void)state;
     begin(&setup, &cloud, 0);
     for (size_t i = 0; i < 45; i++) {
         (void)snprintf(jobs[i].id, sizeof(jobs[i].id), "job-%zu", i);
     }
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 45, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 45, 30000, &err), 0);
     assert_int_equal(cloud.polls, 3);
     assert_int_equal(cloud.most_ids, 20);
     for (size_t i = 0; i < 45; i++) {
-        assert_int_equal(jobs[i].state, CCM_JOB_DONE);
+        assert_int_equal(jobs[i].state, ALI_JOB_DONE);
     }
     end(&setup, &cloud);
 }
@@ -157,12 +157,12 @@ static void test_pace(void **state)
     (void)state;
     begin(&setup, &cloud, 600000);
     for (int i = 0; i < 3; i++) {
-        struct ccm_job job = { .id = "a" };
+        struct ali_job job = { .id = "a" };
         int64_t before = fake_host_now(setup.fake);
 
-        assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 9000, &err),
+        assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 9000, &err),
                          -ETIMEDOUT);
-        assert_int_equal(job.state, CCM_JOB_RUNNING);
+        assert_int_equal(job.state, ALI_JOB_RUNNING);
         assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
         assert_int_equal(cloud.polls - at, CCM_ARRAY_LEN(pauses));
         for (size_t k = 0; k < CCM_ARRAY_LEN(pauses); k++) {
@@ -179,12 +179,12 @@ static void test_states(void **state)
 {
     static const struct {
         const char *status;
-        enum ccm_job_state want;
+        enum ali_job_state want;
     } cases[] = {
-        { "Succeeded", CCM_JOB_DONE },     { "succeeded", CCM_JOB_DONE },
-        { "Failed", CCM_JOB_FAILED },      { "FAILED", CCM_JOB_FAILED },
-        { "Processing", CCM_JOB_RUNNING }, { "processing", CCM_JOB_RUNNING },
-        { "Whatever", CCM_JOB_RUNNING },
+        { "Succeeded", ALI_JOB_DONE },     { "succeeded", ALI_JOB_DONE },
+        { "Failed", ALI_JOB_FAILED },      { "FAILED", ALI_JOB_FAILED },
+        { "Processing", ALI_JOB_RUNNING }, { "processing", ALI_JOB_RUNNING },
+        { "Whatever", ALI_JOB_RUNNING },
     };
 
     (void)state;
@@ -192,11 +192,11 @@ static void test_states(void **state)
         struct setup setup;
         struct cloud cloud = { .status = cases[i].status };
         struct ccm_error err = CCM_ERROR_INIT;
-        struct ccm_job job = { .id = "a" };
+        struct ali_job job = { .id = "a" };
 
         begin(&setup, &cloud, 0);
-        assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 10000, &err),
-                         cases[i].want == CCM_JOB_RUNNING ? -ETIMEDOUT : 0);
+        assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 10000, &err),
+                         cases[i].want == ALI_JOB_RUNNING ? -ETIMEDOUT : 0);
         assert_int_equal(job.state, cases[i].want);
         end(&setup, &cloud);
     }
@@ -208,20 +208,20 @@ static void test_absent(void **state)
     struct setup setup;
     struct cloud cloud = { .missing = "lost" };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_job jobs[] = { { .id = "a" }, { .id = "lost" } };
+    struct ali_job jobs[] = { { .id = "a" }, { .id = "lost" } };
 
     (void)state;
     begin(&setup, &cloud, 0);
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 2, 30000, &err), 0);
-    assert_int_equal(jobs[0].state, CCM_JOB_DONE);
-    assert_int_equal(jobs[1].state, CCM_JOB_UNKNOWN);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 2, 30000, &err), 0);
+    assert_int_equal(jobs[0].state, ALI_JOB_DONE);
+    assert_int_equal(jobs[1].state, ALI_JOB_UNKNOWN);
     assert_int_equal(cloud.polls, 4);
 
-    struct ccm_job late = { .id = "late" };
+    struct ali_job late = { .id = "late" };
 
     cloud.hide = 2;
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &late, 1, 30000, &err), 0);
-    assert_int_equal(late.state, CCM_JOB_DONE);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &late, 1, 30000, &err), 0);
+    assert_int_equal(late.state, ALI_JOB_DONE);
     end(&setup, &cloud);
 }
 
@@ -230,27 +230,27 @@ static void test_denied(void **state)
     struct setup setup;
     struct cloud cloud = { .denied = "ListAsynJobs", .missing = "lost" };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_job jobs[] = { { .id = "a" }, { .id = "lost" }, { .id = "b" } };
+    struct ali_job jobs[] = { { .id = "a" }, { .id = "lost" }, { .id = "b" } };
 
     (void)state;
     begin(&setup, &cloud, 0);
-    assert_false(ccm_job_degraded(setup.ali));
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 3, 30000, &err), 0);
-    assert_int_equal(jobs[0].state, CCM_JOB_DONE);
-    assert_int_equal(jobs[1].state, CCM_JOB_UNKNOWN);
-    assert_int_equal(jobs[2].state, CCM_JOB_DONE);
-    assert_true(ccm_job_degraded(setup.ali));
+    assert_false(ali_job_degraded(setup.ali));
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 3, 30000, &err), 0);
+    assert_int_equal(jobs[0].state, ALI_JOB_DONE);
+    assert_int_equal(jobs[1].state, ALI_JOB_UNKNOWN);
+    assert_int_equal(jobs[2].state, ALI_JOB_DONE);
+    assert_true(ali_job_degraded(setup.ali));
     assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 1);
     assert_int_equal(fake_host_action_count(setup.fake, "GetJobStatus"), 6);
     assert_non_null(strstr(fake_host_request(setup.fake, 1)->url, "/?JobId=a"));
     /* Somebody grants it: that is found after an hour. */
     cloud.denied = NULL;
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 1, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 1, 30000, &err), 0);
     assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 1);
     fake_host_advance(setup.fake, 3600000);
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, jobs, 1, 30000, &err), 0);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, jobs, 1, 30000, &err), 0);
     assert_int_equal(fake_host_action_count(setup.fake, "ListAsynJobs"), 2);
-    assert_false(ccm_job_degraded(setup.ali));
+    assert_false(ali_job_degraded(setup.ali));
     end(&setup, &cloud);
 }
 
@@ -259,20 +259,20 @@ static void test_failing_polls(void **state)
     struct setup setup;
     struct cloud cloud = { .hide = 0 };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_job job = { .id = "a" };
+    struct ali_job job = { .id = "a" };
 
     (void)state;
     begin(&setup, &cloud, 0);
     fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":{}}");
     fake_host_answer(setup.fake, "ListAsynJobs", 200, "{\"RequestId\":\"r\",\"Jobs\":[7,{}]}");
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 30000, &err), 0);
-    assert_int_equal(job.state, CCM_JOB_DONE);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 30000, &err), 0);
+    assert_int_equal(job.state, ALI_JOB_DONE);
     fake_host_always(setup.fake, "ListAsynJobs", 400,
                      "{\"Code\":\"MissingParam.X\",\"Message\":\"m\",\"RequestId\":\"r7\"}");
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 10000, &err), -EREMOTEIO);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 10000, &err), -EREMOTEIO);
     assert_string_equal(err.code, "MissingParam.X");
     assert_string_equal(err.request_id, "r7");
-    assert_int_equal(job.state, CCM_JOB_RUNNING);
+    assert_int_equal(job.state, ALI_JOB_RUNNING);
     end(&setup, &cloud);
 }
 
@@ -281,7 +281,7 @@ static void test_deadline_and_cancel(void **state)
     struct setup setup;
     struct cloud cloud = { .hide = 0 };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_job job = { .id = "a" };
+    struct ali_job job = { .id = "a" };
 
     (void)state;
     begin(&setup, &cloud, 1000000);
@@ -289,10 +289,10 @@ static void test_deadline_and_cancel(void **state)
     const struct ccm_request req = setup_request(&setup, 5000);
     const int64_t began = fake_host_now(setup.fake);
 
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, &req, &job, 1, 30000, &err), -ETIMEDOUT);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, &req, &job, 1, 30000, &err), -ETIMEDOUT);
     assert_true(fake_host_now(setup.fake) - began <= 5000);
     fake_host_cancel(setup.fake, true);
-    assert_int_equal(ccm_job_wait(setup.ali, setup.host, NULL, &job, 1, 30000, &err), -ECANCELED);
+    assert_int_equal(ali_job_wait(setup.ali, setup.host, NULL, &job, 1, 30000, &err), -ECANCELED);
     assert_int_equal(err.kind, CCM_ERROR_CANCELLED);
     fake_host_cancel(setup.fake, false);
     end(&setup, &cloud);
@@ -315,17 +315,17 @@ static void *work(void *arg)
 
     for (int i = 0; i < WAITS; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
-        struct ccm_job jobs[4] = { 0 };
+        struct ali_job jobs[4] = { 0 };
 
         for (size_t k = 0; k < 4; k++) {
             (void)snprintf(jobs[k].id, sizeof(jobs[k].id), "job-%zu-%d-%zu", worker->number, i, k);
         }
-        if (ccm_job_wait(worker->setup->ali, worker->setup->host, NULL, jobs, 4, 3600000, &err) !=
+        if (ali_job_wait(worker->setup->ali, worker->setup->host, NULL, jobs, 4, 3600000, &err) !=
             0) {
             worker->wrong++;
         }
         for (size_t k = 0; k < 4; k++) {
-            worker->wrong += jobs[k].state == CCM_JOB_DONE ? 0 : 1;
+            worker->wrong += jobs[k].state == ALI_JOB_DONE ? 0 : 1;
         }
     }
     return NULL;

@@ -11,16 +11,16 @@
 
 static int call(struct setup *setup, int64_t deadline_ms)
 {
-    const struct ccm_ali_call call = {
-        .product = CCM_ALI_SLB,
+    const struct ali_call call = {
+        .product = ALI_SLB,
         .action = "CreateLoadBalancer",
-        .priority = CCM_ALI_PRIO_NEW,
-        .repeat = CCM_ALI_IDEMPOTENT,
+        .priority = ALI_PRIO_NEW,
+        .repeat = ALI_IDEMPOTENT,
     };
     const struct ccm_request req = setup_request(setup, deadline_ms);
     struct ccm_error err = CCM_ERROR_INIT;
 
-    return ccm_ali_call(setup->ali, setup->host, &req, &call, NULL, NULL, &err);
+    return ali_call(setup->ali, setup->host, &req, &call, NULL, NULL, &err);
 }
 
 static void expect(struct setup *setup, const char *line)

@@ -21,14 +21,14 @@ struct resource {
 };
 
 /* One change, with its tries. An exchange takes 5 ms; it is carried out after 2. */
-static void change(struct ccm_paces *paces, struct resource *resource)
+static void change(struct ali_paces *paces, struct resource *resource)
 {
     unsigned tries = 0;
 
     for (;;) {
         int64_t sent;
 
-        resource->now_ms += ccm_pace_wait_ms(paces, resource->id, resource->now_ms);
+        resource->now_ms += ali_pace_wait_ms(paces, resource->id, resource->now_ms);
         sent = resource->now_ms;
         resource->now_ms += 5;
         tries++;
@@ -36,18 +36,18 @@ static void change(struct ccm_paces *paces, struct resource *resource)
             resource->stalls--;
         } else if (sent + 2 >= resource->until_ms) {
             resource->until_ms = sent + 2 + resource->busy_ms;
-            ccm_pace_done(paces, resource->id, sent, resource->now_ms);
+            ali_pace_done(paces, resource->id, sent, resource->now_ms);
             break;
         }
         resource->refused++;
-        resource->now_ms += ccm_pace_refused(paces, resource->id, sent, resource->now_ms, tries);
+        resource->now_ms += ali_pace_refused(paces, resource->id, sent, resource->now_ms, tries);
         assert_in_range(tries, 1, 9);
     }
     resource->most = tries - 1 > resource->most ? tries - 1 : resource->most;
 }
 
 /* The time that so many changes take. */
-static int64_t run(struct ccm_paces *paces, struct resource *resource, int count)
+static int64_t run(struct ali_paces *paces, struct resource *resource, int count)
 {
     const int64_t began = resource->now_ms;
 
@@ -59,14 +59,14 @@ static int64_t run(struct ccm_paces *paces, struct resource *resource, int count
 
 static void test_not_busy(void **state)
 {
-    struct ccm_paces *paces = ccm_paces_new();
+    struct ali_paces *paces = ali_paces_new();
     struct resource resource = { .id = "lb-1", .now_ms = 1000 };
 
     (void)state;
     assert_non_null(paces);
     assert_int_equal(run(paces, &resource, 60), 60 * 5);
     assert_int_equal(resource.refused, 0);
-    ccm_paces_free(paces);
+    ali_paces_free(paces);
 }
 
 /* At most one refusal per change, few of them at all, and little more time than it must take. */
@@ -76,7 +76,7 @@ static void test_learns(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(busy); i++) {
-        struct ccm_paces *paces = ccm_paces_new();
+        struct ali_paces *paces = ali_paces_new();
         struct resource resource = { .id = "lb-1", .busy_ms = busy[i], .now_ms = 1000 };
         const int64_t took = run(paces, &resource, 60);
 
@@ -86,27 +86,27 @@ static void test_learns(void **state)
         resource.refused = 0;
         (void)run(paces, &resource, 60);
         assert_in_range(resource.refused, 0, 2);
-        ccm_paces_free(paces);
+        ali_paces_free(paces);
     }
 }
 
 /* Longer than the first pause: pauses double until it is known. */
 static void test_long(void **state)
 {
-    struct ccm_paces *paces = ccm_paces_new();
+    struct ali_paces *paces = ali_paces_new();
     struct resource resource = { .id = "lb-1", .busy_ms = 5000, .now_ms = 1000 };
 
     (void)state;
     (void)run(paces, &resource, 20);
     assert_in_range(resource.most, 2, 4);
     assert_in_range(resource.refused, 1, 10);
-    ccm_paces_free(paces);
+    ali_paces_free(paces);
 }
 
 /* Somebody else keeps it busy for a while, twice: that says nothing about our own changes. */
 static void test_stall(void **state)
 {
-    struct ccm_paces *paces = ccm_paces_new();
+    struct ali_paces *paces = ali_paces_new();
     struct resource resource = { .id = "lb-1", .now_ms = 1000 };
 
     (void)state;
@@ -123,13 +123,13 @@ static void test_stall(void **state)
     resource.stalls = 3;
     assert_in_range(run(paces, &resource, 1), 7000, 9000);
     assert_in_range(run(paces, &resource, 40), 40 * 5, 40 * 5 + 3000);
-    ccm_paces_free(paces);
+    ali_paces_free(paces);
 }
 
 /* It has become faster, and that is found out while it is still remembered. */
 static void test_faster(void **state)
 {
-    struct ccm_paces *paces = ccm_paces_new();
+    struct ali_paces *paces = ali_paces_new();
     struct resource resource = { .id = "lb-1", .busy_ms = 900, .now_ms = 1000 };
 
     (void)state;
@@ -137,12 +137,12 @@ static void test_faster(void **state)
     resource.busy_ms = 0;
     (void)run(paces, &resource, 80);
     assert_in_range(run(paces, &resource, 20), 20 * 5, 20 * 5 + 20 * 20);
-    ccm_paces_free(paces);
+    ali_paces_free(paces);
 }
 
 static void test_changes(void **state)
 {
-    struct ccm_paces *paces = ccm_paces_new();
+    struct ali_paces *paces = ali_paces_new();
     struct resource resource = { .id = "lb-1", .busy_ms = 300, .now_ms = 1000 };
 
     (void)state;
@@ -156,32 +156,32 @@ static void test_changes(void **state)
     assert_int_equal(resource.most, 1);
     /* After a pause there is nothing to wait for. */
     resource.now_ms += 10000;
-    assert_int_equal(ccm_pace_wait_ms(paces, "lb-1", resource.now_ms), 0);
+    assert_int_equal(ali_pace_wait_ms(paces, "lb-1", resource.now_ms), 0);
     /* It is not busy any more: forgotten after a while. */
     resource.busy_ms = 0;
     resource.now_ms += 300000;
     assert_int_equal(run(paces, &resource, 20), 20 * 5);
-    ccm_paces_free(paces);
+    ali_paces_free(paces);
 }
 
 /* A pause between a refusal and the next change is no time that the resource was busy. */
 static void test_pause(void **state)
 {
-    struct ccm_paces *paces = ccm_paces_new();
+    struct ali_paces *paces = ali_paces_new();
     struct resource resource = { .id = "lb-1", .now_ms = 1000 };
 
     (void)state;
-    assert_int_equal(ccm_pace_refused(paces, "lb-1", 1000, 1005, 1), 1000); /* and given up */
+    assert_int_equal(ali_pace_refused(paces, "lb-1", 1000, 1005, 1), 1000); /* and given up */
     resource.now_ms += 200000;
     assert_in_range(run(paces, &resource, 20), 0, 5000);
     assert_int_equal(resource.refused, 0);
-    ccm_paces_free(paces);
+    ali_paces_free(paces);
 }
 
 /* One change that takes very long does not make those after it wait as long, nor do two. */
 static void test_long_once(void **state)
 {
-    struct ccm_paces *paces = ccm_paces_new();
+    struct ali_paces *paces = ali_paces_new();
     struct resource resource = { .id = "lb-1", .busy_ms = 40000, .now_ms = 1000 };
 
     (void)state;
@@ -196,27 +196,27 @@ static void test_long_once(void **state)
         change(paces, &resource);
     }
     assert_in_range(run(paces, &resource, 20), 0, 20000);
-    ccm_paces_free(paces);
+    ali_paces_free(paces);
 }
 
 /* One knows nothing of the other, and of very many those that are forgotten go. */
 static void test_many(void **state)
 {
-    struct ccm_paces *paces = ccm_paces_new();
+    struct ali_paces *paces = ali_paces_new();
     char id[24];
 
     (void)state;
     for (int i = 0; i < 2000; i++) {
         (void)snprintf(id, sizeof(id), "lb-%d", i); /* fits */
-        assert_int_equal(ccm_pace_wait_ms(paces, id, i * 1000), 0);
-        assert_int_equal(ccm_pace_refused(paces, id, i * 1000, i * 1000 + 5, 1), 1000);
-        ccm_pace_done(paces, id, i * 1000 + 1005, i * 1000 + 1010);
-        assert_true(ccm_pace_wait_ms(paces, id, i * 1000 + 1010) > 0);
+        assert_int_equal(ali_pace_wait_ms(paces, id, i * 1000), 0);
+        assert_int_equal(ali_pace_refused(paces, id, i * 1000, i * 1000 + 5, 1), 1000);
+        ali_pace_done(paces, id, i * 1000 + 1005, i * 1000 + 1010);
+        assert_true(ali_pace_wait_ms(paces, id, i * 1000 + 1010) > 0);
     }
-    assert_true(ccm_pace_wait_ms(paces, "lb-1999", 1999 * 1000 + 1010) > 0);
-    assert_int_equal(ccm_pace_wait_ms(paces, "lb-0", 1999 * 1000), 0);
-    ccm_paces_free(paces);
-    ccm_paces_free(NULL);
+    assert_true(ali_pace_wait_ms(paces, "lb-1999", 1999 * 1000 + 1010) > 0);
+    assert_int_equal(ali_pace_wait_ms(paces, "lb-0", 1999 * 1000), 0);
+    ali_paces_free(paces);
+    ali_paces_free(NULL);
 }
 
 int main(void)

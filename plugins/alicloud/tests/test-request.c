@@ -12,41 +12,40 @@
 
 #define OK_BODY "{\"RequestId\":\"req-ok\",\"LoadBalancerId\":\"lb-1\"}"
 
-static void send_call(const struct setup *setup, const struct ccm_ali_call *call)
+static void send_call(const struct setup *setup, const struct ali_call *call)
 {
     const struct ccm_request req = setup_request(setup, 5000);
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     fake_host_answer(setup->fake, call->action, 200, OK_BODY);
-    assert_int_equal(ccm_ali_call(setup->ali, setup->host, &req, call, &json, NULL, &err), 0);
+    assert_int_equal(ali_call(setup->ali, setup->host, &req, call, &json, NULL, &err), 0);
     assert_string_equal(ccm_json_text(json, "LoadBalancerId"), "lb-1");
 }
 
 static void send_plain(const struct setup *setup)
 {
-    const struct ccm_ali_call request = { .product = CCM_ALI_SLB,
-                                          .action = "CreateLoadBalancer",
-                                          .priority = CCM_ALI_PRIO_NEW,
-                                          .repeat = CCM_ALI_ONCE };
+    const struct ali_call request = { .product = ALI_SLB,
+                                      .action = "CreateLoadBalancer",
+                                      .priority = ALI_PRIO_NEW,
+                                      .repeat = ALI_ONCE };
 
     send_call(setup, &request);
 }
 
 static void test_request_v3(void **state)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     struct setup setup;
 
     (void)state;
     setup_begin(&setup, NULL);
-    ccm_ali_param_add(&params, "Name", "a b+*~/&=%\xC3\xA9");
-    ccm_ali_param_add(&params, "Empty", "");
+    ali_param_add(&params, "Name", "a b+*~/&=%\xC3\xA9");
+    ali_param_add(&params, "Empty", "");
 
-    const struct ccm_ali_call request = { .product = CCM_ALI_SLB,
-                                          .action = "CreateLoadBalancer",
-                                          .params = &params,
-                                          .repeat = CCM_ALI_ONCE };
+    const struct ali_call request = {
+        .product = ALI_SLB, .action = "CreateLoadBalancer", .params = &params, .repeat = ALI_ONCE
+    };
 
     send_call(&setup, &request);
 
@@ -73,16 +72,16 @@ static void test_request_v3(void **state)
 
 /* The lines of a sent request that its signature covers. */
 static size_t sent_headers(const struct fake_request *sent, const char *host,
-                           struct ccm_sign_header headers[12])
+                           struct ali_sign_header headers[12])
 {
     size_t count = 0;
 
-    headers[count++] = (struct ccm_sign_header){ "host", host };
+    headers[count++] = (struct ali_sign_header){ "host", host };
     for (size_t i = 0; i < sent->header_count; i++) {
         const char *name = sent->headers[i].name;
 
         if (ccm_text_starts(name, "x-acs-") || strcmp(name, "content-type") == 0) {
-            headers[count++] = (struct ccm_sign_header){ name, sent->headers[i].value };
+            headers[count++] = (struct ali_sign_header){ name, sent->headers[i].value };
         }
     }
     return count;
@@ -94,7 +93,7 @@ static void test_sent_signature_fits(void **state)
     struct setup setup;
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
-    struct ccm_sign_header headers[12];
+    struct ali_sign_header headers[12];
 
     (void)state;
     setup_begin(&setup, NULL);
@@ -105,7 +104,7 @@ static void test_sent_signature_fits(void **state)
 
     assert_int_equal(ccm_secret_set(&secret, TEST_SECRET), 0);
 
-    const struct ccm_sign_v3 in = {
+    const struct ali_sign_v3 in = {
         .query = "",
         .body = sent->body,
         .body_len = strlen(sent->body),
@@ -115,7 +114,7 @@ static void test_sent_signature_fits(void **state)
         .secret = &secret,
     };
 
-    assert_int_equal(ccm_sign_v3(&in, &want, NULL), 0);
+    assert_int_equal(ali_sign_v3(&in, &want, NULL), 0);
     assert_string_equal(fake_request_header(sent, "authorization"), ccm_buf_str(&want));
     setup_end(&setup);
 }
@@ -123,18 +122,18 @@ static void test_sent_signature_fits(void **state)
 /* Query and body at once, as some actions have it. */
 static void send_split(const struct setup *setup)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params query = { 0 };
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
-    const struct ccm_ali_call request = { .product = CCM_ALI_NLB,
-                                          .action = "ListServerGroups",
-                                          .params = &params,
-                                          .query = &query,
-                                          .repeat = CCM_ALI_READ };
+    CCM_CLEANUP(ali_params_fini) struct ali_params query = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    const struct ali_call request = { .product = ALI_NLB,
+                                      .action = "ListServerGroups",
+                                      .params = &params,
+                                      .query = &query,
+                                      .repeat = ALI_READ };
 
-    ccm_ali_param_add(&query, "Tag.2.Key", "z");
-    ccm_ali_param_tag(&query, 1, "k", "a b+*~/&=%\xC3\xA9");
-    ccm_ali_param_add(&params, "NextToken", "");
-    ccm_ali_param_i64(&params, "MaxResults", 100);
+    ali_param_add(&query, "Tag.2.Key", "z");
+    ali_param_tag(&query, 1, "k", "a b+*~/&=%\xC3\xA9");
+    ali_param_add(&params, "NextToken", "");
+    ali_param_i64(&params, "MaxResults", 100);
     send_call(setup, &request);
 }
 
@@ -145,7 +144,7 @@ static void test_query_v3(void **state)
     struct setup setup;
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
-    struct ccm_sign_header headers[12];
+    struct ali_sign_header headers[12];
 
     (void)state;
     setup_begin(&setup, NULL);
@@ -158,7 +157,7 @@ static void test_query_v3(void **state)
     assert_string_equal(sent->body, "MaxResults=100&NextToken=");
     assert_int_equal(ccm_secret_set(&secret, TEST_SECRET), 0);
 
-    const struct ccm_sign_v3 in = {
+    const struct ali_sign_v3 in = {
         .query = &SPLIT_QUERY[1],
         .body = sent->body,
         .body_len = strlen(sent->body),
@@ -168,24 +167,24 @@ static void test_query_v3(void **state)
         .secret = &secret,
     };
 
-    assert_int_equal(ccm_sign_v3(&in, &want, NULL), 0);
+    assert_int_equal(ali_sign_v3(&in, &want, NULL), 0);
     assert_string_equal(fake_request_header(sent, "authorization"), ccm_buf_str(&want));
     setup_end(&setup);
 }
 
 static void expect_signed_v1(const struct fake_request *sent)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
 
     for (size_t i = 0; i < sent->param_count; i++) {
         if (strcmp(sent->params[i].name, "Signature") != 0) {
-            ccm_ali_param_add(&params, sent->params[i].name, sent->params[i].value);
+            ali_param_add(&params, sent->params[i].name, sent->params[i].value);
         }
     }
     assert_int_equal(ccm_secret_set(&secret, TEST_SECRET), 0);
-    assert_int_equal(ccm_sign_v1(&params, &secret, &want, NULL), 0);
+    assert_int_equal(ali_sign_v1(&params, &secret, &want, NULL), 0);
     assert_string_equal(fake_request_param(sent, "Signature"), ccm_buf_str(&want));
 }
 

@@ -165,40 +165,40 @@ static const struct v3_case v3_cases[] = {
 };
 
 static void sign_v3_case(const struct v3_case *c, const char *extra, struct ccm_buf *ret,
-                         char hash[CCM_SIGN_HEX])
+                         char hash[ALI_SIGN_HEX])
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
-    struct ccm_sign_header headers[12];
-    char body_hash[CCM_SIGN_HEX];
+    struct ali_sign_header headers[12];
+    char body_hash[ALI_SIGN_HEX];
     size_t count = 0;
 
-    ccm_sign_sha256_hex(c->body, strlen(c->body), body_hash);
+    ali_sign_sha256_hex(c->body, strlen(c->body), body_hash);
     if (c->body_hash != NULL) {
         assert_string_equal(body_hash, c->body_hash);
     }
     /* Neither sorted nor in the order they are sent. */
-    headers[count++] = (struct ccm_sign_header){ "x-acs-version", c->version };
-    headers[count++] = (struct ccm_sign_header){ "x-acs-signature-nonce", c->nonce };
-    headers[count++] = (struct ccm_sign_header){ "host", c->host };
-    headers[count++] = (struct ccm_sign_header){ "x-acs-date", c->date };
-    headers[count++] = (struct ccm_sign_header){ "x-acs-content-sha256", body_hash };
-    headers[count++] = (struct ccm_sign_header){ "x-acs-action", c->action };
+    headers[count++] = (struct ali_sign_header){ "x-acs-version", c->version };
+    headers[count++] = (struct ali_sign_header){ "x-acs-signature-nonce", c->nonce };
+    headers[count++] = (struct ali_sign_header){ "host", c->host };
+    headers[count++] = (struct ali_sign_header){ "x-acs-date", c->date };
+    headers[count++] = (struct ali_sign_header){ "x-acs-content-sha256", body_hash };
+    headers[count++] = (struct ali_sign_header){ "x-acs-action", c->action };
     if (c->body[0] != '\0') {
-        headers[count++] = (struct ccm_sign_header){ "content-type", FORM };
+        headers[count++] = (struct ali_sign_header){ "content-type", FORM };
     }
     if (c->token[0] != '\0') {
-        headers[count++] = (struct ccm_sign_header){ "x-acs-security-token", c->token };
-        headers[count++] = (struct ccm_sign_header){ "x-acs-accesskey-id", c->key_id };
+        headers[count++] = (struct ali_sign_header){ "x-acs-security-token", c->token };
+        headers[count++] = (struct ali_sign_header){ "x-acs-accesskey-id", c->key_id };
     }
     if (c->provider[0] != '\0') {
-        headers[count++] = (struct ccm_sign_header){ "x-acs-credentials-provider", c->provider };
+        headers[count++] = (struct ali_sign_header){ "x-acs-credentials-provider", c->provider };
     }
     if (extra != NULL) {
-        headers[count++] = (struct ccm_sign_header){ "x-acs-extra", extra };
+        headers[count++] = (struct ali_sign_header){ "x-acs-extra", extra };
     }
     assert_int_equal(ccm_secret_set(&secret, c->secret), 0);
 
-    const struct ccm_sign_v3 in = {
+    const struct ali_sign_v3 in = {
         .query = c->query,
         .body = c->body,
         .body_len = strlen(c->body),
@@ -208,7 +208,7 @@ static void sign_v3_case(const struct v3_case *c, const char *extra, struct ccm_
         .secret = &secret,
     };
 
-    assert_int_equal(ccm_sign_v3(&in, ret, hash), 0);
+    assert_int_equal(ali_sign_v3(&in, ret, hash), 0);
 }
 
 static void test_v3_vectors(void **state)
@@ -218,7 +218,7 @@ static void test_v3_vectors(void **state)
         const struct v3_case *c = &v3_cases[i];
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf got = { 0 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { 0 };
-        char hash[CCM_SIGN_HEX];
+        char hash[ALI_SIGN_HEX];
 
         print_message("%s\n", c->name);
         sign_v3_case(c, NULL, &got, hash);
@@ -240,7 +240,7 @@ static void test_v3_vectors(void **state)
 static void test_v3_covers_added_headers(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf got = { 0 };
-    char hash[CCM_SIGN_HEX];
+    char hash[ALI_SIGN_HEX];
 
     (void)state;
     sign_v3_case(&v3_cases[0], "1", &got, hash);
@@ -316,7 +316,7 @@ static void test_v1_vectors(void **state)
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(v1_cases); i++) {
         const struct v1_case *c = &v1_cases[i];
-        CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+        CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
         CCM_CLEANUP(ccm_secret_fini) struct ccm_secret secret = { 0 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf got = { 0 };
 
@@ -324,20 +324,20 @@ static void test_v1_vectors(void **state)
         assert_int_equal(
             ccm_secret_set(&secret, c->recorded ? "testSecret" : "testAccessKeySecret"), 0);
         for (size_t k = 0; k + 1 < CCM_ARRAY_LEN(c->params) && c->params[k] != NULL; k += 2) {
-            ccm_ali_param_add(&params, c->params[k], c->params[k + 1]);
+            ali_param_add(&params, c->params[k], c->params[k + 1]);
         }
-        ccm_ali_param_add(&params, "Version", c->version);
-        ccm_ali_param_add(&params, "Action", c->action);
-        ccm_ali_param_add(&params, "Format", "JSON");
-        ccm_ali_param_add(&params, "AccessKeyId", c->recorded ? "testAK" : "testAccessKeyId");
-        ccm_ali_param_add(&params, "SignatureMethod", "HMAC-SHA1");
-        ccm_ali_param_add(&params, "SignatureVersion", "1.0");
-        ccm_ali_param_add(&params, "SignatureType", "");
-        ccm_ali_param_add(&params, "SignatureNonce",
-                          c->recorded ? c->nonce : "0123456789abcdef0123456789abcdef");
-        ccm_ali_param_add(&params, "Timestamp", c->recorded ? c->time : "2026-01-02T03:04:05Z");
-        ccm_ali_param_add(&params, "RegionId", "cn-hangzhou");
-        assert_int_equal(ccm_sign_v1(&params, &secret, &got, NULL), 0);
+        ali_param_add(&params, "Version", c->version);
+        ali_param_add(&params, "Action", c->action);
+        ali_param_add(&params, "Format", "JSON");
+        ali_param_add(&params, "AccessKeyId", c->recorded ? "testAK" : "testAccessKeyId");
+        ali_param_add(&params, "SignatureMethod", "HMAC-SHA1");
+        ali_param_add(&params, "SignatureVersion", "1.0");
+        ali_param_add(&params, "SignatureType", "");
+        ali_param_add(&params, "SignatureNonce",
+                      c->recorded ? c->nonce : "0123456789abcdef0123456789abcdef");
+        ali_param_add(&params, "Timestamp", c->recorded ? c->time : "2026-01-02T03:04:05Z");
+        ali_param_add(&params, "RegionId", "cn-hangzhou");
+        assert_int_equal(ali_sign_v1(&params, &secret, &got, NULL), 0);
         assert_string_equal(ccm_buf_str(&got), c->signature);
     }
 }
@@ -347,43 +347,43 @@ static void test_escape(void **state)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf got = { 0 };
 
     (void)state;
-    ccm_params_escape(&got, "aZ09-_.~ +*/&=%\xC3\xA9\n?");
+    ali_params_escape(&got, "aZ09-_.~ +*/&=%\xC3\xA9\n?");
     assert_string_equal(ccm_buf_str(&got), "aZ09-_.~%20%2B%2A%2F%26%3D%25%C3%A9%0A%3F");
 }
 
 static void test_order(void **state)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf got = { 0 };
 
     (void)state;
-    ccm_ali_param_add(&params, "healthCheckInterval", "5");
-    ccm_ali_param_tag(&params, 2, "b", "");
-    ccm_ali_param_tag(&params, 10, "j", NULL);
-    ccm_ali_param_opt(&params, "Left", "");
-    ccm_ali_param_opt(&params, "Out", NULL);
-    ccm_ali_param_i64(&params, "VServerGroupId", -7);
-    assert_int_equal(ccm_params_encode(&params, &got), 0);
+    ali_param_add(&params, "healthCheckInterval", "5");
+    ali_param_tag(&params, 2, "b", "");
+    ali_param_tag(&params, 10, "j", NULL);
+    ali_param_opt(&params, "Left", "");
+    ali_param_opt(&params, "Out", NULL);
+    ali_param_i64(&params, "VServerGroupId", -7);
+    assert_int_equal(ali_params_encode(&params, &got), 0);
     assert_string_equal(ccm_buf_str(&got), "Tag.10.Key=j&Tag.2.Key=b&Tag.2.Value=&"
                                            "VServerGroupId=-7&healthCheckInterval=5");
 }
 
 static void test_limits(void **state)
 {
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params params = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf got = { 0 };
 
     (void)state;
     for (int i = 0; i < 5000; i++) {
-        ccm_ali_param_i64(&params, "N", i);
+        ali_param_i64(&params, "N", i);
     }
-    assert_int_equal(ccm_params_encode(&params, &got), -E2BIG);
+    assert_int_equal(ali_params_encode(&params, &got), -E2BIG);
 
-    CCM_CLEANUP(ccm_ali_params_fini) struct ccm_ali_params few = { 0 };
+    CCM_CLEANUP(ali_params_fini) struct ali_params few = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf small = { .max = 8 };
 
-    ccm_ali_param_add(&few, "Name", "longer than eight");
-    assert_int_equal(ccm_params_encode(&few, &small), -EMSGSIZE);
+    ali_param_add(&few, "Name", "longer than eight");
+    assert_int_equal(ali_params_encode(&few, &small), -EMSGSIZE);
 }
 
 int main(void)

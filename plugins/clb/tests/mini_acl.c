@@ -14,7 +14,7 @@ static struct {
         char *id;
         char *name;
         char *cluster;
-        struct ccm_texts entries;
+        struct lbc_texts entries;
     } acls[ACLS];
     bool off_keeps;
 } mini;
@@ -34,7 +34,7 @@ static void acl_fini(size_t i)
     free(mini.acls[i].id);
     free(mini.acls[i].name);
     free(mini.acls[i].cluster);
-    ccm_texts_fini(&mini.acls[i].entries);
+    lbc_texts_fini(&mini.acls[i].entries);
     memset(&mini.acls[i], 0, sizeof(mini.acls[i]));
 }
 
@@ -70,15 +70,15 @@ void mini_acl_dump(struct ccm_buf *text)
     }
 }
 
-static void create(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void create(const struct ali_call *call, struct ccm_jsonw *w)
 {
     CCM_CLEANUP(ccm_freep) char *id = ccm_text_format("acl-%zu", mini_next_id());
     const size_t i = find(NULL);
 
     mini_must(i == ACLS ? -1 : 0);
-    mini_must(ccm_text_set(&mini.acls[i].id, id));
-    mini_must(ccm_text_set(&mini.acls[i].name, mini_param(call, "AclName")));
-    mini_must(ccm_text_set(&mini.acls[i].cluster, mini_param(call, "Tag.2.Value")));
+    mini_must(lbc_text_set(&mini.acls[i].id, id));
+    mini_must(lbc_text_set(&mini.acls[i].name, mini_param(call, "AclName")));
+    mini_must(lbc_text_set(&mini.acls[i].cluster, mini_param(call, "Tag.2.Value")));
     ccm_jsonw_str(w, "AclId", id);
 }
 
@@ -90,7 +90,7 @@ static void write_tag(struct ccm_jsonw *w, const char *key, const char *value)
     ccm_jsonw_close(w, '}');
 }
 
-static void describe_all(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe_all(const struct ali_call *call, struct ccm_jsonw *w)
 {
     ccm_jsonw_open(w, "Acls", '{');
     ccm_jsonw_open(w, "Acl", '[');
@@ -115,7 +115,7 @@ static void describe_all(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     ccm_jsonw_i64(w, "TotalCount", 1);
 }
 
-static void describe(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe(const struct ali_call *call, struct ccm_jsonw *w)
 {
     const size_t i = find(mini_param(call, "AclId"));
 
@@ -130,7 +130,7 @@ static void describe(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     ccm_jsonw_close(w, '}');
 }
 
-static void change(const struct ccm_ali_call *call, bool remove)
+static void change(const struct ali_call *call, bool remove)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     const char *text = mini_param(call, "AclEntrys");
@@ -145,9 +145,9 @@ static void change(const struct ccm_ali_call *call, bool remove)
         const char *entry = ccm_json_text(one, "entry");
 
         if (remove) {
-            ccm_texts_remove(&mini.acls[i].entries, entry);
+            lbc_texts_remove(&mini.acls[i].entries, entry);
         } else {
-            mini_must(ccm_texts_put(&mini.acls[i].entries, entry));
+            mini_must(lbc_texts_put(&mini.acls[i].entries, entry));
         }
     }
 }
@@ -158,11 +158,11 @@ static bool is_bound(const char *id)
         const struct mini_lb *lb = mini_lb_at(i);
 
         for (size_t l = 0; lb != NULL && lb->used && l < lb->state.listener_count; l++) {
-            const struct ccm_attrs *attrs = &lb->state.listeners[l].attrs;
+            const struct lbc_attrs *attrs = &lb->state.listeners[l].attrs;
 
-            if (ccm_text_equal(ccm_attrs_get(attrs, clb_field_find("AclId")), id) &&
+            if (ccm_text_equal(lbc_attrs_get(attrs, clb_field_find("AclId")), id) &&
                 (mini.off_keeps ||
-                 ccm_text_equal(ccm_attrs_get(attrs, clb_field_find("AclStatus")), "on"))) {
+                 ccm_text_equal(lbc_attrs_get(attrs, clb_field_find("AclStatus")), "on"))) {
                 return true;
             }
         }
@@ -170,7 +170,7 @@ static bool is_bound(const char *id)
     return false;
 }
 
-static void drop(const struct ccm_ali_call *call)
+static void drop(const struct ali_call *call)
 {
     const char *id = mini_param(call, "AclId");
 
@@ -183,7 +183,7 @@ static void drop(const struct ccm_ali_call *call)
     }
 }
 
-void mini_acl_run(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+void mini_acl_run(const struct ali_call *call, struct ccm_jsonw *w)
 {
     if (strcmp(call->action, "CreateAccessControlList") == 0) {
         create(call, w);

@@ -137,7 +137,7 @@ static void dump_group(const struct clb_group *group)
 {
     ccm_buf_addf(&mini.dump, "group %s", group->name);
     for (size_t i = 0; i < group->backends.len; i++) {
-        const struct ccm_backend *one = &group->backends.items[i];
+        const struct lbc_backend *one = &group->backends.items[i];
 
         ccm_buf_addf(&mini.dump, " %s%s%s:%u=%u", one->server_id,
                      one->server_ip[0] == '\0' ? "" : "/", one->server_ip, one->port, one->weight);
@@ -163,7 +163,7 @@ const char *mini_dump(void)
         for (size_t l = 0; l < state->listener_count; l++) {
             const struct clb_listener *one = &state->listeners[l];
             const struct clb_group *group = clb_state_group_by_id(state, one->group_id);
-            const char *scheduler = ccm_attrs_get(&one->attrs, clb_field_find("Scheduler"));
+            const char *scheduler = lbc_attrs_get(&one->attrs, clb_field_find("Scheduler"));
 
             ccm_buf_addf(&mini.dump, "%s %u %s %s %s\n", clb_protocol_name(one->protocol),
                          one->port, one->running ? "running" : "stopped",
@@ -206,20 +206,20 @@ void mini_add_listener(uint16_t port, const char *description)
     one->port = port;
     one->protocol = CLB_TCP;
     one->running = true;
-    mini_must(ccm_text_set(&one->description, description));
+    mini_must(lbc_text_set(&one->description, description));
 }
 
 void mini_add_backend(const char *group_part, const char *server_id)
 {
     struct clb_state *state = &only_lb()->state;
-    const struct ccm_backend backend = { .server_id = (char *)(uintptr_t)server_id,
+    const struct lbc_backend backend = { .server_id = (char *)(uintptr_t)server_id,
                                          .description = (char *)(uintptr_t) "by hand",
                                          .port = 1,
                                          .weight = 1 };
 
     for (size_t i = 0; i < state->group_count; i++) {
         if (strstr(state->groups[i].name, group_part) != NULL) {
-            mini_must(ccm_backends_put(&state->groups[i].backends, &backend));
+            mini_must(lbc_backends_put(&state->groups[i].backends, &backend));
         }
     }
 }
@@ -230,7 +230,7 @@ void mini_set_weight(const char *server_id, int weight)
 
     for (size_t g = 0; g < state->group_count; g++) {
         for (size_t i = 0; i < state->groups[g].backends.len; i++) {
-            struct ccm_backend *one = &state->groups[g].backends.items[i];
+            struct lbc_backend *one = &state->groups[g].backends.items[i];
 
             if (strcmp(one->server_id, server_id) == 0) {
                 one->weight = (uint8_t)weight;
@@ -241,12 +241,12 @@ void mini_set_weight(const char *server_id, int weight)
 
 void mini_untag(void)
 {
-    ccm_tags_remove(&only_lb()->state.lb.tags, CLB_TAG_OWNER);
+    lbc_tags_remove(&only_lb()->state.lb.tags, CLB_TAG_OWNER);
 }
 
 void mini_set_cluster(const char *cluster_id)
 {
-    mini_must(ccm_tags_put(&only_lb()->state.lb.tags, CLB_TAG_CLUSTER, cluster_id));
+    mini_must(lbc_tags_put(&only_lb()->state.lb.tags, CLB_TAG_CLUSTER, cluster_id));
 }
 
 struct mini_lb *mini_lb_at(size_t i)
@@ -261,7 +261,7 @@ size_t mini_next_id(void)
 
 /* --- parameters --- */
 
-const char *mini_param(const struct ccm_ali_call *call, const char *name)
+const char *mini_param(const struct ali_call *call, const char *name)
 {
     for (size_t i = 0; i < call->params->len; i++) {
         if (strcmp(call->params->items[i].name, name) == 0) {
@@ -303,7 +303,7 @@ static struct clb_group *find_group(const char *id, struct mini_lb **ret_lb)
     return NULL;
 }
 
-static struct clb_listener *find_listener(const struct ccm_ali_call *call, struct mini_lb *lb)
+static struct clb_listener *find_listener(const struct ali_call *call, struct mini_lb *lb)
 {
     uint32_t port = 0;
 
@@ -312,7 +312,7 @@ static struct clb_listener *find_listener(const struct ccm_ali_call *call, struc
                               clb_protocol_parse(mini_param(call, "ListenerProtocol")));
 }
 
-static void parse_backends(const struct ccm_ali_call *call, struct ccm_backends *ret)
+static void parse_backends(const struct ali_call *call, struct lbc_backends *ret)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     const char *text = mini_param(call, "BackendServers");
@@ -322,17 +322,17 @@ static void parse_backends(const struct ccm_ali_call *call, struct ccm_backends 
     }
     mini_must(ccm_json_parse(text, strlen(text), &json));
     for (const cJSON *one = json->child; one != NULL; one = one->next) {
-        const struct ccm_backend backend = {
+        const struct lbc_backend backend = {
             .server_id = (char *)(uintptr_t)ccm_json_text(one, "ServerId"),
             .server_ip = (char *)(uintptr_t)ccm_json_text(one, "ServerIp"),
             .description = (char *)(uintptr_t)ccm_json_text(one, "Description"),
             .port = (uint16_t)ccm_json_i64(one, "Port", 0),
             .weight = (uint8_t)ccm_json_i64(one, "Weight", 0),
             .type =
-                strcmp(ccm_json_text(one, "Type"), "eni") == 0 ? CCM_BACKEND_ENI : CCM_BACKEND_ECS,
+                strcmp(ccm_json_text(one, "Type"), "eni") == 0 ? LBC_BACKEND_ENI : LBC_BACKEND_ECS,
         };
 
-        mini_must(ccm_backends_put(ret, &backend));
+        mini_must(lbc_backends_put(ret, &backend));
     }
     if (mini.per_call != 0 && ret->len > mini.per_call) {
         mini_refuse("TooManyBackendServers", 400);
@@ -353,14 +353,14 @@ static size_t count_backends(const struct mini_lb *lb)
 
 static const char *const acl_fields[] = { "AclStatus", "AclType", "AclId" };
 
-static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe_listeners(const struct ali_call *call, struct ccm_jsonw *w)
 {
     const struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId.1"));
 
     ccm_jsonw_open(w, "Listeners", '[');
     for (size_t i = 0; lb != NULL && i < lb->state.listener_count; i++) {
         const struct clb_listener *one = &lb->state.listeners[i];
-        const char *scheduler = ccm_attrs_get(&one->attrs, clb_field_find("Scheduler"));
+        const char *scheduler = lbc_attrs_get(&one->attrs, clb_field_find("Scheduler"));
 
         ccm_jsonw_open(w, NULL, '{');
         ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
@@ -371,7 +371,7 @@ static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw
         ccm_jsonw_str(w, "VServerGroupId", one->group_id);
         ccm_jsonw_str(w, "Scheduler", scheduler);
         for (size_t f = 0; f < CCM_ARRAY_LEN(acl_fields); f++) {
-            const char *value = ccm_attrs_get(&one->attrs, clb_field_find(acl_fields[f]));
+            const char *value = lbc_attrs_get(&one->attrs, clb_field_find(acl_fields[f]));
 
             ccm_jsonw_str(w, acl_fields[f], value == NULL ? "" : value);
         }
@@ -384,7 +384,7 @@ static void describe_listeners(const struct ccm_ali_call *call, struct ccm_jsonw
     ccm_jsonw_close(w, ']');
 }
 
-static void describe_groups(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe_groups(const struct ali_call *call, struct ccm_jsonw *w)
 {
     const struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
 
@@ -400,7 +400,7 @@ static void describe_groups(const struct ccm_ali_call *call, struct ccm_jsonw *w
     ccm_jsonw_close(w, '}');
 }
 
-static void describe_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe_group(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = NULL;
     const struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
@@ -408,14 +408,14 @@ static void describe_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     ccm_jsonw_open(w, "BackendServers", '{');
     ccm_jsonw_open(w, "BackendServer", '[');
     for (size_t i = 0; group != NULL && i < group->backends.len; i++) {
-        const struct ccm_backend *one = &group->backends.items[i];
+        const struct lbc_backend *one = &group->backends.items[i];
 
         ccm_jsonw_open(w, NULL, '{');
         ccm_jsonw_str(w, "ServerId", one->server_id);
         ccm_jsonw_str(w, "ServerIp", one->server_ip);
         ccm_jsonw_i64(w, "Port", one->port);
         ccm_jsonw_i64(w, "Weight", one->weight);
-        ccm_jsonw_str(w, "Type", one->type == CCM_BACKEND_ENI ? "eni" : "ecs");
+        ccm_jsonw_str(w, "Type", one->type == LBC_BACKEND_ENI ? "eni" : "ecs");
         ccm_jsonw_str(w, "Description", one->description == NULL ? "" : one->description);
         ccm_jsonw_close(w, '}');
     }
@@ -423,23 +423,23 @@ static void describe_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     ccm_jsonw_close(w, '}');
 }
 
-static void put_all(struct clb_group *group, const struct ccm_backends *set)
+static void put_all(struct clb_group *group, const struct lbc_backends *set)
 {
     for (size_t i = 0; i < set->len; i++) {
-        mini_must(ccm_backends_put(&group->backends, &set->items[i]));
+        mini_must(lbc_backends_put(&group->backends, &set->items[i]));
     }
 }
 
-static void check_room(const struct mini_lb *lb, const struct ccm_backends *set)
+static void check_room(const struct mini_lb *lb, const struct lbc_backends *set)
 {
     if (set->len > 0 && mini.per_lb != 0 && count_backends(lb) + set->len > mini.per_lb) {
         mini_refuse("InstanceBackendServerNumberOverLimit", 400);
     }
 }
 
-static void create_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void create_group(const struct ali_call *call, struct ccm_jsonw *w)
 {
-    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+    CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
     CCM_CLEANUP(ccm_freep) char *id = ccm_text_format("rsp-%zu", mini.next_id++);
     struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
 
@@ -452,13 +452,13 @@ static void create_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
     struct clb_group *group = clb_state_new_group(&lb->state);
 
-    mini_must(ccm_text_set(&group->id, id));
-    mini_must(ccm_text_set(&group->name, mini_param(call, "VServerGroupName")));
+    mini_must(lbc_text_set(&group->id, id));
+    mini_must(lbc_text_set(&group->name, mini_param(call, "VServerGroupName")));
     put_all(group, &set);
     ccm_jsonw_str(w, "VServerGroupId", id);
 }
 
-static void delete_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void delete_group(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = NULL;
     const struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
@@ -475,9 +475,9 @@ static void delete_group(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
 }
 
-static void add_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void add_backends(const struct ali_call *call, struct ccm_jsonw *w)
 {
-    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+    CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
     struct mini_lb *lb = NULL;
     struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
@@ -491,41 +491,41 @@ static void add_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
 }
 
-static void remove_backends(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void remove_backends(const struct ali_call *call, struct ccm_jsonw *w)
 {
-    CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+    CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
     struct mini_lb *lb = NULL;
     struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     (void)w; /* the answer is empty */
     parse_backends(call, &set);
     for (size_t i = 0; refusal.code == NULL && i < set.len; i++) {
-        ccm_backends_remove(&group->backends, &set.items[i]);
+        lbc_backends_remove(&group->backends, &set.items[i]);
     }
 }
 
-static void save_listener(const struct ccm_ali_call *call, struct clb_listener *one)
+static void save_listener(const struct ali_call *call, struct clb_listener *one)
 {
-    mini_must(ccm_text_set(&one->description, mini_param(call, "Description")));
-    mini_must(ccm_text_set(&one->group_id, mini_param(call, "VServerGroupId")));
+    mini_must(lbc_text_set(&one->description, mini_param(call, "Description")));
+    mini_must(lbc_text_set(&one->group_id, mini_param(call, "VServerGroupId")));
     if (mini_param(call, "Scheduler")[0] != '\0') {
-        mini_must(ccm_attrs_set(&one->attrs, clb_field_find("Scheduler"),
+        mini_must(lbc_attrs_set(&one->attrs, clb_field_find("Scheduler"),
                                 mini_param(call, "Scheduler"), false));
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(acl_fields); i++) {
         if (mini_param(call, acl_fields[i])[0] != '\0') {
-            mini_must(ccm_attrs_set(&one->attrs, clb_field_find(acl_fields[i]),
+            mini_must(lbc_attrs_set(&one->attrs, clb_field_find(acl_fields[i]),
                                     mini_param(call, acl_fields[i]), false));
         }
     }
 }
 
-static enum clb_protocol action_protocol(const struct ccm_ali_call *call)
+static enum clb_protocol action_protocol(const struct ali_call *call)
 {
     return strstr(call->action, "UDP") != NULL ? CLB_UDP : CLB_TCP;
 }
 
-static void create_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void create_listener(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
     struct mini_lb *owner = NULL;
@@ -551,7 +551,7 @@ static void create_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w
     save_listener(call, one);
 }
 
-static void set_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void set_listener(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
     uint32_t port = 0;
@@ -570,7 +570,7 @@ static void set_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
 }
 
-static void start_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void start_listener(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
     struct clb_listener *one = lb == NULL ? NULL : find_listener(call, lb);
@@ -585,7 +585,7 @@ static void start_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
 }
 
-static void delete_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void delete_listener(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
     const struct clb_listener *one = lb == NULL ? NULL : find_listener(call, lb);
@@ -600,7 +600,7 @@ static void delete_listener(const struct ccm_ali_call *call, struct ccm_jsonw *w
 
 static const struct {
     const char *name;
-    void (*run)(const struct ccm_ali_call *call, struct ccm_jsonw *w);
+    void (*run)(const struct ali_call *call, struct ccm_jsonw *w);
 } actions[] = {
     { "DescribeLoadBalancerListeners", describe_listeners },
     { "DescribeVServerGroups", describe_groups },
@@ -625,7 +625,7 @@ static uint64_t kind_of(const char *code)
     return strstr(code, "NotFound") != NULL ? CCM_ERROR_NOT_FOUND : CCM_ERROR_TERMINAL;
 }
 
-static int failure(const struct ccm_ali_call *call, const char *code, uint64_t kind, uint64_t http,
+static int failure(const struct ali_call *call, const char *code, uint64_t kind, uint64_t http,
                    struct ccm_error *err)
 {
     const int r = ccm_error_set(err, -EIO, kind, "%s: %s: message (RequestId req-%zu)",
@@ -637,7 +637,7 @@ static int failure(const struct ccm_ali_call *call, const char *code, uint64_t k
     return r;
 }
 
-static bool hits(const struct ccm_ali_call *call)
+static bool hits(const struct ali_call *call)
 {
     if (!mini.armed ||
         (mini.fault.action != NULL && strcmp(mini.fault.action, call->action) != 0)) {
@@ -650,7 +650,7 @@ static bool hits(const struct ccm_ali_call *call)
     return mini.seen >= mini.fault.nth;
 }
 
-static int run_action(const struct ccm_ali_call *call, cJSON **ret, struct ccm_error *err)
+static int run_action(const struct ali_call *call, cJSON **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf answer = { .max = 1 << 20 };
     struct ccm_jsonw w = { .buf = &answer };
@@ -675,9 +675,8 @@ static int run_action(const struct ccm_ali_call *call, cJSON **ret, struct ccm_e
     return 0;
 }
 
-int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
-                 const struct ccm_ali_call *call, cJSON **ret, bool *ret_uncertain,
-                 struct ccm_error *err)
+int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
+             const struct ali_call *call, cJSON **ret, bool *ret_uncertain, struct ccm_error *err)
 {
     const bool hit = hits(call);
 
@@ -704,18 +703,18 @@ int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct 
     return failure(call, mini.fault.code, mini.fault.kind, mini.fault.http, err);
 }
 
-int ccm_eni_resolve(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
-                    const char *const *addresses, size_t count, struct ccm_eni *ret,
-                    struct ccm_error *err)
+int ali_eni_resolve(struct ali_client *ali, const struct ccm_host *host,
+                    const struct ccm_request *req, const char *const *addresses, size_t count,
+                    struct ali_eni *ret, struct ccm_error *err)
 {
     (void)ali;  /* as above */
     (void)host; /* as above */
     (void)req;  /* as above */
     (void)err;  /* never fails */
     for (size_t i = 0; i < count; i++) {
-        ret[i].state = strcmp(addresses[i], mini.missing) == 0   ? CCM_ENI_MISSING
-                       : strcmp(addresses[i], mini.foreign) == 0 ? CCM_ENI_FOREIGN
-                                                                 : CCM_ENI_FOUND;
+        ret[i].state = strcmp(addresses[i], mini.missing) == 0   ? ALI_ENI_MISSING
+                       : strcmp(addresses[i], mini.foreign) == 0 ? ALI_ENI_FOREIGN
+                                                                 : ALI_ENI_FOUND;
         (void)snprintf(ret[i].id, sizeof(ret[i].id), "eni-%s", addresses[i]); /* fits */
     }
     return 0;
@@ -734,10 +733,9 @@ void mini_instances_fail(int r)
     instances_fail = r;
 }
 
-int ccm_ali_look_instances(struct ccm_ali *ali, const struct ccm_host *host,
-                           const struct ccm_request *req, const char *witness,
-                           const char *const *ids, size_t count, bool *ret_gone,
-                           struct ccm_error *err)
+int ali_look_instances(struct ali_client *ali, const struct ccm_host *host,
+                       const struct ccm_request *req, const char *witness, const char *const *ids,
+                       size_t count, bool *ret_gone, struct ccm_error *err)
 {
     (void)ali;     /* as above */
     (void)host;    /* as above */
@@ -751,13 +749,13 @@ int ccm_ali_look_instances(struct ccm_ali *ali, const struct ccm_host *host,
                                   : instances_fail;
 }
 
-void ccm_eni_forget(struct ccm_ali *ali, const char *address)
+void ali_eni_forget(struct ali_client *ali, const char *address)
 {
     (void)ali;     /* as above */
     (void)address; /* nothing is cached here */
 }
 
-int ccm_ali_acquire(const struct ccm_host *host, struct ccm_ali **ret, struct ccm_error *err)
+int ali_acquire(const struct ccm_host *host, struct ali_client **ret, struct ccm_error *err)
 {
     (void)host;
     (void)err;
@@ -765,25 +763,25 @@ int ccm_ali_acquire(const struct ccm_host *host, struct ccm_ali **ret, struct cc
     return 0;
 }
 
-const char *ccm_ali_cluster_id(const struct ccm_ali *ali)
+const char *ali_cluster_id(const struct ali_client *ali)
 {
     (void)ali; /* as above */
     return MINI_CLUSTER;
 }
 
-const char *ccm_ali_vpc_id(const struct ccm_ali *ali)
+const char *ali_vpc_id(const struct ali_client *ali)
 {
     (void)ali; /* as above */
     return "vpc-1";
 }
 
-const char *ccm_ali_resource_group_id(const struct ccm_ali *ali)
+const char *ali_resource_group_id(const struct ali_client *ali)
 {
     (void)ali; /* as above */
     return "";
 }
 
-const char *const *ccm_ali_vswitch_ids(const struct ccm_ali *ali)
+const char *const *ali_vswitch_ids(const struct ali_client *ali)
 {
     static const char *const ids[] = { "vsw-1", "vsw-2", NULL };
 

@@ -1,6 +1,6 @@
 /*
  * The actions of the cloud that this plugin uses, in the test's own process: state, call log,
- * faults. It stands in for ccm_ali_call() and its neighbours, so that a test sees every call
+ * faults. It stands in for ali_call() and its neighbours, so that a test sees every call
  * between two steps of the plugin. One thread; one cloud at a time.
  */
 #ifndef CCM_CLB_TESTS_MINI_CLOUD_H

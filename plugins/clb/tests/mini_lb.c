@@ -15,7 +15,7 @@
 static struct {
     struct {
         char action[64];
-        struct ccm_tags params;
+        struct lbc_tags params;
     } notes[NOTES];
     char eips[128];
     char full[64];
@@ -26,7 +26,7 @@ static struct {
 void mini_lb_end(void)
 {
     for (size_t i = 0; i < NOTES; i++) {
-        ccm_tags_fini(&mini.notes[i].params);
+        lbc_tags_fini(&mini.notes[i].params);
     }
     memset(&mini, 0, sizeof(mini));
 }
@@ -47,16 +47,16 @@ void mini_full_vswitch(const char *id)
     ccm_text_copy(mini.full, sizeof(mini.full), id == NULL ? "" : id);
 }
 
-void mini_lb_note(const struct ccm_ali_call *call)
+void mini_lb_note(const struct ali_call *call)
 {
     for (size_t i = 0; i < NOTES; i++) {
         if (mini.notes[i].action[0] != '\0' && strcmp(mini.notes[i].action, call->action) != 0) {
             continue;
         }
         ccm_text_copy(mini.notes[i].action, sizeof(mini.notes[i].action), call->action);
-        ccm_tags_fini(&mini.notes[i].params);
+        lbc_tags_fini(&mini.notes[i].params);
         for (size_t p = 0; p < call->params->len; p++) {
-            mini_must(ccm_tags_put(&mini.notes[i].params, call->params->items[p].name,
+            mini_must(lbc_tags_put(&mini.notes[i].params, call->params->items[p].name,
                                    call->params->items[p].value));
         }
         return;
@@ -67,7 +67,7 @@ const char *mini_last(const char *action, const char *name)
 {
     for (size_t i = 0; i < NOTES; i++) {
         if (strcmp(mini.notes[i].action, action) == 0) {
-            const char *value = ccm_tags_get(&mini.notes[i].params, name);
+            const char *value = lbc_tags_get(&mini.notes[i].params, name);
 
             return value == NULL ? "" : value;
         }
@@ -112,7 +112,7 @@ void mini_add_lb(void)
     struct mini_lb *lb = mini_lb_at(0);
 
     lb->used = true;
-    mini_must(ccm_text_set(&lb->state.lb.id, MINI_HAND));
+    mini_must(lbc_text_set(&lb->state.lb.id, MINI_HAND));
     mini_set_attr("LoadBalancerName", "by-hand");
     mini_set_attr("Address", "47.9.9.9");
     mini_set_attr("AddressType", "internet");
@@ -126,16 +126,16 @@ void mini_add_group(const char *id, const char *name)
 {
     struct clb_group *group = clb_state_new_group(&only()->state);
 
-    mini_must(ccm_text_set(&group->id, id));
-    mini_must(ccm_text_set(&group->name, name));
+    mini_must(lbc_text_set(&group->id, id));
+    mini_must(lbc_text_set(&group->name, name));
 }
 
 void mini_tag(const char *key, const char *value)
 {
     if (value == NULL) {
-        ccm_tags_remove(&only()->state.lb.tags, key);
+        lbc_tags_remove(&only()->state.lb.tags, key);
     } else {
-        mini_must(ccm_tags_put(&only()->state.lb.tags, key, value));
+        mini_must(lbc_tags_put(&only()->state.lb.tags, key, value));
     }
 }
 
@@ -182,13 +182,13 @@ static void write_lb(struct ccm_jsonw *w, const struct mini_lb *lb, bool in_list
     ccm_jsonw_close(w, '}');
 }
 
-static bool is_asked(const struct ccm_ali_call *call, const struct mini_lb *lb)
+static bool is_asked(const struct ali_call *call, const struct mini_lb *lb)
 {
     const char *tags = mini_param(call, "Tags");
-    const char *owner = ccm_tags_get(&lb->state.lb.tags, CLB_TAG_OWNER);
+    const char *owner = lbc_tags_get(&lb->state.lb.tags, CLB_TAG_OWNER);
 
     if (mini_param(call, "Tag.1.Key")[0] != '\0') {
-        const char *value = ccm_tags_get(&lb->state.lb.tags, mini_param(call, "Tag.1.Key"));
+        const char *value = lbc_tags_get(&lb->state.lb.tags, mini_param(call, "Tag.1.Key"));
 
         return lb->used && ccm_text_equal(value, mini_param(call, "Tag.1.Value"));
     }
@@ -197,7 +197,7 @@ static bool is_asked(const struct ccm_ali_call *call, const struct mini_lb *lb)
                                                          mini_param(call, "LoadBalancerName")));
 }
 
-static void describe_lbs(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe_lbs(const struct ali_call *call, struct ccm_jsonw *w)
 {
     ccm_jsonw_open(w, "LoadBalancers", '{');
     ccm_jsonw_open(w, "LoadBalancer", '[');
@@ -212,7 +212,7 @@ static void describe_lbs(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     ccm_jsonw_close(w, '}');
 }
 
-static void describe_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe_lb(const struct ali_call *call, struct ccm_jsonw *w)
 {
     const struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
 
@@ -221,7 +221,7 @@ static void describe_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
 }
 
-static void describe_vswitches(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe_vswitches(const struct ali_call *call, struct ccm_jsonw *w)
 {
     const char *id = mini_param(call, "VSwitchId");
 
@@ -236,7 +236,7 @@ static void describe_vswitches(const struct ccm_ali_call *call, struct ccm_jsonw
     ccm_jsonw_close(w, '}');
 }
 
-static void describe_eips(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void describe_eips(const struct ali_call *call, struct ccm_jsonw *w)
 {
     const char *cursor = mini.eips;
     const char *ip = NULL;
@@ -259,7 +259,7 @@ static void describe_eips(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 
 /* --- writes --- */
 
-static void put_tags(const struct ccm_ali_call *call, struct mini_lb *lb)
+static void put_tags(const struct ali_call *call, struct mini_lb *lb)
 {
     for (size_t n = 1; n <= 20; n++) {
         char key[32];
@@ -269,12 +269,12 @@ static void put_tags(const struct ccm_ali_call *call, struct mini_lb *lb)
         (void)snprintf(value, sizeof(value), "Tag.%zu.Value", n); /* fits */
         if (mini_param(call, key)[0] != '\0') {
             mini_must(
-                ccm_tags_put(&lb->state.lb.tags, mini_param(call, key), mini_param(call, value)));
+                lbc_tags_put(&lb->state.lb.tags, mini_param(call, key), mini_param(call, value)));
         }
     }
 }
 
-static struct mini_lb *new_lb(const struct ccm_ali_call *call)
+static struct mini_lb *new_lb(const struct ali_call *call)
 {
     CCM_CLEANUP(ccm_freep) char *id = ccm_text_format("lb-%zu", mini_next_id());
     struct mini_lb *lb = NULL;
@@ -288,8 +288,8 @@ static struct mini_lb *new_lb(const struct ccm_ali_call *call)
         lb = one->used ? lb : one;
     }
     lb->used = true;
-    mini_must(ccm_text_set(&lb->state.lb.id, id));
-    mini_must(ccm_text_set(&lb->token, mini_param(call, "ClientToken")));
+    mini_must(lbc_text_set(&lb->state.lb.id, id));
+    mini_must(lbc_text_set(&lb->token, mini_param(call, "ClientToken")));
     for (size_t i = 0; i < call->params->len; i++) {
         set_attr(lb, call->params->items[i].name, call->params->items[i].value);
     }
@@ -304,7 +304,7 @@ static struct mini_lb *new_lb(const struct ccm_ali_call *call)
     return lb;
 }
 
-static void create_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void create_lb(const struct ali_call *call, struct ccm_jsonw *w)
 {
     const char *vswitch = mini_param(call, "VSwitchId");
 
@@ -318,7 +318,7 @@ static void create_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     ccm_jsonw_str(w, "Address", lb->state.lb.address);
 }
 
-static void change_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void change_lb(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
 
@@ -328,7 +328,7 @@ static void change_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
 }
 
-static void tag_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void tag_lb(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = mini_find_lb(mini_param(call, "ResourceId.1"));
 
@@ -338,7 +338,7 @@ static void tag_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
     }
 }
 
-static void untag_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void untag_lb(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = mini_find_lb(mini_param(call, "ResourceId.1"));
 
@@ -351,11 +351,11 @@ static void untag_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
         char key[32];
 
         (void)snprintf(key, sizeof(key), "TagKey.%zu", n); /* fits */
-        ccm_tags_remove(&lb->state.lb.tags, mini_param(call, key));
+        lbc_tags_remove(&lb->state.lb.tags, mini_param(call, key));
     }
 }
 
-static void delete_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+static void delete_lb(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId"));
 
@@ -369,7 +369,7 @@ static void delete_lb(const struct ccm_ali_call *call, struct ccm_jsonw *w)
 
 static const struct {
     const char *name;
-    void (*run)(const struct ccm_ali_call *call, struct ccm_jsonw *w);
+    void (*run)(const struct ali_call *call, struct ccm_jsonw *w);
 } actions[] = {
     { "DescribeLoadBalancers", describe_lbs },
     { "DescribeLoadBalancerAttribute", describe_lb },
@@ -387,7 +387,7 @@ static const struct {
     { "DeleteLoadBalancer", delete_lb },
 };
 
-void mini_lb_run(const struct ccm_ali_call *call, struct ccm_jsonw *w)
+void mini_lb_run(const struct ali_call *call, struct ccm_jsonw *w)
 {
     for (size_t i = 0; i < CCM_ARRAY_LEN(actions); i++) {
         if (strcmp(actions[i].name, call->action) == 0) {

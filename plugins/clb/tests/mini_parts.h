@@ -19,7 +19,7 @@ struct mini_lb {
 void mini_must(int r);
 /* The answer of the present call becomes an error. */
 void mini_refuse(const char *code, uint64_t http);
-const char *mini_param(const struct ccm_ali_call *call, const char *name);
+const char *mini_param(const struct ali_call *call, const char *name);
 
 struct mini_lb *mini_lb_at(size_t i);
 /* NULL, and refused, when there is none. */
@@ -28,10 +28,10 @@ void mini_lb_fini(struct mini_lb *lb);
 size_t mini_next_id(void);
 
 /* Execute the call if it is about load balancers, vSwitches or elastic addresses. */
-void mini_lb_run(const struct ccm_ali_call *call, struct ccm_jsonw *w);
+void mini_lb_run(const struct ali_call *call, struct ccm_jsonw *w);
 void mini_lb_dump(const struct mini_lb *lb, struct ccm_buf *text);
 /* Execute the call if it is about access lists. */
-void mini_acl_run(const struct ccm_ali_call *call, struct ccm_jsonw *w);
+void mini_acl_run(const struct ali_call *call, struct ccm_jsonw *w);
 void mini_acl_dump(struct ccm_buf *text);
 void mini_acl_end(void);
 /* "" does. */
@@ -39,6 +39,6 @@ bool mini_acl_exists(const char *id);
 /* Forget switches and the last parameters. */
 void mini_lb_end(void);
 /* Remember the parameters of a call. */
-void mini_lb_note(const struct ccm_ali_call *call);
+void mini_lb_note(const struct ali_call *call);
 
 #endif

@@ -9,11 +9,11 @@
 #include "clb/model_listeners.h"
 #include "clb/plan.h"
 #include "clb/plan_parts.h"
-#include "service/class.h"
-#include "service/object.h"
-#include "service/tests/anno_table.h"
-#include "service/tests/objects.h"
-#include "service/tests/refused.h"
+#include "lbc/model/class.h"
+#include "lbc/model/object.h"
+#include "lbc/tests/anno_table.h"
+#include "lbc/tests/objects.h"
+#include "lbc/tests/refused.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -449,13 +449,13 @@ static struct ccm_service *placed(const struct ccm_service *service, size_t plac
 
 struct wanted {
     struct clb_model model;
-    struct ccm_problems problems;
+    struct lbc_problems problems;
 };
 
 static void wanted_fini(struct wanted *wanted)
 {
     clb_model_fini(&wanted->model);
-    ccm_problems_fini(&wanted->problems);
+    lbc_problems_fini(&wanted->problems);
 }
 
 /* Three nodes: a=1; a=2 and b=x; cordoned. */
@@ -473,7 +473,7 @@ static void want(struct wanted *ret, const struct ccm_service *service)
         .cluster_id = "c1",
     };
 
-    *ret = (struct wanted){ .problems = CCM_PROBLEMS_INIT };
+    *ret = (struct wanted){ .problems = LBC_PROBLEMS_INIT };
     for (size_t i = 0; i < 3; i++) {
         const char *const names[] = { "n1", "n2", "n3" };
         const char *const ids[] = { "r.i-1", "r.i-2", "r.i-3" };
@@ -504,7 +504,7 @@ static void add_pair(char ret[static ANNO_TEXT], const char *a, const char *b)
 
 static void say_nodes(const struct wanted *wanted, char ret[static ANNO_TEXT])
 {
-    const struct ccm_candidates *set = &wanted->model.sets[0];
+    const struct lbc_candidates *set = &wanted->model.sets[0];
 
     for (size_t i = 0; i < set->len; i++) {
         add_word(ret, set->items[i].instance_id);
@@ -538,7 +538,7 @@ static void say_listener(const struct wanted *wanted, const char *field, char re
     }
 }
 
-static void say_tags(const struct ccm_tags *tags, char ret[static ANNO_TEXT])
+static void say_tags(const struct lbc_tags *tags, char ret[static ANNO_TEXT])
 {
     for (size_t i = 0; i < tags->len; i++) {
         char text[ANNO_TEXT];
@@ -611,9 +611,9 @@ static void say(const struct wanted *wanted, const struct ccm_service *service,
         say_number(model->weight.each, ret);
     } else if (strcmp(field, "protocols") == 0) {
         say_protocols(wanted, ret);
-    } else if (strcmp(field, "mode") == 0 && ccm_backend_mode(service, false) == CCM_MODE_ENI) {
+    } else if (strcmp(field, "mode") == 0 && lbc_backend_mode(service, false) == LBC_MODE_ENI) {
         add_word(ret, "pods");
-    } else if (strcmp(field, "ours") == 0 && ccm_class_is_clb(service)) {
+    } else if (strcmp(field, "ours") == 0 && lbc_class_is_clb(service)) {
         add_word(ret, "yes");
     }
 }
@@ -641,7 +641,7 @@ static void value_of(const struct ccm_service *service, size_t place, const stru
 
 static bool is_told(const struct ccm_service *service, const struct anno_row *row)
 {
-    return ccm_anno_value(&service->meta, ccm_anno_find(&clb_annotations, row->name))[0] != '\0';
+    return lbc_anno_value(&service->meta, lbc_anno_find(&clb_annotations, row->name))[0] != '\0';
 }
 
 static void sent(const struct ccm_service *given, size_t place, const struct anno_row *row,
@@ -660,7 +660,7 @@ static void sent(const struct ccm_service *given, size_t place, const struct ann
 /* --- what a change does --- */
 
 /* What the first step that is planned sets. */
-static void say_plan(const struct clb_plan *plan, const struct ccm_problems *problems,
+static void say_plan(const struct clb_plan *plan, const struct lbc_problems *problems,
                      const struct anno_row *row, char ret[static ANNO_TEXT])
 {
     if (problems->count > 0) {
@@ -674,22 +674,22 @@ static void say_plan(const struct clb_plan *plan, const struct ccm_problems *pro
 }
 
 /* The tags that are there after the plan. */
-static void say_tags_after(const struct clb_plan *plan, const struct ccm_tags *before,
+static void say_tags_after(const struct clb_plan *plan, const struct lbc_tags *before,
                            char ret[static ANNO_TEXT])
 {
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
 
-    assert_int_equal(ccm_tags_copy(&tags, before), 0);
+    assert_int_equal(lbc_tags_copy(&tags, before), 0);
     for (size_t i = 0; i < plan->len; i++) {
         const struct clb_step *step = &plan->steps[i];
 
         for (size_t t = 0; t < step->tags.len; t++) {
             if (step->type == CLB_STEP_UNTAG) {
-                ccm_tags_remove(&tags, step->tags.items[t].key);
+                lbc_tags_remove(&tags, step->tags.items[t].key);
             } else {
                 assert_int_equal(step->type, CLB_STEP_TAG);
                 assert_int_equal(
-                    ccm_tags_put(&tags, step->tags.items[t].key, step->tags.items[t].value), 0);
+                    lbc_tags_put(&tags, step->tags.items[t].key, step->tags.items[t].value), 0);
             }
         }
     }
@@ -709,7 +709,7 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
     CCM_CLEANUP(wanted_fini) struct wanted new;
     CCM_CLEANUP(clb_state_fini) struct clb_state have = { .lb = { .id = NULL } };
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
-    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
     want(&old, before);
     want(&new, after);
@@ -721,7 +721,7 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
                                        .applied = &old.model.want.lb.tags };
 
     assert_int_equal(clb_lb_copy(&have.lb, &old.model.want.lb), 0);
-    assert_int_equal(ccm_text_set(&have.lb.id, "lb-1"), 0);
+    assert_int_equal(lbc_text_set(&have.lb.id, "lb-1"), 0);
     new.model.reused = false; /* its own mark is not looked at here */
     assert_int_equal(clb_plan_lb(&plan, &in, &problems), 0);
     if (strcmp(row->field, "tags") == 0) {
@@ -801,9 +801,9 @@ static void test_complete(void **state)
 
     (void)state;
     for (size_t i = 0; i < clb_annotations.count; i++) {
-        const struct ccm_anno *row = &clb_annotations.rows[i];
+        const struct lbc_anno *row = &clb_annotations.rows[i];
 
-        if (row->group == CCM_ANNO_LISTENER && anno_row_of(&world, row->name) == NULL) {
+        if (row->group == LBC_ANNO_LISTENER && anno_row_of(&world, row->name) == NULL) {
             assert_true(count < CCM_ARRAY_LEN(elsewhere) - 1);
             elsewhere[count++] = row->name;
         }

@@ -10,8 +10,8 @@
 #include "clb/lint.h"
 #include "clb/model_listeners.h"
 #include "clb/plan.h"
-#include "service/tests/objects.h"
-#include "service/tests/refused.h"
+#include "lbc/tests/objects.h"
+#include "lbc/tests/refused.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -384,7 +384,7 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
     }
 }
 
-static const struct ccm_attr *attr_of(const struct clb_state *state, enum clb_protocol protocol,
+static const struct lbc_attr *attr_of(const struct clb_state *state, enum clb_protocol protocol,
                                       const char *field)
 {
     for (size_t i = 0; i < state->listener_count; i++) {
@@ -407,7 +407,7 @@ static void expect_sent(const struct row *row, const struct ccm_service *service
 
     listeners_of(service, &state);
     for (enum clb_protocol p = CLB_TCP; p < CLB_OTHER; p++) {
-        const struct ccm_attr *attr = attr_of(&state, p, row->field);
+        const struct lbc_attr *attr = attr_of(&state, p, row->field);
         const bool applies = (row->protocols >> p & 1U) != 0;
         const char *got = attr == NULL ? "" : attr->value;
 
@@ -563,7 +563,7 @@ static void expect_update(const struct row *row, const struct ccm_service *befor
     listeners_of(before, &have);
     listeners_of(after, &want);
     for (enum clb_protocol p = CLB_TCP; p < CLB_OTHER; p++) {
-        const struct ccm_attr *attr = attr_of(&want, p, row->field);
+        const struct lbc_attr *attr = attr_of(&want, p, row->field);
         const bool applies = (row->protocols >> p & 1U) != 0;
         const bool differs =
             attr != NULL && clb_attr_differs(&want.listeners[p], attr, &have.listeners[p]);
@@ -632,15 +632,15 @@ static void test_comparison(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         CCM_CLEANUP(clb_listener_fini) struct clb_listener want = { .protocol = cases[i].protocol };
         CCM_CLEANUP(clb_listener_fini) struct clb_listener have = { .protocol = cases[i].protocol };
-        const struct ccm_field *field = clb_field_find(cases[i].field);
+        const struct lbc_field *field = clb_field_find(cases[i].field);
 
-        assert_int_equal(ccm_attrs_set(&want.attrs, field, cases[i].want, true), 0);
+        assert_int_equal(lbc_attrs_set(&want.attrs, field, cases[i].want, true), 0);
         if (cases[i].gate != NULL) {
-            assert_int_equal(ccm_attrs_set(&want.attrs, clb_field_find(cases[i].gate), "off", true),
+            assert_int_equal(lbc_attrs_set(&want.attrs, clb_field_find(cases[i].gate), "off", true),
                              0);
         }
         if (cases[i].have != NULL) {
-            assert_int_equal(ccm_attrs_set(&have.attrs, field, cases[i].have, false), 0);
+            assert_int_equal(lbc_attrs_set(&have.attrs, field, cases[i].have, false), 0);
         }
         if (clb_attr_differs(&want, &want.attrs.items[0], &have) != cases[i].differs) {
             fail_msg("%s: %s %s", cases[i].field, cases[i].want, cases[i].have);
@@ -705,17 +705,17 @@ static void test_complete(void **state)
 
     (void)state;
     for (size_t i = 0; i < clb_annotations.count; i++) {
-        const struct ccm_anno *one = &clb_annotations.rows[i];
+        const struct lbc_anno *one = &clb_annotations.rows[i];
         bool listed = row_of(one->name) != NULL;
 
         for (size_t l = 0; l < CCM_ARRAY_LEN(lists); l++) {
             listed = listed || strcmp(lists[l], one->name) == 0;
         }
-        if (one->group == CCM_ANNO_LISTENER) {
-            assert_int_equal(one->flags & CCM_ANNO_NOT_BUILT, 0);
+        if (one->group == LBC_ANNO_LISTENER) {
+            assert_int_equal(one->flags & LBC_ANNO_NOT_BUILT, 0);
             count++;
         }
-        if (listed != (one->group == CCM_ANNO_LISTENER)) {
+        if (listed != (one->group == LBC_ANNO_LISTENER)) {
             fail_msg("%s", one->name);
         }
     }
@@ -772,7 +772,7 @@ static void test_extras(void **state)
         obj_annotate(&service->meta, P "persistence-timeout", cases[i].annotation);
         assert_int_equal(clb_model_listener(&made, &want, &err), 0);
 
-        const struct ccm_attr *attr = attr_of(&made, CLB_TCP, cases[i].field);
+        const struct lbc_attr *attr = attr_of(&made, CLB_TCP, cases[i].field);
 
         if (!ccm_text_equal(attr == NULL ? NULL : attr->value, cases[i].expect)) {
             fail_msg("case %zu: %s", i, attr == NULL ? "nothing" : attr->value);

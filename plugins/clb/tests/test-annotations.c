@@ -3,9 +3,9 @@
 
 #include "clb/annotations.h"
 #include "clb/lint.h"
-#include "service/candidate.h"
-#include "service/tests/objects.h"
-#include "service/tests/refused.h"
+#include "lbc/model/candidate.h"
+#include "lbc/tests/objects.h"
+#include "lbc/tests/refused.h"
 #include "util/parse.h"
 
 #include <string.h>
@@ -20,13 +20,13 @@ static void test_table(void **state)
     (void)state;
     assert_int_equal(clb_annotations.count, 69);
     for (size_t i = 0; i < clb_annotations.count; i++) {
-        const struct ccm_anno *row = &clb_annotations.rows[i];
+        const struct lbc_anno *row = &clb_annotations.rows[i];
 
         assert_true(row->help != NULL && row->help[strlen(row->help) - 1] == '.');
-        assert_ptr_equal(ccm_anno_find(&clb_annotations, row->name), row);
-        assert_true((row->type == CCM_ANNO_ENUM) == (row->values != NULL));
-        assert_true(row->type != CCM_ANNO_INT || row->min < row->max);
-        assert_true((row->group == CCM_ANNO_CLASS) == ((row->flags & CCM_ANNO_FULL_KEY) != 0));
+        assert_ptr_equal(lbc_anno_find(&clb_annotations, row->name), row);
+        assert_true((row->type == LBC_ANNO_ENUM) == (row->values != NULL));
+        assert_true(row->type != LBC_ANNO_INT || row->min < row->max);
+        assert_true((row->group == LBC_ANNO_CLASS) == ((row->flags & LBC_ANNO_FULL_KEY) != 0));
     }
 }
 
@@ -52,10 +52,10 @@ static void test_protocols_of_rows(void **state)
 
     (void)state;
     for (size_t i = 0; i < clb_annotations.count; i++) {
-        const struct ccm_anno *row = &clb_annotations.rows[i];
-        const struct ccm_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
+        const struct lbc_anno *row = &clb_annotations.rows[i];
+        const struct lbc_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
 
-        if (row->group != CCM_ANNO_LISTENER) {
+        if (row->group != LBC_ANNO_LISTENER) {
             assert_null(row->protocols);
             continue;
         }
@@ -73,12 +73,12 @@ static void test_not_built(void **state)
 {
     (void)state;
     for (size_t i = 0; i < clb_annotations.count; i++) {
-        const struct ccm_anno *row = &clb_annotations.rows[i];
+        const struct lbc_anno *row = &clb_annotations.rows[i];
         struct ccm_service *service = obj_service();
         struct ccm_error err = CCM_ERROR_INIT;
         char key[128];
 
-        if ((row->flags & CCM_ANNO_NOT_BUILT) == 0) {
+        if ((row->flags & LBC_ANNO_NOT_BUILT) == 0) {
             continue;
         }
         (void)snprintf(key, sizeof(key), P "%s", row->name); /* fits */
@@ -152,7 +152,7 @@ static void test_other_checks(void **state)
     obj_annotate(&service->meta, P "vswitch-id", "vsw-1");
     obj_annotate(&service->meta, P "scheduler", "wrr");
     obj_annotate(&service->meta, P "backend-label", "a=b");
-    obj_annotate(&service->meta, CCM_BACKEND_TYPE_KEY, "eni");
+    obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, "eni");
     assert_int_equal(check_service(service, &err), 0);
     obj_annotate(&service->meta, P "backend-label", "a=b,c");
     assert_true(check_service(service, &err) < 0);

@@ -3,7 +3,7 @@
 
 #include "clb/inventory.h"
 #include "clb/pass.h"
-#include "service/hash.h"
+#include "lbc/service/hash.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -174,7 +174,7 @@ static void test_failure_is_not_hurried(void **state)
         const size_t before = fake_host_enqueue_count(world.fake);
 
         if (kinds[i][0] != NULL) {
-            obj_annotate(&world.service->meta, CCM_ANNO_PREFIX "scheduler", kinds[i][1]);
+            obj_annotate(&world.service->meta, LBC_ANNO_PREFIX "scheduler", kinds[i][1]);
             world_put(&world);
         }
         for (int pass = 0; pass < 5; pass++) {
@@ -220,16 +220,16 @@ static void test_priority(void **state)
     static const struct {
         uint64_t lane;
         bool audit;
-        enum ccm_ali_priority asked;
-        enum ccm_ali_priority given;
+        enum ali_priority asked;
+        enum ali_priority given;
     } cases[] = {
-        { CCM_LANE_SPEC, false, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_SPEC },
-        { CCM_LANE_BACKENDS, false, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_SPEC },
-        { CCM_LANE_BULK, false, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_BULK },
-        { CCM_LANE_BULK, false, CCM_ALI_PRIO_REMOVE, CCM_ALI_PRIO_REMOVE },
-        { CCM_LANE_BULK, false, CCM_ALI_PRIO_NEW, CCM_ALI_PRIO_NEW },
-        { CCM_LANE_BULK, true, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_AUDIT },
-        { CCM_LANE_SPEC, true, CCM_ALI_PRIO_SPEC, CCM_ALI_PRIO_AUDIT },
+        { CCM_LANE_SPEC, false, ALI_PRIO_SPEC, ALI_PRIO_SPEC },
+        { CCM_LANE_BACKENDS, false, ALI_PRIO_SPEC, ALI_PRIO_SPEC },
+        { CCM_LANE_BULK, false, ALI_PRIO_SPEC, ALI_PRIO_BULK },
+        { CCM_LANE_BULK, false, ALI_PRIO_REMOVE, ALI_PRIO_REMOVE },
+        { CCM_LANE_BULK, false, ALI_PRIO_NEW, ALI_PRIO_NEW },
+        { CCM_LANE_BULK, true, ALI_PRIO_SPEC, ALI_PRIO_AUDIT },
+        { CCM_LANE_SPEC, true, ALI_PRIO_SPEC, ALI_PRIO_AUDIT },
     };
 
     (void)state;
@@ -237,8 +237,8 @@ static void test_priority(void **state)
         const struct ccm_request req = { .struct_size = sizeof(req), .lane = cases[i].lane };
         const struct ccm_service service = { .meta = { .key = "default/web" } };
         struct clb_state have = { .groups_known = false };
-        struct ccm_entry entry = { .state = &have };
-        const struct ccm_pass pass = {
+        struct lbc_entry entry = { .state = &have };
+        const struct lbc_pass pass = {
             .req = &req, .service = &service, .audit = cases[i].audit, .entry = &entry
         };
 
@@ -256,7 +256,7 @@ static void test_standing_refusal(void **state)
     (void)state;
     world_begin(&world);
     world_steady(&world);
-    obj_annotate(&world.service->meta, CCM_ANNO_PREFIX "address-type", "intranet");
+    obj_annotate(&world.service->meta, LBC_ANNO_PREFIX "address-type", "intranet");
     world_put(&world);
     assert_true(world_run(&world) < 0);
     assert_string_equal(mini_log(), LOOK); /* somebody has edited it */
@@ -287,7 +287,7 @@ static void add_service(struct world *world, bool finished)
     other->meta.name = "other";
     other->meta.uid = "00000000-0000-0000-0000-000000000001";
     if (!finished) {
-        obj_label(&other->meta, CCM_HASH_LABEL, NULL);
+        obj_label(&other->meta, LBC_HASH_LABEL, NULL);
     }
     fake_host_put(world->fake, &other->meta);
 }
@@ -298,7 +298,7 @@ static void begin_again(struct world *world, bool finished)
     world_steady(world);
     add_service(world, finished);
     world_restart(world);
-    world->clb.lbc.inventory = ccm_inventory_new(&clb_inventory_ops);
+    world->clb.lbc.inventory = lbc_inventory_new(&clb_inventory_ops);
     assert_non_null(world->clb.lbc.inventory);
     world->clb.lbc.mapping.inventory = world->clb.lbc.inventory;
     mini_reset_log();
@@ -332,7 +332,7 @@ static void test_edit_after_the_inventory(void **state)
 
     (void)state;
     begin_again(&world, true);
-    assert_false(ccm_inventory_prepare(&world.clb.lbc, &req, world.service));
+    assert_false(lbc_inventory_prepare(&world.clb.lbc, &req, world.service));
     mini_delete_lb();
     before = obj_service_copy(world.service);
     world.service->ingress_count = 0;
@@ -343,7 +343,7 @@ static void test_edit_after_the_inventory(void **state)
                                        .before = &before->meta,
                                        .after = &world.service->meta };
 
-    ccm_mapping_service(&world.clb.lbc.mapping, &change);
+    lbc_mapping_service(&world.clb.lbc.mapping, &change);
     mini_reset_log();
     run(&world);
     assert_non_null(strstr(mini_log(), "CreateLoadBalancer"));
@@ -413,9 +413,9 @@ static void test_old(void **state)
 
     (void)state;
     begin_again(&world, true);
-    assert_false(ccm_inventory_prepare(&world.clb.lbc, &req, world.service));
+    assert_false(lbc_inventory_prepare(&world.clb.lbc, &req, world.service));
     fake_host_advance(world.fake, 120000);
-    assert_false(ccm_inventory_take(&world.clb.lbc, world.service, &found));
+    assert_false(lbc_inventory_take(&world.clb.lbc, world.service, &found));
     mini_reset_log();
     run(&world);
     assert_string_equal(mini_log(), LOOK);

@@ -1,7 +1,7 @@
 /* Dry runs: the same reads, no write, and lines that say what would be done. */
 #include "world.h"
 
-#include "service/hash.h"
+#include "lbc/service/hash.h"
 
 #include <string.h>
 
@@ -73,16 +73,16 @@ static void test_change(void **state)
     (void)state;
     world_begin(&world);
     world_steady(&world);
-    obj_annotate(&world.service->meta, CCM_ANNO_PREFIX "scheduler", "wrr");
-    obj_annotate(&world.service->meta, CCM_ANNO_PREFIX "name", "shop");
-    obj_annotate(&world.service->meta, CCM_ANNO_PREFIX "default-weight", "50");
+    obj_annotate(&world.service->meta, LBC_ANNO_PREFIX "scheduler", "wrr");
+    obj_annotate(&world.service->meta, LBC_ANNO_PREFIX "name", "shop");
+    obj_annotate(&world.service->meta, LBC_ANNO_PREFIX "default-weight", "50");
     world_put(&world);
     plan = plan_of(&world);
     expect(plan, "update listener 80/tcp");
     expect(plan, ": Scheduler rr -> wrr\n");
     expect(plan, "rename load balancer " LB_NAME " -> shop\n");
     expect(plan, "[i-1:30080=100->50 i-2:30080=100->50]\n");
-    expect(plan, "set label " CCM_HASH_LABEL ": ");
+    expect(plan, "set label " LBC_HASH_LABEL ": ");
     assert_null(strstr(plan, "set status"));
     world_end(&world);
 }

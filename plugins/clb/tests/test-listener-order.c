@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "clb/plan.h"
-#include "service/tests/objects.h"
+#include "lbc/tests/objects.h"
 #include "util/cleanup.h"
 
 #include <stdio.h>
@@ -70,21 +70,21 @@ static void add_listener(struct clb_state *state, const struct one *one, bool wa
     listener->broken = one->broken;
     format(text, sizeof(text), number);
     assert_int_equal(
-        ccm_text_set(&listener->description, one->description == NULL ? text : one->description),
+        lbc_text_set(&listener->description, one->description == NULL ? text : one->description),
         0);
     format(text, sizeof(text), one->group == NULL ? number : one->group);
-    assert_int_equal(ccm_text_set(wanted ? &listener->group_name : &listener->group_id, text), 0);
+    assert_int_equal(lbc_text_set(wanted ? &listener->group_name : &listener->group_id, text), 0);
     if (one->cert != NULL) {
         assert_int_equal(
-            ccm_attrs_set(&listener->attrs, clb_field_find("ServerCertificateId"), one->cert, true),
+            lbc_attrs_set(&listener->attrs, clb_field_find("ServerCertificateId"), one->cert, true),
             0);
     }
     if (one->forward != 0) {
         (void)snprintf(number, sizeof(number), "%u", one->forward); /* fits */
         assert_int_equal(
-            ccm_attrs_set(&listener->attrs, clb_field_find("ListenerForward"), "on", true), 0);
+            lbc_attrs_set(&listener->attrs, clb_field_find("ListenerForward"), "on", true), 0);
         assert_int_equal(
-            ccm_attrs_set(&listener->attrs, clb_field_find("ForwardPort"), number, true), 0);
+            lbc_attrs_set(&listener->attrs, clb_field_find("ForwardPort"), number, true), 0);
     }
     if (one->protocol == CLB_HTTPS) {
         add_domains(listener, one->domains, wanted);
@@ -103,8 +103,8 @@ static void add_group(struct clb_state *state, const char *port, bool present)
     }
     group = clb_state_new_group(state);
     group->port = 80;
-    assert_int_equal(ccm_text_set(&group->name, text), 0);
-    assert_int_equal(present ? ccm_text_set(&group->id, text) : 0, 0);
+    assert_int_equal(lbc_text_set(&group->name, text), 0);
+    assert_int_equal(present ? lbc_text_set(&group->id, text) : 0, 0);
 }
 
 static void fill(const struct order_case *one, struct clb_state *want, struct clb_state *have)
@@ -112,7 +112,7 @@ static void fill(const struct order_case *one, struct clb_state *want, struct cl
     char copy[64];
     char *next = copy;
 
-    assert_int_equal(ccm_text_set(&have->lb.id, "lb"), 0);
+    assert_int_equal(lbc_text_set(&have->lb.id, "lb"), 0);
     for (size_t i = 0; i < MOST && one->want[i].port != 0; i++) {
         char number[16];
 
@@ -383,7 +383,7 @@ static void test_order(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
         CCM_CLEANUP(clb_state_fini) struct clb_state have = { 0 };
-        CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+        CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf brief = { .max = 8192 };
         struct clb_model model;
@@ -429,7 +429,7 @@ static void test_override(void **state)
     for (int override = 0; override < 2; override++) {
         CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
         CCM_CLEANUP(clb_state_fini) struct clb_state have = { 0 };
-        CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+        CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
         struct clb_model model;
 
@@ -461,7 +461,7 @@ struct acl_case {
     const char *plan;
 };
 
-static void put_words(struct ccm_texts *texts, const char *text)
+static void put_words(struct lbc_texts *texts, const char *text)
 {
     char copy[128];
     char *next = copy;
@@ -473,7 +473,7 @@ static void put_words(struct ccm_texts *texts, const char *text)
 
         next += word[len] == '\0' ? len : len + 1;
         word[len] = '\0';
-        assert_int_equal(ccm_texts_put(texts, word), 0);
+        assert_int_equal(lbc_texts_put(texts, word), 0);
     }
 }
 
@@ -485,17 +485,17 @@ static void fill_acl(const struct acl_case *one, struct clb_state *want, struct 
     want->acl.known = one->want != NULL;
     want->listeners[0].ranges = one->want != NULL;
     if (one->want != NULL) {
-        assert_int_equal(ccm_text_set(&want->acl.name, "name"), 0);
+        assert_int_equal(lbc_text_set(&want->acl.name, "name"), 0);
         put_words(&want->acl.entries, one->want);
     }
     if (one->have != NULL) {
-        assert_int_equal(ccm_text_set(&have->acl.id, "acl-1"), 0);
+        assert_int_equal(lbc_text_set(&have->acl.id, "acl-1"), 0);
         put_words(&have->acl.entries, one->have);
     }
     if (one->bound) {
-        assert_int_equal(ccm_attrs_set(&present->attrs, clb_field_find("AclStatus"), "on", false),
+        assert_int_equal(lbc_attrs_set(&present->attrs, clb_field_find("AclStatus"), "on", false),
                          0);
-        assert_int_equal(ccm_attrs_set(&present->attrs, clb_field_find("AclId"), "acl-1", false),
+        assert_int_equal(lbc_attrs_set(&present->attrs, clb_field_find("AclId"), "acl-1", false),
                          0);
     }
 }
@@ -522,7 +522,7 @@ static void test_ranges(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(acls); i++) {
         CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
         CCM_CLEANUP(clb_state_fini) struct clb_state have = { 0 };
-        CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+        CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf brief = { .max = 8192 };
         struct clb_model model;

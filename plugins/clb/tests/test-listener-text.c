@@ -5,8 +5,8 @@
 #include "clb/lint.h"
 #include "clb/listener_text.h"
 #include "clb/model_listeners.h"
-#include "service/tests/objects.h"
-#include "service/tests/refused.h"
+#include "lbc/tests/objects.h"
+#include "lbc/tests/refused.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -200,7 +200,7 @@ static void test_ranges(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(ccm_texts_fini) struct ccm_texts texts = { 0 };
+        CCM_CLEANUP(lbc_texts_fini) struct lbc_texts texts = { 0 };
         struct ccm_service *service = web("");
         struct ccm_error err = CCM_ERROR_INIT;
 

@@ -1,8 +1,8 @@
 /* What an edit by a person costs, and what it brings back; machines go on by the mirror. */
 #include "world.h"
 
-#include "service/hash.h"
-#include "service/look.h"
+#include "lbc/look.h"
+#include "lbc/service/hash.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void see_change(struct world *world, const struct ccm_service *before)
                                        .after = &world->service->meta };
 
     world_put(world);
-    ccm_mapping_service(&world->clb.lbc.mapping, &change);
+    lbc_mapping_service(&world->clb.lbc.mapping, &change);
 }
 
 static void annotate(struct world *world, const char *key, const char *value)
@@ -208,7 +208,7 @@ static void lose_hash(struct world *world)
 {
     const struct ccm_service *before = obj_service_copy(world->service);
 
-    obj_label(&world->service->meta, CCM_HASH_LABEL, NULL);
+    obj_label(&world->service->meta, LBC_HASH_LABEL, NULL);
     see_change(world, before);
 }
 
@@ -216,7 +216,7 @@ static void set_foreign_label(struct world *world)
 {
     const struct ccm_service *before = obj_service_copy(world->service);
 
-    obj_label(&world->service->meta, CCM_LIFE_LB_LABEL, "lb-other");
+    obj_label(&world->service->meta, LBC_LIFE_LB_LABEL, "lb-other");
     see_change(world, before);
 }
 
@@ -296,7 +296,7 @@ static void test_cleared_status_in_between(void **state)
     run(&world);
     assert_string_equal(mini_log(), "");
     assert_int_equal(fake_host_patch_count(world.fake), patched);
-    fake_host_advance(world.fake, CCM_LOOK_PAUSE_MS);
+    fake_host_advance(world.fake, LBC_LOOK_PAUSE_MS);
     run(&world);
     assert_non_null(strstr(mini_log(), "CreateLoadBalancer"));
     world_end(&world);

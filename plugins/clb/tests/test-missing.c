@@ -1,8 +1,8 @@
 /* Whole passes when nodes are missing or not ready: who stays, who is asked, when it goes on. */
 #include "world.h"
 
-#include "service/freeze_pass.h"
-#include "service/mapping.h"
+#include "lbc/freeze_pass.h"
+#include "lbc/mapping.h"
 
 #include <errno.h>
 #include <string.h>
@@ -170,7 +170,7 @@ static void test_allow_removals(void **state)
                            "4 backend(s) are kept as they are (nodes NotReady: n1, n2, n3; nodes "
                            "missing: n4); "));
     queued = fake_host_enqueue_count(world.fake);
-    assert_int_equal(ccm_freeze_release(&world.clb.lbc), WINDOW);
+    assert_int_equal(lbc_freeze_release(&world.clb.lbc), WINDOW);
     assert_true(is_enqueued(&world, queued, 0, 0));
     run(&world, REMOVE);
     assert_null(strstr(mini_dump(), "i-"));

@@ -1,7 +1,7 @@
 /* Whole passes: what a change of the cluster makes of the cloud, and with how many calls. */
 #include "world.h"
 
-#include "service/candidate.h"
+#include "lbc/model/candidate.h"
 #include "util/attr.h"
 
 #include <errno.h>
@@ -150,7 +150,7 @@ static void test_pod_replaced(void **state)
 
     (void)state;
     world_begin(&world);
-    obj_annotate(&world.service->meta, CCM_BACKEND_TYPE_KEY, "eni");
+    obj_annotate(&world.service->meta, LBC_BACKEND_TYPE_KEY, "eni");
     world_steady(&world);
     assert_non_null(strstr(mini_dump(), "group k8s/8080/web/default/c1 "
                                         "eni-10.1.0.1/10.1.0.1:8080=100 "
@@ -170,7 +170,7 @@ static void test_invalid_eni(void **state)
 
     (void)state;
     world_begin(&world);
-    obj_annotate(&world.service->meta, CCM_BACKEND_TYPE_KEY, "eni");
+    obj_annotate(&world.service->meta, LBC_BACKEND_TYPE_KEY, "eni");
     world_steady(&world);
     mini_eni_missing("10.1.0.8");
     mini_eni_foreign("192.168.0.1");
@@ -348,7 +348,7 @@ static void renamed(struct world *world)
 
 static void to_eni(struct world *world)
 {
-    obj_annotate(&world->service->meta, CCM_BACKEND_TYPE_KEY, "eni");
+    obj_annotate(&world->service->meta, LBC_BACKEND_TYPE_KEY, "eni");
 }
 
 static void test_changes(void **state)

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "clb/plan.h"
-#include "service/tests/objects.h"
+#include "lbc/tests/objects.h"
 #include "util/cleanup.h"
 
 #include <string.h>
@@ -47,14 +47,14 @@ static void add_servers(struct clb_group *group, const char *text)
         char *equals = strchr(word, '=');
 
         *equals = '\0';
-        const struct ccm_backend one = {
+        const struct lbc_backend one = {
             .server_id = word,
             .description = (char *)(uintptr_t)description,
             .port = 1,
             .weight = (uint8_t)(equals[1] - '0'),
         };
 
-        assert_int_equal(ccm_backends_put(&group->backends, &one), 0);
+        assert_int_equal(lbc_backends_put(&group->backends, &one), 0);
     }
 }
 
@@ -64,9 +64,9 @@ static void fill_group(struct clb_state *state, const struct side *side, size_t 
     char text[64];
 
     (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1", side->groups[i].port); /* fits */
-    assert_int_equal(ccm_text_set(&group->name, text), 0);
+    assert_int_equal(lbc_text_set(&group->name, text), 0);
     (void)snprintf(text, sizeof(text), "g%s", side->groups[i].port); /* fits */
-    assert_int_equal(ccm_text_set(&group->id, side->lb == NULL ? NULL : text), 0);
+    assert_int_equal(lbc_text_set(&group->id, side->lb == NULL ? NULL : text), 0);
     group->port = 80;
     group->add_only = side->groups[i].add_only;
     group->hold = side->groups[i].hold;
@@ -84,11 +84,11 @@ static void fill_listener(struct clb_state *state, const struct side *side, size
     one->broken = side->listeners[i].broken;
     (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1",
                    side->listeners[i].group); /* fits */
-    assert_int_equal(ccm_text_set(&one->group_name, text), 0);
+    assert_int_equal(lbc_text_set(&one->group_name, text), 0);
     (void)snprintf(text, sizeof(text), "g%s", side->listeners[i].group); /* fits */
-    assert_int_equal(ccm_text_set(&one->group_id, text), 0);
+    assert_int_equal(lbc_text_set(&one->group_id, text), 0);
     (void)snprintf(text, sizeof(text), "k8s/%u/web/default/c1", one->port); /* fits */
-    assert_int_equal(ccm_text_set(&one->description, side->listeners[i].description == NULL
+    assert_int_equal(lbc_text_set(&one->description, side->listeners[i].description == NULL
                                                          ? text
                                                          : side->listeners[i].description),
                      0);
@@ -96,7 +96,7 @@ static void fill_listener(struct clb_state *state, const struct side *side, size
 
 static void fill(struct clb_state *state, const struct side *side)
 {
-    assert_int_equal(ccm_text_set(&state->lb.id, side->lb), 0);
+    assert_int_equal(lbc_text_set(&state->lb.id, side->lb), 0);
     for (size_t i = 0; i < 4 && side->groups[i].port != NULL; i++) {
         fill_group(state, side, i);
     }
@@ -285,7 +285,7 @@ static void test_ensure(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
         CCM_CLEANUP(clb_state_fini) struct clb_state have = { 0 };
-        CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+        CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
         struct clb_model model;
 

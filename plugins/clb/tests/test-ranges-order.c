@@ -106,7 +106,7 @@ static void story_wish(struct story *story, enum wish wish)
     if (wish == CLOSED || wish == OTHER) {
         obj_range(service, wish == CLOSED ? "10.0.0.0/8" : "192.168.0.0/16");
     }
-    obj_annotate(&service->meta, CCM_ANNO_PREFIX "scheduler",
+    obj_annotate(&service->meta, LBC_ANNO_PREFIX "scheduler",
                  story->edits++ % 2 == 0 ? "wrr" : "rr");
     world_put(&story->world);
 }

@@ -1,14 +1,14 @@
 /* Pods whose readiness waits for us. */
 #include "world.h"
 
-#include "service/candidate.h"
-#include "service/readiness.h"
+#include "lbc/model/candidate.h"
+#include "lbc/service/readiness.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-#define GATE CCM_READINESS_PREFIX "web"
+#define GATE LBC_READINESS_PREFIX "web"
 
 static const char *const gates[] = { GATE };
 static struct ccm_condition containers = { .type = "ContainersReady", .status = "False" };
@@ -39,7 +39,7 @@ static void begin(struct world *world, bool gated)
     world->slice->endpoint_count = 1;
     obj_endpoint(world->slice, "10.1.0.3", "n2", 0);
     ((struct ccm_endpoint *)(uintptr_t)world->slice->endpoints[1])->pod_name = "p3";
-    obj_annotate(&world->service->meta, CCM_BACKEND_TYPE_KEY, "eni");
+    obj_annotate(&world->service->meta, LBC_BACKEND_TYPE_KEY, "eni");
     fake_host_put(world->fake, &pod.meta);
     world_put(world);
 }

@@ -1,7 +1,7 @@
 /* Whole passes of Services that use somebody else's load balancer, alone and together. */
 #include "world.h"
 
-#include "service/reconcile.h"
+#include "lbc/reconcile.h"
 #include "util/attr.h"
 
 #include <pthread.h>
@@ -132,14 +132,14 @@ static void bound_elsewhere(struct world *world)
 static void named_elsewhere(struct world *world)
 {
     obj_ingress(world->service, "", "a.example.com");
-    obj_label(&world->service->meta, CCM_LIFE_LB_LABEL, "lb-other");
+    obj_label(&world->service->meta, LBC_LIFE_LB_LABEL, "lb-other");
 }
 
 static void eip_elsewhere(struct world *world)
 {
     annotate(world->service, "external-ip-type", "eip");
     obj_ingress(world->service, "8.8.8.8", "");
-    obj_label(&world->service->meta, CCM_LIFE_LB_LABEL, "lb-other");
+    obj_label(&world->service->meta, LBC_LIFE_LB_LABEL, "lb-other");
 }
 
 static void unknown(struct world *world)
@@ -479,20 +479,20 @@ static void test_shared_group(void **state)
 /* While one works on the load balancer, the other waits outside. */
 static void test_busy(void **state)
 {
-    struct ccm_entry *entry = NULL;
+    struct lbc_entry *entry = NULL;
     struct world world;
 
     (void)state;
     begin(&world, true);
     (void)add_api(&world);
-    assert_int_equal(ccm_store_claim(world.clb.lbc.store, "default/api", "other", MINI_HAND,
+    assert_int_equal(lbc_store_claim(world.clb.lbc.store, "default/api", "other", MINI_HAND,
                                      CCM_LANE_SPEC, &entry),
                      0);
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(world.requeue_ms, 0);
     assert_int_equal(mini_calls(), 0);
     assert_int_equal(fake_host_enqueue_count(world.fake), 0);
-    ccm_store_release(world.clb.lbc.store, entry);
+    lbc_store_release(world.clb.lbc.store, entry);
     assert_int_equal(fake_host_enqueue_count(world.fake), 1);
     assert_string_equal(fake_host_enqueued(world.fake, 0)->key, "default/web");
     assert_int_equal(world_run(&world), 0);
@@ -522,7 +522,7 @@ static void *run_often(void *arg)
             .id = "1",
         };
 
-        runner->done += ccm_lbc_reconcile(&runner->world->clb.lbc, &req, &result, &err) == 0;
+        runner->done += lbc_reconcile(&runner->world->clb.lbc, &req, &result, &err) == 0;
     }
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* Passes that go by a snapshot which is older than what we have just written to the Service. */
 #include "world.h"
 
-#include "service/conditions.h"
+#include "lbc/service/conditions.h"
 
 #include <errno.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static void test_status_of_a_late_write(void **state)
     turn(&world, "ClusterIP");
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(patches(&world, "\"ingress\":null"), 1);
-    assert_int_equal(patches(&world, CCM_LIFE_LB_LABEL "\":null"), 1);
+    assert_int_equal(patches(&world, LBC_LIFE_LB_LABEL "\":null"), 1);
     world_end(&world);
 }
 
@@ -205,7 +205,7 @@ static void test_hash_comes_and_goes(void **state)
 static void test_condition_turns_back(void **state)
 {
     struct world world;
-    const struct ccm_condition ready = { CCM_LIFE_CONDITION, "True", "Ready",
+    const struct ccm_condition ready = { LBC_LIFE_CONDITION, "True", "Ready",
                                          "Load balancer [lb-1] is as wanted", 0 };
     const struct ccm_condition *const all[] = { &ready };
 

@@ -1,8 +1,8 @@
 #include "world.h"
 
-#include "service/class.h"
-#include "service/hash.h"
-#include "service/reconcile.h"
+#include "lbc/model/class.h"
+#include "lbc/reconcile.h"
+#include "lbc/service/hash.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static void world_no_inventory(struct world *world)
 {
-    ccm_inventory_free(world->clb.lbc.inventory);
+    lbc_inventory_free(world->clb.lbc.inventory);
     world->clb.lbc.inventory = NULL;
     world->clb.lbc.mapping.inventory = NULL;
 }
@@ -22,7 +22,7 @@ static void start(struct world *world)
     struct ccm_error err = CCM_ERROR_INIT;
 
     memset(&world->clb, 0, sizeof(world->clb));
-    assert_int_equal(ccm_lbc_init(&world->clb.lbc, host, &clb_ops, &clb_names, &err), 0);
+    assert_int_equal(lbc_init(&world->clb.lbc, host, &clb_ops, &clb_names, &err), 0);
     world_no_inventory(world);
     atomic_init(&world->clb.batch, CLB_BATCH_DEFAULT);
 }
@@ -54,7 +54,7 @@ void world_begin(struct world *world)
 void world_end(struct world *world)
 {
     assert_int_equal(fake_host_borrowed(world->fake), 0);
-    ccm_lbc_fini(&world->clb.lbc);
+    lbc_fini(&world->clb.lbc);
     fake_host_free(world->fake);
     mini_end();
     (void)obj_end(NULL); /* always 0 */
@@ -62,7 +62,7 @@ void world_end(struct world *world)
 
 void world_restart(struct world *world)
 {
-    ccm_lbc_fini(&world->clb.lbc);
+    lbc_fini(&world->clb.lbc);
     start(world);
 }
 
@@ -90,7 +90,7 @@ static void remove_node(struct world *world, const char *name, uint64_t flags)
 
     assert_non_null(node);
     fake_host_remove(world->fake, CCM_KIND_NODE, name);
-    ccm_mapping_node(&world->clb.lbc.mapping, &change, 0);
+    lbc_mapping_node(&world->clb.lbc.mapping, &change, 0);
     host->release(host, node);
 }
 
@@ -128,7 +128,7 @@ int world_run_key(struct world *world, const char *key)
 
     ccm_error_clear(&world->err);
 
-    const int r = ccm_lbc_reconcile(&world->clb.lbc, &req, &result, &world->err);
+    const int r = lbc_reconcile(&world->clb.lbc, &req, &result, &world->err);
 
     world->requeue_ms = result.requeue_after_ms;
     return r;
@@ -147,19 +147,19 @@ void world_converge(struct world *world)
 void world_settle(struct world *world)
 {
     struct ccm_object *meta = &world->service->meta;
-    char hash[CCM_HASH_TEXT];
+    char hash[LBC_HASH_TEXT];
 
     world->service->ingress = NULL;
     world->service->ingress_count = 0;
     meta->finalizers = NULL;
     meta->finalizer_count = 0;
-    if (ccm_class_needs_delete(world->service)) {
-        obj_label(meta, CCM_HASH_LABEL, NULL);
-        obj_label(meta, CCM_LIFE_LB_LABEL, NULL);
+    if (lbc_class_needs_delete(world->service)) {
+        obj_label(meta, LBC_HASH_LABEL, NULL);
+        obj_label(meta, LBC_LIFE_LB_LABEL, NULL);
     } else {
-        assert_int_equal(ccm_hash_service(world->service, hash), 0);
-        obj_label(meta, CCM_HASH_LABEL, hash);
-        obj_label(meta, CCM_LIFE_LB_LABEL, world->lb_id);
+        assert_int_equal(lbc_hash_service(world->service, hash), 0);
+        obj_label(meta, LBC_HASH_LABEL, hash);
+        obj_label(meta, LBC_LIFE_LB_LABEL, world->lb_id);
         obj_finalizer(meta, CLB_FINALIZER);
         obj_ingress(world->service, world->lb_ip, "");
     }

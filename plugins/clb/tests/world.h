@@ -5,8 +5,8 @@
 #include "check.h"
 
 #include "clb/clb.h"
+#include "lbc/tests/objects.h"
 #include "mini_cloud.h"
-#include "service/tests/objects.h"
 #include "support/fake_host.h"
 
 #define LB_NAME "a5e4dbfc9c2ae4642b0335607860aef6"

@@ -1,8 +1,8 @@
 #include "bench.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
 #include "nlb/plan_parts.h"
-#include "service/tests/objects.h"
 
 #include "alicloud/tests/check.h"
 
@@ -13,14 +13,14 @@ void bench_begin(struct bench *bench)
 {
     memset(bench, 0, sizeof(*bench));
     echo_begin(&bench->echo);
-    bench->problems = (struct ccm_problems)CCM_PROBLEMS_INIT;
+    bench->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
 }
 
 void bench_end(struct bench *bench)
 {
     nlb_plan_fini(&bench->plan);
     nlb_state_fini(&bench->have);
-    ccm_problems_fini(&bench->problems);
+    lbc_problems_fini(&bench->problems);
     echo_end(&bench->echo);
 }
 
@@ -41,8 +41,8 @@ int bench_run(struct bench *bench, bool deletion)
 void bench_again(struct bench *bench)
 {
     nlb_plan_fini(&bench->plan);
-    ccm_problems_fini(&bench->problems);
-    bench->problems = (struct ccm_problems)CCM_PROBLEMS_INIT;
+    lbc_problems_fini(&bench->problems);
+    bench->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
     echo_forget(&bench->echo);
 }
 
@@ -53,7 +53,7 @@ const char *bench_told(const struct bench *bench)
 
 void bench_set(char **text, const char *value)
 {
-    assert_int_equal(ccm_text_set(text, value), 0);
+    assert_int_equal(lbc_text_set(text, value), 0);
 }
 
 struct nlb_step *bench_step(struct bench *bench, enum nlb_step_type type, unsigned stage)
@@ -76,14 +76,14 @@ struct nlb_step *bench_group_step(struct bench *bench, enum nlb_step_type type, 
     return fresh;
 }
 
-void bench_put_server(struct ccm_backends *to, const char *id, uint16_t port)
+void bench_put_server(struct lbc_backends *to, const char *id, uint16_t port)
 {
-    const struct ccm_backend one = { .server_id = (char *)(uintptr_t)id,
+    const struct lbc_backend one = { .server_id = (char *)(uintptr_t)id,
                                      .server_ip = (char *)(uintptr_t) "",
                                      .port = port,
                                      .weight = 100 };
 
-    assert_int_equal(ccm_backends_put(to, &one), 0);
+    assert_int_equal(lbc_backends_put(to, &one), 0);
 }
 
 struct nlb_step *bench_server_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
@@ -113,7 +113,7 @@ struct nlb_step *bench_create_lb(struct bench *bench)
 
     assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-a", "vsw-a", NULL, NULL), 0);
     assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-b", "vsw-b", "10.0.0.9", "eip-1"), 0);
-    assert_int_equal(ccm_tags_put(&fresh->tags, "team", "a"), 0);
+    assert_int_equal(lbc_tags_put(&fresh->tags, "team", "a"), 0);
     return fresh;
 }
 

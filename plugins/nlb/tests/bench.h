@@ -15,7 +15,7 @@ struct bench {
     struct nlb_plan plan;
     struct nlb_state have;
     struct nlb_model model;
-    struct ccm_problems problems;
+    struct lbc_problems problems;
     struct nlb_apply apply;
     uint32_t attempt;
 };
@@ -41,7 +41,7 @@ struct nlb_step *bench_listener_step(struct bench *bench, enum nlb_step_type typ
                                      uint16_t port, const char *group);
 /* In two zones, with a tag. */
 struct nlb_step *bench_create_lb(struct bench *bench);
-void bench_put_server(struct ccm_backends *to, const char *id, uint16_t port);
+void bench_put_server(struct lbc_backends *to, const char *id, uint16_t port);
 
 /* Into the mirror: load balancer nlb-1, listener lsn-{port} to group sgp-{port}, named g{port},
  * with server i-1. */

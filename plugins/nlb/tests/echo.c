@@ -143,7 +143,7 @@ void echo_begin(struct echo *echo)
         .ali = echo->setup.ali,
         .host = echo->setup.host,
         .object = "default/web",
-        .priority = CCM_ALI_PRIO_SPEC,
+        .priority = ALI_PRIO_SPEC,
     };
     fake_host_on_http(echo->setup.fake, answer, echo);
 }

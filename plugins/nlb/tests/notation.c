@@ -1,8 +1,8 @@
 #include "notation.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/names.h"
 #include "nlb/nlb.h"
-#include "service/tests/objects.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -86,7 +86,7 @@ static uint16_t number(const char *text)
 static void own(char **to, char *name)
 {
     assert_non_null(name);
-    must(ccm_text_set(to, name));
+    must(lbc_text_set(to, name));
     free(name);
 }
 
@@ -117,7 +117,7 @@ static void read_lb_field(struct line *line, char *word)
     }
     assert_true(is_pair(word, &told, &name, &value));
     if (strcmp(name, "vpc") == 0) {
-        must(ccm_text_set(&line->state->lb.vpc_id, value));
+        must(lbc_text_set(&line->state->lb.vpc_id, value));
         return;
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
@@ -134,7 +134,7 @@ static void read_lb_field(struct line *line, char *word)
 
 static void read_lb(struct line *line)
 {
-    must(ccm_text_set(&line->state->lb.id, none(line->words[1])));
+    must(lbc_text_set(&line->state->lb.id, none(line->words[1])));
     for (size_t i = 2; i < line->count; i++) {
         read_lb_field(line, line->words[i]);
     }
@@ -153,7 +153,7 @@ static void read_zone(struct line *line)
 static void read_sg(struct line *line)
 {
     for (size_t i = 1; i < line->count; i++) {
-        must(ccm_texts_put(&line->state->lb.security_groups, line->words[i]));
+        must(lbc_texts_put(&line->state->lb.security_groups, line->words[i]));
     }
     if (line->model != NULL) {
         line->model->groups_told = true;
@@ -164,7 +164,7 @@ static void read_tag(struct line *line)
 {
     const char *value = part_after(line->words[1], '=');
 
-    must(ccm_tags_put(&line->state->lb.tags, line->words[1], value));
+    must(lbc_tags_put(&line->state->lb.tags, line->words[1], value));
 }
 
 static void read_flags(struct line *line)
@@ -195,18 +195,18 @@ static void read_group_word(struct nlb_group *group, char *word)
         group->broken = group->broken || strcmp(word, "broken") == 0;
         group->unread = group->unread || strcmp(word, "unread") == 0;
     } else if (strcmp(name, "type") == 0) {
-        must(ccm_text_set(&group->type, value));
+        must(lbc_text_set(&group->type, value));
     } else if (strcmp(name, "family") == 0) {
-        must(ccm_text_set(&group->family, value));
+        must(lbc_text_set(&group->family, value));
     } else if (strcmp(name, "name") == 0) {
-        must(ccm_text_set(&group->name, value));
+        must(lbc_text_set(&group->name, value));
     } else if (strcmp(name, "owner") == 0) {
-        must(ccm_tags_put(&group->tags, NLB_TAG_OWNER, value));
+        must(lbc_tags_put(&group->tags, NLB_TAG_OWNER, value));
     } else if (strcmp(name, "cluster") == 0) {
-        must(ccm_tags_put(&group->tags, NLB_TAG_CLUSTER, value));
+        must(lbc_tags_put(&group->tags, NLB_TAG_CLUSTER, value));
     } else {
         assert_non_null(nlb_group_field(name));
-        must(ccm_attrs_set(&group->attrs, nlb_group_field(name), value, told));
+        must(lbc_attrs_set(&group->attrs, nlb_group_field(name), value, told));
     }
 }
 
@@ -215,7 +215,7 @@ static void read_group(struct line *line)
     struct nlb_group *group = nlb_state_new_group(line->state);
     const char *protocol = part_after(line->words[2], '/');
 
-    must(ccm_text_set(&group->id, none(line->words[1])));
+    must(lbc_text_set(&group->id, none(line->words[1])));
     group->protocol = nlb_protocol_parse(protocol);
     name_of(&group->name, line->words[2], group->protocol);
     if (strspn(line->words[2], "0123456789") == strlen(line->words[2])) {
@@ -229,7 +229,7 @@ static void read_group(struct line *line)
 static void read_server(struct line *line)
 {
     struct nlb_group *group = &line->state->groups[line->state->group_count - 1];
-    struct ccm_backend one = { .server_id = line->words[1] };
+    struct lbc_backend one = { .server_id = line->words[1] };
     const char *weight = part_after(line->words[1], '=');
     const char *port = part_after(line->words[1], ':');
     const char *ip = part_after(line->words[1], '/');
@@ -237,7 +237,7 @@ static void read_server(struct line *line)
     one.weight = (uint8_t)number(weight);
     one.port = number(port);
     if (ip != NULL) {
-        one.type = CCM_BACKEND_ENI;
+        one.type = LBC_BACKEND_ENI;
         one.server_ip = (char *)(uintptr_t)ip;
     }
     for (size_t i = 2; i < line->count; i++) {
@@ -246,7 +246,7 @@ static void read_server(struct line *line)
             one.description = line->words[i] + 1;
         }
     }
-    must(ccm_backends_put(&group->backends, &one));
+    must(lbc_backends_put(&group->backends, &one));
 }
 
 /* --- listeners --- */
@@ -260,12 +260,12 @@ static void read_listener_word(struct nlb_listener *listener, char *word)
     if (!is_pair(word, &told, &name, &value)) {
         listener->broken = listener->broken || strcmp(word, "broken") == 0;
     } else if (strcmp(name, "desc") == 0) {
-        must(ccm_text_set(&listener->description, value));
+        must(lbc_text_set(&listener->description, value));
     } else if (strcmp(name, "chosen") == 0) {
-        must(ccm_text_set(&listener->group_id, value));
+        must(lbc_text_set(&listener->group_id, value));
     } else {
         assert_non_null(nlb_listener_field(name));
-        must(ccm_attrs_set(&listener->attrs, nlb_listener_field(name), value, told));
+        must(lbc_attrs_set(&listener->attrs, nlb_listener_field(name), value, told));
     }
 }
 
@@ -275,13 +275,13 @@ static void read_listener(struct line *line)
     const char *end = part_after(line->words[3], '-');
     char key[32];
 
-    must(ccm_text_set(&listener->id, none(line->words[1])));
+    must(lbc_text_set(&listener->id, none(line->words[1])));
     listener->protocol = nlb_protocol_parse(line->words[2]);
     listener->start = number(line->words[3]);
     listener->end = end == NULL ? listener->start : number(end);
     listener->range = end != NULL;
     if (line->model == NULL) {
-        must(ccm_text_set(&listener->group_id, none(line->words[4])));
+        must(lbc_text_set(&listener->group_id, none(line->words[4])));
     } else {
         const char *protocol = part_after(line->words[4], '/');
 
@@ -301,7 +301,7 @@ static void read_certs(struct line *line)
 
     listener->certs_known = true;
     for (size_t i = 1; i < line->count; i++) {
-        must(ccm_texts_put(&listener->certs, line->words[i]));
+        must(lbc_texts_put(&listener->certs, line->words[i]));
     }
 }
 
@@ -313,7 +313,7 @@ static void read_guard(struct line *line)
 
     guard->known = line->model == NULL;
     guard->wanted = line->model != NULL;
-    must(ccm_text_set(&guard->id, line->count > 1 ? none(line->words[1]) : NULL));
+    must(lbc_text_set(&guard->id, line->count > 1 ? none(line->words[1]) : NULL));
     own(&guard->name, nlb_guard_name(&obj_service()->meta));
     own(&guard->description, nlb_guard_description(&obj_service()->meta, "c1"));
 }
@@ -323,14 +323,14 @@ static void read_rule(struct line *line)
     struct nlb_guard *guard = &line->state->guard;
     struct nlb_rule *rule = nlb_guard_new_rule(guard);
 
-    must(ccm_text_set(&rule->id, none(line->words[1])));
+    must(lbc_text_set(&rule->id, none(line->words[1])));
     rule->drop = strcmp(line->words[2], "drop") == 0;
-    must(ccm_text_set(&rule->cidr, line->words[3]));
+    must(lbc_text_set(&rule->cidr, line->words[3]));
     rule->ipv6 = strchr(line->words[3], ':') != NULL;
     rule->priority = number(line->words[4]);
-    must(ccm_text_set(&rule->protocol, line->model == NULL ? "ALL" : "All"));
-    must(ccm_text_set(&rule->port_range, "-1/-1"));
-    must(ccm_text_set(&rule->description,
+    must(lbc_text_set(&rule->protocol, line->model == NULL ? "ALL" : "All"));
+    must(lbc_text_set(&rule->port_range, "-1/-1"));
+    must(lbc_text_set(&rule->description,
                       line->count > 5 ? line->words[5] + 1 : guard->description));
 }
 
@@ -439,7 +439,7 @@ static void check_plan(const struct plan_question *question)
 {
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 16384 };
     CCM_CLEANUP(model_end) struct nlb_model model = { .told = 0 };
     const struct nlb_plan_input in = { .model = &model,

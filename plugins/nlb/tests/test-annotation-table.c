@@ -3,16 +3,16 @@
  * refused and how, what a change and a removal do to a load balancer that is there, the older
  * prefix, and protocols that do not know it. The plan says what is done.
  */
-#include "service/tests/check.h"
+#include "lbc/tests/check.h"
 
+#include "lbc/tests/anno_table.h"
+#include "lbc/tests/objects.h"
+#include "lbc/tests/refused.h"
 #include "nlb/annotation_text.h"
 #include "nlb/annotations.h"
 #include "nlb/lint.h"
 #include "nlb/model.h"
 #include "nlb/plan.h"
-#include "service/tests/anno_table.h"
-#include "service/tests/objects.h"
-#include "service/tests/refused.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -240,33 +240,33 @@ static void make_cluster(struct cluster *ret)
     ret->slices[0] = &slice->meta;
 }
 
-/* As ccm_resolve() does; every pod has an interface. */
-static void resolve(const struct ccm_candidates *set, struct ccm_resolved *ret)
+/* As lbc_resolve() does; every pod has an interface. */
+static void resolve(const struct lbc_candidates *set, struct lbc_resolved *ret)
 {
     for (size_t i = 0; i < set->len; i++) {
-        const struct ccm_candidate *one = &set->items[i];
+        const struct lbc_candidate *one = &set->items[i];
         const bool pod = one->address[0] != '\0';
-        const struct ccm_backend backend = {
+        const struct lbc_backend backend = {
             .server_id = (char *)(uintptr_t)(set->by_address ? one->address
                                              : pod           ? "eni-1"
                                                              : one->instance_id),
             .server_ip = (char *)(uintptr_t)one->address,
             .port = one->port,
             .weight = (uint8_t)one->weight,
-            .type = set->by_address ? CCM_BACKEND_IP
-                    : pod           ? CCM_BACKEND_ENI
-                                    : CCM_BACKEND_ECS,
+            .type = set->by_address ? LBC_BACKEND_IP
+                    : pod           ? LBC_BACKEND_ENI
+                                    : LBC_BACKEND_ECS,
         };
 
-        assert_int_equal(ccm_backends_put(&ret->backends, &backend), 0);
+        assert_int_equal(lbc_backends_put(&ret->backends, &backend), 0);
     }
 }
 
 static void model_of(const struct ccm_service *service, struct nlb_model *ret)
 {
-    struct ccm_problems problems = CCM_PROBLEMS_INIT;
+    struct lbc_problems problems = LBC_PROBLEMS_INIT;
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_resolved resolved[4];
+    struct lbc_resolved resolved[4];
     struct cluster cluster;
 
     make_cluster(&cluster);
@@ -288,7 +288,7 @@ static void model_of(const struct ccm_service *service, struct nlb_model *ret)
         resolve(&ret->sets[i], &resolved[i]);
     }
     nlb_model_finish(ret, resolved);
-    ccm_problems_fini(&problems);
+    lbc_problems_fini(&problems);
 }
 
 /* --- what is wanted, as text --- */
@@ -298,7 +298,7 @@ static enum nlb_protocol protocol_at(size_t place)
     return place == 1 ? NLB_TCP : place == 2 ? NLB_UDP : NLB_TCPSSL;
 }
 
-static void join_texts(const struct ccm_texts *texts, struct ccm_buf *ret)
+static void join_texts(const struct lbc_texts *texts, struct ccm_buf *ret)
 {
     for (size_t i = 0; i < texts->len; i++) {
         ccm_buf_addf(ret, "%s%s", i == 0 ? "" : ",", texts->items[i]);
@@ -316,7 +316,7 @@ static void list_zones(const struct nlb_lb *lb, struct ccm_buf *ret)
     }
 }
 
-static void list_tags(const struct ccm_tags *tags, struct ccm_buf *ret)
+static void list_tags(const struct lbc_tags *tags, struct ccm_buf *ret)
 {
     for (size_t i = 0; i < tags->len; i++) {
         ccm_buf_addf(ret, "%s%s=%s", i == 0 ? "" : ",", tags->items[i].key, tags->items[i].value);
@@ -336,10 +336,10 @@ static void list_listeners(const struct nlb_state *state, struct ccm_buf *ret)
     }
 }
 
-static void list_servers(const struct ccm_backends *set, struct ccm_buf *ret)
+static void list_servers(const struct lbc_backends *set, struct ccm_buf *ret)
 {
     for (size_t i = 0; i < set->len; i++) {
-        const struct ccm_backend *one = &set->items[i];
+        const struct lbc_backend *one = &set->items[i];
 
         ccm_buf_addf(ret, "%s%s:%u!%u", i == 0 ? "" : ",",
                      one->server_ip[0] == '\0' ? one->server_id : one->server_ip, one->port,
@@ -415,7 +415,7 @@ static const struct nlb_group *group_of(const struct nlb_state *state, size_t pl
     return NULL;
 }
 
-static const struct ccm_attr *attr_of(const struct ccm_attrs *attrs, const char *name)
+static const struct lbc_attr *attr_of(const struct lbc_attrs *attrs, const char *name)
 {
     for (size_t i = 0; i < attrs->len; i++) {
         if (strcmp(attrs->items[i].field->name, name) == 0) {
@@ -434,7 +434,7 @@ static void port_text(const struct nlb_state *want, size_t place, const struct a
     if (listener == NULL || group == NULL) {
         return;
     }
-    const struct ccm_attr *attr = attr_of(&listener->attrs, row->field);
+    const struct lbc_attr *attr = attr_of(&listener->attrs, row->field);
 
     attr = attr == NULL ? attr_of(&group->attrs, row->field) : attr;
     if (attr != NULL) {
@@ -459,9 +459,9 @@ static void wanted(const struct nlb_model *model, const struct ccm_service *serv
     const char *key = strchr(row->name, '/') == NULL ? NULL : row->name;
 
     /* What has no mark of its own is told when the annotation is there. */
-    *ret_told = key == NULL ? ccm_anno_get(&service->meta, row->name)[0] != '\0'
-                            : ccm_anno_value(&service->meta,
-                                             ccm_anno_find(&nlb_annotations, key))[0] != '\0';
+    *ret_told = key == NULL ? lbc_anno_get(&service->meta, row->name)[0] != '\0'
+                            : lbc_anno_value(&service->meta,
+                                             lbc_anno_find(&nlb_annotations, key))[0] != '\0';
     if (place == 0) {
         lb_text(model, row, ret, ret_told);
     } else if (place == 4) {
@@ -491,7 +491,7 @@ static void sent(const struct ccm_service *service, size_t place, const struct a
 static void make_present(const struct nlb_model *model, struct nlb_state *have)
 {
     assert_int_equal(nlb_lb_copy(&have->lb, &model->want.lb), 0);
-    assert_int_equal(ccm_text_set(&have->lb.id, "nlb-1"), 0);
+    assert_int_equal(lbc_text_set(&have->lb.id, "nlb-1"), 0);
     have->lb.told = model->told;
     have->groups_known = true;
     have->listeners_known = true;
@@ -503,18 +503,18 @@ static void make_present(const struct nlb_model *model, struct nlb_state *have)
 
         assert_int_equal(nlb_group_copy(group, want), 0);
         (void)snprintf(id, sizeof(id), "own-%zu", i); /* fits */
-        assert_int_equal(ccm_text_set(&group->type, want->type == NULL ? "Instance" : want->type),
+        assert_int_equal(lbc_text_set(&group->type, want->type == NULL ? "Instance" : want->type),
                          0);
         if (want->id == NULL) {
-            assert_int_equal(ccm_text_set(&group->id, id), 0);
+            assert_int_equal(lbc_text_set(&group->id, id), 0);
             continue;
         }
-        assert_int_equal(ccm_text_set(&group->name, "by hand"), 0);
+        assert_int_equal(lbc_text_set(&group->name, "by hand"), 0);
         for (size_t b = 0; b < group->backends.len; b++) {
-            struct ccm_backend one = want->backends.items[b];
+            struct lbc_backend one = want->backends.items[b];
 
             one.description = want->name;
-            assert_int_equal(ccm_backends_put(&group->backends, &one), 0);
+            assert_int_equal(lbc_backends_put(&group->backends, &one), 0);
         }
     }
     for (size_t i = 0; i < model->want.listener_count; i++) {
@@ -523,8 +523,8 @@ static void make_present(const struct nlb_model *model, struct nlb_state *have)
 
         assert_int_equal(nlb_listener_copy(listener, &model->want.listeners[i]), 0);
         (void)snprintf(id, sizeof(id), "lsn-%zu", i); /* fits */
-        assert_int_equal(ccm_text_set(&listener->id, id), 0);
-        assert_int_equal(ccm_text_set(&listener->group_id, have->groups[i].id), 0);
+        assert_int_equal(lbc_text_set(&listener->id, id), 0);
+        assert_int_equal(lbc_text_set(&listener->group_id, have->groups[i].id), 0);
     }
 }
 
@@ -569,7 +569,7 @@ static bool lb_step_is(const struct nlb_step *step, const struct anno_row *row)
 /* No group is changed to a hash: it is made anew. */
 static bool takes_hash(const struct nlb_group *group)
 {
-    const char *value = ccm_attrs_get(&group->attrs, nlb_group_field("Scheduler"));
+    const char *value = lbc_attrs_get(&group->attrs, nlb_group_field("Scheduler"));
 
     return value != NULL && ccm_text_ends(value, "ch");
 }
@@ -624,7 +624,7 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ANNO_TEXT - 1 };
-    struct ccm_problems problems = CCM_PROBLEMS_INIT;
+    struct lbc_problems problems = LBC_PROBLEMS_INIT;
     bool told = false;
 
     model_of(before, &first);
@@ -651,7 +651,7 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
     } else if (plan_has(&plan, place, row)) {
         ccm_text_copy(ret, ANNO_TEXT, told && text.len > 0 ? ccm_buf_str(&text) : DEFAULT);
     }
-    ccm_problems_fini(&problems);
+    lbc_problems_fini(&problems);
 }
 
 static const struct anno_world world = {

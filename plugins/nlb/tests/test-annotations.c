@@ -1,12 +1,12 @@
 /* Annotations that need one another, and lists: what is refused, in which words. */
-#include "service/tests/check.h"
+#include "lbc/tests/check.h"
 
+#include "lbc/model/class.h"
+#include "lbc/tests/objects.h"
+#include "lbc/tests/refused.h"
 #include "nlb/annotation_text.h"
 #include "nlb/annotations.h"
 #include "nlb/lint.h"
-#include "service/class.h"
-#include "service/tests/objects.h"
-#include "service/tests/refused.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -41,7 +41,7 @@ static struct ccm_service *web(bool udp)
 {
     struct ccm_service *service = obj_service();
 
-    service->load_balancer_class = CCM_CLASS_NLB;
+    service->load_balancer_class = LBC_CLASS_NLB;
     obj_port(service, "http", "TCP", 80, "8080", 30080);
     obj_port(service, "https", "TCP", 443, "8443", 30443);
     if (udp) {
@@ -305,17 +305,17 @@ static void test_unknown(void **state)
 
     (void)state;
     obj_annotate(&service->meta, P "type", "nlb");
-    ccm_anno_unknown(&nlb_annotations, &service->meta, &text);
+    lbc_anno_unknown(&nlb_annotations, &service->meta, &text);
     assert_string_equal(ccm_buf_str(&text), "");
     obj_annotate(&service->meta, P "acl-id", "acl-1");
-    ccm_anno_unknown(&nlb_annotations, &service->meta, &text);
+    lbc_anno_unknown(&nlb_annotations, &service->meta, &text);
     assert_string_equal(ccm_buf_str(&text),
                         "annotation " P "acl-id has no effect: NLB load balancers do not "
                         "have it");
     obj_annotate(&service->meta, P "acl-id", NULL);
     obj_annotate(&service->meta, P "zone-map", "z:v");
     ccm_buf_reset(&text);
-    ccm_anno_unknown(&nlb_annotations, &service->meta, &text);
+    lbc_anno_unknown(&nlb_annotations, &service->meta, &text);
     assert_string_equal(ccm_buf_str(&text),
                         "annotation " P "zone-map is unknown and has no effect, did you mean " P
                         "zone-maps?");
@@ -330,10 +330,10 @@ static void test_type(void **state)
     (void)state;
     obj_annotate(&service->meta, P "type", "clb");
     assert_int_equal(check_service(service, &err), 0);
-    assert_true(ccm_class_is_nlb(service));
+    assert_true(lbc_class_is_nlb(service));
     service->load_balancer_class = "";
     obj_annotate(&service->meta, P "type", "nlb");
-    assert_false(ccm_class_is_nlb(service));
+    assert_false(lbc_class_is_nlb(service));
 }
 
 int main(void)

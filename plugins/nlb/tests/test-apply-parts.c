@@ -2,8 +2,8 @@
  * afterwards. */
 #include "bench.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
-#include "service/tests/objects.h"
 #include "util/text.h"
 
 #include "alicloud/tests/check.h"
@@ -18,29 +18,29 @@ static void test_servers(void **state)
 {
     struct bench bench;
     struct nlb_step *one = NULL;
-    const struct ccm_backend pod = { .server_id = (char *)(uintptr_t) "eni-7",
+    const struct lbc_backend pod = { .server_id = (char *)(uintptr_t) "eni-7",
                                      .server_ip = (char *)(uintptr_t) "10.0.0.7",
                                      .port = 80,
                                      .weight = 0,
-                                     .type = CCM_BACKEND_ENI };
-    const struct ccm_backend address = { .server_id = (char *)(uintptr_t) "10.0.0.8",
+                                     .type = LBC_BACKEND_ENI };
+    const struct lbc_backend address = { .server_id = (char *)(uintptr_t) "10.0.0.8",
                                          .server_ip = (char *)(uintptr_t) "10.0.0.8",
                                          .port = 81,
                                          .weight = 1,
-                                         .type = CCM_BACKEND_IP };
+                                         .type = LBC_BACKEND_IP };
 
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     one = bench_group_step(&bench, NLB_STEP_ADD, 0, 80, "g80");
     bench_set(&one->id, "sgp-80");
-    assert_int_equal(ccm_backends_put(&one->group.backends, &pod), 0);
-    assert_int_equal(ccm_backends_put(&one->group.backends, &address), 0);
+    assert_int_equal(lbc_backends_put(&one->group.backends, &pod), 0);
+    assert_int_equal(lbc_backends_put(&one->group.backends, &address), 0);
     one = bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1");
     bench_set(&one->id, "sgp-80");
     one = bench_group_step(&bench, NLB_STEP_UPDATE, 2, 80, "another name");
     bench_set(&one->id, "sgp-80");
-    assert_int_equal(ccm_backends_put(&one->group.backends, &pod), 0);
+    assert_int_equal(lbc_backends_put(&one->group.backends, &pod), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_log(&bench.echo),
@@ -61,7 +61,7 @@ static void test_servers(void **state)
     assert_string_equal(echo_param(&bench.echo, "RemoveServersFromServerGroup", "Servers.1.Weight"),
                         "");
     assert_int_equal(bench.have.groups[0].backends.len, 2);
-    assert_string_equal(ccm_backends_find(&bench.have.groups[0].backends, &pod)->description,
+    assert_string_equal(lbc_backends_find(&bench.have.groups[0].backends, &pod)->description,
                         "another name");
     bench_end(&bench);
 }
@@ -133,7 +133,7 @@ static void test_full_group_drains(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     bench_put_server(&bench.have.groups[0].backends, "i-3", 30080);
-    assert_int_equal(ccm_attrs_set(&bench.have.groups[0].attrs,
+    assert_int_equal(lbc_attrs_set(&bench.have.groups[0].attrs,
                                    nlb_group_field("ConnectionDrainEnabled"), "true", false),
                      0);
     bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
@@ -198,9 +198,9 @@ static void test_remove_of_absent(void **state)
 
 /* --- attributes --- */
 
-static void tell(struct ccm_attrs *attrs, const struct ccm_field *field, const char *value)
+static void tell(struct lbc_attrs *attrs, const struct lbc_field *field, const char *value)
 {
-    assert_int_equal(ccm_attrs_set(attrs, field, value, true), 0);
+    assert_int_equal(lbc_attrs_set(attrs, field, value, true), 0);
 }
 
 static void test_listener_attributes(void **state)
@@ -225,10 +225,10 @@ static void test_listener_attributes(void **state)
     one = bench_step(&bench, NLB_STEP_ADD_CERTS, 1);
     one->listener.protocol = NLB_TCPSSL;
     one->listener.start = one->listener.end = 443;
-    assert_int_equal(ccm_texts_split(&one->texts, "x,y"), 0);
+    assert_int_equal(lbc_texts_split(&one->texts, "x,y"), 0);
     one = bench_step(&bench, NLB_STEP_REMOVE_CERTS, 2);
     bench_set(&one->id, "lsn-443");
-    assert_int_equal(ccm_texts_split(&one->texts, "x"), 0);
+    assert_int_equal(lbc_texts_split(&one->texts, "x"), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_param(&bench.echo, action, "CertificateIds.1"), "c-1");
@@ -241,7 +241,7 @@ static void test_listener_attributes(void **state)
     assert_int_equal(bench.have.listeners[0].certs.len, 1);
     assert_true(bench.have.listeners[0].attrs.items[0].told);
     assert_string_equal(
-        ccm_attrs_get(&bench.have.listeners[0].attrs, nlb_listener_field("CertificateIds")), "c-1");
+        lbc_attrs_get(&bench.have.listeners[0].attrs, nlb_listener_field("CertificateIds")), "c-1");
     bench_end(&bench);
 }
 
@@ -288,7 +288,7 @@ static void test_group_attributes(void **state)
                         "true");
     assert_string_equal(echo_param(&bench.echo, action, "HealthCheckConfig.HealthCheckHttpCode.2"),
                         "http_3xx");
-    assert_string_equal(ccm_attrs_get(&bench.have.groups[0].attrs, nlb_group_field("Scheduler")),
+    assert_string_equal(lbc_attrs_get(&bench.have.groups[0].attrs, nlb_group_field("Scheduler")),
                         "rr");
     bench_end(&bench);
 }
@@ -306,7 +306,7 @@ static void test_lb_attributes(void **state)
     assert_int_equal(nlb_lb_put_zone(lb, "z-b", "vsw-b", "10.0.0.2", NULL), 0);
     lb->untagged = true;
     one = bench_step(&bench, NLB_STEP_TAG, 0);
-    assert_int_equal(ccm_tags_put(&one->tags, NLB_TAG_OWNER, BENCH_NAME), 0);
+    assert_int_equal(lbc_tags_put(&one->tags, NLB_TAG_OWNER, BENCH_NAME), 0);
     one = bench_step(&bench, NLB_STEP_ADDRESS_TYPE, 1);
     bench_set(&one->value, "Internet");
     assert_int_equal(nlb_lb_put_zone(&one->lb, "z-a", "vsw-a", NULL, "eip-7"), 0);
@@ -321,7 +321,7 @@ static void test_lb_attributes(void **state)
     one = bench_step(&bench, NLB_STEP_PROTECT, 7);
     assert_int_equal(nlb_lb_set(&one->lb, NLB_LB_MODIFICATION, "ConsoleProtection"), 0);
     one = bench_step(&bench, NLB_STEP_UNTAG, 8);
-    assert_int_equal(ccm_tags_put(&one->tags, NLB_TAG_OWNER, BENCH_NAME), 0);
+    assert_int_equal(lbc_tags_put(&one->tags, NLB_TAG_OWNER, BENCH_NAME), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerAddressTypeConfig",
@@ -413,7 +413,7 @@ static void test_guard(void **state)
         echo_param(&bench.echo, "LoadBalancerJoinSecurityGroup", "SecurityGroupIds.1"), "sg-1");
     assert_string_equal(bench.have.guard.id, "sg-1");
     assert_int_equal(bench.have.guard.rule_count, 3);
-    assert_true(ccm_texts_has(&bench.have.lb.security_groups, "sg-1"));
+    assert_true(lbc_texts_has(&bench.have.lb.security_groups, "sg-1"));
 
     /* Ids of rules are looked up when one of them has to change. */
     bench_again(&bench);
@@ -473,11 +473,11 @@ static void test_join_needs_room(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    assert_int_equal(ccm_texts_put(&bench.have.lb.security_groups, "sg-old"), 0);
-    assert_int_equal(ccm_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
+    assert_int_equal(lbc_texts_put(&bench.have.lb.security_groups, "sg-old"), 0);
+    assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
     one = bench_step(&bench, NLB_STEP_LEAVE, 1);
     one->guarded = true;
-    assert_int_equal(ccm_texts_put(&one->texts, "sg-old"), 0);
+    assert_int_equal(lbc_texts_put(&one->texts, "sg-old"), 0);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient",
                                                 .times = 1 });
@@ -487,15 +487,15 @@ static void test_join_needs_room(void **state)
                         "LoadBalancerJoinSecurityGroup LoadBalancerLeaveSecurityGroup * "
                         "LoadBalancerJoinSecurityGroup * ");
     assert_int_equal(bench.have.lb.security_groups.len, 1);
-    assert_true(ccm_texts_has(&bench.have.lb.security_groups, "sg-new"));
+    assert_true(lbc_texts_has(&bench.have.lb.security_groups, "sg-new"));
     bench_end(&bench);
 
     /* Nothing leaves: the refusal counts. */
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    assert_int_equal(ccm_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
+    assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
     one = bench_step(&bench, NLB_STEP_LEAVE, 1);
-    assert_int_equal(ccm_texts_put(&one->texts, "sg-old"), 0);
+    assert_int_equal(lbc_texts_put(&one->texts, "sg-old"), 0);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient" });
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerLeaveSecurityGroup",

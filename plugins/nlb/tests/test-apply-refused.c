@@ -1,7 +1,7 @@
 /* What a refusal means: for security groups, for tokens, for servers that take their time. */
 #include "bench.h"
 
-#include "service/tests/objects.h"
+#include "lbc/tests/objects.h"
 #include "util/text.h"
 
 #include "alicloud/tests/check.h"
@@ -16,9 +16,9 @@ static void plan_groups(struct bench *bench, enum nlb_step_type type, const char
 {
     struct nlb_step *one = bench_step(bench, type, 0);
 
-    assert_int_equal(ccm_texts_put(&one->texts, first), 0);
+    assert_int_equal(lbc_texts_put(&one->texts, first), 0);
     if (second != NULL) {
-        assert_int_equal(ccm_texts_put(&one->texts, second), 0);
+        assert_int_equal(lbc_texts_put(&one->texts, second), 0);
     }
     echo_rule(&bench->echo, &(struct echo_rule){ .action = type == NLB_STEP_JOIN
                                                                ? "LoadBalancerJoinSecurityGroup"
@@ -36,8 +36,8 @@ static void test_leave_of_absent(void **state)
 
         bench_begin(&bench);
         bench_put_present(&bench, 80);
-        assert_int_equal(ccm_texts_put(&bench.have.lb.security_groups, "sg-1"), 0);
-        assert_int_equal(ccm_texts_put(&bench.have.lb.security_groups, "sg-2"), 0);
+        assert_int_equal(lbc_texts_put(&bench.have.lb.security_groups, "sg-1"), 0);
+        assert_int_equal(lbc_texts_put(&bench.have.lb.security_groups, "sg-2"), 0);
         plan_groups(&bench, NLB_STEP_LEAVE, "sg-1", count == 2 ? "sg-2" : NULL);
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, count - 1);
@@ -172,7 +172,7 @@ static void test_draining_takes_time(void **state)
         bench_begin(&bench);
         bench_put_present(&bench, 80);
         if (draining == 1) {
-            assert_int_equal(ccm_attrs_set(&bench.have.groups[0].attrs,
+            assert_int_equal(lbc_attrs_set(&bench.have.groups[0].attrs,
                                            nlb_group_field("ConnectionDrainEnabled"), "true",
                                            false),
                              0);

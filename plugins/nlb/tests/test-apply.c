@@ -1,8 +1,8 @@
 /* Plans on their way into a cloud: creation, deletion, and what a failure stops. */
 #include "bench.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
-#include "service/tests/objects.h"
 #include "util/text.h"
 
 #include "alicloud/tests/check.h"

@@ -5,9 +5,9 @@
  */
 #include "toy.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/names.h"
 #include "nlb/rules.h"
-#include "service/tests/objects.h"
 #include "tests/fuzz/oom.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -29,20 +29,20 @@ static void check(const struct toy *toy, bool ok, const char *what, const char *
     }
 }
 
-static enum ccm_owner owner_of(const struct toy *toy, const char *text, bool listener)
+static enum lbc_owner owner_of(const struct toy *toy, const char *text, bool listener)
 {
-    enum ccm_owner owner = CCM_OWNER_NONE;
+    enum lbc_owner owner = LBC_OWNER_NONE;
 
     assert_int_equal(nlb_name_parse(text, listener, &toy->service->meta, "c1", &owner), 0);
     return owner;
 }
 
-static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)
+static const char *description_of(const struct nlb_group *group, const struct lbc_backend *one)
 {
     return one->description == NULL ? group->name : one->description;
 }
 
-static void make_plan(const struct toy *toy, struct nlb_plan *plan, struct ccm_problems *problems,
+static void make_plan(const struct toy *toy, struct nlb_plan *plan, struct lbc_problems *problems,
                       size_t batch)
 {
     const struct nlb_plan_input in = { .model = &toy->model,
@@ -65,13 +65,13 @@ static void list_foreign(const struct toy *toy, struct ccm_buf *text)
     for (size_t i = 0; i < toy->cloud.group_count; i++) {
         const struct nlb_group *group = &toy->cloud.groups[i];
 
-        if (owner_of(toy, group->name, false) != CCM_OWNER_OURS) {
+        if (owner_of(toy, group->name, false) != LBC_OWNER_OURS) {
             ccm_buf_addf(text, "group %s %zu\n", group->id, group->attrs.len);
         }
         for (size_t k = 0; k < group->backends.len; k++) {
-            const struct ccm_backend *one = &group->backends.items[k];
+            const struct lbc_backend *one = &group->backends.items[k];
 
-            if (owner_of(toy, description_of(group, one), false) != CCM_OWNER_OURS) {
+            if (owner_of(toy, description_of(group, one), false) != LBC_OWNER_OURS) {
                 ccm_buf_addf(text, "server %s %s:%u=%u\n", group->id, one->server_id, one->port,
                              one->weight);
             }
@@ -80,11 +80,11 @@ static void list_foreign(const struct toy *toy, struct ccm_buf *text)
     for (size_t i = 0; toy->model.reused && i < toy->cloud.listener_count; i++) {
         const struct nlb_listener *listener = &toy->cloud.listeners[i];
         const bool taken = toy->model.override &&
-                           owner_of(toy, listener->description, true) == CCM_OWNER_NONE &&
+                           owner_of(toy, listener->description, true) == LBC_OWNER_NONE &&
                            nlb_state_listener(&toy->model.want, listener->protocol, listener->start,
                                               listener->end) != NULL;
 
-        if (owner_of(toy, listener->description, true) != CCM_OWNER_OURS && !taken) {
+        if (owner_of(toy, listener->description, true) != LBC_OWNER_OURS && !taken) {
             ccm_buf_addf(text, "listener %s %s\n", listener->id, listener->group_id);
         }
     }
@@ -125,7 +125,7 @@ static void check_lb(const struct toy *toy)
           "zones", NULL);
     for (size_t i = 0; i < want->tags.len; i++) {
         check(toy,
-              ccm_text_equal(ccm_tags_get(&have->tags, want->tags.items[i].key),
+              ccm_text_equal(lbc_tags_get(&have->tags, want->tags.items[i].key),
                              want->tags.items[i].value),
               "tag", want->tags.items[i].key);
     }
@@ -134,22 +134,22 @@ static void check_lb(const struct toy *toy)
 static void check_security(const struct toy *toy)
 {
     const struct nlb_guard *want = &toy->model.want.guard;
-    const struct ccm_texts *joined = &toy->cloud.lb.security_groups;
+    const struct lbc_texts *joined = &toy->cloud.lb.security_groups;
     const char *id = toy->cloud.guard.id;
     CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts all = { .items = NULL };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts all = { .items = NULL };
 
     check(toy, want->wanted == (id != NULL), "security group", id);
-    check(toy, id == NULL || ccm_texts_has(joined, id), "not joined", id);
+    check(toy, id == NULL || lbc_texts_has(joined, id), "not joined", id);
     assert_int_equal(nlb_rules_diff(want, &toy->cloud.guard, &diff), 0);
     check(toy,
           !want->wanted || (diff.add.rule_count == 0 && diff.modify.rule_count == 0 &&
                             diff.remove.rule_count == 0),
           "rules", NULL);
     if (toy->model.groups_told) {
-        assert_int_equal(ccm_texts_copy(&all, &toy->model.want.lb.security_groups), 0);
-        assert_int_equal(id == NULL ? 0 : ccm_texts_put(&all, id), 0);
-        check(toy, ccm_texts_equal(&all, joined), "joined groups", NULL);
+        assert_int_equal(lbc_texts_copy(&all, &toy->model.want.lb.security_groups), 0);
+        assert_int_equal(id == NULL ? 0 : lbc_texts_put(&all, id), 0);
+        check(toy, lbc_texts_equal(&all, joined), "joined groups", NULL);
     }
 }
 
@@ -157,11 +157,11 @@ static void check_servers(const struct toy *toy, const struct nlb_group *want,
                           const struct nlb_group *have)
 {
     for (size_t i = 0; i < want->backends.len; i++) {
-        const struct ccm_backend *one = &want->backends.items[i];
-        const struct ccm_backend *twin = ccm_backends_find(&have->backends, one);
+        const struct lbc_backend *one = &want->backends.items[i];
+        const struct lbc_backend *twin = lbc_backends_find(&have->backends, one);
 
         check(toy, twin != NULL || one->leaving, "no server", one->server_id);
-        if (twin == NULL || owner_of(toy, description_of(have, twin), false) != CCM_OWNER_OURS ||
+        if (twin == NULL || owner_of(toy, description_of(have, twin), false) != LBC_OWNER_OURS ||
             want->add_only) {
             continue;
         }
@@ -173,22 +173,22 @@ static void check_servers(const struct toy *toy, const struct nlb_group *want,
               "weight", one->server_id);
     }
     for (size_t i = 0; i < have->backends.len && !want->add_only && !want->hold; i++) {
-        const struct ccm_backend *one = &have->backends.items[i];
+        const struct lbc_backend *one = &have->backends.items[i];
 
         check(toy,
-              owner_of(toy, description_of(have, one), false) != CCM_OWNER_OURS ||
-                  ccm_backends_find(&want->backends, one) != NULL,
+              owner_of(toy, description_of(have, one), false) != LBC_OWNER_OURS ||
+                  lbc_backends_find(&want->backends, one) != NULL,
               "a server too many", one->server_id);
     }
 }
 
 /* Told attributes, lists as sets of at most two. */
-static void check_attrs(const struct toy *toy, const struct ccm_attrs *want,
-                        const struct ccm_attrs *have, enum nlb_protocol protocol)
+static void check_attrs(const struct toy *toy, const struct lbc_attrs *want,
+                        const struct lbc_attrs *have, enum nlb_protocol protocol)
 {
     for (size_t i = 0; i < want->len; i++) {
-        const struct ccm_attr *attr = &want->items[i];
-        const char *value = ccm_attrs_get(have, attr->field);
+        const struct lbc_attr *attr = &want->items[i];
+        const char *value = lbc_attrs_get(have, attr->field);
         const bool fallback =
             value == NULL &&
             (strcmp(attr->value, "0") == 0 || strcmp(attr->value, "Wrr") == 0 ||
@@ -213,7 +213,7 @@ static bool is_refused(const struct toy *toy, const struct nlb_listener *want)
         const struct nlb_listener *have = &toy->cloud.listeners[i];
 
         if (nlb_listener_clash(want, have) &&
-            owner_of(toy, have->description, true) != CCM_OWNER_OURS) {
+            owner_of(toy, have->description, true) != LBC_OWNER_OURS) {
             return true;
         }
     }
@@ -242,7 +242,7 @@ static void check_listener(const struct toy *toy, const struct nlb_listener *wan
           have->description);
     check_attrs(toy, &want->attrs, &have->attrs, want->protocol);
     if (want->certs_known && have->certs_known) {
-        check(toy, ccm_texts_equal(&want->certs, &have->certs), "certificates", have->description);
+        check(toy, lbc_texts_equal(&want->certs, &have->certs), "certificates", have->description);
     }
 }
 
@@ -260,11 +260,11 @@ static void check_stale(const struct toy *toy)
     }
     for (size_t i = 0; i < toy->cloud.group_count; i++) {
         const struct nlb_group *have = &toy->cloud.groups[i];
-        bool excused = owner_of(toy, have->name, false) != CCM_OWNER_OURS;
+        bool excused = owner_of(toy, have->name, false) != LBC_OWNER_OURS;
 
         for (size_t k = 0; k < have->backends.len; k++) {
             excused = excused || owner_of(toy, description_of(have, &have->backends.items[k]),
-                                          false) != CCM_OWNER_OURS;
+                                          false) != LBC_OWNER_OURS;
         }
         for (size_t k = 0; k < toy->cloud.listener_count; k++) {
             excused = excused || ccm_text_equal(toy->cloud.listeners[k].group_id, have->id);
@@ -312,7 +312,7 @@ static void run_all(struct toy *toy, size_t batch)
 {
     for (unsigned i = 0; i <= RUNS; i++) {
         CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
-        CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+        CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
         make_plan(toy, &plan, &problems, batch);
         toy->fail_at = i < RUNS && plan.len > 0 ? toy_dice(toy, (unsigned)plan.len) : TOY_NEVER;
@@ -330,7 +330,7 @@ static void run_world(uint64_t seed)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf after = { .max = 65536 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
-    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
     toy_init(&toy, seed);
     list_foreign(&toy, &before);
@@ -354,7 +354,7 @@ static void run_short_of_memory(uint64_t seed)
     toy_init(&toy, seed);
     for (size_t at = 0; failed; at++) {
         CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
-        CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+        CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         const struct nlb_plan_input in = { .model = &toy.model,
                                            .have = &toy.cloud,
                                            .service = toy.service,

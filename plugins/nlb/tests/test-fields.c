@@ -36,7 +36,7 @@ static void test_listener_fields(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(tls) / sizeof(tls[0]); i++) {
-        const struct ccm_field *field = nlb_listener_field(tls[i]);
+        const struct lbc_field *field = nlb_listener_field(tls[i]);
 
         assert_non_null(field);
         assert_true(nlb_field_applies(field, NLB_TCPSSL));
@@ -44,7 +44,7 @@ static void test_listener_fields(void **state)
         assert_false(nlb_field_applies(field, NLB_UDP));
     }
     for (size_t i = 0; i < nlb_listener_field_count; i++) {
-        const struct ccm_field *field = &nlb_listener_fields[i];
+        const struct lbc_field *field = &nlb_listener_fields[i];
 
         assert_ptr_equal(nlb_listener_field(field->name), field);
         special += nlb_field_applies(field, NLB_UDP) ? 0 : 1;
@@ -59,14 +59,14 @@ static void test_group_fields(void **state)
 {
     (void)state;
     for (size_t i = 0; i < nlb_group_field_count; i++) {
-        const struct ccm_field *field = &nlb_group_fields[i];
+        const struct lbc_field *field = &nlb_group_fields[i];
 
         assert_ptr_equal(nlb_group_field(field->name), field);
         assert_int_equal((field->flags & NLB_FIELD_HEALTH) != 0,
                          strncmp(field->name, "Health", 6) == 0 ||
                              strncmp(field->name, "Unhealthy", 9) == 0 ||
                              strcmp(field->name, "HttpCheckMethod") == 0);
-        assert_int_equal((field->flags & CCM_FIELD_CREATE) != 0,
+        assert_int_equal((field->flags & LBC_FIELD_CREATE) != 0,
                          strcmp(field->name, "ResourceGroupId") == 0);
     }
     assert_null(nlb_group_field("IdleTimeout"));

@@ -3,8 +3,8 @@
 #include "nlb/inventory.h"
 
 #include "echo.h"
+#include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
-#include "service/tests/objects.h"
 #include "util/cleanup.h"
 
 #include "alicloud/tests/check.h"

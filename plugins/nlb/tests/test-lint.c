@@ -1,10 +1,10 @@
 /* What is told about a Service before it reaches a cluster; whole manifests are in
  * tests/integration/lint. */
-#include "service/tests/check.h"
+#include "lbc/tests/check.h"
 
+#include "lbc/model/class.h"
+#include "lbc/tests/objects.h"
 #include "nlb/lint.h"
-#include "service/class.h"
-#include "service/tests/objects.h"
 #include "util/buf.h"
 #include "util/text.h"
 
@@ -103,7 +103,7 @@ static void test_cases(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        expect(CCM_CLASS_NLB, cases[i].sets, CCM_ARRAY_LEN(cases[i].sets), cases[i].expected);
+        expect(LBC_CLASS_NLB, cases[i].sets, CCM_ARRAY_LEN(cases[i].sets), cases[i].expected);
     }
     ccm_buf_fini(&heard);
 }

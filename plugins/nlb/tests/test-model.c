@@ -1,9 +1,9 @@
 /* From Services, nodes and slices to what is wanted. */
-#include "service/tests/check.h"
+#include "lbc/tests/check.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/model.h"
 #include "nlb/model_parts.h"
-#include "service/tests/objects.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -25,7 +25,7 @@ struct world {
     struct ccm_endpoint_slice *four;
     struct ccm_endpoint_slice *six;
     struct nlb_model model;
-    struct ccm_problems problems;
+    struct lbc_problems problems;
     struct ccm_error err;
 };
 
@@ -33,7 +33,7 @@ struct world {
 static void begin(struct world *w)
 {
     memset(w, 0, sizeof(*w));
-    w->problems = (struct ccm_problems)CCM_PROBLEMS_INIT;
+    w->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
     w->service = obj_service();
     w->nodes[w->node_count++] = &obj_node("n1", "cn-hangzhou.i-1")->meta;
     w->nodes[w->node_count++] = &obj_node("n2", "cn-hangzhou.i-2")->meta;
@@ -68,7 +68,7 @@ static int build(struct world *w)
 static void end(struct world *w)
 {
     nlb_model_fini(&w->model);
-    ccm_problems_fini(&w->problems);
+    lbc_problems_fini(&w->problems);
 }
 
 static void set(struct world *w, const char *name, const char *value)
@@ -82,12 +82,12 @@ static void set(struct world *w, const char *name, const char *value)
 static void add_group(const struct world *w, size_t at, struct ccm_buf *text)
 {
     const struct nlb_group *group = &w->model.want.groups[at];
-    const struct ccm_candidates *candidates = &w->model.sets[at];
+    const struct lbc_candidates *candidates = &w->model.sets[at];
 
     ccm_buf_addf(text, "%s%s%s%s", at == 0 ? "" : "; ", group->id == NULL ? "" : group->id,
                  group->id == NULL ? "" : " ", group->name);
     for (size_t i = 0; i < candidates->len; i++) {
-        const struct ccm_candidate *one = &candidates->items[i];
+        const struct lbc_candidate *one = &candidates->items[i];
 
         ccm_buf_addf(text, " %s%s:%u!%u%s", one->instance_id, one->address, one->port, one->weight,
                      one->leaving ? "-" : "");
@@ -207,7 +207,7 @@ static void test_families(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        const struct ccm_field *affinity = nlb_group_field("IpVersionAffinityMode");
+        const struct lbc_field *affinity = nlb_group_field("IpVersionAffinityMode");
         char expected[128];
         struct world w;
 
@@ -222,7 +222,7 @@ static void test_families(void **state)
         expect_groups(&w, expected);
         assert_int_equal(build(&w), 0);
         assert_true(ccm_text_equal(w.model.want.groups[0].family, cases[i].family));
-        assert_true(ccm_text_equal(ccm_attrs_get(&w.model.want.groups[0].attrs, affinity),
+        assert_true(ccm_text_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, affinity),
                                    cases[i].affinity));
         assert_true(w.model.ipv6 == (cases[i].family != NULL));
         end(&w);
@@ -295,8 +295,8 @@ static void test_draining(void **state)
 /* A range: any port, checked on the target port unless told otherwise. */
 static void test_any_port(void **state)
 {
-    const struct ccm_field *enabled = nlb_group_field("HealthCheckEnabled");
-    const struct ccm_field *port = nlb_group_field("HealthCheckConnectPort");
+    const struct lbc_field *enabled = nlb_group_field("HealthCheckEnabled");
+    const struct lbc_field *port = nlb_group_field("HealthCheckConnectPort");
     struct world w;
 
     (void)state;
@@ -308,8 +308,8 @@ static void test_any_port(void **state)
     expect_groups(&w, "k8s.100_200.TCP.web.default.c1 10.0.0.1:0!100");
     assert_int_equal(build(&w), 0);
     assert_true(w.model.want.groups[0].any_port);
-    assert_string_equal(ccm_attrs_get(&w.model.want.groups[0].attrs, enabled), "true");
-    assert_string_equal(ccm_attrs_get(&w.model.want.groups[0].attrs, port), "8080");
+    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, enabled), "true");
+    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, port), "8080");
     assert_string_equal(w.model.want.listeners[0].description, "k8s.100_200.TCP.web.default.c1");
     assert_int_equal(w.model.want.listeners[0].start, 100);
     assert_int_equal(w.model.want.listeners[0].end, 200);
@@ -318,13 +318,13 @@ static void test_any_port(void **state)
     set(&w, "health-check-flag", "on");
     set(&w, "health-check-connect-port", "99");
     assert_int_equal(build(&w), 0);
-    assert_string_equal(ccm_attrs_get(&w.model.want.groups[0].attrs, port), "99");
+    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, port), "99");
     end(&w);
     w.service->port_count = 0;
     obj_port(w.service, "http", "TCP", 80, "named", 30080);
     set(&w, "health-check-flag", NULL);
     assert_int_equal(build(&w), 0);
-    assert_null(ccm_attrs_get(&w.model.want.groups[0].attrs, port));
+    assert_null(lbc_attrs_get(&w.model.want.groups[0].attrs, port));
     end(&w);
 }
 
@@ -344,18 +344,18 @@ static void test_beside(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        const struct ccm_field *field = nlb_group_field(cases[i].field);
+        const struct lbc_field *field = nlb_group_field(cases[i].field);
         struct world w;
 
         begin(&w);
         obj_port(w.service, "http", "TCP", 80, "8080", 30080);
         set(&w, cases[i].name, cases[i].value);
         assert_int_equal(build(&w), 0);
-        assert_null(ccm_attrs_get(&w.model.want.groups[0].attrs, field));
+        assert_null(lbc_attrs_get(&w.model.want.groups[0].attrs, field));
         end(&w);
         set(&w, cases[i].beside, cases[i].beside_value);
         assert_int_equal(build(&w), 0);
-        assert_string_equal(ccm_attrs_get(&w.model.want.groups[0].attrs, field), cases[i].value);
+        assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, field), cases[i].value);
         end(&w);
     }
 }
@@ -476,13 +476,13 @@ static void test_check_groups(void **state)
         set(&w, "vgroup-port", "sgp-1:80");
         set(&w, "server-group-type", cases[i].told);
         assert_int_equal(build(&w), 0);
-        assert_int_equal(ccm_text_set(&have.lb.id, "nlb-1"), 0);
+        assert_int_equal(lbc_text_set(&have.lb.id, "nlb-1"), 0);
         if (cases[i].name != NULL) {
             struct nlb_group *group = nlb_state_new_group(&have);
 
-            assert_int_equal(ccm_text_set(&group->id, "sgp-1"), 0);
-            assert_int_equal(ccm_text_set(&group->name, cases[i].name), 0);
-            assert_int_equal(ccm_text_set(&group->type, cases[i].type), 0);
+            assert_int_equal(lbc_text_set(&group->id, "sgp-1"), 0);
+            assert_int_equal(lbc_text_set(&group->name, cases[i].name), 0);
+            assert_int_equal(lbc_text_set(&group->type, cases[i].type), 0);
         }
         nlb_model_check_groups(&w.model, &have, &w.problems);
         if ((cases[i].problem == NULL) != (w.problems.text.len == 0) ||
@@ -502,7 +502,7 @@ static void test_check_groups(void **state)
 /* The configured resource group is a wish of creation only, the annotation is one for good. */
 static void test_resource_group(void **state)
 {
-    const struct ccm_field *field = nlb_group_field("ResourceGroupId");
+    const struct lbc_field *field = nlb_group_field("ResourceGroupId");
     struct world w;
 
     (void)state;
@@ -511,13 +511,13 @@ static void test_resource_group(void **state)
     assert_int_equal(build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-conf");
     assert_int_equal(w.model.told >> NLB_LB_GROUP & 1U, 0);
-    assert_string_equal(ccm_attrs_get(&w.model.want.groups[0].attrs, field), "rg-conf");
+    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, field), "rg-conf");
     end(&w);
     set(&w, "resource-group-id", "rg-1");
     assert_int_equal(build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-1");
     assert_int_equal(w.model.told >> NLB_LB_GROUP & 1U, 1);
-    assert_string_equal(ccm_attrs_get(&w.model.want.groups[0].attrs, field), "rg-1");
+    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, field), "rg-1");
     end(&w);
 }
 
@@ -559,7 +559,7 @@ static void test_tags(void **state)
         "a=1,acs:x=1,kubernetes.do.not.delete=1,ack.aliyun.com=1,kubernetes.reused.by.user=1");
     assert_int_equal(build(&w), 0);
     assert_int_equal(w.model.want.lb.tags.len, 2);
-    assert_string_equal(ccm_tags_get(&w.model.want.lb.tags, "a"), "1");
+    assert_string_equal(lbc_tags_get(&w.model.want.lb.tags, "a"), "1");
     end(&w);
     set(&w, "id", "nlb-1");
     assert_int_equal(build(&w), 0);
@@ -694,7 +694,7 @@ static void test_guard_wanted(void **state)
     end(&w);
     set(&w, "id", NULL);
     obj_range(w.service, "nonsense");
-    assert_int_equal(build(&w), 0); /* what is there stays, see service/refusal.h */
+    assert_int_equal(build(&w), 0); /* what is there stays, see lbc/refusal.h */
     assert_true(w.model.keep_security && !w.model.want.guard.wanted);
     assert_int_equal(w.problems.count, 1);
     end(&w);

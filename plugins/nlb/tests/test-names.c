@@ -1,9 +1,9 @@
 /* Ownership keys: written, recognised, shortened. */
-#include "service/tests/check.h"
+#include "lbc/tests/check.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/names.h"
 #include "nlb/nlb.h"
-#include "service/tests/objects.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -23,10 +23,10 @@ static const struct ccm_object *named(const char *name, const char *space)
     return &service->meta;
 }
 
-static enum ccm_owner owner_of(const char *text, bool as_listener, const struct ccm_object *service,
+static enum lbc_owner owner_of(const char *text, bool as_listener, const struct ccm_object *service,
                                const char *cluster_id)
 {
-    enum ccm_owner owner = CCM_OWNER_NONE;
+    enum lbc_owner owner = LBC_OWNER_NONE;
 
     assert_int_equal(nlb_name_parse(text, as_listener, service, cluster_id, &owner), 0);
     return owner;
@@ -62,32 +62,32 @@ static void test_parse(void **state)
 {
     static const struct {
         const char *text;
-        enum ccm_owner as_group;
-        enum ccm_owner as_listener;
+        enum lbc_owner as_group;
+        enum lbc_owner as_listener;
     } cases[] = {
-        { "k8s.80.TCP.web.default.c1", CCM_OWNER_OURS, CCM_OWNER_OURS },
-        { "k8s.1_99.TCP.web.default.c1", CCM_OWNER_OURS, CCM_OWNER_OURS },
-        { "k8s.http.TCP.web.default.c1", CCM_OWNER_OURS, CCM_OWNER_NONE },
-        { "k8s.1_.TCP.web.default.c1", CCM_OWNER_OURS, CCM_OWNER_NONE },
-        { "k8s._9.TCP.web.default.c1", CCM_OWNER_OURS, CCM_OWNER_NONE },
-        { "k8s.1_2_3.TCP.web.default.c1", CCM_OWNER_OURS, CCM_OWNER_NONE },
-        { "k8s.80x.TCP.web.default.c1", CCM_OWNER_OURS, CCM_OWNER_NONE },
-        { "k8s..TCP.web.default.c1", CCM_OWNER_OURS, CCM_OWNER_NONE },
-        { "k8s.80.TCP.web.default.c2", CCM_OWNER_OTHER, CCM_OWNER_OTHER },
-        { "k8s.80.TCP.web.other.c1", CCM_OWNER_OTHER, CCM_OWNER_OTHER },
-        { "k8s.80.TCP.we.default.c1", CCM_OWNER_OTHER, CCM_OWNER_OTHER },
-        { "k8s.80.TCP.web.default", CCM_OWNER_NONE, CCM_OWNER_NONE },
-        { "k8s.80.TCP.web.default.c1.x", CCM_OWNER_NONE, CCM_OWNER_NONE },
-        { "K8s.80.TCP.web.default.c1", CCM_OWNER_NONE, CCM_OWNER_NONE },
-        { "k8s/80/web/default/c1", CCM_OWNER_NONE, CCM_OWNER_NONE },
-        { "", CCM_OWNER_NONE, CCM_OWNER_NONE },
-        { NULL, CCM_OWNER_NONE, CCM_OWNER_NONE },
+        { "k8s.80.TCP.web.default.c1", LBC_OWNER_OURS, LBC_OWNER_OURS },
+        { "k8s.1_99.TCP.web.default.c1", LBC_OWNER_OURS, LBC_OWNER_OURS },
+        { "k8s.http.TCP.web.default.c1", LBC_OWNER_OURS, LBC_OWNER_NONE },
+        { "k8s.1_.TCP.web.default.c1", LBC_OWNER_OURS, LBC_OWNER_NONE },
+        { "k8s._9.TCP.web.default.c1", LBC_OWNER_OURS, LBC_OWNER_NONE },
+        { "k8s.1_2_3.TCP.web.default.c1", LBC_OWNER_OURS, LBC_OWNER_NONE },
+        { "k8s.80x.TCP.web.default.c1", LBC_OWNER_OURS, LBC_OWNER_NONE },
+        { "k8s..TCP.web.default.c1", LBC_OWNER_OURS, LBC_OWNER_NONE },
+        { "k8s.80.TCP.web.default.c2", LBC_OWNER_OTHER, LBC_OWNER_OTHER },
+        { "k8s.80.TCP.web.other.c1", LBC_OWNER_OTHER, LBC_OWNER_OTHER },
+        { "k8s.80.TCP.we.default.c1", LBC_OWNER_OTHER, LBC_OWNER_OTHER },
+        { "k8s.80.TCP.web.default", LBC_OWNER_NONE, LBC_OWNER_NONE },
+        { "k8s.80.TCP.web.default.c1.x", LBC_OWNER_NONE, LBC_OWNER_NONE },
+        { "K8s.80.TCP.web.default.c1", LBC_OWNER_NONE, LBC_OWNER_NONE },
+        { "k8s/80/web/default/c1", LBC_OWNER_NONE, LBC_OWNER_NONE },
+        { "", LBC_OWNER_NONE, LBC_OWNER_NONE },
+        { NULL, LBC_OWNER_NONE, LBC_OWNER_NONE },
     };
     const struct ccm_object *service = named("web", "default");
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        const bool key = cases[i].as_group != CCM_OWNER_NONE;
+        const bool key = cases[i].as_group != LBC_OWNER_NONE;
 
         if (owner_of(cases[i].text, false, service, "c1") != cases[i].as_group ||
             owner_of(cases[i].text, true, service, "c1") != cases[i].as_listener ||
@@ -124,13 +124,13 @@ static void test_short(void **state)
             fail_msg("case %zu: %zu bytes: %s", i, strlen(got), got);
         }
         assert_true(nlb_name_is_key(got));
-        if (owner_of(got, true, service, cases[i].cluster) != CCM_OWNER_OURS) {
+        if (owner_of(got, true, service, cases[i].cluster) != LBC_OWNER_OURS) {
             fail_msg("case %zu is not recognised: %s", i, got);
         }
         if (strlen(got) == NLB_NAME_MAX) {
-            assert_int_equal(owner_of(got, true, service, "c1"), CCM_OWNER_OTHER);
+            assert_int_equal(owner_of(got, true, service, "c1"), LBC_OWNER_OTHER);
             assert_int_equal(owner_of(got, true, named(cases[i].name, "x"), cases[i].cluster),
-                             CCM_OWNER_OTHER);
+                             LBC_OWNER_OTHER);
         }
     }
 }

@@ -1,20 +1,20 @@
 /*
  * Memory that runs out anywhere in a pass: model, reads, plan, calls, mirror. Whatever fails, the
  * pass says so, or has done all of it; and the mirror is what the cloud holds, or is not trusted.
- * Stands in for ccm_ali_call() and its neighbours, so that only our own memory is short.
+ * Stands in for ali_call() and its neighbours, so that only our own memory is short.
  */
+#include "lbc/tests/objects.h"
 #include "nlb/apply.h"
 #include "nlb/inventory.h"
 #include "nlb/names.h"
 #include "nlb/nlb.h"
 #include "nlb/read.h"
-#include "service/tests/objects.h"
 #include "tests/fuzz/oom.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include "alicloud/eni.h"
-#include "service/tests/check.h"
+#include "lbc/tests/check.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ static const char *read_answer(const char *action)
 }
 
 /* The client needs memory as well. */
-static int client_memory(const struct ccm_ali_call *call)
+static int client_memory(const struct ali_call *call)
 {
     CCM_CLEANUP(ccm_freep) char *probe = strdup("x");
     const bool bad = (call->params != NULL && call->params->error != 0) ||
@@ -129,9 +129,8 @@ static int client_memory(const struct ccm_ali_call *call)
     return probe == NULL || bad ? -ENOMEM : 0;
 }
 
-int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
-                 const struct ccm_ali_call *call, cJSON **ret, bool *ret_uncertain,
-                 struct ccm_error *err)
+int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
+             const struct ali_call *call, cJSON **ret, bool *ret_uncertain, struct ccm_error *err)
 {
     char text[4096];
 
@@ -156,8 +155,8 @@ int ccm_ali_call(struct ccm_ali *ali, const struct ccm_host *host, const struct 
     return 0;
 }
 
-int ccm_job_wait(struct ccm_ali *ali, const struct ccm_host *host, const struct ccm_request *req,
-                 struct ccm_job *jobs, size_t count, int64_t timeout_ms, struct ccm_error *err)
+int ali_job_wait(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
+                 struct ali_job *jobs, size_t count, int64_t timeout_ms, struct ccm_error *err)
 {
     (void)ali;        /* as above */
     (void)host;       /* as above */
@@ -165,24 +164,24 @@ int ccm_job_wait(struct ccm_ali *ali, const struct ccm_host *host, const struct 
     (void)timeout_ms; /* as above */
     (void)err;        /* never fails */
     for (size_t i = 0; i < count; i++) {
-        jobs[i].state = CCM_JOB_DONE;
+        jobs[i].state = ALI_JOB_DONE;
     }
     return 0;
 }
 
-void ccm_eni_forget(struct ccm_ali *ali, const char *address)
+void ali_eni_forget(struct ali_client *ali, const char *address)
 {
     (void)ali;     /* as above */
     (void)address; /* nothing is cached */
 }
 
-const char *ccm_ali_vpc_id(const struct ccm_ali *ali)
+const char *ali_vpc_id(const struct ali_client *ali)
 {
     (void)ali; /* as above */
     return "vpc-1";
 }
 
-const char *ccm_ali_resource_group_id(const struct ccm_ali *ali)
+const char *ali_resource_group_id(const struct ali_client *ali)
 {
     (void)ali; /* as above */
     return "";
@@ -259,7 +258,7 @@ struct run {
     struct nlb_model model;
     struct nlb_state have;
     struct nlb_plan plan;
-    struct ccm_problems problems;
+    struct lbc_problems problems;
     struct ccm_error err;
     struct nlb_apply apply;
     uint32_t attempt;
@@ -270,12 +269,12 @@ static void run_fini(struct run *run)
     nlb_plan_fini(&run->plan);
     nlb_model_fini(&run->model);
     nlb_state_fini(&run->have);
-    ccm_problems_fini(&run->problems);
+    lbc_problems_fini(&run->problems);
 }
 
 static int build(struct run *run)
 {
-    CCM_CLEANUP(ccm_resolved_list_fini) struct ccm_resolved_list resolved = { 0 };
+    CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     const struct nlb_model_input in = { .service = cluster.service,
                                         .nodes = cluster.nodes,
                                         .node_count = 2,
@@ -291,7 +290,7 @@ static int build(struct run *run)
         return ccm_error_nomem(&run->err);
     }
     resolved.count = run->model.want.group_count;
-    r = ccm_resolve(NULL, &host, NULL, run->model.sets, resolved.count, resolved.items, &run->err);
+    r = lbc_resolve(NULL, &host, NULL, run->model.sets, resolved.count, resolved.items, &run->err);
     if (r == 0) {
         nlb_model_finish(&run->model, resolved.items);
         nlb_model_check_groups(&run->model, &run->have, &run->problems);
@@ -336,7 +335,7 @@ static int change(struct run *run, enum what what)
 static bool run_pass(struct run *run, enum what what, size_t at, bool all)
 {
     memset(run, 0, sizeof(*run));
-    run->problems = (struct ccm_problems)CCM_PROBLEMS_INIT;
+    run->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
     run->err = (struct ccm_error)CCM_ERROR_INIT;
     run->apply = (struct nlb_apply){ .call = { .host = &host, .object = "default/web" },
                                      .service = cluster.service,
@@ -546,7 +545,7 @@ static void test_deletion(void **state)
  * ours. */
 static bool look_whose(const char *name, size_t at)
 {
-    enum ccm_owner owner = CCM_OWNER_NONE;
+    enum lbc_owner owner = LBC_OWNER_NONE;
 
     oom_begin(at, false);
 
@@ -554,14 +553,14 @@ static bool look_whose(const char *name, size_t at)
     const bool failed = oom_end();
 
     assert_int_equal(r, failed ? -ENOMEM : 0);
-    assert_true(failed || owner == CCM_OWNER_OURS);
+    assert_true(failed || owner == LBC_OWNER_OURS);
     return failed;
 }
 
 /* A group and a listener that are to go because they are ours. */
 static bool plan_stale(const char *name, size_t at)
 {
-    CCM_CLEANUP(run_fini) struct run run = { .problems = CCM_PROBLEMS_INIT };
+    CCM_CLEANUP(run_fini) struct run run = { .problems = LBC_PROBLEMS_INIT };
     const struct nlb_plan_input in = {
         .model = &run.model, .have = &run.have, .service = cluster.service, .cluster_id = CLUSTER
     };

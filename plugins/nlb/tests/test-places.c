@@ -61,7 +61,7 @@ static void test_many_groups(void **state)
 {
     struct echo echo;
     struct ccm_error err = CCM_ERROR_INIT;
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts ids = { 0 };
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts ids = { 0 };
     const struct fake_request *sent = NULL;
 
     (void)state;
@@ -70,7 +70,7 @@ static void test_many_groups(void **state)
         char id[16];
 
         (void)snprintf(id, sizeof(id), "sgp-%02u", i); /* fits */
-        assert_int_equal(ccm_texts_put(&ids, id), 0);
+        assert_int_equal(lbc_texts_put(&ids, id), 0);
     }
     assert_int_equal(nlb_api_list_groups(&echo.call, NULL, NULL, &ids, ignore, NULL, &err), 0);
     assert_string_equal(echo_log(&echo), "ListServerGroups ListServerGroups ListServerGroups ");
@@ -90,11 +90,11 @@ static void test_writes(void **state)
     struct echo echo;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_sent_fini) struct nlb_sent sent = { .made_id = NULL };
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags tags = { 0 };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
 
     (void)state;
     echo_begin(&echo);
-    assert_int_equal(ccm_tags_put(&tags, "k1", "v1"), 0);
+    assert_int_equal(lbc_tags_put(&tags, "k1", "v1"), 0);
     assert_int_equal(nlb_api_tag(&echo.call, "loadbalancer", "nlb-1", &tags, &sent, &err), 0);
 
     const struct fake_request *request = fake_host_request(echo.setup.fake, 0);

@@ -1,7 +1,7 @@
 /* Plans of server groups and their servers. */
 #include "notation.h"
 
-#include "service/tests/objects.h"
+#include "lbc/tests/objects.h"
 
 #define OWNER "a5e4dbfc9c2ae4642b0335607860aef6"
 #define LB    "lb nlb-1\n"
@@ -182,7 +182,7 @@ static void test_ensure(void **state)
 }
 
 static void plan_for(struct nlb_plan *plan, struct nlb_model *model, const struct nlb_state *have,
-                     struct ccm_problems *problems)
+                     struct lbc_problems *problems)
 {
     const struct nlb_plan_input in = {
         .model = model, .have = have, .service = obj_service(), .cluster_id = "c1"
@@ -208,7 +208,7 @@ static void test_waiting(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct ccm_problems problems = CCM_PROBLEMS_INIT;
+        struct lbc_problems problems = LBC_PROBLEMS_INIT;
         struct nlb_state have = { .lb = { .id = NULL } };
         struct nlb_model model = { .told = 0 };
         struct nlb_plan plan = { .steps = NULL };
@@ -223,14 +223,14 @@ static void test_waiting(void **state)
         nlb_plan_fini(&plan);
         model_end(&model);
         nlb_state_fini(&have);
-        ccm_problems_fini(&problems);
+        lbc_problems_fini(&problems);
     }
 }
 
 /* Nothing is planned for a group whose servers are not known. */
 static void test_unread(void **state)
 {
-    struct ccm_problems problems = CCM_PROBLEMS_INIT;
+    struct lbc_problems problems = LBC_PROBLEMS_INIT;
     struct nlb_state have = { .lb = { .id = NULL } };
     struct nlb_model model = { .told = 0 };
     struct nlb_plan plan = { .steps = NULL };
@@ -245,7 +245,7 @@ static void test_unread(void **state)
     nlb_plan_fini(&plan);
     model_end(&model);
     nlb_state_fini(&have);
-    ccm_problems_fini(&problems);
+    lbc_problems_fini(&problems);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* Plans of the load balancer itself, and of who may reach it. */
 #include "notation.h"
 
-#include "service/tests/objects.h"
+#include "lbc/tests/objects.h"
 #include "util/cleanup.h"
 
 #include <string.h>
@@ -131,9 +131,9 @@ static void test_ensure(void **state)
 }
 
 static void plan_for(struct nlb_plan *plan, const char *want, const char *have_text,
-                     const struct ccm_tags *applied)
+                     const struct lbc_tags *applied)
 {
-    CCM_CLEANUP(ccm_problems_fini) struct ccm_problems problems = CCM_PROBLEMS_INIT;
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
     CCM_CLEANUP(model_end) struct nlb_model model = { .told = 0 };
     const struct nlb_plan_input in = { .model = &model,
@@ -151,13 +151,13 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
 static void test_untag(void **state)
 {
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
-    CCM_CLEANUP(ccm_tags_fini) struct ccm_tags applied = { .items = NULL };
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags applied = { .items = NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
 
     (void)state;
-    assert_int_equal(ccm_tags_put(&applied, "a", "1"), 0);
-    assert_int_equal(ccm_tags_put(&applied, "b", "1"), 0);
-    assert_int_equal(ccm_tags_put(&applied, "c", "1"), 0);
+    assert_int_equal(lbc_tags_put(&applied, "a", "1"), 0);
+    assert_int_equal(lbc_tags_put(&applied, "b", "1"), 0);
+    assert_int_equal(lbc_tags_put(&applied, "c", "1"), 0);
     plan_for(&plan, "tag b=1\n", "lb nlb-1\ntag a=1\ntag b=1\ntag d=1\n", &applied);
     nlb_plan_print(&plan, &text);
     assert_string_equal(ccm_buf_str(&text), "untag load balancer a=1\n");

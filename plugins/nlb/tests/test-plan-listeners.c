@@ -1,7 +1,7 @@
 /* Plans of listeners and their certificates. */
 #include "notation.h"
 
-#include "service/tests/objects.h"
+#include "lbc/tests/objects.h"
 
 #include <string.h>
 
@@ -181,7 +181,7 @@ static void test_ensure(void **state)
 
 static void plan_for(struct nlb_plan *plan, const char *want, const char *have_text, bool fresh)
 {
-    struct ccm_problems problems = CCM_PROBLEMS_INIT;
+    struct lbc_problems problems = LBC_PROBLEMS_INIT;
     struct nlb_state have = { .lb = { .id = NULL } };
     struct nlb_model model = { .told = 0 };
     const struct nlb_plan_input in = {
@@ -197,7 +197,7 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
     assert_int_equal(nlb_plan_ensure(plan, &in, &problems), 0);
     model_end(&model);
     nlb_state_fini(&have);
-    ccm_problems_fini(&problems);
+    lbc_problems_fini(&problems);
 }
 
 /* What was read just now is in the step, overlaid; of what is remembered only what somebody asks
@@ -216,9 +216,9 @@ static void test_update(void **state)
     assert_string_equal(step->listener.group_id, "g-1");
     assert_string_equal(step->listener.description, G80);
     assert_int_equal(step->listener.attrs.len, 3);
-    assert_string_equal(ccm_attrs_get(&step->listener.attrs, nlb_listener_field("IdleTimeout")),
+    assert_string_equal(lbc_attrs_get(&step->listener.attrs, nlb_listener_field("IdleTimeout")),
                         "60");
-    assert_string_equal(ccm_attrs_get(&step->listener.attrs, nlb_listener_field("Cps")), "100");
+    assert_string_equal(lbc_attrs_get(&step->listener.attrs, nlb_listener_field("Cps")), "100");
     nlb_plan_fini(&plan);
 
     memset(&plan, 0, sizeof(plan));
@@ -227,9 +227,9 @@ static void test_update(void **state)
     assert_int_equal(plan.len, 1);
     step = &plan.steps[0];
     assert_int_equal(step->listener.attrs.len, 2);
-    assert_string_equal(ccm_attrs_get(&step->listener.attrs, nlb_listener_field("IdleTimeout")),
+    assert_string_equal(lbc_attrs_get(&step->listener.attrs, nlb_listener_field("IdleTimeout")),
                         "60");
-    assert_string_equal(ccm_attrs_get(&step->listener.attrs, nlb_listener_field("Cps")), "100");
+    assert_string_equal(lbc_attrs_get(&step->listener.attrs, nlb_listener_field("Cps")), "100");
     nlb_plan_fini(&plan);
 }
 

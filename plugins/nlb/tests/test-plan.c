@@ -1,7 +1,7 @@
 /* Whole plans: a first creation, the end of a Service, and what is remembered. */
 #include "notation.h"
 
-#include "service/tests/objects.h"
+#include "lbc/tests/objects.h"
 #include "util/cleanup.h"
 
 #include <string.h>
@@ -134,7 +134,7 @@ static void test_delete_without_model(void **state)
     assert_null(plan.steps[0].lb.fields[NLB_LB_MODIFICATION]);
 }
 
-static bool is_told(const struct ccm_attrs *attrs, const struct ccm_field *field)
+static bool is_told(const struct lbc_attrs *attrs, const struct lbc_field *field)
 {
     for (size_t i = 0; i < attrs->len; i++) {
         if (attrs->items[i].field == field) {
@@ -150,8 +150,8 @@ static void test_note(void **state)
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
     CCM_CLEANUP(model_end) struct nlb_model model = { .told = 0 };
     CCM_CLEANUP(model_end) struct nlb_model less = { .told = 0 };
-    const struct ccm_field *scheduler = nlb_group_field("Scheduler");
-    const struct ccm_field *cps = nlb_listener_field("Cps");
+    const struct lbc_field *scheduler = nlb_group_field("Scheduler");
+    const struct lbc_field *cps = nlb_listener_field("Cps");
 
     (void)state;
     read_state(&have, "lb nlb-1 cross=false protection=true\n"
@@ -173,8 +173,8 @@ static void test_note(void **state)
     assert_true(is_told(&have.listeners[0].attrs, cps));
     assert_int_equal(have.lb.told, 1U << NLB_LB_CROSS_ZONE);
 
-    assert_int_equal(ccm_attrs_set(&have.groups[0].attrs, scheduler, "Wrr", true), 0);
-    assert_int_equal(ccm_attrs_set(&have.listeners[0].attrs, cps, "0", true), 0);
+    assert_int_equal(lbc_attrs_set(&have.groups[0].attrs, scheduler, "Wrr", true), 0);
+    assert_int_equal(lbc_attrs_set(&have.listeners[0].attrs, cps, "0", true), 0);
     nlb_plan_note(&have, &less); /* it has gone back: somebody's next change is his own */
     assert_false(is_told(&have.groups[0].attrs, scheduler));
     assert_false(is_told(&have.listeners[0].attrs, cps));

@@ -2,9 +2,9 @@
 #include "nlb/read.h"
 
 #include "echo.h"
+#include "lbc/service/hash.h"
+#include "lbc/tests/objects.h"
 #include "nlb/nlb.h"
-#include "service/hash.h"
-#include "service/tests/objects.h"
 #include "util/cleanup.h"
 
 #include "alicloud/tests/check.h"
@@ -72,7 +72,7 @@ static void test_lb(void **state)
         assert_string_equal(lb.fields[NLB_LB_PACKAGE], "");
         assert_null(lb.fields[NLB_LB_IPV6_TYPE]);
         assert_int_equal(lb.security_groups.len, 2);
-        assert_string_equal(ccm_tags_get(&lb.tags, "k"), "v");
+        assert_string_equal(lbc_tags_get(&lb.tags, "k"), "v");
         assert_int_equal(lb.zone_count, 2);
         assert_string_equal(lb.zones[0].zone_id, "z-a");
         assert_null(lb.zones[0].eip);
@@ -102,13 +102,13 @@ static void test_listener(void **state)
     assert_int_equal(one.end, 443);
     assert_false(one.range);
     assert_string_equal(one.group_id, "sgp-1");
-    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("IdleTimeout")), "900");
-    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("Cps")), "0");
-    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("CertificateIds")), "a,b");
-    assert_null(ccm_attrs_get(&one.attrs, nlb_listener_field("CaCertificateIds")));
-    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("AlpnEnabled")), "false");
-    assert_string_equal(ccm_attrs_get(&one.attrs, nlb_listener_field("Ppv2VpcIdEnabled")), "true");
-    assert_null(ccm_attrs_get(&one.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled")));
+    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("IdleTimeout")), "900");
+    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("Cps")), "0");
+    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("CertificateIds")), "a,b");
+    assert_null(lbc_attrs_get(&one.attrs, nlb_listener_field("CaCertificateIds")));
+    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("AlpnEnabled")), "false");
+    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("Ppv2VpcIdEnabled")), "true");
+    assert_null(lbc_attrs_get(&one.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled")));
     assert_int_equal(nlb_read_take_listener(range, &two), 0);
     assert_true(two.range);
     assert_int_equal(two.start, 100);
@@ -130,7 +130,7 @@ static void test_group_and_servers(void **state)
         "'80','Weight':0,'Description':'by hand','Status':'Removing'},{'ServerId':'10.0.0.7',"
         "'ServerType':'Ip','ServerIp':'10.0.0.7','Port':0,'Weight':500,'Description':''}]");
     CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
-    const struct ccm_backend *one = NULL;
+    const struct lbc_backend *one = NULL;
 
     (void)state;
     assert_int_equal(nlb_read_take_group(json, &group), 0);
@@ -139,26 +139,26 @@ static void test_group_and_servers(void **state)
     assert_int_equal(group.protocol, NLB_UDP);
     assert_string_equal(group.type, "Ip");
     assert_string_equal(group.family, "dualstack");
-    assert_string_equal(ccm_tags_get(&group.tags, NLB_TAG_CLUSTER), "c1");
-    assert_string_equal(ccm_attrs_get(&group.attrs, nlb_group_field("HealthCheckHttpCode")),
+    assert_string_equal(lbc_tags_get(&group.tags, NLB_TAG_CLUSTER), "c1");
+    assert_string_equal(lbc_attrs_get(&group.attrs, nlb_group_field("HealthCheckHttpCode")),
                         "http_2xx,http_3xx");
-    assert_string_equal(ccm_attrs_get(&group.attrs, nlb_group_field("ConnectionDrainTimeout")),
+    assert_string_equal(lbc_attrs_get(&group.attrs, nlb_group_field("ConnectionDrainTimeout")),
                         "0");
     for (const cJSON *item = servers->child; item != NULL; item = item->next) {
         assert_int_equal(nlb_read_take_server(item, group.name, &group.backends), 0);
     }
     assert_int_equal(group.backends.len, 3);
     one = &group.backends.items[0];
-    assert_int_equal(one->type, CCM_BACKEND_ECS);
+    assert_int_equal(one->type, LBC_BACKEND_ECS);
     assert_null(one->description);
     assert_int_equal(one->weight, 100);
     one = &group.backends.items[1];
-    assert_int_equal(one->type, CCM_BACKEND_ENI);
+    assert_int_equal(one->type, LBC_BACKEND_ENI);
     assert_int_equal(one->port, 80);
     assert_string_equal(one->description, "by hand");
     assert_true(one->leaving);
     one = &group.backends.items[2];
-    assert_int_equal(one->type, CCM_BACKEND_IP);
+    assert_int_equal(one->type, LBC_BACKEND_IP);
     assert_int_equal(one->weight, 0);
     assert_string_equal(one->description, "");
 }
@@ -187,7 +187,7 @@ static void test_rubbish(void **state)
         CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
         CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { 0 };
         CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
-        CCM_CLEANUP(ccm_backends_fini) struct ccm_backends set = { 0 };
+        CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
 
         assert_int_equal(nlb_read_take_lb(json, &lb), -EPROTO);
         assert_int_equal(nlb_read_take_listener(json, &listener), -EPROTO);
@@ -231,7 +231,7 @@ static void test_find_by_name(void **state)
 
     (void)state;
     echo_begin(&echo);
-    obj_label(&service->meta, CCM_HASH_LABEL, "x");
+    obj_label(&service->meta, LBC_HASH_LABEL, "x");
     echo_answer(&echo, "ListLoadBalancers", "{'RequestId':'r','LoadBalancers':[]}");
     echo_answer(
         &echo, "ListLoadBalancers",
@@ -310,7 +310,7 @@ static void want_chosen(struct nlb_state *want, const char *id)
     struct nlb_group *group = nlb_state_new_group(want);
 
     assert_non_null(group);
-    assert_int_equal(ccm_text_set(&group->id, id), 0);
+    assert_int_equal(lbc_text_set(&group->id, id), 0);
 }
 
 static void test_parts(void **state)
@@ -323,7 +323,7 @@ static void test_parts(void **state)
 
     (void)state;
     echo_begin(&echo);
-    assert_int_equal(ccm_text_set(&have.lb.id, "nlb-1"), 0);
+    assert_int_equal(lbc_text_set(&have.lb.id, "nlb-1"), 0);
     want_chosen(&want, "sgp-chosen");
     echo_answer(&echo, "ListListeners",
                 "{'RequestId':'r','NextToken':'t1','Listeners':[{'ListenerId':'lsn-1',"
@@ -395,7 +395,7 @@ static void test_parts_fail(void **state)
         const struct nlb_need need = { .listeners = true };
 
         echo_begin(&echo);
-        assert_int_equal(ccm_text_set(&have.lb.id, "nlb-1"), 0);
+        assert_int_equal(lbc_text_set(&have.lb.id, "nlb-1"), 0);
         echo_rule(&echo, &(struct echo_rule){ .action = actions[i], .code = "MissingParam.X" });
         echo_answer(&echo, i == 0 ? "ListServerGroups" : "ListListeners",
                     "{'RequestId':'r','Listeners':[],'ServerGroups':[]}");
@@ -447,7 +447,7 @@ static void test_certs(void **state)
         present->protocol = wanted->protocol = NLB_TCPSSL;
         present->start = present->end = wanted->start = wanted->end = (uint16_t)(443 + i);
         wanted->certs_known = i == 0;
-        assert_int_equal(ccm_text_set(&present->id, i == 0 ? "lsn-1" : "lsn-2"), 0);
+        assert_int_equal(lbc_text_set(&present->id, i == 0 ? "lsn-1" : "lsn-2"), 0);
     }
     echo_answer(&echo, "ListListenerCertificates",
                 "{'RequestId':'r','Certificates':[{'CertificateId':'own','IsDefault':true},"
@@ -456,8 +456,8 @@ static void test_certs(void **state)
                 "'Diassociating'},{'CertificateId':'a','Status':'Associating'}]}");
     assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
     assert_int_equal(have.listeners[0].certs.len, 2);
-    assert_true(ccm_texts_has(&have.listeners[0].certs, "a"));
-    assert_true(ccm_texts_has(&have.listeners[0].certs, "b"));
+    assert_true(lbc_texts_has(&have.listeners[0].certs, "a"));
+    assert_true(lbc_texts_has(&have.listeners[0].certs, "b"));
     assert_true(have.listeners[0].certs_known);
     assert_false(have.listeners[1].certs_known);
     assert_int_equal(fake_host_request_count(echo.setup.fake), 1);

@@ -1,8 +1,8 @@
 /* Rules of the security group for source ranges: scenarios 12 and 13 of the specification. */
 #include "notation.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/rules.h"
-#include "service/tests/objects.h"
 #include "util/cleanup.h"
 
 #include <string.h>

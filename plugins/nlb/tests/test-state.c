@@ -1,7 +1,7 @@
 /* States: lists, look-ups, copies. */
 #include "notation.h"
 
-#include "service/tests/objects.h"
+#include "lbc/tests/objects.h"
 #include "util/cleanup.h"
 
 #include <string.h>
@@ -182,13 +182,13 @@ static void test_copies(void **state)
     assert_int_equal(lb.told, 1U << NLB_LB_CROSS_ZONE);
     assert_true(lb.untagged);
     assert_string_equal(lb.zones[0].eip, "eip-1");
-    assert_true(ccm_texts_has(&lb.security_groups, "sg-1"));
-    assert_string_equal(ccm_tags_get(&lb.tags, "k"), "v");
+    assert_true(lbc_texts_has(&lb.security_groups, "sg-1"));
+    assert_string_equal(lbc_tags_get(&lb.tags, "k"), "v");
     assert_string_equal(group.name, OURS);
     assert_string_equal(group.family, "dualstack");
     assert_true(group.any_port && group.unread);
     assert_true(group.attrs.items[0].told);
-    assert_string_equal(ccm_tags_get(&group.tags, "kubernetes.do.not.delete"), "a");
+    assert_string_equal(lbc_tags_get(&group.tags, "kubernetes.do.not.delete"), "a");
     assert_string_equal(group.backends.items[0].description, "hand");
     assert_int_equal(listener.start, 100);
     assert_int_equal(listener.end, 200);

@@ -24,9 +24,9 @@ struct toy {
     size_t failures;
     size_t earlier; /* failures before this stage */
     bool insecure;
-    struct ccm_texts fresh;   /* groups made in this stage */
-    struct ccm_texts dying;   /* listeners deleted in this stage */
-    struct ccm_texts lacking; /* groups (by name and type) that an addition to failed */
+    struct lbc_texts fresh;   /* groups made in this stage */
+    struct lbc_texts dying;   /* listeners deleted in this stage */
+    struct lbc_texts lacking; /* groups (by name and type) that an addition to failed */
 };
 
 /* A world from a seed: what is wanted, and what is there. */

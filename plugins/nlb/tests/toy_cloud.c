@@ -33,13 +33,13 @@ static void never(const struct toy *toy, bool ok, const char *what)
 
 static bool is_ours(const struct toy *toy, const char *text, bool listener)
 {
-    enum ccm_owner owner = CCM_OWNER_NONE;
+    enum lbc_owner owner = LBC_OWNER_NONE;
 
     assert_int_equal(nlb_name_parse(text, listener, &toy->service->meta, "c1", &owner), 0);
-    return owner == CCM_OWNER_OURS;
+    return owner == LBC_OWNER_OURS;
 }
 
-static const char *description_of(const struct nlb_group *group, const struct ccm_backend *one)
+static const char *description_of(const struct nlb_group *group, const struct lbc_backend *one)
 {
     return one->description == NULL ? group->name : one->description;
 }
@@ -58,7 +58,7 @@ static bool has_guard(const struct toy *toy)
 {
     const struct nlb_state *cloud = &toy->cloud;
 
-    return cloud->guard.id != NULL && ccm_texts_has(&cloud->lb.security_groups, cloud->guard.id);
+    return cloud->guard.id != NULL && lbc_texts_has(&cloud->lb.security_groups, cloud->guard.id);
 }
 
 static bool create_lb(struct toy *toy, const struct nlb_step *step)
@@ -69,9 +69,9 @@ static bool create_lb(struct toy *toy, const struct nlb_step *step)
         return refuse(toy, step, "there is one");
     }
     must(nlb_lb_copy(lb, &step->lb));
-    ccm_texts_fini(&lb->security_groups);
-    ccm_tags_fini(&lb->tags);
-    must(ccm_tags_copy(&lb->tags, &step->tags));
+    lbc_texts_fini(&lb->security_groups);
+    lbc_tags_fini(&lb->tags);
+    must(lbc_tags_copy(&lb->tags, &step->tags));
     must(nlb_lb_set(lb, NLB_LB_IPV6_TYPE, "Intranet"));
     must(nlb_lb_set(lb, NLB_LB_CROSS_ZONE, "true"));
     free(lb->id);
@@ -126,9 +126,9 @@ static bool change_lb(struct toy *toy, const struct nlb_step *step)
 
     for (size_t i = 0; i < step->tags.len; i++) {
         if (step->type == NLB_STEP_TAG) {
-            must(ccm_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value));
+            must(lbc_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value));
         } else {
-            ccm_tags_remove(&lb->tags, step->tags.items[i].key);
+            lbc_tags_remove(&lb->tags, step->tags.items[i].key);
         }
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
@@ -144,10 +144,10 @@ static bool change_lb(struct toy *toy, const struct nlb_step *step)
 
 static bool join(struct toy *toy, const struct nlb_step *step)
 {
-    struct ccm_texts *joined = &toy->cloud.lb.security_groups;
-    CCM_CLEANUP(ccm_texts_fini) struct ccm_texts ids = { 0 };
+    struct lbc_texts *joined = &toy->cloud.lb.security_groups;
+    CCM_CLEANUP(lbc_texts_fini) struct lbc_texts ids = { 0 };
 
-    must(ccm_texts_copy(&ids, &step->texts));
+    must(lbc_texts_copy(&ids, &step->texts));
     if (step->with_guard) {
         CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
 
@@ -155,35 +155,35 @@ static bool join(struct toy *toy, const struct nlb_step *step)
         must(nlb_rules_diff(&toy->model.want.guard, &toy->cloud.guard, &diff));
         never(toy, diff.add.rule_count == 0 && diff.modify.rule_count == 0,
               "joined before its rules are complete");
-        must(ccm_texts_put(&ids, toy->cloud.guard.id));
+        must(lbc_texts_put(&ids, toy->cloud.guard.id));
     }
     if (joined->len + ids.len > 4) {
         return refuse(toy, step, "more than four");
     }
     for (size_t i = 0; i < ids.len; i++) {
-        if (ccm_texts_has(joined, ids.items[i])) {
+        if (lbc_texts_has(joined, ids.items[i])) {
             return refuse(toy, step, "it is joined");
         }
     }
     for (size_t i = 0; i < ids.len; i++) {
-        must(ccm_texts_put(joined, ids.items[i]));
+        must(lbc_texts_put(joined, ids.items[i]));
     }
     return true;
 }
 
 static bool leave(struct toy *toy, const struct nlb_step *step)
 {
-    struct ccm_texts *joined = &toy->cloud.lb.security_groups;
+    struct lbc_texts *joined = &toy->cloud.lb.security_groups;
 
     for (size_t i = 0; i < step->texts.len; i++) {
-        if (!ccm_texts_has(joined, step->texts.items[i])) {
+        if (!lbc_texts_has(joined, step->texts.items[i])) {
             return refuse(toy, step, "it is not joined");
         }
-        ccm_texts_remove(joined, step->texts.items[i]);
+        lbc_texts_remove(joined, step->texts.items[i]);
     }
     if (step->with_guard) {
         never(toy, !toy->model.want.guard.wanted, "left while it is wanted");
-        ccm_texts_remove(joined, toy->cloud.guard.id);
+        lbc_texts_remove(joined, toy->cloud.guard.id);
     }
     return true;
 }
@@ -198,15 +198,15 @@ static bool create_guard(struct toy *toy, const struct nlb_step *step)
         return refuse(toy, step, "there is one");
     }
     guard->id = new_id(toy, "sg");
-    must(ccm_text_set(&guard->name, step->guard.name));
-    must(ccm_text_set(&guard->description, step->guard.description));
+    must(lbc_text_set(&guard->name, step->guard.name));
+    must(lbc_text_set(&guard->description, step->guard.description));
     return true;
 }
 
 static bool rename_guard(struct toy *toy, const struct nlb_step *step)
 {
-    must(ccm_text_set(&toy->cloud.guard.name, step->guard.name));
-    must(ccm_text_set(&toy->cloud.guard.description, step->guard.description));
+    must(lbc_text_set(&toy->cloud.guard.name, step->guard.name));
+    must(lbc_text_set(&toy->cloud.guard.description, step->guard.description));
     return toy->cloud.guard.id != NULL;
 }
 
@@ -283,21 +283,21 @@ static bool create_group(struct toy *toy, const struct nlb_step *step)
     struct nlb_group *group = nlb_state_new_group(&toy->cloud);
 
     must(nlb_group_copy(group, &step->group));
-    ccm_backends_fini(&group->backends);
+    lbc_backends_fini(&group->backends);
     free(group->id);
     group->id = new_id(toy, "g");
-    must(ccm_texts_put(&toy->fresh, group->id));
+    must(lbc_texts_put(&toy->fresh, group->id));
     return true;
 }
 
 /* No group can be changed to a hash. */
 static bool keeps_hash(const struct nlb_group *group, const struct nlb_group *next)
 {
-    const struct ccm_field *field = nlb_group_field("Scheduler");
-    const char *value = ccm_attrs_get(&next->attrs, field);
+    const struct lbc_field *field = nlb_group_field("Scheduler");
+    const char *value = lbc_attrs_get(&next->attrs, field);
 
     return value == NULL || !ccm_text_ends(value, "ch") ||
-           ccm_text_equal(value, ccm_attrs_get(&group->attrs, field));
+           ccm_text_equal(value, lbc_attrs_get(&group->attrs, field));
 }
 
 static bool update_group(struct toy *toy, const struct nlb_step *step)
@@ -306,23 +306,23 @@ static bool update_group(struct toy *toy, const struct nlb_step *step)
 
     never(toy, keeps_hash(group, &step->group), "a scheduler was changed to a hash");
     never(toy, is_ours(toy, group->name, false), "somebody's group was changed");
-    ccm_attrs_fini(&group->attrs);
-    must(ccm_attrs_copy(&group->attrs, &step->group.attrs));
+    lbc_attrs_fini(&group->attrs);
+    must(lbc_attrs_copy(&group->attrs, &step->group.attrs));
     return true;
 }
 
 static void change_server(struct toy *toy, const struct nlb_step *step, struct nlb_group *group,
-                          const struct ccm_backend *one)
+                          const struct lbc_backend *one)
 {
-    struct ccm_backend next = *one;
+    struct lbc_backend next = *one;
 
     if (step->type == NLB_STEP_REMOVE) {
-        ccm_backends_remove(&group->backends, one);
+        lbc_backends_remove(&group->backends, one);
         return;
     }
     next.description = ccm_text_equal(step->group.name, group->name) ? NULL : step->group.name;
     next.leaving = false;
-    must(ccm_backends_put(&group->backends, &next));
+    must(lbc_backends_put(&group->backends, &next));
     (void)toy; /* nothing to count */
 }
 
@@ -330,12 +330,12 @@ static bool change_servers(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_group *group = group_of(toy, step);
 
-    if (ccm_texts_has(&toy->fresh, group->id)) {
+    if (lbc_texts_has(&toy->fresh, group->id)) {
         return refuse(toy, step, "the group is still being made");
     }
     for (size_t i = 0; i < step->group.backends.len; i++) {
-        const struct ccm_backend *one = &step->group.backends.items[i];
-        const struct ccm_backend *present = ccm_backends_find(&group->backends, one);
+        const struct lbc_backend *one = &step->group.backends.items[i];
+        const struct lbc_backend *present = lbc_backends_find(&group->backends, one);
 
         if ((present == NULL) != (step->type == NLB_STEP_ADD)) {
             return refuse(toy, step, "it is there, or it is not");
@@ -377,7 +377,7 @@ static struct nlb_listener *listener_of(const struct toy *toy, const struct nlb_
 
 static bool fits(struct toy *toy, const struct nlb_step *step, const struct nlb_group *group)
 {
-    if (ccm_texts_has(&toy->fresh, group->id)) {
+    if (lbc_texts_has(&toy->fresh, group->id)) {
         return refuse(toy, step, "the group is still being made");
     }
     return (group->any_port == step->listener.range && group->protocol == step->protocol) ||
@@ -403,8 +403,8 @@ static bool create_listener(struct toy *toy, const struct nlb_step *step)
     listener->certs_known = step->protocol == NLB_TCPSSL;
     free(listener->id);
     listener->id = new_id(toy, "l");
-    must(ccm_text_set(&listener->group_id, group->id));
-    must(ccm_text_set(&listener->group_name, NULL));
+    must(lbc_text_set(&listener->group_id, group->id));
+    must(lbc_text_set(&listener->group_name, NULL));
     return true;
 }
 
@@ -419,7 +419,7 @@ static bool is_full(const struct toy *toy, const struct nlb_group *group)
         }
         for (size_t k = 0; k < want->backends.len; k++) {
             if (!want->backends.items[k].leaving &&
-                ccm_backends_find(&group->backends, &want->backends.items[k]) == NULL) {
+                lbc_backends_find(&group->backends, &want->backends.items[k]) == NULL) {
                 return false;
             }
         }
@@ -441,10 +441,10 @@ static bool update_listener(struct toy *toy, const struct nlb_step *step)
           "another Service's listener was changed");
     never(toy, ccm_text_equal(listener->group_id, group->id) || is_full(toy, group),
           "sent to a group that is still being filled");
-    ccm_attrs_fini(&listener->attrs);
-    must(ccm_attrs_copy(&listener->attrs, &step->listener.attrs));
-    must(ccm_text_set(&listener->description, step->listener.description));
-    must(ccm_text_set(&listener->group_id, group->id));
+    lbc_attrs_fini(&listener->attrs);
+    must(lbc_attrs_copy(&listener->attrs, &step->listener.attrs));
+    must(lbc_text_set(&listener->description, step->listener.description));
+    must(lbc_text_set(&listener->group_id, group->id));
     return true;
 }
 
@@ -454,13 +454,13 @@ static bool change_certs(struct toy *toy, const struct nlb_step *step)
     const bool add = step->type == NLB_STEP_ADD_CERTS;
 
     for (size_t i = 0; i < step->texts.len; i++) {
-        if (ccm_texts_has(&listener->certs, step->texts.items[i]) == add) {
+        if (lbc_texts_has(&listener->certs, step->texts.items[i]) == add) {
             return refuse(toy, step, "it is there, or it is not");
         }
         if (add) {
-            must(ccm_texts_put(&listener->certs, step->texts.items[i]));
+            must(lbc_texts_put(&listener->certs, step->texts.items[i]));
         } else {
-            ccm_texts_remove(&listener->certs, step->texts.items[i]);
+            lbc_texts_remove(&listener->certs, step->texts.items[i]);
         }
     }
     return (step->texts.len <= NLB_CERTS_MAX && listener->certs.len <= 25) ||
@@ -473,7 +473,7 @@ static bool delete_listener(struct toy *toy, const struct nlb_step *step)
 
     never(toy, !toy->model.reused || is_ours(toy, listener->description, true),
           "somebody's listener was deleted");
-    must(ccm_texts_put(&toy->dying, step->id)); /* gone when the stage is over */
+    must(lbc_texts_put(&toy->dying, step->id)); /* gone when the stage is over */
     return true;
 }
 
@@ -536,7 +536,7 @@ static bool is_blocked(const struct toy *toy, const struct nlb_step *step)
     if (group == NULL) {
         return true;
     }
-    lacks = ccm_texts_has(&toy->lacking, group->id);
+    lacks = lbc_texts_has(&toy->lacking, group->id);
     if (step->type == NLB_STEP_UPDATE_LISTENER) {
         return lacks && !ccm_text_equal(listener_of(toy, step)->group_id, group->id);
     }
@@ -551,7 +551,7 @@ static void count_failure(struct toy *toy, const struct nlb_step *step)
     toy->failures++;
     toy->insecure = toy->insecure || nlb_step_secures(step->type);
     if (group != NULL) {
-        must(ccm_texts_put(&toy->lacking, group->id));
+        must(lbc_texts_put(&toy->lacking, group->id));
     }
 }
 
@@ -560,8 +560,8 @@ static void end_stage(struct toy *toy)
     for (size_t i = 0; i < toy->dying.len; i++) {
         nlb_state_drop_listener(&toy->cloud, toy->dying.items[i]);
     }
-    ccm_texts_fini(&toy->dying);
-    ccm_texts_fini(&toy->fresh);
+    lbc_texts_fini(&toy->dying);
+    lbc_texts_fini(&toy->fresh);
     toy->earlier = toy->failures;
 }
 
@@ -570,7 +570,7 @@ bool toy_run(struct toy *toy, const struct nlb_plan *plan)
     toy->failures = 0;
     toy->earlier = 0;
     toy->insecure = false;
-    ccm_texts_fini(&toy->lacking);
+    lbc_texts_fini(&toy->lacking);
     for (size_t i = 0; i < plan->len; i++) {
         const struct nlb_step *step = &plan->steps[i];
 

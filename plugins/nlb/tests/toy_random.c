@@ -1,9 +1,9 @@
 /* Random wishes, and random states that a cloud may be in. */
 #include "toy.h"
 
+#include "lbc/tests/objects.h"
 #include "nlb/names.h"
 #include "nlb/nlb.h"
-#include "service/tests/objects.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -41,7 +41,7 @@ static const char *pick(struct toy *toy, const char *const *texts, unsigned coun
 static void own(char **to, char *text)
 {
     assert_non_null(text);
-    must(ccm_text_set(to, text));
+    must(lbc_text_set(to, text));
     free(text);
 }
 
@@ -88,15 +88,15 @@ static void random_lb(struct toy *toy, struct nlb_lb *lb, unsigned *told)
                                  told != NULL && chance(toy, 20) ? "eip-1" : NULL));
         }
         if (chance(toy, 40)) {
-            must(ccm_tags_put(&lb->tags, PICK(toy, "k1", "k2", "k3"), PICK(toy, "1", "2")));
+            must(lbc_tags_put(&lb->tags, PICK(toy, "k1", "k2", "k3"), PICK(toy, "1", "2")));
         }
     }
 }
 
-static void random_groups_joined(struct toy *toy, struct ccm_texts *texts, unsigned most)
+static void random_groups_joined(struct toy *toy, struct lbc_texts *texts, unsigned most)
 {
     while (texts->len < most && chance(toy, 60)) {
-        must(ccm_texts_put(texts, PICK(toy, "sg-a", "sg-b", "sg-c", "sg-d", "sg-e")));
+        must(lbc_texts_put(texts, PICK(toy, "sg-a", "sg-b", "sg-c", "sg-d", "sg-e")));
     }
 }
 
@@ -108,15 +108,15 @@ static void put_rule(struct toy *toy, struct nlb_guard *guard, bool present, con
 
     rule->drop = strcmp(cidr, "0.0.0.0/0") == 0;
     rule->priority = rule->drop ? 100 : 1;
-    must(ccm_text_set(&rule->cidr, cidr));
-    must(ccm_text_set(&rule->protocol, "All"));
-    must(ccm_text_set(&rule->port_range, "-1/-1"));
-    must(ccm_text_set(&rule->description, guard->description));
+    must(lbc_text_set(&rule->cidr, cidr));
+    must(lbc_text_set(&rule->protocol, "All"));
+    must(lbc_text_set(&rule->port_range, "-1/-1"));
+    must(lbc_text_set(&rule->description, guard->description));
     if (present) {
         rule->id = ccm_text_format("r-%u", ++toy->next_id);
         rule->priority += chance(toy, 20) ? 1 : 0;
         if (chance(toy, 20)) {
-            must(ccm_text_set(&rule->description, "hand"));
+            must(lbc_text_set(&rule->description, "hand"));
         }
     }
 }
@@ -129,9 +129,9 @@ static void random_guard(struct toy *toy, struct nlb_guard *guard, bool present)
     own(&guard->name, nlb_guard_name(&toy->service->meta));
     own(&guard->description, nlb_guard_description(&toy->service->meta, "c1"));
     if (present) {
-        must(ccm_text_set(&guard->id, "sg-own"));
+        must(lbc_text_set(&guard->id, "sg-own"));
         if (chance(toy, 20)) {
-            must(ccm_text_set(&guard->name, "renamed"));
+            must(lbc_text_set(&guard->name, "renamed"));
         }
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(cidrs); i++) {
@@ -146,22 +146,22 @@ static void random_guard(struct toy *toy, struct nlb_guard *guard, bool present)
 static void random_attrs(struct toy *toy, struct nlb_group *group, bool told)
 {
     if (chance(toy, 50)) {
-        must(ccm_attrs_set(&group->attrs, nlb_group_field("Scheduler"),
+        must(lbc_attrs_set(&group->attrs, nlb_group_field("Scheduler"),
                            PICK(toy, "Wrr", "rr", "sch", "tch"), told));
     }
     if (chance(toy, 50)) {
-        must(ccm_attrs_set(&group->attrs, nlb_group_field("HealthCheckHttpCode"),
+        must(lbc_attrs_set(&group->attrs, nlb_group_field("HealthCheckHttpCode"),
                            PICK(toy, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"), told));
     }
     if (chance(toy, 30)) {
-        must(ccm_attrs_set(&group->attrs, nlb_group_field("PreserveClientIpEnabled"),
+        must(lbc_attrs_set(&group->attrs, nlb_group_field("PreserveClientIpEnabled"),
                            PICK(toy, "true", "false"), told));
     }
 }
 
 static void random_server(struct toy *toy, struct nlb_group *group, bool present)
 {
-    struct ccm_backend one = { .weight = (uint8_t)(toy_dice(toy, 3) * 50),
+    struct lbc_backend one = { .weight = (uint8_t)(toy_dice(toy, 3) * 50),
                                .port = (uint16_t)(80 + toy_dice(toy, 2)) };
     char id[] = "i-0";
 
@@ -171,7 +171,7 @@ static void random_server(struct toy *toy, struct nlb_group *group, bool present
         one.description = (char *)(uintptr_t)PICK(toy, "hand", "k8s.7.TCP.web.default.c1");
     }
     one.leaving = !present && chance(toy, 10);
-    must(ccm_backends_put(&group->backends, &one));
+    must(lbc_backends_put(&group->backends, &one));
 }
 
 static void random_servers(struct toy *toy, struct nlb_group *group, bool present)
@@ -191,12 +191,12 @@ static struct nlb_group *add_group(struct toy *toy, struct nlb_state *state, con
     key_text(toy, &group->name, key, protocol);
     group->protocol = protocol;
     group->any_port = range;
-    must(ccm_text_set(&group->type, PICK(toy, "Instance", "Ip", "")));
-    must(ccm_text_set(&group->family, PICK(toy, "", "", "dualstack")));
+    must(lbc_text_set(&group->type, PICK(toy, "Instance", "Ip", "")));
+    must(lbc_text_set(&group->family, PICK(toy, "", "", "dualstack")));
     if (present) {
         group->id = ccm_text_format("g-%u", ++toy->next_id);
         if (chance(toy, 10)) {
-            must(ccm_text_set(&group->name, "mine"));
+            must(lbc_text_set(&group->name, "mine"));
         }
     } else {
         group->port = 80;
@@ -251,10 +251,10 @@ static struct nlb_listener *add_listener(struct toy *toy, struct nlb_state *stat
 static void random_listener_attrs(struct toy *toy, struct nlb_listener *listener, bool told)
 {
     if (chance(toy, 50)) {
-        must(ccm_attrs_set(&listener->attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"), told));
+        must(lbc_attrs_set(&listener->attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"), told));
     }
     if (chance(toy, 50)) {
-        must(ccm_attrs_set(&listener->attrs, nlb_listener_field("CertificateIds"),
+        must(lbc_attrs_set(&listener->attrs, nlb_listener_field("CertificateIds"),
                            PICK(toy, "c-1", "c-2"), told));
     }
     if (listener->protocol != NLB_TCPSSL || (told && chance(toy, 40))) {
@@ -265,7 +265,7 @@ static void random_listener_attrs(struct toy *toy, struct nlb_listener *listener
         char cert[] = "x-a";
 
         cert[2] = (char)('a' + toy_dice(toy, 26));
-        must(ccm_texts_put(&listener->certs, cert));
+        must(lbc_texts_put(&listener->certs, cert));
     }
 }
 
@@ -301,7 +301,7 @@ static void random_wishes(struct toy *toy)
         listener->broken = chance(toy, 5);
         model->incomplete = model->incomplete || listener->broken;
         random_listener_attrs(toy, listener, true);
-        must(ccm_text_set(&listener->group_name, wanted_group(toy, i, listener)->name));
+        must(lbc_text_set(&listener->group_name, wanted_group(toy, i, listener)->name));
     }
     random_lb(toy, &model->want.lb, &model->told);
     model->zones_told = model->want.lb.zone_count > 0;
@@ -329,7 +329,7 @@ static void random_listener(struct toy *toy, size_t port)
     listener->id = ccm_text_format("l-%u", ++toy->next_id);
     if (chance(toy, 30)) {
         must(
-            ccm_text_set(&listener->description, PICK(toy, "hand", "k8s.80.TCP.other.default.c1")));
+            lbc_text_set(&listener->description, PICK(toy, "hand", "k8s.80.TCP.other.default.c1")));
     }
     random_listener_attrs(toy, listener, false);
     for (size_t i = 0; i < cloud->group_count; i++) {
@@ -338,7 +338,7 @@ static void random_listener(struct toy *toy, size_t port)
             group = &cloud->groups[i];
         }
     }
-    must(ccm_text_set(&listener->group_id, group == NULL ? "g-elsewhere" : group->id));
+    must(lbc_text_set(&listener->group_id, group == NULL ? "g-elsewhere" : group->id));
 }
 
 static void random_present(struct toy *toy)
@@ -356,7 +356,7 @@ static void random_present(struct toy *toy)
                         true); /* it is in the list */
     }
     if (there) {
-        must(ccm_text_set(&cloud->lb.id, "nlb-0"));
+        must(lbc_text_set(&cloud->lb.id, "nlb-0"));
         random_lb(toy, &cloud->lb, NULL);
         random_groups_joined(toy, &cloud->lb.security_groups, toy->model.groups_told ? 4 : 3);
         for (size_t i = 0; i < CCM_ARRAY_LEN(ports); i++) {
@@ -371,7 +371,7 @@ static void random_present(struct toy *toy)
         cloud->guard.known = true;
         cloud->guard.wanted = false;
         if (there && cloud->lb.security_groups.len < 4 && chance(toy, 60)) {
-            must(ccm_texts_put(&cloud->lb.security_groups, cloud->guard.id));
+            must(lbc_texts_put(&cloud->lb.security_groups, cloud->guard.id));
         }
     }
     cloud->groups_known = true;
@@ -398,7 +398,7 @@ void toy_fini(struct toy *toy)
 {
     nlb_state_fini(&toy->cloud);
     nlb_state_fini(&toy->model.want);
-    ccm_texts_fini(&toy->fresh);
-    ccm_texts_fini(&toy->dying);
-    ccm_texts_fini(&toy->lacking);
+    lbc_texts_fini(&toy->fresh);
+    lbc_texts_fini(&toy->dying);
+    lbc_texts_fini(&toy->lacking);
 }

@@ -9,7 +9,7 @@
 
 struct kit {
     struct fake_host *fake;
-    struct ccm_ali *ali;
+    struct ali_client *ali;
     struct route_call call;
     struct route_item items[3];
 };
@@ -27,8 +27,8 @@ static int setup(void **state)
     fake_host_option(kit.fake, "alicloud", "region", "cn-hangzhou");
     fake_host_option(kit.fake, "alicloud", "vpc_id", "vpc-1");
     fake_host_option(kit.fake, "alicloud", "cluster_id", "c1");
-    assert_int_equal(ccm_ali_acquire(fake_host_table(kit.fake), &kit.ali, &err), 0);
-    assert_int_equal(ccm_ali_start(kit.ali, fake_host_table(kit.fake), &err), 0);
+    assert_int_equal(ali_acquire(fake_host_table(kit.fake), &kit.ali, &err), 0);
+    assert_int_equal(ali_start(kit.ali, fake_host_table(kit.fake), &err), 0);
     kit.call = (struct route_call){ .ali = kit.ali, .host = fake_host_table(kit.fake) };
     for (size_t i = 0; i < 3; i++) {
         kit.items[i].net = build_net(nets[i]);
@@ -43,7 +43,7 @@ static int teardown(void **state)
     struct kit *kit = *state;
 
     assert_int_equal(fake_host_unexpected(kit->fake), 0);
-    ccm_ali_release(kit->ali);
+    ali_release(kit->ali);
     fake_host_free(kit->fake);
     return 0;
 }

@@ -13,16 +13,16 @@
 static void check(uint64_t kind, uint64_t hint, unsigned nth, int64_t low, int64_t high)
 {
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_backoff a = { 0 };
-    struct ccm_backoff b = { 0 };
+    struct sched_backoff a = { 0 };
+    struct sched_backoff b = { 0 };
     int64_t least = -1;
     int64_t most = -1;
 
     err.kind = kind;
     err.retry_after_ms = hint;
     for (unsigned i = 0; i < nth; i++) {
-        least = ccm_backoff_next_ms(&a, &ccm_backoff_default, &err, 0);
-        most = ccm_backoff_next_ms(&b, &ccm_backoff_default, &err, UINT32_MAX);
+        least = sched_backoff_next_ms(&a, &sched_backoff_default, &err, 0);
+        most = sched_backoff_next_ms(&b, &sched_backoff_default, &err, UINT32_MAX);
     }
     assert_int_equal(least, low);
     assert_int_equal(most, high);
@@ -74,15 +74,15 @@ static void test_table(void **state)
 static void test_no_busy_loop(void **state)
 {
     (void)state;
-    for (uint64_t kind = CCM_ERROR_NONE; kind < CCM_BACKOFF_KINDS; kind++) {
-        struct ccm_backoff backoff = { 0 };
+    for (uint64_t kind = CCM_ERROR_NONE; kind < SCHED_BACKOFF_KINDS; kind++) {
+        struct sched_backoff backoff = { 0 };
         int64_t at[32] = { 0 }; /* of the tries, when all waits are as short as can be */
 
         for (size_t i = 1; kind != CCM_ERROR_CANCELLED && i < CCM_ARRAY_LEN(at); i++) {
             struct ccm_error err = CCM_ERROR_INIT;
 
             err.kind = kind;
-            at[i] = at[i - 1] + ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &err, 0);
+            at[i] = at[i - 1] + sched_backoff_next_ms(&backoff, &sched_backoff_default, &err, 0);
             assert_true(i < 3 || at[i] - at[i - 3] > 5000);
         }
     }
@@ -93,40 +93,40 @@ static void test_kinds_count_apart(void **state)
     struct ccm_error transient = CCM_ERROR_INIT;
     struct ccm_error terminal = CCM_ERROR_INIT;
     struct ccm_error cancelled = CCM_ERROR_INIT;
-    struct ccm_backoff backoff = { 0 };
+    struct sched_backoff backoff = { 0 };
 
     (void)state;
     transient.kind = CCM_ERROR_TRANSIENT;
     terminal.kind = CCM_ERROR_TERMINAL;
     cancelled.kind = CCM_ERROR_CANCELLED;
     for (int i = 0; i < 3; i++) {
-        assert_true(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &transient, 0) > 0);
-        assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &cancelled, 0), 0);
+        assert_true(sched_backoff_next_ms(&backoff, &sched_backoff_default, &transient, 0) > 0);
+        assert_int_equal(sched_backoff_next_ms(&backoff, &sched_backoff_default, &cancelled, 0), 0);
     }
-    assert_int_equal(ccm_backoff_failures(&backoff), 3);
-    assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &terminal, UINT32_MAX),
+    assert_int_equal(sched_backoff_failures(&backoff), 3);
+    assert_int_equal(sched_backoff_next_ms(&backoff, &sched_backoff_default, &terminal, UINT32_MAX),
                      600000);
-    assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &transient, UINT32_MAX),
-                     12000);
-    ccm_backoff_forget(&backoff);
-    assert_int_equal(ccm_backoff_failures(&backoff), 0);
-    assert_int_equal(ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &transient, UINT32_MAX),
-                     1500);
+    assert_int_equal(
+        sched_backoff_next_ms(&backoff, &sched_backoff_default, &transient, UINT32_MAX), 12000);
+    sched_backoff_forget(&backoff);
+    assert_int_equal(sched_backoff_failures(&backoff), 0);
+    assert_int_equal(
+        sched_backoff_next_ms(&backoff, &sched_backoff_default, &transient, UINT32_MAX), 1500);
 }
 
 static void test_policy_is_configurable(void **state)
 {
-    const struct ccm_backoff_policy policy = {
+    const struct sched_backoff_policy policy = {
         .rules = { [CCM_ERROR_TRANSIENT] = { .base_ms = 3, .max_ms = 7 } },
     };
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_backoff backoff = { 0 };
+    struct sched_backoff backoff = { 0 };
     static const int64_t expected[] = { 3, 6, 7, 7 };
 
     (void)state;
     err.kind = CCM_ERROR_TRANSIENT;
     for (size_t i = 0; i < CCM_ARRAY_LEN(expected); i++) {
-        assert_int_equal(ccm_backoff_next_ms(&backoff, &policy, &err, UINT32_MAX), expected[i]);
+        assert_int_equal(sched_backoff_next_ms(&backoff, &policy, &err, UINT32_MAX), expected[i]);
     }
 }
 
@@ -140,9 +140,9 @@ static void test_jitter_spreads(void **state)
     (void)state;
     err.kind = CCM_ERROR_TRANSIENT;
     for (int i = 0; i < 1000; i++) {
-        struct ccm_backoff backoff = { 0 };
-        const int64_t wait =
-            ccm_backoff_next_ms(&backoff, &ccm_backoff_default, &err, ccm_backoff_random(&seed));
+        struct sched_backoff backoff = { 0 };
+        const int64_t wait = sched_backoff_next_ms(&backoff, &sched_backoff_default, &err,
+                                                   sched_backoff_random(&seed));
 
         assert_in_range(wait, 750, 1500);
         tenths[(wait - 750) * 10 / 751]++;

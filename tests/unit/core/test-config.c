@@ -1,4 +1,4 @@
-#include "config.h"
+#include "config/load.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "config_options.h"
-#include "option_doc.h"
+#include "config/doc.h"
+#include "config/options.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
@@ -145,25 +145,25 @@ static void write_file(const struct fixture *f, const char *text, size_t len)
 }
 
 /* All steps, as the daemon takes them, with both plugins where they are listed. */
-static int run_steps(const struct fixture *f, struct ccm_config **ret, struct ccm_error *err)
+static int run_steps(const struct fixture *f, struct config_tree **ret, struct ccm_error *err)
 {
     struct ccm_error ignored = CCM_ERROR_INIT; /* all are listed by problems() in the end */
     int bound = 0;
 
-    if (ccm_config_load(f->path, ret, &ignored) == -ENOMEM) {
+    if (config_load(f->path, ret, &ignored) == -ENOMEM) {
         return -ENOMEM;
     }
-    for (size_t i = 0; i < ccm_config_plugin_count(*ret); i++) {
-        const struct ccm_config_plugin *plugin = ccm_config_plugin_at(*ret, i);
+    for (size_t i = 0; i < config_plugin_count(*ret); i++) {
+        const struct config_plugin *plugin = config_plugin_at(*ret, i);
 
         if (plugin->enabled) {
-            bound += ccm_config_bind_plugin(
+            bound += config_bind_plugin(
                 *ret, plugin->name, strcmp(plugin->name, "clb") == 0 ? clb_options : nlb_options,
                 &ignored);
         }
     }
     (void)bound;
-    return ccm_config_finish(*ret, err);
+    return config_finish(*ret, err);
 }
 
 /* --- what is right -------------------------------------------------------------------------- */
@@ -182,16 +182,16 @@ static void test_everything(void **state)
         "              dry_run = false; ca_file = \"/etc/ca.pem\";\n"
         "              audit: { bytes = 9223372036854775807; zones = ( \"z\" ); }; },\n"
         "            { name = \"nlb\"; file = \"/lib/other.so\"; enabled = true; } );\n";
-    struct ccm_config *config = NULL;
+    struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     write_file(*state, text, strlen(text));
     assert_int_equal(run_steps(*state, &config, &err), 0);
-    assert_string_equal(ccm_config_problems(config), "");
-    assert_int_equal(ccm_config_plugin_count(config), 2);
+    assert_string_equal(config_problems(config), "");
+    assert_int_equal(config_plugin_count(config), 2);
 
-    const struct ccm_config_plugin *clb = ccm_config_plugin_at(config, 0);
-    const struct ccm_config_plugin *nlb = ccm_config_plugin_at(config, 1);
+    const struct config_plugin *clb = config_plugin_at(config, 0);
+    const struct config_plugin *nlb = config_plugin_at(config, 1);
 
     assert_string_equal(clb->name, "clb");
     assert_string_equal(clb->file, "clb.so");
@@ -202,59 +202,58 @@ static void test_everything(void **state)
     assert_int_equal(nlb->workers, 4);
     assert_false(nlb->critical);
 
-    assert_string_equal(ccm_config_string(config, NULL, "", "plugin_dir"), "/opt/plugins");
-    assert_string_equal(ccm_config_string(config, NULL, NULL, "plugin_dir"), "/opt/plugins");
-    assert_string_equal(ccm_config_string(config, NULL, "kubernetes", "kubeconfig"),
-                        "/etc/kube.conf");
-    assert_string_equal(ccm_config_string(config, NULL, "log", "level"), "debug");
-    assert_string_equal(ccm_config_string(config, NULL, "log", "format"), "text");
-    assert_int_equal(ccm_config_int(config, NULL, "controller", "timeout_s"), 60);
-    assert_int_equal(ccm_config_int(config, NULL, "controller", "slow_s"), 30);
-    assert_string_equal(ccm_config_string(config, "clb", "alicloud", "region"), "cn-hangzhou");
-    assert_string_equal(ccm_config_string(config, "nlb", "alicloud", "region"), "cn-hangzhou");
-    assert_string_equal(ccm_config_string(config, "clb", "alicloud", "endpoints.slb"),
+    assert_string_equal(config_string(config, NULL, "", "plugin_dir"), "/opt/plugins");
+    assert_string_equal(config_string(config, NULL, NULL, "plugin_dir"), "/opt/plugins");
+    assert_string_equal(config_string(config, NULL, "kubernetes", "kubeconfig"), "/etc/kube.conf");
+    assert_string_equal(config_string(config, NULL, "log", "level"), "debug");
+    assert_string_equal(config_string(config, NULL, "log", "format"), "text");
+    assert_int_equal(config_int(config, NULL, "controller", "timeout_s"), 60);
+    assert_int_equal(config_int(config, NULL, "controller", "slow_s"), 30);
+    assert_string_equal(config_string(config, "clb", "alicloud", "region"), "cn-hangzhou");
+    assert_string_equal(config_string(config, "nlb", "alicloud", "region"), "cn-hangzhou");
+    assert_string_equal(config_string(config, "clb", "alicloud", "endpoints.slb"),
                         "http://[::1]:8080");
-    assert_int_equal(ccm_config_int(config, "clb", "alicloud", "retries"), 0);
-    assert_int_equal(ccm_config_int(config, "clb", NULL, "default_weight"), 7);
-    assert_int_equal(ccm_config_int(config, "clb", NULL, "dry_run"), 0);
-    assert_string_equal(ccm_config_string(config, "clb", NULL, "ca_file"), "/etc/ca.pem");
-    assert_true(ccm_config_int(config, "clb", NULL, "audit.bytes") == INT64_MAX);
-    assert_string_equal(ccm_config_strings(config, "clb", "alicloud", "vswitch_ids")[1], "v2");
-    assert_null(ccm_config_strings(config, "clb", "alicloud", "vswitch_ids")[2]);
-    assert_string_equal(ccm_config_strings(config, "clb", NULL, "audit.zones")[0], "z");
+    assert_int_equal(config_int(config, "clb", "alicloud", "retries"), 0);
+    assert_int_equal(config_int(config, "clb", NULL, "default_weight"), 7);
+    assert_int_equal(config_int(config, "clb", NULL, "dry_run"), 0);
+    assert_string_equal(config_string(config, "clb", NULL, "ca_file"), "/etc/ca.pem");
+    assert_true(config_int(config, "clb", NULL, "audit.bytes") == INT64_MAX);
+    assert_string_equal(config_strings(config, "clb", "alicloud", "vswitch_ids")[1], "v2");
+    assert_null(config_strings(config, "clb", "alicloud", "vswitch_ids")[2]);
+    assert_string_equal(config_strings(config, "clb", NULL, "audit.zones")[0], "z");
 
     /* Not listed by that plugin, or of another type. */
-    assert_string_equal(ccm_config_string(config, "nlb", "alicloud", "endpoints.slb"), "");
-    assert_string_equal(ccm_config_string(config, "nlb", "log", "level"), "debug");
-    assert_string_equal(ccm_config_string(config, "clb", "log", "level"), "");
-    assert_int_equal(ccm_config_int(config, "clb", NULL, "workers"), 0);
-    assert_int_equal(ccm_config_int(config, "nobody", NULL, "default_weight"), 0);
-    assert_string_equal(ccm_config_string(config, "clb", NULL, "default_weight"), "");
-    assert_null(ccm_config_strings(config, "clb", NULL, "default_weight"));
-    assert_null(ccm_config_strings(config, "nlb", "alicloud", "vswitch_ids"));
-    ccm_config_free(config);
+    assert_string_equal(config_string(config, "nlb", "alicloud", "endpoints.slb"), "");
+    assert_string_equal(config_string(config, "nlb", "log", "level"), "debug");
+    assert_string_equal(config_string(config, "clb", "log", "level"), "");
+    assert_int_equal(config_int(config, "clb", NULL, "workers"), 0);
+    assert_int_equal(config_int(config, "nobody", NULL, "default_weight"), 0);
+    assert_string_equal(config_string(config, "clb", NULL, "default_weight"), "");
+    assert_null(config_strings(config, "clb", NULL, "default_weight"));
+    assert_null(config_strings(config, "nlb", "alicloud", "vswitch_ids"));
+    config_free(config);
 }
 
 static void test_defaults(void **state)
 {
     static const char text[] = "alicloud = { region = \"r\" }\nplugins = ( { name = \"clb\" } )\n";
-    struct ccm_config *config = NULL;
+    struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     write_file(*state, text, strlen(text));
     assert_int_equal(run_steps(*state, &config, &err), 0);
-    assert_string_equal(ccm_config_string(config, NULL, "", "plugin_dir"), "");
-    assert_string_equal(ccm_config_string(config, NULL, "kubernetes", "kubeconfig"), "");
-    assert_string_equal(ccm_config_string(config, "clb", "alicloud", "network"), "vpc");
-    assert_string_equal(ccm_config_string(config, "clb", "alicloud", "endpoints.slb"), "");
-    assert_int_equal(ccm_config_int(config, "clb", "alicloud", "retries"), 3);
-    assert_int_equal(ccm_config_int(config, "clb", NULL, "dry_run"), 1);
-    assert_int_equal(ccm_config_int(config, "clb", NULL, "audit.bytes"), 0);
-    assert_string_equal(ccm_config_strings(config, "clb", NULL, "audit.zones")[1], "b");
-    assert_null(ccm_config_strings(config, "clb", NULL, "audit.zones")[2]);
-    assert_non_null(ccm_config_strings(config, "clb", "alicloud", "vswitch_ids"));
-    assert_null(ccm_config_strings(config, "clb", "alicloud", "vswitch_ids")[0]);
-    ccm_config_free(config);
+    assert_string_equal(config_string(config, NULL, "", "plugin_dir"), "");
+    assert_string_equal(config_string(config, NULL, "kubernetes", "kubeconfig"), "");
+    assert_string_equal(config_string(config, "clb", "alicloud", "network"), "vpc");
+    assert_string_equal(config_string(config, "clb", "alicloud", "endpoints.slb"), "");
+    assert_int_equal(config_int(config, "clb", "alicloud", "retries"), 3);
+    assert_int_equal(config_int(config, "clb", NULL, "dry_run"), 1);
+    assert_int_equal(config_int(config, "clb", NULL, "audit.bytes"), 0);
+    assert_string_equal(config_strings(config, "clb", NULL, "audit.zones")[1], "b");
+    assert_null(config_strings(config, "clb", NULL, "audit.zones")[2]);
+    assert_non_null(config_strings(config, "clb", "alicloud", "vswitch_ids"));
+    assert_null(config_strings(config, "clb", "alicloud", "vswitch_ids")[0]);
+    config_free(config);
 }
 
 /* --- what is wrong -------------------------------------------------------------------------- */
@@ -404,14 +403,14 @@ static void test_faults(void **state)
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(faults); i++) {
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf expected = { .max = 8192 };
-        CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
+        CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
         struct ccm_error err = CCM_ERROR_INIT;
 
         write_file(f, faults[i].text, strlen(faults[i].text));
         assert_int_equal(run_steps(f, &config, &err), -EINVAL);
         assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
         prefix_lines(f->path, faults[i].problems, &expected);
-        assert_string_equal(ccm_config_problems(config), ccm_buf_str(&expected));
+        assert_string_equal(config_problems(config), ccm_buf_str(&expected));
         /* err is the first line. */
         assert_int_equal(strlen(err.message), strcspn(expected.data, "\n"));
         assert_memory_equal(err.message, expected.data, strlen(err.message));
@@ -423,24 +422,24 @@ static void test_each_step_tells_its_own(void **state)
     static const char text[] =
         "log: { level = \"x\"; };\nplugins = ( { name = \"clb\"; dry_run = 1; } );\n";
     const struct fixture *f = *state;
-    CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
+    CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     write_file(f, text, strlen(text));
-    assert_int_equal(ccm_config_load(f->path, &config, &err), -EINVAL);
+    assert_int_equal(config_load(f->path, &config, &err), -EINVAL);
     assert_non_null(strstr(err.message, ":1: option 'log.level'"));
-    assert_int_equal(ccm_config_bind_plugin(config, "clb", clb_options, &err), -EINVAL);
+    assert_int_equal(config_bind_plugin(config, "clb", clb_options, &err), -EINVAL);
     assert_non_null(strstr(err.message, ":2: option 'alicloud.region' is required"));
-    assert_non_null(strstr(ccm_config_problems(config), ":2: option 'clb.dry_run'"));
-    assert_int_equal(ccm_config_bind_plugin(config, "clb", clb_options, &err), -ENOENT);
+    assert_non_null(strstr(config_problems(config), ":2: option 'clb.dry_run'"));
+    assert_int_equal(config_bind_plugin(config, "clb", clb_options, &err), -ENOENT);
     assert_non_null(strstr(err.message, "bound already"));
-    assert_int_equal(ccm_config_bind_plugin(config, "route", NULL, &err), -ENOENT);
+    assert_int_equal(config_bind_plugin(config, "route", NULL, &err), -ENOENT);
     assert_non_null(strstr(err.message, "not listed"));
     assert_int_equal(err.kind, CCM_ERROR_BUG);
-    assert_int_equal(ccm_config_finish(config, &err), -EINVAL);
+    assert_int_equal(config_finish(config, &err), -EINVAL);
     assert_non_null(strstr(err.message, ":1: option 'log.level'"));
     /* A value that was refused reads as the default. */
-    assert_string_equal(ccm_config_string(config, NULL, "log", "level"), "info");
+    assert_string_equal(config_string(config, NULL, "log", "level"), "info");
 }
 
 /* Options of plugins that are not there cannot be judged; everything else is. */
@@ -452,7 +451,7 @@ static void test_unbound_plugins(void **state)
                                "            { name = \"nlb\"; anything = 1; } );\n";
     const struct fixture *f = *state;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf expected = { .max = 8192 };
-    CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
+    CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     write_file(f, text, strlen(text));
@@ -462,13 +461,13 @@ static void test_unbound_plugins(void **state)
                  ":4: unknown option 'typo'\n"
                  ":6: unknown option 'nlb.anything'\n",
                  &expected);
-    assert_string_equal(ccm_config_problems(config), ccm_buf_str(&expected));
+    assert_string_equal(config_problems(config), ccm_buf_str(&expected));
 }
 
 static void test_problems_are_bounded(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
-    CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
+    CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     size_t lines = 0;
 
@@ -478,30 +477,30 @@ static void test_problems_are_bounded(void **state)
     }
     write_file(*state, text.data, text.len);
     assert_int_equal(run_steps(*state, &config, &err), -EINVAL);
-    for (const char *p = ccm_config_problems(config); *p != '\0'; p++) {
+    for (const char *p = config_problems(config); *p != '\0'; p++) {
         lines += *p == '\n' ? 1 : 0;
     }
-    assert_int_equal(lines, CCM_CONFIG_PROBLEMS_MAX + 1);
-    assert_non_null(strstr(ccm_config_problems(config), "more problems than these"));
+    assert_int_equal(lines, CONFIG_PROBLEMS_MAX + 1);
+    assert_non_null(strstr(config_problems(config), "more problems than these"));
 }
 
 /* --- files that are none -------------------------------------------------------------------- */
 
 static void expect_unreadable(const char *path, const char *why)
 {
-    CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
+    CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     char expected[256];
 
     (void)snprintf(expected, sizeof(expected), "%s: %s", path, why);
-    assert_int_equal(ccm_config_load(path, &config, &err), -EINVAL);
+    assert_int_equal(config_load(path, &config, &err), -EINVAL);
     assert_non_null(config);
     assert_string_equal(err.message, expected);
-    assert_int_equal(ccm_config_plugin_count(config), 0);
-    assert_int_equal(ccm_config_bind_plugin(config, "clb", clb_options, &err), -EINVAL);
-    assert_int_equal(ccm_config_finish(config, &err), -EINVAL);
+    assert_int_equal(config_plugin_count(config), 0);
+    assert_int_equal(config_bind_plugin(config, "clb", clb_options, &err), -EINVAL);
+    assert_int_equal(config_finish(config, &err), -EINVAL);
     assert_string_equal(err.message, expected);
-    assert_string_equal(ccm_config_string(config, NULL, "log", "level"), "");
+    assert_string_equal(config_string(config, NULL, "log", "level"), "");
 }
 
 static void test_unreadable_files(void **state)
@@ -512,7 +511,7 @@ static void test_unreadable_files(void **state)
     expect_unreadable(f->folder, "is a directory, not a regular file");
     expect_unreadable("/dev/zero", "is a special file, not a regular file");
     write_file(f, "x", 1);
-    assert_int_equal(truncate(f->path, (off_t)CCM_CONFIG_FILE_MAX + 1), 0);
+    assert_int_equal(truncate(f->path, (off_t)CONFIG_FILE_MAX + 1), 0);
     expect_unreadable(f->path, "is larger than 1048576 bytes");
     if (geteuid() != 0) { /* nothing is unreadable for root */
         assert_int_equal(chmod(f->path, 0), 0);
@@ -524,7 +523,7 @@ static void test_hostile_texts(void **state)
 {
     const struct fixture *f = *state;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf deep = { .max = 0 };
-    CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
+    CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     static const char with_nul[] = "a = 1;\nb = \"\0\";\n";
 
@@ -532,20 +531,20 @@ static void test_hostile_texts(void **state)
         ccm_buf_adds(&deep, "a:{");
     }
     write_file(f, deep.data, deep.len);
-    assert_int_equal(ccm_config_load(f->path, &config, &err), -EINVAL);
+    assert_int_equal(config_load(f->path, &config, &err), -EINVAL);
     assert_non_null(strstr(err.message, "nested too deeply"));
-    ccm_config_free(config);
+    config_free(config);
     write_file(f, with_nul, sizeof(with_nul) - 1);
-    assert_int_equal(ccm_config_load(f->path, &config, &err), -EINVAL);
+    assert_int_equal(config_load(f->path, &config, &err), -EINVAL);
     assert_non_null(strstr(err.message, ":2: there is a NUL byte"));
-    ccm_config_free(config);
+    config_free(config);
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf full = { .max = 0 };
 
-    while (full.len < CCM_CONFIG_FILE_MAX) {
+    while (full.len < CONFIG_FILE_MAX) {
         ccm_buf_adds(&full, "\"\\");
     }
-    write_file(f, full.data, CCM_CONFIG_FILE_MAX);
-    assert_int_equal(ccm_config_load(f->path, &config, &err), -EINVAL);
+    write_file(f, full.data, CONFIG_FILE_MAX);
+    assert_int_equal(config_load(f->path, &config, &err), -EINVAL);
 }
 
 /* --- faults of a plugin's table ------------------------------------------------------------- */
@@ -622,14 +621,14 @@ static void test_table_faults(void **state)
 
     write_file(f, text, strlen(text));
     for (size_t i = 0; i < CCM_ARRAY_LEN(table_faults); i++) {
-        CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
+        CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
         const struct ccm_option *const rows[] = { &table_faults[i].row, NULL };
         struct ccm_error err = CCM_ERROR_INIT;
         char expected[512];
 
-        assert_int_equal(ccm_config_load(f->path, &config, &err), 0);
-        assert_int_equal(ccm_config_bind_plugin(config, "nlb", nlb_options, &err), 0);
-        assert_int_equal(ccm_config_bind_plugin(config, "clb", rows, &err), -EINVAL);
+        assert_int_equal(config_load(f->path, &config, &err), 0);
+        assert_int_equal(config_bind_plugin(config, "nlb", nlb_options, &err), 0);
+        assert_int_equal(config_bind_plugin(config, "clb", rows, &err), -EINVAL);
         (void)snprintf(expected, sizeof(expected), "%s:3: plugin 'clb' has a fault: %s", f->path,
                        table_faults[i].why);
         assert_memory_equal(err.message, expected, strlen(expected));
@@ -640,14 +639,14 @@ static void test_table_faults(void **state)
 static void test_required_by_the_second(void **state)
 {
     static const char text[] = "plugins = ( { name = \"nlb\"; },\n { name = \"clb\"; } );\n";
-    CCM_CLEANUP(ccm_config_freep) struct ccm_config *config = NULL;
+    CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
     const struct fixture *f = *state;
     struct ccm_error err = CCM_ERROR_INIT;
 
     write_file(f, text, strlen(text));
-    assert_int_equal(ccm_config_load(f->path, &config, &err), 0);
-    assert_int_equal(ccm_config_bind_plugin(config, "nlb", nlb_options, &err), 0);
-    assert_int_equal(ccm_config_bind_plugin(config, "clb", clb_options, &err), -EINVAL);
+    assert_int_equal(config_load(f->path, &config, &err), 0);
+    assert_int_equal(config_bind_plugin(config, "nlb", nlb_options, &err), 0);
+    assert_int_equal(config_bind_plugin(config, "clb", clb_options, &err), -EINVAL);
     assert_non_null(
         strstr(err.message, ":2: option 'alicloud.region' is required by plugin 'clb'"));
 }
@@ -659,9 +658,9 @@ static void test_option_doc(void **state)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 65536 };
 
     (void)state;
-    ccm_option_doc(&buf, NULL, ccm_config_core_options);
-    ccm_option_doc(&buf, "clb", clb_options);
-    ccm_option_doc(&buf, "x", NULL);
+    config_option_doc(&buf, NULL, config_core_options);
+    config_option_doc(&buf, "clb", clb_options);
+    config_option_doc(&buf, "x", NULL);
     assert_int_equal(ccm_buf_error(&buf), 0);
     assert_non_null(strstr(buf.data, "| `plugin_dir` | absolute path | empty | "));
     assert_non_null(
@@ -700,18 +699,18 @@ static const struct ccm_option *const one_options[] = { &live_weight, &fixed_zon
                                                         &half_live_pause, NULL };
 static const struct ccm_option *const two_options[] = { &live_quota, &fixed_pause, NULL };
 
-static struct ccm_config *snapshot(struct fixture *fixture, const char *text, bool two)
+static struct config_tree *snapshot(struct fixture *fixture, const char *text, bool two)
 {
     struct ccm_error err = CCM_ERROR_INIT;
-    struct ccm_config *config = NULL;
+    struct config_tree *config = NULL;
 
     write_file(fixture, text, strlen(text));
-    assert_int_equal(ccm_config_load(fixture->path, &config, &err), 0);
-    assert_int_equal(ccm_config_bind_plugin(config, "one", one_options, &err), 0);
+    assert_int_equal(config_load(fixture->path, &config, &err), 0);
+    assert_int_equal(config_bind_plugin(config, "one", one_options, &err), 0);
     if (two) {
-        assert_int_equal(ccm_config_bind_plugin(config, "two", two_options, &err), 0);
+        assert_int_equal(config_bind_plugin(config, "two", two_options, &err), 0);
     }
-    assert_int_equal(ccm_config_finish(config, &err), 0);
+    assert_int_equal(config_finish(config, &err), 0);
     return config;
 }
 
@@ -725,15 +724,15 @@ static void add_label(void *arg, const char *label, bool live)
 static void test_follow(void **state)
 {
     struct fixture *fixture = *state;
-    CCM_CLEANUP(ccm_config_freep)
-    struct ccm_config *old =
+    CCM_CLEANUP(config_freep)
+    struct config_tree *old =
         snapshot(fixture,
                  "cloud: { quota = 1; pause = 1; };\nlog: { level = \"warn\"; };\n"
                  "plugins = ( { name = \"one\"; weight = 1; zones = [\"a\"]; },"
                  " { name = \"two\"; workers = 3; } );\n",
                  true);
-    CCM_CLEANUP(ccm_config_freep)
-    struct ccm_config *config =
+    CCM_CLEANUP(config_freep)
+    struct config_tree *config =
         snapshot(fixture,
                  "cloud: { quota = 2; pause = 2; };\nlog: { level = \"debug\"; };\n"
                  "admin: { listen = \"\"; };\n"
@@ -742,27 +741,27 @@ static void test_follow(void **state)
                  false);
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf told = { .max = 4096 };
 
-    assert_int_equal(ccm_config_follow(config, old, add_label, &told), 0);
+    assert_int_equal(config_follow(config, old, add_label, &told), 0);
     assert_string_equal(ccm_buf_str(&told),
                         "plugins (two removed);plugins (three added);admin.listen;log.level!;"
                         "one.weight!;one.zones;cloud.quota!;cloud.pause;");
-    assert_string_equal(ccm_config_string(config, NULL, "log", "level"), "debug");
-    assert_int_equal(ccm_config_int(config, "one", NULL, "weight"), 2);
-    assert_int_equal(ccm_config_int(config, "one", "cloud", "quota"), 2);
-    assert_int_equal(ccm_config_int(config, "two", "cloud", "quota"), 2); /* it still runs */
-    assert_int_equal(ccm_config_int(config, "one", "cloud", "pause"), 1);
-    assert_string_equal(ccm_config_string(config, NULL, "admin", "listen"), "127.0.0.1:10258");
-    assert_null(ccm_config_strings(config, "one", NULL, "zones")[1]);
-    assert_int_equal(ccm_config_plugin_count(config), 2);
-    assert_string_equal(ccm_config_plugin_at(config, 1)->name, "two");
-    assert_int_equal(ccm_config_plugin_at(config, 1)->workers, 3);
-    assert_int_equal(ccm_config_int(old, "one", NULL, "weight"), 1);
+    assert_string_equal(config_string(config, NULL, "log", "level"), "debug");
+    assert_int_equal(config_int(config, "one", NULL, "weight"), 2);
+    assert_int_equal(config_int(config, "one", "cloud", "quota"), 2);
+    assert_int_equal(config_int(config, "two", "cloud", "quota"), 2); /* it still runs */
+    assert_int_equal(config_int(config, "one", "cloud", "pause"), 1);
+    assert_string_equal(config_string(config, NULL, "admin", "listen"), "127.0.0.1:10258");
+    assert_null(config_strings(config, "one", NULL, "zones")[1]);
+    assert_int_equal(config_plugin_count(config), 2);
+    assert_string_equal(config_plugin_at(config, 1)->name, "two");
+    assert_int_equal(config_plugin_at(config, 1)->workers, 3);
+    assert_int_equal(config_int(old, "one", NULL, "weight"), 1);
 }
 
 static void test_every_row_has_help(void **state)
 {
-    static const struct ccm_option *const *const tables[] = { ccm_config_core_options,
-                                                              ccm_config_entry_options };
+    static const struct ccm_option *const *const tables[] = { config_core_options,
+                                                              config_entry_options };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(tables); i++) {

@@ -1,4 +1,4 @@
-#include "kube/continuity.h"
+#include "kube/client/continuity.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,29 +9,29 @@
 
 static void test_all_caches_in_step(void **state)
 {
-    struct ccm_continuity c;
+    struct kube_continuity c;
 
     (void)state;
-    assert_int_equal(ccm_continuity_init(&c), 0);
-    assert_int_equal(ccm_continuity_since(&c), 0);
+    assert_int_equal(kube_continuity_init(&c), 0);
+    assert_int_equal(kube_continuity_since(&c), 0);
 
-    const size_t services = ccm_continuity_add(&c);
-    const size_t nodes = ccm_continuity_add(&c);
+    const size_t services = kube_continuity_add(&c);
+    const size_t nodes = kube_continuity_add(&c);
 
-    ccm_continuity_set(&c, services, false);
-    assert_int_equal(ccm_continuity_since(&c), 0);
-    ccm_continuity_set(&c, services, true);
-    ccm_continuity_set(&c, nodes, true);
+    kube_continuity_set(&c, services, false);
+    assert_int_equal(kube_continuity_since(&c), 0);
+    kube_continuity_set(&c, services, true);
+    kube_continuity_set(&c, nodes, true);
 
-    const int64_t since_ms = ccm_continuity_since(&c);
+    const int64_t since_ms = kube_continuity_since(&c);
 
     assert_true(since_ms > 0);
     /* A watch breaks, and it turns out to be the same server. */
-    ccm_continuity_set(&c, nodes, false);
-    assert_int_equal(ccm_continuity_since(&c), 0);
-    ccm_continuity_set(&c, nodes, true);
-    assert_int_equal(ccm_continuity_since(&c), since_ms);
-    ccm_continuity_fini(&c);
+    kube_continuity_set(&c, nodes, false);
+    assert_int_equal(kube_continuity_since(&c), 0);
+    kube_continuity_set(&c, nodes, true);
+    assert_int_equal(kube_continuity_since(&c), since_ms);
+    kube_continuity_fini(&c);
 }
 
 /* What was never in step does not count; what is refused is not in step, but lets go of the gate.
@@ -39,148 +39,148 @@ static void test_all_caches_in_step(void **state)
 static void test_refused(void **state)
 {
     struct ccm_gate gate = { 0 };
-    struct ccm_continuity_view view;
-    struct ccm_continuity c;
+    struct kube_continuity_view view;
+    struct kube_continuity c;
 
     (void)state;
-    assert_int_equal(ccm_continuity_init(&c), 0);
-    ccm_continuity_set_gate(&c, &gate);
+    assert_int_equal(kube_continuity_init(&c), 0);
+    kube_continuity_set_gate(&c, &gate);
 
-    const size_t services = ccm_continuity_add(&c);
-    const size_t others = ccm_continuity_add(&c);
+    const size_t services = kube_continuity_add(&c);
+    const size_t others = kube_continuity_add(&c);
 
-    ccm_continuity_refuse(&c, others);
-    ccm_continuity_set(&c, services, true);
-    assert_true(ccm_continuity_since(&c) > 0);
-    ccm_continuity_set(&c, others, true);
-    ccm_continuity_set(&c, others, false);
-    ccm_continuity_break(&c, "it was replaced", false);
-    ccm_continuity_look(&c, INT64_MAX - 1, 0, CCM_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_refuse(&c, others);
+    kube_continuity_set(&c, services, true);
+    assert_true(kube_continuity_since(&c) > 0);
+    kube_continuity_set(&c, others, true);
+    kube_continuity_set(&c, others, false);
+    kube_continuity_break(&c, "it was replaced", false);
+    kube_continuity_look(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held);
-    ccm_continuity_refuse(&c, others);
-    assert_int_equal(ccm_continuity_since(&c), 0);
-    ccm_continuity_look(&c, INT64_MAX - 1, 0, CCM_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_refuse(&c, others);
+    assert_int_equal(kube_continuity_since(&c), 0);
+    kube_continuity_look(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.ended);
-    ccm_continuity_set(&c, others, true);
-    assert_true(ccm_continuity_since(&c) > 0);
-    ccm_continuity_fini(&c);
+    kube_continuity_set(&c, others, true);
+    assert_true(kube_continuity_since(&c) > 0);
+    kube_continuity_fini(&c);
 }
 
 static void test_another_server(void **state)
 {
-    struct ccm_continuity c;
+    struct kube_continuity c;
 
     (void)state;
-    assert_int_equal(ccm_continuity_init(&c), 0);
-    (void)ccm_continuity_add(&c); /* it is number 0 */
-    ccm_continuity_set(&c, 0, true);
+    assert_int_equal(kube_continuity_init(&c), 0);
+    (void)kube_continuity_add(&c); /* it is number 0 */
+    kube_continuity_set(&c, 0, true);
     c.since_ms = 5;
-    ccm_continuity_set(&c, 0, false);
-    ccm_continuity_break(&c, "nodes: it was replaced", false);
-    assert_int_equal(ccm_continuity_since(&c), 0);
+    kube_continuity_set(&c, 0, false);
+    kube_continuity_break(&c, "nodes: it was replaced", false);
+    assert_int_equal(kube_continuity_since(&c), 0);
     assert_int_equal(c.breaks, 1);
     assert_string_equal(c.reason, "nodes: it was replaced");
-    ccm_continuity_set(&c, 0, true);
-    assert_true(ccm_continuity_since(&c) > 5);
+    kube_continuity_set(&c, 0, true);
+    assert_true(kube_continuity_since(&c) > 5);
     /* One that the caches did not notice, being in step all the time. */
     c.since_ms = 5;
-    ccm_continuity_break(&c, "another Lease", true);
-    assert_true(ccm_continuity_since(&c) > 5);
-    ccm_continuity_fini(&c);
+    kube_continuity_break(&c, "another Lease", true);
+    assert_true(kube_continuity_since(&c) > 5);
+    kube_continuity_fini(&c);
 }
 
 static void test_more_caches_than_are_asked(void **state)
 {
-    struct ccm_continuity c;
+    struct kube_continuity c;
 
     (void)state;
-    assert_int_equal(ccm_continuity_init(&c), 0);
-    for (size_t i = 0; i < CCM_CONTINUITY_CACHES + 3; i++) {
-        assert_int_equal(ccm_continuity_add(&c), i);
+    assert_int_equal(kube_continuity_init(&c), 0);
+    for (size_t i = 0; i < KUBE_CONTINUITY_CACHES + 3; i++) {
+        assert_int_equal(kube_continuity_add(&c), i);
     }
-    for (size_t i = 0; i < CCM_CONTINUITY_CACHES; i++) {
-        ccm_continuity_set(&c, i, true);
+    for (size_t i = 0; i < KUBE_CONTINUITY_CACHES; i++) {
+        kube_continuity_set(&c, i, true);
     }
-    assert_true(ccm_continuity_since(&c) > 0);
-    ccm_continuity_set(&c, CCM_CONTINUITY_CACHES + 1, false);
-    assert_true(ccm_continuity_since(&c) > 0);
-    ccm_continuity_fini(&c);
+    assert_true(kube_continuity_since(&c) > 0);
+    kube_continuity_set(&c, KUBE_CONTINUITY_CACHES + 1, false);
+    assert_true(kube_continuity_since(&c) > 0);
+    kube_continuity_fini(&c);
 }
 
 /* Everything is held from the break on, until the Lease was renewed and the time is up. */
 static void test_hold(void **state)
 {
     struct ccm_gate gate = { 0 };
-    struct ccm_continuity_view view;
-    struct ccm_continuity c;
+    struct kube_continuity_view view;
+    struct kube_continuity c;
 
     (void)state;
     ccm_gate_set(&gate, CCM_GATE_ALWAYS);
-    assert_int_equal(ccm_continuity_init(&c), 0);
-    ccm_continuity_set_gate(&c, &gate);
-    (void)ccm_continuity_add(&c); /* it is number 0 */
-    ccm_continuity_set(&c, 0, true);
-    ccm_continuity_look(&c, 100, 60, 50, &view);
+    assert_int_equal(kube_continuity_init(&c), 0);
+    kube_continuity_set_gate(&c, &gate);
+    (void)kube_continuity_add(&c); /* it is number 0 */
+    kube_continuity_set(&c, 0, true);
+    kube_continuity_look(&c, 100, 60, 50, &view);
     assert_false(view.held || view.ended || view.relist);
     assert_true(ccm_gate_is_open(&gate));
 
-    ccm_continuity_set(&c, 0, false);
-    ccm_continuity_break(&c, "nodes: it was replaced", false);
+    kube_continuity_set(&c, 0, false);
+    kube_continuity_break(&c, "nodes: it was replaced", false);
     assert_false(ccm_gate_is_open(&gate));
     assert_true(ccm_gate_leads(&gate));
     c.broke_ms = 1000;
     c.held_ms = 1000;
     /* The list is missing, then the renewal, then the time. */
-    ccm_continuity_look(&c, 5000, 60, 4000, &view);
+    kube_continuity_look(&c, 5000, 60, 4000, &view);
     assert_true(view.held);
     assert_int_equal(view.held_for_ms, 4000);
     assert_string_equal(view.reason, "nodes: it was replaced");
-    ccm_continuity_set(&c, 0, true);
+    kube_continuity_set(&c, 0, true);
     c.since_ms = 1500;
     c.renewed_ms = 0;
-    ccm_continuity_look(&c, 5000, 60, 999, &view); /* sent before the break */
+    kube_continuity_look(&c, 5000, 60, 999, &view); /* sent before the break */
     assert_true(view.held);
-    ccm_continuity_look(&c, 5000, 60, 4990, &view);
+    kube_continuity_look(&c, 5000, 60, 4990, &view);
     assert_true(view.held);
-    ccm_continuity_look(&c, 5049, 60, 5040, &view); /* later ones move nothing */
+    kube_continuity_look(&c, 5049, 60, 5040, &view); /* later ones move nothing */
     assert_true(view.held);
-    ccm_continuity_look(&c, 5050, 60, 5040, &view);
+    kube_continuity_look(&c, 5050, 60, 5040, &view);
     assert_true(view.ended);
     assert_false(view.held);
     assert_true(ccm_gate_is_open(&gate));
-    ccm_continuity_look(&c, 5051, 60, 5040, &view);
+    kube_continuity_look(&c, 5051, 60, 5040, &view);
     assert_false(view.ended);
-    ccm_continuity_fini(&c);
+    kube_continuity_fini(&c);
 }
 
 /* Another break begins the time anew; without a Lease the time alone counts. */
 static void test_hold_without_a_lease(void **state)
 {
     struct ccm_gate gate = { 0 };
-    struct ccm_continuity_view view;
-    struct ccm_continuity c;
+    struct kube_continuity_view view;
+    struct kube_continuity c;
 
     (void)state;
-    assert_int_equal(ccm_continuity_init(&c), 0);
-    ccm_continuity_set_gate(&c, &gate);
-    (void)ccm_continuity_add(&c); /* it is number 0 */
-    ccm_continuity_set(&c, 0, true);
-    ccm_continuity_break(&c, "the Lease is gone", true);
+    assert_int_equal(kube_continuity_init(&c), 0);
+    kube_continuity_set_gate(&c, &gate);
+    (void)kube_continuity_add(&c); /* it is number 0 */
+    kube_continuity_set(&c, 0, true);
+    kube_continuity_break(&c, "the Lease is gone", true);
     c.broke_ms = 2000;
     c.since_ms = 2000;
-    ccm_continuity_look(&c, 2059, 60, CCM_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_look(&c, 2059, 60, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held && view.relist);
-    ccm_continuity_look(&c, 2059, 60, CCM_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_look(&c, 2059, 60, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held && !view.relist);
-    ccm_continuity_break(&c, "nodes: none is left", false);
+    kube_continuity_break(&c, "nodes: none is left", false);
     c.broke_ms = 2059;
     c.since_ms = 2059;
-    ccm_continuity_look(&c, 2100, 60, CCM_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_look(&c, 2100, 60, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held);
     assert_int_equal(view.breaks, 2);
-    ccm_continuity_look(&c, 2119, 60, CCM_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_look(&c, 2119, 60, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.ended);
-    ccm_continuity_fini(&c);
+    kube_continuity_fini(&c);
 }
 
 int main(void)

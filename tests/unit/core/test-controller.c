@@ -21,7 +21,7 @@
 /* Longer than anything here takes; reached only when the test fails. */
 #define PATIENCE_MS 20000
 
-static const struct ccm_backoff_policy fast = {
+static const struct sched_backoff_policy fast = {
     .rules = {
         [CCM_ERROR_TRANSIENT] = { .base_ms = 2, .max_ms = 4 },
         [CCM_ERROR_THROTTLED] = { .base_ms = 2, .max_ms = 4 },
@@ -33,42 +33,42 @@ static const struct ccm_backoff_policy fast = {
     },
 };
 
-static struct ccm_controller *make(const struct ccm_controller_options *options)
+static struct sched_controller *make(const struct sched_controller_options *options)
 {
-    struct ccm_controller *controller = NULL;
+    struct sched_controller *controller = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    assert_int_equal(ccm_controller_new(options, &controller, &err), 0);
+    assert_int_equal(sched_controller_new(options, &controller, &err), 0);
     return controller;
 }
 
-static void start(struct ccm_controller *controller)
+static void start(struct sched_controller *controller)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    assert_int_equal(ccm_controller_start(controller, &err), 0);
+    assert_int_equal(sched_controller_start(controller, &err), 0);
 }
 
-static void finish(struct ccm_controller *controller)
+static void finish(struct sched_controller *controller)
 {
-    ccm_controller_stop(controller);
-    assert_int_equal(ccm_controller_join(controller, ccm_clock_now_ms() + PATIENCE_MS), 0);
-    ccm_controller_free(controller);
+    sched_controller_stop(controller);
+    assert_int_equal(sched_controller_join(controller, ccm_clock_now_ms() + PATIENCE_MS), 0);
+    sched_controller_free(controller);
 }
 
-static struct ccm_controller_stats stats_of(struct ccm_controller *controller)
+static struct sched_controller_stats stats_of(struct sched_controller *controller)
 {
-    struct ccm_controller_stats stats;
+    struct sched_controller_stats stats;
 
-    ccm_controller_get_stats(controller, &stats);
+    sched_controller_get_stats(controller, &stats);
     return stats;
 }
 
 /* Wait until so many calls have ended and their keys are settled. */
-static void await_calls(struct ccm_controller *controller, uint64_t calls)
+static void await_calls(struct sched_controller *controller, uint64_t calls)
 {
     const int64_t end = ccm_clock_now_ms() + PATIENCE_MS;
-    struct ccm_controller_stats stats;
+    struct sched_controller_stats stats;
 
     do {
         assert_true(ccm_clock_now_ms() < end);
@@ -149,7 +149,7 @@ static int crowd_reconcile(void *arg, const struct ccm_request *req, struct ccm_
 }
 
 struct feeder {
-    struct ccm_controller *controller;
+    struct sched_controller *controller;
     struct crowd *crowd;
     unsigned seed;
 };
@@ -163,7 +163,7 @@ static void *feed(void *arg)
         const char text[2] = { (char)('a' + key), '\0' };
 
         atomic_fetch_add(&feeder->crowd->wanted[key], 1);
-        ccm_controller_enqueue(feeder->controller, text, i % 4, i % 3);
+        sched_controller_enqueue(feeder->controller, text, i % 4, i % 3);
     }
     return NULL;
 }
@@ -188,7 +188,7 @@ static void run_crowd(uint32_t batch_max)
 
     memset(&crowd, 0, sizeof(crowd));
 
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "crowd",
         .workers = 16,
         .batch_max = batch_max,
@@ -298,7 +298,7 @@ static void test_verdicts(void **state)
             .requeue_after_ms = table[i].requeue_after_ms,
         };
         struct capture capture = capture_begin();
-        struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        struct sched_controller *controller = make(&(struct sched_controller_options){
             .name = "script",
             .workers = 2,
             .timeout_ms = 60000,
@@ -309,10 +309,10 @@ static void test_verdicts(void **state)
         char text[4096];
 
         start(controller);
-        ccm_controller_enqueue(controller, "default/web", CCM_LANE_SPEC, 0);
+        sched_controller_enqueue(controller, "default/web", CCM_LANE_SPEC, 0);
         await_calls(controller, table[i].calls);
 
-        const struct ccm_controller_stats stats = stats_of(controller);
+        const struct sched_controller_stats stats = stats_of(controller);
 
         finish(controller);
         capture_end(&capture, text, sizeof(text));
@@ -362,7 +362,7 @@ static int batch_reconcile(void *arg, const struct ccm_request *req, struct ccm_
 static void test_gate_and_batch(void **state)
 {
     struct batches batches = { 0 };
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "route",
         .batch_max = 64,
         .reconcile = batch_reconcile,
@@ -373,7 +373,7 @@ static void test_gate_and_batch(void **state)
     (void)state;
     for (int i = 0; i < 100; i++) {
         (void)snprintf(key, sizeof(key), "node-%d", i);
-        ccm_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
+        sched_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
     }
     assert_int_equal(stats_of(controller).queue.depth[CCM_LANE_BULK], 100);
     assert_int_equal(stats_of(controller).calls, 0);
@@ -389,7 +389,7 @@ static void test_gate_and_batch(void **state)
 static void test_batch_takes_the_most_urgent_lane(void **state)
 {
     struct batches batches = { 0 };
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "route",
         .batch_max = 64,
         .reconcile = batch_reconcile,
@@ -397,9 +397,9 @@ static void test_batch_takes_the_most_urgent_lane(void **state)
     });
 
     (void)state;
-    ccm_controller_enqueue(controller, "a", CCM_LANE_BULK, 0);
-    ccm_controller_enqueue(controller, "b", CCM_LANE_SPEC, 0);
-    ccm_controller_enqueue(controller, "c", CCM_LANE_BACKENDS, 0);
+    sched_controller_enqueue(controller, "a", CCM_LANE_BULK, 0);
+    sched_controller_enqueue(controller, "b", CCM_LANE_SPEC, 0);
+    sched_controller_enqueue(controller, "c", CCM_LANE_BACKENDS, 0);
     start(controller);
     await_calls(controller, 1);
     finish(controller);
@@ -421,14 +421,14 @@ static int batch_failure(void *arg, const struct ccm_request *req, struct ccm_re
 static void test_batch_failure_is_one_line(void **state)
 {
     struct capture capture = capture_begin();
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "route", .batch_max = 8, .reconcile = batch_failure });
     char text[1024];
 
     (void)state;
-    ccm_controller_enqueue(controller, "n1", CCM_LANE_BULK, 0);
-    ccm_controller_enqueue(controller, "n2", CCM_LANE_BULK, 0);
-    ccm_controller_enqueue(controller, "n3", CCM_LANE_BULK, 0);
+    sched_controller_enqueue(controller, "n1", CCM_LANE_BULK, 0);
+    sched_controller_enqueue(controller, "n2", CCM_LANE_BULK, 0);
+    sched_controller_enqueue(controller, "n3", CCM_LANE_BULK, 0);
     start(controller);
     await_calls(controller, 1);
     assert_int_equal(stats_of(controller).queue.delayed, 3);
@@ -467,8 +467,8 @@ static void *say_all(void *arg)
         if (said->kind != ABSENT && said->kind != CCM_ERROR_NONE) {
             (void)ccm_error_set(&err, 0, said->kind, "kind %d", (int)said->kind); /* text only */
         }
-        ccm_controller_settle(settling->request, said->index, said->requeue_after_ms,
-                              said->kind == ABSENT ? NULL : &err);
+        sched_controller_settle(settling->request, said->index, said->requeue_after_ms,
+                                said->kind == ABSENT ? NULL : &err);
     }
     return NULL;
 }
@@ -492,7 +492,7 @@ static int settling_reconcile(void *arg, const struct ccm_request *req, struct c
 }
 
 /* Nothing comes again while the test looks. */
-static const struct ccm_backoff_policy slow = {
+static const struct sched_backoff_policy slow = {
     .rules = {
         [CCM_ERROR_TRANSIENT] = { .base_ms = 3600000, .max_ms = 3600000 },
         [CCM_ERROR_THROTTLED] = { .base_ms = 3600000, .max_ms = 3600000 },
@@ -592,7 +592,7 @@ static void test_settle(void **state)
             .from_a_thread = i % 2 == 1,
         };
         struct capture capture = capture_begin();
-        struct ccm_controller *controller = make(&(struct ccm_controller_options){
+        struct sched_controller *controller = make(&(struct sched_controller_options){
             .name = "r",
             .batch_max = 8,
             .backoff = &slow,
@@ -603,12 +603,12 @@ static void test_settle(void **state)
         size_t lines = 0;
 
         for (const char *key = "a\0b\0c\0d\0"; *key != '\0'; key += 2) {
-            ccm_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
+            sched_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
         }
         start(controller);
         await_calls(controller, 1);
 
-        const struct ccm_controller_stats stats = stats_of(controller);
+        const struct sched_controller_stats stats = stats_of(controller);
 
         finish(controller);
         capture_end(&capture, text, sizeof(text));
@@ -641,7 +641,7 @@ static int three_ways(void *arg, const struct ccm_request *req, struct ccm_resul
     switch (atomic_fetch_add(calls, 1)) {
     case 0:
         (void)ccm_error_set(err, -EIO, CCM_ERROR_CONFLICT, "first"); /* told below */
-        ccm_controller_settle(req, 0, 0, err);
+        sched_controller_settle(req, 0, 0, err);
         ccm_error_clear(err);
         return 0;
     case 1:
@@ -654,15 +654,15 @@ static int three_ways(void *arg, const struct ccm_request *req, struct ccm_resul
 static void test_verdicts_end_with_their_call(void **state)
 {
     atomic_uint calls = 0;
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "r", .batch_max = 4, .backoff = &fast, .reconcile = three_ways, .arg = &calls });
 
     (void)state;
-    ccm_controller_enqueue(controller, "a", CCM_LANE_BULK, 0);
+    sched_controller_enqueue(controller, "a", CCM_LANE_BULK, 0);
     start(controller);
     await_calls(controller, 3);
 
-    const struct ccm_controller_stats stats = stats_of(controller);
+    const struct sched_controller_stats stats = stats_of(controller);
 
     finish(controller);
     assert_int_equal(stats.failed[CCM_ERROR_CONFLICT], 1);
@@ -674,7 +674,7 @@ static void test_verdicts_end_with_their_call(void **state)
 static void test_batch_is_collected(void **state)
 {
     struct batches batches = { 0 };
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "route",
         .workers = 2,
         .batch_max = 10,
@@ -688,7 +688,7 @@ static void test_batch_is_collected(void **state)
     start(controller);
     for (int i = 0; i < 20; i++) {
         (void)snprintf(key, sizeof(key), "node-%d", i);
-        ccm_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
+        sched_controller_enqueue(controller, key, CCM_LANE_BULK, 0);
         if (i == 9) {
             await_calls(controller, 1);
         }
@@ -697,37 +697,37 @@ static void test_batch_is_collected(void **state)
     assert_int_equal(atomic_load(&batches.keys), 20);
     assert_int_equal(atomic_load(&batches.largest), 10);
     assert_int_equal(stats_of(controller).calls, 2);
-    ccm_controller_enqueue(controller, "late", CCM_LANE_BULK, 0); /* the stop does not wait */
+    sched_controller_enqueue(controller, "late", CCM_LANE_BULK, 0); /* the stop does not wait */
     finish(controller);
 }
 
 static void test_bad_key_is_named(void **state)
 {
     struct capture capture = capture_begin();
-    struct ccm_controller *controller =
-        make(&(struct ccm_controller_options){ .name = "clb", .reconcile = batch_failure });
+    struct sched_controller *controller =
+        make(&(struct sched_controller_options){ .name = "clb", .reconcile = batch_failure });
     char text[256];
 
     (void)state;
-    ccm_controller_enqueue(controller, "", CCM_LANE_BULK, 0);
-    ccm_controller_free(controller);
+    sched_controller_enqueue(controller, "", CCM_LANE_BULK, 0);
+    sched_controller_free(controller);
     capture_end(&capture, text, sizeof(text));
     assert_non_null(strstr(text, "empty or too long"));
 }
 
 static void test_bad_options(void **state)
 {
-    static const struct ccm_controller_options bad[] = {
-        { .name = "x", .workers = CCM_CONTROLLER_WORKERS_MAX + 1, .reconcile = batch_failure },
+    static const struct sched_controller_options bad[] = {
+        { .name = "x", .workers = SCHED_CONTROLLER_WORKERS_MAX + 1, .reconcile = batch_failure },
         { .name = "x", .workers = 1 },
     };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(bad); i++) {
-        struct ccm_controller *controller = NULL;
+        struct sched_controller *controller = NULL;
         struct ccm_error err = CCM_ERROR_INIT;
 
-        assert_int_equal(ccm_controller_new(&bad[i], &controller, &err), -EINVAL);
+        assert_int_equal(sched_controller_new(&bad[i], &controller, &err), -EINVAL);
         assert_null(controller);
         assert_int_equal(err.kind, CCM_ERROR_BUG);
     }
@@ -809,7 +809,7 @@ static void test_slow_call_is_named_once(void **state)
     (void)state;
     sluggish_init(&s, false);
 
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "clb",
         .workers = 2,
         .slow_ms = 1,
@@ -819,8 +819,8 @@ static void test_slow_call_is_named_once(void **state)
     const int64_t end = ccm_clock_now_ms() + PATIENCE_MS;
 
     start(controller);
-    ccm_controller_enqueue(controller, "default/one", CCM_LANE_SPEC, 0);
-    ccm_controller_enqueue(controller, "default/two", CCM_LANE_SPEC, 0);
+    sched_controller_enqueue(controller, "default/one", CCM_LANE_SPEC, 0);
+    sched_controller_enqueue(controller, "default/two", CCM_LANE_SPEC, 0);
     while (stats_of(controller).running.slow < 2) {
         assert_true(ccm_clock_now_ms() < end);
     }
@@ -849,7 +849,7 @@ static void test_stop_cancels(void **state)
     (void)state;
     sluggish_init(&s, true);
 
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "clb",
         .workers = 3,
         .reconcile = sluggish_reconcile,
@@ -859,17 +859,17 @@ static void test_stop_cancels(void **state)
     });
 
     start(controller);
-    ccm_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0);
+    sched_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0);
     await_entered(&s, 1);
-    ccm_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0); /* dirty: dropped by the stop */
-    ccm_controller_stop(controller);
-    ccm_controller_stop(controller);
-    ccm_controller_enqueue(controller, "b", CCM_LANE_SPEC, 0);
-    assert_int_equal(ccm_controller_join(controller, ccm_clock_now_ms() + PATIENCE_MS), 0);
+    sched_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0); /* dirty: dropped by the stop */
+    sched_controller_stop(controller);
+    sched_controller_stop(controller);
+    sched_controller_enqueue(controller, "b", CCM_LANE_SPEC, 0);
+    assert_int_equal(sched_controller_join(controller, ccm_clock_now_ms() + PATIENCE_MS), 0);
     assert_int_equal(s.cancels, 3); /* one per worker */
     assert_int_equal(atomic_load(&s.entered), 1);
     assert_int_equal(stats_of(controller).failed[CCM_ERROR_CANCELLED], 1);
-    ccm_controller_free(controller);
+    sched_controller_free(controller);
     capture_end(&capture, text, sizeof(text));
     assert_non_null(strstr(text, "info  clb a: clb-000001: cancelled: asked to stop; no retry"));
 }
@@ -883,14 +883,14 @@ static void test_hung_call_is_named(void **state)
     (void)state;
     sluggish_init(&s, false);
 
-    struct ccm_controller *controller = make(&(struct ccm_controller_options){
+    struct sched_controller *controller = make(&(struct sched_controller_options){
         .name = "nlb", .workers = 2, .reconcile = sluggish_reconcile, .arg = &s });
 
     start(controller);
-    ccm_controller_enqueue(controller, "default/web", CCM_LANE_SPEC, 0);
+    sched_controller_enqueue(controller, "default/web", CCM_LANE_SPEC, 0);
     await_entered(&s, 1);
-    ccm_controller_stop(controller);
-    assert_int_equal(ccm_controller_join(controller, ccm_clock_now_ms()), -ETIMEDOUT);
+    sched_controller_stop(controller);
+    assert_int_equal(sched_controller_join(controller, ccm_clock_now_ms()), -ETIMEDOUT);
     sluggish_release(&s);
     finish(controller);
     capture_end(&capture, text, sizeof(text));
@@ -899,13 +899,13 @@ static void test_hung_call_is_named(void **state)
 
 static void test_never_started(void **state)
 {
-    struct ccm_controller *controller =
-        make(&(struct ccm_controller_options){ .name = "clb", .reconcile = batch_failure });
+    struct sched_controller *controller =
+        make(&(struct sched_controller_options){ .name = "clb", .reconcile = batch_failure });
 
     (void)state;
-    ccm_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0);
+    sched_controller_enqueue(controller, "a", CCM_LANE_SPEC, 0);
     finish(controller);
-    ccm_controller_free(NULL);
+    sched_controller_free(NULL);
 }
 
 int main(void)

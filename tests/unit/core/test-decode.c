@@ -1,4 +1,4 @@
-#include "kube/decode.h"
+#include "kube/object/decode.h"
 
 #include "util/text.h"
 
@@ -13,36 +13,36 @@
 
 #include <cmocka.h>
 
-static const struct ccm_decode_kind service_kind = { .kind = CCM_KIND_SERVICE };
-static const struct ccm_decode_kind slice_kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
-static const struct ccm_decode_kind node_kind = { .kind = CCM_KIND_NODE };
-static const struct ccm_decode_kind pod_kind = { .kind = CCM_KIND_POD };
-static const struct ccm_decode_kind raw_kind = { .kind = CCM_KIND_RAW,
-                                                 .api_version = "apps/v1",
-                                                 .kind_name = "Deployment" };
+static const struct kube_decode_kind service_kind = { .kind = CCM_KIND_SERVICE };
+static const struct kube_decode_kind slice_kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
+static const struct kube_decode_kind node_kind = { .kind = CCM_KIND_NODE };
+static const struct kube_decode_kind pod_kind = { .kind = CCM_KIND_POD };
+static const struct kube_decode_kind raw_kind = { .kind = CCM_KIND_RAW,
+                                                  .api_version = "apps/v1",
+                                                  .kind_name = "Deployment" };
 
-static struct ccm_builder *builder;
+static struct kube_builder *builder;
 
 static int setup(void **state)
 {
     (void)state;
-    builder = ccm_builder_new();
+    builder = kube_builder_new();
     return builder == NULL ? -1 : 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    ccm_builder_free(builder);
+    kube_builder_free(builder);
     return 0;
 }
 
-static const struct ccm_object *decode(const struct ccm_decode_kind *kind, const char *text)
+static const struct ccm_object *decode(const struct kube_decode_kind *kind, const char *text)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
 
-    if (ccm_decode(builder, kind, text, strlen(text), &object, NULL, &err) < 0) {
+    if (kube_decode(builder, kind, text, strlen(text), &object, NULL, &err) < 0) {
         print_error("%s\n", err.message);
         fail();
     }
@@ -135,7 +135,7 @@ static void test_service_in_full(void **state)
     assert_string_equal(s->conditions[1]->type, "X");
     assert_string_equal(s->conditions[1]->status, "");
     assert_int_equal(s->conditions[1]->observed_generation, 0);
-    ccm_object_unref(o);
+    kube_object_unref(o);
 }
 
 static void test_unset_means_empty(void **state)
@@ -147,8 +147,8 @@ static void test_unset_means_empty(void **state)
         "{\"metadata\":{\"name\":\"n\",\"uid\":7,\"labels\":{\"a\":1},\"generation\":\"x\","
         "\"creationTimestamp\":\"soon\"},\"spec\":{\"type\":5,\"ports\":[],\"taints\":null}}",
     };
-    static const struct ccm_decode_kind *const kinds[] = { &service_kind, &slice_kind, &node_kind,
-                                                           &pod_kind };
+    static const struct kube_decode_kind *const kinds[] = { &service_kind, &slice_kind, &node_kind,
+                                                            &pod_kind };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
@@ -180,7 +180,7 @@ static void test_unset_means_empty(void **state)
                 assert_int_equal(p->condition_count, 0);
                 assert_int_equal(p->readiness_gate_count, 0);
             }
-            ccm_object_unref(o);
+            kube_object_unref(o);
         }
     }
 }
@@ -193,7 +193,7 @@ static void test_unreadable_deletion_time(void **state)
 
     (void)state;
     assert_int_not_equal(o->deleted_ms, 0);
-    ccm_object_unref(o);
+    kube_object_unref(o);
 }
 
 static const char slice_json[] =
@@ -243,7 +243,7 @@ static void test_slice(void **state)
     assert_int_equal(s->ports[1]->port, 70000);
     assert_string_equal(s->ports[2]->protocol, "TCP");
     assert_int_equal(s->ports[2]->port, 0);
-    ccm_object_unref(o);
+    kube_object_unref(o);
 }
 
 static void test_node(void **state)
@@ -278,7 +278,7 @@ static void test_node(void **state)
     assert_string_equal(n->taints[0]->value, "");
     assert_int_equal(n->address_count, 1);
     assert_string_equal(n->addresses[0]->type, "InternalIP");
-    ccm_object_unref(o);
+    kube_object_unref(o);
 }
 
 static void test_node_conditions(void **state)
@@ -310,7 +310,7 @@ static void test_node_conditions(void **state)
         assert_int_equal(n->ready, table[i].ready);
         assert_int_equal(n->network_unavailable, CCM_CONDITION_ABSENT);
         assert_int_equal(n->pod_cidr_count, 1); /* the older field alone counts too */
-        ccm_object_unref(o);
+        kube_object_unref(o);
         free(text);
     }
 }
@@ -345,7 +345,7 @@ static void test_pod(void **state)
     assert_string_equal(p->conditions[0]->message, "waits");
     assert_string_equal(p->conditions[1]->type, "example.com/lb-ready");
     assert_string_equal(p->conditions[1]->status, "True");
-    ccm_object_unref(o);
+    kube_object_unref(o);
 }
 
 static void test_raw(void **state)
@@ -360,16 +360,16 @@ static void test_raw(void **state)
     assert_string_equal(raw->json, text);
     assert_string_equal(raw->api_version, "apps/v1");
     assert_string_equal(raw->kind_name, "Deployment");
-    ccm_object_unref(o);
+    kube_object_unref(o);
     o = decode(&raw_kind, "{\"kind\":\"K\",\"apiVersion\":\"v2\",\"metadata\":{\"name\":\"d\"}}");
     raw = (const struct ccm_raw *)(const void *)o;
     assert_string_equal(raw->api_version, "v2");
     assert_string_equal(raw->kind_name, "K");
-    ccm_object_unref(o);
+    kube_object_unref(o);
 }
 
 struct bad_case {
-    const struct ccm_decode_kind *kind;
+    const struct kube_decode_kind *kind;
     const char *text;
     int result;
     const char *key;  /* what is known of it */
@@ -432,8 +432,8 @@ static void test_hostile(void **state)
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 0 };
         struct ccm_error err = CCM_ERROR_INIT;
         const struct ccm_object *object = NULL;
-        const int r = ccm_decode(builder, table[i].kind, table[i].text, strlen(table[i].text),
-                                 &object, &key, &err);
+        const int r = kube_decode(builder, table[i].kind, table[i].text, strlen(table[i].text),
+                                  &object, &key, &err);
 
         assert_int_equal(r, table[i].result);
         assert_null(object);
@@ -470,34 +470,34 @@ static char *repeat(const char *prefix, const char *element, size_t count, const
     return result;
 }
 
-static int try_decode(const struct ccm_decode_kind *kind, const char *text)
+static int try_decode(const struct kube_decode_kind *kind, const char *text)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
-    const int r = ccm_decode(builder, kind, text, strlen(text), &object, NULL, &err);
+    const int r = kube_decode(builder, kind, text, strlen(text), &object, NULL, &err);
 
-    ccm_object_unref(object);
+    kube_object_unref(object);
     return r;
 }
 
 /* Of what the object has too much; NULL: it is whole. */
-static const char *decode_problem(const struct ccm_decode_kind *kind, const char *text)
+static const char *decode_problem(const struct kube_decode_kind *kind, const char *text)
 {
     static char problem[256];
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
 
-    assert_int_equal(ccm_decode(builder, kind, text, strlen(text), &object, NULL, &err), 0);
+    assert_int_equal(kube_decode(builder, kind, text, strlen(text), &object, NULL, &err), 0);
     (void)snprintf(problem, sizeof(problem), "%s",
                    object->too_large == NULL ? "" : object->too_large); /* cut is fine */
-    ccm_object_unref(object);
+    kube_object_unref(object);
     return problem[0] == '\0' ? NULL : problem;
 }
 
 static void test_counts_are_limited(void **state)
 {
     static const struct {
-        const struct ccm_decode_kind *kind;
+        const struct kube_decode_kind *kind;
         const char *prefix;
         const char *element;
         const char *suffix;
@@ -505,15 +505,15 @@ static void test_counts_are_limited(void **state)
         const char *problem;
     } table[] = {
         { &service_kind, "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"ports\":[", "{\"port\":#}",
-          "]}}", CCM_DECODE_MAX_PORTS, "ports: more than 1000 elements" },
+          "]}}", KUBE_DECODE_MAX_PORTS, "ports: more than 1000 elements" },
         { &service_kind, "{\"metadata\":{\"name\":\"n\",\"annotations\":{", "\"a#\":\"\"", "}}}",
-          CCM_DECODE_MAX_PAIRS, "annotations: more than 4096 entries" },
+          KUBE_DECODE_MAX_PAIRS, "annotations: more than 4096 entries" },
         { &service_kind, "{\"metadata\":{\"name\":\"n\",\"finalizers\":[", "\"f#\"", "]}}",
-          CCM_DECODE_MAX_FINALIZERS, "finalizers: more than 256 elements" },
+          KUBE_DECODE_MAX_FINALIZERS, "finalizers: more than 256 elements" },
         { &slice_kind, "{\"metadata\":{\"name\":\"n\"},\"endpoints\":[", "{\"addresses\":[\"#\"]}",
-          "]}", CCM_DECODE_MAX_ENDPOINTS, "endpoints: more than 10000 elements" },
+          "]}", KUBE_DECODE_MAX_ENDPOINTS, "endpoints: more than 10000 elements" },
         { &node_kind, "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"taints\":[", "{\"key\":\"#\"}",
-          "]}}", CCM_DECODE_MAX_LIST, "taints: more than 1000 elements" },
+          "]}}", KUBE_DECODE_MAX_LIST, "taints: more than 1000 elements" },
     };
 
     (void)state;
@@ -554,7 +554,7 @@ static void test_what_stays_of_a_large_service(void **state)
         char *text = repeat(prefix, parts[i][1], 5000, suffix);
 
         assert_int_equal(
-            ccm_decode(builder, &service_kind, text, strlen(text), &object, NULL, &err), 0);
+            kube_decode(builder, &service_kind, text, strlen(text), &object, NULL, &err), 0);
 
         const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
 
@@ -567,7 +567,7 @@ static void test_what_stays_of_a_large_service(void **state)
         assert_int_equal(object->annotation_count, i == 0);
         assert_int_equal(object->label_count, i == 1);
         assert_int_equal(object->finalizer_count, i == 2);
-        ccm_object_unref(object);
+        kube_object_unref(object);
         free(text);
     }
 }
@@ -575,7 +575,7 @@ static void test_what_stays_of_a_large_service(void **state)
 static void test_sizes_are_limited(void **state)
 {
     static const char head[] = "{\"metadata\":{\"name\":\"n\",\"annotations\":{\"a\":\"";
-    const size_t sizes[] = { 1000000, CCM_DECODE_MAX_OBJECT, CCM_DECODE_MAX_TEXT };
+    const size_t sizes[] = { 1000000, KUBE_DECODE_MAX_OBJECT, KUBE_DECODE_MAX_TEXT };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(sizes); i++) {
@@ -603,7 +603,7 @@ static void test_deep_nesting(void **state)
 static void test_every_cut_of_an_object_is_refused(void **state)
 {
     static const struct {
-        const struct ccm_decode_kind *kind;
+        const struct kube_decode_kind *kind;
         const char *text;
     } table[] = { { &service_kind, service_json }, { &slice_kind, slice_json } };
 
@@ -614,7 +614,7 @@ static void test_every_cut_of_an_object_is_refused(void **state)
             const struct ccm_object *object = NULL;
 
             assert_int_equal(
-                ccm_decode(builder, table[i].kind, table[i].text, len, &object, NULL, &err),
+                kube_decode(builder, table[i].kind, table[i].text, len, &object, NULL, &err),
                 -EBADMSG);
         }
     }
@@ -626,7 +626,7 @@ static void test_mutations(void **state)
 {
     static const char bytes[] = "{}[]\",:0n\\";
     static const struct {
-        const struct ccm_decode_kind *kind;
+        const struct kube_decode_kind *kind;
         const char *text;
     } table[] = { { &service_kind, service_json },
                   { &slice_kind, slice_json },
@@ -659,7 +659,7 @@ static void test_mutations(void **state)
 }
 
 /* The budget of an endpoint: 128 bytes all in, of which a mirror at rest needs 28 at most
- * (plugins/service/tests/test-backend.c), and the allocator a few. */
+ * (plugins/lbc/tests/test-backend.c), and the allocator a few. */
 static void test_memory_of_endpoints(void **state)
 {
     static const char head[] = "{\"metadata\":{\"name\":\"n\"},\"endpoints\":[";
@@ -684,9 +684,9 @@ static void test_memory_of_endpoints(void **state)
     const struct ccm_object *small = decode(&slice_kind, ccm_buf_str(&one));
     const struct ccm_object *large = decode(&slice_kind, ccm_buf_str(&many));
 
-    assert_true((ccm_object_bytes(large) - ccm_object_bytes(small)) / 98 <= 84);
-    ccm_object_unref(small);
-    ccm_object_unref(large);
+    assert_true((kube_object_bytes(large) - kube_object_bytes(small)) / 98 <= 84);
+    kube_object_unref(small);
+    kube_object_unref(large);
 }
 
 static void test_references(void **state)
@@ -694,24 +694,24 @@ static void test_references(void **state)
     const struct ccm_object *o = decode(&slice_kind, slice_json);
 
     (void)state;
-    assert_ptr_equal(ccm_object_ref(o), o);
-    ccm_object_unref(o);
+    assert_ptr_equal(kube_object_ref(o), o);
+    kube_object_unref(o);
     assert_string_equal(o->name, "web-x"); /* still ours */
-    ccm_object_unref(o);
-    ccm_object_unref(NULL);
+    kube_object_unref(o);
+    kube_object_unref(NULL);
 }
 
 /* A description that changes between the two runs must not write past the block. */
-static int unsteady(struct ccm_builder *b, const void *source, struct ccm_error *err)
+static int unsteady(struct kube_builder *b, const void *source, struct ccm_error *err)
 {
     int *runs = (int *)(uintptr_t)source;
     struct ccm_raw raw = { .meta = { .struct_size = sizeof(raw) } };
 
     (void)err;
-    raw.json = ccm_builder_text(b, *runs == 0 ? "a" : "a much longer text");
-    raw.meta.finalizers = ccm_builder_list(b, *runs == 0 ? 1 : 1000);
+    raw.json = kube_builder_text(b, *runs == 0 ? "a" : "a much longer text");
+    raw.meta.finalizers = kube_builder_list(b, *runs == 0 ? 1 : 1000);
     (*runs)++;
-    ccm_builder_root(b, &raw, sizeof(raw));
+    kube_builder_root(b, &raw, sizeof(raw));
     return 0;
 }
 
@@ -722,7 +722,7 @@ static void test_unsteady_description(void **state)
     int runs = 0;
 
     (void)state;
-    assert_int_equal(ccm_object_build(builder, unsteady, &runs, 10000, &object, &err), -EIO);
+    assert_int_equal(kube_object_build(builder, unsteady, &runs, 10000, &object, &err), -EIO);
     assert_int_equal(err.kind, CCM_ERROR_BUG);
     assert_int_equal(runs, 2);
 }

@@ -20,9 +20,9 @@
 
 /* --- bookkeeping --- */
 
-static struct ccm_happening happening_of(const char *name, const char *message)
+static struct kube_happening happening_of(const char *name, const char *message)
 {
-    return (struct ccm_happening){
+    return (struct kube_happening){
         .api_version = strdup("v1"),
         .kind = strdup("Service"),
         .namespace_ = strdup("demo"),
@@ -35,12 +35,12 @@ static struct ccm_happening happening_of(const char *name, const char *message)
     };
 }
 
-static struct ccm_series *note(struct ccm_series_book *book, const char *name, const char *message,
-                               int64_t now_ms)
+static struct kube_series *note(struct kube_series_book *book, const char *name,
+                                const char *message, int64_t now_ms)
 {
-    struct ccm_happening happening = happening_of(name, message);
+    struct kube_happening happening = happening_of(name, message);
     bool lost = true;
-    struct ccm_series *series = ccm_series_book_note(
+    struct kube_series *series = kube_series_book_note(
         book, &happening, now_ms, 1760000000000 + now_ms, (uint64_t)now_ms + 0xabc000, &lost);
 
     assert_non_null(series);
@@ -51,21 +51,21 @@ static struct ccm_series *note(struct ccm_series_book *book, const char *name, c
 
 static void test_merge(void **state CCM_UNUSED)
 {
-    struct ccm_series_book *book = ccm_series_book_new();
-    struct ccm_series *first = note(book, "web", "done", 0);
-    struct ccm_series *again;
+    struct kube_series_book *book = kube_series_book_new();
+    struct kube_series *first = note(book, "web", "done", 0);
+    struct kube_series *again;
 
     assert_string_equal(first->event_name, "web.abc000");
     assert_int_equal(first->count, 1);
-    assert_ptr_equal(ccm_series_book_next(book), first);
+    assert_ptr_equal(kube_series_book_next(book), first);
     first->pending = false;
     first->exists = true;
 
-    again = note(book, "web", "done", CCM_SERIES_SPAN_MS);
+    again = note(book, "web", "done", KUBE_SERIES_SPAN_MS);
     assert_ptr_equal(again, first);
     assert_int_equal(again->count, 2);
     assert_true(again->pending);
-    assert_int_equal(again->last_wall_ms - again->first_wall_ms, CCM_SERIES_SPAN_MS);
+    assert_int_equal(again->last_wall_ms - again->first_wall_ms, KUBE_SERIES_SPAN_MS);
 
     /* Each difference makes another one. */
     assert_ptr_not_equal(note(book, "web", "failed", 5), first);
@@ -73,46 +73,46 @@ static void test_merge(void **state CCM_UNUSED)
 
     /* More than an hour after the last one: a new Event. */
     again->pending = false;
-    again = note(book, "web", "done", 2 * CCM_SERIES_SPAN_MS + 1);
+    again = note(book, "web", "done", 2 * KUBE_SERIES_SPAN_MS + 1);
     assert_int_equal(again->count, 1);
     assert_false(again->exists);
-    ccm_series_book_free(book);
+    kube_series_book_free(book);
 }
 
 static void test_order_of_writes(void **state CCM_UNUSED)
 {
-    struct ccm_series_book *book = ccm_series_book_new();
-    struct ccm_series *a;
-    struct ccm_series *b;
+    struct kube_series_book *book = kube_series_book_new();
+    struct kube_series *a;
+    struct kube_series *b;
 
-    assert_null(ccm_series_book_next(book));
+    assert_null(kube_series_book_next(book));
     a = note(book, "a", "m", 10);
     b = note(book, "b", "m", 20);
-    assert_ptr_equal(ccm_series_book_next(book), a);
+    assert_ptr_equal(kube_series_book_next(book), a);
     a->due_ms = 500; /* a failed, its next try is later */
     a->tries = 1;
-    assert_ptr_equal(ccm_series_book_next(book), b);
+    assert_ptr_equal(kube_series_book_next(book), b);
     b->pending = false;
-    assert_ptr_equal(ccm_series_book_next(book), a);
-    assert_int_equal(ccm_series_book_pending(book), 1);
+    assert_ptr_equal(kube_series_book_next(book), a);
+    assert_int_equal(kube_series_book_pending(book), 1);
     /* A repetition while it waits joins it and does not push itself forward. */
     assert_ptr_equal(note(book, "a", "m", 30), a);
     assert_int_equal(a->count, 2);
     assert_int_equal(a->due_ms, 500);
     assert_int_equal(a->tries, 1);
-    ccm_series_book_drop(book, a);
-    assert_null(ccm_series_book_next(book));
-    ccm_series_book_free(book);
+    kube_series_book_drop(book, a);
+    assert_null(kube_series_book_next(book));
+    kube_series_book_free(book);
 }
 
 static void test_book_is_bounded(void **state CCM_UNUSED)
 {
-    struct ccm_series_book *book = ccm_series_book_new();
-    struct ccm_series *kept = note(book, "kept", "m", 0);
-    struct ccm_happening happening;
+    struct kube_series_book *book = kube_series_book_new();
+    struct kube_series *kept = note(book, "kept", "m", 0);
+    struct kube_happening happening;
     bool lost = false;
 
-    for (int i = 1; i < CCM_SERIES_MAX; i++) {
+    for (int i = 1; i < KUBE_SERIES_MAX; i++) {
         char name[32];
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
@@ -120,63 +120,63 @@ static void test_book_is_bounded(void **state CCM_UNUSED)
     }
     assert_ptr_equal(note(book, "kept", "m", 2000), kept); /* used again: not the oldest now */
     happening = happening_of("last", "m");
-    assert_non_null(ccm_series_book_note(book, &happening, 3000, 0, 1, &lost));
+    assert_non_null(kube_series_book_note(book, &happening, 3000, 0, 1, &lost));
     assert_true(lost); /* web-1 was waiting */
     assert_ptr_equal(note(book, "kept", "m", 4000), kept);
-    ccm_series_book_free(book);
+    kube_series_book_free(book);
 }
 
 static void test_spam(void **state CCM_UNUSED)
 {
-    struct ccm_series_book *book = ccm_series_book_new();
-    struct ccm_happening loud = happening_of("loud", "m");
-    struct ccm_happening calm = happening_of("calm", "m");
+    struct kube_series_book *book = kube_series_book_new();
+    struct kube_happening loud = happening_of("loud", "m");
+    struct kube_happening calm = happening_of("calm", "m");
 
-    for (int i = 0; i < CCM_SPAM_BURST; i++) {
-        assert_int_equal(ccm_series_book_admit(book, &loud, 0), 1);
+    for (int i = 0; i < KUBE_SPAM_BURST; i++) {
+        assert_int_equal(kube_series_book_admit(book, &loud, 0), 1);
     }
-    assert_int_equal(ccm_series_book_admit(book, &loud, 0), 0);
-    assert_int_equal(ccm_series_book_admit(book, &loud, CCM_SPAM_REFILL_MS - 1), 0);
-    assert_int_equal(ccm_series_book_admit(book, &loud, CCM_SPAM_REFILL_MS), 1);
-    assert_int_equal(ccm_series_book_admit(book, &loud, CCM_SPAM_REFILL_MS), 0);
-    assert_int_equal(ccm_series_book_admit(book, &calm, CCM_SPAM_REFILL_MS), 1);
+    assert_int_equal(kube_series_book_admit(book, &loud, 0), 0);
+    assert_int_equal(kube_series_book_admit(book, &loud, KUBE_SPAM_REFILL_MS - 1), 0);
+    assert_int_equal(kube_series_book_admit(book, &loud, KUBE_SPAM_REFILL_MS), 1);
+    assert_int_equal(kube_series_book_admit(book, &loud, KUBE_SPAM_REFILL_MS), 0);
+    assert_int_equal(kube_series_book_admit(book, &calm, KUBE_SPAM_REFILL_MS), 1);
 
     /* After a long silence it is full, not fuller. */
-    for (int i = 0; i < CCM_SPAM_BURST; i++) {
-        assert_int_equal(ccm_series_book_admit(book, &loud, 100 * CCM_SPAM_REFILL_MS), 1);
+    for (int i = 0; i < KUBE_SPAM_BURST; i++) {
+        assert_int_equal(kube_series_book_admit(book, &loud, 100 * KUBE_SPAM_REFILL_MS), 1);
     }
-    assert_int_equal(ccm_series_book_admit(book, &loud, 100 * CCM_SPAM_REFILL_MS), 0);
-    ccm_happening_fini(&loud);
-    ccm_happening_fini(&calm);
-    ccm_series_book_free(book);
+    assert_int_equal(kube_series_book_admit(book, &loud, 100 * KUBE_SPAM_REFILL_MS), 0);
+    kube_happening_fini(&loud);
+    kube_happening_fini(&calm);
+    kube_series_book_free(book);
 }
 
 static void test_spam_is_bounded(void **state CCM_UNUSED)
 {
-    struct ccm_series_book *book = ccm_series_book_new();
-    struct ccm_happening first = happening_of("first", "m");
+    struct kube_series_book *book = kube_series_book_new();
+    struct kube_happening first = happening_of("first", "m");
 
-    for (int i = 0; i < CCM_SPAM_BURST; i++) {
-        assert_int_equal(ccm_series_book_admit(book, &first, 0), 1);
+    for (int i = 0; i < KUBE_SPAM_BURST; i++) {
+        assert_int_equal(kube_series_book_admit(book, &first, 0), 1);
     }
-    for (int i = 0; i < CCM_SERIES_MAX; i++) {
+    for (int i = 0; i < KUBE_SERIES_MAX; i++) {
         char name[32];
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
 
-        struct ccm_happening other = happening_of(name, "m");
+        struct kube_happening other = happening_of(name, "m");
 
-        assert_int_equal(ccm_series_book_admit(book, &other, 0), 1);
-        ccm_happening_fini(&other);
+        assert_int_equal(kube_series_book_admit(book, &other, 0), 1);
+        kube_happening_fini(&other);
     }
-    assert_int_equal(ccm_series_book_admit(book, &first, 0), 1); /* forgotten meanwhile */
-    ccm_happening_fini(&first);
-    ccm_series_book_free(book);
+    assert_int_equal(kube_series_book_admit(book, &first, 0), 1); /* forgotten meanwhile */
+    kube_happening_fini(&first);
+    kube_series_book_free(book);
 }
 
 static void test_event_name(void **state CCM_UNUSED)
 {
-    struct ccm_series_book *book = ccm_series_book_new();
+    struct kube_series_book *book = kube_series_book_new();
     char name[300];
 
     memset(name, 'n', sizeof(name) - 1);
@@ -184,21 +184,21 @@ static void test_event_name(void **state CCM_UNUSED)
     name[235] = '-';
     name[234] = '.';
 
-    const struct ccm_series *series = note(book, name, "m", 0);
+    const struct kube_series *series = note(book, name, "m", 0);
 
     /* Neither too long nor with an empty label or one that ends in a dash. */
     assert_int_equal(strlen(series->event_name), 234 + strlen(".abc000"));
-    ccm_series_book_free(book);
+    kube_series_book_free(book);
 }
 
 static void test_print(void **state CCM_UNUSED)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 4096 };
-    struct ccm_series_book *book = ccm_series_book_new();
-    struct ccm_series *series = note(book, "web", "line\n\"two\"", 0);
+    struct kube_series_book *book = kube_series_book_new();
+    struct kube_series *series = note(book, "web", "line\n\"two\"", 0);
 
     series = note(book, "web", "line\n\"two\"", 60000);
-    ccm_series_print_event(series, &buf);
+    kube_series_print_event(series, &buf);
     assert_string_equal(
         ccm_buf_str(&buf),
         "{\"apiVersion\":\"v1\",\"kind\":\"Event\","
@@ -210,18 +210,18 @@ static void test_print(void **state CCM_UNUSED)
         "\"firstTimestamp\":\"2025-10-09T08:53:20Z\",\"lastTimestamp\":\"2025-10-09T08:54:20Z\","
         "\"count\":2,\"type\":\"Normal\",\"reportingComponent\":\"service-controller\"}");
     ccm_buf_reset(&buf);
-    ccm_series_print_patch(series, &buf);
+    kube_series_print_patch(series, &buf);
     assert_string_equal(ccm_buf_str(&buf),
                         "{\"count\":2,\"lastTimestamp\":\"2025-10-09T08:54:20Z\"}");
 
     /* An object without namespace: its Event stands in "default". */
     series->last.namespace_[0] = '\0';
     ccm_buf_reset(&buf);
-    ccm_series_print_event(series, &buf);
+    kube_series_print_event(series, &buf);
     assert_non_null(strstr(ccm_buf_str(&buf),
                            "\"namespace\":\"default\"},\"involvedObject\":{"
                            "\"apiVersion\":\"v1\",\"kind\":\"Service\",\"name\""));
-    ccm_series_book_free(book);
+    kube_series_book_free(book);
 }
 
 /* --- the recorder --- */
@@ -230,9 +230,9 @@ static char config_path[] = "/tmp/ccm-event-XXXXXX";
 
 struct fixture {
     struct ccm_test_server *server;
-    struct ccm_http *http;
-    struct ccm_kube_client *client;
-    struct ccm_event_recorder *recorder;
+    struct net_http *http;
+    struct kube_client *client;
+    struct kube_event_recorder *recorder;
 };
 
 static void fixture_open(struct fixture *f, ccm_test_handler_fn handler, void *arg)
@@ -250,18 +250,18 @@ static void fixture_open(struct fixture *f, ccm_test_handler_fn handler, void *a
                         " users: [{name: u, user: {}}]}",
                         ccm_test_server_url(f->server)) > 0);
     assert_int_equal(fclose(file), 0);
-    f->http = ccm_http_new(&err);
+    f->http = net_http_new(&err);
     assert_non_null(f->http);
-    assert_int_equal(ccm_kube_client_new(f->http, config_path, &f->client, &err), 0);
-    f->recorder = ccm_event_recorder_new(f->client, &err);
+    assert_int_equal(kube_client_new(f->http, config_path, &f->client, &err), 0);
+    f->recorder = kube_event_recorder_new(f->client, &err);
     assert_non_null(f->recorder);
 }
 
 static void fixture_close(struct fixture *f, int64_t drain_ms)
 {
-    ccm_event_recorder_free(f->recorder, drain_ms);
-    ccm_kube_client_free(f->client);
-    ccm_http_free(f->http);
+    kube_event_recorder_free(f->recorder, drain_ms);
+    kube_client_free(f->client);
+    net_http_free(f->http);
     ccm_test_server_free(f->server);
 }
 
@@ -285,7 +285,7 @@ static void emit(struct fixture *f, const char *name, const char *message)
         .warning = 1,
     };
 
-    ccm_event_emit(f->recorder, &event);
+    kube_event_emit(f->recorder, &event);
 }
 
 /* Request number `index` as JSON; method and start of the target are checked. */
@@ -423,7 +423,7 @@ static void test_refused_is_dropped(void **state CCM_UNUSED)
     emit(&f, "web", "one");
     emit(&f, "api", "two");
     assert_true(ccm_test_server_wait(f.server, 2));
-    ccm_event_recorder_free(f.recorder, DRAIN_MS);
+    kube_event_recorder_free(f.recorder, DRAIN_MS);
     f.recorder = NULL;
     assert_int_equal(ccm_test_server_requests(f.server), 2);
     fixture_close(&f, 0);
@@ -438,14 +438,14 @@ static void test_text_is_cut(void **state CCM_UNUSED)
 
     memset(message, 'x', sizeof(message) - 1);
     message[sizeof(message) - 1] = '\0';
-    memcpy(message + CCM_EVENT_TEXT_MAX - 1, "\xC3\xA9", 2); /* across the limit */
+    memcpy(message + KUBE_EVENT_TEXT_MAX - 1, "\xC3\xA9", 2); /* across the limit */
     fixture_open(&f, ccm_test_play, &script);
     emit(&f, "web", message);
     assert_true(ccm_test_server_wait(f.server, 1));
 
     cJSON *event = sent(&f, 0, "POST", "/api/v1/namespaces/demo/events");
 
-    assert_int_equal(strlen(ccm_json_text(event, "message")), CCM_EVENT_TEXT_MAX - 1);
+    assert_int_equal(strlen(ccm_json_text(event, "message")), KUBE_EVENT_TEXT_MAX - 1);
     cJSON_Delete(event);
     fixture_close(&f, DRAIN_MS);
 }
@@ -464,7 +464,7 @@ static void test_drain(void **state CCM_UNUSED)
         (void)snprintf(name, sizeof(name), "web-%d", i);
         emit(&f, name, "m");
     }
-    ccm_event_recorder_free(f.recorder, DRAIN_MS);
+    kube_event_recorder_free(f.recorder, DRAIN_MS);
     f.recorder = NULL;
     assert_int_equal(ccm_test_server_requests(f.server), 50);
     fixture_close(&f, 0);
@@ -486,13 +486,13 @@ static void test_stuck_server(void **state CCM_UNUSED)
     fixture_open(&f, hang, NULL);
     emit(&f, "web", "first");
     assert_true(ccm_test_server_wait(f.server, 1));
-    for (int i = 0; i < CCM_EVENT_QUEUE_MAX + 7; i++) {
+    for (int i = 0; i < KUBE_EVENT_QUEUE_MAX + 7; i++) {
         char name[32];
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
         emit(&f, name, "m");
     }
-    assert_int_equal(ccm_event_recorder_dropped(f.recorder), 7);
+    assert_int_equal(kube_event_recorder_dropped(f.recorder), 7);
     start = ccm_clock_now_ms();
     fixture_close(&f, 50);
     assert_in_range(ccm_clock_now_ms() - start, 50, 4000);
@@ -505,7 +505,7 @@ static void test_engine_stopped_first(void **state CCM_UNUSED)
     fixture_open(&f, hang, NULL);
     emit(&f, "web", "first");
     assert_true(ccm_test_server_wait(f.server, 1));
-    ccm_http_stop(f.http);
+    net_http_stop(f.http);
     emit(&f, "web", "second");
     fixture_close(&f, DRAIN_MS);
 }

@@ -18,7 +18,7 @@
 #define LONG_MS  10000
 
 struct fixture {
-    struct ccm_http *http;
+    struct net_http *http;
     struct ccm_test_server *server;
 };
 
@@ -28,13 +28,13 @@ static void fixture_open(struct fixture *f, ccm_test_handler_fn handler)
 
     f->server = ccm_test_server_new(handler, NULL);
     assert_non_null(f->server);
-    f->http = ccm_http_new(&err);
+    f->http = net_http_new(&err);
     assert_non_null(f->http);
 }
 
 static void fixture_close(struct fixture *f)
 {
-    ccm_http_free(f->http);
+    net_http_free(f->http);
     ccm_test_server_free(f->server);
 }
 
@@ -54,8 +54,8 @@ static void hang_after_request(struct ccm_test_conn *conn, void *arg CCM_UNUSED)
 /* One exchange in a thread of its own. */
 struct call {
     pthread_t thread;
-    struct ccm_http *http;
-    struct ccm_exchange exchange;
+    struct net_http *http;
+    struct net_exchange exchange;
     struct ccm_error err;
     uint64_t phase;
     int result;
@@ -65,11 +65,11 @@ static void *call_run(void *arg)
 {
     struct call *call = arg;
 
-    call->result = ccm_http_do(call->http, &call->exchange, NULL, &call->phase, &call->err);
+    call->result = net_http_do(call->http, &call->exchange, NULL, &call->phase, &call->err);
     return NULL;
 }
 
-static void call_start(struct call *call, struct fixture *f, struct ccm_exchange exchange)
+static void call_start(struct call *call, struct fixture *f, struct net_exchange exchange)
 {
     *call = (struct call){ .http = f->http, .exchange = exchange, .err = CCM_ERROR_INIT };
     call->exchange.method = exchange.method == NULL ? "POST" : exchange.method;
@@ -83,7 +83,7 @@ static int call_end(struct call *call)
     return call->result;
 }
 
-static int exchange_do(struct fixture *f, struct ccm_exchange exchange)
+static int exchange_do(struct fixture *f, struct net_exchange exchange)
 {
     struct call call;
 
@@ -103,7 +103,7 @@ static void test_open_and_closed(void **state CCM_UNUSED)
     struct call call;
 
     fixture_open(&f, answer_all);
-    call_start(&call, &f, (struct ccm_exchange){ .gate = &gate });
+    call_start(&call, &f, (struct net_exchange){ .gate = &gate });
     assert_int_equal(call_end(&call), -ECANCELED);
     assert_int_equal(call.err.kind, CCM_ERROR_CANCELLED);
     assert_int_equal(call.phase, CCM_HTTP_NOT_SENT);
@@ -112,7 +112,7 @@ static void test_open_and_closed(void **state CCM_UNUSED)
         ccm_gate_set(&gate, cases[i].until_ms == CCM_GATE_ALWAYS
                                 ? CCM_GATE_ALWAYS
                                 : ccm_clock_boot_ms() + cases[i].until_ms);
-        assert_int_equal(exchange_do(&f, (struct ccm_exchange){ .gate = &gate }), cases[i].result);
+        assert_int_equal(exchange_do(&f, (struct net_exchange){ .gate = &gate }), cases[i].result);
     }
     assert_int_equal(ccm_test_server_requests(f.server), 2);
     fixture_close(&f);
@@ -128,13 +128,13 @@ static void test_held(void **state CCM_UNUSED)
     fixture_open(&f, answer_all);
     ccm_gate_set(&gate, CCM_GATE_ALWAYS);
     ccm_gate_hold(&gate, true);
-    call_start(&call, &f, (struct ccm_exchange){ .gate = &gate });
+    call_start(&call, &f, (struct net_exchange){ .gate = &gate });
     assert_int_equal(call_end(&call), -ECANCELED);
     assert_int_equal(call.err.kind, CCM_ERROR_CANCELLED);
     assert_int_equal(call.phase, CCM_HTTP_NOT_SENT);
     assert_non_null(strstr(call.err.message, "changes wait: the API server was replaced"));
     ccm_gate_hold(&gate, false);
-    assert_int_equal(exchange_do(&f, (struct ccm_exchange){ .gate = &gate }), 0);
+    assert_int_equal(exchange_do(&f, (struct net_exchange){ .gate = &gate }), 0);
     assert_int_equal(ccm_test_server_requests(f.server), 1);
     fixture_close(&f);
 }
@@ -151,10 +151,10 @@ static void test_closes_under_way(void **state CCM_UNUSED)
     fixture_open(&f, hang_after_request);
     ccm_gate_set(&gate, ccm_clock_boot_ms() + 2 * SHORT_MS);
     ccm_gate_set(&other, ccm_clock_boot_ms() + 2 * SHORT_MS);
-    call_start(&call, &f, (struct ccm_exchange){ .gate = &gate });
+    call_start(&call, &f, (struct net_exchange){ .gate = &gate });
     call_start(
         &rest, &f,
-        (struct ccm_exchange){ .gate = &other, .deadline_ms = ccm_clock_now_ms() + 6 * SHORT_MS });
+        (struct net_exchange){ .gate = &other, .deadline_ms = ccm_clock_now_ms() + 6 * SHORT_MS });
     ccm_gate_set(&other, ccm_clock_boot_ms() + LONG_MS);
     assert_int_equal(call_end(&call), -ECANCELED);
     assert_int_equal(call.err.kind, CCM_ERROR_CANCELLED);
@@ -211,16 +211,16 @@ static void test_asked_right_before_the_sending(void **state CCM_UNUSED)
     fixture_open(&f, answer_all);
     assert_int_equal(pthread_mutex_init(&holdup.lock, NULL), 0);
     assert_int_equal(ccm_clock_cond_init(&holdup.changed), 0);
-    assert_int_equal(exchange_do(&f, (struct ccm_exchange){ .gate = NULL }), 0);
+    assert_int_equal(exchange_do(&f, (struct net_exchange){ .gate = NULL }), 0);
     call_start(&stream, &f,
-               (struct ccm_exchange){ .method = "GET", .on_chunk = hold_up, .arg = &holdup });
+               (struct net_exchange){ .method = "GET", .on_chunk = hold_up, .arg = &holdup });
     assert_int_equal(pthread_mutex_lock(&holdup.lock), 0);
     while (!holdup.held) {
         (void)ccm_clock_cond_wait(&holdup.changed, &holdup.lock, ccm_clock_now_ms() + LONG_MS);
     }
     assert_int_equal(pthread_mutex_unlock(&holdup.lock), 0);
     ccm_gate_set(&gate, ccm_clock_boot_ms() + SHORT_MS);
-    call_start(&call, &f, (struct ccm_exchange){ .gate = &gate });
+    call_start(&call, &f, (struct net_exchange){ .gate = &gate });
     await_closed(&holdup, &gate);
     assert_int_equal(call_end(&call), -ECANCELED);
     assert_int_equal(call.phase, CCM_HTTP_NOT_SENT);

@@ -177,7 +177,7 @@ static void serve_tls(struct ccm_test_conn *conn, void *arg)
 struct fixture {
     SSL_CTX *context;
     struct ccm_test_server *server;
-    struct ccm_http *http;
+    struct net_http *http;
     char *url;
     struct ccm_http_response *response;
     uint64_t phase;
@@ -190,7 +190,7 @@ static void fixture_open(struct fixture *f, const struct identity *id, bool want
     f->context = context_of(id, wants_client);
     f->server = ccm_test_server_new(serve_tls, f->context);
     assert_non_null(f->server);
-    f->http = ccm_http_new(&f->err);
+    f->http = net_http_new(&f->err);
     assert_non_null(f->http);
     f->url = ccm_text_format("https%s/x", ccm_test_server_url(f->server) + strlen("http"));
     assert_non_null(f->url);
@@ -198,16 +198,16 @@ static void fixture_open(struct fixture *f, const struct identity *id, bool want
 
 static void fixture_close(struct fixture *f)
 {
-    ccm_http_response_free(f->response);
-    ccm_http_free(f->http);
+    net_http_response_free(f->response);
+    net_http_free(f->http);
     ccm_test_server_free(f->server);
     SSL_CTX_free(f->context);
     free(f->url);
 }
 
-static int get(struct fixture *f, const struct ccm_tls *tls)
+static int get(struct fixture *f, const struct net_tls *tls)
 {
-    const struct ccm_exchange exchange = {
+    const struct net_exchange exchange = {
         .method = "GET",
         .url = f->url,
         .tls = tls,
@@ -215,13 +215,13 @@ static int get(struct fixture *f, const struct ccm_tls *tls)
         .deadline_ms = ccm_clock_now_ms() + 10000,
     };
 
-    ccm_http_response_free(f->response);
+    net_http_response_free(f->response);
     f->response = NULL;
     ccm_error_clear(&f->err);
-    return ccm_http_do(f->http, &exchange, &f->response, &f->phase, &f->err);
+    return net_http_do(f->http, &exchange, &f->response, &f->phase, &f->err);
 }
 
-static void assert_untrusted(struct fixture *f, const struct ccm_tls *tls)
+static void assert_untrusted(struct fixture *f, const struct net_tls *tls)
 {
     assert_int_equal(get(f, tls), -EPROTO);
     assert_int_equal(f->err.kind, CCM_ERROR_TRANSIENT);
@@ -252,18 +252,18 @@ static void test_trust(void **state CCM_UNUSED)
 
     /* An authority of the system it is not. */
     assert_untrusted(&f, NULL);
-    assert_untrusted(&f, &(struct ccm_tls){ .ca_data = made.other_ca.cert_pem });
+    assert_untrusted(&f, &(struct net_tls){ .ca_data = made.other_ca.cert_pem });
 
-    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem }), 0);
+    assert_int_equal(get(&f, &(struct net_tls){ .ca_data = made.ca.cert_pem }), 0);
     assert_body(&f, "-");
-    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_file = path }), 0);
-    assert_int_equal(get(&f, &(struct ccm_tls){ .insecure = true }), 0);
+    assert_int_equal(get(&f, &(struct net_tls){ .ca_file = path }), 0);
+    assert_int_equal(get(&f, &(struct net_tls){ .insecure = true }), 0);
 
     /* Connections made with less care are not taken up by those who ask for more. */
     assert_untrusted(&f, NULL);
-    assert_untrusted(&f, &(struct ccm_tls){ .ca_data = made.other_ca.cert_pem });
+    assert_untrusted(&f, &(struct net_tls){ .ca_data = made.other_ca.cert_pem });
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_file = "/nowhere/ca.pem" }), -EPROTO);
+    assert_int_equal(get(&f, &(struct net_tls){ .ca_file = "/nowhere/ca.pem" }), -EPROTO);
     assert_int_equal(f.phase, CCM_HTTP_NOT_SENT);
     fixture_close(&f);
 }
@@ -282,9 +282,9 @@ static void expect_unsigned(const struct identity *server, const struct identity
                      strlen(authority->cert_pem));
     assert_int_equal(close(fd), 0);
     fixture_open(&f, server, false);
-    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_file = path }), -EPROTO);
+    assert_int_equal(get(&f, &(struct net_tls){ .ca_file = path }), -EPROTO);
     assert_non_null(strstr(f.err.message, named));
-    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = authority->cert_pem }), -EPROTO);
+    assert_int_equal(get(&f, &(struct net_tls){ .ca_data = authority->cert_pem }), -EPROTO);
     assert_non_null(strstr(f.err.message, "is not signed by an authority that was configured ("));
     assert_int_equal(get(&f, NULL), -EPROTO);
     assert_non_null(strstr(f.err.message, "is not signed by an authority of this machine ("));
@@ -312,7 +312,7 @@ static void test_other_troubles_are_not_taken_for_that(void **state CCM_UNUSED)
     struct fixture f;
 
     fixture_open(&f, &made.by_name, false);
-    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem }), -EPROTO);
+    assert_int_equal(get(&f, &(struct net_tls){ .ca_data = made.ca.cert_pem }), -EPROTO);
     assert_null(strstr(f.err.message, "not signed"));
     fixture_close(&f);
 
@@ -322,7 +322,7 @@ static void test_other_troubles_are_not_taken_for_that(void **state CCM_UNUSED)
     f.server = ccm_test_server_new(serve_text, NULL);
     assert_non_null(f.server);
     f.url = ccm_text_format("https%s/x", ccm_test_server_url(f.server) + strlen("http"));
-    assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem }), -EPROTO);
+    assert_int_equal(get(&f, &(struct net_tls){ .ca_data = made.ca.cert_pem }), -EPROTO);
     assert_non_null(strstr(f.err.message, "TLS cannot be agreed upon"));
     fixture_close(&f);
 }
@@ -353,7 +353,7 @@ static void test_a_handshake_that_is_cut(void **state CCM_UNUSED)
         f.server = ccm_test_server_new(serve_cut, (void *)&resets[i]);
         assert_non_null(f.server);
         f.url = ccm_text_format("https%s/x", ccm_test_server_url(f.server) + strlen("http"));
-        assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem }), -ECONNRESET);
+        assert_int_equal(get(&f, &(struct net_tls){ .ca_data = made.ca.cert_pem }), -ECONNRESET);
         assert_int_equal(f.err.kind, CCM_ERROR_TRANSIENT);
         assert_int_equal(f.phase, CCM_HTTP_NOT_SENT);
         assert_non_null(
@@ -367,13 +367,13 @@ static void test_name(void **state CCM_UNUSED)
     struct fixture f;
 
     fixture_open(&f, &made.by_name, false);
-    assert_untrusted(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem });
+    assert_untrusted(&f, &(struct net_tls){ .ca_data = made.ca.cert_pem });
     assert_int_equal(
-        get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem, .server_name = "api.example" }), 0);
+        get(&f, &(struct net_tls){ .ca_data = made.ca.cert_pem, .server_name = "api.example" }), 0);
     assert_body(&f, "-"); /* the server is still addressed by its URL */
     assert_untrusted(
-        &f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem, .server_name = "other.example" });
-    assert_int_equal(get(&f, &(struct ccm_tls){ .insecure = true }), 0);
+        &f, &(struct net_tls){ .ca_data = made.ca.cert_pem, .server_name = "other.example" });
+    assert_int_equal(get(&f, &(struct net_tls){ .insecure = true }), 0);
     fixture_close(&f);
 }
 
@@ -382,13 +382,13 @@ static void test_client_certificate(void **state CCM_UNUSED)
     struct fixture f;
     struct ccm_secret key = { 0 };
     struct ccm_secret wrong_key = { 0 };
-    const struct ccm_tls none = { .ca_data = made.ca.cert_pem };
-    const struct ccm_tls right = {
+    const struct net_tls none = { .ca_data = made.ca.cert_pem };
+    const struct net_tls right = {
         .ca_data = made.ca.cert_pem,
         .cert_data = made.client.cert_pem,
         .key_data = &key,
     };
-    const struct ccm_tls wrong = {
+    const struct net_tls wrong = {
         .ca_data = made.ca.cert_pem,
         .cert_data = made.client.cert_pem,
         .key_data = &wrong_key,
@@ -416,7 +416,7 @@ static void test_kept_alive(void **state CCM_UNUSED)
 
     fixture_open(&f, &made.by_address, false);
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(get(&f, &(struct ccm_tls){ .ca_data = made.ca.cert_pem }), 0);
+        assert_int_equal(get(&f, &(struct net_tls){ .ca_data = made.ca.cert_pem }), 0);
     }
     assert_int_equal(ccm_test_server_connections(f.server), 1);
     fixture_close(&f);

@@ -18,7 +18,7 @@
 #define LONG_MS  10000
 
 struct fixture {
-    struct ccm_http *http;
+    struct net_http *http;
     struct ccm_test_server *server;
     struct ccm_http_response *response;
     uint64_t phase;
@@ -30,19 +30,19 @@ static void fixture_open(struct fixture *f, ccm_test_handler_fn handler, void *a
     *f = (struct fixture){ .err = CCM_ERROR_INIT };
     f->server = ccm_test_server_new(handler, arg);
     assert_non_null(f->server);
-    f->http = ccm_http_new(&f->err);
+    f->http = net_http_new(&f->err);
     assert_non_null(f->http);
 }
 
 static void fixture_close(struct fixture *f)
 {
-    ccm_http_response_free(f->response);
-    ccm_http_free(f->http);
+    net_http_response_free(f->response);
+    net_http_free(f->http);
     ccm_test_server_free(f->server);
 }
 
 /* One exchange with path; the result is in f. */
-static int exchange_do(struct fixture *f, struct ccm_exchange exchange, const char *path)
+static int exchange_do(struct fixture *f, struct net_exchange exchange, const char *path)
 {
     char *url = ccm_text_format("%s%s", ccm_test_server_url(f->server), path);
 
@@ -52,11 +52,11 @@ static int exchange_do(struct fixture *f, struct ccm_exchange exchange, const ch
     if (exchange.deadline_ms == 0) {
         exchange.deadline_ms = ccm_clock_now_ms() + LONG_MS;
     }
-    ccm_http_response_free(f->response);
+    net_http_response_free(f->response);
     f->response = NULL;
     f->phase = 0;
 
-    const int r = ccm_http_do(f->http, &exchange, &f->response, &f->phase, &f->err);
+    const int r = net_http_do(f->http, &exchange, &f->response, &f->phase, &f->err);
 
     assert_true((r == 0) == (f->response != NULL));
     free(url);
@@ -96,15 +96,15 @@ static void test_get(void **state CCM_UNUSED)
 
     fixture_open(&f, answer_all, odd_headers);
     assert_int_equal(ccm_secret_set(&token, "s3cret"), 0);
-    assert_int_equal(exchange_do(&f, (struct ccm_exchange){ .headers = headers, .bearer = &token },
+    assert_int_equal(exchange_do(&f, (struct net_exchange){ .headers = headers, .bearer = &token },
                                  "/a/../b?q=1"),
                      0);
     assert_int_equal(f.response->status, 200);
     assert_string_equal(f.response->body, "hello");
     assert_int_equal(f.response->body_len, 5);
-    assert_string_equal(ccm_http_header(f.response, "x-mixed-case"), "two words");
-    assert_string_equal(ccm_http_header(f.response, "empty"), "");
-    assert_null(ccm_http_header(f.response, "x-mixed"));
+    assert_string_equal(net_http_header(f.response, "x-mixed-case"), "two words");
+    assert_string_equal(net_http_header(f.response, "empty"), "");
+    assert_null(net_http_header(f.response, "x-mixed"));
 
     assert_true(ccm_test_server_request(f.server, 0, &request));
     assert_string_equal(request.method, "GET");
@@ -130,7 +130,7 @@ static void test_methods(void **state CCM_UNUSED)
     fixture_open(&f, answer_all, NULL);
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct ccm_test_request request = { 0 };
-        const struct ccm_exchange exchange = {
+        const struct net_exchange exchange = {
             .method = cases[i].method,
             .body = cases[i].body,
             .body_len = cases[i].body == NULL ? 0 : strlen(cases[i].body),
@@ -172,7 +172,7 @@ static void test_large_post(void **state CCM_UNUSED)
     body[len] = '\0';
     fixture_open(&f, answer_large_reads, NULL);
     assert_int_equal(
-        exchange_do(&f, (struct ccm_exchange){ .method = "POST", .body = body, .body_len = len },
+        exchange_do(&f, (struct net_exchange){ .method = "POST", .body = body, .body_len = len },
                     "/"),
         0);
     assert_string_equal(f.response->body + 20 - 7, "3145728");
@@ -201,11 +201,11 @@ static void test_statuses_are_answers(void **state CCM_UNUSED)
 
     fixture_open(&f, answer_statuses, NULL);
     for (size_t i = 0; i < CCM_ARRAY_LEN(statuses); i++) {
-        assert_int_equal(exchange_do(&f, (struct ccm_exchange){ 0 }, "/"), 0);
+        assert_int_equal(exchange_do(&f, (struct net_exchange){ 0 }, "/"), 0);
         assert_int_equal(f.response->status, statuses[i]);
     }
-    assert_null(ccm_http_header(f.response, "interim"));
-    assert_string_equal(ccm_http_header(f.response, "final"), "1");
+    assert_null(net_http_header(f.response, "interim"));
+    assert_string_equal(net_http_header(f.response, "final"), "1");
     assert_string_equal(f.response->body, "");
     fixture_close(&f);
 }
@@ -230,10 +230,10 @@ static void test_gzip(void **state CCM_UNUSED)
     struct fixture f;
 
     fixture_open(&f, answer_gzip, NULL);
-    assert_int_equal(exchange_do(&f, (struct ccm_exchange){ .gzip = true }, "/"), 0);
+    assert_int_equal(exchange_do(&f, (struct net_exchange){ .gzip = true }, "/"), 0);
     assert_string_equal(f.response->body, "hello");
     /* What it unpacks to counts, not what came. */
-    assert_failed(&f, exchange_do(&f, (struct ccm_exchange){ .gzip = true, .max_body = 4 }, "/"),
+    assert_failed(&f, exchange_do(&f, (struct net_exchange){ .gzip = true, .max_body = 4 }, "/"),
                   -EMSGSIZE, CCM_ERROR_TRANSIENT, CCM_HTTP_MAYBE_RUN);
     fixture_close(&f);
 }
@@ -245,7 +245,7 @@ static void test_refused_input(void **state CCM_UNUSED)
     static const char *const injected[] = { "X-A: 1\r\nX-B: 2", NULL };
     static const char *const no_colon[] = { "X-A", NULL };
     struct ccm_secret bad_token = { 0 };
-    const struct ccm_exchange cases[] = {
+    const struct net_exchange cases[] = {
         { .method = "get", .url = "http://127.0.0.1/" },
         { .method = "GET /x HTTP/1.1\r\n", .url = "http://127.0.0.1/" },
         { .method = "GET", .url = "http://127.0.0.1/a b" },
@@ -264,7 +264,7 @@ static void test_refused_input(void **state CCM_UNUSED)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         f.phase = 0;
 
-        const int r = ccm_http_do(f.http, &cases[i], &f.response, &f.phase, &f.err);
+        const int r = net_http_do(f.http, &cases[i], &f.response, &f.phase, &f.err);
 
         assert_int_equal(f.phase, CCM_HTTP_NOT_SENT);
         assert_true(r < 0);
@@ -286,10 +286,10 @@ static void test_connection_refused(void **state CCM_UNUSED)
     ccm_test_server_free(f.server);
     f.server = NULL;
 
-    const struct ccm_exchange exchange = {
+    const struct net_exchange exchange = {
         .method = "POST", .url = url, .body = "x", .body_len = 1
     };
-    const int r = ccm_http_do(f.http, &exchange, &f.response, &f.phase, &f.err);
+    const int r = net_http_do(f.http, &exchange, &f.response, &f.phase, &f.err);
 
     assert_failed(&f, r, -ECONNREFUSED, CCM_ERROR_TRANSIENT, CCM_HTTP_NOT_SENT);
     assert_non_null(strstr(f.err.message, "connection refused"));
@@ -302,11 +302,11 @@ static void test_connection_refused(void **state CCM_UNUSED)
 static void test_unknown_host(void **state CCM_UNUSED)
 {
     struct fixture f;
-    const struct ccm_exchange exchange = { .method = "GET", .url = "http://no-such-host.invalid/" };
+    const struct net_exchange exchange = { .method = "GET", .url = "http://no-such-host.invalid/" };
 
     fixture_open(&f, answer_all, NULL);
 
-    const int r = ccm_http_do(f.http, &exchange, &f.response, &f.phase, &f.err);
+    const int r = net_http_do(f.http, &exchange, &f.response, &f.phase, &f.err);
 
     assert_failed(&f, r, -EHOSTUNREACH, CCM_ERROR_TRANSIENT, CCM_HTTP_NOT_SENT);
     fixture_close(&f);
@@ -324,7 +324,7 @@ static void test_proxy_that_does_not_serve(void **state CCM_UNUSED)
           "the proxy of the environment cannot be resolved" },
         { "http://user:hunter2@127.0.0.1:1", -ECONNREFUSED, "connection refused" },
     };
-    const struct ccm_exchange exchange = { .method = "GET", .url = "http://api.invalid/" };
+    const struct net_exchange exchange = { .method = "GET", .url = "http://api.invalid/" };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct fixture f;
@@ -332,7 +332,7 @@ static void test_proxy_that_does_not_serve(void **state CCM_UNUSED)
         assert_int_equal(setenv("http_proxy", cases[i].proxy, 1), 0);
         fixture_open(&f, answer_all, NULL);
 
-        const int r = ccm_http_do(f.http, &exchange, &f.response, &f.phase, &f.err);
+        const int r = net_http_do(f.http, &exchange, &f.response, &f.phase, &f.err);
 
         assert_int_equal(unsetenv("http_proxy"), 0);
         assert_failed(&f, r, cases[i].result, CCM_ERROR_TRANSIENT, CCM_HTTP_NOT_SENT);
@@ -359,7 +359,7 @@ static void test_deadline(void **state CCM_UNUSED)
 
     const int64_t start = ccm_clock_now_ms();
     const int r = exchange_do(
-        &f, (struct ccm_exchange){ .method = "POST", .deadline_ms = start + SHORT_MS }, "/");
+        &f, (struct net_exchange){ .method = "POST", .deadline_ms = start + SHORT_MS }, "/");
 
     assert_failed(&f, r, -ETIMEDOUT, CCM_ERROR_TRANSIENT, CCM_HTTP_MAYBE_RUN);
     assert_in_range(ccm_clock_now_ms() - start, SHORT_MS, LONG_MS);
@@ -379,14 +379,14 @@ static void test_deadline_in_handshake(void **state CCM_UNUSED)
     fixture_open(&f, hang_at_once, NULL);
 
     char *url = ccm_text_format("https%s/", ccm_test_server_url(f.server) + strlen("http"));
-    const struct ccm_exchange exchange = {
+    const struct net_exchange exchange = {
         .method = "POST",
         .url = url,
         .deadline_ms = ccm_clock_now_ms() + SHORT_MS,
     };
 
     assert_non_null(url);
-    assert_failed(&f, ccm_http_do(f.http, &exchange, &f.response, &f.phase, &f.err), -ETIMEDOUT,
+    assert_failed(&f, net_http_do(f.http, &exchange, &f.response, &f.phase, &f.err), -ETIMEDOUT,
                   CCM_ERROR_TRANSIENT, CCM_HTTP_NOT_SENT);
     free(url);
     fixture_close(&f);
@@ -485,7 +485,7 @@ static void test_bad_answers(void **state CCM_UNUSED)
         print_message("%s\n", cases[i].name);
         fixture_open(&f, cases[i].handler, NULL);
 
-        const struct ccm_exchange exchange = {
+        const struct net_exchange exchange = {
             .method = "POST",
             .body = "x",
             .body_len = 1,
@@ -522,9 +522,9 @@ static void repeat_case(const char *method, bool repeatable, bool reset)
     static char yes;
 
     fixture_open(&f, answer_one_then_drop, reset ? &yes : NULL);
-    assert_int_equal(exchange_do(&f, (struct ccm_exchange){ .method = "GET" }, "/first"), 0);
+    assert_int_equal(exchange_do(&f, (struct net_exchange){ .method = "GET" }, "/first"), 0);
 
-    const struct ccm_exchange exchange = { .method = method, .repeatable = repeatable };
+    const struct net_exchange exchange = { .method = method, .repeatable = repeatable };
     const int r = exchange_do(&f, exchange, "/second");
 
     if (repeatable) {
@@ -534,7 +534,7 @@ static void repeat_case(const char *method, bool repeatable, bool reset)
     } else {
         assert_failed(&f, r, -ECONNRESET, CCM_ERROR_TRANSIENT, CCM_HTTP_MAYBE_RUN);
         /* A connection made in vain is closed once the engine ends: then all it sent is known. */
-        ccm_http_free(f.http);
+        net_http_free(f.http);
         f.http = NULL;
         assert_int_equal(ccm_test_server_requests(f.server), 2);
     }
@@ -560,9 +560,9 @@ static void test_lost_with_server(void **state CCM_UNUSED)
     struct fixture f;
 
     fixture_open(&f, answer_one_then_drop, NULL);
-    assert_int_equal(exchange_do(&f, (struct ccm_exchange){ 0 }, "/first"), 0);
+    assert_int_equal(exchange_do(&f, (struct net_exchange){ 0 }, "/first"), 0);
     for (size_t i = 0; i < 2; i++) {
-        const int r = exchange_do(&f, (struct ccm_exchange){ .method = "POST" }, "/second");
+        const int r = exchange_do(&f, (struct net_exchange){ .method = "POST" }, "/second");
 
         if (i == 0) {
             assert_failed(&f, r, -ECONNRESET, CCM_ERROR_TRANSIENT, CCM_HTTP_MAYBE_RUN);
@@ -588,7 +588,7 @@ static void test_stale_connection(void **state CCM_UNUSED)
 
     fixture_open(&f, answer_one_then_close, NULL);
     for (size_t i = 0; i < 5; i++) {
-        assert_int_equal(exchange_do(&f, (struct ccm_exchange){ .method = "POST" }, "/"), 0);
+        assert_int_equal(exchange_do(&f, (struct net_exchange){ .method = "POST" }, "/"), 0);
         assert_true(ccm_test_server_wait_closed(f.server, i + 1));
     }
     assert_int_equal(ccm_test_server_requests(f.server), 5);
@@ -650,9 +650,9 @@ static int take_status(void *arg, uint32_t status)
     return answer;
 }
 
-static struct ccm_exchange stream_of(struct sink *sink)
+static struct net_exchange stream_of(struct sink *sink)
 {
-    return (struct ccm_exchange){ .on_chunk = take_chunk, .on_head = take_status, .arg = sink };
+    return (struct net_exchange){ .on_chunk = take_chunk, .on_head = take_status, .arg = sink };
 }
 
 static void stream_three(struct ccm_test_conn *conn, void *arg CCM_UNUSED)
@@ -676,7 +676,7 @@ static void test_stream(void **state CCM_UNUSED)
     assert_int_equal(sink.status, 200);
     assert_string_equal(sink.data, "one,two,three");
     assert_string_equal(f.response->body, "");
-    assert_null(ccm_http_header(f.response, "trail"));
+    assert_null(net_http_header(f.response, "trail"));
 
     /* The receiver may end it, and its code comes back. */
     sink.answer = -EBADMSG;
@@ -701,7 +701,7 @@ static void test_stream_refused(void **state CCM_UNUSED)
 {
     struct fixture f;
     struct sink sink;
-    struct ccm_exchange exchange;
+    struct net_exchange exchange;
 
     sink_init(&sink);
     fixture_open(&f, refuse_stream, NULL);
@@ -731,7 +731,7 @@ static void test_stream_idle(void **state CCM_UNUSED)
 {
     struct fixture f;
     struct sink sink;
-    struct ccm_exchange exchange;
+    struct net_exchange exchange;
 
     sink_init(&sink);
     fixture_open(&f, stream_then_silence, NULL);
@@ -764,7 +764,7 @@ static void test_stream_outlives_deadline(void **state CCM_UNUSED)
 {
     struct fixture f;
     struct sink sink;
-    struct ccm_exchange exchange;
+    struct net_exchange exchange;
 
     sink_init(&sink);
     fixture_open(&f, stream_slowly, NULL);
@@ -781,7 +781,7 @@ static void test_stream_head_deadline(void **state CCM_UNUSED)
 {
     struct fixture f;
     struct sink sink;
-    struct ccm_exchange exchange;
+    struct net_exchange exchange;
 
     sink_init(&sink);
     fixture_open(&f, hang_after_request, NULL);
@@ -797,8 +797,8 @@ static void test_stream_head_deadline(void **state CCM_UNUSED)
 
 struct call {
     pthread_t thread;
-    struct ccm_http *http;
-    struct ccm_exchange exchange;
+    struct net_http *http;
+    struct net_exchange exchange;
     struct ccm_error err;
     uint64_t phase;
     int result;
@@ -808,12 +808,12 @@ static void *call_run(void *arg)
 {
     struct call *call = arg;
 
-    call->result = ccm_http_do(call->http, &call->exchange, NULL, &call->phase, &call->err);
+    call->result = net_http_do(call->http, &call->exchange, NULL, &call->phase, &call->err);
     return NULL;
 }
 
 static void calls_start(struct call *calls, size_t count, struct fixture *f,
-                        const struct ccm_exchange *exchange)
+                        const struct net_exchange *exchange)
 {
     for (size_t i = 0; i < count; i++) {
         calls[i] = (struct call){ .http = f->http, .exchange = *exchange, .err = CCM_ERROR_INIT };
@@ -839,8 +839,8 @@ static void test_cancel(void **state CCM_UNUSED)
     struct call rest[2];
 
     fixture_open(&f, hang_after_request, NULL);
-    calls_start(calls, 4, &f, &(struct ccm_exchange){ .cancel = &mine });
-    calls_start(rest, 2, &f, &(struct ccm_exchange){ .cancel = &other });
+    calls_start(calls, 4, &f, &(struct net_exchange){ .cancel = &mine });
+    calls_start(rest, 2, &f, &(struct net_exchange){ .cancel = &other });
     assert_true(ccm_test_server_wait(f.server, 6));
     ccm_http_cancel(f.http, &mine);
     calls_join(calls, 4);
@@ -850,7 +850,7 @@ static void test_cancel(void **state CCM_UNUSED)
         assert_int_equal(calls[i].phase, CCM_HTTP_MAYBE_RUN);
     }
     /* A flag that is set already: nothing is sent. */
-    assert_failed(&f, exchange_do(&f, (struct ccm_exchange){ .cancel = &mine }, "/"), -ECANCELED,
+    assert_failed(&f, exchange_do(&f, (struct net_exchange){ .cancel = &mine }, "/"), -ECANCELED,
                   CCM_ERROR_CANCELLED, CCM_HTTP_NOT_SENT);
     assert_int_equal(ccm_test_server_requests(f.server), 6);
     ccm_http_cancel(f.http, &other);
@@ -864,21 +864,21 @@ static void test_stop_in_flight(void **state CCM_UNUSED)
     struct call calls[8];
     struct call streams[4];
     struct sink sink;
-    const struct ccm_exchange stream = { .on_chunk = take_chunk, .arg = &sink };
+    const struct net_exchange stream = { .on_chunk = take_chunk, .arg = &sink };
 
     sink_init(&sink);
     fixture_open(&f, hang_after_request, NULL);
-    calls_start(calls, 8, &f, &(struct ccm_exchange){ 0 });
+    calls_start(calls, 8, &f, &(struct net_exchange){ 0 });
     calls_start(streams, 4, &f, &stream);
     assert_true(ccm_test_server_wait(f.server, 12));
-    ccm_http_stop(f.http);
+    net_http_stop(f.http);
     calls_join(calls, 8);
     calls_join(streams, 4);
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(calls[i].result, -ECANCELED);
         assert_int_equal(calls[i].phase, CCM_HTTP_MAYBE_RUN);
     }
-    assert_failed(&f, exchange_do(&f, (struct ccm_exchange){ 0 }, "/"), -ECANCELED,
+    assert_failed(&f, exchange_do(&f, (struct net_exchange){ 0 }, "/"), -ECANCELED,
                   CCM_ERROR_CANCELLED, CCM_HTTP_NOT_SENT);
     assert_int_equal(ccm_test_server_requests(f.server), 12);
     fixture_close(&f);
@@ -911,13 +911,13 @@ static void *caller_run(void *arg)
         struct ccm_http_response *response = NULL;
         char *url =
             ccm_text_format("%s/%u/%u", ccm_test_server_url(caller->f->server), caller->id, i);
-        const struct ccm_exchange exchange = { .method = "GET", .url = url };
+        const struct net_exchange exchange = { .method = "GET", .url = url };
 
-        if (url != NULL && ccm_http_do(caller->f->http, &exchange, &response, NULL, &err) == 0) {
+        if (url != NULL && net_http_do(caller->f->http, &exchange, &response, NULL, &err) == 0) {
             caller->right +=
                 strcmp(response->body, strrchr(url, ':') + strcspn(strrchr(url, ':'), "/")) == 0;
         }
-        ccm_http_response_free(response);
+        net_http_response_free(response);
         free(url);
     }
     return NULL;

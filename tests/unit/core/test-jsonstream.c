@@ -1,4 +1,4 @@
-#include "kube/jsonstream.h"
+#include "kube/cache/jsonstream.h"
 
 #include "util/json.h"
 
@@ -44,14 +44,16 @@ static int see_member(void *arg, const char *name, const char *text, size_t len)
 }
 
 /* Feed in pieces of `step` bytes. */
-static int run_steps(enum ccm_jsonstream_form form, const char *text, size_t len, size_t step,
+static int run_steps(enum kube_jsonstream_form form, const char *text, size_t len, size_t step,
                      size_t max, struct seen *seen)
 {
-    const struct ccm_jsonstream_sink sink = { .item = see_item, .member = see_member, .arg = seen };
-    CCM_CLEANUP(ccm_jsonstream_fini) struct ccm_jsonstream stream;
+    const struct kube_jsonstream_sink sink = { .item = see_item,
+                                               .member = see_member,
+                                               .arg = seen };
+    CCM_CLEANUP(kube_jsonstream_fini) struct kube_jsonstream stream;
     int r = 0;
 
-    ccm_jsonstream_init(&stream, form, "items", max, &sink);
+    kube_jsonstream_init(&stream, form, "items", max, &sink);
     for (size_t i = 0; i < len && r == 0; i += step) {
         const size_t n = len - i < step ? len - i : step;
 
@@ -60,15 +62,15 @@ static int run_steps(enum ccm_jsonstream_form form, const char *text, size_t len
 
         assert_non_null(chunk);
         memcpy(chunk, text + i, n);
-        r = ccm_jsonstream_feed(&stream, chunk, n);
+        r = kube_jsonstream_feed(&stream, chunk, n);
         free(chunk);
     }
     if (r < 0) {
-        assert_int_equal(ccm_jsonstream_feed(&stream, "{}", 2), r);
-        assert_int_equal(ccm_jsonstream_finish(&stream), r);
+        assert_int_equal(kube_jsonstream_feed(&stream, "{}", 2), r);
+        assert_int_equal(kube_jsonstream_finish(&stream), r);
         return r;
     }
-    return ccm_jsonstream_finish(&stream);
+    return kube_jsonstream_finish(&stream);
 }
 
 static void seen_fini(struct seen *seen)
@@ -77,36 +79,37 @@ static void seen_fini(struct seen *seen)
 }
 
 struct good_case {
-    enum ccm_jsonstream_form form;
+    enum kube_jsonstream_form form;
     const char *text;
     const char *out;
 };
 
 static const struct good_case good_cases[] = {
-    { CCM_JSONSTREAM_LINES, "", "" },
-    { CCM_JSONSTREAM_LINES, " \n\r\n\t", "" },
-    { CCM_JSONSTREAM_LINES, "{}", "<{}>\n" },
-    { CCM_JSONSTREAM_LINES, "{\"a\":1}\n{\"b\":[{}]}\n", "<{\"a\":1}>\n<{\"b\":[{}]}>\n" },
-    { CCM_JSONSTREAM_LINES, "{}{}", "<{}>\n<{}>\n" },
-    { CCM_JSONSTREAM_LINES, "{\"a\":\"}]{[\\\"}\"}\n", "<{\"a\":\"}]{[\\\"}\"}>\n" },
-    { CCM_JSONSTREAM_LINES, "{\"a\":\"\\\\\"}\n", "<{\"a\":\"\\\\\"}>\n" },
-    { CCM_JSONSTREAM_LINES, "{\n \"a\": \"x\ny\"\n}", "<{\n \"a\": \"x\ny\"\n}>\n" },
-    { CCM_JSONSTREAM_MEMBERS, "{}", "" },
-    { CCM_JSONSTREAM_MEMBERS, " { } \n", "" },
-    { CCM_JSONSTREAM_MEMBERS, "{\"items\":[]}", "" },
-    { CCM_JSONSTREAM_MEMBERS, "{\"items\":[ ]}", "" },
-    { CCM_JSONSTREAM_MEMBERS, "{\"items\":null}", "items=<null>\n" },
-    { CCM_JSONSTREAM_MEMBERS, "{\"items\":{\"a\":[]}}", "items=<{\"a\":[]}>\n" },
-    { CCM_JSONSTREAM_MEMBERS, "{\"kind\":\"XList\",\"metadata\":{\"continue\":\"\"},\"n\":-1.5e+3}",
+    { KUBE_JSONSTREAM_LINES, "", "" },
+    { KUBE_JSONSTREAM_LINES, " \n\r\n\t", "" },
+    { KUBE_JSONSTREAM_LINES, "{}", "<{}>\n" },
+    { KUBE_JSONSTREAM_LINES, "{\"a\":1}\n{\"b\":[{}]}\n", "<{\"a\":1}>\n<{\"b\":[{}]}>\n" },
+    { KUBE_JSONSTREAM_LINES, "{}{}", "<{}>\n<{}>\n" },
+    { KUBE_JSONSTREAM_LINES, "{\"a\":\"}]{[\\\"}\"}\n", "<{\"a\":\"}]{[\\\"}\"}>\n" },
+    { KUBE_JSONSTREAM_LINES, "{\"a\":\"\\\\\"}\n", "<{\"a\":\"\\\\\"}>\n" },
+    { KUBE_JSONSTREAM_LINES, "{\n \"a\": \"x\ny\"\n}", "<{\n \"a\": \"x\ny\"\n}>\n" },
+    { KUBE_JSONSTREAM_MEMBERS, "{}", "" },
+    { KUBE_JSONSTREAM_MEMBERS, " { } \n", "" },
+    { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[]}", "" },
+    { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[ ]}", "" },
+    { KUBE_JSONSTREAM_MEMBERS, "{\"items\":null}", "items=<null>\n" },
+    { KUBE_JSONSTREAM_MEMBERS, "{\"items\":{\"a\":[]}}", "items=<{\"a\":[]}>\n" },
+    { KUBE_JSONSTREAM_MEMBERS,
+      "{\"kind\":\"XList\",\"metadata\":{\"continue\":\"\"},\"n\":-1.5e+3}",
       "kind=<\"XList\">\nmetadata=<{\"continue\":\"\"}>\nn=<-1.5e+3>\n" },
-    { CCM_JSONSTREAM_MEMBERS, "{\"items\":[{\"a\":\"]\"},{}],\"kind\":\"XList\"}",
+    { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[{\"a\":\"]\"},{}],\"kind\":\"XList\"}",
       "<{\"a\":\"]\"}>\n<{}>\nkind=<\"XList\">\n" },
-    { CCM_JSONSTREAM_MEMBERS,
+    { KUBE_JSONSTREAM_MEMBERS,
       "{\n  \"kind\" : \"XList\" ,\n  \"items\" : [\n    {\"items\":[1]} ,\n    7 , \"s\" , null , "
       "[ 1 ]\n"
       "  ] ,\n  \"x\" : true\n}\n",
       "kind=<\"XList\">\n<{\"items\":[1]}>\n<7>\n<\"s\">\n<null>\n<[ 1 ]>\nx=<true>\n" },
-    { CCM_JSONSTREAM_MEMBERS, "{\"a\\\"b\":{}}", "a\\\"b=<{}>\n" },
+    { KUBE_JSONSTREAM_MEMBERS, "{\"a\\\"b\":{}}", "a\\\"b=<{}>\n" },
 };
 
 static void test_pieces_do_not_depend_on_the_chunks(void **state)
@@ -134,15 +137,15 @@ static void test_every_split_into_two(void **state)
 
         for (size_t at = 0; at <= len; at++) {
             CCM_CLEANUP(seen_fini) struct seen seen = { .refuse_after = 0 };
-            const struct ccm_jsonstream_sink sink = { .item = see_item,
-                                                      .member = see_member,
-                                                      .arg = &seen };
-            CCM_CLEANUP(ccm_jsonstream_fini) struct ccm_jsonstream stream;
+            const struct kube_jsonstream_sink sink = { .item = see_item,
+                                                       .member = see_member,
+                                                       .arg = &seen };
+            CCM_CLEANUP(kube_jsonstream_fini) struct kube_jsonstream stream;
 
-            ccm_jsonstream_init(&stream, c->form, "items", 1000, &sink);
-            assert_int_equal(ccm_jsonstream_feed(&stream, c->text, at), 0);
-            assert_int_equal(ccm_jsonstream_feed(&stream, c->text + at, len - at), 0);
-            assert_int_equal(ccm_jsonstream_finish(&stream), 0);
+            kube_jsonstream_init(&stream, c->form, "items", 1000, &sink);
+            assert_int_equal(kube_jsonstream_feed(&stream, c->text, at), 0);
+            assert_int_equal(kube_jsonstream_feed(&stream, c->text + at, len - at), 0);
+            assert_int_equal(kube_jsonstream_finish(&stream), 0);
             assert_string_equal(ccm_buf_str(&seen.text), c->out);
         }
     }
@@ -151,39 +154,39 @@ static void test_every_split_into_two(void **state)
 static void test_what_is_refused(void **state)
 {
     static const struct {
-        enum ccm_jsonstream_form form;
+        enum kube_jsonstream_form form;
         const char *text;
     } table[] = {
-        { CCM_JSONSTREAM_LINES, "x" },
-        { CCM_JSONSTREAM_LINES, "[]" },
-        { CCM_JSONSTREAM_LINES, "\"a\"" },
-        { CCM_JSONSTREAM_LINES, "{}," },
-        { CCM_JSONSTREAM_LINES, "{]" },
-        { CCM_JSONSTREAM_LINES, "{\"a\":[}]" },
-        { CCM_JSONSTREAM_LINES, "{\"a\":\"" },
-        { CCM_JSONSTREAM_LINES, "{\"a\":{}" },
-        { CCM_JSONSTREAM_LINES, "{}}" },
-        { CCM_JSONSTREAM_LINES, "HTTP/1.1 200 OK" },
-        { CCM_JSONSTREAM_MEMBERS, "" },
-        { CCM_JSONSTREAM_MEMBERS, "[]" },
-        { CCM_JSONSTREAM_MEMBERS, "{" },
-        { CCM_JSONSTREAM_MEMBERS, "{,}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"a\"}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"a\":}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"a\":1,}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"a\":1 2}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"a\":1{}}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"a\":1\"\"}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"a\":,}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"items\":[,]}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"items\":[{},]}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"items\":[{}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"items\":[{}}" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"items\":[{}]" },
-        { CCM_JSONSTREAM_MEMBERS, "{\"items\":[],\"items\":[]}" },
-        { CCM_JSONSTREAM_MEMBERS, "{}{}" },
-        { CCM_JSONSTREAM_MEMBERS, "{} x" },
-        { CCM_JSONSTREAM_MEMBERS, "<html>" },
+        { KUBE_JSONSTREAM_LINES, "x" },
+        { KUBE_JSONSTREAM_LINES, "[]" },
+        { KUBE_JSONSTREAM_LINES, "\"a\"" },
+        { KUBE_JSONSTREAM_LINES, "{}," },
+        { KUBE_JSONSTREAM_LINES, "{]" },
+        { KUBE_JSONSTREAM_LINES, "{\"a\":[}]" },
+        { KUBE_JSONSTREAM_LINES, "{\"a\":\"" },
+        { KUBE_JSONSTREAM_LINES, "{\"a\":{}" },
+        { KUBE_JSONSTREAM_LINES, "{}}" },
+        { KUBE_JSONSTREAM_LINES, "HTTP/1.1 200 OK" },
+        { KUBE_JSONSTREAM_MEMBERS, "" },
+        { KUBE_JSONSTREAM_MEMBERS, "[]" },
+        { KUBE_JSONSTREAM_MEMBERS, "{" },
+        { KUBE_JSONSTREAM_MEMBERS, "{,}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"a\"}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"a\":}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"a\":1,}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"a\":1 2}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"a\":1{}}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"a\":1\"\"}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"a\":,}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[,]}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[{},]}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[{}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[{}}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[{}]" },
+        { KUBE_JSONSTREAM_MEMBERS, "{\"items\":[],\"items\":[]}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{}{}" },
+        { KUBE_JSONSTREAM_MEMBERS, "{} x" },
+        { KUBE_JSONSTREAM_MEMBERS, "<html>" },
     };
 
     (void)state;
@@ -208,10 +211,10 @@ static void test_size_is_limited(void **state)
         CCM_CLEANUP(seen_fini) struct seen fits = { .refuse_after = 0 };
         CCM_CLEANUP(seen_fini) struct seen large = { .refuse_after = 0 };
 
-        assert_int_equal(run_steps(CCM_JSONSTREAM_LINES, text, sizeof(text) - 1, step, 18, &fits),
+        assert_int_equal(run_steps(KUBE_JSONSTREAM_LINES, text, sizeof(text) - 1, step, 18, &fits),
                          0);
         assert_int_equal(fits.items, 2);
-        assert_int_equal(run_steps(CCM_JSONSTREAM_LINES, text, sizeof(text) - 1, step, 17, &large),
+        assert_int_equal(run_steps(KUBE_JSONSTREAM_LINES, text, sizeof(text) - 1, step, 17, &large),
                          -EMSGSIZE);
         assert_int_equal(large.items, 0);
     }
@@ -225,27 +228,27 @@ static void test_depth_and_names_are_limited(void **state)
 
     (void)state;
     ccm_buf_adds(&deep, "{\"a\":");
-    for (int i = 0; i < CCM_JSONSTREAM_DEPTH - 1; i++) {
+    for (int i = 0; i < KUBE_JSONSTREAM_DEPTH - 1; i++) {
         ccm_buf_addc(&deep, i % 2 == 0 ? '[' : '[');
     }
-    for (int i = 0; i < CCM_JSONSTREAM_DEPTH - 1; i++) {
+    for (int i = 0; i < KUBE_JSONSTREAM_DEPTH - 1; i++) {
         ccm_buf_addc(&deep, ']');
     }
     ccm_buf_addc(&deep, '}');
-    assert_int_equal(run_steps(CCM_JSONSTREAM_LINES, deep.data, deep.len, 7, 10000, &seen), 0);
+    assert_int_equal(run_steps(KUBE_JSONSTREAM_LINES, deep.data, deep.len, 7, 10000, &seen), 0);
     ccm_buf_reset(&deep);
-    for (int i = 0; i <= CCM_JSONSTREAM_DEPTH; i++) {
+    for (int i = 0; i <= KUBE_JSONSTREAM_DEPTH; i++) {
         ccm_buf_adds(&deep, "{\"a\":");
     }
-    assert_int_equal(run_steps(CCM_JSONSTREAM_LINES, deep.data, deep.len, 7, 10000, &seen),
+    assert_int_equal(run_steps(KUBE_JSONSTREAM_LINES, deep.data, deep.len, 7, 10000, &seen),
                      -EBADMSG);
 
     ccm_buf_adds(&named, "{\"");
-    for (int i = 0; i < CCM_JSONSTREAM_NAME; i++) {
+    for (int i = 0; i < KUBE_JSONSTREAM_NAME; i++) {
         ccm_buf_addc(&named, 'n');
     }
     ccm_buf_adds(&named, "\":1}");
-    assert_int_equal(run_steps(CCM_JSONSTREAM_MEMBERS, named.data, named.len, 50, 10000, &seen),
+    assert_int_equal(run_steps(KUBE_JSONSTREAM_MEMBERS, named.data, named.len, 50, 10000, &seen),
                      -EBADMSG);
 }
 
@@ -254,7 +257,7 @@ static void test_the_sink_can_end_it(void **state)
     CCM_CLEANUP(seen_fini) struct seen seen = { .refuse_after = 2 };
 
     (void)state;
-    assert_int_equal(run_steps(CCM_JSONSTREAM_LINES, "{}{}{}", 6, 6, 100, &seen), -ECANCELED);
+    assert_int_equal(run_steps(KUBE_JSONSTREAM_LINES, "{}{}{}", 6, 6, 100, &seen), -ECANCELED);
     assert_int_equal(seen.items, 2);
 }
 
@@ -287,8 +290,8 @@ static void test_mutations(void **state)
             len = next_random(&seed) % len;
         }
 
-        const enum ccm_jsonstream_form form =
-            next_random(&seed) % 2 == 0 ? CCM_JSONSTREAM_LINES : CCM_JSONSTREAM_MEMBERS;
+        const enum kube_jsonstream_form form =
+            next_random(&seed) % 2 == 0 ? KUBE_JSONSTREAM_LINES : KUBE_JSONSTREAM_MEMBERS;
         CCM_CLEANUP(seen_fini) struct seen whole = { .refuse_after = 0 };
         CCM_CLEANUP(seen_fini) struct seen cut = { .refuse_after = 0 };
         const int r = run_steps(form, text, len, len + 1, 1000, &whole);

@@ -1,8 +1,8 @@
 /* Requests to an API server that is played by a script: credentials, errors, patches. */
-#include "kube/client.h"
-#include "kube/fetch.h"
-#include "kube/object.h"
-#include "kube/patch.h"
+#include "kube/client/client.h"
+#include "kube/client/fetch.h"
+#include "kube/client/patch.h"
+#include "kube/object/object.h"
 #include "support/tcp_server.h"
 #include "util/buf.h"
 #include "util/text.h"
@@ -21,8 +21,8 @@ static char folder[] = "/tmp/ccm-kube-client-XXXXXX";
 
 struct fixture {
     struct ccm_test_server *server;
-    struct ccm_http *http;
-    struct ccm_kube_client *client;
+    struct net_http *http;
+    struct kube_client *client;
     struct ccm_http_response *response;
     struct ccm_error err;
 };
@@ -49,7 +49,7 @@ static void client_open(struct fixture *f, const char *url, const char *user)
     assert_non_null(text);
     path = write_file("config", text);
 
-    const int r = ccm_kube_client_new(f->http, path, &f->client, &f->err);
+    const int r = kube_client_new(f->http, path, &f->client, &f->err);
 
     assert_string_equal(f->err.message, "");
     assert_int_equal(r, 0);
@@ -62,27 +62,27 @@ static void fixture_open(struct fixture *f, struct ccm_test_script *script, cons
     *f = (struct fixture){ .err = CCM_ERROR_INIT };
     f->server = ccm_test_server_new(ccm_test_play, script);
     assert_non_null(f->server);
-    f->http = ccm_http_new(&f->err);
+    f->http = net_http_new(&f->err);
     assert_non_null(f->http);
     client_open(f, ccm_test_server_url(f->server), user);
 }
 
 static void fixture_close(struct fixture *f)
 {
-    ccm_http_response_free(f->response);
-    ccm_kube_client_free(f->client);
-    ccm_http_free(f->http);
+    net_http_response_free(f->response);
+    kube_client_free(f->client);
+    net_http_free(f->http);
     ccm_test_server_free(f->server);
 }
 
 static int get(struct fixture *f, const char *path)
 {
-    const struct ccm_kube_call call = { .method = "GET", .path = path };
+    const struct kube_call call = { .method = "GET", .path = path };
 
-    ccm_http_response_free(f->response);
+    net_http_response_free(f->response);
     f->response = NULL;
     ccm_error_clear(&f->err);
-    return ccm_kube_do(f->client, &call, &f->response, &f->err);
+    return kube_do(f->client, &call, &f->response, &f->err);
 }
 
 static void assert_sent(struct fixture *f, size_t index, const char *method, const char *target,
@@ -107,8 +107,8 @@ static void test_get(void **state CCM_UNUSED)
     fixture_open(&f, &script, "token: abc");
     assert_int_equal(get(&f, "/api/v1/services?limit=500"), 0);
     assert_string_equal(f.response->body, "{\"items\":[]}");
-    assert_string_equal(ccm_kube_client_server(f.client), ccm_test_server_url(f.server));
-    assert_ptr_equal(ccm_kube_client_http(f.client), f.http);
+    assert_string_equal(kube_client_server(f.client), ccm_test_server_url(f.server));
+    assert_ptr_equal(kube_client_http(f.client), f.http);
     assert_sent(&f, 0, "GET", "/api/v1/services?limit=500", "\r\nAuthorization: Bearer abc\r\n");
     assert_sent(&f, 0, "GET", "/api/v1/services?limit=500", "\r\nAccept: application/json\r\n");
     assert_int_equal(get(&f, "api/v1"), -EINVAL);
@@ -126,11 +126,11 @@ static void test_prefix(void **state CCM_UNUSED)
     fixture_open(&f, &script, "");
     url = ccm_text_format("%s/k8s/c-1/", ccm_test_server_url(f.server));
     assert_non_null(url);
-    ccm_kube_client_free(f.client);
+    kube_client_free(f.client);
     client_open(&f, url, "");
     assert_int_equal(get(&f, "/version"), 0);
     assert_sent(&f, 0, "GET", "/k8s/c-1/version", "\r\nHost: ");
-    assert_string_equal(ccm_kube_client_server(f.client), ccm_test_server_url(f.server));
+    assert_string_equal(kube_client_server(f.client), ccm_test_server_url(f.server));
     free(url);
     fixture_close(&f);
 }
@@ -164,7 +164,7 @@ static void assert_status(const struct status_case *cases, size_t count)
         struct ccm_error err = CCM_ERROR_INIT;
 
         assert_int_equal(
-            ccm_kube_status_error(cases[i].status, cases[i].body, strlen(cases[i].body), &err),
+            kube_status_error(cases[i].status, cases[i].body, strlen(cases[i].body), &err),
             cases[i].result);
         assert_string_equal(err.message, cases[i].message);
         assert_string_equal(err.code, cases[i].code);
@@ -295,13 +295,13 @@ static void test_status_limits(void **state CCM_UNUSED)
 
         (void)snprintf(body, sizeof(body), "%.*s%s%s", (int)(split - waits), waits,
                        cases[i].seconds, split + 2);
-        assert_int_equal(ccm_kube_status_error(500, body, strlen(body), &err), -EIO);
+        assert_int_equal(kube_status_error(500, body, strlen(body), &err), -EIO);
         assert_int_equal(err.retry_after_ms, cases[i].ms);
     }
     /* 199 bytes of text, then a character of three bytes: it does not fit any more. */
     memset(body, 'x', 199);
     memcpy(body + 199, "\xE2\x82\xAC and more", strlen("\xE2\x82\xAC and more") + 1);
-    assert_int_equal(ccm_kube_status_error(502, body, strlen(body), &err), -EIO);
+    assert_int_equal(kube_status_error(502, body, strlen(body), &err), -EIO);
     assert_int_equal(strlen(err.message), strlen("HTTP status 502: ") + 199);
 }
 
@@ -442,7 +442,7 @@ static void test_stream(void **state CCM_UNUSED)
     struct ccm_test_script script = { answers, CCM_ARRAY_LEN(answers) };
     struct fixture f;
     struct heard heard = { .data.max = 1024 };
-    const struct ccm_kube_call call = {
+    const struct kube_call call = {
         .method = "GET",
         .path = "/api/v1/services?watch=1",
         .on_head = hear_head,
@@ -456,12 +456,12 @@ static void test_stream(void **state CCM_UNUSED)
     free(write_file("token", "new"));
 
     /* The receiver hears nothing of the refusal in between. */
-    assert_int_equal(ccm_kube_do(f.client, &call, NULL, &f.err), 0);
+    assert_int_equal(kube_do(f.client, &call, NULL, &f.err), 0);
     assert_int_equal(heard.heads, 1);
     assert_string_equal(ccm_buf_str(&heard.data), "{\"type\":\"ADDED\"}\n");
 
     ccm_buf_reset(&heard.data);
-    assert_int_equal(ccm_kube_do(f.client, &call, NULL, &f.err), -ESTALE);
+    assert_int_equal(kube_do(f.client, &call, NULL, &f.err), -ESTALE);
     assert_string_equal(f.err.code, "Expired");
     assert_int_equal(heard.heads, 1);
     assert_string_equal(ccm_buf_str(&heard.data), "");
@@ -545,7 +545,7 @@ static void test_patch(void **state CCM_UNUSED)
     fixture_open(&f, &script, "token: abc");
     for (size_t i = 0; i < CCM_ARRAY_LEN(patch_cases); i++) {
         struct ccm_test_request request = { 0 };
-        const int r = ccm_kube_patch(f.client, NULL, 0, &patch_cases[i].patch, &f.err);
+        const int r = kube_patch(f.client, NULL, 0, &patch_cases[i].patch, &f.err);
 
         if (patch_cases[i].target == NULL) {
             assert_int_equal(r, -EINVAL);
@@ -574,10 +574,10 @@ static void test_patch_lost(void **state CCM_UNUSED)
     };
 
     fixture_open(&f, &script, "token: abc");
-    assert_int_equal(ccm_kube_patch(f.client, NULL, 0, &patch, &f.err), 0);
-    assert_int_equal(ccm_kube_patch(f.client, NULL, 0, &patch, &f.err), -ECONNRESET);
-    ccm_kube_client_free(f.client);
-    ccm_http_free(f.http);
+    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, &f.err), 0);
+    assert_int_equal(kube_patch(f.client, NULL, 0, &patch, &f.err), -ECONNRESET);
+    kube_client_free(f.client);
+    net_http_free(f.http);
     f.client = NULL;
     f.http = NULL;
     assert_int_equal(ccm_test_server_requests(f.server), 2);
@@ -676,15 +676,14 @@ static const struct {
 static void test_fetch(void **state CCM_UNUSED)
 {
     for (size_t i = 0; i < CCM_ARRAY_LEN(fetch_cases); i++) {
-        CCM_CLEANUP(ccm_object_unrefp) const struct ccm_object *object = NULL;
+        CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
         struct ccm_test_script script = { &fetch_cases[i].answer, 1 };
         struct fixture f;
 
         fixture_open(&f, &script, "token: abc");
 
-        const int r =
-            ccm_kube_fetch(f.client, NULL, 0, fetch_cases[i].kind, fetch_cases[i].namespace_,
-                           fetch_cases[i].name, &object, &f.err);
+        const int r = kube_fetch(f.client, NULL, 0, fetch_cases[i].kind, fetch_cases[i].namespace_,
+                                 fetch_cases[i].name, &object, &f.err);
 
         assert_int_equal(r, fetch_cases[i].result);
         if (fetch_cases[i].target == NULL) {
@@ -708,7 +707,7 @@ static void test_escape(void **state CCM_UNUSED)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 256 };
 
-    ccm_kube_escape(&buf, "aZ09-._~ /?#%&=+:\xC3\xA9");
+    kube_escape(&buf, "aZ09-._~ /?#%&=+:\xC3\xA9");
     assert_string_equal(ccm_buf_str(&buf), "aZ09-._~%20%2F%3F%23%25%26%3D%2B%3A%C3%A9");
 }
 

@@ -1,6 +1,6 @@
 /* Kubeconfig files, good and bad, and the service account of a pod. */
-#include "kube/auth.h"
-#include "kube/token.h"
+#include "kube/client/auth.h"
+#include "kube/client/token.h"
 #include "util/buf.h"
 #include "util/text.h"
 
@@ -58,13 +58,13 @@ static char *config_of(const char *cluster, const char *user)
     return text;
 }
 
-static int read_text(const char *text, struct ccm_kube_auth *auth, struct ccm_error *err)
+static int read_text(const char *text, struct kube_auth *auth, struct ccm_error *err)
 {
     char *path = path_of("config");
 
     write_file("config", text);
 
-    const int r = ccm_kube_auth_read(path, auth, err);
+    const int r = kube_auth_read(path, auth, err);
 
     free(path);
     return r;
@@ -105,7 +105,7 @@ static void test_good(void **state CCM_UNUSED)
     write_file("key.pem", KEY);
     write_file("token", "from-file\n");
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(ccm_kube_auth_fini) struct ccm_kube_auth auth = { 0 };
+        CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
         struct ccm_error err = CCM_ERROR_INIT;
         char *text = config_of(cases[i].cluster, cases[i].user);
 
@@ -124,8 +124,8 @@ static void test_good(void **state CCM_UNUSED)
 
 static void test_members(void **state CCM_UNUSED)
 {
-    CCM_CLEANUP(ccm_kube_auth_fini) struct ccm_kube_auth auth = { 0 };
-    CCM_CLEANUP(ccm_kube_auth_fini) struct ccm_kube_auth files = { 0 };
+    CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
+    CCM_CLEANUP(kube_auth_fini) struct kube_auth files = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
     char *ca = path_of("ca.pem");
     char *text = config_of(SERVER "    certificate-authority-data: " CERT_B64
@@ -154,7 +154,7 @@ static void test_members(void **state CCM_UNUSED)
 
 static void test_json(void **state CCM_UNUSED)
 {
-    CCM_CLEANUP(ccm_kube_auth_fini) struct ccm_kube_auth auth = { 0 };
+    CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
     const int r = read_text("{\n\t\"apiVersion\": \"v1\",\n\t\"current-context\": \"m\",\n"
                             "\"contexts\":[{\"name\":\"m\",\"context\":{\"cluster\":\"c\","
@@ -215,7 +215,7 @@ static void test_bad_members(void **state CCM_UNUSED)
     write_file("locked.pem", "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n"
                              "-----END ENCRYPTED PRIVATE KEY-----\n");
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        struct ccm_kube_auth auth = { 0 };
+        struct kube_auth auth = { 0 };
         struct ccm_error err = CCM_ERROR_INIT;
         char *text = config_of(cases[i].cluster, cases[i].user);
 
@@ -264,7 +264,7 @@ static void test_bad_files(void **state CCM_UNUSED)
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        struct ccm_kube_auth auth = { 0 };
+        struct kube_auth auth = { 0 };
         struct ccm_error err = CCM_ERROR_INIT;
 
         print_message("%s\n", cases[i].text);
@@ -281,7 +281,7 @@ static void test_hostile_files(void **state CCM_UNUSED)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf deep = { .max = 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf laughs = { .max = 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf large = { .max = 0 };
-    struct ccm_kube_auth auth = { 0 };
+    struct kube_auth auth = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
 
     for (int i = 0; i < 100000; i++) {
@@ -297,15 +297,15 @@ static void test_hostile_files(void **state CCM_UNUSED)
     ccm_buf_adds(&laughs, "current-context: *a29\n");
     assert_true(read_text(ccm_buf_str(&laughs), &auth, &err) < 0);
 
-    while (large.len <= CCM_KUBE_FILE_MAX) {
+    while (large.len <= KUBE_FILE_MAX) {
         ccm_buf_adds(&large, "# a comment that only takes room\n");
     }
     assert_int_equal(read_text(ccm_buf_str(&large), &auth, &err), -EFBIG);
     assert_non_null(strstr(err.message, "larger than 1 MiB"));
 
-    assert_int_equal(ccm_kube_auth_read("/nowhere/config", &auth, &err), -ENOENT);
+    assert_int_equal(kube_auth_read("/nowhere/config", &auth, &err), -ENOENT);
     assert_string_equal(err.message, "kubeconfig: /nowhere/config: No such file or directory");
-    assert_true(ccm_kube_auth_read(folder, &auth, &err) < 0);
+    assert_true(kube_auth_read(folder, &auth, &err) < 0);
     assert_null(auth.server);
 }
 
@@ -331,9 +331,9 @@ static void test_in_cluster(void **state CCM_UNUSED)
     write_file("token", "pod-token");
     write_file("ca.crt", CERT);
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(ccm_kube_auth_fini) struct ccm_kube_auth auth = { 0 };
+        CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
         struct ccm_error err = CCM_ERROR_INIT;
-        const int r = ccm_kube_auth_in_cluster(cases[i].host, cases[i].port, folder, &auth, &err);
+        const int r = kube_auth_in_cluster(cases[i].host, cases[i].port, folder, &auth, &err);
 
         assert_int_equal(r == 0, cases[i].server != NULL);
         if (r == 0) {
@@ -360,7 +360,7 @@ static void test_in_cluster_files(void **state CCM_UNUSED)
 
     write_file("token", "pod-token");
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        struct ccm_kube_auth auth = { 0 };
+        struct kube_auth auth = { 0 };
         struct ccm_error err = CCM_ERROR_INIT;
         char *path = path_of(cases[i].file);
 
@@ -370,7 +370,7 @@ static void test_in_cluster_files(void **state CCM_UNUSED)
         } else {
             assert_int_equal(unlink(path), 0);
         }
-        assert_true(ccm_kube_auth_in_cluster("h", "1", folder, &auth, &err) < 0);
+        assert_true(kube_auth_in_cluster("h", "1", folder, &auth, &err) < 0);
         assert_non_null(strstr(err.message, cases[i].text));
         free(path);
     }
@@ -378,23 +378,23 @@ static void test_in_cluster_files(void **state CCM_UNUSED)
 
 /* --- token files --- */
 
-static void assert_token(struct ccm_kube_token *token, int64_t now, const char *expected)
+static void assert_token(struct kube_token *token, int64_t now, const char *expected)
 {
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
 
-    assert_int_equal(ccm_kube_token_get(token, now, &text), 0);
+    assert_int_equal(kube_token_get(token, now, &text), 0);
     assert_string_equal(ccm_secret_text(&text), expected);
 }
 
 static void test_token_file(void **state CCM_UNUSED)
 {
-    struct ccm_kube_token token;
+    struct kube_token token;
     struct ccm_secret none = { 0 };
     struct ccm_secret refused = { 0 };
     char *path = path_of("token");
 
     write_file("token", "one\n");
-    assert_int_equal(ccm_kube_token_init(&token, path_of("token"), &none), 0);
+    assert_int_equal(kube_token_init(&token, path_of("token"), &none), 0);
     assert_token(&token, 1000, "one");
     write_file("token", "second");
     assert_token(&token, 10999, "one"); /* looked at once in 10 s */
@@ -411,30 +411,30 @@ static void test_token_file(void **state CCM_UNUSED)
     /* Refused: read at once, whatever the time. */
     assert_int_equal(ccm_secret_set(&refused, "second"), 0);
     write_file("token", "second");
-    assert_false(ccm_kube_token_renew(&token, 70001, &refused));
+    assert_false(kube_token_renew(&token, 70001, &refused));
     write_file("token", "third");
-    assert_true(ccm_kube_token_renew(&token, 70002, &refused));
+    assert_true(kube_token_renew(&token, 70002, &refused));
     assert_token(&token, 70003, "third");
     /* Somebody else did so already. */
-    assert_true(ccm_kube_token_renew(&token, 70004, &refused));
+    assert_true(kube_token_renew(&token, 70004, &refused));
     ccm_secret_fini(&refused);
-    ccm_kube_token_fini(&token);
+    kube_token_fini(&token);
     free(path);
 }
 
 static void test_fixed_token(void **state CCM_UNUSED)
 {
-    struct ccm_kube_token token;
+    struct kube_token token;
     struct ccm_secret text = { 0 };
     struct ccm_secret old = { 0 };
 
     assert_int_equal(ccm_secret_set(&text, "fixed"), 0);
     assert_int_equal(ccm_secret_set(&old, "fixed"), 0);
-    assert_int_equal(ccm_kube_token_init(&token, NULL, &text), 0);
+    assert_int_equal(kube_token_init(&token, NULL, &text), 0);
     assert_token(&token, 0, "fixed");
-    assert_false(ccm_kube_token_renew(&token, 1, &old));
+    assert_false(kube_token_renew(&token, 1, &old));
     ccm_secret_fini(&old);
-    ccm_kube_token_fini(&token);
+    kube_token_fini(&token);
 }
 
 static int group_setup(void **state CCM_UNUSED)

@@ -54,11 +54,12 @@ static void test_read(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
-        CCM_CLEANUP(ccm_lease_record_fini) struct ccm_lease_record record = { 0 };
+        CCM_CLEANUP(kube_lease_record_fini) struct kube_lease_record record = { 0 };
         struct ccm_error err = CCM_ERROR_INIT;
 
-        assert_int_equal(ccm_lease_record_read(table[i].json, strlen(table[i].json), &record, &err),
-                         table[i].result);
+        assert_int_equal(
+            kube_lease_record_read(table[i].json, strlen(table[i].json), &record, &err),
+            table[i].result);
         if (table[i].result < 0) {
             assert_null(record.json);
             assert_int_equal(err.kind, CCM_ERROR_TRANSIENT);
@@ -93,14 +94,14 @@ static void test_seen(void **state)
     };
     static const char first[] = "{\"metadata\":{\"resourceVersion\":\"7\"},"
                                 "\"spec\":{\"holderIdentity\":\"a\",\"renewTime\":\"1\"}}";
-    CCM_CLEANUP(ccm_lease_record_fini) struct ccm_lease_record before = { 0 };
+    CCM_CLEANUP(kube_lease_record_fini) struct kube_lease_record before = { 0 };
 
     (void)state;
-    assert_int_equal(ccm_lease_record_read(first, strlen(first), &before, NULL), 0);
+    assert_int_equal(kube_lease_record_read(first, strlen(first), &before, NULL), 0);
     for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
-        CCM_CLEANUP(ccm_lease_record_fini) struct ccm_lease_record after = { 0 };
+        CCM_CLEANUP(kube_lease_record_fini) struct kube_lease_record after = { 0 };
 
-        assert_int_equal(ccm_lease_record_read(table[i].json, strlen(table[i].json), &after, NULL),
+        assert_int_equal(kube_lease_record_read(table[i].json, strlen(table[i].json), &after, NULL),
                          0);
         assert_int_equal(strcmp(before.seen, after.seen) == 0, table[i].same);
     }
@@ -112,21 +113,21 @@ static void test_print(void **state)
         "{\"apiVersion\":\"coordination.k8s.io/v1\",\"metadata\":{\"name\":\"ccm\","
         "\"resourceVersion\":\"7\",\"labels\":{\"k\":\"v\"}},"
         "\"spec\":{\"strategy\":\"x\",\"holderIdentity\":\"a\"}}";
-    const struct ccm_lease_claim claim = {
+    const struct kube_lease_claim claim = {
         .holder = "me_1",
         .duration_ms = 15000,
         .wall_ms = INT64_C(1767323045123),
         .transitions = 4,
         .acquired = "2026-01-01T00:00:00.000000Z",
     };
-    const struct ccm_lease_claim fresh = { .holder = "me_1",
-                                           .duration_ms = 15000,
-                                           .wall_ms = 1000 };
-    CCM_CLEANUP(ccm_lease_record_fini) struct ccm_lease_record record = { 0 };
+    const struct kube_lease_claim fresh = { .holder = "me_1",
+                                            .duration_ms = 15000,
+                                            .wall_ms = 1000 };
+    CCM_CLEANUP(kube_lease_record_fini) struct kube_lease_record record = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
 
     (void)state;
-    ccm_lease_record_print(&record, "kube-system", "ccm", &fresh, &buf);
+    kube_lease_record_print(&record, "kube-system", "ccm", &fresh, &buf);
     assert_string_equal(ccm_buf_str(&buf),
                         "{\"metadata\":{\"name\":\"ccm\",\"namespace\":\"kube-system\"},"
                         "\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\","
@@ -135,8 +136,8 @@ static void test_print(void **state)
                         "\"renewTime\":\"1970-01-01T00:00:01.000000Z\","
                         "\"leaseTransitions\":0}}");
     ccm_buf_reset(&buf);
-    assert_int_equal(ccm_lease_record_read(known, strlen(known), &record, NULL), 0);
-    ccm_lease_record_print(&record, "kube-system", "ccm", &claim, &buf);
+    assert_int_equal(kube_lease_record_read(known, strlen(known), &record, NULL), 0);
+    kube_lease_record_print(&record, "kube-system", "ccm", &claim, &buf);
     assert_string_equal(
         ccm_buf_str(&buf),
         "{\"apiVersion\":\"coordination.k8s.io/v1\",\"metadata\":{\"name\":\"ccm\","
@@ -152,28 +153,28 @@ static void test_transitions_do_not_overflow(void **state)
     static const char full[] =
         "{\"metadata\":{\"resourceVersion\":\"7\"},"
         "\"spec\":{\"holderIdentity\":\"a\",\"leaseTransitions\":2147483647}}";
-    CCM_CLEANUP(ccm_lease_record_fini) struct ccm_lease_record record = { 0 };
+    CCM_CLEANUP(kube_lease_record_fini) struct kube_lease_record record = { 0 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { 0 };
 
     (void)state;
-    assert_int_equal(ccm_lease_record_read(full, strlen(full), &record, NULL), 0);
+    assert_int_equal(kube_lease_record_read(full, strlen(full), &record, NULL), 0);
 
-    const struct ccm_lease_claim claim = { .holder = "me",
-                                           .duration_ms = 15000,
-                                           .transitions = record.transitions + 1 };
+    const struct kube_lease_claim claim = { .holder = "me",
+                                            .duration_ms = 15000,
+                                            .transitions = record.transitions + 1 };
 
-    ccm_lease_record_print(&record, "kube-system", "ccm", &claim, &buf);
+    kube_lease_record_print(&record, "kube-system", "ccm", &claim, &buf);
     assert_non_null(strstr(ccm_buf_str(&buf), "\"leaseTransitions\":2147483647}"));
 }
 
 static void test_identity(void **state)
 {
-    char one[CCM_LEASE_IDENTITY];
-    char two[CCM_LEASE_IDENTITY];
+    char one[KUBE_LEASE_IDENTITY];
+    char two[KUBE_LEASE_IDENTITY];
 
     (void)state;
-    assert_int_equal(ccm_lease_make_identity(one, sizeof(one)), 0);
-    assert_int_equal(ccm_lease_make_identity(two, sizeof(two)), 0);
+    assert_int_equal(kube_lease_make_identity(one, sizeof(one)), 0);
+    assert_int_equal(kube_lease_make_identity(two, sizeof(two)), 0);
     assert_string_not_equal(one, two);
     assert_int_equal(one[strlen(one) - 37], '_');
     assert_int_equal(one[strlen(one) - 22], '4'); /* version of the UUID */

@@ -107,23 +107,23 @@ static void assert_contains(const char *text, const char *part)
 
 static void assert_refused(const struct sample *s, const char *reason)
 {
-    struct ccm_descriptor descriptor;
+    struct plugin_descriptor descriptor;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    assert_int_equal(ccm_descriptor_init(&descriptor, &s->plugin, &err), -EINVAL);
+    assert_int_equal(plugin_descriptor_init(&descriptor, &s->plugin, &err), -EINVAL);
     assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
     assert_contains(err.message, reason);
 }
 
 static void test_sound(void **state)
 {
-    struct ccm_descriptor descriptor;
+    struct plugin_descriptor descriptor;
     struct ccm_error err = CCM_ERROR_INIT;
     struct sample s;
 
     (void)state; /* no fixture */
     sample_init(&s);
-    assert_int_equal(ccm_descriptor_init(&descriptor, &s.plugin, &err), 0);
+    assert_int_equal(plugin_descriptor_init(&descriptor, &s.plugin, &err), 0);
     assert_string_equal(descriptor.plugin.name, "sample");
     assert_string_equal(descriptor.plugin.version, "");
     assert_string_equal(descriptor.plugin.summary, "");
@@ -133,13 +133,13 @@ static void test_sound(void **state)
     assert_ptr_equal(descriptor.plugin.watches[0]->map, map);
     assert_string_equal(descriptor.plugin.watches[1]->resource, "configmaps");
     assert_null(descriptor.plugin.watches[2]);
-    ccm_descriptor_fini(&descriptor);
-    ccm_descriptor_fini(&descriptor);
+    plugin_descriptor_fini(&descriptor);
+    plugin_descriptor_fini(&descriptor);
 
     s.plugin.options = NULL;
-    assert_int_equal(ccm_descriptor_init(&descriptor, &s.plugin, &err), 0);
+    assert_int_equal(plugin_descriptor_init(&descriptor, &s.plugin, &err), 0);
     assert_null(descriptor.plugin.options[0]);
-    ccm_descriptor_fini(&descriptor);
+    plugin_descriptor_fini(&descriptor);
 }
 
 /* "Not set" is allowed for a text of which the values are listed. */
@@ -155,9 +155,9 @@ static void test_listed_text_without_default(void **state)
         sample_init(&s);
         s.second.values = "a|b";
         s.second.fallback = fallbacks[i];
-        assert_int_equal(ccm_option_check(&s.second, &err), 0);
+        assert_int_equal(plugin_option_check(&s.second, &err), 0);
         s.second.fallback = "c";
-        assert_int_equal(ccm_option_check(&s.second, &err), -EINVAL);
+        assert_int_equal(plugin_option_check(&s.second, &err), -EINVAL);
         assert_contains(err.message,
                         "option alicloud.region: its default: \"c\" is not one of a|b");
     }
@@ -166,27 +166,27 @@ static void test_listed_text_without_default(void **state)
 /* A descriptor that ends where that of 1.0 ends, right before memory that must not be read. */
 static void test_reads_no_further_than_told(void **state)
 {
-    struct ccm_descriptor descriptor;
+    struct plugin_descriptor descriptor;
     struct ccm_error err = CCM_ERROR_INIT;
     struct sample s;
 
     (void)state; /* no fixture */
     sample_init(&s);
 
-    CCM_CLEANUP(ccm_freep) struct ccm_plugin *small = malloc(CCM_PLUGIN_SIZE_1_0);
-    CCM_CLEANUP(ccm_freep) struct ccm_option *option = malloc(CCM_OPTION_SIZE_1_0);
-    CCM_CLEANUP(ccm_freep) struct ccm_watch *watch = malloc(CCM_WATCH_SIZE_1_0);
+    CCM_CLEANUP(ccm_freep) struct ccm_plugin *small = malloc(PLUGIN_SIZE_1_0);
+    CCM_CLEANUP(ccm_freep) struct ccm_option *option = malloc(PLUGIN_OPTION_SIZE_1_0);
+    CCM_CLEANUP(ccm_freep) struct ccm_watch *watch = malloc(PLUGIN_WATCH_SIZE_1_0);
 
-    s.plugin.struct_size = (uint32_t)CCM_PLUGIN_SIZE_1_0;
-    s.option.struct_size = CCM_OPTION_SIZE_1_0;
-    s.watch.struct_size = CCM_WATCH_SIZE_1_0;
-    memcpy(option, &s.option, CCM_OPTION_SIZE_1_0);
-    memcpy(watch, &s.watch, CCM_WATCH_SIZE_1_0);
-    memcpy(small, &s.plugin, CCM_PLUGIN_SIZE_1_0);
+    s.plugin.struct_size = (uint32_t)PLUGIN_SIZE_1_0;
+    s.option.struct_size = PLUGIN_OPTION_SIZE_1_0;
+    s.watch.struct_size = PLUGIN_WATCH_SIZE_1_0;
+    memcpy(option, &s.option, PLUGIN_OPTION_SIZE_1_0);
+    memcpy(watch, &s.watch, PLUGIN_WATCH_SIZE_1_0);
+    memcpy(small, &s.plugin, PLUGIN_SIZE_1_0);
     s.options[0] = option;
     s.watches[0] = watch;
-    assert_int_equal(ccm_descriptor_init(&descriptor, small, &err), 0);
-    ccm_descriptor_fini(&descriptor);
+    assert_int_equal(plugin_descriptor_init(&descriptor, small, &err), 0);
+    plugin_descriptor_fini(&descriptor);
 
     /* Another major: only the first two members mean anything. */
     CCM_CLEANUP(ccm_freep) uint32_t *head = calloc(2, sizeof(*head));
@@ -194,7 +194,8 @@ static void test_reads_no_further_than_told(void **state)
     head[0] = CCM_ABI_MAJOR + 1;
     head[1] = 4096;
     assert_int_equal(
-        ccm_descriptor_init(&descriptor, (const struct ccm_plugin *)(void *)head, &err), -EINVAL);
+        plugin_descriptor_init(&descriptor, (const struct ccm_plugin *)(void *)head, &err),
+        -EINVAL);
     assert_contains(err.message, "built for plugin ABI 2");
 }
 
@@ -209,7 +210,7 @@ static void test_larger_entries(void **state)
         struct ccm_watch today;
         char later[4096];
     } watch;
-    struct ccm_descriptor descriptor;
+    struct plugin_descriptor descriptor;
     struct ccm_error err = CCM_ERROR_INIT;
     struct sample s;
 
@@ -223,10 +224,10 @@ static void test_larger_entries(void **state)
     watch.today.struct_size = sizeof(watch);
     s.options[1] = &option.today;
     s.watches[1] = &watch.today;
-    assert_int_equal(ccm_descriptor_init(&descriptor, &s.plugin, &err), 0);
+    assert_int_equal(plugin_descriptor_init(&descriptor, &s.plugin, &err), 0);
     assert_string_equal(descriptor.plugin.options[1]->name, "region");
     assert_string_equal(descriptor.plugin.watches[1]->resource, "configmaps");
-    ccm_descriptor_fini(&descriptor);
+    plugin_descriptor_fini(&descriptor);
 }
 
 #define ASSERT_SPOILT(member, value, reason)                                                       \
@@ -243,7 +244,7 @@ static void test_bad_descriptors(void **state)
     (void)state; /* no fixture */
     ASSERT_SPOILT(plugin.abi_major, 0, "built for plugin ABI 0, this ccmd has ABI 1");
     ASSERT_SPOILT(plugin.struct_size, 0, "its descriptor has 0 bytes");
-    ASSERT_SPOILT(plugin.struct_size, (uint32_t)CCM_PLUGIN_SIZE_1_0 - 1, "ABI 1.0 has 120");
+    ASSERT_SPOILT(plugin.struct_size, (uint32_t)PLUGIN_SIZE_1_0 - 1, "ABI 1.0 has 120");
     ASSERT_SPOILT(plugin.name, NULL, "its name \"\" is not");
     ASSERT_SPOILT(plugin.name, "", "its name \"\" is not");
     ASSERT_SPOILT(plugin.name, "CLB", "its name \"CLB\" is not");
@@ -371,7 +372,7 @@ static void test_values(void **state)
                                            .max = 7,
                                            .values = rows[i].values };
         struct ccm_error err = CCM_ERROR_INIT;
-        const int r = ccm_option_check_value(&option, rows[i].text, &err);
+        const int r = plugin_option_check_value(&option, rows[i].text, &err);
 
         assert_int_equal(r, rows[i].reason == NULL ? 0 : -EINVAL);
         assert_contains(err.message, rows[i].reason == NULL ? "" : rows[i].reason);
@@ -413,7 +414,7 @@ static void test_elf_headers(void **state)
         const size_t at = rows[i].offset;
 
         assert_int_equal(pwrite(fd, &rows[i].byte, 1, (off_t)at), 1);
-        assert_int_equal(ccm_elf_check(fd, "/x.so", &err), -ENOEXEC);
+        assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
         assert_true(ccm_text_starts(err.message, "/x.so: "));
         assert_contains(err.message, rows[i].reason);
         assert_int_equal(pwrite(fd, data + at, 1, (off_t)at), 1);
@@ -447,7 +448,7 @@ static void test_elf_cut_off(void **state)
         loads++;
         segment.p_filesz = len - segment.p_offset + 1;
         assert_int_equal(pwrite(fd, &segment, sizeof(segment), (off_t)at), sizeof(segment));
-        assert_int_equal(ccm_elf_check(fd, "/x.so", &err), -ENOEXEC);
+        assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
         assert_contains(err.message, "cut off");
         assert_int_equal(pwrite(fd, data + at, sizeof(segment), (off_t)at), sizeof(segment));
     }
@@ -475,17 +476,17 @@ static void test_other_forms(void **state)
 
         ccm_text_copy(data, sizeof(data), rows[i].start);
         assert_int_equal(pwrite(fd, data, sizeof(data), 0), sizeof(data));
-        assert_int_equal(ccm_elf_check(fd, "/x.so", &err), -ENOEXEC);
+        assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
         assert_contains(err.message, rows[i].reason);
     }
     assert_int_equal(ftruncate(fd, 10), 0);
 
     struct ccm_error err = CCM_ERROR_INIT;
 
-    assert_int_equal(ccm_elf_check(fd, "/x.so", &err), -ENOEXEC);
+    assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
     assert_contains(err.message, "too short");
     assert_int_equal(ftruncate(fd, 0), 0);
-    assert_int_equal(ccm_elf_check(fd, "/x.so", &err), -ENOEXEC);
+    assert_int_equal(plugin_elf_check(fd, "/x.so", &err), -ENOEXEC);
     assert_string_equal(err.message, "/x.so: the file is empty");
 }
 

@@ -1,6 +1,6 @@
 /* Names that objects share: counted, found again, gone with the last of their users. */
-#include "kube/decode.h"
-#include "kube/names.h"
+#include "kube/object/decode.h"
+#include "kube/object/names.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,38 +15,38 @@
 
 static void test_counts(void **state)
 {
-    struct ccm_names *names = ccm_names_new();
-    const char *a = ccm_names_take(names, "node-a");
-    const char *b = ccm_names_take(names, "node-b");
-    const char *again = ccm_names_take(names, "node-a");
+    struct kube_names *names = kube_names_new();
+    const char *a = kube_names_take(names, "node-a");
+    const char *b = kube_names_take(names, "node-b");
+    const char *again = kube_names_take(names, "node-a");
 
     (void)state;
     assert_ptr_equal(a, again);
     assert_string_equal(b, "node-b");
-    assert_int_equal(ccm_names_len(names), 2);
-    ccm_names_drop(names, a);
+    assert_int_equal(kube_names_len(names), 2);
+    kube_names_drop(names, a);
     assert_string_equal(again, "node-a");
-    ccm_names_drop(names, again);
-    assert_int_equal(ccm_names_len(names), 1);
-    ccm_names_drop(names, b);
-    assert_int_equal(ccm_names_len(names), 0);
-    assert_ptr_equal(ccm_names_ref(names), names);
-    ccm_names_unref(names);
-    ccm_names_unref(names);
-    ccm_names_unref(NULL);
+    kube_names_drop(names, again);
+    assert_int_equal(kube_names_len(names), 1);
+    kube_names_drop(names, b);
+    assert_int_equal(kube_names_len(names), 0);
+    assert_ptr_equal(kube_names_ref(names), names);
+    kube_names_unref(names);
+    kube_names_unref(names);
+    kube_names_unref(NULL);
 }
 
-static int decode(struct ccm_builder *builder, const char *endpoints,
+static int decode(struct kube_builder *builder, const char *endpoints,
                   const struct ccm_endpoint_slice **ret)
 {
-    static const struct ccm_decode_kind kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
+    static const struct kube_decode_kind kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
     char text[1024];
 
     (void)snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"n\"},\"endpoints\":[%s]}",
                    endpoints); /* fits */
-    const int r = ccm_decode(builder, &kind, text, strlen(text), &object, NULL, &err);
+    const int r = kube_decode(builder, &kind, text, strlen(text), &object, NULL, &err);
 
     *ret = (const struct ccm_endpoint_slice *)(const void *)object;
     return r;
@@ -57,7 +57,7 @@ static int decode(struct ccm_builder *builder, const char *endpoints,
 /* Slices have them in common, and may outlive each other and the builder. */
 static void test_slices(void **state)
 {
-    struct ccm_builder *builder = ccm_builder_new();
+    struct kube_builder *builder = kube_builder_new();
     const struct ccm_endpoint_slice *one = NULL;
     const struct ccm_endpoint_slice *two = NULL;
 
@@ -66,20 +66,20 @@ static void test_slices(void **state)
         decode(builder, AT("10.0.0.1", "a") "," AT("10.0.0.2", "b") "," AT("10.0.0.3", "a"), &one),
         0);
     assert_int_equal(decode(builder, AT("10.0.0.4", "a") "," AT("10.0.0.5", ""), &two), 0);
-    ccm_builder_free(builder);
+    kube_builder_free(builder);
     assert_ptr_equal(one->endpoints[0]->node_name, one->endpoints[2]->node_name);
     assert_ptr_equal(one->endpoints[0]->node_name, two->endpoints[0]->node_name);
     assert_string_equal(two->endpoints[1]->node_name, "");
-    ccm_object_unref(&one->meta);
+    kube_object_unref(&one->meta);
     assert_string_equal(two->endpoints[0]->node_name, "a");
-    ccm_object_unref(&two->meta);
+    kube_object_unref(&two->meta);
 }
 
 /* What was taken for an object that cannot be is given back (else the leak checker complains), and
  * the next object is as ever. */
 static void test_broken(void **state)
 {
-    struct ccm_builder *builder = ccm_builder_new();
+    struct kube_builder *builder = kube_builder_new();
     const struct ccm_endpoint_slice *slice = NULL;
 
     (void)state;
@@ -88,8 +88,8 @@ static void test_broken(void **state)
     assert_null(slice);
     assert_int_equal(decode(builder, AT("10.0.0.1", "b"), &slice), 0);
     assert_string_equal(slice->endpoints[0]->node_name, "b");
-    ccm_object_unref(&slice->meta);
-    ccm_builder_free(builder);
+    kube_object_unref(&slice->meta);
+    kube_builder_free(builder);
 }
 
 #define ROUNDS 20000
@@ -100,19 +100,19 @@ static void *take_and_drop(void *names)
 
     for (size_t i = 0; i < ROUNDS; i++) {
         const char *text = texts[i % 3];
-        const char *name = ccm_names_take(names, text);
+        const char *name = kube_names_take(names, text);
 
         if (name == NULL || strcmp(name, text) != 0) {
             return names;
         }
-        ccm_names_drop(names, name);
+        kube_names_drop(names, name);
     }
     return NULL;
 }
 
 static void test_threads(void **state)
 {
-    struct ccm_names *names = ccm_names_new();
+    struct kube_names *names = kube_names_new();
     pthread_t threads[3];
 
     (void)state;
@@ -125,8 +125,8 @@ static void test_threads(void **state)
         assert_int_equal(pthread_join(threads[i], &bad), 0);
         assert_null(bad);
     }
-    assert_int_equal(ccm_names_len(names), 0);
-    ccm_names_unref(names);
+    assert_int_equal(kube_names_len(names), 0);
+    kube_names_unref(names);
 }
 
 int main(void)

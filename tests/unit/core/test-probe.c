@@ -1,5 +1,5 @@
 /* Probes: what they say against it, line by line. */
-#include "probe.h"
+#include "admin/probes.h"
 
 #include "util/cleanup.h"
 
@@ -19,98 +19,98 @@ static void expect(struct ccm_buf *wrong, const char *text)
 static void test_live(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { 0 };
-    struct ccm_probe_plugin plugin = { .name = "clb", .error = "", .timeout_ms = 1000 };
-    struct ccm_reflector_status cache = { 0 };
-    struct ccm_lease_status lease = { 0 };
+    struct admin_probe_plugin plugin = { .name = "clb", .error = "", .timeout_ms = 1000 };
+    struct kube_reflector_status cache = { 0 };
+    struct kube_lease_status lease = { 0 };
 
     (void)state;
     plugin.longest_ms = 3000; /* it is late, but may still heed its cancellation */
-    ccm_probe_live_plugin(&plugin, &wrong);
+    admin_probe_live_plugin(&plugin, &wrong);
     plugin.failed = true; /* a new process would fail as well */
-    ccm_probe_live_plugin(&plugin, &wrong);
-    ccm_probe_live_cache("nodes", &cache, 1000, &wrong); /* not started */
-    ccm_probe_live_lease(&lease, 1000, &wrong);
+    admin_probe_live_plugin(&plugin, &wrong);
+    admin_probe_live_cache("nodes", &cache, 1000, &wrong); /* not started */
+    admin_probe_live_lease(&lease, 1000, &wrong);
     cache.due_ms = 1000;
     lease.due_ms = 1000;
-    ccm_probe_live_cache("nodes", &cache, 1000, &wrong);
-    ccm_probe_live_lease(&lease, 1000, &wrong);
+    admin_probe_live_cache("nodes", &cache, 1000, &wrong);
+    admin_probe_live_lease(&lease, 1000, &wrong);
     expect(&wrong, "");
 
-    ccm_probe_live_map("clb", "services default/web", 3000, 1000, &wrong);
+    admin_probe_live_map("clb", "services default/web", 3000, 1000, &wrong);
     expect(&wrong, "");
-    ccm_probe_live_map("clb", "services default/web", 3001, 1000, &wrong);
+    admin_probe_live_map("clb", "services default/web", 3001, 1000, &wrong);
     expect(&wrong,
            "plugin clb: map() has been running for 3 s at services default/web, and its cache "
            "stands still\n");
 
     plugin.longest_ms = 3001;
-    ccm_probe_live_plugin(&plugin, &wrong);
+    admin_probe_live_plugin(&plugin, &wrong);
     expect(&wrong, "plugin clb: a reconcile has been running for 3 s and heeds no cancellation\n");
-    ccm_probe_live_cache("nodes", &cache, 1001, &wrong);
+    admin_probe_live_cache("nodes", &cache, 1001, &wrong);
     expect(&wrong, "cache of nodes: its thread hangs\n");
-    ccm_probe_live_lease(&lease, 1001, &wrong);
+    admin_probe_live_lease(&lease, 1001, &wrong);
     expect(&wrong, "leader election: its thread hangs\n");
     lease.lost = true;
-    ccm_probe_live_lease(&lease, 1001, &wrong);
+    admin_probe_live_lease(&lease, 1001, &wrong);
     expect(&wrong, "");
 }
 
 static void test_ready_plugin(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { 0 };
-    struct ccm_probe_plugin plugin = { .name = "clb", .error = "" };
+    struct admin_probe_plugin plugin = { .name = "clb", .error = "" };
 
     (void)state;
-    ccm_probe_ready_plugin(&plugin, false, &wrong); /* it waits for its turn */
+    admin_probe_ready_plugin(&plugin, false, &wrong); /* it waits for its turn */
     expect(&wrong, "");
-    ccm_probe_ready_plugin(&plugin, true, &wrong);
+    admin_probe_ready_plugin(&plugin, true, &wrong);
     expect(&wrong, "plugin clb: not started\n");
     plugin.error = "no region";
-    ccm_probe_ready_plugin(&plugin, true, &wrong);
+    admin_probe_ready_plugin(&plugin, true, &wrong);
     expect(&wrong, "plugin clb: not started: no region\n");
     plugin.failed = true;
-    ccm_probe_ready_plugin(&plugin, false, &wrong);
+    admin_probe_ready_plugin(&plugin, false, &wrong);
     expect(&wrong, "plugin clb: failed: no region\n");
-    plugin = (struct ccm_probe_plugin){ .name = "clb", .error = "", .started = true };
-    ccm_probe_ready_plugin(&plugin, true, &wrong);
+    plugin = (struct admin_probe_plugin){ .name = "clb", .error = "", .started = true };
+    admin_probe_ready_plugin(&plugin, true, &wrong);
     expect(&wrong, "");
 }
 
 static void test_ready_cache(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { 0 };
-    struct ccm_reflector_status cache = { .error = "API server: denied" };
+    struct kube_reflector_status cache = { .error = "API server: denied" };
 
     (void)state;
-    ccm_probe_ready_cache("nodes", &cache, &wrong);
+    admin_probe_ready_cache("nodes", &cache, &wrong);
     expect(&wrong, "cache of nodes: not filled: API server: denied\n");
     cache.error[0] = '\0';
-    ccm_probe_ready_cache("nodes", &cache, &wrong);
+    admin_probe_ready_cache("nodes", &cache, &wrong);
     expect(&wrong, "cache of nodes: not filled\n");
     cache.synced = true;
-    ccm_probe_ready_cache("nodes", &cache, &wrong);
+    admin_probe_ready_cache("nodes", &cache, &wrong);
     expect(&wrong, "");
 }
 
 static void test_ready_lease(void **state)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { 0 };
-    struct ccm_lease_status lease = { 0 };
+    struct kube_lease_status lease = { 0 };
 
     (void)state;
-    ccm_probe_ready_lease(&lease, &wrong);
+    admin_probe_ready_lease(&lease, &wrong);
     expect(&wrong, "lease: not looked at yet\n");
-    lease = (struct ccm_lease_status){ .holder = "other" };
-    ccm_probe_ready_lease(&lease, &wrong);
+    lease = (struct kube_lease_status){ .holder = "other" };
+    admin_probe_ready_lease(&lease, &wrong);
     expect(&wrong, "");
-    lease = (struct ccm_lease_status){ .holder = "other", .error = "denied" };
-    ccm_probe_ready_lease(&lease, &wrong);
+    lease = (struct kube_lease_status){ .holder = "other", .error = "denied" };
+    admin_probe_ready_lease(&lease, &wrong);
     expect(&wrong, "lease: denied\n");
-    lease = (struct ccm_lease_status){ .leading = true };
-    ccm_probe_ready_lease(&lease, &wrong);
+    lease = (struct kube_lease_status){ .leading = true };
+    admin_probe_ready_lease(&lease, &wrong);
     expect(&wrong, "");
-    lease = (struct ccm_lease_status){ .lost = true };
-    ccm_probe_ready_lease(&lease, &wrong);
+    lease = (struct kube_lease_status){ .lost = true };
+    admin_probe_ready_lease(&lease, &wrong);
     expect(&wrong, "lease: lost\n");
 }
 

@@ -19,7 +19,7 @@
 /* A clock that only moves when told; a queue with it never waits. */
 struct fixture {
     int64_t now_ms;
-    struct ccm_queue *queue;
+    struct sched_queue *queue;
 };
 
 static int64_t fake_now(void *arg)
@@ -32,33 +32,33 @@ static int set_up(void **state)
     static struct fixture fixture;
 
     fixture = (struct fixture){ .now_ms = 1000 };
-    fixture.queue = ccm_queue_new(
-        &(struct ccm_queue_options){ .now_ms = fake_now, .arg = &fixture, .seed = 7 });
+    fixture.queue = sched_queue_new(
+        &(struct sched_queue_options){ .now_ms = fake_now, .arg = &fixture, .seed = 7 });
     *state = &fixture;
     return fixture.queue == NULL ? -1 : 0;
 }
 
 static int tear_down(void **state)
 {
-    ccm_queue_free(((struct fixture *)*state)->queue);
+    sched_queue_free(((struct fixture *)*state)->queue);
     return 0;
 }
 
 static void add(struct fixture *f, const char *key, uint64_t lane)
 {
-    assert_int_equal(ccm_queue_add(f->queue, key, lane), 0);
+    assert_int_equal(sched_queue_add(f->queue, key, lane), 0);
 }
 
 static void add_after(struct fixture *f, const char *key, uint64_t lane, int64_t delay_ms)
 {
-    assert_int_equal(ccm_queue_add_after(f->queue, key, lane, delay_ms), 0);
+    assert_int_equal(sched_queue_add_after(f->queue, key, lane, delay_ms), 0);
 }
 
 /* The next key is `key` (NULL: none is ready). It stays with the caller. */
 static void expect_get(struct fixture *f, const char *key)
 {
-    struct ccm_queue_item item = { 0 };
-    const int r = ccm_queue_get(f->queue, 0, &item);
+    struct sched_queue_item item = { 0 };
+    const int r = sched_queue_get(f->queue, 0, &item);
 
     if (key == NULL) {
         assert_int_equal(r, -ETIMEDOUT);
@@ -71,14 +71,14 @@ static void expect_get(struct fixture *f, const char *key)
 static void expect_run(struct fixture *f, const char *key)
 {
     expect_get(f, key);
-    ccm_queue_done(f->queue, key);
+    sched_queue_done(f->queue, key);
 }
 
-static struct ccm_queue_stats stats_of(struct fixture *f)
+static struct sched_queue_stats stats_of(struct fixture *f)
 {
-    struct ccm_queue_stats stats;
+    struct sched_queue_stats stats;
 
-    ccm_queue_get_stats(f->queue, &stats);
+    sched_queue_get_stats(f->queue, &stats);
     return stats;
 }
 
@@ -117,32 +117,32 @@ static void test_dirty_while_processing(void **state)
     assert_int_equal(stats_of(f).processing, 1);
     expect_get(f, NULL); /* never with two workers */
     add(f, "b", CCM_LANE_SPEC);
-    ccm_queue_done(f->queue, "a");
+    sched_queue_done(f->queue, "a");
 
-    struct ccm_queue_item item;
+    struct sched_queue_item item;
 
-    assert_int_equal(ccm_queue_get(f->queue, 0, &item), 0);
+    assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
     assert_string_equal(item.key, "a"); /* the most urgent lane of what came meanwhile */
     assert_int_equal(item.lane, CCM_LANE_URGENT);
-    ccm_queue_done(f->queue, item.key); /* the borrowed pointer is fine here */
+    sched_queue_done(f->queue, item.key); /* the borrowed pointer is fine here */
     expect_run(f, "b");
     expect_get(f, NULL);
-    ccm_queue_done(f->queue, "a"); /* not processed: ignored */
+    sched_queue_done(f->queue, "a"); /* not processed: ignored */
     assert_int_equal(stats_of(f).processing, 0);
 }
 
 static void test_bad_keys(void **state)
 {
     struct fixture *f = *state;
-    char longest[CCM_QUEUE_KEY_MAX + 2];
+    char longest[SCHED_QUEUE_KEY_MAX + 2];
 
     memset(longest, 'k', sizeof(longest));
-    longest[CCM_QUEUE_KEY_MAX + 1] = '\0';
-    assert_int_equal(ccm_queue_add(f->queue, longest, CCM_LANE_SPEC), -EINVAL);
-    longest[CCM_QUEUE_KEY_MAX] = '\0';
-    assert_int_equal(ccm_queue_add(f->queue, longest, CCM_LANE_SPEC), 0);
-    assert_int_equal(ccm_queue_add(f->queue, "", CCM_LANE_SPEC), -EINVAL);
-    assert_int_equal(ccm_queue_add(f->queue, "x", 99), 0);
+    longest[SCHED_QUEUE_KEY_MAX + 1] = '\0';
+    assert_int_equal(sched_queue_add(f->queue, longest, CCM_LANE_SPEC), -EINVAL);
+    longest[SCHED_QUEUE_KEY_MAX] = '\0';
+    assert_int_equal(sched_queue_add(f->queue, longest, CCM_LANE_SPEC), 0);
+    assert_int_equal(sched_queue_add(f->queue, "", CCM_LANE_SPEC), -EINVAL);
+    assert_int_equal(sched_queue_add(f->queue, "x", 99), 0);
     assert_int_equal(stats_of(f).depth[CCM_LANE_BULK], 1);
 }
 
@@ -169,9 +169,9 @@ static void test_moves_up_never_down(void **state)
 static void test_lane_shares(void **state)
 {
     static const struct {
-        bool busy[CCM_QUEUE_LANES];
+        bool busy[SCHED_QUEUE_LANES];
         int gets;
-        int served[CCM_QUEUE_LANES];
+        int served[SCHED_QUEUE_LANES];
     } table[] = {
         { { true, true, true, true }, 15, { 8, 4, 2, 1 } },
         { { true, true, true, true }, 150, { 80, 40, 20, 10 } },
@@ -183,7 +183,7 @@ static void test_lane_shares(void **state)
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(table); i++) {
         void *own = NULL;
-        int served[CCM_QUEUE_LANES] = { 0 };
+        int served[SCHED_QUEUE_LANES] = { 0 };
 
         assert_int_equal(set_up(&own), 0);
 
@@ -191,18 +191,18 @@ static void test_lane_shares(void **state)
         char key[32];
 
         for (int n = 0; n < table[i].gets; n++) {
-            for (uint64_t lane = 0; lane < CCM_QUEUE_LANES; lane++) {
+            for (uint64_t lane = 0; lane < SCHED_QUEUE_LANES; lane++) {
                 if (table[i].busy[lane]) {
                     (void)snprintf(key, sizeof(key), "%d-%d", (int)lane, n);
                     add(f, key, lane);
                 }
             }
 
-            struct ccm_queue_item item;
+            struct sched_queue_item item;
 
-            assert_int_equal(ccm_queue_get(f->queue, 0, &item), 0);
+            assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
             served[item.lane]++;
-            ccm_queue_done(f->queue, item.key);
+            sched_queue_done(f->queue, item.key);
         }
         assert_memory_equal(served, table[i].served, sizeof(served));
         (void)tear_down(&own);
@@ -240,11 +240,11 @@ static void test_earliest_delay_wins(void **state)
     assert_int_equal(stats_of(f).delayed, 1);
     f->now_ms += 200;
 
-    struct ccm_queue_item item;
+    struct sched_queue_item item;
 
-    assert_int_equal(ccm_queue_get(f->queue, 0, &item), 0);
+    assert_int_equal(sched_queue_get(f->queue, 0, &item), 0);
     assert_int_equal(item.lane, CCM_LANE_URGENT);
-    ccm_queue_done(f->queue, "a");
+    sched_queue_done(f->queue, "a");
     f->now_ms += 100000;
     expect_get(f, NULL);
 }
@@ -277,7 +277,7 @@ static void test_delay_of_processed_key(void **state)
     add_after(f, "a", CCM_LANE_SPEC, 10);
     f->now_ms += 10;
     expect_get(f, NULL); /* due, but with a worker */
-    ccm_queue_done(f->queue, "a");
+    sched_queue_done(f->queue, "a");
     expect_run(f, "a");
     expect_get(f, NULL);
 }
@@ -294,24 +294,24 @@ static void test_backoff_grows_and_forgets(void **state)
     for (uint32_t i = 1; i <= 5; i++) {
         expect_get(f, "a");
 
-        const int64_t wait = ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err);
+        const int64_t wait = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err);
 
         assert_in_range(wait, high / 2, high);
-        ccm_queue_done(f->queue, "a");
-        assert_int_equal(ccm_queue_num_requeues(f->queue, "a"), i);
+        sched_queue_done(f->queue, "a");
+        assert_int_equal(sched_queue_num_requeues(f->queue, "a"), i);
         f->now_ms += wait - 1;
         expect_get(f, NULL);
         f->now_ms += 1;
         high *= 2;
     }
     expect_get(f, "a");
-    ccm_queue_forget(f->queue, "a");
-    ccm_queue_done(f->queue, "a");
-    assert_int_equal(ccm_queue_num_requeues(f->queue, "a"), 0);
+    sched_queue_forget(f->queue, "a");
+    sched_queue_done(f->queue, "a");
+    assert_int_equal(sched_queue_num_requeues(f->queue, "a"), 0);
     assert_int_equal(stats_of(f).retries, 5);
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    assert_in_range(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 750, 1500);
+    assert_in_range(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 750, 1500);
 }
 
 /* What waits because of a verdict is ready at once, and what runs comes once more; other delays and
@@ -323,40 +323,40 @@ static void test_hurry(void **state)
 
     add(f, "failed", CCM_LANE_SPEC);
     expect_get(f, "failed");
-    assert_true(ccm_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err) >= 300000);
-    ccm_queue_done(f->queue, "failed");
+    assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err) >= 300000);
+    sched_queue_done(f->queue, "failed");
     add(f, "well", CCM_LANE_SPEC);
     expect_get(f, "well");
-    ccm_queue_requeue_after(f->queue, "well", CCM_LANE_BULK, 60000);
-    ccm_queue_done(f->queue, "well");
+    sched_queue_requeue_after(f->queue, "well", CCM_LANE_BULK, 60000);
+    sched_queue_done(f->queue, "well");
     assert_int_equal(stats_of(f).delayed, 2);
     add_after(f, "later", CCM_LANE_SPEC, 60000);
     add(f, "runs", CCM_LANE_SPEC);
     expect_get(f, "runs");
 
-    assert_int_equal(ccm_queue_hurry(f->queue), 1);
-    assert_int_equal(ccm_queue_hurry(f->queue), 0); /* it is ready already */
+    assert_int_equal(sched_queue_hurry(f->queue), 1);
+    assert_int_equal(sched_queue_hurry(f->queue), 0); /* it is ready already */
     expect_get(f, "failed");
     expect_get(f, "well");
-    ccm_queue_done(f->queue, "well");
+    sched_queue_done(f->queue, "well");
     expect_get(f, NULL);
     /* The run that began before fails now, for a reason that is gone. */
-    assert_true(ccm_queue_add_rate_limited(f->queue, "runs", CCM_LANE_SPEC, &err) >= 300000);
-    ccm_queue_done(f->queue, "runs");
+    assert_true(sched_queue_add_rate_limited(f->queue, "runs", CCM_LANE_SPEC, &err) >= 300000);
+    sched_queue_done(f->queue, "runs");
     expect_get(f, "runs");
-    ccm_queue_forget(f->queue, "runs");
-    ccm_queue_done(f->queue, "runs");
+    sched_queue_forget(f->queue, "runs");
+    sched_queue_done(f->queue, "runs");
     /* It fails again: not as if it were the first time. */
-    assert_true(ccm_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err) >= 600000);
-    assert_int_equal(ccm_queue_num_requeues(f->queue, "failed"), 2);
-    ccm_queue_done(f->queue, "failed");
+    assert_true(sched_queue_add_rate_limited(f->queue, "failed", CCM_LANE_SPEC, &err) >= 600000);
+    assert_int_equal(sched_queue_num_requeues(f->queue, "failed"), 2);
+    sched_queue_done(f->queue, "failed");
     expect_get(f, NULL);
     assert_int_equal(stats_of(f).delayed, 2); /* "failed", "later" */
     f->now_ms += 60000;
     expect_get(f, "later");
     expect_get(f, NULL);
-    ccm_queue_shut_down(f->queue);
-    assert_int_equal(ccm_queue_hurry(f->queue), 0);
+    sched_queue_shut_down(f->queue);
+    assert_int_equal(sched_queue_hurry(f->queue), 0);
 }
 
 static void test_cancelled_comes_back_at_once(void **state)
@@ -366,10 +366,10 @@ static void test_cancelled_comes_back_at_once(void **state)
 
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    assert_int_equal(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 0);
+    assert_int_equal(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 0);
     expect_get(f, NULL);
-    ccm_queue_done(f->queue, "a");
-    assert_int_equal(ccm_queue_num_requeues(f->queue, "a"), 0);
+    sched_queue_done(f->queue, "a");
+    assert_int_equal(sched_queue_num_requeues(f->queue, "a"), 0);
     expect_run(f, "a");
 }
 
@@ -381,15 +381,15 @@ static void test_change_replaces_retry(void **state)
 
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    assert_true(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) >= 300000);
-    ccm_queue_done(f->queue, "a");
+    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) >= 300000);
+    sched_queue_done(f->queue, "a");
     f->now_ms += 1000;
     expect_get(f, NULL);
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
-    ccm_queue_forget(f->queue, "a");
-    ccm_queue_requeue_after(f->queue, "a", CCM_LANE_BULK, 5000);
-    ccm_queue_done(f->queue, "a");
+    sched_queue_forget(f->queue, "a");
+    sched_queue_requeue_after(f->queue, "a", CCM_LANE_BULK, 5000);
+    sched_queue_done(f->queue, "a");
     assert_int_equal(stats_of(f).delayed, 1);
     f->now_ms += 5000;
     expect_run(f, "a");
@@ -406,13 +406,13 @@ static void test_asked_delay_survives(void **state)
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a");
     add_after(f, "a", CCM_LANE_BULK, 3000);
-    assert_true(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) <= 100);
-    ccm_queue_done(f->queue, "a");
+    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) <= 100);
+    sched_queue_done(f->queue, "a");
     add(f, "a", CCM_LANE_SPEC);
     expect_get(f, "a"); /* before the delay: it stays, at the earlier time */
     assert_int_equal(stats_of(f).delayed, 1);
-    ccm_queue_forget(f->queue, "a");
-    ccm_queue_done(f->queue, "a");
+    sched_queue_forget(f->queue, "a");
+    sched_queue_done(f->queue, "a");
     f->now_ms += 100;
     expect_run(f, "a");
     expect_get(f, NULL);
@@ -423,9 +423,9 @@ static void test_verdict_needs_processing(void **state)
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
 
-    assert_int_equal(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 0);
-    ccm_queue_requeue_after(f->queue, "a", CCM_LANE_SPEC, 5);
-    ccm_queue_forget(f->queue, "a");
+    assert_int_equal(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err), 0);
+    sched_queue_requeue_after(f->queue, "a", CCM_LANE_SPEC, 5);
+    sched_queue_forget(f->queue, "a");
     assert_int_equal(stats_of(f).delayed, 0);
     assert_int_equal(stats_of(f).retries, 0);
 }
@@ -437,7 +437,7 @@ static void test_batch_shares_the_jitter(void **state)
 {
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_AUTH);
-    struct ccm_queue_item items[3];
+    struct sched_queue_item items[3];
     int64_t waits[2] = { 0, 0 };
     size_t count = 0;
 
@@ -445,17 +445,17 @@ static void test_batch_shares_the_jitter(void **state)
         add(f, "a", CCM_LANE_SPEC);
         add(f, "b", CCM_LANE_BULK);
         add(f, "c", CCM_LANE_SPEC);
-        assert_int_equal(ccm_queue_get_batch(f->queue, 3, 0, 0, items, &count), 0);
+        assert_int_equal(sched_queue_get_batch(f->queue, 3, 0, 0, items, &count), 0);
         assert_int_equal(count, 3);
-        waits[round] = ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err);
+        waits[round] = sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err);
         assert_in_range(waits[round], round == 0 ? 15000 : 30000, round == 0 ? 30000 : 60000);
         for (size_t i = 1; i < count; i++) {
             assert_int_equal(
-                ccm_queue_add_rate_limited(f->queue, items[i].key, CCM_LANE_SPEC, &err),
+                sched_queue_add_rate_limited(f->queue, items[i].key, CCM_LANE_SPEC, &err),
                 waits[round]);
         }
         for (size_t i = count; i > 0; i--) {
-            ccm_queue_done(f->queue, items[i - 1].key);
+            sched_queue_done(f->queue, items[i - 1].key);
         }
     }
     assert_true(waits[1] != 2 * waits[0]);
@@ -464,7 +464,7 @@ static void test_batch_shares_the_jitter(void **state)
 static void test_batch(void **state)
 {
     struct fixture *f = *state;
-    struct ccm_queue_item items[4];
+    struct sched_queue_item items[4];
     size_t count = 0;
     char key[8];
 
@@ -472,18 +472,18 @@ static void test_batch(void **state)
         (void)snprintf(key, sizeof(key), "k%d", i);
         add(f, key, i == 5 ? CCM_LANE_URGENT : CCM_LANE_BULK);
     }
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, 0, items, &count), 0);
+    assert_int_equal(sched_queue_get_batch(f->queue, 4, 0, 0, items, &count), 0);
     assert_int_equal(count, 4);
     assert_string_equal(items[0].key, "k5");
     assert_string_equal(items[1].key, "k0");
     add(f, "k0", CCM_LANE_BULK); /* with a worker: not in the next batch */
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, 0, &items[0], &count), 0);
+    assert_int_equal(sched_queue_get_batch(f->queue, 4, 0, 0, &items[0], &count), 0);
     assert_int_equal(count, 2);
     assert_string_equal(items[0].key, "k3");
     assert_string_equal(items[1].key, "k4");
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, 0, items, &count), -ETIMEDOUT);
-    ccm_queue_done(f->queue, "k0");
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 0, 0, items, &count), 0);
+    assert_int_equal(sched_queue_get_batch(f->queue, 4, 0, 0, items, &count), -ETIMEDOUT);
+    sched_queue_done(f->queue, "k0");
+    assert_int_equal(sched_queue_get_batch(f->queue, 4, 0, 0, items, &count), 0);
     assert_int_equal(count, 1);
 }
 
@@ -491,7 +491,7 @@ static void test_batch(void **state)
 static void test_batch_waits_to_be_filled(void **state)
 {
     struct fixture *f = *state;
-    struct ccm_queue_item items[3];
+    struct sched_queue_item items[3];
     size_t count = 0;
     static const struct {
         const char *add;    /* a key, or NULL */
@@ -513,7 +513,8 @@ static void test_batch_waits_to_be_filled(void **state)
             add(f, table[i].add, CCM_LANE_SPEC);
         }
         f->now_ms += table[i].advance_ms;
-        assert_int_equal(ccm_queue_get_batch(f->queue, 3, 100, 0, items, &count), table[i].result);
+        assert_int_equal(sched_queue_get_batch(f->queue, 3, 100, 0, items, &count),
+                         table[i].result);
         assert_int_equal(table[i].result == 0 ? count : 0, table[i].count);
     }
 }
@@ -522,7 +523,7 @@ static void test_batch_waits_to_be_filled(void **state)
 static void test_what_a_batch_leaves_waits_anew(void **state)
 {
     struct fixture *f = *state;
-    struct ccm_queue_item items[4];
+    struct sched_queue_item items[4];
     size_t count = 0;
     char key[8];
 
@@ -531,12 +532,12 @@ static void test_what_a_batch_leaves_waits_anew(void **state)
         add(f, key, CCM_LANE_BULK);
     }
     f->now_ms += 90;
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 100, 0, items, &count), 0);
+    assert_int_equal(sched_queue_get_batch(f->queue, 4, 100, 0, items, &count), 0);
     assert_int_equal(count, 4);
     f->now_ms += 90;
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 100, 0, items, &count), -ETIMEDOUT);
+    assert_int_equal(sched_queue_get_batch(f->queue, 4, 100, 0, items, &count), -ETIMEDOUT);
     f->now_ms += 10;
-    assert_int_equal(ccm_queue_get_batch(f->queue, 4, 100, 0, items, &count), 0);
+    assert_int_equal(sched_queue_get_batch(f->queue, 4, 100, 0, items, &count), 0);
     assert_int_equal(count, 1);
     assert_string_equal(items[0].key, "k4");
 }
@@ -545,16 +546,16 @@ static void test_what_a_batch_leaves_waits_anew(void **state)
 
 static void *work_off(void *arg)
 {
-    struct ccm_queue *queue = arg;
-    struct ccm_queue_item item;
+    struct sched_queue *queue = arg;
+    struct sched_queue_item item;
 
-    while (ccm_queue_get(queue, ccm_clock_now_ms() + 10000, &item) == 0) {
-        if (strcmp(item.key, "again") == 0 && ccm_queue_num_requeues(queue, "again") < 2) {
+    while (sched_queue_get(queue, ccm_clock_now_ms() + 10000, &item) == 0) {
+        if (strcmp(item.key, "again") == 0 && sched_queue_num_requeues(queue, "again") < 2) {
             const struct ccm_error err = { .kind = CCM_ERROR_CONFLICT };
 
-            (void)ccm_queue_add_rate_limited(queue, item.key, item.lane, &err);
+            (void)sched_queue_add_rate_limited(queue, item.key, item.lane, &err);
         }
-        ccm_queue_done(queue, item.key);
+        sched_queue_done(queue, item.key);
     }
     return NULL;
 }
@@ -562,29 +563,29 @@ static void *work_off(void *arg)
 /* The real clock: what is ready and what comes soon is waited for, what comes late is not. */
 static void test_wait_calm(void **state)
 {
-    static const struct ccm_backoff_policy quick = {
+    static const struct sched_backoff_policy quick = {
         .rules = { [CCM_ERROR_CONFLICT] = { .base_ms = 20, .max_ms = 20 } },
     };
-    struct ccm_queue *queue = ccm_queue_new(&(struct ccm_queue_options){ .backoff = &quick });
-    struct ccm_queue_stats stats;
+    struct sched_queue *queue = sched_queue_new(&(struct sched_queue_options){ .backoff = &quick });
+    struct sched_queue_stats stats;
     pthread_t thread;
 
     (void)state;
-    assert_int_equal(ccm_queue_wait_calm(queue, 1000, ccm_clock_now_ms()), 0);
-    assert_int_equal(ccm_queue_add(queue, "a", CCM_LANE_SPEC), 0);
-    assert_int_equal(ccm_queue_wait_calm(queue, 1000, ccm_clock_now_ms() + 20), -ETIMEDOUT);
-    assert_int_equal(ccm_queue_add(queue, "again", CCM_LANE_SPEC), 0);
-    assert_int_equal(ccm_queue_add_after(queue, "soon", CCM_LANE_SPEC, 30), 0);
-    assert_int_equal(ccm_queue_add_after(queue, "late", CCM_LANE_SPEC, 3600000), 0);
+    assert_int_equal(sched_queue_wait_calm(queue, 1000, ccm_clock_now_ms()), 0);
+    assert_int_equal(sched_queue_add(queue, "a", CCM_LANE_SPEC), 0);
+    assert_int_equal(sched_queue_wait_calm(queue, 1000, ccm_clock_now_ms() + 20), -ETIMEDOUT);
+    assert_int_equal(sched_queue_add(queue, "again", CCM_LANE_SPEC), 0);
+    assert_int_equal(sched_queue_add_after(queue, "soon", CCM_LANE_SPEC, 30), 0);
+    assert_int_equal(sched_queue_add_after(queue, "late", CCM_LANE_SPEC, 3600000), 0);
     assert_int_equal(pthread_create(&thread, NULL, work_off, queue), 0);
-    assert_int_equal(ccm_queue_wait_calm(queue, 1000, ccm_clock_now_ms() + 20000), 0);
-    ccm_queue_get_stats(queue, &stats);
+    assert_int_equal(sched_queue_wait_calm(queue, 1000, ccm_clock_now_ms() + 20000), 0);
+    sched_queue_get_stats(queue, &stats);
     assert_int_equal(stats.delayed, 1); /* late */
     assert_int_equal(stats.adds, 5);    /* a, soon, again three times */
-    ccm_queue_shut_down(queue);
-    assert_int_equal(ccm_queue_wait_calm(queue, 1000, ccm_clock_now_ms()), 0);
+    sched_queue_shut_down(queue);
+    assert_int_equal(sched_queue_wait_calm(queue, 1000, ccm_clock_now_ms()), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    ccm_queue_free(queue);
+    sched_queue_free(queue);
 }
 
 /* --- ending --------------------------------------------------------------------------------- */
@@ -593,21 +594,21 @@ static void test_shut_down(void **state)
 {
     struct fixture *f = *state;
     const struct ccm_error err = error_of(CCM_ERROR_TRANSIENT);
-    struct ccm_queue_item item;
+    struct sched_queue_item item;
 
     add(f, "a", CCM_LANE_SPEC);
     add(f, "b", CCM_LANE_SPEC);
     add_after(f, "c", CCM_LANE_SPEC, 10);
     expect_get(f, "a");
     add(f, "a", CCM_LANE_SPEC);
-    ccm_queue_shut_down(f->queue);
-    ccm_queue_shut_down(f->queue);
-    assert_int_equal(ccm_queue_get(f->queue, 0, &item), -ESHUTDOWN);
-    assert_int_equal(ccm_queue_add(f->queue, "d", CCM_LANE_SPEC), 0);
-    assert_true(ccm_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) > 0);
-    ccm_queue_done(f->queue, "a");
+    sched_queue_shut_down(f->queue);
+    sched_queue_shut_down(f->queue);
+    assert_int_equal(sched_queue_get(f->queue, 0, &item), -ESHUTDOWN);
+    assert_int_equal(sched_queue_add(f->queue, "d", CCM_LANE_SPEC), 0);
+    assert_true(sched_queue_add_rate_limited(f->queue, "a", CCM_LANE_SPEC, &err) > 0);
+    sched_queue_done(f->queue, "a");
     f->now_ms += 1000000;
-    assert_int_equal(ccm_queue_get(f->queue, 0, &item), -ESHUTDOWN);
+    assert_int_equal(sched_queue_get(f->queue, 0, &item), -ESHUTDOWN);
     assert_int_equal(stats_of(f).delayed, 0);
     assert_int_equal(stats_of(f).processing, 0);
 }
@@ -615,12 +616,12 @@ static void test_shut_down(void **state)
 static void test_drain_gives_up(void **state)
 {
     struct fixture *f = *state;
-    struct ccm_queue_item item;
+    struct sched_queue_item item;
 
     add(f, "a", CCM_LANE_SPEC);
-    assert_int_equal(ccm_queue_drain(f->queue, ccm_clock_now_ms() + 5), -ETIMEDOUT);
-    assert_int_equal(ccm_queue_get(f->queue, 0, &item), -ESHUTDOWN);
-    assert_int_equal(ccm_queue_drain(f->queue, 0), 0);
+    assert_int_equal(sched_queue_drain(f->queue, ccm_clock_now_ms() + 5), -ETIMEDOUT);
+    assert_int_equal(sched_queue_get(f->queue, 0, &item), -ESHUTDOWN);
+    assert_int_equal(sched_queue_drain(f->queue, 0), 0);
 }
 
 /* --- threads, real clock -------------------------------------------------------------------- */
@@ -629,20 +630,20 @@ static void test_drain_gives_up(void **state)
 
 static void *get_until_shutdown(void *arg)
 {
-    struct ccm_queue *queue = arg;
-    struct ccm_queue_item item;
+    struct sched_queue *queue = arg;
+    struct sched_queue_item item;
     uintptr_t taken = 0;
 
-    while (ccm_queue_get(queue, ccm_clock_now_ms() + PATIENCE_MS, &item) == 0) {
+    while (sched_queue_get(queue, ccm_clock_now_ms() + PATIENCE_MS, &item) == 0) {
         taken++;
-        ccm_queue_done(queue, item.key);
+        sched_queue_done(queue, item.key);
     }
     return (void *)taken;
 }
 
 static void test_drain_waits_for_the_rest(void **state)
 {
-    struct ccm_queue *queue = ccm_queue_new(NULL);
+    struct sched_queue *queue = sched_queue_new(NULL);
     pthread_t threads[4];
     uintptr_t total = 0;
     char key[16];
@@ -651,12 +652,12 @@ static void test_drain_waits_for_the_rest(void **state)
     assert_non_null(queue);
     for (int i = 0; i < 1000; i++) {
         (void)snprintf(key, sizeof(key), "k%d", i);
-        assert_int_equal(ccm_queue_add(queue, key, (uint64_t)i % 4), 0);
+        assert_int_equal(sched_queue_add(queue, key, (uint64_t)i % 4), 0);
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(threads); i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, get_until_shutdown, queue), 0);
     }
-    assert_int_equal(ccm_queue_drain(queue, ccm_clock_now_ms() + PATIENCE_MS), 0);
+    assert_int_equal(sched_queue_drain(queue, ccm_clock_now_ms() + PATIENCE_MS), 0);
     for (size_t i = 0; i < CCM_ARRAY_LEN(threads); i++) {
         void *taken;
 
@@ -664,16 +665,16 @@ static void test_drain_waits_for_the_rest(void **state)
         total += (uintptr_t)taken;
     }
     assert_int_equal(total, 1000);
-    ccm_queue_free(queue);
+    sched_queue_free(queue);
 }
 
 /* Waiting workers are woken by a new key, by a delay that is over, and by the shutdown. */
 static void test_waiters_wake_up(void **state)
 {
-    struct ccm_queue *queue = ccm_queue_new(NULL);
+    struct sched_queue *queue = sched_queue_new(NULL);
     pthread_t threads[8];
     uintptr_t total = 0;
-    struct ccm_queue_stats stats;
+    struct sched_queue_stats stats;
     const int64_t begin = ccm_clock_now_ms();
     char key[16];
 
@@ -684,13 +685,13 @@ static void test_waiters_wake_up(void **state)
     }
     for (int i = 0; i < 64; i++) {
         (void)snprintf(key, sizeof(key), "k%d", i);
-        assert_int_equal(ccm_queue_add_after(queue, key, CCM_LANE_SPEC, (64 - i) / 2), 0);
+        assert_int_equal(sched_queue_add_after(queue, key, CCM_LANE_SPEC, (64 - i) / 2), 0);
     }
     do {
-        ccm_queue_get_stats(queue, &stats);
+        sched_queue_get_stats(queue, &stats);
         assert_true(ccm_clock_now_ms() < begin + PATIENCE_MS / 2);
     } while (stats.delayed > 0 || stats.processing > 0 || stats.depth[CCM_LANE_SPEC] > 0);
-    ccm_queue_shut_down(queue);
+    sched_queue_shut_down(queue);
     for (size_t i = 0; i < CCM_ARRAY_LEN(threads); i++) {
         void *taken;
 
@@ -699,7 +700,7 @@ static void test_waiters_wake_up(void **state)
     }
     assert_int_equal(total, 64);
     assert_true(ccm_clock_now_ms() < begin + PATIENCE_MS / 2); /* nobody slept to its deadline */
-    ccm_queue_free(queue);
+    sched_queue_free(queue);
 }
 
 #define QUEUE_TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
@@ -707,21 +708,21 @@ static void test_waiters_wake_up(void **state)
 static void test_held(void **state)
 {
     struct ccm_gate gate = { 0 };
-    struct ccm_queue *queue = ccm_queue_new(&(struct ccm_queue_options){ .gate = &gate });
-    struct ccm_queue_item item;
+    struct sched_queue *queue = sched_queue_new(&(struct sched_queue_options){ .gate = &gate });
+    struct sched_queue_item item;
 
     (void)state;
     ccm_gate_hold(&gate, true);
-    assert_int_equal(ccm_queue_add(queue, "a", CCM_LANE_SPEC), 0);
-    assert_int_equal(ccm_queue_get(queue, ccm_clock_now_ms() + 20, &item), -ETIMEDOUT);
+    assert_int_equal(sched_queue_add(queue, "a", CCM_LANE_SPEC), 0);
+    assert_int_equal(sched_queue_get(queue, ccm_clock_now_ms() + 20, &item), -ETIMEDOUT);
     ccm_gate_hold(&gate, false);
-    assert_int_equal(ccm_queue_get(queue, ccm_clock_now_ms() + 10000, &item), 0);
+    assert_int_equal(sched_queue_get(queue, ccm_clock_now_ms() + 10000, &item), 0);
     assert_string_equal(item.key, "a");
-    ccm_queue_done(queue, "a");
+    sched_queue_done(queue, "a");
     ccm_gate_hold(&gate, true);
-    ccm_queue_shut_down(queue); /* nobody waits for the gate then */
-    assert_int_equal(ccm_queue_get(queue, ccm_clock_now_ms() + 10000, &item), -ESHUTDOWN);
-    ccm_queue_free(queue);
+    sched_queue_shut_down(queue); /* nobody waits for the gate then */
+    assert_int_equal(sched_queue_get(queue, ccm_clock_now_ms() + 10000, &item), -ESHUTDOWN);
+    sched_queue_free(queue);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "kube/version.h"
+#include "kube/object/version.h"
 #include "support/reflector_world.h"
 
 /* --- broken connections --- */
@@ -30,14 +30,14 @@ static bool answer_cut(struct world *w, struct ccm_test_conn *conn, int n, const
 static void test_cut_in_the_middle_of_a_line(void **state)
 {
     struct world *w = start(answer_cut);
-    struct ccm_reflector_status status;
+    struct kube_reflector_status status;
 
     (void)state;
     expect_told(w, "+a:6 ");
     open_gate(w, 1);
     expect_told(w, "+a:6 +b:7 +c:8 ");
     expect_asked(w, STREAM_REQUEST WATCH_REQUEST("6") WATCH_REQUEST("7") WATCH_REQUEST("7"));
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_int_equal(status.lists, 1);
     assert_string_not_equal(status.error, "");
     finish(w);
@@ -75,11 +75,11 @@ static bool answer_rubbish(struct world *w, struct ccm_test_conn *conn, int n, c
 static void test_rubbish_on_a_watch(void **state)
 {
     struct world *w = start(answer_rubbish);
-    struct ccm_reflector_status status;
+    struct kube_reflector_status status;
 
     (void)state;
     expect_told(w, "+a:9 ");
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_int_equal(status.lists, 1);
     finish(w);
 }
@@ -125,7 +125,7 @@ static bool answer_silent(struct world *w, struct ccm_test_conn *conn, int n, co
 static void test_silence(void **state)
 {
     struct world *w =
-        start_with(answer_silent, &(struct ccm_reflector_timing){ .progress_ms = 60 });
+        start_with(answer_silent, &(struct kube_reflector_timing){ .progress_ms = 60 });
 
     (void)state;
     expect_told(w, "+a:6 ");
@@ -145,12 +145,13 @@ static bool answer_quiet(struct world *w, struct ccm_test_conn *conn, int n, con
 
 static void test_quiet_is_no_failure(void **state)
 {
-    struct world *w = start_with(answer_quiet, &(struct ccm_reflector_timing){ .progress_ms = 60 });
-    struct ccm_reflector_status status;
+    struct world *w =
+        start_with(answer_quiet, &(struct kube_reflector_timing){ .progress_ms = 60 });
+    struct kube_reflector_status status;
 
     (void)state;
     expect_told(w, "quiet ");
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_int_equal(status.failures, 0);
     assert_int_equal(status.lists, 1);
     expect_told(w, "quiet +a:6 "); /* the server might have lost sight of the kind after all */
@@ -219,18 +220,18 @@ static bool answer_forbidden(struct world *w, struct ccm_test_conn *conn, int n,
 static void test_refused_then_healed(void **state)
 {
     struct world *w = start(answer_forbidden);
-    struct ccm_reflector_status status;
+    struct kube_reflector_status status;
 
     (void)state;
     expect_asked(w, STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST PAGE_REQUEST);
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_false(status.synced);
     assert_int_equal(status.failures, 3);
     assert_string_not_equal(status.error, "");
     open_gate(w, 1);
     expect_synced(w);
     expect_told(w, "+a:6 +b:7 +c:8 ");
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_int_equal(status.failures, 0);
     finish(w);
 }
@@ -248,12 +249,12 @@ static bool answer_begins(struct world *w, struct ccm_test_conn *conn, int n, co
 static void test_first_refusals_are_tried_again_soon(void **state)
 {
     struct world *w = world_new(answer_begins);
-    struct ccm_reflector_config config = config_of(w);
+    struct kube_reflector_config config = config_of(w);
 
     (void)state;
     config.timing.refused_ms = 600000;
-    w->reflector = ccm_reflector_new(&config);
-    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    w->reflector = kube_reflector_new(&config);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
     expect_told(w, "+a:6 ");
     finish(w);
 }
@@ -367,7 +368,7 @@ static void test_which_version_is_older(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        assert_int_equal(ccm_kube_version_is_older(rows[i].a, rows[i].b), rows[i].older);
+        assert_int_equal(kube_version_is_older(rows[i].a, rows[i].b), rows[i].older);
     }
 }
 
@@ -391,14 +392,14 @@ static bool answer_restored(struct world *w, struct ccm_test_conn *conn, int n, 
 static void test_a_restored_server(void **state)
 {
     struct world *w = start(answer_restored);
-    struct ccm_reflector_status status;
+    struct kube_reflector_status status;
 
     (void)state;
     w->checked = "13";
     expect_told(w, "+a:40 +b:49 ");
     expect_synced(w);
 
-    const int64_t before_ms = ccm_continuity_since(&w->continuity);
+    const int64_t before_ms = kube_continuity_since(&w->continuity);
 
     assert_true(before_ms > 0);
     open_gate(w, 1);
@@ -409,12 +410,12 @@ static void test_a_restored_server(void **state)
     const int64_t deadline = ccm_clock_now_ms() + WAIT_MS;
 
     do { /* it is counted after its changes were told */
-        ccm_reflector_status(w->reflector, &status);
+        kube_reflector_status(w->reflector, &status);
     } while (status.lists < 2 && ccm_clock_now_ms() < deadline);
     assert_int_equal(status.lists, 2);
     assert_non_null(strstr(status.error, "is at version 13 and was at 50 before"));
     assert_int_equal(w->continuity.breaks, 1);
-    assert_true(ccm_continuity_since(&w->continuity) > before_ms);
+    assert_true(kube_continuity_since(&w->continuity) > before_ms);
     finish(w);
 }
 
@@ -426,12 +427,12 @@ static void test_the_same_server(void **state)
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(versions); i++) {
         struct world *w = world_new(answer_cut);
-        const struct ccm_reflector_config config = config_of(w);
+        const struct kube_reflector_config config = config_of(w);
 
         w->checked = versions[i];
-        w->reflector = ccm_reflector_new(&config);
+        w->reflector = kube_reflector_new(&config);
         assert_non_null(w->reflector);
-        assert_int_equal(ccm_reflector_start(w->reflector), 0);
+        assert_int_equal(kube_reflector_start(w->reflector), 0);
         open_gate(w, 1);
         expect_told(w, "+a:6 +b:7 +c:8 ");
         expect_asked(w, STREAM_REQUEST WATCH_REQUEST("6") WATCH_REQUEST("7") WATCH_REQUEST("7"));
@@ -465,13 +466,13 @@ static void test_versions_that_go_backwards(void **state)
 {
     const int64_t started = ccm_clock_now_ms();
     struct world *w =
-        start_with(answer_backwards, &(struct ccm_reflector_timing){ .backoff_min_ms = 200 });
-    struct ccm_reflector_status status;
+        start_with(answer_backwards, &(struct kube_reflector_timing){ .backoff_min_ms = 200 });
+    struct kube_reflector_status status;
 
     (void)state;
     expect_asked(w, STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST STREAM_REQUEST);
     expect_synced(w);
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_non_null(strstr(status.error, "and was at 51 before: it was replaced"));
     /* At once the first time, after that with pauses: a server that counts in another way is not
      * listed all the time. */

@@ -61,8 +61,8 @@ static void test_whatever_fails_pages_follow(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(failures); i++) {
-        const struct ccm_reflector_timing timing = { .initial_ms = 50, .backoff_min_ms = 60000 };
-        struct ccm_reflector_status status;
+        const struct kube_reflector_timing timing = { .initial_ms = 50, .backoff_min_ms = 60000 };
+        struct kube_reflector_status status;
 
         print_message("%s\n", failures[i].name);
         failing = &failures[i];
@@ -72,7 +72,7 @@ static void test_whatever_fails_pages_follow(void **state)
         expect_synced(w);
         expect_told(w, "+a:1 ");
         expect_asked(w, STREAM_REQUEST PAGE_REQUEST WATCH_REQUEST("5"));
-        ccm_reflector_status(w->reflector, &status);
+        kube_reflector_status(w->reflector, &status);
         assert_false(status.streaming);
         assert_int_equal(status.failures, 0);
         finish(w);
@@ -100,7 +100,7 @@ static bool answer_later(struct world *w, struct ccm_test_conn *conn, int n, con
 
 static void test_streaming_is_tried_again(void **state)
 {
-    const struct ccm_reflector_timing timing = { .paged_ms = 20 };
+    const struct kube_reflector_timing timing = { .paged_ms = 20 };
     struct world *w = start_with(answer_later, &timing);
 
     (void)state;

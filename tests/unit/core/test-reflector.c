@@ -19,12 +19,12 @@ static bool answer_streaming(struct world *w, struct ccm_test_conn *conn, int n,
 static void test_streaming_list_then_watch(void **state)
 {
     struct world *w = start(answer_streaming);
-    struct ccm_reflector_status status;
+    struct kube_reflector_status status;
 
     (void)state;
     expect_synced(w);
     expect_told(w, "+a:3 +b:1 ");
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_true(status.synced);
     assert_true(status.streaming);
     assert_int_equal(status.objects, 2);
@@ -66,12 +66,12 @@ static bool answer_paged(struct world *w, struct ccm_test_conn *conn, int n, con
 static void test_paged_list_and_410_event(void **state)
 {
     struct world *w = start(answer_paged);
-    struct ccm_reflector_status status;
+    struct kube_reflector_status status;
 
     (void)state;
     expect_told(w, "+a:1 +b:2 +c:3 ~a:1>8 +e:19 ~b:2>18 !c:3 ");
     assert_int_equal(w->continuity.breaks, 0); /* the same server, another list */
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_false(status.streaming);
     assert_true(status.due_ms > ccm_clock_now_ms()); /* it says when it shows up again */
     /* The second list goes to pages at once: the refusal is remembered. */
@@ -180,7 +180,7 @@ static bool answer_mute(struct world *w, struct ccm_test_conn *conn, int n, cons
 
 static void test_server_that_never_ends_the_list(void **state)
 {
-    struct world *w = start_with(answer_mute, &(struct ccm_reflector_timing){ .initial_ms = 60 });
+    struct world *w = start_with(answer_mute, &(struct kube_reflector_timing){ .initial_ms = 60 });
 
     (void)state;
     expect_told(w, "+a:1 ");
@@ -206,12 +206,12 @@ static bool answer_lively_list(struct world *w, struct ccm_test_conn *conn, int 
 static void test_events_before_the_end_mark(void **state)
 {
     struct world *w = world_new(answer_lively_list);
-    const struct ccm_reflector_config config = config_of(w);
+    const struct kube_reflector_config config = config_of(w);
 
     (void)state;
     w->unwanted = "no";
-    w->reflector = ccm_reflector_new(&config);
-    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    w->reflector = kube_reflector_new(&config);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
     expect_told(w, "+a:6 +c:9 ");
     finish(w);
 }
@@ -232,21 +232,21 @@ static bool answer_fetch(struct world *w, struct ccm_test_conn *conn, int n, con
 static void test_fetch_and_recheck(void **state)
 {
     struct world *w = world_new(answer_fetch);
-    const struct ccm_reflector_config config = config_of(w);
+    const struct kube_reflector_config config = config_of(w);
 
     (void)state;
     w->unwanted = "b";
-    w->reflector = ccm_reflector_new(&config);
-    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    w->reflector = kube_reflector_new(&config);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
     expect_told(w, "+a:1 ");
     expect_synced(w);
     pthread_mutex_lock(&w->lock);
     w->unwanted = "a";
     pthread_mutex_unlock(&w->lock);
-    assert_int_equal(ccm_reflector_fetch(w->reflector, "k8s.io/name=b"), 0);
-    assert_int_equal(ccm_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + WAIT_MS), 0);
+    assert_int_equal(kube_reflector_fetch(w->reflector, "k8s.io/name=b"), 0);
+    assert_int_equal(kube_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + WAIT_MS), 0);
     assert_string_equal(ccm_buf_str(&w->told), "+a:1 +b:2 "); /* already */
-    ccm_reflector_recheck(w->reflector);
+    kube_reflector_recheck(w->reflector);
     expect_told(w, "+a:1 +b:2 -a:1 ");
     expect_asked(w, STREAM_REQUEST "/api/v1/services?limit=500&labelSelector=k8s.io%2Fname%3Db\n");
     pthread_mutex_lock(&w->lock);
@@ -254,7 +254,7 @@ static void test_fetch_and_recheck(void **state)
     w->requests = 10;
     pthread_mutex_unlock(&w->lock);
     /* A fetch that fails is made up for by a list. */
-    assert_int_equal(ccm_reflector_fetch(w->reflector, "x"), 0);
+    assert_int_equal(kube_reflector_fetch(w->reflector, "x"), 0);
     expect_told(w, "+a:1 +b:2 -a:1 +a:1 ");
     expect_asked(w, STREAM_REQUEST "/api/v1/services?limit=500&labelSelector=k8s.io%2Fname%3Db\n"
                                    "/api/v1/services?limit=500&labelSelector=x\n" STREAM_REQUEST);
@@ -275,19 +275,20 @@ static bool answer_no_fetch(struct world *w, struct ccm_test_conn *conn, int n, 
 static void test_wait_for_a_fetch(void **state)
 {
     struct world *w = world_new(answer_no_fetch);
-    const struct ccm_reflector_config config = config_of(w);
+    const struct kube_reflector_config config = config_of(w);
 
     (void)state;
-    w->reflector = ccm_reflector_new(&config);
-    assert_int_equal(ccm_reflector_wait_fetched(w->reflector, ccm_clock_now_ms()), 0);
-    assert_int_equal(ccm_reflector_fetch(w->reflector, "x=y"), 0);
+    w->reflector = kube_reflector_new(&config);
+    assert_int_equal(kube_reflector_wait_fetched(w->reflector, ccm_clock_now_ms()), 0);
+    assert_int_equal(kube_reflector_fetch(w->reflector, "x=y"), 0);
     /* No list yet: it will bring what is asked for. */
-    assert_int_equal(ccm_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + WAIT_MS),
+    assert_int_equal(kube_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + WAIT_MS),
                      -EAGAIN);
-    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
     expect_synced(w);
     expect_asked(w, STREAM_REQUEST "/api/v1/services?limit=500&labelSelector=x%3Dy\n");
-    assert_int_equal(ccm_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + 50), -ETIMEDOUT);
+    assert_int_equal(kube_reflector_wait_fetched(w->reflector, ccm_clock_now_ms() + 50),
+                     -ETIMEDOUT);
     finish(w);
 }
 
@@ -312,23 +313,23 @@ static void test_after_another(void **state)
 {
     for (int run = 0; run < 2; run++) {
         struct world *w = world_new(answer_after_gate);
-        CCM_CLEANUP(ccm_store_freep) struct ccm_store *nodes = ccm_store_new(NULL, 0);
-        struct ccm_reflector_config config = config_of(w);
-        struct ccm_reflector *first;
+        CCM_CLEANUP(kube_store_freep) struct kube_store *nodes = kube_store_new(NULL, 0);
+        struct kube_reflector_config config = config_of(w);
+        struct kube_reflector *first;
 
         (void)state;
         config.store = nodes;
         config.name = "nodes";
         config.path = "/api/v1/nodes";
         config.kind.kind = CCM_KIND_NODE;
-        first = ccm_reflector_new(&config);
+        first = kube_reflector_new(&config);
         config = config_of(w);
         config.after = first;
-        w->reflector = ccm_reflector_new(&config);
-        assert_int_equal(ccm_reflector_start(w->reflector), 0);
-        assert_int_equal(ccm_reflector_start(first), 0);
+        w->reflector = kube_reflector_new(&config);
+        assert_int_equal(kube_reflector_start(w->reflector), 0);
+        assert_int_equal(kube_reflector_start(first), 0);
         expect_asked(w, NODES_REQUEST);
-        assert_int_equal(ccm_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + 30, NULL),
+        assert_int_equal(kube_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + 30, NULL),
                          -ETIMEDOUT);
         assert_string_equal(ccm_buf_str(&w->asked), NODES_REQUEST);
         if (run == 0) {
@@ -336,10 +337,10 @@ static void test_after_another(void **state)
             expect_synced(w);
             expect_asked(w, NODES_REQUEST STREAM_REQUEST);
         }
-        ccm_reflector_stop(first);
-        ccm_reflector_stop(w->reflector);
-        assert_int_equal(ccm_reflector_join(w->reflector, ccm_clock_now_ms() + WAIT_MS), 0);
-        ccm_reflector_free(first);
+        kube_reflector_stop(first);
+        kube_reflector_stop(w->reflector);
+        assert_int_equal(kube_reflector_join(w->reflector, ccm_clock_now_ms() + WAIT_MS), 0);
+        kube_reflector_free(first);
         finish(w);
     }
 }
@@ -367,18 +368,18 @@ static bool answer_large(struct world *w, struct ccm_test_conn *conn, int n, con
 static void test_slow_reader_makes_the_server_wait(void **state)
 {
     struct world *w = world_new(answer_large);
-    struct ccm_reflector_config config = config_of(w);
-    struct ccm_reflector_status status;
+    struct kube_reflector_config config = config_of(w);
+    struct kube_reflector_status status;
 
     (void)state;
     config.max_pending = 60000;
     w->slow = true;
-    w->reflector = ccm_reflector_new(&config);
-    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    w->reflector = kube_reflector_new(&config);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
     expect_asked(w, STREAM_REQUEST "held\n");
     open_gate(w, 1);
     expect_synced(w);
-    ccm_reflector_status(w->reflector, &status);
+    kube_reflector_status(w->reflector, &status);
     assert_int_equal(status.objects, 400);
     assert_int_equal(status.failures, 0);
     assert_string_equal(status.error, "");
@@ -399,24 +400,25 @@ static bool answer_hang(struct world *w, struct ccm_test_conn *conn, int n, cons
 static void test_selectors_and_waiting(void **state)
 {
     struct world *w = world_new(answer_hang);
-    struct ccm_reflector_config config = config_of(w);
+    struct kube_reflector_config config = config_of(w);
     struct ccm_cancel cancel = { .cancelled = false };
 
     (void)state;
     config.label_selector = "a in (b,c)";
     config.field_selector = "spec.type=LoadBalancer";
-    w->reflector = ccm_reflector_new(&config);
-    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    w->reflector = kube_reflector_new(&config);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
     expect_asked(w, "/api/v1/services?watch=1&allowWatchBookmarks=true"
                     "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
                     "&labelSelector=a%20in%20%28b%2Cc%29&fieldSelector=spec.type%3DLoadBalancer\n");
-    assert_int_equal(ccm_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + 30, &cancel),
+    assert_int_equal(kube_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + 30, &cancel),
                      -ETIMEDOUT);
     atomic_store(&cancel.cancelled, true);
-    assert_int_equal(ccm_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + WAIT_MS, &cancel),
-                     -ECANCELED);
-    ccm_reflector_stop(w->reflector);
-    assert_int_equal(ccm_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + WAIT_MS, NULL),
+    assert_int_equal(
+        kube_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + WAIT_MS, &cancel),
+        -ECANCELED);
+    kube_reflector_stop(w->reflector);
+    assert_int_equal(kube_reflector_wait_synced(w->reflector, ccm_clock_now_ms() + WAIT_MS, NULL),
                      -ECANCELED);
     finish(w); /* while the request waits for its head */
 }
@@ -432,14 +434,14 @@ static bool answer_refuse(struct world *w, struct ccm_test_conn *conn, int n, co
 static void test_stop_while_it_waits_to_try_again(void **state)
 {
     struct world *w = world_new(answer_refuse);
-    struct ccm_reflector_config config = config_of(w);
+    struct kube_reflector_config config = config_of(w);
 
     (void)state;
     config.timing.refused_ms = 600000;
     config.timing.backoff_min_ms = 600000;
     config.timing.backoff_max_ms = 600000;
-    w->reflector = ccm_reflector_new(&config);
-    assert_int_equal(ccm_reflector_start(w->reflector), 0);
+    w->reflector = kube_reflector_new(&config);
+    assert_int_equal(kube_reflector_start(w->reflector), 0);
     expect_asked(w, STREAM_REQUEST);
     finish(w);
 }
@@ -447,12 +449,12 @@ static void test_stop_while_it_waits_to_try_again(void **state)
 static void test_never_started(void **state)
 {
     struct world *w = world_new(answer_refuse);
-    const struct ccm_reflector_config config = config_of(w);
+    const struct kube_reflector_config config = config_of(w);
 
     (void)state;
-    w->reflector = ccm_reflector_new(&config);
+    w->reflector = kube_reflector_new(&config);
     finish(w);
-    ccm_reflector_free(NULL);
+    kube_reflector_free(NULL);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
-#include "kube/store.h"
+#include "kube/cache/store.h"
 
-#include "kube/decode.h"
+#include "kube/object/decode.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -16,10 +16,10 @@
 
 #include <cmocka.h>
 
-static const struct ccm_decode_kind slice_kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
+static const struct kube_decode_kind slice_kind = { .kind = CCM_KIND_ENDPOINT_SLICE };
 
 /* A slice "d/<name>" of a Service ("" = none). The caller owns the reference. */
-static const struct ccm_object *slice(struct ccm_builder *builder, const char *name,
+static const struct ccm_object *slice(struct kube_builder *builder, const char *name,
                                       const char *uid, const char *version, const char *service)
 {
     CCM_CLEANUP(ccm_freep)
@@ -31,15 +31,15 @@ static const struct ccm_object *slice(struct ccm_builder *builder, const char *n
     const struct ccm_object *object = NULL;
 
     if (text == NULL ||
-        ccm_decode(builder, &slice_kind, text, strlen(text), &object, NULL, &err) < 0) {
+        kube_decode(builder, &slice_kind, text, strlen(text), &object, NULL, &err) < 0) {
         return NULL;
     }
     return object;
 }
 
 struct world {
-    struct ccm_builder *builder;
-    struct ccm_store *store;
+    struct kube_builder *builder;
+    struct kube_store *store;
     struct ccm_buf told; /* changes as text */
     bool store_was_behind;
 };
@@ -65,8 +65,8 @@ static void on_change(void *arg, const struct ccm_change *change)
         break;
     }
     if (after != NULL) {
-        CCM_CLEANUP(ccm_object_unrefp)
-        const struct ccm_object *held = ccm_store_get(w->store, after->key);
+        CCM_CLEANUP(kube_object_unrefp)
+        const struct ccm_object *held = kube_store_get(w->store, after->key);
 
         w->store_was_behind = w->store_was_behind || held != after;
     }
@@ -79,8 +79,8 @@ static int setup(void **state)
     if (w == NULL) {
         return -1;
     }
-    w->builder = ccm_builder_new();
-    w->store = ccm_store_new(&ccm_index_service, 1);
+    w->builder = kube_builder_new();
+    w->store = kube_store_new(&kube_index_service, 1);
     *state = w;
     return w->builder == NULL || w->store == NULL ? -1 : 0;
 }
@@ -89,8 +89,8 @@ static int teardown(void **state)
 {
     struct world *w = *state;
 
-    ccm_store_free(w->store);
-    ccm_builder_free(w->builder);
+    kube_store_free(w->store);
+    kube_builder_free(w->builder);
     ccm_buf_fini(&w->told);
     free(w);
     return 0;
@@ -99,21 +99,21 @@ static int teardown(void **state)
 static void put(struct world *w, const char *name, const char *uid, const char *version,
                 const char *service)
 {
-    CCM_CLEANUP(ccm_object_unrefp)
+    CCM_CLEANUP(kube_object_unrefp)
     const struct ccm_object *object = slice(w->builder, name, uid, version, service);
 
     assert_non_null(object);
-    assert_int_equal(ccm_store_put(w->store, object, on_change, w), 0);
+    assert_int_equal(kube_store_put(w->store, object, on_change, w), 0);
 }
 
-static void stage(struct world *w, struct ccm_stage *next, const char *name, const char *uid,
+static void stage(struct world *w, struct kube_stage *next, const char *name, const char *uid,
                   const char *version, const char *service)
 {
-    CCM_CLEANUP(ccm_object_unrefp)
+    CCM_CLEANUP(kube_object_unrefp)
     const struct ccm_object *object = slice(w->builder, name, uid, version, service);
 
     assert_non_null(object);
-    assert_int_equal(ccm_stage_put(next, object), 0);
+    assert_int_equal(kube_stage_put(next, object), 0);
 }
 
 static void expect_told(struct world *w, const char *text)
@@ -130,7 +130,7 @@ static void expect_index(struct world *w, const char *service, const char *names
     size_t count;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 0 };
 
-    assert_int_equal(ccm_store_list(w->store, "service", service, &objects, &count), 0);
+    assert_int_equal(kube_store_list(w->store, "service", service, &objects, &count), 0);
     for (char c = 'a'; c <= 'z'; c++) {
         for (size_t i = 0; i < count; i++) {
             if (objects[i]->name[0] == c) {
@@ -140,7 +140,7 @@ static void expect_index(struct world *w, const char *service, const char *names
     }
     assert_int_equal(text.len, count);
     assert_string_equal(ccm_buf_str(&text), names);
-    ccm_store_list_free(objects, count);
+    kube_store_list_free(objects, count);
 }
 
 static void test_put_and_delete(void **state)
@@ -158,12 +158,12 @@ static void test_put_and_delete(void **state)
     put(w, "a", "u2", "", "web"); /* no version: never taken for the same */
     put(w, "a", "u2", "", "web");
     expect_told(w, "~a:3> ~a:> ");
-    assert_int_equal(ccm_store_len(w->store), 1);
-    ccm_store_delete(w->store, "d/a", on_change, w);
-    ccm_store_delete(w->store, "d/a", on_change, w);
+    assert_int_equal(kube_store_len(w->store), 1);
+    kube_store_delete(w->store, "d/a", on_change, w);
+    kube_store_delete(w->store, "d/a", on_change, w);
     expect_told(w, "-a: ");
-    assert_int_equal(ccm_store_len(w->store), 0);
-    assert_null(ccm_store_get(w->store, "d/a"));
+    assert_int_equal(kube_store_len(w->store), 0);
+    assert_null(kube_store_get(w->store, "d/a"));
 }
 
 /* A slice with more ports than are read. */
@@ -174,34 +174,34 @@ static const struct ccm_object *large_slice(struct world *w, const char *name)
     const struct ccm_object *object = NULL;
 
     ccm_buf_addf(&text, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"d\"},\"ports\":[{}", name);
-    for (size_t i = 0; i < CCM_DECODE_MAX_PORTS; i++) {
+    for (size_t i = 0; i < KUBE_DECODE_MAX_PORTS; i++) {
         ccm_buf_adds(&text, ",{}");
     }
     ccm_buf_adds(&text, "]}");
     assert_int_equal(
-        ccm_decode(w->builder, &slice_kind, ccm_buf_str(&text), text.len, &object, NULL, &err), 0);
+        kube_decode(w->builder, &slice_kind, ccm_buf_str(&text), text.len, &object, NULL, &err), 0);
     return object;
 }
 
 static void test_too_large_ones_are_counted(void **state)
 {
     struct world *w = *state;
-    CCM_CLEANUP(ccm_object_unrefp) const struct ccm_object *large = large_slice(w, "a");
-    CCM_CLEANUP(ccm_stage_freep) struct ccm_stage *stage = NULL;
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *large = large_slice(w, "a");
+    CCM_CLEANUP(kube_stage_freep) struct kube_stage *stage = NULL;
 
     for (int i = 0; i < 2; i++) { /* twice under one key is one */
-        assert_int_equal(ccm_store_put(w->store, large, on_change, w), 0);
-        assert_int_equal(ccm_store_too_large(w->store), 1);
+        assert_int_equal(kube_store_put(w->store, large, on_change, w), 0);
+        assert_int_equal(kube_store_too_large(w->store), 1);
     }
     put(w, "a", "u1", "1", "web");
-    assert_int_equal(ccm_store_too_large(w->store), 0);
-    assert_int_equal(ccm_store_put(w->store, large, on_change, w), 0);
-    ccm_store_delete(w->store, "d/a", on_change, w);
-    assert_int_equal(ccm_store_too_large(w->store), 0);
-    stage = ccm_stage_new(w->store);
-    assert_int_equal(ccm_stage_put(stage, large), 0);
-    ccm_store_commit(w->store, CCM_STEAL(stage), on_change, w);
-    assert_int_equal(ccm_store_too_large(w->store), 1);
+    assert_int_equal(kube_store_too_large(w->store), 0);
+    assert_int_equal(kube_store_put(w->store, large, on_change, w), 0);
+    kube_store_delete(w->store, "d/a", on_change, w);
+    assert_int_equal(kube_store_too_large(w->store), 0);
+    stage = kube_stage_new(w->store);
+    assert_int_equal(kube_stage_put(stage, large), 0);
+    kube_store_commit(w->store, CCM_STEAL(stage), on_change, w);
+    assert_int_equal(kube_store_too_large(w->store), 1);
 }
 
 static void test_references_outlive_the_store(void **state)
@@ -212,18 +212,18 @@ static void test_references_outlive_the_store(void **state)
 
     put(w, "a", "u1", "1", "web");
 
-    const struct ccm_object *held = ccm_store_get(w->store, "d/a");
+    const struct ccm_object *held = kube_store_get(w->store, "d/a");
 
-    assert_int_equal(ccm_store_list(w->store, NULL, NULL, &objects, &count), 0);
+    assert_int_equal(kube_store_list(w->store, NULL, NULL, &objects, &count), 0);
     assert_int_equal(count, 1);
     put(w, "a", "u1", "2", "web");
-    ccm_store_delete(w->store, "d/a", NULL, NULL);
-    ccm_store_free(w->store);
+    kube_store_delete(w->store, "d/a", NULL, NULL);
+    kube_store_free(w->store);
     w->store = NULL;
     assert_string_equal(held->resource_version, "1");
     assert_string_equal(objects[0]->key, "d/a");
-    ccm_object_unref(held);
-    ccm_store_list_free(objects, count);
+    kube_object_unref(held);
+    kube_store_list_free(objects, count);
 }
 
 static void test_index(void **state)
@@ -247,10 +247,10 @@ static void test_index(void **state)
     expect_index(w, "d/web", "");
     put(w, "c", "u", "2", "db"); /* stays, in a new version */
     expect_index(w, "d/db", "ac");
-    ccm_store_delete(w->store, "d/a", NULL, NULL);
+    kube_store_delete(w->store, "d/a", NULL, NULL);
     expect_index(w, "d/db", "c");
-    assert_int_equal(ccm_store_list(w->store, "colour", "red", &objects, &count), -ENOTSUP);
-    assert_int_equal(ccm_store_list(w->store, "service", NULL, &objects, &count), -ENOTSUP);
+    assert_int_equal(kube_store_list(w->store, "colour", "red", &objects, &count), -ENOTSUP);
+    assert_int_equal(kube_store_list(w->store, "service", NULL, &objects, &count), -ENOTSUP);
 }
 
 static void test_commit_tells_exactly_the_differences(void **state)
@@ -263,30 +263,30 @@ static void test_commit_tells_exactly_the_differences(void **state)
     put(w, "e", "u", "1", "db");
     ccm_buf_reset(&w->told);
 
-    const struct ccm_object *same = ccm_store_get(w->store, "d/a");
-    struct ccm_stage *next = ccm_stage_new(w->store);
+    const struct ccm_object *same = kube_store_get(w->store, "d/a");
+    struct kube_stage *next = kube_stage_new(w->store);
 
     stage(w, next, "f", "u", "5", "db");
     stage(w, next, "a", "u", "1", "web");
     stage(w, next, "b", "u", "2", "db");
     stage(w, next, "c", "u9", "1", "web"); /* deleted and made again while nobody looked */
-    assert_int_equal(ccm_stage_len(next), 4);
+    assert_int_equal(kube_stage_len(next), 4);
     expect_told(w, "");
     expect_index(w, "d/web", "abc");
-    ccm_store_commit(w->store, next, on_change, w);
+    kube_store_commit(w->store, next, on_change, w);
     expect_told(w, "+f:5 ~b:1>2 -c:1 +c:1 !e:1 ");
     expect_index(w, "d/web", "ac");
     expect_index(w, "d/db", "bf");
 
     /* An unchanged object is shared, not held twice. */
-    const struct ccm_object *now = ccm_store_get(w->store, "d/a");
+    const struct ccm_object *now = kube_store_get(w->store, "d/a");
 
     assert_ptr_equal(now, same);
-    ccm_object_unref(now);
-    ccm_object_unref(same);
-    ccm_store_commit(w->store, ccm_stage_new(w->store), on_change, w);
+    kube_object_unref(now);
+    kube_object_unref(same);
+    kube_store_commit(w->store, kube_stage_new(w->store), on_change, w);
     expect_told(w, "!f:5 !a:1 !b:2 !c:1 ");
-    assert_int_equal(ccm_store_len(w->store), 0);
+    assert_int_equal(kube_store_len(w->store), 0);
     expect_index(w, "d/db", "");
 }
 
@@ -298,34 +298,34 @@ static void test_stage_edits(void **state)
     put(w, "b", "u", "1", "web");
     ccm_buf_reset(&w->told);
 
-    struct ccm_stage *next = ccm_stage_new(w->store);
+    struct kube_stage *next = kube_stage_new(w->store);
 
     stage(w, next, "c", "u", "1", "web");
     stage(w, next, "c", "u", "2", "db"); /* twice in one list: the later one counts */
     stage(w, next, "e", "u", "1", "web");
-    ccm_stage_delete(next, "d/e");
-    ccm_stage_delete(next, "d/never");
-    assert_int_equal(ccm_stage_keep(next, "d/a"), 0);
-    assert_int_equal(ccm_stage_keep(next, "d/never"), 0);
+    kube_stage_delete(next, "d/e");
+    kube_stage_delete(next, "d/never");
+    assert_int_equal(kube_stage_keep(next, "d/a"), 0);
+    assert_int_equal(kube_stage_keep(next, "d/never"), 0);
     stage(w, next, "a", "u", "1", "web"); /* the same object again */
-    ccm_store_commit(w->store, next, on_change, w);
+    kube_store_commit(w->store, next, on_change, w);
     expect_told(w, "+c:2 !b:1 ");
     expect_index(w, "d/web", "a");
     expect_index(w, "d/db", "c");
-    next = ccm_stage_new(w->store);
+    next = kube_stage_new(w->store);
     stage(w, next, "z", "u", "1", "web");
-    ccm_stage_free(next); /* a list that failed leaves no trace */
+    kube_stage_free(next); /* a list that failed leaves no trace */
     expect_told(w, "");
     expect_index(w, "d/web", "a");
 }
 
 static void test_too_many_indexes(void **state)
 {
-    const struct ccm_index many[CCM_STORE_INDEXES + 1] = { ccm_index_service };
+    const struct kube_index many[KUBE_STORE_INDEXES + 1] = { kube_index_service };
 
     (void)state;
-    assert_null(ccm_store_new(many, CCM_ARRAY_LEN(many)));
-    ccm_store_free(NULL);
+    assert_null(kube_store_new(many, CCM_ARRAY_LEN(many)));
+    kube_store_free(NULL);
 }
 
 /* Readers against a writer. Each commit holds ten slices of one version: a reader must never see
@@ -336,7 +336,7 @@ static void test_too_many_indexes(void **state)
 #define SLICES  10
 
 struct race {
-    struct ccm_store *store;
+    struct kube_store *store;
     atomic_bool done;
     atomic_int mixtures;
     atomic_int reads;
@@ -350,7 +350,7 @@ static void *reader_main(void *arg)
         const struct ccm_object *const *objects;
         size_t count;
 
-        if (ccm_store_list(race->store, "service", "d/web", &objects, &count) < 0) {
+        if (kube_store_list(race->store, "service", "d/web", &objects, &count) < 0) {
             continue;
         }
         for (size_t i = 1; i < count; i++) {
@@ -361,8 +361,8 @@ static void *reader_main(void *arg)
         if (count != 0 && count != SLICES) {
             atomic_fetch_add(&race->mixtures, 1);
         }
-        ccm_store_list_free(objects, count);
-        ccm_object_unref(ccm_store_get(race->store, "d/s3"));
+        kube_store_list_free(objects, count);
+        kube_object_unref(kube_store_get(race->store, "d/s3"));
         atomic_fetch_add(&race->reads, 1);
     }
     return NULL;
@@ -378,7 +378,7 @@ static void test_readers_see_whole_lists(void **state)
         assert_int_equal(pthread_create(&readers[i], NULL, reader_main, &race), 0);
     }
     for (int round = 0; round < ROUNDS || atomic_load(&race.reads) < 100; round++) {
-        struct ccm_stage *next = ccm_stage_new(w->store);
+        struct kube_stage *next = kube_stage_new(w->store);
 
         for (int i = 0; round % 7 != 0 && i < SLICES; i++) {
             char name[8] = { 's', (char)('0' + i), '\0' };
@@ -386,9 +386,9 @@ static void test_readers_see_whole_lists(void **state)
 
             stage(w, next, name, "u", version, "web");
         }
-        ccm_store_commit(w->store, next, NULL, NULL);
+        kube_store_commit(w->store, next, NULL, NULL);
         put(w, "other", "u", "1", "db");
-        ccm_store_delete(w->store, "d/other", NULL, NULL);
+        kube_store_delete(w->store, "d/other", NULL, NULL);
     }
     atomic_store(&race.done, true);
     for (size_t i = 0; i < READERS; i++) {

@@ -1,5 +1,5 @@
 /* Failing keys: noted, forgotten, in the order in which they began to fail. */
-#include "trouble.h"
+#include "admin/failures.h"
 
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -13,18 +13,18 @@
 
 #include <cmocka.h>
 
-static void trouble_freep(struct ccm_trouble **trouble)
+static void trouble_freep(struct admin_trouble **trouble)
 {
-    ccm_trouble_free(*trouble);
+    admin_trouble_free(*trouble);
 }
 
 struct seen {
     char text[256];
     size_t count;
-    struct ccm_trouble_item last;
+    struct admin_trouble_item last;
 };
 
-static void look(void *arg, const struct ccm_trouble_item *item)
+static void look(void *arg, const struct admin_trouble_item *item)
 {
     struct seen *seen = arg;
     const size_t used = strlen(seen->text);
@@ -35,18 +35,18 @@ static void look(void *arg, const struct ccm_trouble_item *item)
     seen->last = *item;
 }
 
-static void note(struct ccm_trouble *trouble, const char *key, const char *message,
+static void note(struct admin_trouble *trouble, const char *key, const char *message,
                  int64_t delay_ms)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)ccm_error_set(&err, -1, CCM_ERROR_THROTTLED, "%s", message); /* only to fill it */
-    ccm_trouble_note(trouble, key, &err, delay_ms);
+    admin_trouble_note(trouble, key, &err, delay_ms);
 }
 
 static void test_life_of_a_failure(void **state)
 {
-    CCM_CLEANUP(trouble_freep) struct ccm_trouble *trouble = ccm_trouble_new();
+    CCM_CLEANUP(trouble_freep) struct admin_trouble *trouble = admin_trouble_new();
     struct seen seen = { 0 };
 
     (void)state;
@@ -55,39 +55,39 @@ static void test_life_of_a_failure(void **state)
     note(trouble, "a", "one", 10);
     note(trouble, "b", "two", 10);
     note(trouble, "a", "three", 5000);
-    assert_int_equal(ccm_trouble_count(trouble), 2);
-    ccm_trouble_list(trouble, 10, look, &seen);
+    assert_int_equal(admin_trouble_count(trouble), 2);
+    admin_trouble_list(trouble, 10, look, &seen);
     assert_string_equal(seen.text, "a=three b=two ");
 
     seen = (struct seen){ 0 };
-    ccm_trouble_list(trouble, 1, look, &seen);
+    admin_trouble_list(trouble, 1, look, &seen);
     assert_string_equal(seen.text, "a=three ");
     assert_int_equal(seen.last.failures, 2);
     assert_int_equal(seen.last.kind, CCM_ERROR_THROTTLED);
     assert_true(seen.last.since_ms >= before);
     assert_true(seen.last.next_ms >= before + 5000);
 
-    ccm_trouble_note(trouble, "a", NULL, 0);
-    ccm_trouble_note(trouble, "never failed", NULL, 0);
-    assert_int_equal(ccm_trouble_count(trouble), 1);
+    admin_trouble_note(trouble, "a", NULL, 0);
+    admin_trouble_note(trouble, "never failed", NULL, 0);
+    assert_int_equal(admin_trouble_count(trouble), 1);
     note(trouble, "a", "again", 10); /* it begins anew, behind b */
     seen = (struct seen){ 0 };
-    ccm_trouble_list(trouble, 10, look, &seen);
+    admin_trouble_list(trouble, 10, look, &seen);
     assert_string_equal(seen.text, "b=two a=again ");
     assert_int_equal(seen.last.failures, 1);
 }
 
 static void test_limit(void **state)
 {
-    CCM_CLEANUP(trouble_freep) struct ccm_trouble *trouble = ccm_trouble_new();
+    CCM_CLEANUP(trouble_freep) struct admin_trouble *trouble = admin_trouble_new();
     char key[32];
 
     (void)state;
-    for (size_t i = 0; i < CCM_TROUBLE_MAX + 10; i++) {
+    for (size_t i = 0; i < ADMIN_TROUBLE_MAX + 10; i++) {
         (void)snprintf(key, sizeof(key), "%zu", i); /* fits */
         note(trouble, key, "x", 1);
     }
-    assert_int_equal(ccm_trouble_count(trouble), CCM_TROUBLE_MAX);
+    assert_int_equal(admin_trouble_count(trouble), ADMIN_TROUBLE_MAX);
 }
 
 int main(void)

@@ -78,7 +78,7 @@ static void assert_refused(const char *spec, const char *plugin_dir, int result,
     char *path = NULL;
     int fd = -1;
 
-    assert_int_equal(ccm_trust_open(spec, plugin_dir, &path, &fd, &err), result);
+    assert_int_equal(plugin_trust_open(spec, plugin_dir, &path, &fd, &err), result);
     assert_null(path);
     assert_int_equal(fd, -1);
     assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
@@ -93,7 +93,7 @@ static void assert_trusted(const char *spec, const char *plugin_dir, const char 
     CCM_CLEANUP(ccm_closep) int fd = -1;
     char data[4] = "";
 
-    if (ccm_trust_open(spec, plugin_dir, &path, &fd, &err) < 0) {
+    if (plugin_trust_open(spec, plugin_dir, &path, &fd, &err) < 0) {
         fail_msg("%s", err.message);
     }
     assert_string_equal(path, resolved);
@@ -126,7 +126,7 @@ static void test_names(void **state)
 
     (void)state; /* no fixture */
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        assert_int_equal(ccm_trust_is_name(rows[i].text), rows[i].is_name);
+        assert_int_equal(plugin_trust_is_name(rows[i].text), rows[i].is_name);
     }
 }
 
@@ -280,13 +280,13 @@ static void test_same(void **state)
     struct stat st;
 
     assert_int_equal(stat(fixture->file, &st), 0);
-    assert_int_equal(ccm_trust_same(fixture->file, &st, &err), 0);
+    assert_int_equal(plugin_trust_same(fixture->file, &st, &err), 0);
 
     const int fd = open(fixture->file, O_WRONLY | O_APPEND | O_CLOEXEC);
 
     assert_int_equal(write(fd, "!", 1), 1);
     assert_int_equal(close(fd), 0);
-    assert_int_equal(ccm_trust_same(fixture->file, &st, &err), -EACCES);
+    assert_int_equal(plugin_trust_same(fixture->file, &st, &err), -EACCES);
     assert_contains(err.message, fixture->file);
     assert_contains(err.message, "while it was being loaded");
 }

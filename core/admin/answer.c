@@ -1,0 +1,174 @@
+#include "admin/answer.h"
+
+#include "admin/control_token.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/secret.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_MAX ((size_t)16 * 1024 * 1024)
+#define TOKEN_MAX  ((size_t)64 * 1024)
+
+static const struct ccm_log answer_log = { .part = "admin" };
+
+/* --- answers --- */
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+                              const char *text, size_t len)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer_with_free_callback(len, strndup(text, len), free);
+
+    if (response == NULL) {
+        return MHD_NO;
+    }
+    /* Pages hold no script; nothing may be stored on the way. */
+    (void)MHD_add_response_header(response, "content-type", type); /* or the client guesses */
+    (void)MHD_add_response_header(response, "cache-control", "no-store");
+    (void)MHD_add_response_header(response, "x-content-type-options", "nosniff");
+    (void)MHD_add_response_header(response, "content-security-policy",
+                                  "default-src 'none'; style-src 'unsafe-inline'");
+    if (status == MHD_HTTP_UNAUTHORIZED) {
+        (void)MHD_add_response_header(response, "www-authenticate", "Bearer");
+    }
+
+    const enum MHD_Result result = MHD_queue_response(connection, status, response);
+
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned status,
+                                   const char *text)
+{
+    return answer(connection, status, "text/plain; charset=utf-8", text, strlen(text));
+}
+
+static enum MHD_Result answer_probe(struct MHD_Connection *connection,
+                                    void (*look)(void *arg, struct ccm_buf *wrong), void *arg)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
+
+    look(arg, &wrong);
+    return wrong.len == 0
+               ? answer_text(connection, MHD_HTTP_OK, "ok\n")
+               : answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, ccm_buf_str(&wrong));
+}
+
+static enum MHD_Result answer_page(struct MHD_Connection *connection, const char *type,
+                                   void (*make)(void *arg, struct ccm_buf *text), void *arg)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ANSWER_MAX };
+
+    make(arg, &text);
+    if (ccm_buf_error(&text) < 0) {
+        return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+    }
+    return answer(connection, MHD_HTTP_OK, type, ccm_buf_str(&text), text.len);
+}
+
+/* --- requests --- */
+
+static bool has_bearer(struct MHD_Connection *connection, const char *token, size_t len)
+{
+    const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "authorization");
+
+    return len > 0 && header != NULL && ccm_text_starts(header, "Bearer ") &&
+           strlen(header + strlen("Bearer ")) == len &&
+           CRYPTO_memcmp(header + strlen("Bearer "), token, len) == 0;
+}
+
+/* Whether the request carries the token; a file that cannot be read lets nobody in. */
+static bool is_allowed(const struct admin_options *options, struct MHD_Connection *connection)
+{
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
+    size_t len = 0;
+
+    if (options->token_file[0] == '\0') {
+        return true;
+    }
+    if (ccm_text_read_file(options->token_file, TOKEN_MAX, &token.hidden, &len) < 0) {
+        ccm_log_warn(&answer_log, "%s cannot be read: nobody gets metrics or status",
+                     options->token_file);
+        return false;
+    }
+    while (len > 0 && strchr(" \t\r\n", token.hidden[len - 1]) != NULL) {
+        token.hidden[--len] = '\0';
+    }
+    return has_bearer(connection, token.hidden, len);
+}
+
+/* Whoever changes what the daemon does needs more than to reach it. */
+static enum MHD_Result answer_allow(const struct admin_options *options,
+                                    struct MHD_Connection *connection)
+{
+    CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
+    struct ccm_error err = CCM_ERROR_INIT;
+    const char *plugin = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "plugin");
+
+    if (ccm_text_empty(options->control_file)) {
+        return answer_text(connection, MHD_HTTP_FORBIDDEN, "admin.control_token_file is not set\n");
+    }
+    if (admin_control_token_read(options->control_file, &token, &err) < 0) {
+        ccm_log_warn(&answer_log, "nobody can allow removals: %s", err.message);
+        return answer_text(connection, MHD_HTTP_FORBIDDEN,
+                           "admin.control_token_file is not usable, see the log\n");
+    }
+    if (!has_bearer(connection, token.hidden, strlen(token.hidden))) {
+        return answer_text(connection, MHD_HTTP_UNAUTHORIZED, "the control token is needed\n");
+    }
+    if (ccm_text_empty(plugin)) {
+        return answer_text(connection, MHD_HTTP_BAD_REQUEST, "which plugin?\n");
+    }
+
+    const int r = options->allow_removals(options->arg, plugin, &text);
+
+    return answer_text(connection,
+                       r == 0         ? MHD_HTTP_OK
+                       : r == -ENOENT ? MHD_HTTP_NOT_FOUND
+                                      : MHD_HTTP_CONFLICT,
+                       ccm_buf_str(&text));
+}
+
+enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const char *url,
+                             const char *method, const char *version, const char *upload,
+                             size_t *upload_len, void **state)
+{
+    const struct admin_options *options = cls;
+
+    (void)version;
+    (void)upload;
+    (void)state;
+    *upload_len = 0; /* bodies are ignored */
+    if (strcmp(url, "/allow-removals") == 0) {
+        return strcmp(method, "POST") == 0
+                   ? answer_allow(options, connection)
+                   : answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "POST only\n");
+    }
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+        return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
+    }
+    /* The names that probes of older controllers use lead to the same. */
+    if (strcmp(url, "/livez") == 0 || strcmp(url, "/healthz") == 0) {
+        return answer_probe(connection, options->live, options->arg);
+    }
+    if (strcmp(url, "/readyz") == 0) {
+        return answer_probe(connection, options->ready, options->arg);
+    }
+    if (strcmp(url, "/metrics") != 0 && strcmp(url, "/statusz") != 0) {
+        return answer_text(connection, MHD_HTTP_NOT_FOUND, "/livez /readyz /metrics /statusz\n");
+    }
+    if (!is_allowed(options, connection)) {
+        return answer_text(connection, MHD_HTTP_UNAUTHORIZED, "a bearer token is needed\n");
+    }
+    return strcmp(url, "/metrics") == 0
+               ? answer_page(connection, "text/plain; version=0.0.4; charset=utf-8",
+                             options->metrics, options->arg)
+               : answer_page(connection, "text/html; charset=utf-8", options->status, options->arg);
+}

@@ -1,0 +1,14 @@
+/* The requests that the admin server answers: inside of admin.c. */
+#ifndef CCM_ADMIN_ANSWER_H
+#define CCM_ADMIN_ANSWER_H
+
+#include "admin/server.h"
+
+#include <microhttpd.h>
+
+/* For MHD_start_daemon(); cls: the struct admin_options, constant. */
+enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const char *url,
+                             const char *method, const char *version, const char *upload,
+                             size_t *upload_len, void **state);
+
+#endif

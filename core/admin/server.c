@@ -1,0 +1,355 @@
+#include "admin/server.h"
+
+#include "admin/answer.h"
+#include "config/listen.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/secret.h"
+#include "util/text.h"
+#include "util/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FILE_MAX    ((size_t)256 * 1024)
+#define TIMEOUT_S   10U
+#define CONNECTIONS 48U  /* kept at a time: one more, and the oldest has to go */
+#define SPARE       32U  /* those that have to go and are not gone yet */
+#define ROTATE_MS   5000 /* how often certificate and key are looked at */
+#define DRAIN_MS    2000 /* for what runs when they have changed */
+#define SLICE_MS    50
+#define JOIN_MS     60000
+
+static const struct ccm_log admin_log = { .part = "admin" };
+
+/* One listener with its certificate. The connections belong to its thread. */
+struct server {
+    struct admin_server *admin;
+    struct MHD_Daemon *daemon;
+    struct ccm_secret cert; /* empty = plain HTTP */
+    struct ccm_secret key;
+    struct {
+        struct MHD_Connection *connection; /* NULL = free */
+        int fd;
+        uint64_t number;
+    } kept[CONNECTIONS];
+    uint64_t last_number;
+};
+
+struct admin_server {
+    struct admin_options options;
+    struct server *server; /* the thread's own while it runs */
+    struct ccm_thread thread;
+    pthread_mutex_t lock; /* guards what follows; leaf */
+    pthread_cond_t stop;
+    bool stopping;
+};
+
+/* --- connections --- */
+
+static int fd_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    return info == NULL ? -1 : info->connect_fd;
+}
+
+/* A free place, or that of the oldest connection, which is broken off: whoever holds connections
+ * open without end, or sends a byte now and then, does not keep others out. */
+static size_t make_room(struct server *server)
+{
+    size_t oldest = 0;
+
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        if (server->kept[i].connection == NULL) {
+            return i;
+        }
+        oldest = server->kept[i].number < server->kept[oldest].number ? i : oldest;
+    }
+    (void)shutdown(server->kept[oldest].fd, SHUT_RDWR); /* the other side may have gone already */
+    return oldest;
+}
+
+static void note_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
+                            enum MHD_ConnectionNotificationCode what)
+{
+    struct server *server = cls;
+
+    (void)socket_context;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        const size_t i = make_room(server);
+
+        server->kept[i].connection = connection;
+        server->kept[i].fd = fd_of(connection);
+        server->kept[i].number = ++server->last_number;
+        return;
+    }
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        if (server->kept[i].connection == connection) {
+            server->kept[i].connection = NULL;
+        }
+    }
+}
+
+/* --- listeners --- */
+
+static void server_free(struct server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    if (server->daemon != NULL) {
+        MHD_stop_daemon(server->daemon);
+    }
+    ccm_secret_fini(&server->cert);
+    ccm_secret_fini(&server->key);
+    free(server);
+}
+
+static int fd_of_listener(struct MHD_Daemon *daemon)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_LISTEN_FD);
+
+    return info == NULL ? -1 : info->listen_fd;
+}
+
+static void server_freep(struct server **server)
+{
+    server_free(*server);
+}
+
+static int read_pem(const char *path, struct ccm_secret *ret, struct ccm_error *err)
+{
+    size_t len = 0;
+    const int r = ccm_text_read_file(path, FILE_MAX, &ret->hidden, &len);
+
+    return r < 0 ? ccm_error_set(err, r, CCM_ERROR_TERMINAL, "admin: %s: %s", path, strerror(-r))
+                 : 0;
+}
+
+/* A server that does not listen yet, with the certificate that the files hold now. */
+static int server_new(struct admin_server *admin, struct server **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(server_freep) struct server *server = calloc(1, sizeof(*server));
+    int r = 0;
+
+    if (server == NULL) {
+        return ccm_error_nomem(err);
+    }
+    server->admin = admin;
+    if (admin->options.cert_file[0] != '\0') {
+        r = read_pem(admin->options.cert_file, &server->cert, err);
+        r = r < 0 ? r : read_pem(admin->options.key_file, &server->key, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    *ret = CCM_STEAL(server);
+    return 0;
+}
+
+/* Listen on the address, or on a socket that does already (then the address is NULL). */
+static int listen_on(struct server *server, const struct config_listen *address, int socket_fd,
+                     struct ccm_error *err)
+{
+    const bool tls = server->cert.hidden != NULL;
+    const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO | MHD_USE_ITC |
+                           (tls ? MHD_USE_TLS : 0U) |
+                           (address != NULL && address->is_v6 ? MHD_USE_IPv6 : 0U);
+    const struct sockaddr *where = address == NULL  ? NULL
+                                   : address->is_v6 ? (const struct sockaddr *)&address->v6
+                                                    : (const struct sockaddr *)&address->v4;
+    const struct MHD_OptionItem options[] = {
+        where != NULL ? (struct MHD_OptionItem){ MHD_OPTION_SOCK_ADDR, 0, (void *)(uintptr_t)where }
+                      : (struct MHD_OptionItem){ MHD_OPTION_LISTEN_SOCKET, socket_fd, NULL },
+        { tls ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0, server->cert.hidden },
+        { MHD_OPTION_HTTPS_MEM_KEY, 0, server->key.hidden },
+        { MHD_OPTION_END, 0, NULL },
+    };
+
+    errno = 0;
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, admin_handle, &server->admin->options, MHD_OPTION_CONNECTION_TIMEOUT,
+        TIMEOUT_S, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS + SPARE, MHD_OPTION_NOTIFY_CONNECTION,
+        note_connection, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    if (server->daemon == NULL) {
+        const int code = errno;
+
+        return ccm_error_set(err, code == 0 ? -EINVAL : -code, CCM_ERROR_TERMINAL,
+                             "admin: cannot listen on %s: %s", server->admin->options.listen,
+                             code != 0 ? strerror(code)
+                             : tls     ? "certificate and key are not usable"
+                                       : "no reason was given");
+    }
+    return 0;
+}
+
+/* --- rotation --- */
+
+static bool is_same(const struct server *a, const struct server *b)
+{
+    return strcmp(a->cert.hidden, b->cert.hidden) == 0 && strcmp(a->key.hidden, b->key.hidden) == 0;
+}
+
+static bool pause_for(struct admin_server *admin, int64_t ms)
+{
+    const int64_t until = ccm_clock_now_ms() + ms;
+    bool stopping;
+
+    (void)pthread_mutex_lock(&admin->lock); /* a default mutex of ours: cannot fail */
+    while (!admin->stopping && ccm_clock_cond_wait(&admin->stop, &admin->lock, until) == 0) {
+    }
+    stopping = admin->stopping;
+    (void)pthread_mutex_unlock(&admin->lock); /* as above */
+    return !stopping;
+}
+
+/* Running answers of a server that takes no more connections. */
+static void drain(struct admin_server *admin, struct server *server)
+{
+    for (int i = 0; i < DRAIN_MS / SLICE_MS; i++) {
+        const union MHD_DaemonInfo *info =
+            MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+        if (info == NULL || info->num_connections == 0 || !pause_for(admin, SLICE_MS)) {
+            return;
+        }
+    }
+}
+
+/* Go on with what the files hold now, on the same socket: nobody is turned away meanwhile. */
+static void rotate(struct admin_server *admin)
+{
+    CCM_CLEANUP(server_freep) struct server *fresh = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int r = server_new(admin, &fresh, &err);
+
+    if (r < 0) {
+        ccm_log_warn(&admin_log, "%s: going on with the certificate in use", err.message);
+        return;
+    }
+    if (is_same(admin->server, fresh)) {
+        return;
+    }
+
+    const int socket_fd = dup(fd_of_listener(admin->server->daemon));
+
+    if (socket_fd < 0 || listen_on(fresh, NULL, socket_fd, &err) < 0) {
+        ccm_log_warn(&admin_log, "%s: going on with the certificate in use",
+                     socket_fd < 0 ? strerror(errno) : err.message);
+        if (socket_fd >= 0) {
+            (void)close(socket_fd); /* nothing was written to it */
+        }
+        return;
+    }
+
+    const int old_fd = MHD_quiesce_daemon(admin->server->daemon);
+
+    if (old_fd >= 0) {
+        (void)close(old_fd); /* the other one listens on */
+    }
+    drain(admin, admin->server);
+    server_free(admin->server);
+    admin->server = CCM_STEAL(fresh);
+    ccm_log_info(&admin_log, "another certificate is in use");
+}
+
+static void watch_files(void *arg)
+{
+    struct admin_server *admin = arg;
+
+    while (pause_for(admin, ROTATE_MS)) {
+        rotate(admin);
+    }
+}
+
+/* --- life --- */
+
+static void tell_address(const struct admin_server *admin)
+{
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(admin->server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    const char *colon = strrchr(admin->options.listen, ':');
+
+    ccm_log_info(&admin_log, "listening on %.*s:%u%s", (int)(colon - admin->options.listen),
+                 admin->options.listen, info == NULL ? 0U : (unsigned)info->port,
+                 admin->server->cert.hidden == NULL ? "" : " with TLS");
+}
+
+static void admin_freep(struct admin_server **admin)
+{
+    admin_free(*admin);
+}
+
+static struct admin_server *admin_alloc(const struct admin_options *options)
+{
+    struct admin_server *admin = calloc(1, sizeof(*admin));
+
+    if (admin == NULL || pthread_mutex_init(&admin->lock, NULL) != 0) {
+        free(admin);
+        return NULL;
+    }
+    if (ccm_clock_cond_init(&admin->stop) < 0) {
+        (void)pthread_mutex_destroy(&admin->lock); /* nobody holds it */
+        free(admin);
+        return NULL;
+    }
+    admin->options = *options;
+    return admin;
+}
+
+int admin_new(const struct admin_options *options, struct admin_server **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(admin_freep) struct admin_server *admin = admin_alloc(options);
+    struct config_listen address;
+
+    if (admin == NULL) {
+        return ccm_error_nomem(err);
+    }
+    if (config_listen_parse(options->listen, &address) < 0) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "admin: listen: \"%s\" is no ADDRESS:PORT", options->listen);
+    }
+
+    int r = server_new(admin, &admin->server, err);
+
+    if (r == 0) {
+        r = listen_on(admin->server, &address, -1, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    tell_address(admin);
+    if (admin->server->cert.hidden != NULL) {
+        r = ccm_thread_start(&admin->thread, watch_files, admin);
+        if (r < 0) {
+            return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "admin: cannot start a thread");
+        }
+    }
+    *ret = CCM_STEAL(admin);
+    return 0;
+}
+
+void admin_free(struct admin_server *admin)
+{
+    if (admin == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&admin->lock); /* a default mutex of ours: cannot fail */
+    admin->stopping = true;
+    (void)pthread_cond_signal(&admin->stop);  /* a valid condition */
+    (void)pthread_mutex_unlock(&admin->lock); /* as above */
+    while (ccm_thread_join(&admin->thread, ccm_clock_now_ms() + JOIN_MS) < 0) {
+        /* it waits for nothing but files */
+    }
+    server_free(admin->server);
+    (void)pthread_cond_destroy(&admin->stop);  /* the thread has ended */
+    (void)pthread_mutex_destroy(&admin->lock); /* as above */
+    free(admin);
+}

@@ -1,0 +1,45 @@
+/*
+ * What the daemon tells about itself over HTTP: /livez and /readyz for probes, /metrics for
+ * Prometheus, /statusz for people. Reads only, but for POST /allow-removals?plugin=NAME, which
+ * wants a token of its own. One thread of libmicrohttpd serves all; the callbacks run in it.
+ */
+#ifndef CCM_ADMIN_H
+#define CCM_ADMIN_H
+
+#include "ccm/error.h"
+#include "util/attr.h"
+#include "util/buf.h"
+
+#include <stdbool.h>
+
+/* All texts are borrowed until admin_free(); "" = none. */
+struct admin_options {
+    const char *listen;    /* "ADDRESS:PORT", "[ADDRESS]:PORT" */
+    const char *cert_file; /* PEM; with key_file: TLS */
+    const char *key_file;
+    const char
+        *token_file; /* what /metrics and /statusz want as a bearer token; read per request */
+
+    const char *control_file; /* the token of whoever may act, see control_token.h; "": nobody */
+
+    /* Append what is wrong, one line each; nothing = all is well. */
+    void (*live)(void *arg, struct ccm_buf *wrong);
+    void (*ready)(void *arg, struct ccm_buf *wrong);
+    /* Append the whole answer. */
+    void (*metrics)(void *arg, struct ccm_buf *text);
+    void (*status)(void *arg, struct ccm_buf *html);
+    /* Let go what a plugin holds back, and append what came of it, one line. 0; -ENOENT: there is
+     * no such plugin; other negative values: it cannot at the moment, or never. Returns at once. */
+    int (*allow_removals)(void *arg, const char *plugin, struct ccm_buf *text);
+    void *arg;
+};
+
+struct admin_server;
+
+/* Begin to serve. 0, or negative with err (CCM_ERROR_TERMINAL: address, certificate, key). */
+CCM_NODISCARD int admin_new(const struct admin_options *options, struct admin_server **ret,
+                            struct ccm_error *err);
+/* Ends when running answers are given. NULL is fine. */
+void admin_free(struct admin_server *admin);
+
+#endif

@@ -1,0 +1,52 @@
+/* The subcommands of ccmd. Called once, by main(); each prints what it has to say and returns 0, a
+ * negative errno (exit code 1), or an exit code of its own. */
+#ifndef CCM_COMMAND_H
+#define CCM_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CLI_DEFAULT_CONFIG "/etc/ccmd/ccmd.conf"
+
+#define CLI_COMMAND_PLUGINS_MAX 64
+
+struct cli_command_args {
+    const char *config;     /* path */
+    bool config_told;       /* on the command line */
+    const char *plugin_dir; /* NULL = not told */
+    const char *plugins[CLI_COMMAND_PLUGINS_MAX];
+    size_t plugin_count;
+    bool event;        /* plan: leave the result in an Event */
+    int64_t timeout_s; /* plan; 0 = not told */
+    const char *const *operands;
+    size_t operand_count;
+};
+
+/* Runs until SIGTERM or SIGINT. */
+int cli_command_run(const struct cli_command_args *args);
+
+/* Reads the configuration and every plugin it names, prints all problems as "FILE:LINE: text". */
+int cli_command_check_config(const struct cli_command_args *args);
+
+/* Without operands: the plugins of the configuration; with operands: these files. */
+int cli_command_plugins(const struct cli_command_args *args);
+
+/* Checks the Services in these files and folders: 0 no finding, 1 findings, 2 wrong usage or
+ * something could not be checked. */
+int cli_command_lint(const struct cli_command_args *args);
+
+/* What would change if the daemon ran: 0 nothing, 1 something, or something could not be looked at.
+ */
+int cli_command_plan(const struct cli_command_args *args);
+
+/* A configuration from that of cloud-provider-alibaba-cloud, on standard output. */
+int cli_command_convert(const struct cli_command_args *args);
+
+/* Tells the daemon of this configuration, on this machine, that what the plugin named by the
+ * operand holds back may go. */
+int cli_command_allow_removals(const struct cli_command_args *args);
+
+int cli_command_version(const struct cli_command_args *args);
+
+#endif

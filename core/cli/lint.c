@@ -1,0 +1,383 @@
+#include "cli/lint.h"
+
+#include "cli/lint_report.h"
+#include "cli/lint_yaml.h"
+#include "kube/object/decode.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/json.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILE_MAX_BYTES ((size_t)16 * 1024 * 1024)
+#define MAX_DEPTH      64 /* of folders */
+
+/* --- one Service --- */
+
+/* What the sink of one call stands for. */
+struct look {
+    const struct cli_lint_plugin *plugin;
+    const struct cli_lint_item *item;
+    struct cli_lint_report *report;
+};
+
+static void sink_finding(const struct ccm_lint_sink *sink, uint64_t level, const char *place,
+                         const char *message)
+{
+    const struct look *look = sink->core;
+
+    cli_lint_report_add(look->report, cli_lint_item_line(look->item, place),
+                        level != CCM_LEVEL_ERROR, message);
+}
+
+/* Default of an option that the plugin lists; NULL when it does not. */
+static const char *fallback_of(const struct ccm_plugin *plugin, const char *group, const char *name)
+{
+    for (size_t i = 0; plugin->options != NULL && plugin->options[i] != NULL; i++) {
+        const struct ccm_option *option = plugin->options[i];
+
+        if (ccm_text_equal(option->name, name) && ccm_text_equal(option->group, group)) {
+            return option->fallback;
+        }
+    }
+    return NULL;
+}
+
+static const char *sink_option_string(const struct ccm_lint_sink *sink, const char *group,
+                                      const char *name)
+{
+    const struct cli_lint_plugin *plugin = ((const struct look *)sink->core)->plugin;
+
+    if (plugin->config != NULL) {
+        return config_string(plugin->config, plugin->desc->name, group, name);
+    }
+
+    const char *fallback = fallback_of(plugin->desc, group, name);
+
+    return fallback == NULL ? "" : fallback;
+}
+
+static int64_t sink_option_int(const struct ccm_lint_sink *sink, const char *group,
+                               const char *name)
+{
+    const struct cli_lint_plugin *plugin = ((const struct look *)sink->core)->plugin;
+
+    if (plugin->config != NULL) {
+        return config_int(plugin->config, plugin->desc->name, group, name);
+    }
+
+    const char *fallback = fallback_of(plugin->desc, group, name);
+    int64_t number = 0;
+    bool flag = false;
+
+    if (fallback != NULL && ccm_parse_bool(fallback, &flag) == 0) {
+        return flag ? 1 : 0;
+    }
+    return fallback == NULL || ccm_parse_i64(fallback, INT64_MIN, INT64_MAX, &number) < 0 ? 0
+                                                                                          : number;
+}
+
+struct file {
+    struct cli_lint *lint;
+    const char *name;
+    struct kube_builder *builder;
+    struct cli_lint_report report;
+};
+
+static void ask_plugins(struct file *file, const struct cli_lint_item *item,
+                        const struct ccm_service *service)
+{
+    for (size_t i = 0; i < file->lint->plugin_count; i++) {
+        struct look look = {
+            .plugin = &file->lint->plugins[i],
+            .item = item,
+            .report = &file->report,
+        };
+        const struct ccm_lint_sink sink = {
+            .struct_size = sizeof(sink),
+            .finding = sink_finding,
+            .option_string = sink_option_string,
+            .option_int = sink_option_int,
+            .core = &look,
+        };
+        const int r = look.plugin->desc->lint(service, &sink);
+
+        if (r != 0) {
+            fprintf(file->lint->complaint, "%s:%u: plugin %s could not check the Service: %d\n",
+                    file->name, cli_lint_item_line(item, NULL), look.plugin->desc->name, r);
+            file->lint->failures++;
+        }
+    }
+}
+
+/* A name for a Service that leaves it to the server, so that it can be decoded. */
+static bool add_name(cJSON *meta)
+{
+    const char *start = ccm_json_text(meta, "generateName");
+
+    return start[0] != '\0' && ccm_json_get(meta, "name") == NULL &&
+           cJSON_AddStringToObject(meta, "name", start) != NULL;
+}
+
+/* The second address family, which comes with the policy. */
+static bool add_family(cJSON *spec)
+{
+    const char *policy = ccm_json_text(spec, "ipFamilyPolicy");
+    cJSON *families = cJSON_GetObjectItemCaseSensitive(spec, "ipFamilies");
+    const char *first = cJSON_GetStringValue(cJSON_GetArrayItem(families, 0));
+
+    if ((strcmp(policy, "PreferDualStack") != 0 && strcmp(policy, "RequireDualStack") != 0) ||
+        !cJSON_IsArray(families) || cJSON_GetArraySize(families) != 1 || first == NULL) {
+        return false;
+    }
+    cJSON *other = cJSON_CreateString(strcmp(first, "IPv4") == 0 ? "IPv6" : "IPv4");
+
+    return other != NULL && cJSON_AddItemToArray(families, other);
+}
+
+/* What the manifest leaves to the server, as far as it matters here. */
+static int complete(struct ccm_buf *json)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *tree = NULL;
+
+    if (ccm_buf_error(json) < 0 || ccm_json_parse(ccm_buf_str(json), json->len, &tree) < 0) {
+        return ccm_buf_error(json);
+    }
+
+    const bool named = add_name(cJSON_GetObjectItemCaseSensitive(tree, "metadata"));
+    const bool grown = add_family(cJSON_GetObjectItemCaseSensitive(tree, "spec"));
+
+    if (!named && !grown) {
+        return 0;
+    }
+    ccm_buf_reset(json);
+    return ccm_json_print(json, tree);
+}
+
+/* The line that an error of the decoder is about: "key: member: problem". */
+static unsigned decode_line(const struct cli_lint_item *item, const char *message)
+{
+    static const char *const parts[] = { "metadata", "spec", "status", "status.loadBalancer" };
+    unsigned line = cli_lint_item_line(item, NULL);
+    const char *start = message;
+    char member[64];
+
+    for (const char *colon; (colon = strstr(start, ": ")) != NULL; start = colon + 2) {
+        (void)snprintf(member, sizeof(member), "%.*s", (int)(colon - start), start); /* one fits */
+        for (size_t i = 0; i < CCM_ARRAY_LEN(parts); i++) {
+            char path[96];
+
+            (void)snprintf(path, sizeof(path), "%s.%s", parts[i], member); /* fits */
+            if (cli_lint_item_has(item, path)) {
+                line = cli_lint_item_line(item, path);
+            }
+        }
+    }
+    return line;
+}
+
+static int check_service(void *arg, const struct cli_lint_item *item)
+{
+    static const struct kube_decode_kind kind = { .kind = CCM_KIND_SERVICE };
+    struct file *file = arg;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { .max = KUBE_DECODE_MAX_TEXT };
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    file->lint->services++;
+    if (!cli_lint_item_json(item, &json, &file->report)) {
+        return file->report.error;
+    }
+    if (complete(&json) < 0) {
+        (void)ccm_error_set(&err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the Service is too large");
+    } else if (kube_decode(file->builder, &kind, ccm_buf_str(&json), json.len, &object, NULL,
+                           &err) == 0 &&
+               object->too_large == NULL) {
+        ask_plugins(file, item, (const struct ccm_service *)(const void *)object);
+        return file->report.error;
+    } else if (object != NULL) {
+        (void)ccm_error_set(&err, -EMSGSIZE, CCM_ERROR_TERMINAL, "%s", object->too_large);
+    }
+    if (err.kind != CCM_ERROR_TERMINAL) {
+        return -ENOMEM;
+    }
+    cli_lint_report_add(&file->report, decode_line(item, err.message), false, err.message);
+    return file->report.error;
+}
+
+/* --- files --- */
+
+static void complain(struct cli_lint *lint, const char *name, const char *problem)
+{
+    fprintf(lint->complaint, "%s: %s\n", name, problem);
+    lint->failures++;
+}
+
+static void file_fini(struct file *file)
+{
+    kube_builder_free(file->builder);
+    cli_lint_report_fini(&file->report);
+}
+
+static int check_text(struct cli_lint *lint, const char *name, const char *text, size_t len)
+{
+    CCM_CLEANUP(file_fini)
+    struct file file = { .lint = lint, .name = name, .builder = kube_builder_new() };
+
+    if (file.builder == NULL) {
+        return -ENOMEM;
+    }
+
+    const int r = cli_lint_walk(text, len, &file.report, check_service, &file);
+
+    cli_lint_report_print(&file.report, name, lint->out);
+    lint->findings += file.report.len;
+    return r < 0 ? r : file.report.error;
+}
+
+static int check_stream(struct cli_lint *lint, FILE *in)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = FILE_MAX_BYTES };
+    char chunk[4096];
+    size_t got;
+
+    while ((got = fread(chunk, 1, sizeof(chunk), in)) > 0) {
+        ccm_buf_add(&text, chunk, got);
+    }
+    if (ferror(in) != 0 || ccm_buf_error(&text) == -EMSGSIZE) {
+        complain(lint, "<stdin>", ferror(in) != 0 ? "cannot be read" : "is too large");
+        return 0;
+    }
+    return ccm_buf_error(&text) < 0 ? -ENOMEM
+                                    : check_text(lint, "<stdin>", ccm_buf_str(&text), text.len);
+}
+
+static int check_file(struct cli_lint *lint, const char *name)
+{
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    size_t len = 0;
+    const int r = ccm_text_read_file(name, FILE_MAX_BYTES, &text, &len);
+
+    if (r < 0) {
+        complain(lint, name, r == -EFBIG ? "is larger than 16 MiB" : strerror(-r));
+        return r == -ENOMEM ? r : 0;
+    }
+    return check_text(lint, name, text, len);
+}
+
+/* --- folders --- */
+
+struct names {
+    char **items;
+    size_t len;
+    size_t cap;
+};
+
+static void names_fini(struct names *names)
+{
+    for (size_t i = 0; i < names->len; i++) {
+        free(names->items[i]);
+    }
+    free(names->items);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void dir_closep(DIR **dir)
+{
+    if (*dir != NULL) {
+        (void)closedir(*dir); /* it was only read */
+    }
+}
+
+static int read_folder(const char *path, struct names *names)
+{
+    CCM_CLEANUP(dir_closep) DIR *dir = opendir(path);
+    const struct dirent *entry;
+
+    if (dir == NULL) {
+        return -errno;
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+
+        char *name =
+            ccm_text_format("%s%s%s", path, ccm_text_ends(path, "/") ? "" : "/", entry->d_name);
+
+        if (name == NULL ||
+            ccm_array_grow(&names->items, &names->cap, names->len + 1, sizeof(*names->items)) < 0) {
+            free(name);
+            return -ENOMEM;
+        }
+        names->items[names->len++] = name;
+    }
+    if (names->len > 1) {
+        qsort(names->items, names->len, sizeof(*names->items), compare_names);
+    }
+    return 0;
+}
+
+static bool is_manifest(const char *name)
+{
+    return ccm_text_ends(name, ".yaml") || ccm_text_ends(name, ".yml") ||
+           ccm_text_ends(name, ".json");
+}
+
+static int check_folder(struct cli_lint *lint, const char *path, unsigned depth);
+
+static int check_entry(struct cli_lint *lint, const char *name, unsigned depth)
+{
+    struct stat st;
+
+    if (lstat(name, &st) < 0) {
+        complain(lint, name, strerror(errno));
+        return 0;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        return check_folder(lint, name, depth + 1);
+    }
+    if (!is_manifest(name) ||
+        (S_ISLNK(st.st_mode) && stat(name, &st) == 0 && S_ISDIR(st.st_mode))) {
+        return 0;
+    }
+    return check_file(lint, name);
+}
+
+static int check_folder(struct cli_lint *lint, const char *path, unsigned depth)
+{
+    CCM_CLEANUP(names_fini) struct names names = { 0 };
+    int r = depth > MAX_DEPTH ? -ELOOP : read_folder(path, &names);
+
+    if (r < 0) {
+        complain(lint, path, strerror(-r));
+        return r == -ENOMEM ? r : 0;
+    }
+    for (size_t i = 0; r == 0 && i < names.len; i++) {
+        r = check_entry(lint, names.items[i], depth);
+    }
+    return r;
+}
+
+int cli_lint_path(struct cli_lint *lint, const char *name)
+{
+    struct stat st;
+
+    if (strcmp(name, "-") == 0) {
+        return check_stream(lint, stdin);
+    }
+    if (stat(name, &st) < 0) {
+        complain(lint, name, strerror(errno));
+        return 0;
+    }
+    return S_ISDIR(st.st_mode) ? check_folder(lint, name, 0) : check_file(lint, name);
+}

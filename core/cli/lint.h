@@ -1,0 +1,40 @@
+/*
+ * Offline check of manifests, the command `ccmd lint`: every Service in YAML or JSON files is
+ * decoded as a cluster would have it and shown to the plugins that offer lint(). No cluster, no
+ * cloud, no instance of a plugin. One thread.
+ */
+#ifndef CCM_LINT_H
+#define CCM_LINT_H
+
+#include "ccm/plugin.h"
+#include "config/load.h"
+#include "util/attr.h"
+
+#include <stdio.h>
+
+/* A plugin that takes part. Everything borrowed. */
+struct cli_lint_plugin {
+    const struct ccm_plugin *desc;    /* desc->lint is there */
+    const struct config_tree *config; /* its options; NULL = defaults */
+};
+
+struct cli_lint {
+    const struct cli_lint_plugin *plugins;
+    size_t plugin_count;
+    FILE *out;       /* findings: "FILE:LINE: level: message" */
+    FILE *complaint; /* what could not be read or checked */
+    /* Results, added up. */
+    size_t services;
+    size_t findings;
+    size_t failures; /* files and plugins that could not do their part; each was told */
+};
+
+/*
+ * Check `name`: a file; a folder, of which all *.yaml, *.yml and *.json are checked, in the order
+ * of their names and with the folders in it (hidden ones and links to folders are left out); or
+ * "-", standard input. Findings of one file are printed in the order of their lines. 0, also with
+ * failures; -ENOMEM.
+ */
+CCM_NODISCARD int cli_lint_path(struct cli_lint *lint, const char *name);
+
+#endif

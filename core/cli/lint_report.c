@@ -1,0 +1,83 @@
+#include "cli/lint_report.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void cli_lint_report_fini(struct cli_lint_report *report)
+{
+    for (size_t i = 0; i < report->len; i++) {
+        free(report->items[i].text);
+    }
+    free(report->items);
+    *report = (struct cli_lint_report){ 0 };
+}
+
+/* One line, without blanks at its end. */
+static char *tidy(const char *message)
+{
+    char *text = ccm_text_format("%s", message);
+    size_t len = 0;
+
+    for (size_t i = 0; text != NULL && text[i] != '\0'; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7F) {
+            text[i] = ' ';
+        }
+        len = text[i] == ' ' ? len : i + 1;
+    }
+    if (text != NULL) {
+        text[len] = '\0';
+    }
+    return text;
+}
+
+static bool is_known(const struct cli_lint_report *report, unsigned line, bool warning,
+                     const char *text)
+{
+    for (size_t i = 0; i < report->len; i++) {
+        const struct cli_lint_finding *item = &report->items[i];
+
+        if (item->line == line && item->warning == warning && ccm_text_equal(item->text, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cli_lint_report_add(struct cli_lint_report *report, unsigned line, bool warning,
+                         const char *message)
+{
+    CCM_CLEANUP(ccm_freep) char *text = tidy(message);
+
+    if (text == NULL ||
+        ccm_array_grow(&report->items, &report->cap, report->len + 1, sizeof(*report->items)) < 0) {
+        report->error = -ENOMEM;
+        return;
+    }
+    if (!is_known(report, line, warning, text)) {
+        report->items[report->len++] = (struct cli_lint_finding){ line, warning, CCM_STEAL(text) };
+    }
+}
+
+void cli_lint_report_print(struct cli_lint_report *report, const char *name, FILE *out)
+{
+    /* Insertion sort: stable, and they come almost in order. */
+    for (size_t i = 1; i < report->len; i++) {
+        const struct cli_lint_finding item = report->items[i];
+        size_t k = i;
+
+        for (; k > 0 && report->items[k - 1].line > item.line; k--) {
+            report->items[k] = report->items[k - 1];
+        }
+        report->items[k] = item;
+    }
+    for (size_t i = 0; i < report->len; i++) {
+        const struct cli_lint_finding *item = &report->items[i];
+
+        fprintf(out, "%s:%u: %s: %s\n", name, item->line, item->warning ? "warning" : "error",
+                item->text);
+    }
+}

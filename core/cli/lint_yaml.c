@@ -1,0 +1,495 @@
+#include "cli/lint_yaml.h"
+
+#include "cli/lint_scalar.h"
+#include "util/cleanup.h"
+#include "util/jsonw.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <libfyaml.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MAX_DEPTH      64
+#define MAX_NODES      100000 /* of one Service, with aliases written out */
+#define MAX_LISTS      4      /* lists in lists */
+#define LINE_MAX_VALUE 1000000000U
+
+struct cli_lint_item {
+    struct fy_node *node;
+    unsigned first; /* line of the file where its document begins, from 0 */
+};
+
+/* --- nodes --- */
+
+static void parser_freep(struct fy_parser **parser)
+{
+    fy_parser_destroy(*parser);
+}
+
+static void diag_freep(struct fy_diag **diag)
+{
+    fy_diag_destroy(*diag);
+}
+
+static void discard(struct fy_diag *diag CCM_UNUSED, void *user CCM_UNUSED,
+                    const char *buf CCM_UNUSED, size_t len CCM_UNUSED)
+{
+}
+
+/* What an alias stands for; NULL when that is unknown. */
+static struct fy_node *real(struct fy_node *node)
+{
+    return node != NULL && fy_node_is_alias(node) ? fy_node_resolve_alias(node) : node;
+}
+
+static struct fy_node_pair *pair_of(struct fy_node *mapping, const char *name)
+{
+    struct fy_node_pair *pair;
+    void *cursor = NULL;
+
+    if (mapping == NULL || !fy_node_is_mapping(mapping)) {
+        return NULL;
+    }
+    while ((pair = fy_node_mapping_iterate(mapping, &cursor)) != NULL) {
+        struct fy_node *key = fy_node_pair_key(pair);
+
+        if (key != NULL && fy_node_is_scalar(key) &&
+            ccm_text_equal(fy_node_get_scalar0(key), name)) {
+            return pair;
+        }
+    }
+    return NULL;
+}
+
+static struct fy_node *member(struct fy_node *mapping, const char *name)
+{
+    struct fy_node_pair *pair = pair_of(mapping, name);
+
+    return pair == NULL ? NULL : real(fy_node_pair_value(pair));
+}
+
+/* Text of a scalar member, "" when there is none. */
+static const char *text_of(struct fy_node *mapping, const char *name)
+{
+    struct fy_node *node = member(mapping, name);
+    const char *text = node != NULL && fy_node_is_scalar(node) ? fy_node_get_scalar0(node) : NULL;
+
+    return text == NULL ? "" : text;
+}
+
+/* Line inside of the document, from 0: of the first thing in the node that has one. */
+static unsigned node_line(struct fy_node *node)
+{
+    for (unsigned depth = 0; node != NULL && depth < MAX_DEPTH; depth++) {
+        void *cursor = NULL;
+
+        if (fy_node_is_scalar(node) || fy_node_is_alias(node)) {
+            struct fy_token *token = fy_node_get_scalar_token(node);
+            const struct fy_mark *mark = token == NULL ? NULL : fy_token_start_mark(token);
+
+            return mark == NULL || mark->line < 0 ? 0 : (unsigned)mark->line;
+        }
+        if (fy_node_is_mapping(node)) {
+            struct fy_node_pair *pair = fy_node_mapping_iterate(node, &cursor);
+
+            node = pair == NULL ? NULL : fy_node_pair_key(pair);
+        } else {
+            node = fy_node_sequence_iterate(node, &cursor);
+        }
+    }
+    return 0;
+}
+
+/* --- places --- */
+
+static unsigned line_in_file(const struct cli_lint_item *item, unsigned line)
+{
+    return item->first + line + 1;
+}
+
+/* One step of a path: "name" or "[7]". */
+static bool next_step(const char **cursor, char *step, size_t size)
+{
+    const char *start = **cursor == '.' ? *cursor + 1 : *cursor;
+    const size_t len = *start == '[' ? strcspn(start, "]") + 1 : strcspn(start, ".[");
+
+    if (*start == '\0' || len >= size || len > strlen(start)) {
+        return false;
+    }
+    memcpy(step, start, len);
+    step[len] = '\0';
+    *cursor = start + len;
+    return true;
+}
+
+static struct fy_node *element(struct fy_node *list, char *step)
+{
+    uint32_t index = 0;
+
+    step[strlen(step) - 1] = '\0'; /* the bracket */
+    if (ccm_parse_u32(step + 1, 0, INT32_MAX, &index) < 0 || !fy_node_is_sequence(list)) {
+        return NULL;
+    }
+    return fy_node_sequence_get_by_index(list, (int)index);
+}
+
+/* How far the path leads: the line of the last thing on it, and whether that is its end. */
+static unsigned path_line(struct fy_node *node, const char *path, bool *ret_whole)
+{
+    unsigned line = node_line(node);
+    char step[128];
+
+    while (node != NULL && next_step(&path, step, sizeof(step))) {
+        if (step[0] == '[') {
+            node = element(node, step);
+            line = node == NULL ? line : node_line(node);
+        } else {
+            struct fy_node_pair *pair = pair_of(node, step);
+
+            line = pair == NULL ? line : node_line(fy_node_pair_key(pair));
+            node = pair == NULL ? NULL : fy_node_pair_value(pair);
+        }
+        node = real(node);
+    }
+    *ret_whole = node != NULL && *path == '\0';
+    return line;
+}
+
+bool cli_lint_item_has(const struct cli_lint_item *item, const char *path)
+{
+    bool whole = false;
+
+    (void)path_line(item->node, path, &whole); /* the line is not asked for */
+    return whole;
+}
+
+unsigned cli_lint_item_line(const struct cli_lint_item *item, const char *place)
+{
+    struct fy_node *annotations = member(member(item->node, "metadata"), "annotations");
+    struct fy_node_pair *pair = place == NULL ? NULL : pair_of(annotations, place);
+    bool whole = false;
+
+    if (pair != NULL) {
+        return line_in_file(item, node_line(fy_node_pair_key(pair)));
+    }
+    if (place == NULL) {
+        place = "";
+    } else if (strchr(place, '/') != NULL) {
+        place = "metadata.annotations"; /* one that is missed */
+    }
+    return line_in_file(item, path_line(item->node, place, &whole));
+}
+
+/* --- to JSON --- */
+
+struct converter {
+    const struct cli_lint_item *item;
+    struct cli_lint_report *report;
+    struct ccm_jsonw w;
+    size_t nodes;
+    bool texts; /* scalars are text, whatever they look like */
+    bool failed;
+};
+
+static void refuse(struct converter *c, struct fy_node *at, const char *message)
+{
+    if (!c->failed) {
+        cli_lint_report_add(c->report, line_in_file(c->item, node_line(at)), false, message);
+    }
+    c->failed = true;
+}
+
+static void put_scalar(struct converter *c, const char *key, struct fy_node *node)
+{
+    const char *got = fy_node_get_scalar0(node);
+    const char *text = got == NULL ? "" : got;
+    const enum cli_lint_scalar type = cli_lint_scalar(node, text);
+
+    switch (c->texts && type != CLI_LINT_NULL ? CLI_LINT_TEXT : type) {
+    case CLI_LINT_NULL:
+        ccm_jsonw_raw(&c->w, key, "null");
+        break;
+    case CLI_LINT_TRUE:
+    case CLI_LINT_FALSE:
+        ccm_jsonw_bool(&c->w, key, type == CLI_LINT_TRUE);
+        break;
+    case CLI_LINT_NUMBER:
+        if (cli_lint_is_json_number(text)) {
+            ccm_jsonw_raw(&c->w, key, text);
+            break;
+        }
+        ccm_jsonw_str(&c->w, key, text);
+        break;
+    case CLI_LINT_TEXT:
+        ccm_jsonw_str(&c->w, key, text);
+        break;
+    }
+}
+
+static void put(struct converter *c, const char *key, struct fy_node *node, unsigned depth);
+
+static void put_mapping(struct converter *c, struct fy_node *node, unsigned depth)
+{
+    struct fy_node_pair *pair;
+    void *cursor = NULL;
+
+    while (!c->failed && (pair = fy_node_mapping_iterate(node, &cursor)) != NULL) {
+        struct fy_node *key = real(fy_node_pair_key(pair));
+        const char *name = key == NULL || !fy_node_is_scalar(key) ? NULL : fy_node_get_scalar0(key);
+
+        if (name == NULL) {
+            refuse(c, fy_node_pair_key(pair), "the key is no text");
+        } else if (ccm_text_equal(name, "<<")) {
+            refuse(c, key, "merge keys (<<) are not understood here: write the members out");
+        } else {
+            put(c, name, fy_node_pair_value(pair), depth + 1);
+        }
+    }
+}
+
+static void put(struct converter *c, const char *key, struct fy_node *node, unsigned depth)
+{
+    struct fy_node *value = real(node);
+    struct fy_node *entry;
+    void *cursor = NULL;
+
+    if (node != NULL && value == NULL) {
+        refuse(c, node, "the alias refers to nothing");
+    } else if (depth > MAX_DEPTH || ++c->nodes > MAX_NODES) {
+        refuse(c, c->item->node, "the Service is nested too deeply or too large");
+    } else if (value == NULL) {
+        ccm_jsonw_raw(&c->w, key, "null");
+    } else if (fy_node_is_mapping(value)) {
+        const bool outer = c->texts;
+
+        /* All of metadata is text; check_texts() tells what needs quotes, plugins see the value. */
+        c->texts = outer || (depth == 1 && ccm_text_equal(key, "metadata"));
+        ccm_jsonw_open(&c->w, key, '{');
+        put_mapping(c, value, depth);
+        ccm_jsonw_close(&c->w, '}');
+        c->texts = outer;
+    } else if (fy_node_is_sequence(value)) {
+        ccm_jsonw_open(&c->w, key, '[');
+        while (!c->failed && (entry = fy_node_sequence_iterate(value, &cursor)) != NULL) {
+            put(c, NULL, entry, depth + 1);
+        }
+        ccm_jsonw_close(&c->w, ']');
+    } else {
+        put_scalar(c, key, value);
+    }
+}
+
+/* on, off, numbers and the like without quotes: the API server refuses the whole object. */
+static void check_text(const struct cli_lint_item *item, struct fy_node_pair *pair,
+                       struct cli_lint_report *report)
+{
+    struct fy_node *value = real(fy_node_pair_value(pair));
+    const char *text =
+        value != NULL && fy_node_is_scalar(value) ? fy_node_get_scalar0(value) : NULL;
+    const unsigned line = line_in_file(item, node_line(fy_node_pair_key(pair)));
+
+    if (value != NULL && text == NULL) {
+        cli_lint_report_add(report, line, false, "the value is no text");
+    } else if (text != NULL && cli_lint_scalar(value, text) > CLI_LINT_NULL) {
+        CCM_CLEANUP(ccm_freep)
+        char *message = ccm_text_format(
+            "the value needs quotes: YAML takes %.64s for a %s, and the API server accepts only "
+            "text",
+            text, cli_lint_scalar(value, text) == CLI_LINT_NUMBER ? "number" : "boolean");
+
+        cli_lint_report_add(report, line, false, message == NULL ? "out of memory" : message);
+    }
+}
+
+static void check_texts(const struct cli_lint_item *item, struct cli_lint_report *report)
+{
+    static const char *const maps[] = { "annotations", "labels" };
+    static const char *const texts[] = { "name", "namespace" };
+    struct fy_node *meta = member(item->node, "metadata");
+    struct fy_node_pair *pair;
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(maps); i++) {
+        struct fy_node *map = member(meta, maps[i]);
+        void *cursor = NULL;
+
+        while (map != NULL && fy_node_is_mapping(map) &&
+               (pair = fy_node_mapping_iterate(map, &cursor)) != NULL) {
+            check_text(item, pair, report);
+        }
+    }
+    for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
+        pair = pair_of(meta, texts[i]);
+        if (pair != NULL) {
+            check_text(item, pair, report);
+        }
+    }
+}
+
+bool cli_lint_item_json(const struct cli_lint_item *item, struct ccm_buf *json,
+                        struct cli_lint_report *report)
+{
+    struct converter c = { .item = item, .report = report, .w = { .buf = json } };
+
+    check_texts(item, report);
+    put(&c, NULL, item->node, 0);
+    return !c.failed;
+}
+
+/* --- documents --- */
+
+struct walk {
+    struct cli_lint_report *report;
+    cli_lint_item_fn fn;
+    void *arg;
+    unsigned first;
+};
+
+static int visit(const struct walk *walk, struct fy_node *node, unsigned depth)
+{
+    const struct cli_lint_item item = { .node = real(node), .first = walk->first };
+    struct fy_node *entry;
+    void *cursor = NULL;
+    int r = 0;
+
+    if (!ccm_text_equal(text_of(item.node, "apiVersion"), "v1")) {
+        return 0;
+    }
+    if (ccm_text_equal(text_of(item.node, "kind"), "Service")) {
+        return walk->fn(walk->arg, &item);
+    }
+
+    struct fy_node *items = member(item.node, "items");
+
+    if (items == NULL || !fy_node_is_sequence(items) || depth == MAX_LISTS ||
+        !ccm_text_ends(text_of(item.node, "kind"), "List")) {
+        return 0;
+    }
+    while (r == 0 && (entry = fy_node_sequence_iterate(items, &cursor)) != NULL) {
+        r = visit(walk, entry, depth + 1);
+    }
+    return r;
+}
+
+static void report_syntax(const struct walk *walk, struct fy_diag *diag)
+{
+    void *cursor = NULL;
+    const struct fy_diag_error *first = fy_diag_errors_iterate(diag, &cursor);
+    const unsigned line = first == NULL || first->line < 1 ? 1 : (unsigned)first->line;
+    CCM_CLEANUP(ccm_freep)
+    char *message = ccm_text_format(
+        "not YAML: %s", first == NULL || first->msg == NULL ? "it cannot be read" : first->msg);
+
+    cli_lint_report_add(walk->report, walk->first + line, false,
+                        message == NULL ? "not YAML" : message);
+}
+
+/* The parser loops for ever over some characters that YAML forbids. */
+static bool check_characters(const struct walk *walk, const char *text, size_t len)
+{
+    const size_t good = ccm_text_printable(text, len);
+    unsigned line = 1;
+
+    for (size_t i = 0; i < good; i++) {
+        line += text[i] == '\n' ? 1 : 0;
+    }
+    if (good < len) {
+        cli_lint_report_add(walk->report, walk->first + line, false,
+                            "not YAML: a control character, or bytes that are no UTF-8");
+    }
+    return good == len;
+}
+
+/* The documents of one piece of the text: one, or more where they end with "...". */
+static int walk_piece(const struct walk *walk, const char *text, size_t len)
+{
+    CCM_CLEANUP(diag_freep) struct fy_diag *diag = NULL;
+    CCM_CLEANUP(parser_freep) struct fy_parser *parser = NULL;
+    struct fy_document *document;
+    struct fy_diag_cfg diag_config;
+    int r = 0;
+
+    if (!check_characters(walk, text, len)) {
+        return 0;
+    }
+    fy_diag_cfg_default(&diag_config);
+    diag_config.output_fn = discard;
+    diag = fy_diag_create(&diag_config);
+    if (diag == NULL) {
+        return -ENOMEM;
+    }
+    fy_diag_set_collect_errors(diag, true);
+
+    /* Aliases stay unresolved: nothing can be blown up with them. */
+    const struct fy_parse_cfg config = {
+        .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_SLOPPY_FLOW_INDENTATION,
+        .diag = diag,
+    };
+
+    parser = fy_parser_create(&config);
+    if (parser == NULL || fy_parser_set_string(parser, text, len) != 0) {
+        return -ENOMEM;
+    }
+    while (r == 0 && (document = fy_parse_load_document(parser)) != NULL) {
+        r = visit(walk, fy_document_root(document), 0);
+        fy_parse_document_destroy(parser, document);
+    }
+    if (r == 0 && fy_parser_get_stream_error(parser)) {
+        report_syntax(walk, diag);
+    }
+    return r;
+}
+
+static bool is_separator(const char *line, size_t len)
+{
+    return len >= 3 && memcmp(line, "---", 3) == 0 &&
+           (len == 3 || strchr(" \t\r\n", line[3]) != NULL);
+}
+
+/* A line that can stand before the first document: blank, comment, directive. */
+static bool is_prologue(const char *line, size_t len)
+{
+    const size_t blanks = strspn(line, " \t\r");
+
+    return blanks >= len || line[blanks] == '\n' || line[blanks] == '#' || line[0] == '%';
+}
+
+/* Where JSON values follow one another without anything between them. */
+static bool is_next_json(const char *text, size_t at)
+{
+    size_t before = at;
+
+    while (before > 0 && strchr(" \t\r\n", text[before - 1]) != NULL) {
+        before--;
+    }
+    return text[at] == '{' && before > 0 && text[before - 1] == '}';
+}
+
+int cli_lint_walk(const char *text, size_t len, struct cli_lint_report *report, cli_lint_item_fn fn,
+                  void *arg)
+{
+    struct walk walk = { .report = report, .fn = fn, .arg = arg };
+    size_t start = 0;
+    bool has_content = false;
+    unsigned line = 0;
+    int r = 0;
+
+    for (size_t at = 0; r == 0 && at < len && line < LINE_MAX_VALUE; line++) {
+        const char *feed = memchr(text + at, '\n', len - at);
+        const size_t size = feed == NULL ? len - at : (size_t)(feed - (text + at)) + 1;
+
+        if (is_separator(text + at, size) || is_next_json(text, at)) {
+            if (has_content) {
+                r = walk_piece(&walk, text + start, at - start);
+                start = at;
+                walk.first = line;
+            }
+            has_content = true; /* the separator is part of what follows */
+        } else if (!is_prologue(text + at, size)) {
+            has_content = true;
+        }
+        at += size;
+    }
+    return r == 0 && has_content ? walk_piece(&walk, text + start, len - start) : r;
+}

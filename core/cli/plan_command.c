@@ -1,0 +1,148 @@
+/* `ccmd plan`: what would change, without changing it. */
+#include "cli/command.h"
+#include "daemon/daemon.h"
+#include "daemon/plan_book.h"
+#include "daemon/setup.h"
+#include "kube/client/client.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/jsonw.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define DEFAULT_TIMEOUT_S 300
+#define EVENT_TIMEOUT_MS  10000
+/* What the reference writes at the end of its dry run; tools around it look for this name. */
+#define EVENT_PATH "/api/v1/namespaces/kube-system/events"
+#define EVENT_NAME "CloudControllerManagerPrecheckResult"
+
+static const struct ccm_log plan_log = { .part = "plan" };
+
+struct report {
+    struct daemon_plan_book *book;
+    bool event;
+    bool found; /* something to change, or something that failed */
+};
+
+static void print_event(struct daemon_plan_book *book, struct ccm_buf *body)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf message = { 0 };
+    struct ccm_jsonw w = { .buf = body };
+    char now[CCM_CLOCK_TEXT];
+
+    daemon_plan_book_print_json(book, &message);
+    ccm_clock_format(ccm_clock_wall_ms(), now, sizeof(now));
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_str(&w, "apiVersion", "v1");
+    ccm_jsonw_str(&w, "kind", "Event");
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "name", EVENT_NAME);
+    ccm_jsonw_str(&w, "namespace", "kube-system");
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_open(&w, "involvedObject", '{');
+    ccm_jsonw_str(&w, "kind", "Pod");
+    ccm_jsonw_str(&w, "namespace", "kube-system");
+    ccm_jsonw_str(&w, "name", "ccm-precheck-pod");
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_str(&w, "type", "Normal");
+    ccm_jsonw_str(&w, "reason", "Success");
+    ccm_jsonw_str(&w, "message", ccm_buf_str(&message));
+    ccm_jsonw_open(&w, "source", '{');
+    ccm_jsonw_str(&w, "component", "ccmd");
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_str(&w, "firstTimestamp", now);
+    ccm_jsonw_str(&w, "lastTimestamp", now);
+    ccm_jsonw_i64(&w, "count", 1);
+    ccm_jsonw_close(&w, '}');
+    if (ccm_buf_error(&message) < 0) {
+        body->error = ccm_buf_error(&message);
+    }
+}
+
+/* Create it, or replace what an earlier run has left. */
+static int write_event(struct daemon_plan_book *book, struct kube_client *kube,
+                       struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { 0 };
+
+    print_event(book, &body);
+    if (ccm_buf_error(&body) < 0) {
+        return ccm_error_nomem(err);
+    }
+
+    struct kube_call call = {
+        .method = "POST",
+        .path = EVENT_PATH,
+        .content_type = "application/json",
+        .body = ccm_buf_str(&body),
+        .deadline_ms = ccm_clock_now_ms() + EVENT_TIMEOUT_MS,
+    };
+    const int r = kube_do(kube, &call, NULL, err);
+
+    if (r != -EEXIST) {
+        return r;
+    }
+    call.method = "PATCH";
+    call.path = EVENT_PATH "/" EVENT_NAME;
+    call.content_type = "application/merge-patch+json";
+    return kube_do(kube, &call, NULL, err);
+}
+
+/* While the daemon still stands. */
+static int report(void *arg, struct kube_client *kube)
+{
+    struct report *report = arg;
+    struct ccm_error err = CCM_ERROR_INIT;
+    struct daemon_plan_counts counts;
+
+    daemon_plan_book_print(report->book, stdout, &counts);
+    report->found = counts.changing + counts.failed > 0;
+    if (fflush(stdout) != 0) {
+        ccm_log_error(&plan_log, "the plan cannot be written");
+        return -EIO;
+    }
+
+    const int r = report->event ? write_event(report->book, kube, &err) : 0;
+
+    if (r < 0) {
+        ccm_log_error(&plan_log, "event " EVENT_NAME ": %s", err.message);
+    }
+    return r;
+}
+
+static int plan(const struct cli_command_args *args, struct daemon_setup *setup)
+{
+    CCM_CLEANUP(daemon_plan_book_freep) struct daemon_plan_book *book = daemon_plan_book_new();
+    const int64_t timeout_s = args->timeout_s == 0 ? DEFAULT_TIMEOUT_S : args->timeout_s;
+    struct report found = { .book = book, .event = args->event };
+
+    if (book == NULL) {
+        ccm_log_error(&plan_log, "out of memory");
+        return -ENOMEM;
+    }
+
+    const int r = daemon_plan(setup->config, setup->registry, book,
+                              ccm_clock_now_ms() + timeout_s * 1000, report, &found);
+
+    if (r == -ETIMEDOUT) {
+        book = NULL; /* a plugin hangs in a call, and may still add to it */
+    }
+    return r < 0 ? r : found.found ? 1 : 0;
+}
+
+int cli_command_plan(const struct cli_command_args *args)
+{
+    CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
+    int r = daemon_setup_load(args->config, &setup);
+
+    if (r < 0) {
+        return r;
+    }
+    r = plan(args, &setup);
+    if (r == -ETIMEDOUT) {
+        setup = (struct daemon_setup){ 0 }; /* as in `ccmd run`: what hangs may use it */
+    }
+    return r;
+}

@@ -1,0 +1,495 @@
+#include "config/load.h"
+
+#include "config/listen.h"
+#include "config/options.h"
+#include "config/rows.h"
+#include "config/scan.h"
+#include "config/value.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PLUGIN_NAME_MAX 32
+
+/* --- outcome of a step ---------------------------------------------------------------------- */
+
+/* -EINVAL with the line of the problem that starts at `offset` of the list. */
+static int fail_at(const struct config_tree *config, size_t offset, struct ccm_error *err)
+{
+    const char *text = ccm_buf_str(&config->problems.text);
+
+    if (ccm_buf_error(&config->problems.text) != 0) {
+        return ccm_error_nomem(err);
+    }
+    if (offset >= config->problems.text.len) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s: there are too many problems",
+                             config->file);
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%.*s",
+                         (int)strcspn(text + offset, "\n"), text + offset);
+}
+
+/* How a step ends that began with so many problems, at that offset. */
+static int end_step(const struct config_tree *config, size_t count, size_t offset,
+                    struct ccm_error *err)
+{
+    return config->problems.count == count ? 0 : fail_at(config, offset, err);
+}
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+static void add_errno(struct config_tree *config, int error)
+{
+    char text[128] = "unknown error";
+
+    (void)strerror_r(error, text, sizeof(text)); /* the text above stays when it fails */
+    config_problems_add(&config->problems, 0, "cannot be read: %s", text);
+}
+
+/* The text of the file; problems are added. 0, -ENOMEM, or -EINVAL: there is none. */
+static int read_text(struct config_tree *config, char **ret_text, size_t *ret_len)
+{
+    struct stat st;
+
+    config->stamp = config_stamp_of(config->file);
+    if (stat(config->file, &st) < 0) {
+        add_errno(config, errno);
+        return -EINVAL;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        config_problems_add(&config->problems, 0, "is %s, not a regular file",
+                            S_ISDIR(st.st_mode) ? "a directory" : "a special file");
+        return -EINVAL;
+    }
+
+    /* A sparse file of any size costs nothing to make, and much to read. */
+    const int r = st.st_size > (off_t)CONFIG_FILE_MAX
+                      ? -EFBIG
+                      : ccm_text_read_file(config->file, CONFIG_FILE_MAX, ret_text, ret_len);
+
+    if (r == -EFBIG) {
+        config_problems_add(&config->problems, 0, "is larger than %zu bytes", CONFIG_FILE_MAX);
+    } else if (r < 0 && r != -ENOMEM) {
+        add_errno(config, -r);
+    }
+    return r == 0 || r == -ENOMEM ? r : -EINVAL;
+}
+
+/* Fill the tree. 0, -ENOMEM, or -EINVAL: problems were added and there is no tree. */
+static int parse(struct config_tree *config)
+{
+    CCM_CLEANUP(ccm_freep) char *text = NULL;
+    /* Each number can grow by one byte, and takes at least two. */
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf scanned = { .max = 2 * CONFIG_FILE_MAX };
+    size_t len = 0;
+    int r = read_text(config, &text, &len);
+
+    if (r < 0) {
+        return r;
+    }
+    config_scan(text, len, &scanned, &config->problems);
+    r = ccm_buf_error(&scanned);
+    if (r < 0) {
+        return r;
+    }
+    if (config->problems.count > 0) {
+        return -EINVAL;
+    }
+    if (config_read_string(&config->tree, ccm_buf_str(&scanned)) != CONFIG_TRUE) {
+        const char *why = config_error_text(&config->tree);
+        const int line = config_error_line(&config->tree);
+        /* What the generated parser says when its stack of fixed size is full. */
+        const bool deep = ccm_text_equal(why, "memory exhausted");
+
+        config_problems_add(&config->problems, line > 0 ? (unsigned)line : 0, "%s",
+                            deep          ? "groups are nested too deeply"
+                            : why == NULL ? "cannot be parsed"
+                                          : why);
+        return -EINVAL;
+    }
+    config->parsed = true;
+    return 0;
+}
+
+/* --- plugins -------------------------------------------------------------------------------- */
+
+static bool is_plugin_name(const char *name)
+{
+    const size_t len = strlen(name);
+
+    return len > 0 && len <= PLUGIN_NAME_MAX &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+}
+
+static struct config_entry *find_entry(const struct config_tree *config, const char *name)
+{
+    for (size_t i = 0; i < config->entry_count; i++) {
+        if (strcmp(config->entries[i].plugin.name, name) == 0) {
+            return &config->entries[i];
+        }
+    }
+    return NULL;
+}
+
+/* The name of an entry, borrowed from the tree; NULL when there is no usable one (reported). */
+static const char *entry_name(struct config_tree *config, const config_setting_t *setting,
+                              int index)
+{
+    struct config_problems *problems = &config->problems;
+    const config_setting_t *member = NULL;
+
+    if (!config_setting_is_group(setting)) {
+        config_problems_add(problems, setting->line,
+                            "'plugins': entry %d: expected a group { }, found %s", index + 1,
+                            config_found(setting));
+        return NULL;
+    }
+    member = config_setting_get_member(setting, "name");
+    if (member == NULL) {
+        config_problems_add(problems, setting->line,
+                            "'plugins': entry %d: option 'name' is required", index + 1);
+        return NULL;
+    }
+    if (config_setting_type(member) != CONFIG_TYPE_STRING) {
+        config_problems_add(problems, member->line,
+                            "'plugins': entry %d: option 'name': expected a text in quotes, "
+                            "found %s",
+                            index + 1, config_found(member));
+        return NULL;
+    }
+
+    const char *name = config_setting_get_string(member);
+
+    if (!is_plugin_name(name)) {
+        config_problems_add(problems, member->line,
+                            "'plugins': entry %d: '%s' is no name of a plugin: small letters, "
+                            "digits and '-', at most %d",
+                            index + 1, name, PLUGIN_NAME_MAX);
+        return NULL;
+    }
+    if (find_entry(config, name) != NULL) {
+        config_problems_add(problems, member->line, "plugin '%s' is listed twice", name);
+        return NULL;
+    }
+    return name;
+}
+
+/* What the daemon has read in the entry of a plugin; after its table was applied. */
+static const struct config_value *own_value(const struct config_tree *config, const char *plugin,
+                                            const char *name)
+{
+    char key[CONFIG_KEY_SIZE];
+
+    config_key(key, plugin, NULL, name);
+    return ccm_strmap_get(config->values, key);
+}
+
+/* The file of a plugin: what was given, or its name with the suffix. */
+static char *entry_file(struct config_tree *config, const struct config_entry *entry)
+{
+    const char *name = entry->plugin.name;
+    const char *given = own_value(config, name, "file")->text;
+
+    if (*given == '\0') {
+        return ccm_text_format("%s.so", name);
+    }
+    if (*given != '/' && strchr(given, '/') != NULL) {
+        config_problems_add(&config->problems, entry->plugin.line,
+                            "option '%s.file': '%s' is neither an absolute path nor a bare "
+                            "file name",
+                            name, given);
+    }
+    return strdup(given);
+}
+
+static int add_entry(struct config_tree *config, config_setting_t *setting, const char *name)
+{
+    if (ccm_array_grow(&config->entries, &config->entry_cap, config->entry_count + 1,
+                       sizeof(struct config_entry)) < 0) {
+        return -ENOMEM;
+    }
+
+    struct config_entry *entry = &config->entries[config->entry_count];
+
+    *entry = (struct config_entry){ .setting = setting, .plugin.line = setting->line };
+    entry->name = strdup(name);
+    if (entry->name == NULL) {
+        return -ENOMEM;
+    }
+    entry->plugin.name = entry->name;
+    config->entry_count++;
+
+    const int r = config_apply(config, entry, config_entry_options);
+
+    if (r < 0) {
+        return r;
+    }
+    entry->file = entry_file(config, entry);
+    entry->plugin.file = entry->file;
+    entry->plugin.workers = (uint32_t)own_value(config, name, "workers")->number;
+    entry->plugin.critical = own_value(config, name, "critical")->number != 0;
+    entry->plugin.enabled = own_value(config, name, "enabled")->number != 0;
+    return entry->file == NULL ? -ENOMEM : 0;
+}
+
+static int read_plugins(struct config_tree *config)
+{
+    config_setting_t *plugins =
+        config_setting_get_member(config_root_setting(&config->tree), "plugins");
+
+    if (plugins == NULL) {
+        config_problems_add(&config->problems, 0,
+                            "option 'plugins' is required: ( { name = \"...\"; } )");
+        return 0;
+    }
+    config_mark(plugins, &config_mark_known);
+
+    const int count = config_setting_length(plugins);
+
+    if (!config_setting_is_list(plugins) || count == 0 || count > CONFIG_PLUGINS_MAX) {
+        config_problems_add(
+            &config->problems, plugins->line,
+            "'plugins': expected a list ( { name = \"...\"; } ) of 1 to %d "
+            "entries, found %s",
+            CONFIG_PLUGINS_MAX,
+            count == 0 && config_setting_is_aggregate(plugins) ? "none" : config_found(plugins));
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        config_setting_t *setting = config_setting_get_elem(plugins, (unsigned)i);
+        const char *name = entry_name(config, setting, i);
+        const int r = name == NULL ? 0 : add_entry(config, setting, name);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+static int load(struct config_tree *config)
+{
+    int r = parse(config);
+
+    if (r == -EINVAL) {
+        return 0; /* told as problems */
+    }
+    if (r == 0) {
+        r = config_apply(config, NULL, config_core_options);
+    }
+    return r < 0 ? r : read_plugins(config);
+}
+
+int config_load(const char *file, struct config_tree **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(config_freep) struct config_tree *config = calloc(1, sizeof(*config));
+
+    *ret = NULL;
+    if (config == NULL) {
+        return ccm_error_nomem(err);
+    }
+    config_init(&config->tree);
+    config->file = strdup(file);
+    config->values = ccm_strmap_new(config_value_free);
+    if (config->file == NULL || config->values == NULL) {
+        return ccm_error_nomem(err);
+    }
+    config->problems.file = config->file;
+    if (load(config) < 0) {
+        return ccm_error_nomem(err);
+    }
+
+    const int r = end_step(config, 0, 0, err);
+
+    if (r != -ENOMEM) {
+        *ret = CCM_STEAL(config);
+    }
+    return r;
+}
+
+void config_free(struct config_tree *config)
+{
+    if (config == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < config->entry_count; i++) {
+        free(config->entries[i].name);
+        free(config->entries[i].file);
+    }
+    free(config->entries);
+    ccm_strmap_free(config->values);
+    ccm_buf_fini(&config->problems.text);
+    config_destroy(&config->tree);
+    free(config->file);
+    free(config);
+}
+
+void config_freep(struct config_tree **config)
+{
+    config_free(*config);
+}
+
+int config_bind_plugin(struct config_tree *config, const char *plugin,
+                       const struct ccm_option *const *options, struct ccm_error *err)
+{
+    struct config_entry *entry = find_entry(config, plugin);
+    const size_t count = config->problems.count;
+    const size_t offset = config->problems.text.len;
+
+    if (!config->parsed) {
+        return fail_at(config, 0, err);
+    }
+    if (entry == NULL || entry->bound) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_BUG, "%s: plugin '%s' %s", config->file,
+                             plugin, entry == NULL ? "is not listed" : "is bound already");
+    }
+    entry->options = options;
+    entry->bound = true;
+    if (config_apply(config, entry, options) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return end_step(config, count, offset, err);
+}
+
+/* What no row can say: options that have to fit each other. */
+static void check_election(struct config_tree *config)
+{
+    static const char group[] = "leader_election";
+    const config_setting_t *setting =
+        config_setting_get_member(config_root_setting(&config->tree), group);
+    const unsigned line = setting == NULL ? 0 : setting->line;
+    const int64_t duration = config_int(config, NULL, group, "lease_duration_s");
+    const int64_t renew = config_int(config, NULL, group, "renew_deadline_s");
+
+    if (renew >= duration) {
+        config_problems_add(&config->problems, line,
+                            "'leader_election': renew_deadline_s has to be less than "
+                            "lease_duration_s");
+    }
+    if (config_int(config, NULL, group, "retry_period_ms") >= renew * 1000) {
+        config_problems_add(&config->problems, line,
+                            "'leader_election': retry_period_ms has to be less than "
+                            "renew_deadline_s");
+    }
+    if (config_string(config, NULL, group, "name")[0] == '\0' ||
+        config_string(config, NULL, group, "namespace")[0] == '\0') {
+        config_problems_add(&config->problems, line,
+                            "'leader_election': name and namespace may not be empty");
+    }
+}
+
+static void check_admin(struct config_tree *config)
+{
+    static const char group[] = "admin";
+    const config_setting_t *setting =
+        config_setting_get_member(config_root_setting(&config->tree), group);
+    const unsigned line = setting == NULL ? 0 : setting->line;
+    const char *listen = config_string(config, NULL, group, "listen");
+    const bool cert = config_string(config, NULL, group, "tls_cert_file")[0] != '\0';
+    const bool key = config_string(config, NULL, group, "tls_key_file")[0] != '\0';
+    const bool token = config_string(config, NULL, group, "token_file")[0] != '\0';
+    struct config_listen address = { .is_local = true };
+
+    if (listen[0] != '\0' && config_listen_parse(listen, &address) < 0) {
+        config_problems_add(&config->problems, line,
+                            "'admin': listen: \"%s\" is no ADDRESS:PORT, such as "
+                            "127.0.0.1:10258 or [::1]:10258",
+                            listen);
+        return;
+    }
+    if (cert != key) {
+        config_problems_add(&config->problems, line,
+                            "'admin': tls_cert_file and tls_key_file go together");
+    }
+    if (!address.is_local && (!cert || !key || !token)) {
+        config_problems_add(&config->problems, line,
+                            "'admin': others can reach %s: tls_cert_file, tls_key_file and "
+                            "token_file are required, or an address of loopback",
+                            listen);
+    }
+}
+
+int config_finish(struct config_tree *config, struct ccm_error *err)
+{
+    if (config->parsed) {
+        check_election(config);
+        check_admin(config);
+        config_judge(config);
+    }
+    return end_step(config, 0, 0, err);
+}
+
+const char *config_problems(const struct config_tree *config)
+{
+    return ccm_buf_str(&config->problems.text);
+}
+
+size_t config_plugin_count(const struct config_tree *config)
+{
+    return config->entry_count;
+}
+
+const struct config_plugin *config_plugin_at(const struct config_tree *config, size_t index)
+{
+    return &config->entries[index].plugin;
+}
+
+/* --- values --------------------------------------------------------------------------------- */
+
+/* Whether the plugin's own table has the option. */
+static bool lists(const struct config_tree *config, const char *plugin, const char *group,
+                  const char *name)
+{
+    const struct config_entry *entry = find_entry(config, plugin);
+    const struct ccm_option *const *rows = entry == NULL ? NULL : entry->options;
+
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++) {
+        if (ccm_text_equal(rows[i]->group, group) && ccm_text_equal(rows[i]->name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct config_value *find_value(const struct config_tree *config, const char *plugin,
+                                             const char *group, const char *name)
+{
+    char key[CONFIG_KEY_SIZE];
+
+    if (plugin != NULL && !lists(config, plugin, group, name)) {
+        return NULL;
+    }
+    config_key(key, plugin, plugin == NULL && group == NULL ? "" : group, name);
+    return ccm_strmap_get(config->values, key);
+}
+
+const char *config_string(const struct config_tree *config, const char *plugin, const char *group,
+                          const char *name)
+{
+    const struct config_value *value = find_value(config, plugin, group, name);
+
+    return value == NULL || value->text == NULL ? "" : value->text;
+}
+
+int64_t config_int(const struct config_tree *config, const char *plugin, const char *group,
+                   const char *name)
+{
+    const struct config_value *value = find_value(config, plugin, group, name);
+
+    return value == NULL ? 0 : value->number;
+}
+
+const char *const *config_strings(const struct config_tree *config, const char *plugin,
+                                  const char *group, const char *name)
+{
+    const struct config_value *value = find_value(config, plugin, group, name);
+
+    return value == NULL ? NULL : (const char *const *)value->texts;
+}

@@ -1,0 +1,269 @@
+#include "config/options.h"
+
+#include <stddef.h>
+
+#define HEAD .struct_size = sizeof(struct ccm_option)
+
+static const struct ccm_option plugin_dir = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "",
+    .name = "plugin_dir",
+    .help = "Folder in which plugins are looked for by bare file name; empty: lib/ccmd/plugins "
+            "beside the folder of the "
+            "program, so /usr/lib/ccmd/plugins for /usr/bin/ccmd.",
+};
+
+static const struct ccm_option kubeconfig = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "kubernetes",
+    .name = "kubeconfig",
+    .help = "Kubeconfig file that leads to the API server; empty means the service account of the "
+            "pod.",
+};
+
+static const struct ccm_option settle = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .group = "kubernetes",
+    .name = "settle_s",
+    .fallback = "60",
+    .min = 0,
+    .max = 3600,
+    .help = "How long an API server that was replaced, or restored from a backup, has to answer "
+            "consistently before anything is changed, in the cluster or in the cloud.",
+};
+
+static const struct ccm_option election = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .group = "leader_election",
+    .name = "enabled",
+    .fallback = "true",
+    .help =
+        "Whether only the holder of a Lease works, so that several instances can stand by. Off, "
+        "make sure yourself that there is one.",
+};
+
+static const struct ccm_option election_namespace = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "leader_election",
+    .name = "namespace",
+    .fallback = "kube-system",
+    .help = "Namespace of the Lease.",
+};
+
+static const struct ccm_option election_name = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "leader_election",
+    .name = "name",
+    .fallback = "ccm",
+    .help = "Name of the Lease; the default is that of the reference controller, so that it and "
+            "ccmd never act together.",
+};
+
+static const struct ccm_option election_duration = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .group = "leader_election",
+    .name = "lease_duration_s",
+    .fallback = "15",
+    .min = 2,
+    .max = 600,
+    .help = "How long others wait for a leader that says nothing, in seconds; the same for all "
+            "instances.",
+};
+
+static const struct ccm_option election_renew = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .group = "leader_election",
+    .name = "renew_deadline_s",
+    .fallback = "10",
+    .min = 1,
+    .max = 599,
+    .help = "How long after its last renewal a leader may write and then ends, in seconds; less "
+            "than lease_duration_s.",
+};
+
+static const struct ccm_option election_retry = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .group = "leader_election",
+    .name = "retry_period_ms",
+    .fallback = "2000",
+    .min = 100,
+    .max = 300000,
+    .help = "Time between two renewals, and at most between two looks of an instance that stands "
+            "by, in milliseconds; less than renew_deadline_s.",
+};
+
+static const struct ccm_option admin_listen = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .group = "admin",
+    .name = "listen",
+    .fallback = "127.0.0.1:10258",
+    .help =
+        "ADDRESS:PORT that serves /livez, /readyz, /metrics and /statusz; empty: nothing does. An "
+        "address that others can reach needs certificate, key and token.",
+};
+
+static const struct ccm_option admin_cert = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "admin",
+    .name = "tls_cert_file",
+    .help = "Certificate chain (PEM) of that address; empty: plain HTTP, on loopback only.",
+};
+
+static const struct ccm_option admin_key = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "admin",
+    .name = "tls_key_file",
+    .help = "Private key (PEM) of the certificate.",
+};
+
+static const struct ccm_option admin_token = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "admin",
+    .name = "token_file",
+    .help = "File with the bearer token that /metrics and /statusz ask for, read at each request; "
+            "empty: they ask for none. /livez and /readyz never do.",
+};
+
+static const struct ccm_option admin_control = {
+    HEAD,
+    .type = CCM_OPTION_PATH,
+    .group = "admin",
+    .name = "control_token_file",
+    .help = "File with the token that `ccmd allow-removals` shows to the daemon, 16 bytes or more, "
+            "that nobody else may read (chmod 600), read at each request; empty: nothing can be "
+            "allowed that way.",
+};
+
+static const struct ccm_option log_level = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .group = "log",
+    .name = "level",
+    .fallback = "info",
+    .values = "error|warn|info|debug",
+    .help = "Least urgent messages that are written.",
+};
+
+static const struct ccm_option log_format = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .group = "log",
+    .name = "format",
+    .fallback = "text",
+    .values = "text|json",
+    .help = "Form of a line of the log.",
+};
+
+static const struct ccm_option timeout_s = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .group = "controller",
+    .name = "timeout_s",
+    .fallback = "120",
+    .min = 5,
+    .max = 3600,
+    .help = "Deadline of one reconcile call, in seconds.",
+};
+
+static const struct ccm_option slow_s = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .group = "controller",
+    .name = "slow_s",
+    .fallback = "30",
+    .min = 1,
+    .max = 3600,
+    .help = "A reconcile call that takes longer than so many seconds is named in the log.",
+};
+
+static const struct ccm_option stop_s = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .group = "controller",
+    .name = "stop_s",
+    .fallback = "25",
+    .min = 1,
+    .max = 600,
+    .help = "How long running calls may take to end at shutdown, in seconds.",
+};
+
+static const struct ccm_option core_dumps = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .group = "process",
+    .name = "core_dumps",
+    .fallback = "false",
+    .help = "Whether a crash may leave a core dump. It holds every secret that the process holds.",
+};
+
+const struct ccm_option *const config_core_options[] = {
+    &plugin_dir,    &kubeconfig,        &settle,         &election,       &election_namespace,
+    &election_name, &election_duration, &election_renew, &election_retry, &admin_listen,
+    &admin_cert,    &admin_key,         &admin_token,    &admin_control,  &log_level,
+    &log_format,    &timeout_s,         &slow_s,         &stop_s,         &core_dumps,
+    NULL,
+};
+
+static const struct ccm_option entry_name = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_REQUIRED,
+    .name = "name",
+    .help = "Name of the plugin: small letters, digits and '-', at most 32.",
+};
+
+static const struct ccm_option entry_file = {
+    HEAD,
+    .type = CCM_OPTION_STRING,
+    .name = "file",
+    .help = "Absolute path, or file name in plugin_dir; empty means the name with '.so'.",
+};
+
+static const struct ccm_option entry_workers = {
+    HEAD,
+    .type = CCM_OPTION_INT,
+    .name = "workers",
+    .fallback = "4",
+    .min = 1,
+    .max = 256,
+    .help = "Reconcile calls at the same time, at most.",
+};
+
+static const struct ccm_option entry_critical = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .name = "critical",
+    .fallback = "false",
+    .help = "Whether the daemon ends when this plugin cannot run.",
+};
+
+static const struct ccm_option entry_enabled = {
+    HEAD,
+    .type = CCM_OPTION_BOOL,
+    .name = "enabled",
+    .fallback = "true",
+    .help = "Whether the plugin is loaded.",
+};
+
+const struct ccm_option *const config_entry_options[] = {
+    &entry_name, &entry_file, &entry_workers, &entry_critical, &entry_enabled, NULL,
+};

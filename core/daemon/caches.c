@@ -1,0 +1,512 @@
+#include "daemon/caches.h"
+
+#include "kube/object/object.h"
+#include "sched/watchdog.h"
+#include "util/array.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYNC_REPORT_MS 30000 /* how often a missing cache is mentioned */
+#define FETCH_WAIT_MS  2000
+#define SLOW_MS        30000
+
+static const struct ccm_log watch_log = { .part = "caches" };
+
+/* Kinds with a type of their own. Services stand before the slices, which go by them. */
+static const struct typed {
+    uint64_t kind;
+    const char *name;
+    const char *path;
+    const struct kube_index *index;
+} typed[] = {
+    { CCM_KIND_SERVICE, "services", "/api/v1/services", NULL },
+    { CCM_KIND_NODE, "nodes", "/api/v1/nodes", NULL },
+    { CCM_KIND_ENDPOINT_SLICE, "endpointslices", "/apis/discovery.k8s.io/v1/endpointslices",
+      &kube_index_service },
+};
+
+/* One kind that somebody watches. */
+struct source {
+    struct daemon_watches *owner;
+    const struct ccm_watch
+        *watch;       /* of the first plugin that has it: kind and, of raw ones, resource */
+    const char *name; /* for messages */
+    char *path;
+    struct kube_store *store;
+    struct kube_reflector *reflector;
+    bool partial; /* slices: only those of Services that are of use are held */
+    struct sched_watchdog_slot running; /* map() */
+};
+
+struct daemon_watches {
+    struct daemon_host_services *services;
+    struct plugin_registry *registry;
+    struct ccm_cancel stopped;
+    struct source **items;
+    size_t len;
+    size_t cap;
+    struct daemon_raw_store *raw; /* what services->raw points to */
+    size_t raw_cap;
+    struct sched_watchdog_slot **slots;
+    struct sched_watchdog dog; /* of every map() */
+    bool has_dog;
+};
+
+static bool is_created(struct plugin_registry *registry, const struct plugin_entry *entry)
+{
+    const enum plugin_state state = plugin_registry_status(registry, entry, NULL);
+
+    return state != PLUGIN_STATE_FAILED && state != PLUGIN_STATE_LOADED;
+}
+
+/* Whether both are about the same objects. */
+static bool is_same(const struct ccm_watch *a, const struct ccm_watch *b)
+{
+    return a->kind == b->kind &&
+           (a->kind != CCM_KIND_RAW || (ccm_text_equal(a->api_version, b->api_version) &&
+                                        ccm_text_equal(a->resource, b->resource)));
+}
+
+static struct source *find(const struct daemon_watches *watches, const struct ccm_watch *watch)
+{
+    for (size_t i = 0; i < watches->len; i++) {
+        if (is_same(watches->items[i]->watch, watch)) {
+            return watches->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* The source of a typed kind, or NULL: nobody watches it. */
+static struct source *source_of(const struct daemon_watches *watches, uint64_t kind)
+{
+    const struct ccm_watch watch = { .kind = kind };
+
+    return find(watches, &watch);
+}
+
+/* Whether a plugin wants the slices of all Services. */
+static bool wants_all_slices(struct plugin_registry *registry)
+{
+    for (size_t i = 0; i < plugin_registry_len(registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(registry, i);
+
+        if (!is_created(registry, entry)) {
+            continue;
+        }
+        for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
+            if ((*w)->kind == CCM_KIND_ENDPOINT_SLICE &&
+                ((*w)->flags & CCM_WATCH_ALL_SLICES) != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* --- which slices are held --- */
+
+/* Whether the slices of a Service are of use: plugins make load balancers for those of that type,
+ * and clean up after those with a finalizer. */
+static bool has_use(const struct ccm_object *object)
+{
+    const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
+
+    return ccm_text_equal(service->type, "LoadBalancer") || object->finalizer_count > 0;
+}
+
+/* In the thread of the slices' reflector. One whose Service has not come yet is kept: when it comes
+ * nothing has to be read again, and if it is of no use the slice is dropped. */
+static bool keep_slice(void *arg, const struct ccm_object *object)
+{
+    const struct source *source = arg;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { 0 };
+
+    if (!kube_index_service.fn(object, &key)) {
+        return false; /* no Service can find it */
+    }
+
+    CCM_CLEANUP(kube_object_unrefp)
+    const struct ccm_object *service =
+        kube_store_get(source_of(source->owner, CCM_KIND_SERVICE)->store, ccm_buf_str(&key));
+
+    return service == NULL || has_use(service);
+}
+
+/* Have the slices of a Service read that were of no use so far, before plugins hear of the change:
+ * else they would see a Service without endpoints for a moment. In the thread of the Services'
+ * reflector, which waits for one request then; such changes are rare. */
+static void fetch_slices(struct kube_reflector *slices, const struct ccm_object *service)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *selector = ccm_text_format("kubernetes.io/service-name=%s", service->name);
+    const struct ccm_log log = { .part = "caches", .object = service->key };
+
+    if (selector == NULL || kube_reflector_fetch(slices, selector) < 0) {
+        ccm_log_error(&log, "its EndpointSlices are missing until they change: out of memory");
+        return;
+    }
+    if (kube_reflector_wait_fetched(slices, ccm_clock_now_ms() + FETCH_WAIT_MS) == -ETIMEDOUT) {
+        ccm_log_warn(&log, "its EndpointSlices are not read yet");
+    }
+}
+
+/* Keep what is held of the slices in step with a change of a Service. */
+static void follow_service(struct daemon_watches *watches, const struct ccm_change *change)
+{
+    const struct source *slices = source_of(watches, CCM_KIND_ENDPOINT_SLICE);
+    const bool before = change->before != NULL && has_use(change->before);
+    const bool after = change->after != NULL && has_use(change->after);
+
+    if (slices == NULL || !slices->partial) {
+        return;
+    }
+    if (change->before != NULL && after && !before) {
+        fetch_slices(slices->reflector, change->after);
+    } else if (change->after != NULL && !after && (before || change->before == NULL)) {
+        kube_reflector_recheck(slices->reflector);
+    }
+}
+
+/* A plugin that hangs here takes the cache with it, so who it is and what it was told is noted. */
+static void map(struct source *source, const struct plugin_entry *entry,
+                const struct ccm_watch *watch, const struct ccm_change *change)
+{
+    struct sched_watchdog *dog = &source->owner->dog;
+    const struct ccm_object *object = change->after == NULL ? change->before : change->after;
+    char what[SCHED_WATCHDOG_WHAT];
+
+    (void)snprintf(what, sizeof(what), "%s %s", source->name, object->key); /* may be cut */
+    sched_watchdog_begin(dog, &source->running, entry->name, what);
+    watch->map(entry->self, change);
+    (void)sched_watchdog_end(dog, &source->running); /* how long it took is of no interest */
+}
+
+/* In the thread of the kind's reflector, in order. */
+static void on_change(void *arg, const struct ccm_change *change)
+{
+    struct source *source = arg;
+    struct plugin_registry *registry = source->owner->registry;
+
+    if (source->watch->kind == CCM_KIND_SERVICE) {
+        follow_service(source->owner, change);
+    }
+    for (size_t i = 0; i < plugin_registry_len(registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(registry, i);
+
+        if (!is_created(registry, entry)) {
+            continue;
+        }
+        for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
+            if (is_same(*w, source->watch)) {
+                map(source, entry, *w, change);
+            }
+        }
+    }
+}
+
+/* --- life --- */
+
+static const struct typed *typed_of(uint64_t kind)
+{
+    for (size_t i = 0; i < CCM_ARRAY_LEN(typed); i++) {
+        if (typed[i].kind == kind) {
+            return &typed[i];
+        }
+    }
+    return NULL;
+}
+
+/* "/api/v1/configmaps", "/apis/apps/v1/deployments"; NULL on ENOMEM. */
+static char *path_of(const struct ccm_watch *watch)
+{
+    const struct typed *known = typed_of(watch->kind);
+
+    if (known != NULL) {
+        return strdup(known->path);
+    }
+    return ccm_text_format("%s/%s/%s", strchr(watch->api_version, '/') == NULL ? "/api" : "/apis",
+                           watch->api_version, watch->resource);
+}
+
+/* Let plugins find the store. */
+static int publish(struct daemon_watches *watches, const struct source *source)
+{
+    struct daemon_host_services *services = watches->services;
+    const struct ccm_watch *watch = source->watch;
+
+    if (watch->kind != CCM_KIND_RAW) {
+        services->stores[watch->kind] = source->store;
+        return 0;
+    }
+    if (ccm_array_grow(&watches->raw, &watches->raw_cap, services->raw_count + 1,
+                       sizeof(*watches->raw)) < 0) {
+        return -ENOMEM;
+    }
+    watches->raw[services->raw_count++] = (struct daemon_raw_store){
+        .api_version = watch->api_version,
+        .resource = watch->resource,
+        .store = source->store,
+    };
+    services->raw = watches->raw;
+    return 0;
+}
+
+static int add_reflector(struct daemon_watches *watches, struct source *source)
+{
+    const struct source *services = source_of(watches, CCM_KIND_SERVICE);
+
+    source->partial = source->watch->kind == CCM_KIND_ENDPOINT_SLICE && services != NULL &&
+                      !wants_all_slices(watches->registry);
+
+    const struct kube_reflector_config config = {
+        .client = watches->services->kube,
+        .store = source->store,
+        .name = source->name,
+        .path = source->path,
+        .kind = { .kind = source->watch->kind, .api_version = source->watch->api_version },
+        .keep = source->partial ? keep_slice : NULL,
+        .after = source->partial ? services->reflector : NULL,
+        .ahead = services == NULL || services == source ? NULL : services->reflector,
+        .continuity = &watches->services->continuity,
+        .never_empty =
+            source->watch->kind == CCM_KIND_SERVICE || source->watch->kind == CCM_KIND_NODE,
+        .change = on_change,
+        .arg = source,
+    };
+
+    source->reflector = kube_reflector_new(&config);
+    return source->reflector == NULL ? -ENOMEM : 0;
+}
+
+/* Store and reflector of one more kind. 0 or -ENOMEM. */
+static int add(struct daemon_watches *watches, const struct ccm_watch *watch)
+{
+    const struct typed *known = typed_of(watch->kind);
+    const struct kube_index *index = known == NULL ? NULL : known->index;
+    int r =
+        ccm_array_grow(&watches->items, &watches->cap, watches->len + 1, sizeof(struct source *));
+
+    if (r < 0) {
+        return r;
+    }
+
+    struct source *source = calloc(1, sizeof(*source));
+
+    if (source == NULL) {
+        return -ENOMEM;
+    }
+    watches->items[watches->len++] = source;
+    source->owner = watches;
+    source->watch = watch;
+    source->name = known == NULL ? watch->resource : known->name;
+    source->path = path_of(watch);
+    source->store = kube_store_new(index, index == NULL ? 0 : 1);
+    if (source->path == NULL || source->store == NULL) {
+        return -ENOMEM;
+    }
+    r = add_reflector(watches, source);
+    return r < 0 ? r : publish(watches, source);
+}
+
+/* What created plugins watch of this kind, each once. */
+static int add_all(struct daemon_watches *watches, uint64_t kind)
+{
+    struct plugin_registry *registry = watches->registry;
+
+    for (size_t i = 0; i < plugin_registry_len(registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(registry, i);
+
+        if (!is_created(registry, entry)) {
+            continue;
+        }
+        for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
+            const int r = (*w)->kind == kind && find(watches, *w) == NULL ? add(watches, *w) : 0;
+
+            if (r < 0) {
+                return r;
+            }
+        }
+    }
+    return 0;
+}
+
+static int add_dog(struct daemon_watches *watches)
+{
+    watches->slots = calloc(watches->len + 1, sizeof(struct sched_watchdog_slot *));
+    if (watches->slots == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < watches->len; i++) {
+        watches->slots[i] = &watches->items[i]->running;
+    }
+
+    const int r =
+        sched_watchdog_init(&watches->dog, watch_log.part, SLOW_MS, watches->slots, watches->len);
+
+    watches->has_dog = r == 0;
+    watches->dog.call = "map()";
+    return r;
+}
+
+struct daemon_watches *daemon_watches_new(struct daemon_host_services *services,
+                                          struct plugin_registry *registry)
+{
+    struct daemon_watches *watches = calloc(1, sizeof(*watches));
+    int r = 0;
+
+    if (watches == NULL) {
+        return NULL;
+    }
+    watches->services = services;
+    watches->registry = registry;
+    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(typed); i++) {
+        r = add_all(watches, typed[i].kind);
+    }
+    if (r == 0) {
+        r = add_all(watches, CCM_KIND_RAW);
+    }
+    r = r == 0 ? add_dog(watches) : r;
+    if (r < 0) {
+        daemon_watches_free(watches);
+        return NULL;
+    }
+    return watches;
+}
+
+void daemon_watches_set_slow(struct daemon_watches *watches, uint32_t slow_ms)
+{
+    sched_watchdog_set_slow(&watches->dog, slow_ms == 0 ? SLOW_MS : slow_ms);
+}
+
+void daemon_watches_list_running(struct daemon_watches *watches,
+                                 void (*fn)(void *arg, const char *plugin, const char *what,
+                                            int64_t age_ms),
+                                 void *arg)
+{
+    sched_watchdog_list(&watches->dog, fn, arg);
+}
+
+int daemon_watches_start(struct daemon_watches *watches, struct ccm_error *err)
+{
+    const int started = sched_watchdog_start(&watches->dog);
+
+    if (started < 0) {
+        return ccm_error_set(err, started, CCM_ERROR_TRANSIENT, "caches: cannot start a thread");
+    }
+    for (size_t i = 0; i < watches->len; i++) {
+        const int r = kube_reflector_start(watches->items[i]->reflector);
+
+        if (r < 0) {
+            return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "%s: cannot start a thread",
+                                 watches->items[i]->name);
+        }
+    }
+    return 0;
+}
+
+static int wait_one(struct daemon_watches *watches, const struct source *source)
+{
+    struct kube_reflector_status status;
+    int r;
+
+    for (;;) {
+        r = kube_reflector_wait_synced(source->reflector, ccm_clock_now_ms() + SYNC_REPORT_MS,
+                                       &watches->stopped);
+        if (r != -ETIMEDOUT) {
+            return r;
+        }
+        kube_reflector_status(source->reflector, &status);
+        ccm_log_warn(&watch_log, "still waiting for the first list of %s: %s", source->name,
+                     status.error[0] == '\0' ? "no answer yet" : status.error);
+    }
+}
+
+int daemon_watches_wait_synced(struct daemon_watches *watches, const struct ccm_plugin *desc)
+{
+    for (const struct ccm_watch *const *watch = desc->watches; *watch != NULL; watch++) {
+        const int r = wait_one(watches, find(watches, *watch));
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+bool daemon_watches_look(struct daemon_watches *watches, size_t index,
+                         struct daemon_watch_view *ret)
+{
+    if (index >= watches->len) {
+        return false;
+    }
+    ret->name = watches->items[index]->name;
+    kube_reflector_status(watches->items[index]->reflector, &ret->status);
+    return true;
+}
+
+void daemon_watches_relist(struct daemon_watches *watches)
+{
+    for (size_t i = 0; i < watches->len; i++) {
+        kube_reflector_relist(watches->items[i]->reflector);
+    }
+}
+
+void daemon_watches_stop(struct daemon_watches *watches)
+{
+    ccm_http_cancel(watches->services->http, &watches->stopped);
+    for (size_t i = 0; i < watches->len; i++) {
+        kube_reflector_stop(watches->items[i]->reflector);
+    }
+}
+
+int daemon_watches_join(struct daemon_watches *watches, int64_t deadline_ms)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < watches->len; i++) {
+        const struct source *source = watches->items[i];
+
+        if (kube_reflector_join(source->reflector, deadline_ms) < 0) {
+            ccm_log_error(&watch_log, "%s: map() of a plugin hangs", source->name);
+            result = -ETIMEDOUT;
+        }
+    }
+    if (result < 0) {
+        sched_watchdog_name_hung(&watches->dog);
+    }
+    return result;
+}
+
+void daemon_watches_free(struct daemon_watches *watches)
+{
+    if (watches == NULL) {
+        return;
+    }
+    if (watches->has_dog) {
+        sched_watchdog_stop(&watches->dog);
+    }
+    /* Backwards: the slices' reflector may look at that of the Services. */
+    for (size_t i = watches->len; i > 0; i--) {
+        struct source *source = watches->items[i - 1];
+
+        kube_reflector_free(source->reflector);
+        kube_store_free(source->store);
+        free(source->path);
+        free(source);
+    }
+    if (watches->has_dog) {
+        sched_watchdog_fini(&watches->dog);
+    }
+    free(watches->slots);
+    free(watches->items);
+    free(watches->raw);
+    free(watches);
+}

@@ -1,0 +1,394 @@
+#include "daemon/collect.h"
+
+#include "admin/probes.h"
+#include "ccm/version.h"
+#include "sched/verdict.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/text.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* --- probes --- */
+
+static uint64_t timeout_ms(const struct daemon_observed *seen)
+{
+    return (uint64_t)config_int(seen->services->config, NULL, "controller", "timeout_s") * 1000;
+}
+
+static struct admin_probe_plugin probe_of(const struct daemon_observed *seen,
+                                          const struct daemon_runner_view *view)
+{
+    return (struct admin_probe_plugin){
+        .name = view->name,
+        .failed = view->failed,
+        .started = view->started,
+        .error = view->error,
+        .longest_ms = view->stats.running.longest_ms,
+        .timeout_ms = timeout_ms(seen),
+    };
+}
+
+struct map_look {
+    uint64_t timeout_ms;
+    struct ccm_buf *wrong;
+};
+
+static void look_at_map(void *arg, const char *plugin, const char *what, int64_t age_ms)
+{
+    const struct map_look *look = arg;
+
+    admin_probe_live_map(plugin, what, age_ms, look->timeout_ms, look->wrong);
+}
+
+void daemon_observe_live(void *arg, struct ccm_buf *wrong)
+{
+    const struct daemon_observed *seen = arg;
+    const int64_t now = ccm_clock_now_ms();
+    struct daemon_runner_view runner;
+    struct daemon_watch_view watch;
+
+    for (size_t i = 0; daemon_runners_look(seen->runners, i, &runner); i++) {
+        const struct admin_probe_plugin plugin = probe_of(seen, &runner);
+
+        admin_probe_live_plugin(&plugin, wrong);
+    }
+
+    struct map_look look = { .timeout_ms = timeout_ms(seen), .wrong = wrong };
+
+    daemon_watches_list_running(seen->watches, look_at_map, &look);
+    if (atomic_load(&seen->stopping)) {
+        return; /* threads end one after the other, and there is a deadline for it */
+    }
+    for (size_t i = 0; daemon_watches_look(seen->watches, i, &watch); i++) {
+        admin_probe_live_cache(watch.name, &watch.status, now, wrong);
+    }
+    if (seen->lease != NULL) {
+        struct kube_lease_status lease;
+
+        kube_lease_status(seen->lease, &lease);
+        admin_probe_live_lease(&lease, now, wrong);
+    }
+}
+
+static bool is_leading(const struct daemon_observed *seen, struct kube_lease_status *lease)
+{
+    memset(lease, 0, sizeof(*lease));
+    if (seen->lease == NULL) {
+        return true;
+    }
+    kube_lease_status(seen->lease, lease);
+    return lease->leading;
+}
+
+void daemon_observe_ready(void *arg, struct ccm_buf *wrong)
+{
+    const struct daemon_observed *seen = arg;
+    struct kube_lease_status lease;
+    struct daemon_runner_view runner;
+    struct daemon_watch_view watch;
+    const bool leads = is_leading(seen, &lease);
+
+    if (atomic_load(&seen->stopping)) {
+        ccm_buf_adds(wrong, "shutting down\n");
+    }
+    for (size_t i = 0; daemon_watches_look(seen->watches, i, &watch); i++) {
+        admin_probe_ready_cache(watch.name, &watch.status, wrong);
+    }
+    if (seen->lease != NULL) {
+        admin_probe_ready_lease(&lease, wrong);
+    }
+    for (size_t i = 0; daemon_runners_look(seen->runners, i, &runner); i++) {
+        const struct admin_probe_plugin plugin = probe_of(seen, &runner);
+
+        admin_probe_ready_plugin(&plugin, leads, wrong);
+    }
+}
+
+/* --- metrics --- */
+
+#define METRIC(symbol, kind, text, words, ...)                                                     \
+    static const char *const symbol##_labels[] = { __VA_ARGS__ };                                  \
+    static const struct ccm_metric symbol = {                                                      \
+        .struct_size = sizeof(struct ccm_metric),                                                  \
+        .type = kind,                                                                              \
+        .name = text,                                                                              \
+        .help = words,                                                                             \
+        .labels = symbol##_labels,                                                                 \
+    }
+
+METRIC(build_info, CCM_METRIC_GAUGE, "ccmd_build_info", "1, with the version.", "version", NULL);
+METRIC(depth, CCM_METRIC_GAUGE, "workqueue_depth", "Keys that are ready for a worker.", "name",
+       NULL);
+METRIC(delayed, CCM_METRIC_GAUGE, "ccmd_workqueue_delayed",
+       "Keys that wait for their time: retries and audits.", "name", NULL);
+METRIC(adds, CCM_METRIC_COUNTER, "workqueue_adds_total", "Times that a key became ready.", "name",
+       NULL);
+METRIC(retries, CCM_METRIC_COUNTER, "workqueue_retries_total", "Retries after a failure.", "name",
+       NULL);
+METRIC(longest, CCM_METRIC_GAUGE, "workqueue_longest_running_processor_seconds",
+       "Age of the oldest running reconcile.", "name", NULL);
+METRIC(unfinished, CCM_METRIC_GAUGE, "workqueue_unfinished_work_seconds",
+       "Age of all running reconciles together.", "name", NULL);
+METRIC(running, CCM_METRIC_GAUGE, "controller_runtime_active_workers", "Reconciles that run now.",
+       "controller", NULL);
+METRIC(workers, CCM_METRIC_GAUGE, "controller_runtime_max_concurrent_reconciles",
+       "Reconciles that may run at a time.", "controller", NULL);
+METRIC(reconciles, CCM_METRIC_COUNTER, "controller_runtime_reconcile_total",
+       "Reconciled keys by how it ended: success, requeue_after, error.", "controller", "result",
+       NULL);
+METRIC(reconcile_errors, CCM_METRIC_COUNTER, "controller_runtime_reconcile_errors_total",
+       "Reconciled keys that failed.", "controller", NULL);
+METRIC(failures, CCM_METRIC_COUNTER, "ccmd_reconcile_failures_total",
+       "The same by kind of failure.", "plugin", "kind", NULL);
+METRIC(slow, CCM_METRIC_COUNTER, "ccmd_reconcile_slow_total",
+       "Reconciles that were named in the log because they took long.", "plugin", NULL);
+METRIC(failing, CCM_METRIC_GAUGE, "ccmd_failing_objects",
+       "Objects whose last reconcile failed, see /statusz.", "plugin", NULL);
+METRIC(leading, CCM_METRIC_GAUGE, "leader_election_master_status",
+       "1 while this instance holds the lease.", "name", NULL);
+METRIC(started, CCM_METRIC_GAUGE, "ccmd_plugin_started", "1 once the plugin works.", "plugin",
+       NULL);
+METRIC(objects, CCM_METRIC_GAUGE, "ccmd_cache_objects", "Objects in a cache.", "kind", NULL);
+METRIC(
+    too_large, CCM_METRIC_GAUGE, "ccmd_cache_too_large_objects",
+    "Objects in a cache that are larger than can be read: what was made for them stays as it is.",
+    "kind", NULL);
+METRIC(synced, CCM_METRIC_GAUGE, "ccmd_cache_synced", "1 once a cache is filled.", "kind", NULL);
+METRIC(lists, CCM_METRIC_COUNTER, "ccmd_cache_lists_total", "Complete lists.", "kind", NULL);
+METRIC(watch_events, CCM_METRIC_COUNTER, "ccmd_cache_watch_events_total",
+       "Events of watches, bookmarks included.", "kind", NULL);
+METRIC(held, CCM_METRIC_GAUGE, "ccmd_held_removals",
+       "Removals that are held back because nodes are missing or not ready, see /statusz.",
+       "plugin", NULL);
+METRIC(server_breaks, CCM_METRIC_COUNTER, "ccmd_server_replaced_total",
+       "Times that the API server was another one, or restored from a backup.", NULL);
+METRIC(changes_held, CCM_METRIC_GAUGE, "ccmd_changes_held",
+       "1 while nothing is changed since the API server was replaced.", NULL);
+METRIC(ready, CCM_METRIC_GAUGE, "ccmd_ready", "1 while /readyz says yes.", NULL);
+METRIC(transitions, CCM_METRIC_GAUGE, "ccmd_lease_transitions",
+       "Changes of the leader, as the Lease counts them.", "name", NULL);
+METRIC(renewed, CCM_METRIC_GAUGE, "ccmd_lease_renew_age_seconds",
+       "Time since this instance last renewed the Lease; only while it leads.", "name", NULL);
+METRIC(cache_age, CCM_METRIC_GAUGE, "ccmd_cache_last_event_age_seconds",
+       "Time since a watch last said something, bookmarks included.", "kind", NULL);
+METRIC(cache_failures, CCM_METRIC_GAUGE, "ccmd_cache_failures",
+       "Failures in a row of list and watch, 0 = working.", "kind", NULL);
+METRIC(dropped, CCM_METRIC_COUNTER, "ccmd_events_dropped_total",
+       "Events that were not written because too many waited.", NULL);
+METRIC(config_ok, CCM_METRIC_GAUGE, "ccmd_config_last_reload_successful",
+       "0 while the configuration file has problems, so that the one from before counts.", NULL);
+METRIC(config_reloads, CCM_METRIC_COUNTER, "ccmd_config_reloads_total",
+       "Times that the configuration file was read again: success, failure.", "result", NULL);
+METRIC(config_restart, CCM_METRIC_GAUGE, "ccmd_config_restart_needed",
+       "Options whose value in the file counts after a restart only.", NULL);
+METRIC(cpu, CCM_METRIC_COUNTER, "process_cpu_seconds_total", "User and system time.", NULL);
+METRIC(fds, CCM_METRIC_GAUGE, "process_open_fds", "Open file descriptors.", NULL);
+METRIC(max_fds, CCM_METRIC_GAUGE, "process_max_fds", "Most file descriptors that may be open.",
+       NULL);
+METRIC(resident, CCM_METRIC_GAUGE, "process_resident_memory_bytes", "Resident memory.", NULL);
+METRIC(start_time, CCM_METRIC_GAUGE, "process_start_time_seconds",
+       "Start of the process, since the epoch.", NULL);
+
+static void put(const struct daemon_observed *seen, const struct ccm_metric *metric,
+                const char *label, double value)
+{
+    const char *const values[] = { label };
+
+    (void)ccm_metrics_set(seen->metrics, metric, values, value); /* fails for want of memory only */
+}
+
+static void put2(const struct daemon_observed *seen, const struct ccm_metric *metric,
+                 const char *label, const char *second, double value)
+{
+    const char *const values[] = { label, second };
+
+    (void)ccm_metrics_set(seen->metrics, metric, values, value); /* as above */
+}
+
+static void collect_verdicts(const struct daemon_observed *seen,
+                             const struct daemon_runner_view *view)
+{
+    const struct sched_controller_stats *stats = &view->stats;
+    uint64_t failed = 0;
+
+    for (size_t i = 0; i < SCHED_BACKOFF_KINDS; i++) {
+        if (stats->failed[i] > 0) {
+            put2(seen, &failures, view->name, sched_verdict_kind_name(i), (double)stats->failed[i]);
+        }
+        failed += stats->failed[i];
+    }
+    put2(seen, &reconciles, view->name, "success", (double)stats->succeeded);
+    put2(seen, &reconciles, view->name, "requeue_after", (double)stats->requeued);
+    put2(seen, &reconciles, view->name, "error", (double)failed);
+    put(seen, &reconcile_errors, view->name, (double)failed);
+}
+
+static void collect_runner(const struct daemon_observed *seen,
+                           const struct daemon_runner_view *view)
+{
+    const struct sched_queue_stats *queue = &view->stats.queue;
+    const struct sched_watchdog_stats *now = &view->stats.running;
+    uint64_t waiting = 0;
+
+    for (size_t i = 0; i < SCHED_QUEUE_LANES; i++) {
+        waiting += queue->depth[i];
+    }
+    put(seen, &depth, view->name, (double)waiting);
+    put(seen, &delayed, view->name, (double)queue->delayed);
+    put(seen, &adds, view->name, (double)queue->adds);
+    put(seen, &retries, view->name, (double)queue->retries);
+    put(seen, &longest, view->name, (double)now->longest_ms / 1000);
+    put(seen, &unfinished, view->name, (double)now->sum_ms / 1000);
+    put(seen, &running, view->name, (double)now->running);
+    put(seen, &workers, view->name, (double)view->stats.workers);
+    put(seen, &slow, view->name, (double)now->slow);
+    put(seen, &failing, view->name, (double)admin_trouble_count(view->trouble));
+    if (view->held != NULL) {
+        put(seen, &held, view->name, (double)daemon_held_sum(view->held));
+    }
+    put(seen, &started, view->name, view->started ? 1 : 0);
+    collect_verdicts(seen, view);
+}
+
+static void collect_caches(const struct daemon_observed *seen)
+{
+    const int64_t now = ccm_clock_now_ms();
+    struct daemon_watch_view view;
+
+    for (size_t i = 0; daemon_watches_look(seen->watches, i, &view); i++) {
+        const struct kube_reflector_status *status = &view.status;
+
+        put(seen, &objects, view.name, (double)status->objects);
+        put(seen, &too_large, view.name, (double)status->too_large);
+        put(seen, &synced, view.name, status->synced ? 1 : 0);
+        put(seen, &lists, view.name, (double)status->lists);
+        put(seen, &watch_events, view.name, (double)status->events);
+        put(seen, &cache_failures, view.name, (double)status->failures);
+        if (status->last_event_ms != 0) {
+            put(seen, &cache_age, view.name, (double)(now - status->last_event_ms) / 1000);
+        }
+    }
+}
+
+static void collect_lease(const struct daemon_observed *seen)
+{
+    const char *name = config_string(seen->config, NULL, "leader_election", "name");
+    struct kube_lease_status lease;
+    const bool leads = is_leading(seen, &lease);
+
+    put(seen, &leading, name, leads ? 1 : 0);
+    if (seen->lease == NULL) {
+        return;
+    }
+    put(seen, &transitions, name, (double)lease.transitions);
+    if (leads && lease.renewed_ms != 0) {
+        put(seen, &renewed, name, (double)(ccm_clock_now_ms() - lease.renewed_ms) / 1000);
+    }
+}
+
+static void collect_server(const struct daemon_observed *seen)
+{
+    struct kube_continuity_view view;
+
+    kube_continuity_view(&seen->services->continuity, &view);
+    put(seen, &server_breaks, "", (double)view.breaks);
+    put(seen, &changes_held, "", view.held ? 1 : 0);
+}
+
+static void collect_reload(const struct daemon_observed *seen)
+{
+    struct daemon_reload_status status;
+
+    daemon_reload_status(seen->reload, &status);
+    put(seen, &config_ok, "", status.failing ? 0 : 1);
+    put(seen, &config_reloads, "success", (double)status.succeeded);
+    put(seen, &config_reloads, "failure", (double)status.failed);
+    put(seen, &config_restart, "", (double)status.restart_needed);
+}
+
+static double resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    long pages = 0;
+    char text[128];
+    const char *second = NULL;
+
+    if (file == NULL) {
+        return 0;
+    }
+    if (fgets(text, sizeof(text), file) != NULL) {
+        second = strchr(text, ' ');
+        pages = second == NULL ? 0 : (long)strtod(second, NULL);
+    }
+    (void)fclose(file); /* only read */
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double open_fds(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    double count = 0;
+
+    if (dir == NULL) {
+        return 0;
+    }
+    while (readdir(dir) != NULL) {
+        count++;
+    }
+    (void)closedir(dir); /* only read */
+    return count - 3;    /* without ".", ".." and the directory itself */
+}
+
+static void collect_process(const struct daemon_observed *seen)
+{
+    struct rusage usage;
+    struct rlimit files;
+
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        put(seen, &cpu, "",
+            (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+    }
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        put(seen, &max_fds, "", (double)files.rlim_cur);
+    }
+    put(seen, &fds, "", open_fds());
+    put(seen, &resident, "", resident_bytes());
+    put(seen, &start_time, "", (double)seen->started_ms / 1000);
+    put(seen, &build_info, CCM_VERSION, 1);
+}
+
+int daemon_observe_allow(void *arg, const char *plugin, struct ccm_buf *text)
+{
+    const struct daemon_observed *seen = arg;
+    const int r = daemon_runners_allow_removals(seen->runners, plugin, text);
+
+    ccm_buf_addc(text, '\n');
+    return r;
+}
+
+void daemon_observe_metrics(void *arg, struct ccm_buf *text)
+{
+    const struct daemon_observed *seen = arg;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
+    struct daemon_runner_view view;
+
+    for (size_t i = 0; daemon_runners_look(seen->runners, i, &view); i++) {
+        collect_runner(seen, &view);
+    }
+    collect_caches(seen);
+    collect_lease(seen);
+    collect_server(seen);
+    collect_reload(seen);
+    daemon_observe_ready(arg, &wrong);
+    put(seen, &ready, "", wrong.len == 0 ? 1 : 0);
+    put(seen, &dropped, "", (double)kube_event_recorder_dropped(seen->services->events));
+    collect_process(seen);
+    ccm_metrics_write(seen->metrics, text);
+}

@@ -1,0 +1,543 @@
+#include "daemon/daemon.h"
+
+#include "admin/server.h"
+#include "daemon/caches.h"
+#include "daemon/collect.h"
+#include "daemon/plan_book.h"
+#include "daemon/reload.h"
+#include "daemon/runner.h"
+#include "kube/client/client.h"
+#include "kube/lease.h"
+#include "util/clock.h"
+#include "util/clock_watch.h"
+#include "util/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVENTS_DRAIN_MS 2000
+#define LOOK_EVERY_S    1 /* at the configuration file and at the clocks */
+
+static const struct ccm_log daemon_log = { .part = "ccmd" };
+
+struct daemon_instance {
+    const struct config_tree *config;
+    struct plugin_registry *registry;
+    struct daemon_host_services services;
+    struct kube_continuity *continuity; /* that of the services */
+    struct daemon_watches *watches;
+    struct daemon_runners *runners;
+    struct kube_lease *lease; /* NULL: nobody else runs, as the configuration says, or a dry run */
+    struct admin_server *admin;
+    struct daemon_reload *reload;    /* NULL: a dry run */
+    struct daemon_observed observed; /* what the admin server shows */
+    char identity[KUBE_LEASE_IDENTITY];
+    int64_t started_ms; /* wall clock */
+    int64_t begun_ms;   /* the same by the boot clock, which nobody sets */
+    atomic_bool failed; /* what is left is not worth running, or must not run; logged */
+};
+
+/* --- life --- */
+
+/* To ourselves: the main thread waits for it. */
+static void give_up(void *arg)
+{
+    struct daemon_instance *daemon = arg;
+
+    atomic_store(&daemon->failed, true);
+    if (daemon->services.plan == NULL) {
+        (void)kill(getpid(), SIGTERM); /* always allowed */
+    }
+}
+
+/* An event about the Lease, which is where people look for what is about no object. */
+static void emit_lease_event(const struct daemon_instance *daemon, bool warning, const char *reason,
+                             const char *message)
+{
+    const char *namespace_ = config_string(daemon->config, NULL, "leader_election", "namespace");
+    const char *name = config_string(daemon->config, NULL, "leader_election", "name");
+    const struct ccm_raw lease = {
+        .meta = {
+            .struct_size = sizeof(lease),
+            .kind = CCM_KIND_RAW,
+            .key = name,
+            .namespace_ = namespace_,
+            .name = name,
+        },
+        .api_version = "coordination.k8s.io/v1",
+        .kind_name = "Lease",
+        .json = "",
+    };
+    const struct ccm_event event = {
+        .struct_size = sizeof(event),
+        .object = &lease.meta,
+        .component = daemon->identity[0] == '\0' ? "ccmd" : daemon->identity,
+        .reason = reason,
+        .message = message,
+        .warning = warning ? 1 : 0,
+    };
+
+    kube_event_emit(daemon->services.events, &event);
+}
+
+/* The event that client-go's leaders write, so that one sees who leads and since when. */
+static void tell_won(void *arg)
+{
+    const struct daemon_instance *daemon = arg;
+    char message[KUBE_LEASE_IDENTITY + 32];
+
+    (void)snprintf(message, sizeof(message), "%s became leader",
+                   daemon->identity); /* cut where too long */
+    emit_lease_event(daemon, false, "LeaderElection", message);
+}
+
+/* A process that has led and does no longer is not worth saving: a new one begins with nothing in
+ * its hands. */
+static void tell_lost(void *arg)
+{
+    give_up(arg);
+}
+
+static int open_election(struct daemon_instance *daemon, struct ccm_error *err)
+{
+    static const char group[] = "leader_election";
+    const struct config_tree *config = daemon->config;
+
+    if (config_int(config, NULL, group, "enabled") == 0) {
+        ccm_gate_set(&daemon->services.gate, CCM_GATE_ALWAYS);
+        return 0;
+    }
+
+    const int r = kube_lease_make_identity(daemon->identity, sizeof(daemon->identity));
+
+    if (r < 0) {
+        return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "leader election: no identity: %s",
+                             strerror(-r));
+    }
+
+    const struct kube_lease_config lease = {
+        .client = daemon->services.kube,
+        .namespace_ = config_string(config, NULL, group, "namespace"),
+        .name = config_string(config, NULL, group, "name"),
+        .identity = daemon->identity,
+        .gate = &daemon->services.gate,
+        .continuity = &daemon->services.continuity,
+        .duration_ms = (uint32_t)config_int(config, NULL, group, "lease_duration_s") * 1000,
+        .renew_ms = (uint32_t)config_int(config, NULL, group, "renew_deadline_s") * 1000,
+        .retry_ms = (uint32_t)config_int(config, NULL, group, "retry_period_ms"),
+        .won = tell_won,
+        .lost = tell_lost,
+        .arg = daemon,
+    };
+
+    daemon->lease = kube_lease_new(&lease);
+    return daemon->lease == NULL ? ccm_error_nomem(err) : 0;
+}
+
+static int open_services(struct daemon_instance *daemon, struct ccm_error *err)
+{
+    struct daemon_host_services *services = &daemon->services;
+    const char *kubeconfig = config_string(daemon->config, NULL, "kubernetes", "kubeconfig");
+
+    services->config = daemon->config;
+    services->metrics = ccm_metrics_new();
+    if (services->metrics == NULL) {
+        return ccm_error_nomem(err);
+    }
+    services->http = net_http_new(err);
+    if (services->http == NULL) {
+        return -ENOMEM;
+    }
+
+    const int r = kube_client_new(services->http, kubeconfig, &services->kube, err);
+
+    if (r < 0) {
+        return r;
+    }
+    kube_client_set_gate(services->kube, &services->gate);
+    kube_client_set_metrics(services->kube, services->metrics);
+    if (services->plan != NULL) {
+        ccm_gate_set(&services->gate, CCM_GATE_ALWAYS); /* reading is allowed */
+        return 0;                                       /* no event is written */
+    }
+    kube_continuity_set_gate(&services->continuity, &services->gate);
+    services->events = kube_event_recorder_new(services->kube, err);
+    return services->events == NULL ? ccm_error_nomem(err) : open_election(daemon, err);
+}
+
+/* End everything that runs; no call into a plugin is left afterwards, unless it hangs (-ETIMEDOUT).
+ */
+static int stop_all(struct daemon_instance *daemon)
+{
+    const int64_t stop_ms =
+        config_int(daemon->services.config, NULL, "controller", "stop_s") * 1000;
+    const int64_t deadline = ccm_clock_now_ms() + stop_ms;
+    int result = 0;
+
+    atomic_store(&daemon->observed.stopping, true);
+    if (daemon->lease != NULL) {
+        kube_lease_withdraw(daemon->lease);
+    }
+    plugin_registry_stop(daemon->registry);
+    if (daemon->watches != NULL) {
+        daemon_watches_stop(daemon->watches);
+    }
+    if (daemon->runners != NULL) {
+        daemon_runners_stop(daemon->runners);
+        result = daemon_runners_join(daemon->runners, deadline);
+    }
+    if (daemon->watches != NULL && daemon_watches_join(daemon->watches, deadline) < 0) {
+        result = -ETIMEDOUT;
+    }
+    return result;
+}
+
+static void release_all(struct daemon_instance *daemon)
+{
+    struct daemon_host_services *services = &daemon->services;
+
+    admin_free(daemon->admin); /* it looks at all the others */
+    daemon_runners_free(daemon->runners);
+    daemon_watches_free(daemon->watches);
+    kube_event_recorder_free(services->events, EVENTS_DRAIN_MS);
+    kube_lease_free(daemon->lease); /* hands it on: nothing writes any more */
+    kube_client_free(services->kube);
+    net_http_free(services->http);
+    ccm_metrics_free(services->metrics);
+    daemon_reload_free(daemon->reload); /* the others borrow from its snapshots */
+    kube_continuity_fini(&services->continuity);
+    free(daemon);
+}
+
+/* SIGTERM and SIGINT wait for wait_for_signal() instead of ending the process. Threads inherit it.
+ */
+static void hold_signals(bool hold)
+{
+    sigset_t signals;
+
+    (void)sigemptyset(&signals); /* cannot fail, nor can the next two */
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGINT);
+    (void)pthread_sigmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &signals, NULL); /* a valid set */
+}
+
+/* A cloud refuses requests of another time: what failed may succeed by now. */
+static void look_at_clocks(const struct daemon_instance *daemon, struct ccm_clock_watch *watch)
+{
+    const int64_t step = ccm_clock_watch_look(watch, ccm_clock_wall_ms(), ccm_clock_boot_ms());
+
+    if (step != 0) {
+        ccm_log_warn(&daemon_log, "the clock of this machine was set: by %+" PRId64 " s",
+                     (step + (step < 0 ? -500 : 500)) / 1000);
+        daemon_runners_hurry(daemon->runners, NULL, "the clock was set");
+    }
+}
+
+/* When the last renewal was sent: one that stands by has nothing to renew, and writes nothing. */
+static int64_t renewal_ms(const struct daemon_instance *daemon)
+{
+    struct kube_lease_status lease;
+
+    if (daemon->lease == NULL) {
+        return KUBE_CONTINUITY_NO_LEASE;
+    }
+    kube_lease_status(daemon->lease, &lease);
+    return lease.leading ? lease.sent_ms : KUBE_CONTINUITY_NO_LEASE;
+}
+
+/* Changes waited, and go on: what failed in between is done again. */
+static void end_hold(const struct daemon_instance *daemon, const struct kube_continuity_view *view)
+{
+    char message[512];
+
+    (void)snprintf(message, sizeof(message), /* cut where too long */
+                   "Nothing was changed for %" PRId64 " s, until the API server had answered "
+                   "consistently: %s",
+                   (view->held_for_ms + 500) / 1000, view->reason);
+    ccm_log_warn(&daemon_log, "%s", message);
+    if (ccm_gate_leads(&daemon->services.gate)) {
+        emit_lease_event(daemon, true, "ChangesHeld", message);
+    }
+    daemon_runners_hurry(daemon->runners, NULL, "the API server answers consistently again");
+}
+
+/* Whether it is still the same API server; *breaks: how often it was not, as told last. */
+static void look_at_server(const struct daemon_instance *daemon, uint64_t *breaks)
+{
+    const int64_t settle_s = config_int(daemon->services.config, NULL, "kubernetes", "settle_s");
+    struct kube_continuity_view view;
+
+    kube_continuity_look(daemon->continuity, ccm_clock_now_ms(), settle_s * 1000,
+                         renewal_ms(daemon), &view);
+    if (view.breaks != *breaks) {
+        *breaks = view.breaks;
+        ccm_log_warn(&daemon_log,
+                     "nothing is changed until the API server has answered consistently for "
+                     "%" PRId64 " s: %s",
+                     settle_s, view.reason);
+    }
+    if (view.relist) {
+        daemon_watches_relist(daemon->watches);
+    }
+    if (view.ended) {
+        end_hold(daemon, &view);
+    }
+}
+
+/* Until it is SIGTERM or SIGINT. In between: SIGHUP, and a look at the configuration file, the
+ * API server and the clocks. */
+static void wait_for_signal(const struct daemon_instance *daemon)
+{
+    static const struct timespec period = { .tv_sec = LOOK_EVERY_S };
+    struct ccm_clock_watch watch;
+    uint64_t breaks = 0;
+    sigset_t signals;
+    int number = 0;
+
+    ccm_clock_watch_init(&watch, ccm_clock_wall_ms(), ccm_clock_boot_ms());
+    (void)sigemptyset(&signals); /* cannot fail, nor can the next three */
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGHUP); /* held since main() */
+    while (number != SIGTERM && number != SIGINT) {
+        number = sigtimedwait(&signals, NULL, &period);
+        if (number == SIGHUP) {
+            daemon_reload_now(daemon->reload);
+        } else if (number < 0) { /* time is up, or a signal that is none of these */
+            daemon_reload_look(daemon->reload);
+        }
+        look_at_server(daemon, &breaks);
+        look_at_clocks(daemon, &watch);
+    }
+    if (!atomic_load(&daemon->failed)) {
+        ccm_log_info(&daemon_log, "stopping on %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+    }
+}
+
+static int await_turn(void *arg)
+{
+    const struct daemon_instance *daemon = arg;
+
+    return daemon->lease == NULL ? 0 : kube_lease_await(daemon->lease);
+}
+
+static int create_plugins(struct daemon_instance *daemon)
+{
+    const struct daemon_runners_setup setup = {
+        .config = daemon->config,
+        .registry = daemon->registry,
+        .services = &daemon->services,
+        .await_turn = await_turn,
+        .give_up = give_up,
+        .arg = daemon,
+    };
+
+    return daemon_runners_new(&setup, &daemon->runners);
+}
+
+/* Before the caches are filled: probes ask from the first moment on. */
+static int open_admin(struct daemon_instance *daemon)
+{
+    static const char group[] = "admin";
+    const struct config_tree *config = daemon->config;
+    const struct admin_options options = {
+        .listen = config_string(config, NULL, group, "listen"),
+        .cert_file = config_string(config, NULL, group, "tls_cert_file"),
+        .key_file = config_string(config, NULL, group, "tls_key_file"),
+        .token_file = config_string(config, NULL, group, "token_file"),
+        .control_file = config_string(config, NULL, group, "control_token_file"),
+        .live = daemon_observe_live,
+        .ready = daemon_observe_ready,
+        .metrics = daemon_observe_metrics,
+        .status = daemon_observe_status,
+        .allow_removals = daemon_observe_allow,
+        .arg = &daemon->observed,
+    };
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (options.listen[0] == '\0') {
+        return 0;
+    }
+    daemon->observed.config = config;
+    daemon->observed.registry = daemon->registry;
+    daemon->observed.runners = daemon->runners;
+    daemon->observed.watches = daemon->watches;
+    daemon->observed.lease = daemon->lease;
+    daemon->observed.services = &daemon->services;
+    daemon->observed.metrics = daemon->services.metrics;
+    daemon->observed.identity = daemon->identity;
+    daemon->observed.reload = daemon->reload;
+    daemon->observed.started_ms = daemon->started_ms;
+    daemon->observed.begun_ms = daemon->begun_ms;
+
+    const int r = admin_new(&options, &daemon->admin, &err);
+
+    if (r < 0) {
+        ccm_log_error(&daemon_log, "%s", err.message);
+    }
+    return r;
+}
+
+static int open_reload(struct daemon_instance *daemon)
+{
+    daemon->reload = daemon_reload_new(daemon->registry, &daemon->services, daemon->runners);
+    if (daemon->reload == NULL) {
+        ccm_log_error(&daemon_log, "out of memory");
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+static int start(struct daemon_instance *daemon)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    daemon->watches = daemon_watches_new(&daemon->services, daemon->registry);
+    if (daemon->watches == NULL) {
+        ccm_log_error(&daemon_log, "out of memory");
+        return -ENOMEM;
+    }
+
+    int r = daemon->services.plan == NULL ? open_reload(daemon) : 0;
+
+    if (r == 0 && daemon->services.plan == NULL) {
+        r = open_admin(daemon);
+    }
+    if (r < 0) {
+        return r;
+    }
+    r = daemon_watches_start(daemon->watches, &err);
+
+    if (r == 0 && daemon->lease != NULL) {
+        r = kube_lease_start(daemon->lease);
+        if (r < 0) {
+            (void)ccm_error_set(&err, r, CCM_ERROR_TRANSIENT, /* returned below */
+                                "leader election: cannot start a thread");
+        }
+    }
+    if (r < 0) {
+        ccm_log_error(&daemon_log, "%s", err.message);
+        return r;
+    }
+    return daemon_runners_start(daemon->runners, daemon->watches);
+}
+
+static int open_and_tell(struct daemon_instance *daemon)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int r = open_services(daemon, &err);
+
+    if (r < 0) {
+        ccm_log_error(&daemon_log, "%s", err.message);
+    } else {
+        ccm_log_info(&daemon_log, "API server %s", kube_client_server(daemon->services.kube));
+    }
+    return r;
+}
+
+static int run(struct daemon_instance *daemon)
+{
+    int r = open_and_tell(daemon);
+
+    if (r < 0) {
+        return r;
+    }
+
+    /* create() of a plugin may hang, and nothing has been begun that would have to be ended: a
+     * signal does what main() has set up for the start. */
+    hold_signals(false);
+    r = create_plugins(daemon);
+    hold_signals(true);
+    if (r == 0) {
+        r = start(daemon);
+    }
+    if (r < 0) {
+        return r;
+    }
+    wait_for_signal(daemon);
+    return atomic_load(&daemon->failed) ? -ENOEXEC : 0;
+}
+
+static struct daemon_instance *daemon_new(const struct config_tree *config,
+                                          struct plugin_registry *registry)
+{
+    /* Not on the stack: when a plugin hangs its threads go on using it. */
+    struct daemon_instance *daemon = calloc(1, sizeof(*daemon));
+
+    if (daemon == NULL) {
+        ccm_log_error(&daemon_log, "out of memory");
+        return NULL;
+    }
+    if (kube_continuity_init(&daemon->services.continuity) < 0) {
+        ccm_log_error(&daemon_log, "out of memory");
+        free(daemon);
+        return NULL;
+    }
+    daemon->continuity = &daemon->services.continuity;
+    daemon->config = config;
+    daemon->registry = registry;
+    daemon->started_ms = ccm_clock_wall_ms();
+    daemon->begun_ms = ccm_clock_boot_ms();
+    (void)signal(SIGPIPE, SIG_IGN); /* a broken pipe is an error of the write */
+    return daemon;
+}
+
+/* Stops, frees; the result is what the daemon ends with. */
+static int finish(struct daemon_instance *daemon, int result)
+{
+    if (stop_all(daemon) < 0) {
+        return -ETIMEDOUT;
+    }
+    release_all(daemon);
+    return result;
+}
+
+int daemon_run(const struct config_tree *config, struct plugin_registry *registry)
+{
+    struct daemon_instance *daemon = daemon_new(config, registry);
+
+    if (daemon == NULL) {
+        return -ENOMEM;
+    }
+    hold_signals(true);
+
+    const int r = run(daemon);
+
+    /* A second signal ends the process at once, whatever hangs. */
+    (void)signal(SIGTERM, SIG_DFL); /* a valid signal, and so is the next */
+    (void)signal(SIGINT, SIG_DFL);
+    hold_signals(false);
+    return finish(daemon, r);
+}
+
+int daemon_plan(const struct config_tree *config, struct plugin_registry *registry,
+                struct daemon_plan_book *book, int64_t deadline_ms,
+                int (*report)(void *arg, struct kube_client *kube), void *arg)
+{
+    struct daemon_instance *daemon = daemon_new(config, registry);
+
+    if (daemon == NULL) {
+        return -ENOMEM;
+    }
+    daemon->services.plan = book;
+
+    int r = open_and_tell(daemon);
+
+    if (r == 0) {
+        r = create_plugins(daemon);
+    }
+    if (r == 0) {
+        r = start(daemon);
+    }
+    if (r == 0 || r == -ENOEXEC) {
+        daemon_runners_await_plan(daemon->runners, deadline_ms);
+        r = report(arg, daemon->services.kube);
+    }
+    return finish(daemon, r);
+}

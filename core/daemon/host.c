@@ -1,0 +1,440 @@
+#include "daemon/host.h"
+
+#include "kube/client/fetch.h"
+#include "kube/client/patch.h"
+#include "kube/object/object.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NAME_MAX_LEN    33
+#define HTTP_TIMEOUT_MS 20000
+#define API_TIMEOUT_MS  30000
+#define RANDOM_CHUNK    256 /* getrandom() never returns less than asked for up to this size */
+
+struct daemon_plugin_host {
+    struct ccm_host table; /* table.core points back here */
+    struct daemon_host_services *services;
+    struct sched_controller *controller;
+    struct ccm_cancel stopped; /* of calls without a request */
+    struct daemon_held *held;
+    char name[NAME_MAX_LEN];
+    pthread_mutex_t lock; /* guards nothing but the condition; leaf */
+    pthread_cond_t woken; /* a cancel flag was set */
+};
+
+static struct daemon_plugin_host *self_of(const struct ccm_host *host)
+{
+    return host->core;
+}
+
+/* The flag that ends work for this request; see sched_reconcile_fn for what core points to. */
+static struct ccm_cancel *cancel_of(struct daemon_plugin_host *self, const struct ccm_request *req)
+{
+    return req == NULL ? &self->stopped : req->core;
+}
+
+/* --- log, time --- */
+
+__attribute__((format(printf, 4, 5))) static void
+host_log(const struct ccm_host *host, uint64_t level, const char *object, const char *format, ...)
+{
+    const struct ccm_log log = { .part = self_of(host)->name, .object = object };
+    va_list args;
+
+    va_start(args, format);
+    ccm_log_vwrite(&log, level > CCM_LEVEL_DEBUG ? CCM_LOG_DEBUG : (enum ccm_log_level)level,
+                   format, args);
+    va_end(args);
+}
+
+static bool host_log_enabled(const struct ccm_host *host, uint64_t level)
+{
+    (void)host; /* one level for the process */
+    return level <= CCM_LEVEL_DEBUG && ccm_log_enabled((enum ccm_log_level)level);
+}
+
+static int64_t host_now_ms(const struct ccm_host *host)
+{
+    (void)host; /* one clock for the process */
+    return ccm_clock_now_ms();
+}
+
+static int64_t host_wall_ms(const struct ccm_host *host)
+{
+    (void)host; /* as above */
+    return ccm_clock_wall_ms();
+}
+
+static int host_random(const struct ccm_host *host, void *bytes, size_t len)
+{
+    (void)host; /* the system's own source */
+    for (size_t done = 0; done < len;) {
+        const size_t want = len - done < RANDOM_CHUNK ? len - done : RANDOM_CHUNK;
+        const ssize_t n = getrandom((char *)bytes + done, want, 0);
+
+        if (n < 0 && errno != EINTR) {
+            return -errno;
+        }
+        done += n < 0 ? 0 : (size_t)n;
+    }
+    return 0;
+}
+
+static bool host_cancelled(const struct ccm_host *host, const struct ccm_request *req)
+{
+    struct daemon_plugin_host *self = self_of(host);
+
+    return atomic_load(&cancel_of(self, req)->cancelled) ||
+           (req != NULL && ccm_clock_now_ms() >= req->deadline_ms);
+}
+
+static int host_wait(const struct ccm_host *host, const struct ccm_request *req, uint64_t ms)
+{
+    struct daemon_plugin_host *self = self_of(host);
+    const struct ccm_cancel *cancel = cancel_of(self, req);
+    const int64_t now = ccm_clock_now_ms();
+    const int64_t due = now + (int64_t)(ms > INT32_MAX ? INT32_MAX : ms);
+
+    if (req != NULL && due > req->deadline_ms) {
+        return -ECANCELED; /* the caller could do nothing with the time that is left */
+    }
+    (void)pthread_mutex_lock(&self->lock); /* a default mutex */
+    while (!atomic_load(&cancel->cancelled) &&
+           ccm_clock_cond_wait(&self->woken, &self->lock, due) != -ETIMEDOUT) {
+    }
+    (void)pthread_mutex_unlock(&self->lock);
+    return atomic_load(&cancel->cancelled) ? -ECANCELED : 0;
+}
+
+/* --- configuration --- */
+
+static const char *host_option_string(const struct ccm_host *host, const char *group,
+                                      const char *name)
+{
+    const struct daemon_plugin_host *self = self_of(host);
+
+    return config_string(self->services->config, self->name, group, name);
+}
+
+static int64_t host_option_int(const struct ccm_host *host, const char *group, const char *name)
+{
+    const struct daemon_plugin_host *self = self_of(host);
+
+    return config_int(self->services->config, self->name, group, name);
+}
+
+static const char *const *host_option_strings(const struct ccm_host *host, const char *group,
+                                              const char *name)
+{
+    const struct daemon_plugin_host *self = self_of(host);
+
+    return config_strings(self->services->config, self->name, group, name);
+}
+
+/* --- cluster state --- */
+
+static struct kube_store *store_of(const struct ccm_host *host, uint64_t kind)
+{
+    return kind < DAEMON_HOST_KINDS ? self_of(host)->services->stores[kind] : NULL;
+}
+
+static const struct ccm_object *host_get(const struct ccm_host *host, uint64_t kind,
+                                         const char *key)
+{
+    struct kube_store *store = store_of(host, kind);
+
+    return store == NULL ? NULL : kube_store_get(store, key);
+}
+
+static int host_list(const struct ccm_host *host, uint64_t kind, const char *index,
+                     const char *value, const struct ccm_object *const **ret_objects,
+                     size_t *ret_count)
+{
+    struct kube_store *store = store_of(host, kind);
+
+    return store == NULL ? -ENOTSUP : kube_store_list(store, index, value, ret_objects, ret_count);
+}
+
+static struct kube_store *raw_store_of(const struct ccm_host *host, const char *api_version,
+                                       const char *resource)
+{
+    const struct daemon_host_services *services = self_of(host)->services;
+
+    for (size_t i = 0; i < services->raw_count; i++) {
+        if (ccm_text_equal(services->raw[i].api_version, api_version) &&
+            ccm_text_equal(services->raw[i].resource, resource)) {
+            return services->raw[i].store;
+        }
+    }
+    return NULL;
+}
+
+static const struct ccm_object *host_get_raw(const struct ccm_host *host, const char *api_version,
+                                             const char *resource, const char *key)
+{
+    struct kube_store *store = raw_store_of(host, api_version, resource);
+
+    return store == NULL ? NULL : kube_store_get(store, key);
+}
+
+static int host_list_raw(const struct ccm_host *host, const char *api_version, const char *resource,
+                         const struct ccm_object *const **ret_objects, size_t *ret_count)
+{
+    struct kube_store *store = raw_store_of(host, api_version, resource);
+
+    return store == NULL ? -ENOTSUP : kube_store_list(store, NULL, NULL, ret_objects, ret_count);
+}
+
+static void host_release(const struct ccm_host *host, const struct ccm_object *object)
+{
+    (void)host; /* the object knows its own count */
+    kube_object_unref(object);
+}
+
+static void host_release_list(const struct ccm_host *host, const struct ccm_object *const *objects,
+                              size_t count)
+{
+    (void)host; /* as above */
+    kube_store_list_free(objects, count);
+}
+
+/* --- dry run --- */
+
+static bool host_dry_run(const struct ccm_host *host)
+{
+    return self_of(host)->services->plan != NULL;
+}
+
+static void host_metric(const struct ccm_host *host, const struct ccm_metric *metric,
+                        const char *const *values, double value)
+{
+    const struct daemon_plugin_host *self = self_of(host);
+    const int r = ccm_metrics_record(self->services->metrics, metric, values, value);
+
+    if (r == -EINVAL) {
+        host_log(host, CCM_LEVEL_DEBUG, NULL,
+                 "metric %s: not a metric, or not the one of that name",
+                 metric->name == NULL ? "" : metric->name);
+    }
+}
+
+static void host_plan(const struct ccm_host *host, const char *object, const char *steps)
+{
+    const struct daemon_plugin_host *self = self_of(host);
+
+    if (host_dry_run(host)) {
+        daemon_plan_book_steps(self->services->plan, self->name, object, steps);
+    }
+}
+
+/* --- the API server --- */
+
+/* The earlier of "timeout from now" and the request's own deadline. */
+static int64_t deadline_of(const struct ccm_request *req, int64_t timeout_ms)
+{
+    const int64_t own = ccm_clock_now_ms() + timeout_ms;
+
+    return req != NULL && req->deadline_ms < own ? req->deadline_ms : own;
+}
+
+static int host_patch(const struct ccm_host *host, const struct ccm_request *req,
+                      const struct ccm_patch *patch, struct ccm_error *err)
+{
+    struct daemon_plugin_host *self = self_of(host);
+
+    if (host_dry_run(host)) {
+        return ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "dry run: nothing is changed");
+    }
+    return kube_patch(self->services->kube, cancel_of(self, req), deadline_of(req, API_TIMEOUT_MS),
+                      patch, err);
+}
+
+static int host_fetch(const struct ccm_host *host, const struct ccm_request *req, uint64_t kind,
+                      const char *namespace_, const char *name, const struct ccm_object **ret,
+                      struct ccm_error *err)
+{
+    struct daemon_plugin_host *self = self_of(host);
+
+    return kube_fetch(self->services->kube, cancel_of(self, req), deadline_of(req, API_TIMEOUT_MS),
+                      kind, namespace_, name, ret, err);
+}
+
+static void host_event(const struct ccm_host *host, const struct ccm_event *event)
+{
+    const struct daemon_plugin_host *self = self_of(host);
+
+    if (host_dry_run(host)) {
+        daemon_plan_book_event(self->services->plan, self->name, event);
+    } else if (ccm_gate_leads(&self->services->gate)) { /* held: it is written later */
+        kube_event_emit(self->services->events, event);
+    }
+}
+
+static void host_enqueue(const struct ccm_host *host, const char *key, uint64_t lane,
+                         uint64_t delay_ms)
+{
+    sched_controller_enqueue(self_of(host)->controller, key, lane, delay_ms);
+}
+
+static void host_settle(const struct ccm_host *host, const struct ccm_request *req, uint64_t index,
+                        uint64_t requeue_after_ms, const struct ccm_error *err)
+{
+    (void)host; /* the request knows its call */
+    sched_controller_settle(req, index, requeue_after_ms, err);
+}
+
+/* --- what is missing, what is held --- */
+
+static int64_t host_server_since_ms(const struct ccm_host *host)
+{
+    return kube_continuity_since(&self_of(host)->services->continuity);
+}
+
+static void host_note_held(const struct ccm_host *host, const char *object, uint64_t count,
+                           const char *reason)
+{
+    daemon_held_note(self_of(host)->held, object, count, reason);
+}
+
+/* --- HTTP --- */
+
+static int host_http(const struct ccm_host *host, const struct ccm_request *req,
+                     const struct ccm_http_request *http, struct ccm_http_response **ret,
+                     uint64_t *ret_phase, struct ccm_error *err)
+{
+    struct daemon_plugin_host *self = self_of(host);
+    const int64_t timeout = http->timeout_ms == 0 ? HTTP_TIMEOUT_MS : (int64_t)http->timeout_ms;
+    const struct net_tls tls = { .ca_file = http->ca_file, .insecure = http->insecure_tls != 0 };
+    const struct net_exchange exchange = {
+        .method = http->method,
+        .url = http->url,
+        .headers = http->headers,
+        .body = http->body,
+        .body_len = http->body_len,
+        .tls = &tls,
+        .deadline_ms = deadline_of(req, timeout),
+        .max_body = http->max_body_bytes,
+        .cancel = cancel_of(self, req),
+        .gate = &self->services->gate,
+    };
+
+    return net_http_do(self->services->http, &exchange, ret, ret_phase, err);
+}
+
+static void host_http_free(const struct ccm_host *host, struct ccm_http_response *response)
+{
+    (void)host; /* the response knows its own memory */
+    net_http_response_free(response);
+}
+
+/* --- life cycle --- */
+
+static const struct ccm_host table_template = {
+    .abi_major = CCM_ABI_MAJOR,
+    .struct_size = sizeof(struct ccm_host),
+    .log = host_log,
+    .log_enabled = host_log_enabled,
+    .now_ms = host_now_ms,
+    .wall_ms = host_wall_ms,
+    .random = host_random,
+    .wait = host_wait,
+    .cancelled = host_cancelled,
+    .option_string = host_option_string,
+    .option_int = host_option_int,
+    .option_strings = host_option_strings,
+    .get = host_get,
+    .list = host_list,
+    .release = host_release,
+    .release_list = host_release_list,
+    .patch = host_patch,
+    .event = host_event,
+    .enqueue = host_enqueue,
+    .http = host_http,
+    .http_free = host_http_free,
+    .fetch = host_fetch,
+    .settle = host_settle,
+    .dry_run = host_dry_run,
+    .plan = host_plan,
+    .metric = host_metric,
+    .get_raw = host_get_raw,
+    .list_raw = host_list_raw,
+    .server_since_ms = host_server_since_ms,
+    .note_held = host_note_held,
+};
+
+struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
+                                                  const char *name)
+{
+    CCM_CLEANUP(ccm_freep) struct daemon_plugin_host *self = calloc(1, sizeof(*self));
+
+    if (self == NULL) {
+        return NULL;
+    }
+
+    struct daemon_held *held = daemon_held_new();
+
+    if (held == NULL || ccm_clock_cond_init(&self->woken) < 0) {
+        daemon_held_free(held);
+        return NULL;
+    }
+    if (pthread_mutex_init(&self->lock, NULL) != 0) {
+        (void)pthread_cond_destroy(&self->woken); /* nobody waits on it yet */
+        daemon_held_free(held);
+        return NULL;
+    }
+    self->held = held;
+    self->table = table_template;
+    self->table.core = self;
+    self->services = services;
+    ccm_text_copy(self->name, sizeof(self->name), name);
+    return CCM_STEAL(self);
+}
+
+void daemon_plugin_host_free(struct daemon_plugin_host *host)
+{
+    if (host == NULL) {
+        return;
+    }
+    (void)pthread_cond_destroy(&host->woken); /* by contract nobody is left */
+    (void)pthread_mutex_destroy(&host->lock);
+    daemon_held_free(host->held);
+    free(host);
+}
+
+const struct ccm_host *daemon_plugin_host_table(struct daemon_plugin_host *host)
+{
+    return &host->table;
+}
+
+void daemon_plugin_host_set_controller(struct daemon_plugin_host *host,
+                                       struct sched_controller *controller)
+{
+    host->controller = controller;
+}
+
+struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host)
+{
+    return host->held;
+}
+
+void daemon_plugin_host_wake(struct daemon_plugin_host *host)
+{
+    (void)pthread_mutex_lock(
+        &host->lock); /* so that no waiter misses it between its test and its wait */
+    (void)pthread_cond_broadcast(&host->woken);
+    (void)pthread_mutex_unlock(&host->lock);
+}
+
+void daemon_plugin_host_stop(struct daemon_plugin_host *host)
+{
+    ccm_http_cancel(host->services->http, &host->stopped);
+    daemon_plugin_host_wake(host);
+}

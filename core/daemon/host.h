@@ -1,0 +1,72 @@
+/*
+ * The host table of a plugin: struct ccm_host on top of the parts of the daemon. One per plugin,
+ * because options, log lines and queue are its own.
+ */
+#ifndef CCM_HOST_TABLE_H
+#define CCM_HOST_TABLE_H
+
+#include "ccm/plugin.h"
+#include "config/load.h"
+#include "daemon/held.h"
+#include "daemon/plan_book.h"
+#include "kube/cache/store.h"
+#include "kube/client/client.h"
+#include "kube/client/continuity.h"
+#include "kube/event.h"
+#include "net/http.h"
+#include "sched/controller.h"
+#include "util/attr.h"
+#include "util/gate.h"
+#include "util/metrics.h"
+
+#define DAEMON_HOST_KINDS (CCM_KIND_RAW + 1)
+
+/* The cache of a resource that has no type of its own. */
+struct daemon_raw_store {
+    const char *api_version;
+    const char *resource;
+    struct kube_store *store;
+};
+
+/* What all plugins share. Owned by the daemon, outlives every host; unchanged once plugins run. */
+struct daemon_host_services {
+    struct net_http *http;
+    struct kube_client *kube;
+    struct kube_event_recorder *events;
+    const struct config_tree *_Atomic config;     /* the newest snapshot, see reload.h */
+    struct kube_store *stores[DAEMON_HOST_KINDS]; /* by kind; NULL = nobody watches it */
+    const struct daemon_raw_store *raw;           /* those of CCM_KIND_RAW */
+    size_t raw_count;
+
+    struct kube_continuity continuity; /* whether it is one API server that answers */
+    struct ccm_metrics *metrics;       /* NULL: nobody asks for any */
+    struct ccm_gate gate;          /* whether this instance leads: closed until somebody opens it */
+    struct daemon_plan_book *plan; /* a dry run: nothing goes out, all is noted here; NULL = none */
+};
+
+struct daemon_plugin_host;
+
+/* name: of the plugin, copied. NULL on ENOMEM. */
+struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *services,
+                                                  const char *name);
+
+/* After destroy() of the plugin. NULL is fine. */
+void daemon_plugin_host_free(struct daemon_plugin_host *host);
+
+/* What create() gets; valid until daemon_plugin_host_free(). */
+const struct ccm_host *daemon_plugin_host_table(struct daemon_plugin_host *host);
+
+/* Where enqueue() goes. Before any change is mapped; borrowed. */
+void daemon_plugin_host_set_controller(struct daemon_plugin_host *host,
+                                       struct sched_controller *controller);
+
+/* What the plugin says that it holds back; lives as long as the host. */
+struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host);
+
+/* Wake whoever waits in host->wait(), after a cancel flag was set. Any thread. */
+void daemon_plugin_host_wake(struct daemon_plugin_host *host);
+
+/* The daemon stops: calls without a request are cancelled too. Any thread; returns at once. */
+void daemon_plugin_host_stop(struct daemon_plugin_host *host);
+
+#endif

@@ -1,0 +1,345 @@
+#include "daemon/plan_book.h"
+
+#include "util/cleanup.h"
+#include "util/jsonw.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_OBJECTS_MAX 20
+
+struct entry {
+    char *plugin;
+    char *object;
+    char *steps;    /* NULL = none were told */
+    char *warnings; /* lines; NULL = none */
+    char *failure;  /* NULL = it did not fail */
+};
+
+struct daemon_plan_book {
+    pthread_mutex_t lock;       /* guards all below; leaf */
+    struct ccm_strmap *entries; /* "plugin object" -> struct entry */
+    size_t lost;                /* what there was no memory for */
+};
+
+static void entry_free(void *item)
+{
+    struct entry *entry = item;
+
+    free(entry->plugin);
+    free(entry->object);
+    free(entry->steps);
+    free(entry->warnings);
+    free(entry->failure);
+    free(entry);
+}
+
+struct daemon_plan_book *daemon_plan_book_new(void)
+{
+    struct daemon_plan_book *book = calloc(1, sizeof(*book));
+
+    if (book == NULL) {
+        return NULL;
+    }
+    book->entries = ccm_strmap_new(entry_free);
+    if (book->entries == NULL || pthread_mutex_init(&book->lock, NULL) != 0) {
+        ccm_strmap_free(book->entries);
+        free(book);
+        return NULL;
+    }
+    return book;
+}
+
+void daemon_plan_book_free(struct daemon_plan_book *book)
+{
+    if (book != NULL) {
+        (void)pthread_mutex_destroy(&book->lock); /* nobody holds it */
+        ccm_strmap_free(book->entries);
+        free(book);
+    }
+}
+
+void daemon_plan_book_freep(struct daemon_plan_book **book)
+{
+    daemon_plan_book_free(*book);
+}
+
+/* --- adding --- */
+
+/* NULL when nothing is known, or on ENOMEM. */
+static struct entry *find_locked(struct daemon_plan_book *book, const char *plugin,
+                                 const char *object)
+{
+    CCM_CLEANUP(ccm_freep) char *key = ccm_text_format("%s %s", plugin, object);
+
+    return key == NULL ? NULL : ccm_strmap_get(book->entries, key);
+}
+
+/* NULL on ENOMEM. */
+static struct entry *obtain_locked(struct daemon_plan_book *book, const char *plugin,
+                                   const char *object)
+{
+    CCM_CLEANUP(ccm_freep) char *key = ccm_text_format("%s %s", plugin, object);
+    struct entry *entry = find_locked(book, plugin, object);
+
+    if (key == NULL || entry != NULL) {
+        return entry;
+    }
+    entry = calloc(1, sizeof(*entry));
+    if (entry == NULL) {
+        return NULL;
+    }
+    entry->plugin = strdup(plugin);
+    entry->object = strdup(object);
+    if (entry->plugin == NULL || entry->object == NULL ||
+        ccm_strmap_set(book->entries, key, entry) < 0) {
+        entry_free(entry);
+        return NULL;
+    }
+    return entry;
+}
+
+/* The text takes the place of what is there; NULL counts as lost. */
+static void replace_locked(struct daemon_plan_book *book, char **place, char *text)
+{
+    if (text == NULL) {
+        book->lost++;
+        return;
+    }
+    free(*place);
+    *place = text;
+}
+
+void daemon_plan_book_steps(struct daemon_plan_book *book, const char *plugin, const char *object,
+                            const char *steps)
+{
+    (void)pthread_mutex_lock(&book->lock); /* a default mutex, never taken twice */
+
+    struct entry *entry = obtain_locked(book, plugin, object);
+
+    if (entry == NULL) {
+        book->lost++;
+    } else {
+        replace_locked(book, &entry->steps, strdup(steps == NULL ? "" : steps));
+    }
+    (void)pthread_mutex_unlock(&book->lock); /* as above */
+}
+
+void daemon_plan_book_event(struct daemon_plan_book *book, const char *plugin,
+                            const struct ccm_event *event)
+{
+    if (event->warning == 0) {
+        return;
+    }
+
+    CCM_CLEANUP(ccm_freep)
+    char *line = ccm_text_format("%s: %s\n", event->reason == NULL ? "" : event->reason,
+                                 event->message == NULL ? "" : event->message);
+
+    (void)pthread_mutex_lock(&book->lock); /* as above */
+
+    struct entry *entry = obtain_locked(book, plugin, event->object->key);
+
+    if (entry == NULL || line == NULL) {
+        book->lost++;
+    } else if (entry->warnings == NULL) {
+        entry->warnings = CCM_STEAL(line);
+    } else if (strstr(entry->warnings, line) == NULL) { /* a second look says the same */
+        replace_locked(book, &entry->warnings, ccm_text_format("%s%s", entry->warnings, line));
+    }
+    (void)pthread_mutex_unlock(&book->lock); /* as above */
+}
+
+void daemon_plan_book_result(struct daemon_plan_book *book, const char *plugin, const char *object,
+                             const char *failure)
+{
+    (void)pthread_mutex_lock(&book->lock); /* as above */
+
+    /* Objects that go well and have nothing to say are many, and none of our business. */
+    struct entry *entry =
+        failure == NULL ? find_locked(book, plugin, object) : obtain_locked(book, plugin, object);
+
+    if (failure == NULL && entry != NULL) {
+        free(CCM_STEAL(entry->failure));
+    } else if (entry != NULL) {
+        replace_locked(book, &entry->failure, strdup(failure));
+    } else if (failure != NULL) {
+        book->lost++;
+    }
+    (void)pthread_mutex_unlock(&book->lock); /* as above */
+}
+
+/* --- printing --- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct entry *left = *(const struct entry *const *)a;
+    const struct entry *right = *(const struct entry *const *)b;
+    const int by_plugin = strcmp(left->plugin, right->plugin);
+
+    return by_plugin != 0 ? by_plugin : strcmp(left->object, right->object);
+}
+
+/* All entries in order; *ret is the caller's. NULL when there are none, or no memory. */
+static struct entry **sorted(struct daemon_plan_book *book, size_t *ret_count)
+{
+    const size_t count = ccm_strmap_len(book->entries);
+    struct entry **list = calloc(count + 1, sizeof(struct entry *));
+    void *cursor = NULL;
+    const char *key;
+    void *value;
+    size_t n = 0;
+
+    while (list != NULL && ccm_strmap_next(book->entries, &cursor, &key, &value)) {
+        list[n++] = value;
+    }
+    if (list == NULL) {
+        book->lost += count;
+    } else {
+        qsort(list, n, sizeof(*list), compare);
+    }
+    *ret_count = n;
+    return list;
+}
+
+static bool has_steps(const struct entry *entry)
+{
+    return !ccm_text_empty(entry->steps);
+}
+
+static void count(const struct entry *entry, struct daemon_plan_counts *counts)
+{
+    if (entry->failure != NULL) {
+        counts->failed++;
+    } else if (has_steps(entry)) {
+        counts->changing++;
+    } else if (entry->steps != NULL) {
+        counts->settled++;
+    }
+}
+
+/* Each line of the text, moved in. */
+static void print_lines(FILE *out, const char *intro, const char *text)
+{
+    for (const char *line = text; *line != '\0';) {
+        const size_t len = strcspn(line, "\n");
+
+        (void)fprintf(out, "    %s%.*s\n", intro, (int)len,
+                      line); /* failures stick in the stream */
+        line += len + (line[len] == '\n' ? 1 : 0);
+    }
+}
+
+static void print_entry(FILE *out, const struct entry *entry)
+{
+    if (!has_steps(entry) && entry->warnings == NULL && entry->failure == NULL) {
+        return;
+    }
+    (void)fprintf(out, "%s%s%s\n", entry->plugin, entry->object[0] == '\0' ? "" : " ",
+                  entry->object); /* as above, and so on */
+    print_lines(out, "", entry->steps == NULL ? "" : entry->steps);
+    print_lines(out, "warning: ", entry->warnings == NULL ? "" : entry->warnings);
+    print_lines(out, "failed: ", entry->failure == NULL ? "" : entry->failure);
+}
+
+void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
+                            struct daemon_plan_counts *ret)
+{
+    struct daemon_plan_counts counts = { 0 };
+    size_t len = 0;
+
+    (void)pthread_mutex_lock(&book->lock); /* as above */
+
+    CCM_CLEANUP(ccm_freep) struct entry **list = sorted(book, &len);
+
+    for (size_t i = 0; i < len; i++) {
+        print_entry(out, list[i]);
+        count(list[i], &counts);
+    }
+    if (book->lost > 0) {
+        (void)fprintf(out, "out of memory: %zu lines are missing\n", book->lost);
+        counts.failed += book->lost;
+    }
+    (void)fprintf(out, "%zu to change, %zu as they should be, %zu failed\n", counts.changing,
+                  counts.settled, counts.failed);
+    (void)pthread_mutex_unlock(&book->lock); /* as above */
+    *ret = counts;
+}
+
+/* --- the report of the reference --- */
+
+static void print_json_object(struct ccm_jsonw *w, const struct entry *entry)
+{
+    const char *message = entry->failure != NULL    ? entry->failure
+                          : has_steps(entry)        ? entry->steps
+                          : entry->warnings != NULL ? entry->warnings
+                                                    : "";
+
+    ccm_jsonw_open(w, entry->object, '{');
+    ccm_jsonw_str(w, "Name", entry->object);
+    ccm_jsonw_str(w, "MessageLevel",
+                  entry->failure != NULL                        ? "error"
+                  : has_steps(entry) || entry->warnings != NULL ? "warn"
+                                                                : "info");
+    ccm_jsonw_str(w, "Message", message);
+    ccm_jsonw_close(w, '}');
+}
+
+/* One plugin: list[0] to list[len - 1]. */
+static void print_json_check(struct ccm_jsonw *w, struct entry *const *list, size_t len)
+{
+    struct daemon_plan_counts counts = { 0 };
+    size_t printed = 0;
+
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, "Name", list[0]->plugin);
+    ccm_jsonw_open(w, "instanceResults", '{');
+    for (int pass = 0; pass < 3; pass++) { /* failed, to change, the rest */
+        for (size_t i = 0; i < len && printed < JSON_OBJECTS_MAX; i++) {
+            const int place = list[i]->failure != NULL ? 0 : has_steps(list[i]) ? 1 : 2;
+
+            if (place == pass && (pass < 2 || list[i]->steps != NULL)) {
+                print_json_object(w, list[i]);
+                printed++;
+            }
+        }
+    }
+    ccm_jsonw_close(w, '}');
+    for (size_t i = 0; i < len; i++) {
+        count(list[i], &counts);
+    }
+    ccm_jsonw_i64(w, "PassCount", (int64_t)counts.settled);
+    ccm_jsonw_i64(w, "FailedCount", (int64_t)counts.failed);
+    ccm_jsonw_i64(w, "WarnCount", (int64_t)counts.changing);
+    ccm_jsonw_i64(w, "UnknownCount", 0);
+    ccm_jsonw_close(w, '}');
+}
+
+void daemon_plan_book_print_json(struct daemon_plan_book *book, struct ccm_buf *buf)
+{
+    struct ccm_jsonw w = { .buf = buf };
+    size_t len = 0;
+    size_t end;
+
+    (void)pthread_mutex_lock(&book->lock); /* as above */
+
+    CCM_CLEANUP(ccm_freep) struct entry **list = sorted(book, &len);
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_str(&w, "State", "Success");
+    ccm_jsonw_str(&w, "Reason", "ccm initial process finished");
+    ccm_jsonw_open(&w, "CheckResults", '[');
+    for (size_t begin = 0; begin < len; begin = end) {
+        for (end = begin; end < len && strcmp(list[end]->plugin, list[begin]->plugin) == 0;) {
+            end++;
+        }
+        print_json_check(&w, list + begin, end - begin);
+    }
+    ccm_jsonw_close(&w, ']');
+    ccm_jsonw_close(&w, '}');
+    (void)pthread_mutex_unlock(&book->lock); /* as above */
+}

@@ -1,0 +1,42 @@
+#include "daemon/plugin_dir.h"
+
+#include "util/text.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Cut the last part of a path off; false when there is none. */
+static bool cut_last(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (slash == NULL) {
+        return false;
+    }
+    *slash = '\0';
+    return true;
+}
+
+char *daemon_plugin_dir(const char *told)
+{
+    char path[PATH_MAX];
+
+    if (!ccm_text_empty(told)) {
+        return ccm_text_format("%s", told);
+    }
+
+    const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (len < 0) {
+        return NULL;
+    }
+    path[len] = '\0';
+    for (int part = 0; part < 2; part++) { /* the program, then its folder */
+        if (!cut_last(path)) {
+            return NULL;
+        }
+    }
+    return ccm_text_format("%s/lib/ccmd/plugins", path);
+}

@@ -1,0 +1,12 @@
+/* Where plugins are looked for by bare file name. */
+#ifndef CCM_PLUGIN_DIR_H
+#define CCM_PLUGIN_DIR_H
+
+/*
+ * `told` unless it is NULL or "": then lib/ccmd/plugins beside the folder of the running program,
+ * where `make install` puts the plugins (/usr/bin/ccmd -> /usr/lib/ccmd/plugins). Heap; NULL when
+ * memory ran out or the program does not know its own path. Any thread.
+ */
+char *daemon_plugin_dir(const char *told);
+
+#endif

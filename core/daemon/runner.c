@@ -1,0 +1,477 @@
+#include "daemon/runner.h"
+
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/text.h"
+#include "util/thread.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define START_RETRY_MS     1000
+#define START_RETRY_MAX_MS 60000
+/* A dry run waits for retries that come this soon; what fails longer than that is told as failed.
+ */
+#define PLAN_HORIZON_MS 3000
+
+static const struct ccm_log runner_log = { .part = "ccmd" };
+
+struct runner {
+    struct daemon_runners *owner;
+    struct plugin_entry *entry;
+    struct daemon_plugin_host *host;
+    struct sched_controller *controller; /* NULL: the plugin was refused, or its create() failed */
+    struct admin_trouble *trouble;
+    struct ccm_thread starter;
+    atomic_bool started; /* the workers run */
+};
+
+struct daemon_runners {
+    struct daemon_runners_setup setup;
+    struct daemon_watches *watches;
+    struct runner *items;
+    size_t count;
+    atomic_bool gave_up;
+};
+
+/* --- one plugin --- */
+
+static int reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                     struct ccm_error *err)
+{
+    const struct runner *runner = arg;
+
+    return runner->entry->loaded->desc->reconcile(runner->entry->self, req, ret, err);
+}
+
+static void cancel_call(void *arg, struct ccm_cancel *flag)
+{
+    const struct runner *runner = arg;
+
+    ccm_http_cancel(runner->owner->setup.services->http, flag);
+    daemon_plugin_host_wake(runner->host);
+}
+
+static void note_settled(void *arg, const char *key, const struct ccm_error *err, int64_t next_ms)
+{
+    const struct runner *runner = arg;
+    struct daemon_plan_book *book = runner->owner->setup.services->plan;
+
+    admin_trouble_note(runner->trouble, key, err, next_ms);
+    if (book != NULL) { /* a dry run does not last until the next try, or takes the next word */
+        daemon_plan_book_result(book, runner->entry->name, key, err == NULL ? NULL : err->message);
+    }
+}
+
+static uint32_t seconds_option(const struct runner *runner, const char *name)
+{
+    const struct config_tree *config = runner->owner->setup.services->config;
+
+    return (uint32_t)config_int(config, NULL, "controller", name) * 1000;
+}
+
+static uint32_t workers_of(const struct runner *runner)
+{
+    const struct config_tree *config = runner->owner->setup.config;
+
+    if ((runner->entry->loaded->desc->flags & CCM_PLUGIN_SERIAL) != 0) {
+        return 1;
+    }
+    for (size_t i = 0; i < config_plugin_count(config); i++) {
+        const struct config_plugin *plugin = config_plugin_at(config, i);
+
+        if (ccm_text_equal(plugin->name, runner->entry->name)) {
+            return plugin->workers;
+        }
+    }
+    return 1;
+}
+
+static uint32_t cut_u32(uint64_t number)
+{
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+/* Host table, workers (not started), and create() of the plugin. Failures of the plugin itself are
+ * no failure here. */
+static int prepare(struct runner *runner)
+{
+    const struct daemon_runners_setup *setup = &runner->owner->setup;
+    const struct ccm_plugin *desc = runner->entry->loaded->desc;
+    const struct sched_controller_options options = {
+        .name = runner->entry->name,
+        .workers = workers_of(runner),
+        .batch_max = cut_u32(desc->batch_max),
+        .batch_wait_ms = cut_u32(desc->batch_wait_ms),
+        .timeout_ms = seconds_option(runner, "timeout_s"),
+        .slow_ms = seconds_option(runner, "slow_s"),
+        .metrics = setup->services->metrics,
+        .gate = &setup->services->gate,
+        .reconcile = reconcile,
+        .arg = runner,
+        .settled = note_settled,
+        .settled_arg = runner,
+        .cancel = cancel_call,
+        .cancel_arg = runner,
+    };
+
+    runner->host = daemon_plugin_host_new(setup->services, runner->entry->name);
+    if (runner->host == NULL) {
+        return -ENOMEM;
+    }
+
+    const int r = sched_controller_new(&options, &runner->controller, NULL);
+
+    if (r < 0) {
+        return r; /* the options are in range, so it is memory */
+    }
+    daemon_plugin_host_set_controller(runner->host, runner->controller);
+    if (plugin_registry_create(setup->registry, runner->entry,
+                               daemon_plugin_host_table(runner->host)) < 0) {
+        daemon_plugin_host_set_controller(runner->host, NULL);
+        sched_controller_free(CCM_STEAL(runner->controller)); /* the registry has logged why */
+    }
+    return 0;
+}
+
+/* A dry run with a plugin that knows nothing of dry runs would change the cloud. */
+static bool may_run(const struct runner *runner)
+{
+    struct daemon_plan_book *book = runner->owner->setup.services->plan;
+
+    if (runner->entry->loaded == NULL) {
+        return false;
+    }
+    if (book == NULL || (runner->entry->loaded->desc->flags & CCM_PLUGIN_PLANS) != 0) {
+        return true;
+    }
+    daemon_plan_book_result(book, runner->entry->name, "",
+                            "this plugin cannot tell what it would do, it was not asked");
+    return false;
+}
+
+/* Whether a plugin that failed takes the daemon with it. Logged, and true only once. */
+static bool must_end(struct daemon_runners *runners)
+{
+    const struct plugin_entry *critical = plugin_registry_critical_failure(runners->setup.registry);
+
+    if ((critical == NULL && plugin_registry_has_use(runners->setup.registry)) ||
+        atomic_exchange(&runners->gave_up, true)) {
+        return false;
+    }
+    if (critical != NULL) {
+        ccm_log_error(&runner_log, "plugin %s is critical and failed: ending", critical->name);
+    } else {
+        ccm_log_error(&runner_log, "no plugin is left: ending");
+    }
+    return true;
+}
+
+int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_runners **ret)
+{
+    const size_t count = plugin_registry_len(setup->registry);
+    struct daemon_runners *runners = calloc(1, sizeof(*runners));
+
+    if (runners != NULL) {
+        runners->setup = *setup;
+        runners->items = calloc(count, sizeof(*runners->items));
+    }
+    *ret = runners;
+    if (runners == NULL || runners->items == NULL) {
+        ccm_log_error(&runner_log, "out of memory");
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct runner *runner = &runners->items[runners->count++];
+
+        runner->owner = runners;
+        runner->entry = plugin_registry_at(setup->registry, i);
+        runner->trouble = admin_trouble_new();
+
+        const int r = runner->trouble == NULL ? -ENOMEM : may_run(runner) ? prepare(runner) : 0;
+
+        if (r < 0) {
+            ccm_log_error(&runner_log, "plugin %s: out of memory", runner->entry->name);
+            return r;
+        }
+    }
+    return must_end(runners) ? -ENOEXEC : 0;
+}
+
+/* --- starting --- */
+
+/* start() until it succeeds, fails for good, or the daemon stops. */
+static int start_plugin(struct runner *runner)
+{
+    struct plugin_registry *registry = runner->owner->setup.registry;
+    const struct ccm_host *host = daemon_plugin_host_table(runner->host);
+    uint64_t pause_ms = START_RETRY_MS;
+
+    while (plugin_registry_start(registry, runner->entry) < 0) {
+        if (plugin_registry_status(registry, runner->entry, NULL) == PLUGIN_STATE_FAILED) {
+            return -ENOEXEC;
+        }
+        if (host->wait(host, NULL, pause_ms) < 0) {
+            return -ECANCELED;
+        }
+        pause_ms = pause_ms * 2 > START_RETRY_MAX_MS ? START_RETRY_MAX_MS : pause_ms * 2;
+    }
+    return 0;
+}
+
+static void give_up(struct daemon_runners *runners)
+{
+    runners->setup.give_up(runners->setup.arg);
+}
+
+static void starter(void *arg)
+{
+    struct runner *runner = arg;
+    struct daemon_runners *runners = runner->owner;
+    const struct daemon_runners_setup *setup = &runners->setup;
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r = daemon_watches_wait_synced(runners->watches, runner->entry->loaded->desc);
+
+    if (r == 0 && setup->await_turn != NULL) {
+        r = setup->await_turn(setup->arg);
+    }
+    if (r == 0) {
+        r = start_plugin(runner);
+    }
+    if (r == -ENOEXEC) { /* logged by the registry */
+        if (must_end(runners)) {
+            give_up(runners);
+        }
+        return;
+    }
+    if (r < 0) {
+        return; /* the daemon stops */
+    }
+    r = sched_controller_start(runner->controller, &err);
+    if (r == 0) {
+        atomic_store(&runner->started, true);
+        ccm_log_info(&runner_log, "plugin %s: started", runner->entry->name);
+        return;
+    }
+    /* No thread for a worker: a new process may have more luck than waiting for it here. */
+    ccm_log_error(&runner_log, "plugin %s: %s: ending", runner->entry->name, err.message);
+    if (!atomic_exchange(&runners->gave_up, true)) {
+        give_up(runners);
+    }
+}
+
+/* What takes long in a plugin is named, whoever calls it. */
+static void set_slow(const struct daemon_runners *runners)
+{
+    const int64_t slow_s =
+        config_int(runners->setup.services->config, NULL, "controller", "slow_s");
+
+    daemon_watches_set_slow(runners->watches, (uint32_t)slow_s * 1000);
+}
+
+int daemon_runners_start(struct daemon_runners *runners, struct daemon_watches *watches)
+{
+    runners->watches = watches;
+    set_slow(runners);
+    for (size_t i = 0; i < runners->count; i++) {
+        struct runner *runner = &runners->items[i];
+
+        if (runner->controller == NULL) {
+            continue;
+        }
+
+        const int r = ccm_thread_start(&runner->starter, starter, runner);
+
+        if (r < 0) {
+            ccm_log_error(&runner_log, "plugin %s: cannot start a thread", runner->entry->name);
+            return r;
+        }
+    }
+    return 0;
+}
+
+void daemon_runners_reconfigure(struct daemon_runners *runners)
+{
+    if (runners->watches != NULL) {
+        set_slow(runners);
+    }
+    for (size_t i = 0; i < runners->count; i++) {
+        const struct runner *runner = &runners->items[i];
+
+        if (runner->controller != NULL) {
+            sched_controller_set_times(runner->controller, seconds_option(runner, "timeout_s"),
+                                       seconds_option(runner, "slow_s"));
+        }
+    }
+}
+
+void daemon_runners_hurry(struct daemon_runners *runners, const char *plugin, const char *why)
+{
+    for (size_t i = 0; i < runners->count; i++) {
+        const struct runner *runner = &runners->items[i];
+        const char *name = runner->entry->name;
+
+        if (runner->controller == NULL || (plugin != NULL && !ccm_text_equal(name, plugin))) {
+            continue;
+        }
+
+        const size_t count = sched_controller_hurry(runner->controller);
+
+        if (count > 0) {
+            ccm_log_info(&runner_log, "plugin %s: %s: %zu failing object%s tried again now", name,
+                         why, count, count == 1 ? " is" : "s are");
+        }
+    }
+}
+
+static int allow_one(const struct runner *runner, struct ccm_buf *text)
+{
+    const char *name = runner->entry->name;
+
+    if (runner->controller == NULL || runner->entry->loaded->desc->allow_removals == NULL) {
+        ccm_buf_addf(text, "plugin %s holds no removals back", name);
+        return -ENOTSUP;
+    }
+    if (!atomic_load(&runner->started)) {
+        ccm_buf_addf(text, "plugin %s does not work in this instance: ask the one that leads",
+                     name);
+        return -EAGAIN;
+    }
+
+    const uint64_t held = daemon_held_sum(daemon_plugin_host_held(runner->host));
+    const int64_t window_ms = runner->entry->loaded->desc->allow_removals(runner->entry->self);
+
+    ccm_log_warn(&runner_log,
+                 "plugin %s: an operator lets held removals go for %" PRId64 " s: %" PRIu64
+                 " are held",
+                 name, window_ms / 1000, held);
+    ccm_buf_addf(text, "plugin %s: what is held may go for %" PRId64 " s: %" PRIu64 " removal%s",
+                 name, window_ms / 1000, held, held == 1 ? "" : "s");
+    return 0;
+}
+
+int daemon_runners_allow_removals(struct daemon_runners *runners, const char *plugin,
+                                  struct ccm_buf *text)
+{
+    for (size_t i = 0; i < runners->count; i++) {
+        if (ccm_text_equal(runners->items[i].entry->name, plugin)) {
+            return allow_one(&runners->items[i], text);
+        }
+    }
+    ccm_buf_addf(text, "there is no plugin %.64s", plugin);
+    return -ENOENT;
+}
+
+bool daemon_runners_look(struct daemon_runners *runners, size_t index,
+                         struct daemon_runner_view *ret)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (index >= runners->count) {
+        return false;
+    }
+
+    const struct runner *runner = &runners->items[index];
+    const enum plugin_state state =
+        plugin_registry_status(runners->setup.registry, runner->entry, &err);
+
+    *ret = (struct daemon_runner_view){
+        .name = runner->entry->name,
+        .state = plugin_registry_state_name(state),
+        .failed = state == PLUGIN_STATE_FAILED,
+        .started = atomic_load(&runner->started),
+        .trouble = runner->trouble,
+        .held = runner->host == NULL ? NULL : daemon_plugin_host_held(runner->host),
+        .controller = runner->controller,
+    };
+    ccm_text_copy(ret->error, sizeof(ret->error), err.message);
+    if (runner->controller != NULL) {
+        sched_controller_get_stats(runner->controller, &ret->stats);
+    }
+    return true;
+}
+
+static void note_plugin(struct runner *runner, const char *what)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    char text[CCM_ERROR_MESSAGE_MAX + 64];
+
+    (void)plugin_registry_status(runner->owner->setup.registry, runner->entry, &err);
+    (void)snprintf(text, sizeof(text), "%s%s%s", what, err.message[0] == '\0' ? "" : ": ",
+                   err.message); /* fits */
+    daemon_plan_book_result(runner->owner->setup.services->plan, runner->entry->name, "", text);
+}
+
+void daemon_runners_await_plan(struct daemon_runners *runners, int64_t deadline_ms)
+{
+    for (size_t i = 0; i < runners->count; i++) {
+        struct runner *runner = &runners->items[i];
+
+        if (runner->controller == NULL) {
+            if (may_run(runner) || runner->entry->loaded == NULL) {
+                note_plugin(runner, "the plugin is left out");
+            }
+        } else if (ccm_thread_join(&runner->starter, deadline_ms) < 0 ||
+                   !atomic_load(&runner->started)) {
+            note_plugin(runner, "the plugin did not start");
+        } else if (sched_controller_wait_calm(runner->controller, PLAN_HORIZON_MS, deadline_ms) <
+                   0) {
+            note_plugin(runner, "not all objects were looked at in time");
+        }
+    }
+}
+
+/* --- ending --- */
+
+void daemon_runners_stop(struct daemon_runners *runners)
+{
+    for (size_t i = 0; i < runners->count; i++) {
+        if (runners->items[i].controller != NULL) {
+            daemon_plugin_host_stop(runners->items[i].host);
+            sched_controller_stop(runners->items[i].controller);
+        }
+    }
+}
+
+/* Wait for the threads of one plugin. */
+static int join(struct runner *runner, int64_t deadline_ms)
+{
+    if (runner->controller == NULL) {
+        return 0;
+    }
+    if (ccm_thread_join(&runner->starter, deadline_ms) < 0) {
+        ccm_log_error(&runner_log, "plugin %s: start() hangs", runner->entry->name);
+        return -ETIMEDOUT; /* it may still start the workers */
+    }
+    return sched_controller_join(runner->controller, deadline_ms);
+}
+
+int daemon_runners_join(struct daemon_runners *runners, int64_t deadline_ms)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < runners->count; i++) {
+        if (join(&runners->items[i], deadline_ms) < 0) {
+            result = -ETIMEDOUT;
+        }
+    }
+    return result;
+}
+
+void daemon_runners_free(struct daemon_runners *runners)
+{
+    if (runners == NULL) {
+        return;
+    }
+    plugin_registry_destroy(runners->setup.registry);
+    for (size_t i = 0; i < runners->count; i++) {
+        sched_controller_free(runners->items[i].controller);
+        daemon_plugin_host_free(runners->items[i].host);
+        admin_trouble_free(runners->items[i].trouble);
+    }
+    free(runners->items);
+    free(runners);
+}

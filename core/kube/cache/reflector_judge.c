@@ -1,0 +1,303 @@
+/* What follows from the end of a request: where to go on, and when. */
+#include "kube/cache/reflector_priv.h"
+#include "util/clock.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define MAX_SILENT      2
+#define MAX_QUIET       10
+#define MAX_BROKEN      3
+#define MAX_REJECTED    3
+#define MAX_BEGINNING   4    /* refusals in a row that may be those of a server which just begins */
+#define SHORT_WATCH_MS  1000 /* one that ends sooner without a word is a failure */
+#define MAX_RETRY_AFTER 600000
+#define MAX_PAGED_SHIFT 6 /* 64 times as long */
+
+uint32_t kube_reflector_random(struct kube_reflector *r, uint32_t min, uint32_t max)
+{
+    /* splitmix64: spreads load, protects nothing */
+    r->random += UINT64_C(0x9E3779B97F4A7C15);
+
+    uint64_t z = r->random;
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    z ^= z >> 31;
+    return min + (uint32_t)(z % ((uint64_t)max - min + 1));
+}
+
+/* The wait after the n-th failure in a row. */
+static int64_t backoff_ms(struct kube_reflector *r, unsigned n)
+{
+    const struct kube_reflector_timing *timing = &r->config.timing;
+    uint64_t ms = (uint64_t)timing->backoff_min_ms << (n > 16 ? 16 : n - 1);
+
+    if (ms > timing->backoff_max_ms) {
+        ms = timing->backoff_max_ms;
+    }
+    return kube_reflector_random(r, (uint32_t)(ms / 2), (uint32_t)ms);
+}
+
+static void forget_failures(struct kube_reflector *r)
+{
+    r->failures = 0;
+    r->stale = 0;
+    r->silent = 0;
+    r->quiet = 0;
+    r->broken = 0;
+    r->rejected = 0;
+    r->refused = 0;
+}
+
+static void note_failure(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    (void)pthread_mutex_lock(&r->lock); /* a default mutex, initialised: cannot fail */
+    r->status.failures = r->failures;
+    r->status.streaming = r->streaming;
+    if (end->code < 0) {
+        ccm_text_copy(r->status.error, sizeof(r->status.error), end->err.message);
+    }
+    (void)pthread_mutex_unlock(&r->lock); /* as above */
+}
+
+/* Count up to `most`; true (and zero again) when it is reached. */
+static bool count_to(unsigned *counter, unsigned most)
+{
+    if (++*counter < most) {
+        return false;
+    }
+    *counter = 0;
+    return true;
+}
+
+static const char *doing(const struct kube_reflector_end *end)
+{
+    if (end->watch) {
+        return "watch";
+    }
+    return end->initial ? "streaming list" : "list";
+}
+
+static bool is_refused(const struct kube_reflector_end *end)
+{
+    const uint64_t status = end->err.http_status;
+
+    return status == 401 || status == 403 || status == 404;
+}
+
+/* Whether whoever was asked answered, so that a page can be asked for at once. */
+static bool has_answered(const struct kube_reflector_end *end)
+{
+    return end->code == 0 || end->code == -ETIME || end->code == -EBADMSG ||
+           end->code == -EMSGSIZE || end->err.http_status != 0;
+}
+
+/* A page would end in the same way: that says nothing about streaming. */
+static bool ends_pages_too(const struct kube_reflector_end *end)
+{
+    return is_refused(end) || end->err.http_status == 429 ||
+           (!has_answered(end) && end->code != -ECONNRESET);
+}
+
+/* A streaming list failed: lists are paged from here on, for a while. The server may not know them
+ * (400, 422), may lack what they need (an ERROR event with any code), or may just be in trouble.
+ * True: the pages follow at once, and it is no failure so far. */
+static bool streaming_failed(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    const unsigned shift = r->paged < MAX_PAGED_SHIFT ? r->paged : MAX_PAGED_SHIFT;
+
+    if (ends_pages_too(end)) {
+        return false;
+    }
+    r->streaming = false;
+    r->paged++;
+    r->paged_until_ms = ccm_clock_now_ms() + ((int64_t)r->config.timing.paged_ms << shift);
+    if (!has_answered(end) || end->err.retry_after_ms > 0) {
+        return false;
+    }
+    ccm_log_info(&kube_reflector_log, "%s: no streaming list here, listing in pages: %s",
+                 r->config.name, end->code == 0 ? "it ended too soon" : end->err.message);
+    note_failure(r, end);
+    return true;
+}
+
+/* In its first seconds a server knows no roles yet, and refuses what it will allow: the first tries
+ * follow soon, and only what stays refused is an error. */
+static int64_t judge_refused(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    const uint32_t most = r->config.timing.refused_ms;
+    const int64_t slow = kube_reflector_random(r, most / 2, most);
+    const int64_t soon = backoff_ms(r, ++r->refused);
+
+    CCM_LOG_AT(&kube_reflector_log, r->refused > MAX_BEGINNING ? CCM_LOG_ERROR : CCM_LOG_WARN,
+               "%s: %s of %s is refused: %s", r->config.name, doing(end), r->config.path,
+               end->err.message);
+    r->listed = r->listed && end->err.http_status != 404;
+    return soon < slow ? soon : slow;
+}
+
+/* The server answered with an error status, also as an event of a watch. */
+static int64_t judge_status(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    const uint64_t status = end->err.http_status;
+
+    if (is_refused(end)) {
+        return judge_refused(r, end);
+    }
+    ccm_log_warn(&kube_reflector_log, "%s: %s: %s", r->config.name, doing(end), end->err.message);
+    if (end->watch && status != 429 && (status < 500 || count_to(&r->rejected, MAX_REJECTED))) {
+        r->listed = false;
+    }
+    return backoff_ms(r, r->failures);
+}
+
+/* The server no longer has the version, or has never had it. A list is the cure; one that does not
+ * help is not tried again at once. */
+static int64_t judge_stale(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    if (end->err.http_status != 0) {
+        ccm_log_info(&kube_reflector_log, "%s: listing again: %s", r->config.name,
+                     end->err.message);
+    } else {
+        ccm_log_warn(&kube_reflector_log, "%s: listing again: %s", r->config.name,
+                     end->err.message);
+        /* Events in between are no sign that it is over: some server may count in another way. */
+        r->stale = r->stale + 1 > r->backwards ? r->stale : r->backwards - 1;
+    }
+    r->listed = false;
+    return r->stale++ == 0 ? 0 : backoff_ms(r, r->stale);
+}
+
+/* Not a word since the watch began. A kind that nobody changes gets no bookmark either until the
+ * storage has told its progress, which an etcd as it is does every ten minutes: no failure. Whether
+ * the stream hangs is told by another one from the same version, which costs next to nothing. */
+static int64_t judge_quiet(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    const unsigned quiet = r->quiet;
+
+    ccm_log_debug(&kube_reflector_log, "%s: a quiet watch, opened anew: %s", r->config.name,
+                  end->err.message);
+    forget_failures(r); /* it was accepted, and stayed open */
+    r->quiet = quiet;
+    r->listed = r->listed && !count_to(&r->quiet, MAX_QUIET);
+    return 0;
+}
+
+/* No status: the connection, the content, or we ourselves. */
+static int64_t judge_broken(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    ccm_log_warn(&kube_reflector_log, "%s: %s: %s", r->config.name, doing(end), end->err.message);
+    switch (end->code) {
+    case -ETIME:
+        r->listed = r->listed && !count_to(&r->silent, MAX_SILENT);
+        break;
+    case -EBADMSG:
+    case -EMSGSIZE:
+        r->listed = r->listed && !count_to(&r->broken, MAX_BROKEN);
+        break;
+    default:
+        break;
+    }
+    return backoff_ms(r, r->failures);
+}
+
+/* The answer came to a proper end. */
+static int64_t judge_complete(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    if (!end->watch && r->listed) {
+        return 0; /* the watch that follows tells whether all is well */
+    }
+    if (end->watch && (end->progress || end->lasted_ms >= SHORT_WATCH_MS)) {
+        forget_failures(r);
+        return 0;
+    }
+    ccm_log_warn(&kube_reflector_log, "%s: a %s ended at once without a use", r->config.name,
+                 doing(end));
+    r->failures++;
+    return backoff_ms(r, r->failures);
+}
+
+/* Whether whoever answers next may be another server than the one of this watch. */
+static bool is_doubtful(const struct kube_reflector_end *end)
+{
+    switch (end->code) {
+    case 0:
+    case -EBADMSG:
+    case -EMSGSIZE:
+    case -ENOBUFS:
+    case -EXFULL:
+    case -ESTALE:
+        return false;
+    default:
+        return end->watch && (end->err.http_status == 0 || end->err.http_status >= 500);
+    }
+}
+
+static void note_doubt(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    const bool backwards = end->code == -ESTALE && end->err.http_status == 0;
+    const bool doubtful = is_doubtful(end);
+
+    if (!r->doubt && (doubtful || (backwards && end->watch))) {
+        (void)pthread_mutex_lock(&r->lock); /* as above */
+        r->broke_ms = ccm_clock_now_ms();
+        (void)pthread_mutex_unlock(&r->lock); /* as above */
+    }
+    r->doubt = r->doubt || doubtful;
+    if (backwards) {
+        kube_reflector_note_break(r, end->err.message);
+    }
+    r->replaced = r->replaced || backwards;
+}
+
+/* Silence from the beginning; after a watch that said something and then nothing it is suspicious.
+ */
+static bool is_quiet(const struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    return end->code == -ETIME && end->watch && !end->progress && r->silent == 0;
+}
+
+int64_t kube_reflector_judge(struct kube_reflector *r, const struct kube_reflector_end *end)
+{
+    int64_t wait_ms;
+
+    note_doubt(r, end);
+    if (end->initial && streaming_failed(r, end)) {
+        return 0;
+    }
+    if (end->progress) {
+        forget_failures(r);
+    }
+    if (end->code == 0) {
+        wait_ms = judge_complete(r, end);
+    } else if (is_quiet(r, end)) {
+        wait_ms = judge_quiet(r, end);
+    } else {
+        r->failures++;
+        r->refused = is_refused(end) ? r->refused : 0;
+        r->listed = r->listed && end->code != -EXFULL;
+        if (end->code == -ESTALE) {
+            wait_ms = judge_stale(r, end);
+        } else if (end->err.http_status >= 400) {
+            wait_ms = judge_status(r, end);
+        } else {
+            wait_ms = judge_broken(r, end);
+        }
+    }
+    if (end->code < 0) {
+        const uint64_t asked =
+            end->err.retry_after_ms < MAX_RETRY_AFTER ? end->err.retry_after_ms : MAX_RETRY_AFTER;
+
+        wait_ms = wait_ms > (int64_t)asked ? wait_ms : (int64_t)asked;
+    }
+    note_failure(r, end);
+    if (is_refused(end) && r->config.continuity != NULL) {
+        kube_continuity_refuse(r->config.continuity, r->cache);
+    } else {
+        kube_reflector_note_step(r, r->listed && !r->doubt);
+    }
+    return wait_ms;
+}

@@ -1,0 +1,78 @@
+/* Which kind is listed before which. */
+#include "kube/cache/reflector_priv.h"
+#include "util/clock.h"
+
+#include <errno.h>
+
+#define WAIT_SLICE_MS 100
+#define SAME_BREAK_MS 10000 /* watches that break within this time break for the same reason */
+#define ASK_MS        10000 /* until one that has noticed nothing by itself is asked for a list */
+
+void kube_reflector_await_after(struct kube_reflector *r)
+{
+    struct kube_reflector *other = r->config.after;
+    int state = other == NULL ? 0 : -ETIMEDOUT;
+
+    while (state == -ETIMEDOUT && !kube_reflector_stopping(r)) {
+        state = kube_reflector_wait_synced(other, ccm_clock_now_ms() + WAIT_SLICE_MS, NULL);
+    }
+}
+
+/* Whether its list began after the break that we noticed at broke_ms, and it perhaps earlier. */
+static bool is_listed_since(struct kube_reflector *ahead, int64_t broke_ms)
+{
+    (void)pthread_mutex_lock(&ahead->lock); /* a default mutex, initialised: cannot fail */
+
+    const int64_t theirs = ahead->broke_ms;
+    const bool same = theirs != 0 && theirs <= broke_ms && broke_ms - theirs < SAME_BREAK_MS;
+    const bool since = ahead->began_ms >= (same ? theirs : broke_ms);
+
+    (void)pthread_mutex_unlock(&ahead->lock); /* as above */
+    return since;
+}
+
+static void wait_slice(struct kube_reflector *ahead)
+{
+    (void)pthread_mutex_lock(&ahead->lock); /* as above */
+    /* Whoever waits looks again, and again. */
+    (void)ccm_clock_cond_wait(&ahead->changed, &ahead->lock, ccm_clock_now_ms() + WAIT_SLICE_MS);
+    (void)pthread_mutex_unlock(&ahead->lock); /* as above */
+}
+
+void kube_reflector_relist(struct kube_reflector *r)
+{
+    (void)pthread_mutex_lock(&r->lock); /* a plain mutex, never taken twice */
+    r->relist = true;
+    (void)pthread_mutex_unlock(&r->lock); /* we hold it */
+    kube_stream_wake(r->main);
+}
+
+/* The list that begins now is the one that was asked for. Returns when the last doubt began. */
+static int64_t take_request(struct kube_reflector *r)
+{
+    (void)pthread_mutex_lock(&r->lock); /* as above */
+
+    const int64_t broke_ms = r->broke_ms;
+
+    r->relist = false;
+    (void)pthread_mutex_unlock(&r->lock); /* as above */
+    return broke_ms;
+}
+
+void kube_reflector_await_ahead(struct kube_reflector *r)
+{
+    struct kube_reflector *ahead = r->config.ahead;
+    const int64_t broke_ms = take_request(r);
+    int64_t ask_ms = ccm_clock_now_ms() + ASK_MS;
+
+    while (ahead != NULL && r->replaced && !kube_reflector_stopping(r) &&
+           !is_listed_since(ahead, broke_ms)) {
+        if (ccm_clock_now_ms() >= ask_ms) {
+            kube_reflector_relist(ahead);
+            ask_ms += ASK_MS;
+        }
+        kube_reflector_note_due(r, ccm_clock_now_ms());
+        wait_slice(ahead);
+    }
+    r->replaced = false;
+}

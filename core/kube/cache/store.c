@@ -1,0 +1,567 @@
+#include "kube/cache/store.h"
+
+#include "kube/object/object.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/strmap.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The objects with one value of an index; borrowed from the table's map. */
+struct bucket {
+    const struct ccm_object **items;
+    size_t len;
+    size_t cap;
+};
+
+/* One state of the store. The map owns a reference to each object. */
+struct table {
+    struct ccm_strmap *objects;
+    struct ccm_strmap *buckets[KUBE_STORE_INDEXES];
+    size_t too_large; /* objects that were cut, see struct ccm_object */
+};
+
+struct kube_store {
+    pthread_mutex_t lock; /* guards `table` and what it points to against readers; leaf. The writer
+                             reads without it */
+    struct table *table;
+    struct kube_index indexes[KUBE_STORE_INDEXES];
+    size_t index_count;
+};
+
+struct kube_stage {
+    struct kube_store *store;
+    struct table *table;
+};
+
+static bool slice_service(const struct ccm_object *object, struct ccm_buf *value)
+{
+    const struct ccm_endpoint_slice *slice =
+        (const struct ccm_endpoint_slice *)(const void *)object;
+
+    if (object->kind != CCM_KIND_ENDPOINT_SLICE || slice->service_name[0] == '\0') {
+        return false;
+    }
+    ccm_buf_addf(value, "%s/%s", object->namespace_, slice->service_name);
+    return true;
+}
+
+const struct kube_index kube_index_service = { .name = "service", .fn = slice_service };
+
+static void lock(struct kube_store *store)
+{
+    (void)pthread_mutex_lock(&store->lock); /* a default mutex, initialised: cannot fail */
+}
+
+static void unlock(struct kube_store *store)
+{
+    (void)pthread_mutex_unlock(&store->lock); /* as above */
+}
+
+static void bucket_free(void *value)
+{
+    struct bucket *bucket = value;
+
+    free(bucket->items);
+    free(bucket);
+}
+
+static void object_free(void *value)
+{
+    kube_object_unref(value);
+}
+
+static void table_free(struct table *table)
+{
+    if (table == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < KUBE_STORE_INDEXES; i++) {
+        ccm_strmap_free(table->buckets[i]);
+    }
+    ccm_strmap_free(table->objects);
+    free(table);
+}
+
+static void table_freep(struct table **table)
+{
+    table_free(*table);
+}
+
+static struct table *table_new(const struct kube_store *store)
+{
+    CCM_CLEANUP(table_freep) struct table *table = calloc(1, sizeof(*table));
+
+    if (table == NULL) {
+        return NULL;
+    }
+    table->objects = ccm_strmap_new(object_free);
+    if (table->objects == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < store->index_count; i++) {
+        table->buckets[i] = ccm_strmap_new(bucket_free);
+        if (table->buckets[i] == NULL) {
+            return NULL;
+        }
+    }
+    return CCM_STEAL(table);
+}
+
+static int bucket_add(struct ccm_strmap *buckets, const char *value,
+                      const struct ccm_object *object)
+{
+    struct bucket *bucket = ccm_strmap_get(buckets, value);
+
+    if (bucket == NULL) {
+        bucket = calloc(1, sizeof(*bucket));
+        if (bucket == NULL) {
+            return -ENOMEM;
+        }
+        if (ccm_strmap_set(buckets, value, bucket) < 0) {
+            free(bucket);
+            return -ENOMEM;
+        }
+    }
+    if (ccm_array_grow(&bucket->items, &bucket->cap, bucket->len + 1,
+                       sizeof(const struct ccm_object *)) < 0) {
+        return -ENOMEM;
+    }
+    bucket->items[bucket->len++] = object;
+    return 0;
+}
+
+static void bucket_del(struct ccm_strmap *buckets, const char *value,
+                       const struct ccm_object *object)
+{
+    struct bucket *bucket = ccm_strmap_get(buckets, value);
+
+    for (size_t i = 0; bucket != NULL && i < bucket->len; i++) {
+        if (bucket->items[i] == object) {
+            bucket->items[i] = bucket->items[--bucket->len];
+            break;
+        }
+    }
+    if (bucket != NULL && bucket->len == 0) {
+        ccm_strmap_del(buckets, value);
+    }
+}
+
+/* The slow way, for when there is no memory to work out the value: no bucket may keep a dead
+ * pointer. */
+static void bucket_del_everywhere(struct ccm_strmap *buckets, const struct ccm_object *object)
+{
+    const char *value;
+    void *cursor = NULL;
+
+    while (ccm_strmap_next(buckets, &cursor, &value, NULL)) {
+        bucket_del(buckets, value, object);
+    }
+}
+
+/* Take the object out of the first `count` indexes. Cannot fail. */
+static void unindex(const struct kube_store *store, struct table *table,
+                    const struct ccm_object *object, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
+
+        if (!store->indexes[i].fn(object, &value)) {
+            continue;
+        }
+        if (ccm_buf_error(&value) == 0) {
+            bucket_del(table->buckets[i], ccm_buf_str(&value), object);
+        } else {
+            bucket_del_everywhere(table->buckets[i], object);
+        }
+    }
+}
+
+/* All indexes or none. */
+static int index_object(const struct kube_store *store, struct table *table,
+                        const struct ccm_object *object)
+{
+    for (size_t i = 0; i < store->index_count; i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
+
+        if (!store->indexes[i].fn(object, &value)) {
+            continue;
+        }
+        if (ccm_buf_error(&value) < 0 ||
+            bucket_add(table->buckets[i], ccm_buf_str(&value), object) < 0) {
+            unindex(store, table, object, i + 1);
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static const struct ccm_object *table_get(const struct table *table, const char *key)
+{
+    return ccm_strmap_get(table->objects, key);
+}
+
+/* It is out of the map. */
+static void table_forget(const struct kube_store *store, struct table *table,
+                         const struct ccm_object *object)
+{
+    unindex(store, table, object, store->index_count);
+    table->too_large -= object->too_large != NULL;
+}
+
+/*
+ * Add or replace, taking a reference. The old object's index entries go last: when memory runs out
+ * half-way everything is as before. *ret_old, if wanted, is the reference that the table held until
+ * now.
+ */
+static int table_put(const struct kube_store *store, struct table *table,
+                     const struct ccm_object *object, const struct ccm_object **ret_old)
+{
+    const struct ccm_object *old = table_get(table, object->key);
+
+    if (old == object) {
+        *ret_old = NULL;
+        return 0;
+    }
+    if (index_object(store, table, object) < 0) {
+        return -ENOMEM;
+    }
+    if (old != NULL) {
+        (void)kube_object_ref(old); /* outlives its place in the map */
+    }
+    if (ccm_strmap_set(table->objects, object->key, (void *)(uintptr_t)object) < 0) {
+        unindex(store, table, object, store->index_count);
+        kube_object_unref(old);
+        return -ENOMEM;
+    }
+    (void)kube_object_ref(object); /* the map's */
+    table->too_large += object->too_large != NULL;
+    if (old != NULL) {
+        table_forget(store, table, old);
+    }
+    *ret_old = old;
+    return 0;
+}
+
+/* Remove; the caller gets the table's reference. */
+static const struct ccm_object *table_take(const struct kube_store *store, struct table *table,
+                                           const char *key)
+{
+    const struct ccm_object *old = ccm_strmap_take(table->objects, key);
+
+    if (old != NULL) {
+        table_forget(store, table, old);
+    }
+    return old;
+}
+
+struct kube_store *kube_store_new(const struct kube_index *indexes, size_t count)
+{
+    CCM_CLEANUP(ccm_freep) struct kube_store *store = calloc(1, sizeof(*store));
+
+    if (store == NULL || count > KUBE_STORE_INDEXES) {
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        store->indexes[i] = indexes[i];
+    }
+    store->index_count = count;
+    store->table = table_new(store);
+    if (store->table == NULL) {
+        return NULL;
+    }
+    if (pthread_mutex_init(&store->lock, NULL) != 0) {
+        table_free(store->table);
+        return NULL;
+    }
+    return CCM_STEAL(store);
+}
+
+void kube_store_free(struct kube_store *store)
+{
+    if (store != NULL) {
+        table_free(store->table);
+        (void)pthread_mutex_destroy(&store->lock); /* nobody holds it any more */
+        free(store);
+    }
+}
+
+void kube_store_freep(struct kube_store **store)
+{
+    kube_store_free(*store);
+}
+
+const struct ccm_object *kube_store_get(struct kube_store *store, const char *key)
+{
+    lock(store);
+
+    const struct ccm_object *object = table_get(store->table, key);
+
+    if (object != NULL) {
+        (void)kube_object_ref(object); /* returns its argument */
+    }
+    unlock(store);
+    return object;
+}
+
+static int list_all_locked(const struct kube_store *store, const struct ccm_object ***ret,
+                           size_t *ret_count)
+{
+    const size_t count = ccm_strmap_len(store->table->objects);
+    const struct ccm_object **objects = NULL;
+    void *cursor = NULL;
+    void *value;
+
+    if (count > 0) {
+        objects = calloc(count, sizeof(const struct ccm_object *));
+        if (objects == NULL) {
+            return -ENOMEM;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)ccm_strmap_next(store->table->objects, &cursor, NULL, &value); /* there are `count` */
+        objects[i] = kube_object_ref(value);
+    }
+    *ret = objects;
+    *ret_count = count;
+    return 0;
+}
+
+static int list_bucket_locked(const struct bucket *bucket, const struct ccm_object ***ret,
+                              size_t *ret_count)
+{
+    if (bucket == NULL) {
+        *ret = NULL;
+        *ret_count = 0;
+        return 0;
+    }
+
+    const struct ccm_object **objects = calloc(bucket->len, sizeof(const struct ccm_object *));
+
+    if (objects == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < bucket->len; i++) {
+        objects[i] = kube_object_ref(bucket->items[i]);
+    }
+    *ret = objects;
+    *ret_count = bucket->len;
+    return 0;
+}
+
+int kube_store_list(struct kube_store *store, const char *index, const char *value,
+                    const struct ccm_object *const **ret, size_t *ret_count)
+{
+    const struct ccm_object **objects = NULL;
+    size_t count = 0;
+    size_t i = 0;
+    int r;
+
+    while (index != NULL && i < store->index_count && strcmp(store->indexes[i].name, index) != 0) {
+        i++;
+    }
+    if (index != NULL && (i == store->index_count || value == NULL)) {
+        return -ENOTSUP;
+    }
+    lock(store);
+    if (index == NULL) {
+        r = list_all_locked(store, &objects, &count);
+    } else {
+        r = list_bucket_locked(ccm_strmap_get(store->table->buckets[i], value), &objects, &count);
+    }
+    unlock(store);
+    if (r == 0) {
+        *ret = objects;
+        *ret_count = count;
+    }
+    return r;
+}
+
+void kube_store_list_free(const struct ccm_object *const *objects, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        kube_object_unref(objects[i]);
+    }
+    free((void *)(uintptr_t)objects);
+}
+
+size_t kube_store_len(struct kube_store *store)
+{
+    lock(store);
+
+    const size_t len = ccm_strmap_len(store->table->objects);
+
+    unlock(store);
+    return len;
+}
+
+size_t kube_store_too_large(struct kube_store *store)
+{
+    lock(store);
+
+    const size_t count = store->table->too_large;
+
+    unlock(store);
+    return count;
+}
+
+static void tell_flagged(kube_change_fn fn, void *arg, uint64_t type, uint64_t flags,
+                         const struct ccm_object *before, const struct ccm_object *after)
+{
+    const struct ccm_change change = {
+        .struct_size = sizeof(change),
+        .type = type,
+        .before = before,
+        .after = after,
+        .flags = flags,
+    };
+
+    if (fn != NULL) {
+        fn(arg, &change);
+    }
+}
+
+static void tell(kube_change_fn fn, void *arg, uint64_t type, const struct ccm_object *before,
+                 const struct ccm_object *after)
+{
+    tell_flagged(fn, arg, type, 0, before, after);
+}
+
+static bool same_version(const struct ccm_object *a, const struct ccm_object *b)
+{
+    return a == b ||
+           (a->resource_version[0] != '\0' &&
+            strcmp(a->resource_version, b->resource_version) == 0 && strcmp(a->uid, b->uid) == 0);
+}
+
+/* What became of a key that is there; before may be NULL. */
+static void tell_difference(kube_change_fn fn, void *arg, const struct ccm_object *before,
+                            const struct ccm_object *after)
+{
+    if (before == NULL) {
+        tell(fn, arg, CCM_CHANGE_ADDED, NULL, after);
+    } else if (strcmp(before->uid, after->uid) != 0) {
+        tell(fn, arg, CCM_CHANGE_DELETED, before, NULL);
+        tell(fn, arg, CCM_CHANGE_ADDED, NULL, after);
+    } else if (!same_version(before, after)) {
+        tell(fn, arg, CCM_CHANGE_UPDATED, before, after);
+    }
+}
+
+int kube_store_put(struct kube_store *store, const struct ccm_object *object, kube_change_fn fn,
+                   void *arg)
+{
+    const struct ccm_object *before = table_get(store->table, object->key);
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *old = NULL;
+
+    if (before != NULL && same_version(before, object)) {
+        return 0;
+    }
+    lock(store);
+
+    const int r = table_put(store, store->table, object, &old);
+
+    unlock(store);
+    if (r == 0) {
+        tell_difference(fn, arg, old, object);
+    }
+    return r;
+}
+
+void kube_store_delete(struct kube_store *store, const char *key, kube_change_fn fn, void *arg)
+{
+    lock(store);
+
+    CCM_CLEANUP(kube_object_unrefp)
+    const struct ccm_object *old = table_take(store, store->table, key);
+
+    unlock(store);
+    if (old != NULL) {
+        tell(fn, arg, CCM_CHANGE_DELETED, old, NULL);
+    }
+}
+
+struct kube_stage *kube_stage_new(struct kube_store *store)
+{
+    CCM_CLEANUP(ccm_freep) struct kube_stage *stage = calloc(1, sizeof(*stage));
+
+    if (stage == NULL) {
+        return NULL;
+    }
+    stage->store = store;
+    stage->table = table_new(store);
+    return stage->table == NULL ? NULL : CCM_STEAL(stage);
+}
+
+void kube_stage_free(struct kube_stage *stage)
+{
+    if (stage != NULL) {
+        table_free(stage->table);
+        free(stage);
+    }
+}
+
+void kube_stage_freep(struct kube_stage **stage)
+{
+    kube_stage_free(*stage);
+}
+
+int kube_stage_put(struct kube_stage *stage, const struct ccm_object *object)
+{
+    const struct ccm_object *held = table_get(stage->store->table, object->key);
+    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *old = NULL;
+
+    if (held != NULL && same_version(held, object)) {
+        object = held;
+    }
+    return table_put(stage->store, stage->table, object, &old);
+}
+
+int kube_stage_keep(struct kube_stage *stage, const char *key)
+{
+    const struct ccm_object *held = table_get(stage->store->table, key);
+
+    return held == NULL ? 0 : kube_stage_put(stage, held);
+}
+
+void kube_stage_delete(struct kube_stage *stage, const char *key)
+{
+    kube_object_unref(table_take(stage->store, stage->table, key));
+}
+
+size_t kube_stage_len(const struct kube_stage *stage)
+{
+    return ccm_strmap_len(stage->table->objects);
+}
+
+void kube_store_commit(struct kube_store *store, struct kube_stage *stage, kube_change_fn fn,
+                       void *arg)
+{
+    struct table *before = store->table;
+    struct table *after = stage->table;
+    void *cursor = NULL;
+    const char *key;
+    void *value;
+
+    lock(store);
+    store->table = after;
+    unlock(store);
+    stage->table = NULL;
+    kube_stage_free(stage);
+
+    /* The old table is nobody else's any more; the new one has no other writer, and a callback does
+     * not write. */
+    while (ccm_strmap_next(after->objects, &cursor, &key, &value)) {
+        tell_difference(fn, arg, table_get(before, key), value);
+    }
+    cursor = NULL;
+    while (ccm_strmap_next(before->objects, &cursor, &key, &value)) {
+        if (table_get(after, key) == NULL) {
+            tell_flagged(fn, arg, CCM_CHANGE_DELETED, CCM_CHANGE_MISSING, value, NULL);
+        }
+    }
+    table_free(before);
+}

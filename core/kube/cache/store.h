@@ -1,0 +1,104 @@
+/*
+ * The cache of one kind: objects by key, and by the value of an index. One writer (the reflector's
+ * thread), any number of readers. Readers get references: what they hold stays valid and unchanged
+ * whatever happens to the store. A lock is held for a look-up or the exchange of a pointer, never
+ * over a callback; a whole new list is built beside the old one and takes its place in one step, so
+ * a reader sees either the old or the new state, never a mixture.
+ */
+#ifndef CCM_KUBE_STORE_H
+#define CCM_KUBE_STORE_H
+
+#include "ccm/plugin.h"
+#include "util/attr.h"
+#include "util/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct kube_store;
+
+/* Appends the value of the index for this object. False: the object is not in the index. Pure; any
+ * thread. */
+typedef bool (*kube_index_fn)(const struct ccm_object *object, struct ccm_buf *value);
+
+struct kube_index {
+    const char *name;
+    kube_index_fn fn;
+};
+
+#define KUBE_STORE_INDEXES 4
+
+/* Index "service" of EndpointSlices: "namespace/service". Slices without a Service are not in it.
+ */
+extern const struct kube_index kube_index_service;
+
+/* Told about each change, in the writer's thread, after the store holds it. Never under a lock. */
+typedef void (*kube_change_fn)(void *arg, const struct ccm_change *change);
+
+/* indexes: at most KUBE_STORE_INDEXES, names and functions borrowed for ever. NULL on ENOMEM or too
+ * many. */
+struct kube_store *kube_store_new(const struct kube_index *indexes, size_t count);
+
+/* No reader and no writer may be left. References that were handed out stay valid. NULL is fine. */
+void kube_store_free(struct kube_store *store);
+/* For CCM_CLEANUP. */
+void kube_store_freep(struct kube_store **store);
+
+/* --- readers, any thread --- */
+
+/* A reference for the caller (kube_object_unref), or NULL. */
+const struct ccm_object *kube_store_get(struct kube_store *store, const char *key);
+
+/*
+ * References to all objects (index NULL, in no particular order) or to those with this value of an
+ * index. *ret is an array for kube_store_list_free(); NULL when it is empty. -ENOMEM; -ENOTSUP: no
+ * such index.
+ */
+CCM_NODISCARD int kube_store_list(struct kube_store *store, const char *index, const char *value,
+                                  const struct ccm_object *const **ret, size_t *ret_count);
+void kube_store_list_free(const struct ccm_object *const *objects, size_t count);
+
+size_t kube_store_len(struct kube_store *store);
+/* How many of them were too large to be held as a whole. */
+size_t kube_store_too_large(struct kube_store *store);
+
+/* --- the writer --- */
+
+/*
+ * Add or replace one object; the store takes its own reference. No change is told when the object
+ * is there in the same version (uid and resourceVersion). An object of another uid under the same
+ * key is told as DELETED, then ADDED. -ENOMEM: nothing changed.
+ */
+CCM_NODISCARD int kube_store_put(struct kube_store *store, const struct ccm_object *object,
+                                 kube_change_fn fn, void *arg);
+
+/* Remove one object; nothing happens when it is absent. */
+void kube_store_delete(struct kube_store *store, const char *key, kube_change_fn fn, void *arg);
+
+/* A list on its way: what the store is to hold next. Several may exist; each belongs to its thread.
+ */
+struct kube_stage;
+
+struct kube_stage *kube_stage_new(struct kube_store *store);
+void kube_stage_free(struct kube_stage *stage);
+/* For CCM_CLEANUP. */
+void kube_stage_freep(struct kube_stage **stage);
+
+/* Add or replace. An object that the store already holds in this version is shared instead of held
+ * twice. -ENOMEM. */
+CCM_NODISCARD int kube_stage_put(struct kube_stage *stage, const struct ccm_object *object);
+/* Carry over what the store holds under this key, if anything: its new version cannot be read.
+ * -ENOMEM. */
+CCM_NODISCARD int kube_stage_keep(struct kube_stage *stage, const char *key);
+void kube_stage_delete(struct kube_stage *stage, const char *key);
+size_t kube_stage_len(const struct kube_stage *stage);
+
+/*
+ * The stage takes the store's place at once; then exactly the differences are told: ADDED and
+ * UPDATED in the order in which they were staged, then DELETED for what is gone, with
+ * CCM_CHANGE_MISSING: no event said so. The stage is consumed. Cannot fail.
+ */
+void kube_store_commit(struct kube_store *store, struct kube_stage *stage, kube_change_fn fn,
+                       void *arg);
+
+#endif

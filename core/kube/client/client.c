@@ -1,0 +1,296 @@
+#include "kube/client/client.h"
+
+#include "kube/client/auth.h"
+#include "kube/client/measure.h"
+#include "kube/client/token.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SERVICE_ACCOUNT   "/var/run/secrets/kubernetes.io/serviceaccount"
+#define RETRY_AFTER_MAX_S 3600
+
+static const struct ccm_log kube_log = { .part = "kube" };
+
+struct kube_client {
+    struct net_http *http;
+    struct kube_auth auth; /* does not change; the token is below */
+    struct net_tls tls;
+    char *origin; /* server without its path */
+    struct kube_token token;
+    const struct ccm_gate *gate; /* of changes; does not change */
+    struct ccm_metrics *metrics; /* does not change */
+};
+
+static bool is_local(const char *origin)
+{
+    return strstr(origin, "://127.") != NULL || strstr(origin, "://localhost") != NULL ||
+           strstr(origin, "://[::1]") != NULL;
+}
+
+static int client_init(struct kube_client *client)
+{
+    struct kube_auth *auth = &client->auth;
+    const char *host = strstr(auth->server, "://") + 3;
+
+    client->tls = (struct net_tls){
+        .ca_file = auth->ca_file,
+        .ca_data = auth->ca_data,
+        .cert_data = auth->cert_data,
+        .key_data = &auth->key_data,
+        .server_name = auth->server_name,
+        .insecure = auth->insecure,
+    };
+    client->origin = strndup(auth->server, (size_t)(host - auth->server) + strcspn(host, "/"));
+    if (client->origin == NULL ||
+        kube_token_init(&client->token, auth->token_file, &auth->token) < 0) {
+        return -ENOMEM;
+    }
+    auth->token_file = NULL; /* the token's now */
+    if (ccm_text_starts(client->origin, "http://") && auth->credential[0] != '\0' &&
+        !is_local(client->origin)) {
+        ccm_log_warn(&kube_log, "API server %s: credentials go over the network in clear text",
+                     client->origin);
+    }
+    return 0;
+}
+
+int kube_client_new(struct net_http *http, const char *kubeconfig, struct kube_client **ret,
+                    struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) struct kube_client *client = calloc(1, sizeof(*client));
+    int r;
+
+    if (client == NULL) {
+        return ccm_error_nomem(err);
+    }
+    client->http = http;
+    if (ccm_text_empty(kubeconfig)) {
+        r = kube_auth_in_cluster(getenv("KUBERNETES_SERVICE_HOST"),
+                                 getenv("KUBERNETES_SERVICE_PORT"), SERVICE_ACCOUNT, &client->auth,
+                                 err);
+    } else {
+        r = kube_auth_read(kubeconfig, &client->auth, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (client_init(client) < 0) {
+        free(client->origin);
+        kube_auth_fini(&client->auth);
+        return ccm_error_nomem(err);
+    }
+    *ret = CCM_STEAL(client);
+    return 0;
+}
+
+void kube_client_free(struct kube_client *client)
+{
+    if (client != NULL) {
+        kube_token_fini(&client->token);
+        kube_auth_fini(&client->auth);
+        free(client->origin);
+        free(client);
+    }
+}
+
+const char *kube_client_server(const struct kube_client *client)
+{
+    return client->origin;
+}
+
+struct net_http *kube_client_http(const struct kube_client *client)
+{
+    return client->http;
+}
+
+bool kube_client_is_held(const struct kube_client *client)
+{
+    return ccm_gate_is_held(client->gate) && ccm_gate_leads(client->gate);
+}
+
+void kube_client_set_gate(struct kube_client *client, const struct ccm_gate *gate)
+{
+    client->gate = gate;
+}
+
+void kube_client_set_metrics(struct kube_client *client, struct ccm_metrics *metrics)
+{
+    client->metrics = metrics;
+}
+
+/* Keeps the answers that are errors away from the caller's on_head: one of them may be repeated. */
+struct head_filter {
+    const struct kube_call *call;
+    struct kube_measure *measure; /* of a stream ends with its head */
+};
+
+static int filter_head(void *arg, uint32_t status)
+{
+    const struct head_filter *filter = arg;
+
+    kube_measure_end(filter->measure, status);
+    if (status / 100 != 2 || filter->call->on_head == NULL) {
+        return 0;
+    }
+    return filter->call->on_head(filter->call->arg, status);
+}
+
+static int filter_chunk(void *arg, const char *data, size_t len)
+{
+    const struct head_filter *filter = arg;
+
+    return filter->call->on_chunk(filter->call->arg, data, len);
+}
+
+static int send_once(struct kube_client *client, const struct kube_call *call,
+                     const struct ccm_secret *token, struct ccm_http_response **ret,
+                     struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *url = ccm_text_format("%s%s", client->auth.server, call->path);
+    CCM_CLEANUP(ccm_freep)
+    char *type = ccm_text_format(
+        "Content-Type: %s", call->content_type == NULL ? "application/json" : call->content_type);
+    const char *headers[] = { "Accept: application/json", call->body == NULL ? NULL : type, NULL };
+    struct kube_measure measure =
+        kube_measure_begin(client->metrics, strstr(client->origin, "://") + 3, call->method);
+    struct head_filter filter = { .call = call, .measure = &measure };
+    const bool reads = ccm_text_equal(call->method, "GET");
+
+    if (url == NULL || type == NULL) {
+        return ccm_error_nomem(err);
+    }
+
+    const struct net_exchange exchange = {
+        .method = call->method,
+        .url = url,
+        .headers = headers,
+        .bearer = token,
+        .body = call->body,
+        .body_len = call->body == NULL ? 0 : strlen(call->body),
+        .tls = &client->tls,
+        .http2 = true,
+        .repeatable = reads,
+        .deadline_ms = call->deadline_ms,
+        .idle_ms = call->idle_ms,
+        .max_body = call->max_body,
+        .cancel = call->cancel,
+        .gate = reads || call->ungated ? NULL : client->gate,
+        .on_chunk = call->on_chunk == NULL ? NULL : filter_chunk,
+        .on_head = call->on_chunk == NULL ? NULL : filter_head,
+        .arg = &filter,
+    };
+    const int r = net_http_do(client->http, &exchange, ret, NULL, err);
+
+    if (r != -ECANCELED) { /* that says nothing about the server */
+        kube_measure_end(&measure, r < 0 ? 0 : (uint32_t)(*ret)->status);
+    }
+    if (r < 0 && err != NULL && err->kind == CCM_ERROR_TRANSIENT) {
+        char cause[CCM_ERROR_MESSAGE_MAX - 32];
+
+        ccm_text_copy(cause, sizeof(cause), err->message);
+        (void)snprintf(err->message, sizeof(err->message), "API server %s", cause); /* fits */
+    }
+    return r;
+}
+
+static void add_retry_after(const struct ccm_http_response *response, struct ccm_error *err)
+{
+    const char *text = net_http_header(response, "retry-after");
+    int64_t seconds;
+
+    /* The form with a date is not used by API servers. */
+    if (text != NULL && ccm_parse_i64(text, 0, INT64_MAX, &seconds) == 0) {
+        err->retry_after_ms =
+            (uint64_t)(seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000;
+    }
+}
+
+/* What the operator has to look at. */
+static void explain_unauthorized(const struct kube_client *client, struct ccm_error *err)
+{
+    const char *credential = client->auth.credential;
+    const bool by_cert = client->token.file == NULL && client->auth.cert_data != NULL;
+
+    if (credential[0] == '\0') {
+        (void)snprintf(err->message, sizeof(err->message),
+                       "API server %s: asks for credentials (401), and the kubeconfig gives none",
+                       client->origin); /* cut by contract */
+        return;
+    }
+    (void)snprintf(err->message, sizeof(err->message), "API server %s: %s refused (401): check %s",
+                   client->origin, by_cert ? "credentials" : "token",
+                   credential); /* cut by contract */
+}
+
+static int explain(const struct kube_client *client, const struct kube_call *call,
+                   const struct ccm_http_response *response, struct ccm_error *err)
+{
+    struct ccm_error unused = CCM_ERROR_INIT;
+    struct ccm_error *to = err == NULL ? &unused : err;
+    int r = kube_status_error((uint32_t)response->status, response->body, response->body_len, to);
+
+    add_retry_after(response, to);
+    if (response->status == 401) {
+        explain_unauthorized(client, to);
+    } else if (response->status == 403) {
+        r = ccm_error_wrap(to, r, "API server %s: access denied, check the roles of this user",
+                           client->origin);
+    } else {
+        r = ccm_error_wrap(to, r, "%s %.*s", call->method, (int)strcspn(call->path, "?"),
+                           call->path);
+    }
+    return r;
+}
+
+int kube_do(struct kube_client *client, const struct kube_call *call,
+            struct ccm_http_response **ret, struct ccm_error *err)
+{
+    if (call->path == NULL || call->path[0] != '/') {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, "a path of the API starts with a slash");
+    }
+    for (bool again = false;; again = true) {
+        CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
+        CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
+        const int64_t now = ccm_clock_now_ms();
+
+        if (kube_token_get(&client->token, now, &token) < 0) {
+            return ccm_error_nomem(err);
+        }
+
+        const int r = send_once(client, call, &token, &response, err);
+
+        if (r < 0) {
+            return r;
+        }
+        if (response->status / 100 == 2) {
+            if (ret != NULL) {
+                *ret = CCM_STEAL(response);
+            }
+            return 0;
+        }
+        if (response->status != 401 || again || !kube_token_renew(&client->token, now, &token)) {
+            return explain(client, call, response, err);
+        }
+    }
+}
+
+void kube_escape(struct ccm_buf *buf, const char *text)
+{
+    static const char unreserved[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+
+    for (const char *p = text; *p != '\0'; p++) {
+        if (strchr(unreserved, *p) != NULL) {
+            ccm_buf_addc(buf, *p);
+        } else {
+            ccm_buf_addf(buf, "%%%02X", (unsigned)(unsigned char)*p);
+        }
+    }
+}

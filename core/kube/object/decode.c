@@ -1,0 +1,358 @@
+#include "kube/object/decode.h"
+
+#include "kube/object/decode_priv.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 253 /* of a name or a namespace, as the API has it */
+
+static int malformed(struct ccm_error *err, const char *what, const char *problem)
+{
+    return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL, "%s: %s", what, problem);
+}
+
+int kube_decode_object(const cJSON *parent, const char *name, const cJSON **ret,
+                       struct ccm_error *err)
+{
+    const cJSON *item = ccm_json_get(parent, name);
+
+    if (item != NULL && !cJSON_IsObject(item)) {
+        return malformed(err, name, "is not an object");
+    }
+    *ret = item;
+    return 0;
+}
+
+int kube_decode_list(const cJSON *parent, const char *name, int type, size_t max, const cJSON **ret,
+                     size_t *ret_count, struct ccm_error *err)
+{
+    const cJSON *list = ccm_json_get(parent, name);
+    size_t count = 0;
+
+    if (list != NULL && !cJSON_IsArray(list)) {
+        return malformed(err, name, "is not a list");
+    }
+    for (const cJSON *item = ccm_json_items(parent, name); item != NULL; item = item->next) {
+        if ((item->type & 0xFF) != type) {
+            return malformed(err, name, "has an element of the wrong type");
+        }
+        if (++count > max) {
+            return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "%s: more than %zu elements",
+                                 name, max);
+        }
+    }
+    *ret = ccm_json_items(parent, name);
+    *ret_count = count;
+    return 0;
+}
+
+int kube_decode_texts(struct kube_builder *b, const cJSON *parent, const char *name, size_t max,
+                      const char *const **ret, uint64_t *ret_count, struct ccm_error *err)
+{
+    const cJSON *item = NULL;
+    size_t count = 0;
+    const int r = kube_decode_list(parent, name, cJSON_String, max, &item, &count, err);
+
+    if (r < 0) {
+        return r;
+    }
+
+    void *list = kube_builder_list(b, count);
+
+    for (size_t i = 0; i < count; i++, item = item->next) {
+        kube_builder_put_text(b, list, i, item->valuestring);
+    }
+    *ret = list;
+    *ret_count = count;
+    return 0;
+}
+
+int kube_decode_conditions(struct kube_builder *b, const cJSON *status,
+                           const struct ccm_condition *const **ret, uint64_t *ret_count,
+                           struct ccm_error *err)
+{
+    const cJSON *item = NULL;
+    size_t count = 0;
+    const int r = kube_decode_list(status, "conditions", cJSON_Object, KUBE_DECODE_MAX_LIST, &item,
+                                   &count, err);
+
+    if (r < 0) {
+        return r;
+    }
+
+    void *list = kube_builder_list(b, count);
+
+    for (size_t i = 0; i < count; i++, item = item->next) {
+        const struct ccm_condition condition = {
+            .type = kube_builder_text(b, ccm_json_text(item, "type")),
+            .status = kube_builder_text(b, ccm_json_text(item, "status")),
+            .reason = kube_builder_text(b, ccm_json_text(item, "reason")),
+            .message = kube_builder_text(b, ccm_json_text(item, "message")),
+            .observed_generation = ccm_json_i64(item, "observedGeneration", 0),
+        };
+
+        kube_builder_put(b, list, i, &condition, sizeof(condition));
+    }
+    *ret = list;
+    *ret_count = count;
+    return 0;
+}
+
+static const struct ccm_pair *const *put_pairs(struct kube_builder *b, const cJSON **members,
+                                               size_t count)
+{
+    void *list = kube_builder_list(b, count);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct ccm_pair pair = {
+            .key = kube_builder_text(b, members[i]->string),
+            .value = kube_builder_text(b, members[i]->valuestring),
+        };
+
+        kube_builder_put(b, list, i, &pair, sizeof(pair));
+    }
+    return list;
+}
+
+/* Milliseconds of a time member; 0 when it is absent or no time. */
+static int64_t time_ms(const cJSON *parent, const char *name)
+{
+    int64_t ms;
+
+    return ccm_parse_rfc3339(ccm_json_text(parent, name), &ms) < 0 ? 0 : ms;
+}
+
+int kube_decode_meta(struct kube_builder *b, const struct kube_decode_source *source,
+                     uint64_t struct_size, struct ccm_object *ret, struct ccm_error *err)
+{
+    const cJSON *meta = ccm_json_get(source->json, "metadata");
+
+    *ret = (struct ccm_object){
+        .struct_size = struct_size,
+        .kind = source->kind->kind,
+        .key = kube_builder_text(b, source->key),
+        .namespace_ = kube_builder_text(b, ccm_json_text(meta, "namespace")),
+        .name = kube_builder_text(b, ccm_json_text(meta, "name")),
+        .uid = kube_builder_text(b, ccm_json_text(meta, "uid")),
+        .resource_version = kube_builder_text(b, ccm_json_text(meta, "resourceVersion")),
+        .generation = ccm_json_i64(meta, "generation", 0),
+        .created_ms = time_ms(meta, "creationTimestamp"),
+        .deleted_ms = time_ms(meta, "deletionTimestamp"),
+        .labels = put_pairs(b, source->labels, source->label_count),
+        .label_count = source->label_count,
+        .annotations = put_pairs(b, source->annotations, source->annotation_count),
+        .annotation_count = source->annotation_count,
+        .too_large = source->too_large == NULL ? NULL : kube_builder_text(b, source->too_large),
+    };
+    if (ret->deleted_ms == 0 && ccm_json_get(meta, "deletionTimestamp") != NULL) {
+        ret->deleted_ms = 1; /* unreadable, but it is being deleted */
+    }
+    return kube_decode_texts(b, meta, "finalizers", KUBE_DECODE_MAX_FINALIZERS, &ret->finalizers,
+                             &ret->finalizer_count, err);
+}
+
+static int decode_raw(struct kube_builder *b, const void *arg, struct ccm_error *err)
+{
+    const struct kube_decode_source *source = arg;
+    const char *version = ccm_json_str(source->json, "apiVersion");
+    const char *kind = ccm_json_str(source->json, "kind");
+    struct ccm_raw raw = { 0 };
+    const int r = kube_decode_meta(b, source, sizeof(raw), &raw.meta, err);
+
+    if (r < 0) {
+        return r;
+    }
+    raw.api_version = kube_builder_text(b, version != NULL ? version : source->kind->api_version);
+    raw.kind_name = kube_builder_text(b, kind != NULL ? kind : source->kind->kind_name);
+    raw.json = kube_builder_text(b, source->text);
+    kube_builder_root(b, &raw, sizeof(raw));
+    return 0;
+}
+
+/* Whether the annotation is read by anybody. */
+static bool annotation_kept(uint64_t kind, const char *key)
+{
+    switch (kind) {
+    case CCM_KIND_ENDPOINT_SLICE:
+        return false;
+    case CCM_KIND_NODE:
+        return strcmp(key, "alpha.kubernetes.io/provided-node-ip") == 0;
+    default:
+        return true;
+    }
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    const cJSON *const *left = a;
+    const cJSON *const *right = b;
+
+    return strcmp((*left)->string, (*right)->string);
+}
+
+/* The members of a map that hold a text, sorted. kind: that of the object when it is about
+ * annotations, else 0. */
+static int sort_map(const cJSON *meta, const char *name, uint64_t kind, const cJSON ***ret,
+                    size_t *ret_count, struct ccm_error *err)
+{
+    const cJSON *map = NULL;
+    CCM_CLEANUP(ccm_freep) const cJSON **members = NULL;
+    size_t count = 0;
+    size_t cap = 0;
+    const int r = kube_decode_object(meta, name, &map, err);
+
+    if (r < 0) {
+        return r;
+    }
+    for (const cJSON *item = map == NULL ? NULL : map->child; item != NULL; item = item->next) {
+        if (!cJSON_IsString(item) || (kind != 0 && !annotation_kept(kind, item->string))) {
+            continue;
+        }
+        if (count == KUBE_DECODE_MAX_PAIRS) {
+            return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "%s: more than %d entries",
+                                 name, KUBE_DECODE_MAX_PAIRS);
+        }
+        if (ccm_array_grow(&members, &cap, count + 1, sizeof(const cJSON *)) < 0) {
+            return ccm_error_nomem(err);
+        }
+        members[count++] = item;
+    }
+    if (count > 1) {
+        qsort(members, count, sizeof(const cJSON *), compare_members);
+    }
+    *ret = CCM_STEAL(members);
+    *ret_count = count;
+    return 0;
+}
+
+static bool usable_name(const char *name)
+{
+    return strlen(name) <= NAME_MAX_BYTES && strchr(name, '/') == NULL;
+}
+
+static int read_key(const cJSON *meta, struct ccm_buf *key, struct ccm_error *err)
+{
+    const char *namespace_ = ccm_json_text(meta, "namespace");
+    const char *name = ccm_json_text(meta, "name");
+
+    if (name[0] == '\0') {
+        return malformed(err, "metadata.name", "missing");
+    }
+    if (!usable_name(name) || !usable_name(namespace_)) {
+        return malformed(err, "metadata.name", "cannot be a name");
+    }
+    if (namespace_[0] != '\0') {
+        ccm_buf_addf(key, "%s/", namespace_);
+    }
+    ccm_buf_adds(key, name);
+    return ccm_buf_error(key) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+static int build(struct kube_builder *b, struct kube_decode_source *source,
+                 const struct ccm_object **ret, struct ccm_error *err)
+{
+    static const struct {
+        kube_build_fn fn;
+        size_t max;
+    } decoders[] = {
+        [CCM_KIND_SERVICE] = { kube_decode_service, KUBE_DECODE_MAX_OBJECT },
+        [CCM_KIND_ENDPOINT_SLICE] = { kube_decode_slice, KUBE_DECODE_MAX_OBJECT },
+        [CCM_KIND_NODE] = { kube_decode_node, KUBE_DECODE_MAX_OBJECT },
+        [CCM_KIND_POD] = { kube_decode_pod, KUBE_DECODE_MAX_OBJECT },
+        [CCM_KIND_RAW] = { decode_raw, (size_t)4 * 1024 * 1024 },
+    };
+    const uint64_t kind = source->kind->kind;
+    const cJSON *meta = ccm_json_get(source->json, "metadata");
+    CCM_CLEANUP(ccm_freep) const cJSON **labels = NULL;
+    CCM_CLEANUP(ccm_freep) const cJSON **annotations = NULL;
+
+    if (kind >= CCM_ARRAY_LEN(decoders) || decoders[kind].fn == NULL) {
+        return ccm_error_set(err, -ENOTSUP, CCM_ERROR_BUG, "no decoder for this kind");
+    }
+
+    int r = sort_map(meta, "labels", 0, &labels, &source->label_count, err);
+
+    if (r == 0) {
+        r = sort_map(meta, "annotations", kind, &annotations, &source->annotation_count, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    source->labels = labels;
+    source->annotations = annotations;
+    return kube_object_build(b, decoders[kind].fn, source, decoders[kind].max, ret, err);
+}
+
+/* The same for what is within the limits. */
+static int build_cut(struct kube_builder *b, struct kube_decode_source *source, cJSON *json,
+                     const struct ccm_object **ret, struct ccm_error *err)
+{
+    char problem[256];
+
+    ccm_text_copy(problem, sizeof(problem), err->message);
+    ccm_error_clear(err);
+    kube_decode_cut(json, source->kind->kind);
+    source->too_large = problem;
+
+    const int r = build(b, source, ret, err);
+
+    source->too_large = NULL;
+    return r;
+}
+
+int kube_decode(struct kube_builder *b, const struct kube_decode_kind *kind, const char *text,
+                size_t len, const struct ccm_object **ret, struct ccm_buf *key,
+                struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf own_key = { .max = 2 * NAME_MAX_BYTES + 2 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf raw = { .max = KUBE_DECODE_MAX_TEXT };
+
+    if (len > KUBE_DECODE_MAX_TEXT) {
+        return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "an object of %zu bytes", len);
+    }
+    if (ccm_json_parse(text, len, &json) < 0 || !cJSON_IsObject(json)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL, "not a JSON object");
+    }
+
+    const cJSON *meta = NULL;
+    int r = kube_decode_object(json, "metadata", &meta, err);
+
+    if (r == 0) {
+        r = read_key(meta, &own_key, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (kind->kind == CCM_KIND_RAW) {
+        ccm_buf_add(&raw, text, len);
+        if (ccm_buf_error(&raw) < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+
+    struct kube_decode_source source = {
+        .kind = kind,
+        .json = json,
+        .text = ccm_buf_str(&raw),
+        .key = ccm_buf_str(&own_key),
+    };
+
+    r = build(b, &source, ret, err);
+    if (r == -EMSGSIZE) {
+        r = build_cut(b, &source, json, ret, err);
+    }
+    if (r < 0) {
+        if (key != NULL) {
+            ccm_buf_adds(key, source.key);
+        }
+        return ccm_error_wrap(err, r, "%s", source.key);
+    }
+    return 0;
+}

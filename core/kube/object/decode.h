@@ -1,0 +1,50 @@
+/*
+ * JSON of the API server -> objects of ccm/object.h. Only the fields of those structs are kept.
+ *
+ * Lenient where servers differ: a member that is absent, null, or a scalar of another type counts
+ * as unset. Strict where a guess would lose something: a list or an object that is something else,
+ * and a name that cannot be a key fail the whole object, so that a broken answer is never taken for
+ * an empty one. Numbers are passed on as they come (cut to +-2^53); their range is for the reader
+ * to judge.
+ *
+ * An object with more of something than the counts below is cut to what can be held, and says so
+ * (`too_large` of its head): it can be told about, and be released when it is deleted.
+ *
+ * Annotations: Services and Pods keep all of theirs; Nodes keep
+ * alpha.kubernetes.io/provided-node-ip; EndpointSlices keep none. One thread at a time per builder.
+ */
+#ifndef CCM_KUBE_DECODE_H
+#define CCM_KUBE_DECODE_H
+
+#include "kube/object/object.h"
+#include "util/buf.h"
+
+#define KUBE_DECODE_MAX_TEXT                                                                       \
+    ((size_t)3 * 1024 * 1024) /* JSON of one object; the server stores at most 1.5 MiB */
+#define KUBE_DECODE_MAX_OBJECT ((size_t)1024 * 1024) /* decoded; a raw object may take 4 MiB */
+
+#define KUBE_DECODE_MAX_PAIRS      4096 /* labels, annotations */
+#define KUBE_DECODE_MAX_FINALIZERS 256
+#define KUBE_DECODE_MAX_PORTS      1000
+#define KUBE_DECODE_MAX_ENDPOINTS  10000
+#define KUBE_DECODE_MAX_LIST       1000 /* any other list */
+
+/* What to decode. */
+struct kube_decode_kind {
+    uint64_t kind; /* CCM_KIND_SERVICE, _ENDPOINT_SLICE, _NODE, _POD or _RAW */
+    /* For raw objects that do not say it themselves (elements of a list do not); NULL = "". */
+    const char *api_version;
+    const char *kind_name;
+};
+
+/*
+ * One object. *ret: one reference, the caller's. err (TERMINAL) names the member, and the key when
+ * the object has one: -EBADMSG (no JSON, wrong form), -EMSGSIZE (too many bytes, also when it is
+ * cut); -ENOMEM is transient. When it fails and `key` is not NULL, the object's key is appended to
+ * it if it could be read, so that the caller can tell which object it was.
+ */
+CCM_NODISCARD int kube_decode(struct kube_builder *builder, const struct kube_decode_kind *kind,
+                              const char *text, size_t len, const struct ccm_object **ret,
+                              struct ccm_buf *key, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+#include "kube/object/decode_priv.h"
+
+#include <string.h>
+
+/* A list that may be longer than we hold, by its place in the object. */
+struct cut {
+    uint64_t kind;
+    const char *parent;
+    const char *inner; /* between parent and name; NULL = nothing */
+    const char *name;
+    size_t most; /* 0: half a list would be believed, so none at all */
+};
+
+static const struct cut cuts[] = {
+    { CCM_KIND_SERVICE, "spec", NULL, "ports", 0 },
+    { CCM_KIND_SERVICE, "spec", NULL, "loadBalancerSourceRanges", 0 },
+    { CCM_KIND_SERVICE, "spec", NULL, "ipFamilies", 0 },
+    { CCM_KIND_SERVICE, "status", "loadBalancer", "ingress", KUBE_DECODE_MAX_LIST },
+    { CCM_KIND_SERVICE, "status", NULL, "conditions", KUBE_DECODE_MAX_LIST },
+    { CCM_KIND_ENDPOINT_SLICE, NULL, NULL, "endpoints", 0 },
+    { CCM_KIND_ENDPOINT_SLICE, NULL, NULL, "ports", 0 },
+    { CCM_KIND_NODE, "spec", NULL, "taints", KUBE_DECODE_MAX_LIST },
+    { CCM_KIND_NODE, "spec", NULL, "podCIDRs", KUBE_DECODE_MAX_LIST },
+    { CCM_KIND_NODE, "status", NULL, "conditions", KUBE_DECODE_MAX_LIST },
+    { CCM_KIND_NODE, "status", NULL, "addresses", KUBE_DECODE_MAX_LIST },
+    { CCM_KIND_POD, "spec", NULL, "readinessGates", KUBE_DECODE_MAX_LIST },
+    { CCM_KIND_POD, "status", NULL, "conditions", KUBE_DECODE_MAX_LIST },
+};
+
+/* Keys and finalizers that a controller may go by: with a domain of Kubernetes or of the cloud. */
+static bool cut_spares(const char *key)
+{
+    const char *slash = strchr(key, '/');
+    const char *known[] = { strstr(key, "kubernetes.io"), strstr(key, "alibaba") };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(known); i++) {
+        if (slash != NULL && known[i] != NULL && known[i] < slash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t cut_count(const cJSON *item)
+{
+    size_t count = 0;
+
+    for (; item != NULL; item = item->next) {
+        count++;
+    }
+    return count;
+}
+
+static void cut_list(cJSON *list, size_t most)
+{
+    cJSON *item = list->child;
+
+    for (size_t i = 0; item != NULL; i++) {
+        cJSON *next = item->next;
+
+        if (i >= most) {
+            cJSON_Delete(cJSON_DetachItemViaPointer(list, item));
+        }
+        item = next;
+    }
+}
+
+/* Of a map or a list of names beyond the limit only what is spared stays, up to the limit. */
+static void cut_names(cJSON *parent, const char *name, size_t most)
+{
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(parent, name);
+    size_t kept = 0;
+
+    if (list == NULL || cut_count(list->child) <= most) {
+        return;
+    }
+    for (cJSON *item = list->child; item != NULL;) {
+        cJSON *next = item->next;
+        const char *key = cJSON_IsObject(list) ? item->string : item->valuestring;
+
+        if (kept < most && key != NULL && cut_spares(key)) {
+            kept++;
+        } else {
+            cJSON_Delete(cJSON_DetachItemViaPointer(list, item));
+        }
+        item = next;
+    }
+}
+
+static cJSON *cut_parent(cJSON *json, const struct cut *cut)
+{
+    cJSON *parent =
+        cut->parent == NULL ? json : cJSON_GetObjectItemCaseSensitive(json, cut->parent);
+
+    return cut->inner == NULL || parent == NULL
+               ? parent
+               : cJSON_GetObjectItemCaseSensitive(parent, cut->inner);
+}
+
+void kube_decode_cut(cJSON *json, uint64_t kind)
+{
+    cJSON *meta = cJSON_GetObjectItemCaseSensitive(json, "metadata");
+
+    cut_names(meta, "labels", KUBE_DECODE_MAX_PAIRS);
+    cut_names(meta, "annotations", KUBE_DECODE_MAX_PAIRS);
+    cut_names(meta, "finalizers", KUBE_DECODE_MAX_FINALIZERS);
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cuts); i++) {
+        cJSON *parent = cuts[i].kind == kind ? cut_parent(json, &cuts[i]) : NULL;
+        cJSON *list =
+            parent == NULL ? NULL : cJSON_GetObjectItemCaseSensitive(parent, cuts[i].name);
+
+        if (cJSON_IsArray(list)) {
+            cut_list(list, cuts[i].most);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+#include "kube/object/decode_priv.h"
+
+static int decode_gates(struct kube_builder *b, const cJSON *spec, struct ccm_pod *pod,
+                        struct ccm_error *err)
+{
+    const cJSON *item = NULL;
+    size_t count = 0;
+    const int r = kube_decode_list(spec, "readinessGates", cJSON_Object, KUBE_DECODE_MAX_LIST,
+                                   &item, &count, err);
+
+    if (r < 0) {
+        return r;
+    }
+
+    void *list = kube_builder_list(b, count);
+
+    for (size_t i = 0; i < count; i++, item = item->next) {
+        kube_builder_put_text(b, list, i, ccm_json_text(item, "conditionType"));
+    }
+    pod->readiness_gates = list;
+    pod->readiness_gate_count = count;
+    return 0;
+}
+
+int kube_decode_pod(struct kube_builder *b, const void *arg, struct ccm_error *err)
+{
+    const struct kube_decode_source *source = arg;
+    struct ccm_pod pod = { 0 };
+    const cJSON *spec = NULL;
+    const cJSON *status = NULL;
+    int r = kube_decode_meta(b, source, sizeof(pod), &pod.meta, err);
+
+    if (r == 0) {
+        r = kube_decode_object(source->json, "spec", &spec, err);
+    }
+    if (r == 0) {
+        r = kube_decode_object(source->json, "status", &status, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    pod.phase = kube_builder_text(b, ccm_json_text(status, "phase"));
+    pod.node_name = kube_builder_text(b, ccm_json_text(spec, "nodeName"));
+    pod.ip = kube_builder_text(b, ccm_json_text(status, "podIP"));
+    r = decode_gates(b, spec, &pod, err);
+    if (r == 0) {
+        r = kube_decode_conditions(b, status, &pod.conditions, &pod.condition_count, err);
+    }
+    if (r < 0) {
+        return r;
+    }
+    kube_builder_root(b, &pod, sizeof(pod));
+    return 0;
+}

@@ -1,0 +1,56 @@
+/* Shared by the decoders of this directory; see decode.h. */
+#ifndef CCM_KUBE_DECODE_PRIV_H
+#define CCM_KUBE_DECODE_PRIV_H
+
+#include "kube/object/decode.h"
+#include "util/json.h"
+
+/* One object on its way from the tree to the builder. Everything here outlives the build. */
+struct kube_decode_source {
+    const struct kube_decode_kind *kind;
+    const cJSON *json;
+    const char *text; /* raw objects: the JSON, NUL-terminated */
+    const char *key;
+    const cJSON **labels; /* sorted members with a text value */
+    size_t label_count;
+    const cJSON **annotations;
+    size_t annotation_count;
+    const char *too_large; /* NULL: the object is whole */
+};
+
+/* Take out of the tree whatever is beyond the limits of decode.h: of maps and of finalizers stays
+ * what controllers go by, of lists their beginning, or nothing where half of one would mislead. */
+void kube_decode_cut(cJSON *json, uint64_t kind);
+
+/* A list member: *ret is its first element or NULL, *ret_count the number. Absent and null are
+ * empty. Fails when it is no list, longer than max, or an element is not of `type` (cJSON_Object,
+ * cJSON_String). */
+CCM_NODISCARD int kube_decode_list(const cJSON *parent, const char *name, int type, size_t max,
+                                   const cJSON **ret, size_t *ret_count, struct ccm_error *err);
+
+/* A list of texts, put into the object. */
+CCM_NODISCARD int kube_decode_texts(struct kube_builder *b, const cJSON *parent, const char *name,
+                                    size_t max, const char *const **ret, uint64_t *ret_count,
+                                    struct ccm_error *err);
+
+/* A member that is an object, or NULL in *ret when absent. Fails when it is something else. */
+CCM_NODISCARD int kube_decode_object(const cJSON *parent, const char *name, const cJSON **ret,
+                                     struct ccm_error *err);
+
+/* status.conditions of a Service or a Pod, put into the object. */
+CCM_NODISCARD int kube_decode_conditions(struct kube_builder *b, const cJSON *status,
+                                         const struct ccm_condition *const **ret,
+                                         uint64_t *ret_count, struct ccm_error *err);
+
+/* The head, from metadata. */
+CCM_NODISCARD int kube_decode_meta(struct kube_builder *b, const struct kube_decode_source *source,
+                                   uint64_t struct_size, struct ccm_object *ret,
+                                   struct ccm_error *err);
+
+/* kube_build_fn per kind; the source is a struct kube_decode_source. */
+int kube_decode_service(struct kube_builder *b, const void *source, struct ccm_error *err);
+int kube_decode_slice(struct kube_builder *b, const void *source, struct ccm_error *err);
+int kube_decode_node(struct kube_builder *b, const void *source, struct ccm_error *err);
+int kube_decode_pod(struct kube_builder *b, const void *source, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * A change that the cloud has accepted but does not show before the next day. As long as it shows
+ * what was there before, the change is not asked for again. Contents are compared by
+ * lbc_written_what(). Pure.
+ */
+#ifndef CCM_LBC_ORDER_H
+#define CCM_LBC_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LBC_ORDER_MS (25 * INT64_C(3600000)) /* then it is asked for again */
+
+/* The last one. Zeroed: there is none. */
+struct lbc_order {
+    uint64_t before;
+    uint64_t wanted;
+    int64_t ms; /* monotonic: when it was accepted */
+};
+
+void lbc_order_note(struct lbc_order *order, uint64_t before, uint64_t wanted, int64_t now_ms);
+/* Whether it is the same one, and the cloud may show it later. */
+bool lbc_order_stands(const struct lbc_order *order, uint64_t before, uint64_t wanted,
+                      int64_t now_ms);
+/* What the cloud was seen to hold: an order that has arrived is none any more, whatever anybody
+ * makes of it then. */
+void lbc_order_see(struct lbc_order *order, uint64_t shown);
+
+#endif

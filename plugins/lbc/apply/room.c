@@ -1,0 +1,45 @@
+#include "lbc/apply/room.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void lbc_room_fini(struct lbc_room *room)
+{
+    ccm_buf_fini(&room->names);
+}
+
+void lbc_room_fill(struct lbc_room *room, const struct ccm_error *err)
+{
+    room->full = true;
+    ccm_error_copy(&room->why, err);
+}
+
+void lbc_room_free(struct lbc_room *room)
+{
+    room->full = false;
+}
+
+void lbc_room_leave_out(struct lbc_room *room, const char *name)
+{
+    if (room->unnamed > 0 || room->names.len + strlen(name) + 2 > room->names.max) {
+        room->unnamed++;
+        return;
+    }
+    ccm_buf_addf(&room->names, "%s%s", room->names.len == 0 ? "" : ", ", name);
+}
+
+void lbc_room_tell(const struct lbc_room *room, const char *what, struct lbc_problems *problems)
+{
+    struct ccm_error err = room->why;
+    char more[40] = "";
+
+    if (room->names.len == 0 && room->unnamed == 0) {
+        return;
+    }
+    if (room->unnamed > 0) {
+        (void)snprintf(more, sizeof(more), " and %zu more", room->unnamed); /* fits */
+    }
+    (void)ccm_error_set(&err, 0, room->why.kind, "%s: left out for the same lack of room: %s%s",
+                        what, ccm_buf_str(&room->names), more); /* the text is what counts */
+    lbc_problems_add(problems, &err, NULL);
+}

@@ -1,0 +1,39 @@
+#include "lbc/apply/token.h"
+
+#include "lbc/model/object.h"
+#include "lbc/service/lifecycle.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define PRIME UINT64_C(1099511628211)
+
+/* FNV-1a, 64 bit: spreads, keeps no secret. */
+void lbc_token_add(struct lbc_token *token, const char *text)
+{
+    for (const char *p = text == NULL ? "" : text; *p != '\0'; p++) {
+        token->hash = (token->hash ^ (unsigned char)*p) * PRIME;
+    }
+    token->hash = (token->hash ^ 0xFF) * PRIME; /* "ab","c" is not "a","bc" */
+}
+
+void lbc_token_write(const struct lbc_token *token, const struct ccm_service *service,
+                     uint32_t attempt, char ret[static LBC_TOKEN_SIZE])
+{
+    struct lbc_token whole = *token;
+    char number[16];
+
+    (void)snprintf(number, sizeof(number), "%" PRIu32, attempt); /* fits */
+    lbc_token_add(&whole, lbc_object_label(&service->meta, LBC_LIFE_LB_LABEL));
+    lbc_token_add(&whole, number);
+    (void)snprintf(ret, LBC_TOKEN_SIZE, "ccm-%.40s-%016" PRIx64, service->meta.uid,
+                   whole.hash); /* fits */
+}
+
+uint64_t lbc_token_number(const char *text)
+{
+    struct lbc_token token = LBC_TOKEN_INIT;
+
+    lbc_token_add(&token, text);
+    return token.hash;
+}

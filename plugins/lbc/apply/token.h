@@ -1,0 +1,37 @@
+/*
+ * ClientTokens of creations: the same after a restart, so that a repeated call cannot create twice;
+ * another for other parameters, for another attempt, or after an earlier load balancer. Pure. Every
+ * thread.
+ *
+ *     struct lbc_token token = LBC_TOKEN_INIT;
+ *     lbc_token_add(&token, name);     each parameter in turn, NULL counts as ""
+ *     lbc_token_write(&token, service, entry->attempt, text);
+ */
+#ifndef CCM_LBC_TOKEN_H
+#define CCM_LBC_TOKEN_H
+
+#include "ccm/object.h"
+
+#include <stdint.h>
+
+#define LBC_TOKEN_SIZE 65
+
+struct lbc_token {
+    uint64_t hash;
+};
+
+#define LBC_TOKEN_INIT                                                                             \
+    {                                                                                              \
+        UINT64_C(14695981039346656037)                                                             \
+    }
+
+void lbc_token_add(struct lbc_token *token, const char *text);
+/* attempt: how many load balancers of the Service were given up before. The Service's label with
+ * the id of its last one counts as well. */
+void lbc_token_write(const struct lbc_token *token, const struct ccm_service *service,
+                     uint32_t attempt, char ret[static LBC_TOKEN_SIZE]);
+
+/* A number for a text, always the same: for choices that a repeated call has to make again. */
+uint64_t lbc_token_number(const char *text);
+
+#endif

@@ -1,0 +1,400 @@
+#include "lbc/pass.h"
+
+#include "lbc/model/candidate.h"
+#include "lbc/model/object.h"
+#include "lbc/reuse.h"
+#include "lbc/service/marks.h"
+#include "lbc/taken.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define POLL_MS 10000 /* then doubling, 32 times as long at most */
+
+/* --- before any write --- */
+
+/* What an earlier process left at the Service. */
+static int look_back(struct lbc_pass *pass, struct ccm_error *err)
+{
+    if (lbc_hash_service(pass->service, pass->hash) < 0) {
+        return ccm_error_nomem(err);
+    }
+    pass->known =
+        ccm_text_equal(lbc_object_label(&pass->service->meta, LBC_HASH_LABEL), pass->hash);
+    pass->returning = pass->known && !pass->entry->advised;
+    return 0;
+}
+
+/* They are told at the end of the pass, before whatever else went wrong. */
+static void join_refused(struct lbc_pass *pass)
+{
+    CCM_CLEANUP(lbc_problems_fini) struct lbc_problems others = pass->problems;
+
+    pass->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
+    lbc_problems_join(&pass->problems, &pass->refused.problems);
+    lbc_problems_join(&pass->problems, &others);
+}
+
+/* Whether it ends here: it would be for creation alone, or it is about the load balancer itself. */
+static bool is_refused(const struct lbc_pass *pass)
+{
+    return pass->refused.problems.count > 0 &&
+           (lbc_refusals_decide(&pass->refused, LBC_DECIDES_ALL) ||
+            !lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer));
+}
+
+/* What it asks for is not known as a whole: nothing is changed until it is smaller. */
+static int check_size(struct lbc_pass *pass, struct ccm_error *err)
+{
+    if (pass->service->meta.too_large == NULL) {
+        return 0;
+    }
+    const int r = ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL,
+                                "the Service is too large (%s): its load balancer stays as it is",
+                                pass->service->meta.too_large);
+
+    return lbc_pass_fail(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, r, err);
+}
+
+/* What cannot be told without those ids either. */
+static int refuse_along(struct lbc_refusals *refused, const struct lbc_anno *row,
+                        const struct ccm_error *err)
+{
+    const char *cursor = row->along;
+    const char *piece = NULL;
+    size_t len = 0;
+    int r = lbc_refusals_add(refused, row->name, err);
+
+    while (r == 0 && cursor != NULL && ccm_parse_piece(&cursor, '|', &piece, &len)) {
+        char suffix[LBC_ANNO_KEY_MAX];
+
+        (void)snprintf(suffix, sizeof(suffix), "%.*s", (int)len, piece); /* rows are short */
+        r = lbc_refusals_add(refused, suffix, err);
+    }
+    return r;
+}
+
+/* Ids of the account that are not for this namespace. */
+static int refuse_ids(struct lbc_pass *pass)
+{
+    const struct lbc_lint_rules *rules = pass->lbc->ops->rules;
+    const struct lbc_allow allow = lbc_pass_allow(pass);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < rules->annotations->count; i++) {
+        const struct lbc_anno *row = &rules->annotations->rows[i];
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (lbc_allow_check_row(&allow, row, &pass->service->meta, &err) < 0 &&
+            lbc_lint_counts(rules, pass->service, row)) {
+            r = refuse_along(&pass->refused, row, &err);
+        }
+    }
+    return r;
+}
+
+static int check_manifest(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_instance *lbc = pass->lbc;
+    struct lbc_refusals *refused = &pass->refused;
+    int r = lbc_refusals_collect(refused, lbc->ops->rules, pass->service, lbc->loose);
+
+    if (r == 0) {
+        r = lbc_reuse_check_option(pass, err);
+        r = r < 0 && r != -ENOMEM ? lbc_refusals_add(refused, "id", err) : r;
+    }
+    r = r < 0 ? r : refuse_ids(pass);
+    if (r == 0 && lbc->ops->refuse != NULL) {
+        r = lbc->ops->refuse(lbc, refused);
+    }
+    r = r < 0 ? r : lbc_refusals_shorten(refused);
+    pass->view = r == 0 ? lbc_refusals_view(refused) : NULL;
+    if (pass->view == NULL) {
+        return ccm_error_nomem(err);
+    }
+    lbc_pass_advise_manifest(pass);
+    if (!is_refused(pass)) {
+        return 0;
+    }
+    join_refused(pass);
+    (void)lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err); /* always fails */
+    return -EINVAL;
+}
+
+static bool needs_mark(const struct lbc_pass *pass)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+
+    return ops->needs_mark != NULL && ops->needs_mark(pass->lbc, pass->service);
+}
+
+/* The label for what could be lost sight of. */
+static int mark_extra(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *err)
+{
+    if (!needs_mark(pass)) {
+        return 0;
+    }
+    const int r = lbc_life_mark(&pass->life, pass->req, pass->service, err);
+
+    *ret_gone = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
+    if (*ret_gone) {
+        ccm_error_clear(err);
+        return 0;
+    }
+    return r < 0 ? lbc_pass_fail_kube(pass, "FailedUpdateStatus",
+                                      "Error updating labels of the Service", r, err)
+                 : 0;
+}
+
+/* *ret_gone: deleted meanwhile, and nothing was made yet. */
+static int mark(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *err)
+{
+    const int r = lbc_life_add_finalizer(&pass->life, pass->req, pass->service, err);
+
+    *ret_gone = r < 0 && err->kind == CCM_ERROR_NOT_FOUND;
+    if (*ret_gone) {
+        ccm_error_clear(err);
+        return 0;
+    }
+    return r < 0 ? lbc_pass_fail_kube(pass, "FailedAddFinalizer", "Error adding finalizer", r, err)
+                 : mark_extra(pass, ret_gone, err);
+}
+
+/* --- the product's part, with all it needs --- */
+
+static int take_snapshot(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct ccm_host *host = pass->lbc->host;
+
+    if (host->list(host, CCM_KIND_NODE, NULL, NULL, &pass->nodes, &pass->node_count) < 0 ||
+        host->list(host, CCM_KIND_ENDPOINT_SLICE, "service", pass->service->meta.key, &pass->slices,
+                   &pass->slice_count) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return 0;
+}
+
+static void drop_snapshot(struct lbc_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+
+    host->release_list(host, pass->nodes, pass->node_count);
+    host->release_list(host, pass->slices, pass->slice_count);
+    pass->nodes = NULL;
+    pass->slices = NULL;
+}
+
+static int sync(struct lbc_pass *pass, struct ccm_error *err)
+{
+    if (lbc_readiness_look(&pass->readiness, pass->slices, pass->slice_count, &pass->entry->told) <
+        0) {
+        return ccm_error_nomem(err);
+    }
+    const int r = pass->lbc->ops->sync(pass, err);
+
+    if (r < 0) {
+        join_refused(pass);
+    }
+    return r < 0 ? lbc_pass_fail(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, r, err) : 0;
+}
+
+/* --- what everybody is told --- */
+
+/* Pods whose readiness waits for us; those that are not so far are looked at again, since no change
+ * of a slice will announce them. */
+static int tell_pods(struct lbc_pass *pass, struct ccm_error *err)
+{
+    uint32_t *polls = &pass->entry->polls;
+    const int r = lbc_readiness_tell(&pass->readiness, ccm_buf_str(&pass->invalid), err);
+
+    if (r < 0) {
+        return lbc_pass_fail_kube(pass, "FailedUpdateReadinessGate",
+                                  "Error updating pod readiness gates for service", r, err);
+    }
+    lbc_pass_say(pass, true, "FailedUpdateReadinessGate", "", "");
+    *polls = pass->readiness.waiting ? *polls + 1 : 0;
+    if (pass->readiness.waiting) {
+        pass->requeue_ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
+    }
+    return 0;
+}
+
+/* The Service has gone or ceased to be ours since the pass began: the next one is due already, and
+ * nobody needs to know that this one was in its way. */
+static bool is_outdated(const struct lbc_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    const struct ccm_object *now = host->get(host, CCM_KIND_SERVICE, pass->service->meta.key);
+    const bool outdated = now == NULL || !ccm_text_equal(now->uid, pass->service->meta.uid) ||
+                          lbc_pass_is_unwanted(pass->lbc, (const struct ccm_service *)now);
+
+    if (now != NULL) {
+        host->release(host, now);
+    }
+    return outdated;
+}
+
+/*
+ * What the Service is to remember of additional tags: those that are wanted; before a complete
+ * success also those that may still be there. NULL = what it remembers stays.
+ */
+static const char *remember_tags(struct lbc_pass *pass, bool complete,
+                                 char ret[static LBC_MARKS_TEXT])
+{
+    const struct lbc_entry *entry = pass->entry;
+
+    if (entry->reused || (!complete && !entry->applied_known)) {
+        return NULL;
+    }
+    const int r = lbc_marks_format(pass->service->meta.uid, pass->lbc->ops->tags(pass->model),
+                                   complete ? NULL : &entry->applied, ret);
+
+    return r == 0 || (r == -E2BIG && complete) ? ret : NULL;
+}
+
+/* Address and id as soon as one port serves; the hash only after a complete success. */
+static int publish(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_life_state state = { .ip_mode = pass->lbc->ip_mode };
+    char tags[LBC_MARKS_TEXT];
+    bool written = false;
+
+    if (!pass->lbc->ops->publish(pass, &state)) {
+        if (pass->dry && pass->problems.count == 0) {
+            ccm_buf_adds(&pass->steps, "set labels and status of the Service\n");
+        }
+        return 0;
+    }
+    if (lbc_look_is_hearsay(pass)) {
+        pass->hearsay = true;
+        return 0;
+    }
+    const bool complete = pass->problems.count == 0 && pass->refused.problems.count == 0;
+
+    state.hash = complete ? pass->hash : NULL;
+    state.tags = remember_tags(pass, complete, tags);
+    if (needs_mark(pass) && state.extra != NULL && state.extra[0] == '\0') {
+        state.extra = NULL; /* the next pass may make it */
+    }
+
+    const int r = lbc_life_publish(&pass->life, pass->req, pass->service, &state, &written, err);
+
+    if (r < 0 && is_outdated(pass)) {
+        err->kind = CCM_ERROR_CONFLICT;
+        return r;
+    }
+    if (r < 0) {
+        return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status",
+                                  r, err);
+    }
+    pass->hashed = written && state.hash != NULL && !pass->known && !pass->dry;
+    return 0;
+}
+
+static void succeed(struct lbc_pass *pass)
+{
+    static const char *const topics[] = { LBC_PASS_SYNC_FAILED, "FailedAddFinalizer",
+                                          "FailedUpdateStatus", "CleanLoadBalancer",
+                                          LBC_PASS_CLEAN_FAILED };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(topics); i++) {
+        lbc_pass_say(pass, false, topics[i], "", "");
+    }
+    if (pass->writes > 0 || pass->hashed) {
+        lbc_life_event(&pass->life, pass->service, false, "EnsuredLoadBalancer",
+                       "Ensured load balancer [%s]", lbc_pass_lb_id(pass));
+    }
+}
+
+static int finish(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+
+    const int r = lbc_taken_forget(pass, ops->holds, err);
+
+    if (r < 0) {
+        return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating labels", r, err);
+    }
+    pass->entry->unrestored = 0;
+    succeed(pass);
+    ops->tell(pass);
+    pass->entry->applied_known = true;
+    if (lbc_tags_copy(&pass->entry->applied, ops->tags(pass->model)) < 0) {
+        return ccm_error_nomem(err);
+    }
+    return pass->invalid.len > 0
+               ? ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT, "%s", ops->invalid_text)
+               : 0;
+}
+
+/* Whether groups were left as they are, so that nothing new is in them. */
+static bool holds_backends(const struct lbc_pass *pass)
+{
+    return lbc_refusals_hold(&pass->refused,
+                             lbc_backend_mode(pass->view, pass->lbc->default_eni) == LBC_MODE_ENI);
+}
+
+static int run(struct lbc_pass *pass, struct ccm_error *err)
+{
+    int r = sync(pass, err);
+
+    if (r < 0 || pass->unfinished) {
+        return r;
+    }
+    if (pass->problems.count == 0 && !holds_backends(pass)) {
+        r = tell_pods(pass, err);
+    }
+    if (r == 0) {
+        r = publish(pass, err);
+    }
+    join_refused(pass);
+    if (r < 0) {
+        return r;
+    }
+    return pass->problems.count > 0
+               ? lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err)
+               : finish(pass, err);
+}
+
+static int ensure(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    bool gone = false;
+    int r = check_manifest(pass, err);
+
+    if (r == 0) {
+        r = mark(pass, &gone, err);
+    }
+    if (r < 0 || gone) {
+        return r;
+    }
+    pass->model = calloc(1, ops->model_size);
+    r = pass->model == NULL ? ccm_error_nomem(err) : take_snapshot(pass, err);
+    if (r == 0) {
+        r = run(pass, err);
+    }
+    if (pass->model != NULL) {
+        ops->model_fini(pass->model);
+    }
+    free(pass->model);
+    pass->model = NULL;
+    drop_snapshot(pass);
+    return r;
+}
+
+int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err)
+{
+    int r = check_size(pass, err);
+
+    r = r < 0 ? r : look_back(pass, err);
+    if (r == 0) {
+        lbc_look_begin(pass);
+        r = ensure(pass, err);
+        lbc_pass_end_advice(pass, r == 0 && !pass->unfinished);
+    }
+    return r;
+}

@@ -1,0 +1,224 @@
+#include "lbc/freeze_cause.h"
+
+#include "lbc/model/endpoint.h"
+#include "util/text.h"
+
+#include <string.h>
+
+/* --- the nodes of the pass --- */
+
+/* Out of memory: it stays NULL, and every node counts as missing, from now on. */
+static void index_nodes(struct lbc_freeze *freeze)
+{
+    if (freeze->by_server != NULL) {
+        return;
+    }
+    freeze->by_server = ccm_strmap_new(NULL);
+    for (size_t i = 0; freeze->by_server != NULL && i < freeze->nodes->len; i++) {
+        struct lbc_node_entry *entry = &freeze->nodes->items[i];
+        const char *id = lbc_node_instance_id(entry->node);
+        int r = id == NULL ? 0 : ccm_strmap_set(freeze->by_server, id, entry);
+
+        for (uint64_t a = 0; r == 0 && a < entry->node->address_count; a++) {
+            if (strcmp(entry->node->addresses[a]->type, "InternalIP") == 0) {
+                r = ccm_strmap_set(freeze->by_server, entry->node->addresses[a]->address, entry);
+            }
+        }
+        if (r < 0) {
+            ccm_strmap_free(freeze->by_server);
+            freeze->by_server = NULL;
+        }
+    }
+}
+
+static const struct lbc_node_entry *find_node(struct lbc_freeze *freeze, const char *server)
+{
+    index_nodes(freeze);
+    return freeze->by_server == NULL ? NULL : ccm_strmap_get(freeze->by_server, server);
+}
+
+/* Of another port it is the Service that changed. */
+static bool is_node_port(const struct ccm_service *service, uint16_t port)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        if (service->ports[i]->node_port == port) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- endpoints that are there --- */
+
+/* Find the next endpoint of the slices: *slice and *at begin with 0. */
+static const struct ccm_endpoint *next_endpoint(const struct lbc_pass *pass, size_t *slice,
+                                                uint64_t *at)
+{
+    while (*slice < pass->slice_count) {
+        const struct ccm_endpoint_slice *one =
+            (const struct ccm_endpoint_slice *)pass->slices[*slice];
+
+        if (*at < one->endpoint_count) {
+            return one->endpoints[(*at)++];
+        }
+        (*slice)++;
+        *at = 0;
+    }
+    return NULL;
+}
+
+static const struct ccm_endpoint *find_endpoint(const struct lbc_pass *pass, const char *address)
+{
+    size_t slice = 0;
+    uint64_t at = 0;
+    const struct ccm_endpoint *one = next_endpoint(pass, &slice, &at);
+
+    while (one != NULL && strcmp(one->address, address) != 0) {
+        one = next_endpoint(pass, &slice, &at);
+    }
+    return one;
+}
+
+/* Whether pods that may take traffic are on the node; name NULL: on any that is not there. */
+static bool has_pods(const struct lbc_freeze *freeze, const char *name)
+{
+    size_t slice = 0;
+    uint64_t at = 0;
+    const struct ccm_endpoint *one = next_endpoint(freeze->pass, &slice, &at);
+
+    for (; one != NULL; one = next_endpoint(freeze->pass, &slice, &at)) {
+        if (lbc_endpoint_is_usable(one, freeze->pass->readiness.accepted) &&
+            (name == NULL ? lbc_node_table_get(freeze->nodes, one->node_name) == NULL
+                          : strcmp(one->node_name, name) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- causes --- */
+
+static enum lbc_freeze_cause cause_of(enum lbc_freeze_cause cause, const struct lbc_absent *absent,
+                                      struct lbc_freeze_case *ret)
+{
+    *ret = (struct lbc_freeze_case){
+        .cause = cause,
+        .seen = absent->seen,
+        .since_ms = absent->since_ms,
+    };
+    return cause;
+}
+
+/* Without any slice nobody knows who serves, if there ever was one. */
+static enum lbc_freeze_cause find_lost_slices(struct lbc_freeze *freeze,
+                                              struct lbc_freeze_case *ret)
+{
+    const struct lbc_pass *pass = freeze->pass;
+    const bool first = pass->known && !pass->entry->looked;
+    struct lbc_absent lost;
+
+    if (pass->slice_count > 0 ||
+        !lbc_absence_lost_slices(pass->lbc->absence, pass->service->meta.key, first, &lost)) {
+        return LBC_FREEZE_NONE;
+    }
+    return cause_of(LBC_FREEZE_SLICE, &lost, ret);
+}
+
+/* A node that is there, or of which at least the name is known, has no pods any more. */
+static enum lbc_freeze_cause find_lost_pods(struct lbc_freeze *freeze, const char *node,
+                                            struct lbc_freeze_case *ret)
+{
+    struct lbc_absent lost;
+
+    if (lbc_absence_find_endpoint_on(freeze->pass->lbc->absence, freeze->pass->service->meta.key,
+                                     node, &lost)) {
+        return cause_of(LBC_FREEZE_SLICE, &lost, ret);
+    }
+    return find_lost_slices(freeze, ret);
+}
+
+static enum lbc_freeze_cause find_missing_node(struct lbc_freeze *freeze,
+                                               const struct lbc_backend *one,
+                                               struct lbc_freeze_case *ret,
+                                               struct lbc_absent *absent)
+{
+    const enum lbc_absence_by by =
+        one->type == LBC_BACKEND_ECS ? LBC_ABSENCE_BY_INSTANCE : LBC_ABSENCE_BY_ADDRESS;
+
+    lbc_absence_find_node(freeze->pass->lbc->absence, by, one->server_id, absent);
+
+    const char *name = absent->name[0] == '\0' ? NULL : absent->name;
+
+    if (freeze->mode == LBC_MODE_LOCAL && !has_pods(freeze, name)) {
+        return name == NULL ? find_lost_slices(freeze, ret) : find_lost_pods(freeze, name, ret);
+    }
+    return cause_of(LBC_FREEZE_NODE, absent, ret);
+}
+
+static enum lbc_freeze_cause find_node_cause(struct lbc_freeze *freeze,
+                                             const struct lbc_backend *one,
+                                             struct lbc_freeze_case *ret, struct lbc_absent *absent)
+{
+    const struct lbc_node_entry *entry = find_node(freeze, one->server_id);
+
+    if (!is_node_port(freeze->pass->service, one->port)) {
+        return LBC_FREEZE_NONE;
+    }
+    if (entry == NULL) {
+        return find_missing_node(freeze, one, ret, absent);
+    }
+    ccm_text_copy(absent->name, sizeof(absent->name), entry->node->meta.name);
+    if (entry->use != LBC_NODE_NOT_READY && entry->use != LBC_NODE_BACKEND) {
+        return LBC_FREEZE_NONE;
+    }
+    if (freeze->mode == LBC_MODE_LOCAL && !has_pods(freeze, entry->node->meta.name)) {
+        return find_lost_pods(freeze, entry->node->meta.name, ret);
+    }
+    return entry->use == LBC_NODE_NOT_READY ? cause_of(LBC_FREEZE_NOT_READY, absent, ret)
+                                            : LBC_FREEZE_NONE;
+}
+
+/* A pod that is a backend itself; outside of mode ENI those of virtual nodes are. */
+static enum lbc_freeze_cause find_pod_cause(struct lbc_freeze *freeze, const char *address,
+                                            struct lbc_freeze_case *ret, struct lbc_absent *absent)
+{
+    struct lbc_absence *absence = freeze->pass->lbc->absence;
+    const struct ccm_endpoint *endpoint = find_endpoint(freeze->pass, address);
+    struct lbc_absent lost;
+
+    if (endpoint != NULL && freeze->mode != LBC_MODE_ENI && endpoint->node_name[0] != '\0' &&
+        lbc_endpoint_is_usable(endpoint, freeze->pass->readiness.accepted) &&
+        lbc_node_table_get(freeze->nodes, endpoint->node_name) == NULL) {
+        lbc_absence_find_node(absence, LBC_ABSENCE_BY_NAME, endpoint->node_name, absent);
+        ccm_text_copy(absent->name, sizeof(absent->name), endpoint->node_name);
+        return cause_of(LBC_FREEZE_NODE, absent, ret);
+    }
+    if (endpoint != NULL) {
+        return LBC_FREEZE_NONE;
+    }
+    if (lbc_absence_find_endpoint(absence, freeze->pass->service->meta.key, address, &lost)) {
+        return cause_of(LBC_FREEZE_SLICE, &lost, ret);
+    }
+    return find_lost_slices(freeze, ret);
+}
+
+static bool is_pod(const struct lbc_freeze *freeze, const struct lbc_backend *one)
+{
+    return one->type == LBC_BACKEND_ENI ||
+           (one->type == LBC_BACKEND_IP &&
+            (freeze->mode == LBC_MODE_ENI || !is_node_port(freeze->pass->service, one->port)));
+}
+
+enum lbc_freeze_cause lbc_freeze_find_cause(struct lbc_freeze *freeze,
+                                            const struct lbc_backend *one,
+                                            struct lbc_freeze_case *ret_case,
+                                            struct lbc_absent *ret_absent)
+{
+    memset(ret_absent, 0, sizeof(*ret_absent));
+    if (is_pod(freeze, one)) {
+        return find_pod_cause(freeze, one->server_ip, ret_case, ret_absent);
+    }
+    /* Instances of a Service whose pods are backends now: a person changed it. */
+    return freeze->mode == LBC_MODE_ENI ? LBC_FREEZE_NONE
+                                        : find_node_cause(freeze, one, ret_case, ret_absent);
+}

@@ -1,0 +1,52 @@
+/*
+ * The rule of freeze.h in a pass: which backends leave only because of nodes or slices that are not
+ * there, what happens to them, and who is told.
+ *
+ *     CCM_CLEANUP(lbc_freeze_fini) struct lbc_freeze freeze = { 0 };
+ *
+ *     lbc_freeze_begin(&freeze, pass, &model->nodes);
+ *     ... for each group, with the backends that the plan would remove:
+ *     r = lbc_freeze_add(&freeze, &group);
+ *     ... and at last, before the plan is made:
+ *     r = lbc_freeze_end(&freeze, err);
+ *
+ * What is frozen is put into the desired backends with `kept` set: it keeps its place and weight.
+ * The pass comes again by itself when more may go. One thread.
+ */
+#ifndef CCM_LBC_FREEZE_PASS_H
+#define CCM_LBC_FREEZE_PASS_H
+
+#include "lbc/model/absence.h"
+#include "lbc/model/candidate.h"
+#include "lbc/model/freeze.h"
+#include "lbc/pass.h"
+
+struct lbc_freeze {
+    struct lbc_pass *pass;
+    const struct lbc_node_table *nodes;
+    enum lbc_backend_mode mode;
+    struct ccm_removal_rule rule;
+    struct ccm_strmap *by_server; /* nodes by instance and by address; made when it is needed */
+    struct lbc_freeze_group *groups;
+    size_t len;
+    size_t cap;
+    int64_t again_ms; /* monotonic; CCM_REMOVAL_NEVER */
+};
+
+/* nodes: of the model. */
+void lbc_freeze_begin(struct lbc_freeze *freeze, struct lbc_pass *pass,
+                      const struct lbc_node_table *nodes);
+/* `group->leaving` is emptied, also on failure. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_freeze_add(struct lbc_freeze *freeze, struct lbc_freeze_group *group);
+/* May block (one call, where the cloud is asked). A failure to ask freezes. 0, or -ENOMEM with
+ * err. */
+CCM_NODISCARD int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err);
+void lbc_freeze_fini(struct lbc_freeze *freeze);
+
+/* The Service is gone, or its load balancer: nothing of it is held any more. */
+void lbc_freeze_forget(struct lbc_instance *lbc, const char *key);
+
+/* allow_removals() of the plugin: everything that is held goes. Returns for how long, in ms. */
+int64_t lbc_freeze_release(struct lbc_instance *lbc);
+
+#endif

@@ -1,0 +1,142 @@
+#include "lbc/freeze_tell.h"
+
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define TOPIC     "frozen"
+#define NAMES_MAX 8
+
+/* What is frozen for one cause, over all groups. */
+struct told {
+    size_t count;             /* backends */
+    size_t names;             /* different ones, of nodes or addresses */
+    struct ccm_strmap *known; /* those names */
+    struct ccm_buf text;      /* the first of them, "a, b" */
+};
+
+static void told_fini(struct told *told)
+{
+    ccm_strmap_free(told->known);
+    ccm_buf_fini(&told->text);
+}
+
+static void add_name(struct told *told, const char *name)
+{
+    told->count++;
+    if (told->known == NULL || ccm_strmap_has(told->known, name) ||
+        ccm_strmap_set(told->known, name, NULL) < 0) {
+        return; /* without memory one name less */
+    }
+    if (told->names++ < NAMES_MAX) {
+        ccm_buf_addf(&told->text, "%s%s", told->text.len == 0 ? "" : ", ", name);
+    }
+}
+
+static const char *name_of(const struct lbc_backend *one, const struct lbc_absent *absent)
+{
+    if (absent->name[0] != '\0') {
+        return absent->name;
+    }
+    return one->type == LBC_BACKEND_ENI ? one->server_ip : one->server_id;
+}
+
+static void collect_names(const struct lbc_freeze *freeze, enum lbc_freeze_cause cause,
+                          struct told *ret)
+{
+    ret->known = ccm_strmap_new(NULL);
+    ret->text = (struct ccm_buf){ .max = 480 };
+    for (size_t g = 0; g < freeze->len; g++) {
+        const struct lbc_freeze_group *group = &freeze->groups[g];
+
+        for (size_t i = 0; i < group->count; i++) {
+            if (group->cases[i].cause == cause && !group->cases[i].goes) {
+                add_name(ret, name_of(&group->leaving.items[group->items[i]], &group->absents[i]));
+            }
+        }
+    }
+}
+
+/* "nodes NotReady: a, b", of many "... and 3 more". Returns the number of backends. */
+static size_t add_cause(const struct lbc_freeze *freeze, enum lbc_freeze_cause cause,
+                        const char *what, struct ccm_buf *text)
+{
+    CCM_CLEANUP(told_fini) struct told told = { 0 };
+
+    collect_names(freeze, cause, &told);
+    if (told.count == 0) {
+        return 0;
+    }
+    ccm_buf_addf(text, "%s%s: %s", text->len == 0 ? "" : "; ", what, ccm_buf_str(&told.text));
+    if (told.names > NAMES_MAX) {
+        ccm_buf_addf(text, " and %zu more", told.names - NAMES_MAX);
+    }
+    return told.count;
+}
+
+static void add_until(const struct lbc_freeze *freeze, struct ccm_buf *text)
+{
+    const struct ccm_host *host = freeze->pass->lbc->host;
+    char at[CCM_CLOCK_TEXT];
+
+    if (freeze->again_ms == CCM_REMOVAL_NEVER) {
+        ccm_buf_adds(text, "until one of them is Ready or the Service has another backend");
+        return;
+    }
+    ccm_clock_format(host->wall_ms(host) + freeze->again_ms - host->now_ms(host), at, sizeof(at));
+    ccm_buf_addf(text, "next look at %s", at);
+}
+
+/* The host counts, and knows whom to wake. */
+static void note_held(struct lbc_freeze *freeze, size_t count, const char *why)
+{
+    struct lbc_instance *lbc = freeze->pass->lbc;
+    struct lbc_entry *entry = freeze->pass->entry;
+
+    if (freeze->pass->dry) {
+        return;
+    }
+    /* Not by the entry: another Service may have taken the place of the one that held. */
+    if (lbc_absence_set_held(lbc->absence, entry->key, count > 0) || count > 0) {
+        ccm_removal_note_held(lbc->host, entry->key, count, why);
+    }
+    entry->frozen = count > 0;
+}
+
+void lbc_freeze_tell(struct lbc_freeze *freeze)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 900 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf until = { .max = 120 };
+    struct lbc_pass *pass = freeze->pass;
+    const bool before = pass->entry->frozen;
+    size_t count = add_cause(freeze, LBC_FREEZE_NOT_READY, "nodes NotReady", &why);
+
+    count += add_cause(freeze, LBC_FREEZE_NODE, "nodes missing", &why);
+    count += add_cause(freeze, LBC_FREEZE_SLICE, "EndpointSlices missing that had told", &why);
+    note_held(freeze, count, ccm_buf_str(&why));
+    if (count == 0) {
+        (void)lbc_entry_news(pass->entry, TOPIC, ""); /* the topic is over: no news */
+        if (before) {
+            lbc_life_event(&pass->life, pass->service, false, "BackendsReleased",
+                           "No backend is kept any more because nodes or EndpointSlices are "
+                           "missing or not ready");
+        }
+        return;
+    }
+    add_until(freeze, &until);
+    if (pass->dry) {
+        ccm_buf_addf(&pass->steps, "keep %zu backend(s) as they are (%s)\n", count,
+                     ccm_buf_str(&why));
+        return;
+    }
+    if (lbc_entry_news(pass->entry, TOPIC, ccm_buf_str(&why))) {
+        lbc_life_event(&pass->life, pass->service, true, "BackendsFrozen",
+                       "%zu backend(s) are kept as they are (%s); %s; to let them go now: ccmd "
+                       "allow-removals %s",
+                       count, ccm_buf_str(&why), ccm_buf_str(&until), pass->lbc->plugin);
+    }
+}

@@ -1,0 +1,197 @@
+#include "lbc/instance.h"
+
+#include "lbc/freeze_pass.h"
+#include "lbc/reconcile.h"
+#include "lbc/reuse.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+
+/* Node events come in bursts; this lets one pass serve several of them. */
+#define NODE_DELAY_MS 50
+
+const struct ccm_option lbc_opt_backend_type = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .name = "default_backend_type",
+    .fallback = "ecs",
+    .values = "ecs|eni",
+    .help = "What serves Services that do not say: ecs (nodes, by node port) or eni (pods, by "
+            "their own address; needs a network where pods have interfaces).",
+};
+const struct ccm_option lbc_opt_audit = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_INT,
+    .flags = CCM_OPTION_LIVE,
+    .name = "audit_interval_s",
+    .fallback = "3600",
+    .min = 0,
+    .max = 86400,
+    .help =
+        "How often each load balancer is compared with its Service although nothing changed in "
+        "Kubernetes, to repair what somebody changed in the cloud; every Service at its own "
+        "time, up to a fifth earlier or later. 0 = never. A new value counts for a Service from "
+        "its next look or change on.",
+};
+const struct ccm_option lbc_opt_conditions = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .flags = CCM_OPTION_LIVE,
+    .name = "service_conditions",
+    .fallback = "false",
+    .help =
+        "Keep condition ccm.alibabacloud.com/LoadBalancerReady in the status of Services: True, "
+        "or False with the reason.",
+};
+const struct ccm_option lbc_opt_filter = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_BOOL,
+    .name = "filter_services_on_node_change",
+    .fallback = "false",
+    .help = "After a change of a node look only at Services that it can concern: those with "
+            "externalTrafficPolicy Cluster, and those with annotation backend-label or "
+            "remove-unscheduled-backend. Others notice such a change with the next one of their "
+            "endpoints.",
+};
+/* All plugins have to agree about it, hence the group. */
+const struct ccm_option lbc_opt_reuse = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .name = "reuse",
+    .fallback = "on",
+    .values = "on|tagged|off",
+    .help =
+        "Whether annotation id may name load balancers that a person made: on (any that no "
+        "controller made), tagged (only those whose tag ccm.alibabacloud.com/allow-namespaces "
+        "names the namespace of the Service, or *; what the person made there is changed only "
+        "where tag ccm.alibabacloud.com/allow-configuration does so too), off (none). A Service "
+        "that is refused keeps what it has in the cloud, and nothing more is written for it.",
+};
+
+const struct ccm_option lbc_opt_allowed = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRINGS,
+    .flags = CCM_OPTION_LIVE,
+    .name = "allowed_ids",
+    .help =
+        "Which ids of the account the Services of a namespace may name in annotations: a list of "
+        "namespace:kind:id, where each part may be * and namespace and id may end with it. Kinds: "
+        "certificate, acl, security-group, bandwidth-package, eip (of zone-maps), server-group (of "
+        "vgroup-port). What the list does not name is refused, and what the annotation is for "
+        "stays as it is. Empty = everything is allowed. Load balancers: option reuse.",
+};
+
+const struct ccm_option lbc_opt_taken = {
+    .struct_size = sizeof(struct ccm_option),
+    .type = CCM_OPTION_STRING,
+    .flags = CCM_OPTION_LIVE,
+    .name = "taken_listeners",
+    .fallback = "restore",
+    .values = "restore|delete",
+    .help = "What becomes, at the end, of a person's listener that a Service took over with "
+            "annotation force-override-listeners: restore (server group, description and the "
+            "attributes that were changed are put back; they are kept in labels of the Service) or "
+            "delete.",
+};
+
+static void map_service(void *self, const struct ccm_change *change)
+{
+    lbc_mapping_service(&((struct lbc_instance *)self)->mapping, change);
+}
+
+static void map_slice(void *self, const struct ccm_change *change)
+{
+    lbc_mapping_slice(&((struct lbc_instance *)self)->mapping, change);
+}
+
+static void map_node(void *self, const struct ccm_change *change)
+{
+    lbc_mapping_node(&((struct lbc_instance *)self)->mapping, change, NODE_DELAY_MS);
+}
+
+static const struct ccm_watch watch_service = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_SERVICE,
+    .map = map_service,
+};
+static const struct ccm_watch watch_slice = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_ENDPOINT_SLICE,
+    .map = map_slice,
+};
+static const struct ccm_watch watch_node = {
+    .struct_size = sizeof(struct ccm_watch),
+    .kind = CCM_KIND_NODE,
+    .map = map_node,
+};
+const struct ccm_watch *const lbc_watches[] = { &watch_service, &watch_slice, &watch_node, NULL };
+
+/* Options that may change at any time. */
+static void follow(struct lbc_instance *lbc)
+{
+    const struct ccm_host *host = lbc->host;
+
+    atomic_store(&lbc->audit.interval_ms, host->option_int(host, NULL, lbc_opt_audit.name) * 1000);
+    atomic_store(&lbc->conditions, host->option_int(host, NULL, lbc_opt_conditions.name) != 0);
+    atomic_store(&lbc->reuse,
+                 (int)lbc_reuse_parse(host->option_string(host, NULL, lbc_opt_reuse.name)));
+    atomic_store(&lbc->disable_public, host->option_int(host, NULL, lbc->public_option) != 0);
+}
+
+void lbc_configure(struct lbc_instance *lbc, bool (*by_type)(const struct ccm_service *service))
+{
+    const struct ccm_host *host = lbc->host;
+
+    lbc->default_eni =
+        ccm_text_equal(host->option_string(host, NULL, lbc_opt_backend_type.name), "eni");
+    follow(lbc);
+    lbc->mapping.default_eni = lbc->default_eni;
+    lbc->mapping.filter_nodes = host->option_int(host, NULL, lbc_opt_filter.name) != 0;
+    if (host->option_int(host, lbc_opt_type.group, lbc_opt_type.name) != 0) {
+        lbc->mapping.is_ours = by_type;
+    }
+}
+
+void lbc_plugin_destroy(void *self)
+{
+    lbc_fini(self);
+    free(self);
+}
+
+int lbc_plugin_create(const struct ccm_host *host, size_t size, const struct lbc_ops *ops,
+                      const struct lbc_names *names, void (*configure)(void *self), void **ret_self,
+                      struct ccm_error *err)
+{
+    void *self = calloc(1, size);
+
+    if (self == NULL) {
+        return ccm_error_nomem(err);
+    }
+    const int r = lbc_init(self, host, ops, names, err);
+
+    if (r < 0) {
+        lbc_plugin_destroy(self);
+        return r;
+    }
+    configure(self);
+    *ret_self = self;
+    return 0;
+}
+
+int lbc_plugin_start(void *self, struct ccm_error *err)
+{
+    return lbc_start(self, err);
+}
+
+int lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
+                         struct ccm_error *err)
+{
+    follow(self);
+    return lbc_reconcile(self, req, ret, err);
+}
+
+int64_t lbc_plugin_allow_removals(void *self)
+{
+    return lbc_freeze_release(self);
+}

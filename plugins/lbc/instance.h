@@ -1,0 +1,53 @@
+/*
+ * What the descriptors of controllers of load balancers have in common: options, watches, life
+ * cycle. The instance begins with its struct lbc_instance, so `self` is one as well.
+ */
+#ifndef CCM_LBC_INSTANCE_H
+#define CCM_LBC_INSTANCE_H
+
+#include "lbc/model/class.h"
+#include "lbc/pass.h"
+#include "util/removal_budget.h"
+
+/*
+ * Options: put LBC_OPTIONS into the table of the plugin, read them with lbc_configure()
+ * behind lbc_init(). Meaning of each: its `help`, see instance.c.
+ */
+extern const struct ccm_option lbc_opt_backend_type;
+extern const struct ccm_option lbc_opt_audit;
+extern const struct ccm_option lbc_opt_conditions;
+extern const struct ccm_option lbc_opt_filter;
+extern const struct ccm_option lbc_opt_reuse;
+extern const struct ccm_option lbc_opt_allowed;
+extern const struct ccm_option lbc_opt_taken;
+
+#define LBC_OPTIONS                                                                                \
+    &lbc_opt_backend_type, &lbc_opt_audit, &lbc_opt_conditions, &lbc_opt_filter, &lbc_opt_type,    \
+        &lbc_opt_reuse, &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS
+
+/* by_type: whose Services are ours where annotation loadbalancer-type counts, instead of
+ * ops->is_ours. */
+void lbc_configure(struct lbc_instance *lbc, bool (*by_type)(const struct ccm_service *service));
+
+/*
+ * For create(): an instance of `size` bytes, zeroed, with lbc_init() done; then `configure`
+ * reads its options. 0, or negative with err and nothing is left.
+ */
+CCM_NODISCARD int lbc_plugin_create(const struct ccm_host *host, size_t size,
+                                    const struct lbc_ops *ops, const struct lbc_names *names,
+                                    void (*configure)(void *self), void **ret_self,
+                                    struct ccm_error *err);
+/* For destroy(). */
+void lbc_plugin_destroy(void *self);
+
+/* Services, EndpointSlices, Nodes. */
+extern const struct ccm_watch *const lbc_watches[];
+
+/* For start() and reconcile(). */
+CCM_NODISCARD int lbc_plugin_start(void *self, struct ccm_error *err);
+CCM_NODISCARD int lbc_plugin_reconcile(void *self, const struct ccm_request *req,
+                                       struct ccm_result *ret, struct ccm_error *err);
+/* For allow_removals(). */
+int64_t lbc_plugin_allow_removals(void *self);
+
+#endif

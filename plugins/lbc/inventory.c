@@ -1,0 +1,268 @@
+#include "lbc/inventory.h"
+
+#include "lbc/model/class.h"
+#include "lbc/model/object.h"
+#include "lbc/model/owner.h"
+#include "lbc/pass.h"
+#include "lbc/service/hash.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define WORTH_MIN 2      /* Services; for fewer, looking for each costs no more */
+#define KEEP_MS   120000 /* what nobody took by then is old */
+
+enum phase {
+    NEW,     /* nobody has worked yet */
+    WANTED,  /* there are Services that gain by it */
+    READING, /* one thread reads; nobody else touches `expected` and `content` */
+    READY,
+    OVER,
+};
+
+struct lbc_inventory {
+    const struct lbc_inventory_ops *ops;
+    pthread_mutex_t lock; /* guards all. Only host->list(), once, and host->enqueue() are called
+                             under it, and ops->take() */
+    enum phase phase;
+    int64_t until_ms;
+    struct ccm_strmap *expected; /* by name of the load balancer, who has not asked yet */
+    struct ccm_strmap *waiting;  /* keys to be enqueued -> uint64_t, lane */
+    struct ccm_strmap *edited;   /* who has changed since the reading began, by name as above */
+    bool all_edited;             /* nobody knows who: there was no memory for it */
+    void *content;
+};
+
+static void lock(struct lbc_inventory *inventory)
+{
+    (void)pthread_mutex_lock(&inventory->lock); /* a plain mutex, never taken twice */
+}
+
+static void unlock(struct lbc_inventory *inventory)
+{
+    (void)pthread_mutex_unlock(&inventory->lock); /* we hold it */
+}
+
+struct lbc_inventory *lbc_inventory_new(const struct lbc_inventory_ops *ops)
+{
+    struct lbc_inventory *inventory = calloc(1, sizeof(*inventory));
+
+    if (inventory == NULL) {
+        return NULL;
+    }
+    inventory->ops = ops;
+    inventory->waiting = ccm_strmap_new(free);
+    inventory->edited = ccm_strmap_new(NULL);
+    if (inventory->waiting == NULL || inventory->edited == NULL ||
+        pthread_mutex_init(&inventory->lock, NULL) != 0) {
+        ccm_strmap_free(inventory->waiting);
+        ccm_strmap_free(inventory->edited);
+        free(inventory);
+        return NULL;
+    }
+    return inventory;
+}
+
+static void end_locked(struct lbc_inventory *inventory)
+{
+    ccm_strmap_free(inventory->expected);
+    ccm_strmap_free(inventory->edited);
+    inventory->expected = NULL;
+    inventory->edited = NULL;
+    if (inventory->content != NULL) {
+        inventory->ops->free(inventory->content);
+    }
+    inventory->content = NULL;
+    inventory->phase = OVER;
+}
+
+void lbc_inventory_free(struct lbc_inventory *inventory)
+{
+    if (inventory == NULL) {
+        return;
+    }
+    end_locked(inventory);
+    ccm_strmap_free(inventory->waiting);
+    (void)pthread_mutex_destroy(&inventory->lock); /* nobody is left to hold it */
+    free(inventory);
+}
+
+/* --- whom it is for --- */
+
+/* An earlier run finished it, with a load balancer of its own. */
+static bool gains(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    return lbc->mapping.is_ours(service) && !lbc_class_needs_delete(service) &&
+           lbc_object_label(&service->meta, LBC_HASH_LABEL) != NULL &&
+           ccm_text_empty(lbc->ops->reused_id(service));
+}
+
+/* The Services that gain; NULL when that is not worth it. */
+static struct ccm_strmap *expect(const struct lbc_instance *lbc)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = ccm_strmap_new(NULL);
+    const struct ccm_host *host = lbc->host;
+    const struct ccm_object *const *services = NULL;
+    size_t count = 0;
+    int r =
+        names == NULL ? -ENOMEM : host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count);
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct ccm_service *service = (const struct ccm_service *)services[i];
+        char name[LBC_OWNER_LB_NAME];
+
+        lbc_owner_lb_name(&service->meta, name);
+        r = gains(lbc, service) ? ccm_strmap_set(names, name, NULL) : 0;
+    }
+    host->release_list(host, services, count);
+    return r < 0 || ccm_strmap_len(names) < WORTH_MIN ? NULL : CCM_STEAL(names);
+}
+
+/* --- one reading --- */
+
+static void wake_locked(struct lbc_instance *lbc)
+{
+    struct lbc_inventory *inventory = lbc->inventory;
+    void *cursor = NULL;
+    void *lane = NULL;
+    const char *key = NULL;
+
+    while (ccm_strmap_next(inventory->waiting, &cursor, &key, &lane) != 0) {
+        lbc->host->enqueue(lbc->host, key, *(const uint64_t *)lane, 0);
+        ccm_strmap_del(inventory->waiting, key);
+    }
+}
+
+static void read_all(struct lbc_instance *lbc, const struct ccm_request *req)
+{
+    struct lbc_inventory *inventory = lbc->inventory;
+    struct ccm_error err = CCM_ERROR_INIT;
+    void *content = NULL;
+
+    if (inventory->ops->load(lbc, req, inventory->expected, &content, &err) < 0) {
+        lbc->host->log(lbc->host, CCM_LEVEL_WARN, NULL,
+                       "inventory of load balancers is not complete, each Service looks for "
+                       "itself: %s",
+                       err.message);
+    }
+    lock(inventory);
+    inventory->content = content;
+    inventory->phase = READY;
+    inventory->until_ms = lbc->host->now_ms(lbc->host) + KEEP_MS;
+    if (content == NULL) {
+        end_locked(inventory);
+    }
+    wake_locked(lbc);
+    unlock(inventory);
+}
+
+/* False: out of memory, then it looks for itself. */
+static bool wait_locked(struct lbc_inventory *inventory, const char *key, uint64_t lane)
+{
+    CCM_CLEANUP(ccm_freep) uint64_t *copy = malloc(sizeof(*copy));
+
+    if (copy == NULL) {
+        return false;
+    }
+    *copy = lane;
+    if (ccm_strmap_set(inventory->waiting, key, copy) < 0) {
+        return false;
+    }
+    (void)CCM_STEAL(copy); /* the map owns it now */
+    return true;
+}
+
+/* What this Service has to do: read, wait, or neither. */
+static void enter_locked(struct lbc_instance *lbc, const struct ccm_request *req,
+                         const struct ccm_service *service, bool *ret_read, bool *ret_wait)
+{
+    struct lbc_inventory *inventory = lbc->inventory;
+
+    /* Only what is there when work begins counts: later Services are known from their creation. */
+    if (inventory->phase == NEW) {
+        inventory->expected = expect(lbc);
+        inventory->phase = inventory->expected == NULL ? OVER : WANTED;
+    }
+    if ((inventory->phase != WANTED && inventory->phase != READING) || !gains(lbc, service)) {
+        return;
+    }
+    if (inventory->phase == WANTED) {
+        inventory->phase = READING;
+        *ret_read = true;
+        return;
+    }
+    *ret_wait = wait_locked(inventory, service->meta.key, req->lane);
+}
+
+bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *req,
+                           const struct ccm_service *service)
+{
+    struct lbc_inventory *inventory = lbc->inventory;
+    bool read = false;
+    bool wait = false;
+
+    if (inventory == NULL) {
+        return false;
+    }
+    lock(inventory);
+    enter_locked(lbc, req, service, &read, &wait);
+    unlock(inventory);
+    if (read) {
+        read_all(lbc, req);
+    }
+    return wait;
+}
+
+/* --- its use --- */
+
+void lbc_inventory_note_edit(struct lbc_inventory *inventory, const struct ccm_object *service)
+{
+    char name[LBC_OWNER_LB_NAME];
+
+    lbc_owner_lb_name(service, name);
+    lock(inventory);
+    if ((inventory->phase == READING || inventory->phase == READY) &&
+        ccm_strmap_set(inventory->edited, name, NULL) < 0) {
+        inventory->all_edited = true;
+    }
+    unlock(inventory);
+}
+
+static bool take_locked(struct lbc_instance *lbc, const struct ccm_service *service, void *state)
+{
+    struct lbc_inventory *inventory = lbc->inventory;
+    char name[LBC_OWNER_LB_NAME];
+    bool taken;
+
+    if (inventory->phase == READY && lbc->host->now_ms(lbc->host) >= inventory->until_ms) {
+        end_locked(inventory);
+    }
+    lbc_owner_lb_name(&service->meta, name);
+    if (inventory->phase != READY || !ccm_strmap_has(inventory->expected, name)) {
+        return false;
+    }
+    taken = !inventory->all_edited && !ccm_strmap_has(inventory->edited, name) &&
+            inventory->ops->take(inventory->content, lbc, service, state);
+    ccm_strmap_del(inventory->expected, name);
+    if (ccm_strmap_len(inventory->expected) == 0) {
+        end_locked(inventory);
+    }
+    return taken;
+}
+
+bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *service, void *state)
+{
+    struct lbc_inventory *inventory = lbc->inventory;
+
+    if (inventory == NULL) {
+        return false;
+    }
+    lock(inventory);
+    const bool taken = take_locked(lbc, service, state);
+
+    unlock(inventory);
+    return taken;
+}

@@ -1,0 +1,92 @@
+#include "lbc/look.h"
+
+#include "lbc/pass.h"
+
+/* Somebody else than we has changed what we keep on the Service. */
+static bool look_is_foreign(struct lbc_pass *pass)
+{
+    struct lbc_look *look = &pass->entry->look;
+    const bool touched = look->touched;
+
+    look->touched = false;
+    return touched && !lbc_life_shows_ours(&pass->life, pass->service);
+}
+
+/* Until when no further look is taken; in the past when it may be taken now. */
+static int64_t look_free_ms(const struct lbc_look *look)
+{
+    return look->last_ms == 0 ? INT64_MIN : look->last_ms + LBC_LOOK_PAUSE_MS;
+}
+
+static void look_come_back(const struct lbc_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    const int64_t now_ms = host->now_ms(host);
+    const int64_t free_ms = look_free_ms(&pass->entry->look);
+
+    host->enqueue(host, pass->service->meta.key, CCM_LANE_SPEC,
+                  free_ms > now_ms ? (uint64_t)(free_ms - now_ms) : 0);
+}
+
+/* There is something that the pass would go by. */
+static bool look_has_mirror(const struct lbc_entry *entry)
+{
+    return entry->valid && entry->type->lb_id(entry->state) != NULL &&
+           (!entry->gone || entry->reused);
+}
+
+void lbc_look_begin(struct lbc_pass *pass)
+{
+    const struct ccm_host *host = pass->lbc->host;
+    struct lbc_entry *entry = pass->entry;
+    struct lbc_look *look = &entry->look;
+    const uint64_t hash = lbc_written_what(pass->hash);
+
+    look->foreign = look_is_foreign(pass) || look->foreign;
+    look->wanted = look->wanted || look->foreign || (look->hash != 0 && look->hash != hash);
+    look->hash = hash;
+    pass->remembered = look_has_mirror(entry);
+    if (look->wanted && pass->remembered && host->now_ms(host) < look_free_ms(look)) {
+        pass->put_off = true;
+        look_come_back(pass);
+        return;
+    }
+    if (look->wanted && pass->remembered) {
+        look->last_ms = host->now_ms(host);
+        pass->looked = true;
+        pass->remembered = false;
+        lbc_entry_put_aside(entry);
+    }
+    look->wanted = false; /* without a mirror it is read in any case */
+    look->foreign = false;
+}
+
+/* Nothing was asked of the cloud in this pass. */
+static bool look_is_memory_alone(const struct lbc_pass *pass)
+{
+    return pass->remembered && pass->writes == 0 && !pass->dry;
+}
+
+/* The hash label says that all is done. What we have written and is not shown yet was said. */
+static bool look_is_success_news(const struct lbc_pass *pass)
+{
+    return pass->problems.count == 0 && pass->refused.problems.count == 0 && !pass->known &&
+           !lbc_life_has_written(&pass->life, LBC_LIFE_HASH, pass->hash);
+}
+
+bool lbc_look_is_hearsay(struct lbc_pass *pass)
+{
+    struct lbc_look *look = &pass->entry->look;
+
+    if (!look_is_memory_alone(pass)) {
+        return false;
+    }
+    if (pass->put_off) {
+        return look->foreign;
+    }
+    look->wanted = look_is_success_news(pass);
+    if (look->wanted) {
+        look_come_back(pass);
+    }
+    return look->wanted;
+}

@@ -1,0 +1,125 @@
+#include "lbc/lookup.h"
+
+#include "lbc/model/object.h"
+#include "lbc/model/settings.h"
+#include "lbc/service/hash.h"
+#include "lbc/service/lifecycle.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FOREIGN_TEXT                                                                               \
+    "load balancer %s carries this Service's name or tag but belongs to cluster %s (tag "          \
+    "%s), it is left alone"
+
+void lbc_lookup_init(struct lbc_lookup *look, const struct ccm_object *service,
+                     const char *cluster_id, bool by_name)
+{
+    *look = (struct lbc_lookup){
+        .service = service,
+        .cluster_id = cluster_id,
+        .by_name = by_name,
+        .ids = { .max = 512 },
+        .foreign = { .max = 512 },
+        .stranger = { .max = 128 },
+    };
+    lbc_owner_lb_name(service, look->name);
+}
+
+void lbc_lookup_fini(struct lbc_lookup *look)
+{
+    ccm_buf_fini(&look->ids);
+    ccm_buf_fini(&look->foreign);
+    ccm_buf_fini(&look->stranger);
+}
+
+/* Whether it is what was asked for, clusters aside. By its name only one without owner is. */
+static bool lookup_matches(const struct lbc_lookup *look, const char *name,
+                           const struct lbc_tags *tags)
+{
+    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
+
+    return ccm_text_equal(owner, look->name) ||
+           (look->by_name && owner == NULL && ccm_text_equal(name, look->name));
+}
+
+bool lbc_lookup_offer(struct lbc_lookup *look, const char *id, const char *name,
+                      const struct lbc_tags *tags)
+{
+    const char *cluster = lbc_tags_get(tags, LBC_TAG_CLUSTER);
+
+    if (!lookup_matches(look, name, tags)) {
+        if (look->stranger.len == 0) {
+            ccm_buf_adds(&look->stranger, id);
+        }
+        return false;
+    }
+    if (cluster != NULL && strcmp(cluster, look->cluster_id) != 0) {
+        if (look->foreign.len == 0) {
+            ccm_buf_addf(&look->foreign, FOREIGN_TEXT, id, cluster, LBC_TAG_CLUSTER);
+        }
+        return false;
+    }
+    ccm_buf_addf(&look->ids, "%s%s", look->count == 0 ? "" : ",", id);
+    return look->count++ == 0;
+}
+
+int lbc_lookup_end(const struct lbc_lookup *look, struct ccm_error *err)
+{
+    if (look->count > 1) {
+        return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
+                             "[%s] find multiple loadbalances by %s, lbIds[%s]", look->service->key,
+                             look->by_name ? "name" : "tag", ccm_buf_str(&look->ids));
+    }
+    if (look->count == 1) {
+        return 0;
+    }
+    if (look->foreign.len > 0) {
+        return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL, "%s",
+                             ccm_buf_str(&look->foreign));
+    }
+    /* A name is free for everybody: others may bear it. A tag was asked for by its value. */
+    return look->by_name || look->stranger.len == 0
+               ? 0
+               : ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
+                               "[%s] find loadbalancer by tag error: the answer holds %s, which "
+                               "does not carry tag %s=%s",
+                               look->service->key, ccm_buf_str(&look->stranger), LBC_TAG_OWNER,
+                               look->name);
+}
+
+int lbc_lookup_check(const struct ccm_object *service, const char *cluster_id, const char *id,
+                     const char *name, const struct lbc_tags *tags, struct ccm_error *err)
+{
+    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
+    const char *cluster = lbc_tags_get(tags, LBC_TAG_CLUSTER);
+    char own[LBC_OWNER_LB_NAME];
+
+    lbc_owner_lb_name(service, own);
+    if (lbc_owner_has_lb(tags, name, service, cluster_id)) {
+        return 0;
+    }
+    if (owner != NULL && strcmp(owner, own) != 0) {
+        return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL,
+                             "load balancer %s carries tag %s=%s of another owner%s%s, it is left "
+                             "alone",
+                             id, LBC_TAG_OWNER, owner, cluster == NULL ? "" : " in cluster ",
+                             cluster == NULL ? "" : cluster);
+    }
+    if (lbc_owner_of_tags(tags, service, cluster_id) == LBC_OWNER_OTHER) {
+        return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL, FOREIGN_TEXT, id,
+                             cluster == NULL ? "" : cluster, LBC_TAG_CLUSTER);
+    }
+    return ccm_error_set(err, LBC_LOOKUP_NOT_OURS, CCM_ERROR_TERMINAL,
+                         "load balancer %s [%s] has lost its tag %s=%s and has a name of its own, "
+                         "so nobody can tell whose it is: it is left alone with all its listeners "
+                         "and server groups",
+                         id, name == NULL ? "" : name, LBC_TAG_OWNER, own);
+}
+
+bool lbc_lookup_by_name_too(const struct ccm_service *service)
+{
+    return service->ingress_count > 0 || lbc_object_label(&service->meta, LBC_HASH_LABEL) != NULL ||
+           lbc_object_label(&service->meta, LBC_LIFE_LB_LABEL) != NULL;
+}

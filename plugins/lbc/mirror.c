@@ -1,0 +1,523 @@
+#include "lbc/mirror.h"
+
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A reused load balancer. While an entry is claimed its content lives there. */
+struct lbc_shared {
+    char *id;
+    size_t refs; /* entries that have it or queue for it; freed with the last one */
+    bool busy;
+    bool valid;
+    void *state;
+    struct lbc_entry *first; /* of the queue; only it may have the next claim */
+    struct lbc_entry *last;
+};
+
+struct lbc_mirrors {
+    const struct ccm_host *host;
+    const struct lbc_mirror_type *type;
+    pthread_mutex_t lock; /* guards maps, references, queues and busy flags; held for look-ups, and
+                             for enqueue(), which waits for nobody */
+    struct ccm_strmap *entries;
+    struct ccm_strmap *shared; /* by id of the load balancer; owns nothing */
+};
+
+static void lock(struct lbc_mirrors *store)
+{
+    (void)pthread_mutex_lock(&store->lock); /* a plain mutex, never taken twice */
+}
+
+static void unlock(struct lbc_mirrors *store)
+{
+    (void)pthread_mutex_unlock(&store->lock); /* we hold it */
+}
+
+/* --- shared mirrors --- */
+
+static void shared_free(const struct lbc_mirror_type *type, struct lbc_shared *shared)
+{
+    if (shared->state != NULL) {
+        type->fini(shared->state);
+    }
+    free(shared->state);
+    free(shared->id);
+    free(shared);
+}
+
+static void shared_unref(struct lbc_mirrors *store, struct lbc_shared *shared)
+{
+    if (shared == NULL || --shared->refs > 0) {
+        return;
+    }
+    ccm_strmap_del(store->shared, shared->id);
+    shared_free(store->type, shared);
+}
+
+/* With a reference of the caller's own. */
+static struct lbc_shared *shared_ref(struct lbc_mirrors *store, const char *id)
+{
+    struct lbc_shared *shared = ccm_strmap_get(store->shared, id);
+
+    if (shared != NULL) {
+        shared->refs++;
+        return shared;
+    }
+    shared = calloc(1, sizeof(*shared));
+    if (shared == NULL) {
+        return NULL;
+    }
+    shared->refs = 1;
+    shared->id = strdup(id);
+    shared->state = calloc(1, store->type->size);
+    if (shared->id == NULL || shared->state == NULL ||
+        ccm_strmap_set(store->shared, id, shared) < 0) {
+        shared_free(store->type, shared);
+        return NULL;
+    }
+    return shared;
+}
+
+/* --- the queue for a shared mirror --- */
+
+/* Takes over the caller's reference. */
+static void join_queue(struct lbc_entry *entry, struct lbc_shared *shared)
+{
+    entry->waits = shared;
+    entry->next = NULL;
+    if (shared->first == NULL) {
+        shared->first = entry;
+    } else {
+        shared->last->next = entry;
+    }
+    shared->last = entry;
+}
+
+static void unlink_waiter(struct lbc_shared *shared, const struct lbc_entry *entry)
+{
+    struct lbc_entry *before = NULL;
+
+    for (struct lbc_entry *one = shared->first; one != entry; one = one->next) {
+        before = one;
+    }
+    if (before == NULL) {
+        shared->first = entry->next;
+    } else {
+        before->next = entry->next;
+    }
+    if (shared->last == entry) {
+        shared->last = before;
+    }
+}
+
+/* It is the first one's turn. */
+static void wake_first(struct lbc_mirrors *store, const struct lbc_shared *shared)
+{
+    if (!shared->busy && shared->first != NULL) {
+        store->host->enqueue(store->host, shared->first->key, shared->first->lane, 0);
+    }
+}
+
+/* Give up the place, if it has one; whose turn it is then may change. */
+static void leave_queue(struct lbc_mirrors *store, struct lbc_entry *entry)
+{
+    struct lbc_shared *shared = entry->waits;
+
+    if (shared == NULL) {
+        return;
+    }
+    const bool was_first = shared->first == entry;
+
+    unlink_waiter(shared, entry);
+    entry->waits = NULL;
+    entry->next = NULL;
+    if (was_first) {
+        wake_first(store, shared);
+    }
+    shared_unref(store, shared);
+}
+
+/* --- entries --- */
+
+static void entry_free_aside(struct lbc_entry *entry)
+{
+    if (entry->aside != NULL) {
+        entry->type->fini(entry->aside);
+    }
+    free(entry->aside);
+    entry->aside = NULL;
+}
+
+static void entry_clear(struct lbc_entry *entry)
+{
+    entry_free_aside(entry);
+    entry->type->fini(entry->state);
+    lbc_tags_fini(&entry->applied);
+    ccm_strmap_free(entry->said);
+    ccm_strmap_free(entry->told);
+    ccm_strmap_free(entry->past);
+    free(entry->uid);
+    entry->uid = NULL;
+    entry->said = NULL;
+    entry->told = NULL;
+    entry->past = NULL;
+    entry->valid = false;
+    entry->gone = false;
+    entry->cleaned = false;
+    entry->left_alone = false;
+    entry->blocked = false;
+    entry->freed = false;
+    entry->unrestored = 0;
+    entry->used = false;
+    entry->applied_known = false;
+    entry->advised = false;
+    entry->frozen = false;
+    entry->looked = false;
+    entry->attempt = 0;
+    entry->polls = 0;
+    entry->audit_due_ms = 0;
+    entry->audit_put_off = 0;
+    entry->doubt_ms = 0;
+    memset(&entry->memory, 0, sizeof(entry->memory));
+    memset(&entry->look, 0, sizeof(entry->look));
+    memset(&entry->order, 0, sizeof(entry->order));
+}
+
+static void entry_free(void *value)
+{
+    struct lbc_entry *entry = value;
+
+    if (entry->state != NULL) {
+        entry_clear(entry);
+    }
+    free(entry->state);
+    free(entry->key);
+    free(entry);
+}
+
+static struct lbc_entry *entry_new(const struct lbc_mirror_type *type, const char *key)
+{
+    struct lbc_entry *entry = calloc(1, sizeof(*entry));
+
+    if (entry == NULL) {
+        return NULL;
+    }
+    entry->type = type;
+    entry->key = strdup(key);
+    entry->state = calloc(1, type->size);
+    if (entry->key == NULL || entry->state == NULL) {
+        entry_free(entry);
+        return NULL;
+    }
+    return entry;
+}
+
+static int add_locked(struct lbc_mirrors *store, const char *key, struct lbc_entry **ret)
+{
+    struct lbc_entry *entry = entry_new(store->type, key);
+
+    if (entry == NULL || ccm_strmap_set(store->entries, key, entry) < 0) {
+        if (entry != NULL) {
+            entry_free(entry);
+        }
+        return -ENOMEM;
+    }
+    *ret = entry;
+    return 0;
+}
+
+static int start_over(struct lbc_mirrors *store, struct lbc_entry *entry, const char *uid)
+{
+    shared_unref(store, entry->shared);
+    entry->shared = NULL;
+    entry_clear(entry);
+    entry->uid = strdup(uid);
+    entry->said = ccm_strmap_new(free);
+    if (entry->uid == NULL || entry->said == NULL) {
+        entry_clear(entry);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+/* --- the store --- */
+
+struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host, const struct lbc_mirror_type *type)
+{
+    struct lbc_mirrors *store = calloc(1, sizeof(*store));
+
+    if (store == NULL) {
+        return NULL;
+    }
+    store->host = host;
+    store->type = type;
+    store->entries = ccm_strmap_new(entry_free);
+    store->shared = ccm_strmap_new(NULL);
+    if (store->entries == NULL || store->shared == NULL ||
+        pthread_mutex_init(&store->lock, NULL) != 0) {
+        ccm_strmap_free(store->entries);
+        ccm_strmap_free(store->shared);
+        free(store);
+        return NULL;
+    }
+    return store;
+}
+
+void lbc_mirrors_free(struct lbc_mirrors *store)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    if (store == NULL) {
+        return;
+    }
+    while (ccm_strmap_next(store->entries, &cursor, NULL, &value)) {
+        struct lbc_entry *entry = value;
+
+        shared_unref(store, entry->shared);
+        shared_unref(store, entry->waits); /* with its queue, nobody is woken any more */
+    }
+    ccm_strmap_free(store->entries);
+    ccm_strmap_free(store->shared);
+    (void)pthread_mutex_destroy(&store->lock); /* nobody is left to hold it */
+    free(store);
+}
+
+/* Into the queue of `shared`, whose reference is taken over; once there it stays where it is. */
+static int wait_locked(struct lbc_mirrors *store, struct lbc_entry *entry,
+                       struct lbc_shared *shared)
+{
+    if (entry->waits == shared) {
+        shared_unref(store, shared);
+    } else {
+        leave_queue(store, entry);
+        join_queue(entry, shared);
+    }
+    return -EBUSY;
+}
+
+/* Let the entry have the shared mirror, whose reference is taken over, and its content. */
+static void take_locked(struct lbc_mirrors *store, struct lbc_entry *entry,
+                        struct lbc_shared *shared)
+{
+    shared->busy = true;
+    leave_queue(store, entry); /* wakes nobody of this queue: it is busy */
+    if (shared == entry->shared) {
+        shared_unref(store, shared);
+    } else {
+        shared_unref(store, entry->shared);
+        lbc_entry_drop(entry);
+        entry->shared = shared;
+    }
+    store->type->move(entry->state, shared->state);
+    entry->valid = shared->valid;
+}
+
+/* Its own mirror is that of the load balancer: nobody shares it. */
+static bool has_own(const struct lbc_entry *entry, const char *lb_id)
+{
+    return entry->shared == NULL && entry->valid &&
+           ccm_text_equal(entry->type->lb_id(entry->state), lb_id);
+}
+
+static int bind_locked(struct lbc_mirrors *store, struct lbc_entry *entry, const char *lb_id)
+{
+    const bool alone = ccm_text_empty(lb_id) || has_own(entry, lb_id);
+    struct lbc_shared *shared = alone ? NULL : shared_ref(store, lb_id);
+
+    if (shared == NULL && !alone) {
+        return -ENOMEM;
+    }
+    if (shared != NULL && (shared->busy || (shared->first != NULL && shared->first != entry))) {
+        return wait_locked(store, entry, shared);
+    }
+    if (shared != NULL) {
+        take_locked(store, entry, shared);
+        return 0;
+    }
+    leave_queue(store, entry);
+    if (entry->shared != NULL) {
+        shared_unref(store, entry->shared);
+        entry->shared = NULL;
+        lbc_entry_drop(entry);
+    }
+    return 0;
+}
+
+static int claim_locked(struct lbc_mirrors *store, const char *key, const char *uid,
+                        const char *lb_id, uint64_t lane, struct lbc_entry **ret)
+{
+    struct lbc_entry *entry = ccm_strmap_get(store->entries, key);
+    int r = entry == NULL ? add_locked(store, key, &entry) : 0;
+
+    if (r < 0) {
+        return r;
+    }
+    entry->lane = lane;
+    if (entry->busy) {
+        entry->again = true;
+        return -EBUSY;
+    }
+    if (!ccm_text_equal(entry->uid, uid)) {
+        r = start_over(store, entry, uid);
+    }
+    if (r == 0) {
+        r = bind_locked(store, entry, lb_id);
+    }
+    if (r == 0) {
+        entry->busy = true;
+        entry->look.touched = entry->look.touched || entry->touched;
+        entry->touched = false;
+        entry->reused = entry->shared != NULL;
+        *ret = entry;
+    }
+    return r;
+}
+
+int lbc_store_claim(struct lbc_mirrors *store, const char *key, const char *uid, const char *lb_id,
+                    uint64_t lane, struct lbc_entry **ret)
+{
+    struct lbc_entry *entry = NULL;
+
+    lock(store);
+    int r = claim_locked(store, key, uid, lb_id, lane, &entry);
+
+    unlock(store);
+    if (r == 0 && store->type->wake != NULL) {
+        r = store->type->wake(entry->state);
+        if (r < 0) {
+            lbc_store_release(store, entry);
+            return r;
+        }
+    }
+    if (r == 0) {
+        *ret = entry;
+    }
+    return r;
+}
+
+/* What others lack in the load balancer may be theirs now. */
+static void wake_blocked(struct lbc_mirrors *store, struct lbc_entry *by)
+{
+    void *cursor = NULL;
+    void *value = NULL;
+
+    by->freed = false;
+    while (by->shared->refs > 1 && ccm_strmap_next(store->entries, &cursor, NULL, &value)) {
+        struct lbc_entry *entry = value;
+
+        /* Nobody else holds a claim on the load balancer: nobody writes to its members. */
+        if (entry != by && entry->shared == by->shared && entry->blocked) {
+            entry->blocked = false;
+            store->host->enqueue(store->host, entry->key, entry->lane, 0);
+        }
+    }
+}
+
+void lbc_store_release(struct lbc_mirrors *store, struct lbc_entry *entry)
+{
+    if (store->type->rest != NULL) {
+        store->type->rest(entry->state);
+    }
+    lock(store);
+    entry->busy = false;
+    if (entry->shared != NULL) {
+        store->type->move(entry->shared->state, entry->state);
+        entry->shared->valid = entry->valid;
+        entry->shared->busy = false;
+        entry->valid = false;
+        wake_first(store, entry->shared);
+        if (entry->freed) {
+            wake_blocked(store, entry);
+        }
+    }
+    entry->freed = false;
+    if (entry->again) {
+        entry->again = false;
+        store->host->enqueue(store->host, entry->key, entry->lane, 0);
+    }
+    unlock(store);
+}
+
+void lbc_store_touch(struct lbc_mirrors *store, const char *key)
+{
+    lock(store);
+    struct lbc_entry *entry = ccm_strmap_get(store->entries, key);
+
+    if (entry != NULL) {
+        entry->touched = true;
+    }
+    unlock(store);
+}
+
+void lbc_store_forget(struct lbc_mirrors *store, const char *key)
+{
+    lock(store);
+    struct lbc_entry *entry = ccm_strmap_get(store->entries, key);
+
+    if (entry != NULL && !entry->busy) {
+        leave_queue(store, entry);
+        shared_unref(store, entry->shared);
+        ccm_strmap_del(store->entries, key);
+    }
+    unlock(store);
+}
+
+/* --- the holder's --- */
+
+const char *lbc_entry_claimed_id(const struct lbc_entry *entry)
+{
+    return entry->shared == NULL ? "" : entry->shared->id;
+}
+
+void lbc_entry_drop(struct lbc_entry *entry)
+{
+    entry->type->fini(entry->state);
+    entry->valid = false;
+}
+
+void lbc_entry_put_aside(struct lbc_entry *entry)
+{
+    void *copy =
+        entry->valid && entry->type->lb_id(entry->state) != NULL ? malloc(entry->type->size) : NULL;
+
+    if (copy == NULL) {
+        lbc_entry_drop(entry); /* out of memory: then it is not told what was repaired */
+        return;
+    }
+    entry_free_aside(entry);
+    memcpy(copy, entry->state, entry->type->size);
+    memset(entry->state, 0, entry->type->size);
+    entry->aside = copy;
+    entry->valid = false;
+}
+
+void lbc_entry_end_aside(struct lbc_entry *entry)
+{
+    if (entry->valid) {
+        entry_free_aside(entry);
+    }
+}
+
+bool lbc_entry_news(struct lbc_entry *entry, const char *topic, const char *text)
+{
+    CCM_CLEANUP(ccm_freep) char *copy = NULL;
+
+    if (ccm_text_empty(text)) {
+        ccm_strmap_del(entry->said, topic);
+        return false;
+    }
+    if (ccm_text_equal(ccm_strmap_get(entry->said, topic), text)) {
+        return false;
+    }
+    copy = strdup(text);
+    if (copy != NULL && ccm_strmap_set(entry->said, topic, copy) == 0) {
+        (void)CCM_STEAL(copy); /* the map owns it now */
+    }
+    return true; /* out of memory: better said twice than never */
+}

@@ -1,0 +1,140 @@
+/*
+ * What a controller of load balancers remembers between passes: per Service what was said and done,
+ * per load balancer what the cloud holds (the mirror, of the plugin's own type). A load balancer
+ * that we made belongs to one entry; one that Services reuse has one mirror that their entries
+ * share. Whoever claims an entry has its mirror as well, so that writes to one load balancer are
+ * never made by two threads, not even for two Services.
+ *
+ * Nobody blocks for a claim. A Service that comes too early gets a place in a queue, its reconcile
+ * ends at once, and it is enqueued in its own lane when it is its turn. Turns are in order of
+ * arrival: whoever comes while others queue goes behind them. A place in the queue is given up by
+ * claiming (then it is served), by claiming something else, and by lbc_store_forget().
+ *
+ * A Service can also wait for something in a load balancer that another one has: a port. Its entry
+ * is marked (`blocked`), and when a holder that has given something up (`freed`) releases its
+ * claim, all that are blocked on the same load balancer are enqueued.
+ */
+#ifndef CCM_LBC_MIRROR_H
+#define CCM_LBC_MIRROR_H
+
+#include "ccm/host.h"
+#include "lbc/apply/order.h"
+#include "lbc/look.h"
+#include "lbc/model/tags.h"
+#include "lbc/service/lifecycle.h"
+#include "util/attr.h"
+#include "util/strmap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The plugin's type of mirror. Zeroed memory is an empty one. */
+struct lbc_mirror_type {
+    size_t size;
+    /* Free what it holds and leave it empty. */
+    void (*fini)(void *state);
+    /* Move what is about the load balancer, in both directions between an entry and the shared
+     * mirror, and leave none of it in `from`. What is the Service's own stays where it is. `to`
+     * holds nothing of it before. */
+    void (*move)(void *to, void *from);
+    /* Id of the load balancer in a mirror, also in one that rests; NULL = there is none, or it is
+     * not known. */
+    const char *(*lb_id)(const void *state);
+    /*
+     * Optional, both or neither. rest: make it small, it is not looked at until it is claimed
+     * again; fini, move and lb_id have to do with it as it is then. It may stay as it is. wake:
+     * make it as it was; 0 or -ENOMEM, when it may be half awake. Called for a claimed entry,
+     * outside the lock.
+     */
+    void (*rest)(void *state);
+    int (*wake)(void *state);
+};
+
+struct lbc_shared;
+
+/* Members below `uid` belong to the holder of the claim. */
+struct lbc_entry {
+    char *key;
+    char *uid;
+    void *state;  /* the mirror; never NULL */
+    void *aside;  /* what the mirror was before it was dropped to be read again, until that is done;
+                     NULL else */
+    bool valid;   /* `state` is what the cloud holds; else the last we knew */
+    bool gone;    /* nothing of ours is left in the cloud while the Service is unwanted */
+    bool cleaned; /* and the Service says so: finalizer, labels and address are taken away */
+    bool left_alone;     /* and that which it had stays, since it is not the Service's any more */
+    bool used;           /* a pass has worked on a load balancer */
+    bool reused;         /* it is somebody else's, as the claim said */
+    bool advised;        /* a pass of this process has given its advice, see lbc_pass_advise() */
+    bool blocked;        /* it lacks something in the load balancer that another entry has */
+    bool freed;          /* something in it was given up that others may lack */
+    uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
+    uint32_t attempt;    /* of creation: part of the ClientToken */
+    uint32_t polls;      /* passes in a row that waited for pods */
+    struct ccm_strmap *said; /* topic -> last text */
+    struct ccm_strmap *told; /* see readiness.h */
+    struct lbc_tags applied; /* additional tags as of the last complete success, or, until there is
+                                one, as the Service's label says */
+    bool applied_known;
+    struct lbc_life_memory memory; /* what was last written to the Service */
+    struct lbc_look look;          /* after edits by people */
+    int64_t audit_due_ms;          /* monotonic; 0 = not known yet */
+    uint32_t audit_put_off;        /* passes in a row that were due for a look but had work to do */
+    int64_t read_ms;               /* monotonic: when `state` was read; 0 = not known */
+    struct ccm_strmap
+        *past;              /* by id of a group: what went from it because of nodes, see freeze.h */
+    struct lbc_order order; /* of how traffic is paid for */
+    bool frozen;            /* backends are kept that the model lacks */
+    bool looked;            /* a pass of this process has decided about its groups */
+    int64_t doubt_ms;       /* monotonic: when a refusal last made us read again; 0 = never */
+    /* The store's. */
+    const struct lbc_mirror_type *type;
+    bool busy;
+    bool touched;              /* see lbc_store_touch(); handed over by the next claim */
+    bool again;                /* somebody wanted it while it was busy */
+    uint64_t lane;             /* to be enqueued in */
+    struct lbc_shared *shared; /* where the mirror is kept between claims; NULL: here */
+    struct lbc_shared *waits;  /* whose queue it stands in */
+    struct lbc_entry *next;    /* in that queue */
+};
+
+struct lbc_mirrors;
+
+/* host (for its enqueue()) and type are borrowed. NULL on ENOMEM. */
+struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host,
+                                    const struct lbc_mirror_type *type);
+/* NULL is fine. Nobody holds a claim. */
+void lbc_mirrors_free(struct lbc_mirrors *store);
+
+/*
+ * The entry of a key, made when missing, emptied when the uid is another than last time. lb_id: the
+ * load balancer that the Service reuses, "" when it has one of its own (so it is, too, when its own
+ * valid mirror is that of lb_id). 0: give it back with
+ * lbc_store_release(). -EBUSY: it is not its turn; the key will be enqueued in `lane` when it is,
+ * there is nothing to do but to end the reconcile with success. -ENOMEM: nothing is claimed, what
+ * was known still is. Every thread.
+ */
+CCM_NODISCARD int lbc_store_claim(struct lbc_mirrors *store, const char *key, const char *uid,
+                                  const char *lb_id, uint64_t lane, struct lbc_entry **ret);
+void lbc_store_release(struct lbc_mirrors *store, struct lbc_entry *entry);
+/* What we keep on the Service (finalizer, labels, status) has changed: the next claim has
+ * look.touched set. A key that is not known needs none of that. Every thread. */
+void lbc_store_touch(struct lbc_mirrors *store, const char *key);
+/* Forget a key whose Service is gone. Nothing happens while somebody holds it. */
+void lbc_store_forget(struct lbc_mirrors *store, const char *key);
+
+/* Id of the load balancer that it was claimed with, "" = its own. Holder of the claim only, as all
+ * below. */
+const char *lbc_entry_claimed_id(const struct lbc_entry *entry);
+/* Forget what the cloud holds: the next pass reads. */
+void lbc_entry_drop(struct lbc_entry *entry);
+/* The same, but what was known of a load balancer stays at hand in `aside`: to carry over what
+ * cannot be read, and to say what somebody else has changed. */
+void lbc_entry_put_aside(struct lbc_entry *entry);
+/* After a pass: `aside` goes once the mirror was read. */
+void lbc_entry_end_aside(struct lbc_entry *entry);
+/* Whether `text` is news on that topic; remembers it. NULL or "" forgets the topic (no news). */
+bool lbc_entry_news(struct lbc_entry *entry, const char *topic, const char *text);
+
+#endif

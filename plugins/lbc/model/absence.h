@@ -1,0 +1,68 @@
+/*
+ * What is not there any more at the API server, and how it went: whether a watch saw the DELETED
+ * event, or it was only missed. Nodes are known by their instance, their addresses and their name,
+ * endpoints by address. Fed by map(), asked by passes. Every thread; one leaf lock; no I/O.
+ *
+ * It holds what went within the last day; of what it has forgotten, or never saw because it went
+ * before this process began, nobody knows more than that it is missing.
+ */
+#ifndef CCM_LBC_ABSENCE_H
+#define CCM_LBC_ABSENCE_H
+
+#include "ccm/plugin.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lbc_absence;
+
+/* How a node is asked for. */
+enum lbc_absence_by { LBC_ABSENCE_BY_INSTANCE, LBC_ABSENCE_BY_ADDRESS, LBC_ABSENCE_BY_NAME };
+
+/* One thing that went. */
+struct lbc_absent {
+    bool seen;        /* by a DELETED event of a watch, or another object took its place */
+    int64_t since_ms; /* monotonic */
+    char name[128];   /* of the node; "" = not known, or longer than this, as the next */
+    char instance[64];
+};
+
+/* host is borrowed. NULL on ENOMEM. */
+struct lbc_absence *lbc_absence_new(const struct ccm_host *host);
+/* NULL is fine. */
+void lbc_absence_free(struct lbc_absence *absence);
+
+/* For map(). is_ours: of which Services slices are of interest. Out of memory forgets. */
+void lbc_absence_note_node(struct lbc_absence *absence, const struct ccm_change *change);
+void lbc_absence_note_slice(struct lbc_absence *absence, const struct ccm_change *change,
+                            bool (*is_ours)(const struct ccm_service *service));
+/* A Service went: nobody will ask any more. One that is only missed is kept. */
+void lbc_absence_note_service(struct lbc_absence *absence, const struct ccm_change *change);
+
+/* What is known about a node that is not there. Without anything it counts as missed from now on.
+ */
+void lbc_absence_find_node(struct lbc_absence *absence, enum lbc_absence_by by, const char *id,
+                           struct lbc_absent *ret);
+/* Whether a slice that is missed had told the endpoint of this address; or one on a node of that
+ * name. `key` of the Service. */
+bool lbc_absence_find_endpoint(struct lbc_absence *absence, const char *key, const char *address,
+                               struct lbc_absent *ret);
+bool lbc_absence_find_endpoint_on(struct lbc_absence *absence, const char *key, const char *node,
+                                  struct lbc_absent *ret);
+/*
+ * Whether the slices of a Service that has none are missing: one was missed, and none was deleted
+ * or came since. One of which nothing is known never had any; but with `first` (an earlier process
+ * left it with backends) they are missing from now on.
+ */
+bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool first,
+                             struct lbc_absent *ret);
+
+/* Which Services hold backends back because of it. Returns whether this one did before. */
+bool lbc_absence_set_held(struct lbc_absence *absence, const char *key, bool held);
+/* Calls fn for each, under the lock: it may only enqueue. */
+void lbc_absence_list_held(struct lbc_absence *absence, void (*fn)(void *arg, const char *key),
+                           void *arg);
+
+#endif

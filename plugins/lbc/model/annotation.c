@@ -1,0 +1,331 @@
+#include "lbc/model/annotation.h"
+
+#include "lbc/model/object.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/suggest.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SUFFIX_MAX 64
+
+static const char *prefixed(const struct ccm_object *object, const char *prefix, const char *suffix)
+{
+    char key[256];
+    const int len = snprintf(key, sizeof(key), "%s%s", prefix, suffix);
+
+    return len < 0 || (size_t)len >= sizeof(key) ? NULL : lbc_object_annotation(object, key);
+}
+
+const char *lbc_anno_get(const struct ccm_object *object, const char *suffix)
+{
+    const char *value = prefixed(object, LBC_ANNO_PREFIX, suffix);
+
+    if (value == NULL) {
+        value = prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix);
+    }
+    return value == NULL ? "" : value;
+}
+
+bool lbc_anno_is_set(const struct ccm_object *object, const char *suffix)
+{
+    return prefixed(object, LBC_ANNO_PREFIX, suffix) != NULL ||
+           prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
+}
+
+bool lbc_anno_is_on(const char *value)
+{
+    return ccm_text_equal_case(value, "on") || ccm_text_equal_case(value, "true");
+}
+
+const char *lbc_anno_value(const struct ccm_object *object, const struct lbc_anno *row)
+{
+    if ((row->flags & LBC_ANNO_FULL_KEY) == 0) {
+        return lbc_anno_get(object, row->name);
+    }
+    const char *value = lbc_object_annotation(object, row->name);
+
+    return value == NULL ? "" : value;
+}
+
+const char *lbc_anno_suffix_key(const struct ccm_object *object, const char *suffix,
+                                char key[static LBC_ANNO_KEY_MAX])
+{
+    const bool legacy = prefixed(object, LBC_ANNO_PREFIX, suffix) == NULL &&
+                        prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
+
+    (void)snprintf(key, LBC_ANNO_KEY_MAX, "%s%s", legacy ? LBC_ANNO_LEGACY_PREFIX : LBC_ANNO_PREFIX,
+                   suffix); /* fits */
+    return key;
+}
+
+const char *lbc_anno_key(const struct ccm_object *object, const struct lbc_anno *row,
+                         char key[static LBC_ANNO_KEY_MAX])
+{
+    if ((row->flags & LBC_ANNO_FULL_KEY) == 0) {
+        return lbc_anno_suffix_key(object, row->name, key);
+    }
+    ccm_text_copy(key, LBC_ANNO_KEY_MAX, row->name);
+    return key;
+}
+
+const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(table->rows[i].name, name) == 0) {
+            return &table->rows[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *prefix_of(const struct lbc_anno *row)
+{
+    return (row->flags & LBC_ANNO_FULL_KEY) != 0 ? "" : LBC_ANNO_PREFIX;
+}
+
+static int refuse_number(const struct lbc_anno *row, const char *value, const char *why,
+                         struct ccm_error *err)
+{
+    const char *label = row->label == NULL ? row->name : row->label;
+
+    switch (row->says) {
+    case LBC_ANNO_SAYS_INTEGER:
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "Annotation %s must be integer, but got [%s]. message=[%s] ", label,
+                             value, why);
+    case LBC_ANNO_SAYS_RANGE:
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "%s must be integer in range [%lld,%lld] , got [%s]", label,
+                             (long long)row->min, (long long)row->max, value);
+    case LBC_ANNO_SAYS_SPACED:
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "%s must be integer in range [%lld, %lld], got [%s]", label,
+                             (long long)row->min, (long long)row->max, value);
+    case LBC_ANNO_SAYS_BEHIND:
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s parse error: [%s] %s", label,
+                             value, why);
+    case LBC_ANNO_SAYS_BEFORE:
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "parse %s error: [%s] %s, range is [%lld,%lld]", label, value, why,
+                             (long long)row->min, (long long)row->max);
+    case LBC_ANNO_SAYS_VALUE:
+    case LBC_ANNO_SAYS_FLAG:
+        break;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "%s must be integer, got [%s], error: %s", label, value, why);
+}
+
+static int refuse_range(const struct lbc_anno *row, const char *value, struct ccm_error *err)
+{
+    if (row->says == LBC_ANNO_SAYS_BEHIND) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "%s must be integer in range [%lld,%lld] , got [%s]", row->label,
+                             (long long)row->min, (long long)row->max, value);
+    }
+    if (row->says != LBC_ANNO_SAYS_INTEGER) {
+        return refuse_number(row, value, "value out of range", err);
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "annotation %s%s must be in range [%lld,%lld], got [%s]", prefix_of(row),
+                         row->name, (long long)row->min, (long long)row->max, value);
+}
+
+static int check_number(const struct lbc_anno *row, const char *value, struct ccm_error *err)
+{
+    int64_t number = 0;
+
+    if ((row->flags & LBC_ANNO_ZERO) != 0 && ccm_parse_i64(value, 0, 0, &number) == 0) {
+        return 0;
+    }
+    switch (ccm_parse_i64(value, row->min, row->max, &number)) {
+    case 0:
+        return 0;
+    case -ERANGE:
+        return refuse_range(row, value, err);
+    default:
+        return refuse_number(row, value, "invalid syntax", err);
+    }
+}
+
+/* The entry of "a|b|c" that is the value, also in another case when told so. */
+static bool find_choice(const char *values, const char *value, bool any_case, char *ret,
+                        size_t size)
+{
+    const char *cursor = values;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (cursor != NULL && ccm_parse_piece(&cursor, '|', &piece, &len)) {
+        (void)snprintf(ret, size, "%.*s", (int)len, piece); /* rows are short */
+        if (strcmp(ret, value) == 0 || (any_case && ccm_text_equal_case(ret, value))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void lbc_anno_spell(const char *values, const char *value, char *ret, size_t size)
+{
+    if (!find_choice(values, value, true, ret, size)) {
+        ret[0] = '\0';
+    }
+}
+
+static int check_choice(const struct lbc_anno *row, const char *values, bool any_case,
+                        const char *value, struct ccm_error *err)
+{
+    char one[SUFFIX_MAX];
+
+    if (find_choice(values, value, any_case, one, sizeof(one))) {
+        return 0;
+    }
+    if (row->says == LBC_ANNO_SAYS_FLAG) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "ParameterInvalid, %s error: invalid flag \"%s\", should be \"on\" or "
+                             "\"off\"",
+                             row->label, value);
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "annotation %s%s must be one of [%s], got [%s]", prefix_of(row), row->name,
+                         values, value);
+}
+
+static int check_row(const struct lbc_anno *row, const char *value, struct ccm_error *err)
+{
+    switch (row->type) {
+    case LBC_ANNO_INT:
+        return check_number(row, value, err);
+    case LBC_ANNO_ENUM:
+        return check_choice(row, row->values, (row->flags & LBC_ANNO_NO_CASE) != 0, value, err);
+    case LBC_ANNO_SWITCH:
+        return check_choice(row, "on|off", (row->flags & LBC_ANNO_NO_CASE) != 0, value, err);
+    case LBC_ANNO_BOOL:
+        return check_choice(row, "on|off|true|false", true, value, err);
+    case LBC_ANNO_TEXT:
+    case LBC_ANNO_ANY:
+        break;
+    }
+    return 0;
+}
+
+int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
+                   struct ccm_error *err)
+{
+    const char *value = lbc_anno_value(object, row);
+    char key[LBC_ANNO_KEY_MAX];
+
+    if (value[0] == '\0') {
+        return 0;
+    }
+    if ((row->flags & LBC_ANNO_NOT_BUILT) == 0) {
+        return check_row(row, value, err);
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "this version does not support annotation %s: remove it",
+                         lbc_anno_key(object, row, key));
+}
+
+static const struct lbc_anno *nearest(const struct lbc_anno_table *table, const char *suffix)
+{
+    struct ccm_suggest suggest = { .wanted = suffix };
+
+    for (size_t i = 0; i < table->count; i++) {
+        ccm_suggest_offer(&suggest, table->rows[i].name);
+    }
+
+    const char *best = ccm_suggest_best(&suggest);
+
+    return best == NULL ? NULL : lbc_anno_find(table, best);
+}
+
+static bool is_known(const struct lbc_anno_table *table, const char *key, const char *suffix)
+{
+    const struct lbc_anno *row = lbc_anno_find(table, suffix);
+
+    return (row != NULL && (row->flags & LBC_ANNO_FULL_KEY) == 0) ||
+           lbc_anno_find(table, key) != NULL;
+}
+
+static bool is_foreign(const struct lbc_anno_table *table, const char *suffix)
+{
+    char one[SUFFIX_MAX];
+
+    return find_choice(table->foreign, suffix, false, one, sizeof(one));
+}
+
+/* The sentence about a key with one of our prefixes that the table lacks. */
+static void tell_unknown(const struct lbc_anno_table *table, const char *key, struct ccm_buf *text)
+{
+    static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
+
+    for (size_t p = 0; p < CCM_ARRAY_LEN(prefixes); p++) {
+        const char *suffix = key + strlen(prefixes[p]);
+
+        if (!ccm_text_starts(key, prefixes[p]) || is_known(table, key, suffix)) {
+            continue;
+        }
+        const bool foreign = is_foreign(table, suffix);
+        const struct lbc_anno *guess = foreign ? NULL : nearest(table, suffix);
+
+        ccm_buf_addf(text, "%sannotation %s", text->len == 0 ? "" : "; ", key);
+        if (foreign) {
+            ccm_buf_addf(text, " has no effect: %s load balancers do not have it", table->kind);
+        } else {
+            ccm_buf_adds(text, " is unknown and has no effect");
+        }
+        if (guess != NULL) {
+            ccm_buf_addf(text, ", did you mean %s%s?", prefix_of(guess), guess->name);
+        }
+    }
+}
+
+void lbc_anno_unknown(const struct lbc_anno_table *table, const struct ccm_object *object,
+                      struct ccm_buf *text)
+{
+    for (uint64_t i = 0; i < object->annotation_count; i++) {
+        tell_unknown(table, object->annotations[i]->key, text);
+    }
+}
+
+static void lint_row(const struct lbc_anno *row, const struct ccm_object *object,
+                     lbc_anno_say_fn say, void *arg)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    char key[LBC_ANNO_KEY_MAX];
+
+    if (lbc_anno_check(row, object, &err) < 0) {
+        say(arg, lbc_anno_key(object, row, key), false, err.message);
+    }
+}
+
+/* An annotation of the legacy prefix beside the same one with the present prefix. */
+static bool is_hidden(const struct ccm_object *object, const char *key)
+{
+    return ccm_text_starts(key, LBC_ANNO_LEGACY_PREFIX) &&
+           prefixed(object, LBC_ANNO_PREFIX, key + strlen(LBC_ANNO_LEGACY_PREFIX)) != NULL;
+}
+
+void lbc_anno_lint(const struct lbc_anno_table *table, const struct ccm_object *object,
+                   lbc_anno_say_fn say, void *arg)
+{
+    for (uint64_t i = 0; i < object->annotation_count; i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+        const char *key = object->annotations[i]->key;
+
+        tell_unknown(table, key, &text);
+        if (text.len == 0 && is_hidden(object, key)) {
+            ccm_buf_addf(&text, "annotation %s has no effect beside %s%s", key, LBC_ANNO_PREFIX,
+                         key + strlen(LBC_ANNO_LEGACY_PREFIX));
+        }
+        if (text.len > 0) {
+            say(arg, key, true, ccm_buf_str(&text));
+        }
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        lint_row(&table->rows[i], object, say, arg);
+    }
+}

@@ -1,0 +1,139 @@
+/*
+ * Annotations as data. A controller lists what it understands in one table; the table drives
+ * look-up, validation, hints about unknown keys and the documentation. Pure. Every thread.
+ */
+#ifndef CCM_LBC_ANNOTATION_H
+#define CCM_LBC_ANNOTATION_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "util/attr.h"
+#include "util/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LBC_ANNO_PREFIX        "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+#define LBC_ANNO_LEGACY_PREFIX "service.beta.kubernetes.io/alicloud-loadbalancer-"
+
+#define LBC_ANNO_KEY_MAX 256 /* bytes of a whole key, NUL included; suffixes are short */
+
+enum lbc_anno_type {
+    LBC_ANNO_TEXT,
+    LBC_ANNO_INT,    /* min..max; checked without blanks being stripped */
+    LBC_ANNO_ENUM,   /* one of `values`, "a|b|c" */
+    LBC_ANNO_SWITCH, /* "on" or "off" */
+    LBC_ANNO_BOOL,   /* on, off, true or false in any case */
+    LBC_ANNO_ANY,    /* any value counts as given; the controller looks at it itself */
+};
+
+/* How a bad number is reported; people search for these texts. */
+enum lbc_anno_message {
+    LBC_ANNO_SAYS_VALUE,   /* our own form */
+    LBC_ANNO_SAYS_INTEGER, /* "Annotation {label} must be integer, but got [...]. message=[...] " */
+    LBC_ANNO_SAYS_RANGE,   /* "{label} must be integer in range [a,b] , got [...]" */
+    LBC_ANNO_SAYS_SPACED,  /* "{label} must be integer in range [a, b], got [...]" */
+    LBC_ANNO_SAYS_BEHIND,  /* "{label} parse error: [...] ..."; out of range: as SAYS_RANGE */
+    LBC_ANNO_SAYS_BEFORE,  /* "parse {label} error: ..." */
+    LBC_ANNO_SAYS_FLAG,    /* SWITCH: "ParameterInvalid, {label} error: invalid flag ..." */
+};
+
+/* What stays as it is while the value cannot be used; see refusal.h. */
+enum lbc_anno_decides {
+    LBC_DECIDES_ATTRIBUTE, /* the attribute of the cloud that it is for, and nothing else */
+    LBC_DECIDES_PORTS,     /* listeners, port by port: the model finds out which */
+    LBC_DECIDES_WEIGHTS,   /* weights: present ones stay, new backends get what their peers have */
+    LBC_DECIDES_BACKENDS,  /* who is a backend, so all of them stay */
+    LBC_DECIDES_ALL,       /* the load balancer itself: nothing is done */
+};
+
+enum lbc_anno_group {
+    LBC_ANNO_INSTANCE,
+    LBC_ANNO_LISTENER,
+    LBC_ANNO_SERVERS, /* server groups, where they have attributes of their own */
+    LBC_ANNO_BACKEND,
+    LBC_ANNO_CLASS,
+};
+
+#define LBC_ANNO_NOT_BUILT                                                                         \
+    1U                        /* known, but this version cannot do it: such a Service is refused   \
+                               */
+#define LBC_ANNO_FULL_KEY 2U  /* `name` is the whole key, there is no prefix and no legacy form */
+#define LBC_ANNO_MUTABLE  4U  /* a later change reaches the existing load balancer */
+#define LBC_ANNO_NO_CASE  8U  /* the case of an ENUM or SWITCH value does not matter */
+#define LBC_ANNO_EMPTY    16U /* an empty value means something */
+#define LBC_ANNO_ZERO     64U /* the number 0 counts as not set */
+
+struct lbc_anno {
+    const char *name; /* suffix behind the prefix, or the whole key */
+    enum lbc_anno_group group;
+    enum lbc_anno_type type;
+    unsigned flags;
+    int64_t min;
+    int64_t max;
+    const char *values;    /* ENUM */
+    const char *fallback;  /* what holds without it, for people; NULL = the cloud decides */
+    const char *protocols; /* LISTENER: "tcp|udp", the listeners it is for; NULL = all */
+    const char *field;     /* parameter of the cloud's API; NULL = none */
+    enum lbc_anno_message says;
+    enum lbc_anno_decides decides;
+    const char *label; /* how messages call it; NULL = name */
+    const char *ids;   /* kind of the account's ids that it names (allow.h); NULL = none */
+    unsigned piece;    /* which part of each "a:b:c" of the list they are, counted from 0 */
+    const char *along; /* "a|b": what cannot be used either when those ids cannot; NULL = nothing */
+    const char *help;  /* one sentence for people */
+};
+
+struct lbc_anno_table {
+    const struct lbc_anno *rows;
+    size_t count;
+    const char *kind;    /* of the load balancer, "CLB" */
+    const char *foreign; /* "a|b": suffixes that only the other kind knows */
+};
+
+/* Whether the suffix is set, also when it is empty. */
+bool lbc_anno_is_set(const struct ccm_object *object, const char *suffix);
+/* Value of a BOOL: on or true. */
+bool lbc_anno_is_on(const char *value);
+/* The entry of `values` ("a|b|c") that equals the value but for case, in the spelling of the list;
+ * "" when there is none. Cut to size. */
+void lbc_anno_spell(const char *values, const char *value, char *ret, size_t size);
+
+/* The value for a suffix, "" when it is not set. A present key hides the legacy key, also when
+ * empty. */
+const char *lbc_anno_get(const struct ccm_object *object, const char *suffix);
+/* The same for a row. */
+const char *lbc_anno_value(const struct ccm_object *object, const struct lbc_anno *row);
+/* The key under which the suffix, or the row, is set on the object; that with the prefix when it is
+ * not set. Returns `key`. */
+const char *lbc_anno_suffix_key(const struct ccm_object *object, const char *suffix,
+                                char key[static LBC_ANNO_KEY_MAX]);
+const char *lbc_anno_key(const struct ccm_object *object, const struct lbc_anno *row,
+                         char key[static LBC_ANNO_KEY_MAX]);
+const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const char *name);
+
+/*
+ * The value of one row, when it is set and not empty: known to be built, and well-formed. 0, or
+ * -EINVAL with a CCM_ERROR_TERMINAL that names key and value.
+ */
+CCM_NODISCARD int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
+                                 struct ccm_error *err);
+
+/* One finding; see lbc_anno_lint(). */
+typedef void (*lbc_anno_say_fn)(void *arg, const char *key, bool warning, const char *message);
+
+/*
+ * What lbc_anno_check() of all rows and lbc_anno_unknown() have to say, one by one: `say` is called
+ * with the key as the object has it. Warnings are about annotations without effect: unknown ones,
+ * and those of the legacy prefix that are hidden by the same one with the other prefix.
+ */
+void lbc_anno_lint(const struct lbc_anno_table *table, const struct ccm_object *object,
+                   lbc_anno_say_fn say, void *arg);
+
+/* Append one sentence per key with one of our prefixes that the table lacks, with the nearest known
+ * suffix as a guess. Nothing is appended when all are known. */
+void lbc_anno_unknown(const struct lbc_anno_table *table, const struct ccm_object *object,
+                      struct ccm_buf *text);
+
+#endif

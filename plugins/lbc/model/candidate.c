@@ -1,0 +1,313 @@
+#include "lbc/model/candidate.h"
+
+#include "lbc/model/object.h"
+#include "lbc/model/unserved.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool default_eni)
+{
+    const char *type = lbc_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
+
+    if (ccm_text_empty(type) ? default_eni : strcmp(type, "eni") == 0) {
+        return LBC_MODE_ENI;
+    }
+    return ccm_text_equal(service->external_traffic_policy, "Local") ? LBC_MODE_LOCAL
+                                                                     : LBC_MODE_CLUSTER;
+}
+
+void lbc_candidates_fini(struct lbc_candidates *candidates)
+{
+    free(candidates->items);
+    memset(candidates, 0, sizeof(*candidates));
+}
+
+static int add(struct lbc_candidates *to, const struct lbc_candidate *one, struct ccm_error *err)
+{
+    if (ccm_array_grow(&to->items, &to->cap, to->len + 1, sizeof(*to->items)) < 0) {
+        return ccm_error_nomem(err);
+    }
+    to->items[to->len++] = *one;
+    return 0;
+}
+
+static int add_pod(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref,
+                   struct ccm_error *err)
+{
+    const struct lbc_candidate one = {
+        .address = ref->endpoint->address,
+        .instance_id = "",
+        .port = ref->port,
+        .leaving = ref->leaving,
+    };
+
+    return add(to, &one, err);
+}
+
+/* The IPv4 one; NULL when the node has none (yet). */
+static const char *internal_ip(const struct ccm_node *node)
+{
+    for (uint64_t i = 0; i < node->address_count; i++) {
+        if (strcmp(node->addresses[i]->type, "InternalIP") == 0 &&
+            strchr(node->addresses[i]->address, ':') == NULL) {
+            return node->addresses[i]->address;
+        }
+    }
+    return NULL;
+}
+
+static int add_node(struct lbc_candidates *to, const struct lbc_node_entry *entry,
+                    const struct ccm_service_port *port, bool leaving, struct ccm_error *err)
+{
+    const char *address = to->by_address ? internal_ip(entry->node) : "";
+    const struct lbc_candidate one = {
+        .address = address,
+        .instance_id = to->by_address ? "" : entry->instance_id,
+        .node = entry,
+        .port = (uint16_t)port->node_port,
+        .leaving = leaving,
+    };
+
+    return address == NULL ? 0 : add(to, &one, err);
+}
+
+static int build_eni(const struct lbc_endpoints *endpoints, struct lbc_candidates *ret,
+                     struct ccm_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
+        r = add_pod(ret, &endpoints->items[i], err);
+    }
+    return r;
+}
+
+/* The node of an endpoint; NULL: none, or none that is known. */
+static struct lbc_node_entry *find_node(const struct lbc_candidate_input *in,
+                                        const struct ccm_endpoint *endpoint,
+                                        struct lbc_candidates *ret)
+{
+    if (endpoint->node_name[0] == '\0') {
+        ret->nameless = ret->nameless == NULL ? endpoint->address : ret->nameless;
+        return NULL;
+    }
+    return lbc_node_table_get(in->nodes, endpoint->node_name);
+}
+
+/* Count the pod; the node comes in with its first one. One that leaves counts only where no other
+ * is: what is put twice becomes one backend. */
+static int count_local(const struct ccm_service_port *port, const struct lbc_endpoint_ref *ref,
+                       struct lbc_node_entry *entry, struct lbc_candidates *ret,
+                       struct ccm_error *err)
+{
+    const uint32_t before = entry->pods;
+
+    entry->pods += ref->leaving ? 0 : 1;
+    return before == 0 ? add_node(ret, entry, port, ref->leaving, err) : 0;
+}
+
+static int build_local(const struct lbc_candidate_input *in, const struct ccm_service_port *port,
+                       const struct lbc_endpoints *endpoints, struct lbc_candidates *ret,
+                       struct ccm_error *err)
+{
+    for (size_t i = 0; i < endpoints->len; i++) {
+        struct lbc_node_entry *entry = find_node(in, endpoints->items[i].endpoint, ret);
+        int r = 0;
+
+        if (entry != NULL && entry->use == LBC_NODE_VIRTUAL) {
+            r = add_pod(ret, &endpoints->items[i], err);
+        } else if (entry != NULL && entry->use == LBC_NODE_BACKEND) {
+            r = count_local(port, &endpoints->items[i], entry, ret, err);
+        }
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
+static int build_cluster(const struct lbc_candidate_input *in, const struct ccm_service_port *port,
+                         const struct lbc_endpoints *endpoints, struct lbc_candidates *ret,
+                         struct ccm_error *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < in->nodes->len; i++) {
+        if (in->nodes->items[i].use == LBC_NODE_BACKEND) {
+            r = add_node(ret, &in->nodes->items[i], port, false, err);
+        }
+    }
+    for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
+        const struct lbc_node_entry *entry = find_node(in, endpoints->items[i].endpoint, ret);
+
+        if (entry != NULL && entry->use == LBC_NODE_VIRTUAL) {
+            r = add_pod(ret, &endpoints->items[i], err);
+        }
+    }
+    return r;
+}
+
+/* Copy the pod counters of the nodes to the candidates, and say how many backends there were before
+ * those of one node became one. */
+static void count_pods(struct lbc_candidates *ret, uint32_t *ret_total, uint32_t *ret_max)
+{
+    uint32_t total = 0;
+    uint32_t max = 0;
+
+    for (size_t i = 0; i < ret->len; i++) {
+        struct lbc_candidate *one = &ret->items[i];
+
+        one->pods = one->node == NULL ? 0 : one->node->pods;
+        max = one->pods > max ? one->pods : max;
+        if (!one->leaving) {
+            total += one->node == NULL ? 1 : one->pods;
+        }
+    }
+    *ret_total = total;
+    *ret_max = max;
+}
+
+static uint32_t count_staying(const struct lbc_candidates *set)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < set->len; i++) {
+        count += set->items[i].leaving ? 0 : 1;
+    }
+    return count;
+}
+
+static void weigh(const struct lbc_candidate_input *in, struct lbc_candidates *ret)
+{
+    struct lbc_weight_rule rule = in->weight;
+    uint32_t total = count_staying(ret);
+    uint32_t max = 0;
+
+    rule.local = in->mode == LBC_MODE_LOCAL;
+    if (rule.local) {
+        count_pods(ret, &total, &max);
+    }
+    for (size_t i = 0; i < ret->len; i++) {
+        struct lbc_candidate *one = &ret->items[i];
+
+        one->weight = one->leaving ? 0 : lbc_weight_compute(&rule, one->pods, max, total);
+    }
+}
+
+static int check_node_port(const struct lbc_candidate_input *in,
+                           const struct ccm_service_port *port, struct ccm_error *err)
+{
+    if (in->mode == LBC_MODE_ENI || (port->node_port >= 1 && port->node_port <= UINT16_MAX)) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "the Service has no node port (allocateLoadBalancerNodePorts is false?), "
+                         "and nodes as backends need one: allow node ports or set annotation "
+                         "%s to eni",
+                         LBC_BACKEND_TYPE_KEY);
+}
+
+/* A Service that is not to have the family any more loses its backends: others may get the
+ * addresses. */
+static bool awaits_family(const struct lbc_candidate_input *in, const struct lbc_candidates *set)
+{
+    return in->mode != LBC_MODE_CLUSTER && set->len == 0 &&
+           !lbc_unserved_family(in->service, in->families) &&
+           lbc_endpoints_elsewhere(in->slices, in->slice_count, in->families);
+}
+
+/* Endpoints of it may be anywhere. */
+static bool has_large_slice(const struct lbc_candidate_input *in)
+{
+    for (size_t i = 0; i < in->slice_count; i++) {
+        if (in->slices[i]->too_large != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum lbc_hold hold_of(const struct lbc_candidate_input *in, const struct lbc_candidates *set)
+{
+    if (has_large_slice(in)) {
+        return LBC_HOLD_LARGE;
+    }
+    if (awaits_family(in, set)) {
+        return LBC_HOLD_FAMILY;
+    }
+    return set->len == 0 && set->nameless != NULL ? LBC_HOLD_NAMELESS : LBC_HOLD_NONE;
+}
+
+int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_service_port *port,
+                         struct lbc_candidates *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_endpoints_fini) struct lbc_endpoints endpoints = { 0 };
+    const struct lbc_endpoint_query query = {
+        .port = port,
+        .families = in->families,
+        .any_port = in->any_port,
+        .leaving = in->draining,
+        .accepted = in->accepted,
+    };
+    int r = check_node_port(in, port, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (lbc_endpoints_collect(in->slices, in->slice_count, &query, &endpoints) < 0) {
+        return ccm_error_nomem(err);
+    }
+    for (size_t i = 0; i < in->nodes->len; i++) {
+        in->nodes->items[i].pods = 0;
+    }
+    ret->by_address = in->by_address;
+    switch (in->mode) {
+    case LBC_MODE_ENI:
+        r = build_eni(&endpoints, ret, err);
+        break;
+    case LBC_MODE_LOCAL:
+        r = build_local(in, port, &endpoints, ret, err);
+        break;
+    case LBC_MODE_CLUSTER:
+        r = build_cluster(in, port, &endpoints, ret, err);
+        break;
+    }
+    ret->hold = hold_of(in, ret);
+    if (r == 0) {
+        weigh(in, ret);
+    }
+    return r;
+}
+
+int lbc_candidates_reserve(struct lbc_candidates **sets, size_t *cap, size_t need)
+{
+    const size_t before = *cap;
+
+    if (ccm_array_grow(sets, cap, need, sizeof(**sets)) < 0) {
+        return -ENOMEM;
+    }
+    if (*cap > before) {
+        memset(*sets + before, 0, (*cap - before) * sizeof(**sets));
+    }
+    return 0;
+}
+
+void lbc_candidates_target(enum lbc_backend_mode mode, const struct ccm_service_port *port,
+                           char *ret, size_t size)
+{
+    if (mode == LBC_MODE_ENI && port->target_port_name[0] != '\0') {
+        ccm_text_copy(ret, size, port->target_port_name);
+        return;
+    }
+    const int64_t number = mode != LBC_MODE_ENI     ? port->node_port
+                           : port->target_port != 0 ? port->target_port
+                                                    : port->port;
+
+    (void)snprintf(ret, size, "%lld", (long long)number); /* fits */
+}

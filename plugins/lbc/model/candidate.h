@@ -1,0 +1,81 @@
+/*
+ * Who should take the traffic of one Service port: from nodes and endpoints to candidates, before
+ * pod addresses are resolved to network interfaces. Pure. Every thread.
+ */
+#ifndef CCM_LBC_CANDIDATE_H
+#define CCM_LBC_CANDIDATE_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "lbc/model/backend.h"
+#include "lbc/model/endpoint.h"
+#include "lbc/model/node.h"
+#include "lbc/model/weight.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lbc_backend_mode {
+    LBC_MODE_CLUSTER, /* every node, at the node port */
+    LBC_MODE_LOCAL,   /* nodes with endpoints, at the node port, by number of pods */
+    LBC_MODE_ENI,     /* every endpoint, at its own address */
+};
+
+struct lbc_candidate {
+    const char *address;               /* of the pod or, by_address, the node; "" for an instance */
+    const char *instance_id;           /* "" where the address counts */
+    const struct lbc_node_entry *node; /* NULL for a pod */
+    uint16_t port;                     /* 0 = any */
+    bool leaving;                      /* as in struct lbc_backend */
+    uint32_t pods;
+    uint32_t weight;
+};
+
+struct lbc_candidates {
+    struct lbc_candidate *items;
+    size_t len;
+    size_t cap;
+    enum lbc_hold hold;
+    const char *nameless; /* address of an endpoint that names no node, and is passed over; NULL */
+    bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
+};
+
+struct lbc_candidate_input {
+    const struct ccm_service *service;
+    const struct ccm_object *const *slices; /* of this Service */
+    size_t slice_count;
+    struct lbc_node_table *nodes; /* its `pods` counters are scratch space */
+    enum lbc_backend_mode mode;
+    enum lbc_families families;        /* of the endpoints */
+    bool any_port;                     /* ENI: the group is for all ports */
+    bool by_address;                   /* pods and nodes (by InternalIP) are known by address */
+    bool draining;                     /* pods that are being stopped stay, without new traffic */
+    const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
+    struct lbc_weight_rule weight;     /* `local` is set from the mode */
+};
+
+/* The mode: "eni" or another non-empty value of the backend-type annotation decides, else
+ * default_eni. */
+#define LBC_BACKEND_TYPE_KEY "service.beta.kubernetes.io/backend-type"
+enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool default_eni);
+
+/*
+ * Candidates of one port; strings are borrowed from the objects. 0, -ENOMEM, or -EINVAL
+ * (CCM_ERROR_TERMINAL: no node port). The caller finishes `ret` in any case.
+ */
+CCM_NODISCARD int lbc_candidates_build(const struct lbc_candidate_input *in,
+                                       const struct ccm_service_port *port,
+                                       struct lbc_candidates *ret, struct ccm_error *err);
+void lbc_candidates_fini(struct lbc_candidates *candidates);
+
+/* Let the list have at least `need` sets; new ones are empty. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_candidates_reserve(struct lbc_candidates **sets, size_t *cap, size_t need);
+
+/* What the backends of a port are reached at, as names of groups have it: the name or number of the
+ * target port where pods are backends, else the node port. Cut to size. */
+void lbc_candidates_target(enum lbc_backend_mode mode, const struct ccm_service_port *port,
+                           char *ret, size_t size);
+
+#endif

@@ -1,0 +1,168 @@
+#include "lbc/model/endpoint.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/strmap.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void lbc_endpoints_fini(struct lbc_endpoints *endpoints)
+{
+    free(endpoints->items);
+    memset(endpoints, 0, sizeof(*endpoints));
+}
+
+static bool is_port(int64_t port)
+{
+    return port >= 1 && port <= UINT16_MAX;
+}
+
+/* 0 = this slice does not serve the port. */
+static uint16_t slice_port(const struct ccm_endpoint_slice *slice,
+                           const struct ccm_service_port *port)
+{
+    for (uint64_t i = 0; i < slice->port_count; i++) {
+        if (strcmp(slice->ports[i]->name, port->name) == 0 && is_port(slice->ports[i]->port)) {
+            return (uint16_t)slice->ports[i]->port;
+        }
+    }
+    return port->target_port_name[0] == '\0' && is_port(port->target_port)
+               ? (uint16_t)port->target_port
+               : 0;
+}
+
+bool lbc_endpoint_is_usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted)
+{
+    const bool ready = (endpoint->flags & CCM_ENDPOINT_READY) != 0 ||
+                       (accepted != NULL && ccm_strmap_has(accepted, endpoint->address));
+
+    return ready && (endpoint->flags & CCM_ENDPOINT_TERMINATING) == 0;
+}
+
+static bool is_leaving(const struct ccm_endpoint *endpoint)
+{
+    const uint64_t both = CCM_ENDPOINT_SERVING | CCM_ENDPOINT_TERMINATING;
+
+    return (endpoint->flags & both) == both;
+}
+
+static int add(struct lbc_endpoints *to, struct ccm_strmap *seen,
+               const struct lbc_endpoint_ref *ref)
+{
+    const char *address = ref->endpoint->address;
+    int r;
+
+    if (address[0] == '\0' || ccm_strmap_has(seen, address)) {
+        return 0;
+    }
+    r = ccm_strmap_set(seen, address, NULL);
+    if (r == 0) {
+        r = ccm_array_grow(&to->items, &to->cap, to->len + 1, sizeof(*to->items));
+    }
+    if (r == 0) {
+        to->items[to->len++] = *ref;
+    }
+    return r;
+}
+
+static enum lbc_families family_of(const struct ccm_endpoint_slice *slice)
+{
+    if (ccm_text_equal(slice->address_type, "IPv4")) {
+        return LBC_IPV4;
+    }
+    return ccm_text_equal(slice->address_type, "IPv6") ? LBC_IPV6 : (enum lbc_families)0;
+}
+
+static int add_slice(struct lbc_endpoints *to, struct ccm_strmap *seen,
+                     const struct ccm_endpoint_slice *slice, const struct lbc_endpoint_query *query,
+                     bool leaving)
+{
+    const uint16_t port = query->any_port ? 0 : slice_port(slice, query->port);
+    int r = 0;
+
+    if ((port == 0 && !query->any_port) || (family_of(slice) & query->families) == 0) {
+        return 0;
+    }
+    for (uint64_t i = 0; r == 0 && i < slice->endpoint_count; i++) {
+        const struct lbc_endpoint_ref ref = { slice->endpoints[i], port, leaving };
+
+        if (leaving ? is_leaving(ref.endpoint)
+                    : lbc_endpoint_is_usable(ref.endpoint, query->accepted)) {
+            r = add(to, seen, &ref);
+        }
+    }
+    return r;
+}
+
+int lbc_endpoints_collect(const struct ccm_object *const *slices, size_t count,
+                          const struct lbc_endpoint_query *query, struct lbc_endpoints *ret)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *seen = ccm_strmap_new(NULL);
+    int r = seen == NULL ? -ENOMEM : 0;
+
+    for (int leaving = 0; leaving <= (query->leaving ? 1 : 0); leaving++) {
+        for (size_t i = 0; r == 0 && i < count; i++) {
+            r = add_slice(ret, seen, (const struct ccm_endpoint_slice *)slices[i], query,
+                          leaving != 0);
+        }
+    }
+    return r;
+}
+
+static bool has_usable(const struct ccm_endpoint_slice *slice)
+{
+    for (uint64_t i = 0; i < slice->endpoint_count; i++) {
+        if (lbc_endpoint_is_usable(slice->endpoints[i], NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lbc_endpoints_elsewhere(const struct ccm_object *const *slices, size_t count,
+                             enum lbc_families families)
+{
+    bool elsewhere = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)slices[i];
+
+        if ((family_of(slice) & families) != 0) {
+            return false;
+        }
+        elsewhere = elsewhere || (family_of(slice) != 0 && has_usable(slice));
+    }
+    return elsewhere;
+}
+
+static bool same_endpoint(const struct ccm_endpoint *a, const struct ccm_endpoint *b)
+{
+    return a->flags == b->flags && strcmp(a->address, b->address) == 0 &&
+           strcmp(a->node_name, b->node_name) == 0;
+}
+
+bool lbc_endpoints_differ(const struct ccm_endpoint_slice *before,
+                          const struct ccm_endpoint_slice *after)
+{
+    if (before->endpoint_count != after->endpoint_count ||
+        before->port_count != after->port_count ||
+        strcmp(before->service_name, after->service_name) != 0) {
+        return true;
+    }
+    for (uint64_t i = 0; i < after->endpoint_count; i++) {
+        if (!same_endpoint(before->endpoints[i], after->endpoints[i])) {
+            return true;
+        }
+    }
+    for (uint64_t i = 0; i < after->port_count; i++) {
+        if (before->ports[i]->port != after->ports[i]->port ||
+            strcmp(before->ports[i]->name, after->ports[i]->name) != 0 ||
+            strcmp(before->ports[i]->protocol, after->ports[i]->protocol) != 0) {
+            return true;
+        }
+    }
+    return false;
+}

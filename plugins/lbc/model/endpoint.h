@@ -1,0 +1,58 @@
+/* Endpoints of one Service port, from its EndpointSlices. Pure. Every thread. */
+#ifndef CCM_LBC_ENDPOINT_H
+#define CCM_LBC_ENDPOINT_H
+
+#include "ccm/object.h"
+#include "util/attr.h"
+#include "util/strmap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Address families, as bits. */
+enum lbc_families { LBC_IPV4 = 1, LBC_IPV6 = 2, LBC_DUAL_STACK = 3 };
+
+struct lbc_endpoint_ref {
+    const struct ccm_endpoint *endpoint; /* borrowed from the slice */
+    uint16_t port;                       /* 0 = any */
+    bool leaving;                        /* being stopped, but still serving */
+};
+
+struct lbc_endpoints {
+    struct lbc_endpoint_ref *items;
+    size_t len;
+    size_t cap;
+};
+
+/* Which endpoints; borrowed. */
+struct lbc_endpoint_query {
+    const struct ccm_service_port *port;
+    enum lbc_families families;
+    bool any_port;                     /* all ports of the pods, whatever slices say */
+    bool leaving;                      /* also those that are being stopped but still serve */
+    const struct ccm_strmap *accepted; /* addresses that count as ready all the same, or NULL */
+};
+
+/*
+ * Those that may take traffic: ready, not terminating, each address once; then those that are
+ * leaving, where asked for. The port is the slice's port of the Service port's name, else a numeric
+ * targetPort; a slice without either is skipped. 0 or -ENOMEM; `ret` must be empty before and is
+ * finished by the caller in any case.
+ */
+CCM_NODISCARD int lbc_endpoints_collect(const struct ccm_object *const *slices, size_t count,
+                                        const struct lbc_endpoint_query *query,
+                                        struct lbc_endpoints *ret);
+/* Whether there is no slice of these families at all, while one of another has ready endpoints: it
+ * is not the pods that are missing. */
+bool lbc_endpoints_elsewhere(const struct ccm_object *const *slices, size_t count,
+                             enum lbc_families families);
+/* Ready, or one of `accepted` (may be NULL), and not being stopped. */
+bool lbc_endpoint_is_usable(const struct ccm_endpoint *endpoint, const struct ccm_strmap *accepted);
+void lbc_endpoints_fini(struct lbc_endpoints *endpoints);
+
+/* Whether two versions of a slice differ in what this module reads. */
+bool lbc_endpoints_differ(const struct ccm_endpoint_slice *before,
+                          const struct ccm_endpoint_slice *after);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * The rule about backends that nobody wants any more, but that somebody has not sent away either:
+ * their node is not ready, or a node or an EndpointSlice is missing. Absence is no order to delete.
+ * Some go, the others are frozen: they stay in their group as they are. Pure; one thread.
+ *
+ *   node not ready       goes when another backend stays, and the floor allows it
+ *   node missing         its deletion was seen: when the floor allows it, or the cloud says that
+ * the instance is gone; else not before it has been missing for some time slice missing        the
+ * same, but nobody can be asked
+ *
+ * The floor: util/removal_budget.h, per group. A person may lift all of it for a time.
+ */
+#ifndef CCM_LBC_FREEZE_H
+#define CCM_LBC_FREEZE_H
+
+#include "lbc/model/backend.h"
+#include "util/attr.h"
+#include "util/removal_budget.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lbc_freeze_cause {
+    LBC_FREEZE_NONE, /* somebody said so: it goes at once */
+    LBC_FREEZE_NOT_READY,
+    LBC_FREEZE_NODE,
+    LBC_FREEZE_SLICE,
+};
+
+/* One backend that is there and not wanted. */
+struct lbc_freeze_case {
+    enum lbc_freeze_cause cause; /* not LBC_FREEZE_NONE */
+    bool seen;                   /* a watch saw the deletion */
+    int64_t since_ms;            /* else: missing since then, monotonic */
+    bool goes;                   /* out */
+    bool asks;                   /* out: it stays, unless the cloud says that it is gone */
+};
+
+/* What went from one group because of nodes or slices. Zeroed memory is an empty one. */
+struct lbc_freeze_past {
+    struct lbc_freeze_gone {
+        char *server;
+        char *address;
+        uint16_t port;
+        uint8_t type;
+        uint32_t size; /* of the group before */
+        int64_t at_ms;
+    } * items; /* in order of time */
+    size_t len;
+    size_t cap;
+};
+
+void lbc_freeze_past_fini(struct lbc_freeze_past *past);
+/* Out of memory forgets. */
+void lbc_freeze_past_note(struct lbc_freeze_past *past, const struct lbc_backend *one, size_t size,
+                          int64_t now_ms);
+/* Forget what counts no more: of more than a window ago, and what is there again or wanted again:
+ * nodes that come back have not gone. */
+void lbc_freeze_past_prune(struct lbc_freeze_past *past, const struct ccm_removal_rule *rule,
+                           const struct lbc_backends *have, const struct lbc_backends *want,
+                           int64_t now_ms);
+
+struct lbc_absent; /* absence.h */
+
+/* One present group, as a pass hands it on, see freeze_pass.h. */
+struct lbc_freeze_group {
+    const char *id;                  /* borrowed, as the next two */
+    struct lbc_backends *want;       /* where what stays is put */
+    const struct lbc_backends *have; /* what is there */
+    struct lbc_backends leaving;     /* of it: ours, and not wanted; moved */
+    size_t size;                     /* of it: ours */
+    size_t staying;                  /* wanted, by whoever shares the group */
+    /* The rest is filled in; one per leaving backend that is not simply sent away. */
+    struct lbc_freeze_case *cases;
+    struct lbc_absent *absents; /* what is known of its node */
+    size_t *items;              /* its place in `leaving` */
+    size_t count;
+};
+
+/* What the decision about a group goes by; borrowed. */
+struct lbc_freeze_input {
+    const struct ccm_removal_rule *rule;
+    const struct lbc_freeze_past *past; /* pruned */
+    size_t size;                        /* backends of ours that are there */
+    size_t staying;                     /* that are wanted */
+    int64_t server_since_ms;            /* host->server_since_ms() */
+    int64_t now_ms;
+};
+
+/* Decide about all cases of a group. Returns when to decide again, monotonic, CCM_REMOVAL_NEVER =
+ * when something changes. */
+int64_t lbc_freeze_judge(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
+                         size_t count);
+
+#endif

@@ -1,0 +1,153 @@
+#include "lbc/model/hint.h"
+
+#include "lbc/model/annotation.h"
+#include "lbc/model/candidate.h"
+#include "lbc/model/class.h"
+#include "lbc/model/object.h"
+#include "lbc/model/settings.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TYPE_KEY "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-type"
+
+static const char *get(const struct ccm_service *service, const char *suffix)
+{
+    return lbc_anno_get(&service->meta, suffix);
+}
+
+static bool is_own(const struct ccm_service *service)
+{
+    return get(service, "id")[0] == '\0';
+}
+
+static bool overrides_own(const struct ccm_service *service)
+{
+    return is_own(service) && strcmp(get(service, "force-override-listeners"), "false") != 0;
+}
+
+static bool has_no_group(const struct ccm_service *service)
+{
+    return is_own(service) || get(service, "vgroup-port")[0] == '\0';
+}
+
+/* "ENI": any other spelling means nodes. */
+static bool is_misspelt(const struct ccm_service *service)
+{
+    const char *value = lbc_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
+
+    return ccm_text_equal_case(value, "eni") && strcmp(value, "eni") != 0;
+}
+
+static bool has_no_class(const struct ccm_service *service)
+{
+    return ccm_text_empty(service->load_balancer_class);
+}
+
+static int accept(const char *protocol, struct ccm_error *err)
+{
+    (void)protocol; /* checked elsewhere */
+    (void)err;      /* as above */
+    return 0;
+}
+
+static bool changes_transport(const struct ccm_service *service)
+{
+    const bool listeners =
+        is_own(service) || strcmp(get(service, "force-override-listeners"), "true") == 0;
+
+    for (uint64_t i = 0; listeners && i < service->port_count; i++) {
+        const struct ccm_service_port *port = service->ports[i];
+        struct ccm_error ignored = CCM_ERROR_INIT;
+        char told[LBC_PAIR_MAX];
+
+        if (lbc_setting_protocol(service, port, accept, told, &ignored) == 0 && told[0] != '\0' &&
+            ccm_text_equal_case(told, "udp") != ccm_text_equal(port->protocol, "UDP")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether "key=value" of `len` bytes is about a tag that is not a person's to set. */
+static bool is_reserved(const char *entry, size_t len, bool reused)
+{
+    char text[LBC_PAIR_MAX];
+    char key[LBC_PAIR_MAX];
+    const char *cursor = text;
+    const char *start = NULL;
+    size_t key_len = 0;
+
+    (void)snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
+                   entry); /* a key that is cut is refused elsewhere */
+    (void)ccm_parse_piece(&cursor, '=', &start, &key_len);         /* there is always one piece */
+    (void)snprintf(key, sizeof(key), "%.*s", (int)key_len, start); /* fits */
+    return key[0] != '\0' && lbc_setting_is_reserved_tag(key, reused);
+}
+
+static bool has_reserved_tag(const struct ccm_service *service)
+{
+    const char *cursor = get(service, "additional-resource-tags");
+    const char *entry = NULL;
+    size_t len = 0;
+
+    while (cursor != NULL && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        if (is_reserved(entry, len, !is_own(service))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_long_label(const struct ccm_service *service)
+{
+    const char *cursor = get(service, "backend-label");
+    const char *entry = NULL;
+    size_t len = 0;
+
+    while (cursor != NULL && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        const char *equals = memchr(entry, '=', len);
+
+        if (equals != NULL && memchr(equals + 1, '=', len - (size_t)(equals - entry) - 1) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct lbc_hint lbc_hints[] = {
+    { "vgroup-port", is_own, "has no effect without annotation id", NULL, true },
+    { "force-override-listeners", overrides_own, "has no effect without annotation id", NULL,
+      true },
+    { "weight", has_no_group, "has no effect without annotations id and vgroup-port", NULL, true },
+    { "protocol-port", changes_transport,
+      "makes a TCP listener of a UDP port or the other way round, and nodes do not answer it (an "
+      "entry counts for every port of that number)",
+      NULL, false },
+    { "additional-resource-tags", has_reserved_tag,
+      "leaves out tags that are not to be set here: " LBC_TAG_OWNER ", " LBC_TAG_CLUSTER
+      ", those of the cloud (acs:...) and " LBC_TAG_TENANTS "..., and " LBC_TAG_REUSE
+      " where the load balancer is reused",
+      NULL, false },
+    { "backend-label", has_long_label,
+      "counts up to the second equals sign of an entry: no label has one in its value", NULL,
+      false },
+    { LBC_BACKEND_TYPE_KEY, is_misspelt, "chooses nodes: only eni in lower case stands for pods",
+      NULL, false },
+    { TYPE_KEY, has_no_class,
+      "has no effect without option type_annotation of group alicloud: an NLB is asked for by "
+      "spec.loadBalancerClass alibabacloud.com/nlb",
+      &lbc_opt_type, false },
+    { NULL, NULL, NULL, NULL, false },
+};
+
+bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service)
+{
+    const char *value = strchr(hint->key, '/') == NULL
+                            ? get(service, hint->key)
+                            : lbc_object_annotation(&service->meta, hint->key);
+
+    return !ccm_text_empty(value) && hint->applies(service);
+}

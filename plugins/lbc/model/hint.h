@@ -1,0 +1,29 @@
+/*
+ * Annotations that are set and do nothing, or not what they seem to, as data: one Warning event for
+ * all of a Service, and findings of lint. Nothing fails because of them. Pure. Every thread.
+ */
+#ifndef CCM_LBC_HINT_H
+#define CCM_LBC_HINT_H
+
+#include "ccm/object.h"
+#include "ccm/option.h"
+
+#include <stdbool.h>
+
+/* One row; a table ends with a NULL key. */
+struct lbc_hint {
+    const char *key; /* suffix of the annotation, or the whole key when it has a slash */
+    /* Whether to say it; the annotation is set, and not empty. */
+    bool (*applies)(const struct ccm_service *service);
+    const char *text;                /* goes on behind the annotation's name */
+    const struct ccm_option *unless; /* BOOL that makes it untrue; NULL = there is none */
+    bool is_void; /* the annotation does nothing at all then, so its value cannot be bad either */
+};
+
+/* What holds for all kinds of load balancers. */
+extern const struct lbc_hint lbc_hints[];
+
+/* Whether the row is to be said, as far as options do not matter. */
+bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service);
+
+#endif

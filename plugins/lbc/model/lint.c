@@ -1,0 +1,337 @@
+#include "lbc/model/lint.h"
+
+#include "lbc/model/settings.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_MAX_BYTES 64
+
+/* Of one Service. */
+struct lint {
+    const struct lbc_lint_rules *rules;
+    const struct ccm_service *service;
+    const struct ccm_lint_sink *sink;
+};
+
+/* The row of a key as the Service has it; NULL when it is unknown. */
+static const struct lbc_anno *find_row(const struct lbc_anno_table *table, const char *key)
+{
+    static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(prefixes); i++) {
+        if (ccm_text_starts(key, prefixes[i])) {
+            return lbc_anno_find(table, key + strlen(prefixes[i]));
+        }
+    }
+    return lbc_anno_find(table, key);
+}
+
+/* A value that does nothing, good or bad, fails no Service. */
+static uint64_t level_of(const struct lint *lint, const struct lbc_anno *row)
+{
+    return row == NULL || lbc_lint_counts(lint->rules, lint->service, row) ? CCM_LEVEL_ERROR
+                                                                           : CCM_LEVEL_WARN;
+}
+
+static void say(void *arg, const char *key, bool warning, const char *message)
+{
+    const struct lint *lint = arg;
+    const uint64_t level =
+        warning ? CCM_LEVEL_WARN : level_of(lint, find_row(lint->rules->annotations, key));
+
+    lint->sink->finding(lint->sink, level, key, message);
+}
+
+/* A finding about an annotation by its suffix. */
+static void blame(const struct lint *lint, uint64_t level, const char *suffix, const char *message)
+{
+    char key[LBC_ANNO_KEY_MAX];
+
+    lint->sink->finding(lint->sink, level, lbc_anno_suffix_key(&lint->service->meta, suffix, key),
+                        message);
+}
+
+static void lint_checks(const struct lint *lint)
+{
+    for (const struct lbc_lint_check *check = lint->rules->checks; check->suffix != NULL; check++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (check->check(lint->service, &err) < 0) {
+            blame(lint, level_of(lint, lbc_anno_find(lint->rules->annotations, check->suffix)),
+                  check->suffix, err.message);
+        }
+    }
+}
+
+void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc_anno *row,
+                            const char *words, bool loose, struct ccm_buf *text)
+{
+    ccm_buf_addf(text,
+                 "%sannotation %s: %s was without effect under the controller that ccmd replaces, ",
+                 text->len == 0 ? "" : "; ", row->name, words);
+    if (loose) {
+        ccm_buf_addf(text, "and counts here (option %s)", rules->loose->name);
+    } else {
+        ccm_buf_addf(text, "so it is left alone (option %s lets it count)",
+                     rules->loose == NULL ? "" : rules->loose->name);
+    }
+}
+
+/* Values that are left alone because they may not mean what they say. */
+static void lint_unclear(const struct lint *lint)
+{
+    const struct lbc_lint_rules *rules = lint->rules;
+
+    if (rules->unclear == NULL ||
+        (rules->loose != NULL &&
+         lint->sink->option_int(lint->sink, rules->loose->group, rules->loose->name) != 0)) {
+        return;
+    }
+    for (size_t i = 0; i < rules->annotations->count; i++) {
+        const struct lbc_anno *row = &rules->annotations->rows[i];
+        const char *words = rules->unclear(row, lbc_anno_value(&lint->service->meta, row));
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+        char key[LBC_ANNO_KEY_MAX];
+
+        if (words != NULL) {
+            lbc_lint_write_unclear(rules, row, words, false, &text);
+            lint->sink->finding(lint->sink, CCM_LEVEL_WARN,
+                                lbc_anno_key(&lint->service->meta, row, key), ccm_buf_str(&text));
+        }
+    }
+}
+
+/* A port that asks for the same listener as an earlier one. */
+static bool is_twin(const struct lint *lint, uint64_t index, const char *protocol)
+{
+    const struct ccm_service *service = lint->service;
+
+    for (uint64_t i = 0; i < index; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (service->ports[i]->port == service->ports[index]->port) {
+            const char *other = lint->rules->protocol(service, service->ports[i], &err);
+
+            if (other != NULL && lint->rules->clash(other, protocol)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void lint_port(const struct lint *lint, uint64_t index)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct ccm_lint_sink *sink = lint->sink;
+    const struct ccm_service_port *port = lint->service->ports[index];
+    const char *protocol = lint->rules->protocol(lint->service, port, &err);
+    char path[PATH_MAX_BYTES];
+
+    (void)snprintf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)index);
+    if (port->port < 1 || port->port > UINT16_MAX) {
+        sink->finding(sink, CCM_LEVEL_ERROR, path, "port out of range");
+    }
+    if (protocol != NULL) {
+        if (is_twin(lint, index, protocol)) {
+            sink->finding(sink, CCM_LEVEL_ERROR, path,
+                          "two ports of the Service ask for the same listener");
+        }
+    } else if (lint->rules->is_protocol(port->protocol)) {
+        blame(lint, CCM_LEVEL_ERROR, lint->rules->protocol_suffix, err.message);
+    } else { /* no annotation's fault */
+        (void)snprintf(path, sizeof(path), "spec.ports[%llu].protocol", (unsigned long long)index);
+        sink->finding(sink, CCM_LEVEL_ERROR, path, err.message);
+    }
+}
+
+/* As protocol-port means it: by the text of the number. */
+static bool has_port(const struct ccm_service *service, const char *port)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        char number[24];
+
+        (void)snprintf(number, sizeof(number), "%lld",
+                       (long long)service->ports[i]->port); /* fits */
+        if (strcmp(number, port) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Entries for ports that the Service does not have, or that are no numbers: mostly a slip. */
+static void lint_stray_entries(const struct lint *lint, const struct lbc_lint_list *list)
+{
+    const char *cursor = lbc_anno_get(&lint->service->meta, list->suffix);
+    struct lbc_setting_pair pair;
+
+    while (lbc_setting_next_pair(&cursor, &pair)) {
+        const char *port = list->left ? pair.left : pair.right;
+
+        if (pair.good && !has_port(lint->service, port)) {
+            struct ccm_error text = CCM_ERROR_INIT;
+
+            (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
+                                "entry [%s] has no effect: the Service has no port %s", pair.entry,
+                                port); /* the text is wanted */
+            blame(lint, CCM_LEVEL_WARN, list->suffix, text.message);
+        }
+    }
+}
+
+/* Whether a listener of the Service has one of these protocols; also when it cannot be told. */
+static bool has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                         const char *protocols)
+{
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+        const char *name = rules->protocol(service, service->ports[i], &err);
+        const char *cursor = protocols;
+        const char *piece = NULL;
+        size_t len = 0;
+
+        if (name == NULL) {
+            return true;
+        }
+        while (ccm_parse_piece(&cursor, '|', &piece, &len)) {
+            if (strlen(name) == len && memcmp(name, piece, len) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool has_listeners(const struct ccm_service *service)
+{
+    return lbc_anno_get(&service->meta, "id")[0] == '\0' ||
+           strcmp(lbc_anno_get(&service->meta, "force-override-listeners"), "true") == 0;
+}
+
+static bool is_void_by(const struct lbc_hint *hint, const struct ccm_service *service,
+                       const struct lbc_anno *row)
+{
+    for (; hint->key != NULL; hint++) {
+        if (hint->is_void && strcmp(hint->key, row->name) == 0 && hint->applies(service)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                     const struct lbc_anno *row)
+{
+    if (row->group == LBC_ANNO_LISTENER && row->decides != LBC_DECIDES_PORTS &&
+        !has_listeners(service)) {
+        return false;
+    }
+    return (row->protocols == NULL || has_protocol(rules, service, row->protocols)) &&
+           !is_void_by(lbc_hints, service, row) && !is_void_by(rules->hints, service, row) &&
+           (rules->counts == NULL || rules->counts(service, row));
+}
+
+/* Annotations for listeners that the Service has none of. */
+static void lint_protocols(const struct lint *lint)
+{
+    const struct lbc_anno_table *table = lint->rules->annotations;
+    const struct ccm_object *meta = &lint->service->meta;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct lbc_anno *row = &table->rows[i];
+        struct ccm_error text = CCM_ERROR_INIT;
+        char key[LBC_ANNO_KEY_MAX];
+
+        if (row->protocols != NULL && (row->flags & LBC_ANNO_NOT_BUILT) == 0 &&
+            lbc_anno_value(meta, row)[0] != '\0' &&
+            !has_protocol(lint->rules, lint->service, row->protocols)) {
+            (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
+                                "annotation has no effect: it is for %s listeners, and the Service "
+                                "has none",
+                                row->protocols); /* the text is wanted */
+            lint->sink->finding(lint->sink, CCM_LEVEL_WARN, lbc_anno_key(meta, row, key),
+                                text.message);
+        }
+    }
+}
+
+static void lint_hints(const struct lint *lint, const struct lbc_hint *hint)
+{
+    const struct ccm_lint_sink *sink = lint->sink;
+
+    for (; hint->key != NULL; hint++) {
+        struct ccm_error text = CCM_ERROR_INIT;
+
+        if (!lbc_hint_applies(hint, lint->service) ||
+            (hint->unless != NULL &&
+             sink->option_int(sink, hint->unless->group, hint->unless->name) != 0)) {
+            continue;
+        }
+        (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "annotation %s",
+                            hint->text); /* the text is wanted */
+        if (strchr(hint->key, '/') != NULL) {
+            sink->finding(sink, CCM_LEVEL_WARN, hint->key, text.message);
+        } else {
+            blame(lint, CCM_LEVEL_WARN, hint->key, text.message);
+        }
+    }
+}
+
+/* Fields that nothing acts on, as the plugin is configured. */
+static void lint_fields(const struct lint *lint)
+{
+    const struct ccm_lint_sink *sink = lint->sink;
+
+    for (const struct lbc_unserved *field = lint->rules->unserved; field->topic != NULL; field++) {
+        const bool served =
+            field->option != NULL && sink->option_int(sink, NULL, field->option) != 0;
+
+        if (!served && field->is_set(lint->service)) {
+            sink->finding(sink, CCM_LEVEL_WARN, field->path, field->text);
+        }
+    }
+}
+
+/* A load balancer that a person made, where the configuration keeps them from Services. */
+static void lint_reuse(const struct lint *lint)
+{
+    const struct ccm_lint_sink *sink = lint->sink;
+    const char *mode = sink->option_string(sink, NULL, "reuse");
+
+    if (lbc_anno_get(&lint->service->meta, "id")[0] == '\0') {
+        return;
+    }
+    if (ccm_text_equal(mode, "off")) {
+        blame(lint, CCM_LEVEL_ERROR, "id", "option reuse is off: no load balancer is reused");
+    } else if (ccm_text_equal(mode, "tagged")) {
+        blame(lint, CCM_LEVEL_WARN, "id",
+              "option reuse is tagged: the load balancer needs tag " LBC_TAG_TENANTS
+              "allow-namespaces with this namespace");
+    }
+}
+
+void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                      const struct ccm_lint_sink *sink)
+{
+    struct lint lint = { rules, service, sink };
+
+    lbc_anno_lint(rules->annotations, &service->meta, say, &lint);
+    lint_checks(&lint);
+    lint_unclear(&lint);
+    lint_protocols(&lint);
+    for (uint64_t i = 0; i < service->port_count; i++) {
+        lint_port(&lint, i);
+    }
+    for (const struct lbc_lint_list *list = rules->lists; list->suffix != NULL; list++) {
+        lint_stray_entries(&lint, list);
+    }
+    lint_hints(&lint, lbc_hints);
+    lint_hints(&lint, rules->hints);
+    lint_fields(&lint);
+    lint_reuse(&lint);
+}

@@ -1,0 +1,63 @@
+/*
+ * What is wrong with a Service as far as its manifest tells: rows of the annotation table, checks
+ * across annotations, listeners per port, fields that nothing acts on. Pure. Every thread.
+ */
+#ifndef CCM_LBC_LINT_H
+#define CCM_LBC_LINT_H
+
+#include "ccm/plugin.h"
+#include "lbc/model/annotation.h"
+#include "lbc/model/hint.h"
+#include "lbc/model/unserved.h"
+
+/* A check of one annotation that goes beyond its row: across annotations, ports, lists. */
+struct lbc_lint_check {
+    const char *suffix; /* of the annotation to blame */
+    /* 0 or -EINVAL with a CCM_ERROR_TERMINAL. Pure. */
+    int (*check)(const struct ccm_service *service, struct ccm_error *err);
+};
+
+/* A list of pairs "a:b,..." in which one part is a port of the Service. */
+struct lbc_lint_list {
+    const char *suffix;
+    bool left; /* the first part is it, else the second */
+};
+
+/* What a plugin has to say about a Service of its own. */
+struct lbc_lint_rules {
+    const struct lbc_anno_table *annotations;
+    const struct lbc_lint_check *checks; /* ends with a NULL suffix */
+    const struct lbc_unserved *unserved; /* ends with a NULL topic */
+    const struct lbc_hint *hints;        /* beside lbc_hints; ends with a NULL key */
+    const char *protocol_suffix;         /* of the annotation "protocol:port,..." */
+    const struct lbc_lint_list *lists;   /* ends with a NULL suffix */
+    /* Protocol of a port's listener as rows call it in `protocols`; NULL with err: it cannot be
+     * told, or is none of them. */
+    const char *(*protocol)(const struct ccm_service *service, const struct ccm_service_port *port,
+                            struct ccm_error *err);
+    /* Whether the port's own protocol is one that a listener can have. */
+    bool (*is_protocol)(const char *text);
+    /* Whether two such protocols cannot share a port number. */
+    bool (*clash)(const char *a, const char *b);
+    /* Whether the annotation does anything, given the others; NULL = each does. What rows and hints
+     * tell is asked before. */
+    bool (*counts)(const struct ccm_service *service, const struct lbc_anno *row);
+    /* A value that may not mean what it says, and so is left alone, in a few words; NULL = it is
+     * none. */
+    const char *(*unclear)(const struct lbc_anno *row, const char *value);
+    const struct ccm_option *loose; /* BOOL: then it means what it says; NULL = there is none */
+};
+
+/* What is to be said about a value that is `unclear`: `text` (ccm_buf) gets the sentence. */
+void lbc_lint_write_unclear(const struct lbc_lint_rules *rules, const struct lbc_anno *row,
+                            const char *words, bool loose, struct ccm_buf *text);
+
+/* Whether the annotation of the row can do anything for the Service, were its value good: there are
+ * listeners of its protocols that are ours to manage, no hint says that it has no effect. */
+bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                     const struct lbc_anno *row);
+
+void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_service *service,
+                      const struct ccm_lint_sink *sink);
+
+#endif

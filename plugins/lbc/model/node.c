@@ -1,0 +1,232 @@
+#include "lbc/model/node.h"
+
+#include "lbc/model/object.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HYBRID_PREFIX "ack-hybrid://"
+#define CLOUD_PREFIX  "alicloud://"
+
+static bool has_any_label(const struct ccm_node *node, const char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (lbc_object_label(&node->meta, keys[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_control_plane(const struct ccm_node *node)
+{
+    static const char *const keys[] = { "node-role.kubernetes.io/control-plane",
+                                        "node-role.kubernetes.io/master" };
+
+    return has_any_label(node, keys, CCM_ARRAY_LEN(keys));
+}
+
+/* Labels that take a node out of this controller's sight altogether. */
+static bool is_left_out(const struct ccm_node *node)
+{
+    static const char *const keys[] = { "service.alibabacloud.com/exclude-node",
+                                        "service.beta.kubernetes.io/exclude-node" };
+
+    return has_any_label(node, keys, CCM_ARRAY_LEN(keys)) ||
+           ccm_text_starts(node->provider_id, HYBRID_PREFIX);
+}
+
+static bool is_excluded(const struct ccm_node *node)
+{
+    static const char *const keys[] = { "alpha.service-controller.kubernetes.io/exclude-balancer",
+                                        "node.kubernetes.io/exclude-from-external-load-balancers" };
+
+    return is_left_out(node) || has_any_label(node, keys, CCM_ARRAY_LEN(keys));
+}
+
+static bool is_virtual(const struct ccm_node *node)
+{
+    return ccm_text_equal(lbc_object_label(&node->meta, "type"), "virtual-kubelet");
+}
+
+static bool has_taint(const struct ccm_node *node, const char *key)
+{
+    for (uint64_t i = 0; i < node->taint_count; i++) {
+        if (strcmp(node->taints[i]->key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int lbc_node_check_labels(const char *labels, const char **ret_entry, size_t *ret_len)
+{
+    const char *cursor = labels;
+    const char *entry = NULL;
+    size_t len = 0;
+
+    while (labels[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        const char *equals = memchr(entry, '=', len);
+
+        if (equals == NULL || equals == entry) {
+            *ret_entry = entry;
+            *ret_len = len;
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
+static bool has_label_entry(const struct ccm_node *node, const char *entry, size_t len)
+{
+    const char *equals = memchr(entry, '=', len);
+
+    for (uint64_t i = 0; equals != NULL && i < node->meta.label_count; i++) {
+        const struct ccm_pair *pair = node->meta.labels[i];
+        const size_t key_len = (size_t)(equals - entry);
+        const size_t rest = len - key_len - 1;
+        const char *more = memchr(equals + 1, '=', rest); /* no value has one: it ends there */
+        const size_t value_len = more == NULL ? rest : (size_t)(more - equals) - 1;
+
+        if (strlen(pair->key) == key_len && memcmp(pair->key, entry, key_len) == 0 &&
+            strlen(pair->value) == value_len && memcmp(pair->value, equals + 1, value_len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool matches_labels(const struct ccm_node *node, const char *labels)
+{
+    const char *cursor = labels;
+    const char *entry = NULL;
+    size_t len = 0;
+
+    while (labels[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
+        if (!has_label_entry(node, entry, len)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *lbc_node_instance_id(const struct ccm_node *node)
+{
+    const char *id = node->provider_id;
+
+    if (ccm_text_starts(id, CLOUD_PREFIX)) {
+        id += strlen(CLOUD_PREFIX);
+    }
+    const char *dot = strchr(id, '.');
+
+    if (dot == NULL || dot == id || dot[1] == '\0' || strchr(dot + 1, '.') != NULL) {
+        return NULL;
+    }
+    return dot + 1;
+}
+
+enum lbc_node_use lbc_node_classify(const struct ccm_node *node, const struct lbc_node_rules *rules)
+{
+    if (!matches_labels(node, rules->labels) || is_control_plane(node) ||
+        has_taint(node, "ToBeDeletedByClusterAutoscaler") ||
+        (rules->drop_unschedulable && node->unschedulable != 0)) {
+        return LBC_NODE_DROPPED;
+    }
+    if (is_virtual(node)) {
+        return LBC_NODE_VIRTUAL;
+    }
+    if (is_excluded(node)) {
+        return LBC_NODE_EXCLUDED;
+    }
+    if (lbc_node_instance_id(node) == NULL) {
+        return LBC_NODE_DROPPED;
+    }
+    return node->has_conditions != 0 && node->ready == CCM_CONDITION_TRUE ? LBC_NODE_BACKEND
+                                                                          : LBC_NODE_NOT_READY;
+}
+
+bool lbc_node_skippable(const struct ccm_node *node)
+{
+    return node->meta.label_count > 0 && (is_left_out(node) || is_control_plane(node));
+}
+
+static bool same_labels(const struct ccm_node *a, const struct ccm_node *b)
+{
+    if (a->meta.label_count != b->meta.label_count) {
+        return false;
+    }
+    for (uint64_t i = 0; i < a->meta.label_count; i++) {
+        if (strcmp(a->meta.labels[i]->key, b->meta.labels[i]->key) != 0 ||
+            strcmp(a->meta.labels[i]->value, b->meta.labels[i]->value) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool same_taints(const struct ccm_node *a, const struct ccm_node *b)
+{
+    if (a->taint_count != b->taint_count) {
+        return false;
+    }
+    for (uint64_t i = 0; i < a->taint_count; i++) {
+        if (strcmp(a->taints[i]->key, b->taints[i]->key) != 0 ||
+            strcmp(a->taints[i]->effect, b->taints[i]->effect) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_ready(const struct ccm_node *node)
+{
+    return node->ready == CCM_CONDITION_TRUE;
+}
+
+bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *after)
+{
+    return is_ready(before) != is_ready(after) || before->unschedulable != after->unschedulable ||
+           !ccm_text_equal(before->provider_id, after->provider_id) ||
+           !same_labels(before, after) || !same_taints(before, after);
+}
+
+int lbc_node_table_init(struct lbc_node_table *table, const struct ccm_object *const *nodes,
+                        size_t count, const struct lbc_node_rules *rules)
+{
+    memset(table, 0, sizeof(*table));
+    table->by_name = ccm_strmap_new(NULL);
+    table->items = calloc(count == 0 ? 1 : count, sizeof(*table->items));
+    if (table->by_name == NULL || table->items == NULL) {
+        lbc_node_table_fini(table);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct ccm_node *node = (const struct ccm_node *)nodes[i];
+        struct lbc_node_entry *entry = &table->items[table->len];
+
+        entry->node = node;
+        entry->use = lbc_node_classify(node, rules);
+        entry->instance_id = entry->use == LBC_NODE_BACKEND ? lbc_node_instance_id(node) : NULL;
+        if (ccm_strmap_set(table->by_name, node->meta.name, entry) < 0) {
+            lbc_node_table_fini(table);
+            return -ENOMEM;
+        }
+        table->len++;
+    }
+    return 0;
+}
+
+void lbc_node_table_fini(struct lbc_node_table *table)
+{
+    ccm_strmap_free(table->by_name);
+    free(table->items);
+    memset(table, 0, sizeof(*table));
+}
+
+struct lbc_node_entry *lbc_node_table_get(const struct lbc_node_table *table, const char *name)
+{
+    return ccm_strmap_get(table->by_name, name);
+}

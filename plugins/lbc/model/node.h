@@ -1,0 +1,63 @@
+/* What a node may carry. Pure. Every thread. */
+#ifndef CCM_LBC_NODE_H
+#define CCM_LBC_NODE_H
+
+#include "ccm/object.h"
+#include "util/attr.h"
+#include "util/strmap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lbc_node_use {
+    LBC_NODE_BACKEND,   /* an instance that takes traffic */
+    LBC_NODE_VIRTUAL,   /* a virtual node: its pods take traffic at their own address */
+    LBC_NODE_EXCLUDED,  /* by label or provider: candidate, never a backend */
+    LBC_NODE_NOT_READY, /* would be a backend if it were ready */
+    LBC_NODE_DROPPED,   /* control plane, being removed, unschedulable, no usable provider id */
+};
+
+struct lbc_node_rules {
+    bool drop_unschedulable;
+    const char *labels; /* "k1=v1,k2=v2" that a node must all have, well-formed; "" = any */
+};
+
+enum lbc_node_use lbc_node_classify(const struct ccm_node *node,
+                                    const struct lbc_node_rules *rules);
+
+/* Instance id inside spec.providerID ("alicloud://region.instance" or "region.instance"), borrowed;
+ * NULL when it has another form. */
+const char *lbc_node_instance_id(const struct ccm_node *node);
+
+/* Node events of such nodes concern no Service. A node without any label is never skipped. */
+bool lbc_node_skippable(const struct ccm_node *node);
+/* Whether a change of a node can change backends. */
+bool lbc_node_differs(const struct ccm_node *before, const struct ccm_node *after);
+
+/* Entries "a=b" separated by commas? 0 or -EINVAL with *ret_entry (borrowed, *ret_len bytes). */
+CCM_NODISCARD int lbc_node_check_labels(const char *labels, const char **ret_entry,
+                                        size_t *ret_len);
+
+struct lbc_node_entry {
+    const struct ccm_node *node; /* borrowed */
+    const char *instance_id;     /* borrowed; NULL unless use is LBC_NODE_BACKEND */
+    enum lbc_node_use use;
+    uint32_t pods; /* scratch of the backend builder */
+};
+
+/* All nodes of one pass by name. */
+struct lbc_node_table {
+    struct lbc_node_entry *items;
+    size_t len;
+    struct ccm_strmap *by_name;
+};
+
+/* Borrows the objects. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_node_table_init(struct lbc_node_table *table,
+                                      const struct ccm_object *const *nodes, size_t count,
+                                      const struct lbc_node_rules *rules);
+void lbc_node_table_fini(struct lbc_node_table *table);
+struct lbc_node_entry *lbc_node_table_get(const struct lbc_node_table *table, const char *name);
+
+#endif

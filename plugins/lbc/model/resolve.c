@@ -1,0 +1,160 @@
+#include "lbc/model/resolve.h"
+
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/strmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lookup {
+    struct ccm_strmap *index; /* address -> position + 1, as a pointer-sized number */
+    const char **addresses;
+    size_t len;
+    size_t cap;
+    struct ali_eni *found;
+};
+
+static void lookup_fini(struct lookup *lookup)
+{
+    ccm_strmap_free(lookup->index);
+    free(lookup->addresses);
+    free(lookup->found);
+}
+
+void lbc_resolved_fini(struct lbc_resolved *resolved)
+{
+    lbc_backends_fini(&resolved->backends);
+    ccm_buf_fini(&resolved->invalid);
+    ccm_buf_fini(&resolved->foreign);
+}
+
+void lbc_resolved_list_fini(struct lbc_resolved_list *list)
+{
+    for (size_t i = 0; list->items != NULL && i < list->count; i++) {
+        lbc_resolved_fini(&list->items[i]);
+    }
+    free(list->items);
+}
+
+static int gather(struct lookup *lookup, const char *address)
+{
+    int r;
+
+    if (address[0] == '\0' || ccm_strmap_has(lookup->index, address)) {
+        return 0;
+    }
+    r = ccm_array_grow(&lookup->addresses, &lookup->cap, lookup->len + 1,
+                       sizeof(*lookup->addresses));
+    if (r == 0) {
+        lookup->addresses[lookup->len++] = address;
+        r = ccm_strmap_set(lookup->index, address, (void *)(uintptr_t)lookup->len);
+    }
+    return r;
+}
+
+static const struct ali_eni *find(const struct lookup *lookup, const char *address)
+{
+    return &lookup->found[(uintptr_t)ccm_strmap_get(lookup->index, address) - 1];
+}
+
+static int put(struct lbc_resolved *ret, const struct lbc_candidate *one,
+               enum lbc_backend_type type, const char *id)
+{
+    const struct lbc_backend backend = {
+        .server_id = (char *)(uintptr_t)id, /* copied by put */
+        .server_ip = (char *)(uintptr_t)one->address,
+        .port = one->port,
+        .weight = (uint8_t)one->weight,
+        .type = (uint8_t)type,
+        .leaving = one->leaving,
+    };
+
+    return lbc_backends_put(&ret->backends, &backend);
+}
+
+static void note(struct ccm_buf *list, const char *address)
+{
+    ccm_buf_addf(list, "%s%s", list->len == 0 ? "" : ",", address);
+}
+
+static int settle_pod(const struct ali_eni *eni, const struct lbc_candidate *one,
+                      struct lbc_resolved *ret)
+{
+    if (eni->state == ALI_ENI_FOUND) {
+        return put(ret, one, LBC_BACKEND_ENI, eni->id);
+    }
+    if (!one->leaving) { /* that one loses its interface as it should */
+        note(eni->state == ALI_ENI_MISSING ? &ret->invalid : &ret->foreign, one->address);
+    }
+    return 0;
+}
+
+static int settle(const struct lookup *lookup, const struct lbc_candidates *set,
+                  struct lbc_resolved *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < set->len; i++) {
+        const struct lbc_candidate *one = &set->items[i];
+
+        if (set->by_address) {
+            r = put(ret, one, LBC_BACKEND_IP, one->address);
+        } else if (one->address[0] == '\0') {
+            r = put(ret, one, LBC_BACKEND_ECS, one->instance_id);
+        } else {
+            r = settle_pod(find(lookup, one->address), one, ret);
+        }
+    }
+    return r;
+}
+
+int lbc_resolve(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
+                const struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret,
+                struct ccm_error *err)
+{
+    CCM_CLEANUP(lookup_fini) struct lookup lookup = { .index = ccm_strmap_new(NULL) };
+    int r = lookup.index == NULL ? -1 : 0;
+
+    for (size_t s = 0; s < count; s++) {
+        for (size_t i = 0; r == 0 && !sets[s].by_address && i < sets[s].len; i++) {
+            r = gather(&lookup, sets[s].items[i].address);
+        }
+    }
+    lookup.found = calloc(lookup.len == 0 ? 1 : lookup.len, sizeof(*lookup.found));
+    if (r < 0 || lookup.found == NULL) {
+        return ccm_error_nomem(err);
+    }
+    if (lookup.len > 0) {
+        r = ali_eni_resolve(ali, host, req, lookup.addresses, lookup.len, lookup.found, err);
+        if (r < 0) {
+            return ccm_error_wrap(err, r, "call DescribeNetworkInterfaces");
+        }
+    }
+    for (size_t s = 0; r == 0 && s < count; s++) {
+        r = settle(&lookup, &sets[s], &ret[s]);
+    }
+    return r < 0 ? ccm_error_nomem(err) : 0;
+}
+
+void lbc_resolve_forget(struct ali_client *ali, const struct lbc_backends *set)
+{
+    for (size_t i = 0; i < set->len; i++) {
+        if (set->items[i].type == LBC_BACKEND_ENI) {
+            ali_eni_forget(ali, set->items[i].server_ip);
+        }
+    }
+}
+
+bool lbc_resolve_is_unknown(const struct ccm_error *err)
+{
+    static const char *const codes[] = { "InvalidServerId.NotExist", "ResourceNotFound.Ecs",
+                                         "ResourceNotFound.Eni", "ResourceNotFound.Eci" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
+        if (strcmp(err->code, codes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

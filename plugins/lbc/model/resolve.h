@@ -1,0 +1,47 @@
+/*
+ * From candidates to backends: pod addresses become network interfaces, in one look-up for all
+ * ports of a pass. May block (cloud call). Every thread.
+ */
+#ifndef CCM_LBC_RESOLVE_H
+#define CCM_LBC_RESOLVE_H
+
+#include "alicloud/eni.h"
+#include "lbc/model/backend.h"
+#include "lbc/model/candidate.h"
+#include "util/buf.h"
+
+#include <stdbool.h>
+
+/* Result for one set of candidates. The caller finishes it. */
+struct lbc_resolved {
+    struct lbc_backends backends;
+    struct ccm_buf invalid; /* addresses inside the VPC without interface, "a,b"; "" = none */
+    struct ccm_buf foreign; /* addresses outside the VPC; "" = none */
+};
+
+void lbc_resolved_fini(struct lbc_resolved *resolved);
+
+struct lbc_resolved_list {
+    struct lbc_resolved *items;
+    size_t count;
+};
+
+void lbc_resolved_list_fini(struct lbc_resolved_list *list);
+
+/*
+ * ret[i] belongs to sets[i]. All or nothing: when a read fails, no set is usable. No call is made
+ * without pod candidates. 0 or negative.
+ */
+CCM_NODISCARD int lbc_resolve(struct ali_client *ali, const struct ccm_host *host,
+                              const struct ccm_request *req, const struct lbc_candidates *sets,
+                              size_t count, struct lbc_resolved *ret, struct ccm_error *err);
+
+/* Whether an addition was refused because of one of the backends, whichever group they go to: with
+ * the same ones any other group is refused as well. */
+bool lbc_resolve_is_unknown(const struct ccm_error *err);
+
+/* What the cloud refused may have been an interface that is no more: look them up anew next time.
+ */
+void lbc_resolve_forget(struct ali_client *ali, const struct lbc_backends *set);
+
+#endif

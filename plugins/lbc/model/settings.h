@@ -1,0 +1,98 @@
+/*
+ * Annotations that controllers of all kinds of load balancers read in the same way. Pure. Every
+ * thread.
+ */
+#ifndef CCM_LBC_SETTINGS_H
+#define CCM_LBC_SETTINGS_H
+
+#include "ccm/error.h"
+#include "ccm/object.h"
+#include "lbc/model/tags.h"
+#include "lbc/model/weight.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LBC_TAG_OWNER   "kubernetes.do.not.delete"
+#define LBC_TAG_CLUSTER "ack.aliyun.com"
+#define LBC_TAG_REUSE   "kubernetes.reused.by.user"
+/* Tags that begin so say what namespaces may do with a resource: no Service sets them. */
+#define LBC_TAG_TENANTS "ccm.alibabacloud.com/"
+
+/* preserve-lb-on-delete: any value that does not say no. */
+bool lbc_setting_preserve(const struct ccm_service *service);
+
+/* Marks of controllers and of the cloud itself, which are not a person's to set; reused: the load
+ * balancer is somebody else's. */
+bool lbc_setting_is_reserved_tag(const char *key, bool reused);
+
+/* additional-resource-tags, without those that are not a person's to set; of very many only so many
+ * that they are too many. reused: the load balancer is somebody else's. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_setting_tags(const struct ccm_service *service, bool reused,
+                                   struct lbc_tags *ret);
+
+/* As many and as long as the cloud takes: 0 or -EINVAL with a CCM_ERROR_TERMINAL; -ENOMEM. */
+CCM_NODISCARD int lbc_setting_check_tags(const struct ccm_service *service, struct ccm_error *err);
+
+/* name: not the default name of another Service, by which that one would be found. 0 or -EINVAL
+ * with a CCM_ERROR_TERMINAL. */
+CCM_NODISCARD int lbc_setting_check_name(const struct ccm_service *service, struct ccm_error *err);
+
+/* weight and default-weight; values were checked before, a bad one counts as not set. total:
+ * whether `weight` means anything here. */
+struct lbc_weight_rule lbc_setting_weight(const struct ccm_service *service, bool total);
+
+/* backend-label: 0 or -EINVAL with a CCM_ERROR_TERMINAL. */
+CCM_NODISCARD int lbc_setting_check_labels(const struct ccm_service *service,
+                                           struct ccm_error *err);
+/* health-check-uri, health-check-httpcode: as above. */
+CCM_NODISCARD int lbc_setting_check_health_uri(const struct ccm_service *service,
+                                               struct ccm_error *err);
+CCM_NODISCARD int lbc_setting_check_health_code(const struct ccm_service *service,
+                                                struct ccm_error *err);
+
+/* health-check-domain: `address` is the word that stands for the backend's own address. */
+CCM_NODISCARD int lbc_setting_check_health_domain(const struct ccm_service *service,
+                                                  const char *address, struct ccm_error *err);
+
+/* -EINVAL, a CCM_ERROR_TERMINAL: "annotation {key} must be {expected}, got [{value}]". */
+int lbc_setting_refuse(const char *suffix, const char *value, const char *expected,
+                       struct ccm_error *err);
+
+#define LBC_PAIR_MAX 160
+
+/* One entry "left:right" of a comma list, blanks stripped. */
+struct lbc_setting_pair {
+    char entry[LBC_PAIR_MAX]; /* all of it, for messages; cut when it is too long */
+    char left[LBC_PAIR_MAX];
+    char right[LBC_PAIR_MAX];
+    bool good; /* two parts that are not empty; `left` and `right` are "" otherwise */
+};
+
+/* Next entry; *cursor = the whole value at first. False at the end; "" has no entry. */
+bool lbc_setting_next_pair(const char **cursor, struct lbc_setting_pair *ret);
+
+/* In a list "text:port,...": the text of the first entry for the port, "" when there is none. */
+void lbc_setting_for_port(const struct ccm_service *service, const char *suffix, int64_t port,
+                          char ret[static LBC_PAIR_MAX]);
+
+/*
+ * protocol-port: what it says about the port, "" when nothing. `check` is asked about every entry
+ * up to that one: 0, or -EINVAL with its own words. -EINVAL as well for an entry that is no pair.
+ */
+CCM_NODISCARD int lbc_setting_protocol(const struct ccm_service *service,
+                                       const struct ccm_service_port *port,
+                                       int (*check)(const char *protocol, struct ccm_error *err),
+                                       char ret[static LBC_PAIR_MAX], struct ccm_error *err);
+
+#define LBC_RANGE_TEXT 52
+
+/*
+ * One entry of spec.loadBalancerSourceRanges in its usual form. 0, or -EINVAL with a
+ * CCM_ERROR_TERMINAL.
+ */
+CCM_NODISCARD int lbc_setting_range(const char *text, char ret[static LBC_RANGE_TEXT],
+                                    bool *ret_ipv6, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,30 @@
+#include "lbc/model/unserved.h"
+
+#include "util/text.h"
+
+bool lbc_unserved_ranges(const struct ccm_service *service)
+{
+    return service->source_range_count > 0;
+}
+
+bool lbc_unserved_ip(const struct ccm_service *service)
+{
+    return service->load_balancer_ip[0] != '\0';
+}
+
+bool lbc_unserved_affinity(const struct ccm_service *service)
+{
+    return ccm_text_equal(service->session_affinity, "ClientIP");
+}
+
+bool lbc_unserved_family(const struct ccm_service *service, enum lbc_families wanted)
+{
+    unsigned present = 0;
+
+    for (uint64_t i = 0; i < service->ip_family_count; i++) {
+        present |= ccm_text_equal(service->ip_families[i], "IPv4")   ? (unsigned)LBC_IPV4
+                   : ccm_text_equal(service->ip_families[i], "IPv6") ? (unsigned)LBC_IPV6
+                                                                     : 0;
+    }
+    return present != 0 && (present & (unsigned)wanted) != (unsigned)wanted;
+}

@@ -1,0 +1,190 @@
+#include "lbc/reconcile.h"
+
+#include "lbc/freeze_pass.h"
+#include "lbc/measure.h"
+#include "lbc/model/object.h"
+#include "lbc/service/conditions.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* Id of the load balancer that the Service reuses, "" when it has one of its own. Was it ever
+ * published with another one, then that is what has to be taken away. */
+static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_service *service)
+{
+    const char *id = lbc->ops->reused_id(service);
+    const char *label = lbc_object_label(&service->meta, LBC_LIFE_LB_LABEL);
+
+    if (!lbc_pass_is_unwanted(lbc, service) || ccm_text_empty(label) || ccm_text_equal(label, id)) {
+        return id;
+    }
+    return lbc->ops->release_by_label ? label : "";
+}
+
+/* How it went, as a condition. A failure to say so is a failure of a pass that went well. */
+static int tell_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
+{
+    struct ccm_error own = CCM_ERROR_INIT;
+    char serves[160];
+    struct lbc_life_condition condition = {
+        .ready = r == 0,
+        .kind = err->kind,
+        .message = pass->problems.count > 0 ? ccm_buf_str(&pass->problems.signature) : err->message,
+    };
+
+    /* A second look that fails says nothing about the Service; the next pass will. */
+    if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit)) {
+        return r;
+    }
+    if (r == 0 && (pass->unfinished || pass->hearsay)) {
+        return 0; /* neither ready nor failed, or nobody has asked */
+    }
+    if (r == 0) {
+        (void)snprintf(serves, sizeof(serves), "Load balancer [%s] is as wanted",
+                       lbc_pass_lb_id(pass)); /* ids are short */
+        condition.message = serves;
+    }
+    const int w = lbc_life_tell(&pass->life, pass->req, pass->service,
+                                pass->lbc->conditions ? &condition : NULL, &own);
+
+    if (w == 0 || r < 0) {
+        return r; /* what failed first is what counts, and its retry says it again */
+    }
+    ccm_error_copy(err, &own);
+    return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating load balancer status", w,
+                              err);
+}
+
+/* What one reconcile is about. */
+struct job {
+    struct lbc_instance *lbc;
+    const struct ccm_request *req;
+    const struct ccm_service *service;
+    int64_t seen_ms; /* before the Service was looked up */
+    struct lbc_entry *entry;
+    bool idle;   /* out: the last pass had nothing to do */
+    bool looked; /* out: it had its mirror read for the sake of an edit */
+};
+
+/* What we wrote and do not see yet is looked for: somebody may have undone it. */
+static uint64_t requeue_of(const struct lbc_pass *pass)
+{
+    const uint64_t ms = pass->requeue_ms;
+
+    return pass->entry->memory.coming && (ms == 0 || ms > LBC_WRITTEN_LAG_MS) ? LBC_WRITTEN_LAG_MS
+                                                                              : ms;
+}
+
+static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
+{
+    struct lbc_pass pass = {
+        .lbc = job->lbc,
+        .req = job->req,
+        .service = job->service,
+        .entry = job->entry,
+        .problems = LBC_PROBLEMS_INIT,
+        .refused = LBC_REFUSALS_INIT,
+        .readiness = { .host = job->lbc->host, .req = job->req, .service = job->service },
+        .invalid = { .max = 65536 },
+        .audit = audit,
+        .dry = job->lbc->dry,
+        .life = job->lbc->life,
+    };
+
+    const int64_t started_ms = job->lbc->host->now_ms(job->lbc->host);
+    const bool was_valid = job->entry->valid;
+
+    pass.life.memory = pass.dry ? NULL : &job->entry->memory;
+    job->entry->memory.seen_ms = job->seen_ms;
+    job->entry->memory.coming = false;
+    if (pass.dry) {
+        pass.life.plan = &pass.steps;
+        pass.readiness.plan = &pass.steps;
+    }
+    lbc_measure_mirror(job->lbc, job->entry);
+    const int r = lbc_pass_is_unwanted(job->lbc, job->service)
+                      ? lbc_pass_release(&pass, err)
+                      : tell_condition(&pass, lbc_pass_ensure(&pass, err), err);
+
+    lbc_measure_pass(&pass, started_ms, r, err);
+    if ((!was_valid || pass.looked) && job->entry->valid) {
+        job->entry->read_ms = started_ms;
+    }
+    lbc_entry_end_aside(job->entry);
+    if (pass.dry) {
+        job->lbc->host->plan(job->lbc->host, job->service->meta.key, ccm_buf_str(&pass.steps));
+    }
+    ccm_buf_fini(&pass.steps);
+    lbc_problems_fini(&pass.problems);
+    lbc_refusals_fini(&pass.refused);
+    lbc_readiness_fini(&pass.readiness);
+    ccm_buf_fini(&pass.invalid);
+    ret->requeue_after_ms = r == 0 ? requeue_of(&pass) : 0;
+    job->looked = pass.looked;
+    job->idle = pass.writes == 0 && !pass.hashed && !pass.unfinished;
+    return r;
+}
+
+/* A pass, and a second look when it is time for one. */
+static int run_all(struct job *job, struct ccm_result *ret, struct ccm_error *err)
+{
+    struct lbc_audit *audit = &job->lbc->audit;
+    const bool was_valid = job->entry->valid;
+    int r = run(job, false, ret, err);
+
+    if (lbc_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry) {
+        return r;
+    }
+    if (r == 0 && lbc_audit_begin(audit, job->entry, was_valid && !job->looked, job->idle)) {
+        r = run(job, true, ret, err);
+        lbc_audit_end(audit, job->entry);
+        lbc_measure_audit(job->lbc, r, !job->idle);
+    }
+    if (r == 0) {
+        lbc_audit_schedule(audit, job->entry);
+    }
+    return r;
+}
+
+static int claim_and_run(struct job *job, struct ccm_result *ret, struct ccm_error *err)
+{
+    struct lbc_mirrors *store = job->lbc->store;
+    const struct ccm_object *meta = &job->service->meta;
+    int r = lbc_store_claim(store, meta->key, meta->uid, reused_id(job->lbc, job->service),
+                            job->req->lane, &job->entry);
+
+    if (r == -EBUSY) {
+        return 0; /* it is enqueued when it is its turn */
+    }
+    if (r < 0) {
+        return ccm_error_nomem(err);
+    }
+    r = run_all(job, ret, err);
+    lbc_store_release(store, job->entry);
+    if (job->lbc->dry) {
+        lbc_store_forget(store, meta->key); /* nothing was done: the next pass says the same */
+    }
+    return r;
+}
+
+int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struct ccm_result *ret,
+                  struct ccm_error *err)
+{
+    const char *key = req->keys[0];
+    const int64_t seen_ms = lbc->host->now_ms(lbc->host);
+    const struct ccm_object *object = lbc->host->get(lbc->host, CCM_KIND_SERVICE, key);
+    struct job job = { lbc, req, (const struct ccm_service *)object, seen_ms, NULL, false, false };
+    int r = 0;
+
+    if (object == NULL) {
+        lbc_store_forget(lbc->store, key);
+        lbc_freeze_forget(lbc, key);
+        return 0;
+    }
+    if (!lbc_inventory_prepare(lbc, req, job.service)) {
+        r = claim_and_run(&job, ret, err);
+    }
+    lbc->host->release(lbc->host, object);
+    return r;
+}

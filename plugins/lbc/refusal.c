@@ -1,0 +1,252 @@
+#include "lbc/refusal.h"
+
+#include "lbc/model/object.h"
+#include "util/array.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DETAILS_MAX 2048 /* bytes of what is said about very many bad values beside their names */
+#define EVENT_ROOM  900  /* bytes of an event's 1,024 that are left beside what comes before it */
+
+void lbc_refusals_fini(struct lbc_refusals *refusals)
+{
+    lbc_problems_fini(&refusals->problems);
+    ccm_buf_fini(&refusals->idle);
+    ccm_buf_fini(&refusals->unclear);
+    free(refusals->annotations);
+    free(refusals->items);
+    refusals->annotations = NULL;
+    refusals->items = NULL;
+    refusals->len = 0;
+}
+
+/* --- collecting --- */
+
+static const struct lbc_refusal *refusal_find(const struct lbc_refusals *refusals, const char *name)
+{
+    for (size_t i = 0; refusals != NULL && i < refusals->len; i++) {
+        if (strcmp(refusals->items[i].row->name, name) == 0) {
+            return &refusals->items[i];
+        }
+    }
+    return NULL;
+}
+
+static int refusal_put(struct lbc_refusals *refusals, const struct lbc_anno *row, bool fails)
+{
+    if (ccm_array_grow(&refusals->items, &refusals->cap, refusals->len + 1,
+                       sizeof(*refusals->items)) < 0) {
+        return -ENOMEM;
+    }
+    refusals->items[refusals->len++] = (struct lbc_refusal){ row, fails };
+    refusals->decided |= fails ? 1U << row->decides : 0U;
+    return 0;
+}
+
+/* A bad value: it fails the Service, unless the annotation does nothing anyway. */
+static int refusal_take(struct lbc_refusals *refusals, const struct lbc_anno *row,
+                        const struct ccm_error *err)
+{
+    const bool fails = lbc_lint_counts(refusals->rules, refusals->service, row);
+
+    if (fails) {
+        lbc_problems_add(&refusals->problems, err, NULL);
+    } else {
+        ccm_buf_addf(&refusals->idle, "%sannotation %s has no effect on this Service; besides: %s",
+                     refusals->idle.len == 0 ? "" : "; ", row->name, err->message);
+    }
+    return refusal_put(refusals, row, fails);
+}
+
+int lbc_refusals_add(struct lbc_refusals *refusals, const char *suffix, const struct ccm_error *err)
+{
+    const struct lbc_anno *row =
+        suffix == NULL ? NULL : lbc_anno_find(refusals->rules->annotations, suffix);
+
+    if (suffix != NULL && (row == NULL || refusal_find(refusals, suffix) != NULL)) {
+        return 0;
+    }
+    lbc_problems_add(&refusals->problems, err, NULL);
+    return row == NULL ? 0 : refusal_put(refusals, row, true);
+}
+
+static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row, bool loose)
+{
+    const struct lbc_lint_rules *rules = refusals->rules;
+    const struct ccm_object *meta = &refusals->service->meta;
+    const char *unclear =
+        rules->unclear == NULL ? NULL : rules->unclear(row, lbc_anno_value(meta, row));
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (unclear != NULL) {
+        lbc_lint_write_unclear(rules, row, unclear, loose, &refusals->unclear);
+    }
+    if (unclear != NULL && !loose) {
+        return refusal_put(refusals, row, false);
+    }
+    return lbc_anno_check(row, meta, &err) < 0 ? refusal_take(refusals, row, &err) : 0;
+}
+
+static int collect_checks(struct lbc_refusals *refusals)
+{
+    const struct lbc_lint_check *check = refusals->rules->checks;
+    int r = 0;
+
+    for (; r == 0 && check->suffix != NULL; check++) {
+        const struct lbc_anno *row = lbc_anno_find(refusals->rules->annotations, check->suffix);
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (row != NULL && refusal_find(refusals, check->suffix) == NULL) {
+            r = check->check(refusals->service, &err);
+            r = r == -EINVAL ? refusal_take(refusals, row, &err) : r;
+        }
+    }
+    return r;
+}
+
+/* Ports whose listener cannot be told: the annotation's fault, or that of the port itself, which
+ * the model tells then. */
+static int collect_ports(struct lbc_refusals *refusals)
+{
+    const struct lbc_lint_rules *rules = refusals->rules;
+    const struct lbc_anno *row = lbc_anno_find(rules->annotations, rules->protocol_suffix);
+
+    for (uint64_t i = 0; row != NULL && i < refusals->service->port_count; i++) {
+        const struct ccm_service_port *port = refusals->service->ports[i];
+        struct ccm_error err = CCM_ERROR_INIT;
+
+        if (rules->protocol(refusals->service, port, &err) == NULL) {
+            return refusal_take(refusals, row, &err);
+        }
+    }
+    return 0;
+}
+
+int lbc_refusals_collect(struct lbc_refusals *refusals, const struct lbc_lint_rules *rules,
+                         const struct ccm_service *service, bool loose)
+{
+    int r = 0;
+
+    refusals->rules = rules;
+    refusals->service = service;
+    for (size_t i = 0; r == 0 && i < rules->annotations->count; i++) {
+        r = collect_row(refusals, &rules->annotations->rows[i], loose);
+    }
+    if (r == 0) {
+        r = collect_ports(refusals);
+    }
+    return r < 0 ? r : collect_checks(refusals);
+}
+
+/* --- asking --- */
+
+bool lbc_refusals_has(const struct lbc_refusals *refusals, const char *suffix)
+{
+    return refusal_find(refusals, suffix) != NULL;
+}
+
+bool lbc_refusals_decide(const struct lbc_refusals *refusals, enum lbc_anno_decides what)
+{
+    return refusals != NULL && (refusals->decided >> what & 1U) != 0;
+}
+
+bool lbc_refusals_keeps(const struct lbc_refusals *refusals, const struct lbc_anno *row)
+{
+    return refusal_find(refusals, row->name) != NULL;
+}
+
+bool lbc_refusals_fails(const struct lbc_refusals *refusals, const struct lbc_anno *row)
+{
+    const struct lbc_refusal *found = refusal_find(refusals, row->name);
+
+    return found != NULL && found->fails;
+}
+
+bool lbc_refusals_hold(const struct lbc_refusals *refusals, bool pods)
+{
+    for (size_t i = 0; refusals != NULL && i < refusals->len; i++) {
+        const struct lbc_refusal *one = &refusals->items[i];
+
+        if (one->fails && one->row->decides == LBC_DECIDES_BACKENDS &&
+            !(pods && strcmp(one->row->name, "backend-label") == 0)) {
+            return true;
+        }
+    }
+    /* It decides about the family of backends only where their own annotation asks for another. */
+    return lbc_refusals_has(refusals, "ip-version") &&
+           lbc_anno_get(&refusals->service->meta, "backend-ip-version")[0] != '\0';
+}
+
+int lbc_refusals_shorten(struct lbc_refusals *refusals)
+{
+    struct ccm_buf *text = &refusals->problems.text;
+    struct ccm_buf all = { .max = text->max };
+
+    if (ccm_buf_error(text) == 0 && text->len <= EVENT_ROOM) {
+        return 0;
+    }
+    ccm_buf_adds(&all, "annotations that cannot be used: ");
+    for (size_t i = 0, n = 0; i < refusals->len; i++) {
+        if (refusals->items[i].fails) {
+            ccm_buf_addf(&all, "%s%s", n++ == 0 ? "" : "; ", refusals->items[i].row->name);
+        }
+    }
+    ccm_buf_adds(&all, ": ");
+    ccm_buf_add(&all, ccm_buf_str(text), ccm_text_utf8_cut(ccm_buf_str(text), DETAILS_MAX));
+    ccm_buf_fini(text);
+    *text = all;
+    return ccm_buf_error(text);
+}
+
+int lbc_refusals_sum(const struct lbc_refusals *refusals, struct ccm_error *err)
+{
+    if (refusals->problems.count == 0) {
+        return 0;
+    }
+    lbc_problems_sum(&refusals->problems, err);
+    return -EINVAL;
+}
+
+/* --- the Service without them --- */
+
+static bool is_left_out(const struct lbc_refusals *refusals, const char *key)
+{
+    static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
+    const struct lbc_refusal *found = refusal_find(refusals, key);
+
+    for (size_t i = 0; found == NULL && i < CCM_ARRAY_LEN(prefixes); i++) {
+        if (ccm_text_starts(key, prefixes[i])) {
+            found = refusal_find(refusals, key + strlen(prefixes[i]));
+        }
+    }
+    return found != NULL && found->row->decides != LBC_DECIDES_PORTS;
+}
+
+const struct ccm_service *lbc_refusals_view(struct lbc_refusals *refusals)
+{
+    const struct ccm_object *meta = &refusals->service->meta;
+    uint64_t count = 0;
+
+    if (refusals->len == 0) {
+        return refusals->service;
+    }
+    free(refusals->annotations);
+    refusals->annotations = calloc(meta->annotation_count + 1, sizeof(const struct ccm_pair *));
+    if (refusals->annotations == NULL) {
+        return NULL;
+    }
+    for (uint64_t i = 0; i < meta->annotation_count; i++) {
+        if (!is_left_out(refusals, meta->annotations[i]->key)) {
+            refusals->annotations[count++] = meta->annotations[i];
+        }
+    }
+    memset(&refusals->view, 0, sizeof(refusals->view));
+    memcpy(&refusals->view, refusals->service,
+           meta->struct_size < sizeof(refusals->view) ? meta->struct_size : sizeof(refusals->view));
+    refusals->view.meta.annotations = refusals->annotations;
+    refusals->view.meta.annotation_count = count;
+    return &refusals->view;
+}

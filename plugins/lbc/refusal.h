@@ -1,0 +1,80 @@
+/*
+ * Annotations of a Service that cannot be used, all of them at once, and what stays as it is
+ * because of them. A bad value harms itself alone: what it decides about is left as it is in the
+ * cloud, everything else goes on, backends above all.
+ *
+ * How a pass uses it: lbc_refusals_collect(), further ones by lbc_refusals_add(), then
+ * lbc_refusals_view(): the Service as if those annotations were not set, from which the desired
+ * state is built. What is not set is left alone in most places; where it would be set back to a
+ * default, or anything else would follow, the model asks lbc_refusals_has(). Pure. One thread at a
+ * time.
+ */
+#ifndef CCM_LBC_REFUSAL_H
+#define CCM_LBC_REFUSAL_H
+
+#include "lbc/model/lint.h"
+#include "lbc/model/problem.h"
+
+struct lbc_refusal {
+    const struct lbc_anno *row;
+    /* The Service fails because of it. Else it is only told: the annotation has no effect on this
+     * Service, or may not mean what it says (`unclear` of the rules). */
+    bool fails;
+};
+
+struct lbc_refusals {
+    const struct lbc_lint_rules *rules;
+    const struct ccm_service *service; /* with all its annotations */
+    struct lbc_refusal *items;
+    size_t len;
+    size_t cap;
+    unsigned decided;             /* 1 << enum lbc_anno_decides of those that fail */
+    struct lbc_problems problems; /* those that fail */
+    struct ccm_buf idle;          /* those without effect, for people */
+    struct ccm_buf unclear;       /* those that may not mean what they say, left alone or not */
+    struct ccm_service view;      /* see lbc_refusals_view() */
+    const struct ccm_pair **annotations;
+};
+
+#define LBC_REFUSALS_INIT                                                                          \
+    {                                                                                              \
+        .problems = LBC_PROBLEMS_INIT, .idle = { .max = 900 }, .unclear = {.max = 900 }            \
+    }
+
+void lbc_refusals_fini(struct lbc_refusals *refusals);
+
+/* All that can be said without the cloud, into an initialised struct. loose: what `unclear` of the
+ * rules has to say does not count. The rules and the Service must live as long. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_refusals_collect(struct lbc_refusals *refusals,
+                                       const struct lbc_lint_rules *rules,
+                                       const struct ccm_service *service, bool loose);
+
+/* One more that fails: `suffix` is in the table, err says why. An annotation that is refused
+ * already stays so. NULL: it is no annotation's fault, the model finds out by itself what stays. 0
+ * or -ENOMEM. */
+CCM_NODISCARD int lbc_refusals_add(struct lbc_refusals *refusals, const char *suffix,
+                                   const struct ccm_error *err);
+
+/* The Service without the annotations that are left alone; those stay that the model reads port by
+ * port (LBC_DECIDES_PORTS). It lives as long as `refusals` and the Service. NULL: out of memory. */
+const struct ccm_service *lbc_refusals_view(struct lbc_refusals *refusals);
+
+/* Whether the annotation is refused, failing or not. refusals NULL: none is. */
+bool lbc_refusals_has(const struct lbc_refusals *refusals, const char *suffix);
+/* Whether one is that fails, of this kind. */
+bool lbc_refusals_decide(const struct lbc_refusals *refusals, enum lbc_anno_decides what);
+/* Whether it is not known who should be a backend. pods: those are, not nodes. */
+bool lbc_refusals_hold(const struct lbc_refusals *refusals, bool pods);
+/* The attributes that stay as they are: whether that of the row is one, and whether nothing new may
+ * be made because it lacks it. */
+bool lbc_refusals_keeps(const struct lbc_refusals *refusals, const struct lbc_anno *row);
+bool lbc_refusals_fails(const struct lbc_refusals *refusals, const struct lbc_anno *row);
+
+/* What a person reads about those that fail: their messages or, where these are more than one event
+ * holds, their names before them. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_refusals_shorten(struct lbc_refusals *refusals);
+
+/* All that fail as one error: 0, or -EINVAL with a CCM_ERROR_TERMINAL. */
+int lbc_refusals_sum(const struct lbc_refusals *refusals, struct ccm_error *err);
+
+#endif

@@ -1,0 +1,132 @@
+#include "lbc/pass.h"
+
+#include "lbc/freeze_pass.h"
+#include "lbc/model/object.h"
+#include "lbc/model/settings.h"
+#include "lbc/service/conditions.h"
+#include "lbc/taken.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+static bool holds_nothing(const struct lbc_pass *pass, const char *port)
+{
+    (void)pass;
+    (void)port;
+    return false;
+}
+
+static int clean_status(struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_life_state nothing = {
+        .hash = "", .lb_id = "", .ip = "", .extra = "", .tags = ""
+    };
+    const struct lbc_life *life = &pass->life;
+    bool written = false;
+    int r = lbc_life_publish(life, pass->req, pass->service, &nothing, &written, err);
+
+    if (r < 0 || pass->service->meta.deleted_ms != 0) {
+        return r; /* of a deleted Service the condition goes with it */
+    }
+    r = lbc_taken_forget(pass, holds_nothing, err);
+    return r < 0 ? r : lbc_life_tell(life, pass->req, pass->service, NULL, err);
+}
+
+/* Whether a crash loses nothing without the label: the load balancer is found by its owner's tag,
+ * and the label leads to no other one. */
+static bool can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
+{
+    const char *id = pass->lbc->ops->mirror->lb_id(pass->entry->state);
+    const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+
+    return !pass->dry && id != NULL && lbc_tags_get(tags, LBC_TAG_OWNER) != NULL &&
+           (ccm_text_empty(label) || ccm_text_equal(label, id));
+}
+
+void lbc_pass_withdraw(struct lbc_pass *pass, const struct lbc_tags *tags)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const struct lbc_life_state shown = {
+        .hash = "",
+        .lb_id = "",
+        .ip = "",
+        /* It leads to what has no tag, and goes after that. */
+        .extra = lbc_pass_is_marked(pass) ? NULL : "",
+        .tags = "",
+    };
+    bool written = false;
+
+    if (can_withdraw(pass, tags) &&
+        lbc_life_publish(&pass->life, pass->req, pass->service, &shown, &written, &err) < 0) {
+        ccm_error_clear(&err); /* it is tried again at the end, and told then */
+    }
+}
+
+static int clean_service(struct lbc_pass *pass, struct ccm_error *err)
+{
+    int r = clean_status(pass, err);
+
+    if (r < 0) {
+        return lbc_pass_fail_kube(pass, "FailedUpdateStatus",
+                                  "Error removing load balancer status and labels", r, err);
+    }
+    r = lbc_life_remove_finalizer(&pass->life, pass->req, pass->service, err);
+    if (r < 0) {
+        return lbc_pass_fail_kube(pass, "FailedRemoveFinalizer",
+                                  "Error removing load balancer finalizer", r, err);
+    }
+    return 0;
+}
+
+void lbc_pass_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = CCM_ERROR_MESSAGE_MAX + 256 };
+
+    ccm_buf_addf(&text,
+                 "Nothing was deleted: %s. If it serves nobody any more, switch its deletion "
+                 "protection off and delete it in the console",
+                 err->message);
+    if (pass->dry) {
+        ccm_buf_addf(&pass->steps, "leave alone: %s\n", err->message);
+    } else {
+        lbc_pass_say(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone", ccm_buf_str(&text));
+    }
+    ccm_error_clear(err);
+    pass->entry->left_alone = true;
+    lbc_entry_drop(pass->entry);
+    pass->entry->valid = true; /* nothing of the Service's is there */
+}
+
+int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
+{
+    struct lbc_entry *entry = pass->entry;
+    int r;
+
+    /* Without finalizer it was never ours, unless the snapshot is older than our own patch. */
+    if (!lbc_object_has_finalizer(&pass->service->meta, pass->life.finalizer) && !entry->used) {
+        return 0;
+    }
+    if (!entry->gone) {
+        entry->left_alone = false;
+        r = pass->lbc->ops->release(pass, err);
+        if (r < 0 || pass->unfinished) {
+            return r;
+        }
+        entry->gone = true;
+        entry->cleaned = false;
+        entry->used = false;
+        entry->unrestored = 0;
+        entry->attempt++;
+        entry->frozen = false;
+        lbc_freeze_forget(pass->lbc, entry->key);
+    }
+    r = clean_service(pass, err);
+    if (r == 0 && !pass->dry) {
+        pass->cleaned = !entry->cleaned;
+        entry->cleaned = true;
+        if (!entry->left_alone) {
+            lbc_pass_say(pass, false, "CleanLoadBalancer", "CleanLoadBalancer",
+                         "Clean load balancer");
+        }
+    }
+    return r;
+}

@@ -1,0 +1,223 @@
+#include "lbc/reuse.h"
+
+#include "lbc/model/object.h"
+#include "lbc/model/settings.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum lbc_reuse lbc_reuse_parse(const char *text)
+{
+    if (ccm_text_equal(text, "off")) {
+        return LBC_REUSE_OFF;
+    }
+    return ccm_text_equal(text, "tagged") ? LBC_REUSE_TAGGED : LBC_REUSE_ON;
+}
+
+int lbc_reuse_refuse(const char *lb_id, const char *reason, struct ccm_error *err)
+{
+    return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                         "alicloud: the loadbalancer %s can not be reused, %s", lb_id, reason);
+}
+
+/* --- whom the operator lets in --- */
+
+static bool names_namespace(const char *list, const char *namespace_)
+{
+    const char *cursor = list;
+    const char *piece = NULL;
+    size_t len = 0;
+
+    while (!ccm_text_empty(list) && ccm_parse_piece(&cursor, ',', &piece, &len)) {
+        if ((len == 1 && piece[0] == '*') ||
+            (len == strlen(namespace_) && memcmp(piece, namespace_, len) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum lbc_reuse reuse_mode(const struct lbc_pass *pass)
+{
+    return (enum lbc_reuse)atomic_load(&pass->lbc->reuse);
+}
+
+int lbc_reuse_check_option(const struct lbc_pass *pass, struct ccm_error *err)
+{
+    const struct lbc_ops *ops = pass->lbc->ops;
+    const char *id = ops->reused_id(pass->service);
+    CCM_CLEANUP(ccm_freep) char *reason = NULL;
+
+    if (id[0] == '\0' || reuse_mode(pass) != LBC_REUSE_OFF) {
+        return 0;
+    }
+    reason = ccm_text_format("option reuse of the %s plugin is off: take annotation %sid away and "
+                             "recreate the Service for a load balancer of its own, or ask the "
+                             "operator",
+                             ops->annotations->kind, LBC_ANNO_PREFIX);
+    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(id, reason, err);
+}
+
+static int refuse_untagged(const struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
+{
+    const char *namespace_ = pass->service->meta.namespace_;
+    CCM_CLEANUP(ccm_freep)
+    char *reason =
+        ccm_text_format("option reuse of the %s plugin is tagged, and its tag %s does "
+                        "not name namespace %s: whoever owns it may set that tag to "
+                        "the namespaces that may use it, or to *",
+                        pass->lbc->ops->annotations->kind, LBC_REUSE_TAG_USE, namespace_);
+
+    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
+}
+
+int lbc_reuse_check_tags(const struct lbc_pass *pass, const char *lb_id,
+                         const struct lbc_tags *tags, struct ccm_error *err)
+{
+    if (lbc_tags_get(tags, LBC_TAG_OWNER) != NULL || lbc_tags_get(tags, LBC_TAG_CLUSTER) != NULL) {
+        return lbc_reuse_refuse(lb_id, "can not reuse loadbalancer created by kubernetes.", err);
+    }
+    return reuse_mode(pass) == LBC_REUSE_TAGGED &&
+                   !names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_USE),
+                                    pass->service->meta.namespace_)
+               ? refuse_untagged(pass, lb_id, err)
+               : 0;
+}
+
+bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags *tags)
+{
+    return reuse_mode(pass) == LBC_REUSE_ON ||
+           names_namespace(lbc_tags_get(tags, LBC_REUSE_TAG_CONFIGURE),
+                           pass->service->meta.namespace_);
+}
+
+/* Those that are compared with the load balancer, or choose it, change nothing. */
+static bool changes_lb(const struct lbc_anno *row)
+{
+    static const char *const others[] = { "id", "address-type", "ipv6-address-type", "ip-version" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(others); i++) {
+        if (strcmp(row->name, others[i]) == 0) {
+            return false;
+        }
+    }
+    return row->group == LBC_ANNO_INSTANCE && row->field != NULL;
+}
+
+void lbc_reuse_tell_kept(struct lbc_pass *pass, bool may)
+{
+    const struct lbc_anno_table *table = pass->lbc->ops->annotations;
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+
+    for (size_t i = 0; !may && i < table->count; i++) {
+        const struct lbc_anno *row = &table->rows[i];
+
+        if (changes_lb(row) && lbc_anno_value(&pass->service->meta, row)[0] != '\0') {
+            ccm_buf_addf(&text, "%s%s", text.len == 0 ? "annotations left aside: " : ", ",
+                         row->name);
+        }
+    }
+    if (text.len > 0) {
+        ccm_buf_adds(&text, "; " LBC_REUSE_CONFIGURE_REMEDY);
+    }
+    lbc_pass_advise(pass, true, "reuse", "NotAllowed", ccm_buf_str(&text));
+}
+
+/* --- tags of somebody else --- */
+
+static bool is_own_tag(const struct lbc_entry *entry, const struct lbc_tag *tag,
+                       const char *present)
+{
+    return present == NULL || (entry->applied_known &&
+                               ccm_text_equal(lbc_tags_get(&entry->applied, tag->key), present));
+}
+
+int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wanted,
+                       const struct lbc_tags *present)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags own = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
+        const struct lbc_tag *tag = &wanted->items[i];
+        const char *there = lbc_tags_get(present, tag->key);
+
+        if (is_own_tag(pass->entry, tag, there)) {
+            r = lbc_tags_put(&own, tag->key, tag->value);
+        } else if (!ccm_text_equal(there, tag->value)) {
+            ccm_buf_addf(&text, "%s%s=%s", text.len == 0 ? "" : ", ", tag->key, there);
+        }
+    }
+    if (text.len > 0) {
+        ccm_buf_addf(&text,
+                     ": tags of load balancer %s that this Service did not set stay as they "
+                     "are; take them off by hand for annotation additional-resource-tags "
+                     "to set them",
+                     lbc_pass_lb_id(pass));
+    }
+    lbc_pass_advise(pass, true, "own-tags", "NotAllowed", ccm_buf_str(&text));
+    return r < 0 ? r : lbc_tags_copy(wanted, &own);
+}
+
+int lbc_reuse_note_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
+                        const struct lbc_tags *present)
+{
+    int r = 0;
+
+    entry->applied_known = true;
+    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
+        const struct lbc_tag *tag = &wanted->items[i];
+
+        if (ccm_text_equal(lbc_tags_get(present, tag->key), tag->value)) {
+            r = lbc_tags_put(&entry->applied, tag->key, tag->value);
+        }
+    }
+    return r;
+}
+
+/* --- what cannot be changed --- */
+
+int lbc_reuse_check_facts(const char *lb_id, const struct lbc_reuse_fact *facts, size_t count,
+                          struct ccm_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct lbc_reuse_fact *fact = &facts[i];
+        CCM_CLEANUP(ccm_freep) char *reason = NULL;
+
+        if (ccm_text_empty(fact->wanted) || ccm_text_empty(fact->present) ||
+            ccm_text_equal_case(fact->wanted, fact->present)) {
+            continue;
+        }
+        reason = ccm_text_format("its %s is %s and the Service needs %s: %s", fact->what,
+                                 fact->present, fact->wanted, fact->remedy);
+        return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
+    }
+    return 0;
+}
+
+int lbc_reuse_check_label(struct lbc_pass *pass, const char *lb_id, lbc_reuse_read_fn read,
+                          struct ccm_error *err)
+{
+    const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    CCM_CLEANUP(ccm_freep) char *own = NULL;
+    CCM_CLEANUP(ccm_freep) char *reason = NULL;
+
+    if (ccm_text_empty(label) || ccm_text_equal(label, lb_id)) {
+        return 0;
+    }
+    if (pass->service->ingress_count == 0) {
+        const int r = read(pass, &own, err);
+
+        if (r < 0 || own == NULL) {
+            return r;
+        }
+    }
+    reason = ccm_text_format("service has been associated with loadbalancer [%s], cannot be bound "
+                             "to another one: delete and recreate the service",
+                             own == NULL ? label : own);
+    return reason == NULL ? ccm_error_nomem(err) : lbc_reuse_refuse(lb_id, reason, err);
+}

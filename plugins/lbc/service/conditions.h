@@ -1,0 +1,25 @@
+/*
+ * A condition in the status of a Service that says whether its load balancer is as wanted. Looks at
+ * the snapshot first and makes no write when it already says so. Blocks for the API server. Every
+ * thread.
+ */
+#ifndef CCM_LBC_CONDITIONS_H
+#define CCM_LBC_CONDITIONS_H
+
+#include "lbc/service/lifecycle.h"
+
+#define LBC_LIFE_CONDITION "ccm.alibabacloud.com/LoadBalancerReady"
+
+struct lbc_life_condition {
+    bool ready;
+    uint64_t kind;       /* CCM_ERROR_* when it is not; makes the reason */
+    const char *message; /* the same for the same cause, so without ids of requests */
+};
+
+/* Write it; NULL takes away what an earlier run may have written. An object that is gone is
+ * success. */
+CCM_NODISCARD int lbc_life_tell(const struct lbc_life *life, const struct ccm_request *req,
+                                const struct ccm_service *service,
+                                const struct lbc_life_condition *condition, struct ccm_error *err);
+
+#endif

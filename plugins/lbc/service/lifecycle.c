@@ -1,0 +1,548 @@
+#include "lbc/service/lifecycle.h"
+
+#include "lbc/model/object.h"
+#include "lbc/service/hash.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/jsonw.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BODY_MAX   4096
+#define LABELS_MAX ((size_t)256 * 1024)
+
+static int patch(const struct lbc_life *life, const struct ccm_request *req,
+                 const struct ccm_service *service, uint64_t type, const char *subresource,
+                 const struct ccm_buf *body, struct ccm_error *err)
+{
+    if (ccm_buf_error(body) < 0) {
+        return ccm_error_nomem(err);
+    }
+    const struct ccm_patch request = {
+        .struct_size = sizeof(request),
+        .kind = CCM_KIND_SERVICE,
+        .type = type,
+        .namespace_ = service->meta.namespace_,
+        .name = service->meta.name,
+        .subresource = subresource,
+        .body = ccm_buf_str(body),
+    };
+
+    return life->host->patch(life->host, req, &request, err);
+}
+
+/* --- what was written before --- */
+
+enum lbc_written_verdict lbc_life_judge(const struct lbc_life *life, enum lbc_life_part part,
+                                        bool shown, const char *want)
+{
+    struct lbc_life_memory *memory = life->memory;
+
+    if (memory == NULL) {
+        return shown ? LBC_WRITTEN_WELL : LBC_WRITTEN_WRITE;
+    }
+
+    const enum lbc_written_verdict verdict =
+        lbc_written_judge(&memory->parts[part], memory->seen_ms, shown, lbc_written_what(want));
+
+    memory->coming = memory->coming || verdict == LBC_WRITTEN_COMING;
+    return verdict;
+}
+
+static bool needs_write(enum lbc_written_verdict verdict)
+{
+    return verdict == LBC_WRITTEN_WRITE || verdict == LBC_WRITTEN_ANEW;
+}
+
+bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool shown,
+                    const char *want)
+{
+    return needs_write(lbc_life_judge(life, part, shown, want));
+}
+
+void lbc_life_note(const struct lbc_life *life, enum lbc_life_part part, int r, const char *want)
+{
+    if (life->memory != NULL) {
+        lbc_written_note(&life->memory->parts[part], life->host->now_ms(life->host), r,
+                         lbc_written_what(want));
+    }
+}
+
+bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, const char *what)
+{
+    return life->memory != NULL && life->memory->parts[part].what == lbc_written_what(what);
+}
+
+/* --- the finalizer --- */
+
+#define PRESENT "present"
+#define ABSENT  "absent"
+
+static int patch_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                           const struct ccm_service *service, const char *directive,
+                           struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", service->meta.uid);
+    ccm_jsonw_open(&w, directive, '[');
+    ccm_jsonw_str(&w, NULL, life->finalizer);
+    ccm_jsonw_close(&w, ']');
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+    return patch(life, req, service, CCM_PATCH_STRATEGIC, "", &body, err);
+}
+
+int lbc_life_add_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                           const struct ccm_service *service, struct ccm_error *err)
+{
+    if (!lbc_life_needs(life, LBC_LIFE_FINALIZER,
+                        lbc_object_has_finalizer(&service->meta, life->finalizer), PRESENT)) {
+        return 0;
+    }
+    if (life->plan != NULL) {
+        ccm_buf_addf(life->plan, "add finalizer %s to the Service\n", life->finalizer);
+        return 0;
+    }
+    const int r = patch_finalizer(life, req, service, "finalizers", err);
+
+    lbc_life_note(life, LBC_LIFE_FINALIZER, r, PRESENT);
+    return r;
+}
+
+int lbc_life_remove_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                              const struct ccm_service *service, struct ccm_error *err)
+{
+    if (!lbc_life_needs(life, LBC_LIFE_FINALIZER,
+                        !lbc_object_has_finalizer(&service->meta, life->finalizer), ABSENT)) {
+        return 0;
+    }
+    if (life->plan != NULL) {
+        ccm_buf_addf(life->plan, "remove finalizer %s from the Service\n", life->finalizer);
+        return 0;
+    }
+    int r = patch_finalizer(life, req, service, "$deleteFromPrimitiveList/finalizers", err);
+
+    r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    lbc_life_note(life, LBC_LIFE_FINALIZER, r, ABSENT);
+    return r;
+}
+
+/* --- labels and status --- */
+
+static bool label_differs(const struct ccm_service *service, const char *key, const char *value)
+{
+    if (key == NULL || value == NULL) {
+        return false;
+    }
+    const char *present = lbc_object_label(&service->meta, key);
+
+    return value[0] == '\0' ? present != NULL : !ccm_text_equal(present, value);
+}
+
+static bool is_ip(const struct ccm_ingress *ingress, const char *ip, size_t len, const char *mode)
+{
+    return strlen(ingress->ip) == len && memcmp(ingress->ip, ip, len) == 0 &&
+           ccm_text_empty(ingress->hostname) &&
+           (ccm_text_empty(mode) || ccm_text_equal(ingress->ip_mode, mode));
+}
+
+static bool addresses_differ(const struct ccm_service *service, const char *ips, const char *mode)
+{
+    const char *cursor = ips;
+    const char *ip = NULL;
+    size_t len = 0;
+    uint64_t count = 0;
+
+    while (ips[0] != '\0' && ccm_parse_piece(&cursor, ',', &ip, &len)) {
+        if (count >= service->ingress_count || !is_ip(service->ingress[count], ip, len, mode)) {
+            return true;
+        }
+        count++;
+    }
+    return service->ingress_count != count;
+}
+
+static bool ingress_differs(const struct ccm_service *service, const struct lbc_life_state *state)
+{
+    if (!ccm_text_empty(state->hostname)) {
+        return service->ingress_count != 1 || !ccm_text_empty(service->ingress[0]->ip) ||
+               !ccm_text_equal(service->ingress[0]->hostname, state->hostname);
+    }
+    return state->ip != NULL && addresses_differ(service, state->ip, state->ip_mode);
+}
+
+static bool has_stale_tags(const struct ccm_service *service, const struct lbc_life_state *state)
+{
+    return state->tags != NULL && state->tags[0] == '\0' &&
+           label_differs(service, LBC_LIFE_TAGS_LABEL, state->tags);
+}
+
+static bool rest_differs(const struct lbc_life *life, const struct ccm_service *service,
+                         const struct lbc_life_state *state)
+{
+    return label_differs(service, LBC_LIFE_LB_LABEL, state->lb_id) ||
+           label_differs(service, life->extra_label, state->extra) ||
+           has_stale_tags(service, state) || ingress_differs(service, state);
+}
+
+/* One of them that is left alone is not one that is taken away. */
+static const char *word(const char *text)
+{
+    return text == NULL ? "\n" : text;
+}
+
+/* All but the hash in one text; NULL on ENOMEM. */
+static char *text_of(const struct lbc_life_state *state)
+{
+    return ccm_text_format("%s\n%s\n%s\n%s\n%s", word(state->lb_id), word(state->ip),
+                           word(state->ip_mode), word(state->hostname), word(state->extra));
+}
+
+/* service: NULL = whatever it says. */
+static void write_label(struct ccm_jsonw *w, const struct ccm_service *service, const char *key,
+                        const char *value)
+{
+    if (service == NULL ? key != NULL && value != NULL : label_differs(service, key, value)) {
+        ccm_jsonw_str(w, key, value[0] == '\0' ? NULL : value);
+    }
+}
+
+static void write_entry(struct ccm_jsonw *w, const char *name, const char *value, const char *mode)
+{
+    ccm_jsonw_open(w, NULL, '{');
+    ccm_jsonw_str(w, name, value);
+    if (!ccm_text_empty(mode)) {
+        ccm_jsonw_str(w, "ipMode", mode);
+    }
+    ccm_jsonw_close(w, '}');
+}
+
+static void write_addresses(struct ccm_jsonw *w, const char *ips, const char *mode)
+{
+    const char *cursor = ips;
+    const char *ip = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &ip, &len)) {
+        char one[64];
+
+        (void)snprintf(one, sizeof(one), "%.*s", (int)(len < 64 ? len : 63), ip); /* fits */
+        write_entry(w, "ip", one, mode);
+    }
+}
+
+static void write_ingress(struct ccm_jsonw *w, const struct lbc_life_state *state)
+{
+    const bool named = !ccm_text_empty(state->hostname);
+
+    ccm_jsonw_open(w, "status", '{');
+    ccm_jsonw_open(w, "loadBalancer", '{');
+    if (!named && state->ip[0] == '\0') {
+        ccm_jsonw_raw(w, "ingress", "null");
+    } else {
+        ccm_jsonw_open(w, "ingress", '[');
+        if (named) {
+            write_entry(w, "hostname", state->hostname, NULL);
+        } else {
+            write_addresses(w, state->ip, state->ip_mode);
+        }
+        ccm_jsonw_close(w, ']');
+    }
+    ccm_jsonw_close(w, '}');
+    ccm_jsonw_close(w, '}');
+}
+
+/* What a patch is for, and where the snapshot is not to be believed. */
+struct need {
+    enum lbc_written_verdict hash;
+    enum lbc_written_verdict rest;
+};
+
+static struct need needs_of(const struct lbc_life *life, const struct ccm_service *service,
+                            const struct lbc_life_state *state, const char *rest)
+{
+    const char *hash = state->hash;
+    const bool same_hash = !label_differs(service, LBC_HASH_LABEL, hash);
+    const bool same_rest = !rest_differs(life, service, state);
+
+    return (struct need){
+        .hash =
+            hash == NULL ? LBC_WRITTEN_WELL : lbc_life_judge(life, LBC_LIFE_HASH, same_hash, hash),
+        .rest = lbc_life_judge(life, LBC_LIFE_STATE, same_rest, rest),
+    };
+}
+
+static void write_state(struct ccm_buf *body, const struct lbc_life *life,
+                        const struct ccm_service *service, const struct need *need,
+                        const struct lbc_life_state *state)
+{
+    const bool anew = need->rest == LBC_WRITTEN_ANEW;
+    const struct ccm_service *shown = anew ? NULL : service;
+    const bool all = anew || need->hash == LBC_WRITTEN_ANEW;
+    struct ccm_jsonw w = { .buf = body };
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", service->meta.uid);
+    ccm_jsonw_open(&w, "labels", '{');
+    write_label(&w, need->hash == LBC_WRITTEN_ANEW ? NULL : service, LBC_HASH_LABEL, state->hash);
+    write_label(&w, shown, LBC_LIFE_LB_LABEL, state->lb_id);
+    write_label(&w, shown, life->extra_label, state->extra);
+    write_label(&w, all ? NULL : service, LBC_LIFE_TAGS_LABEL, state->tags);
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+    if (anew ? state->ip != NULL || !ccm_text_empty(state->hostname)
+             : ingress_differs(service, state)) {
+        write_ingress(&w, state);
+    }
+    ccm_jsonw_close(&w, '}');
+}
+
+/* --- what the Service shows --- */
+
+static void add_shown_label(struct ccm_buf *text, const struct ccm_service *service,
+                            const char *key, const char *value)
+{
+    const char *shown = key == NULL ? NULL : lbc_object_label(&service->meta, key);
+
+    if (value != NULL) {
+        shown = value;
+    }
+    ccm_buf_addf(text, "%s\n", shown == NULL ? "" : shown);
+}
+
+static void add_shown_ingress(struct ccm_buf *text, const struct ccm_service *service)
+{
+    for (uint64_t i = 0; i < service->ingress_count; i++) {
+        const struct ccm_ingress *one = service->ingress[i];
+
+        ccm_buf_addf(text, "%s%s", i == 0 ? "" : ",",
+                     ccm_text_empty(one->hostname) ? one->ip : one->hostname);
+    }
+}
+
+/* What stands for what we keep on the Service once `state` is written; 0 = not known (out of
+ * memory). */
+static uint64_t shown_after(const struct lbc_life *life, const struct ccm_service *service,
+                            const struct lbc_life_state *state)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = BODY_MAX };
+
+    add_shown_label(&text, service, LBC_HASH_LABEL, state->hash);
+    add_shown_label(&text, service, LBC_LIFE_LB_LABEL, state->lb_id);
+    add_shown_label(&text, service, life->extra_label, state->extra);
+    if (!ccm_text_empty(state->hostname)) {
+        ccm_buf_adds(&text, state->hostname);
+    } else if (state->ip != NULL) {
+        ccm_buf_adds(&text, state->ip);
+    } else {
+        add_shown_ingress(&text, service);
+    }
+    return ccm_buf_error(&text) < 0 ? 0 : lbc_written_what(ccm_buf_str(&text));
+}
+
+bool lbc_life_shows_ours(const struct lbc_life *life, const struct ccm_service *service)
+{
+    const struct lbc_life_state as_it_is = { .hash = NULL };
+
+    return life->memory != NULL && life->memory->shows != 0 &&
+           lbc_object_has_finalizer(&service->meta, life->finalizer) &&
+           life->memory->shows == shown_after(life, service, &as_it_is);
+}
+
+bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *service)
+{
+    return life->extra_label != NULL &&
+           ((life->memory != NULL && life->memory->marked) ||
+            lbc_object_label(&service->meta, life->extra_label) != NULL);
+}
+
+static void mark_note(const struct lbc_life *life, bool marked)
+{
+    if (life->memory != NULL) {
+        life->memory->marked = marked;
+    }
+}
+
+static void publish_note_mark(const struct lbc_life *life, const struct lbc_life_state *state)
+{
+    if (state->extra != NULL) {
+        mark_note(life, state->extra[0] != '\0');
+    }
+}
+
+/* r: the result of the patch; what was no part of it is as it was. */
+static void note_state(const struct lbc_life *life, const struct need *need, int r,
+                       const struct lbc_life_state *state, const char *rest)
+{
+    if (needs_write(need->hash)) {
+        lbc_life_note(life, LBC_LIFE_HASH, r, state->hash);
+    }
+    if (needs_write(need->rest)) {
+        lbc_life_note(life, LBC_LIFE_STATE, r, rest);
+    }
+}
+
+/* --- the same for people --- */
+
+static void print_label(const struct lbc_life *life, const struct ccm_service *service,
+                        const char *key, const char *value)
+{
+    if (label_differs(service, key, value)) {
+        const char *present = lbc_object_label(&service->meta, key);
+
+        ccm_buf_addf(life->plan, "set label %s: %s -> %s\n", key,
+                     ccm_text_empty(present) ? "none" : present, value[0] == '\0' ? "none" : value);
+    }
+}
+
+static void print_state(const struct lbc_life *life, const struct ccm_service *service,
+                        const struct lbc_life_state *state)
+{
+    print_label(life, service, LBC_HASH_LABEL, state->hash);
+    print_label(life, service, LBC_LIFE_LB_LABEL, state->lb_id);
+    print_label(life, service, life->extra_label, state->extra);
+    print_label(life, service, LBC_LIFE_TAGS_LABEL, state->tags);
+    if (!ingress_differs(service, state)) {
+        return;
+    }
+    const char *now = ccm_text_empty(state->hostname) ? state->ip : state->hostname;
+
+    ccm_buf_adds(life->plan, "set status:");
+    for (uint64_t i = 0; i < service->ingress_count; i++) {
+        const struct ccm_ingress *one = service->ingress[i];
+
+        ccm_buf_addf(life->plan, " %s", ccm_text_empty(one->ip) ? one->hostname : one->ip);
+    }
+    ccm_buf_addf(life->plan, "%s -> %s\n", service->ingress_count == 0 ? " none" : "",
+                 ccm_text_empty(now) ? "none" : now);
+}
+
+int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
+                  const struct ccm_service *service, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+
+    if (lbc_life_is_marked(life, service)) {
+        return 0;
+    }
+    if (life->plan != NULL) {
+        print_label(life, service, life->extra_label, LBC_LIFE_PENDING);
+        return 0;
+    }
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", service->meta.uid);
+    ccm_jsonw_open(&w, "labels", '{');
+    ccm_jsonw_str(&w, life->extra_label, LBC_LIFE_PENDING);
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+
+    const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+
+    /* For what is published next: the snapshot is older than this. */
+    lbc_life_note(life, LBC_LIFE_STATE, r, LBC_LIFE_PENDING);
+    if (r == 0) {
+        mark_note(life, true);
+    }
+    return r;
+}
+
+int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
+                     const struct ccm_service *service, const struct lbc_life_state *state,
+                     bool *ret_written, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
+    CCM_CLEANUP(ccm_freep) char *rest = text_of(state);
+
+    *ret_written = false;
+    if (rest == NULL) {
+        return ccm_error_nomem(err);
+    }
+
+    const struct need need = needs_of(life, service, state, rest);
+
+    if (life->memory != NULL) {
+        life->memory->shows = shown_after(life, service, state);
+    }
+    if (!needs_write(need.hash) && !needs_write(need.rest)) {
+        publish_note_mark(life, state);
+        return 0;
+    }
+    *ret_written = true;
+    if (life->plan != NULL) {
+        print_state(life, service, state);
+        return 0;
+    }
+    write_state(&body, life, service, &need, state);
+
+    int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+
+    r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+    note_state(life, &need, r, state, rest);
+    if (r == 0) {
+        publish_note_mark(life, state);
+    }
+    return r;
+}
+
+int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request *req,
+                          const struct ccm_service *service, const struct lbc_tags *labels,
+                          struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = LABELS_MAX };
+    struct ccm_jsonw w = { .buf = &body };
+
+    for (size_t i = 0; life->plan != NULL && i < labels->len; i++) {
+        print_label(life, service, labels->items[i].key, labels->items[i].value);
+    }
+    if (life->plan != NULL) {
+        return 0;
+    }
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", service->meta.uid);
+    ccm_jsonw_open(&w, "labels", '{');
+    for (size_t i = 0; i < labels->len; i++) {
+        write_label(&w, NULL, labels->items[i].key, labels->items[i].value);
+    }
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+
+    const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
+}
+
+void lbc_life_event(const struct lbc_life *life, const struct ccm_service *service, bool warning,
+                    const char *reason, const char *format, ...)
+{
+    char message[1024];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof(message), format, args); /* cut by contract */
+    va_end(args);
+
+    const struct ccm_event event = {
+        .struct_size = sizeof(event),
+        .object = &service->meta,
+        .component = life->component,
+        .reason = reason,
+        .message = message,
+        .warning = warning ? 1 : 0,
+    };
+
+    life->host->event(life->host, &event);
+}

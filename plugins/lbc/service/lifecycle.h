@@ -1,0 +1,114 @@
+/*
+ * What a controller writes to a Service: finalizer, labels, status, events. Each function looks
+ * at the snapshot first and makes no write when it already says so, or will say so in a moment
+ * because we have just written it; within two minutes of a write of ours that said something else
+ * it is not believed. Every write names the uid, so that it cannot hit a new object of
+ * the same name. Blocks for the API server. Every thread.
+ */
+#ifndef CCM_LBC_LIFECYCLE_H
+#define CCM_LBC_LIFECYCLE_H
+
+#include "ccm/plugin.h"
+#include "lbc/model/tags.h"
+#include "lbc/service/written.h"
+#include "util/attr.h"
+#include "util/buf.h"
+
+#include <stdbool.h>
+
+#define LBC_LIFE_LB_LABEL   "service.k8s.alibaba/loadbalancer-id"
+#define LBC_LIFE_TAGS_LABEL "service.k8s.alibaba/additional-tags" /* see marks.h */
+
+/* What is written apart from the others. */
+enum lbc_life_part {
+    LBC_LIFE_FINALIZER,
+    LBC_LIFE_HASH,
+    LBC_LIFE_STATE, /* the other labels, and the addresses */
+    LBC_LIFE_READY, /* the condition; its status alone: */
+    LBC_LIFE_TURN,
+    LBC_LIFE_PARTS
+};
+
+/* What was last written to one Service. Zeroed memory is an empty one. One thread at a time. */
+struct lbc_life_memory {
+    int64_t seen_ms; /* in: monotonic, before the snapshot was taken */
+    bool coming;     /* out: set when something is not shown yet, see LBC_WRITTEN_COMING */
+    uint64_t shows;  /* stands for what the Service shows after our last writes; 0 = not known */
+    bool marked;     /* the extra label was written, and not taken away */
+    struct lbc_written parts[LBC_LIFE_PARTS];
+};
+
+struct lbc_life {
+    const struct ccm_host *host;
+    const char *finalizer;
+    const char *component;          /* of events */
+    const char *extra_label;        /* a third label that the controller keeps; NULL = none */
+    struct lbc_life_memory *memory; /* of the Service; NULL: go by the snapshot alone */
+    struct ccm_buf *plan; /* dry run: what would be written, one line each; NULL: it is written */
+};
+
+/* Finalizers are a set on the server: nobody else's is touched, no conflict is possible. */
+CCM_NODISCARD int lbc_life_add_finalizer(const struct lbc_life *life, const struct ccm_request *req,
+                                         const struct ccm_service *service, struct ccm_error *err);
+/* An object that is gone is success. */
+CCM_NODISCARD int lbc_life_remove_finalizer(const struct lbc_life *life,
+                                            const struct ccm_request *req,
+                                            const struct ccm_service *service,
+                                            struct ccm_error *err);
+
+/*
+ * The extra label, before anything is made that nothing else in the cluster tells of: whoever
+ * releases the Service looks for it as long as the label is there. LBC_LIFE_PENDING, unless it says
+ * something already; lbc_life_publish() puts the id in its place.
+ */
+#define LBC_LIFE_PENDING "pending"
+CCM_NODISCARD int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
+                                const struct ccm_service *service, struct ccm_error *err);
+/* Whether it is there, or was written and is not shown yet. */
+bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *service);
+
+/* What the Service should say; each member: NULL = leave alone, "" = take away. */
+struct lbc_life_state {
+    const char *hash;
+    const char *lb_id;
+    const char *ip;       /* the addresses, "a" or "a,b": one ingress entry each */
+    const char *ip_mode;  /* of each address: "VIP", "Proxy"; NULL or "" = do not care */
+    const char *hostname; /* if given and not "": the only ingress entry, without address */
+    const char *extra;    /* value of the extra label */
+    const char *tags;     /* of LBC_LIFE_TAGS_LABEL: goes along with what else is written, and is
+                             worth a write of its own only to be taken away */
+};
+
+/* One patch of the status subresource for what differs (labels are taken there as well), or for all
+ * that the snapshot is not to be believed about. *ret_written tells whether there was one. An
+ * object that is gone is success. */
+CCM_NODISCARD int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
+                                   const struct ccm_service *service,
+                                   const struct lbc_life_state *state, bool *ret_written,
+                                   struct ccm_error *err);
+
+/* Whether finalizer, labels and addresses are what they were after our last write (or look). False
+ * without memory of one. */
+bool lbc_life_shows_ours(const struct lbc_life *life, const struct ccm_service *service);
+
+/* Whether that is what was last written of a part, whatever became of it since. */
+bool lbc_life_has_written(const struct lbc_life *life, enum lbc_life_part part, const char *what);
+/* Further labels, whatever the snapshot says: "" = take away. An object that is gone is success. */
+CCM_NODISCARD int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request *req,
+                                        const struct ccm_service *service,
+                                        const struct lbc_tags *labels, struct ccm_error *err);
+
+/* For what writes to a Service (conditions.h): whether a part is to be written, which then goes by
+ * the snapshot or not (LBC_WRITTEN_WRITE, _ANEW). shown: the snapshot says what `want` stands for.
+ * And that it was, with the result of the write. */
+enum lbc_written_verdict lbc_life_judge(const struct lbc_life *life, enum lbc_life_part part,
+                                        bool shown, const char *want);
+bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool shown,
+                    const char *want);
+void lbc_life_note(const struct lbc_life *life, enum lbc_life_part part, int r, const char *want);
+
+/* Queue an event about the Service. */
+void lbc_life_event(const struct lbc_life *life, const struct ccm_service *service, bool warning,
+                    const char *reason, const char *format, ...) CCM_PRINTF(5, 6);
+
+#endif

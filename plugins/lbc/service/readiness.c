@@ -1,0 +1,326 @@
+#include "lbc/service/readiness.h"
+
+#include "util/array.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/jsonw.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOOD "ServerRegistered"
+#define BAD  "ServerInvalidServer"
+
+void lbc_readiness_fini(struct lbc_readiness *readiness)
+{
+    for (size_t i = 0; i < readiness->len; i++) {
+        free(readiness->pods[i].name);
+        free(readiness->pods[i].uid);
+        free(readiness->pods[i].address);
+        free(readiness->pods[i].said);
+    }
+    free(readiness->pods);
+    ccm_strmap_free(readiness->accepted);
+    memset(readiness, 0, sizeof(*readiness));
+}
+
+static const struct ccm_condition *condition_of(const struct ccm_pod *pod, const char *type)
+{
+    for (uint64_t i = 0; i < pod->condition_count; i++) {
+        if (strcmp(pod->conditions[i]->type, type) == 0) {
+            return pod->conditions[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_gate(const struct ccm_pod *pod, const char *type)
+{
+    for (uint64_t i = 0; i < pod->readiness_gate_count; i++) {
+        if (strcmp(pod->readiness_gates[i], type) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int accept(struct lbc_readiness *to, const struct ccm_pod *pod, const char *address,
+                  const char *gate)
+{
+    const struct ccm_condition *now = condition_of(pod, gate);
+
+    if (ccm_array_grow(&to->pods, &to->cap, to->len + 1, sizeof(*to->pods)) < 0) {
+        return -ENOMEM;
+    }
+    struct lbc_gated_pod *one = &to->pods[to->len++];
+
+    *one = (struct lbc_gated_pod){
+        .name = strdup(pod->meta.name),
+        .uid = strdup(pod->meta.uid),
+        .address = strdup(address),
+        .said = strdup(now == NULL ? "" : now->reason),
+    };
+    if (one->name == NULL || one->uid == NULL || one->address == NULL || one->said == NULL) {
+        return -ENOMEM;
+    }
+    return ccm_strmap_set(to->accepted, address, to);
+}
+
+/* --- memory --- */
+
+static char *key_of(const struct ccm_endpoint *endpoint)
+{
+    return ccm_text_format("%s/%s", endpoint->pod_name, endpoint->address);
+}
+
+/* The texts live as long as the program. */
+static int remember(struct ccm_strmap *told, const char *key, const char *what)
+{
+    return ccm_strmap_set(told, key, (void *)(uintptr_t)what);
+}
+
+/* --- before the pass --- */
+
+/* One pod, live; NULL: not there yet, or the API server is in trouble. The caller releases it. */
+static const struct ccm_pod *fetch(struct lbc_readiness *to, const struct ccm_endpoint *endpoint)
+{
+    const struct ccm_object *object = NULL;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (to->host->fetch(to->host, to->req, CCM_KIND_POD, to->service->meta.namespace_,
+                        endpoint->pod_name, &object, &err) < 0) {
+        to->waiting = true;
+        return NULL;
+    }
+    return (const struct ccm_pod *)object;
+}
+
+/* *ret_without tells that it never has to be asked again. */
+static int ask(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, const char *gate,
+               bool *ret_without)
+{
+    const struct ccm_pod *pod = fetch(to, endpoint);
+    int r = 0;
+
+    if (pod == NULL) {
+        return 0;
+    }
+    const struct ccm_condition *ready = condition_of(pod, "ContainersReady");
+
+    if (!has_gate(pod, gate)) {
+        *ret_without = true;
+    } else if (ready == NULL || strcmp(ready->status, "True") != 0) {
+        to->waiting = true;
+    } else {
+        r = accept(to, pod, endpoint->address, gate);
+    }
+    to->host->release(to->host, &pod->meta);
+    return r;
+}
+
+static int look_at(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, const char *gate,
+                   const struct ccm_strmap *before)
+{
+    CCM_CLEANUP(ccm_freep) char *key = NULL;
+    const bool ready = (endpoint->flags & CCM_ENDPOINT_READY) != 0;
+    const char *said;
+    bool without = false;
+    int r = 0;
+
+    if ((endpoint->flags & CCM_ENDPOINT_TERMINATING) != 0 || endpoint->pod_name[0] == '\0' ||
+        (ready && before == NULL) || ccm_strmap_has(to->accepted, endpoint->address)) {
+        return 0;
+    }
+    key = key_of(endpoint);
+    if (key == NULL) {
+        return -ENOMEM;
+    }
+    said = before == NULL ? NULL : ccm_strmap_get(before, key);
+    if (said != NULL && (ready || said[0] == '\0')) {
+        return remember(to->told, key, said);
+    }
+    if (!ready) {
+        r = ask(to, endpoint, gate, &without);
+    }
+    return r == 0 && without ? remember(to->told, key, "") : r;
+}
+
+int lbc_readiness_look(struct lbc_readiness *ret, const struct ccm_object *const *slices,
+                       size_t count, struct ccm_strmap **told)
+{
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *before = CCM_STEAL(*told);
+    CCM_CLEANUP(ccm_freep)
+    char *gate = ccm_text_format("%s%s", LBC_READINESS_PREFIX, ret->service->meta.name);
+    int r;
+
+    *told = ccm_strmap_new(NULL);
+    ret->told = *told;
+    ret->slices = slices;
+    ret->slice_count = count;
+    ret->accepted = ccm_strmap_new(NULL);
+    r = ret->accepted == NULL || ret->told == NULL || gate == NULL ? -ENOMEM : 0;
+    for (size_t s = 0; r == 0 && s < count; s++) {
+        const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)slices[s];
+
+        for (uint64_t e = 0; r == 0 && e < slice->endpoint_count; e++) {
+            r = look_at(ret, slice->endpoints[e], gate, before);
+        }
+    }
+    return r;
+}
+
+/* --- after the pass --- */
+
+static bool is_listed(const char *list, const char *address)
+{
+    const char *cursor = list;
+    const char *one = NULL;
+    size_t len = 0;
+
+    while (ccm_parse_piece(&cursor, ',', &one, &len)) {
+        if (strlen(address) == len && memcmp(address, one, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_condition(struct ccm_buf *body, const struct lbc_readiness *readiness,
+                            const struct lbc_gated_pod *pod, bool good, const char *gate)
+{
+    struct ccm_jsonw w = { .buf = body };
+    char now[32];
+
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_open(&w, "metadata", '{');
+    ccm_jsonw_str(&w, "uid", pod->uid);
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_open(&w, "status", '{');
+    ccm_jsonw_open(&w, "conditions", '[');
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_str(&w, "type", gate);
+    ccm_jsonw_str(&w, "status", good ? "True" : "False");
+    ccm_jsonw_str(&w, "reason", good ? GOOD : BAD);
+    ccm_jsonw_str(&w, "message",
+                  good ? "The backend has been added to the server group"
+                       : "The backend failed to add to the server group because of the server is "
+                         "invalid");
+    ccm_clock_format(readiness->host->wall_ms(readiness->host), now, sizeof(now));
+    ccm_jsonw_str(&w, "lastTransitionTime", now);
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, ']');
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, '}');
+}
+
+static int tell(const struct lbc_readiness *readiness, const struct lbc_gated_pod *pod, bool good,
+                const char *gate, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 4096 };
+
+    if (strcmp(pod->said, good ? GOOD : BAD) == 0) {
+        return 0;
+    }
+    if (readiness->plan != NULL) {
+        ccm_buf_addf(readiness->plan, "set condition %s of pod %s to %s\n", gate, pod->name,
+                     good ? "True" : "False");
+        return 0;
+    }
+    write_condition(&body, readiness, pod, good, gate);
+    if (ccm_buf_error(&body) < 0) {
+        return ccm_error_nomem(err);
+    }
+    const struct ccm_patch patch = {
+        .struct_size = sizeof(patch),
+        .kind = CCM_KIND_POD,
+        .type = CCM_PATCH_STRATEGIC,
+        .namespace_ = readiness->service->meta.namespace_,
+        .name = pod->name,
+        .subresource = "status",
+        .body = ccm_buf_str(&body),
+    };
+    const int r = readiness->host->patch(readiness->host, readiness->req, &patch, err);
+
+    /* A conflict means that another pod has the name now. */
+    return r < 0 && (err->kind == CCM_ERROR_NOT_FOUND || err->kind == CCM_ERROR_CONFLICT) ? 0 : r;
+}
+
+/* One that the slice calls ready. */
+static int tell_ready(struct lbc_readiness *readiness, const struct ccm_endpoint *endpoint,
+                      bool good, const char *gate, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) char *key = key_of(endpoint);
+    const char *want = good ? GOOD : BAD;
+    const char *said = key == NULL ? NULL : ccm_strmap_get(readiness->told, key);
+    const struct ccm_pod *pod;
+    const size_t before = readiness->len;
+    int r = 0;
+
+    if (key == NULL) {
+        return ccm_error_nomem(err);
+    }
+    if (said == NULL ? good && readiness->service->publish_not_ready_addresses == 0
+                     : said[0] == '\0' || strcmp(said, want) == 0) {
+        return 0;
+    }
+    pod = fetch(readiness, endpoint);
+    if (pod == NULL) {
+        return 0;
+    }
+    if (!has_gate(pod, gate)) {
+        want = "";
+    } else if (accept(readiness, pod, endpoint->address, gate) < 0) {
+        r = ccm_error_nomem(err);
+    } else {
+        r = tell(readiness, &readiness->pods[before], good, gate, err);
+    }
+    readiness->host->release(readiness->host, &pod->meta);
+    if (r == 0 && remember(readiness->told, key, want) < 0) {
+        r = ccm_error_nomem(err);
+    }
+    return r;
+}
+
+static int tell_slice(struct lbc_readiness *readiness, const struct ccm_endpoint_slice *slice,
+                      const char *invalid, const char *gate, struct ccm_error *err)
+{
+    int r = 0;
+
+    for (uint64_t i = 0; r == 0 && i < slice->endpoint_count; i++) {
+        const struct ccm_endpoint *one = slice->endpoints[i];
+
+        if ((one->flags & (CCM_ENDPOINT_READY | CCM_ENDPOINT_TERMINATING)) == CCM_ENDPOINT_READY &&
+            one->pod_name[0] != '\0' && !ccm_strmap_has(readiness->accepted, one->address)) {
+            r = tell_ready(readiness, one, !is_listed(invalid, one->address), gate, err);
+        }
+    }
+    return r;
+}
+
+int lbc_readiness_tell(struct lbc_readiness *readiness, const char *invalid, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep)
+    char *gate = ccm_text_format("%s%s", LBC_READINESS_PREFIX, readiness->service->meta.name);
+    const size_t count = readiness->len;
+    int r = gate == NULL ? ccm_error_nomem(err) : 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        const struct lbc_gated_pod *pod = &readiness->pods[i];
+
+        r = tell(readiness, pod, !is_listed(invalid, pod->address), gate, err);
+    }
+    /* Most Services have nothing to tell to pods that are ready. */
+    if (invalid[0] == '\0' && readiness->service->publish_not_ready_addresses == 0 &&
+        ccm_strmap_len(readiness->told) == 0) {
+        return r;
+    }
+    for (size_t s = 0; r == 0 && s < readiness->slice_count; s++) {
+        r = tell_slice(readiness, (const struct ccm_endpoint_slice *)readiness->slices[s], invalid,
+                       gate, err);
+    }
+    return r;
+}

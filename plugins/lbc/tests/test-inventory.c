@@ -1,0 +1,243 @@
+/* Who reads the inventory, who waits for it, and when it is over. */
+#include "check.h"
+
+#include "lbc/inventory.h"
+#include "lbc/pass.h"
+#include "lbc/service/hash.h"
+#include "objects.h"
+#include "support/fake_host.h"
+#include "util/cleanup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SERVICES 8
+
+/* --- a plugin that knows the load balancer of every Service but the last --- */
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t to_wait_for; /* Services that must have been sent away before a reading ends */
+    size_t sent_away;
+    size_t loads;
+    size_t freed;
+    int result; /* of the reading */
+} plugin;
+
+static void lock(void)
+{
+    assert_int_equal(pthread_mutex_lock(&plugin.lock), 0);
+}
+
+static void unlock(void)
+{
+    assert_int_equal(pthread_mutex_unlock(&plugin.lock), 0);
+}
+
+static int load(struct lbc_instance *lbc, const struct ccm_request *req,
+                const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
+{
+    (void)lbc;
+    (void)req;
+    assert_int_equal(ccm_strmap_len(expected), SERVICES);
+    lock();
+    plugin.loads++;
+    while (plugin.sent_away < plugin.to_wait_for) {
+        assert_int_equal(pthread_cond_wait(&plugin.changed, &plugin.lock), 0);
+    }
+    unlock();
+    if (plugin.result < 0) {
+        return ccm_error_set(err, plugin.result, CCM_ERROR_TRANSIENT, "the cloud is away");
+    }
+    *ret = &plugin;
+    return 0;
+}
+
+static bool take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
+                 void *state)
+{
+    (void)lbc;
+    assert_ptr_equal(content, &plugin);
+    (void)snprintf(state, 64, "%s", service->meta.key); /* fits */
+    return strcmp(service->meta.key, "default/s7") != 0;
+}
+
+static void content_free(void *content)
+{
+    assert_ptr_equal(content, &plugin);
+    plugin.freed++;
+}
+
+static bool is_ours(const struct ccm_service *service)
+{
+    (void)service;
+    return true;
+}
+
+static const char *reused_id(const struct ccm_service *service)
+{
+    (void)service;
+    return "";
+}
+
+static const struct lbc_inventory_ops inventory_ops = { load, take, content_free };
+static const struct lbc_ops ops = { .is_ours = is_ours, .reused_id = reused_id };
+
+/* --- the world --- */
+
+static struct fake_host *fake;
+static struct lbc_instance lbc;
+static struct ccm_service *services[SERVICES];
+static const struct ccm_request request = { .struct_size = sizeof(request), .lane = CCM_LANE_SPEC };
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&plugin, 0, sizeof(plugin));
+    assert_int_equal(pthread_mutex_init(&plugin.lock, NULL), 0);
+    assert_int_equal(pthread_cond_init(&plugin.changed, NULL), 0);
+    fake = fake_host_new();
+    lbc = (struct lbc_instance){ .host = fake_host_table(fake), .ops = &ops };
+    lbc.mapping.is_ours = is_ours;
+    lbc.inventory = lbc_inventory_new(&inventory_ops);
+    assert_non_null(lbc.inventory);
+    for (size_t i = 0; i < SERVICES; i++) {
+        static char keys[SERVICES][16];
+        static char uids[SERVICES][16];
+
+        (void)snprintf(keys[i], sizeof(keys[i]), "default/s%zu", i); /* fits */
+        (void)snprintf(uids[i], sizeof(uids[i]), "uid-%zu", i);      /* fits */
+        services[i] = obj_service();
+        services[i]->meta.key = keys[i];
+        services[i]->meta.name = keys[i] + strlen("default/");
+        services[i]->meta.uid = uids[i];
+        obj_label(&services[i]->meta, LBC_HASH_LABEL, "anything");
+        fake_host_put(fake, &services[i]->meta);
+    }
+    return 0;
+}
+
+static int end(void **state)
+{
+    lbc_inventory_free(lbc.inventory);
+    fake_host_free(fake);
+    assert_int_equal(pthread_cond_destroy(&plugin.changed), 0);
+    assert_int_equal(pthread_mutex_destroy(&plugin.lock), 0);
+    return obj_end(state);
+}
+
+/* --- tests --- */
+
+/* One worker; arg: its Service. Result: non-NULL when it was sent away. */
+static void *work(void *arg)
+{
+    const struct ccm_service *service = arg;
+    const bool waits = lbc_inventory_prepare(&lbc, &request, service);
+
+    if (waits) {
+        lock();
+        plugin.sent_away++;
+        unlock();
+        assert_int_equal(pthread_cond_broadcast(&plugin.changed), 0);
+    }
+    return waits ? arg : NULL;
+}
+
+static size_t woken(const char *key)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < fake_host_enqueue_count(fake); i++) {
+        const struct fake_enqueue *one = fake_host_enqueued(fake, i);
+
+        assert_int_equal(one->lane, CCM_LANE_SPEC);
+        assert_int_equal(one->delay_ms, 0);
+        count += strcmp(one->key, key) == 0 ? 1 : 0;
+    }
+    return count;
+}
+
+/* All workers at once: one reads, the others leave and are woken once each. */
+static void race(void)
+{
+    pthread_t threads[SERVICES];
+    void *sent_away[SERVICES] = { NULL };
+    size_t waited = 0;
+
+    plugin.to_wait_for = SERVICES - 1;
+    for (size_t i = 0; i < SERVICES; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, work, services[i]), 0);
+    }
+    for (size_t i = 0; i < SERVICES; i++) {
+        assert_int_equal(pthread_join(threads[i], &sent_away[i]), 0);
+    }
+    for (size_t i = 0; i < SERVICES; i++) { /* the reader has woken all before it ended */
+        waited += sent_away[i] == NULL ? 0 : 1;
+        assert_int_equal(woken(services[i]->meta.key), sent_away[i] == NULL ? 0 : 1);
+    }
+    assert_int_equal(waited, SERVICES - 1);
+    assert_int_equal(plugin.loads, 1);
+    for (size_t i = 0; i < SERVICES; i++) { /* when they come back */
+        assert_false(lbc_inventory_prepare(&lbc, &request, services[i]));
+    }
+    assert_int_equal(plugin.loads, 1);
+}
+
+static void test_one_reads_and_wakes_the_others(void **state)
+{
+    char taken[64];
+
+    (void)state;
+    race();
+    for (size_t i = 0; i < SERVICES; i++) {
+        assert_int_equal(plugin.freed, 0);
+        assert_int_equal(lbc_inventory_take(&lbc, services[i], taken), i != 7);
+        assert_string_equal(taken, services[i]->meta.key);
+    }
+    assert_int_equal(plugin.freed, 1); /* with the last one that was expected */
+    assert_false(lbc_inventory_take(&lbc, services[0], taken));
+}
+
+static void test_a_failed_reading_wakes_them_as_well(void **state)
+{
+    char taken[64];
+
+    (void)state;
+    plugin.result = -EIO;
+    race();
+    assert_false(lbc_inventory_take(&lbc, services[0], taken));
+    assert_int_equal(plugin.freed, 0);
+    assert_non_null(
+        strstr(fake_host_log_text(fake), "each Service looks for itself: the cloud is"));
+}
+
+static void test_nobody_waits_for_what_is_of_no_use(void **state)
+{
+    char taken[64];
+    struct ccm_service *fresh = obj_service();
+
+    (void)state;
+    fresh->meta.key = "default/fresh";
+    assert_false(lbc_inventory_prepare(&lbc, &request, fresh)); /* never finished before */
+    assert_int_equal(plugin.loads, 0);
+    assert_false(lbc_inventory_prepare(&lbc, &request, services[0]));
+    assert_int_equal(plugin.loads, 1);
+    assert_false(lbc_inventory_take(&lbc, fresh, taken));
+    fake_host_advance(fake, 600000);
+    assert_false(lbc_inventory_take(&lbc, services[0], taken)); /* old */
+    assert_int_equal(plugin.freed, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_one_reads_and_wakes_the_others, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_failed_reading_wakes_them_as_well, begin, end),
+        cmocka_unit_test_setup_teardown(test_nobody_waits_for_what_is_of_no_use, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

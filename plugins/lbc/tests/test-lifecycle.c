@@ -1,0 +1,344 @@
+/* What is written to the API server, and when nothing is. */
+#include "check.h"
+#include "lbc/service/hash.h"
+#include "lbc/service/lifecycle.h"
+#include "objects.h"
+#include "support/fake_host.h"
+
+#include <errno.h>
+
+#define FINALIZER "example.com/f"
+
+struct fixture {
+    struct fake_host *fake;
+    struct lbc_life life;
+    struct ccm_request req;
+    struct ccm_service *service;
+    struct ccm_error err;
+};
+
+static void begin(struct fixture *fixture)
+{
+    fixture->fake = fake_host_new();
+    fixture->life = (struct lbc_life){
+        .host = fake_host_table(fixture->fake),
+        .finalizer = FINALIZER,
+        .component = "test",
+    };
+    fixture->req = (struct ccm_request){ .struct_size = sizeof(fixture->req) };
+    fixture->service = obj_service();
+    fixture->err = (struct ccm_error)CCM_ERROR_INIT;
+}
+
+static void expect_patch(struct fixture *fixture, size_t index, uint64_t type,
+                         const char *subresource, const char *body)
+{
+    const struct fake_patch *patch = fake_host_patch(fixture->fake, index);
+
+    assert_non_null(patch);
+    assert_int_equal(patch->type, type);
+    assert_string_equal(patch->key, "default/web");
+    assert_string_equal(patch->subresource, subresource);
+    assert_string_equal(patch->body, body);
+}
+
+static void test_finalizer(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 0);
+    assert_int_equal(lbc_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    expect_patch(&f, 0, CCM_PATCH_STRATEGIC, "",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"finalizers\":[\"" FINALIZER "\"]}}");
+    obj_finalizer(&f.service->meta, FINALIZER);
+    assert_int_equal(lbc_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 1);
+    assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    expect_patch(&f, 1, CCM_PATCH_STRATEGIC, "",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"$deleteFromPrimitiveList/finalizers\":[\"" FINALIZER "\"]}}");
+    fake_host_patch_result(f.fake, -ENOENT, CCM_ERROR_NOT_FOUND);
+    assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
+    assert_true(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err) < 0);
+    fake_host_free(f.fake);
+}
+
+static void publish(struct fixture *f, const struct lbc_life_state *want, bool expect)
+{
+    bool written = !expect;
+
+    assert_int_equal(lbc_life_publish(&f->life, &f->req, f->service, want, &written, &f->err), 0);
+    assert_int_equal(written, expect);
+}
+
+static void test_publish(void **state)
+{
+    const struct lbc_life_state all = { .hash = "h1", .lb_id = "lb-1", .ip = "1.2.3.4" };
+    const struct lbc_life_state part = { .lb_id = "lb-1", .ip = "5.6.7.8" };
+    const struct lbc_life_state none = { "", "", "", "", "", "", NULL };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    publish(&f, &none, false);
+    publish(&f, &all, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
+                 "\":\"h1\",\"" LBC_LIFE_LB_LABEL "\":\"lb-1\"}},\"status\":{\"loadBalancer\":{"
+                 "\"ingress\":[{\"ip\":\"1.2.3.4\"}]}}}");
+    obj_label(&f.service->meta, LBC_HASH_LABEL, "h1");
+    obj_label(&f.service->meta, LBC_LIFE_LB_LABEL, "lb-1");
+    obj_ingress(f.service, "1.2.3.4", "");
+    publish(&f, &all, false);
+    publish(&f, &part, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
+                 "\"loadBalancer\":{\"ingress\":[{\"ip\":\"5.6.7.8\"}]}}}");
+    publish(&f, &none, true);
+    expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
+                 "\":null,\"" LBC_LIFE_LB_LABEL "\":null}},\"status\":{\"loadBalancer\":{"
+                 "\"ingress\":null}}}");
+    obj_ingress(f.service, "9.9.9.9", "");
+    publish(&f, &all, true);
+    fake_host_free(f.fake);
+}
+
+/* The third label, of a controller that has one. */
+static void test_extra_label(void **state)
+{
+    const struct lbc_life_state set = { .extra = "sg-1" };
+    const struct lbc_life_state none = { .extra = "" };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    publish(&f, &set, false);
+    f.life.extra_label = "example.com/sg";
+    publish(&f, &none, false);
+    publish(&f, &set, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"labels\":{\"example.com/sg\":\"sg-1\"}}}");
+    obj_label(&f.service->meta, "example.com/sg", "sg-1");
+    publish(&f, &set, false);
+    publish(&f, &none, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"example.com/sg\":null}}}");
+    fake_host_free(f.fake);
+}
+
+/* That for additional tags makes no write of its own but to go. */
+static void test_tags_label(void **state)
+{
+    const struct lbc_life_state tags = { .tags = "AbC1" };
+    const struct lbc_life_state with_hash = { .hash = "h1", .tags = "AbC1" };
+    const struct lbc_life_state others = { .hash = "h1", .tags = "AbC2" };
+    const struct lbc_life_state none = { .tags = "" };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    publish(&f, &tags, false);
+    publish(&f, &none, false);
+    publish(&f, &with_hash, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
+                 "\":\"h1\",\"" LBC_LIFE_TAGS_LABEL "\":\"AbC1\"}}}");
+    obj_label(&f.service->meta, LBC_HASH_LABEL, "h1");
+    obj_label(&f.service->meta, LBC_LIFE_TAGS_LABEL, "AbC1");
+    publish(&f, &with_hash, false);
+    publish(&f, &others, false);
+    publish(&f, &none, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_LIFE_TAGS_LABEL
+                 "\":null}}}");
+    fake_host_free(f.fake);
+}
+
+/* The snapshot may be older than what was last written: it goes along all the same. */
+static void test_tags_label_anew(void **state)
+{
+    const struct lbc_life_state first = { .hash = "h1", .tags = "AbC1" };
+    const struct lbc_life_state second = { .hash = "h2", .tags = "AbC2" };
+    struct lbc_life_memory memory = { 0 };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    f.life.memory = &memory;
+    obj_label(&f.service->meta, LBC_HASH_LABEL, "h2");
+    obj_label(&f.service->meta, LBC_LIFE_TAGS_LABEL, "AbC2");
+    publish(&f, &first, true);
+    publish(&f, &second, true);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{\"" LBC_HASH_LABEL
+                 "\":\"h2\",\"" LBC_LIFE_TAGS_LABEL "\":\"AbC2\"}}}");
+    fake_host_free(f.fake);
+}
+
+/* In a dry run the same is said, not written. */
+/* What is announced before it is made: once, also while the caches do not show it. */
+static void test_mark(void **state)
+{
+    const struct lbc_life_state id = { .extra = "sg-1" };
+    const struct lbc_life_state nothing = { .extra = "" };
+    struct lbc_life_memory memory = { .seen_ms = 0 };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    assert_false(lbc_life_is_marked(&f.life, f.service)); /* there is no such label */
+    f.life.extra_label = "example.com/extra";
+    f.life.memory = &memory;
+    fake_host_patch_result(f.fake, -EIO, CCM_ERROR_TRANSIENT);
+    assert_true(lbc_life_mark(&f.life, &f.req, f.service, &f.err) < 0);
+    assert_false(lbc_life_is_marked(&f.life, f.service));
+    fake_host_patch_result(f.fake, 0, CCM_ERROR_NONE);
+    assert_int_equal(lbc_life_mark(&f.life, &f.req, f.service, &f.err), 0);
+    expect_patch(&f, 1, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID
+                 "\",\"labels\":{\"example.com/extra\":\"pending\"}}}");
+    assert_int_equal(lbc_life_mark(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 2);
+    assert_true(lbc_life_is_marked(&f.life, f.service));
+
+    publish(&f, &id, true);
+    assert_true(lbc_life_is_marked(&f.life, f.service));
+    publish(&f, &nothing, true); /* although the snapshot has no such label */
+    assert_false(lbc_life_is_marked(&f.life, f.service));
+    assert_int_equal(lbc_life_mark(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 5);
+
+    memory = (struct lbc_life_memory){ .seen_ms = 0 }; /* another process */
+    obj_label(&f.service->meta, "example.com/extra", "sg-1");
+    assert_int_equal(lbc_life_mark(&f.life, &f.req, f.service, &f.err), 0);
+    assert_int_equal(fake_host_patch_count(f.fake), 5);
+    fake_host_free(f.fake);
+}
+
+static void test_plan(void **state)
+{
+    const struct lbc_life_state new = { .hash = "h2", .lb_id = "lb-1", .ip = "1.2.3.4" };
+    const struct lbc_life_state none = { .hash = "", .lb_id = "", .ip = "" };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf plan = { 0 };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    f.life.plan = &plan;
+    assert_int_equal(lbc_life_add_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    publish(&f, &new, true);
+    assert_string_equal(ccm_buf_str(&plan), "add finalizer " FINALIZER " to the Service\n"
+                                            "set label " LBC_HASH_LABEL ": none -> h2\n"
+                                            "set label " LBC_LIFE_LB_LABEL ": none -> lb-1\n"
+                                            "set status: none -> 1.2.3.4\n");
+    ccm_buf_fini(&plan);
+    obj_finalizer(&f.service->meta, FINALIZER);
+    obj_label(&f.service->meta, LBC_HASH_LABEL, "h1");
+    obj_label(&f.service->meta, LBC_LIFE_LB_LABEL, "lb-1");
+    obj_ingress(f.service, "1.2.3.4", "");
+    publish(&f, &new, true);
+    publish(&f, &none, true);
+    assert_int_equal(lbc_life_remove_finalizer(&f.life, &f.req, f.service, &f.err), 0);
+    assert_string_equal(ccm_buf_str(&plan), "set label " LBC_HASH_LABEL ": h1 -> h2\n"
+                                            "set label " LBC_HASH_LABEL ": h1 -> none\n"
+                                            "set label " LBC_LIFE_LB_LABEL ": lb-1 -> none\n"
+                                            "set status: 1.2.3.4 -> none\n"
+                                            "remove finalizer " FINALIZER " from the Service\n");
+    assert_int_equal(fake_host_patch_count(f.fake), 0);
+    fake_host_free(f.fake);
+}
+
+/* A name takes the place of all addresses. */
+static void test_ingress(void **state)
+{
+    const struct lbc_life_state two = { .ip = "1.2.3.4,5.6.7.8", .hostname = "" };
+    const struct lbc_life_state named = { .ip = "1.2.3.4",
+                                          .ip_mode = "Proxy",
+                                          .hostname = "web.example.com" };
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    publish(&f, &two, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
+                 "\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.2.3.4\"},{\"ip\":\"5.6.7.8\"}]}}}");
+    obj_ingress(f.service, "1.2.3.4", "");
+    publish(&f, &two, true);
+    obj_ingress(f.service, "5.6.7.8", "");
+    publish(&f, &two, false);
+    publish(&f, &named, true);
+    expect_patch(&f, 2, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
+                 "\"loadBalancer\":{\"ingress\":[{\"hostname\":\"web.example.com\"}]}}}");
+    f.service->ingress = NULL;
+    f.service->ingress_count = 0;
+    obj_ingress(f.service, "", "web.example.com");
+    publish(&f, &named, false);
+    publish(&f, &two, true);
+    fake_host_free(f.fake);
+}
+
+/* Only when a person chose one does it matter what the entry says. */
+static void test_ip_mode(void **state)
+{
+    const struct lbc_life_state plain = { .ip = "1.2.3.4", .ip_mode = "" };
+    const struct lbc_life_state proxy = { .ip = "1.2.3.4", .ip_mode = "Proxy" };
+    const struct ccm_ingress vip = { .ip = "1.2.3.4", .hostname = "", .ip_mode = "VIP" };
+    const struct ccm_ingress done = { .ip = "1.2.3.4", .hostname = "", .ip_mode = "Proxy" };
+    const struct ccm_ingress *entry = &vip;
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    f.service->ingress = &entry;
+    f.service->ingress_count = 1;
+    publish(&f, &plain, false);
+    publish(&f, &proxy, true);
+    expect_patch(&f, 0, CCM_PATCH_MERGE, "status",
+                 "{\"metadata\":{\"uid\":\"" OBJ_UID "\",\"labels\":{}},\"status\":{"
+                 "\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.2.3.4\",\"ipMode\":\"Proxy\"}]}}}");
+    entry = &done;
+    publish(&f, &proxy, false);
+    publish(&f, &plain, false);
+    f.service->ingress = NULL;
+    f.service->ingress_count = 0;
+    fake_host_free(f.fake);
+}
+
+static void test_event(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f);
+    lbc_life_event(&f.life, f.service, true, "Reason", "%d%%", 100);
+    assert_string_equal(fake_host_event(f.fake, 0)->message, "100%");
+    assert_string_equal(fake_host_event(f.fake, 0)->object, "default/web");
+    assert_true(fake_host_event(f.fake, 0)->warning);
+    fake_host_free(f.fake);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_finalizer, obj_end),
+        cmocka_unit_test_teardown(test_publish, obj_end),
+        cmocka_unit_test_teardown(test_extra_label, obj_end),
+        cmocka_unit_test_teardown(test_tags_label, obj_end),
+        cmocka_unit_test_teardown(test_tags_label_anew, obj_end),
+        cmocka_unit_test_teardown(test_mark, obj_end),
+        cmocka_unit_test_teardown(test_plan, obj_end),
+        cmocka_unit_test_teardown(test_ingress, obj_end),
+        cmocka_unit_test_teardown(test_ip_mode, obj_end),
+        cmocka_unit_test_teardown(test_event, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,424 @@
+/* Which changes concern which Services. */
+#include "check.h"
+#include "lbc/mapping.h"
+#include "lbc/model/candidate.h"
+#include "lbc/model/class.h"
+#include "lbc/service/hash.h"
+#include "objects.h"
+#include "support/fake_host.h"
+#include "util/attr.h"
+
+#include <string.h>
+
+#define FINALIZER "service.k8s.alibaba/resources"
+
+struct fixture {
+    struct fake_host *fake;
+    struct lbc_mapping mapping;
+};
+
+static void begin(struct fixture *fixture)
+{
+    fixture->fake = fake_host_new();
+    fixture->mapping = (struct lbc_mapping){
+        .host = fake_host_table(fixture->fake),
+        .finalizer = FINALIZER,
+        .component = "service-controller",
+        .is_ours = lbc_class_is_clb,
+        .absence = lbc_absence_new(fake_host_table(fixture->fake)),
+    };
+    assert_non_null(fixture->mapping.absence);
+}
+
+static void end(struct fixture *fixture)
+{
+    assert_int_equal(fake_host_borrowed(fixture->fake), 0);
+    lbc_absence_free(fixture->mapping.absence);
+    fake_host_free(fixture->fake);
+}
+
+typedef void (*edit_fn)(struct ccm_service *before, struct ccm_service *after);
+
+static void nothing(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    (void)after;
+}
+
+static void to_cluster_ip(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    after->type = "ClusterIP";
+}
+
+static void from_cluster_ip(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)after;
+    before->type = "ClusterIP";
+}
+
+static void never_ours(struct ccm_service *before, struct ccm_service *after)
+{
+    before->type = "ClusterIP";
+    after->type = "NodePort";
+}
+
+static void new_uid(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    after->meta.uid = "another";
+}
+
+static void annotated(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    obj_annotate(&after->meta, "a", "b");
+}
+
+static void new_port(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    obj_port(after, "x", "TCP", 81, "81", 30081);
+}
+
+static void policy(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    after->external_traffic_policy = "Local";
+}
+
+static void ranges(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    obj_range(after, "10.0.0.0/8");
+}
+
+static void deleted(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    after->meta.deleted_ms = 5;
+}
+
+static void labelled(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    obj_label(&after->meta, "a", "b");
+    obj_finalizer(&after->meta, FINALIZER);
+    obj_ingress(after, "1.2.3.4", "");
+}
+
+static void status_cleared(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)after;
+    obj_ingress(before, "1.2.3.4", "");
+}
+
+static void tunnel(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    obj_annotate(&after->meta, P "tunnel-type", "");
+}
+
+static void tunnel_with_finalizer(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    obj_annotate(&after->meta, P "tunnel-type", "");
+    obj_finalizer(&after->meta, FINALIZER);
+}
+
+static void other_class(struct ccm_service *before, struct ccm_service *after)
+{
+    (void)before;
+    obj_annotate(&after->meta, LBC_CLASS_KEY, "x");
+}
+
+static void deleted_not_ours(struct ccm_service *before, struct ccm_service *after)
+{
+    before->type = "ClusterIP";
+    after->type = "ClusterIP";
+    obj_finalizer(&before->meta, FINALIZER);
+    obj_finalizer(&after->meta, FINALIZER);
+    after->meta.deleted_ms = 5;
+}
+
+static void finalizer_too_late(struct ccm_service *before, struct ccm_service *after)
+{
+    before->type = "ClusterIP";
+    after->type = "ClusterIP";
+    obj_finalizer(&after->meta, FINALIZER);
+}
+
+struct update_case {
+    const char *name;
+    edit_fn edit;
+    bool enqueued;
+    uint64_t lane;
+    const char *event; /* NULL = none */
+};
+
+static void test_service_update(void **state)
+{
+    static const struct update_case cases[] = {
+        { "nothing", nothing, false, 0, NULL },
+        { "to ClusterIP", to_cluster_ip, true, CCM_LANE_URGENT, "TypeChanged" },
+        { "from ClusterIP", from_cluster_ip, true, CCM_LANE_URGENT, "TypeChanged" },
+        { "never ours", never_ours, false, 0, NULL },
+        { "uid", new_uid, true, CCM_LANE_SPEC, NULL },
+        { "annotation", annotated, true, CCM_LANE_SPEC, "AnnotationChanged" },
+        { "port", new_port, true, CCM_LANE_SPEC, "ServiceSpecChanged" },
+        { "policy", policy, true, CCM_LANE_SPEC, "ServiceSpecChanged" },
+        { "ranges", ranges, true, CCM_LANE_SPEC, "ServiceSpecChanged" },
+        { "deletion", deleted, true, CCM_LANE_URGENT, "DeleteTimestampChanged" },
+        { "labels, finalizers, status", labelled, false, 0, NULL },
+        { "status cleared", status_cleared, true, CCM_LANE_SPEC, NULL },
+        { "tunnel", tunnel, false, 0, NULL },
+        { "tunnel, but ours", tunnel_with_finalizer, true, CCM_LANE_SPEC, "TypeChanged" },
+        { "class", other_class, false, 0, NULL },
+        { "finalizer after the type change", finalizer_too_late, true, CCM_LANE_URGENT, NULL },
+        { "deletion of what was ours", deleted_not_ours, true, CCM_LANE_URGENT,
+          "DeleteTimestampChanged" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct fixture fixture;
+        struct ccm_service *before = obj_service();
+        struct ccm_service *after = obj_service_copy(before);
+        const struct ccm_change change = { sizeof(change), CCM_CHANGE_UPDATED, &before->meta,
+                                           &after->meta, 0 };
+
+        begin(&fixture);
+        cases[i].edit(before, after);
+        lbc_mapping_service(&fixture.mapping, &change);
+        if ((fake_host_enqueue_count(fixture.fake) == 1) != cases[i].enqueued ||
+            (fake_host_event_count(fixture.fake) == 1) != (cases[i].event != NULL)) {
+            fail_msg("%s", cases[i].name);
+        }
+        if (cases[i].enqueued) {
+            assert_string_equal(fake_host_enqueued(fixture.fake, 0)->key, "default/web");
+            assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane, cases[i].lane);
+        }
+        if (cases[i].event != NULL) {
+            assert_string_equal(fake_host_event(fixture.fake, 0)->reason, cases[i].event);
+        }
+        end(&fixture);
+    }
+}
+
+static size_t map_added(struct ccm_service *service, uint64_t *ret_lane)
+{
+    const struct ccm_change change = { sizeof(change), CCM_CHANGE_ADDED, NULL, &service->meta, 0 };
+    struct fixture fixture;
+
+    begin(&fixture);
+    lbc_mapping_service(&fixture.mapping, &change);
+
+    const size_t count = fake_host_enqueue_count(fixture.fake);
+
+    *ret_lane = count == 0 ? UINT64_MAX : fake_host_enqueued(fixture.fake, 0)->lane;
+    end(&fixture);
+    return count;
+}
+
+static void test_service_added(void **state)
+{
+    struct ccm_service *service = obj_service();
+    uint64_t lane = 0;
+
+    (void)state;
+    assert_int_equal(map_added(service, &lane), 1);
+    assert_int_equal(lane, CCM_LANE_URGENT);
+    obj_label(&service->meta, LBC_HASH_LABEL, "x");
+    assert_int_equal(map_added(service, &lane), 1);
+    assert_int_equal(lane, CCM_LANE_SPEC);
+    service->type = "ClusterIP";
+    assert_int_equal(map_added(service, &lane), 0);
+    obj_finalizer(&service->meta, FINALIZER);
+    assert_int_equal(map_added(service, &lane), 1);
+    assert_int_equal(lane, CCM_LANE_URGENT);
+}
+
+static size_t map_slice(const struct ccm_endpoint_slice *before,
+                        const struct ccm_endpoint_slice *after, bool ours)
+{
+    struct ccm_service *service = obj_service();
+    const struct ccm_change change = { sizeof(change),
+                                       before == NULL  ? CCM_CHANGE_ADDED
+                                       : after == NULL ? CCM_CHANGE_DELETED
+                                                       : CCM_CHANGE_UPDATED,
+                                       before == NULL ? NULL : &before->meta,
+                                       after == NULL ? NULL : &after->meta, 0 };
+    struct fixture fixture;
+
+    begin(&fixture);
+    service->type = ours ? "LoadBalancer" : "ClusterIP";
+    fake_host_put(fixture.fake, &service->meta);
+    lbc_mapping_slice(&fixture.mapping, &change);
+
+    const size_t count = fake_host_enqueue_count(fixture.fake);
+
+    if (count > 0) {
+        assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane, CCM_LANE_BACKENDS);
+    }
+    end(&fixture);
+    return count;
+}
+
+static void test_slice(void **state)
+{
+    struct ccm_endpoint_slice *one = obj_slice("web-1");
+    struct ccm_endpoint_slice *other = obj_slice("web-1");
+
+    (void)state;
+    obj_endpoint(one, "10.0.0.1", "n", CCM_ENDPOINT_READY);
+    obj_slice_port(one, "http", 80);
+    assert_int_equal(map_slice(NULL, one, true), 1);
+    assert_int_equal(map_slice(one, NULL, true), 1);
+    assert_int_equal(map_slice(one, NULL, false), 0);
+    assert_int_equal(map_slice(one, one, true), 0);
+    obj_endpoint(other, "10.0.0.1", "n", CCM_ENDPOINT_READY);
+    obj_slice_port(other, "http", 80);
+    obj_label(&other->meta, "a", "b");
+    assert_int_equal(map_slice(one, other, true), 0);
+    other->port_count = 0;
+    obj_slice_port(other, "http", 81);
+    assert_int_equal(map_slice(one, other, true), 1);
+    one->service_name = "";
+    assert_int_equal(map_slice(NULL, one, true), 0);
+    one->service_name = "missing";
+    assert_int_equal(map_slice(NULL, one, true), 0);
+}
+
+static size_t map_node(const struct ccm_node *before, const struct ccm_node *after,
+                       const char *backend_type)
+{
+    struct ccm_service *service = obj_service();
+    const struct ccm_change change = { sizeof(change),
+                                       before == NULL  ? CCM_CHANGE_ADDED
+                                       : after == NULL ? CCM_CHANGE_DELETED
+                                                       : CCM_CHANGE_UPDATED,
+                                       before == NULL ? NULL : &before->meta,
+                                       after == NULL ? NULL : &after->meta, 0 };
+    struct fixture fixture;
+
+    begin(&fixture);
+    obj_annotate(&service->meta, LBC_BACKEND_TYPE_KEY, backend_type);
+    fake_host_put(fixture.fake, &service->meta);
+    lbc_mapping_node(&fixture.mapping, &change, 50);
+
+    const size_t count = fake_host_enqueue_count(fixture.fake);
+
+    if (count > 0) {
+        assert_int_equal(fake_host_enqueued(fixture.fake, 0)->lane, CCM_LANE_BULK);
+        assert_int_equal(fake_host_enqueued(fixture.fake, 0)->delay_ms, 50);
+    }
+    end(&fixture);
+    return count;
+}
+
+static void test_node(void **state)
+{
+    struct ccm_node *one = obj_node("n", "r.i-1");
+    struct ccm_node *other = obj_node("n", "r.i-1");
+
+    (void)state;
+    assert_int_equal(map_node(NULL, one, NULL), 1);
+    assert_int_equal(map_node(one, NULL, NULL), 1);
+    assert_int_equal(map_node(one, NULL, "eni"), 0);
+    assert_int_equal(map_node(one, other, NULL), 0);
+    other->network_unavailable = CCM_CONDITION_TRUE;
+    assert_int_equal(map_node(one, other, NULL), 0);
+    other->unschedulable = 1;
+    assert_int_equal(map_node(one, other, NULL), 1);
+    other->unschedulable = 0;
+    other->ready = CCM_CONDITION_FALSE;
+    assert_int_equal(map_node(one, other, NULL), 1);
+    one->ready = CCM_CONDITION_UNKNOWN;
+    assert_int_equal(map_node(one, other, NULL), 0);
+    obj_taint(other, "ToBeDeletedByClusterAutoscaler");
+    assert_int_equal(map_node(one, other, NULL), 1);
+    other = obj_node("n", "r.i-2");
+    one->ready = CCM_CONDITION_TRUE;
+    assert_int_equal(map_node(one, other, NULL), 1);
+    other = obj_node("n", "r.i-1");
+    obj_label(&other->meta, "a", "b");
+    assert_int_equal(map_node(one, other, NULL), 1);
+}
+
+/* A node that nobody can make out is told once per change, not once per pass. */
+static void test_nameless_nodes(void **state)
+{
+    struct ccm_node *good = obj_node("n", "r.i-1");
+    struct ccm_node *joining = obj_node("n", "");
+    struct ccm_node *empty = obj_node("n", "");
+    struct ccm_node *bad = obj_node("n", "other://x");
+    struct ccm_node *worse = obj_node("n", "other://y");
+    struct ccm_node *master = obj_node("n", "other://x");
+    const struct {
+        const struct ccm_node *before;
+        const struct ccm_node *after;
+        bool told;
+    } cases[] = {
+        { NULL, good, false },   { NULL, bad, true },      { bad, bad, false },
+        { bad, worse, true },    { good, bad, true },      { bad, good, false },
+        { bad, NULL, false },    { NULL, joining, false }, { joining, empty, true },
+        { NULL, master, false },
+    };
+
+    (void)state;
+    joining->ready = CCM_CONDITION_FALSE;
+    obj_label(&master->meta, "node-role.kubernetes.io/control-plane", "");
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct fake_host *fake = fake_host_new();
+        const struct lbc_mapping mapping = { .host = fake_host_table(fake),
+                                             .is_ours = lbc_class_is_clb,
+                                             .absence = lbc_absence_new(fake_host_table(fake)) };
+        const struct ccm_change change = { .struct_size = sizeof(change),
+                                           .before = (const struct ccm_object *)cases[i].before,
+                                           .after = (const struct ccm_object *)cases[i].after };
+
+        lbc_mapping_node(&mapping, &change, 0);
+        if ((strstr(fake_host_log_text(fake), "takes no traffic") != NULL) != cases[i].told) {
+            fail_msg("case %zu: %s", i, fake_host_log_text(fake));
+        }
+        lbc_absence_free(mapping.absence);
+        fake_host_free(fake);
+    }
+}
+
+static void test_skipped_nodes(void **state)
+{
+    static const char *const labels[] = { "node-role.kubernetes.io/master",
+                                          "node-role.kubernetes.io/control-plane",
+                                          "service.beta.kubernetes.io/exclude-node",
+                                          "service.alibabacloud.com/exclude-node" };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(labels); i++) {
+        struct ccm_node *plain = obj_node("n", "r.i-1");
+        struct ccm_node *before = obj_node("n", "r.i-1");
+        struct ccm_node *after = obj_node("n", "r.i-1");
+
+        obj_label(&before->meta, labels[i], "");
+        obj_label(&after->meta, labels[i], "");
+        after->unschedulable = 1;
+        assert_int_equal(map_node(NULL, before, NULL), 0);
+        assert_int_equal(map_node(before, NULL, NULL), 0);
+        assert_int_equal(map_node(before, after, NULL), 0);
+        assert_int_equal(map_node(plain, after, NULL), 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_service_update, obj_end),
+        cmocka_unit_test_teardown(test_service_added, obj_end),
+        cmocka_unit_test_teardown(test_slice, obj_end),
+        cmocka_unit_test_teardown(test_node, obj_end),
+        cmocka_unit_test_teardown(test_nameless_nodes, obj_end),
+        cmocka_unit_test_teardown(test_skipped_nodes, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,527 @@
+/* Claims, turns, and what counts as news. */
+#include "check.h"
+
+#include "lbc/mirror.h"
+#include "support/fake_host.h"
+#include "util/cleanup.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define LANE CCM_LANE_SPEC
+
+/* A mirror: one text about the load balancer, one that is the Service's own. */
+struct state {
+    char *lb;
+    char *own;
+    bool rests; /* as released */
+};
+
+static bool no_memory; /* nothing can be woken */
+
+static void state_fini(void *state_)
+{
+    struct state *state = state_;
+
+    assert_int_equal(lbc_text_set(&state->lb, NULL), 0);
+    assert_int_equal(lbc_text_set(&state->own, NULL), 0);
+}
+
+static void state_move(void *to_, void *from_)
+{
+    struct state *to = to_;
+    struct state *from = from_;
+
+    to->lb = CCM_STEAL(from->lb);
+}
+
+static const char *state_lb_id(const void *state)
+{
+    return ((const struct state *)state)->lb;
+}
+
+static void state_rest(void *state)
+{
+    ((struct state *)state)->rests = true;
+}
+
+static int state_wake(void *state)
+{
+    if (no_memory) {
+        return -ENOMEM;
+    }
+    ((struct state *)state)->rests = false;
+    return 0;
+}
+
+static const struct lbc_mirror_type type = {
+    .size = sizeof(struct state),
+    .fini = state_fini,
+    .move = state_move,
+    .lb_id = state_lb_id,
+    .rest = state_rest,
+    .wake = state_wake,
+};
+
+static struct state *have(const struct lbc_entry *entry)
+{
+    struct state *state = entry->state;
+
+    assert_false(state->rests);
+    return state;
+}
+
+/* A store with a host that notes who is enqueued. */
+static struct fake_host *fake;
+static size_t seen; /* enqueues that were asked about */
+
+static struct lbc_mirrors *begin(void)
+{
+    fake = fake_host_new();
+    seen = 0;
+    return lbc_mirrors_new(fake_host_table(fake), &type);
+}
+
+static void end(struct lbc_mirrors *store)
+{
+    lbc_mirrors_free(store);
+    fake_host_free(fake);
+}
+
+/* Who was enqueued since the last question, "a/b a/c". */
+static const char *woken(void)
+{
+    static char text[256];
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (; seen < fake_host_enqueue_count(fake); seen++) {
+        const struct fake_enqueue *one = fake_host_enqueued(fake, seen);
+
+        assert_int_equal(one->delay_ms, 0);
+        len +=
+            (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", len == 0 ? "" : " ", one->key);
+    }
+    return text;
+}
+
+static int try(struct lbc_mirrors *store, const char *key, const char *lb_id,
+               struct lbc_entry **ret)
+{
+    return lbc_store_claim(store, key, key, lb_id, LANE, ret);
+}
+
+static struct lbc_entry *claim(struct lbc_mirrors *store, const char *key, const char *uid)
+{
+    struct lbc_entry *entry = NULL;
+
+    assert_int_equal(lbc_store_claim(store, key, uid, "", LANE, &entry), 0);
+    return entry;
+}
+
+static void test_claims(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    struct lbc_entry *entry = claim(store, "a/b", "u1");
+    struct lbc_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(lbc_store_claim(store, "a/b", "u1", "", LANE, &other), -EBUSY);
+    lbc_store_forget(store, "a/b"); /* held: nothing happens */
+    other = claim(store, "a/c", "u2");
+    assert_ptr_not_equal(entry, other);
+    lbc_store_release(store, other);
+    entry->valid = true;
+    entry->attempt = 3;
+    lbc_store_release(store, entry);
+    assert_true(claim(store, "a/b", "u1")->valid);
+    lbc_store_release(store, entry);
+    /* A new object of the same name has nothing of the old one. */
+    entry = claim(store, "a/b", "u9");
+    assert_false(entry->valid);
+    assert_int_equal(entry->attempt, 0);
+    lbc_store_release(store, entry);
+    lbc_store_forget(store, "a/b");
+    end(store);
+}
+
+static struct lbc_entry *share(struct lbc_mirrors *store, const char *key)
+{
+    struct lbc_entry *entry = NULL;
+
+    assert_int_equal(try(store, key, "lb-1", &entry), 0);
+    return entry;
+}
+
+/* Two Services with one load balancer: one mirror, one at a time; what is a Service's own stays. */
+static void test_shared(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    struct lbc_entry *entry = share(store, "a/b");
+    struct lbc_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(try(store, "a/c", "lb-1", &other), -EBUSY);
+    assert_int_equal(try(store, "a/c", "lb-2", &other), 0);
+    lbc_store_release(store, other);
+    entry->valid = true;
+    assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
+    assert_int_equal(lbc_text_set(&have(entry)->own, "acl-1"), 0);
+    lbc_store_release(store, entry);
+    other = share(store, "a/c");
+    assert_true(other->valid);
+    assert_string_equal(have(other)->lb, "lb-1");
+    assert_null(have(other)->own);
+    /* What one finds wrong, the other reads again. */
+    lbc_entry_drop(other);
+    lbc_store_release(store, other);
+    entry = share(store, "a/b");
+    assert_false(entry->valid);
+    assert_null(have(entry)->lb);
+    assert_string_equal(have(entry)->own, "acl-1");
+    entry->valid = true;
+    lbc_store_release(store, entry);
+    /* The mirror lives as long as somebody uses it. */
+    lbc_store_forget(store, "a/b");
+    assert_true(share(store, "a/c")->valid);
+    lbc_store_release(store, other);
+    lbc_store_forget(store, "a/c");
+    assert_false(share(store, "a/c")->valid);
+    end(store);
+}
+
+/* Who knows it as its own does not share it. */
+static void test_own(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    struct lbc_entry *entry = claim(store, "a", "a");
+
+    (void)state;
+    assert_string_equal(lbc_entry_claimed_id(entry), "");
+    assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
+    entry->valid = true;
+    lbc_store_release(store, entry);
+    entry = share(store, "a");
+    assert_false(entry->reused);
+    assert_true(entry->valid);
+    lbc_entry_drop(entry);
+    lbc_store_release(store, entry);
+    entry = share(store, "a");
+    assert_true(entry->reused);
+    assert_string_equal(lbc_entry_claimed_id(entry), "lb-1");
+    lbc_store_release(store, entry);
+    end(store);
+}
+
+static void test_news(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    struct lbc_entry *entry = claim(store, "a/b", "u1");
+
+    (void)state;
+    assert_true(lbc_entry_news(entry, "t", "x"));
+    assert_false(lbc_entry_news(entry, "t", "x"));
+    assert_true(lbc_entry_news(entry, "other", "x"));
+    assert_true(lbc_entry_news(entry, "t", "y"));
+    assert_false(lbc_entry_news(entry, "t", ""));
+    assert_true(lbc_entry_news(entry, "t", "y"));
+    end(store);
+}
+
+/* --- turns --- */
+
+static void release(struct lbc_mirrors *store, struct lbc_entry *entry)
+{
+    lbc_store_release(store, entry);
+}
+
+static void refuse(struct lbc_mirrors *store, const char *key)
+{
+    struct lbc_entry *entry = NULL;
+
+    assert_int_equal(try(store, key, "lb-1", &entry), -EBUSY);
+}
+
+/* In order of arrival; coming again changes nothing, and nobody overtakes those who queue. */
+static void test_turns(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    struct lbc_entry *entry = share(store, "a");
+
+    (void)state;
+    refuse(store, "b");
+    refuse(store, "c");
+    refuse(store, "b");
+    assert_string_equal(woken(), "");
+    release(store, entry);
+    assert_string_equal(woken(), "b");
+    assert_int_equal(fake_host_enqueued(fake, 0)->lane, LANE);
+    refuse(store, "c");
+    refuse(store, "a");
+    entry = share(store, "b");
+    refuse(store, "b"); /* it is held: an unlikely second caller */
+    assert_string_equal(woken(), "");
+    release(store, entry);
+    assert_string_equal(woken(), "c b");
+    release(store, share(store, "c"));
+    assert_string_equal(woken(), "a");
+    refuse(store, "b");
+    release(store, share(store, "a"));
+    assert_string_equal(woken(), "b");
+    release(store, share(store, "b"));
+    assert_string_equal(woken(), "");
+    end(store);
+}
+
+/* Whoever is first and does not come hands its turn on. */
+static void test_gone(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    struct lbc_entry *entry = share(store, "a");
+
+    (void)state;
+    refuse(store, "b");
+    refuse(store, "c");
+    refuse(store, "d");
+    refuse(store, "e");
+    lbc_store_forget(store, "c"); /* not the first, and it is not free: nobody is woken */
+    assert_string_equal(woken(), "");
+    release(store, entry);
+    assert_string_equal(woken(), "b");
+    lbc_store_forget(store, "b"); /* deleted */
+    assert_string_equal(woken(), "d");
+    assert_int_equal(try(store, "d", "", &entry), 0); /* it has one of its own now */
+    assert_string_equal(woken(), "e");
+    release(store, entry);
+    lbc_store_forget(store, "a"); /* the mirror lives as long as somebody queues for it */
+    release(store, share(store, "e"));
+    assert_string_equal(woken(), "");
+    end(store);
+}
+
+/* --- threads --- */
+
+#define THREADS  4
+#define SERVICES 6
+#define ROUNDS   300
+
+/* A queue as the core's: a key is never in two calls at once, what comes meanwhile comes again. */
+struct race {
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    struct ccm_host host; /* `core` is the race */
+    struct lbc_mirrors *store;
+    struct {
+        bool dirty;
+        bool running;
+        int rounds;
+    } keys[SERVICES];
+    int left;    /* rounds of all */
+    int holders; /* guarded by the claim itself */
+    int bad;
+};
+
+static void race_enqueue(const struct ccm_host *host, const char *key, uint64_t lane,
+                         uint64_t delay_ms)
+{
+    struct race *race = host->core;
+
+    (void)lane;
+    (void)delay_ms;
+    assert_int_equal(pthread_mutex_lock(&race->lock), 0);
+    race->keys[key[0] - 'a'].dirty = true;
+    assert_int_equal(pthread_cond_signal(&race->more), 0);
+    assert_int_equal(pthread_mutex_unlock(&race->lock), 0);
+}
+
+static int pick(const struct race *race)
+{
+    for (int i = 0; i < SERVICES; i++) {
+        if (race->keys[i].dirty && !race->keys[i].running) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* Next key, -1 = all is done, or it took so long that a wake-up must be lost. */
+static int next(struct race *race)
+{
+    struct timespec until;
+    int found;
+    int r = 0;
+
+    (void)clock_gettime(CLOCK_REALTIME, &until); /* cannot fail */
+    until.tv_sec += 60;
+    assert_int_equal(pthread_mutex_lock(&race->lock), 0);
+    while ((found = pick(race)) < 0 && race->left > 0 && r == 0) {
+        r = pthread_cond_timedwait(&race->more, &race->lock, &until);
+    }
+    if (found >= 0) {
+        race->keys[found].dirty = false;
+        race->keys[found].running = true;
+    }
+    assert_int_equal(pthread_mutex_unlock(&race->lock), 0);
+    return found;
+}
+
+static void done(struct race *race, int index, bool worked)
+{
+    assert_int_equal(pthread_mutex_lock(&race->lock), 0);
+    race->keys[index].running = false;
+    if (worked) {
+        race->left--;
+        race->keys[index].rounds++;
+        race->keys[index].dirty = race->keys[index].rounds < ROUNDS;
+    }
+    assert_int_equal(pthread_cond_broadcast(&race->more), 0);
+    assert_int_equal(pthread_mutex_unlock(&race->lock), 0);
+}
+
+static void *contend(void *arg)
+{
+    struct race *race = arg;
+    int index;
+
+    while ((index = next(race)) >= 0) {
+        const char key[] = { (char)('a' + index), '\0' };
+        struct lbc_entry *entry = NULL;
+        const int r = try(race->store, key, "lb-1", &entry);
+
+        if (r == 0) {
+            race->bad += race->holders++ != 0;
+            race->bad += sched_yield();
+            race->holders--;
+            lbc_store_release(race->store, entry);
+        }
+        done(race, index, r == 0);
+    }
+    return NULL;
+}
+
+/* One at a time, and nobody is forgotten. */
+static void test_threads(void **state)
+{
+    struct race race = { .left = SERVICES * ROUNDS };
+    pthread_t threads[THREADS];
+
+    (void)state;
+    assert_int_equal(pthread_mutex_init(&race.lock, NULL), 0);
+    assert_int_equal(pthread_cond_init(&race.more, NULL), 0);
+    race.host.enqueue = race_enqueue;
+    race.host.core = &race;
+    race.store = lbc_mirrors_new(&race.host, &type);
+    for (size_t i = 0; i < SERVICES; i++) {
+        race.keys[i].dirty = true;
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, contend, &race), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(race.bad, 0);
+    assert_int_equal(race.left, 0);
+    lbc_mirrors_free(race.store);
+    assert_int_equal(pthread_cond_destroy(&race.more), 0);
+    assert_int_equal(pthread_mutex_destroy(&race.lock), 0);
+}
+
+/* What nobody works with rests; what cannot be woken is nobody's, and still known. */
+static void test_rest(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    struct lbc_entry *entry = claim(store, "a/b", "u1");
+    struct lbc_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-7"), 0);
+    entry->valid = true;
+    lbc_store_release(store, entry);
+    assert_true(((struct state *)entry->state)->rests);
+    no_memory = true;
+    assert_int_equal(lbc_store_claim(store, "a/b", "u1", "", LANE, &other), -ENOMEM);
+    no_memory = false;
+    assert_null(other);
+    other = claim(store, "a/b", "u1");
+    assert_true(other->valid);
+    assert_string_equal(have(other)->lb, "lb-7");
+    lbc_store_release(store, other);
+    end(store);
+}
+
+/* The same for one that is shared: who cannot have it stands in nobody's way. */
+static void test_rest_shared(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    struct lbc_entry *entry = share(store, "a/b");
+    struct lbc_entry *other = NULL;
+
+    (void)state;
+    assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
+    entry->valid = true;
+    assert_int_equal(try(store, "a/c", "lb-1", &other), -EBUSY);
+    assert_int_equal(try(store, "a/d", "lb-1", &other), -EBUSY);
+    lbc_store_release(store, entry);
+    assert_string_equal(woken(), "a/c");
+    no_memory = true;
+    assert_int_equal(try(store, "a/c", "lb-1", &other), -ENOMEM);
+    no_memory = false;
+    assert_string_equal(woken(), "a/d");
+    assert_int_equal(try(store, "a/d", "lb-1", &other), 0);
+    assert_true(other->valid);
+    assert_string_equal(have(other)->lb, "lb-1");
+    lbc_store_release(store, other);
+    end(store);
+}
+
+/* Something in a load balancer is given up: those that lack it there are told, and nobody else. */
+static void test_freed(void **state)
+{
+    struct lbc_mirrors *store = begin();
+    static const char *const keys[] = { "a/one", "a/two", "a/three", "a/far", "a/own" };
+    static const char *const lbs[] = { "lb-1", "lb-1", "lb-1", "lb-2", "" };
+    struct lbc_entry *entry = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(keys); i++) {
+        assert_int_equal(try(store, keys[i], lbs[i], &entry), 0);
+        entry->blocked = i != 2; /* the third has all it wants */
+        lbc_store_release(store, entry);
+    }
+    assert_string_equal(woken(), "");
+    assert_int_equal(try(store, "a/one", "lb-1", &entry), 0);
+    lbc_store_release(store, entry); /* nothing was given up */
+    assert_string_equal(woken(), "");
+    assert_int_equal(try(store, "a/one", "lb-1", &entry), 0);
+    entry->freed = true;
+    lbc_store_release(store, entry);
+    assert_string_equal(woken(), "a/two");
+    assert_int_equal(try(store, "a/three", "lb-1", &entry), 0);
+    entry->freed = true;
+    lbc_store_release(store, entry);
+    assert_string_equal(woken(), "a/one"); /* the second was told, and has not asked since */
+    assert_int_equal(try(store, "a/own", "", &entry), 0);
+    entry->freed = true;
+    lbc_store_release(store, entry);
+    assert_false(entry->freed);
+    assert_string_equal(woken(), "");
+    end(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_claims),      cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_own),         cmocka_unit_test(test_news),
+        cmocka_unit_test(test_turns),       cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_threads),     cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_rest_shared), cmocka_unit_test(test_freed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* Annotations that all controllers read in the same way; more of it is in the tests of each. */
+#include "check.h"
+#include "lbc/model/settings.h"
+#include "objects.h"
+#include "util/attr.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void test_pairs(void **state)
+{
+    static const struct {
+        const char *entry;
+        const char *left; /* NULL: no pair */
+        const char *right;
+    } expected[] = {
+        { "a:1", "a", "1" },  { "b : 2", "b", "2" }, { "c", NULL, NULL },     { ":3", NULL, NULL },
+        { "d:", NULL, NULL }, { "", NULL, NULL },    { "e:4:5", NULL, NULL },
+    };
+    const char *cursor = "a:1, b : 2 ,c,:3,d:,,e:4:5,";
+    struct lbc_setting_pair pair;
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(expected); i++) {
+        assert_true(lbc_setting_next_pair(&cursor, &pair));
+        assert_string_equal(pair.entry, expected[i].entry);
+        assert_true(pair.good == (expected[i].left != NULL));
+        assert_string_equal(pair.left, expected[i].left == NULL ? "" : expected[i].left);
+        assert_string_equal(pair.right, expected[i].right == NULL ? "" : expected[i].right);
+    }
+    assert_false(lbc_setting_next_pair(&cursor, &pair));
+    cursor = "";
+    assert_false(lbc_setting_next_pair(&cursor, &pair));
+}
+
+static void test_long_pair(void **state)
+{
+    char text[3 * LBC_PAIR_MAX];
+    const char *cursor = text;
+    struct lbc_setting_pair pair;
+
+    (void)state;
+    memset(text, 'a', sizeof(text));
+    text[LBC_PAIR_MAX] = ':';
+    text[2 * LBC_PAIR_MAX] = '\0';
+    assert_true(lbc_setting_next_pair(&cursor, &pair));
+    assert_false(pair.good);
+    assert_int_equal(strlen(pair.entry), LBC_PAIR_MAX - 1);
+    assert_false(lbc_setting_next_pair(&cursor, &pair));
+}
+
+static void test_range(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *expected; /* NULL: refused */
+        bool ipv6;
+    } cases[] = {
+        { "10.0.0.0/8", "10.0.0.0/8", false },
+        { " 1.2.3.4/32\t", "1.2.3.4/32", false },
+        { "1.2.3.4", "1.2.3.4/32", false },
+        { "0.0.0.0/0", "0.0.0.0/0", false },
+        { "2001:DB8:0::/32", "2001:db8::/32", true },
+        { "::/0", "::/0", true },
+        { "10.0.0.0/33", NULL, false },
+        { "::ffff:10.0.0.0/64", NULL, false },
+        { "", NULL, false },
+        { "everybody", NULL, false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_error err = CCM_ERROR_INIT;
+        char text[LBC_RANGE_TEXT] = "";
+        bool ipv6 = false;
+        const int r = lbc_setting_range(cases[i].text, text, &ipv6, &err);
+
+        if (cases[i].expected == NULL) {
+            assert_int_equal(r, -EINVAL);
+            assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
+        } else if (r < 0 || strcmp(text, cases[i].expected) != 0 || ipv6 != cases[i].ipv6) {
+            fail_msg("%s: %d %s", cases[i].text, r, text);
+        }
+    }
+}
+
+static void test_preserve(void **state)
+{
+    static const char *const no[] = { "", "false", "OFF", "no", "0" };
+    struct ccm_service *service = obj_service();
+
+    (void)state;
+    assert_false(lbc_setting_preserve(service));
+    for (size_t i = 0; i < CCM_ARRAY_LEN(no); i++) {
+        obj_annotate(&service->meta, P "preserve-lb-on-delete", no[i]);
+        assert_false(lbc_setting_preserve(service));
+    }
+    obj_annotate(&service->meta, P "preserve-lb-on-delete", "anything");
+    assert_true(lbc_setting_preserve(service));
+}
+
+/* "key=value": as many characters of each, in the number of tags; the id of somebody else's. */
+static void test_tags(void **state)
+{
+    static const struct {
+        size_t key;
+        size_t value;
+        size_t count;
+        const char *id;
+        const char *error; /* NULL: good */
+    } cases[] = {
+        { 64, 128, 1, NULL, NULL },
+        { 65, 1, 1, NULL,
+          "tags with keys of at most 64 and values of at most 128 characters, got [" },
+        { 1, 129, 1, NULL, "values of at most 128 characters, got [" },
+        { 1, 600, 1, NULL, "values of at most 128 characters" },
+        { 600, 1, 1, NULL, "keys of at most 64" },
+        { 2, 0, 18, NULL, NULL },
+        { 2, 0, 19, NULL, "at most 18 tags beside the two" },
+        { 2, 0, 20, "lb-1", NULL },
+        { 2, 0, 21, "lb-1", "at most 20 tags, got [" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
+        CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+        struct ccm_service *service = obj_service();
+        struct ccm_error err = CCM_ERROR_INIT;
+        int r;
+
+        for (size_t n = 0; n < cases[i].count; n++) {
+            for (size_t k = 0; k < cases[i].key; k++) { /* two bytes, one character */
+                ccm_buf_addf(&text, "%s", n == 0 ? "\xc3\xa4" : k == 0 ? "k" : k == 1 ? "" : "x");
+            }
+            ccm_buf_addf(&text, n == 0 ? "=" : "%zu=", n);
+            for (size_t k = 0; k < cases[i].value; k++) {
+                ccm_buf_adds(&text, "\xc3\xb6");
+            }
+            ccm_buf_adds(&text, ",");
+        }
+        obj_annotate(&service->meta, P "additional-resource-tags", ccm_buf_str(&text));
+        if (cases[i].id != NULL) {
+            obj_annotate(&service->meta, P "id", cases[i].id);
+        }
+        r = lbc_setting_check_tags(service, &err);
+        if (cases[i].error == NULL) {
+            assert_int_equal(r, 0);
+            assert_int_equal(lbc_setting_tags(service, false, &tags), 0);
+            assert_int_equal(tags.len, cases[i].count);
+            continue;
+        }
+        assert_int_equal(r, -EINVAL);
+        assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
+        if (strstr(err.message, cases[i].error) == NULL) {
+            fail_msg("case %zu: %s", i, err.message);
+        }
+    }
+}
+
+/* The first entry counts; blanks do not; a longer number is another one. */
+static void test_for_port(void **state)
+{
+    static const struct {
+        const char *value;
+        const char *expected;
+    } cases[] = {
+        { "a:80,b:80", "a" }, { "a:8080, b : 80 ", "b" }, { "a:080", "" }, { "80", "" },
+        { "", "" },           { "a:b:80,c:80", "c" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
+        struct ccm_service *service = obj_service();
+        char got[LBC_PAIR_MAX];
+
+        obj_annotate(&service->meta, P "vgroup-port", cases[i].value);
+        lbc_setting_for_port(service, "vgroup-port", 80, got);
+        assert_string_equal(got, cases[i].expected);
+    }
+}
+
+/* As many as an annotation holds are not all read. */
+static void test_very_many_tags(void **state)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = (size_t)256 * 1024 };
+    struct ccm_service *service = obj_service();
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        ccm_buf_addf(&text, "k%d,", i);
+    }
+    obj_annotate(&service->meta, P "additional-resource-tags", ccm_buf_str(&text));
+    assert_int_equal(lbc_setting_tags(service, false, &tags), 0);
+    assert_int_equal(tags.len, 21);
+    assert_int_equal(lbc_setting_check_tags(service, &err), -EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_long_pair),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test_teardown(test_preserve, obj_end),
+        cmocka_unit_test_teardown(test_tags, obj_end),
+        cmocka_unit_test_teardown(test_very_many_tags, obj_end),
+        cmocka_unit_test_teardown(test_for_port, obj_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
