@@ -69,7 +69,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'c':
         arguments->args.config = arg;
-        arguments->args.config_told = true;
+        arguments->args.config_is_set = true;
         return 0;
     case KEY_PLUGIN:
         if (arguments->args.plugin_count == CLI_COMMAND_PLUGINS_MAX) {
@@ -121,13 +121,13 @@ static const struct {
 };
 
 /* Until the daemon takes signals over, nothing has been begun that would have to be ended. */
-static void end_early(int signal CCM_UNUSED)
+static void exit_on_signal(int signal CCM_UNUSED)
 {
     _exit(0);
 }
 
 /* SIGHUP, which would end the process, waits until the daemon takes it. Threads inherit it. */
-static void hold_reload(void)
+static void block_reload_signal(void)
 {
     sigset_t signals;
 
@@ -136,7 +136,7 @@ static void hold_reload(void)
     (void)sigprocmask(SIG_BLOCK, &signals, NULL); /* a valid set */
 }
 
-static int dispatch(const struct arguments *arguments)
+static int main_dispatch_command(const struct arguments *arguments)
 {
     const char *name = arguments->command == NULL ? "run" : arguments->command;
 
@@ -151,9 +151,9 @@ static int dispatch(const struct arguments *arguments)
         }
 
         if (commands[i].run == cli_command_run) {
-            (void)signal(SIGTERM, end_early); /* a valid signal, and so is the next */
-            (void)signal(SIGINT, end_early);
-            hold_reload();
+            (void)signal(SIGTERM, exit_on_signal); /* a valid signal, and so is the next */
+            (void)signal(SIGINT, exit_on_signal);
+            block_reload_signal();
         }
 
         const int r = commands[i].run(&arguments->args);
@@ -174,7 +174,7 @@ static int dispatch(const struct arguments *arguments)
  * one lock costs does not show: threads mostly wait for the network, and small blocks come from a
  * store per thread.
  */
-static void share_arena(void)
+static void use_one_arena(void)
 {
 #ifdef M_ARENA_MAX
     (void)mallopt(M_ARENA_MAX, 1); /* refused: more memory is used, nothing else */
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
     if (!open_standard_files()) {
         return 1;
     }
-    share_arena();
+    use_one_arena();
     argp_err_exit_status = EXIT_USAGE;
     if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0) {
         return EXIT_USAGE;
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
         return 1;
     }
 
-    const int status = dispatch(&arguments);
+    const int status = main_dispatch_command(&arguments);
 
     curl_global_cleanup();
     return status;

@@ -18,8 +18,8 @@ static const struct ccm_log answer_log = { .part = "admin" };
 
 /* --- answers --- */
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
-                              const char *text, size_t len)
+static enum MHD_Result answer_bytes(struct MHD_Connection *connection, unsigned status,
+                                    const char *type, const char *text, size_t len)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer_with_free_callback(len, strndup(text, len), free);
@@ -46,7 +46,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned status,
                                    const char *text)
 {
-    return answer(connection, status, "text/plain; charset=utf-8", text, strlen(text));
+    return answer_bytes(connection, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
 static enum MHD_Result answer_probe(struct MHD_Connection *connection,
@@ -69,7 +69,7 @@ static enum MHD_Result answer_page(struct MHD_Connection *connection, const char
     if (ccm_buf_error(&text) < 0) {
         return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
     }
-    return answer(connection, MHD_HTTP_OK, type, ccm_buf_str(&text), text.len);
+    return answer_bytes(connection, MHD_HTTP_OK, type, ccm_buf_str(&text), text.len);
 }
 
 /* --- requests --- */

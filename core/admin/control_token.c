@@ -10,7 +10,7 @@
 #define TOKEN_MAX ((size_t)64 * 1024)
 #define TOKEN_MIN 16
 
-static int check_file(const char *path, struct ccm_error *err)
+static int token_check_file(const char *path, struct ccm_error *err)
 {
     struct stat info;
 
@@ -32,7 +32,7 @@ static int check_file(const char *path, struct ccm_error *err)
 int admin_control_token_read(const char *path, struct ccm_secret *ret, struct ccm_error *err)
 {
     size_t len = 0;
-    int r = check_file(path, err);
+    int r = token_check_file(path, err);
 
     if (r < 0) {
         return r;

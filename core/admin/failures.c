@@ -21,7 +21,7 @@ struct admin_trouble {
     struct ccm_strmap *entries; /* in the order of their first failure */
 };
 
-static void entry_free(void *value)
+static void trouble_entry_free(void *value)
 {
     struct entry *entry = value;
 
@@ -36,7 +36,7 @@ struct admin_trouble *admin_trouble_new(void)
     if (trouble == NULL) {
         return NULL;
     }
-    trouble->entries = ccm_strmap_new(entry_free);
+    trouble->entries = ccm_strmap_new(trouble_entry_free);
     if (trouble->entries == NULL || pthread_mutex_init(&trouble->lock, NULL) != 0) {
         ccm_strmap_free(trouble->entries);
         free(trouble);
@@ -72,8 +72,8 @@ static struct entry *entry_locked(struct admin_trouble *trouble, const char *key
     return entry;
 }
 
-void admin_trouble_note(struct admin_trouble *trouble, const char *key, const struct ccm_error *err,
-                        int64_t delay_ms)
+void admin_trouble_record(struct admin_trouble *trouble, const char *key,
+                          const struct ccm_error *err, int64_t delay_ms)
 {
     const int64_t now = ccm_clock_now_ms();
 

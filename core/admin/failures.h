@@ -30,8 +30,8 @@ void admin_trouble_free(struct admin_trouble *trouble);
 
 /* How a reconcile of the key ended: err NULL = well. delay_ms: until the next try. Out of memory
  * loses the entry, nothing else. */
-void admin_trouble_note(struct admin_trouble *trouble, const char *key, const struct ccm_error *err,
-                        int64_t delay_ms);
+void admin_trouble_record(struct admin_trouble *trouble, const char *key,
+                          const struct ccm_error *err, int64_t delay_ms);
 
 /* Number of failing keys. */
 size_t admin_trouble_count(struct admin_trouble *trouble);

@@ -62,7 +62,7 @@ static int fd_of(struct MHD_Connection *connection)
 
 /* A free place, or that of the oldest connection, which is broken off: whoever holds connections
  * open without end, or sends a byte now and then, does not keep others out. */
-static size_t make_room(struct server *server)
+static size_t server_free_place(struct server *server)
 {
     size_t oldest = 0;
 
@@ -76,14 +76,14 @@ static size_t make_room(struct server *server)
     return oldest;
 }
 
-static void note_connection(void *cls, struct MHD_Connection *connection, void **socket_context,
-                            enum MHD_ConnectionNotificationCode what)
+static void server_track_connection(void *cls, struct MHD_Connection *connection,
+                                    void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
     struct server *server = cls;
 
     (void)socket_context;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        const size_t i = make_room(server);
+        const size_t i = server_free_place(server);
 
         server->kept[i].connection = connection;
         server->kept[i].fd = fd_of(connection);
@@ -177,7 +177,7 @@ static int listen_on(struct server *server, const struct config_listen *address,
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, admin_handle, &server->admin->options, MHD_OPTION_CONNECTION_TIMEOUT,
         TIMEOUT_S, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS + SPARE, MHD_OPTION_NOTIFY_CONNECTION,
-        note_connection, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+        server_track_connection, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
     if (server->daemon == NULL) {
         const int code = errno;
 
@@ -192,7 +192,7 @@ static int listen_on(struct server *server, const struct config_listen *address,
 
 /* --- rotation --- */
 
-static bool is_same(const struct server *a, const struct server *b)
+static bool server_has_same_files(const struct server *a, const struct server *b)
 {
     return strcmp(a->cert.hidden, b->cert.hidden) == 0 && strcmp(a->key.hidden, b->key.hidden) == 0;
 }
@@ -211,7 +211,7 @@ static bool pause_for(struct admin_server *admin, int64_t ms)
 }
 
 /* Running answers of a server that takes no more connections. */
-static void drain(struct admin_server *admin, struct server *server)
+static void server_drain(struct admin_server *admin, struct server *server)
 {
     for (int i = 0; i < DRAIN_MS / SLICE_MS; i++) {
         const union MHD_DaemonInfo *info =
@@ -224,7 +224,7 @@ static void drain(struct admin_server *admin, struct server *server)
 }
 
 /* Go on with what the files hold now, on the same socket: nobody is turned away meanwhile. */
-static void rotate(struct admin_server *admin)
+static void admin_rotate_certificate(struct admin_server *admin)
 {
     CCM_CLEANUP(server_freep) struct server *fresh = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -234,7 +234,7 @@ static void rotate(struct admin_server *admin)
         ccm_log_warn(&admin_log, "%s: going on with the certificate in use", err.message);
         return;
     }
-    if (is_same(admin->server, fresh)) {
+    if (server_has_same_files(admin->server, fresh)) {
         return;
     }
 
@@ -254,7 +254,7 @@ static void rotate(struct admin_server *admin)
     if (old_fd >= 0) {
         (void)close(old_fd); /* the other one listens on */
     }
-    drain(admin, admin->server);
+    server_drain(admin, admin->server);
     server_free(admin->server);
     admin->server = CCM_STEAL(fresh);
     ccm_log_info(&admin_log, "another certificate is in use");
@@ -265,13 +265,13 @@ static void watch_files(void *arg)
     struct admin_server *admin = arg;
 
     while (pause_for(admin, ROTATE_MS)) {
-        rotate(admin);
+        admin_rotate_certificate(admin);
     }
 }
 
 /* --- life --- */
 
-static void tell_address(const struct admin_server *admin)
+static void admin_log_address(const struct admin_server *admin)
 {
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(admin->server->daemon, MHD_DAEMON_INFO_BIND_PORT);
@@ -325,7 +325,7 @@ int admin_new(const struct admin_options *options, struct admin_server **ret, st
     if (r < 0) {
         return r;
     }
-    tell_address(admin);
+    admin_log_address(admin);
     if (admin->server->cert.hidden != NULL) {
         r = ccm_thread_start(&admin->thread, watch_files, admin);
         if (r < 0) {

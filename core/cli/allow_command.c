@@ -96,7 +96,7 @@ static int run_command(const struct config_tree *config, const char *plugin, str
 }
 
 /* Names of plugins need no escaping. */
-static bool is_name(const char *text)
+static bool is_plain_name(const char *text)
 {
     return text[0] != '\0' && text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
 }
@@ -106,7 +106,7 @@ int cli_command_allow_removals(const struct cli_command_args *args)
     CCM_CLEANUP(daemon_setup_fini) struct daemon_setup setup = { 0 };
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (args->operand_count != 1 || !is_name(args->operands[0])) {
+    if (args->operand_count != 1 || !is_plain_name(args->operands[0])) {
         (void)fprintf(stderr, "ccmd: allow-removals takes the name of one plugin\n"); /* sticks */
         return EXIT_USAGE;
     }

@@ -13,7 +13,7 @@
 
 struct cli_command_args {
     const char *config;     /* path */
-    bool config_told;       /* on the command line */
+    bool config_is_set;     /* on the command line */
     const char *plugin_dir; /* NULL = not told */
     const char *plugins[CLI_COMMAND_PLUGINS_MAX];
     size_t plugin_count;

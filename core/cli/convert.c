@@ -61,20 +61,20 @@ static const struct remark remarks[] = {
              "alicloud.credentials.role_arn" },
 };
 
-static const char *get(const struct writer *w, const char *key)
+static const char *writer_get_value(const struct writer *w, const char *key)
 {
     const char *value = ccm_strmap_get(w->in->values, key);
 
     return value == NULL ? "" : value;
 }
 
-static void note(const struct writer *w, const char *key, const char *text)
+static void writer_add_remark(const struct writer *w, const char *key, const char *text)
 {
     ccm_buf_addf(w->notes, "%s: %s\n", key, text);
 }
 
 /* A text as libconfig reads it. */
-static void quote(struct ccm_buf *out, const char *text, size_t len)
+static void writer_add_quoted(struct ccm_buf *out, const char *text, size_t len)
 {
     ccm_buf_addc(out, '"');
     for (size_t i = 0; i < len; i++) {
@@ -91,7 +91,7 @@ static void add_text(const struct writer *w, const char *indent, const char *nam
 {
     if (value[0] != '\0') {
         ccm_buf_addf(w->out, "%s%s = ", indent, name);
-        quote(w->out, value, strlen(value));
+        writer_add_quoted(w->out, value, strlen(value));
         ccm_buf_adds(w->out, ";\n");
     }
 }
@@ -108,7 +108,7 @@ static void add_trimmed(const struct writer *w, const char *indent, const char *
     }
     if (len > 0) {
         ccm_buf_addf(w->out, "%s%s = ", indent, name);
-        quote(w->out, start, len);
+        writer_add_quoted(w->out, start, len);
         ccm_buf_adds(w->out, ";\n");
     }
 }
@@ -129,7 +129,7 @@ static void add_list(const struct writer *w, const char *indent, const char *nam
     while (ccm_parse_piece(&cursor, ',', &start, &len)) {
         if (len > 0) {
             ccm_buf_adds(w->out, between);
-            quote(w->out, start, len);
+            writer_add_quoted(w->out, start, len);
             between = ", ";
         }
     }
@@ -137,7 +137,7 @@ static void add_list(const struct writer *w, const char *indent, const char *nam
 }
 
 /* "5m", "1h30m", "90s" -> seconds; false: no duration. */
-static bool duration(const char *text, int64_t *ret_s)
+static bool convert_parse_duration(const char *text, int64_t *ret_s)
 {
     int64_t total = 0;
 
@@ -168,27 +168,27 @@ static bool duration(const char *text, int64_t *ret_s)
 static void add_duration(const struct writer *w, const char *indent, const char *name,
                          const char *key, int64_t factor)
 {
-    const char *value = get(w, key);
+    const char *value = writer_get_value(w, key);
     int64_t seconds = 0;
 
     if (value[0] == '\0') {
         return;
     }
-    if (duration(value, &seconds)) {
+    if (convert_parse_duration(value, &seconds)) {
         ccm_buf_addf(w->out, "%s%s = %" PRId64 ";\n", indent, name, seconds * factor);
     } else {
-        note(w, key, "is no duration in hours, minutes and seconds, and left out");
+        writer_add_remark(w, key, "is no duration in hours, minutes and seconds, and left out");
     }
 }
 
 static void write_election(const struct writer *w)
 {
     ccm_buf_adds(w->out, "leader_election: {\n");
-    if (strcmp(get(w, "--leader-elect"), "false") == 0) {
+    if (strcmp(writer_get_value(w, "--leader-elect"), "false") == 0) {
         ccm_buf_adds(w->out, "    enabled = false;\n");
     }
-    add_text(w, "    ", "namespace", get(w, "--leader-elect-resource-namespace"));
-    add_text(w, "    ", "name", get(w, "--leader-elect-resource-name"));
+    add_text(w, "    ", "namespace", writer_get_value(w, "--leader-elect-resource-namespace"));
+    add_text(w, "    ", "name", writer_get_value(w, "--leader-elect-resource-name"));
     add_duration(w, "    ", "lease_duration_s", "--leader-elect-lease-duration", 1);
     add_duration(w, "    ", "renew_deadline_s", "--leader-elect-renew-deadline", 1);
     add_duration(w, "    ", "retry_period_ms", "--leader-elect-retry-period", 1000);
@@ -198,25 +198,25 @@ static void write_election(const struct writer *w)
 /* One listener serves health and metrics here. */
 static void write_admin(const struct writer *w)
 {
-    const char *health = get(w, "--health-probe-bind-addr");
-    const char *metrics = get(w, "--metrics-bind-addr");
+    const char *health = writer_get_value(w, "--health-probe-bind-addr");
+    const char *metrics = writer_get_value(w, "--metrics-bind-addr");
 
     if (metrics[0] != '\0' && strcmp(metrics, "0") != 0 && strcmp(metrics, health) != 0) {
-        note(w, "--metrics-bind-addr",
-             "metrics are served by admin.listen, beside /livez and "
-             "/readyz");
+        writer_add_remark(w, "--metrics-bind-addr",
+                          "metrics are served by admin.listen, beside /livez and "
+                          "/readyz");
     }
     if (health[0] != '\0' && strcmp(health, "0") != 0) {
-        note(w, "--health-probe-bind-addr",
-             "admin.listen stays on loopback; to serve others set "
-             "it with TLS and a token");
+        writer_add_remark(w, "--health-probe-bind-addr",
+                          "admin.listen stays on loopback; to serve others set "
+                          "it with TLS and a token");
     }
 }
 
 static void write_general(const struct writer *w)
 {
-    const char *kubeconfig = get(w, "--kubeconfig");
-    const char *level = get(w, "--v");
+    const char *kubeconfig = writer_get_value(w, "--kubeconfig");
+    const char *level = writer_get_value(w, "--v");
     int64_t number = 0;
 
     ccm_buf_adds(w->out, "kubernetes: {\n");
@@ -227,22 +227,23 @@ static void write_general(const struct writer *w)
     if (ccm_parse_i64(level, 0, 100, &number) == 0 && number >= 5) {
         ccm_buf_adds(w->out, "log: { level = \"debug\"; };\n");
     } else if (level[0] != '\0') {
-        note(w, "--v", "below 5 is level info here, the default");
+        writer_add_remark(w, "--v", "below 5 is level info here, the default");
     }
 }
 
-static void write_credentials(const struct writer *w, const char *file)
+static void write_credentials_group(const struct writer *w, const char *file)
 {
-    if (get(w, "accesskeyid")[0] == '\0') {
+    if (writer_get_value(w, "accesskeyid")[0] == '\0') {
         return;
     }
     ccm_buf_adds(w->out, "    credentials: {\n");
     add_text(w, "        ", "file", file[0] == '\0' ? "/etc/ccmd/credentials.json" : file);
     ccm_buf_adds(w->out, "    };\n");
     if (file[0] == '\0') {
-        note(w, "accessKeyID, accessKeySecret",
-             "a key pair is not copied to standard output: run again with --credentials=FILE, "
-             "which writes it there");
+        writer_add_remark(
+            w, "accessKeyID, accessKeySecret",
+            "a key pair is not copied to standard output: run again with --credentials=FILE, "
+            "which writes it there");
     }
 }
 
@@ -260,42 +261,44 @@ static bool has_item(const char *list, const char *name)
     return false;
 }
 
-static bool gate(const struct writer *w, const char *name)
+static bool writer_has_feature_gate(const struct writer *w, const char *name)
 {
     CCM_CLEANUP(ccm_freep) char *on = ccm_text_format("%s=true", name);
 
-    return on != NULL && has_item(get(w, "featuregates"), on);
+    return on != NULL && has_item(writer_get_value(w, "featuregates"), on);
 }
 
 static void write_cloud(const struct writer *w, const char *credentials_file)
 {
-    const char *id = get(w, "clusterid");
+    const char *id = writer_get_value(w, "clusterid");
 
     if (id[0] == '\0') {
         id = "clusterid";
-        note(w, "clusterID",
-             "is not set, so the reference marked everything with \"clusterid\"; that is kept, "
-             "but no second cluster of the account may do the same");
+        writer_add_remark(
+            w, "clusterID",
+            "is not set, so the reference marked everything with \"clusterid\"; that is kept, "
+            "but no second cluster of the account may do the same");
     }
-    if (get(w, "kubernetesclustertag")[0] != '\0' &&
-        strcmp(get(w, "kubernetesclustertag"), "ack.aliyun.com") != 0) {
-        note(w, "kubernetesClusterTag", "the tag is always ack.aliyun.com");
+    if (writer_get_value(w, "kubernetesclustertag")[0] != '\0' &&
+        strcmp(writer_get_value(w, "kubernetesclustertag"), "ack.aliyun.com") != 0) {
+        writer_add_remark(w, "kubernetesClusterTag", "the tag is always ack.aliyun.com");
     }
     ccm_buf_adds(w->out, "alicloud: {\n");
     add_text(w, "    ", "cluster_id", id);
-    add_text(w, "    ", "region", get(w, "region"));
-    add_text(w, "    ", "vpc_id", get(w, "vpcid"));
-    add_list(w, "    ", "vswitch_ids", get(w, "vswitchid"));
-    add_trimmed(w, "    ", "resource_group_id", get(w, "resourcegroupid"));
-    add_text(w, "    ", "network", get(w, "--network"));
-    if (gate(w, "LoadBalancerTypeAnnotation")) {
+    add_text(w, "    ", "region", writer_get_value(w, "region"));
+    add_text(w, "    ", "vpc_id", writer_get_value(w, "vpcid"));
+    add_list(w, "    ", "vswitch_ids", writer_get_value(w, "vswitchid"));
+    add_trimmed(w, "    ", "resource_group_id", writer_get_value(w, "resourcegroupid"));
+    add_text(w, "    ", "network", writer_get_value(w, "--network"));
+    if (writer_has_feature_gate(w, "LoadBalancerTypeAnnotation")) {
         ccm_buf_adds(w->out, "    type_annotation = true;\n");
     }
-    write_credentials(w, credentials_file);
+    write_credentials_group(w, credentials_file);
     ccm_buf_adds(w->out, "};\n");
-    if (get(w, "region")[0] != '\0' &&
-        (get(w, "vpcid")[0] == '\0' || get(w, "vswitchid")[0] == '\0')) {
-        note(w, "region", "the reference ignored it without vpcid and vswitchid; here it counts");
+    if (writer_get_value(w, "region")[0] != '\0' &&
+        (writer_get_value(w, "vpcid")[0] == '\0' || writer_get_value(w, "vswitchid")[0] == '\0')) {
+        writer_add_remark(w, "region",
+                          "the reference ignored it without vpcid and vswitchid; here it counts");
     }
 }
 
@@ -315,11 +318,11 @@ static void begin_entry(const struct writer *w)
 /* Backends of one call; 0: not set, or of no use. */
 static int64_t batch_size(const struct writer *w)
 {
-    const char *value = get(w, "--sg-batch-size");
+    const char *value = writer_get_value(w, "--sg-batch-size");
     int64_t number = 0;
 
     if (value[0] != '\0' && ccm_parse_i64(value, 1, BATCH_SIZE_MAX, &number) < 0) {
-        note(w, "--sg-batch-size", "is no number from 1 to 40, and left out");
+        writer_add_remark(w, "--sg-batch-size", "is no number from 1 to 40, and left out");
         return 0;
     }
     return number;
@@ -327,9 +330,9 @@ static int64_t batch_size(const struct writer *w)
 
 static void write_balancers(const struct writer *w, const char *controllers)
 {
-    const bool eni = strcmp(get(w, "servicebackendtype"), "eni") == 0;
-    const bool private_only = strcmp(get(w, "disablepublicslb"), "true") == 0;
-    const bool filter = gate(w, "FilterServiceOnNodeChange");
+    const bool eni = strcmp(writer_get_value(w, "servicebackendtype"), "eni") == 0;
+    const bool private_only = strcmp(writer_get_value(w, "disablepublicslb"), "true") == 0;
+    const bool filter = writer_has_feature_gate(w, "FilterServiceOnNodeChange");
     const int64_t batch = batch_size(w);
     static const char *const names[][2] = { { "service", "clb" }, { "nlb", "nlb" } };
 
@@ -357,35 +360,36 @@ static void write_route(const struct writer *w)
 {
     begin_entry(w);
     ccm_buf_adds(w->out, "{ name = \"route\";\n");
-    add_text(w, "      ", "cluster_cidr", get(w, "--cluster-cidr"));
-    add_list(w, "      ", "table_ids", get(w, "routetableids"));
+    add_text(w, "      ", "cluster_cidr", writer_get_value(w, "--cluster-cidr"));
+    add_list(w, "      ", "table_ids", writer_get_value(w, "routetableids"));
     add_duration(w, "      ", "period_s", "--route-reconciliation-period", 1);
     ccm_buf_adds(w->out, "    }");
-    if (get(w, "--cluster-cidr")[0] == '\0') {
-        note(w, "--cluster-cidr", "is required by plugin route: set cluster_cidr");
+    if (writer_get_value(w, "--cluster-cidr")[0] == '\0') {
+        writer_add_remark(w, "--cluster-cidr", "is required by plugin route: set cluster_cidr");
     }
 }
 
 static void write_plugins(const struct writer *w)
 {
     static const char *const others[] = { "node", "ingress", "pvtz" };
-    const char *told = get(w, "--controllers");
+    const char *told = writer_get_value(w, "--controllers");
     const char *controllers = told[0] == '\0' ? "node,route,service,nlb" : told;
 
     ccm_buf_adds(w->out, "plugins = (");
     write_balancers(w, controllers);
     if (has_item(controllers, "route") &&
-        strcmp(get(w, "--configure-cloud-routes"), "false") != 0) {
+        strcmp(writer_get_value(w, "--configure-cloud-routes"), "false") != 0) {
         write_route(w);
     }
     ccm_buf_adds(w->out, "\n);\n");
     for (size_t i = 0; i < CCM_ARRAY_LEN(others); i++) {
         if (has_item(controllers, others[i])) {
-            note(w, "--controllers",
-                 i == 0   ? "node is not part of ccmd: keep the reference running with "
-                            "--controllers=node and a lease name of its own, see docs/migration.md"
-                 : i == 1 ? "ingress is not part of ccmd"
-                          : "pvtz is not part of ccmd");
+            writer_add_remark(
+                w, "--controllers",
+                i == 0   ? "node is not part of ccmd: keep the reference running with "
+                           "--controllers=node and a lease name of its own, see docs/migration.md"
+                : i == 1 ? "ingress is not part of ccmd"
+                         : "pvtz is not part of ccmd");
         }
     }
 }
@@ -436,11 +440,11 @@ static void remark_on(const struct writer *w, const char *key)
 {
     for (size_t i = 0; i < CCM_ARRAY_LEN(remarks); i++) {
         if (strcmp(key, remarks[i].key) == 0) {
-            note(w, key, remarks[i].text);
+            writer_add_remark(w, key, remarks[i].text);
             return;
         }
     }
-    note(w, key, "is not known, and left out");
+    writer_add_remark(w, key, "is not known, and left out");
 }
 
 int cli_convert_write(const struct cli_convert_input *input, const char *credentials_file,
@@ -466,13 +470,13 @@ int cli_convert_credentials(const struct cli_convert_input *input, struct ccm_bu
     const struct writer w = { input, NULL, NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf id = { .max = 4096 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf secret = { .max = 4096 };
-    int r = get(&w, "accesskeyid")[0] == '\0' ? -ENOENT : 0;
+    int r = writer_get_value(&w, "accesskeyid")[0] == '\0' ? -ENOENT : 0;
 
     if (r == 0) {
-        r = ccm_base64_decode(&id, get(&w, "accesskeyid"));
+        r = ccm_base64_decode(&id, writer_get_value(&w, "accesskeyid"));
     }
     if (r == 0) {
-        r = ccm_base64_decode(&secret, get(&w, "accesskeysecret"));
+        r = ccm_base64_decode(&secret, writer_get_value(&w, "accesskeysecret"));
     }
     if (r == 0 && (id.len == 0 || secret.len == 0)) {
         r = -EBADMSG;

@@ -27,7 +27,7 @@ static int write_secret(const char *path, const char *text, size_t len)
     return close(fd) < 0 && r == 0 ? -errno : r;
 }
 
-static int write_credentials(const struct cli_convert_input *input, const char *path)
+static int write_credentials_file(const struct cli_convert_input *input, const char *path)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { .max = 16384 };
     int r = cli_convert_credentials(input, &json);
@@ -90,7 +90,7 @@ int cli_command_convert(const struct cli_command_args *args)
     }
     r = cli_convert_write(&input, credentials, &config, &notes);
     if (r == 0 && credentials[0] != '\0') {
-        r = write_credentials(&input, credentials);
+        r = write_credentials_file(&input, credentials);
     }
     if (r < 0) {
         return r;

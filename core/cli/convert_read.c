@@ -23,7 +23,8 @@ int cli_convert_input_init(struct cli_convert_input *input)
     return input->values == NULL ? -ENOMEM : 0;
 }
 
-static int put(struct cli_convert_input *input, const char *key, const char *value, size_t len)
+static int input_put_value(struct cli_convert_input *input, const char *key, const char *value,
+                           size_t len)
 {
     CCM_CLEANUP(ccm_freep) char *copy = strndup(value, len);
 
@@ -48,8 +49,8 @@ int cli_convert_add_flag(struct cli_convert_input *input, const char *flag)
     CCM_CLEANUP(ccm_freep) char *key = ccm_text_format("-%.*s", (int)(flag + len - name), name);
 
     return key == NULL     ? -ENOMEM
-           : equal == NULL ? put(input, key, "true", 4)
-                           : put(input, key, equal + 1, strlen(equal + 1));
+           : equal == NULL ? input_put_value(input, key, "true", 4)
+                           : input_put_value(input, key, equal + 1, strlen(equal + 1));
 }
 
 static void document_freep(struct fy_document **document)
@@ -57,8 +58,8 @@ static void document_freep(struct fy_document **document)
     fy_document_destroy(*document);
 }
 
-static int parse(const char *path, const char *text, struct fy_document **ret,
-                 struct ccm_error *err)
+static int input_parse_document(const char *path, const char *text, struct fy_document **ret,
+                                struct ccm_error *err)
 {
     static const struct fy_parse_cfg config = { .flags = FYPCF_QUIET };
 
@@ -73,7 +74,7 @@ static int parse(const char *path, const char *text, struct fy_document **ret,
 }
 
 /* Text of a scalar; "" for everything else. */
-static const char *scalar(struct fy_node *node, size_t *ret_len)
+static const char *node_scalar_text(struct fy_node *node, size_t *ret_len)
 {
     const char *text =
         node == NULL || !fy_node_is_scalar(node) ? NULL : fy_node_get_scalar(node, ret_len);
@@ -85,7 +86,7 @@ static const char *scalar(struct fy_node *node, size_t *ret_len)
     return text;
 }
 
-static int take_members(struct cli_convert_input *input, struct fy_node *group)
+static int input_read_members(struct cli_convert_input *input, struct fy_node *group)
 {
     struct fy_node_pair *pair = NULL;
     void *cursor = NULL;
@@ -95,8 +96,8 @@ static int take_members(struct cli_convert_input *input, struct fy_node *group)
         char key[64];
         size_t key_len = 0;
         size_t len = 0;
-        const char *name = scalar(fy_node_pair_key(pair), &key_len);
-        const char *value = scalar(fy_node_pair_value(pair), &len);
+        const char *name = node_scalar_text(fy_node_pair_key(pair), &key_len);
+        const char *value = node_scalar_text(fy_node_pair_value(pair), &len);
 
         if (key_len == 0 || key_len >= sizeof(key)) {
             continue; /* no key of that program */
@@ -105,7 +106,7 @@ static int take_members(struct cli_convert_input *input, struct fy_node *group)
             key[i] = (char)tolower((unsigned char)name[i]);
         }
         key[key_len] = '\0';
-        r = put(input, key, value, len);
+        r = input_put_value(input, key, value, len);
     }
     return r;
 }
@@ -127,7 +128,7 @@ int cli_convert_read_config(struct cli_convert_input *input, const char *path,
     int r = read_file(path, &text, err);
 
     if (r == 0) {
-        r = parse(path, text, &document, err);
+        r = input_parse_document(path, text, &document, err);
     }
     if (r < 0) {
         return r;
@@ -139,11 +140,11 @@ int cli_convert_read_config(struct cli_convert_input *input, const char *path,
                              "cloud-provider-alibaba-cloud?",
                              path);
     }
-    return take_members(input, group) < 0 ? ccm_error_nomem(err) : 0;
+    return input_read_members(input, group) < 0 ? ccm_error_nomem(err) : 0;
 }
 
 /* Flags of a list, "--name=value" or "--name" and "value" after one another. */
-static int take_list(struct cli_convert_input *input, struct fy_node *list)
+static int input_read_list(struct cli_convert_input *input, struct fy_node *list)
 {
     struct fy_node *item = NULL;
     void *cursor = NULL;
@@ -152,7 +153,7 @@ static int take_list(struct cli_convert_input *input, struct fy_node *list)
 
     while (r == 0 && (item = fy_node_sequence_iterate(list, &cursor)) != NULL) {
         size_t len = 0;
-        const char *text = scalar(item, &len);
+        const char *text = node_scalar_text(item, &len);
         CCM_CLEANUP(ccm_freep) char *word = strndup(text, len);
 
         if (word == NULL) {
@@ -175,7 +176,7 @@ static int take_list(struct cli_convert_input *input, struct fy_node *list)
 }
 
 /* Every list called command or args, wherever it stands: DaemonSet, Deployment, Pod, List. */
-static int take_tree(struct cli_convert_input *input, struct fy_node *node, unsigned depth)
+static int input_read_tree(struct cli_convert_input *input, struct fy_node *node, unsigned depth)
 {
     struct fy_node_pair *pair = NULL;
     struct fy_node *item = NULL;
@@ -184,19 +185,19 @@ static int take_tree(struct cli_convert_input *input, struct fy_node *node, unsi
 
     while (depth < 16 && r == 0 && fy_node_is_sequence(node) &&
            (item = fy_node_sequence_iterate(node, &cursor)) != NULL) {
-        r = take_tree(input, item, depth + 1);
+        r = input_read_tree(input, item, depth + 1);
     }
     while (depth < 16 && r == 0 && fy_node_is_mapping(node) &&
            (pair = fy_node_mapping_iterate(node, &cursor)) != NULL) {
         size_t len = 0;
-        const char *key = scalar(fy_node_pair_key(pair), &len);
+        const char *key = node_scalar_text(fy_node_pair_key(pair), &len);
         struct fy_node *value = fy_node_pair_value(pair);
         const bool flags = (len == 7 && memcmp(key, "command", 7) == 0) ||
                            (len == 4 && memcmp(key, "args", 4) == 0);
 
         if (value != NULL) {
-            r = flags && fy_node_is_sequence(value) ? take_list(input, value)
-                                                    : take_tree(input, value, depth + 1);
+            r = flags && fy_node_is_sequence(value) ? input_read_list(input, value)
+                                                    : input_read_tree(input, value, depth + 1);
         }
     }
     return r;
@@ -211,12 +212,12 @@ int cli_convert_read_manifest(struct cli_convert_input *input, const char *path,
     int r = read_file(path, &text, err);
 
     if (r == 0) {
-        r = parse(path, text, &document, err);
+        r = input_parse_document(path, text, &document, err);
     }
     if (r < 0) {
         return r;
     }
-    if (take_tree(input, fy_document_root(document), 0) < 0) {
+    if (input_read_tree(input, fy_document_root(document), 0) < 0) {
         return ccm_error_nomem(err);
     }
     if (ccm_strmap_len(input->values) == before) {

@@ -141,7 +141,7 @@ static bool add_family(cJSON *spec)
 }
 
 /* What the manifest leaves to the server, as far as it matters here. */
-static int complete(struct ccm_buf *json)
+static int manifest_add_defaults(struct ccm_buf *json)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *tree = NULL;
 
@@ -193,7 +193,7 @@ static int check_service(void *arg, const struct cli_lint_item *item)
     if (!cli_lint_item_json(item, &json, &file->report)) {
         return file->report.error;
     }
-    if (complete(&json) < 0) {
+    if (manifest_add_defaults(&json) < 0) {
         (void)ccm_error_set(&err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the Service is too large");
     } else if (kube_decode(file->builder, &kind, ccm_buf_str(&json), json.len, &object, NULL,
                            &err) == 0 &&
@@ -212,7 +212,7 @@ static int check_service(void *arg, const struct cli_lint_item *item)
 
 /* --- files --- */
 
-static void complain(struct cli_lint *lint, const char *name, const char *problem)
+static void lint_print_problem(struct cli_lint *lint, const char *name, const char *problem)
 {
     fprintf(lint->complaint, "%s: %s\n", name, problem);
     lint->failures++;
@@ -224,7 +224,7 @@ static void file_fini(struct file *file)
     cli_lint_report_fini(&file->report);
 }
 
-static int check_text(struct cli_lint *lint, const char *name, const char *text, size_t len)
+static int lint_check_text(struct cli_lint *lint, const char *name, const char *text, size_t len)
 {
     CCM_CLEANUP(file_fini)
     struct file file = { .lint = lint, .name = name, .builder = kube_builder_new() };
@@ -233,7 +233,7 @@ static int check_text(struct cli_lint *lint, const char *name, const char *text,
         return -ENOMEM;
     }
 
-    const int r = cli_lint_walk(text, len, &file.report, check_service, &file);
+    const int r = cli_lint_visit_services(text, len, &file.report, check_service, &file);
 
     cli_lint_report_print(&file.report, name, lint->out);
     lint->findings += file.report.len;
@@ -250,24 +250,25 @@ static int check_stream(struct cli_lint *lint, FILE *in)
         ccm_buf_add(&text, chunk, got);
     }
     if (ferror(in) != 0 || ccm_buf_error(&text) == -EMSGSIZE) {
-        complain(lint, "<stdin>", ferror(in) != 0 ? "cannot be read" : "is too large");
+        lint_print_problem(lint, "<stdin>", ferror(in) != 0 ? "cannot be read" : "is too large");
         return 0;
     }
-    return ccm_buf_error(&text) < 0 ? -ENOMEM
-                                    : check_text(lint, "<stdin>", ccm_buf_str(&text), text.len);
+    return ccm_buf_error(&text) < 0
+               ? -ENOMEM
+               : lint_check_text(lint, "<stdin>", ccm_buf_str(&text), text.len);
 }
 
-static int check_file(struct cli_lint *lint, const char *name)
+static int lint_check_file(struct cli_lint *lint, const char *name)
 {
     CCM_CLEANUP(ccm_freep) char *text = NULL;
     size_t len = 0;
     const int r = ccm_text_read_file(name, FILE_MAX_BYTES, &text, &len);
 
     if (r < 0) {
-        complain(lint, name, r == -EFBIG ? "is larger than 16 MiB" : strerror(-r));
+        lint_print_problem(lint, name, r == -EFBIG ? "is larger than 16 MiB" : strerror(-r));
         return r == -ENOMEM ? r : 0;
     }
-    return check_text(lint, name, text, len);
+    return lint_check_text(lint, name, text, len);
 }
 
 /* --- folders --- */
@@ -340,7 +341,7 @@ static int check_entry(struct cli_lint *lint, const char *name, unsigned depth)
     struct stat st;
 
     if (lstat(name, &st) < 0) {
-        complain(lint, name, strerror(errno));
+        lint_print_problem(lint, name, strerror(errno));
         return 0;
     }
     if (S_ISDIR(st.st_mode)) {
@@ -350,7 +351,7 @@ static int check_entry(struct cli_lint *lint, const char *name, unsigned depth)
         (S_ISLNK(st.st_mode) && stat(name, &st) == 0 && S_ISDIR(st.st_mode))) {
         return 0;
     }
-    return check_file(lint, name);
+    return lint_check_file(lint, name);
 }
 
 static int check_folder(struct cli_lint *lint, const char *path, unsigned depth)
@@ -359,7 +360,7 @@ static int check_folder(struct cli_lint *lint, const char *path, unsigned depth)
     int r = depth > MAX_DEPTH ? -ELOOP : read_folder(path, &names);
 
     if (r < 0) {
-        complain(lint, path, strerror(-r));
+        lint_print_problem(lint, path, strerror(-r));
         return r == -ENOMEM ? r : 0;
     }
     for (size_t i = 0; r == 0 && i < names.len; i++) {
@@ -376,8 +377,8 @@ int cli_lint_path(struct cli_lint *lint, const char *name)
         return check_stream(lint, stdin);
     }
     if (stat(name, &st) < 0) {
-        complain(lint, name, strerror(errno));
+        lint_print_problem(lint, name, strerror(errno));
         return 0;
     }
-    return S_ISDIR(st.st_mode) ? check_folder(lint, name, 0) : check_file(lint, name);
+    return S_ISDIR(st.st_mode) ? check_folder(lint, name, 0) : lint_check_file(lint, name);
 }

@@ -36,7 +36,8 @@ static void party_fini(struct party *party)
     daemon_setup_fini(&party->setup);
 }
 
-static int add(struct party *party, const struct ccm_plugin *desc, const struct config_tree *config)
+static int party_add_plugin(struct party *party, const struct ccm_plugin *desc,
+                            const struct config_tree *config)
 {
     if (desc->lint == NULL) {
         return 0;
@@ -51,7 +52,7 @@ static int add(struct party *party, const struct ccm_plugin *desc, const struct 
     return r;
 }
 
-static int load(struct party *party, const char *spec, const char *folder)
+static int party_load_plugin(struct party *party, const char *spec, const char *folder)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     int r = ccm_array_grow(&party->loaded, &party->loaded_cap, party->loaded_len + 1,
@@ -65,7 +66,7 @@ static int load(struct party *party, const char *spec, const char *folder)
         fprintf(stderr, "%s\n", err.message);
         return r;
     }
-    return add(party, party->loaded[party->loaded_len++]->desc, NULL);
+    return party_add_plugin(party, party->loaded[party->loaded_len++]->desc, NULL);
 }
 
 /* --plugin: a path, or a name in the folder. */
@@ -79,7 +80,7 @@ static int load_named(struct party *party, const char *name, const char *folder)
         return -ENOENT;
     }
 
-    const int r = load(party, path == NULL ? name : path, folder);
+    const int r = party_load_plugin(party, path == NULL ? name : path, folder);
 
     if (r == 0 && party->len == before) {
         fprintf(stderr, "%s: this plugin does not check manifests\n", name);
@@ -100,7 +101,7 @@ static int load_folder(struct party *party, const char *folder)
     }
     for (int i = 0; i < count; i++) {
         if (r == 0 && ccm_text_ends(entries[i]->d_name, ".so")) {
-            r = load(party, entries[i]->d_name, folder);
+            r = party_load_plugin(party, entries[i]->d_name, folder);
         }
         free(entries[i]);
     }
@@ -141,10 +142,10 @@ static int gather_configured(struct party *party, const struct cli_command_args 
         const struct plugin_entry *entry = plugin_registry_at(party->setup.registry, i);
 
         if (entry->loaded != NULL) {
-            r = add(party, entry->loaded->desc, party->setup.config);
+            r = party_add_plugin(party, entry->loaded->desc, party->setup.config);
         }
     }
-    if (r < 0 && !args->config_told) {
+    if (r < 0 && !args->config_is_set) {
         fprintf(stderr,
                 "ccmd: to check without a configuration, name the plugins: --plugin FILE\n");
     }
@@ -184,7 +185,7 @@ int cli_command_lint(const struct cli_command_args *args)
         fprintf(stderr, "ccmd: lint wants files, folders or -\n");
         return EXIT_UNCHECKED;
     }
-    if (by_file && args->config_told) {
+    if (by_file && args->config_is_set) {
         fprintf(stderr, "ccmd: lint takes its plugins from --config, or from --plugin-dir and "
                         "--plugin, not both\n");
         return EXIT_UNCHECKED;

@@ -17,7 +17,7 @@ void cli_lint_report_fini(struct cli_lint_report *report)
 }
 
 /* One line, without blanks at its end. */
-static char *tidy(const char *message)
+static char *report_format_line(const char *message)
 {
     char *text = ccm_text_format("%s", message);
     size_t len = 0;
@@ -50,7 +50,7 @@ static bool is_known(const struct cli_lint_report *report, unsigned line, bool w
 void cli_lint_report_add(struct cli_lint_report *report, unsigned line, bool warning,
                          const char *message)
 {
-    CCM_CLEANUP(ccm_freep) char *text = tidy(message);
+    CCM_CLEANUP(ccm_freep) char *text = report_format_line(message);
 
     if (text == NULL ||
         ccm_array_grow(&report->items, &report->cap, report->len + 1, sizeof(*report->items)) < 0) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool is_word(const char *text, const char *words)
+static bool is_listed_word(const char *text, const char *words)
 {
     const char *piece;
     size_t len;
@@ -79,7 +79,7 @@ static bool is_yaml_number(const char *text)
 {
     const char *p = text + (text[0] == '-' || text[0] == '+' ? 1 : 0);
 
-    if (is_word(p, ".inf|.Inf|.INF") || is_word(text, ".nan|.NaN|.NAN")) {
+    if (is_listed_word(p, ".inf|.Inf|.INF") || is_listed_word(text, ".nan|.NaN|.NAN")) {
         return true;
     }
     if (p[0] == '0' && (p[1] == 'x' || p[1] == 'b' || p[1] == 'o')) {
@@ -99,13 +99,13 @@ enum cli_lint_scalar cli_lint_scalar(struct fy_node *node, const char *text)
     if (fy_node_get_style(node) != FYNS_PLAIN || fy_node_get_tag(node, &tag_len) != NULL) {
         return CLI_LINT_TEXT;
     }
-    if (is_word(text, NULL_WORDS)) {
+    if (is_listed_word(text, NULL_WORDS)) {
         return CLI_LINT_NULL;
     }
-    if (is_word(text, TRUE_WORDS)) {
+    if (is_listed_word(text, TRUE_WORDS)) {
         return CLI_LINT_TRUE;
     }
-    if (is_word(text, FALSE_WORDS)) {
+    if (is_listed_word(text, FALSE_WORDS)) {
         return CLI_LINT_FALSE;
     }
     return is_yaml_number(text) ? CLI_LINT_NUMBER : CLI_LINT_TEXT;

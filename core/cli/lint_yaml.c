@@ -33,13 +33,13 @@ static void diag_freep(struct fy_diag **diag)
     fy_diag_destroy(*diag);
 }
 
-static void discard(struct fy_diag *diag CCM_UNUSED, void *user CCM_UNUSED,
-                    const char *buf CCM_UNUSED, size_t len CCM_UNUSED)
+static void yaml_discard_diag(struct fy_diag *diag CCM_UNUSED, void *user CCM_UNUSED,
+                              const char *buf CCM_UNUSED, size_t len CCM_UNUSED)
 {
 }
 
 /* What an alias stands for; NULL when that is unknown. */
-static struct fy_node *real(struct fy_node *node)
+static struct fy_node *yaml_resolve_alias(struct fy_node *node)
 {
     return node != NULL && fy_node_is_alias(node) ? fy_node_resolve_alias(node) : node;
 }
@@ -63,17 +63,17 @@ static struct fy_node_pair *pair_of(struct fy_node *mapping, const char *name)
     return NULL;
 }
 
-static struct fy_node *member(struct fy_node *mapping, const char *name)
+static struct fy_node *yaml_find_member(struct fy_node *mapping, const char *name)
 {
     struct fy_node_pair *pair = pair_of(mapping, name);
 
-    return pair == NULL ? NULL : real(fy_node_pair_value(pair));
+    return pair == NULL ? NULL : yaml_resolve_alias(fy_node_pair_value(pair));
 }
 
 /* Text of a scalar member, "" when there is none. */
 static const char *text_of(struct fy_node *mapping, const char *name)
 {
-    struct fy_node *node = member(mapping, name);
+    struct fy_node *node = yaml_find_member(mapping, name);
     const char *text = node != NULL && fy_node_is_scalar(node) ? fy_node_get_scalar0(node) : NULL;
 
     return text == NULL ? "" : text;
@@ -124,7 +124,7 @@ static bool next_step(const char **cursor, char *step, size_t size)
     return true;
 }
 
-static struct fy_node *element(struct fy_node *list, char *step)
+static struct fy_node *yaml_find_element(struct fy_node *list, char *step)
 {
     uint32_t index = 0;
 
@@ -143,7 +143,7 @@ static unsigned path_line(struct fy_node *node, const char *path, bool *ret_whol
 
     while (node != NULL && next_step(&path, step, sizeof(step))) {
         if (step[0] == '[') {
-            node = element(node, step);
+            node = yaml_find_element(node, step);
             line = node == NULL ? line : node_line(node);
         } else {
             struct fy_node_pair *pair = pair_of(node, step);
@@ -151,7 +151,7 @@ static unsigned path_line(struct fy_node *node, const char *path, bool *ret_whol
             line = pair == NULL ? line : node_line(fy_node_pair_key(pair));
             node = pair == NULL ? NULL : fy_node_pair_value(pair);
         }
-        node = real(node);
+        node = yaml_resolve_alias(node);
     }
     *ret_whole = node != NULL && *path == '\0';
     return line;
@@ -167,7 +167,8 @@ bool cli_lint_item_has(const struct cli_lint_item *item, const char *path)
 
 unsigned cli_lint_item_line(const struct cli_lint_item *item, const char *place)
 {
-    struct fy_node *annotations = member(member(item->node, "metadata"), "annotations");
+    struct fy_node *annotations =
+        yaml_find_member(yaml_find_member(item->node, "metadata"), "annotations");
     struct fy_node_pair *pair = place == NULL ? NULL : pair_of(annotations, place);
     bool whole = false;
 
@@ -193,7 +194,7 @@ struct converter {
     bool failed;
 };
 
-static void refuse(struct converter *c, struct fy_node *at, const char *message)
+static void converter_refuse_node(struct converter *c, struct fy_node *at, const char *message)
 {
     if (!c->failed) {
         cli_lint_report_add(c->report, line_in_file(c->item, node_line(at)), false, message);
@@ -228,7 +229,8 @@ static void put_scalar(struct converter *c, const char *key, struct fy_node *nod
     }
 }
 
-static void put(struct converter *c, const char *key, struct fy_node *node, unsigned depth);
+static void converter_put_node(struct converter *c, const char *key, struct fy_node *node,
+                               unsigned depth);
 
 static void put_mapping(struct converter *c, struct fy_node *node, unsigned depth)
 {
@@ -236,29 +238,31 @@ static void put_mapping(struct converter *c, struct fy_node *node, unsigned dept
     void *cursor = NULL;
 
     while (!c->failed && (pair = fy_node_mapping_iterate(node, &cursor)) != NULL) {
-        struct fy_node *key = real(fy_node_pair_key(pair));
+        struct fy_node *key = yaml_resolve_alias(fy_node_pair_key(pair));
         const char *name = key == NULL || !fy_node_is_scalar(key) ? NULL : fy_node_get_scalar0(key);
 
         if (name == NULL) {
-            refuse(c, fy_node_pair_key(pair), "the key is no text");
+            converter_refuse_node(c, fy_node_pair_key(pair), "the key is no text");
         } else if (ccm_text_equal(name, "<<")) {
-            refuse(c, key, "merge keys (<<) are not understood here: write the members out");
+            converter_refuse_node(c, key,
+                                  "merge keys (<<) are not understood here: write the members out");
         } else {
-            put(c, name, fy_node_pair_value(pair), depth + 1);
+            converter_put_node(c, name, fy_node_pair_value(pair), depth + 1);
         }
     }
 }
 
-static void put(struct converter *c, const char *key, struct fy_node *node, unsigned depth)
+static void converter_put_node(struct converter *c, const char *key, struct fy_node *node,
+                               unsigned depth)
 {
-    struct fy_node *value = real(node);
+    struct fy_node *value = yaml_resolve_alias(node);
     struct fy_node *entry;
     void *cursor = NULL;
 
     if (node != NULL && value == NULL) {
-        refuse(c, node, "the alias refers to nothing");
+        converter_refuse_node(c, node, "the alias refers to nothing");
     } else if (depth > MAX_DEPTH || ++c->nodes > MAX_NODES) {
-        refuse(c, c->item->node, "the Service is nested too deeply or too large");
+        converter_refuse_node(c, c->item->node, "the Service is nested too deeply or too large");
     } else if (value == NULL) {
         ccm_jsonw_raw(&c->w, key, "null");
     } else if (fy_node_is_mapping(value)) {
@@ -273,7 +277,7 @@ static void put(struct converter *c, const char *key, struct fy_node *node, unsi
     } else if (fy_node_is_sequence(value)) {
         ccm_jsonw_open(&c->w, key, '[');
         while (!c->failed && (entry = fy_node_sequence_iterate(value, &cursor)) != NULL) {
-            put(c, NULL, entry, depth + 1);
+            converter_put_node(c, NULL, entry, depth + 1);
         }
         ccm_jsonw_close(&c->w, ']');
     } else {
@@ -282,10 +286,10 @@ static void put(struct converter *c, const char *key, struct fy_node *node, unsi
 }
 
 /* on, off, numbers and the like without quotes: the API server refuses the whole object. */
-static void check_text(const struct cli_lint_item *item, struct fy_node_pair *pair,
-                       struct cli_lint_report *report)
+static void check_metadata_text(const struct cli_lint_item *item, struct fy_node_pair *pair,
+                                struct cli_lint_report *report)
 {
-    struct fy_node *value = real(fy_node_pair_value(pair));
+    struct fy_node *value = yaml_resolve_alias(fy_node_pair_value(pair));
     const char *text =
         value != NULL && fy_node_is_scalar(value) ? fy_node_get_scalar0(value) : NULL;
     const unsigned line = line_in_file(item, node_line(fy_node_pair_key(pair)));
@@ -307,22 +311,22 @@ static void check_texts(const struct cli_lint_item *item, struct cli_lint_report
 {
     static const char *const maps[] = { "annotations", "labels" };
     static const char *const texts[] = { "name", "namespace" };
-    struct fy_node *meta = member(item->node, "metadata");
+    struct fy_node *meta = yaml_find_member(item->node, "metadata");
     struct fy_node_pair *pair;
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(maps); i++) {
-        struct fy_node *map = member(meta, maps[i]);
+        struct fy_node *map = yaml_find_member(meta, maps[i]);
         void *cursor = NULL;
 
         while (map != NULL && fy_node_is_mapping(map) &&
                (pair = fy_node_mapping_iterate(map, &cursor)) != NULL) {
-            check_text(item, pair, report);
+            check_metadata_text(item, pair, report);
         }
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(texts); i++) {
         pair = pair_of(meta, texts[i]);
         if (pair != NULL) {
-            check_text(item, pair, report);
+            check_metadata_text(item, pair, report);
         }
     }
 }
@@ -333,7 +337,7 @@ bool cli_lint_item_json(const struct cli_lint_item *item, struct ccm_buf *json,
     struct converter c = { .item = item, .report = report, .w = { .buf = json } };
 
     check_texts(item, report);
-    put(&c, NULL, item->node, 0);
+    converter_put_node(&c, NULL, item->node, 0);
     return !c.failed;
 }
 
@@ -346,9 +350,9 @@ struct walk {
     unsigned first;
 };
 
-static int visit(const struct walk *walk, struct fy_node *node, unsigned depth)
+static int visit_object(const struct walk *walk, struct fy_node *node, unsigned depth)
 {
-    const struct cli_lint_item item = { .node = real(node), .first = walk->first };
+    const struct cli_lint_item item = { .node = yaml_resolve_alias(node), .first = walk->first };
     struct fy_node *entry;
     void *cursor = NULL;
     int r = 0;
@@ -360,14 +364,14 @@ static int visit(const struct walk *walk, struct fy_node *node, unsigned depth)
         return walk->fn(walk->arg, &item);
     }
 
-    struct fy_node *items = member(item.node, "items");
+    struct fy_node *items = yaml_find_member(item.node, "items");
 
     if (items == NULL || !fy_node_is_sequence(items) || depth == MAX_LISTS ||
         !ccm_text_ends(text_of(item.node, "kind"), "List")) {
         return 0;
     }
     while (r == 0 && (entry = fy_node_sequence_iterate(items, &cursor)) != NULL) {
-        r = visit(walk, entry, depth + 1);
+        r = visit_object(walk, entry, depth + 1);
     }
     return r;
 }
@@ -402,7 +406,7 @@ static bool check_characters(const struct walk *walk, const char *text, size_t l
 }
 
 /* The documents of one piece of the text: one, or more where they end with "...". */
-static int walk_piece(const struct walk *walk, const char *text, size_t len)
+static int visit_piece(const struct walk *walk, const char *text, size_t len)
 {
     CCM_CLEANUP(diag_freep) struct fy_diag *diag = NULL;
     CCM_CLEANUP(parser_freep) struct fy_parser *parser = NULL;
@@ -414,7 +418,7 @@ static int walk_piece(const struct walk *walk, const char *text, size_t len)
         return 0;
     }
     fy_diag_cfg_default(&diag_config);
-    diag_config.output_fn = discard;
+    diag_config.output_fn = yaml_discard_diag;
     diag = fy_diag_create(&diag_config);
     if (diag == NULL) {
         return -ENOMEM;
@@ -432,7 +436,7 @@ static int walk_piece(const struct walk *walk, const char *text, size_t len)
         return -ENOMEM;
     }
     while (r == 0 && (document = fy_parse_load_document(parser)) != NULL) {
-        r = visit(walk, fy_document_root(document), 0);
+        r = visit_object(walk, fy_document_root(document), 0);
         fy_parse_document_destroy(parser, document);
     }
     if (r == 0 && fy_parser_get_stream_error(parser)) {
@@ -466,8 +470,8 @@ static bool is_next_json(const char *text, size_t at)
     return text[at] == '{' && before > 0 && text[before - 1] == '}';
 }
 
-int cli_lint_walk(const char *text, size_t len, struct cli_lint_report *report, cli_lint_item_fn fn,
-                  void *arg)
+int cli_lint_visit_services(const char *text, size_t len, struct cli_lint_report *report,
+                            cli_lint_item_fn fn, void *arg)
 {
     struct walk walk = { .report = report, .fn = fn, .arg = arg };
     size_t start = 0;
@@ -481,7 +485,7 @@ int cli_lint_walk(const char *text, size_t len, struct cli_lint_report *report, 
 
         if (is_separator(text + at, size) || is_next_json(text, at)) {
             if (has_content) {
-                r = walk_piece(&walk, text + start, at - start);
+                r = visit_piece(&walk, text + start, at - start);
                 start = at;
                 walk.first = line;
             }
@@ -491,5 +495,5 @@ int cli_lint_walk(const char *text, size_t len, struct cli_lint_report *report, 
         }
         at += size;
     }
-    return r == 0 && has_content ? walk_piece(&walk, text + start, len - start) : r;
+    return r == 0 && has_content ? visit_piece(&walk, text + start, len - start) : r;
 }

@@ -16,8 +16,9 @@ typedef int (*cli_lint_item_fn)(void *arg, const struct cli_lint_item *item);
 /*
  * Find the Services. What is no YAML is reported. 0; -ENOMEM; or what fn returned.
  */
-CCM_NODISCARD int cli_lint_walk(const char *text, size_t len, struct cli_lint_report *report,
-                                cli_lint_item_fn fn, void *arg);
+CCM_NODISCARD int cli_lint_visit_services(const char *text, size_t len,
+                                          struct cli_lint_report *report, cli_lint_item_fn fn,
+                                          void *arg);
 
 /*
  * The Service as the API server would get it: JSON, appended. Reported: members that cannot be sent

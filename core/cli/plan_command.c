@@ -91,7 +91,7 @@ static int write_event(struct daemon_plan_book *book, struct kube_client *kube,
 }
 
 /* While the daemon still stands. */
-static int report(void *arg, struct kube_client *kube)
+static int plan_report_book(void *arg, struct kube_client *kube)
 {
     struct report *report = arg;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -112,7 +112,7 @@ static int report(void *arg, struct kube_client *kube)
     return r;
 }
 
-static int plan(const struct cli_command_args *args, struct daemon_setup *setup)
+static int plan_run_daemon(const struct cli_command_args *args, struct daemon_setup *setup)
 {
     CCM_CLEANUP(daemon_plan_book_freep) struct daemon_plan_book *book = daemon_plan_book_new();
     const int64_t timeout_s = args->timeout_s == 0 ? DEFAULT_TIMEOUT_S : args->timeout_s;
@@ -124,7 +124,7 @@ static int plan(const struct cli_command_args *args, struct daemon_setup *setup)
     }
 
     const int r = daemon_plan(setup->config, setup->registry, book,
-                              ccm_clock_now_ms() + timeout_s * 1000, report, &found);
+                              ccm_clock_now_ms() + timeout_s * 1000, plan_report_book, &found);
 
     if (r == -ETIMEDOUT) {
         book = NULL; /* a plugin hangs in a call, and may still add to it */
@@ -140,7 +140,7 @@ int cli_command_plan(const struct cli_command_args *args)
     if (r < 0) {
         return r;
     }
-    r = plan(args, &setup);
+    r = plan_run_daemon(args, &setup);
     if (r == -ETIMEDOUT) {
         setup = (struct daemon_setup){ 0 }; /* as in `ccmd run`: what hangs may use it */
     }

@@ -52,7 +52,7 @@ static void add_errno(struct config_tree *config, int error)
 }
 
 /* The text of the file; problems are added. 0, -ENOMEM, or -EINVAL: there is none. */
-static int read_text(struct config_tree *config, char **ret_text, size_t *ret_len)
+static int config_read_text(struct config_tree *config, char **ret_text, size_t *ret_len)
 {
     struct stat st;
 
@@ -81,13 +81,13 @@ static int read_text(struct config_tree *config, char **ret_text, size_t *ret_le
 }
 
 /* Fill the tree. 0, -ENOMEM, or -EINVAL: problems were added and there is no tree. */
-static int parse(struct config_tree *config)
+static int config_parse_tree(struct config_tree *config)
 {
     CCM_CLEANUP(ccm_freep) char *text = NULL;
     /* Each number can grow by one byte, and takes at least two. */
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf scanned = { .max = 2 * CONFIG_FILE_MAX };
     size_t len = 0;
-    int r = read_text(config, &text, &len);
+    int r = config_read_text(config, &text, &len);
 
     if (r < 0) {
         return r;
@@ -146,7 +146,7 @@ static const char *entry_name(struct config_tree *config, const config_setting_t
     if (!config_setting_is_group(setting)) {
         config_problems_add(problems, setting->line,
                             "'plugins': entry %d: expected a group { }, found %s", index + 1,
-                            config_found(setting));
+                            config_found_type(setting));
         return NULL;
     }
     member = config_setting_get_member(setting, "name");
@@ -159,7 +159,7 @@ static const char *entry_name(struct config_tree *config, const config_setting_t
         config_problems_add(problems, member->line,
                             "'plugins': entry %d: option 'name': expected a text in quotes, "
                             "found %s",
-                            index + 1, config_found(member));
+                            index + 1, config_found_type(member));
         return NULL;
     }
 
@@ -252,12 +252,13 @@ static int read_plugins(struct config_tree *config)
     const int count = config_setting_length(plugins);
 
     if (!config_setting_is_list(plugins) || count == 0 || count > CONFIG_PLUGINS_MAX) {
-        config_problems_add(
-            &config->problems, plugins->line,
-            "'plugins': expected a list ( { name = \"...\"; } ) of 1 to %d "
-            "entries, found %s",
-            CONFIG_PLUGINS_MAX,
-            count == 0 && config_setting_is_aggregate(plugins) ? "none" : config_found(plugins));
+        config_problems_add(&config->problems, plugins->line,
+                            "'plugins': expected a list ( { name = \"...\"; } ) of 1 to %d "
+                            "entries, found %s",
+                            CONFIG_PLUGINS_MAX,
+                            count == 0 && config_setting_is_aggregate(plugins)
+                                ? "none"
+                                : config_found_type(plugins));
         return 0;
     }
     for (int i = 0; i < count; i++) {
@@ -274,9 +275,9 @@ static int read_plugins(struct config_tree *config)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static int load(struct config_tree *config)
+static int config_load_entries(struct config_tree *config)
 {
-    int r = parse(config);
+    int r = config_parse_tree(config);
 
     if (r == -EINVAL) {
         return 0; /* told as problems */
@@ -302,7 +303,7 @@ int config_load(const char *file, struct config_tree **ret, struct ccm_error *er
         return ccm_error_nomem(err);
     }
     config->problems.file = config->file;
-    if (load(config) < 0) {
+    if (config_load_entries(config) < 0) {
         return ccm_error_nomem(err);
     }
 
@@ -421,7 +422,7 @@ int config_finish(struct config_tree *config, struct ccm_error *err)
     if (config->parsed) {
         check_election(config);
         check_admin(config);
-        config_judge(config);
+        config_check_keys(config);
     }
     return end_step(config, 0, 0, err);
 }
@@ -444,8 +445,8 @@ const struct config_plugin *config_plugin_at(const struct config_tree *config, s
 /* --- values --------------------------------------------------------------------------------- */
 
 /* Whether the plugin's own table has the option. */
-static bool lists(const struct config_tree *config, const char *plugin, const char *group,
-                  const char *name)
+static bool entry_lists_option(const struct config_tree *config, const char *plugin,
+                               const char *group, const char *name)
 {
     const struct config_entry *entry = find_entry(config, plugin);
     const struct ccm_option *const *rows = entry == NULL ? NULL : entry->options;
@@ -463,7 +464,7 @@ static const struct config_value *find_value(const struct config_tree *config, c
 {
     char key[CONFIG_KEY_SIZE];
 
-    if (plugin != NULL && !lists(config, plugin, group, name)) {
+    if (plugin != NULL && !entry_lists_option(config, plugin, group, name)) {
         return NULL;
     }
     config_key(key, plugin, plugin == NULL && group == NULL ? "" : group, name);

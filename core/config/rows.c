@@ -66,7 +66,8 @@ static bool open_group(struct config_tree *config, config_setting_t *setting, co
     }
     if (config_setting_get_hook(setting) == NULL) {
         config_problems_add(&config->problems, setting->line,
-                            "'%s': expected a group { }, found %s", label, config_found(setting));
+                            "'%s': expected a group { }, found %s", label,
+                            config_found_type(setting));
         config_mark(setting, &config_mark_known);
     }
     return false;
@@ -126,13 +127,13 @@ static config_setting_t *parent_of(struct config_tree *config, const struct conf
 
 /* --- faults of a table ---------------------------------------------------------------------- */
 
-static bool is_word(const char *text, size_t len)
+static bool is_row_word(const char *text, size_t len)
 {
     return len > 0 && *text >= 'a' && *text <= 'z' &&
            strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") >= len;
 }
 
-static bool is_name(const char *name)
+static bool is_row_name(const char *name)
 {
     const char *rest = name;
     const char *dot;
@@ -141,12 +142,12 @@ static bool is_name(const char *name)
         return false;
     }
     while ((dot = strchr(rest, '.')) != NULL) {
-        if (!is_word(rest, (size_t)(dot - rest))) {
+        if (!is_row_word(rest, (size_t)(dot - rest))) {
             return false;
         }
         rest = dot + 1;
     }
-    return is_word(rest, strlen(rest));
+    return is_row_word(rest, strlen(rest));
 }
 
 /* What is wrong with a row of a plugin as such; NULL = nothing. */
@@ -158,7 +159,7 @@ static const char *fault_of(const struct ccm_option *row)
     if ((row->flags & ~(CCM_OPTION_REQUIRED | CCM_OPTION_LIVE)) != 0) {
         return "it has flags that this version does not know";
     }
-    if (!is_name(row->name)) {
+    if (!is_row_name(row->name)) {
         return "its name is not words joined by dots";
     }
     if (row->group == NULL) {
@@ -169,7 +170,7 @@ static const char *fault_of(const struct ccm_option *row)
         }
         return NULL;
     }
-    if (strchr(row->group, '.') != NULL || (*row->group != '\0' && !is_name(row->group))) {
+    if (strchr(row->group, '.') != NULL || (*row->group != '\0' && !is_row_name(row->group))) {
         return "its group is not a word";
     }
     if (config_core_group(row->group) && config_core_row(row->group, row->name) == NULL) {
@@ -179,7 +180,7 @@ static const char *fault_of(const struct ccm_option *row)
 }
 
 /* Same meaning, whoever lists it. */
-static bool agree(const struct ccm_option *a, const struct ccm_option *b)
+static bool rows_agree(const struct ccm_option *a, const struct ccm_option *b)
 {
     const char *a_fallback = a->fallback == NULL ? "" : a->fallback;
     const char *b_fallback = b->fallback == NULL ? "" : b->fallback;
@@ -290,7 +291,7 @@ static int apply_row(struct config_tree *config, const struct config_entry *entr
     if (value == NULL) {
         return apply_new(config, entry, row, key, label);
     }
-    if (!agree(value->row, row)) {
+    if (!rows_agree(value->row, row)) {
         add_fault(config, entry, label,
                   "another plugin or the daemon lists it with a different type, default or range");
     } else {

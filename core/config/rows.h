@@ -64,7 +64,7 @@ CCM_NODISCARD int config_apply(struct config_tree *config, const struct config_e
                                const struct ccm_option *const *rows);
 
 /* Report every setting that nobody knows. */
-void config_judge(struct config_tree *config);
+void config_check_keys(struct config_tree *config);
 
 /* The daemon's row, or NULL; its group, or not. */
 const struct ccm_option *config_core_row(const char *group, const char *name);

@@ -18,18 +18,18 @@ struct scan {
     struct config_problems *problems;
 };
 
-static char peek(const struct scan *s, size_t ahead)
+static char scan_peek_byte(const struct scan *s, size_t ahead)
 {
     return (size_t)(s->end - s->at) > ahead ? s->at[ahead] : '\0';
 }
 
-static bool done(const struct scan *s)
+static bool scan_is_done(const struct scan *s)
 {
     return s->at == s->end;
 }
 
 /* Copy the next n bytes (fewer at the end), counting lines. */
-static void copy(struct scan *s, size_t n)
+static void scan_copy_bytes(struct scan *s, size_t n)
 {
     const size_t left = (size_t)(s->end - s->at);
     const size_t take = n < left ? n : left;
@@ -51,22 +51,22 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_name(char c)
+static bool is_name_byte(char c)
 {
     return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '*';
 }
 
 static void scan_line_comment(struct scan *s)
 {
-    while (!done(s) && *s->at != '\n') {
-        copy(s, 1);
+    while (!scan_is_done(s) && *s->at != '\n') {
+        scan_copy_bytes(s, 1);
     }
 }
 
 /* libconfig would name the last line of the file (and lose the memory of an open text). */
 static void check_closed(struct scan *s, unsigned line, const char *what)
 {
-    if (done(s)) {
+    if (scan_is_done(s)) {
         config_problems_add(s->problems, line, "the %s that begins here has no end", what);
     }
 }
@@ -75,40 +75,43 @@ static void scan_block_comment(struct scan *s)
 {
     const unsigned line = s->line;
 
-    copy(s, 2);
-    while (!done(s) && !(*s->at == '*' && peek(s, 1) == '/')) {
-        copy(s, 1);
+    scan_copy_bytes(s, 2);
+    while (!scan_is_done(s) && !(*s->at == '*' && scan_peek_byte(s, 1) == '/')) {
+        scan_copy_bytes(s, 1);
     }
     check_closed(s, line, "comment");
-    copy(s, 2);
+    scan_copy_bytes(s, 2);
 }
 
 static void scan_text(struct scan *s)
 {
     const unsigned line = s->line;
 
-    copy(s, 1);
-    while (!done(s) && *s->at != '"') {
+    scan_copy_bytes(s, 1);
+    while (!scan_is_done(s) && *s->at != '"') {
         if (*s->at != '\\') {
-            copy(s, 1);
+            scan_copy_bytes(s, 1);
             continue;
         }
-        if (peek(s, 1) == 'x' && peek(s, 2) == '0' && peek(s, 3) == '0') {
+        if (scan_peek_byte(s, 1) == 'x' && scan_peek_byte(s, 2) == '0' &&
+            scan_peek_byte(s, 3) == '0') {
             config_problems_add(s->problems, s->line, "a text may not contain \\x00");
         }
-        copy(s, 2);
+        scan_copy_bytes(s, 2);
     }
     check_closed(s, line, "text");
-    copy(s, 1);
+    scan_copy_bytes(s, 1);
 }
 
 /* A number with a fraction, an exponent or a base: libconfig's business, in one piece. */
 static void scan_other_number(struct scan *s)
 {
-    while (is_letter(peek(s, 0)) || is_digit(peek(s, 0)) || peek(s, 0) == '.') {
-        const bool exponent = peek(s, 0) == 'e' || peek(s, 0) == 'E';
+    while (is_letter(scan_peek_byte(s, 0)) || is_digit(scan_peek_byte(s, 0)) ||
+           scan_peek_byte(s, 0) == '.') {
+        const bool exponent = scan_peek_byte(s, 0) == 'e' || scan_peek_byte(s, 0) == 'E';
 
-        copy(s, exponent && (peek(s, 1) == '+' || peek(s, 1) == '-') ? 2 : 1);
+        scan_copy_bytes(
+            s, exponent && (scan_peek_byte(s, 1) == '+' || scan_peek_byte(s, 1) == '-') ? 2 : 1);
     }
 }
 
@@ -118,21 +121,21 @@ static void scan_number(struct scan *s)
     char digits[DIGITS_MAX];
     size_t len = 0;
 
-    while (is_digit(peek(s, 0)) || (len == 0 && (*s->at == '+' || *s->at == '-'))) {
+    while (is_digit(scan_peek_byte(s, 0)) || (len == 0 && (*s->at == '+' || *s->at == '-'))) {
         const bool leading_zero = *s->at == '0' && (len == 0 || digits[len - 1] == '-');
 
         if (*s->at != '+' && !leading_zero && len + 1 < sizeof(digits)) {
             digits[len++] = *s->at;
         }
-        copy(s, 1);
+        scan_copy_bytes(s, 1);
     }
     digits[len] = '\0';
-    if (strchr(".eExX", peek(s, 0)) != NULL && peek(s, 0) != '\0') {
+    if (strchr(".eExX", scan_peek_byte(s, 0)) != NULL && scan_peek_byte(s, 0) != '\0') {
         scan_other_number(s);
         return;
     }
 
-    const bool suffixed = peek(s, 0) == 'L';
+    const bool suffixed = scan_peek_byte(s, 0) == 'L';
     int64_t value = 0;
 
     if (ccm_parse_i64(digits, INT64_MIN, INT64_MAX, &value) == -ERANGE) {
@@ -140,15 +143,15 @@ static void scan_number(struct scan *s)
     } else if (!suffixed && (value < INT32_MIN || value > INT32_MAX)) {
         ccm_buf_addc(s->out, 'L');
     }
-    while (peek(s, 0) == 'L') {
-        copy(s, 1);
+    while (scan_peek_byte(s, 0) == 'L') {
+        scan_copy_bytes(s, 1);
     }
 }
 
 static void scan_name(struct scan *s)
 {
-    while (is_name(peek(s, 0))) {
-        copy(s, 1);
+    while (is_name_byte(scan_peek_byte(s, 0))) {
+        scan_copy_bytes(s, 1);
     }
 }
 
@@ -156,7 +159,7 @@ static void scan_next(struct scan *s)
 {
     static const char include[] = "@include";
     const char c = *s->at;
-    const char next = peek(s, 1);
+    const char next = scan_peek_byte(s, 1);
 
     if (c == '#' || (c == '/' && next == '/')) {
         scan_line_comment(s);
@@ -172,9 +175,9 @@ static void scan_next(struct scan *s)
                memcmp(s->at, include, sizeof(include) - 1) == 0) {
         config_problems_add(s->problems, s->line,
                             "@include is not supported: the configuration is one file");
-        copy(s, sizeof(include) - 1);
+        scan_copy_bytes(s, sizeof(include) - 1);
     } else {
-        copy(s, 1);
+        scan_copy_bytes(s, 1);
     }
 }
 
@@ -193,7 +196,7 @@ void config_scan(const char *text, size_t len, struct ccm_buf *out,
         config_problems_add(problems, line, "there is a NUL byte in the text");
         return;
     }
-    while (!done(&s)) {
+    while (!scan_is_done(&s)) {
         scan_next(&s);
     }
 }

@@ -45,7 +45,7 @@ const char *config_file(const struct config_tree *config)
 /* --- options -------------------------------------------------------------------------------- */
 
 /* Whether every plugin that lists the option of a shared group says that it is live. */
-static bool all_say_live(const struct config_tree *config, const struct ccm_option *wanted)
+static bool all_list_live(const struct config_tree *config, const struct ccm_option *wanted)
 {
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct ccm_option *const *rows = config->entries[i].options;
@@ -69,7 +69,7 @@ static bool is_live(const struct config_tree *config, const struct ccm_option *r
     if (core != NULL) {
         return (core->flags & CCM_OPTION_LIVE) != 0;
     }
-    return all_say_live(config, row);
+    return all_list_live(config, row);
 }
 
 /* "@clb:workers" and "log:level" as people write them. */
@@ -114,8 +114,8 @@ static int follow_value(struct config_tree *config, const struct config_tree *ol
 
 /* --- plugins -------------------------------------------------------------------------------- */
 
-static void tell_missing(const struct config_tree *from, const struct config_tree *in,
-                         const char *what, config_changed_fn changed, void *arg)
+static void follow_missing(const struct config_tree *from, const struct config_tree *in,
+                           const char *what, config_changed_fn changed, void *arg)
 {
     for (size_t i = 0; i < from->entry_count; i++) {
         const char *name = from->entries[i].plugin.name;
@@ -175,8 +175,8 @@ int config_follow(struct config_tree *config, const struct config_tree *old,
     const char *key = NULL;
     void *value = NULL;
 
-    tell_missing(old, config, "removed", changed, arg);
-    tell_missing(config, old, "added", changed, arg);
+    follow_missing(old, config, "removed", changed, arg);
+    follow_missing(config, old, "added", changed, arg);
     while (ccm_strmap_next(old->values, &cursor, &key, &value) != 0) {
         if (follow_value(config, old, key, value, changed, arg) < 0) {
             return -ENOMEM;

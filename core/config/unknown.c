@@ -77,8 +77,8 @@ static void offer_all(const struct config_tree *config, struct hint *hint,
     }
 }
 
-static void report(struct config_tree *config, const struct place *place,
-                   const config_setting_t *setting)
+static void report_unknown_key(struct config_tree *config, const struct place *place,
+                               const config_setting_t *setting)
 {
     const char *scope = place->entry != NULL ? place->entry->plugin.name : place->group;
     const char *name = config_setting_name(setting);
@@ -100,8 +100,8 @@ static void report(struct config_tree *config, const struct place *place,
 }
 
 /* The depth of marked groups is bounded by the names in the tables. */
-static void judge_group(struct config_tree *config, const struct place *place,
-                        const config_setting_t *group)
+static void check_group_keys(struct config_tree *config, const struct place *place,
+                             const config_setting_t *group)
 {
     const int count = config_setting_length(group);
 
@@ -110,14 +110,14 @@ static void judge_group(struct config_tree *config, const struct place *place,
         const void *mark = config_setting_get_hook(setting);
 
         if (mark == NULL) {
-            report(config, place, setting);
+            report_unknown_key(config, place, setting);
         } else if (mark == &config_mark_parent) {
             char prefix[CONFIG_LABEL_SIZE];
             const struct place inside = { place->entry, place->group, prefix };
 
             (void)snprintf(prefix, sizeof(prefix), "%s%s.", place->prefix, /* fits: see above */
                            config_setting_name(setting));
-            judge_group(config, &inside, setting);
+            check_group_keys(config, &inside, setting);
         }
     }
 }
@@ -132,7 +132,7 @@ static bool all_bound(const struct config_tree *config)
     return true;
 }
 
-static void judge_top(struct config_tree *config, const config_setting_t *setting, bool all)
+static void check_top_key(struct config_tree *config, const config_setting_t *setting, bool all)
 {
     const char *name = config_setting_name(setting);
     const struct place top = { NULL, "", "" };
@@ -141,27 +141,27 @@ static void judge_top(struct config_tree *config, const config_setting_t *settin
 
     if (mark == NULL) {
         if (all || !config_setting_is_group(setting)) {
-            report(config, &top, setting);
+            report_unknown_key(config, &top, setting);
         }
     } else if (mark == &config_mark_parent && (all || config_core_group(name))) {
-        judge_group(config, &inside, setting);
+        check_group_keys(config, &inside, setting);
     }
 }
 
-void config_judge(struct config_tree *config)
+void config_check_keys(struct config_tree *config)
 {
     const config_setting_t *root = config_root_setting(&config->tree);
     const int count = config_setting_length(root);
     const bool all = all_bound(config);
 
     for (int i = 0; i < count; i++) {
-        judge_top(config, config_setting_get_elem(root, (unsigned)i), all);
+        check_top_key(config, config_setting_get_elem(root, (unsigned)i), all);
     }
     for (size_t i = 0; i < config->entry_count; i++) {
         const struct place place = { &config->entries[i], NULL, "" };
 
         if (config->entries[i].bound) {
-            judge_group(config, &place, config->entries[i].setting);
+            check_group_keys(config, &place, config->entries[i].setting);
         }
     }
 }

@@ -37,7 +37,7 @@ void config_value_free(void *value)
     }
 }
 
-static void freep(struct config_value **value)
+static void config_value_freep(struct config_value **value)
 {
     config_value_free(*value);
 }
@@ -67,7 +67,7 @@ static char **copy_texts(char *const *texts)
 
 struct config_value *config_value_copy(const struct config_value *value)
 {
-    CCM_CLEANUP(freep) struct config_value *copy = calloc(1, sizeof(*copy));
+    CCM_CLEANUP(config_value_freep) struct config_value *copy = calloc(1, sizeof(*copy));
 
     if (copy == NULL) {
         return NULL;
@@ -223,7 +223,7 @@ static int default_texts(struct config_value *value)
 int config_value_default(const struct ccm_option *row, struct config_value **ret,
                          const char **ret_why)
 {
-    CCM_CLEANUP(freep) struct config_value *value = calloc(1, sizeof(*value));
+    CCM_CLEANUP(config_value_freep) struct config_value *value = calloc(1, sizeof(*value));
     int r;
 
     if (value == NULL) {
@@ -254,7 +254,7 @@ int config_value_default(const struct ccm_option *row, struct config_value **ret
 
 /* --- settings ------------------------------------------------------------------------------- */
 
-const char *config_found(const config_setting_t *setting)
+const char *config_found_type(const config_setting_t *setting)
 {
     switch (config_setting_type(setting)) {
     case CONFIG_TYPE_GROUP:
@@ -274,11 +274,11 @@ const char *config_found(const config_setting_t *setting)
     }
 }
 
-static void expected(struct config_problems *problems, const config_setting_t *setting,
-                     const char *label, const char *what)
+static void value_report_type(struct config_problems *problems, const config_setting_t *setting,
+                              const char *label, const char *what)
 {
     config_problems_add(problems, setting->line, "option '%s': expected %s, found %s", label, what,
-                        config_found(setting));
+                        config_found_type(setting));
 }
 
 static int read_int(struct config_value *value, const char *label, const config_setting_t *setting,
@@ -289,7 +289,7 @@ static int read_int(struct config_value *value, const char *label, const config_
 
     if ((type != CONFIG_TYPE_INT && type != CONFIG_TYPE_INT64) ||
         setting->format == CONFIG_FORMAT_HEX) {
-        expected(problems, setting, label, "a whole decimal number");
+        value_report_type(problems, setting, label, "a whole decimal number");
         return 0;
     }
 
@@ -309,7 +309,7 @@ static int read_bool(struct config_value *value, const char *label, const config
                      struct config_problems *problems)
 {
     if (config_setting_type(setting) != CONFIG_TYPE_BOOL) {
-        expected(problems, setting, label, "true or false");
+        value_report_type(problems, setting, label, "true or false");
         return 0;
     }
     value->number = config_setting_get_bool(setting) == CONFIG_TRUE ? 1 : 0;
@@ -340,15 +340,15 @@ static void add_wrong_choice(const struct ccm_option *row, const char *label, co
     }
 }
 
-static int read_text(struct config_value *value, const char *label, const config_setting_t *setting,
-                     struct config_problems *problems)
+static int value_read_text(struct config_value *value, const char *label,
+                           const config_setting_t *setting, struct config_problems *problems)
 {
     const struct ccm_option *row = value->row;
     const bool path = row->type == CCM_OPTION_PATH;
 
     if (config_setting_type(setting) != CONFIG_TYPE_STRING) {
-        expected(problems, setting, label,
-                 path ? "an absolute path in quotes" : "a text in quotes");
+        value_report_type(problems, setting, label,
+                          path ? "an absolute path in quotes" : "a text in quotes");
         return 0;
     }
 
@@ -386,7 +386,7 @@ static bool check_elements(const char *label, const config_setting_t *setting,
         if (config_setting_type(element) != CONFIG_TYPE_STRING) {
             config_problems_add(problems, element->line,
                                 "option '%s': element %d: expected a text in quotes, found %s",
-                                label, i + 1, config_found(element));
+                                label, i + 1, config_found_type(element));
             return false;
         }
         if (*config_setting_get_string(element) == '\0') {
@@ -404,7 +404,7 @@ static int read_texts(struct config_value *value, const char *label,
     const int type = config_setting_type(setting);
 
     if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST) {
-        expected(problems, setting, label, "a list of texts [ \"a\", \"b\" ]");
+        value_report_type(problems, setting, label, "a list of texts [ \"a\", \"b\" ]");
         return 0;
     }
     if (!check_elements(label, setting, problems)) {
@@ -440,7 +440,7 @@ int config_value_read(struct config_value *value, const char *label,
     case CCM_OPTION_STRINGS:
         return read_texts(value, label, setting, problems);
     default:
-        return read_text(value, label, setting, problems);
+        return value_read_text(value, label, setting, problems);
     }
 }
 

@@ -48,6 +48,6 @@ bool config_value_equal(const struct config_value *a, const struct config_value 
 bool config_value_filled(const struct config_value *value);
 
 /* "a text", "a group { }", ...: what a setting is, for messages. */
-const char *config_found(const config_setting_t *setting);
+const char *config_found_type(const config_setting_t *setting);
 
 #endif

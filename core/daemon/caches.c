@@ -42,7 +42,7 @@ struct source {
     struct kube_store *store;
     struct kube_reflector *reflector;
     bool partial; /* slices: only those of Services that are of use are held */
-    struct sched_watchdog_slot running; /* map() */
+    struct sched_watchdog_slot running; /* source_map_change() */
 };
 
 struct daemon_watches {
@@ -55,7 +55,7 @@ struct daemon_watches {
     struct daemon_raw_store *raw; /* what services->raw points to */
     size_t raw_cap;
     struct sched_watchdog_slot **slots;
-    struct sched_watchdog dog; /* of every map() */
+    struct sched_watchdog dog; /* of every source_map_change() */
     bool has_dog;
 };
 
@@ -67,17 +67,18 @@ static bool is_created(struct plugin_registry *registry, const struct plugin_ent
 }
 
 /* Whether both are about the same objects. */
-static bool is_same(const struct ccm_watch *a, const struct ccm_watch *b)
+static bool watch_is_same(const struct ccm_watch *a, const struct ccm_watch *b)
 {
     return a->kind == b->kind &&
            (a->kind != CCM_KIND_RAW || (ccm_text_equal(a->api_version, b->api_version) &&
                                         ccm_text_equal(a->resource, b->resource)));
 }
 
-static struct source *find(const struct daemon_watches *watches, const struct ccm_watch *watch)
+static struct source *watches_find_source(const struct daemon_watches *watches,
+                                          const struct ccm_watch *watch)
 {
     for (size_t i = 0; i < watches->len; i++) {
-        if (is_same(watches->items[i]->watch, watch)) {
+        if (watch_is_same(watches->items[i]->watch, watch)) {
             return watches->items[i];
         }
     }
@@ -89,7 +90,7 @@ static struct source *source_of(const struct daemon_watches *watches, uint64_t k
 {
     const struct ccm_watch watch = { .kind = kind };
 
-    return find(watches, &watch);
+    return watches_find_source(watches, &watch);
 }
 
 /* Whether a plugin wants the slices of all Services. */
@@ -176,8 +177,8 @@ static void follow_service(struct daemon_watches *watches, const struct ccm_chan
 }
 
 /* A plugin that hangs here takes the cache with it, so who it is and what it was told is noted. */
-static void map(struct source *source, const struct plugin_entry *entry,
-                const struct ccm_watch *watch, const struct ccm_change *change)
+static void source_map_change(struct source *source, const struct plugin_entry *entry,
+                              const struct ccm_watch *watch, const struct ccm_change *change)
 {
     struct sched_watchdog *dog = &source->owner->dog;
     const struct ccm_object *object = change->after == NULL ? change->before : change->after;
@@ -205,8 +206,8 @@ static void on_change(void *arg, const struct ccm_change *change)
             continue;
         }
         for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
-            if (is_same(*w, source->watch)) {
-                map(source, entry, *w, change);
+            if (watch_is_same(*w, source->watch)) {
+                source_map_change(source, entry, *w, change);
             }
         }
     }
@@ -237,7 +238,7 @@ static char *path_of(const struct ccm_watch *watch)
 }
 
 /* Let plugins find the store. */
-static int publish(struct daemon_watches *watches, const struct source *source)
+static int watches_publish_store(struct daemon_watches *watches, const struct source *source)
 {
     struct daemon_host_services *services = watches->services;
     const struct ccm_watch *watch = source->watch;
@@ -287,7 +288,7 @@ static int add_reflector(struct daemon_watches *watches, struct source *source)
 }
 
 /* Store and reflector of one more kind. 0 or -ENOMEM. */
-static int add(struct daemon_watches *watches, const struct ccm_watch *watch)
+static int watches_add_source(struct daemon_watches *watches, const struct ccm_watch *watch)
 {
     const struct typed *known = typed_of(watch->kind);
     const struct kube_index *index = known == NULL ? NULL : known->index;
@@ -313,11 +314,11 @@ static int add(struct daemon_watches *watches, const struct ccm_watch *watch)
         return -ENOMEM;
     }
     r = add_reflector(watches, source);
-    return r < 0 ? r : publish(watches, source);
+    return r < 0 ? r : watches_publish_store(watches, source);
 }
 
 /* What created plugins watch of this kind, each once. */
-static int add_all(struct daemon_watches *watches, uint64_t kind)
+static int watches_add_kind(struct daemon_watches *watches, uint64_t kind)
 {
     struct plugin_registry *registry = watches->registry;
 
@@ -328,7 +329,9 @@ static int add_all(struct daemon_watches *watches, uint64_t kind)
             continue;
         }
         for (const struct ccm_watch *const *w = entry->loaded->desc->watches; *w != NULL; w++) {
-            const int r = (*w)->kind == kind && find(watches, *w) == NULL ? add(watches, *w) : 0;
+            const int r = (*w)->kind == kind && watches_find_source(watches, *w) == NULL
+                              ? watches_add_source(watches, *w)
+                              : 0;
 
             if (r < 0) {
                 return r;
@@ -368,10 +371,10 @@ struct daemon_watches *daemon_watches_new(struct daemon_host_services *services,
     watches->services = services;
     watches->registry = registry;
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(typed); i++) {
-        r = add_all(watches, typed[i].kind);
+        r = watches_add_kind(watches, typed[i].kind);
     }
     if (r == 0) {
-        r = add_all(watches, CCM_KIND_RAW);
+        r = watches_add_kind(watches, CCM_KIND_RAW);
     }
     r = r == 0 ? add_dog(watches) : r;
     if (r < 0) {
@@ -432,7 +435,7 @@ static int wait_one(struct daemon_watches *watches, const struct source *source)
 int daemon_watches_wait_synced(struct daemon_watches *watches, const struct ccm_plugin *desc)
 {
     for (const struct ccm_watch *const *watch = desc->watches; *watch != NULL; watch++) {
-        const int r = wait_one(watches, find(watches, *watch));
+        const int r = wait_one(watches, watches_find_source(watches, *watch));
 
         if (r < 0) {
             return r;
@@ -441,8 +444,8 @@ int daemon_watches_wait_synced(struct daemon_watches *watches, const struct ccm_
     return 0;
 }
 
-bool daemon_watches_look(struct daemon_watches *watches, size_t index,
-                         struct daemon_watch_view *ret)
+bool daemon_watches_get_view(struct daemon_watches *watches, size_t index,
+                             struct daemon_watch_view *ret)
 {
     if (index >= watches->len) {
         return false;
@@ -480,7 +483,7 @@ int daemon_watches_join(struct daemon_watches *watches, int64_t deadline_ms)
         }
     }
     if (result < 0) {
-        sched_watchdog_name_hung(&watches->dog);
+        sched_watchdog_log_hung(&watches->dog);
     }
     return result;
 }

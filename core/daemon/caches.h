@@ -43,8 +43,8 @@ struct daemon_watch_view {
 };
 
 /* Cache number `index`; false: there are fewer. After start(); any thread. */
-bool daemon_watches_look(struct daemon_watches *watches, size_t index,
-                         struct daemon_watch_view *ret);
+bool daemon_watches_get_view(struct daemon_watches *watches, size_t index,
+                             struct daemon_watch_view *ret);
 
 /* Have all kinds listed again: the server may be another one. Any thread, returns at once. */
 void daemon_watches_relist(struct daemon_watches *watches);

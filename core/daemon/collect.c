@@ -34,14 +34,14 @@ static struct admin_probe_plugin probe_of(const struct daemon_observed *seen,
     };
 }
 
-struct map_look {
+struct map_check {
     uint64_t timeout_ms;
     struct ccm_buf *wrong;
 };
 
-static void look_at_map(void *arg, const char *plugin, const char *what, int64_t age_ms)
+static void observe_check_map(void *arg, const char *plugin, const char *what, int64_t age_ms)
 {
-    const struct map_look *look = arg;
+    const struct map_check *look = arg;
 
     admin_probe_live_map(plugin, what, age_ms, look->timeout_ms, look->wrong);
 }
@@ -53,19 +53,19 @@ void daemon_observe_live(void *arg, struct ccm_buf *wrong)
     struct daemon_runner_view runner;
     struct daemon_watch_view watch;
 
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &runner); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &runner); i++) {
         const struct admin_probe_plugin plugin = probe_of(seen, &runner);
 
         admin_probe_live_plugin(&plugin, wrong);
     }
 
-    struct map_look look = { .timeout_ms = timeout_ms(seen), .wrong = wrong };
+    struct map_check look = { .timeout_ms = timeout_ms(seen), .wrong = wrong };
 
-    daemon_watches_list_running(seen->watches, look_at_map, &look);
+    daemon_watches_list_running(seen->watches, observe_check_map, &look);
     if (atomic_load(&seen->stopping)) {
         return; /* threads end one after the other, and there is a deadline for it */
     }
-    for (size_t i = 0; daemon_watches_look(seen->watches, i, &watch); i++) {
+    for (size_t i = 0; daemon_watches_get_view(seen->watches, i, &watch); i++) {
         admin_probe_live_cache(watch.name, &watch.status, now, wrong);
     }
     if (seen->lease != NULL) {
@@ -97,13 +97,13 @@ void daemon_observe_ready(void *arg, struct ccm_buf *wrong)
     if (atomic_load(&seen->stopping)) {
         ccm_buf_adds(wrong, "shutting down\n");
     }
-    for (size_t i = 0; daemon_watches_look(seen->watches, i, &watch); i++) {
+    for (size_t i = 0; daemon_watches_get_view(seen->watches, i, &watch); i++) {
         admin_probe_ready_cache(watch.name, &watch.status, wrong);
     }
     if (seen->lease != NULL) {
         admin_probe_ready_lease(&lease, wrong);
     }
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &runner); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &runner); i++) {
         const struct admin_probe_plugin plugin = probe_of(seen, &runner);
 
         admin_probe_ready_plugin(&plugin, leads, wrong);
@@ -195,16 +195,17 @@ METRIC(resident, CCM_METRIC_GAUGE, "process_resident_memory_bytes", "Resident me
 METRIC(start_time, CCM_METRIC_GAUGE, "process_start_time_seconds",
        "Start of the process, since the epoch.", NULL);
 
-static void put(const struct daemon_observed *seen, const struct ccm_metric *metric,
-                const char *label, double value)
+static void observe_set_metric(const struct daemon_observed *seen, const struct ccm_metric *metric,
+                               const char *label, double value)
 {
     const char *const values[] = { label };
 
     (void)ccm_metrics_set(seen->metrics, metric, values, value); /* fails for want of memory only */
 }
 
-static void put2(const struct daemon_observed *seen, const struct ccm_metric *metric,
-                 const char *label, const char *second, double value)
+static void observe_set_metric_pair(const struct daemon_observed *seen,
+                                    const struct ccm_metric *metric, const char *label,
+                                    const char *second, double value)
 {
     const char *const values[] = { label, second };
 
@@ -219,14 +220,16 @@ static void collect_verdicts(const struct daemon_observed *seen,
 
     for (size_t i = 0; i < SCHED_BACKOFF_KINDS; i++) {
         if (stats->failed[i] > 0) {
-            put2(seen, &failures, view->name, sched_verdict_kind_name(i), (double)stats->failed[i]);
+            observe_set_metric_pair(seen, &failures, view->name, sched_verdict_kind_name(i),
+                                    (double)stats->failed[i]);
         }
         failed += stats->failed[i];
     }
-    put2(seen, &reconciles, view->name, "success", (double)stats->succeeded);
-    put2(seen, &reconciles, view->name, "requeue_after", (double)stats->requeued);
-    put2(seen, &reconciles, view->name, "error", (double)failed);
-    put(seen, &reconcile_errors, view->name, (double)failed);
+    observe_set_metric_pair(seen, &reconciles, view->name, "success", (double)stats->succeeded);
+    observe_set_metric_pair(seen, &reconciles, view->name, "requeue_after",
+                            (double)stats->requeued);
+    observe_set_metric_pair(seen, &reconciles, view->name, "error", (double)failed);
+    observe_set_metric(seen, &reconcile_errors, view->name, (double)failed);
 }
 
 static void collect_runner(const struct daemon_observed *seen,
@@ -239,20 +242,20 @@ static void collect_runner(const struct daemon_observed *seen,
     for (size_t i = 0; i < SCHED_QUEUE_LANES; i++) {
         waiting += queue->depth[i];
     }
-    put(seen, &depth, view->name, (double)waiting);
-    put(seen, &delayed, view->name, (double)queue->delayed);
-    put(seen, &adds, view->name, (double)queue->adds);
-    put(seen, &retries, view->name, (double)queue->retries);
-    put(seen, &longest, view->name, (double)now->longest_ms / 1000);
-    put(seen, &unfinished, view->name, (double)now->sum_ms / 1000);
-    put(seen, &running, view->name, (double)now->running);
-    put(seen, &workers, view->name, (double)view->stats.workers);
-    put(seen, &slow, view->name, (double)now->slow);
-    put(seen, &failing, view->name, (double)admin_trouble_count(view->trouble));
+    observe_set_metric(seen, &depth, view->name, (double)waiting);
+    observe_set_metric(seen, &delayed, view->name, (double)queue->delayed);
+    observe_set_metric(seen, &adds, view->name, (double)queue->adds);
+    observe_set_metric(seen, &retries, view->name, (double)queue->retries);
+    observe_set_metric(seen, &longest, view->name, (double)now->longest_ms / 1000);
+    observe_set_metric(seen, &unfinished, view->name, (double)now->sum_ms / 1000);
+    observe_set_metric(seen, &running, view->name, (double)now->running);
+    observe_set_metric(seen, &workers, view->name, (double)view->stats.workers);
+    observe_set_metric(seen, &slow, view->name, (double)now->slow);
+    observe_set_metric(seen, &failing, view->name, (double)admin_trouble_count(view->trouble));
     if (view->held != NULL) {
-        put(seen, &held, view->name, (double)daemon_held_sum(view->held));
+        observe_set_metric(seen, &held, view->name, (double)daemon_held_sum(view->held));
     }
-    put(seen, &started, view->name, view->started ? 1 : 0);
+    observe_set_metric(seen, &started, view->name, view->started ? 1 : 0);
     collect_verdicts(seen, view);
 }
 
@@ -261,17 +264,18 @@ static void collect_caches(const struct daemon_observed *seen)
     const int64_t now = ccm_clock_now_ms();
     struct daemon_watch_view view;
 
-    for (size_t i = 0; daemon_watches_look(seen->watches, i, &view); i++) {
+    for (size_t i = 0; daemon_watches_get_view(seen->watches, i, &view); i++) {
         const struct kube_reflector_status *status = &view.status;
 
-        put(seen, &objects, view.name, (double)status->objects);
-        put(seen, &too_large, view.name, (double)status->too_large);
-        put(seen, &synced, view.name, status->synced ? 1 : 0);
-        put(seen, &lists, view.name, (double)status->lists);
-        put(seen, &watch_events, view.name, (double)status->events);
-        put(seen, &cache_failures, view.name, (double)status->failures);
+        observe_set_metric(seen, &objects, view.name, (double)status->objects);
+        observe_set_metric(seen, &too_large, view.name, (double)status->too_large);
+        observe_set_metric(seen, &synced, view.name, status->synced ? 1 : 0);
+        observe_set_metric(seen, &lists, view.name, (double)status->lists);
+        observe_set_metric(seen, &watch_events, view.name, (double)status->events);
+        observe_set_metric(seen, &cache_failures, view.name, (double)status->failures);
         if (status->last_event_ms != 0) {
-            put(seen, &cache_age, view.name, (double)(now - status->last_event_ms) / 1000);
+            observe_set_metric(seen, &cache_age, view.name,
+                               (double)(now - status->last_event_ms) / 1000);
         }
     }
 }
@@ -282,13 +286,14 @@ static void collect_lease(const struct daemon_observed *seen)
     struct kube_lease_status lease;
     const bool leads = is_leading(seen, &lease);
 
-    put(seen, &leading, name, leads ? 1 : 0);
+    observe_set_metric(seen, &leading, name, leads ? 1 : 0);
     if (seen->lease == NULL) {
         return;
     }
-    put(seen, &transitions, name, (double)lease.transitions);
+    observe_set_metric(seen, &transitions, name, (double)lease.transitions);
     if (leads && lease.renewed_ms != 0) {
-        put(seen, &renewed, name, (double)(ccm_clock_now_ms() - lease.renewed_ms) / 1000);
+        observe_set_metric(seen, &renewed, name,
+                           (double)(ccm_clock_now_ms() - lease.renewed_ms) / 1000);
     }
 }
 
@@ -297,8 +302,8 @@ static void collect_server(const struct daemon_observed *seen)
     struct kube_continuity_view view;
 
     kube_continuity_view(&seen->services->continuity, &view);
-    put(seen, &server_breaks, "", (double)view.breaks);
-    put(seen, &changes_held, "", view.held ? 1 : 0);
+    observe_set_metric(seen, &server_breaks, "", (double)view.breaks);
+    observe_set_metric(seen, &changes_held, "", view.held ? 1 : 0);
 }
 
 static void collect_reload(const struct daemon_observed *seen)
@@ -306,10 +311,10 @@ static void collect_reload(const struct daemon_observed *seen)
     struct daemon_reload_status status;
 
     daemon_reload_status(seen->reload, &status);
-    put(seen, &config_ok, "", status.failing ? 0 : 1);
-    put(seen, &config_reloads, "success", (double)status.succeeded);
-    put(seen, &config_reloads, "failure", (double)status.failed);
-    put(seen, &config_restart, "", (double)status.restart_needed);
+    observe_set_metric(seen, &config_ok, "", status.failing ? 0 : 1);
+    observe_set_metric(seen, &config_reloads, "success", (double)status.succeeded);
+    observe_set_metric(seen, &config_reloads, "failure", (double)status.failed);
+    observe_set_metric(seen, &config_restart, "", (double)status.restart_needed);
 }
 
 static double resident_bytes(void)
@@ -351,17 +356,17 @@ static void collect_process(const struct daemon_observed *seen)
     struct rlimit files;
 
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
-        put(seen, &cpu, "",
-            (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+        observe_set_metric(seen, &cpu, "",
+                           (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+                               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
     }
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        put(seen, &max_fds, "", (double)files.rlim_cur);
+        observe_set_metric(seen, &max_fds, "", (double)files.rlim_cur);
     }
-    put(seen, &fds, "", open_fds());
-    put(seen, &resident, "", resident_bytes());
-    put(seen, &start_time, "", (double)seen->started_ms / 1000);
-    put(seen, &build_info, CCM_VERSION, 1);
+    observe_set_metric(seen, &fds, "", open_fds());
+    observe_set_metric(seen, &resident, "", resident_bytes());
+    observe_set_metric(seen, &start_time, "", (double)seen->started_ms / 1000);
+    observe_set_metric(seen, &build_info, CCM_VERSION, 1);
 }
 
 int daemon_observe_allow(void *arg, const char *plugin, struct ccm_buf *text)
@@ -379,7 +384,7 @@ void daemon_observe_metrics(void *arg, struct ccm_buf *text)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf wrong = { .max = 65536 };
     struct daemon_runner_view view;
 
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &view); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         collect_runner(seen, &view);
     }
     collect_caches(seen);
@@ -387,8 +392,9 @@ void daemon_observe_metrics(void *arg, struct ccm_buf *text)
     collect_server(seen);
     collect_reload(seen);
     daemon_observe_ready(arg, &wrong);
-    put(seen, &ready, "", wrong.len == 0 ? 1 : 0);
-    put(seen, &dropped, "", (double)kube_event_recorder_dropped(seen->services->events));
+    observe_set_metric(seen, &ready, "", wrong.len == 0 ? 1 : 0);
+    observe_set_metric(seen, &dropped, "",
+                       (double)kube_event_recorder_dropped(seen->services->events));
     collect_process(seen);
     ccm_metrics_write(seen->metrics, text);
 }

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define EVENTS_DRAIN_MS 2000
-#define LOOK_EVERY_S    1 /* at the configuration file and at the clocks */
+#define CHECK_EVERY_S   1 /* at the configuration file and at the clocks */
 
 static const struct ccm_log daemon_log = { .part = "ccmd" };
 
@@ -46,7 +46,7 @@ struct daemon_instance {
 /* --- life --- */
 
 /* To ourselves: the main thread waits for it. */
-static void give_up(void *arg)
+static void daemon_end_as_failed(void *arg)
 {
     struct daemon_instance *daemon = arg;
 
@@ -87,7 +87,7 @@ static void emit_lease_event(const struct daemon_instance *daemon, bool warning,
 }
 
 /* The event that client-go's leaders write, so that one sees who leads and since when. */
-static void tell_won(void *arg)
+static void on_lease_won(void *arg)
 {
     const struct daemon_instance *daemon = arg;
     char message[KUBE_LEASE_IDENTITY + 32];
@@ -99,9 +99,9 @@ static void tell_won(void *arg)
 
 /* A process that has led and does no longer is not worth saving: a new one begins with nothing in
  * its hands. */
-static void tell_lost(void *arg)
+static void on_lease_lost(void *arg)
 {
-    give_up(arg);
+    daemon_end_as_failed(arg);
 }
 
 static int open_election(struct daemon_instance *daemon, struct ccm_error *err)
@@ -131,8 +131,8 @@ static int open_election(struct daemon_instance *daemon, struct ccm_error *err)
         .duration_ms = (uint32_t)config_int(config, NULL, group, "lease_duration_s") * 1000,
         .renew_ms = (uint32_t)config_int(config, NULL, group, "renew_deadline_s") * 1000,
         .retry_ms = (uint32_t)config_int(config, NULL, group, "retry_period_ms"),
-        .won = tell_won,
-        .lost = tell_lost,
+        .won = on_lease_won,
+        .lost = on_lease_lost,
         .arg = daemon,
     };
 
@@ -217,7 +217,7 @@ static void release_all(struct daemon_instance *daemon)
 
 /* SIGTERM and SIGINT wait for wait_for_signal() instead of ending the process. Threads inherit it.
  */
-static void hold_signals(bool hold)
+static void daemon_block_signals(bool hold)
 {
     sigset_t signals;
 
@@ -228,14 +228,14 @@ static void hold_signals(bool hold)
 }
 
 /* A cloud refuses requests of another time: what failed may succeed by now. */
-static void look_at_clocks(const struct daemon_instance *daemon, struct ccm_clock_watch *watch)
+static void daemon_check_clocks(const struct daemon_instance *daemon, struct ccm_clock_watch *watch)
 {
-    const int64_t step = ccm_clock_watch_look(watch, ccm_clock_wall_ms(), ccm_clock_boot_ms());
+    const int64_t step = ccm_clock_watch_check(watch, ccm_clock_wall_ms(), ccm_clock_boot_ms());
 
     if (step != 0) {
         ccm_log_warn(&daemon_log, "the clock of this machine was set: by %+" PRId64 " s",
                      (step + (step < 0 ? -500 : 500)) / 1000);
-        daemon_runners_hurry(daemon->runners, NULL, "the clock was set");
+        daemon_runners_retry_now(daemon->runners, NULL, "the clock was set");
     }
 }
 
@@ -252,7 +252,8 @@ static int64_t renewal_ms(const struct daemon_instance *daemon)
 }
 
 /* Changes waited, and go on: what failed in between is done again. */
-static void end_hold(const struct daemon_instance *daemon, const struct kube_continuity_view *view)
+static void daemon_report_held_changes(const struct daemon_instance *daemon,
+                                       const struct kube_continuity_view *view)
 {
     char message[512];
 
@@ -264,17 +265,17 @@ static void end_hold(const struct daemon_instance *daemon, const struct kube_con
     if (ccm_gate_leads(&daemon->services.gate)) {
         emit_lease_event(daemon, true, "ChangesHeld", message);
     }
-    daemon_runners_hurry(daemon->runners, NULL, "the API server answers consistently again");
+    daemon_runners_retry_now(daemon->runners, NULL, "the API server answers consistently again");
 }
 
 /* Whether it is still the same API server; *breaks: how often it was not, as told last. */
-static void look_at_server(const struct daemon_instance *daemon, uint64_t *breaks)
+static void daemon_check_server(const struct daemon_instance *daemon, uint64_t *breaks)
 {
     const int64_t settle_s = config_int(daemon->services.config, NULL, "kubernetes", "settle_s");
     struct kube_continuity_view view;
 
-    kube_continuity_look(daemon->continuity, ccm_clock_now_ms(), settle_s * 1000,
-                         renewal_ms(daemon), &view);
+    kube_continuity_check(daemon->continuity, ccm_clock_now_ms(), settle_s * 1000,
+                          renewal_ms(daemon), &view);
     if (view.breaks != *breaks) {
         *breaks = view.breaks;
         ccm_log_warn(&daemon_log,
@@ -286,7 +287,7 @@ static void look_at_server(const struct daemon_instance *daemon, uint64_t *break
         daemon_watches_relist(daemon->watches);
     }
     if (view.ended) {
-        end_hold(daemon, &view);
+        daemon_report_held_changes(daemon, &view);
     }
 }
 
@@ -294,7 +295,7 @@ static void look_at_server(const struct daemon_instance *daemon, uint64_t *break
  * API server and the clocks. */
 static void wait_for_signal(const struct daemon_instance *daemon)
 {
-    static const struct timespec period = { .tv_sec = LOOK_EVERY_S };
+    static const struct timespec period = { .tv_sec = CHECK_EVERY_S };
     struct ccm_clock_watch watch;
     uint64_t breaks = 0;
     sigset_t signals;
@@ -310,10 +311,10 @@ static void wait_for_signal(const struct daemon_instance *daemon)
         if (number == SIGHUP) {
             daemon_reload_now(daemon->reload);
         } else if (number < 0) { /* time is up, or a signal that is none of these */
-            daemon_reload_look(daemon->reload);
+            daemon_reload_check(daemon->reload);
         }
-        look_at_server(daemon, &breaks);
-        look_at_clocks(daemon, &watch);
+        daemon_check_server(daemon, &breaks);
+        daemon_check_clocks(daemon, &watch);
     }
     if (!atomic_load(&daemon->failed)) {
         ccm_log_info(&daemon_log, "stopping on %s", number == SIGINT ? "SIGINT" : "SIGTERM");
@@ -334,7 +335,7 @@ static int create_plugins(struct daemon_instance *daemon)
         .registry = daemon->registry,
         .services = &daemon->services,
         .await_turn = await_turn,
-        .give_up = give_up,
+        .give_up = daemon_end_as_failed,
         .arg = daemon,
     };
 
@@ -394,7 +395,7 @@ static int open_reload(struct daemon_instance *daemon)
     return 0;
 }
 
-static int start(struct daemon_instance *daemon)
+static int daemon_start_threads(struct daemon_instance *daemon)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -428,7 +429,7 @@ static int start(struct daemon_instance *daemon)
     return daemon_runners_start(daemon->runners, daemon->watches);
 }
 
-static int open_and_tell(struct daemon_instance *daemon)
+static int open_and_log_server(struct daemon_instance *daemon)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const int r = open_services(daemon, &err);
@@ -441,9 +442,9 @@ static int open_and_tell(struct daemon_instance *daemon)
     return r;
 }
 
-static int run(struct daemon_instance *daemon)
+static int daemon_run_until_signal(struct daemon_instance *daemon)
 {
-    int r = open_and_tell(daemon);
+    int r = open_and_log_server(daemon);
 
     if (r < 0) {
         return r;
@@ -451,11 +452,11 @@ static int run(struct daemon_instance *daemon)
 
     /* create() of a plugin may hang, and nothing has been begun that would have to be ended: a
      * signal does what main() has set up for the start. */
-    hold_signals(false);
+    daemon_block_signals(false);
     r = create_plugins(daemon);
-    hold_signals(true);
+    daemon_block_signals(true);
     if (r == 0) {
-        r = start(daemon);
+        r = daemon_start_threads(daemon);
     }
     if (r < 0) {
         return r;
@@ -489,7 +490,7 @@ static struct daemon_instance *daemon_new(const struct config_tree *config,
 }
 
 /* Stops, frees; the result is what the daemon ends with. */
-static int finish(struct daemon_instance *daemon, int result)
+static int daemon_stop_and_release(struct daemon_instance *daemon, int result)
 {
     if (stop_all(daemon) < 0) {
         return -ETIMEDOUT;
@@ -505,15 +506,15 @@ int daemon_run(const struct config_tree *config, struct plugin_registry *registr
     if (daemon == NULL) {
         return -ENOMEM;
     }
-    hold_signals(true);
+    daemon_block_signals(true);
 
-    const int r = run(daemon);
+    const int r = daemon_run_until_signal(daemon);
 
     /* A second signal ends the process at once, whatever hangs. */
     (void)signal(SIGTERM, SIG_DFL); /* a valid signal, and so is the next */
     (void)signal(SIGINT, SIG_DFL);
-    hold_signals(false);
-    return finish(daemon, r);
+    daemon_block_signals(false);
+    return daemon_stop_and_release(daemon, r);
 }
 
 int daemon_plan(const struct config_tree *config, struct plugin_registry *registry,
@@ -527,17 +528,17 @@ int daemon_plan(const struct config_tree *config, struct plugin_registry *regist
     }
     daemon->services.plan = book;
 
-    int r = open_and_tell(daemon);
+    int r = open_and_log_server(daemon);
 
     if (r == 0) {
         r = create_plugins(daemon);
     }
     if (r == 0) {
-        r = start(daemon);
+        r = daemon_start_threads(daemon);
     }
     if (r == 0 || r == -ENOEXEC) {
         daemon_runners_await_plan(daemon->runners, deadline_ms);
         r = report(arg, daemon->services.kube);
     }
-    return finish(daemon, r);
+    return daemon_stop_and_release(daemon, r);
 }

@@ -19,7 +19,7 @@ struct daemon_held {
     struct ccm_strmap *entries; /* in the order in which they came */
 };
 
-static void entry_free(void *value)
+static void held_entry_free(void *value)
 {
     struct entry *entry = value;
 
@@ -34,7 +34,7 @@ struct daemon_held *daemon_held_new(void)
     if (held == NULL) {
         return NULL;
     }
-    held->entries = ccm_strmap_new(entry_free);
+    held->entries = ccm_strmap_new(held_entry_free);
     if (held->entries == NULL || pthread_mutex_init(&held->lock, NULL) != 0) {
         ccm_strmap_free(held->entries);
         free(held);
@@ -70,8 +70,8 @@ static struct entry *entry_get_locked(struct daemon_held *held, const char *obje
     return entry;
 }
 
-void daemon_held_note(struct daemon_held *held, const char *object, uint64_t count,
-                      const char *reason)
+void daemon_held_record(struct daemon_held *held, const char *object, uint64_t count,
+                        const char *reason)
 {
     (void)pthread_mutex_lock(&held->lock); /* a plain mutex of ours: cannot fail */
     if (count == 0) {

@@ -25,8 +25,8 @@ struct daemon_held *daemon_held_new(void);
 void daemon_held_free(struct daemon_held *held);
 
 /* note_held() of struct ccm_host. Out of memory loses the entry, nothing else. */
-void daemon_held_note(struct daemon_held *held, const char *object, uint64_t count,
-                      const char *reason);
+void daemon_held_record(struct daemon_held *held, const char *object, uint64_t count,
+                        const char *reason);
 
 /* All removals that are held. */
 uint64_t daemon_held_sum(struct daemon_held *held);

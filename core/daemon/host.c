@@ -301,7 +301,7 @@ static int64_t host_server_since_ms(const struct ccm_host *host)
 static void host_note_held(const struct ccm_host *host, const char *object, uint64_t count,
                            const char *reason)
 {
-    daemon_held_note(self_of(host)->held, object, count, reason);
+    daemon_held_record(self_of(host)->held, object, count, reason);
 }
 
 /* --- HTTP --- */

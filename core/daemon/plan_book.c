@@ -26,7 +26,7 @@ struct daemon_plan_book {
     size_t lost;                /* what there was no memory for */
 };
 
-static void entry_free(void *item)
+static void plan_entry_free(void *item)
 {
     struct entry *entry = item;
 
@@ -45,7 +45,7 @@ struct daemon_plan_book *daemon_plan_book_new(void)
     if (book == NULL) {
         return NULL;
     }
-    book->entries = ccm_strmap_new(entry_free);
+    book->entries = ccm_strmap_new(plan_entry_free);
     if (book->entries == NULL || pthread_mutex_init(&book->lock, NULL) != 0) {
         ccm_strmap_free(book->entries);
         free(book);
@@ -97,7 +97,7 @@ static struct entry *obtain_locked(struct daemon_plan_book *book, const char *pl
     entry->object = strdup(object);
     if (entry->plugin == NULL || entry->object == NULL ||
         ccm_strmap_set(book->entries, key, entry) < 0) {
-        entry_free(entry);
+        plan_entry_free(entry);
         return NULL;
     }
     return entry;
@@ -175,7 +175,7 @@ void daemon_plan_book_result(struct daemon_plan_book *book, const char *plugin, 
 
 /* --- printing --- */
 
-static int compare(const void *a, const void *b)
+static int entry_compare_names(const void *a, const void *b)
 {
     const struct entry *left = *(const struct entry *const *)a;
     const struct entry *right = *(const struct entry *const *)b;
@@ -185,7 +185,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* All entries in order; *ret is the caller's. NULL when there are none, or no memory. */
-static struct entry **sorted(struct daemon_plan_book *book, size_t *ret_count)
+static struct entry **book_sort_entries(struct daemon_plan_book *book, size_t *ret_count)
 {
     const size_t count = ccm_strmap_len(book->entries);
     struct entry **list = calloc(count + 1, sizeof(struct entry *));
@@ -200,7 +200,7 @@ static struct entry **sorted(struct daemon_plan_book *book, size_t *ret_count)
     if (list == NULL) {
         book->lost += count;
     } else {
-        qsort(list, n, sizeof(*list), compare);
+        qsort(list, n, sizeof(*list), entry_compare_names);
     }
     *ret_count = n;
     return list;
@@ -211,7 +211,7 @@ static bool has_steps(const struct entry *entry)
     return !ccm_text_empty(entry->steps);
 }
 
-static void count(const struct entry *entry, struct daemon_plan_counts *counts)
+static void entry_count_state(const struct entry *entry, struct daemon_plan_counts *counts)
 {
     if (entry->failure != NULL) {
         counts->failed++;
@@ -254,11 +254,11 @@ void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
 
     (void)pthread_mutex_lock(&book->lock); /* as above */
 
-    CCM_CLEANUP(ccm_freep) struct entry **list = sorted(book, &len);
+    CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
 
     for (size_t i = 0; i < len; i++) {
         print_entry(out, list[i]);
-        count(list[i], &counts);
+        entry_count_state(list[i], &counts);
     }
     if (book->lost > 0) {
         (void)fprintf(out, "out of memory: %zu lines are missing\n", book->lost);
@@ -310,7 +310,7 @@ static void print_json_check(struct ccm_jsonw *w, struct entry *const *list, siz
     }
     ccm_jsonw_close(w, '}');
     for (size_t i = 0; i < len; i++) {
-        count(list[i], &counts);
+        entry_count_state(list[i], &counts);
     }
     ccm_jsonw_i64(w, "PassCount", (int64_t)counts.settled);
     ccm_jsonw_i64(w, "FailedCount", (int64_t)counts.failed);
@@ -327,7 +327,7 @@ void daemon_plan_book_print_json(struct daemon_plan_book *book, struct ccm_buf *
 
     (void)pthread_mutex_lock(&book->lock); /* as above */
 
-    CCM_CLEANUP(ccm_freep) struct entry **list = sorted(book, &len);
+    CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
 
     ccm_jsonw_open(&w, NULL, '{');
     ccm_jsonw_str(&w, "State", "Success");

@@ -87,7 +87,7 @@ void daemon_reload_free(struct daemon_reload *reload)
 
 /* Whether the plugin reads the option of this label, such as "clb.audit_interval_s" or
  * "alicloud.quotas.vpc". Deadlines of calls are the business of all. */
-static bool concerns(const struct plugin_entry *entry, const char *label)
+static bool entry_reads_option(const struct plugin_entry *entry, const char *label)
 {
     const struct ccm_option *const *rows =
         entry->loaded == NULL ? NULL : entry->loaded->desc->options;
@@ -107,7 +107,7 @@ static bool concerns(const struct plugin_entry *entry, const char *label)
     return false;
 }
 
-static void note(void *arg, const char *label, bool live)
+static void differences_add_option(void *arg, const char *label, bool live)
 {
     struct differences *found = arg;
     struct ccm_buf *list = live ? &found->live : &found->restart;
@@ -115,8 +115,8 @@ static void note(void *arg, const char *label, bool live)
     ccm_buf_addf(list, "%s%s", list->len == 0 ? "" : ", ", label);
     *(live ? &found->live_count : &found->restart_count) += 1;
     for (size_t i = 0; live && i < plugin_registry_len(found->registry); i++) {
-        found->concerned[i] =
-            found->concerned[i] || concerns(plugin_registry_at(found->registry, i), label);
+        found->concerned[i] = found->concerned[i] ||
+                              entry_reads_option(plugin_registry_at(found->registry, i), label);
     }
 }
 
@@ -133,7 +133,7 @@ static bool is_listed(const struct config_tree *config, const char *plugin)
 }
 
 /* 0, -ENOMEM, or -EINVAL: its problems say why. */
-static int judge(const struct daemon_reload *reload, struct config_tree *config)
+static int reload_check_config(const struct daemon_reload *reload, struct config_tree *config)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -151,7 +151,7 @@ static int judge(const struct daemon_reload *reload, struct config_tree *config)
     return config_finish(config, &err);
 }
 
-static void tell_problems(const struct config_tree *config)
+static void reload_log_problems(const struct config_tree *config)
 {
     const char *at = config_problems(config);
 
@@ -163,7 +163,7 @@ static void tell_problems(const struct config_tree *config)
     }
 }
 
-static void fail(struct daemon_reload *reload, const char *why)
+static void reload_record_failure(struct daemon_reload *reload, const char *why)
 {
     ccm_log_error(&reload_log, "%s: %s: the configuration from before stays", reload->file, why);
     atomic_fetch_add(&reload->failed, 1);
@@ -172,7 +172,8 @@ static void fail(struct daemon_reload *reload, const char *why)
 
 /* --- taking it over --- */
 
-static void tell_success(const struct daemon_reload *reload, const struct differences *found)
+static void reload_log_differences(const struct daemon_reload *reload,
+                                   const struct differences *found)
 {
     if (found->live_count > 0) {
         ccm_log_info(&reload_log, "%s: taken over: %s", reload->file, ccm_buf_str(&found->live));
@@ -186,7 +187,7 @@ static void tell_success(const struct daemon_reload *reload, const struct differ
     }
 }
 
-static void take_over(struct daemon_reload *reload, struct config_tree **config)
+static void reload_publish_config(struct daemon_reload *reload, struct config_tree **config)
 {
     const struct config_tree *fresh = *config;
 
@@ -197,17 +198,18 @@ static void take_over(struct daemon_reload *reload, struct config_tree **config)
 }
 
 /* What failed for an option that is another now may succeed. */
-static void hurry(const struct daemon_reload *reload, const struct differences *found)
+static void reload_retry_plugins(const struct daemon_reload *reload,
+                                 const struct differences *found)
 {
     for (size_t i = 0; i < plugin_registry_len(reload->registry); i++) {
         if (found->concerned[i]) {
-            daemon_runners_hurry(reload->runners, plugin_registry_at(reload->registry, i)->name,
-                                 "its options have changed");
+            daemon_runners_retry_now(reload->runners, plugin_registry_at(reload->registry, i)->name,
+                                     "its options have changed");
         }
     }
 }
 
-static void follow(struct daemon_reload *reload, struct config_tree **config)
+static void reload_follow_config(struct daemon_reload *reload, struct config_tree **config)
 {
     CCM_CLEANUP(ccm_freep)
     bool *concerned = calloc(plugin_registry_len(reload->registry) + 1, sizeof(*concerned));
@@ -217,27 +219,27 @@ static void follow(struct daemon_reload *reload, struct config_tree **config)
         .live.max = 4096,
         .restart.max = 4096,
     };
-    const int r = concerned == NULL
-                      ? -ENOMEM
-                      : config_follow(*config, reload->services->config, note, &found);
+    const int r = concerned == NULL ? -ENOMEM
+                                    : config_follow(*config, reload->services->config,
+                                                    differences_add_option, &found);
 
     if (r < 0) {
-        fail(reload, "out of memory");
+        reload_record_failure(reload, "out of memory");
     } else if (found.live_count > 0 && reload->count == DAEMON_RELOAD_SNAPSHOTS_MAX) {
-        fail(reload, "read too often since the start, this needs a restart");
+        reload_record_failure(reload, "read too often since the start, this needs a restart");
     } else {
         const bool quiet = !ccm_log_enabled(CCM_LOG_INFO); /* told with the louder of both levels */
 
         if (!quiet) {
-            tell_success(reload, &found);
+            reload_log_differences(reload, &found);
         }
         if (found.live_count > 0) {
-            take_over(reload, config);
+            reload_publish_config(reload, config);
         }
         if (quiet) {
-            tell_success(reload, &found);
+            reload_log_differences(reload, &found);
         }
-        hurry(reload, &found);
+        reload_retry_plugins(reload, &found);
         atomic_store(&reload->restart_needed, found.restart_count);
         atomic_store(&reload->failing, false);
         atomic_fetch_add(&reload->succeeded, 1);
@@ -251,27 +253,27 @@ void daemon_reload_now(struct daemon_reload *reload)
     CCM_CLEANUP(config_freep) struct config_tree *config = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    daemon_reload_files_look(reload->files, reload->runners, true);
+    daemon_reload_files_check(reload->files, reload->runners, true);
 
     const int loaded = config_load(reload->file, &config, &err);
-    const int judged = config == NULL ? -ENOMEM : judge(reload, config);
+    const int judged = config == NULL ? -ENOMEM : reload_check_config(reload, config);
 
     if (config == NULL || judged == -ENOMEM) {
-        fail(reload, "out of memory");
+        reload_record_failure(reload, "out of memory");
         return;
     }
     reload->read = *config_stamp(config);
     reload->seen = reload->read;
     if (loaded < 0 || judged < 0) {
-        tell_problems(config);
-        fail(reload, "not taken over");
+        reload_log_problems(config);
+        reload_record_failure(reload, "not taken over");
         return;
     }
-    follow(reload, &config);
+    reload_follow_config(reload, &config);
 }
 
 /* Files that it names are read again where they are used; its own text is not. */
-static void look_at_kubeconfig(struct daemon_reload *reload)
+static void reload_check_kubeconfig(struct daemon_reload *reload)
 {
     const char *path = kubeconfig_of(reload);
     const struct config_stamp now = config_stamp_of(path);
@@ -282,12 +284,12 @@ static void look_at_kubeconfig(struct daemon_reload *reload)
     }
 }
 
-void daemon_reload_look(struct daemon_reload *reload)
+void daemon_reload_check(struct daemon_reload *reload)
 {
     const struct config_stamp now = config_stamp_of(reload->file);
 
-    look_at_kubeconfig(reload);
-    daemon_reload_files_look(reload->files, reload->runners, false);
+    reload_check_kubeconfig(reload);
+    daemon_reload_files_check(reload->files, reload->runners, false);
     if (config_stamp_equal(&now, &reload->read)) {
         return;
     }

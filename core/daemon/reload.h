@@ -54,7 +54,7 @@ void daemon_reload_now(struct daemon_reload *reload);
 
 /* The same if the file is another one than the one that was read, or was written to. To be called
  * now and then: it wants to see the same change twice, so that a file is not read half written. */
-void daemon_reload_look(struct daemon_reload *reload);
+void daemon_reload_check(struct daemon_reload *reload);
 
 /* Any thread. */
 void daemon_reload_status(const struct daemon_reload *reload, struct daemon_reload_status *ret);

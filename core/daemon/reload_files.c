@@ -19,7 +19,7 @@ struct daemon_reload_files {
     size_t cap;
 };
 
-static int add(struct daemon_reload_files *files, const char *plugin, const char *path)
+static int files_add_path(struct daemon_reload_files *files, const char *plugin, const char *path)
 {
     const int r = ccm_array_grow(&files->items, &files->cap, files->len + 1, sizeof(*files->items));
 
@@ -36,8 +36,8 @@ static int add(struct daemon_reload_files *files, const char *plugin, const char
     return r;
 }
 
-static int add_all(struct daemon_reload_files *files, const struct plugin_entry *entry,
-                   const struct config_tree *config)
+static int files_add_options(struct daemon_reload_files *files, const struct plugin_entry *entry,
+                             const struct config_tree *config)
 {
     const struct ccm_option *const *rows =
         entry->loaded == NULL ? NULL : entry->loaded->desc->options;
@@ -48,7 +48,7 @@ static int add_all(struct daemon_reload_files *files, const struct plugin_entry 
                                ? config_string(config, entry->name, rows[i]->group, rows[i]->name)
                                : NULL;
 
-        r = ccm_text_empty(path) ? 0 : add(files, entry->name, path);
+        r = ccm_text_empty(path) ? 0 : files_add_path(files, entry->name, path);
     }
     return r;
 }
@@ -60,7 +60,7 @@ struct daemon_reload_files *daemon_reload_files_new(struct plugin_registry *regi
     int r = files == NULL ? -1 : 0;
 
     for (size_t i = 0; r == 0 && i < plugin_registry_len(registry); i++) {
-        r = add_all(files, plugin_registry_at(registry, i), config);
+        r = files_add_options(files, plugin_registry_at(registry, i), config);
     }
     if (r < 0) {
         daemon_reload_files_free(files);
@@ -94,8 +94,8 @@ static bool has_changed(struct named *file, bool at_once)
     return true;
 }
 
-void daemon_reload_files_look(struct daemon_reload_files *files, struct daemon_runners *runners,
-                              bool at_once)
+void daemon_reload_files_check(struct daemon_reload_files *files, struct daemon_runners *runners,
+                               bool at_once)
 {
     for (size_t i = 0; i < files->len; i++) {
         struct named *file = &files->items[i];
@@ -103,7 +103,7 @@ void daemon_reload_files_look(struct daemon_reload_files *files, struct daemon_r
 
         if (has_changed(file, at_once)) {
             ccm_buf_addf(&why, "%s has changed", file->path);
-            daemon_runners_hurry(runners, file->plugin, ccm_buf_str(&why));
+            daemon_runners_retry_now(runners, file->plugin, ccm_buf_str(&why));
         }
     }
 }

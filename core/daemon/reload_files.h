@@ -22,7 +22,7 @@ void daemon_reload_files_free(struct daemon_reload_files *files);
 
 /* Hurry the plugins whose files have changed: at once, or when the same change is seen a second
  * time, so that none is read half written. */
-void daemon_reload_files_look(struct daemon_reload_files *files, struct daemon_runners *runners,
-                              bool at_once);
+void daemon_reload_files_check(struct daemon_reload_files *files, struct daemon_runners *runners,
+                               bool at_once);
 
 #endif

@@ -39,8 +39,8 @@ struct daemon_runners {
 
 /* --- one plugin --- */
 
-static int reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
+static int runner_call_reconcile(void *arg, const struct ccm_request *req, struct ccm_result *ret,
+                                 struct ccm_error *err)
 {
     const struct runner *runner = arg;
 
@@ -55,12 +55,13 @@ static void cancel_call(void *arg, struct ccm_cancel *flag)
     daemon_plugin_host_wake(runner->host);
 }
 
-static void note_settled(void *arg, const char *key, const struct ccm_error *err, int64_t next_ms)
+static void runner_record_settled(void *arg, const char *key, const struct ccm_error *err,
+                                  int64_t next_ms)
 {
     const struct runner *runner = arg;
     struct daemon_plan_book *book = runner->owner->setup.services->plan;
 
-    admin_trouble_note(runner->trouble, key, err, next_ms);
+    admin_trouble_record(runner->trouble, key, err, next_ms);
     if (book != NULL) { /* a dry run does not last until the next try, or takes the next word */
         daemon_plan_book_result(book, runner->entry->name, key, err == NULL ? NULL : err->message);
     }
@@ -97,7 +98,7 @@ static uint32_t cut_u32(uint64_t number)
 
 /* Host table, workers (not started), and create() of the plugin. Failures of the plugin itself are
  * no failure here. */
-static int prepare(struct runner *runner)
+static int runner_prepare_plugin(struct runner *runner)
 {
     const struct daemon_runners_setup *setup = &runner->owner->setup;
     const struct ccm_plugin *desc = runner->entry->loaded->desc;
@@ -110,9 +111,9 @@ static int prepare(struct runner *runner)
         .slow_ms = seconds_option(runner, "slow_s"),
         .metrics = setup->services->metrics,
         .gate = &setup->services->gate,
-        .reconcile = reconcile,
+        .reconcile = runner_call_reconcile,
         .arg = runner,
-        .settled = note_settled,
+        .settled = runner_record_settled,
         .settled_arg = runner,
         .cancel = cancel_call,
         .cancel_arg = runner,
@@ -154,7 +155,7 @@ static bool may_run(const struct runner *runner)
 }
 
 /* Whether a plugin that failed takes the daemon with it. Logged, and true only once. */
-static bool must_end(struct daemon_runners *runners)
+static bool runners_must_end_daemon(struct daemon_runners *runners)
 {
     const struct plugin_entry *critical = plugin_registry_critical_failure(runners->setup.registry);
 
@@ -191,14 +192,16 @@ int daemon_runners_new(const struct daemon_runners_setup *setup, struct daemon_r
         runner->entry = plugin_registry_at(setup->registry, i);
         runner->trouble = admin_trouble_new();
 
-        const int r = runner->trouble == NULL ? -ENOMEM : may_run(runner) ? prepare(runner) : 0;
+        const int r = runner->trouble == NULL ? -ENOMEM
+                      : may_run(runner)       ? runner_prepare_plugin(runner)
+                                              : 0;
 
         if (r < 0) {
             ccm_log_error(&runner_log, "plugin %s: out of memory", runner->entry->name);
             return r;
         }
     }
-    return must_end(runners) ? -ENOEXEC : 0;
+    return runners_must_end_daemon(runners) ? -ENOEXEC : 0;
 }
 
 /* --- starting --- */
@@ -222,12 +225,12 @@ static int start_plugin(struct runner *runner)
     return 0;
 }
 
-static void give_up(struct daemon_runners *runners)
+static void runners_end_daemon(struct daemon_runners *runners)
 {
     runners->setup.give_up(runners->setup.arg);
 }
 
-static void starter(void *arg)
+static void runner_run_starter(void *arg)
 {
     struct runner *runner = arg;
     struct daemon_runners *runners = runner->owner;
@@ -242,8 +245,8 @@ static void starter(void *arg)
         r = start_plugin(runner);
     }
     if (r == -ENOEXEC) { /* logged by the registry */
-        if (must_end(runners)) {
-            give_up(runners);
+        if (runners_must_end_daemon(runners)) {
+            runners_end_daemon(runners);
         }
         return;
     }
@@ -259,7 +262,7 @@ static void starter(void *arg)
     /* No thread for a worker: a new process may have more luck than waiting for it here. */
     ccm_log_error(&runner_log, "plugin %s: %s: ending", runner->entry->name, err.message);
     if (!atomic_exchange(&runners->gave_up, true)) {
-        give_up(runners);
+        runners_end_daemon(runners);
     }
 }
 
@@ -283,7 +286,7 @@ int daemon_runners_start(struct daemon_runners *runners, struct daemon_watches *
             continue;
         }
 
-        const int r = ccm_thread_start(&runner->starter, starter, runner);
+        const int r = ccm_thread_start(&runner->starter, runner_run_starter, runner);
 
         if (r < 0) {
             ccm_log_error(&runner_log, "plugin %s: cannot start a thread", runner->entry->name);
@@ -308,7 +311,7 @@ void daemon_runners_reconfigure(struct daemon_runners *runners)
     }
 }
 
-void daemon_runners_hurry(struct daemon_runners *runners, const char *plugin, const char *why)
+void daemon_runners_retry_now(struct daemon_runners *runners, const char *plugin, const char *why)
 {
     for (size_t i = 0; i < runners->count; i++) {
         const struct runner *runner = &runners->items[i];
@@ -318,7 +321,7 @@ void daemon_runners_hurry(struct daemon_runners *runners, const char *plugin, co
             continue;
         }
 
-        const size_t count = sched_controller_hurry(runner->controller);
+        const size_t count = sched_controller_retry_now(runner->controller);
 
         if (count > 0) {
             ccm_log_info(&runner_log, "plugin %s: %s: %zu failing object%s tried again now", name,
@@ -365,8 +368,8 @@ int daemon_runners_allow_removals(struct daemon_runners *runners, const char *pl
     return -ENOENT;
 }
 
-bool daemon_runners_look(struct daemon_runners *runners, size_t index,
-                         struct daemon_runner_view *ret)
+bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
+                             struct daemon_runner_view *ret)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -394,7 +397,7 @@ bool daemon_runners_look(struct daemon_runners *runners, size_t index,
     return true;
 }
 
-static void note_plugin(struct runner *runner, const char *what)
+static void runner_record_unfinished(struct runner *runner, const char *what)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     char text[CCM_ERROR_MESSAGE_MAX + 64];
@@ -412,14 +415,14 @@ void daemon_runners_await_plan(struct daemon_runners *runners, int64_t deadline_
 
         if (runner->controller == NULL) {
             if (may_run(runner) || runner->entry->loaded == NULL) {
-                note_plugin(runner, "the plugin is left out");
+                runner_record_unfinished(runner, "the plugin is left out");
             }
         } else if (ccm_thread_join(&runner->starter, deadline_ms) < 0 ||
                    !atomic_load(&runner->started)) {
-            note_plugin(runner, "the plugin did not start");
+            runner_record_unfinished(runner, "the plugin did not start");
         } else if (sched_controller_wait_calm(runner->controller, PLAN_HORIZON_MS, deadline_ms) <
                    0) {
-            note_plugin(runner, "not all objects were looked at in time");
+            runner_record_unfinished(runner, "not all objects were looked at in time");
         }
     }
 }
@@ -437,7 +440,7 @@ void daemon_runners_stop(struct daemon_runners *runners)
 }
 
 /* Wait for the threads of one plugin. */
-static int join(struct runner *runner, int64_t deadline_ms)
+static int runner_join_threads(struct runner *runner, int64_t deadline_ms)
 {
     if (runner->controller == NULL) {
         return 0;
@@ -454,7 +457,7 @@ int daemon_runners_join(struct daemon_runners *runners, int64_t deadline_ms)
     int result = 0;
 
     for (size_t i = 0; i < runners->count; i++) {
-        if (join(&runners->items[i], deadline_ms) < 0) {
+        if (runner_join_threads(&runners->items[i], deadline_ms) < 0) {
             result = -ETIMEDOUT;
         }
     }

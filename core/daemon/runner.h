@@ -56,7 +56,7 @@ void daemon_runners_reconfigure(struct daemon_runners *runners);
 
 /* What made reconciles of this plugin (NULL: of every one) fail or wait may be another by now,
  * because of `why`: they are done again now, not when their pause is over. Any thread. */
-void daemon_runners_hurry(struct daemon_runners *runners, const char *plugin, const char *why);
+void daemon_runners_retry_now(struct daemon_runners *runners, const char *plugin, const char *why);
 
 /* An operator lets go what the plugin holds back because nodes are missing. Appends what came of it
  * for people, one line without its end. 0; -ENOENT: no such plugin; -ENOTSUP: it holds nothing
@@ -79,8 +79,8 @@ struct daemon_runner_view {
 };
 
 /* Plugin number `index`; false: there are fewer. Any thread. */
-bool daemon_runners_look(struct daemon_runners *runners, size_t index,
-                         struct daemon_runner_view *ret);
+bool daemon_runners_get_view(struct daemon_runners *runners, size_t index,
+                             struct daemon_runner_view *ret);
 
 /* Running calls are cancelled, no further one begins. Returns at once; any thread; repeating it is
  * fine. */

@@ -69,7 +69,7 @@ static int load_all(struct daemon_setup *setup)
     return config_finish(setup->config, &err);
 }
 
-static int load(const char *config_path, struct daemon_setup *setup)
+static int setup_load_config(const char *config_path, struct daemon_setup *setup)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -98,7 +98,7 @@ static int load(const char *config_path, struct daemon_setup *setup)
 
 int daemon_setup_load(const char *config_path, struct daemon_setup *setup)
 {
-    const int r = load(config_path, setup);
+    const int r = setup_load_config(config_path, setup);
 
     if (r == -ENOMEM) {
         fprintf(stderr, "%s: out of memory\n", config_path);

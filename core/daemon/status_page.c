@@ -202,7 +202,7 @@ static void add_running(const struct daemon_observed *seen, struct ccm_buf *html
     struct rows rows = { .html = html };
 
     ccm_buf_adds(html, "<h2 id=\"running\">Running now</h2>\n");
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &view); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         rows.plugin = view.name;
         if (view.controller != NULL) {
             sched_controller_list_running(view.controller, add_running_row, &rows);
@@ -245,7 +245,7 @@ static size_t count_failing(const struct daemon_observed *seen)
     struct daemon_runner_view view;
     size_t total = 0;
 
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &view); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         total += admin_trouble_count(view.trouble);
     }
     return total;
@@ -266,7 +266,7 @@ static void add_failing(const struct daemon_observed *seen, struct ccm_buf *html
         html, "<div class=\"w\"><table><tr><th>plugin</th><th>object</th><th>kind</th><th>why</th>"
               "<th class=\"n\">times</th><th class=\"n\">for</th>"
               "<th class=\"n\">next try</th></tr>\n");
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &view); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         rows.plugin = view.name;
         admin_trouble_list(view.trouble, ROWS_MAX, add_row, &rows);
     }
@@ -305,7 +305,7 @@ static void add_held(const struct daemon_observed *seen, struct ccm_buf *html)
     struct daemon_runner_view view;
     uint64_t total = 0;
 
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &view); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         total += view.held == NULL ? 0 : daemon_held_sum(view.held);
     }
     if (total == 0) {
@@ -316,7 +316,7 @@ static void add_held(const struct daemon_observed *seen, struct ccm_buf *html)
                  "<div class=\"w\"><table><tr><th>plugin</th><th>object</th>"
                  "<th class=\"n\">held</th><th>why</th><th class=\"n\">for</th></tr>\n",
                  total);
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &view); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         rows.plugin = view.name;
         if (view.held != NULL) {
             daemon_held_list(view.held, ROWS_MAX, add_held_row, &rows);
@@ -363,7 +363,7 @@ static void add_plugins(const struct daemon_observed *seen, struct ccm_buf *html
         "<th class=\"n\">ready</th><th class=\"n\">delayed</th>"
         "<th class=\"n\">running</th>"
         "<th class=\"n\">done</th><th class=\"n\">failed</th></tr>\n");
-    for (size_t i = 0; daemon_runners_look(seen->runners, i, &view); i++) {
+    for (size_t i = 0; daemon_runners_get_view(seen->runners, i, &view); i++) {
         const struct sched_controller_stats *stats = &view.stats;
         uint64_t ready = 0;
 
@@ -399,7 +399,7 @@ static void add_caches(const struct daemon_observed *seen, struct ccm_buf *html)
         "<h2 id=\"caches\">Caches</h2>\n<div class=\"w\"><table><tr><th>kind</th><th>state</th>"
         "<th class=\"n\">objects</th><th class=\"n\">lists</th>"
         "<th class=\"n\">events</th><th class=\"n\">last event</th></tr>\n");
-    for (size_t i = 0; daemon_watches_look(seen->watches, i, &view); i++) {
+    for (size_t i = 0; daemon_watches_get_view(seen->watches, i, &view); i++) {
         const bool good = view.status.synced && view.status.failures == 0;
 
         ccm_buf_addf(html, "<tr><td>%s</td><td class=\"%s\">%s", view.name, good ? "good" : "bad",

@@ -24,7 +24,7 @@ static const struct ccm_log event_log = { .part = "event" };
 
 struct item {
     struct item *next;
-    struct kube_happening happening;
+    struct kube_occurrence occurrence;
 };
 
 struct kube_event_recorder {
@@ -49,12 +49,12 @@ struct kube_event_recorder {
     uint64_t drops_logged;
 };
 
-static void lock(struct kube_event_recorder *recorder)
+static void recorder_lock(struct kube_event_recorder *recorder)
 {
     (void)pthread_mutex_lock(&recorder->lock); /* a default mutex, never held across a call */
 }
 
-static void unlock(struct kube_event_recorder *recorder)
+static void recorder_unlock(struct kube_event_recorder *recorder)
 {
     (void)pthread_mutex_unlock(&recorder->lock); /* held by this thread */
 }
@@ -88,7 +88,7 @@ static void kind_of(const struct ccm_object *object, const char **ret_version,
     }
 }
 
-static char *copy(const char *text)
+static char *event_dup_text(const char *text)
 {
     return strdup(text == NULL ? "" : text);
 }
@@ -131,25 +131,25 @@ static struct item *item_new(const struct ccm_event *event)
         return NULL;
     }
     kind_of(object, &version, &kind);
-    item->happening = (struct kube_happening){
-        .api_version = copy(version),
-        .kind = copy(kind),
-        .namespace_ = copy(object->namespace_),
-        .name = copy(object->name),
-        .uid = copy(object->uid),
-        .resource_version = copy(object->resource_version),
+    item->occurrence = (struct kube_occurrence){
+        .api_version = event_dup_text(version),
+        .kind = event_dup_text(kind),
+        .namespace_ = event_dup_text(object->namespace_),
+        .name = event_dup_text(object->name),
+        .uid = event_dup_text(object->uid),
+        .resource_version = event_dup_text(object->resource_version),
         .component = copy_cut(event->component, KUBE_EVENT_REASON_MAX),
         .reason = copy_cut(event->reason, KUBE_EVENT_REASON_MAX),
         .message = copy_cut(event->message, KUBE_EVENT_TEXT_MAX),
         .warning = event->warning != 0,
     };
 
-    const struct kube_happening *h = &item->happening;
+    const struct kube_occurrence *h = &item->occurrence;
 
     if (h->api_version == NULL || h->kind == NULL || h->namespace_ == NULL || h->name == NULL ||
         h->uid == NULL || h->resource_version == NULL || h->component == NULL ||
         h->reason == NULL || h->message == NULL) {
-        kube_happening_fini(&item->happening);
+        kube_occurrence_fini(&item->occurrence);
         free(item);
         return NULL;
     }
@@ -160,7 +160,7 @@ void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_even
 {
     struct item *item = item_new(event);
 
-    lock(recorder);
+    recorder_lock(recorder);
     if (item != NULL && recorder->len < KUBE_EVENT_QUEUE_MAX && !recorder->stopping) {
         *recorder->last = item;
         recorder->last = &item->next;
@@ -170,20 +170,20 @@ void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_even
         recorder->dropped++;
     }
     (void)pthread_cond_signal(&recorder->changed); /* a valid condition */
-    unlock(recorder);
+    recorder_unlock(recorder);
     if (item != NULL) {
-        kube_happening_fini(&item->happening);
+        kube_occurrence_fini(&item->occurrence);
         free(item);
     }
 }
 
 uint64_t kube_event_recorder_dropped(struct kube_event_recorder *recorder)
 {
-    lock(recorder);
+    recorder_lock(recorder);
 
     const uint64_t dropped = recorder->dropped;
 
-    unlock(recorder);
+    recorder_unlock(recorder);
     return dropped;
 }
 
@@ -204,11 +204,11 @@ static int64_t deadline_of(struct kube_event_recorder *recorder)
 {
     const int64_t own = ccm_clock_now_ms() + WRITE_TIMEOUT_MS;
 
-    lock(recorder);
+    recorder_lock(recorder);
 
     const int64_t end = recorder->stopping ? recorder->drain_until_ms : INT64_MAX;
 
-    unlock(recorder);
+    recorder_unlock(recorder);
     return own < end ? own : end;
 }
 
@@ -313,24 +313,24 @@ static void try_write(struct kube_event_recorder *recorder, struct kube_series *
     kube_series_book_drop(recorder->book, series);
 }
 
-static void take_up(struct kube_event_recorder *recorder, struct item *item)
+static void recorder_accept_item(struct kube_event_recorder *recorder, struct item *item)
 {
     const int64_t now = ccm_clock_now_ms();
-    const struct ccm_log log = { .part = "event", .object = item->happening.name };
-    const int admitted = kube_series_book_admit(recorder->book, &item->happening, now);
+    const struct ccm_log log = { .part = "event", .object = item->occurrence.name };
+    const int admitted = kube_series_book_admit(recorder->book, &item->occurrence, now);
     bool lost = false;
 
     if (admitted == 0) {
         ccm_log_warn(&log, "event %s is dropped: too many about this object",
-                     item->happening.reason);
+                     item->occurrence.reason);
     } else if (admitted < 0 ||
-               kube_series_book_note(recorder->book, &item->happening, now, ccm_clock_wall_ms(),
-                                     unique_ns(recorder), &lost) == NULL) {
-        ccm_log_warn(&log, "event %s is dropped: out of memory", item->happening.reason);
+               kube_series_book_record(recorder->book, &item->occurrence, now, ccm_clock_wall_ms(),
+                                       unique_ns(recorder), &lost) == NULL) {
+        ccm_log_warn(&log, "event %s is dropped: out of memory", item->occurrence.reason);
     } else if (lost) {
         ccm_log_warn(&event_log, "an event is lost: too many wait to be written");
     }
-    kube_happening_fini(&item->happening);
+    kube_occurrence_fini(&item->occurrence);
     free(item);
 }
 
@@ -346,7 +346,7 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_m
     struct turn turn = { 0 };
     uint64_t dropped;
 
-    lock(recorder);
+    recorder_lock(recorder);
     while (recorder->first == NULL && !recorder->stopping && ccm_clock_now_ms() < due_ms) {
         (void)ccm_clock_cond_wait(&recorder->changed, &recorder->lock,
                                   due_ms); /* the conditions above tell why it returned */
@@ -362,7 +362,7 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_m
     turn.stopping = recorder->stopping;
     turn.over = recorder->stopping && ccm_clock_now_ms() >= recorder->drain_until_ms;
     dropped = recorder->dropped;
-    unlock(recorder);
+    recorder_unlock(recorder);
     if (dropped != recorder->drops_logged) {
         ccm_log_warn(&event_log, "%llu events are dropped: the queue is full",
                      (unsigned long long)(dropped - recorder->drops_logged));
@@ -374,7 +374,7 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_m
 /* Far, but not so far that a timespec could not hold it. */
 #define IDLE_WAIT_MS 3600000
 
-static void *run(void *arg)
+static void *recorder_run_thread(void *arg)
 {
     struct kube_event_recorder *recorder = arg;
 
@@ -384,7 +384,7 @@ static void *run(void *arg)
         const struct turn turn = wait_turn(recorder, due);
 
         if (turn.item != NULL) {
-            take_up(recorder, turn.item);
+            recorder_accept_item(recorder, turn.item);
             next = kube_series_book_next(recorder->book);
         }
         if (turn.over || (turn.stopping && turn.item == NULL && next == NULL)) {
@@ -394,10 +394,10 @@ static void *run(void *arg)
             try_write(recorder, next, turn.stopping);
         }
     }
-    lock(recorder);
+    recorder_lock(recorder);
     recorder->ended = true;
     (void)pthread_cond_broadcast(&recorder->changed); /* a valid condition */
-    unlock(recorder);
+    recorder_unlock(recorder);
     return NULL;
 }
 
@@ -407,7 +407,7 @@ static void recorder_release(struct kube_event_recorder *recorder)
         struct item *item = recorder->first;
 
         recorder->first = item->next;
-        kube_happening_fini(&item->happening);
+        kube_occurrence_fini(&item->occurrence);
         free(item);
     }
     kube_series_book_free(recorder->book);
@@ -434,7 +434,8 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
         return NULL;
     }
     recorder->book = kube_series_book_new();
-    if (recorder->book == NULL || pthread_create(&recorder->thread, NULL, run, recorder) != 0) {
+    if (recorder->book == NULL ||
+        pthread_create(&recorder->thread, NULL, recorder_run_thread, recorder) != 0) {
         recorder_release(recorder);
         (void)ccm_error_set(err, -ENOMEM, CCM_ERROR_TRANSIENT,
                             "cannot start the event recorder"); /* as above */
@@ -448,7 +449,7 @@ void kube_event_recorder_free(struct kube_event_recorder *recorder, int64_t drai
     if (recorder == NULL) {
         return;
     }
-    lock(recorder);
+    recorder_lock(recorder);
     recorder->stopping = true;
     recorder->drain_until_ms = ccm_clock_now_ms() + drain_ms;
     (void)pthread_cond_broadcast(&recorder->changed); /* a valid condition */
@@ -456,7 +457,7 @@ void kube_event_recorder_free(struct kube_event_recorder *recorder, int64_t drai
         (void)ccm_clock_cond_wait(&recorder->changed, &recorder->lock,
                                   recorder->drain_until_ms); /* the loop looks again */
     }
-    unlock(recorder);
+    recorder_unlock(recorder);
     ccm_http_cancel(kube_client_http(recorder->client), &recorder->cancel);
     (void)pthread_join(recorder->thread, NULL); /* joinable, and joined once */
 

@@ -44,12 +44,12 @@ struct kube_lease {
 
 static const struct ccm_log lease_log = { .part = "lease" };
 
-static void lock(struct kube_lease *lease)
+static void lease_lock(struct kube_lease *lease)
 {
     (void)pthread_mutex_lock(&lease->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct kube_lease *lease)
+static void lease_unlock(struct kube_lease *lease)
 {
     (void)pthread_mutex_unlock(&lease->lock); /* as above */
 }
@@ -75,8 +75,9 @@ int kube_lease_make_identity(char *text, size_t size)
 /* --- requests --- */
 
 /* A request about the Lease: GET, PUT or POST. */
-static int request(struct kube_lease *lease, const char *method, const char *body,
-                   int64_t timeout_ms, struct ccm_http_response **ret, struct ccm_error *err)
+static int lease_send_request(struct kube_lease *lease, const char *method, const char *body,
+                              int64_t timeout_ms, struct ccm_http_response **ret,
+                              struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf path = { .max = PATH_MAX_BYTES };
 
@@ -119,7 +120,7 @@ static const char *holder_text(const struct kube_lease_record *record,
 }
 
 /* Nobody but a person, or a server that was replaced, takes a Lease away. */
-static void note_server(const struct kube_lease *lease, const char *what)
+static void lease_break_continuity(const struct kube_lease *lease, const char *what)
 {
     char reason[KUBE_LEASE_IDENTITY + 128];
 
@@ -135,7 +136,7 @@ static void note_server(const struct kube_lease *lease, const char *what)
 static void check_uid(struct kube_lease *lease, const char *uid)
 {
     if (lease->uid != NULL && uid != NULL && strcmp(lease->uid, uid) != 0) {
-        note_server(lease, "is another one than before");
+        lease_break_continuity(lease, "is another one than before");
     }
     if (uid == NULL || lease->uid == NULL || strcmp(lease->uid, uid) != 0) {
         free(lease->uid);
@@ -144,8 +145,8 @@ static void check_uid(struct kube_lease *lease, const char *uid)
 }
 
 /* Take over what the server answered. */
-static int take_record(struct kube_lease *lease, const struct ccm_http_response *response,
-                       struct ccm_error *err)
+static int lease_update_record(struct kube_lease *lease, const struct ccm_http_response *response,
+                               struct ccm_error *err)
 {
     struct kube_lease_record fresh;
     const int r = kube_lease_record_read(response->body, response->body_len, &fresh, err);
@@ -165,10 +166,10 @@ static int take_record(struct kube_lease *lease, const struct ccm_http_response 
     check_uid(lease, fresh.uid[0] == '\0' ? NULL : fresh.uid);
     kube_lease_record_fini(&lease->record);
     lease->record = fresh;
-    lock(lease);
+    lease_lock(lease);
     ccm_text_copy(lease->status.holder, sizeof(lease->status.holder), fresh.holder);
     lease->status.transitions = fresh.transitions < 0 ? 0 : (uint64_t)fresh.transitions;
-    unlock(lease);
+    lease_unlock(lease);
     return 0;
 }
 
@@ -179,7 +180,7 @@ static bool is_ours(const struct kube_lease *lease)
 }
 
 /* Whether the record names another instance. */
-static bool is_held(const struct kube_lease *lease)
+static bool lease_has_other_holder(const struct kube_lease *lease)
 {
     return lease->record.json != NULL && lease->record.holder[0] != '\0' && !is_ours(lease);
 }
@@ -193,28 +194,28 @@ static int64_t duration_of(const struct kube_lease *lease)
 }
 
 /* Read the Lease. 0, also when there is none. */
-static int look(struct kube_lease *lease, int64_t timeout_ms, struct ccm_error *err)
+static int lease_fetch_record(struct kube_lease *lease, int64_t timeout_ms, struct ccm_error *err)
 {
     CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
-    const int r = request(lease, "GET", NULL, timeout_ms, &response, err);
+    const int r = lease_send_request(lease, "GET", NULL, timeout_ms, &response, err);
 
     if (r == -ENOENT) {
-        if (is_held(lease)) {
+        if (lease_has_other_holder(lease)) {
             lease->held_ms = lease->seen_ms + duration_of(lease);
         }
         if (lease->uid != NULL) {
-            note_server(lease, "is gone");
+            lease_break_continuity(lease, "is gone");
             check_uid(lease, NULL);
         }
         kube_lease_record_fini(&lease->record);
         return 0;
     }
-    return r < 0 ? r : take_record(lease, response, err);
+    return r < 0 ? r : lease_update_record(lease, response, err);
 }
 
 /* Write a claim over the version that was read last. */
-static int claim(struct kube_lease *lease, const struct kube_lease_claim *what, int64_t timeout_ms,
-                 struct ccm_error *err)
+static int lease_write_claim(struct kube_lease *lease, const struct kube_lease_claim *what,
+                             int64_t timeout_ms, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { 0 };
     CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
@@ -226,10 +227,10 @@ static int claim(struct kube_lease *lease, const struct kube_lease_claim *what, 
         return ccm_error_nomem(err);
     }
 
-    const int r =
-        request(lease, exists ? "PUT" : "POST", ccm_buf_str(&body), timeout_ms, &response, err);
+    const int r = lease_send_request(lease, exists ? "PUT" : "POST", ccm_buf_str(&body), timeout_ms,
+                                     &response, err);
 
-    return r < 0 ? r : take_record(lease, response, err);
+    return r < 0 ? r : lease_update_record(lease, response, err);
 }
 
 /* --- leading --- */
@@ -243,11 +244,12 @@ static bool is_free(const struct kube_lease *lease)
     if (lease->record.json == NULL) {
         return now >= lease->held_ms;
     }
-    return !is_held(lease) || now >= lease->seen_ms + duration_of(lease);
+    return !lease_has_other_holder(lease) || now >= lease->seen_ms + duration_of(lease);
 }
 
 /* Claim the Lease for this instance, and open the gate for as long as that is worth. */
-static int hold(struct kube_lease *lease, int64_t timeout_ms, struct ccm_error *err)
+static int lease_write_and_open_gate(struct kube_lease *lease, int64_t timeout_ms,
+                                     struct ccm_error *err)
 {
     const bool ours = is_ours(lease);
     const struct kube_lease_claim what = {
@@ -260,7 +262,7 @@ static int hold(struct kube_lease *lease, int64_t timeout_ms, struct ccm_error *
     /* Before the sending: a rival counts from a later moment. */
     const int64_t sent_ms = ccm_clock_boot_ms();
     const int64_t sent_now_ms = ccm_clock_now_ms();
-    const int r = claim(lease, &what, timeout_ms, err);
+    const int r = lease_write_claim(lease, &what, timeout_ms, err);
 
     if (r < 0) {
         return r;
@@ -270,22 +272,23 @@ static int hold(struct kube_lease *lease, int64_t timeout_ms, struct ccm_error *
                              "the server answers with another holder than was written");
     }
     ccm_gate_set(lease->config.gate, sent_ms + lease->config.renew_ms);
-    lock(lease);
+    lease_lock(lease);
     lease->status.renewed_ms = ccm_clock_now_ms();
     lease->status.sent_ms = sent_now_ms;
-    unlock(lease);
+    lease_unlock(lease);
     return 0;
 }
 
-static void note_error(struct kube_lease *lease, const char *doing, const struct ccm_error *err)
+static void lease_record_error(struct kube_lease *lease, const char *doing,
+                               const struct ccm_error *err)
 {
     bool again;
 
-    lock(lease);
+    lease_lock(lease);
     again = err != NULL && strcmp(lease->status.error, err->message) == 0;
     ccm_text_copy(lease->status.error, sizeof(lease->status.error),
                   err == NULL ? "" : err->message);
-    unlock(lease);
+    lease_unlock(lease);
     if (err != NULL && !again) { /* once, not every other second */
         ccm_log_warn(&lease_log, "%s: cannot be %s: %s", lease->label, doing, err->message);
     }
@@ -293,34 +296,34 @@ static void note_error(struct kube_lease *lease, const char *doing, const struct
 
 static void set_leading(struct kube_lease *lease, bool leading)
 {
-    lock(lease);
+    lease_lock(lease);
     lease->status.leading = leading;
     lease->status.lost = !leading;
     (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
-    unlock(lease);
+    lease_unlock(lease);
 }
 
 /* One step of a candidate. Returns how long to pause; *ret_won when the Lease is ours. */
-static int64_t campaign(struct kube_lease *lease, bool *ret_won)
+static int64_t lease_try_to_acquire(struct kube_lease *lease, bool *ret_won)
 {
     const uint32_t retry = lease->config.retry_ms;
     struct ccm_error err = CCM_ERROR_INIT;
-    int r = look(lease, REQUEST_MS, &err);
+    int r = lease_fetch_record(lease, REQUEST_MS, &err);
 
     if (r == 0 && is_free(lease)) {
-        r = hold(lease, REQUEST_MS, &err);
+        r = lease_write_and_open_gate(lease, REQUEST_MS, &err);
         *ret_won = r == 0;
     }
     if (r == -EBUSY || r == -EEXIST) {
         return CONFLICT_MS; /* another candidate was faster */
     }
-    note_error(lease, "read or taken", r < 0 ? &err : NULL);
+    lease_record_error(lease, "read or taken", r < 0 ? &err : NULL);
     lease->random = lease->random * UINT64_C(6364136223846793005) + 1442695040888963407U;
     return retry / 2 + (int64_t)((lease->random >> 33) % (retry / 2 + 1));
 }
 
 /* Whether another instance holds the Lease by now. */
-static bool is_taken(const struct kube_lease *lease)
+static bool lease_is_not_ours(const struct kube_lease *lease)
 {
     return lease->record.json != NULL && !is_ours(lease);
 }
@@ -337,7 +340,7 @@ static int64_t pause_before_loss(const struct kube_lease *lease)
 }
 
 /* One step of the leader. Returns how long to pause, -1: the Lease is lost. */
-static int64_t renew(struct kube_lease *lease)
+static int64_t lease_try_to_renew(struct kube_lease *lease)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const int64_t left = ccm_gate_until(lease->config.gate) - ccm_clock_boot_ms();
@@ -347,62 +350,62 @@ static int64_t renew(struct kube_lease *lease)
         return -1;
     }
 
-    int r = hold(lease, timeout, &err);
+    int r = lease_write_and_open_gate(lease, timeout, &err);
 
     if (r == -EBUSY || r == -EEXIST || r == -ENOENT) {
-        r = look(lease, timeout, &err);
+        r = lease_fetch_record(lease, timeout, &err);
         if (r == 0) {
-            return is_taken(lease) ? -1 : CONFLICT_MS;
+            return lease_is_not_ours(lease) ? -1 : CONFLICT_MS;
         }
     }
-    note_error(lease, "renewed", r < 0 ? &err : NULL);
+    lease_record_error(lease, "renewed", r < 0 ? &err : NULL);
     return r == 0 ? lease->config.retry_ms : pause_before_loss(lease);
 }
 
 /* Until `ms` have passed or something is asked for. */
-static void rest_for(struct kube_lease *lease, int64_t ms, bool leading)
+static void lease_wait(struct kube_lease *lease, int64_t ms, bool leading)
 {
     const int64_t until = ccm_clock_now_ms() + ms;
 
-    lock(lease);
+    lease_lock(lease);
     while (!lease->stopping && !(lease->withdrawn && !leading) && ccm_clock_now_ms() < until) {
         (void)ccm_clock_cond_wait(&lease->changed, &lease->lock, until); /* the loop looks again */
     }
-    unlock(lease);
+    lease_unlock(lease);
 }
 
 /* Whether the thread is to end: a leader renews until it is stopped. */
-static bool is_over(struct kube_lease *lease, bool leading)
+static bool lease_must_end(struct kube_lease *lease, bool leading)
 {
-    lock(lease);
+    lease_lock(lease);
 
     const bool over = lease->stopping || (lease->withdrawn && !leading);
 
-    unlock(lease);
+    lease_unlock(lease);
     return over;
 }
 
 /* The next step, after a pause, is to be over by then. */
-static void note_due(struct kube_lease *lease, int64_t pause)
+static void lease_set_due(struct kube_lease *lease, int64_t pause)
 {
-    lock(lease);
+    lease_lock(lease);
     lease->status.due_ms = ccm_clock_now_ms() + pause + (int64_t)2 * REQUEST_MS + SLACK_MS;
-    unlock(lease);
+    lease_unlock(lease);
 }
 
-static void tell(const struct kube_lease *lease, void (*fn)(void *arg))
+static void lease_run_callback(const struct kube_lease *lease, void (*fn)(void *arg))
 {
     if (fn != NULL) {
         fn(lease->config.arg);
     }
 }
 
-static void lose(struct kube_lease *lease)
+static void lease_end_leading(struct kube_lease *lease)
 {
     char holder[KUBE_LEASE_IDENTITY];
 
     ccm_gate_set(lease->config.gate, 0);
-    if (is_taken(lease)) {
+    if (lease_is_not_ours(lease)) {
         ccm_log_error(&lease_log, "%s: leader election lost, it is held by %s", lease->label,
                       holder_text(&lease->record, holder));
     } else {
@@ -410,31 +413,32 @@ static void lose(struct kube_lease *lease)
                       lease->label);
     }
     set_leading(lease, false);
-    tell(lease, lease->config.lost);
+    lease_run_callback(lease, lease->config.lost);
 }
 
-static void run(void *arg)
+static void lease_run_thread(void *arg)
 {
     struct kube_lease *lease = arg;
     bool leading = false;
 
-    note_due(lease, 0);
-    while (!is_over(lease, leading)) {
+    lease_set_due(lease, 0);
+    while (!lease_must_end(lease, leading)) {
         bool won = false;
-        const int64_t pause = leading ? renew(lease) : campaign(lease, &won);
+        const int64_t pause =
+            leading ? lease_try_to_renew(lease) : lease_try_to_acquire(lease, &won);
 
         if (pause < 0) {
-            lose(lease);
+            lease_end_leading(lease);
             return;
         }
         if (won) {
             leading = true;
             ccm_log_info(&lease_log, "%s: %s leads now", lease->label, lease->config.identity);
             set_leading(lease, true);
-            tell(lease, lease->config.won);
+            lease_run_callback(lease, lease->config.won);
         }
-        note_due(lease, pause);
-        rest_for(lease, pause, leading);
+        lease_set_due(lease, pause);
+        lease_wait(lease, pause, leading);
     }
 }
 
@@ -462,19 +466,19 @@ struct kube_lease *kube_lease_new(const struct kube_lease_config *config)
 
 int kube_lease_start(struct kube_lease *lease)
 {
-    return ccm_thread_start(&lease->thread, run, lease);
+    return ccm_thread_start(&lease->thread, lease_run_thread, lease);
 }
 
 int kube_lease_await(struct kube_lease *lease)
 {
-    lock(lease);
+    lease_lock(lease);
     while (!lease->status.leading && !lease->status.lost && !lease->withdrawn) {
         (void)pthread_cond_wait(&lease->changed, &lease->lock); /* withdraw() ends it */
     }
 
     const bool leading = lease->status.leading && !lease->withdrawn;
 
-    unlock(lease);
+    lease_unlock(lease);
     return leading ? 0 : -ECANCELED;
 }
 
@@ -482,11 +486,11 @@ void kube_lease_withdraw(struct kube_lease *lease)
 {
     bool leading;
 
-    lock(lease);
+    lease_lock(lease);
     lease->withdrawn = true;
     leading = lease->status.leading;
     (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
-    unlock(lease);
+    lease_unlock(lease);
     if (!leading) {
         /* A try that is on its way is given up; if it wins nevertheless, its Lease runs out. */
         ccm_http_cancel(kube_client_http(lease->config.client), &lease->cancel);
@@ -494,7 +498,7 @@ void kube_lease_withdraw(struct kube_lease *lease)
 }
 
 /* Nobody holds it from now on. */
-static void release(struct kube_lease *lease)
+static void lease_write_release(struct kube_lease *lease)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const struct kube_lease_claim nobody = {
@@ -508,7 +512,7 @@ static void release(struct kube_lease *lease)
     if (!is_ours(lease)) {
         return;
     }
-    if (claim(lease, &nobody, RELEASE_MS, &err) < 0) {
+    if (lease_write_claim(lease, &nobody, RELEASE_MS, &err) < 0) {
         ccm_log_warn(&lease_log, "%s: cannot be released, the next leader has to wait: %s",
                      lease->label, err.message);
     }
@@ -519,19 +523,19 @@ void kube_lease_free(struct kube_lease *lease)
     if (lease == NULL) {
         return;
     }
-    lock(lease);
+    lease_lock(lease);
     lease->stopping = true;
     lease->withdrawn = true;
     (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
 
     const bool leading = lease->status.leading;
 
-    unlock(lease);
+    lease_unlock(lease);
     while (ccm_thread_join(&lease->thread, ccm_clock_now_ms() + REQUEST_MS) < 0) {
         /* a request that is under way ends by its own deadline */
     }
     if (leading) {
-        release(lease);
+        lease_write_release(lease);
     }
     kube_lease_record_fini(&lease->record);
     free(lease->uid);
@@ -542,7 +546,7 @@ void kube_lease_free(struct kube_lease *lease)
 
 void kube_lease_status(struct kube_lease *lease, struct kube_lease_status *ret)
 {
-    lock(lease);
+    lease_lock(lease);
     *ret = lease->status;
-    unlock(lease);
+    lease_unlock(lease);
 }

@@ -27,7 +27,7 @@ void kube_lease_record_fini(struct kube_lease_record *record)
 }
 
 /* Move it out, leaving nothing to free. */
-static struct kube_lease_record take(struct kube_lease_record *from)
+static struct kube_lease_record record_steal(struct kube_lease_record *from)
 {
     const struct kube_lease_record record = *from;
 
@@ -73,7 +73,7 @@ int kube_lease_record_read(const char *json, size_t len, struct kube_lease_recor
         record.uid == NULL || record.acquired == NULL || record.seen == NULL) {
         return ccm_error_nomem(err);
     }
-    *ret = take(&record);
+    *ret = record_steal(&record);
     return 0;
 }
 
@@ -93,7 +93,7 @@ static cJSON *new_lease(const char *namespace_, const char *name)
 }
 
 /* Put a value in the place of what is there. */
-static bool put(cJSON *spec, const char *name, cJSON *value)
+static bool spec_set_value(cJSON *spec, const char *name, cJSON *value)
 {
     cJSON_DeleteItemFromObjectCaseSensitive(spec, name);
     if (value == NULL || !cJSON_AddItemToObject(spec, name, value)) {
@@ -103,7 +103,7 @@ static bool put(cJSON *spec, const char *name, cJSON *value)
     return true;
 }
 
-static bool fill(cJSON *spec, const struct kube_lease_claim *claim)
+static bool spec_set_claim(cJSON *spec, const struct kube_lease_claim *claim)
 {
     const int64_t seconds = claim->duration_ms / 1000;
     const int64_t transitions =
@@ -111,12 +111,13 @@ static bool fill(cJSON *spec, const struct kube_lease_claim *claim)
     char now[CCM_CLOCK_TEXT];
 
     ccm_clock_format_micro(claim->wall_ms, now, sizeof(now));
-    return put(spec, "holderIdentity", cJSON_CreateString(claim->holder)) &&
-           put(spec, "leaseDurationSeconds", cJSON_CreateNumber((double)seconds)) &&
-           put(spec, "acquireTime",
+    return spec_set_value(spec, "holderIdentity", cJSON_CreateString(claim->holder)) &&
+           spec_set_value(spec, "leaseDurationSeconds", cJSON_CreateNumber((double)seconds)) &&
+           spec_set_value(
+               spec, "acquireTime",
                cJSON_CreateString(ccm_text_empty(claim->acquired) ? now : claim->acquired)) &&
-           put(spec, "renewTime", cJSON_CreateString(now)) &&
-           put(spec, "leaseTransitions", cJSON_CreateNumber((double)transitions));
+           spec_set_value(spec, "renewTime", cJSON_CreateString(now)) &&
+           spec_set_value(spec, "leaseTransitions", cJSON_CreateNumber((double)transitions));
 }
 
 void kube_lease_record_print(const struct kube_lease_record *record, const char *namespace_,
@@ -137,7 +138,8 @@ void kube_lease_record_print(const struct kube_lease_record *record, const char 
         cJSON_DeleteItemFromObjectCaseSensitive(tree, "spec");
         spec = cJSON_AddObjectToObject(tree, "spec");
     }
-    if (tree == NULL || spec == NULL || !fill(spec, claim) || ccm_json_print(buf, tree) < 0) {
+    if (tree == NULL || spec == NULL || !spec_set_claim(spec, claim) ||
+        ccm_json_print(buf, tree) < 0) {
         buf->error = -ENOMEM;
     }
 }

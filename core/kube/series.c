@@ -25,25 +25,25 @@ struct kube_series_book {
     struct ccm_strmap *buckets; /* insertion order is the order of use: a used one is put anew */
 };
 
-void kube_happening_fini(struct kube_happening *happening)
+void kube_occurrence_fini(struct kube_occurrence *occurrence)
 {
-    free(happening->api_version);
-    free(happening->kind);
-    free(happening->namespace_);
-    free(happening->name);
-    free(happening->uid);
-    free(happening->resource_version);
-    free(happening->component);
-    free(happening->reason);
-    free(happening->message);
-    *happening = (struct kube_happening){ 0 };
+    free(occurrence->api_version);
+    free(occurrence->kind);
+    free(occurrence->namespace_);
+    free(occurrence->name);
+    free(occurrence->uid);
+    free(occurrence->resource_version);
+    free(occurrence->component);
+    free(occurrence->reason);
+    free(occurrence->message);
+    *occurrence = (struct kube_occurrence){ 0 };
 }
 
 static void series_free(struct kube_series *series)
 {
     free(series->key);
     free(series->event_name);
-    kube_happening_fini(&series->last);
+    kube_occurrence_fini(&series->last);
     free(series);
 }
 
@@ -77,7 +77,7 @@ void kube_series_book_free(struct kube_series_book *book)
 }
 
 /* Fields one after the other; the separator cannot occur in them. NULL on ENOMEM. */
-static char *join(const char *const *fields, size_t count)
+static char *series_join_fields(const char *const *fields, size_t count)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = (size_t)64 * 1024 };
     char *text = NULL;
@@ -89,23 +89,23 @@ static char *join(const char *const *fields, size_t count)
     return ccm_buf_take(&buf, &text) < 0 ? NULL : text;
 }
 
-static char *spam_key(const struct kube_happening *happening)
+static char *spam_key(const struct kube_occurrence *occurrence)
 {
-    const char *const fields[] = { happening->component, happening->kind, happening->namespace_,
-                                   happening->name, happening->uid };
+    const char *const fields[] = { occurrence->component, occurrence->kind, occurrence->namespace_,
+                                   occurrence->name, occurrence->uid };
 
-    return join(fields, CCM_ARRAY_LEN(fields));
+    return series_join_fields(fields, CCM_ARRAY_LEN(fields));
 }
 
-static char *series_key(const struct kube_happening *happening)
+static char *series_key(const struct kube_occurrence *occurrence)
 {
     const char *const fields[] = {
-        happening->component, happening->kind,    happening->namespace_,
-        happening->name,      happening->uid,     happening->warning ? "Warning" : "Normal",
-        happening->reason,    happening->message,
+        occurrence->component, occurrence->kind,    occurrence->namespace_,
+        occurrence->name,      occurrence->uid,     occurrence->warning ? "Warning" : "Normal",
+        occurrence->reason,    occurrence->message,
     };
 
-    return join(fields, CCM_ARRAY_LEN(fields));
+    return series_join_fields(fields, CCM_ARRAY_LEN(fields));
 }
 
 /* The bucket, made most recently used; the least recently used one goes when there are too many. */
@@ -136,10 +136,10 @@ static struct bucket *touch_bucket(struct kube_series_book *book, const char *ke
     return bucket;
 }
 
-int kube_series_book_admit(struct kube_series_book *book, const struct kube_happening *happening,
+int kube_series_book_admit(struct kube_series_book *book, const struct kube_occurrence *occurrence,
                            int64_t now_ms)
 {
-    CCM_CLEANUP(ccm_freep) char *key = spam_key(happening);
+    CCM_CLEANUP(ccm_freep) char *key = spam_key(occurrence);
     const int64_t full = KUBE_SPAM_BURST * KUBE_SPAM_REFILL_MS;
     struct bucket *bucket = key == NULL ? NULL : touch_bucket(book, key, now_ms);
 
@@ -194,25 +194,25 @@ void kube_series_book_drop(struct kube_series_book *book, struct kube_series *se
 }
 
 /* The object's name, cut so that the whole is a valid name, and a number nobody else has. */
-static char *event_name(const struct kube_happening *happening, uint64_t unique_ns)
+static char *event_name(const struct kube_occurrence *occurrence, uint64_t unique_ns)
 {
-    size_t len = strnlen(happening->name, NAME_MAX_BYTES - HEX_MAX_BYTES);
+    size_t len = strnlen(occurrence->name, NAME_MAX_BYTES - HEX_MAX_BYTES);
 
-    while (len > 0 && (happening->name[len - 1] == '.' || happening->name[len - 1] == '-')) {
+    while (len > 0 && (occurrence->name[len - 1] == '.' || occurrence->name[len - 1] == '-')) {
         len--;
     }
-    return ccm_text_format("%.*s.%" PRIx64, (int)len, happening->name, unique_ns);
+    return ccm_text_format("%.*s.%" PRIx64, (int)len, occurrence->name, unique_ns);
 }
 
 static struct kube_series *series_new(struct kube_series_book *book, char *key,
-                                      const struct kube_happening *happening, uint64_t unique_ns)
+                                      const struct kube_occurrence *occurrence, uint64_t unique_ns)
 {
     struct kube_series *series = calloc(1, sizeof(*series));
 
     if (series == NULL) {
         return NULL;
     }
-    series->event_name = event_name(happening, unique_ns);
+    series->event_name = event_name(occurrence, unique_ns);
     if (series->event_name == NULL || ccm_strmap_set(book->series, key, series) < 0) {
         free(series->event_name);
         free(series);
@@ -223,11 +223,11 @@ static struct kube_series *series_new(struct kube_series_book *book, char *key,
     return series;
 }
 
-struct kube_series *kube_series_book_note(struct kube_series_book *book,
-                                          struct kube_happening *happening, int64_t now_ms,
-                                          int64_t wall_ms, uint64_t unique_ns, bool *ret_lost)
+struct kube_series *kube_series_book_record(struct kube_series_book *book,
+                                            struct kube_occurrence *occurrence, int64_t now_ms,
+                                            int64_t wall_ms, uint64_t unique_ns, bool *ret_lost)
 {
-    CCM_CLEANUP(ccm_freep) char *key = series_key(happening);
+    CCM_CLEANUP(ccm_freep) char *key = series_key(occurrence);
     struct kube_series *series;
 
     *ret_lost = false;
@@ -240,7 +240,7 @@ struct kube_series *kube_series_book_note(struct kube_series_book *book,
         series = NULL;
     }
     if (series == NULL) {
-        series = series_new(book, key, happening, unique_ns);
+        series = series_new(book, key, occurrence, unique_ns);
         if (series == NULL) {
             return NULL;
         }
@@ -250,9 +250,9 @@ struct kube_series *kube_series_book_note(struct kube_series_book *book,
         unlink_series(book, series);
         link_newest(book, series);
     }
-    kube_happening_fini(&series->last);
-    series->last = *happening;
-    *happening = (struct kube_happening){ 0 };
+    kube_occurrence_fini(&series->last);
+    series->last = *occurrence;
+    *occurrence = (struct kube_occurrence){ 0 };
     series->last_wall_ms = wall_ms;
     series->last_ms = now_ms;
     series->count++;
@@ -302,15 +302,15 @@ static void print_optional(struct ccm_jsonw *w, const char *key, const char *tex
     }
 }
 
-static void print_involved(struct ccm_jsonw *w, const struct kube_happening *happening)
+static void print_involved(struct ccm_jsonw *w, const struct kube_occurrence *occurrence)
 {
     ccm_jsonw_open(w, "involvedObject", '{');
-    print_optional(w, "apiVersion", happening->api_version);
-    print_optional(w, "kind", happening->kind);
-    print_optional(w, "namespace", happening->namespace_);
-    ccm_jsonw_str(w, "name", happening->name);
-    print_optional(w, "uid", happening->uid);
-    print_optional(w, "resourceVersion", happening->resource_version);
+    print_optional(w, "apiVersion", occurrence->api_version);
+    print_optional(w, "kind", occurrence->kind);
+    print_optional(w, "namespace", occurrence->namespace_);
+    ccm_jsonw_str(w, "name", occurrence->name);
+    print_optional(w, "uid", occurrence->uid);
+    print_optional(w, "resourceVersion", occurrence->resource_version);
     ccm_jsonw_close(w, '}');
 }
 
@@ -324,7 +324,7 @@ static void print_time(struct ccm_jsonw *w, const char *key, int64_t wall_ms)
 
 void kube_series_print_event(const struct kube_series *series, struct ccm_buf *buf)
 {
-    const struct kube_happening *last = &series->last;
+    const struct kube_occurrence *last = &series->last;
     struct ccm_jsonw w = { .buf = buf };
 
     ccm_jsonw_open(&w, NULL, '{');

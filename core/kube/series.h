@@ -21,7 +21,7 @@
 #define KUBE_EVENT_REASON_MAX 128
 
 /* One happening, texts owned by it. */
-struct kube_happening {
+struct kube_occurrence {
     char *api_version;
     char *kind;
     char *namespace_; /* "" = of the cluster */
@@ -34,7 +34,7 @@ struct kube_happening {
     bool warning;
 };
 
-void kube_happening_fini(struct kube_happening *happening);
+void kube_occurrence_fini(struct kube_occurrence *occurrence);
 
 /* One Event object of the server. */
 struct kube_series {
@@ -42,7 +42,7 @@ struct kube_series {
     struct kube_series *older;
     char *key;
     char *event_name;
-    struct kube_happening last; /* the latest of them */
+    struct kube_occurrence last; /* the latest of them */
     int64_t first_wall_ms;
     int64_t last_wall_ms;
     int64_t last_ms; /* monotonic */
@@ -62,7 +62,7 @@ void kube_series_book_free(struct kube_series_book *book);
 /* Whether the object of this happening still has a say: 25 at once, then one in 5 minutes.
  * -ENOMEM, else 1 or 0. */
 CCM_NODISCARD int kube_series_book_admit(struct kube_series_book *book,
-                                         const struct kube_happening *happening, int64_t now_ms);
+                                         const struct kube_occurrence *occurrence, int64_t now_ms);
 
 /*
  * Note a happening, taking over its texts: the series it belongs to, borrowed, with a write pending
@@ -70,9 +70,9 @@ CCM_NODISCARD int kube_series_book_admit(struct kube_series_book *book,
  * there are too many; *ret_lost tells that it had a write pending. NULL on ENOMEM (the happening
  * stays the caller's).
  */
-struct kube_series *kube_series_book_note(struct kube_series_book *book,
-                                          struct kube_happening *happening, int64_t now_ms,
-                                          int64_t wall_ms, uint64_t unique_ns, bool *ret_lost);
+struct kube_series *kube_series_book_record(struct kube_series_book *book,
+                                            struct kube_occurrence *occurrence, int64_t now_ms,
+                                            int64_t wall_ms, uint64_t unique_ns, bool *ret_lost);
 
 /* The pending series that is due first, NULL = none is pending. */
 struct kube_series *kube_series_book_next(struct kube_series_book *book);

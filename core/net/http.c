@@ -28,17 +28,17 @@ struct net_http {
     size_t idle_count;
 };
 
-static void lock(struct net_http *http)
+static void http_lock(struct net_http *http)
 {
     (void)pthread_mutex_lock(&http->lock); /* a default mutex, never held across a call */
 }
 
-static void unlock(struct net_http *http)
+static void http_unlock(struct net_http *http)
 {
     (void)pthread_mutex_unlock(&http->lock); /* held by this thread */
 }
 
-static void wake(struct net_http *http)
+static void http_wake_thread(struct net_http *http)
 {
     (void)curl_multi_wakeup(http->multi); /* fails only when a wake-up is pending already */
 }
@@ -54,17 +54,17 @@ static void keep_handle(struct net_http *http, CURL *easy)
 }
 
 /* Hand the outcome to the caller: from here on the ticket is the caller's again and may be gone. */
-static void deliver(struct net_http *http, struct net_http_ticket *ticket)
+static void http_deliver_ticket(struct net_http *http, struct net_http_ticket *ticket)
 {
     CURL *easy = CCM_STEAL(ticket->easy);
 
     if (easy != NULL) {
         keep_handle(http, easy);
     }
-    lock(http);
+    http_lock(http);
     ticket->done = true;
     (void)pthread_cond_signal(&ticket->ended); /* under the lock: the waiter frees it */
-    unlock(http);
+    http_unlock(http);
 }
 
 static void unlink_running(struct net_http *http, const struct net_http_ticket *ticket)
@@ -81,27 +81,27 @@ static void end_running(struct net_http *http, struct net_http_ticket *ticket)
 {
     unlink_running(http, ticket);
     (void)curl_multi_remove_handle(http->multi, ticket->easy); /* it is in there */
-    deliver(http, ticket);
+    http_deliver_ticket(http, ticket);
 }
 
-static void begin(struct net_http *http, struct net_http_ticket *ticket)
+static void http_begin_ticket(struct net_http *http, struct net_http_ticket *ticket)
 {
     CURL *easy = http->idle_count > 0 ? http->idle[--http->idle_count] : curl_easy_init();
 
     if (easy == NULL) {
         ticket->phase = CCM_HTTP_NOT_SENT;
         ticket->result = ccm_error_nomem(&ticket->err);
-        deliver(http, ticket);
+        http_deliver_ticket(http, ticket);
         return;
     }
     if (net_http_ticket_setup(ticket, easy) < 0) {
-        deliver(http, ticket);
+        http_deliver_ticket(http, ticket);
         return;
     }
     if (curl_multi_add_handle(http->multi, easy) != CURLM_OK) {
         ticket->phase = CCM_HTTP_NOT_SENT;
         ticket->result = ccm_error_nomem(&ticket->err);
-        deliver(http, ticket);
+        http_deliver_ticket(http, ticket);
         return;
     }
     ticket->next = http->running;
@@ -114,13 +114,13 @@ static bool take_submitted(struct net_http *http, bool *ret_stopping)
     struct net_http_ticket *newest;
     struct net_http_ticket *oldest = NULL;
 
-    lock(http);
+    http_lock(http);
     newest = CCM_STEAL(http->submitted);
     *ret_stopping = http->stopping;
 
     const bool quit = http->quit;
 
-    unlock(http);
+    http_unlock(http);
     while (newest != NULL) {
         struct net_http_ticket *ticket = newest;
 
@@ -132,7 +132,7 @@ static bool take_submitted(struct net_http *http, bool *ret_stopping)
         struct net_http_ticket *ticket = oldest;
 
         oldest = ticket->next;
-        begin(http, ticket);
+        http_begin_ticket(http, ticket);
     }
     return quit;
 }
@@ -144,7 +144,7 @@ static bool is_cancelled(const struct net_exchange *exchange)
 }
 
 /* When the gate may close: it is looked at again then, and has mostly been moved on. */
-static int64_t gate_wait(const struct net_exchange *exchange)
+static int64_t exchange_gate_wait(const struct net_exchange *exchange)
 {
     const int64_t until = exchange->gate == NULL ? CCM_GATE_ALWAYS : ccm_gate_until(exchange->gate);
 
@@ -152,7 +152,7 @@ static int64_t gate_wait(const struct net_exchange *exchange)
 }
 
 /* End what is cancelled or out of time; returns how long the poll may last. */
-static int sweep(struct net_http *http, bool stopping)
+static int http_end_overdue(struct net_http *http, bool stopping)
 {
     const int64_t now = ccm_clock_now_ms();
     int64_t wait = MAX_WAIT_MS;
@@ -169,7 +169,7 @@ static int sweep(struct net_http *http, bool stopping)
             net_http_ticket_expire(ticket);
             end_running(http, ticket);
         } else {
-            const int64_t gate = gate_wait(ticket->exchange);
+            const int64_t gate = exchange_gate_wait(ticket->exchange);
 
             wait = due - now < wait ? due - now : wait;
             wait = gate < wait ? gate : wait;
@@ -179,9 +179,9 @@ static int sweep(struct net_http *http, bool stopping)
 }
 
 /* The same handle again; curl picks another connection, as it has closed the dead one. */
-static bool try_again(struct net_http *http, struct net_http_ticket *ticket, CURLcode code)
+static bool http_retry_ticket(struct net_http *http, struct net_http_ticket *ticket, CURLcode code)
 {
-    if (!net_http_ticket_again(ticket, code)) {
+    if (!net_http_ticket_prepare_retry(ticket, code)) {
         return false;
     }
     (void)curl_multi_remove_handle(http->multi, ticket->easy); /* it is in there */
@@ -212,7 +212,7 @@ static void resume_paused(struct net_http *http)
     }
 }
 
-static void reap(struct net_http *http)
+static void http_end_completed(struct net_http *http)
 {
     int left;
 
@@ -227,7 +227,7 @@ static void reap(struct net_http *http)
             curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &ticket) == CURLE_OK) {
             const CURLcode code = message->data.result; /* the message goes with the handle */
 
-            if (!try_again(http, ticket, code)) {
+            if (!http_retry_ticket(http, ticket, code)) {
                 net_http_ticket_complete(ticket, code);
                 end_running(http, ticket);
             }
@@ -235,7 +235,7 @@ static void reap(struct net_http *http)
     }
 }
 
-static void *run(void *arg)
+static void *http_run_thread(void *arg)
 {
     struct net_http *http = arg;
     bool stopping = false;
@@ -245,13 +245,13 @@ static void *run(void *arg)
 
         resume_paused(http);
         (void)curl_multi_perform(http->multi, &active); /* failures come with the handle */
-        reap(http);
+        http_end_completed(http);
 
-        const int wait = sweep(http, stopping);
+        const int wait = http_end_overdue(http, stopping);
 
         (void)curl_multi_poll(http->multi, NULL, 0, wait, NULL); /* failing = not waiting */
     }
-    (void)sweep(http, true); /* nothing waits any more, so how long does not matter */
+    (void)http_end_overdue(http, true); /* nothing waits any more, so how long does not matter */
     return NULL;
 }
 
@@ -266,7 +266,7 @@ static int start_thread(struct net_http *http)
     int r = pthread_sigmask(SIG_SETMASK, &all, &before);
 
     if (r == 0) {
-        r = pthread_create(&http->thread, NULL, run, http);
+        r = pthread_create(&http->thread, NULL, http_run_thread, http);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL); /* what was there is valid */
     }
     return -r;
@@ -306,10 +306,10 @@ struct net_http *net_http_new(struct ccm_error *err)
 
 void net_http_stop(struct net_http *http)
 {
-    lock(http);
+    http_lock(http);
     http->stopping = true;
-    unlock(http);
-    wake(http);
+    http_unlock(http);
+    http_wake_thread(http);
 }
 
 void net_http_free(struct net_http *http)
@@ -317,11 +317,11 @@ void net_http_free(struct net_http *http)
     if (http == NULL) {
         return;
     }
-    lock(http);
+    http_lock(http);
     http->stopping = true;
     http->quit = true;
-    unlock(http);
-    wake(http);
+    http_unlock(http);
+    http_wake_thread(http);
     (void)pthread_join(http->thread, NULL); /* joinable, and joined once */
     for (size_t i = 0; i < http->idle_count; i++) {
         curl_easy_cleanup(http->idle[i]);
@@ -334,32 +334,32 @@ void net_http_free(struct net_http *http)
 void net_http_resume(struct net_http *http)
 {
     atomic_store(&http->resume, true);
-    wake(http);
+    http_wake_thread(http);
 }
 
 void ccm_http_cancel(struct net_http *http, struct ccm_cancel *cancel)
 {
     atomic_store(&cancel->cancelled, true);
-    wake(http);
+    http_wake_thread(http);
 }
 
 /* Returns false when the engine takes no more. */
 static bool submit_and_wait(struct net_http *http, struct net_http_ticket *ticket)
 {
-    lock(http);
+    http_lock(http);
     if (http->stopping || is_cancelled(ticket->exchange)) {
-        unlock(http);
+        http_unlock(http);
         return false;
     }
     ticket->next = http->submitted;
     http->submitted = ticket;
-    unlock(http);
-    wake(http);
-    lock(http);
+    http_unlock(http);
+    http_wake_thread(http);
+    http_lock(http);
     while (!ticket->done) {
         (void)pthread_cond_wait(&ticket->ended, &http->lock); /* the engine holds the deadline */
     }
-    unlock(http);
+    http_unlock(http);
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 #define PATH_SHOWN 300 /* bytes of a file name in messages */
 
-static void fail(struct net_http_ticket *ticket, int result, const char *text)
+static void fail_transient(struct net_http_ticket *ticket, int result, const char *text)
 {
     ticket->phase = net_http_ticket_phase(ticket);
     ticket->result =
@@ -33,17 +33,17 @@ static void fail_connect(struct net_http_ticket *ticket)
     }
     switch (os_error) {
     case ECONNREFUSED:
-        fail(ticket, -ECONNREFUSED, "connection refused");
+        fail_transient(ticket, -ECONNREFUSED, "connection refused");
         break;
     case EHOSTUNREACH:
     case ENETUNREACH:
-        fail(ticket, -EHOSTUNREACH, "no route to this host");
+        fail_transient(ticket, -EHOSTUNREACH, "no route to this host");
         break;
     case ETIMEDOUT:
-        fail(ticket, -ETIMEDOUT, "no connection in time: the host does not answer");
+        fail_transient(ticket, -ETIMEDOUT, "no connection in time: the host does not answer");
         break;
     default:
-        fail(ticket, -ECONNREFUSED, curl_text(ticket, CURLE_COULDNT_CONNECT));
+        fail_transient(ticket, -ECONNREFUSED, curl_text(ticket, CURLE_COULDNT_CONNECT));
         break;
     }
 }
@@ -54,14 +54,15 @@ static void fail_both(struct net_http_ticket *ticket, int result, const char *te
     char both[CURL_ERROR_SIZE + PATH_SHOWN + 256];
 
     (void)snprintf(both, sizeof(both), "%s (%s)", text, curl_text(ticket, code)); /* fits */
-    fail(ticket, result, both);
+    fail_transient(ticket, result, both);
 }
 
 static void fail_cut(struct net_http_ticket *ticket, CURLcode code)
 {
     if (ticket->repeat_refused) {
-        fail(ticket, -ECONNRESET,
-             "the connection broke before an answer came; the request may have been carried out");
+        fail_transient(
+            ticket, -ECONNRESET,
+            "the connection broke before an answer came; the request may have been carried out");
     } else if (ticket->head_in) {
         fail_both(ticket, -ECONNRESET, "the connection was cut in the middle of the answer", code);
     } else {
@@ -77,13 +78,13 @@ static void fail_callback(struct net_http_ticket *ticket)
     if (r == -EMSGSIZE && ticket->head_in) {
         (void)snprintf(text, sizeof(text), "the answer is larger than %zu bytes",
                        ticket->body.max); /* fits */
-        fail(ticket, r, text);
+        fail_transient(ticket, r, text);
     } else if (r == -EMSGSIZE) {
-        fail(ticket, r, "the headers of the answer are larger than 64 KiB");
+        fail_transient(ticket, r, "the headers of the answer are larger than 64 KiB");
     } else if (r == -ENOMEM) {
-        fail(ticket, r, "out of memory while reading the answer");
+        fail_transient(ticket, r, "out of memory while reading the answer");
     } else {
-        fail(ticket, r, "the answer could not be used");
+        fail_transient(ticket, r, "the answer could not be used");
     }
 }
 
@@ -196,13 +197,13 @@ static void fail_curl(struct net_http_ticket *ticket, CURLcode code)
         fail_connect(ticket);
         break;
     case CURLE_COULDNT_RESOLVE_HOST:
-        fail(ticket, -EHOSTUNREACH, "the name of this host cannot be resolved");
+        fail_transient(ticket, -EHOSTUNREACH, "the name of this host cannot be resolved");
         break;
     case CURLE_COULDNT_RESOLVE_PROXY: /* curl's text may hold the proxy's password */
-        fail(ticket, -EHOSTUNREACH, "the proxy of the environment cannot be resolved");
+        fail_transient(ticket, -EHOSTUNREACH, "the proxy of the environment cannot be resolved");
         break;
     case CURLE_OPERATION_TIMEDOUT:
-        fail(ticket, -ETIMEDOUT, "no connection in time: the host does not answer");
+        fail_transient(ticket, -ETIMEDOUT, "no connection in time: the host does not answer");
         break;
     case CURLE_GOT_NOTHING:
     case CURLE_PARTIAL_FILE:
@@ -214,11 +215,11 @@ static void fail_curl(struct net_http_ticket *ticket, CURLcode code)
         fail_cut(ticket, code);
         break;
     case CURLE_OUT_OF_MEMORY:
-        fail(ticket, -ENOMEM, "out of memory");
+        fail_transient(ticket, -ENOMEM, "out of memory");
         break;
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
-        fail(ticket, -EPROTO, "the answer is not HTTP");
+        fail_transient(ticket, -EPROTO, "the answer is not HTTP");
         break;
     case CURLE_PEER_FAILED_VERIFICATION:
         fail_trust(ticket, code);
@@ -233,12 +234,12 @@ static void fail_curl(struct net_http_ticket *ticket, CURLcode code)
         fail_handshake(ticket, code);
         break;
     default:
-        fail(ticket, -EPROTO, curl_text(ticket, code));
+        fail_transient(ticket, -EPROTO, curl_text(ticket, code));
         break;
     }
 }
 
-bool net_http_ticket_again(struct net_http_ticket *ticket, CURLcode code)
+bool net_http_ticket_prepare_retry(struct net_http_ticket *ticket, CURLcode code)
 {
     const bool cut = code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM ||
                      code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
@@ -266,10 +267,10 @@ void net_http_ticket_complete(struct net_http_ticket *ticket, CURLcode code)
     } else if (code != CURLE_OK) {
         fail_curl(ticket, code);
     } else if (!ticket->head_in) {
-        fail(ticket, -EPROTO, "the answer is not HTTP");
+        fail_transient(ticket, -EPROTO, "the answer is not HTTP");
     } else if (net_http_response_build(ticket->status, &ticket->head, &ticket->body,
                                        &ticket->response) < 0) {
-        fail(ticket, -ENOMEM, "out of memory while reading the answer");
+        fail_transient(ticket, -ENOMEM, "out of memory while reading the answer");
     } else {
         ticket->result = 0;
     }
@@ -299,13 +300,13 @@ void net_http_ticket_expire(struct net_http_ticket *ticket)
     if (is_flowing(ticket)) {
         (void)snprintf(text, sizeof(text), "the stream was silent for %" PRId64 " ms",
                        ticket->exchange->idle_ms); /* fits */
-        fail(ticket, -ETIMEDOUT, text);
+        fail_transient(ticket, -ETIMEDOUT, text);
     } else if (ticket->head_in) {
-        fail(ticket, -ETIMEDOUT, "the answer was not complete in time");
+        fail_transient(ticket, -ETIMEDOUT, "the answer was not complete in time");
     } else if (ticket->attempted) {
-        fail(ticket, -ETIMEDOUT, "no answer in time");
+        fail_transient(ticket, -ETIMEDOUT, "no answer in time");
     } else {
-        fail(ticket, -ETIMEDOUT, "no connection in time");
+        fail_transient(ticket, -ETIMEDOUT, "no connection in time");
     }
 }
 

@@ -54,7 +54,7 @@ static bool is_stream(const struct net_http_ticket *ticket)
     return ticket->exchange->on_chunk != NULL;
 }
 
-static int take_head(struct net_http_ticket *ticket)
+static int ticket_read_status(struct net_http_ticket *ticket)
 {
     long status = 0;
 
@@ -80,7 +80,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg)
     int r = net_http_head_line(&ticket->head, line, one * len);
 
     if (r == 1) {
-        r = take_head(ticket);
+        r = ticket_read_status(ticket);
     }
     if (r < 0) {
         ticket->callback_error = r;

@@ -25,27 +25,27 @@ static bool is_clean(const char *text, unsigned char least)
     return true;
 }
 
-static int refuse(struct ccm_error *err, const char *what)
+static int exchange_refuse(struct ccm_error *err, const char *what)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "HTTP request: %s", what);
 }
 
-static int check(const struct net_exchange *exchange, struct ccm_error *err)
+static int exchange_check(const struct net_exchange *exchange, struct ccm_error *err)
 {
     if (exchange->url == NULL || !is_clean(exchange->url, 0x21)) {
-        return refuse(err, "the URL is missing or holds blanks or control characters");
+        return exchange_refuse(err, "the URL is missing or holds blanks or control characters");
     }
     if (ccm_text_empty(exchange->method) ||
         strspn(exchange->method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != strlen(exchange->method)) {
-        return refuse(err, "the method is not in capital letters");
+        return exchange_refuse(err, "the method is not in capital letters");
     }
     for (const char *const *h = exchange->headers; h != NULL && *h != NULL; h++) {
         if (!is_clean(*h, 0x20) || strchr(*h, ':') == NULL) {
-            return refuse(err, "a header is malformed");
+            return exchange_refuse(err, "a header is malformed");
         }
     }
     if (exchange->bearer != NULL && !is_clean(ccm_secret_text(exchange->bearer), 0x21)) {
-        return refuse(err, "the token holds blanks or control characters");
+        return exchange_refuse(err, "the token holds blanks or control characters");
     }
     return 0;
 }
@@ -114,7 +114,7 @@ static int read_url(struct net_http_ticket *ticket, struct ccm_error *err)
                      CURLU_PATH_AS_IS | CURLU_DISALLOW_USER) != CURLUE_OK ||
         curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
         curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK) {
-        return refuse(err, "the URL is malformed");
+        return exchange_refuse(err, "the URL is malformed");
     }
     if (curl_url_get(url, CURLUPART_PORT, &port, 0) == CURLUE_OK) {
         (void)snprintf(ticket->origin, sizeof(ticket->origin), "%s://%s:%s", scheme, host,
@@ -122,7 +122,7 @@ static int read_url(struct net_http_ticket *ticket, struct ccm_error *err)
     } else {
         (void)snprintf(ticket->origin, sizeof(ticket->origin), "%s://%s", scheme, host); /* same */
         if (curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) != CURLUE_OK) {
-            return refuse(err, "the URL is neither http nor https");
+            return exchange_refuse(err, "the URL is neither http nor https");
         }
     }
     ticket->loopback = is_loopback(host);
@@ -132,7 +132,7 @@ static int read_url(struct net_http_ticket *ticket, struct ccm_error *err)
 
     const int r = rename_host(ticket, url, host, port);
 
-    return r == -EINVAL ? refuse(err, "the TLS server name is malformed")
+    return r == -EINVAL ? exchange_refuse(err, "the TLS server name is malformed")
            : r < 0      ? ccm_error_nomem(err)
                         : 0;
 }
@@ -208,7 +208,7 @@ static int build_headers(struct net_http_ticket *ticket)
 int net_http_ticket_init(struct net_http_ticket *ticket, const struct net_exchange *exchange,
                          struct ccm_error *err)
 {
-    int r = check(exchange, err);
+    int r = exchange_check(exchange, err);
 
     if (r < 0) {
         return r;

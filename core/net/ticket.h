@@ -75,7 +75,7 @@ int64_t net_http_ticket_due(const struct net_http_ticket *ticket);
  * the connection turned out to be dead or on its way out (HTTP/2 GOAWAY), no answer has begun, and
  * either nothing has left or the exchange is repeatable.
  */
-bool net_http_ticket_again(struct net_http_ticket *ticket, CURLcode code);
+bool net_http_ticket_prepare_retry(struct net_http_ticket *ticket, CURLcode code);
 
 /* Curl says that it is over, or the engine ends it: fill the outcome. The easy handle is still
  * there. */

@@ -25,7 +25,7 @@ const char *plugin_descriptor_kind_name(uint64_t kind)
     return kind < CCM_ARRAY_LEN(names) ? names[kind] : names[0];
 }
 
-static int refuse(struct ccm_error *err, const char *reason)
+static int descriptor_refuse(struct ccm_error *err, const char *reason)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s", reason);
 }
@@ -63,16 +63,17 @@ static int check_members(const struct ccm_plugin *plugin, struct ccm_error *err)
                              plugin->flags & ~KNOWN_FLAGS);
     }
     if (plugin->create == NULL) {
-        return refuse(err, "its descriptor lacks .create");
+        return descriptor_refuse(err, "its descriptor lacks .create");
     }
     if (plugin->reconcile == NULL) {
-        return refuse(err, "its descriptor lacks .reconcile");
+        return descriptor_refuse(err, "its descriptor lacks .reconcile");
     }
     if (plugin->destroy == NULL) {
-        return refuse(err, "its descriptor lacks .destroy");
+        return descriptor_refuse(err, "its descriptor lacks .destroy");
     }
     if (plugin->watches == NULL || plugin->watches[0] == NULL) {
-        return refuse(err, "it watches nothing: its descriptor needs one of .watches at least");
+        return descriptor_refuse(
+            err, "it watches nothing: its descriptor needs one of .watches at least");
     }
     return 0;
 }
@@ -97,7 +98,7 @@ static int copy_options(struct plugin_descriptor *d, struct ccm_error *err)
 
     while (theirs != NULL && theirs[count] != NULL) {
         if (++count > MAX_OPTIONS) {
-            return refuse(err, "its option table has no end: close it with NULL");
+            return descriptor_refuse(err, "its option table has no end: close it with NULL");
         }
     }
     d->options = calloc(count + 1, sizeof(*d->options));
@@ -208,7 +209,7 @@ static int copy_watches(struct plugin_descriptor *d, struct ccm_error *err)
 
     while (theirs[count] != NULL) {
         if (++count > MAX_WATCHES) {
-            return refuse(err, "its table of watches has no end: close it with NULL");
+            return descriptor_refuse(err, "its table of watches has no end: close it with NULL");
         }
     }
     d->watches = calloc(count, sizeof(*d->watches));
@@ -227,7 +228,8 @@ static int copy_watches(struct plugin_descriptor *d, struct ccm_error *err)
     return 0;
 }
 
-static int fill(struct plugin_descriptor *d, const struct ccm_plugin *theirs, struct ccm_error *err)
+static int descriptor_copy_plugin(struct plugin_descriptor *d, const struct ccm_plugin *theirs,
+                                  struct ccm_error *err)
 {
     int r = check_abi(theirs, err);
 
@@ -259,7 +261,7 @@ int plugin_descriptor_init(struct plugin_descriptor *descriptor, const struct cc
     int r;
 
     memset(descriptor, 0, sizeof(*descriptor));
-    r = fill(descriptor, theirs, err);
+    r = descriptor_copy_plugin(descriptor, theirs, err);
     if (r < 0) {
         plugin_descriptor_fini(descriptor);
     }

@@ -41,7 +41,7 @@ struct elf_file {
     Elf64_Dyn dynamic[MAX_DYNAMIC];
 };
 
-static int refuse(const struct elf_file *file, struct ccm_error *err, const char *reason)
+static int elf_refuse_file(const struct elf_file *file, struct ccm_error *err, const char *reason)
 {
     return ccm_error_set(err, -ENOEXEC, CCM_ERROR_TERMINAL, "%s: %s", file->path, reason);
 }
@@ -54,7 +54,7 @@ static int read_at(const struct elf_file *file, void *to, size_t len, uint64_t o
     size_t done = 0;
 
     if (offset > file->size || len > file->size - offset) {
-        return refuse(file, err, "the file is cut off: copy or build it again");
+        return elf_refuse_file(file, err, "the file is cut off: copy or build it again");
     }
     while (done < len) {
         const ssize_t n = pread(file->fd, bytes + done, len - done, (off_t)(offset + done));
@@ -89,17 +89,17 @@ static int check_header(struct elf_file *file, struct ccm_error *err)
     int r;
 
     if (file->size == 0) {
-        return refuse(file, err, "the file is empty");
+        return elf_refuse_file(file, err, "the file is empty");
     }
     if (file->size < sizeof(file->header)) {
-        return refuse(file, err, "not an ELF file, so not a shared object (too short)");
+        return elf_refuse_file(file, err, "not an ELF file, so not a shared object (too short)");
     }
     r = read_at(file, &file->header, sizeof(file->header), 0, err);
     if (r < 0) {
         return r;
     }
     if (memcmp(ident, ELFMAG, SELFMAG) != 0) {
-        return refuse(file, err, name_of_other_form(ident));
+        return elf_refuse_file(file, err, name_of_other_form(ident));
     }
     if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != OUR_DATA ||
         file->header.e_machine != OUR_MACHINE) {
@@ -110,10 +110,12 @@ static int check_header(struct elf_file *file, struct ccm_error *err)
                              ELFCLASS64, OUR_DATA, OUR_MACHINE);
     }
     if (file->header.e_type == ET_REL) {
-        return refuse(file, err, "an object file, not a shared object: link it with -shared");
+        return elf_refuse_file(file, err,
+                               "an object file, not a shared object: link it with -shared");
     }
     if (file->header.e_type != ET_DYN) {
-        return refuse(file, err, "an ELF file, but not a shared object: link it with -shared");
+        return elf_refuse_file(file, err,
+                               "an ELF file, but not a shared object: link it with -shared");
     }
     return 0;
 }
@@ -124,7 +126,7 @@ static int read_segments(struct elf_file *file, struct ccm_error *err)
     int r;
 
     if (file->header.e_phentsize != sizeof(Elf64_Phdr) || count == 0 || count > MAX_SEGMENTS) {
-        return refuse(file, err, "its ELF program headers make no sense");
+        return elf_refuse_file(file, err, "its ELF program headers make no sense");
     }
     r = read_at(file, file->segments, count * sizeof(Elf64_Phdr), file->header.e_phoff, err);
     if (r < 0) {
@@ -136,7 +138,7 @@ static int read_segments(struct elf_file *file, struct ccm_error *err)
 
         if (segment->p_type == PT_LOAD && (segment->p_offset > file->size ||
                                            segment->p_filesz > file->size - segment->p_offset)) {
-            return refuse(file, err, "the file is cut off: copy or build it again");
+            return elf_refuse_file(file, err, "the file is cut off: copy or build it again");
         }
     }
     return 0;
@@ -159,11 +161,12 @@ static int check_constructors(struct elf_file *file, struct ccm_error *err)
     int r;
 
     if (segment == NULL) {
-        return refuse(file, err, "an ELF file without dynamic section: link it with -shared");
+        return elf_refuse_file(file, err,
+                               "an ELF file without dynamic section: link it with -shared");
     }
     count = segment->p_filesz / sizeof(Elf64_Dyn);
     if (count > MAX_DYNAMIC) {
-        return refuse(file, err, "its ELF dynamic section is too long");
+        return elf_refuse_file(file, err, "its ELF dynamic section is too long");
     }
     r = read_at(file, file->dynamic, count * sizeof(Elf64_Dyn), segment->p_offset, err);
     if (r < 0) {
@@ -175,9 +178,10 @@ static int check_constructors(struct elf_file *file, struct ccm_error *err)
     for (size_t i = 0; i < count && file->dynamic[i].d_tag != DT_NULL; i++) {
         if (file->dynamic[i].d_tag == DT_INIT_ARRAYSZ &&
             file->dynamic[i].d_un.d_val > sizeof(void *)) {
-            return refuse(file, err,
-                          "it has constructors, code that runs before the plugin is checked: "
-                          "remove __attribute__((constructor)) and C++ objects with static state");
+            return elf_refuse_file(
+                file, err,
+                "it has constructors, code that runs before the plugin is checked: "
+                "remove __attribute__((constructor)) and C++ objects with static state");
         }
     }
     return 0;

@@ -49,7 +49,7 @@ static int map_file(const char *path, int fd, void **ret_handle, struct ccm_erro
     return 0;
 }
 
-static int take_descriptor(struct plugin_loaded_plugin *plugin, struct ccm_error *err)
+static int loader_read_descriptor(struct plugin_loaded_plugin *plugin, struct ccm_error *err)
 {
     const struct ccm_plugin *theirs = dlsym(plugin->handle, "ccm_plugin");
     int r;
@@ -87,7 +87,7 @@ int plugin_load(const char *spec, const char *plugin_dir, struct plugin_loaded_p
     if (r < 0) {
         return r;
     }
-    r = take_descriptor(plugin, err);
+    r = loader_read_descriptor(plugin, err);
     if (r < 0) {
         return r;
     }

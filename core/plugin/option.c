@@ -109,7 +109,8 @@ int plugin_option_check_value(const struct ccm_option *option, const char *text,
     return 0;
 }
 
-static int refuse(const struct ccm_option *option, struct ccm_error *err, const char *reason)
+static int option_refuse_row(const struct ccm_option *option, struct ccm_error *err,
+                             const char *reason)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "option %s%s%s: %s",
                          option->group == NULL ? "" : option->group,
@@ -153,19 +154,19 @@ static int check_limits(const struct ccm_option *option, struct ccm_error *err)
 {
     if (option->type == CCM_OPTION_INT) {
         if (option->min > option->max) {
-            return refuse(option, err, "min is greater than max");
+            return option_refuse_row(option, err, "min is greater than max");
         }
         if (option->min == 0 && option->max == 0) {
-            return refuse(option, err, "a number needs a range: set min and max");
+            return option_refuse_row(option, err, "a number needs a range: set min and max");
         }
     } else if (option->min != 0 || option->max != 0) {
-        return refuse(option, err, "min and max are for numbers only");
+        return option_refuse_row(option, err, "min and max are for numbers only");
     }
     if (option->values != NULL && option->type != CCM_OPTION_STRING) {
-        return refuse(option, err, "values is for texts only");
+        return option_refuse_row(option, err, "values is for texts only");
     }
     if (option->values != NULL && !is_value_list(option->values)) {
-        return refuse(option, err, "values has an empty part: write a|b|c");
+        return option_refuse_row(option, err, "values has an empty part: write a|b|c");
     }
     return 0;
 }
@@ -176,7 +177,9 @@ static int check_fallback(const struct ccm_option *option, struct ccm_error *err
     struct ccm_error inner = CCM_ERROR_INIT;
 
     if ((option->flags & CCM_OPTION_REQUIRED) != 0) {
-        return fallback == NULL ? 0 : refuse(option, err, "required, and yet it has a default");
+        return fallback == NULL
+                   ? 0
+                   : option_refuse_row(option, err, "required, and yet it has a default");
     }
     /* Nothing at all is a value of every type but numbers, which have 0. */
     if (fallback == NULL && option->type == CCM_OPTION_INT) {
@@ -187,7 +190,7 @@ static int check_fallback(const struct ccm_option *option, struct ccm_error *err
     }
     if (plugin_option_check_value(option, fallback, &inner) < 0) {
         (void)ccm_error_wrap(&inner, 0, "its default"); /* the code is ours, below */
-        return refuse(option, err, inner.message);
+        return option_refuse_row(option, err, inner.message);
     }
     return 0;
 }
@@ -200,13 +203,13 @@ int plugin_option_check(const struct ccm_option *option, struct ccm_error *err)
         return r;
     }
     if (option->type < CCM_OPTION_STRING || option->type > CCM_OPTION_PATH) {
-        return refuse(option, err, "this ccmd does not know its type");
+        return option_refuse_row(option, err, "this ccmd does not know its type");
     }
     if ((option->flags & ~(CCM_OPTION_REQUIRED | CCM_OPTION_LIVE)) != 0) {
-        return refuse(option, err, "this ccmd does not know one of its flags");
+        return option_refuse_row(option, err, "this ccmd does not know one of its flags");
     }
     if (ccm_text_empty(option->help)) {
-        return refuse(option, err, "no help text");
+        return option_refuse_row(option, err, "no help text");
     }
     r = check_limits(option, err);
     if (r < 0) {

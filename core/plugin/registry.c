@@ -127,8 +127,8 @@ static int load_into(struct plugin_registry *registry, struct slot *slot, const 
     return 0;
 }
 
-static int append(struct plugin_registry *registry, const char *name, bool critical,
-                  struct slot **ret)
+static int registry_append_slot(struct plugin_registry *registry, const char *name, bool critical,
+                                struct slot **ret)
 {
     struct slot *slot;
     int r =
@@ -166,7 +166,7 @@ int plugin_registry_load(struct plugin_registry *registry, const char *name, con
 {
     struct ccm_error err = CCM_ERROR_INIT;
     struct slot *slot = NULL;
-    int r = append(registry, name, critical, &slot);
+    int r = registry_append_slot(registry, name, critical, &slot);
 
     if (ret != NULL) {
         *ret = slot == NULL ? NULL : &slot->entry;
@@ -257,7 +257,7 @@ int plugin_registry_start(struct plugin_registry *registry, struct plugin_entry 
 }
 
 /* Whether stop() is owed, and now taken care of. */
-static bool take_stop(struct plugin_registry *registry, struct slot *slot)
+static bool registry_mark_stopped(struct plugin_registry *registry, struct slot *slot)
 {
     bool owed;
 
@@ -278,7 +278,7 @@ void plugin_registry_stop(struct plugin_registry *registry)
     for (size_t i = registry->len; i > 0; i--) {
         struct slot *slot = registry->items[i - 1];
 
-        if (take_stop(registry, slot) && slot->loaded->desc->stop != NULL) {
+        if (registry_mark_stopped(registry, slot) && slot->loaded->desc->stop != NULL) {
             slot->loaded->desc->stop(slot->entry.self);
         }
     }

@@ -22,12 +22,12 @@ static size_t row_of(uint64_t kind)
 }
 
 /* Evenly in [low, low + span]; span stays far below 2^32, so the product fits. */
-static uint64_t spread(uint64_t low, uint64_t span, uint32_t random)
+static uint64_t backoff_pick_random(uint64_t low, uint64_t span, uint32_t random)
 {
     return low + (((span + 1) * random) >> 32);
 }
 
-static uint64_t doubled(const struct sched_backoff_rule *rule, uint8_t failures)
+static uint64_t backoff_double_delay(const struct sched_backoff_rule *rule, uint8_t failures)
 {
     uint64_t delay = rule->base_ms;
 
@@ -54,16 +54,16 @@ int64_t sched_backoff_next_ms(struct sched_backoff *state,
         return 0;
     }
 
-    const uint64_t delay = doubled(rule, state->failures[row]);
+    const uint64_t delay = backoff_double_delay(rule, state->failures[row]);
 
     if (state->failures[row] < UINT8_MAX) {
         state->failures[row]++;
     }
     if (row == CCM_ERROR_THROTTLED && hint > 0) {
-        return (int64_t)spread(hint, hint / 2, random);
+        return (int64_t)backoff_pick_random(hint, hint / 2, random);
     }
 
-    const uint64_t wait = spread(delay - delay / 2, delay / 2, random);
+    const uint64_t wait = backoff_pick_random(delay - delay / 2, delay / 2, random);
 
     return (int64_t)(wait > hint ? wait : hint);
 }

@@ -52,12 +52,12 @@ struct sched_controller {
     struct sched_controller_stats stats;
 };
 
-static void lock(struct sched_controller *controller)
+static void controller_lock(struct sched_controller *controller)
 {
     (void)pthread_mutex_lock(&controller->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct sched_controller *controller)
+static void controller_unlock(struct sched_controller *controller)
 {
     (void)pthread_mutex_unlock(&controller->lock); /* as above */
 }
@@ -76,7 +76,8 @@ static uint64_t urgent_lane(const struct sched_queue_item *items, size_t count)
 }
 
 /* What the call works on, for the log. */
-static void describe(char *what, size_t size, const struct sched_queue_item *items, size_t count)
+static void call_describe_keys(char *what, size_t size, const struct sched_queue_item *items,
+                               size_t count)
 {
     if (count == 1) {
         ccm_text_copy(what, size, items[0].key);
@@ -104,8 +105,8 @@ static bool is_stopping(struct sched_controller *controller)
     return atomic_load(&controller->stopping);
 }
 
-static void tell_settled(struct sched_controller *controller, const char *key,
-                         const struct ccm_error *err, int64_t next_ms)
+static void call_settled_hook(struct sched_controller *controller, const char *key,
+                              const struct ccm_error *err, int64_t next_ms)
 {
     if (controller->options.settled != NULL) {
         controller->options.settled(controller->options.settled_arg, key, err, next_ms);
@@ -129,7 +130,7 @@ static int64_t settle_failure(struct worker *worker, const struct sched_queue_it
         delay_ms = latest_ms;
     }
     tally->failed[err->kind]++;
-    tell_settled(worker->controller, item->key, err, delay_ms);
+    call_settled_hook(worker->controller, item->key, err, delay_ms);
     return delay_ms;
 }
 
@@ -146,7 +147,7 @@ static void settle_success(struct worker *worker, const struct sched_queue_item 
     } else {
         tally->succeeded++;
     }
-    tell_settled(worker->controller, item->key, NULL, after_ms);
+    call_settled_hook(worker->controller, item->key, NULL, after_ms);
 }
 
 static void log_failure(struct worker *worker, const char *what, const struct ccm_error *err,
@@ -159,7 +160,7 @@ static void log_failure(struct worker *worker, const char *what, const struct cc
 }
 
 /* One key that settle() was told about. */
-static void settle_told(struct worker *worker, size_t i, struct tally *tally)
+static void settle_reported(struct worker *worker, size_t i, struct tally *tally)
 {
     const struct sched_queue_item *item = &worker->items[i];
     const struct sched_verdict *verdict = &worker->verdicts.items[i];
@@ -188,8 +189,8 @@ static void settle_call(struct worker *worker, size_t count, int result,
     for (size_t i = 0; i < count; i++) {
         const struct sched_queue_item *item = &worker->items[i];
 
-        if (worker->verdicts.items[i].told) {
-            settle_told(worker, i, tally);
+        if (worker->verdicts.items[i].reported) {
+            settle_reported(worker, i, tally);
         } else if (result == 0) {
             settle_success(worker, item, ret->requeue_after_ms, tally);
         } else {
@@ -201,7 +202,7 @@ static void settle_call(struct worker *worker, size_t count, int result,
         }
     }
     if (rest.count > 0) {
-        describe(what, sizeof(what), rest.first, rest.count);
+        call_describe_keys(what, sizeof(what), rest.first, rest.count);
         log_failure(worker, what, err, rest.longest_ms);
     }
 }
@@ -224,7 +225,7 @@ static void count_call(struct worker *worker, size_t count, const struct tally *
 
     sched_measure_call(controller->options.metrics, controller->name, worker->items, count, took_us,
                        result_name(tally));
-    lock(controller);
+    controller_lock(controller);
     controller->stats.calls++;
     controller->stats.busy_ms += (uint64_t)took_us / 1000;
     controller->stats.succeeded += tally->succeeded;
@@ -232,7 +233,7 @@ static void count_call(struct worker *worker, size_t count, const struct tally *
     for (size_t i = 0; i < SCHED_BACKOFF_KINDS; i++) {
         controller->stats.failed[i] += tally->failed[i];
     }
-    unlock(controller);
+    controller_unlock(controller);
 }
 
 /* The keys of worker->items, from the call to the verdict. */
@@ -248,7 +249,7 @@ static void run_call(struct worker *worker, size_t count)
     for (size_t i = 0; i < count; i++) {
         worker->keys[i] = worker->items[i].key;
     }
-    describe(what, sizeof(what), worker->items, count);
+    call_describe_keys(what, sizeof(what), worker->items, count);
     (void)snprintf(id, sizeof(id), "%s-%06" PRIuFAST64, controller->name,
                    atomic_fetch_add(&controller->next_id, 1)); /* fits */
 
@@ -282,7 +283,7 @@ static void run_call(struct worker *worker, size_t count)
     }
 }
 
-static void *work(void *arg)
+static void *worker_run_thread(void *arg)
 {
     struct worker *worker = arg;
     struct sched_controller *controller = worker->controller;
@@ -300,10 +301,10 @@ static void *work(void *arg)
             run_call(worker, count);
         }
     }
-    lock(controller);
+    controller_lock(controller);
     controller->alive--;
     (void)pthread_cond_broadcast(&controller->ended); /* cannot fail on a valid condition */
-    unlock(controller);
+    controller_unlock(controller);
     return NULL;
 }
 
@@ -359,7 +360,7 @@ static void set_options(struct sched_controller *controller,
     own->slow_ms = own->slow_ms == 0 ? DEFAULT_SLOW_MS : own->slow_ms;
 }
 
-static void freep(struct sched_controller **controller)
+static void controller_freep(struct sched_controller **controller)
 {
     sched_controller_free(*controller);
 }
@@ -393,7 +394,7 @@ int sched_controller_new(const struct sched_controller_options *options,
         return ccm_error_nomem(err);
     }
 
-    CCM_CLEANUP(freep) struct sched_controller *controller = fresh;
+    CCM_CLEANUP(controller_freep) struct sched_controller *controller = fresh;
 
     set_options(controller, options);
     atomic_init(&controller->next_id, 1);
@@ -463,9 +464,9 @@ void sched_controller_enqueue(struct sched_controller *controller, const char *k
     }
 }
 
-size_t sched_controller_hurry(struct sched_controller *controller)
+size_t sched_controller_retry_now(struct sched_controller *controller)
 {
-    return sched_queue_hurry(controller->queue);
+    return sched_queue_retry_now(controller->queue);
 }
 
 int sched_controller_wait_calm(struct sched_controller *controller, int64_t horizon_ms,
@@ -479,13 +480,13 @@ void sched_controller_settle(const struct ccm_request *req, uint64_t index,
 {
     struct worker *worker = req->core;
 
-    sched_verdicts_tell(&worker->verdicts, index, requeue_after_ms, err);
+    sched_verdicts_record(&worker->verdicts, index, requeue_after_ms, err);
 }
 
 /* --- start and stop ------------------------------------------------------------------------- */
 
 /* Join the threads, which have ended or are about to. */
-static void reap(struct sched_controller *controller)
+static void controller_join_threads(struct sched_controller *controller)
 {
     while (controller->unjoined > 0) {
         controller->unjoined--;
@@ -500,22 +501,23 @@ int sched_controller_start(struct sched_controller *controller, struct ccm_error
     int r = sched_watchdog_start(&controller->dog);
 
     for (uint32_t i = 0; r == 0 && i < controller->options.workers; i++) {
-        lock(controller);
+        controller_lock(controller);
         controller->alive++;
-        unlock(controller);
-        r = -pthread_create(&controller->workers[i].thread, NULL, work, &controller->workers[i]);
+        controller_unlock(controller);
+        r = -pthread_create(&controller->workers[i].thread, NULL, worker_run_thread,
+                            &controller->workers[i]);
         if (r == 0) {
             controller->unjoined++;
         } else {
-            lock(controller);
+            controller_lock(controller);
             controller->alive--;
-            unlock(controller);
+            controller_unlock(controller);
         }
     }
     if (r < 0) {
         sched_controller_stop(controller);
         /* Workers that have begun end after their first call, which is cancelled. */
-        reap(controller);
+        controller_join_threads(controller);
         return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "%s: cannot start a thread: errno %d",
                              controller->name, -r);
     }
@@ -543,26 +545,26 @@ int sched_controller_join(struct sched_controller *controller, int64_t deadline_
 {
     int r = 0;
 
-    lock(controller);
+    controller_lock(controller);
     while (controller->alive > 0 && r == 0) {
         r = ccm_clock_cond_wait(&controller->ended, &controller->lock, deadline_ms);
     }
     r = controller->alive > 0 ? -ETIMEDOUT : 0;
-    unlock(controller);
+    controller_unlock(controller);
     if (r < 0) {
-        sched_watchdog_name_hung(&controller->dog);
+        sched_watchdog_log_hung(&controller->dog);
         return r;
     }
-    reap(controller);
+    controller_join_threads(controller);
     return 0;
 }
 
 void sched_controller_get_stats(struct sched_controller *controller,
                                 struct sched_controller_stats *ret)
 {
-    lock(controller);
+    controller_lock(controller);
     *ret = controller->stats;
-    unlock(controller);
+    controller_unlock(controller);
     sched_queue_get_stats(controller->queue, &ret->queue);
     sched_watchdog_get_stats(&controller->dog, &ret->running);
     ret->workers = controller->options.workers;

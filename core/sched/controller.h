@@ -97,8 +97,8 @@ void sched_controller_set_times(struct sched_controller *controller, uint32_t ti
 void sched_controller_enqueue(struct sched_controller *controller, const char *key, uint64_t lane,
                               uint64_t delay_ms);
 
-/* What verdicts were based on may be another by now: see sched_queue_hurry(). Any thread. */
-size_t sched_controller_hurry(struct sched_controller *controller);
+/* What verdicts were based on may be another by now: see sched_queue_retry_now(). Any thread. */
+size_t sched_controller_retry_now(struct sched_controller *controller);
 
 /* Verdict of one key of the running call `req`: settle() of struct ccm_host. Any thread. */
 void sched_controller_settle(const struct ccm_request *req, uint64_t index,

@@ -16,12 +16,12 @@ int sched_heap_reserve(struct sched_heap *heap, size_t count)
     return ccm_array_grow(&heap->items, &heap->cap, count, sizeof(struct sched_heap_item *));
 }
 
-static bool before(const struct sched_heap_item *a, const struct sched_heap_item *b)
+static bool heap_is_before(const struct sched_heap_item *a, const struct sched_heap_item *b)
 {
     return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
 }
 
-static void place(struct sched_heap *heap, size_t index, struct sched_heap_item *item)
+static void heap_set_item(struct sched_heap *heap, size_t index, struct sched_heap_item *item)
 {
     heap->items[index] = item;
     item->place = index + 1;
@@ -32,13 +32,13 @@ static void sift_up(struct sched_heap *heap, size_t index, struct sched_heap_ite
     while (index > 0) {
         const size_t parent = (index - 1) / 2;
 
-        if (!before(item, heap->items[parent])) {
+        if (!heap_is_before(item, heap->items[parent])) {
             break;
         }
-        place(heap, index, heap->items[parent]);
+        heap_set_item(heap, index, heap->items[parent]);
         index = parent;
     }
-    place(heap, index, item);
+    heap_set_item(heap, index, item);
 }
 
 static void sift_down(struct sched_heap *heap, size_t index, struct sched_heap_item *item)
@@ -46,16 +46,16 @@ static void sift_down(struct sched_heap *heap, size_t index, struct sched_heap_i
     for (;;) {
         size_t child = 2 * index + 1;
 
-        if (child + 1 < heap->len && before(heap->items[child + 1], heap->items[child])) {
+        if (child + 1 < heap->len && heap_is_before(heap->items[child + 1], heap->items[child])) {
             child++;
         }
-        if (child >= heap->len || !before(heap->items[child], item)) {
+        if (child >= heap->len || !heap_is_before(heap->items[child], item)) {
             break;
         }
-        place(heap, index, heap->items[child]);
+        heap_set_item(heap, index, heap->items[child]);
         index = child;
     }
-    place(heap, index, item);
+    heap_set_item(heap, index, item);
 }
 
 void sched_heap_put(struct sched_heap *heap, struct sched_heap_item *item, int64_t due_ms)
@@ -81,7 +81,7 @@ void sched_heap_remove(struct sched_heap *heap, struct sched_heap_item *item)
     if (last == item) {
         return;
     }
-    if (before(last, item)) {
+    if (heap_is_before(last, item)) {
         sift_up(heap, index, last);
     } else {
         sift_down(heap, index, last);

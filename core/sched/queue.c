@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_LOOK_MS  100 /* nobody says when the gate is let go */
+#define HELD_CHECK_MS 100 /* nobody says when the gate is let go */
 #define CALM_SLICE_MS 10  /* a worker takes a key that is due within this time */
 
 /* All that is known about one key; it lives while the key is in any set or has failures. */
@@ -52,12 +52,12 @@ struct sched_queue {
     uint64_t retries;
 };
 
-static void lock(struct sched_queue *queue)
+static void queue_lock(struct sched_queue *queue)
 {
     (void)pthread_mutex_lock(&queue->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct sched_queue *queue)
+static void queue_unlock(struct sched_queue *queue)
 {
     (void)pthread_mutex_unlock(&queue->lock); /* as above */
 }
@@ -81,7 +81,7 @@ static struct entry *entry_of_place(struct sched_lanes_item *item)
 }
 
 /* Find or make the entry. Room in the heap is kept for every entry, so delaying never fails. */
-static int obtain(struct sched_queue *queue, const char *key, struct entry **ret)
+static int queue_obtain_entry(struct sched_queue *queue, const char *key, struct entry **ret)
 {
     struct entry *entry = ccm_strmap_get(queue->entries, key);
 
@@ -241,7 +241,7 @@ static void drop_ready_locked(struct sched_queue *queue)
 /* --- life ----------------------------------------------------------------------------------- */
 
 /* Give back what a half-built queue holds. */
-static struct sched_queue *give_up(struct sched_queue *queue)
+static struct sched_queue *queue_discard_new(struct sched_queue *queue)
 {
     ccm_strmap_free(queue->entries);
     free(queue);
@@ -266,16 +266,16 @@ struct sched_queue *sched_queue_new(const struct sched_queue_options *options)
                         : (uint64_t)ccm_clock_wall_ms() ^ (uint64_t)(uintptr_t)queue;
     queue->entries = ccm_strmap_new(free);
     if (queue->entries == NULL || pthread_mutex_init(&queue->lock, NULL) != 0) {
-        return give_up(queue);
+        return queue_discard_new(queue);
     }
     if (ccm_clock_cond_init(&queue->ready) < 0) {
         (void)pthread_mutex_destroy(&queue->lock); /* nobody holds it */
-        return give_up(queue);
+        return queue_discard_new(queue);
     }
     if (ccm_clock_cond_init(&queue->idle) < 0) {
         (void)pthread_cond_destroy(&queue->ready); /* nobody waits */
         (void)pthread_mutex_destroy(&queue->lock); /* nobody holds it */
-        return give_up(queue);
+        return queue_discard_new(queue);
     }
     return queue;
 }
@@ -306,19 +306,19 @@ int sched_queue_add_after(struct sched_queue *queue, const char *key, uint64_t l
     struct entry *entry;
     int r = 0;
 
-    lock(queue);
+    queue_lock(queue);
     if (queue->state == OPEN) {
-        r = obtain(queue, key, &entry);
+        r = queue_obtain_entry(queue, key, &entry);
         if (r == 0) {
             schedule_locked(queue, entry, lane, delay_ms, false);
         }
     }
-    unlock(queue);
+    queue_unlock(queue);
     return r;
 }
 
 /* The entry, if a worker has it. */
-static struct entry *processed(struct sched_queue *queue, const char *key)
+static struct entry *queue_find_processed(struct sched_queue *queue, const char *key)
 {
     struct entry *entry = ccm_strmap_get(queue->entries, key);
 
@@ -330,9 +330,9 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
 {
     int64_t delay_ms = 0;
 
-    lock(queue);
+    queue_lock(queue);
 
-    struct entry *entry = processed(queue, key);
+    struct entry *entry = queue_find_processed(queue, key);
 
     if (entry != NULL) {
         delay_ms = sched_backoff_next_ms(&entry->backoff, queue->options.backoff, err, entry->luck);
@@ -341,26 +341,26 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
             schedule_locked(queue, entry, lane, delay_ms, true);
         }
     }
-    unlock(queue);
+    queue_unlock(queue);
     return delay_ms;
 }
 
 void sched_queue_requeue_after(struct sched_queue *queue, const char *key, uint64_t lane,
                                int64_t delay_ms)
 {
-    lock(queue);
+    queue_lock(queue);
 
-    struct entry *entry = processed(queue, key);
+    struct entry *entry = queue_find_processed(queue, key);
 
     if (entry != NULL && queue->state == OPEN) {
         schedule_locked(queue, entry, lane, delay_ms, true);
     }
-    unlock(queue);
+    queue_unlock(queue);
 }
 
 void sched_queue_forget(struct sched_queue *queue, const char *key)
 {
-    lock(queue);
+    queue_lock(queue);
 
     struct entry *entry = ccm_strmap_get(queue->entries, key);
 
@@ -368,17 +368,17 @@ void sched_queue_forget(struct sched_queue *queue, const char *key)
         sched_backoff_forget(&entry->backoff);
         drop_if_unused(queue, entry);
     }
-    unlock(queue);
+    queue_unlock(queue);
 }
 
-size_t sched_queue_hurry(struct sched_queue *queue)
+size_t sched_queue_retry_now(struct sched_queue *queue)
 {
     void *cursor = NULL;
     const char *key = NULL;
     void *value = NULL;
     size_t count = 0;
 
-    lock(queue);
+    queue_lock(queue);
     while (queue->state == OPEN && ccm_strmap_next(queue->entries, &cursor, &key, &value) != 0) {
         struct entry *entry = value;
 
@@ -393,18 +393,18 @@ size_t sched_queue_hurry(struct sched_queue *queue)
             }
         }
     }
-    unlock(queue);
+    queue_unlock(queue);
     return count;
 }
 
 uint32_t sched_queue_num_requeues(struct sched_queue *queue, const char *key)
 {
-    lock(queue);
+    queue_lock(queue);
 
     const struct entry *entry = ccm_strmap_get(queue->entries, key);
     const uint32_t failures = entry == NULL ? 0 : sched_backoff_failures(&entry->backoff);
 
-    unlock(queue);
+    queue_unlock(queue);
     return failures;
 }
 
@@ -419,7 +419,8 @@ static int64_t due_of_batch(const struct sched_queue *queue, size_t max, int64_t
 }
 
 /* Take up to max ready keys. What stays begins to wait for the next batch. */
-static size_t take_locked(struct sched_queue *queue, size_t max, struct sched_queue_item *items)
+static size_t queue_take_ready_locked(struct sched_queue *queue, size_t max,
+                                      struct sched_queue_item *items)
 {
     const int64_t now = now_ms(queue);
     const uint32_t luck = sched_backoff_random(&queue->random);
@@ -476,16 +477,16 @@ int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms
     size_t count = 0;
     int r = 0;
 
-    lock(queue);
+    queue_lock(queue);
     while (r == 0) {
         const bool held = ccm_gate_is_held(queue->options.gate) && queue->state == OPEN;
-        int64_t due = held ? now_ms(queue) + HELD_LOOK_MS : INT64_MAX;
+        int64_t due = held ? now_ms(queue) + HELD_CHECK_MS : INT64_MAX;
 
         promote_locked(queue);
         if (queue->lanes.len > 0 && !held) {
             due = due_of_batch(queue, max, wait_ms);
             if (due <= now_ms(queue)) {
-                count = take_locked(queue, max, items);
+                count = queue_take_ready_locked(queue, max, items);
                 break;
             }
         }
@@ -499,7 +500,7 @@ int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms
     if (queue->lanes.len > 0 || sched_heap_first(&queue->delays) != NULL) {
         (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
     }
-    unlock(queue);
+    queue_unlock(queue);
     if (r == 0) {
         *ret_count = count;
     }
@@ -516,9 +517,9 @@ int sched_queue_get(struct sched_queue *queue, int64_t deadline_ms,
 
 void sched_queue_done(struct sched_queue *queue, const char *key)
 {
-    lock(queue);
+    queue_lock(queue);
 
-    struct entry *entry = processed(queue, key);
+    struct entry *entry = queue_find_processed(queue, key);
 
     if (entry != NULL) {
         entry->processing = false;
@@ -536,7 +537,7 @@ void sched_queue_done(struct sched_queue *queue, const char *key)
             (void)pthread_cond_broadcast(&queue->ready); /* get() has nothing to wait for */
         }
     }
-    unlock(queue);
+    queue_unlock(queue);
 }
 
 /* --- ending --------------------------------------------------------------------------------- */
@@ -552,16 +553,16 @@ static void shut_down_locked(struct sched_queue *queue)
 
 void sched_queue_shut_down(struct sched_queue *queue)
 {
-    lock(queue);
+    queue_lock(queue);
     shut_down_locked(queue);
-    unlock(queue);
+    queue_unlock(queue);
 }
 
 int sched_queue_drain(struct sched_queue *queue, int64_t deadline_ms)
 {
     int r = 0;
 
-    lock(queue);
+    queue_lock(queue);
     if (queue->state == OPEN) {
         queue->state = DRAINING;
         drop_delays_locked(queue);
@@ -572,7 +573,7 @@ int sched_queue_drain(struct sched_queue *queue, int64_t deadline_ms)
     }
     r = is_idle(queue) ? 0 : -ETIMEDOUT;
     shut_down_locked(queue);
-    unlock(queue);
+    queue_unlock(queue);
     return r;
 }
 
@@ -596,7 +597,7 @@ int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t
 {
     int r = 0;
 
-    lock(queue);
+    queue_lock(queue);
     while (r == 0 && queue->state != SHUT) {
         const int64_t again_ms = calm_again_ms(queue, horizon_ms, deadline_ms);
 
@@ -610,13 +611,13 @@ int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t
                                       again_ms < deadline_ms ? again_ms : deadline_ms);
         }
     }
-    unlock(queue);
+    queue_unlock(queue);
     return r;
 }
 
 void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *ret)
 {
-    lock(queue);
+    queue_lock(queue);
     for (size_t i = 0; i < SCHED_QUEUE_LANES; i++) {
         ret->depth[i] = queue->lanes.lists[i].len;
     }
@@ -624,5 +625,5 @@ void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *
     ret->processing = queue->processing;
     ret->adds = queue->adds;
     ret->retries = queue->retries;
-    unlock(queue);
+    queue_unlock(queue);
 }

@@ -99,7 +99,7 @@ void sched_queue_forget(struct sched_queue *queue, const char *key);
  * dirty, and those that are processed at this moment do so too, whatever comes of it. Failures stay
  * counted, so that one that lasts does not start anew. Returns how many waited after a failure.
  */
-size_t sched_queue_hurry(struct sched_queue *queue);
+size_t sched_queue_retry_now(struct sched_queue *queue);
 
 /* Failures in a row that were counted for the key. */
 uint32_t sched_queue_num_requeues(struct sched_queue *queue, const char *key);

@@ -21,12 +21,12 @@ static const char *const kind_names[SCHED_BACKOFF_KINDS] = {
     [CCM_ERROR_BUG] = "bug",
 };
 
-static void lock(struct sched_verdicts *verdicts)
+static void verdicts_lock(struct sched_verdicts *verdicts)
 {
     (void)pthread_mutex_lock(&verdicts->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct sched_verdicts *verdicts)
+static void verdicts_unlock(struct sched_verdicts *verdicts)
 {
     (void)pthread_mutex_unlock(&verdicts->lock); /* as above */
 }
@@ -56,17 +56,17 @@ void sched_verdicts_fini(struct sched_verdicts *verdicts)
 
 void sched_verdicts_begin(struct sched_verdicts *verdicts, size_t count)
 {
-    lock(verdicts);
+    verdicts_lock(verdicts);
     memset(verdicts->items, 0, count * sizeof(*verdicts->items));
     verdicts->count = count;
-    unlock(verdicts);
+    verdicts_unlock(verdicts);
 }
 
 void sched_verdicts_end(struct sched_verdicts *verdicts)
 {
-    lock(verdicts);
+    verdicts_lock(verdicts);
     verdicts->count = 0;
-    unlock(verdicts);
+    verdicts_unlock(verdicts);
 }
 
 /* The texts come from a plugin. */
@@ -77,15 +77,15 @@ static void copy_error(struct ccm_error *to, const struct ccm_error *from)
     to->request_id[sizeof(to->request_id) - 1] = '\0';
 }
 
-void sched_verdicts_tell(struct sched_verdicts *verdicts, uint64_t index, uint64_t requeue_after_ms,
-                         const struct ccm_error *err)
+void sched_verdicts_record(struct sched_verdicts *verdicts, uint64_t index,
+                           uint64_t requeue_after_ms, const struct ccm_error *err)
 {
     const bool failed = err != NULL && err->kind != CCM_ERROR_NONE;
 
-    lock(verdicts);
+    verdicts_lock(verdicts);
     if (index < verdicts->count) {
         verdicts->items[index] = (struct sched_verdict){
-            .told = true,
+            .reported = true,
             .failed = failed,
             .requeue_after_ms = requeue_after_ms,
         };
@@ -93,7 +93,7 @@ void sched_verdicts_tell(struct sched_verdicts *verdicts, uint64_t index, uint64
             copy_error(&verdicts->errors[index], err);
         }
     }
-    unlock(verdicts);
+    verdicts_unlock(verdicts);
 }
 
 void sched_verdict_classify(struct ccm_error *err, int result, bool stopping)

@@ -15,7 +15,7 @@
 
 /* About one key. */
 struct sched_verdict {
-    bool told;
+    bool reported;
     bool failed; /* then the error says why, else: */
     uint64_t requeue_after_ms;
 };
@@ -38,8 +38,8 @@ void sched_verdicts_begin(struct sched_verdicts *verdicts, size_t count);
 void sched_verdicts_end(struct sched_verdicts *verdicts);
 
 /* As settle() of struct ccm_host. Any thread. */
-void sched_verdicts_tell(struct sched_verdicts *verdicts, uint64_t index, uint64_t requeue_after_ms,
-                         const struct ccm_error *err);
+void sched_verdicts_record(struct sched_verdicts *verdicts, uint64_t index,
+                           uint64_t requeue_after_ms, const struct ccm_error *err);
 
 /* Make the error what it is counted as: see the head of controller.h. result: what the plugin
  * returned. */

@@ -33,22 +33,22 @@ void sched_watchdog_fini(struct sched_watchdog *dog)
     (void)pthread_mutex_destroy(&dog->lock); /* as above */
 }
 
-static void lock(struct sched_watchdog *dog)
+static void watchdog_lock(struct sched_watchdog *dog)
 {
     (void)pthread_mutex_lock(&dog->lock); /* a default mutex, never taken twice */
 }
 
-static void unlock(struct sched_watchdog *dog)
+static void watchdog_unlock(struct sched_watchdog *dog)
 {
     (void)pthread_mutex_unlock(&dog->lock); /* as above */
 }
 
 void sched_watchdog_set_slow(struct sched_watchdog *dog, int64_t slow_ms)
 {
-    lock(dog);
+    watchdog_lock(dog);
     dog->slow_ms = slow_ms;
     (void)pthread_cond_signal(&dog->stop); /* its thread looks when the next call is slow */
-    unlock(dog);
+    watchdog_unlock(dog);
 }
 
 static int64_t age_ms(const struct sched_watchdog_slot *slot)
@@ -59,23 +59,23 @@ static int64_t age_ms(const struct sched_watchdog_slot *slot)
 void sched_watchdog_begin(struct sched_watchdog *dog, struct sched_watchdog_slot *slot,
                           const char *id, const char *what)
 {
-    lock(dog);
+    watchdog_lock(dog);
     slot->running = true;
     slot->warned = false;
     slot->started_us = ccm_clock_now_us();
     ccm_text_copy(slot->id, sizeof(slot->id), id);
     ccm_text_copy(slot->what, sizeof(slot->what), what);
-    unlock(dog);
+    watchdog_unlock(dog);
 }
 
 int64_t sched_watchdog_end(struct sched_watchdog *dog, struct sched_watchdog_slot *slot)
 {
-    lock(dog);
+    watchdog_lock(dog);
 
     const int64_t took_us = ccm_clock_now_us() - slot->started_us;
 
     slot->running = false;
-    unlock(dog);
+    watchdog_unlock(dog);
     return took_us;
 }
 
@@ -109,36 +109,37 @@ static bool next_slow_locked(struct sched_watchdog *dog, struct sched_watchdog_s
     return false;
 }
 
-static void warn(const struct sched_watchdog *dog, const struct sched_watchdog_slot *call)
+static void watchdog_warn_slow(const struct sched_watchdog *dog,
+                               const struct sched_watchdog_slot *call)
 {
     const struct ccm_log log = { .part = dog->part, .object = call->what };
 
     ccm_log_warn(&log, "%s: %s runs since %lld ms", call->id, dog->call, (long long)age_ms(call));
 }
 
-static void *watch(void *arg)
+static void *watchdog_run_thread(void *arg)
 {
     struct sched_watchdog *dog = arg;
     struct sched_watchdog_slot call;
     int64_t next_ms;
 
-    lock(dog);
+    watchdog_lock(dog);
     while (!dog->stopping) {
         if (next_slow_locked(dog, &call, &next_ms)) {
-            unlock(dog);
-            warn(dog, &call);
-            lock(dog);
+            watchdog_unlock(dog);
+            watchdog_warn_slow(dog, &call);
+            watchdog_lock(dog);
         } else {
             (void)ccm_clock_cond_wait(&dog->stop, &dog->lock, next_ms); /* the loop looks again */
         }
     }
-    unlock(dog);
+    watchdog_unlock(dog);
     return NULL;
 }
 
 int sched_watchdog_start(struct sched_watchdog *dog)
 {
-    const int r = -pthread_create(&dog->thread, NULL, watch, dog);
+    const int r = -pthread_create(&dog->thread, NULL, watchdog_run_thread, dog);
 
     dog->started = r == 0;
     return r;
@@ -149,22 +150,22 @@ void sched_watchdog_stop(struct sched_watchdog *dog)
     if (!dog->started) {
         return;
     }
-    lock(dog);
+    watchdog_lock(dog);
     dog->stopping = true;
     (void)pthread_cond_signal(&dog->stop); /* cannot fail on a valid condition */
-    unlock(dog);
+    watchdog_unlock(dog);
     (void)pthread_join(dog->thread, NULL); /* a joinable thread, joined once */
     dog->started = false;
 }
 
-void sched_watchdog_name_hung(struct sched_watchdog *dog)
+void sched_watchdog_log_hung(struct sched_watchdog *dog)
 {
     for (size_t i = 0; i < dog->slot_count; i++) {
-        lock(dog);
+        watchdog_lock(dog);
 
         const struct sched_watchdog_slot call = *dog->slots[i];
 
-        unlock(dog);
+        watchdog_unlock(dog);
         if (call.running) {
             const struct ccm_log log = { .part = dog->part, .object = call.what };
 
@@ -177,7 +178,7 @@ void sched_watchdog_name_hung(struct sched_watchdog *dog)
 void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_stats *ret)
 {
     *ret = (struct sched_watchdog_stats){ 0 };
-    lock(dog);
+    watchdog_lock(dog);
     for (size_t i = 0; i < dog->slot_count; i++) {
         const struct sched_watchdog_slot *slot = dog->slots[i];
 
@@ -190,14 +191,14 @@ void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_
         }
     }
     ret->slow = dog->slow;
-    unlock(dog);
+    watchdog_unlock(dog);
 }
 
 void sched_watchdog_list(struct sched_watchdog *dog,
                          void (*fn)(void *arg, const char *id, const char *what, int64_t age_ms),
                          void *arg)
 {
-    lock(dog);
+    watchdog_lock(dog);
     for (size_t i = 0; i < dog->slot_count; i++) {
         const struct sched_watchdog_slot *slot = dog->slots[i];
 
@@ -205,5 +206,5 @@ void sched_watchdog_list(struct sched_watchdog *dog,
             fn(arg, slot->id, slot->what, age_ms(slot));
         }
     }
-    unlock(dog);
+    watchdog_unlock(dog);
 }

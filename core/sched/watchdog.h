@@ -60,7 +60,7 @@ void sched_watchdog_begin(struct sched_watchdog *dog, struct sched_watchdog_slot
 int64_t sched_watchdog_end(struct sched_watchdog *dog, struct sched_watchdog_slot *slot);
 
 /* Log an error for every call that still runs: shutdown gives up on it. */
-void sched_watchdog_name_hung(struct sched_watchdog *dog);
+void sched_watchdog_log_hung(struct sched_watchdog *dog);
 
 struct sched_watchdog_stats {
     uint64_t slow;       /* warnings so far */

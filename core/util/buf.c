@@ -21,7 +21,7 @@ void ccm_buf_reset(struct ccm_buf *buf)
 }
 
 /* Room for `more` bytes and the NUL; records the failure. */
-static int reserve(struct ccm_buf *buf, size_t more)
+static int buf_reserve_bytes(struct ccm_buf *buf, size_t more)
 {
     const size_t max = buf->max == 0 ? CCM_BUF_MAX : buf->max;
 
@@ -58,7 +58,7 @@ static int reserve(struct ccm_buf *buf, size_t more)
 
 void ccm_buf_add(struct ccm_buf *buf, const void *data, size_t len)
 {
-    if (reserve(buf, len) < 0) {
+    if (buf_reserve_bytes(buf, len) < 0) {
         return;
     }
     if (len > 0) {
@@ -106,7 +106,7 @@ void ccm_buf_vaddf(struct ccm_buf *buf, const char *format, va_list args)
         buf->error = buf->error != 0 ? buf->error : -EINVAL;
         return;
     }
-    if (reserve(buf, (size_t)need) < 0) {
+    if (buf_reserve_bytes(buf, (size_t)need) < 0) {
         return;
     }
     (void)vsnprintf(buf->data + buf->len, (size_t)need + 1, format, args); /* fits: just measured */

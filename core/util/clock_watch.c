@@ -5,7 +5,7 @@ void ccm_clock_watch_init(struct ccm_clock_watch *watch, int64_t wall_ms, int64_
     *watch = (struct ccm_clock_watch){ .ahead_ms = wall_ms - boot_ms, .until_ms = boot_ms };
 }
 
-int64_t ccm_clock_watch_look(struct ccm_clock_watch *watch, int64_t wall_ms, int64_t boot_ms)
+int64_t ccm_clock_watch_check(struct ccm_clock_watch *watch, int64_t wall_ms, int64_t boot_ms)
 {
     const int64_t ahead = wall_ms - boot_ms;
     const int64_t step = ahead - watch->ahead_ms;

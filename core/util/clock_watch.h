@@ -20,6 +20,6 @@ void ccm_clock_watch_init(struct ccm_clock_watch *watch, int64_t wall_ms, int64_
 
 /* By how much the wall clock was set since the last step that was told; 0 = it was not, or that is
  * told later. To be called again and again: both clocks are those of this moment. */
-int64_t ccm_clock_watch_look(struct ccm_clock_watch *watch, int64_t wall_ms, int64_t boot_ms);
+int64_t ccm_clock_watch_check(struct ccm_clock_watch *watch, int64_t wall_ms, int64_t boot_ms);
 
 #endif

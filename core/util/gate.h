@@ -42,7 +42,7 @@ static inline bool ccm_gate_leads(const struct ccm_gate *gate)
            ccm_clock_boot_ms() < ccm_gate_until(gate);
 }
 
-static inline void ccm_gate_hold(struct ccm_gate *gate, bool held)
+static inline void ccm_gate_set_held(struct ccm_gate *gate, bool held)
 {
     atomic_store(&gate->held, held);
 }

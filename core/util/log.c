@@ -75,7 +75,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 
 /* Whether this line may be written; *ret_held = lines like it that were not, since the last one
  * that was. */
-static bool admit(const struct ccm_log *log, const char *message, unsigned *ret_held)
+static bool log_admit_line(const struct ccm_log *log, const char *message, unsigned *ret_held)
 {
     uint64_t hash = hash_text(14695981039346656037U, message);
 
@@ -180,7 +180,7 @@ void ccm_log_vwrite(const struct ccm_log *log, enum ccm_log_level level, const c
         ccm_buf_reset(&message);
         ccm_buf_adds(&message, "(a log message that is too long was dropped)");
     }
-    if (!admit(fields, ccm_buf_str(&message), &held)) {
+    if (!log_admit_line(fields, ccm_buf_str(&message), &held)) {
         return;
     }
     if (atomic_load(&as_json)) {

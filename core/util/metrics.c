@@ -98,7 +98,7 @@ void ccm_metrics_free(struct ccm_metrics *metrics)
 
 /* --- families --- */
 
-static bool is_name(const char *text)
+static bool is_metric_name(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 
@@ -121,7 +121,7 @@ static bool is_metric(const struct ccm_metric *metric)
 {
     const size_t labels = count_labels(metric);
 
-    if (!is_name(metric->name) || metric->type < CCM_METRIC_COUNTER ||
+    if (!is_metric_name(metric->name) || metric->type < CCM_METRIC_COUNTER ||
         metric->type > CCM_METRIC_HISTOGRAM || labels > CCM_METRICS_LABELS_MAX ||
         metric->bucket_count > CCM_METRICS_BUCKETS_MAX ||
         (metric->bucket_count > 0 && metric->buckets == NULL)) {
@@ -130,7 +130,7 @@ static bool is_metric(const struct ccm_metric *metric)
     for (size_t i = 0; i < labels; i++) {
         const char *name = metric->labels[i];
 
-        if (!is_name(name) || strlen(name) > NAME_MAX_LEN || ccm_text_starts(name, "__") ||
+        if (!is_metric_name(name) || strlen(name) > NAME_MAX_LEN || ccm_text_starts(name, "__") ||
             strcmp(name, "le") == 0) { /* Prometheus keeps those for itself */
             return false;
         }
@@ -143,7 +143,7 @@ static bool is_metric(const struct ccm_metric *metric)
     return true;
 }
 
-static int fill(struct family *family, const struct ccm_metric *metric)
+static int family_copy_metric(struct family *family, const struct ccm_metric *metric)
 {
     family->type = metric->type;
     family->name = strdup(metric->name);
@@ -169,7 +169,7 @@ static int fill(struct family *family, const struct ccm_metric *metric)
     return 0;
 }
 
-static bool is_same(const struct family *family, const struct ccm_metric *metric)
+static bool family_matches_metric(const struct family *family, const struct ccm_metric *metric)
 {
     if (family->type != metric->type || family->label_count != count_labels(metric)) {
         return false;
@@ -194,13 +194,13 @@ static int family_locked(struct ccm_metrics *metrics, const struct ccm_metric *m
 
     if (known != NULL) {
         *ret = known;
-        return is_same(known, metric) ? 0 : -EINVAL;
+        return family_matches_metric(known, metric) ? 0 : -EINVAL;
     }
     if (!is_metric(metric)) {
         return -EINVAL;
     }
     family = calloc(1, sizeof(*family));
-    if (family == NULL || fill(family, metric) < 0 ||
+    if (family == NULL || family_copy_metric(family, metric) < 0 ||
         ccm_strmap_set(metrics->families, metric->name, family) < 0) {
         return -ENOMEM;
     }
@@ -313,7 +313,7 @@ static int series_locked(struct ccm_metrics *metrics, struct family *family,
     return 0;
 }
 
-static void observe(const struct family *family, struct series *series, double value)
+static void series_add_sample(const struct family *family, struct series *series, double value)
 {
     size_t at = 0;
 
@@ -325,8 +325,8 @@ static void observe(const struct family *family, struct series *series, double v
     series->count++;
 }
 
-static int record(struct ccm_metrics *metrics, const struct ccm_metric *metric,
-                  const char *const *values, double value, bool set)
+static int metrics_record_value(struct ccm_metrics *metrics, const struct ccm_metric *metric,
+                                const char *const *values, double value, bool set)
 {
     struct family *family = NULL;
     struct series *series = NULL;
@@ -345,7 +345,7 @@ static int record(struct ccm_metrics *metrics, const struct ccm_metric *metric,
         r = series_locked(metrics, family, values, &series);
     }
     if (r == 0 && family->type == CCM_METRIC_HISTOGRAM) {
-        observe(family, series, value);
+        series_add_sample(family, series, value);
     } else if (r == 0) {
         series->value = set || family->type == CCM_METRIC_GAUGE ? value : series->value + value;
     }
@@ -356,13 +356,13 @@ static int record(struct ccm_metrics *metrics, const struct ccm_metric *metric,
 int ccm_metrics_record(struct ccm_metrics *metrics, const struct ccm_metric *metric,
                        const char *const *values, double value)
 {
-    return record(metrics, metric, values, value, false);
+    return metrics_record_value(metrics, metric, values, value, false);
 }
 
 int ccm_metrics_set(struct ccm_metrics *metrics, const struct ccm_metric *metric,
                     const char *const *values, double value)
 {
-    return record(metrics, metric, values, value, true);
+    return metrics_record_value(metrics, metric, values, value, true);
 }
 
 /* --- text --- */

@@ -59,7 +59,7 @@ int ccm_parse_bool(const char *text, bool *ret)
 }
 
 /* n decimal digits at *p; advances. */
-static int digits(const char **p, int n, int *ret)
+static int parse_digits(const char **p, int n, int *ret)
 {
     int value = 0;
 
@@ -76,7 +76,7 @@ static int digits(const char **p, int n, int *ret)
     return 0;
 }
 
-static int expect(const char **p, char c)
+static int parse_expect_char(const char **p, char c)
 {
     if (**p != c) {
         return -EINVAL;
@@ -115,8 +115,8 @@ static int zone_offset(const char *p, int *ret_seconds)
         return -EINVAL;
     }
     p++;
-    if (digits(&p, 2, &hours) < 0 || expect(&p, ':') < 0 || digits(&p, 2, &minutes) < 0 ||
-        *p != '\0') {
+    if (parse_digits(&p, 2, &hours) < 0 || parse_expect_char(&p, ':') < 0 ||
+        parse_digits(&p, 2, &minutes) < 0 || *p != '\0') {
         return -EINVAL;
     }
     *ret_seconds = sign * (hours * 3600 + minutes * 60);
@@ -134,16 +134,18 @@ int ccm_parse_rfc3339(const char *text, int64_t *ret_ms)
     int second;
     int offset;
 
-    if (digits(&p, 4, &year) < 0 || expect(&p, '-') < 0 || digits(&p, 2, &month) < 0 ||
-        expect(&p, '-') < 0 || digits(&p, 2, &day) < 0) {
+    if (parse_digits(&p, 4, &year) < 0 || parse_expect_char(&p, '-') < 0 ||
+        parse_digits(&p, 2, &month) < 0 || parse_expect_char(&p, '-') < 0 ||
+        parse_digits(&p, 2, &day) < 0) {
         return -EINVAL;
     }
     if (*p != 'T' && *p != 't' && *p != ' ') {
         return -EINVAL;
     }
     p++;
-    if (digits(&p, 2, &hour) < 0 || expect(&p, ':') < 0 || digits(&p, 2, &minute) < 0 ||
-        expect(&p, ':') < 0 || digits(&p, 2, &second) < 0) {
+    if (parse_digits(&p, 2, &hour) < 0 || parse_expect_char(&p, ':') < 0 ||
+        parse_digits(&p, 2, &minute) < 0 || parse_expect_char(&p, ':') < 0 ||
+        parse_digits(&p, 2, &second) < 0) {
         return -EINVAL;
     }
     if (*p == '.') {

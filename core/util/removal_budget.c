@@ -46,15 +46,15 @@ static bool is_within(const struct ccm_removal_rule *rule, int64_t at_ms, int64_
     return at_ms + rule->window_ms > now_ms;
 }
 
-static bool note_counts(const struct ccm_removal_moment *note, const struct ccm_removal_rule *rule,
-                        int64_t now_ms)
+static bool moment_counts(const struct ccm_removal_moment *note,
+                          const struct ccm_removal_rule *rule, int64_t now_ms)
 {
     return is_within(rule, note->size_ms, now_ms) ||
            (note->gone > 0 && is_within(rule, note->gone_ms, now_ms));
 }
 
 /* What may go in a window of something that had this size. */
-static size_t share_of(const struct ccm_removal_rule *rule, size_t base)
+static size_t allowed_share(const struct ccm_removal_rule *rule, size_t base)
 {
     if (rule->share_percent >= 100) {
         return base;
@@ -89,24 +89,24 @@ static size_t left_at(const struct ccm_removal_budget *budget, const struct ccm_
         }
     }
 
-    const size_t share = share_of(rule, largest < size + gone ? largest : size + gone);
+    const size_t share = allowed_share(rule, largest < size + gone ? largest : size + gone);
     const size_t left = share > gone ? share - gone : 0;
 
     return left < size ? left : size;
 }
 
-static uint32_t clip(size_t value)
+static uint32_t clip_to_u32(size_t value)
 {
     return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-static void drop_old_notes(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
-                           int64_t now_ms)
+static void budget_drop_old_moments(struct ccm_removal_budget *budget,
+                                    const struct ccm_removal_rule *rule, int64_t now_ms)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < budget->len; i++) {
-        if (note_counts(&budget->notes[i], rule, now_ms)) {
+        if (moment_counts(&budget->notes[i], rule, now_ms)) {
             budget->notes[kept++] = budget->notes[i];
         }
     }
@@ -115,37 +115,38 @@ static void drop_old_notes(struct ccm_removal_budget *budget, const struct ccm_r
 
 /* Another window may have been set since the others were made: then there may be no place, and the
  * last note takes it in. */
-static void add_note(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
-                     size_t size, size_t count, int64_t now_ms)
+static void budget_add_moment(struct ccm_removal_budget *budget,
+                              const struct ccm_removal_rule *rule, size_t size, size_t count,
+                              int64_t now_ms)
 {
     struct ccm_removal_moment *last = NULL;
 
-    drop_old_notes(budget, rule, now_ms);
+    budget_drop_old_moments(budget, rule, now_ms);
     last = budget->len == 0 ? NULL : &budget->notes[budget->len - 1];
     if (last == NULL ||
-        (now_ms - last->from_ms >= rule->window_ms / PARTS && budget->len < CCM_REMOVAL_NOTES)) {
+        (now_ms - last->from_ms >= rule->window_ms / PARTS && budget->len < CCM_REMOVAL_MOMENTS)) {
         last = &budget->notes[budget->len++];
         *last = (struct ccm_removal_moment){ .from_ms = now_ms };
     }
     last->size_ms = now_ms;
     if (count > 0) {
         last->gone_ms = now_ms;
-        last->gone = clip((size_t)last->gone + count);
+        last->gone = clip_to_u32((size_t)last->gone + count);
     }
-    last->size = clip(size) > last->size ? clip(size) : last->size;
+    last->size = clip_to_u32(size) > last->size ? clip_to_u32(size) : last->size;
 }
 
 size_t ccm_removal_allowed(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
                            size_t size, int64_t now_ms)
 {
-    add_note(budget, rule, size, 0, now_ms);
+    budget_add_moment(budget, rule, size, 0, now_ms);
     return left_at(budget, rule, size, now_ms);
 }
 
-void ccm_removal_note(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
-                      size_t size, size_t count, int64_t now_ms)
+void ccm_removal_record(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
+                        size_t size, size_t count, int64_t now_ms)
 {
-    add_note(budget, rule, size, count, now_ms);
+    budget_add_moment(budget, rule, size, count, now_ms);
 }
 
 int64_t ccm_removal_next_ms(const struct ccm_removal_budget *budget,
@@ -168,7 +169,7 @@ bool ccm_removal_is_idle(const struct ccm_removal_budget *budget,
                          const struct ccm_removal_rule *rule, int64_t now_ms)
 {
     for (size_t i = 0; i < budget->len; i++) {
-        if (note_counts(&budget->notes[i], rule, now_ms)) {
+        if (moment_counts(&budget->notes[i], rule, now_ms)) {
             return false;
         }
     }
@@ -197,8 +198,8 @@ int64_t ccm_removal_server_since(const struct ccm_host *host)
                : 1;
 }
 
-void ccm_removal_note_held(const struct ccm_host *host, const char *object, uint64_t count,
-                           const char *reason)
+void ccm_removal_record_held(const struct ccm_host *host, const char *object, uint64_t count,
+                             const char *reason)
 {
     if (host->struct_size > offsetof(struct ccm_host, note_held)) {
         host->note_held(host, object, count, reason);

@@ -15,7 +15,7 @@
  *
  *     size_t left = ccm_removal_allowed(&group->budget, &rule, group->len, now);
  *     ... remove at most `left`, count those that succeeded ...
- *     ccm_removal_note(&group->budget, &rule, group->len, removed, now);
+ *     ccm_removal_record(&group->budget, &rule, group->len, removed, now);
  *     ... what is held: requeue at ccm_removal_next_ms(), host->note_held() ...
  */
 #ifndef CCM_UTIL_REMOVAL_BUDGET_H
@@ -28,9 +28,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CCM_REMOVAL_SMALL 3  /* up to this size one goes per window, whatever the share says */
-#define CCM_REMOVAL_NOTES 20 /* what lies closer than a 16th of the window is one note */
-#define CCM_REMOVAL_NEVER INT64_MAX
+#define CCM_REMOVAL_SMALL   3  /* up to this size one goes per window, whatever the share says */
+#define CCM_REMOVAL_MOMENTS 20 /* what lies closer than a 16th of the window is one note */
+#define CCM_REMOVAL_NEVER   INT64_MAX
 
 /* What holds for all budgets of a plugin. Zeroed: nothing may go. */
 struct ccm_removal_rule {
@@ -48,7 +48,7 @@ struct ccm_removal_budget {
         int64_t size_ms; /* of the last size */
         uint32_t gone;
         uint32_t size; /* the largest */
-    } notes[CCM_REMOVAL_NOTES];
+    } notes[CCM_REMOVAL_MOMENTS];
     size_t len;
 };
 
@@ -58,8 +58,8 @@ size_t ccm_removal_allowed(struct ccm_removal_budget *budget, const struct ccm_r
 
 /* `count` of the `size` that were there have gone because of nodes. Also those that went by the
  * floor's leave, and those that a person released: all count for those that follow. */
-void ccm_removal_note(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
-                      size_t size, size_t count, int64_t now_ms);
+void ccm_removal_record(struct ccm_removal_budget *budget, const struct ccm_removal_rule *rule,
+                        size_t size, size_t count, int64_t now_ms);
 
 /* When at least one more may go: now_ms when it may now; CCM_REMOVAL_NEVER when nothing is there or
  * the share is 0. As far as can be told today: it does not move away but by removals. */
@@ -86,8 +86,8 @@ int64_t ccm_removal_due_ms(const struct ccm_removal_rule *rule, int64_t missing_
 int64_t ccm_removal_server_since(const struct ccm_host *host);
 
 /* host->note_held() where there is one. */
-void ccm_removal_note_held(const struct ccm_host *host, const char *object, uint64_t count,
-                           const char *reason);
+void ccm_removal_record_held(const struct ccm_host *host, const char *object, uint64_t count,
+                             const char *reason);
 
 /* Options of a plugin that removes because of nodes: put CCM_REMOVAL_OPTIONS into its table. All of
  * them are live. */

@@ -58,7 +58,7 @@ void ccm_strmap_freep(struct ccm_strmap **map)
     ccm_strmap_free(*map);
 }
 
-static struct pair *find(const struct ccm_strmap *map, const char *key)
+static struct pair *strmap_find_pair(const struct ccm_strmap *map, const char *key)
 {
     struct pair *pair = NULL;
 
@@ -68,7 +68,7 @@ static struct pair *find(const struct ccm_strmap *map, const char *key)
 
 int ccm_strmap_set(struct ccm_strmap *map, const char *key, void *value)
 {
-    struct pair *pair = find(map, key);
+    struct pair *pair = strmap_find_pair(map, key);
 
     if (pair != NULL) {
         if (pair->value != value) {
@@ -96,19 +96,19 @@ int ccm_strmap_set(struct ccm_strmap *map, const char *key, void *value)
 
 void *ccm_strmap_get(const struct ccm_strmap *map, const char *key)
 {
-    const struct pair *pair = find(map, key);
+    const struct pair *pair = strmap_find_pair(map, key);
 
     return pair == NULL ? NULL : pair->value;
 }
 
 int ccm_strmap_has(const struct ccm_strmap *map, const char *key)
 {
-    return find(map, key) != NULL;
+    return strmap_find_pair(map, key) != NULL;
 }
 
 void *ccm_strmap_take(struct ccm_strmap *map, const char *key)
 {
-    struct pair *pair = find(map, key);
+    struct pair *pair = strmap_find_pair(map, key);
 
     if (pair == NULL) {
         return NULL;

@@ -6,12 +6,12 @@
 
 #define MOST_WRONG 3
 
-static char fold(char c)
+static char fold_case(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t smallest_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -22,12 +22,13 @@ static void fill_row(const char *a, size_t i, const char *b, size_t b_len, const
 {
     row[0] = i;
     for (size_t j = 1; j <= b_len; j++) {
-        const bool same = fold(a[i - 1]) == fold(b[j - 1]);
+        const bool same = fold_case(a[i - 1]) == fold_case(b[j - 1]);
 
-        row[j] = least(above[j - 1] + (same ? 0 : 1), least(above[j], row[j - 1]) + 1);
-        if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
-            fold(a[i - 2]) == fold(b[j - 1])) {
-            row[j] = least(row[j], older[j - 2] + 1);
+        row[j] =
+            smallest_size(above[j - 1] + (same ? 0 : 1), smallest_size(above[j], row[j - 1]) + 1);
+        if (i > 1 && j > 1 && fold_case(a[i - 1]) == fold_case(b[j - 2]) &&
+            fold_case(a[i - 2]) == fold_case(b[j - 1])) {
+            row[j] = smallest_size(row[j], older[j - 2] + 1);
         }
     }
 }
@@ -53,7 +54,7 @@ size_t ccm_suggest_distance(const char *a, const char *b)
 void ccm_suggest_offer(struct ccm_suggest *suggest, const char *known)
 {
     const size_t third = strlen(suggest->wanted) / 3;
-    const size_t allowed = third < 1 ? 1 : least(third, MOST_WRONG);
+    const size_t allowed = third < 1 ? 1 : smallest_size(third, MOST_WRONG);
     const size_t distance = ccm_suggest_distance(suggest->wanted, known);
 
     if (distance > allowed || (suggest->best != NULL && distance >= suggest->distance)) {

@@ -16,7 +16,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-static void release(struct ccm_thread *thread)
+static void thread_fini_lock(struct ccm_thread *thread)
 {
     (void)pthread_cond_destroy(&thread->change); /* nobody waits */
     (void)pthread_mutex_destroy(&thread->lock);  /* nobody holds it */
@@ -40,7 +40,7 @@ int ccm_thread_start(struct ccm_thread *thread, void (*run)(void *arg), void *ar
     }
     r = -pthread_create(&thread->id, NULL, thread_main, thread);
     if (r < 0) {
-        release(thread);
+        thread_fini_lock(thread);
         return r;
     }
     thread->started = true;
@@ -66,7 +66,7 @@ int ccm_thread_join(struct ccm_thread *thread, int64_t deadline_ms)
         return -ETIMEDOUT;
     }
     (void)pthread_join(thread->id, NULL); /* about to end; joinable, and joined once */
-    release(thread);
+    thread_fini_lock(thread);
     thread->started = false;
     return 0;
 }

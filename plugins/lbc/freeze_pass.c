@@ -402,7 +402,7 @@ int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err)
 void lbc_freeze_forget(struct lbc_instance *lbc, const char *key)
 {
     if (lbc_absence_set_held(lbc->absence, key, false)) {
-        ccm_removal_note_held(lbc->host, key, 0, "");
+        ccm_removal_record_held(lbc->host, key, 0, "");
     }
 }
 

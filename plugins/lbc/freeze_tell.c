@@ -102,7 +102,7 @@ static void note_held(struct lbc_freeze *freeze, size_t count, const char *why)
     }
     /* Not by the entry: another Service may have taken the place of the one that held. */
     if (lbc_absence_set_held(lbc->absence, entry->key, count > 0) || count > 0) {
-        ccm_removal_note_held(lbc->host, entry->key, count, why);
+        ccm_removal_record_held(lbc->host, entry->key, count, why);
     }
     entry->frozen = count > 0;
 }

@@ -257,7 +257,7 @@ static int64_t share_out(struct judge *judge, size_t table)
     }
     after = route->tables[table].budget;
     if (going > 0) {
-        ccm_removal_note(&after, &route->rule, 0, going, judge->run->started_ms);
+        ccm_removal_record(&after, &route->rule, 0, going, judge->run->started_ms);
     }
     return ccm_removal_next_ms(&after, &route->rule,
                                count_ours(route, &route->tables[table]) - going,
@@ -434,7 +434,7 @@ static void tell_table(struct route *route, struct route_table *table)
     const uint64_t count = tally.held + tally.waiting;
 
     describe_held(route, &tally, &reason);
-    ccm_removal_note_held(route->host, table->id, count, ccm_buf_str(&reason));
+    ccm_removal_record_held(route->host, table->id, count, ccm_buf_str(&reason));
     /* One event for the first of them, and then for many more. */
     if (count > 0 && (table->told_held == 0 || count >= 2 * table->told_held)) {
         ccm_buf_addf(&text,

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct walk walk = { builder, &report };
 
     if (text != NULL && builder != NULL) {
-        FUZZ_REQUIRE(cli_lint_walk(text, size, &report, look, &walk) <= 0);
+        FUZZ_REQUIRE(cli_lint_visit_services(text, size, &report, look, &walk) <= 0);
     }
     return 0;
 }

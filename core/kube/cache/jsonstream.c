@@ -151,7 +151,7 @@ static int scan_value(struct kube_jsonstream *s, const char *data, size_t len, s
     return 0;
 }
 
-static int emit(struct kube_jsonstream *s, const char *text, size_t len)
+static int jsonstream_emit_value(struct kube_jsonstream *s, const char *text, size_t len)
 {
     s->state = s->after;
     if (s->after != STATE_AFTER_MEMBER) {
@@ -170,14 +170,14 @@ static int feed_value(struct kube_jsonstream *s, const char *data, size_t len, s
         return r;
     }
     if (done && s->held.len == 0) {
-        return *ret_used > s->held.max ? -EMSGSIZE : emit(s, data, *ret_used);
+        return *ret_used > s->held.max ? -EMSGSIZE : jsonstream_emit_value(s, data, *ret_used);
     }
     ccm_buf_add(&s->held, data, *ret_used);
     r = ccm_buf_error(&s->held);
     if (r < 0 || !done) {
         return r;
     }
-    r = emit(s, s->held.data, s->held.len);
+    r = jsonstream_emit_value(s, s->held.data, s->held.len);
     if (s->held.cap > 256 * 1024) {
         ccm_buf_fini(&s->held); /* an unusually large piece shall not stay in memory */
     } else {
@@ -219,7 +219,7 @@ static void begin_name(struct kube_jsonstream *s)
     s->escaped = false;
 }
 
-static int expect(struct kube_jsonstream *s, bool matches, enum state next)
+static int jsonstream_expect_state(struct kube_jsonstream *s, bool matches, enum state next)
 {
     if (!matches) {
         return -EBADMSG;
@@ -235,7 +235,7 @@ static int begin_member(struct kube_jsonstream *s, char c)
         const bool twice = s->saw_array;
 
         s->saw_array = true;
-        return expect(s, !twice, STATE_FIRST_ITEM);
+        return jsonstream_expect_state(s, !twice, STATE_FIRST_ITEM);
     }
     begin_value(s, STATE_AFTER_MEMBER);
     return 1;
@@ -255,23 +255,24 @@ static int frame_byte(struct kube_jsonstream *s, char c)
         begin_value(s, STATE_BETWEEN);
         return c == '{' ? 1 : -EBADMSG;
     case STATE_OPEN:
-        return expect(s, c == '{', STATE_FIRST_NAME);
+        return jsonstream_expect_state(s, c == '{', STATE_FIRST_NAME);
     case STATE_FIRST_NAME:
     case STATE_NEXT_NAME:
         if (c == '"') {
             begin_name(s);
             return 0;
         }
-        return expect(s, c == '}' && s->state == STATE_FIRST_NAME, STATE_DONE);
+        return jsonstream_expect_state(s, c == '}' && s->state == STATE_FIRST_NAME, STATE_DONE);
     case STATE_COLON:
-        return expect(s, c == ':', STATE_MEMBER);
+        return jsonstream_expect_state(s, c == ':', STATE_MEMBER);
     case STATE_MEMBER:
         return begin_member(s, c);
     case STATE_AFTER_MEMBER:
-        return c == ',' ? expect(s, true, STATE_NEXT_NAME) : expect(s, c == '}', STATE_DONE);
+        return c == ',' ? jsonstream_expect_state(s, true, STATE_NEXT_NAME)
+                        : jsonstream_expect_state(s, c == '}', STATE_DONE);
     case STATE_FIRST_ITEM:
         if (c == ']') {
-            return expect(s, true, STATE_AFTER_MEMBER);
+            return jsonstream_expect_state(s, true, STATE_AFTER_MEMBER);
         }
         begin_value(s, STATE_AFTER_ITEM);
         return 1;
@@ -279,8 +280,8 @@ static int frame_byte(struct kube_jsonstream *s, char c)
         begin_value(s, STATE_AFTER_ITEM);
         return 1;
     case STATE_AFTER_ITEM:
-        return c == ',' ? expect(s, true, STATE_NEXT_ITEM)
-                        : expect(s, c == ']', STATE_AFTER_MEMBER);
+        return c == ',' ? jsonstream_expect_state(s, true, STATE_NEXT_ITEM)
+                        : jsonstream_expect_state(s, c == ']', STATE_AFTER_MEMBER);
     case STATE_NAME:
     case STATE_VALUE:
     case STATE_DONE:

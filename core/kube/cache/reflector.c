@@ -17,17 +17,17 @@
 
 const struct ccm_log kube_reflector_log = { .part = "reflector" };
 
-static void lock(struct kube_reflector *r)
+static void reflector_lock(struct kube_reflector *r)
 {
     (void)pthread_mutex_lock(&r->lock); /* a default mutex, initialised: cannot fail */
 }
 
-static void unlock(struct kube_reflector *r)
+static void reflector_unlock(struct kube_reflector *r)
 {
     (void)pthread_mutex_unlock(&r->lock); /* as above */
 }
 
-static void or_default(uint32_t *value, uint32_t fallback)
+static void default_if_zero(uint32_t *value, uint32_t fallback)
 {
     if (*value == 0) {
         *value = fallback;
@@ -38,16 +38,16 @@ static void fill_defaults(struct kube_reflector_config *config)
 {
     struct kube_reflector_timing *timing = &config->timing;
 
-    or_default(&timing->backoff_min_ms, 200);
-    or_default(&timing->backoff_max_ms, 30000);
-    or_default(&timing->refused_ms, 30000);
-    or_default(&timing->progress_ms, 90000);
-    or_default(&timing->initial_ms, 10000);
-    or_default(&timing->paged_ms, 600000);
-    or_default(&timing->head_ms, 65000);
-    or_default(&timing->watch_min_s, 300);
-    or_default(&timing->watch_max_s, 600);
-    or_default(&config->page_limit, 500);
+    default_if_zero(&timing->backoff_min_ms, 200);
+    default_if_zero(&timing->backoff_max_ms, 30000);
+    default_if_zero(&timing->refused_ms, 30000);
+    default_if_zero(&timing->progress_ms, 90000);
+    default_if_zero(&timing->initial_ms, 10000);
+    default_if_zero(&timing->paged_ms, 600000);
+    default_if_zero(&timing->head_ms, 65000);
+    default_if_zero(&timing->watch_min_s, 300);
+    default_if_zero(&timing->watch_max_s, 600);
+    default_if_zero(&config->page_limit, 500);
     if (timing->watch_max_s < timing->watch_min_s) {
         timing->watch_max_s = timing->watch_min_s;
     }
@@ -119,32 +119,32 @@ void kube_reflector_free(struct kube_reflector *r)
 
 bool kube_reflector_stopping(struct kube_reflector *r)
 {
-    lock(r);
+    reflector_lock(r);
 
     const bool stopping = r->stopping;
 
-    unlock(r);
+    reflector_unlock(r);
     return stopping;
 }
 
-void kube_reflector_note_due(struct kube_reflector *r, int64_t until_ms)
+void kube_reflector_set_due(struct kube_reflector *r, int64_t until_ms)
 {
-    lock(r);
+    reflector_lock(r);
     r->status.due_ms = until_ms + SLACK_MS;
-    unlock(r);
+    reflector_unlock(r);
 }
 
 /* Wait before the next attempt, or until stopped. */
-static void rest(struct kube_reflector *r, int64_t ms)
+static void reflector_wait_pause(struct kube_reflector *r, int64_t ms)
 {
     const int64_t deadline = ccm_clock_now_ms() + ms;
 
-    kube_reflector_note_due(r, deadline);
-    lock(r);
+    kube_reflector_set_due(r, deadline);
+    reflector_lock(r);
     while (!r->stopping && ccm_clock_now_ms() < deadline) {
         (void)ccm_clock_cond_wait(&r->changed, &r->lock, deadline); /* the loop looks again */
     }
-    unlock(r);
+    reflector_unlock(r);
 }
 
 static void thread_main(void *arg)
@@ -159,16 +159,16 @@ static void thread_main(void *arg)
             kube_reflector_await_ahead(r);
             r->streaming = ccm_clock_now_ms() >= r->paged_until_ms;
         }
-        kube_reflector_note_due(r, ccm_clock_now_ms());
-        if (r->listed && r->doubt) {
-            kube_reflector_check(r, &end);
+        kube_reflector_set_due(r, ccm_clock_now_ms());
+        if (r->listed && r->server_uncertain) {
+            kube_reflector_check_server(r, &end);
         } else if (r->listed || r->streaming) {
             kube_reflector_watch(r, !r->listed, &end);
         } else {
             kube_reflector_list(r, &end);
         }
         if (!kube_reflector_stopping(r)) {
-            rest(r, kube_reflector_judge(r, &end));
+            reflector_wait_pause(r, kube_reflector_handle_end(r, &end));
         }
     }
 }
@@ -180,10 +180,10 @@ int kube_reflector_start(struct kube_reflector *r)
 
 void kube_reflector_stop(struct kube_reflector *r)
 {
-    lock(r);
+    reflector_lock(r);
     r->stopping = true;
     (void)pthread_cond_broadcast(&r->changed); /* cannot fail on an initialised condition */
-    unlock(r);
+    reflector_unlock(r);
     kube_stream_abort(r->main);
     kube_stream_abort(r->side);
 }
@@ -198,7 +198,7 @@ int kube_reflector_wait_synced(struct kube_reflector *r, int64_t deadline_ms,
 {
     int result = -EAGAIN;
 
-    lock(r);
+    reflector_lock(r);
     while (result == -EAGAIN) {
         const int64_t now = ccm_clock_now_ms();
         const int64_t slice = now + WAIT_SLICE_MS;
@@ -215,7 +215,7 @@ int kube_reflector_wait_synced(struct kube_reflector *r, int64_t deadline_ms,
                                       slice < deadline_ms ? slice : deadline_ms);
         }
     }
-    unlock(r);
+    reflector_unlock(r);
     return result;
 }
 
@@ -223,14 +223,14 @@ int kube_reflector_fetch(struct kube_reflector *r, const char *label_selector)
 {
     int result = 0;
 
-    lock(r);
+    reflector_lock(r);
     r->asked++;
     if (ccm_strmap_len(r->fetches) < MAX_FETCHES) {
         result = ccm_strmap_set(r->fetches, label_selector, NULL);
     } else {
         r->relist = true;
     }
-    unlock(r);
+    reflector_unlock(r);
     kube_stream_wake(r->main);
     return result;
 }
@@ -239,7 +239,7 @@ int kube_reflector_wait_fetched(struct kube_reflector *r, int64_t deadline_ms)
 {
     int result = 0;
 
-    lock(r);
+    reflector_lock(r);
 
     const uint64_t asked = r->asked;
 
@@ -250,37 +250,37 @@ int kube_reflector_wait_fetched(struct kube_reflector *r, int64_t deadline_ms)
             result = ccm_clock_cond_wait(&r->changed, &r->lock, deadline_ms);
         }
     }
-    unlock(r);
+    reflector_unlock(r);
     return result;
 }
 
 void kube_reflector_recheck(struct kube_reflector *r)
 {
-    lock(r);
+    reflector_lock(r);
     r->recheck = true;
-    unlock(r);
+    reflector_unlock(r);
     kube_stream_wake(r->main);
 }
 
 void kube_reflector_status(struct kube_reflector *r, struct kube_reflector_status *ret)
 {
-    lock(r);
+    reflector_lock(r);
     *ret = r->status;
-    unlock(r);
+    reflector_unlock(r);
     ret->objects = kube_store_len(r->config.store);
     ret->too_large = kube_store_too_large(r->config.store);
 }
 
-void kube_reflector_note_event(struct kube_reflector *r)
+void kube_reflector_record_event(struct kube_reflector *r)
 {
-    lock(r);
+    reflector_lock(r);
     r->status.events++;
     r->status.failures = 0;
     r->status.last_event_ms = ccm_clock_now_ms();
-    unlock(r);
+    reflector_unlock(r);
 }
 
-void kube_reflector_note_break(struct kube_reflector *r, const char *why)
+void kube_reflector_report_break(struct kube_reflector *r, const char *why)
 {
     char reason[256];
 
@@ -291,7 +291,7 @@ void kube_reflector_note_break(struct kube_reflector *r, const char *why)
     }
 }
 
-void kube_reflector_note_step(struct kube_reflector *r, bool in_step)
+void kube_reflector_set_in_step(struct kube_reflector *r, bool in_step)
 {
     if (r->config.continuity != NULL) {
         kube_continuity_set(r->config.continuity, r->cache, in_step);
@@ -305,18 +305,20 @@ static void check_list(struct kube_reflector *r, const char *version, size_t cou
     const size_t before = kube_store_len(r->config.store);
 
     if (r->version.len > 0 && kube_version_is_older(version, ccm_buf_str(&r->version))) {
-        kube_reflector_note_break(r, "its versions went backwards: the API server was replaced, or "
-                                     "restored from a backup");
+        kube_reflector_report_break(r,
+                                    "its versions went backwards: the API server was replaced, or "
+                                    "restored from a backup");
     } else if (r->config.never_empty && count == 0 && before > 0) {
         ccm_log_warn(&kube_reflector_log, "%s: none is left in a new list, there were %zu before",
                      r->config.name, before);
-        kube_reflector_note_break(r, "none is left in a new list: the API server was replaced, or "
-                                     "lost its objects");
+        kube_reflector_report_break(r,
+                                    "none is left in a new list: the API server was replaced, or "
+                                    "lost its objects");
     }
 }
 
 /* Nothing that was asked for waits, and none of it is under way. */
-static void note_served_locked(struct kube_reflector *r)
+static void mark_served_locked(struct kube_reflector *r)
 {
     if (ccm_strmap_len(r->fetches) == 0 && !r->relist) {
         r->served = r->asked;
@@ -333,26 +335,26 @@ void kube_reflector_commit(struct kube_reflector *r, struct kube_stage **stage, 
     kube_store_commit(r->config.store, CCM_STEAL(*stage), r->config.change, r->config.arg);
     ccm_buf_reset(&r->version);
     ccm_buf_adds(&r->version, version);
-    r->doubt = false;
+    r->server_uncertain = false;
     r->broken_off = false;
     /* A version that cannot be kept (no memory, absurd size) costs another list, nothing else. */
     r->listed = ccm_buf_error(&r->version) == 0;
-    kube_reflector_note_step(r, r->listed);
+    kube_reflector_set_in_step(r, r->listed);
 
     const int64_t now = ccm_clock_now_ms();
 
     ccm_log_info(&kube_reflector_log, "%s: %zu objects listed in %" PRId64 " ms (%s)",
                  r->config.name, count, now - started_ms, how);
-    lock(r);
+    reflector_lock(r);
     r->status.synced = true;
     r->status.streaming = r->streaming;
     r->status.lists++;
     r->began_ms = started_ms;
     r->status.failures = 0;
-    note_served_locked(r);
+    mark_served_locked(r);
     r->status.last_event_ms = now;
     (void)pthread_cond_broadcast(&r->changed); /* cannot fail on an initialised condition */
-    unlock(r);
+    reflector_unlock(r);
 }
 
 static void drop_unkept(struct kube_reflector *r)
@@ -383,15 +385,15 @@ static void clear_fetches_locked(struct kube_reflector *r)
 }
 
 /* What other threads asked for; *ret_selector is the caller's. */
-static void take_wishes(struct kube_reflector *r, bool *ret_recheck, bool *ret_relist,
-                        char **ret_selector)
+static void reflector_take_requests(struct kube_reflector *r, bool *ret_recheck, bool *ret_relist,
+                                    char **ret_selector)
 {
     const char *selector = NULL;
     char *copy = NULL;
     void *cursor = NULL;
 
-    lock(r);
-    note_served_locked(r);
+    reflector_lock(r);
+    mark_served_locked(r);
     *ret_recheck = r->recheck;
     r->recheck = false;
     if (ccm_strmap_next(r->fetches, &cursor, &selector, NULL)) {
@@ -407,19 +409,19 @@ static void take_wishes(struct kube_reflector *r, bool *ret_recheck, bool *ret_r
         clear_fetches_locked(r);
         r->relist = false;
     }
-    unlock(r);
+    reflector_unlock(r);
     *ret_selector = copy;
 }
 
 /* Do what other threads asked for. -EXFULL: by a new list. */
-static int serve(struct kube_reflector *r, struct ccm_error *err)
+static int reflector_serve_requests(struct kube_reflector *r, struct ccm_error *err)
 {
     for (;;) {
         CCM_CLEANUP(ccm_freep) char *selector = NULL;
         bool recheck;
         bool relist;
 
-        take_wishes(r, &recheck, &relist, &selector);
+        reflector_take_requests(r, &recheck, &relist, &selector);
         if (recheck) {
             drop_unkept(r);
         }
@@ -485,7 +487,7 @@ int kube_reflector_pump(struct kube_reflector_pump *p, const char *path)
         const char *data;
         size_t len;
 
-        kube_reflector_note_due(p->reflector, deadline);
+        kube_reflector_set_due(p->reflector, deadline);
 
         const int got = kube_stream_read(p->stream, deadline, &data, &len, p->err);
 
@@ -499,7 +501,7 @@ int kube_reflector_pump(struct kube_reflector_pump *p, const char *path)
             break;
         }
         if (code == 0 && p->serve) {
-            code = serve(p->reflector, p->err);
+            code = reflector_serve_requests(p->reflector, p->err);
         }
     }
     kube_stream_close(p->stream);

@@ -52,7 +52,7 @@ static void forget_failures(struct kube_reflector *r)
     r->refused = 0;
 }
 
-static void note_failure(struct kube_reflector *r, const struct kube_reflector_end *end)
+static void record_failure(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     (void)pthread_mutex_lock(&r->lock); /* a default mutex, initialised: cannot fail */
     r->status.failures = r->failures;
@@ -64,7 +64,7 @@ static void note_failure(struct kube_reflector *r, const struct kube_reflector_e
 }
 
 /* Count up to `most`; true (and zero again) when it is reached. */
-static bool count_to(unsigned *counter, unsigned most)
+static bool count_up_to(unsigned *counter, unsigned most)
 {
     if (++*counter < most) {
         return false;
@@ -73,7 +73,7 @@ static bool count_to(unsigned *counter, unsigned most)
     return true;
 }
 
-static const char *doing(const struct kube_reflector_end *end)
+static const char *end_request_name(const struct kube_reflector_end *end)
 {
     if (end->watch) {
         return "watch";
@@ -120,35 +120,36 @@ static bool streaming_failed(struct kube_reflector *r, const struct kube_reflect
     }
     ccm_log_info(&kube_reflector_log, "%s: no streaming list here, listing in pages: %s",
                  r->config.name, end->code == 0 ? "it ended too soon" : end->err.message);
-    note_failure(r, end);
+    record_failure(r, end);
     return true;
 }
 
 /* In its first seconds a server knows no roles yet, and refuses what it will allow: the first tries
  * follow soon, and only what stays refused is an error. */
-static int64_t judge_refused(struct kube_reflector *r, const struct kube_reflector_end *end)
+static int64_t handle_refused(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     const uint32_t most = r->config.timing.refused_ms;
     const int64_t slow = kube_reflector_random(r, most / 2, most);
     const int64_t soon = backoff_ms(r, ++r->refused);
 
     CCM_LOG_AT(&kube_reflector_log, r->refused > MAX_BEGINNING ? CCM_LOG_ERROR : CCM_LOG_WARN,
-               "%s: %s of %s is refused: %s", r->config.name, doing(end), r->config.path,
+               "%s: %s of %s is refused: %s", r->config.name, end_request_name(end), r->config.path,
                end->err.message);
     r->listed = r->listed && end->err.http_status != 404;
     return soon < slow ? soon : slow;
 }
 
 /* The server answered with an error status, also as an event of a watch. */
-static int64_t judge_status(struct kube_reflector *r, const struct kube_reflector_end *end)
+static int64_t handle_status(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     const uint64_t status = end->err.http_status;
 
     if (is_refused(end)) {
-        return judge_refused(r, end);
+        return handle_refused(r, end);
     }
-    ccm_log_warn(&kube_reflector_log, "%s: %s: %s", r->config.name, doing(end), end->err.message);
-    if (end->watch && status != 429 && (status < 500 || count_to(&r->rejected, MAX_REJECTED))) {
+    ccm_log_warn(&kube_reflector_log, "%s: %s: %s", r->config.name, end_request_name(end),
+                 end->err.message);
+    if (end->watch && status != 429 && (status < 500 || count_up_to(&r->rejected, MAX_REJECTED))) {
         r->listed = false;
     }
     return backoff_ms(r, r->failures);
@@ -156,7 +157,7 @@ static int64_t judge_status(struct kube_reflector *r, const struct kube_reflecto
 
 /* The server no longer has the version, or has never had it. A list is the cure; one that does not
  * help is not tried again at once. */
-static int64_t judge_stale(struct kube_reflector *r, const struct kube_reflector_end *end)
+static int64_t handle_stale(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     if (end->err.http_status != 0) {
         ccm_log_info(&kube_reflector_log, "%s: listing again: %s", r->config.name,
@@ -174,7 +175,7 @@ static int64_t judge_stale(struct kube_reflector *r, const struct kube_reflector
 /* Not a word since the watch began. A kind that nobody changes gets no bookmark either until the
  * storage has told its progress, which an etcd as it is does every ten minutes: no failure. Whether
  * the stream hangs is told by another one from the same version, which costs next to nothing. */
-static int64_t judge_quiet(struct kube_reflector *r, const struct kube_reflector_end *end)
+static int64_t handle_quiet(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     const unsigned quiet = r->quiet;
 
@@ -182,21 +183,22 @@ static int64_t judge_quiet(struct kube_reflector *r, const struct kube_reflector
                   end->err.message);
     forget_failures(r); /* it was accepted, and stayed open */
     r->quiet = quiet;
-    r->listed = r->listed && !count_to(&r->quiet, MAX_QUIET);
+    r->listed = r->listed && !count_up_to(&r->quiet, MAX_QUIET);
     return 0;
 }
 
 /* No status: the connection, the content, or we ourselves. */
-static int64_t judge_broken(struct kube_reflector *r, const struct kube_reflector_end *end)
+static int64_t handle_broken(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
-    ccm_log_warn(&kube_reflector_log, "%s: %s: %s", r->config.name, doing(end), end->err.message);
+    ccm_log_warn(&kube_reflector_log, "%s: %s: %s", r->config.name, end_request_name(end),
+                 end->err.message);
     switch (end->code) {
     case -ETIME:
-        r->listed = r->listed && !count_to(&r->silent, MAX_SILENT);
+        r->listed = r->listed && !count_up_to(&r->silent, MAX_SILENT);
         break;
     case -EBADMSG:
     case -EMSGSIZE:
-        r->listed = r->listed && !count_to(&r->broken, MAX_BROKEN);
+        r->listed = r->listed && !count_up_to(&r->broken, MAX_BROKEN);
         break;
     default:
         break;
@@ -205,7 +207,7 @@ static int64_t judge_broken(struct kube_reflector *r, const struct kube_reflecto
 }
 
 /* The answer came to a proper end. */
-static int64_t judge_complete(struct kube_reflector *r, const struct kube_reflector_end *end)
+static int64_t handle_complete(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     if (!end->watch && r->listed) {
         return 0; /* the watch that follows tells whether all is well */
@@ -215,13 +217,13 @@ static int64_t judge_complete(struct kube_reflector *r, const struct kube_reflec
         return 0;
     }
     ccm_log_warn(&kube_reflector_log, "%s: a %s ended at once without a use", r->config.name,
-                 doing(end));
+                 end_request_name(end));
     r->failures++;
     return backoff_ms(r, r->failures);
 }
 
 /* Whether whoever answers next may be another server than the one of this watch. */
-static bool is_doubtful(const struct kube_reflector_end *end)
+static bool may_change_server(const struct kube_reflector_end *end)
 {
     switch (end->code) {
     case 0:
@@ -236,19 +238,19 @@ static bool is_doubtful(const struct kube_reflector_end *end)
     }
 }
 
-static void note_doubt(struct kube_reflector *r, const struct kube_reflector_end *end)
+static void record_server_change(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     const bool backwards = end->code == -ESTALE && end->err.http_status == 0;
-    const bool doubtful = is_doubtful(end);
+    const bool doubtful = may_change_server(end);
 
-    if (!r->doubt && (doubtful || (backwards && end->watch))) {
+    if (!r->server_uncertain && (doubtful || (backwards && end->watch))) {
         (void)pthread_mutex_lock(&r->lock); /* as above */
         r->broke_ms = ccm_clock_now_ms();
         (void)pthread_mutex_unlock(&r->lock); /* as above */
     }
-    r->doubt = r->doubt || doubtful;
+    r->server_uncertain = r->server_uncertain || doubtful;
     if (backwards) {
-        kube_reflector_note_break(r, end->err.message);
+        kube_reflector_report_break(r, end->err.message);
     }
     r->replaced = r->replaced || backwards;
 }
@@ -260,11 +262,11 @@ static bool is_quiet(const struct kube_reflector *r, const struct kube_reflector
     return end->code == -ETIME && end->watch && !end->progress && r->silent == 0;
 }
 
-int64_t kube_reflector_judge(struct kube_reflector *r, const struct kube_reflector_end *end)
+int64_t kube_reflector_handle_end(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
     int64_t wait_ms;
 
-    note_doubt(r, end);
+    record_server_change(r, end);
     if (end->initial && streaming_failed(r, end)) {
         return 0;
     }
@@ -272,19 +274,19 @@ int64_t kube_reflector_judge(struct kube_reflector *r, const struct kube_reflect
         forget_failures(r);
     }
     if (end->code == 0) {
-        wait_ms = judge_complete(r, end);
+        wait_ms = handle_complete(r, end);
     } else if (is_quiet(r, end)) {
-        wait_ms = judge_quiet(r, end);
+        wait_ms = handle_quiet(r, end);
     } else {
         r->failures++;
         r->refused = is_refused(end) ? r->refused : 0;
         r->listed = r->listed && end->code != -EXFULL;
         if (end->code == -ESTALE) {
-            wait_ms = judge_stale(r, end);
+            wait_ms = handle_stale(r, end);
         } else if (end->err.http_status >= 400) {
-            wait_ms = judge_status(r, end);
+            wait_ms = handle_status(r, end);
         } else {
-            wait_ms = judge_broken(r, end);
+            wait_ms = handle_broken(r, end);
         }
     }
     if (end->code < 0) {
@@ -293,11 +295,11 @@ int64_t kube_reflector_judge(struct kube_reflector *r, const struct kube_reflect
 
         wait_ms = wait_ms > (int64_t)asked ? wait_ms : (int64_t)asked;
     }
-    note_failure(r, end);
+    record_failure(r, end);
     if (is_refused(end) && r->config.continuity != NULL) {
         kube_continuity_refuse(r->config.continuity, r->cache);
     } else {
-        kube_reflector_note_step(r, r->listed && !r->doubt);
+        kube_reflector_set_in_step(r, r->listed && !r->server_uncertain);
     }
     return wait_ms;
 }

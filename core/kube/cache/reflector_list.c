@@ -305,7 +305,7 @@ int kube_reflector_check_version(struct kube_reflector *r, const char *version,
 }
 
 /* Such a list is no answer of a cache that may lag behind, so it is never older than any event. */
-void kube_reflector_check(struct kube_reflector *r, struct kube_reflector_end *end)
+void kube_reflector_check_server(struct kube_reflector *r, struct kube_reflector_end *end)
 {
     const int64_t started_ms = ccm_clock_now_ms();
     CCM_CLEANUP(page_fini) struct page page;
@@ -315,7 +315,7 @@ void kube_reflector_check(struct kube_reflector *r, struct kube_reflector_end *e
     page.only_version = true;
     end->code = read_page(&page, NULL, &token);
     if (end->code == 0) {
-        r->doubt = false;
+        r->server_uncertain = false;
         end->code = kube_reflector_check_version(r, ccm_buf_str(&page.version), &end->err);
     }
     end->lasted_ms = ccm_clock_now_ms() - started_ms;

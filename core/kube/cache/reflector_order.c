@@ -48,7 +48,7 @@ void kube_reflector_relist(struct kube_reflector *r)
 }
 
 /* The list that begins now is the one that was asked for. Returns when the last doubt began. */
-static int64_t take_request(struct kube_reflector *r)
+static int64_t begin_requested_list(struct kube_reflector *r)
 {
     (void)pthread_mutex_lock(&r->lock); /* as above */
 
@@ -62,7 +62,7 @@ static int64_t take_request(struct kube_reflector *r)
 void kube_reflector_await_ahead(struct kube_reflector *r)
 {
     struct kube_reflector *ahead = r->config.ahead;
-    const int64_t broke_ms = take_request(r);
+    const int64_t broke_ms = begin_requested_list(r);
     int64_t ask_ms = ccm_clock_now_ms() + ASK_MS;
 
     while (ahead != NULL && r->replaced && !kube_reflector_stopping(r) &&
@@ -71,7 +71,7 @@ void kube_reflector_await_ahead(struct kube_reflector *r)
             kube_reflector_relist(ahead);
             ask_ms += ASK_MS;
         }
-        kube_reflector_note_due(r, ccm_clock_now_ms());
+        kube_reflector_set_due(r, ccm_clock_now_ms());
         wait_slice(ahead);
     }
     r->replaced = false;

@@ -27,7 +27,7 @@ struct kube_reflector {
     bool streaming;         /* ask for streaming lists; false until paged_until_ms */
     int64_t paged_until_ms; /* monotonic; streaming lists are not asked for before */
     unsigned paged;         /* streaming lists that failed without one that went well in between */
-    bool doubt;             /* a watch broke: who answers now may be another server */
+    bool server_uncertain;  /* a watch broke: who answers now may be another server */
     bool replaced;          /* it is: the next list waits for `ahead` */
     bool broken_off;        /* and config.continuity was told, since the last list */
     struct ccm_buf version;
@@ -113,7 +113,7 @@ void kube_reflector_watch(struct kube_reflector *r, bool initial, struct kube_re
 
 /* Ask how far the versions of the server are, when there is doubt whether it is still the same:
  * -ESTALE when it has not come as far as we were. */
-void kube_reflector_check(struct kube_reflector *r, struct kube_reflector_end *end);
+void kube_reflector_check_server(struct kube_reflector *r, struct kube_reflector_end *end);
 
 /* -ESTALE with the words for it when `version` is older than what this server told before, else 0.
  */
@@ -125,13 +125,13 @@ int kube_reflector_fetch_now(struct kube_reflector *r, const char *label, struct
 
 /* What follows from the end of a request: sets listed, streaming and the counters, logs; returns
  * the wait in ms. */
-int64_t kube_reflector_judge(struct kube_reflector *r, const struct kube_reflector_end *end);
+int64_t kube_reflector_handle_end(struct kube_reflector *r, const struct kube_reflector_end *end);
 
 /* The server is another one, or was restored: tell whoever asks, once until the next list. */
-void kube_reflector_note_break(struct kube_reflector *r, const char *why);
+void kube_reflector_report_break(struct kube_reflector *r, const char *why);
 
 /* Whether the store is in step with the server. */
-void kube_reflector_note_step(struct kube_reflector *r, bool in_step);
+void kube_reflector_set_in_step(struct kube_reflector *r, bool in_step);
 
 /* Even random number in min..max. */
 uint32_t kube_reflector_random(struct kube_reflector *r, uint32_t min, uint32_t max);
@@ -143,10 +143,10 @@ void kube_reflector_await_after(struct kube_reflector *r);
 void kube_reflector_await_ahead(struct kube_reflector *r);
 
 /* The thread is about to wait, at most until then, and to work on what comes. */
-void kube_reflector_note_due(struct kube_reflector *r, int64_t until_ms);
+void kube_reflector_set_due(struct kube_reflector *r, int64_t until_ms);
 
 /* An event or a bookmark came. */
-void kube_reflector_note_event(struct kube_reflector *r);
+void kube_reflector_record_event(struct kube_reflector *r);
 
 bool kube_reflector_stopping(struct kube_reflector *r);
 

@@ -43,7 +43,7 @@ static bool has_type(const struct event *event, const char *quoted)
     return event->type_len == strlen(quoted) && memcmp(event->type, quoted, event->type_len) == 0;
 }
 
-static int garbage(struct watch *w, const char *what)
+static int watch_set_unreadable(struct watch *w, const char *what)
 {
     return ccm_error_set(w->err, -EBADMSG, CCM_ERROR_TRANSIENT, "%s", what);
 }
@@ -56,7 +56,7 @@ static int split_event(struct watch *w, const char *text, size_t len, struct eve
     kube_jsonstream_init(&scan, KUBE_JSONSTREAM_MEMBERS, NULL, KUBE_DECODE_MAX_TEXT, &sink);
     if (kube_jsonstream_feed(&scan, text, len) < 0 || kube_jsonstream_finish(&scan) < 0 ||
         ret->type == NULL || ret->object == NULL) {
-        return garbage(w, "a line that is no event");
+        return watch_set_unreadable(w, "a line that is no event");
     }
     return 0;
 }
@@ -66,7 +66,7 @@ static int set_version(struct watch *w, const char *version)
     struct ccm_buf *current = &w->pump.reflector->version;
 
     if (version[0] == '\0' || strlen(version) > current->max) {
-        return garbage(w, "an event without a usable resourceVersion");
+        return watch_set_unreadable(w, "an event without a usable resourceVersion");
     }
 
     const int r = kube_reflector_check_version(w->pump.reflector, version, w->err);
@@ -80,7 +80,7 @@ static int set_version(struct watch *w, const char *version)
 }
 
 /* The list is complete: from here on it is a watch. */
-static void end_of_list(struct watch *w, const char *version)
+static void on_list_end(struct watch *w, const char *version)
 {
     struct kube_reflector *r = w->pump.reflector;
 
@@ -96,7 +96,7 @@ static int on_bookmark(struct watch *w, const struct event *event)
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
     if (ccm_json_parse(event->object, event->object_len, &json) < 0) {
-        return garbage(w, "an unreadable bookmark");
+        return watch_set_unreadable(w, "an unreadable bookmark");
     }
 
     const cJSON *meta = ccm_json_get(json, "metadata");
@@ -108,9 +108,10 @@ static int on_bookmark(struct watch *w, const struct event *event)
         return set_version(w, version);
     }
     if (!end_mark || version[0] == '\0') {
-        return garbage(w, "a bookmark inside of a streaming list: the server does not know them");
+        return watch_set_unreadable(
+            w, "a bookmark inside of a streaming list: the server does not know them");
     }
-    end_of_list(w, version);
+    on_list_end(w, version);
     return 0;
 }
 
@@ -119,7 +120,7 @@ static int on_error_event(struct watch *w, const struct event *event)
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
     if (ccm_json_parse(event->object, event->object_len, &json) < 0) {
-        return garbage(w, "an unreadable ERROR event");
+        return watch_set_unreadable(w, "an unreadable ERROR event");
     }
 
     const int64_t code = ccm_json_i64(json, "code", 500);
@@ -158,12 +159,12 @@ static int on_event(void *arg, const char *text, size_t len)
                    has_type(&event, "\"DELETED\"")) {
             code = on_object(w, &event);
         } else {
-            code = garbage(w, "an event of unknown type");
+            code = watch_set_unreadable(w, "an event of unknown type");
         }
     }
     if (code == 0) {
         w->pump.pieces++;
-        kube_reflector_note_event(w->pump.reflector);
+        kube_reflector_record_event(w->pump.reflector);
     }
     return code;
 }

@@ -51,12 +51,12 @@ static bool slice_service(const struct ccm_object *object, struct ccm_buf *value
 
 const struct kube_index kube_index_service = { .name = "service", .fn = slice_service };
 
-static void lock(struct kube_store *store)
+static void store_lock(struct kube_store *store)
 {
     (void)pthread_mutex_lock(&store->lock); /* a default mutex, initialised: cannot fail */
 }
 
-static void unlock(struct kube_store *store)
+static void store_unlock(struct kube_store *store)
 {
     (void)pthread_mutex_unlock(&store->lock); /* as above */
 }
@@ -163,8 +163,8 @@ static void bucket_del_everywhere(struct ccm_strmap *buckets, const struct ccm_o
 }
 
 /* Take the object out of the first `count` indexes. Cannot fail. */
-static void unindex(const struct kube_store *store, struct table *table,
-                    const struct ccm_object *object, size_t count)
+static void table_unindex_object(const struct kube_store *store, struct table *table,
+                                 const struct ccm_object *object, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf value = { .max = 0 };
@@ -192,7 +192,7 @@ static int index_object(const struct kube_store *store, struct table *table,
         }
         if (ccm_buf_error(&value) < 0 ||
             bucket_add(table->buckets[i], ccm_buf_str(&value), object) < 0) {
-            unindex(store, table, object, i + 1);
+            table_unindex_object(store, table, object, i + 1);
             return -ENOMEM;
         }
     }
@@ -208,7 +208,7 @@ static const struct ccm_object *table_get(const struct table *table, const char 
 static void table_forget(const struct kube_store *store, struct table *table,
                          const struct ccm_object *object)
 {
-    unindex(store, table, object, store->index_count);
+    table_unindex_object(store, table, object, store->index_count);
     table->too_large -= object->too_large != NULL;
 }
 
@@ -233,7 +233,7 @@ static int table_put(const struct kube_store *store, struct table *table,
         (void)kube_object_ref(old); /* outlives its place in the map */
     }
     if (ccm_strmap_set(table->objects, object->key, (void *)(uintptr_t)object) < 0) {
-        unindex(store, table, object, store->index_count);
+        table_unindex_object(store, table, object, store->index_count);
         kube_object_unref(old);
         return -ENOMEM;
     }
@@ -296,14 +296,14 @@ void kube_store_freep(struct kube_store **store)
 
 const struct ccm_object *kube_store_get(struct kube_store *store, const char *key)
 {
-    lock(store);
+    store_lock(store);
 
     const struct ccm_object *object = table_get(store->table, key);
 
     if (object != NULL) {
         (void)kube_object_ref(object); /* returns its argument */
     }
-    unlock(store);
+    store_unlock(store);
     return object;
 }
 
@@ -366,13 +366,13 @@ int kube_store_list(struct kube_store *store, const char *index, const char *val
     if (index != NULL && (i == store->index_count || value == NULL)) {
         return -ENOTSUP;
     }
-    lock(store);
+    store_lock(store);
     if (index == NULL) {
         r = list_all_locked(store, &objects, &count);
     } else {
         r = list_bucket_locked(ccm_strmap_get(store->table->buckets[i], value), &objects, &count);
     }
-    unlock(store);
+    store_unlock(store);
     if (r == 0) {
         *ret = objects;
         *ret_count = count;
@@ -390,26 +390,26 @@ void kube_store_list_free(const struct ccm_object *const *objects, size_t count)
 
 size_t kube_store_len(struct kube_store *store)
 {
-    lock(store);
+    store_lock(store);
 
     const size_t len = ccm_strmap_len(store->table->objects);
 
-    unlock(store);
+    store_unlock(store);
     return len;
 }
 
 size_t kube_store_too_large(struct kube_store *store)
 {
-    lock(store);
+    store_lock(store);
 
     const size_t count = store->table->too_large;
 
-    unlock(store);
+    store_unlock(store);
     return count;
 }
 
-static void tell_flagged(kube_change_fn fn, void *arg, uint64_t type, uint64_t flags,
-                         const struct ccm_object *before, const struct ccm_object *after)
+static void store_emit_flagged(kube_change_fn fn, void *arg, uint64_t type, uint64_t flags,
+                               const struct ccm_object *before, const struct ccm_object *after)
 {
     const struct ccm_change change = {
         .struct_size = sizeof(change),
@@ -424,10 +424,10 @@ static void tell_flagged(kube_change_fn fn, void *arg, uint64_t type, uint64_t f
     }
 }
 
-static void tell(kube_change_fn fn, void *arg, uint64_t type, const struct ccm_object *before,
-                 const struct ccm_object *after)
+static void store_emit_change(kube_change_fn fn, void *arg, uint64_t type,
+                              const struct ccm_object *before, const struct ccm_object *after)
 {
-    tell_flagged(fn, arg, type, 0, before, after);
+    store_emit_flagged(fn, arg, type, 0, before, after);
 }
 
 static bool same_version(const struct ccm_object *a, const struct ccm_object *b)
@@ -438,16 +438,16 @@ static bool same_version(const struct ccm_object *a, const struct ccm_object *b)
 }
 
 /* What became of a key that is there; before may be NULL. */
-static void tell_difference(kube_change_fn fn, void *arg, const struct ccm_object *before,
-                            const struct ccm_object *after)
+static void store_emit_difference(kube_change_fn fn, void *arg, const struct ccm_object *before,
+                                  const struct ccm_object *after)
 {
     if (before == NULL) {
-        tell(fn, arg, CCM_CHANGE_ADDED, NULL, after);
+        store_emit_change(fn, arg, CCM_CHANGE_ADDED, NULL, after);
     } else if (strcmp(before->uid, after->uid) != 0) {
-        tell(fn, arg, CCM_CHANGE_DELETED, before, NULL);
-        tell(fn, arg, CCM_CHANGE_ADDED, NULL, after);
+        store_emit_change(fn, arg, CCM_CHANGE_DELETED, before, NULL);
+        store_emit_change(fn, arg, CCM_CHANGE_ADDED, NULL, after);
     } else if (!same_version(before, after)) {
-        tell(fn, arg, CCM_CHANGE_UPDATED, before, after);
+        store_emit_change(fn, arg, CCM_CHANGE_UPDATED, before, after);
     }
 }
 
@@ -460,27 +460,27 @@ int kube_store_put(struct kube_store *store, const struct ccm_object *object, ku
     if (before != NULL && same_version(before, object)) {
         return 0;
     }
-    lock(store);
+    store_lock(store);
 
     const int r = table_put(store, store->table, object, &old);
 
-    unlock(store);
+    store_unlock(store);
     if (r == 0) {
-        tell_difference(fn, arg, old, object);
+        store_emit_difference(fn, arg, old, object);
     }
     return r;
 }
 
 void kube_store_delete(struct kube_store *store, const char *key, kube_change_fn fn, void *arg)
 {
-    lock(store);
+    store_lock(store);
 
     CCM_CLEANUP(kube_object_unrefp)
     const struct ccm_object *old = table_take(store, store->table, key);
 
-    unlock(store);
+    store_unlock(store);
     if (old != NULL) {
-        tell(fn, arg, CCM_CHANGE_DELETED, old, NULL);
+        store_emit_change(fn, arg, CCM_CHANGE_DELETED, old, NULL);
     }
 }
 
@@ -546,21 +546,21 @@ void kube_store_commit(struct kube_store *store, struct kube_stage *stage, kube_
     const char *key;
     void *value;
 
-    lock(store);
+    store_lock(store);
     store->table = after;
-    unlock(store);
+    store_unlock(store);
     stage->table = NULL;
     kube_stage_free(stage);
 
     /* The old table is nobody else's any more; the new one has no other writer, and a callback does
      * not write. */
     while (ccm_strmap_next(after->objects, &cursor, &key, &value)) {
-        tell_difference(fn, arg, table_get(before, key), value);
+        store_emit_difference(fn, arg, table_get(before, key), value);
     }
     cursor = NULL;
     while (ccm_strmap_next(before->objects, &cursor, &key, &value)) {
         if (table_get(after, key) == NULL) {
-            tell_flagged(fn, arg, CCM_CHANGE_DELETED, CCM_CHANGE_MISSING, value, NULL);
+            store_emit_flagged(fn, arg, CCM_CHANGE_DELETED, CCM_CHANGE_MISSING, value, NULL);
         }
     }
     table_free(before);

@@ -40,12 +40,12 @@ struct kube_stream {
     struct ccm_error err;
 };
 
-static void lock(struct kube_stream *s)
+static void stream_lock(struct kube_stream *s)
 {
     (void)pthread_mutex_lock(&s->lock); /* a default mutex, initialised: cannot fail */
 }
 
-static void unlock(struct kube_stream *s)
+static void stream_unlock(struct kube_stream *s)
 {
     (void)pthread_mutex_unlock(&s->lock); /* as above */
 }
@@ -87,10 +87,10 @@ static int on_head(void *arg, uint32_t status)
     struct kube_stream *s = arg;
 
     (void)status; /* always 2xx */
-    lock(s);
+    stream_lock(s);
     s->head = true;
     signal_locked(s);
-    unlock(s);
+    stream_unlock(s);
     return 0;
 }
 
@@ -123,10 +123,10 @@ static int on_chunk(void *arg, const char *data, size_t len)
     struct kube_stream *s = arg;
     int r = 0;
 
-    lock(s);
+    stream_lock(s);
     if (s->pending > 0 && s->pending + len > s->max_pending) {
         s->full = true;
-        unlock(s);
+        stream_unlock(s);
         return NET_HTTP_PAUSE;
     }
     while (r == 0 && len > 0) {
@@ -147,7 +147,7 @@ static int on_chunk(void *arg, const char *data, size_t len)
         len -= n;
     }
     signal_locked(s);
-    unlock(s);
+    stream_unlock(s);
     return r;
 }
 
@@ -166,12 +166,12 @@ static void *helper_main(void *arg)
     struct ccm_error err = CCM_ERROR_INIT;
     const int r = kube_do(s->client, &call, NULL, &err);
 
-    lock(s);
+    stream_lock(s);
     s->result = r;
     s->err = err;
     s->ended = true;
     signal_locked(s);
-    unlock(s);
+    stream_unlock(s);
     return NULL;
 }
 
@@ -193,7 +193,7 @@ static int start_helper(struct kube_stream *s)
 
 int kube_stream_open(struct kube_stream *s, const char *path, int64_t head_ms)
 {
-    lock(s);
+    stream_lock(s);
 
     const bool aborted = s->aborted;
 
@@ -205,7 +205,7 @@ int kube_stream_open(struct kube_stream *s, const char *path, int64_t head_ms)
         s->full = false;
         s->result = 0;
     }
-    unlock(s);
+    stream_unlock(s);
     if (aborted) {
         return -ECANCELED;
     }
@@ -273,7 +273,7 @@ int kube_stream_read(struct kube_stream *s, int64_t deadline_ms, const char **re
 {
     free(s->lent);
     s->lent = NULL;
-    lock(s);
+    stream_lock(s);
 
     int r = poll_locked(s, err);
 
@@ -292,7 +292,7 @@ int kube_stream_read(struct kube_stream *s, int64_t deadline_ms, const char **re
     const bool resume = s->full && s->pending <= s->max_pending / 2;
 
     s->full = s->full && !resume;
-    unlock(s);
+    stream_unlock(s);
     if (resume) {
         net_http_resume(kube_client_http(s->client));
     }
@@ -328,17 +328,17 @@ void kube_stream_close(struct kube_stream *s)
 
 void kube_stream_abort(struct kube_stream *s)
 {
-    lock(s);
+    stream_lock(s);
     s->aborted = true;
     signal_locked(s);
-    unlock(s);
+    stream_unlock(s);
     ccm_http_cancel(kube_client_http(s->client), &s->cancel);
 }
 
 void kube_stream_wake(struct kube_stream *s)
 {
-    lock(s);
+    stream_lock(s);
     s->woken = true;
     signal_locked(s);
-    unlock(s);
+    stream_unlock(s);
 }

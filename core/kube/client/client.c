@@ -229,8 +229,8 @@ static void explain_unauthorized(const struct kube_client *client, struct ccm_er
                    credential); /* cut by contract */
 }
 
-static int explain(const struct kube_client *client, const struct kube_call *call,
-                   const struct ccm_http_response *response, struct ccm_error *err)
+static int client_explain_failure(const struct kube_client *client, const struct kube_call *call,
+                                  const struct ccm_http_response *response, struct ccm_error *err)
 {
     struct ccm_error unused = CCM_ERROR_INIT;
     struct ccm_error *to = err == NULL ? &unused : err;
@@ -276,7 +276,7 @@ int kube_do(struct kube_client *client, const struct kube_call *call,
             return 0;
         }
         if (response->status != 401 || again || !kube_token_renew(&client->token, now, &token)) {
-            return explain(client, call, response, err);
+            return client_explain_failure(client, call, response, err);
         }
     }
 }

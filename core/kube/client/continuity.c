@@ -52,7 +52,7 @@ static uint64_t bit_of(size_t cache)
     return cache < KUBE_CONTINUITY_CACHES ? UINT64_C(1) << cache : 0;
 }
 
-static void note_whole_locked(struct kube_continuity *c)
+static void update_since_locked(struct kube_continuity *c)
 {
     if (c->since_ms == 0 && is_whole_locked(c)) {
         c->since_ms = ccm_clock_now_ms();
@@ -67,7 +67,7 @@ void kube_continuity_set(struct kube_continuity *c, size_t cache, bool in_step)
     c->known |= in_step ? bit : 0;
     c->refused &= ~bit;
     c->in_step = in_step ? c->in_step | bit : c->in_step & ~bit;
-    note_whole_locked(c);
+    update_since_locked(c);
     continuity_unlock(c);
 }
 
@@ -78,7 +78,7 @@ void kube_continuity_refuse(struct kube_continuity *c, size_t cache)
     continuity_lock(c);
     c->refused |= bit;
     c->in_step &= ~bit;
-    note_whole_locked(c);
+    update_since_locked(c);
     continuity_unlock(c);
 }
 
@@ -95,7 +95,7 @@ void kube_continuity_break(struct kube_continuity *c, const char *reason, bool r
     ccm_text_copy(c->reason, sizeof(c->reason), reason);
     if (c->gate != NULL) {
         c->held_ms = c->held_ms == 0 ? now_ms : c->held_ms;
-        ccm_gate_hold(c->gate, true);
+        ccm_gate_set_held(c->gate, true);
     }
     continuity_unlock(c);
 }
@@ -137,8 +137,8 @@ static void view_locked(const struct kube_continuity *c, int64_t now_ms,
     ccm_text_copy(ret->reason, sizeof(ret->reason), c->reason);
 }
 
-void kube_continuity_look(struct kube_continuity *c, int64_t now_ms, int64_t settle_ms,
-                          int64_t renewed_ms, struct kube_continuity_view *ret)
+void kube_continuity_check(struct kube_continuity *c, int64_t now_ms, int64_t settle_ms,
+                           int64_t renewed_ms, struct kube_continuity_view *ret)
 {
     const bool needs_renewal = renewed_ms != KUBE_CONTINUITY_NO_LEASE;
 
@@ -151,7 +151,7 @@ void kube_continuity_look(struct kube_continuity *c, int64_t now_ms, int64_t set
     c->relist = false;
     if (c->held_ms != 0 && now_ms >= release_ms_locked(c, settle_ms, needs_renewal)) {
         c->held_ms = 0;
-        ccm_gate_hold(c->gate, false);
+        ccm_gate_set_held(c->gate, false);
         ret->held = false;
         ret->ended = true;
     }

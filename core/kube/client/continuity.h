@@ -62,7 +62,7 @@ void kube_continuity_break(struct kube_continuity *continuity, const char *reaso
 /* server_since_ms() of struct ccm_host. */
 int64_t kube_continuity_since(struct kube_continuity *continuity);
 
-/* What kube_continuity_look() saw, for people and monitors. */
+/* What kube_continuity_check() saw, for people and monitors. */
 struct kube_continuity_view {
     bool held;
     bool ended;  /* just now */
@@ -78,8 +78,8 @@ struct kube_continuity_view {
  * renewal that succeeded was sent (monotonic, 0 = never), or KUBE_CONTINUITY_NO_LEASE. One thread,
  * every second or so.
  */
-void kube_continuity_look(struct kube_continuity *continuity, int64_t now_ms, int64_t settle_ms,
-                          int64_t renewed_ms, struct kube_continuity_view *ret);
+void kube_continuity_check(struct kube_continuity *continuity, int64_t now_ms, int64_t settle_ms,
+                           int64_t renewed_ms, struct kube_continuity_view *ret);
 
 /* The same without doing anything. Any thread. */
 void kube_continuity_view(struct kube_continuity *continuity, struct kube_continuity_view *ret);

@@ -5,8 +5,8 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-static int decode(uint64_t kind, const struct ccm_http_response *response,
-                  const struct ccm_object **ret, struct ccm_error *err)
+static int fetch_decode_answer(uint64_t kind, const struct ccm_http_response *response,
+                               const struct ccm_object **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(kube_builder_freep) struct kube_builder *builder = kube_builder_new();
     const struct kube_decode_kind what = { .kind = kind };
@@ -52,7 +52,7 @@ int kube_fetch(struct kube_client *client, const struct ccm_cancel *cancel, int6
     if (r < 0) {
         return r;
     }
-    r = decode(kind, response, &object, err);
+    r = fetch_decode_answer(kind, response, &object, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "GET %s", call.path);
     }

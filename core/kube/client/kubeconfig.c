@@ -31,8 +31,8 @@ static void diag_freep(struct fy_diag **diag)
 }
 
 /* The library would print to standard error; what it found is collected instead. */
-static void discard(struct fy_diag *diag CCM_UNUSED, void *user CCM_UNUSED,
-                    const char *text CCM_UNUSED, size_t len CCM_UNUSED)
+static void kubeconfig_discard_diag(struct fy_diag *diag CCM_UNUSED, void *user CCM_UNUSED,
+                                    const char *text CCM_UNUSED, size_t len CCM_UNUSED)
 {
 }
 
@@ -45,7 +45,8 @@ static int line_of(struct fy_node *node)
 }
 
 /* node (NULL = none) gives the line. */
-static int bad(const struct reader *in, struct fy_node *node, const char *field, const char *text)
+static int kubeconfig_fail_at(const struct reader *in, struct fy_node *node, const char *field,
+                              const char *text)
 {
     const int line = node == NULL ? 0 : line_of(node);
     const char *dot = in->what[0] == '\0' ? "" : ".";
@@ -73,7 +74,7 @@ static bool is_null(struct fy_node *node)
     return text != NULL && (strcmp(text, "~") == 0 || ccm_text_equal_case(text, "null"));
 }
 
-static struct fy_node *member(struct fy_node *parent, const char *name)
+static struct fy_node *kubeconfig_find_member(struct fy_node *parent, const char *name)
 {
     struct fy_node *node =
         fy_node_is_mapping(parent) ? fy_node_mapping_lookup_by_string(parent, name, FY_NT) : NULL;
@@ -85,7 +86,7 @@ static struct fy_node *member(struct fy_node *parent, const char *name)
 static int read_text(const struct reader *in, struct fy_node *parent, const char *field,
                      const char **ret)
 {
-    struct fy_node *node = member(parent, field);
+    struct fy_node *node = kubeconfig_find_member(parent, field);
     size_t len = 0;
 
     *ret = NULL;
@@ -93,7 +94,7 @@ static int read_text(const struct reader *in, struct fy_node *parent, const char
         return 0;
     }
     if (!fy_node_is_scalar(node) || fy_node_is_alias(node)) {
-        return bad(in, node, field, "is not plain text");
+        return kubeconfig_fail_at(in, node, field, "is not plain text");
     }
 
     const char *raw = fy_node_get_scalar(node, &len);
@@ -102,7 +103,7 @@ static int read_text(const struct reader *in, struct fy_node *parent, const char
         return 0;
     }
     if (memchr(raw, '\0', len) != NULL) {
-        return bad(in, node, field, "holds a NUL byte");
+        return kubeconfig_fail_at(in, node, field, "holds a NUL byte");
     }
     *ret = fy_node_get_scalar0(node);
     return *ret == NULL ? ccm_error_nomem(in->err) : 0;
@@ -117,14 +118,15 @@ static int read_bool(const struct reader *in, struct fy_node *parent, const char
         return r;
     }
     if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
-        return bad(in, member(parent, field), field, "is neither true nor false");
+        return kubeconfig_fail_at(in, kubeconfig_find_member(parent, field), field,
+                                  "is neither true nor false");
     }
     *ret = text[0] == 't';
     return 0;
 }
 
 /* Relative to the folder of the kubeconfig. NULL on ENOMEM. */
-static char *resolve(const struct reader *in, const char *file)
+static char *kubeconfig_resolve_path(const struct reader *in, const char *file)
 {
     const char *slash = strrchr(in->path, '/');
 
@@ -144,7 +146,7 @@ static int read_path(const struct reader *in, struct fy_node *parent, const char
     if (r < 0 || text == NULL) {
         return r;
     }
-    *ret = resolve(in, text);
+    *ret = kubeconfig_resolve_path(in, text);
     return *ret == NULL ? ccm_error_nomem(in->err) : 0;
 }
 
@@ -173,7 +175,8 @@ static int read_pem(const struct reader *in, struct fy_node *parent, const char 
     }
     if (data != NULL) {
         if (ccm_base64_decode(&pem, data) < 0 || memchr(ccm_buf_str(&pem), '\0', pem.len) != NULL) {
-            return bad(in, member(parent, data_field), data_field, "is not base64 of a PEM text");
+            return kubeconfig_fail_at(in, kubeconfig_find_member(parent, data_field), data_field,
+                                      "is not base64 of a PEM text");
         }
         r = ccm_buf_take(&pem, ret) < 0 ? ccm_error_nomem(in->err) : 0;
     } else {
@@ -190,12 +193,12 @@ static int check_server(const struct reader *in, struct fy_node *cluster, const 
                                                             : NULL;
 
     if (host == NULL) {
-        return bad(in, member(cluster, "server"), "server",
-                   "does not start with https:// or http://");
+        return kubeconfig_fail_at(in, kubeconfig_find_member(cluster, "server"), "server",
+                                  "does not start with https:// or http://");
     }
     if (host[0] == '\0' || host[0] == '/' || strpbrk(host, "@?#\\ \t\r\n") != NULL) {
-        return bad(in, member(cluster, "server"), "server",
-                   "is no URL of the form https://host:port");
+        return kubeconfig_fail_at(in, kubeconfig_find_member(cluster, "server"), "server",
+                                  "is no URL of the form https://host:port");
     }
     return 0;
 }
@@ -209,7 +212,7 @@ static int read_server(const struct reader *in, struct fy_node *cluster)
         return r;
     }
     if (text == NULL) {
-        return bad(in, NULL, "server", "is missing");
+        return kubeconfig_fail_at(in, NULL, "server", "is missing");
     }
     r = check_server(in, cluster, text);
     if (r < 0) {
@@ -235,9 +238,9 @@ static int read_cluster(const struct reader *in, struct fy_node *cluster)
     if (r < 0) {
         return r;
     }
-    if (member(cluster, "proxy-url") != NULL) {
-        return bad(in, member(cluster, "proxy-url"), "proxy-url",
-                   "is not supported; set HTTPS_PROXY in the environment");
+    if (kubeconfig_find_member(cluster, "proxy-url") != NULL) {
+        return kubeconfig_fail_at(in, kubeconfig_find_member(cluster, "proxy-url"), "proxy-url",
+                                  "is not supported; set HTTPS_PROXY in the environment");
     }
     r = read_bool(in, cluster, "insecure-skip-tls-verify", &auth->insecure);
     if (r == 0) {
@@ -257,8 +260,8 @@ static int read_cluster(const struct reader *in, struct fy_node *cluster)
         return r;
     }
     if (pem != NULL && auth->insecure) {
-        return bad(in, NULL, "insecure-skip-tls-verify",
-                   "contradicts certificate-authority: give one of them");
+        return kubeconfig_fail_at(in, NULL, "insecure-skip-tls-verify",
+                                  "contradicts certificate-authority: give one of them");
     }
     /* A file is named to curl, which reads it for each connection: it may be renewed meanwhile. */
     auth->ca_data = auth->ca_file == NULL ? CCM_STEAL(pem) : NULL;
@@ -282,10 +285,10 @@ static int refuse_user(const struct reader *in, struct fy_node *user)
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(unsupported); i++) {
-        struct fy_node *node = member(user, unsupported[i].field);
+        struct fy_node *node = kubeconfig_find_member(user, unsupported[i].field);
 
         if (node != NULL) {
-            return bad(in, node, unsupported[i].field, unsupported[i].text);
+            return kubeconfig_fail_at(in, node, unsupported[i].field, unsupported[i].text);
         }
     }
     return 0;
@@ -302,7 +305,8 @@ static int read_token(const struct reader *in, struct fy_node *user)
         return r;
     }
     if (text != NULL && strpbrk(text, " \t\r\n") != NULL) {
-        return bad(in, member(user, "token"), "token", "holds blanks or line ends");
+        return kubeconfig_fail_at(in, kubeconfig_find_member(user, "token"), "token",
+                                  "holds blanks or line ends");
     }
     if (what == NULL || (text != NULL && ccm_secret_set(&in->auth->token, text) < 0)) {
         return ccm_error_nomem(in->err);
@@ -335,8 +339,9 @@ static int read_user(const struct reader *in, struct fy_node *user)
         return r;
     }
     if ((auth->cert_data == NULL) != (auth->key_data.hidden == NULL)) {
-        return bad(in, NULL, auth->cert_data == NULL ? "client-certificate" : "client-key",
-                   "is missing: certificate and key go together");
+        return kubeconfig_fail_at(in, NULL,
+                                  auth->cert_data == NULL ? "client-certificate" : "client-key",
+                                  "is missing: certificate and key go together");
     }
     if (key_file != NULL) {
         kube_auth_warn_mode("private key", key_file);
@@ -360,13 +365,13 @@ static int read_user(const struct reader *in, struct fy_node *user)
 static int find_entry(struct reader *in, const char *list, const char *name, const char *inner,
                       struct fy_node **ret)
 {
-    struct fy_node *entries = member(in->root, list);
+    struct fy_node *entries = kubeconfig_find_member(in->root, list);
     struct fy_node *entry;
     void *cursor = NULL;
 
     in->what = "";
     if (entries == NULL || !fy_node_is_sequence(entries)) {
-        return bad(in, NULL, list, "is missing or is no list");
+        return kubeconfig_fail_at(in, NULL, list, "is missing or is no list");
     }
     while ((entry = fy_node_sequence_iterate(entries, &cursor)) != NULL) {
         const char *text;
@@ -376,7 +381,7 @@ static int find_entry(struct reader *in, const char *list, const char *name, con
             return r;
         }
         if (text != NULL && strcmp(text, name) == 0) {
-            *ret = member(entry, inner);
+            *ret = kubeconfig_find_member(entry, inner);
             if (*ret == NULL || !fy_node_is_mapping(*ret)) {
                 return ccm_error_set(in->err, -EINVAL, CCM_ERROR_TERMINAL,
                                      "%s: %s[%s].%s: is missing", in->path, list, name, inner);
@@ -406,7 +411,7 @@ static int read_part(struct reader *in, struct fy_node *context, const char *con
     int r = read_text(in, context, reference, &name);
 
     if (r == 0 && name == NULL) {
-        r = bad(in, NULL, reference, "is missing");
+        r = kubeconfig_fail_at(in, NULL, reference, "is missing");
     }
     if (r == 0) {
         r = find_entry(in, list, name, reference, &node);
@@ -439,7 +444,7 @@ static int read_config(struct reader *in)
     int r = read_text(in, in->root, "current-context", &name);
 
     if (r == 0 && name == NULL) {
-        r = bad(in, NULL, "current-context", "is missing");
+        r = kubeconfig_fail_at(in, NULL, "current-context", "is missing");
     }
     if (r == 0) {
         r = find_entry(in, "contexts", name, "context", &context);
@@ -496,7 +501,7 @@ int kube_auth_read(const char *path, struct kube_auth *ret, struct ccm_error *er
             "%s: is no text: it has control characters, or bytes that are no UTF-8", path);
     }
     fy_diag_cfg_default(&diag_config);
-    diag_config.output_fn = discard;
+    diag_config.output_fn = kubeconfig_discard_diag;
     diag = fy_diag_create(&diag_config);
     if (diag == NULL) {
         return ccm_error_nomem(err);

@@ -12,7 +12,7 @@
 
 #define NAME_MAX_BYTES 253 /* of a name or a namespace, as the API has it */
 
-static int malformed(struct ccm_error *err, const char *what, const char *problem)
+static int decode_set_malformed(struct ccm_error *err, const char *what, const char *problem)
 {
     return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL, "%s: %s", what, problem);
 }
@@ -23,7 +23,7 @@ int kube_decode_object(const cJSON *parent, const char *name, const cJSON **ret,
     const cJSON *item = ccm_json_get(parent, name);
 
     if (item != NULL && !cJSON_IsObject(item)) {
-        return malformed(err, name, "is not an object");
+        return decode_set_malformed(err, name, "is not an object");
     }
     *ret = item;
     return 0;
@@ -36,11 +36,11 @@ int kube_decode_list(const cJSON *parent, const char *name, int type, size_t max
     size_t count = 0;
 
     if (list != NULL && !cJSON_IsArray(list)) {
-        return malformed(err, name, "is not a list");
+        return decode_set_malformed(err, name, "is not a list");
     }
     for (const cJSON *item = ccm_json_items(parent, name); item != NULL; item = item->next) {
         if ((item->type & 0xFF) != type) {
-            return malformed(err, name, "has an element of the wrong type");
+            return decode_set_malformed(err, name, "has an element of the wrong type");
         }
         if (++count > max) {
             return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "%s: more than %zu elements",
@@ -176,7 +176,7 @@ static int decode_raw(struct kube_builder *b, const void *arg, struct ccm_error 
 }
 
 /* Whether the annotation is read by anybody. */
-static bool annotation_kept(uint64_t kind, const char *key)
+static bool is_annotation_kept(uint64_t kind, const char *key)
 {
     switch (kind) {
     case CCM_KIND_ENDPOINT_SLICE:
@@ -211,7 +211,7 @@ static int sort_map(const cJSON *meta, const char *name, uint64_t kind, const cJ
         return r;
     }
     for (const cJSON *item = map == NULL ? NULL : map->child; item != NULL; item = item->next) {
-        if (!cJSON_IsString(item) || (kind != 0 && !annotation_kept(kind, item->string))) {
+        if (!cJSON_IsString(item) || (kind != 0 && !is_annotation_kept(kind, item->string))) {
             continue;
         }
         if (count == KUBE_DECODE_MAX_PAIRS) {
@@ -242,10 +242,10 @@ static int read_key(const cJSON *meta, struct ccm_buf *key, struct ccm_error *er
     const char *name = ccm_json_text(meta, "name");
 
     if (name[0] == '\0') {
-        return malformed(err, "metadata.name", "missing");
+        return decode_set_malformed(err, "metadata.name", "missing");
     }
     if (!usable_name(name) || !usable_name(namespace_)) {
-        return malformed(err, "metadata.name", "cannot be a name");
+        return decode_set_malformed(err, "metadata.name", "cannot be a name");
     }
     if (namespace_[0] != '\0') {
         ccm_buf_addf(key, "%s/", namespace_);
@@ -254,8 +254,8 @@ static int read_key(const cJSON *meta, struct ccm_buf *key, struct ccm_error *er
     return ccm_buf_error(key) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int build(struct kube_builder *b, struct kube_decode_source *source,
-                 const struct ccm_object **ret, struct ccm_error *err)
+static int decode_build_object(struct kube_builder *b, struct kube_decode_source *source,
+                               const struct ccm_object **ret, struct ccm_error *err)
 {
     static const struct {
         kube_build_fn fn;
@@ -300,7 +300,7 @@ static int build_cut(struct kube_builder *b, struct kube_decode_source *source, 
     kube_decode_cut(json, source->kind->kind);
     source->too_large = problem;
 
-    const int r = build(b, source, ret, err);
+    const int r = decode_build_object(b, source, ret, err);
 
     source->too_large = NULL;
     return r;
@@ -344,7 +344,7 @@ int kube_decode(struct kube_builder *b, const struct kube_decode_kind *kind, con
         .key = ccm_buf_str(&own_key),
     };
 
-    r = build(b, &source, ret, err);
+    r = decode_build_object(b, &source, ret, err);
     if (r == -EMSGSIZE) {
         r = build_cut(b, &source, json, ret, err);
     }

@@ -10,7 +10,7 @@ static uint64_t condition_value(const char *status)
     return strcmp(status, "False") == 0 ? CCM_CONDITION_FALSE : CCM_CONDITION_UNKNOWN;
 }
 
-static int decode_conditions(const cJSON *status, struct ccm_node *node, struct ccm_error *err)
+static int node_decode_conditions(const cJSON *status, struct ccm_node *node, struct ccm_error *err)
 {
     const cJSON *item = NULL;
     size_t count = 0;
@@ -131,7 +131,7 @@ int kube_decode_node(struct kube_builder *b, const void *arg, struct ccm_error *
         r = decode_taints(b, spec, &node, err);
     }
     if (r == 0) {
-        r = decode_conditions(status, &node, err);
+        r = node_decode_conditions(status, &node, err);
     }
     if (r == 0) {
         r = decode_addresses(b, status, &node, err);

@@ -11,8 +11,8 @@ static void decode_target(struct kube_builder *b, const cJSON *json, struct ccm_
     }
 }
 
-static int decode_ports(struct kube_builder *b, const cJSON *spec, struct ccm_service *service,
-                        struct ccm_error *err)
+static int service_decode_ports(struct kube_builder *b, const cJSON *spec,
+                                struct ccm_service *service, struct ccm_error *err)
 {
     const cJSON *item = NULL;
     size_t count = 0;
@@ -120,7 +120,7 @@ int kube_decode_service(struct kube_builder *b, const void *arg, struct ccm_erro
         return r;
     }
     decode_scalars(b, spec, &service);
-    r = decode_ports(b, spec, &service, err);
+    r = service_decode_ports(b, spec, &service, err);
     if (r == 0) {
         r = kube_decode_texts(b, spec, "loadBalancerSourceRanges", KUBE_DECODE_MAX_LIST,
                               &service.source_ranges, &service.source_range_count, err);

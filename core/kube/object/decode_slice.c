@@ -75,8 +75,8 @@ static int decode_endpoints(struct kube_builder *b, const cJSON *json,
     return 0;
 }
 
-static int decode_ports(struct kube_builder *b, const cJSON *json, struct ccm_endpoint_slice *slice,
-                        struct ccm_error *err)
+static int slice_decode_ports(struct kube_builder *b, const cJSON *json,
+                              struct ccm_endpoint_slice *slice, struct ccm_error *err)
 {
     const cJSON *item = NULL;
     size_t count = 0;
@@ -116,7 +116,7 @@ int kube_decode_slice(struct kube_builder *b, const void *arg, struct ccm_error 
     }
     slice.service_name = kube_builder_text(b, ccm_json_text(labels, "kubernetes.io/service-name"));
     slice.address_type = kube_builder_text(b, ccm_json_text(source->json, "addressType"));
-    r = decode_ports(b, source->json, &slice, err);
+    r = slice_decode_ports(b, source->json, &slice, err);
     if (r == 0) {
         r = decode_endpoints(b, source->json, &slice, err);
     }

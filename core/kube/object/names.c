@@ -24,12 +24,12 @@ struct kube_names {
     struct name *table;
 };
 
-static void lock(struct kube_names *names)
+static void names_lock(struct kube_names *names)
 {
     (void)pthread_mutex_lock(&names->lock); /* a default mutex, initialised: cannot fail */
 }
 
-static void unlock(struct kube_names *names)
+static void names_unlock(struct kube_names *names)
 {
     (void)pthread_mutex_unlock(&names->lock); /* as above */
 }
@@ -75,12 +75,12 @@ static struct name *add_locked(struct kube_names *names, const char *text, size_
     return name;
 }
 
-const char *kube_names_take(struct kube_names *names, const char *text)
+const char *kube_names_intern(struct kube_names *names, const char *text)
 {
     const size_t len = strlen(text);
     struct name *name = NULL;
 
-    lock(names);
+    names_lock(names);
     HASH_FIND(hh, names->table, text, len, name);
     if (name == NULL) {
         name = add_locked(names, text, len);
@@ -88,7 +88,7 @@ const char *kube_names_take(struct kube_names *names, const char *text)
     if (name != NULL) {
         name->users++;
     }
-    unlock(names);
+    names_unlock(names);
     return name == NULL ? NULL : name->text;
 }
 
@@ -96,22 +96,22 @@ void kube_names_drop(struct kube_names *names, const char *text)
 {
     struct name *name = (struct name *)((uintptr_t)text - offsetof(struct name, text));
 
-    lock(names);
+    names_lock(names);
     if (--name->users == 0) {
         HASH_DEL(names->table, name);
     } else {
         name = NULL;
     }
-    unlock(names);
+    names_unlock(names);
     free(name);
 }
 
 size_t kube_names_len(struct kube_names *names)
 {
-    lock(names);
+    names_lock(names);
 
     const size_t len = HASH_COUNT(names->table);
 
-    unlock(names);
+    names_unlock(names);
     return len;
 }

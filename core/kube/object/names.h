@@ -17,8 +17,8 @@ struct kube_names *kube_names_ref(struct kube_names *names);
 void kube_names_unref(struct kube_names *names);
 
 /* The text as the table holds it, until kube_names_drop(). NULL on ENOMEM. */
-const char *kube_names_take(struct kube_names *names, const char *text);
-/* Give back what kube_names_take() returned. */
+const char *kube_names_intern(struct kube_names *names, const char *text);
+/* Give back what kube_names_intern() returned. */
 void kube_names_drop(struct kube_names *names, const char *name);
 /* How many there are. */
 size_t kube_names_len(struct kube_names *names);

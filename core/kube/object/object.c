@@ -68,7 +68,7 @@ const struct ccm_object *kube_object_ref(const struct ccm_object *object)
 }
 
 /* Only EndpointSlices have names. */
-static void drop_names(const struct ccm_object *object)
+static void object_drop_names(const struct ccm_object *object)
 {
     struct kube_names *names = header_of(object)->names;
     const struct ccm_endpoint_slice *slice =
@@ -86,7 +86,7 @@ void kube_object_unref(const struct ccm_object *object)
 {
     if (object != NULL &&
         atomic_fetch_sub_explicit(&header_of(object)->refs, 1, memory_order_acq_rel) == 1) {
-        drop_names(object);
+        object_drop_names(object);
         free(header_of(object));
     }
 }
@@ -101,7 +101,7 @@ size_t kube_object_bytes(const struct ccm_object *object)
     return header_of(object)->bytes;
 }
 
-static void drop_taken(struct kube_builder *b)
+static void builder_drop_names(struct kube_builder *b)
 {
     while (b->taken_count > 0) {
         kube_names_drop(b->names, b->taken[--b->taken_count]);
@@ -122,7 +122,7 @@ struct kube_builder *kube_builder_new(void)
 void kube_builder_free(struct kube_builder *builder)
 {
     if (builder != NULL) {
-        drop_taken(builder);
+        builder_drop_names(builder);
         kube_names_unref(builder->names);
         free(builder->taken);
         free(builder->texts);
@@ -223,7 +223,7 @@ static int grow_slots(struct kube_builder *b)
     return 0;
 }
 
-static int collect(struct kube_builder *b, const char *text, size_t len)
+static int builder_collect_text(struct kube_builder *b, const char *text, size_t len)
 {
     const uint32_t hash = hash_text(text, len);
 
@@ -265,7 +265,7 @@ const char *kube_builder_text(struct kube_builder *b, const char *text)
         return "";
     }
     if (b->measuring) {
-        b->error = collect(b, text, len);
+        b->error = builder_collect_text(b, text, len);
         return "";
     }
 
@@ -278,12 +278,12 @@ const char *kube_builder_text(struct kube_builder *b, const char *text)
     return b->chars + b->texts[found - 1].offset;
 }
 
-static int take_name(struct kube_builder *b, const char *name)
+static int builder_intern_name(struct kube_builder *b, const char *name)
 {
     if (ccm_array_grow(&b->taken, &b->taken_cap, b->taken_count + 1, sizeof(*b->taken)) < 0) {
         return -ENOMEM;
     }
-    b->taken[b->taken_count] = kube_names_take(b->names, name);
+    b->taken[b->taken_count] = kube_names_intern(b->names, name);
     if (b->taken[b->taken_count] == NULL) {
         return -ENOMEM;
     }
@@ -297,7 +297,7 @@ const char *kube_builder_node_name(struct kube_builder *b, const char *name)
         return "";
     }
     if (b->measuring) {
-        b->error = take_name(b, name);
+        b->error = builder_intern_name(b, name);
         return "";
     }
     if (b->taken_used == b->taken_count || strcmp(b->taken[b->taken_used], name) != 0) {
@@ -309,7 +309,7 @@ const char *kube_builder_node_name(struct kube_builder *b, const char *name)
 
 /* Room among the nodes; NULL while measuring or when the second run asks for more than the first.
  */
-static void *take_node(struct kube_builder *b, size_t bytes)
+static void *builder_alloc_node(struct kube_builder *b, size_t bytes)
 {
     const size_t size = round_node(bytes);
 
@@ -340,7 +340,7 @@ void *kube_builder_list(struct kube_builder *b, size_t count)
         b->error = -EMSGSIZE;
         return NULL;
     }
-    return count == 0 ? NULL : take_node(b, count * sizeof(void *));
+    return count == 0 ? NULL : builder_alloc_node(b, count * sizeof(void *));
 }
 
 /* By memcpy: the list is read as an array of pointers to another type than the one stored here. */
@@ -353,7 +353,7 @@ static void set_pointer(void *list, size_t i, const void *pointer)
 
 void kube_builder_put(struct kube_builder *b, void *list, size_t i, const void *item, size_t size)
 {
-    void *node = take_node(b, size);
+    void *node = builder_alloc_node(b, size);
 
     if (node != NULL) {
         memcpy(node, item, size);
@@ -377,13 +377,14 @@ void kube_builder_root(struct kube_builder *b, const void *typed, size_t size)
     }
 }
 
-static int two_ways(struct ccm_error *err)
+static int builder_fail_two_ways(struct ccm_error *err)
 {
     return ccm_error_set(err, -EIO, CCM_ERROR_BUG, "an object was described in two ways");
 }
 
 /* Run the description once; the sticky failure of the builder counts as its failure. */
-static int run(struct kube_builder *b, kube_build_fn fn, const void *source, struct ccm_error *err)
+static int builder_run_description(struct kube_builder *b, kube_build_fn fn, const void *source,
+                                   struct ccm_error *err)
 {
     const int r = fn(b, source, err);
 
@@ -394,15 +395,16 @@ static int run(struct kube_builder *b, kube_build_fn fn, const void *source, str
         return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the object is too large");
     }
     if (b->error == -EIO || b->root_bytes == 0) {
-        return two_ways(err);
+        return builder_fail_two_ways(err);
     }
     return b->error < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int build(struct kube_builder *b, kube_build_fn fn, const void *source, size_t max_bytes,
-                 const struct ccm_object **ret, struct ccm_error *err)
+static int builder_build_object(struct kube_builder *b, kube_build_fn fn, const void *source,
+                                size_t max_bytes, const struct ccm_object **ret,
+                                struct ccm_error *err)
 {
-    int r = run(b, fn, source, err);
+    int r = builder_run_description(b, fn, source, err);
 
     if (r < 0) {
         return r;
@@ -430,12 +432,12 @@ static int build(struct kube_builder *b, kube_build_fn fn, const void *source, s
         memcpy(b->chars + b->texts[i].offset, b->texts[i].source, b->texts[i].len);
     }
     b->measuring = false;
-    r = run(b, fn, source, err);
+    r = builder_run_description(b, fn, source, err);
     if (r < 0) {
         return r;
     }
     if (b->taken_used < b->taken_count) {
-        return two_ways(err);
+        return builder_fail_two_ways(err);
     }
     if (b->taken_count > 0) {
         header->names = kube_names_ref(b->names);
@@ -451,8 +453,8 @@ int kube_object_build(struct kube_builder *b, kube_build_fn fn, const void *sour
 {
     builder_reset(b);
 
-    const int r = build(b, fn, source, max_bytes, ret, err);
+    const int r = builder_build_object(b, fn, source, max_bytes, ret, err);
 
-    drop_taken(b); /* those of an object that was not made */
+    builder_drop_names(b); /* those of an object that was not made */
     return r;
 }

@@ -81,7 +81,7 @@ static struct ccm_removal_budget budget_of(const struct lbc_freeze_input *in)
     struct ccm_removal_budget budget = { .len = 0 };
 
     for (size_t i = 0; i < in->past->len; i++) {
-        ccm_removal_note(&budget, in->rule, in->past->items[i].size, 1, in->past->items[i].at_ms);
+        ccm_removal_record(&budget, in->rule, in->past->items[i].size, 1, in->past->items[i].at_ms);
     }
     return budget;
 }
@@ -154,7 +154,7 @@ int64_t lbc_freeze_judge(const struct lbc_freeze_input *in, struct lbc_freeze_ca
         return CCM_REMOVAL_NEVER;
     }
     gone = let_go(in, cases, count, allowed);
-    ccm_removal_note(&budget, in->rule, in->size, gone, in->now_ms);
+    ccm_removal_record(&budget, in->rule, in->size, gone, in->now_ms);
 
     const int64_t next = ccm_removal_next_ms(&budget, in->rule, in->size - gone, in->now_ms);
 

@@ -55,11 +55,11 @@ static void test_refused(void **state)
     kube_continuity_set(&c, others, true);
     kube_continuity_set(&c, others, false);
     kube_continuity_break(&c, "it was replaced", false);
-    kube_continuity_look(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_check(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held);
     kube_continuity_refuse(&c, others);
     assert_int_equal(kube_continuity_since(&c), 0);
-    kube_continuity_look(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_check(&c, INT64_MAX - 1, 0, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.ended);
     kube_continuity_set(&c, others, true);
     assert_true(kube_continuity_since(&c) > 0);
@@ -120,7 +120,7 @@ static void test_hold(void **state)
     kube_continuity_set_gate(&c, &gate);
     (void)kube_continuity_add(&c); /* it is number 0 */
     kube_continuity_set(&c, 0, true);
-    kube_continuity_look(&c, 100, 60, 50, &view);
+    kube_continuity_check(&c, 100, 60, 50, &view);
     assert_false(view.held || view.ended || view.relist);
     assert_true(ccm_gate_is_open(&gate));
 
@@ -131,24 +131,24 @@ static void test_hold(void **state)
     c.broke_ms = 1000;
     c.held_ms = 1000;
     /* The list is missing, then the renewal, then the time. */
-    kube_continuity_look(&c, 5000, 60, 4000, &view);
+    kube_continuity_check(&c, 5000, 60, 4000, &view);
     assert_true(view.held);
     assert_int_equal(view.held_for_ms, 4000);
     assert_string_equal(view.reason, "nodes: it was replaced");
     kube_continuity_set(&c, 0, true);
     c.since_ms = 1500;
     c.renewed_ms = 0;
-    kube_continuity_look(&c, 5000, 60, 999, &view); /* sent before the break */
+    kube_continuity_check(&c, 5000, 60, 999, &view); /* sent before the break */
     assert_true(view.held);
-    kube_continuity_look(&c, 5000, 60, 4990, &view);
+    kube_continuity_check(&c, 5000, 60, 4990, &view);
     assert_true(view.held);
-    kube_continuity_look(&c, 5049, 60, 5040, &view); /* later ones move nothing */
+    kube_continuity_check(&c, 5049, 60, 5040, &view); /* later ones move nothing */
     assert_true(view.held);
-    kube_continuity_look(&c, 5050, 60, 5040, &view);
+    kube_continuity_check(&c, 5050, 60, 5040, &view);
     assert_true(view.ended);
     assert_false(view.held);
     assert_true(ccm_gate_is_open(&gate));
-    kube_continuity_look(&c, 5051, 60, 5040, &view);
+    kube_continuity_check(&c, 5051, 60, 5040, &view);
     assert_false(view.ended);
     kube_continuity_fini(&c);
 }
@@ -168,17 +168,17 @@ static void test_hold_without_a_lease(void **state)
     kube_continuity_break(&c, "the Lease is gone", true);
     c.broke_ms = 2000;
     c.since_ms = 2000;
-    kube_continuity_look(&c, 2059, 60, KUBE_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_check(&c, 2059, 60, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held && view.relist);
-    kube_continuity_look(&c, 2059, 60, KUBE_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_check(&c, 2059, 60, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held && !view.relist);
     kube_continuity_break(&c, "nodes: none is left", false);
     c.broke_ms = 2059;
     c.since_ms = 2059;
-    kube_continuity_look(&c, 2100, 60, KUBE_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_check(&c, 2100, 60, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.held);
     assert_int_equal(view.breaks, 2);
-    kube_continuity_look(&c, 2119, 60, KUBE_CONTINUITY_NO_LEASE, &view);
+    kube_continuity_check(&c, 2119, 60, KUBE_CONTINUITY_NO_LEASE, &view);
     assert_true(view.ended);
     kube_continuity_fini(&c);
 }

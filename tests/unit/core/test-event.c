@@ -20,9 +20,9 @@
 
 /* --- bookkeeping --- */
 
-static struct kube_happening happening_of(const char *name, const char *message)
+static struct kube_occurrence occurrence_of(const char *name, const char *message)
 {
-    return (struct kube_happening){
+    return (struct kube_occurrence){
         .api_version = strdup("v1"),
         .kind = strdup("Service"),
         .namespace_ = strdup("demo"),
@@ -38,14 +38,14 @@ static struct kube_happening happening_of(const char *name, const char *message)
 static struct kube_series *note(struct kube_series_book *book, const char *name,
                                 const char *message, int64_t now_ms)
 {
-    struct kube_happening happening = happening_of(name, message);
+    struct kube_occurrence occurrence = occurrence_of(name, message);
     bool lost = true;
-    struct kube_series *series = kube_series_book_note(
-        book, &happening, now_ms, 1760000000000 + now_ms, (uint64_t)now_ms + 0xabc000, &lost);
+    struct kube_series *series = kube_series_book_record(
+        book, &occurrence, now_ms, 1760000000000 + now_ms, (uint64_t)now_ms + 0xabc000, &lost);
 
     assert_non_null(series);
     assert_false(lost);
-    assert_null(happening.name);
+    assert_null(occurrence.name);
     return series;
 }
 
@@ -109,7 +109,7 @@ static void test_book_is_bounded(void **state CCM_UNUSED)
 {
     struct kube_series_book *book = kube_series_book_new();
     struct kube_series *kept = note(book, "kept", "m", 0);
-    struct kube_happening happening;
+    struct kube_occurrence occurrence;
     bool lost = false;
 
     for (int i = 1; i < KUBE_SERIES_MAX; i++) {
@@ -119,8 +119,8 @@ static void test_book_is_bounded(void **state CCM_UNUSED)
         note(book, name, "m", i)->pending = i == 1;
     }
     assert_ptr_equal(note(book, "kept", "m", 2000), kept); /* used again: not the oldest now */
-    happening = happening_of("last", "m");
-    assert_non_null(kube_series_book_note(book, &happening, 3000, 0, 1, &lost));
+    occurrence = occurrence_of("last", "m");
+    assert_non_null(kube_series_book_record(book, &occurrence, 3000, 0, 1, &lost));
     assert_true(lost); /* web-1 was waiting */
     assert_ptr_equal(note(book, "kept", "m", 4000), kept);
     kube_series_book_free(book);
@@ -129,8 +129,8 @@ static void test_book_is_bounded(void **state CCM_UNUSED)
 static void test_spam(void **state CCM_UNUSED)
 {
     struct kube_series_book *book = kube_series_book_new();
-    struct kube_happening loud = happening_of("loud", "m");
-    struct kube_happening calm = happening_of("calm", "m");
+    struct kube_occurrence loud = occurrence_of("loud", "m");
+    struct kube_occurrence calm = occurrence_of("calm", "m");
 
     for (int i = 0; i < KUBE_SPAM_BURST; i++) {
         assert_int_equal(kube_series_book_admit(book, &loud, 0), 1);
@@ -146,15 +146,15 @@ static void test_spam(void **state CCM_UNUSED)
         assert_int_equal(kube_series_book_admit(book, &loud, 100 * KUBE_SPAM_REFILL_MS), 1);
     }
     assert_int_equal(kube_series_book_admit(book, &loud, 100 * KUBE_SPAM_REFILL_MS), 0);
-    kube_happening_fini(&loud);
-    kube_happening_fini(&calm);
+    kube_occurrence_fini(&loud);
+    kube_occurrence_fini(&calm);
     kube_series_book_free(book);
 }
 
 static void test_spam_is_bounded(void **state CCM_UNUSED)
 {
     struct kube_series_book *book = kube_series_book_new();
-    struct kube_happening first = happening_of("first", "m");
+    struct kube_occurrence first = occurrence_of("first", "m");
 
     for (int i = 0; i < KUBE_SPAM_BURST; i++) {
         assert_int_equal(kube_series_book_admit(book, &first, 0), 1);
@@ -164,13 +164,13 @@ static void test_spam_is_bounded(void **state CCM_UNUSED)
 
         (void)snprintf(name, sizeof(name), "web-%d", i);
 
-        struct kube_happening other = happening_of(name, "m");
+        struct kube_occurrence other = occurrence_of(name, "m");
 
         assert_int_equal(kube_series_book_admit(book, &other, 0), 1);
-        kube_happening_fini(&other);
+        kube_occurrence_fini(&other);
     }
     assert_int_equal(kube_series_book_admit(book, &first, 0), 1); /* forgotten meanwhile */
-    kube_happening_fini(&first);
+    kube_occurrence_fini(&first);
     kube_series_book_free(book);
 }
 

@@ -127,13 +127,13 @@ static void test_held(void **state CCM_UNUSED)
 
     fixture_open(&f, answer_all);
     ccm_gate_set(&gate, CCM_GATE_ALWAYS);
-    ccm_gate_hold(&gate, true);
+    ccm_gate_set_held(&gate, true);
     call_start(&call, &f, (struct net_exchange){ .gate = &gate });
     assert_int_equal(call_end(&call), -ECANCELED);
     assert_int_equal(call.err.kind, CCM_ERROR_CANCELLED);
     assert_int_equal(call.phase, CCM_HTTP_NOT_SENT);
     assert_non_null(strstr(call.err.message, "changes wait: the API server was replaced"));
-    ccm_gate_hold(&gate, false);
+    ccm_gate_set_held(&gate, false);
     assert_int_equal(exchange_do(&f, (struct net_exchange){ .gate = &gate }), 0);
     assert_int_equal(ccm_test_server_requests(f.server), 1);
     fixture_close(&f);

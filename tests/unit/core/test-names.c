@@ -16,9 +16,9 @@
 static void test_counts(void **state)
 {
     struct kube_names *names = kube_names_new();
-    const char *a = kube_names_take(names, "node-a");
-    const char *b = kube_names_take(names, "node-b");
-    const char *again = kube_names_take(names, "node-a");
+    const char *a = kube_names_intern(names, "node-a");
+    const char *b = kube_names_intern(names, "node-b");
+    const char *again = kube_names_intern(names, "node-a");
 
     (void)state;
     assert_ptr_equal(a, again);
@@ -100,7 +100,7 @@ static void *take_and_drop(void *names)
 
     for (size_t i = 0; i < ROUNDS; i++) {
         const char *text = texts[i % 3];
-        const char *name = kube_names_take(names, text);
+        const char *name = kube_names_intern(names, text);
 
         if (name == NULL || strcmp(name, text) != 0) {
             return names;

@@ -334,8 +334,8 @@ static void test_hurry(void **state)
     add(f, "runs", CCM_LANE_SPEC);
     expect_get(f, "runs");
 
-    assert_int_equal(sched_queue_hurry(f->queue), 1);
-    assert_int_equal(sched_queue_hurry(f->queue), 0); /* it is ready already */
+    assert_int_equal(sched_queue_retry_now(f->queue), 1);
+    assert_int_equal(sched_queue_retry_now(f->queue), 0); /* it is ready already */
     expect_get(f, "failed");
     expect_get(f, "well");
     sched_queue_done(f->queue, "well");
@@ -356,7 +356,7 @@ static void test_hurry(void **state)
     expect_get(f, "later");
     expect_get(f, NULL);
     sched_queue_shut_down(f->queue);
-    assert_int_equal(sched_queue_hurry(f->queue), 0);
+    assert_int_equal(sched_queue_retry_now(f->queue), 0);
 }
 
 static void test_cancelled_comes_back_at_once(void **state)
@@ -712,14 +712,14 @@ static void test_held(void **state)
     struct sched_queue_item item;
 
     (void)state;
-    ccm_gate_hold(&gate, true);
+    ccm_gate_set_held(&gate, true);
     assert_int_equal(sched_queue_add(queue, "a", CCM_LANE_SPEC), 0);
     assert_int_equal(sched_queue_get(queue, ccm_clock_now_ms() + 20, &item), -ETIMEDOUT);
-    ccm_gate_hold(&gate, false);
+    ccm_gate_set_held(&gate, false);
     assert_int_equal(sched_queue_get(queue, ccm_clock_now_ms() + 10000, &item), 0);
     assert_string_equal(item.key, "a");
     sched_queue_done(queue, "a");
-    ccm_gate_hold(&gate, true);
+    ccm_gate_set_held(&gate, true);
     sched_queue_shut_down(queue); /* nobody waits for the gate then */
     assert_int_equal(sched_queue_get(queue, ccm_clock_now_ms() + 10000, &item), -ESHUTDOWN);
     sched_queue_free(queue);

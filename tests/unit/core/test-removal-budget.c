@@ -76,7 +76,7 @@ static void run_rounds(uint32_t share, const struct round *rounds, size_t count)
 
         assert_int_equal(allowed, round->allowed);
         if (gone > 0) {
-            ccm_removal_note(&budget, &rule, round->size, gone, now);
+            ccm_removal_record(&budget, &rule, round->size, gone, now);
         }
 
         const int64_t next = ccm_removal_next_ms(&budget, &rule, round->size - gone, now);
@@ -161,10 +161,10 @@ static void test_looks_do_not_prolong(void **state)
 
     (void)state;
     assert_int_equal(ccm_removal_allowed(&budget, &rule, 3, START), 1);
-    ccm_removal_note(&budget, &rule, 3, 1, START);
+    ccm_removal_record(&budget, &rule, 3, 1, START);
     for (int64_t ms = 0; ms < WINDOW; ms += 100) {
         assert_int_equal(ccm_removal_allowed(&budget, &rule, 2, START + ms), 0);
-        assert_true(budget.len <= CCM_REMOVAL_NOTES);
+        assert_true(budget.len <= CCM_REMOVAL_MOMENTS);
         assert_int_equal(ccm_removal_next_ms(&budget, &rule, 2, START + ms), START + WINDOW);
     }
     assert_int_equal(ccm_removal_allowed(&budget, &rule, 2, START + WINDOW), 1);
@@ -185,12 +185,12 @@ static void test_no_window_loses_more(void **state)
         size_t sum = 0;
 
         gone[i] = left < 1 + i % 3 ? left : 1 + i % 3; /* others come in their place */
-        ccm_removal_note(&budget, &rule, SIZE, gone[i], now);
+        ccm_removal_record(&budget, &rule, SIZE, gone[i], now);
         for (size_t k = i + 1; k > 0 && (int64_t)(i + 1 - k) * STEP < WINDOW; k--) {
             sum += gone[k - 1];
         }
         assert_true(sum <= SIZE / 2);
-        assert_true(budget.len <= CCM_REMOVAL_NOTES);
+        assert_true(budget.len <= CCM_REMOVAL_MOMENTS);
     }
 }
 
@@ -201,11 +201,11 @@ static void test_released_for_one_window(void **state)
 
     (void)state;
     assert_int_equal(ccm_removal_allowed(&budget, &rule, 10, START), 5);
-    ccm_removal_note(&budget, &rule, 10, 5, START);
+    ccm_removal_record(&budget, &rule, 10, 5, START);
     assert_int_equal(ccm_removal_allowed(&budget, &rule, 5, START + 1), 0);
     ccm_removal_release(&rule, START + 1);
     assert_int_equal(ccm_removal_allowed(&budget, &rule, 5, START + 1), 5);
-    ccm_removal_note(&budget, &rule, 5, 3, START + 1);
+    ccm_removal_record(&budget, &rule, 5, 3, START + 1);
     assert_int_equal(ccm_removal_allowed(&budget, &rule, 2, START + WINDOW), 2);
     /* Then they count as all others do: 2 are there, 3 went since, the base is 5. */
     assert_int_equal(ccm_removal_allowed(&budget, &rule, 2, START + WINDOW + 1), 1);
@@ -229,7 +229,7 @@ static void test_idle(void **state)
 
     (void)state;
     assert_true(ccm_removal_is_idle(&budget, &rule, START));
-    ccm_removal_note(&budget, &rule, 3, 1, START);
+    ccm_removal_record(&budget, &rule, 3, 1, START);
     assert_false(ccm_removal_is_idle(&budget, &rule, START + WINDOW - 1));
     assert_true(ccm_removal_is_idle(&budget, &rule, START + WINDOW));
 }
@@ -243,12 +243,12 @@ static void test_another_window(void **state)
 
     (void)state;
     for (int i = 0; i < 16; i++, now += 100) {
-        ccm_removal_note(&budget, &rule, 100, 1, now);
+        ccm_removal_record(&budget, &rule, 100, 1, now);
     }
     rule.window_ms = WINDOW;
     for (int i = 0; i < 16; i++, now += 20000) {
-        ccm_removal_note(&budget, &rule, 100, 1, now);
-        assert_true(budget.len <= CCM_REMOVAL_NOTES);
+        ccm_removal_record(&budget, &rule, 100, 1, now);
+        assert_true(budget.len <= CCM_REMOVAL_MOMENTS);
     }
     assert_true(ccm_removal_allowed(&budget, &rule, 68, now) <= 34);
 }
@@ -285,7 +285,7 @@ static void test_older_hosts(void **state)
     (void)state;
     assert_int_equal(ccm_removal_server_since(&old), 1);
     assert_int_equal(ccm_removal_server_since(&now), 7);
-    ccm_removal_note_held(&old, "table", 3, "nodes are missing"); /* nobody to tell */
+    ccm_removal_record_held(&old, "table", 3, "nodes are missing"); /* nobody to tell */
 }
 
 int main(void)

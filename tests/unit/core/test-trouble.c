@@ -41,7 +41,7 @@ static void note(struct admin_trouble *trouble, const char *key, const char *mes
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)ccm_error_set(&err, -1, CCM_ERROR_THROTTLED, "%s", message); /* only to fill it */
-    admin_trouble_note(trouble, key, &err, delay_ms);
+    admin_trouble_record(trouble, key, &err, delay_ms);
 }
 
 static void test_life_of_a_failure(void **state)
@@ -67,8 +67,8 @@ static void test_life_of_a_failure(void **state)
     assert_true(seen.last.since_ms >= before);
     assert_true(seen.last.next_ms >= before + 5000);
 
-    admin_trouble_note(trouble, "a", NULL, 0);
-    admin_trouble_note(trouble, "never failed", NULL, 0);
+    admin_trouble_record(trouble, "a", NULL, 0);
+    admin_trouble_record(trouble, "never failed", NULL, 0);
     assert_int_equal(admin_trouble_count(trouble), 1);
     note(trouble, "a", "again", 10); /* it begins anew, behind b */
     seen = (struct seen){ 0 };
