@@ -88,7 +88,7 @@ static int64_t retry_hint(const struct ccm_http_response *response)
 }
 
 /* Text of a member under its name or, as some gateways write it, with a small first letter. */
-static const char *member(const cJSON *json, const char *name, const char *small)
+static const char *answer_get_text(const cJSON *json, const char *name, const char *small)
 {
     const char *text = ccm_json_str(json, name);
 
@@ -221,18 +221,18 @@ static void skew_note(const struct ccm_http_response *response, const char *code
     }
 }
 
-static void describe(const struct ali_call *call, const struct ccm_http_response *response,
+static void answer_describe_failure(const struct ali_call *call, const struct ccm_http_response *response,
                      const struct ali_try *try_, const cJSON *json, int64_t wall_ms,
                      struct ali_answer *ret, struct ccm_error *err)
 {
-    const char *raw = member(json, "Message", "message");
+    const char *raw = answer_get_text(json, "Message", "message");
     char code[CCM_ERROR_CODE_MAX];
     char id[CCM_ERROR_CODE_MAX];
     char message[CCM_ERROR_MESSAGE_MAX];
     char note[160] = "";
 
-    clean_copy(code, sizeof(code), member(json, "Code", "code"), true);
-    clean_copy(id, sizeof(id), member(json, "RequestId", "requestId"), true);
+    clean_copy(code, sizeof(code), answer_get_text(json, "Code", "code"), true);
+    clean_copy(id, sizeof(id), answer_get_text(json, "RequestId", "requestId"), true);
     clean_copy(message, sizeof(message), raw, false);
     ret->row = ali_error_find(code, raw, response->status);
     cut_string_to_sign(message);
@@ -267,7 +267,7 @@ void ali_answer_read(const struct ali_call *call, const struct ccm_http_response
 
     *ret = (struct ali_answer){ .hint_ms = retry_hint(response) };
     if (response->status >= 300) {
-        describe(call, response, try_, json, wall_ms, ret, err);
+        answer_describe_failure(call, response, try_, json, wall_ms, ret, err);
         return;
     }
     if (!parsed || !cJSON_IsObject(json)) {

@@ -189,7 +189,7 @@ static int64_t next_try(struct progress *progress, const struct ali_credential *
 }
 
 /* Note what the try means beyond itself. */
-static void account(struct progress *progress, const struct outcome *outcome, struct ccm_error *err)
+static void progress_record_try(struct progress *progress, const struct outcome *outcome, struct ccm_error *err)
 {
     const struct ccm_host *host = progress->ctx->host;
 
@@ -227,7 +227,7 @@ static int wait_for_pace(const struct progress *progress, struct ccm_error *err)
 }
 
 /* A turn, then a credential. */
-static int prepare(struct progress *progress, const struct ali_credential **ret,
+static int progress_prepare_try(struct progress *progress, const struct ali_credential **ret,
                    struct ccm_error *err)
 {
     int r = wait_for_pace(progress, err);
@@ -244,7 +244,7 @@ static int prepare(struct progress *progress, const struct ali_credential **ret,
     return ali_credentials_get(progress->ali->credentials, progress->ctx, ret, err);
 }
 
-static void note_success(const struct progress *progress)
+static void progress_record_success(const struct progress *progress)
 {
     const struct ccm_host *host = progress->ctx->host;
 
@@ -255,7 +255,7 @@ static void note_success(const struct progress *progress)
 }
 
 /* All tries. On failure err is that of the last try that was made. */
-static int run(struct progress *progress, cJSON **ret, struct ccm_error *err)
+static int progress_run_tries(struct progress *progress, cJSON **ret, struct ccm_error *err)
 {
     int last = 0;
 
@@ -263,7 +263,7 @@ static int run(struct progress *progress, cJSON **ret, struct ccm_error *err)
         CCM_CLEANUP(ali_credential_unrefp) const struct ali_credential *credential = NULL;
         struct ccm_error failure = CCM_ERROR_INIT;
         struct outcome outcome;
-        int r = prepare(progress, &credential, &failure);
+        int r = progress_prepare_try(progress, &credential, &failure);
 
         if (r < 0) {
             /* What the cloud said tells more than that time ran out afterwards. */
@@ -276,11 +276,11 @@ static int run(struct progress *progress, cJSON **ret, struct ccm_error *err)
         progress->tries++;
         try_once(progress, credential, &outcome, &failure);
         if (outcome.result == 0) {
-            note_success(progress);
+            progress_record_success(progress);
             *ret = outcome.json;
             return 0;
         }
-        account(progress, &outcome, &failure);
+        progress_record_try(progress, &outcome, &failure);
         ccm_error_copy(err, &failure);
         last = outcome.result;
 
@@ -311,7 +311,7 @@ int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct c
         return ccm_error_set(err, -EAGAIN, CCM_ERROR_TRANSIENT,
                              "%s: region and credentials are not known yet", call->action);
     }
-    r = run(&progress, &json, err);
+    r = progress_run_tries(&progress, &json, err);
     if (r < 0) {
         if (ret_uncertain != NULL) {
             *ret_uncertain = progress.uncertain;

@@ -51,12 +51,12 @@ struct ali_credentials {
     struct ali_file_state seen;
 };
 
-static void lock(struct ali_credentials *credentials)
+static void credentials_lock(struct ali_credentials *credentials)
 {
     (void)pthread_mutex_lock(&credentials->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ali_credentials *credentials)
+static void credentials_unlock(struct ali_credentials *credentials)
 {
     (void)pthread_mutex_unlock(&credentials->lock); /* as above */
 }
@@ -161,7 +161,7 @@ void ali_credential_unrefp(const struct ali_credential **credential)
     ali_credential_unref(*credential);
 }
 
-static bool same(const struct ali_credential *a, const struct ali_raw_credential *b)
+static bool credential_is_same(const struct ali_credential *a, const struct ali_raw_credential *b)
 {
     return strcmp(a->key_id, b->key_id) == 0 &&
            strcmp(ccm_secret_text(&a->secret), ccm_secret_text(&b->secret)) == 0 &&
@@ -175,7 +175,7 @@ static int install_locked(struct ali_credentials *credentials, struct ali_raw_cr
     const int64_t life = raw->life_ms;
     struct record *record = credentials->current;
 
-    if (record == NULL || !same(&record->credential, raw)) {
+    if (record == NULL || !credential_is_same(&record->credential, raw)) {
         record = calloc(1, sizeof(*record));
         if (record == NULL) {
             return -ENOMEM;
@@ -214,19 +214,19 @@ static bool file_due(struct ali_credentials *credentials, int64_t now)
     if (ali_credential_file_state(credentials->file, &state) < 0) {
         return true;
     }
-    lock(credentials);
+    credentials_lock(credentials);
     const bool due = !ali_credential_file_same(&state, &credentials->seen) ||
                      credentials->current == NULL || assumed_due_locked(credentials, now) ||
                      credentials->current->end_ms - EARLY_MS <= now;
     if (!due) {
         credentials->due_ms = now + CHECK_FILE_MS;
     }
-    unlock(credentials);
+    credentials_unlock(credentials);
     return due;
 }
 
 /* Fetch and install; the caller has set `fetching`, which ends here. */
-static int refresh(struct ali_credentials *credentials, const struct ali_ctx *ctx, bool forced,
+static int credentials_refresh(struct ali_credentials *credentials, const struct ali_ctx *ctx, bool forced,
                    struct ccm_error *err)
 {
     CCM_CLEANUP(ali_raw_credential_fini) struct ali_raw_credential raw = { 0 };
@@ -234,9 +234,9 @@ static int refresh(struct ali_credentials *credentials, const struct ali_ctx *ct
     int r = 0;
 
     if (credentials->file != NULL && !forced && !file_due(credentials, started)) {
-        lock(credentials);
+        credentials_lock(credentials);
         credentials->fetching = false;
-        unlock(credentials);
+        credentials_unlock(credentials);
         return 0;
     }
     r = ali_credential_fetch(credentials->source, &credentials->setup, ctx, &raw, err);
@@ -244,7 +244,7 @@ static int refresh(struct ali_credentials *credentials, const struct ali_ctx *ct
     const int64_t now = ctx->host->now_ms(ctx->host);
     const int64_t ahead = ctx->host->wall_ms(ctx->host) - now;
 
-    lock(credentials);
+    credentials_lock(credentials);
     if (r == 0 && install_locked(credentials, &raw, now) < 0) {
         r = ccm_error_nomem(err);
     }
@@ -261,7 +261,7 @@ static int refresh(struct ali_credentials *credentials, const struct ali_ctx *ct
     }
     credentials->fetching = false;
     const bool left = credentials->current != NULL && credentials->current->end_ms > now;
-    unlock(credentials);
+    credentials_unlock(credentials);
     if (r == 0) {
         ali_measure_credential(ctx->host, raw.life_ms);
     } else if (err->kind != CCM_ERROR_CANCELLED) {
@@ -285,7 +285,7 @@ static bool blocked_locked(const struct ali_credentials *credentials, int64_t no
 }
 
 /* What get() finds: a usable record (referenced), and whether this caller has to fetch. */
-static const struct ali_credential *look(struct ali_credentials *credentials,
+static const struct ali_credential *credentials_find_usable(struct ali_credentials *credentials,
                                          const struct ccm_host *host, bool *ret_fetch,
                                          bool *ret_busy)
 {
@@ -293,7 +293,7 @@ static const struct ali_credential *look(struct ali_credentials *credentials,
     const int64_t now = host->now_ms(host);
     const int64_t wall = host->wall_ms(host);
 
-    lock(credentials);
+    credentials_lock(credentials);
 
     struct record *record = credentials->current;
 
@@ -307,15 +307,15 @@ static const struct ali_credential *look(struct ali_credentials *credentials,
     if (*ret_fetch) {
         credentials->fetching = true;
     }
-    unlock(credentials);
+    credentials_unlock(credentials);
     return found;
 }
 
 static int last_failure(struct ali_credentials *credentials, struct ccm_error *err)
 {
-    lock(credentials);
+    credentials_lock(credentials);
     ccm_error_copy(err, &credentials->failure);
-    unlock(credentials);
+    credentials_unlock(credentials);
     return -EAGAIN;
 }
 
@@ -324,14 +324,14 @@ struct job {
     const struct ccm_host *host;
 };
 
-static void *run_job(void *arg)
+static void *refresh_thread_main(void *arg)
 {
     const struct job job = *(struct job *)arg;
     const struct ali_ctx ctx = ali_ctx(job.host, NULL, FETCH_MS);
     struct ccm_error failure = CCM_ERROR_INIT;
 
     free(arg);
-    (void)refresh(job.credentials, &ctx, false, &failure); /* it has logged its failure */
+    (void)credentials_refresh(job.credentials, &ctx, false, &failure); /* it has logged its failure */
     return NULL;
 }
 
@@ -339,7 +339,7 @@ static bool start_thread(struct ali_credentials *credentials, struct job *job)
 {
     (void)pthread_mutex_lock(&credentials->thread_lock); /* a plain mutex of ours: cannot fail */
     join_locked(credentials); /* the one before is at its end: it gave `fetching` back */
-    credentials->has_thread = pthread_create(&credentials->thread, NULL, run_job, job) == 0;
+    credentials->has_thread = pthread_create(&credentials->thread, NULL, refresh_thread_main, job) == 0;
 
     const bool running = credentials->has_thread;
 
@@ -349,7 +349,7 @@ static bool start_thread(struct ali_credentials *credentials, struct job *job)
 
 /* Fetch in the background; the caller has set `fetching`. Where no thread can be had, the next
  * caller tries again. */
-static void spawn(struct ali_credentials *credentials, const struct ccm_host *host)
+static void credentials_spawn_refresh(struct ali_credentials *credentials, const struct ccm_host *host)
 {
     struct job *job = calloc(1, sizeof(*job));
 
@@ -360,9 +360,9 @@ static void spawn(struct ali_credentials *credentials, const struct ccm_host *ho
         }
         free(job);
     }
-    lock(credentials);
+    credentials_lock(credentials);
     credentials->fetching = false;
-    unlock(credentials);
+    credentials_unlock(credentials);
 }
 
 int ali_credentials_get(struct ali_credentials *credentials, const struct ali_ctx *ctx,
@@ -371,17 +371,17 @@ int ali_credentials_get(struct ali_credentials *credentials, const struct ali_ct
     for (;;) {
         bool fetch = false;
         bool busy = false;
-        const struct ali_credential *found = look(credentials, ctx->host, &fetch, &busy);
+        const struct ali_credential *found = credentials_find_usable(credentials, ctx->host, &fetch, &busy);
 
         if (found != NULL) {
             if (fetch) {
-                spawn(credentials, ctx->host);
+                credentials_spawn_refresh(credentials, ctx->host);
             }
             *ret = found;
             return 0;
         }
         if (fetch) {
-            const int r = refresh(credentials, ctx, false, err);
+            const int r = credentials_refresh(credentials, ctx, false, err);
 
             if (r < 0) {
                 return r;
@@ -403,20 +403,20 @@ static bool has_other_file(struct ali_credentials *credentials)
     if (credentials->file == NULL || ali_credential_file_state(credentials->file, &state) < 0) {
         return false;
     }
-    lock(credentials);
+    credentials_lock(credentials);
     const bool other = !ali_credential_file_same(&state, &credentials->seen);
-    unlock(credentials);
+    credentials_unlock(credentials);
     return other;
 }
 
 /* Whether there is another credential than that one. *ret_fetch: the caller has to fetch;
  * *ret_busy: somebody is at it. */
-static bool look_for_other(struct ali_credentials *credentials, int64_t now, uint64_t serial,
+static bool credentials_find_other(struct ali_credentials *credentials, int64_t now, uint64_t serial,
                            bool *ret_fetch, bool *ret_busy)
 {
     const bool other_file = has_other_file(credentials);
 
-    lock(credentials);
+    credentials_lock(credentials);
 
     const bool changed =
         credentials->current != NULL && credentials->current->credential.serial != serial;
@@ -427,7 +427,7 @@ static bool look_for_other(struct ali_credentials *credentials, int64_t now, uin
         credentials->fetching = true;
         credentials->renew_ms = now + RENEW_PAUSE_MS;
     }
-    unlock(credentials);
+    credentials_unlock(credentials);
     return changed;
 }
 
@@ -441,16 +441,16 @@ bool ali_credentials_renew(struct ali_credentials *credentials, const struct ali
     bool changed = false;
 
     do { /* of several that were refused one fetches, the others wait for what it brings */
-        changed = look_for_other(credentials, ctx->host->now_ms(ctx->host), serial, &fetch, &busy);
+        changed = credentials_find_other(credentials, ctx->host->now_ms(ctx->host), serial, &fetch, &busy);
     } while (!changed && !fetch && busy && ali_ctx_wait(ctx, POLL_MS) == 0);
     if (!fetch) {
         return changed;
     }
-    if (refresh(credentials, ctx, true, &failure) < 0) {
+    if (credentials_refresh(credentials, ctx, true, &failure) < 0) {
         return false;
     }
-    lock(credentials);
+    credentials_lock(credentials);
     changed = credentials->current->credential.serial != serial;
-    unlock(credentials);
+    credentials_unlock(credentials);
     return changed;
 }

@@ -42,7 +42,7 @@ static const EVP_CIPHER *cipher_for(size_t key_len)
 }
 
 /* 0 with *ret_len bytes in `plain`, or -EBADMSG: wrong key, or no cipher text. */
-static int decrypt(const char *key, const unsigned char *data, size_t len, struct bytes *plain,
+static int addon_decrypt_bytes(const char *key, const unsigned char *data, size_t len, struct bytes *plain,
                    size_t *ret_len)
 {
     const EVP_CIPHER *cipher = cipher_for(strlen(key));
@@ -61,7 +61,7 @@ static int decrypt(const char *key, const unsigned char *data, size_t len, struc
 }
 
 /* base64 -> bytes without the padding. -EBADMSG. */
-static int decode(const char *text, struct bytes *ret, size_t *ret_len)
+static int addon_decode_base64(const char *text, struct bytes *ret, size_t *ret_len)
 {
     const size_t len = strlen(text);
     size_t pad = 0;
@@ -91,7 +91,7 @@ static int open_value(const cJSON *json, const char *name, const char *key, stru
     CCM_CLEANUP(bytes_fini) struct bytes plain = { 0 };
     const char *text = ccm_json_str(json, name);
     size_t len = 0;
-    int r = ccm_text_empty(text) ? -EBADMSG : decode(text, &cipher, &len);
+    int r = ccm_text_empty(text) ? -EBADMSG : addon_decode_base64(text, &cipher, &len);
 
     if (r == 0 && (len < 2 * IV_SIZE || len % IV_SIZE != 0)) {
         r = -EBADMSG;
@@ -100,7 +100,7 @@ static int open_value(const cJSON *json, const char *name, const char *key, stru
         r = bytes_init(&plain, len + 1);
     }
     if (r == 0) {
-        r = decrypt(key, cipher.data, len, &plain, &len);
+        r = addon_decrypt_bytes(key, cipher.data, len, &plain, &len);
     }
     if (r < 0) {
         return r;
@@ -112,7 +112,7 @@ static int open_value(const cJSON *json, const char *name, const char *key, stru
     return ccm_secret_set(ret, (const char *)plain.data) < 0 ? -ENOMEM : 0;
 }
 
-static int take(const char *path, const cJSON *json, const struct ali_ctx *ctx,
+static int addon_parse_credential(const char *path, const cJSON *json, const struct ali_ctx *ctx,
                 struct ali_raw_credential *ret, struct ccm_error *err)
 {
     static const char *const names[] = { "access.key.id", "access.key.secret", "security.token" };
@@ -157,5 +157,5 @@ int ali_credential_from_addon(const char *path, const struct ali_ctx *ctx,
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "credentials: %s: no JSON object",
                              path);
     }
-    return take(path, json, ctx, ret, err);
+    return addon_parse_credential(path, json, ctx, ret, err);
 }

@@ -18,7 +18,7 @@ static const char *text_of(const struct ccm_host *host, const char *option, cons
     return text == NULL ? "" : text;
 }
 
-static void measure(const struct ali_ctx *ctx, const struct ali_call *call, int64_t started,
+static void setup_measure_call(const struct ali_ctx *ctx, const struct ali_call *call, int64_t started,
                     bool failed, bool throttled, const char *code)
 {
     ali_measure_try(ctx->host, call, ctx->host->now_ms(ctx->host) - started, failed, throttled,
@@ -47,13 +47,13 @@ static int call_sts(void *arg, const struct ali_ctx *ctx, const char *action,
 
     if (r < 0) {
         if (phase != CCM_HTTP_NOT_SENT) {
-            measure(ctx, &call, started, true, false, "");
+            setup_measure_call(ctx, &call, started, true, false, "");
         }
         return r;
     }
     ali_answer_read(&call, response, &try_, ctx->host->wall_ms(ctx->host), &answer, err);
     ctx->host->http_free(ctx->host, response);
-    measure(ctx, &call, started, answer.row != NULL,
+    setup_measure_call(ctx, &call, started, answer.row != NULL,
             answer.row != NULL && answer.row->class_ == ALI_CLASS_THROTTLED,
             answer.row != NULL ? err->code : "");
     if (answer.row != NULL) {

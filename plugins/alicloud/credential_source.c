@@ -27,7 +27,7 @@ void ali_raw_credential_fini(struct ali_raw_credential *raw)
 }
 
 /* What a source needs that is not there, as words for a person; NULL = it is complete. */
-static const char *missing(enum ali_credential_source source,
+static const char *source_describe_missing(enum ali_credential_source source,
                            const struct ali_credential_setup *setup)
 {
     switch (source) {
@@ -56,7 +56,7 @@ static const char *missing(enum ali_credential_source source,
 
 static bool is_set_up(enum ali_credential_source source, const struct ali_credential_setup *setup)
 {
-    return missing(source, setup) == NULL &&
+    return source_describe_missing(source, setup) == NULL &&
            (source != ALI_CREDENTIAL_ADDON || access(setup->addon_file, F_OK) == 0);
 }
 
@@ -78,10 +78,10 @@ int ali_credential_choose(const struct ali_credential_setup *setup, enum ali_cre
                       : strcmp(setup->source, rows[i].name) != 0) {
             continue;
         }
-        if (missing(rows[i].source, setup) != NULL) {
+        if (source_describe_missing(rows[i].source, setup) != NULL) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "alicloud.credentials.source is \"%s\", but %s", rows[i].name,
-                                 missing(rows[i].source, setup));
+                                 source_describe_missing(rows[i].source, setup));
         }
         *ret = rows[i].source;
         return 0;

@@ -10,7 +10,7 @@
 static const struct ali_credential_names names = { "AccessKeyId", "AccessKeySecret",
                                                    "SecurityToken", "Expiration" };
 
-static int take_on(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
+static int sts_assume_role(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
                    const char *action, struct ali_params *params,
                    const struct ali_credential *signer, struct ali_raw_credential *ret,
                    struct ccm_error *err)
@@ -71,7 +71,7 @@ int ali_credential_from_oidc(const struct ali_credential_setup *setup, const str
     }
     ali_param_add(&params, "OIDCProviderArn", setup->oidc_provider);
     ali_param_add(&params, "OIDCToken", ccm_secret_text(&token));
-    return take_on(setup, ctx, "AssumeRoleWithOIDC", &params, NULL, ret, err);
+    return sts_assume_role(setup, ctx, "AssumeRoleWithOIDC", &params, NULL, ret, err);
 }
 
 int ali_credential_assume(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
@@ -84,7 +84,7 @@ int ali_credential_assume(const struct ali_credential_setup *setup, const struct
         .secret = base->secret,
         .token = base->token,
     };
-    const int r = take_on(setup, ctx, "AssumeRole", &params, &signer, &role, err);
+    const int r = sts_assume_role(setup, ctx, "AssumeRole", &params, &signer, &role, err);
 
     if (r == 0) {
         const struct ali_raw_credential swap = *base;

@@ -63,7 +63,7 @@ static bool valid_host(const char *host, size_t len)
     return strspn(host, name) >= len;
 }
 
-static int bad(const char *what, const char *text, const char *why, struct ccm_error *err)
+static int endpoint_fail_parse(const char *what, const char *text, const char *why, struct ccm_error *err)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                          "%s: \"%.128s\" is no [scheme://]host[:port]: %s", what, text, why);
@@ -76,7 +76,7 @@ static int parse_authority(const char *what, const char *text, size_t len, struc
     char copy[ALI_ENDPOINT_HOST_MAX];
 
     if (len >= sizeof(copy)) {
-        return bad(what, text, "too long", err);
+        return endpoint_fail_parse(what, text, "too long", err);
     }
     memcpy(copy, text, len);
     copy[len] = '\0';
@@ -87,10 +87,10 @@ static int parse_authority(const char *what, const char *text, size_t len, struc
     uint32_t port = 0;
 
     if (!valid_host(copy, host_len)) {
-        return bad(what, copy, "the host is not valid", err);
+        return endpoint_fail_parse(what, copy, "the host is not valid", err);
     }
     if (colon != NULL && ccm_parse_u32(colon + 1, 1, 65535, &port) < 0) {
-        return bad(what, copy, "the port must lie between 1 and 65535", err);
+        return endpoint_fail_parse(what, copy, "the port must lie between 1 and 65535", err);
     }
     /* Clients leave a default port out of the Host header, which is signed. */
     if (port == (ret->plain_http ? 80 : 443)) {
@@ -115,7 +115,7 @@ int ali_endpoint_parse(const char *what, const char *text, bool drop_path, struc
         } else if (len == 5 && strncmp(text, "https", 5) == 0) {
             endpoint.plain_http = false;
         } else {
-            return bad(what, text, "the scheme must be http or https", err);
+            return endpoint_fail_parse(what, text, "the scheme must be http or https", err);
         }
         start = scheme_end + 3;
     }
@@ -124,7 +124,7 @@ int ali_endpoint_parse(const char *what, const char *text, bool drop_path, struc
     const char *path = start + len;
 
     if (!drop_path && strcmp(path, "") != 0 && strcmp(path, "/") != 0) {
-        return bad(what, text, "a path has no place here", err);
+        return endpoint_fail_parse(what, text, "a path has no place here", err);
     }
 
     const int r = parse_authority(what, start, len, &endpoint, err);
@@ -135,7 +135,7 @@ int ali_endpoint_parse(const char *what, const char *text, bool drop_path, struc
     return r;
 }
 
-static bool mapped(enum ali_product product, const char *region, struct ali_endpoint *ret)
+static bool endpoint_find_mapped(enum ali_product product, const char *region, struct ali_endpoint *ret)
 {
     char wanted[80];
 
@@ -186,7 +186,7 @@ int ali_endpoint_find(enum ali_product product, const char *region, const char *
     } else {
         const bool vpc = strcmp(network, "vpc") == 0;
 
-        if (vpc || !mapped(product, region, &endpoint)) {
+        if (vpc || !endpoint_find_mapped(product, region, &endpoint)) {
             (void)snprintf(endpoint.host, sizeof(endpoint.host), "%s%s.%s.aliyuncs.com", info->name,
                            vpc ? "-vpc" : "", region); /* fits: 64 bytes of region */
         }

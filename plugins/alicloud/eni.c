@@ -55,7 +55,7 @@ static struct query *query_find(const struct queries *queries, const struct ccm_
 }
 
 /* Fill in what is known, collect the rest. */
-static int look_up(const struct run *run, const char *const *addresses, size_t count,
+static int queries_collect_unknown(const struct run *run, const char *const *addresses, size_t count,
                    struct ali_eni *ret, struct queries *queries)
 {
     const int64_t now = run->host->now_ms(run->host);
@@ -89,7 +89,7 @@ static int look_up(const struct run *run, const char *const *addresses, size_t c
     return 0;
 }
 
-static int call(const struct run *run, enum ali_product product, const char *action,
+static int eni_call_cloud(const struct run *run, enum ali_product product, const char *action,
                 const struct ali_params *params, cJSON **ret, struct ccm_error *err)
 {
     const struct ali_call request = {
@@ -107,7 +107,7 @@ static int call(const struct run *run, enum ali_product product, const char *act
 }
 
 /* An address that an interface carries: note it when we asked for it. */
-static void match(const struct queries *queries, const char *address, const char *id)
+static void queries_match_address(const struct queries *queries, const char *address, const char *id)
 {
     struct ccm_ip ip;
 
@@ -137,14 +137,14 @@ static int read_page(const cJSON *answer, const struct queries *queries)
     {
         const char *id = ccm_json_str(item, "NetworkInterfaceId");
 
-        match(queries, ccm_json_str(item, "PrivateIpAddress"), id);
+        queries_match_address(queries, ccm_json_str(item, "PrivateIpAddress"), id);
         for (const cJSON *ip = ccm_json_items(ccm_json_get(item, "PrivateIpSets"), "PrivateIpSet");
              ip != NULL; ip = ip->next) {
-            match(queries, ccm_json_str(ip, "PrivateIpAddress"), id);
+            queries_match_address(queries, ccm_json_str(ip, "PrivateIpAddress"), id);
         }
         for (const cJSON *ip = ccm_json_items(ccm_json_get(item, "Ipv6Sets"), "Ipv6Set");
              ip != NULL; ip = ip->next) {
-            match(queries, ccm_json_str(ip, "Ipv6Address"), id);
+            queries_match_address(queries, ccm_json_str(ip, "Ipv6Address"), id);
         }
     }
     return 0;
@@ -186,7 +186,7 @@ static int read_chunk(const struct run *run, const struct queries *queries, size
         }
         page_params(run, queries, first, count, token, &params);
 
-        const int r = call(run, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
+        const int r = eni_call_cloud(run, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
 
         if (r < 0) {
             return r;
@@ -255,7 +255,7 @@ static int read_cidrs(const struct run *run, struct ccm_cidr *cidrs, int *ret_co
     }
     ali_param_add(&params, "VpcId", run->ali->vpc_id);
 
-    const int r = call(run, ALI_VPC, "DescribeVpcAttribute", &params, &answer, err);
+    const int r = eni_call_cloud(run, ALI_VPC, "DescribeVpcAttribute", &params, &answer, err);
 
     if (r < 0) {
         return r;
@@ -357,7 +357,7 @@ int ali_eni_resolve(struct ali_client *ali, const struct ccm_host *host,
 {
     CCM_CLEANUP(queries_fini) struct queries queries = { 0 };
     const struct run run = { .ali = ali, .host = host, .req = req };
-    int r = look_up(&run, addresses, count, ret, &queries);
+    int r = queries_collect_unknown(&run, addresses, count, ret, &queries);
 
     if (r < 0) {
         return ccm_error_nomem(err);

@@ -56,17 +56,17 @@ void ali_eni_cache_free(struct ali_eni_cache *cache)
     }
 }
 
-static void lock(struct ali_eni_cache *cache)
+static void eni_cache_lock(struct ali_eni_cache *cache)
 {
     (void)pthread_mutex_lock(&cache->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ali_eni_cache *cache)
+static void eni_cache_unlock(struct ali_eni_cache *cache)
 {
     (void)pthread_mutex_unlock(&cache->lock); /* as above */
 }
 
-static uint64_t hash(const struct ccm_ip *ip)
+static uint64_t eni_cache_hash_ip(const struct ccm_ip *ip)
 {
     uint64_t h = UINT64_C(14695981039346656037);
 
@@ -77,7 +77,7 @@ static uint64_t hash(const struct ccm_ip *ip)
 }
 
 /* The slot of the address, or NULL. */
-static struct slot *find(const struct ali_eni_cache *cache, const struct ccm_ip *ip)
+static struct slot *eni_cache_find_slot(const struct ali_eni_cache *cache, const struct ccm_ip *ip)
 {
     if (cache->slot_count == 0) {
         return NULL;
@@ -86,7 +86,7 @@ static struct slot *find(const struct ali_eni_cache *cache, const struct ccm_ip 
     const size_t mask = cache->slot_count - 1;
 
     /* Ends: at most three quarters of the slots are filled. */
-    for (size_t i = (size_t)hash(ip) & mask;; i = (i + 1) & mask) {
+    for (size_t i = (size_t)eni_cache_hash_ip(ip) & mask;; i = (i + 1) & mask) {
         struct slot *slot = &cache->slots[i];
 
         if (slot->slot_state == SLOT_FREE) {
@@ -100,7 +100,7 @@ static struct slot *find(const struct ali_eni_cache *cache, const struct ccm_ip 
 
 static struct slot *free_slot(struct slot *slots, size_t count, const struct ccm_ip *ip)
 {
-    size_t i = (size_t)hash(ip) & (count - 1);
+    size_t i = (size_t)eni_cache_hash_ip(ip) & (count - 1);
 
     while (slots[i].slot_state != SLOT_FREE) {
         i = (i + 1) & (count - 1);
@@ -109,7 +109,7 @@ static struct slot *free_slot(struct slot *slots, size_t count, const struct ccm
 }
 
 /* A table for at least `need` entries, expired ones left behind. Without memory nothing changes. */
-static void rebuild(struct ali_eni_cache *cache, size_t need, int64_t now_ms)
+static void eni_cache_rebuild(struct ali_eni_cache *cache, size_t need, int64_t now_ms)
 {
     size_t count = FIRST_SLOTS;
 
@@ -150,17 +150,17 @@ static void drop_all(struct ali_eni_cache *cache)
 }
 
 /* Whether one more entry has room now. */
-static bool make_room(struct ali_eni_cache *cache, int64_t now_ms)
+static bool eni_cache_make_space(struct ali_eni_cache *cache, int64_t now_ms)
 {
     if (cache->filled + 1 > cache->slot_count / 4 * 3) {
-        rebuild(cache, cache->used * 4 / 3 + 1, now_ms);
+        eni_cache_rebuild(cache, cache->used * 4 / 3 + 1, now_ms);
     }
     if (cache->used >= cache->most) {
-        rebuild(cache, cache->used + 1, now_ms);
+        eni_cache_rebuild(cache, cache->used + 1, now_ms);
     }
     if (cache->used >= cache->most) {
         drop_all(cache);
-        rebuild(cache, 1, now_ms);
+        eni_cache_rebuild(cache, 1, now_ms);
     }
     return cache->filled + 1 <= cache->slot_count / 4 * 3;
 }
@@ -170,35 +170,35 @@ bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int
 {
     bool known = false;
 
-    lock(cache);
+    eni_cache_lock(cache);
 
-    const struct slot *slot = find(cache, ip);
+    const struct slot *slot = eni_cache_find_slot(cache, ip);
 
     if (slot != NULL && slot->end_ms > now_ms) {
         ret->state = slot->eni_state;
         ccm_text_copy(ret->id, sizeof(ret->id), slot->id);
         known = true;
     }
-    unlock(cache);
+    eni_cache_unlock(cache);
     return known;
 }
 
 void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
                        const struct ali_eni *eni, int64_t now_ms, int64_t end_ms)
 {
-    lock(cache);
+    eni_cache_lock(cache);
 
-    struct slot *slot = find(cache, ip);
+    struct slot *slot = eni_cache_find_slot(cache, ip);
 
     if (strlen(eni->id) >= sizeof(slot->id)) {
         if (slot != NULL) {
             slot->slot_state = SLOT_DELETED;
             cache->used--;
         }
-        unlock(cache);
+        eni_cache_unlock(cache);
         return;
     }
-    if (slot == NULL && make_room(cache, now_ms)) {
+    if (slot == NULL && eni_cache_make_space(cache, now_ms)) {
         slot = free_slot(cache->slots, cache->slot_count, ip);
         cache->used++;
         cache->filled++;
@@ -215,37 +215,37 @@ void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
         };
         ccm_text_copy(slot->id, sizeof(slot->id), eni->id);
     }
-    unlock(cache);
+    eni_cache_unlock(cache);
 }
 
 unsigned ali_eni_cache_misses(struct ali_eni_cache *cache, const struct ccm_ip *ip)
 {
-    lock(cache);
-    const struct slot *slot = find(cache, ip);
+    eni_cache_lock(cache);
+    const struct slot *slot = eni_cache_find_slot(cache, ip);
     const unsigned misses = slot == NULL ? 0 : slot->misses;
 
-    unlock(cache);
+    eni_cache_unlock(cache);
     return misses;
 }
 
 void ali_eni_cache_del(struct ali_eni_cache *cache, const struct ccm_ip *ip)
 {
-    lock(cache);
+    eni_cache_lock(cache);
 
-    struct slot *slot = find(cache, ip);
+    struct slot *slot = eni_cache_find_slot(cache, ip);
 
     if (slot != NULL) {
         slot->slot_state = SLOT_DELETED;
         cache->used--;
     }
-    unlock(cache);
+    eni_cache_unlock(cache);
 }
 
 size_t ali_eni_cache_len(struct ali_eni_cache *cache)
 {
-    lock(cache);
+    eni_cache_lock(cache);
     const size_t len = cache->used;
-    unlock(cache);
+    eni_cache_unlock(cache);
     return len;
 }
 
@@ -254,21 +254,21 @@ int ali_eni_cache_cidrs_get(struct ali_eni_cache *cache, int64_t now_ms,
 {
     int count = -1;
 
-    lock(cache);
+    eni_cache_lock(cache);
     if (cache->cidr_end_ms > now_ms) {
         count = cache->cidr_count;
         memcpy(ret, cache->cidrs, (size_t)count * sizeof(*ret));
     }
-    unlock(cache);
+    eni_cache_unlock(cache);
     return count;
 }
 
 void ali_eni_cache_cidrs_put(struct ali_eni_cache *cache, const struct ccm_cidr *cidrs, int count,
                              int64_t end_ms)
 {
-    lock(cache);
+    eni_cache_lock(cache);
     memcpy(cache->cidrs, cidrs, (size_t)count * sizeof(*cidrs));
     cache->cidr_count = count;
     cache->cidr_end_ms = end_ms;
-    unlock(cache);
+    eni_cache_unlock(cache);
 }

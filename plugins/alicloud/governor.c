@@ -170,12 +170,12 @@ static struct bucket *bucket_get_locked(struct ali_governor *governor, enum ali_
     return bucket;
 }
 
-static void lock(struct ali_governor *governor)
+static void governor_lock(struct ali_governor *governor)
 {
     (void)pthread_mutex_lock(&governor->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ali_governor *governor)
+static void governor_unlock(struct ali_governor *governor)
 {
     (void)pthread_mutex_unlock(&governor->lock); /* as above */
 }
@@ -184,12 +184,12 @@ int ali_governor_enter(struct ali_governor *governor, enum ali_product product, 
                        enum ali_priority priority, int64_t now_ms,
                        struct ali_governor_ticket *ticket)
 {
-    lock(governor);
+    governor_lock(governor);
 
     struct bucket *bucket = bucket_get_locked(governor, product, action, now_ms);
 
     if (bucket == NULL) {
-        unlock(governor);
+        governor_unlock(governor);
         return -ENOMEM;
     }
 
@@ -201,7 +201,7 @@ int ali_governor_enter(struct ali_governor *governor, enum ali_product product, 
     *ticket =
         (struct ali_governor_ticket){ .next = *place, .bucket = bucket, .priority = priority };
     *place = ticket;
-    unlock(governor);
+    governor_unlock(governor);
     return 0;
 }
 
@@ -227,7 +227,7 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_governor_tic
 {
     int64_t wait = 0;
 
-    lock(governor);
+    governor_lock(governor);
 
     struct bucket *bucket = ticket->bucket;
 
@@ -249,23 +249,23 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_governor_tic
         (void)ticket_place(bucket, ticket, true); /* its place is known */
         bucket->tokens -= WINDOW_MS;
     }
-    unlock(governor);
+    governor_unlock(governor);
     return wait;
 }
 
 void ali_governor_leave(struct ali_governor *governor, struct ali_governor_ticket *ticket)
 {
-    lock(governor);
+    governor_lock(governor);
     if (ticket->bucket != NULL) {
         (void)ticket_place(ticket->bucket, ticket, true); /* its place does not matter any more */
     }
-    unlock(governor);
+    governor_unlock(governor);
 }
 
 void ali_governor_throttled(struct ali_governor *governor, enum ali_product product,
                             const char *action, int64_t now_ms, int64_t hint_ms)
 {
-    lock(governor);
+    governor_lock(governor);
 
     struct bucket *bucket = bucket_get_locked(governor, product, action, now_ms);
 
@@ -284,7 +284,7 @@ void ali_governor_throttled(struct ali_governor *governor, enum ali_product prod
             bucket->hold_ms = now_ms + hint;
         }
     }
-    unlock(governor);
+    governor_unlock(governor);
 }
 
 static void follow_locked(struct ali_governor *governor, enum ali_product product)
@@ -329,12 +329,12 @@ void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *h
     if (write <= 0 || read <= 0) {
         return; /* this plugin lists no quotas */
     }
-    lock(governor);
+    governor_lock(governor);
     if (quota->write != write || quota->read != read) {
         *quota = (struct ali_governor_quota){ .write = write, .read = read };
         follow_locked(governor, product);
     }
-    unlock(governor);
+    governor_unlock(governor);
 }
 
 /* As ali_governor_poll(), with the quotas of this moment. */

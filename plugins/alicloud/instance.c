@@ -85,7 +85,7 @@ static int check_id(const char *option, const char *text, struct ccm_error *err)
                          option, MAX_ID);
 }
 
-static int take_option(const struct ccm_host *host, const char *option, char **ret,
+static int config_read_id(const struct ccm_host *host, const char *option, char **ret,
                        struct ccm_error *err)
 {
     const char *text = host->option_string(host, GROUP, option);
@@ -120,7 +120,7 @@ static int list_add(char ***list, size_t *len, size_t *cap, const char *text)
     return 0;
 }
 
-static int take_vswitches(const struct ccm_host *host, char ***ret, struct ccm_error *err)
+static int config_read_vswitches(const struct ccm_host *host, char ***ret, struct ccm_error *err)
 {
     const char *const *given = host->option_strings(host, GROUP, "vswitch_ids");
     CCM_CLEANUP(list_freep) char **list = calloc(1, sizeof(*list));
@@ -163,7 +163,7 @@ static const char *override_name(enum ali_product product)
     return names[product];
 }
 
-static int take_texts(struct ali_config *config, const struct ccm_host *host, struct ccm_error *err)
+static int config_read_ids(struct ali_config *config, const struct ccm_host *host, struct ccm_error *err)
 {
     const struct {
         const char *name;
@@ -175,7 +175,7 @@ static int take_texts(struct ali_config *config, const struct ccm_host *host, st
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(wanted); i++) {
-        const int r = take_option(host, wanted[i].name, wanted[i].value, err);
+        const int r = config_read_id(host, wanted[i].name, wanted[i].value, err);
 
         if (r < 0) {
             return r;
@@ -183,22 +183,22 @@ static int take_texts(struct ali_config *config, const struct ccm_host *host, st
     }
     for (size_t i = 0; i < ALI_ENDPOINT_PRODUCTS; i++) {
         const int r =
-            take_option(host, override_name((enum ali_product)i), &config->overrides[i], err);
+            config_read_id(host, override_name((enum ali_product)i), &config->overrides[i], err);
 
         if (r < 0) {
             return r;
         }
     }
-    return take_vswitches(host, &config->vswitch_ids, err);
+    return config_read_vswitches(host, &config->vswitch_ids, err);
 }
 
 /* "" is what a host answers for options it does not know: the defaults apply then too. */
-static int take_config(struct ali_config *config, const struct ccm_host *host,
+static int config_read_options(struct ali_config *config, const struct ccm_host *host,
                        struct ccm_error *err)
 {
     const char *ca_file = host->option_string(host, GROUP, "ca_file");
     const char *signature = host->option_string(host, GROUP, "signature");
-    const int r = take_texts(config, host, err);
+    const int r = config_read_ids(config, host, err);
 
     if (r < 0) {
         return r;
@@ -302,7 +302,7 @@ static int ali_new(const struct ccm_host *host, struct ali_client **ret, struct 
         return ccm_error_nomem(err);
     }
     atomic_init(&ali->started, false);
-    r = take_config(&ali->config, host, err);
+    r = config_read_options(&ali->config, host, err);
     if (r == 0) {
         r = check_endpoints(ali, err);
     }
@@ -439,7 +439,7 @@ static int find_endpoints(struct ali_client *ali, const struct ccm_host *host,
 }
 
 /* Everything start() is for; one thread at a time. */
-static int discover(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
+static int instance_discover(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
 {
     const struct ali_ctx ctx = ali_ctx(host, NULL, START_MS);
     CCM_CLEANUP(ali_credential_unrefp) const struct ali_credential *credential = NULL;
@@ -470,7 +470,7 @@ static int discover(struct ali_client *ali, const struct ccm_host *host, struct 
 }
 
 /* True: this caller is to do it. */
-static bool claim_start(struct ali_client *ali)
+static bool instance_begin_start(struct ali_client *ali)
 {
     bool mine = false;
 
@@ -486,8 +486,8 @@ static bool claim_start(struct ali_client *ali)
 int ali_start(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
 {
     while (!atomic_load(&ali->started)) {
-        if (claim_start(ali)) {
-            const int r = discover(ali, host, err);
+        if (instance_begin_start(ali)) {
+            const int r = instance_discover(ali, host, err);
 
             atomic_store(&ali->started, r == 0);
             (void)pthread_mutex_lock(&ali->lock); /* a plain mutex of ours: cannot fail */

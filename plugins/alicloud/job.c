@@ -84,12 +84,12 @@ void ali_jobs_free(struct ali_jobs *jobs)
     free(jobs);
 }
 
-static void lock(struct ali_jobs *jobs)
+static void jobs_lock(struct ali_jobs *jobs)
 {
     (void)pthread_mutex_lock(&jobs->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ali_jobs *jobs)
+static void jobs_unlock(struct ali_jobs *jobs)
 {
     (void)pthread_mutex_unlock(&jobs->lock); /* as above */
 }
@@ -117,7 +117,7 @@ static void end_job(struct ali_job *job, const char *status)
 }
 
 /* What was said about an id; status NULL: nothing, although it was asked for. */
-static void note_locked(struct ali_jobs *jobs, const char *id, const char *status)
+static void jobs_record_status_locked(struct ali_jobs *jobs, const char *id, const char *status)
 {
     for (struct waiter *waiter = jobs->waiters; waiter != NULL; waiter = waiter->next) {
         for (size_t i = 0; i < waiter->count; i++) {
@@ -258,11 +258,11 @@ static int ask_together(const struct turn *turn, const struct chunk *chunk, stru
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "ListAsynJobs: the answer has no list");
     }
-    lock(turn->jobs);
+    jobs_lock(turn->jobs);
     for (size_t i = 0; i < chunk->len; i++) {
-        note_locked(turn->jobs, chunk->ids[i], status_in(list, chunk->ids[i]));
+        jobs_record_status_locked(turn->jobs, chunk->ids[i], status_in(list, chunk->ids[i]));
     }
-    unlock(turn->jobs);
+    jobs_unlock(turn->jobs);
     return 0;
 }
 
@@ -278,9 +278,9 @@ static int ask_single(const struct turn *turn, const char *id, struct ccm_error 
     if (r < 0 && err->kind != CCM_ERROR_NOT_FOUND) {
         return r;
     }
-    lock(turn->jobs);
-    note_locked(turn->jobs, id, r < 0 ? NULL : ccm_json_text(answer, "Status"));
-    unlock(turn->jobs);
+    jobs_lock(turn->jobs);
+    jobs_record_status_locked(turn->jobs, id, r < 0 ? NULL : ccm_json_text(answer, "Status"));
+    jobs_unlock(turn->jobs);
     return 0;
 }
 
@@ -291,18 +291,18 @@ static bool is_denied(const struct ccm_error *err)
 }
 
 /* ListAsynJobs is not allowed: remember it for a while. */
-static void degrade(const struct turn *turn, const struct ccm_error *err)
+static void jobs_set_degraded(const struct turn *turn, const struct ccm_error *err)
 {
-    lock(turn->jobs);
+    jobs_lock(turn->jobs);
     turn->jobs->denied_until_ms = turn->host->now_ms(turn->host) + DENIED_MS;
-    unlock(turn->jobs);
+    jobs_unlock(turn->jobs);
     if (!atomic_exchange(&turn->jobs->degraded, true)) {
         turn->host->log(turn->host, CCM_LEVEL_WARN, NULL,
                         "jobs are asked for one by one with GetJobStatus: %s", err->message);
     }
 }
 
-static int ask(const struct turn *turn, const struct chunk *chunk, bool together,
+static int jobs_ask_chunk(const struct turn *turn, const struct chunk *chunk, bool together,
                struct ccm_error *err)
 {
     int r = 0;
@@ -315,7 +315,7 @@ static int ask(const struct turn *turn, const struct chunk *chunk, bool together
         if (r == 0 || !is_denied(err)) {
             return r;
         }
-        degrade(turn, err);
+        jobs_set_degraded(turn, err);
         ccm_error_clear(err);
         r = 0;
     }
@@ -341,7 +341,7 @@ static void set_due_locked(struct ali_jobs *jobs, int64_t now)
 
 /* The result of a poll, for those whose time runs out. A leader that was called off says nothing
  * about the cloud. */
-static void note_result_locked(struct ali_jobs *jobs, int r, const struct ccm_error *err)
+static void jobs_record_result_locked(struct ali_jobs *jobs, int r, const struct ccm_error *err)
 {
     if (r == 0 || err->kind != CCM_ERROR_CANCELLED) {
         jobs->failed = r;
@@ -366,10 +366,10 @@ static void run_round_locked(const struct turn *turn, int64_t began)
         if (chunk.len == 0) {
             break;
         }
-        unlock(jobs);
-        r = ask(turn, &chunk, together, &err);
-        lock(jobs);
-        note_result_locked(jobs, r, &err);
+        jobs_unlock(jobs);
+        r = jobs_ask_chunk(turn, &chunk, together, &err);
+        jobs_lock(jobs);
+        jobs_record_result_locked(jobs, r, &err);
     }
     set_due_locked(jobs, turn->host->now_ms(turn->host));
 }
@@ -388,9 +388,9 @@ static void lead_locked(const struct turn *turn, int64_t now)
     }
     ms = ms < SLICE_MS ? ms : SLICE_MS;
     ms = ms < left ? ms : left;
-    unlock(turn->jobs);
+    jobs_unlock(turn->jobs);
     (void)turn->host->wait(turn->host, turn->req, (uint64_t)ms); /* the caller looks why it woke */
-    lock(turn->jobs);
+    jobs_lock(turn->jobs);
 }
 
 /* 1: go on waiting; else the end, with err when negative. */
@@ -466,14 +466,14 @@ int ali_job_wait(struct ali_client *ali, const struct ccm_host *host, const stru
         jobs[i].missed = 0;
         jobs[i].round = 0;
     }
-    lock(turn.jobs);
+    jobs_lock(turn.jobs);
     self.next = turn.jobs->waiters;
     turn.jobs->waiters = &self;
     while (r == 1) {
         r = step_locked(&turn, err);
     }
     leave_locked(turn.jobs, &self);
-    unlock(turn.jobs);
+    jobs_unlock(turn.jobs);
     return r;
 }
 

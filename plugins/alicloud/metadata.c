@@ -55,12 +55,12 @@ void ali_metadata_free(struct ali_metadata *metadata)
     }
 }
 
-static void lock(struct ali_metadata *metadata)
+static void metadata_lock(struct ali_metadata *metadata)
 {
     (void)pthread_mutex_lock(&metadata->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct ali_metadata *metadata)
+static void metadata_unlock(struct ali_metadata *metadata)
 {
     (void)pthread_mutex_unlock(&metadata->lock); /* as above */
 }
@@ -79,7 +79,7 @@ static const char *kind_of(const char *path)
 }
 
 /* status 0: there was no answer. */
-static void measure(const struct ali_ctx *ctx, const char *path, int64_t started, uint64_t status)
+static void metadata_measure_request(const struct ali_ctx *ctx, const char *path, int64_t started, uint64_t status)
 {
     char code[24] = "";
 
@@ -90,7 +90,7 @@ static void measure(const struct ali_ctx *ctx, const char *path, int64_t started
                         ctx->host->now_ms(ctx->host) - started, status != 200, status == 429, code);
 }
 
-static int exchange(struct ali_metadata *metadata, const struct ali_ctx *ctx, const char *method,
+static int metadata_send_request(struct ali_metadata *metadata, const struct ali_ctx *ctx, const char *method,
                     const char *path, const char *header, struct ccm_http_response **ret,
                     struct ccm_error *err)
 {
@@ -115,7 +115,7 @@ static int exchange(struct ali_metadata *metadata, const struct ali_ctx *ctx, co
     const int r = ctx->host->http(ctx->host, ctx->req, &request, ret, &phase, err);
 
     if (r == 0 || phase != CCM_HTTP_NOT_SENT) {
-        measure(ctx, path, started, r == 0 ? (*ret)->status : 0);
+        metadata_measure_request(ctx, path, started, r == 0 ? (*ret)->status : 0);
     }
     return r;
 }
@@ -140,7 +140,7 @@ static int token_keep(struct ali_metadata *metadata, const struct ali_ctx *ctx,
     const int64_t now = ctx->host->now_ms(ctx->host);
     int r = 0;
 
-    lock(metadata);
+    metadata_lock(metadata);
     if (response->status == 200 && token_ok(response->body)) {
         metadata->token_until_ms = now + (int64_t)TOKEN_S * 800; /* 80 % of its life */
         r = ccm_secret_set(&metadata->token, response->body) < 0 ? -ENOMEM : 0;
@@ -149,7 +149,7 @@ static int token_keep(struct ali_metadata *metadata, const struct ali_ctx *ctx,
     } else {
         r = -EPROTO;
     }
-    unlock(metadata);
+    metadata_unlock(metadata);
     if (r == 0) {
         return 0;
     }
@@ -167,14 +167,14 @@ static int token_header(struct ali_metadata *metadata, const struct ali_ctx *ctx
         bool plain = false;
         bool known = false;
 
-        lock(metadata);
+        metadata_lock(metadata);
         plain = now < metadata->plain_until_ms;
         known = now < metadata->token_until_ms && metadata->token.hidden != NULL;
         if (known) {
             ret_header->hidden =
                 ccm_text_format(TOKEN_SENT "%s", ccm_secret_text(&metadata->token));
         }
-        unlock(metadata);
+        metadata_unlock(metadata);
         if (known) {
             return ret_header->hidden == NULL ? ccm_error_nomem(err) : 0;
         }
@@ -183,7 +183,7 @@ static int token_header(struct ali_metadata *metadata, const struct ali_ctx *ctx
         }
 
         struct ccm_http_response *response = NULL;
-        int r = exchange(metadata, ctx, "PUT", TOKEN_PATH, TOKEN_TTL "21600", &response, err);
+        int r = metadata_send_request(metadata, ctx, "PUT", TOKEN_PATH, TOKEN_TTL "21600", &response, err);
 
         if (r < 0) {
             return ccm_error_wrap(err, r, "metadata service: session token");
@@ -199,9 +199,9 @@ static int token_header(struct ali_metadata *metadata, const struct ali_ctx *ctx
 
 static void token_drop(struct ali_metadata *metadata)
 {
-    lock(metadata);
+    metadata_lock(metadata);
     metadata->token_until_ms = 0;
-    unlock(metadata);
+    metadata_unlock(metadata);
 }
 
 static int read_body(const struct ccm_http_response *response, const char *item, char **ret_text,
@@ -240,7 +240,7 @@ static int read_once(struct ali_metadata *metadata, const struct ali_ctx *ctx, c
     if (r < 0) {
         return r;
     }
-    r = exchange(metadata, ctx, "GET", path, header.hidden, &response, err);
+    r = metadata_send_request(metadata, ctx, "GET", path, header.hidden, &response, err);
     if (r < 0) {
         return ccm_error_wrap(err, r, "metadata service: %s", item);
     }

@@ -122,7 +122,7 @@ void ali_params_escape(struct ccm_buf *buf, const char *text)
 }
 
 /* Equal names stand in list order: their addresses are those of the list. */
-static int by_name(const void *a, const void *b)
+static int params_compare_names(const void *a, const void *b)
 {
     const struct ali_param *const *left = a;
     const struct ali_param *const *right = b;
@@ -152,7 +152,7 @@ int ali_params_encode(const struct ali_params *params, struct ccm_buf *buf)
     for (size_t i = 0; i < params->len; i++) {
         sorted[i] = &params->items[i];
     }
-    qsort(sorted, params->len, sizeof(*sorted), by_name);
+    qsort(sorted, params->len, sizeof(*sorted), params_compare_names);
     for (size_t i = 0; i < params->len; i++) {
         if (i > 0) {
             ccm_buf_addc(buf, '&');

@@ -144,7 +144,7 @@ static void end_inquiry(const struct inquiry *inquiry, bool failed)
 }
 
 /* Out of memory forgets it, then it is asked for again. */
-static void keep_heard_locked(struct ali_presence *presence, const char *id, bool gone, int64_t now)
+static void presence_record_locked(struct ali_presence *presence, const char *id, bool gone, int64_t now)
 {
     CCM_CLEANUP(ccm_freep) struct heard *heard = malloc(sizeof(*heard));
 
@@ -232,7 +232,7 @@ static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size
                  : 0;
 }
 
-static void keep_chunk(const struct inquiry *inquiry, const char *const *ids, size_t count,
+static void presence_record_chunk(const struct inquiry *inquiry, const char *const *ids, size_t count,
                        const struct ccm_strmap *present)
 {
     struct ali_presence *presence = inquiry->ali->presence;
@@ -249,7 +249,7 @@ static void keep_chunk(const struct inquiry *inquiry, const char *const *ids, si
         }
     }
     for (size_t i = 0; i < count; i++) {
-        keep_heard_locked(presence, ids[i], telling && !ccm_strmap_has(present, ids[i]), now);
+        presence_record_locked(presence, ids[i], telling && !ccm_strmap_has(present, ids[i]), now);
     }
     (void)pthread_mutex_unlock(&presence->lock);
 }
@@ -266,7 +266,7 @@ static int ask_all(const struct inquiry *inquiry, const struct asked *asked, str
         if (r < 0) {
             return r;
         }
-        keep_chunk(inquiry, asked->ids + first, count, present);
+        presence_record_chunk(inquiry, asked->ids + first, count, present);
     }
     return 0;
 }
@@ -286,7 +286,7 @@ static void read_known(const struct inquiry *inquiry, const char *const *ids, si
     (void)pthread_mutex_unlock(&presence->lock);
 }
 
-int ali_look_instances(struct ali_client *ali, const struct ccm_host *host,
+int ali_find_gone_instances(struct ali_client *ali, const struct ccm_host *host,
                        const struct ccm_request *req, const char *witness, const char *const *ids,
                        size_t count, bool *ret_gone, struct ccm_error *err)
 {

@@ -180,7 +180,7 @@ static char *make_url(const struct ali_endpoint *endpoint, const struct ccm_buf 
                            query->len == 0 ? "" : "?", ccm_buf_str(query));
 }
 
-static int unsent(const struct ali_call *call, int r, uint64_t *ret_phase, struct ccm_error *err)
+static int request_fail_unsent(const struct ali_call *call, int r, uint64_t *ret_phase, struct ccm_error *err)
 {
     *ret_phase = CCM_HTTP_NOT_SENT;
     if (r == -ENOMEM) {
@@ -221,7 +221,7 @@ int ali_send(struct ali_client *ali, const struct ali_ctx *ctx, const struct ali
         r = -ENOMEM;
     }
     if (r < 0) {
-        return unsent(call, r, ret_phase, err);
+        return request_fail_unsent(call, r, ret_phase, err);
     }
 
     const struct ccm_http_request request = {

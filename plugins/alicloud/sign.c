@@ -10,7 +10,7 @@
 
 #define ALGORITHM "ACS3-HMAC-SHA256"
 
-static void hex(const unsigned char *bytes, size_t len, char *ret)
+static void sign_format_hex(const unsigned char *bytes, size_t len, char *ret)
 {
     static const char digits[] = "0123456789abcdef";
 
@@ -26,10 +26,10 @@ void ali_sign_sha256_hex(const void *data, size_t len, char ret[ALI_SIGN_HEX])
     unsigned char digest[SHA256_DIGEST_LENGTH];
 
     (void)SHA256(data, len, digest); /* returns its argument */
-    hex(digest, sizeof(digest), ret);
+    sign_format_hex(digest, sizeof(digest), ret);
 }
 
-static int by_name(const void *a, const void *b)
+static int headers_compare_names(const void *a, const void *b)
 {
     const struct ali_sign_header *left = a;
     const struct ali_sign_header *right = b;
@@ -37,7 +37,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-static int hmac(const EVP_MD *md, const char *key, const char *text, unsigned char *ret,
+static int sign_compute_hmac(const EVP_MD *md, const char *key, const char *text, unsigned char *ret,
                 unsigned int *ret_len)
 {
     const void *done =
@@ -58,7 +58,7 @@ int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
         return -EINVAL;
     }
     memcpy(headers, in->headers, in->header_count * sizeof(headers[0]));
-    qsort(headers, in->header_count, sizeof(headers[0]), by_name);
+    qsort(headers, in->header_count, sizeof(headers[0]), headers_compare_names);
     ccm_buf_addf(&request, "POST\n/\n%s\n", in->query);
     for (size_t i = 0; i < in->header_count; i++) {
         ccm_buf_addf(&request, "%s:%s\n", headers[i].name, headers[i].value);
@@ -77,7 +77,7 @@ int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
 
     (void)snprintf(text, sizeof(text), ALGORITHM "\n%s", hash); /* sized for it */
 
-    const int r = hmac(EVP_sha256(), ccm_secret_text(in->secret), text, mac, &mac_len);
+    const int r = sign_compute_hmac(EVP_sha256(), ccm_secret_text(in->secret), text, mac, &mac_len);
 
     if (r < 0) {
         return r;
@@ -85,7 +85,7 @@ int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
 
     char signature[2 * EVP_MAX_MD_SIZE + 1];
 
-    hex(mac, mac_len, signature);
+    sign_format_hex(mac, mac_len, signature);
     ccm_buf_addf(authorization, ALGORITHM " Credential=%s,SignedHeaders=%s,Signature=%s",
                  in->key_id, ccm_buf_str(&names), signature);
     if (ret_hash != NULL) {
@@ -118,7 +118,7 @@ int ali_sign_v1(const struct ali_params *params, const struct ccm_secret *secret
     unsigned char mac[EVP_MAX_MD_SIZE];
     unsigned int mac_len = 0;
 
-    r = hmac(EVP_sha1(), key.hidden, ccm_buf_str(&text), mac, &mac_len);
+    r = sign_compute_hmac(EVP_sha1(), key.hidden, ccm_buf_str(&text), mac, &mac_len);
     if (r < 0) {
         return r;
     }

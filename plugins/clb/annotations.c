@@ -563,14 +563,14 @@ static int check_protocol(const char *name, struct ccm_error *err)
 int clb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
                     enum clb_protocol *ret, struct ccm_error *err)
 {
-    char told[LBC_PAIR_MAX];
-    const int r = lbc_setting_protocol(service, port, check_protocol, told, err);
+    char protocol_word[LBC_PAIR_MAX];
+    const int r = lbc_setting_protocol(service, port, check_protocol, protocol_word, err);
 
     if (r < 0) {
         return r;
     }
-    *ret = clb_protocol_parse(told[0] == '\0' ? port->protocol : told);
-    if (told[0] == '\0' && *ret != CLB_TCP && *ret != CLB_UDP) {
+    *ret = clb_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word);
+    if (protocol_word[0] == '\0' && *ret != CLB_TCP && *ret != CLB_UDP) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
                              port->protocol);
     }

@@ -66,7 +66,7 @@ int clb_api_eips(struct clb_call *call, const char *lb_id, int64_t page, cJSON *
 
 /* --- creation --- */
 
-static bool is_sent(enum clb_lb_field_id id)
+static bool lb_field_is_sent(enum clb_lb_field_id id)
 {
     return id != CLB_LB_NETWORK && clb_lb_fields[id].offset != SIZE_MAX;
 }
@@ -96,7 +96,7 @@ static void create_params(const struct clb *clb, const struct clb_create *create
     for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
         const enum clb_lb_field_id id = (enum clb_lb_field_id)i;
 
-        if (is_sent(id)) {
+        if (lb_field_is_sent(id)) {
             ali_param_opt(params, clb_lb_fields[id].name, clb_lb_get(lb, id));
         }
     }
@@ -111,7 +111,7 @@ static void create_params(const struct clb *clb, const struct clb_create *create
     ali_param_add(params, "ClientToken", create->token);
 }
 
-static int take_made(const struct clb_create *create, const struct lbc_tags *tags,
+static int lb_parse_created(const struct clb_create *create, const struct lbc_tags *tags,
                      const cJSON *answer, struct clb_lb *ret)
 {
     if (clb_lb_copy(ret, create->lb) < 0 || lbc_tags_copy(&ret->tags, tags) < 0 ||
@@ -147,7 +147,7 @@ int clb_api_create_lb(struct clb_call *call, const struct clb_create *create, st
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "CreateLoadBalancer: the answer names no load balancer");
     }
-    if (take_made(create, &tags, answer, ret) < 0) {
+    if (lb_parse_created(create, &tags, answer, ret) < 0) {
         call->uncertain = true;
         return ccm_error_nomem(err);
     }
@@ -184,7 +184,7 @@ int clb_api_untag_lb(struct clb_call *call, const char *lb_id, const struct lbc_
 }
 
 /* One action with the id and up to two further parameters; those that are NULL are left out. */
-static int change(struct clb_call *call, const char *action, const char *lb_id, const char *name,
+static int api_change_lb(struct clb_call *call, const char *action, const char *lb_id, const char *name,
                   const char *value, const char *name2, const char *value2, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
@@ -202,22 +202,22 @@ static int change(struct clb_call *call, const char *action, const char *lb_id, 
 int clb_api_rename_lb(struct clb_call *call, const char *lb_id, const char *name,
                       struct ccm_error *err)
 {
-    return change(call, "SetLoadBalancerName", lb_id, "LoadBalancerName", name, NULL, NULL, err);
+    return api_change_lb(call, "SetLoadBalancerName", lb_id, "LoadBalancerName", name, NULL, NULL, err);
 }
 
 int clb_api_protect_lb(struct clb_call *call, const char *lb_id, const char *value,
                        struct ccm_error *err)
 {
-    return change(call, "SetLoadBalancerDeleteProtection", lb_id, "DeleteProtection", value, NULL,
+    return api_change_lb(call, "SetLoadBalancerDeleteProtection", lb_id, "DeleteProtection", value, NULL,
                   NULL, err);
 }
 
-int clb_api_guard_lb(struct clb_call *call, const char *lb_id, const char *status,
+int clb_api_protect_modification(struct clb_call *call, const char *lb_id, const char *status,
                      struct ccm_error *err)
 {
     const bool on = ccm_text_equal(status, "ConsoleProtection");
 
-    return change(call, "SetLoadBalancerModificationProtection", lb_id,
+    return api_change_lb(call, "SetLoadBalancerModificationProtection", lb_id,
                   "ModificationProtectionStatus", status,
                   on ? "ModificationProtectionReason" : NULL, CLB_PROTECT_WHY, err);
 }
@@ -225,25 +225,25 @@ int clb_api_guard_lb(struct clb_call *call, const char *lb_id, const char *statu
 int clb_api_charge_lb(struct clb_call *call, const char *lb_id, const char *type, const char *spec,
                       struct ccm_error *err)
 {
-    return change(call, "ModifyLoadBalancerInstanceChargeType", lb_id, "InstanceChargeType", type,
+    return api_change_lb(call, "ModifyLoadBalancerInstanceChargeType", lb_id, "InstanceChargeType", type,
                   "LoadBalancerSpec", spec, err);
 }
 
 int clb_api_spec_lb(struct clb_call *call, const char *lb_id, const char *spec,
                     struct ccm_error *err)
 {
-    return change(call, "ModifyLoadBalancerInstanceSpec", lb_id, "LoadBalancerSpec", spec, NULL,
+    return api_change_lb(call, "ModifyLoadBalancerInstanceSpec", lb_id, "LoadBalancerSpec", spec, NULL,
                   NULL, err);
 }
 
 int clb_api_internet_lb(struct clb_call *call, const char *lb_id, const char *charge,
                         const char *bandwidth, struct ccm_error *err)
 {
-    return change(call, "ModifyLoadBalancerInternetSpec", lb_id, "InternetChargeType", charge,
+    return api_change_lb(call, "ModifyLoadBalancerInternetSpec", lb_id, "InternetChargeType", charge,
                   "Bandwidth", bandwidth, err);
 }
 
 int clb_api_delete_lb(struct clb_call *call, const char *lb_id, struct ccm_error *err)
 {
-    return change(call, "DeleteLoadBalancer", lb_id, NULL, NULL, NULL, NULL, err);
+    return api_change_lb(call, "DeleteLoadBalancer", lb_id, NULL, NULL, NULL, NULL, err);
 }

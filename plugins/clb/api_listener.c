@@ -20,7 +20,7 @@ int clb_api_listeners(struct clb_call *call, const char *lb_id, const char *next
     return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, ALI_READ, ret, err);
 }
 
-static bool is_sent(const struct clb_listener *listener, const struct lbc_attr *attr, bool create)
+static bool listener_attr_is_sent(const struct clb_listener *listener, const struct lbc_attr *attr, bool create)
 {
     const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
 
@@ -45,7 +45,7 @@ static void listener_params(struct ali_params *params, const char *lb_id,
     for (size_t i = 0; i < listener->attrs.len; i++) {
         const struct lbc_attr *attr = &listener->attrs.items[i];
 
-        if (attr->value != NULL && is_sent(listener, attr, create)) {
+        if (attr->value != NULL && listener_attr_is_sent(listener, attr, create)) {
             ali_param_opt(params,
                           create ? clb_field_create_name(attr->field, listener->protocol)
                                  : attr->field->name,

@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int clb_apply_note(struct clb_apply *apply, int r)
+int clb_apply_check_mirror(struct clb_apply *apply, int r)
 {
     if (r < 0) {
         /* The cloud has it, our memory does not: read again next time. */
@@ -30,7 +30,7 @@ int clb_apply_note(struct clb_apply *apply, int r)
 
 struct clb_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_state *state = clb_have(apply->entry);
+    const struct clb_state *state = clb_actual(apply->entry);
     const struct clb_group *want =
         apply->model == NULL || step->group_name == NULL
             ? NULL
@@ -59,7 +59,7 @@ static bool would_empty(struct clb_apply *apply, const struct clb_step *step, bo
            clb_apply_group(apply, step)->backends.len <= step->backends.len;
 }
 
-static int execute(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+static int apply_execute_step(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     switch (step->type) {
     case CLB_STEP_CREATE_LB:
@@ -69,7 +69,7 @@ static int execute(struct clb_apply *apply, const struct clb_step *step, struct 
     case CLB_STEP_SPEC:
     case CLB_STEP_INTERNET:
     case CLB_STEP_PROTECT:
-    case CLB_STEP_GUARD:
+    case CLB_STEP_PROTECT_MODIFICATION:
     case CLB_STEP_RENAME:
     case CLB_STEP_UNPROTECT:
     case CLB_STEP_DELETE_LB:
@@ -154,17 +154,17 @@ int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
 }
 
 /* State of one walk over a plan. */
-struct walk {
+struct progress {
     struct clb_exchanges exchanges; /* groups that lack capacity */
     bool add_failed;                /* of the group at hand, for another reason */
     const struct clb_step *unknown; /* an addition of what the cloud does not know; NULL */
-    struct lbc_room room;           /* for listeners */
+    struct lbc_quota quota;           /* for listeners */
 };
 
-static void walk_fini(struct walk *walk)
+static void progress_fini(struct progress *progress)
 {
-    clb_exchanges_fini(&walk->exchanges);
-    lbc_room_fini(&walk->room);
+    clb_exchanges_fini(&progress->exchanges);
+    lbc_quota_fini(&progress->quota);
 }
 
 /* The load balancer takes no further listener, whichever it is. */
@@ -176,86 +176,86 @@ static bool is_crowded(const struct clb_step *step, const struct ccm_error *err)
 }
 
 /* A refusal that is known beforehand is not asked for. */
-static bool is_left_out(struct walk *walk, const struct clb_step *step)
+static bool is_left_out(struct progress *progress, const struct clb_step *step)
 {
     char name[32];
 
-    if (!walk->room.full || step->type != CLB_STEP_CREATE_LISTENER) {
+    if (!progress->quota.full || step->type != CLB_STEP_CREATE_LISTENER) {
         return false;
     }
     (void)snprintf(name, sizeof(name), "%u/%s", step->port,
                    clb_protocol_name(step->protocol)); /* fits */
-    lbc_room_leave_out(&walk->room, name);
+    lbc_quota_leave_out(&progress->quota, name);
     return true;
 }
 
-static void note_done(struct clb_apply *apply, const struct clb_step *step, struct walk *walk)
+static void apply_record_success(struct clb_apply *apply, const struct clb_step *step, struct progress *progress)
 {
     apply->writes++;
     if (step->type == CLB_STEP_DELETE_LISTENER) {
         apply->entry->freed = true;
-        lbc_room_free(&walk->room);
+        lbc_quota_clear_full(&progress->quota);
     }
     /* A person's may be taken over by those who had to leave it to this Service. */
     apply->entry->freed = apply->entry->freed || step->type == CLB_STEP_RESTORE_LISTENER;
 }
 
 /* A step was refused. Negative when the rest of the plan makes no sense. */
-static int note_failure(struct clb_apply *apply, const struct clb_step *step, int r,
-                        struct walk *walk, struct ccm_error *err)
+static int apply_record_failure(struct clb_apply *apply, const struct clb_step *step, int r,
+                        struct progress *progress, struct ccm_error *err)
 {
     if (is_crowded(step, err)) {
-        lbc_room_fill(&walk->room, err);
+        lbc_quota_set_full(&progress->quota, err);
     }
-    walk->add_failed = walk->add_failed || step->type == CLB_STEP_ADD;
+    progress->add_failed = progress->add_failed || step->type == CLB_STEP_ADD;
     if (step->type == CLB_STEP_ADD && lbc_resolve_is_unknown(err)) {
-        walk->unknown = step;
+        progress->unknown = step;
     }
     return clb_apply_fail(apply, step, r, err);
 }
 
 /* The same backends were refused for another group: told there, and not asked for again. */
-static bool is_known_refusal(const struct clb_step *step, struct walk *walk)
+static bool is_known_refusal(const struct clb_step *step, struct progress *progress)
 {
-    const bool known = walk->unknown != NULL && step->type == CLB_STEP_ADD &&
-                       lbc_backends_same_servers(&walk->unknown->backends, &step->backends);
+    const bool known = progress->unknown != NULL && step->type == CLB_STEP_ADD &&
+                       lbc_backends_same_servers(&progress->unknown->backends, &step->backends);
 
-    walk->add_failed = walk->add_failed || known;
+    progress->add_failed = progress->add_failed || known;
     return known;
 }
 
-static bool is_skipped(struct clb_apply *apply, const struct clb_step *step, struct walk *walk)
+static bool is_skipped(struct clb_apply *apply, const struct clb_step *step, struct progress *progress)
 {
-    return is_blocked(apply, step) || is_left_out(walk, step) || is_known_refusal(step, walk) ||
-           (step->last && apply->problems->count > 0) || would_empty(apply, step, walk->add_failed);
+    return is_blocked(apply, step) || is_left_out(progress, step) || is_known_refusal(step, progress) ||
+           (step->last && apply->problems->count > 0) || would_empty(apply, step, progress->add_failed);
 }
 
 /* Carries out the step at *index; that of the last one which is done with comes back. */
-static int run_step(struct clb_apply *apply, const struct clb_plan *plan, size_t *index,
-                    struct walk *walk)
+static int apply_run_step(struct clb_apply *apply, const struct clb_plan *plan, size_t *index,
+                    struct progress *progress)
 {
     const struct clb_step *step = &plan->steps[*index];
     struct ccm_error err = CCM_ERROR_INIT;
     int r;
 
-    if (is_skipped(apply, step, walk)) {
+    if (is_skipped(apply, step, progress)) {
         return 0;
     }
     if (clb_exchange_is_due(apply, step)) {
-        return clb_exchange_run(apply, plan, index, &walk->exchanges);
+        return clb_exchange_run(apply, plan, index, &progress->exchanges);
     }
     if (step->type == CLB_STEP_REMOVE || step->type == CLB_STEP_DELETE_LB) {
         apply->call.priority = ALI_PRIO_REMOVE;
     }
-    r = execute(apply, step, &err);
+    r = apply_execute_step(apply, step, &err);
     if (r == 0) {
-        note_done(apply, step, walk);
+        apply_record_success(apply, step, progress);
         return 0;
     }
-    if (clb_exchange_note_full(apply, step, &walk->exchanges, &err)) {
-        return clb_exchange_run(apply, plan, index, &walk->exchanges);
+    if (clb_exchange_record_full(apply, step, &progress->exchanges, &err)) {
+        return clb_exchange_run(apply, plan, index, &progress->exchanges);
     }
-    return note_failure(apply, step, r, walk, &err);
+    return apply_record_failure(apply, step, r, progress, &err);
 }
 
 static bool is_backend_step(const struct clb_step *step)
@@ -288,21 +288,21 @@ int clb_apply_check_cancelled(struct clb_apply *apply)
 int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
 {
     const enum ali_priority priority = apply->call.priority;
-    CCM_CLEANUP(walk_fini)
-    struct walk walk = { .exchanges = { .why = CCM_ERROR_INIT }, .room = LBC_ROOM_INIT };
+    CCM_CLEANUP(progress_fini)
+    struct progress progress = { .exchanges = { .why = CCM_ERROR_INIT }, .quota = LBC_QUOTA_INIT };
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < plan->len; i++) {
         r = clb_apply_check_cancelled(apply);
         if (r == 0) {
             apply->call.priority = priority;
-            r = run_step(apply, plan, &i, &walk);
+            r = apply_run_step(apply, plan, &i, &progress);
         }
         if (ends_group(plan, i)) {
-            walk.add_failed = false;
+            progress.add_failed = false;
         }
     }
-    lbc_room_tell(&walk.room, clb_step_name(CLB_STEP_CREATE_LISTENER), apply->problems);
+    lbc_quota_report(&progress.quota, clb_step_name(CLB_STEP_CREATE_LISTENER), apply->problems);
     apply->call.priority = priority;
-    return r < 0 ? r : clb_exchanges_finish(apply, &walk.exchanges);
+    return r < 0 ? r : clb_exchanges_finish(apply, &progress.exchanges);
 }

@@ -5,19 +5,19 @@
 
 #include <string.h>
 
-static int create(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+static int acl_create_list(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
-    struct clb_acl *acl = &clb_have(apply->entry)->acl;
+    struct clb_acl *acl = &clb_actual(apply->entry)->acl;
 
     acl->known = true;
     acl->ipv6 = step->ipv6;
     return clb_api_create_acl(&apply->call, step->domain.name, step->ipv6, &acl->id, err);
 }
 
-static int change(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+static int acl_change_entries(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     const bool remove = step->type == CLB_STEP_REMOVE_ENTRIES;
-    struct clb_acl *acl = &clb_have(apply->entry)->acl;
+    struct clb_acl *acl = &clb_actual(apply->entry)->acl;
     int r = clb_api_change_acl(&apply->call, acl->id, &step->entries, remove, err);
 
     r = remove ? clb_apply_forgive(r, err) : r; /* none of them was there */
@@ -32,12 +32,12 @@ static int change(struct clb_apply *apply, const struct clb_step *step, struct c
             r = lbc_texts_put(&acl->entries, step->entries.items[i]);
         }
     }
-    return clb_apply_note(apply, r);
+    return clb_apply_check_mirror(apply, r);
 }
 
-static int drop(struct clb_apply *apply, struct ccm_error *err)
+static int acl_delete_list(struct clb_apply *apply, struct ccm_error *err)
 {
-    struct clb_acl *acl = &clb_have(apply->entry)->acl;
+    struct clb_acl *acl = &clb_actual(apply->entry)->acl;
     const int r = clb_apply_forgive(clb_api_delete_acl(&apply->call, acl->id, err), err);
 
     /* No page says whether a listener that is open lets go of its list, and no call makes it: then
@@ -58,10 +58,10 @@ int clb_apply_acl(struct clb_apply *apply, const struct clb_step *step, struct c
 {
     switch (step->type) {
     case CLB_STEP_CREATE_ACL:
-        return create(apply, step, err);
+        return acl_create_list(apply, step, err);
     case CLB_STEP_DELETE_ACL:
-        return drop(apply, err);
+        return acl_delete_list(apply, err);
     default:
-        return change(apply, step, err);
+        return acl_change_entries(apply, step, err);
     }
 }

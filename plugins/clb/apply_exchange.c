@@ -44,7 +44,7 @@ static size_t exchange_count_asked(struct clb_apply *apply, const struct clb_ste
     return missing < batch ? missing : batch;
 }
 
-bool clb_exchange_note_full(struct clb_apply *apply, const struct clb_step *step,
+bool clb_exchange_record_full(struct clb_apply *apply, const struct clb_step *step,
                             struct clb_exchanges *exchanges, const struct ccm_error *err)
 {
     struct lbc_usage usage = { 0 };
@@ -126,7 +126,7 @@ static int exchange_fail_memory(struct clb_apply *apply, const struct clb_step *
 }
 
 /* A call failed. Negative when the rest of the plan makes no sense. */
-static int exchange_note_failure(struct clb_apply *apply, struct clb_exchange *exchange,
+static int exchange_record_failure(struct clb_apply *apply, struct clb_exchange *exchange,
                                  const struct clb_step *step, const struct lbc_backends *part,
                                  int r, struct clb_exchanges *exchanges, struct ccm_error *err)
 {
@@ -139,9 +139,9 @@ static int exchange_note_failure(struct clb_apply *apply, struct clb_exchange *e
         return 0;
     }
     if (adds && exchange_is_full(err)) {
-        const bool told = lbc_capacity_parse(err->message, &usage);
+        const bool has_usage = lbc_capacity_parse(err->message, &usage);
 
-        lbc_exchange_refuse(way, part, told ? &usage : NULL);
+        lbc_exchange_refuse(way, part, has_usage ? &usage : NULL);
         ccm_error_copy(&exchanges->why, err);
         return 0;
     }
@@ -166,14 +166,14 @@ static int exchange_move(struct clb_apply *apply, struct clb_exchange *exchange,
     r = clb_apply_backends(apply, &step, part, &err);
     apply->call.priority = priority;
     if (r < 0) {
-        return exchange_note_failure(apply, exchange, &step, part, r, exchanges, &err);
+        return exchange_record_failure(apply, exchange, &step, part, r, exchanges, &err);
     }
     apply->writes++;
     lbc_exchange_done(&exchange->way, move, part);
     return 0;
 }
 
-static int exchange_walk(struct clb_apply *apply, struct clb_exchange *exchange,
+static int exchange_run_moves(struct clb_apply *apply, struct clb_exchange *exchange,
                          struct clb_exchanges *exchanges)
 {
     int r = 0;
@@ -231,12 +231,12 @@ int clb_exchange_run(struct clb_apply *apply, const struct clb_plan *plan, size_
         .way = { .capacity = &apply->capacity, .batch = atomic_load(&apply->clb->batch) },
     };
     r = exchange_collect(group, plan, index, &exchange->way);
-    return r < 0 ? exchange_fail_memory(apply, step) : exchange_walk(apply, exchange, exchanges);
+    return r < 0 ? exchange_fail_memory(apply, step) : exchange_run_moves(apply, exchange, exchanges);
 }
 
 /* --- in the end --- */
 
-static int exchange_tell_rest(struct clb_apply *apply, const struct clb_exchange *exchange,
+static int exchange_report_rest(struct clb_apply *apply, const struct clb_exchange *exchange,
                               const struct ccm_error *why)
 {
     const struct lbc_exchange *way = &exchange->way;
@@ -265,10 +265,10 @@ int clb_exchanges_finish(struct clb_apply *apply, struct clb_exchanges *exchange
         }
         if (!lbc_capacity_lacks(&apply->capacity, 1)) {
             lbc_exchange_renew(way);
-            r = exchange_walk(apply, exchange, exchanges);
+            r = exchange_run_moves(apply, exchange, exchanges);
         }
         if (r == 0 && way->add.len > 0 && !way->is_failed) {
-            r = exchange_tell_rest(apply, exchange, &exchanges->why);
+            r = exchange_report_rest(apply, exchange, &exchanges->why);
         }
     }
     return r;

@@ -28,22 +28,22 @@ static int group_create_with(struct clb_apply *apply, const struct clb_step *ste
 {
     CCM_CLEANUP(ccm_freep) char *id = NULL;
     struct clb_group *group = NULL;
-    const int r = clb_api_create_group(&apply->call, clb_have(apply->entry)->lb.id,
+    const int r = clb_api_create_group(&apply->call, clb_actual(apply->entry)->lb.id,
                                        step->group_name, backends, &id, err);
 
     if (r < 0) {
         return r;
     }
-    group = clb_state_new_group(clb_have(apply->entry));
+    group = clb_state_new_group(clb_actual(apply->entry));
     if (group == NULL) {
-        return clb_apply_note(apply, -ENOMEM);
+        return clb_apply_check_mirror(apply, -ENOMEM);
     }
     group->id = CCM_STEAL(id);
     if (lbc_text_set(&group->name, step->group_name) < 0) {
-        return clb_apply_note(apply, -ENOMEM);
+        return clb_apply_check_mirror(apply, -ENOMEM);
     }
-    lbc_capacity_take(&apply->capacity, backends->len);
-    return clb_apply_note(apply, group_put_all(group, backends, group->name));
+    lbc_capacity_use(&apply->capacity, backends->len);
+    return clb_apply_check_mirror(apply, group_put_all(group, backends, group->name));
 }
 
 int clb_apply_empty_group(struct clb_apply *apply, const struct clb_step *step,
@@ -76,7 +76,7 @@ int clb_apply_backends(struct clb_apply *apply, const struct clb_step *step,
         return r;
     }
     if (step->type != CLB_STEP_REMOVE) {
-        return clb_apply_note(apply, group_put_all(group, set, description));
+        return clb_apply_check_mirror(apply, group_put_all(group, set, description));
     }
     for (size_t i = 0; i < set->len; i++) {
         lbc_backends_remove(&group->backends, &set->items[i]);
@@ -116,7 +116,7 @@ bool clb_apply_shrink_batch(struct clb_apply *apply, size_t count, const struct 
 static void group_count_change(struct clb_apply *apply, enum clb_step_type type, size_t count)
 {
     if (type == CLB_STEP_ADD) {
-        lbc_capacity_take(&apply->capacity, count);
+        lbc_capacity_use(&apply->capacity, count);
     } else if (type == CLB_STEP_REMOVE) {
         lbc_capacity_free(&apply->capacity, count);
     }
@@ -154,7 +154,7 @@ static int group_delete(struct clb_apply *apply, const struct clb_step *step, st
 
     if (r == 0) {
         lbc_capacity_free(&apply->capacity, group == NULL ? 0 : group->backends.len);
-        clb_state_drop_group(clb_have(apply->entry), step->group_id);
+        clb_state_drop_group(clb_actual(apply->entry), step->group_id);
     }
     return r;
 }

@@ -74,10 +74,10 @@ static int create_once(struct clb_apply *apply, const struct clb_lb *want, struc
     clb_apply_token(apply->service, want, apply->entry->attempt, token);
     r = clb_api_create_lb(&apply->call, &create, &made, err);
     if (r == 0) {
-        clb_lb_fini(&clb_have(apply->entry)->lb);
-        clb_have(apply->entry)->lb = made;
-        clb_have(apply->entry)->listeners_known = true;
-        clb_have(apply->entry)->groups_known = true;
+        clb_lb_fini(&clb_actual(apply->entry)->lb);
+        clb_actual(apply->entry)->lb = made;
+        clb_actual(apply->entry)->listeners_known = true;
+        clb_actual(apply->entry)->groups_known = true;
         memset(&made, 0, sizeof(made));
         return 0;
     }
@@ -89,7 +89,7 @@ static int create_once(struct clb_apply *apply, const struct clb_lb *want, struc
     return r;
 }
 
-static bool has_room(struct clb_apply *apply, const char *id)
+static bool vswitch_has_address(struct clb_apply *apply, const char *id)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -110,7 +110,7 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
     const char *const *ids = ali_vswitch_ids(apply->clb->lbc.ali);
 
     for (size_t i = 0; ids != NULL && ids[i] != NULL; i++) {
-        if (ccm_text_equal(ids[i], want->vswitch_id) || !has_room(apply, ids[i])) {
+        if (ccm_text_equal(ids[i], want->vswitch_id) || !vswitch_has_address(apply, ids[i])) {
             continue;
         }
         return lbc_text_set(&want->vswitch_id, ids[i]) < 0 ? ccm_error_nomem(err)
@@ -120,7 +120,7 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
 }
 
 /* What the configuration adds to what the Service asks for. */
-static int complete(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
+static int lb_complete_desired(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
     struct ali_client *ali = apply->clb->lbc.ali;
     const bool intranet = ccm_text_equal(want->address_type, "intranet");
@@ -140,7 +140,7 @@ static int complete(struct clb_apply *apply, struct clb_lb *want, struct ccm_err
     return pick_vswitch(apply, want, err);
 }
 
-static int create(struct clb_apply *apply, struct ccm_error *err)
+static int lb_create_any(struct clb_apply *apply, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb want = { 0 };
     int r;
@@ -149,11 +149,11 @@ static int create(struct clb_apply *apply, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     apply->call.priority = ALI_PRIO_NEW;
-    r = complete(apply, &want, err);
+    r = lb_complete_desired(apply, &want, err);
     if (r == 0) {
         r = create_once(apply, &want, err);
     }
-    if (r < 0 && (apply->model->told >> CLB_LB_VSWITCH & 1U) == 0 &&
+    if (r < 0 && (apply->model->explicit >> CLB_LB_VSWITCH & 1U) == 0 &&
         strcmp(err->code, "VSwitchAvailableIpNotExist") == 0) {
         r = create_elsewhere(apply, &want, err);
     }
@@ -170,7 +170,7 @@ static void tags_text(const struct lbc_tags *tags, struct ccm_buf *text)
 static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
-    struct clb_lb *lb = &clb_have(apply->entry)->lb;
+    struct clb_lb *lb = &clb_actual(apply->entry)->lb;
     const int r = clb_api_tag_lb(&apply->call, lb->id, &step->tags, err);
 
     if (r < 0) {
@@ -183,7 +183,7 @@ static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct c
     }
     for (size_t i = 0; i < step->tags.len; i++) {
         if (lbc_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value) < 0) {
-            return clb_apply_note(apply, -ENOMEM);
+            return clb_apply_check_mirror(apply, -ENOMEM);
         }
     }
     return 0;
@@ -192,7 +192,7 @@ static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct c
 static int untag_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
-    struct clb_lb *lb = &clb_have(apply->entry)->lb;
+    struct clb_lb *lb = &clb_actual(apply->entry)->lb;
     const int r = clb_api_untag_lb(&apply->call, lb->id, &step->tags, err);
 
     if (r < 0) {
@@ -213,7 +213,7 @@ static bool is_lb_gone(const struct ccm_error *err)
 
 static int delete_lb(struct clb_apply *apply, struct ccm_error *err)
 {
-    const int r = clb_api_delete_lb(&apply->call, clb_have(apply->entry)->lb.id, err);
+    const int r = clb_api_delete_lb(&apply->call, clb_actual(apply->entry)->lb.id, err);
 
     if (r < 0 && !is_lb_gone(err)) {
         return r;
@@ -223,14 +223,14 @@ static int delete_lb(struct clb_apply *apply, struct ccm_error *err)
     return 0;
 }
 
-static int unprotect(struct clb_apply *apply, struct ccm_error *err)
+static int lb_unprotect(struct clb_apply *apply, struct ccm_error *err)
 {
-    const int r = clb_api_protect_lb(&apply->call, clb_have(apply->entry)->lb.id, "off", err);
+    const int r = clb_api_protect_lb(&apply->call, clb_actual(apply->entry)->lb.id, "off", err);
 
     if (r < 0 && !is_lb_gone(err)) {
         return r;
     }
-    clb_have(apply->entry)->lb.protect = false;
+    clb_actual(apply->entry)->lb.protect = false;
     return 0;
 }
 
@@ -240,7 +240,7 @@ static int send_change(struct clb_apply *apply, const struct clb_step *step,
                        struct ccm_error *err)
 {
     struct clb_call *call = &apply->call;
-    const char *id = clb_have(apply->entry)->lb.id;
+    const char *id = clb_actual(apply->entry)->lb.id;
 
     *ret_row2 = CLB_LB_FIELD_COUNT;
     switch (step->type) {
@@ -255,9 +255,9 @@ static int send_change(struct clb_apply *apply, const struct clb_step *step,
         *ret_row = CLB_LB_TRAFFIC_CHARGE;
         *ret_row2 = CLB_LB_BANDWIDTH;
         return clb_api_internet_lb(call, id, step->value, step->extra, err);
-    case CLB_STEP_GUARD:
+    case CLB_STEP_PROTECT_MODIFICATION:
         *ret_row = CLB_LB_MODIFICATION;
-        return clb_api_guard_lb(call, id, step->value, err);
+        return clb_api_protect_modification(call, id, step->value, err);
     case CLB_STEP_PROTECT:
         *ret_row = CLB_LB_PROTECT;
         return clb_api_protect_lb(call, id, step->value, err);
@@ -269,7 +269,7 @@ static int send_change(struct clb_apply *apply, const struct clb_step *step,
 
 static int change_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
-    struct clb_lb *lb = &clb_have(apply->entry)->lb;
+    struct clb_lb *lb = &clb_actual(apply->entry)->lb;
     enum clb_lb_field_id row = CLB_LB_FIELD_COUNT;
     enum clb_lb_field_id row2 = CLB_LB_FIELD_COUNT;
     const uint64_t before = clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth);
@@ -281,7 +281,7 @@ static int change_lb(struct clb_apply *apply, const struct clb_step *step, struc
     if (step->type == CLB_STEP_INTERNET) {
         const struct ccm_host *host = apply->clb->lbc.host;
 
-        lbc_order_note(&apply->entry->order, before,
+        lbc_order_record(&apply->entry->order, before,
                        clb_lb_charge_what(lb, step->value, step->extra), host->now_ms(host));
     }
     if (row == CLB_LB_PROTECT) {
@@ -292,20 +292,20 @@ static int change_lb(struct clb_apply *apply, const struct clb_step *step, struc
     if (r == 0 && row2 != CLB_LB_FIELD_COUNT && step->extra != NULL) {
         r = clb_lb_set(lb, row2, step->extra);
     }
-    return clb_apply_note(apply, r);
+    return clb_apply_check_mirror(apply, r);
 }
 
 int clb_apply_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     switch (step->type) {
     case CLB_STEP_CREATE_LB:
-        return create(apply, err);
+        return lb_create_any(apply, err);
     case CLB_STEP_TAG:
         return tag_lb(apply, step, err);
     case CLB_STEP_UNTAG:
         return untag_lb(apply, step, err);
     case CLB_STEP_UNPROTECT:
-        return unprotect(apply, err);
+        return lb_unprotect(apply, err);
     case CLB_STEP_DELETE_LB:
         return delete_lb(apply, err);
     default:

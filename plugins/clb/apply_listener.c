@@ -17,7 +17,7 @@
 /* An empty list would let everybody in. */
 static bool lacks_acl(const struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_acl *acl = &clb_have(apply->entry)->acl;
+    const struct clb_acl *acl = &clb_actual(apply->entry)->acl;
 
     return step->listener.ranges && (acl->id == NULL || acl->entries.len == 0);
 }
@@ -27,14 +27,14 @@ static bool lacks_target(const struct clb_apply *apply, const struct clb_step *s
 {
     const uint16_t target = clb_forward_target(&step->listener);
 
-    return target != 0 && clb_state_listener(clb_have(apply->entry), target, CLB_HTTPS) == NULL;
+    return target != 0 && clb_state_listener(clb_actual(apply->entry), target, CLB_HTTPS) == NULL;
 }
 
 /* Another protocol's listener of ours could not be deleted from the port, or the present one of a
  * rebuild. */
 static bool is_occupied(const struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_state *state = clb_have(apply->entry);
+    const struct clb_state *state = clb_actual(apply->entry);
 
     for (size_t i = 0; i < state->listener_count; i++) {
         const struct clb_listener *one = &state->listeners[i];
@@ -50,7 +50,7 @@ static bool is_occupied(const struct clb_apply *apply, const struct clb_step *st
 /* A listener of ours still forwards here, because its own deletion failed. */
 static bool is_target(const struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_state *state = clb_have(apply->entry);
+    const struct clb_state *state = clb_actual(apply->entry);
 
     for (size_t i = 0; i < state->listener_count; i++) {
         const struct clb_listener *one = &state->listeners[i];
@@ -66,7 +66,7 @@ static bool is_target(const struct clb_apply *apply, const struct clb_step *step
 }
 
 /* Bound to the list that is asked for, as far as we know. */
-static bool is_open(const struct clb_step *step, const struct clb_listener *present)
+static bool listener_is_unlisted(const struct clb_step *step, const struct clb_listener *present)
 {
     return step->listener.ranges &&
            !ccm_text_equal(lbc_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
@@ -74,7 +74,7 @@ static bool is_open(const struct clb_step *step, const struct clb_listener *pres
 
 bool clb_apply_is_blocked(struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_state *state = clb_have(apply->entry);
+    const struct clb_state *state = clb_actual(apply->entry);
     const struct clb_listener *present = clb_state_listener(state, step->port, step->protocol);
 
     switch (step->type) {
@@ -86,7 +86,7 @@ bool clb_apply_is_blocked(struct clb_apply *apply, const struct clb_step *step)
     case CLB_STEP_RESTORE_LISTENER:
         return present == NULL;
     case CLB_STEP_START_LISTENER:
-        return present == NULL || is_open(step, present);
+        return present == NULL || listener_is_unlisted(step, present);
     case CLB_STEP_DELETE_LISTENER:
         return is_target(apply, step);
     case CLB_STEP_SET_DOMAIN:
@@ -162,7 +162,7 @@ static int check_certificate(struct clb_apply *apply, const char *old_id, const 
 static int bind_acl(const struct clb_apply *apply, struct clb_listener *listener)
 {
     return listener->ranges ? lbc_attrs_set(&listener->attrs, clb_field_find("AclId"),
-                                            clb_have(apply->entry)->acl.id, true)
+                                            clb_actual(apply->entry)->acl.id, true)
                             : 0;
 }
 
@@ -170,7 +170,7 @@ static int check_update(struct clb_apply *apply, const struct clb_listener *to,
                         struct ccm_error *err)
 {
     const struct clb_listener *present =
-        clb_state_listener(clb_have(apply->entry), to->port, to->protocol);
+        clb_state_listener(clb_actual(apply->entry), to->port, to->protocol);
     const char *old_id = lbc_attrs_get(&present->attrs, clb_field_find(CERT));
     const char *new_id = lbc_attrs_get(&to->attrs, clb_field_find(CERT));
 
@@ -180,7 +180,7 @@ static int check_update(struct clb_apply *apply, const struct clb_listener *to,
 }
 
 /* What the cloud gives a new listener and is compared only where it is known. */
-static int note_defaults(struct clb_listener *listener)
+static int listener_record_defaults(struct clb_listener *listener)
 {
     const struct lbc_field *field = clb_field_find("PersistenceTimeout");
 
@@ -190,32 +190,32 @@ static int note_defaults(struct clb_listener *listener)
                : 0;
 }
 
-static int note_listener(struct clb_apply *apply, const struct clb_step *step,
+static int listener_record_step(struct clb_apply *apply, const struct clb_step *step,
                          const struct clb_listener *now, const char *group_id)
 {
     const bool fresh = step->type == CLB_STEP_CREATE_LISTENER;
-    struct clb_state *state = clb_have(apply->entry);
+    struct clb_state *state = clb_actual(apply->entry);
     struct clb_listener *listener = fresh ? clb_state_new_listener(state)
                                           : clb_state_listener(state, step->port, step->protocol);
     int r;
 
     if (listener == NULL) {
-        return clb_apply_note(apply, -ENOMEM);
+        return clb_apply_check_mirror(apply, -ENOMEM);
     }
     r = clb_listener_copy(listener, now); /* attributes that were not sent stay */
     if (r == 0 && fresh) {
-        r = note_defaults(listener);
+        r = listener_record_defaults(listener);
     }
     listener->running = !fresh && now->running;
     listener->domains_known = fresh || listener->domains_known;
-    return clb_apply_note(apply, r < 0 ? r : lbc_text_set(&listener->group_id, group_id));
+    return clb_apply_check_mirror(apply, r < 0 ? r : lbc_text_set(&listener->group_id, group_id));
 }
 
 static int do_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_listener_fini) struct clb_listener now = { 0 };
     CCM_CLEANUP(ccm_freep) char *group_id = NULL;
-    const char *lb_id = clb_have(apply->entry)->lb.id;
+    const char *lb_id = clb_actual(apply->entry)->lb.id;
     int r;
 
     if (clb_listener_copy(&now, &step->listener) < 0 || bind_acl(apply, &now) < 0 ||
@@ -228,7 +228,7 @@ static int do_listener(struct clb_apply *apply, const struct clb_step *step, str
         r = check_update(apply, &now, err);
         r = r < 0 ? r : clb_api_update_listener(&apply->call, lb_id, &now, group_id, err);
     }
-    return r < 0 ? r : note_listener(apply, step, &now, group_id);
+    return r < 0 ? r : listener_record_step(apply, step, &now, group_id);
 }
 
 /* --- domain extensions --- */
@@ -237,7 +237,7 @@ static int do_create_domain(struct clb_apply *apply, const struct clb_step *step
                             struct clb_listener *listener, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *id = NULL;
-    const int r = clb_api_create_domain(&apply->call, clb_have(apply->entry)->lb.id, step->port,
+    const int r = clb_api_create_domain(&apply->call, clb_actual(apply->entry)->lb.id, step->port,
                                         &step->domain, &id, err);
 
     if (r < 0) {
@@ -247,14 +247,14 @@ static int do_create_domain(struct clb_apply *apply, const struct clb_step *step
         listener->domains_known = false; /* made, but we cannot name it */
         return 0;
     }
-    return clb_apply_note(
+    return clb_apply_check_mirror(
         apply, clb_domains_put(&listener->domains, step->domain.name, step->domain.cert, id));
 }
 
 static int do_domain(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     struct clb_listener *listener =
-        clb_state_listener(clb_have(apply->entry), step->port, step->protocol);
+        clb_state_listener(clb_actual(apply->entry), step->port, step->protocol);
     const struct clb_domain *domain = &step->domain;
     int r;
 
@@ -263,7 +263,7 @@ static int do_domain(struct clb_apply *apply, const struct clb_step *step, struc
     } else if (step->type == CLB_STEP_SET_DOMAIN) {
         r = clb_api_set_domain(&apply->call, domain, err);
         r = r < 0 ? r
-                  : clb_apply_note(apply, clb_domains_put(&listener->domains, domain->name,
+                  : clb_apply_check_mirror(apply, clb_domains_put(&listener->domains, domain->name,
                                                           domain->cert, domain->id));
     } else {
         r = clb_apply_forgive(clb_api_delete_domain(&apply->call, domain, err), err);
@@ -278,7 +278,7 @@ static int do_domain(struct clb_apply *apply, const struct clb_step *step, struc
 
 static int do_restore(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
-    struct clb_state *state = clb_have(apply->entry);
+    struct clb_state *state = clb_actual(apply->entry);
     struct clb_listener *listener = clb_state_listener(state, step->port, step->protocol);
     const bool running = listener->running;
     const int r =
@@ -294,7 +294,7 @@ static int do_restore(struct clb_apply *apply, const struct clb_step *step, stru
     const int copied = clb_listener_copy(listener, &step->listener);
 
     listener->running = running;
-    return clb_apply_note(apply,
+    return clb_apply_check_mirror(apply,
                           copied < 0 ? copied : lbc_text_set(&listener->group_id, step->group_id));
 }
 
@@ -302,7 +302,7 @@ static int do_restore(struct clb_apply *apply, const struct clb_step *step, stru
 
 static int do_start(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
-    struct clb_state *state = clb_have(apply->entry);
+    struct clb_state *state = clb_actual(apply->entry);
     const int r =
         clb_api_start_listener(&apply->call, state->lb.id, step->port, step->protocol, err);
 
@@ -316,12 +316,12 @@ static int do_delete_listener(struct clb_apply *apply, const struct clb_step *st
                               struct ccm_error *err)
 {
     const int r =
-        clb_apply_forgive(clb_api_delete_listener(&apply->call, clb_have(apply->entry)->lb.id,
+        clb_apply_forgive(clb_api_delete_listener(&apply->call, clb_actual(apply->entry)->lb.id,
                                                   step->port, step->protocol, err),
                           err);
 
     if (r == 0) {
-        clb_state_drop_listener(clb_have(apply->entry), step->port, step->protocol);
+        clb_state_drop_listener(clb_actual(apply->entry), step->port, step->protocol);
     }
     return r;
 }

@@ -8,7 +8,7 @@
 struct clb_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step);
 /* A write succeeded and `r` says whether the mirror followed: if not, it is read again. Returns 0.
  */
-int clb_apply_note(struct clb_apply *apply, int r);
+int clb_apply_check_mirror(struct clb_apply *apply, int r);
 /* A step has failed with r: tell, and note what follows from it. Returns negative when the rest of
  * the plan makes no sense. */
 CCM_NODISCARD int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,

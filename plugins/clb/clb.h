@@ -39,7 +39,7 @@ static inline struct clb *clb_of(const struct lbc_pass *pass)
 }
 
 /* What the cloud holds. */
-static inline struct clb_state *clb_have(const struct lbc_entry *entry)
+static inline struct clb_state *clb_actual(const struct lbc_entry *entry)
 {
     return entry->state;
 }

@@ -16,7 +16,7 @@ bool clb_attr_differs(const struct clb_listener *want, const struct lbc_attr *at
     const char *name = attr->field->name;
     const char *value = lbc_attrs_get(&have->attrs, attr->field);
 
-    if (!attr->told || (attr->field->flags & LBC_FIELD_CREATE) != 0) {
+    if (!attr->explicit || (attr->field->flags & LBC_FIELD_CREATE) != 0) {
         return false;
     }
     if (strcmp(name, "AclId") == 0) {

@@ -65,12 +65,12 @@ static int api_lbs(struct clb_call *call, int64_t page, cJSON **ret, struct ccm_
     return clb_api_slb(call, "DescribeLoadBalancers", &params, ALI_READ, ret, err);
 }
 
-static int take_lb(const struct clb_call *call, struct ccm_strmap *items, const cJSON *json)
+static int inventory_add_lb(const struct clb_call *call, struct ccm_strmap *items, const cJSON *json)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb lb = { 0 };
     struct item *item;
 
-    if (clb_read_take_lb(json, &lb) < 0) {
+    if (clb_read_parse_lb(json, &lb) < 0) {
         return -ENOMEM;
     }
     const char *owner = lbc_tags_get(&lb.tags, CLB_TAG_OWNER);
@@ -95,7 +95,7 @@ static int take_lb(const struct clb_call *call, struct ccm_strmap *items, const 
     return 0;
 }
 
-static int take_lbs(const struct clb_call *call, struct ccm_strmap *items, const cJSON *answer,
+static int inventory_add_lbs(const struct clb_call *call, struct ccm_strmap *items, const cJSON *answer,
                     int64_t *ret_count, struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
@@ -106,7 +106,7 @@ static int take_lbs(const struct clb_call *call, struct ccm_strmap *items, const
     }
     *ret_count = 0;
     for (const cJSON *one = list->child; one != NULL; one = one->next) {
-        if (take_lb(call, items, one) < 0) {
+        if (inventory_add_lb(call, items, one) < 0) {
             return ccm_error_nomem(err);
         }
         (*ret_count)++;
@@ -124,7 +124,7 @@ static int read_lbs(struct clb_call *call, struct ccm_strmap *items, struct ccm_
         int64_t count = 0;
         int r = api_lbs(call, page, &answer, err);
 
-        r = r < 0 ? r : take_lbs(call, items, answer, &count, err);
+        r = r < 0 ? r : inventory_add_lbs(call, items, answer, &count, err);
         if (r < 0) {
             return r;
         }
@@ -172,7 +172,7 @@ static struct item *item_of(const struct batch *batch, const char *lb_id)
     return NULL;
 }
 
-static int take_listeners(const struct batch *batch, const cJSON *answer, struct ccm_error *err)
+static int inventory_add_listeners(const struct batch *batch, const cJSON *answer, struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(answer, "Listeners");
 
@@ -188,7 +188,7 @@ static int take_listeners(const struct batch *batch, const cJSON *answer, struct
                                  "DescribeLoadBalancerListeners: a listener of a load balancer "
                                  "that was not asked for");
         }
-        if (clb_read_take_listener(one, &item->state) < 0) {
+        if (clb_read_parse_listener(one, &item->state) < 0) {
             return ccm_error_nomem(err);
         }
     }
@@ -203,7 +203,7 @@ static int read_pages(struct clb_call *call, const struct batch *batch, struct c
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
         int r = api_listeners(call, batch, token, &answer, err);
 
-        r = r < 0 ? r : take_listeners(batch, answer, err);
+        r = r < 0 ? r : inventory_add_listeners(batch, answer, err);
         if (r == 0 && lbc_text_set(&token, ccm_json_text(answer, "NextToken")) < 0) {
             r = ccm_error_nomem(err);
         }
@@ -254,7 +254,7 @@ static int read_listeners(struct clb_call *call, struct ccm_strmap *items, struc
 
 /* --- for lbc/inventory.c --- */
 
-static int load(struct lbc_instance *lbc, const struct ccm_request *req,
+static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *req,
                 const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *items = make_items(expected);
@@ -274,7 +274,7 @@ static int load(struct lbc_instance *lbc, const struct ccm_request *req,
     return r;
 }
 
-static bool take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
+static bool inventory_take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
                  void *state)
 {
     char name[LBC_OWNER_LB_NAME];
@@ -300,7 +300,7 @@ static void content_free(void *content)
 }
 
 const struct lbc_inventory_ops clb_inventory_ops = {
-    .load = load,
-    .take = take,
+    .load = inventory_load,
+    .take = inventory_take,
     .free = content_free,
 };

@@ -24,7 +24,7 @@ static bool is_protocol(const char *text)
     return clb_protocol_parse(text) != CLB_OTHER;
 }
 
-static bool clash(const char *a, const char *b)
+static bool lint_protocols_clash(const char *a, const char *b)
 {
     return clb_protocol_clash(clb_protocol_parse(a), clb_protocol_parse(b));
 }
@@ -52,7 +52,7 @@ const struct lbc_lint_rules clb_rules = {
     .lists = lists,
     .protocol = port_protocol,
     .is_protocol = is_protocol,
-    .clash = clash,
+    .clash = lint_protocols_clash,
     .counts = lint_row_counts,
 };
 
@@ -72,7 +72,7 @@ static void lint_public(const struct ccm_service *service, const struct ccm_lint
     }
 }
 
-static bool is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+static bool lint_is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
     return sink->option_int(sink, lbc_opt_type.group, lbc_opt_type.name) != 0
                ? lbc_class_is_typed_clb(service)
@@ -81,7 +81,7 @@ static bool is_ours(const struct ccm_service *service, const struct ccm_lint_sin
 
 int clb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    if (is_ours(service, sink)) {
+    if (lint_is_ours(service, sink)) {
         lbc_lint_service(&clb_rules, service, sink);
         lint_public(service, sink);
     }

@@ -13,7 +13,7 @@
 
 #define SHOWN 200 /* most bytes of a value that a message repeats */
 
-static int shown(size_t len)
+static int text_shown_len(size_t len)
 {
     return (int)(len < SHOWN ? len : SHOWN);
 }
@@ -73,7 +73,7 @@ int clb_forward_of(const struct ccm_service *service, uint16_t port, uint16_t *r
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "Annotation ForwardPort error: forward port is not an integer, "
                                  "%.*s",
-                                 shown(len - left - 1), colon + 1);
+                                 text_shown_len(len - left - 1), colon + 1);
         }
         *ret = (uint16_t)to;
         return 0;
@@ -156,11 +156,11 @@ int clb_check_certificate(const struct ccm_service *service, struct ccm_error *e
 static int refuse_domain(const char *entry, size_t len, struct ccm_error *err)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "parse DomainExtensions error: invalid domain extension %.*s", shown(len),
+                         "parse DomainExtensions error: invalid domain extension %.*s", text_shown_len(len),
                          entry);
 }
 
-static int take_domain(const char *entry, size_t len, struct clb_domains *ret,
+static int text_parse_domain(const char *entry, size_t len, struct clb_domains *ret,
                        struct ccm_error *err)
 {
     char text[512];
@@ -198,7 +198,7 @@ int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret, b
         return 0;
     }
     while (r == 0 && ccm_parse_piece(&cursor, ',', &entry, &len)) {
-        r = take_domain(entry, len, ret, err);
+        r = text_parse_domain(entry, len, ret, err);
     }
     return r;
 }
@@ -206,9 +206,9 @@ int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret, b
 int clb_check_domains(const struct ccm_service *service, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_domains_fini) struct clb_domains ignored = { 0 };
-    bool told = false;
+    bool explicit = false;
 
-    return has_protocol(service, 1U << CLB_HTTPS) ? clb_domains_of(service, &ignored, &told, err)
+    return has_protocol(service, 1U << CLB_HTTPS) ? clb_domains_of(service, &ignored, &explicit, err)
                                                   : 0;
 }
 
@@ -276,7 +276,7 @@ int clb_check_acl(const struct ccm_service *service, struct ccm_error *err)
     return 0;
 }
 
-static int take_range(const char *text, bool ipv6, struct lbc_texts *ret, struct ccm_error *err)
+static int text_parse_range(const char *text, bool ipv6, struct lbc_texts *ret, struct ccm_error *err)
 {
     char entry[LBC_RANGE_TEXT];
     bool six = false;
@@ -296,14 +296,14 @@ int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct lbc_texts
     int r = 0;
 
     for (uint64_t i = 0; r == 0 && i < service->source_range_count; i++) {
-        r = take_range(service->source_ranges[i], ipv6, ret, err);
+        r = text_parse_range(service->source_ranges[i], ipv6, ret, err);
     }
     return r;
 }
 
 /* --- sessions --- */
 
-static int require(const struct ccm_service *service, const char *suffix, const char *because,
+static int text_require_annotation(const struct ccm_service *service, const char *suffix, const char *because,
                    struct ccm_error *err)
 {
     if (lbc_anno_get(&service->meta, suffix)[0] != '\0') {
@@ -322,12 +322,12 @@ int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err)
         return 0;
     }
     if (strcmp(type, "insert") == 0) {
-        return require(service, "cookie-timeout", "sticky-session-type insert", err);
+        return text_require_annotation(service, "cookie-timeout", "sticky-session-type insert", err);
     }
     if (strcmp(type, "server") == 0) {
-        return require(service, "cookie", "sticky-session-type server", err);
+        return text_require_annotation(service, "cookie", "sticky-session-type server", err);
     }
-    return require(service, "sticky-session-type", "sticky-session on", err);
+    return text_require_annotation(service, "sticky-session-type", "sticky-session on", err);
 }
 
 int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err)

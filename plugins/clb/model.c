@@ -24,7 +24,7 @@ void clb_model_fini(struct clb_model *model)
     memset(model, 0, sizeof(*model));
 }
 
-static int report(const struct clb_builder *b, const struct ccm_service_port *port,
+static int model_report_port(const struct clb_builder *b, const struct ccm_service_port *port,
                   enum clb_protocol protocol, struct ccm_error *err)
 {
     (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)port->port,
@@ -50,7 +50,7 @@ static int check_port(const struct clb_builder *b, const struct ccm_service_port
 
 /* An annotation that is refused leaves it open what the port is to be. It was told for all ports
  * at once. */
-static bool is_open(const struct clb_builder *b, const struct ccm_service_port *port, bool listener)
+static bool port_is_open(const struct clb_builder *b, const struct ccm_service_port *port, bool listener)
 {
     return listener
                ? lbc_refusals_has(b->in->refused, "protocol-port")
@@ -63,7 +63,7 @@ static int find_protocol(const struct clb_builder *b, const struct ccm_service_p
 {
     int r = clb_protocol_of(b->in->service, port, ret, err);
 
-    *ret_open = r == -EINVAL && is_open(b, port, true);
+    *ret_open = r == -EINVAL && port_is_open(b, port, true);
     if (*ret_open) {
         *ret = CLB_OTHER;
         b->model->incomplete = true;
@@ -76,7 +76,7 @@ static int find_protocol(const struct clb_builder *b, const struct ccm_service_p
 static int build_group(struct clb_builder *b, const char *name, const struct ccm_service_port *port,
                        enum clb_protocol protocol, bool *broken, struct ccm_error *err)
 {
-    const bool open = *broken || is_open(b, port, false);
+    const bool open = *broken || port_is_open(b, port, false);
     const size_t before = b->model->want.group_count;
     int r = clb_model_group(b, name, port, protocol, err);
 
@@ -87,7 +87,7 @@ static int build_group(struct clb_builder *b, const char *name, const struct ccm
         group->present_only = open && (group->present_only || b->model->want.group_count > before);
     } else if (r != -ENOMEM) {
         *broken = true;
-        r = report(b, port, protocol, err);
+        r = model_report_port(b, port, protocol, err);
     }
     *broken = *broken || open;
     b->model->incomplete = b->model->incomplete || open;
@@ -103,7 +103,7 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
     int r = find_protocol(b, port, &protocol, &broken, err);
 
     if (r < 0) {
-        return report(b, port, protocol, err);
+        return model_report_port(b, port, protocol, err);
     }
     name = clb_model_group_name(b, port);
     if (name == NULL) {
@@ -113,7 +113,7 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
     if (r < 0) {
         return r;
     }
-    const struct clb_want_listener want = {
+    const struct clb_desired_listener want = {
         .service = b->in->service,
         .refused = b->in->refused,
         .cluster_id = b->in->cluster_id,
@@ -126,7 +126,7 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
     };
 
     r = clb_model_listener(&b->model->want, &want, err);
-    return r == -EINVAL ? report(b, port, protocol, err) : r;
+    return r == -EINVAL ? model_report_port(b, port, protocol, err) : r;
 }
 
 /* What stays as it is beside single attributes of listeners. */
@@ -138,7 +138,7 @@ static void keep_refused(struct clb_model *model, const struct clb_model_input *
     model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
     model->keep_backends =
-        lbc_refusals_hold(refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
+        lbc_refusals_freeze(refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
     model->incomplete = model->keep_backends;
 }
 

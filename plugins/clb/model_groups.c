@@ -66,7 +66,7 @@ static struct clb_group *new_group(struct clb_builder *b, const char *name,
     }
     group->port = (uint16_t)port->port;
     group->protocol = protocol;
-    group->hold = set->hold;
+    group->frozen_by = set->frozen_by;
     b->model->sets[b->model->want.group_count - 1] = *set;
     memset(set, 0, sizeof(*set));
     return group;

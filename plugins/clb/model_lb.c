@@ -15,7 +15,7 @@
 /* --- attributes --- */
 
 /* Values that people write in any case, as the cloud writes them. */
-static const char *canonical(enum clb_lb_field_id id, const char *value)
+static const char *lb_canonical_value(enum clb_lb_field_id id, const char *value)
 {
     static const char *const known[] = { "PayBySpec", "PayByCLCU", "ipv4", "ipv6" };
 
@@ -36,7 +36,7 @@ static bool is_unset(enum clb_lb_field_id id, const char *value)
     return value[0] == '\0' || (id == CLB_LB_BANDWIDTH && ccm_parse_u32(value, 0, 0, &number) == 0);
 }
 
-static int take_annotations(struct clb_model *model, const struct ccm_service *service)
+static int lb_read_annotations(struct clb_model *model, const struct ccm_service *service)
 {
     int r = 0;
 
@@ -47,9 +47,9 @@ static int take_annotations(struct clb_model *model, const struct ccm_service *s
         if (is_unset(id, value)) {
             continue;
         }
-        model->told |= 1U << id;
+        model->explicit |= 1U << id;
         if (clb_lb_fields[i].offset != SIZE_MAX) {
-            r = clb_lb_set(&model->want.lb, id, canonical(id, value));
+            r = clb_lb_set(&model->want.lb, id, lb_canonical_value(id, value));
         }
     }
     return r;
@@ -99,7 +99,7 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
     model->weight =
         lbc_setting_weight(service, model->reused && lbc_anno_get(meta, "vgroup-port")[0] != '\0');
     if (lbc_text_set(&lb->id, lbc_anno_get(meta, "id")) < 0 ||
-        take_annotations(model, service) < 0 || fill_defaults(lb, service) < 0 ||
+        lb_read_annotations(model, service) < 0 || fill_defaults(lb, service) < 0 ||
         lbc_setting_tags(service, model->reused, &lb->tags) < 0) {
         return -ENOMEM;
     }
@@ -111,7 +111,7 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
 void clb_model_keep_lb(struct clb_model *model)
 {
     model->as_it_is = true;
-    model->told &= 1U << CLB_LB_ADDRESS_TYPE;
+    model->explicit &= 1U << CLB_LB_ADDRESS_TYPE;
     lbc_tags_fini(&model->want.lb.tags);
 }
 

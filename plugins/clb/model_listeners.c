@@ -16,12 +16,12 @@
 /* The API server's default and the longest that the cloud keeps. */
 #define PERSISTENCE_MAX 3600 /* seconds; the cluster knows longer ones */
 
-static int set(struct clb_listener *listener, const char *field, const char *value, bool told)
+static int listener_set_attr(struct clb_listener *listener, const char *field, const char *value, bool explicit)
 {
     const struct lbc_field *row = clb_field_find(field);
 
     return clb_field_applies(row, listener->protocol)
-               ? lbc_attrs_set(&listener->attrs, row, value, told)
+               ? lbc_attrs_set(&listener->attrs, row, value, explicit)
                : 0;
 }
 
@@ -37,7 +37,7 @@ static int set_defaults(struct clb_listener *listener)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(defaults); i++) {
-        r = set(listener, defaults[i][0], defaults[i][1], false);
+        r = listener_set_attr(listener, defaults[i][0], defaults[i][1], false);
     }
     return r;
 }
@@ -118,7 +118,7 @@ static int keep_row(struct clb_listener *listener, const struct lbc_refusals *re
     return lbc_attrs_keep(&listener->attrs, field);
 }
 
-static int set_annotations(struct clb_listener *listener, const struct clb_want_listener *want)
+static int set_annotations(struct clb_listener *listener, const struct clb_desired_listener *want)
 {
     int r = 0;
 
@@ -136,18 +136,18 @@ static int set_annotations(struct clb_listener *listener, const struct clb_want_
 }
 
 /* Unless an annotation says something about it. */
-static int offer(struct clb_listener *listener, const char *field, const char *value)
+static int listener_offer_attr(struct clb_listener *listener, const char *field, const char *value)
 {
     const struct lbc_field *row = clb_field_find(field);
 
     for (size_t i = 0; i < listener->attrs.len; i++) {
         const struct lbc_attr *one = &listener->attrs.items[i];
 
-        if (one->field == row && (one->told || one->kept)) {
+        if (one->field == row && (one->explicit || one->kept)) {
             return 0;
         }
     }
-    return set(listener, field, value, true);
+    return listener_set_attr(listener, field, value, true);
 }
 
 /* kube-proxy answers there, for the node as a whole; only nodes with pods of the Service do well.
@@ -157,12 +157,12 @@ static int set_node_check(struct clb_listener *listener, int64_t port)
     char text[24];
 
     (void)snprintf(text, sizeof(text), "%" PRId64, port); /* fits */
-    if (listener->protocol == CLB_UDP || offer(listener, "HealthCheckSwitch", "on") < 0 ||
-        offer(listener, "HealthCheck", "on") < 0 ||
-        offer(listener, "HealthCheckType", "http") < 0 ||
-        offer(listener, "HealthCheckURI", "/healthz") < 0 ||
-        offer(listener, "HealthCheckHttpCode", "http_2xx") < 0 ||
-        offer(listener, "HealthCheckConnectPort", text) < 0) {
+    if (listener->protocol == CLB_UDP || listener_offer_attr(listener, "HealthCheckSwitch", "on") < 0 ||
+        listener_offer_attr(listener, "HealthCheck", "on") < 0 ||
+        listener_offer_attr(listener, "HealthCheckType", "http") < 0 ||
+        listener_offer_attr(listener, "HealthCheckURI", "/healthz") < 0 ||
+        listener_offer_attr(listener, "HealthCheckHttpCode", "http_2xx") < 0 ||
+        listener_offer_attr(listener, "HealthCheckConnectPort", text) < 0) {
         return listener->protocol == CLB_UDP ? 0 : -ENOMEM;
     }
     return 0;
@@ -174,10 +174,10 @@ static int set_affinity(struct clb_listener *listener, int64_t seconds)
 
     (void)snprintf(text, sizeof(text), "%" PRId64,
                    seconds < 1 || seconds > PERSISTENCE_MAX ? PERSISTENCE_MAX : seconds); /* fits */
-    return offer(listener, "PersistenceTimeout", text);
+    return listener_offer_attr(listener, "PersistenceTimeout", text);
 }
 
-static int set_extras(struct clb_listener *listener, const struct clb_want_listener *want)
+static int set_extras(struct clb_listener *listener, const struct clb_desired_listener *want)
 {
     const struct ccm_service *service = want->service;
     int r = 0;
@@ -193,8 +193,8 @@ static int set_extras(struct clb_listener *listener, const struct clb_want_liste
     }
     if (r == 0 && (want->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0) {
         listener->ranges = true;
-        r = set(listener, "AclStatus", "on", true);
-        r = r < 0 ? r : set(listener, "AclType", "white", true);
+        r = listener_set_attr(listener, "AclStatus", "on", true);
+        r = r < 0 ? r : listener_set_attr(listener, "AclType", "white", true);
     }
     return r;
 }
@@ -220,13 +220,13 @@ static int set_lists(struct clb_listener *listener, const struct ccm_service *se
         return r;
     }
     (void)snprintf(text, sizeof(text), "%u", target); /* fits */
-    return set(listener, "ListenerForward", "on", true) < 0 ||
-                   set(listener, "ForwardPort", text, true) < 0
+    return listener_set_attr(listener, "ListenerForward", "on", true) < 0 ||
+                   listener_set_attr(listener, "ForwardPort", text, true) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
 
-int clb_model_listener(struct clb_state *state, const struct clb_want_listener *want,
+int clb_model_listener(struct clb_state *state, const struct clb_desired_listener *want,
                        struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *description = NULL;

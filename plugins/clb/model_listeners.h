@@ -13,7 +13,7 @@
 #define CLB_EXTRA_HEALTH   4U /* health check of Local Services by healthCheckNodePort */
 
 /* All borrowed. */
-struct clb_want_listener {
+struct clb_desired_listener {
     const struct ccm_service *service;
     const struct lbc_refusals *refused; /* annotations that cannot be used; NULL = none */
     const char *cluster_id;
@@ -27,7 +27,7 @@ struct clb_want_listener {
 
 /* Append it to `state`. 0, -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: then the listener is
  * there, but broken. */
-CCM_NODISCARD int clb_model_listener(struct clb_state *state, const struct clb_want_listener *want,
+CCM_NODISCARD int clb_model_listener(struct clb_state *state, const struct clb_desired_listener *want,
                                      struct ccm_error *err);
 
 /* The access list that the Service wants, if the option is on. As above, but with -EINVAL it is

@@ -57,7 +57,7 @@ static void model_fini(void *model)
     clb_model_fini(model);
 }
 
-static const struct lbc_tags *tags(const void *model)
+static const struct lbc_tags *model_get_tags(const void *model)
 {
     return &((const struct clb_model *)model)->want.lb.tags;
 }
@@ -69,9 +69,9 @@ static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service 
     return (lbc->extras & CLB_EXTRA_RANGES) != 0 && service->source_range_count > 0;
 }
 
-static bool state_holds_port(const struct lbc_pass *pass, const char *port)
+static bool state_has_port(const struct lbc_pass *pass, const char *port)
 {
-    const struct clb_state *have = clb_have(pass->entry);
+    const struct clb_state *have = clb_actual(pass->entry);
 
     for (size_t i = 0; i < have->listener_count; i++) {
         const struct clb_listener *one = &have->listeners[i];
@@ -132,9 +132,9 @@ const struct lbc_ops clb_ops = {
     .model_fini = model_fini,
     .sync = clb_sync,
     .publish = clb_publish,
-    .tell = clb_tell,
-    .holds = state_holds_port,
-    .tags = tags,
+    .emit_events = clb_emit_events,
+    .has_listener = state_has_port,
+    .tags = model_get_tags,
     .release = clb_release,
     .check_owner = clb_check_owner,
     .release_by_label = true,

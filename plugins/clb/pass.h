@@ -8,7 +8,7 @@
 /* Members of clb_ops. */
 CCM_NODISCARD int clb_sync(struct lbc_pass *pass, struct ccm_error *err);
 bool clb_publish(struct lbc_pass *pass, struct lbc_life_state *state);
-void clb_tell(struct lbc_pass *pass);
+void clb_emit_events(struct lbc_pass *pass);
 CCM_NODISCARD int clb_release(struct lbc_pass *pass, struct ccm_error *err);
 
 /* A member of clb_ops, too. */

@@ -19,7 +19,7 @@ enum clb_step_type {
     CLB_STEP_SPEC,
     CLB_STEP_INTERNET,
     CLB_STEP_PROTECT,
-    CLB_STEP_GUARD, /* modification protection */
+    CLB_STEP_PROTECT_MODIFICATION, /* modification protection */
     CLB_STEP_RENAME,
     CLB_STEP_UNPROTECT, /* before a deletion, which makes no sense when this fails */
     CLB_STEP_DELETE_LB,

@@ -5,7 +5,7 @@
 
 #define ENTRIES_PER_CALL 50
 
-static bool wants_acl(const struct clb_plan_input *in)
+static bool acl_is_desired(const struct clb_plan_input *in)
 {
     return in->model->want.acl.known && clb_model_has_listeners(in->model);
 }
@@ -35,7 +35,7 @@ int clb_plan_acl(struct clb_plan *plan, const struct clb_plan_input *in)
     const struct clb_acl *want = &in->model->want.acl;
     const struct clb_acl *have = &in->have->acl;
 
-    if (!wants_acl(in) || in->model->want.acl.kept) {
+    if (!acl_is_desired(in) || in->model->want.acl.kept) {
         return 0;
     }
     if (have->id == NULL) {
@@ -56,7 +56,7 @@ int clb_plan_stale_acl(struct clb_plan *plan, const struct clb_plan_input *in)
 {
     struct clb_step *step = NULL;
 
-    if (wants_acl(in) || in->model->want.acl.kept || in->have->acl.id == NULL ||
+    if (acl_is_desired(in) || in->model->want.acl.kept || in->have->acl.id == NULL ||
         in->have->acl.bound || !clb_model_has_listeners(in->model)) {
         return 0;
     }

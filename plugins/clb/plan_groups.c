@@ -27,7 +27,7 @@ struct clb_group *clb_plan_have_group(const struct clb_plan_input *in, const cha
                                             : clb_state_group_by_name(in->have, name);
 }
 
-static bool is_ours(const struct clb_plan_input *in, const char *name)
+static bool plan_owns_group(const struct clb_plan_input *in, const char *name)
 {
     return name != NULL &&
            lbc_owner_parse(name, false, &in->service->meta, in->cluster_id) == LBC_OWNER_OURS;
@@ -95,13 +95,13 @@ static void diff_fini(struct diff *diff)
 }
 
 /* What we want and is there already: whether it has to be described or weighed anew. */
-static bool is_stale(const struct clb_plan_input *in, const struct clb_group *want,
+static bool backend_is_stale(const struct clb_plan_input *in, const struct clb_group *want,
                      const struct clb_group *have, const struct lbc_backend *one,
                      const struct lbc_backend *twin)
 {
     const char *description = description_of(have, twin);
 
-    if (one->kept || !is_ours(in, description)) {
+    if (one->kept || !plan_owns_group(in, description)) {
         return false;
     }
     return !ccm_text_equal(description, clb_group_key(want)) ||
@@ -109,7 +109,7 @@ static bool is_stale(const struct clb_plan_input *in, const struct clb_group *wa
 }
 
 /* Several ports may have chosen the same group. */
-static bool is_wanted(const struct clb_plan_input *in, const struct clb_group *have,
+static bool backend_is_desired(const struct clb_plan_input *in, const struct clb_group *have,
                       const struct lbc_backend *one)
 {
     for (size_t i = 0; i < in->model->want.group_count; i++) {
@@ -132,7 +132,7 @@ static uint8_t peer_weight(const struct clb_plan_input *in, const struct clb_gro
     for (size_t i = 0; i < have->backends.len; i++) {
         const struct lbc_backend *peer = &have->backends.items[i];
 
-        if (peer->weight > weight && is_ours(in, description_of(have, peer))) {
+        if (peer->weight > weight && plan_owns_group(in, description_of(have, peer))) {
             weight = peer->weight;
         }
     }
@@ -161,7 +161,7 @@ static int diff_backends(const struct clb_plan_input *in, const struct clb_group
 
         if (twin == NULL) {
             r = add_backend(in, have, one, &ret->add);
-        } else if (is_stale(in, want, have, one, twin)) {
+        } else if (backend_is_stale(in, want, have, one, twin)) {
             r = lbc_backends_put(&ret->weigh, one);
         }
     }
@@ -169,7 +169,7 @@ static int diff_backends(const struct clb_plan_input *in, const struct clb_group
         const struct lbc_backend *one = &have->backends.items[i];
 
         if (lbc_backends_find(&want->backends, one) == NULL &&
-            is_ours(in, description_of(have, one)) && !is_wanted(in, have, one)) {
+            plan_owns_group(in, description_of(have, one)) && !backend_is_desired(in, have, one)) {
             r = lbc_backends_put(&ret->remove, one);
         }
     }
@@ -207,7 +207,7 @@ int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
     CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
     const struct clb_group *have = clb_plan_have_group(in, want->name);
 
-    if (have == NULL || have->unread || want->broken || want->add_only || want->hold ||
+    if (have == NULL || have->unread || want->broken || want->add_only || want->frozen_by ||
         !speaks_for_group(in, want, have)) {
         return 0;
     }
@@ -223,7 +223,7 @@ int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
     };
     memset(&diff.remove, 0, sizeof(diff.remove)); /* moved */
     for (size_t i = 0; i < have->backends.len; i++) {
-        ret->size += is_ours(in, description_of(have, &have->backends.items[i])) ? 1 : 0;
+        ret->size += plan_owns_group(in, description_of(have, &have->backends.items[i])) ? 1 : 0;
     }
     return 0;
 }
@@ -256,7 +256,7 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
     if (r == 0) {
         r = add_batches(&to, CLB_STEP_ADD, &diff.add, 0, in->batch);
     }
-    if (r == 0 && !want->add_only && !want->hold) {
+    if (r == 0 && !want->add_only && !want->frozen_by) {
         r = add_batches(&to, CLB_STEP_REMOVE, &diff.remove, 0, in->batch);
     }
     if (r == 0 && !want->add_only) {
@@ -276,14 +276,14 @@ static int drop_group(struct clb_plan *plan, const struct clb_plan_input *in,
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
-        if (is_ours(in, description_of(have, &have->backends.items[i]))) {
+        if (plan_owns_group(in, description_of(have, &have->backends.items[i]))) {
             r = lbc_backends_put(&ours, &have->backends.items[i]);
         }
     }
     if (r < 0) {
         return r;
     }
-    if (ours.len == have->backends.len && is_ours(in, have->name)) {
+    if (ours.len == have->backends.len && plan_owns_group(in, have->name)) {
         return new_step(&to, CLB_STEP_DELETE_GROUP) == NULL ? -ENOMEM : 0;
     }
     return add_batches(&to, CLB_STEP_REMOVE, &ours, 0, in->batch);

@@ -10,9 +10,9 @@
 
 #define SPEC_DEFAULT "slb.s1.small"
 
-static bool is_told(const struct clb_plan_input *in, enum clb_lb_field_id id)
+static bool lb_field_is_explicit(const struct clb_plan_input *in, enum clb_lb_field_id id)
 {
-    return (in->model->told >> id & 1U) != 0;
+    return (in->model->explicit >> id & 1U) != 0;
 }
 
 /* Case does not matter: the cloud's own spelling varies. */
@@ -22,9 +22,9 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* Told, and not what is there. */
-static bool is_wanted(const struct clb_plan_input *in, enum clb_lb_field_id id)
+static bool lb_field_differs(const struct clb_plan_input *in, enum clb_lb_field_id id)
 {
-    return is_told(in, id) &&
+    return lb_field_is_explicit(in, id) &&
            !is_same(clb_lb_get(&in->model->want.lb, id), clb_lb_get(&in->have->lb, id));
 }
 
@@ -62,11 +62,11 @@ static void check_immutable(const struct clb_plan_input *in, struct lbc_problems
         if (present == NULL || (in->model->reused && id == CLB_LB_ADDRESS_TYPE)) {
             continue;
         }
-        if (id == CLB_LB_IP_VERSION && !is_told(in, id)) {
+        if (id == CLB_LB_IP_VERSION && !lb_field_is_explicit(in, id)) {
             if (!is_same(present, "ipv4") && !in->model->keep_version) {
                 refuse_change(clb_lb_fields[i].immutable, problems);
             }
-        } else if (is_wanted(in, id) &&
+        } else if (lb_field_differs(in, id) &&
                    !(id == CLB_LB_VSWITCH && in->model->want.lb.vswitch_id == NULL)) {
             refuse_change(clb_lb_fields[i].immutable, problems);
         }
@@ -76,7 +76,7 @@ static void check_immutable(const struct clb_plan_input *in, struct lbc_problems
 /* --- tags --- */
 
 /* Our own mark: how it is found again, or that somebody's load balancer is in use. */
-static int mark(const struct clb_plan_input *in, bool refused, struct lbc_tags *add)
+static int plan_add_marks(const struct clb_plan_input *in, bool refused, struct lbc_tags *add)
 {
     char owner[LBC_OWNER_LB_NAME];
 
@@ -128,7 +128,7 @@ static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in, boo
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
     const struct lbc_tags *present = &in->have->lb.tags;
     const struct lbc_tags *wanted = &in->model->want.lb.tags;
-    int r = present->len < CLB_TAGS_MAX ? mark(in, refused, &add) : 0;
+    int r = present->len < CLB_TAGS_MAX ? plan_add_marks(in, refused, &add) : 0;
 
     for (size_t i = 0; r == 0 && i < wanted->len; i++) {
         if (!ccm_text_equal(lbc_tags_get(present, wanted->items[i].key), wanted->items[i].value)) {
@@ -143,15 +143,15 @@ static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in, boo
 static int plan_charge(struct clb_plan *plan, const struct clb_plan_input *in)
 {
     const struct clb_lb *want = &in->model->want.lb;
-    const char *type = is_told(in, CLB_LB_CHARGE) ? want->charge_type : in->have->lb.charge_type;
+    const char *type = lb_field_is_explicit(in, CLB_LB_CHARGE) ? want->charge_type : in->have->lb.charge_type;
     const bool by_spec = is_same(type, "PayBySpec");
 
-    if (is_wanted(in, CLB_LB_CHARGE)) {
-        const char *spec = is_told(in, CLB_LB_SPEC) ? want->spec : SPEC_DEFAULT;
+    if (lb_field_differs(in, CLB_LB_CHARGE)) {
+        const char *spec = lb_field_is_explicit(in, CLB_LB_SPEC) ? want->spec : SPEC_DEFAULT;
 
         return lb_step(plan, CLB_STEP_CHARGE, want->charge_type, by_spec ? spec : NULL);
     }
-    return by_spec && is_wanted(in, CLB_LB_SPEC) ? lb_step(plan, CLB_STEP_SPEC, want->spec, NULL)
+    return by_spec && lb_field_differs(in, CLB_LB_SPEC) ? lb_step(plan, CLB_STEP_SPEC, want->spec, NULL)
                                                  : 0;
 }
 
@@ -170,17 +170,17 @@ static int plan_internet(struct clb_plan *plan, const struct clb_plan_input *in)
 {
     const struct clb_lb *want = &in->model->want.lb;
     const struct clb_lb *have = &in->have->lb;
-    const bool by_bandwidth = is_told(in, CLB_LB_TRAFFIC_CHARGE) &&
+    const bool by_bandwidth = lb_field_is_explicit(in, CLB_LB_TRAFFIC_CHARGE) &&
                               ccm_text_equal(want->traffic_charge, "paybybandwidth");
 
     if (!is_same(have->address_type, "internet") ||
-        !(is_wanted(in, CLB_LB_TRAFFIC_CHARGE) ||
-          (by_bandwidth && is_wanted(in, CLB_LB_BANDWIDTH)))) {
+        !(lb_field_differs(in, CLB_LB_TRAFFIC_CHARGE) ||
+          (by_bandwidth && lb_field_differs(in, CLB_LB_BANDWIDTH)))) {
         return 0;
     }
     const char *charge =
-        is_told(in, CLB_LB_TRAFFIC_CHARGE) ? want->traffic_charge : have->traffic_charge;
-    const char *bandwidth = is_told(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
+        lb_field_is_explicit(in, CLB_LB_TRAFFIC_CHARGE) ? want->traffic_charge : have->traffic_charge;
+    const char *bandwidth = lb_field_is_explicit(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
 
     return is_ordered(in, charge, bandwidth) ? 0
                                              : lb_step(plan, CLB_STEP_INTERNET, charge, bandwidth);
@@ -191,11 +191,11 @@ static int plan_protections(struct clb_plan *plan, const struct clb_plan_input *
     const struct clb_lb *want = &in->model->want.lb;
     int r = 0;
 
-    if (is_told(in, CLB_LB_PROTECT) && want->protect != in->have->lb.protect) {
+    if (lb_field_is_explicit(in, CLB_LB_PROTECT) && want->protect != in->have->lb.protect) {
         r = lb_step(plan, CLB_STEP_PROTECT, want->protect ? "on" : "off", NULL);
     }
-    if (r == 0 && is_wanted(in, CLB_LB_MODIFICATION)) {
-        r = lb_step(plan, CLB_STEP_GUARD, want->modification, NULL);
+    if (r == 0 && lb_field_differs(in, CLB_LB_MODIFICATION)) {
+        r = lb_step(plan, CLB_STEP_PROTECT_MODIFICATION, want->modification, NULL);
     }
     return r;
 }
@@ -224,7 +224,7 @@ int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
     if (r == 0) {
         r = plan_protections(plan, in);
     }
-    if (r == 0 && is_told(in, CLB_LB_NAME) && have->name != NULL &&
+    if (r == 0 && lb_field_is_explicit(in, CLB_LB_NAME) && have->name != NULL &&
         !ccm_text_equal(want->name, have->name)) {
         r = lb_step(plan, CLB_STEP_RENAME, want->name, NULL);
     }
@@ -233,7 +233,7 @@ int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
 
 /* --- letting go --- */
 
-static int take_if(const struct lbc_tags *present, const char *key, const char *value,
+static int tags_copy_match(const struct lbc_tags *present, const char *key, const char *value,
                    struct lbc_tags *ret)
 {
     return ccm_text_equal(lbc_tags_get(present, key), value) ? lbc_tags_put(ret, key, value) : 0;
@@ -254,10 +254,10 @@ int clb_plan_preserve(struct clb_plan *plan, const struct clb_plan_input *in)
         r = lb_step(plan, CLB_STEP_UNPROTECT, NULL, NULL);
     }
     if (r == 0 && ccm_text_equal(have->modification, "ConsoleProtection")) {
-        r = lb_step(plan, CLB_STEP_GUARD, "NonProtection", NULL);
+        r = lb_step(plan, CLB_STEP_PROTECT_MODIFICATION, "NonProtection", NULL);
     }
-    if (r < 0 || take_if(&have->tags, CLB_TAG_OWNER, owner, &remove) < 0 ||
-        take_if(&have->tags, CLB_TAG_CLUSTER, in->cluster_id, &remove) < 0) {
+    if (r < 0 || tags_copy_match(&have->tags, CLB_TAG_OWNER, owner, &remove) < 0 ||
+        tags_copy_match(&have->tags, CLB_TAG_CLUSTER, in->cluster_id, &remove) < 0) {
         return -ENOMEM;
     }
     r = tags_step(plan, CLB_STEP_UNTAG, &remove);
@@ -282,7 +282,7 @@ int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_input *in)
         r = clb_plan_stale_groups(plan, in);
     }
     if (r == 0 && in->last_user) {
-        r = take_if(&in->have->lb.tags, CLB_TAG_REUSE, "true", &remove);
+        r = tags_copy_match(&in->have->lb.tags, CLB_TAG_REUSE, "true", &remove);
     }
     if (r < 0) {
         return r;

@@ -50,7 +50,7 @@ static bool is_unwanted(const struct clb_plan_input *in, const struct clb_listen
            owner_of(in, have) == LBC_OWNER_OURS && !is_broken_port(in->model, have->port);
 }
 
-static bool is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
+static bool listener_is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
 {
     return is_unwanted(in, have) && !is_short(in);
 }
@@ -82,7 +82,7 @@ uint16_t clb_forward_target(const struct clb_listener *listener)
     return (uint16_t)number;
 }
 
-static bool forwards(const struct clb_listener *listener)
+static bool listener_forwards(const struct clb_listener *listener)
 {
     return ccm_text_equal(lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
 }
@@ -91,10 +91,10 @@ static bool forwards(const struct clb_listener *listener)
 static bool needs_rebuild(const struct clb_listener *want, const struct clb_listener *have,
                           const struct clb_group *group)
 {
-    if (forwards(want) != forwards(have)) {
+    if (listener_forwards(want) != listener_forwards(have)) {
         return true;
     }
-    return forwards(want) && (clb_forward_target(want) != clb_forward_target(have) ||
+    return listener_forwards(want) && (clb_forward_target(want) != clb_forward_target(have) ||
                               (have->group_id != NULL &&
                                !ccm_text_equal(have->group_id, group == NULL ? NULL : group->id)));
 }
@@ -109,26 +109,26 @@ static bool goes_early(const struct clb_plan_input *in, const struct clb_listene
     const struct clb_listener *want = clb_state_listener(&in->model->want, have->port, CLB_HTTP);
 
     return to != NULL && want != NULL && have->protocol == CLB_HTTP && !want->broken &&
-           !want->lacks && is_stale(in, to) && owner_of(in, have) != LBC_OWNER_OTHER &&
+           !want->lacks && listener_is_stale(in, to) && owner_of(in, have) != LBC_OWNER_OTHER &&
            clb_forward_target(want) != target;
 }
 
 /* --- deletion --- */
 
-static int drop(struct clb_plan *plan, const struct clb_listener *have)
+static int plan_drop_listener(struct clb_plan *plan, const struct clb_listener *have)
 {
     return clb_plan_new_step(plan, CLB_STEP_DELETE_LISTENER, have->port, have->protocol) == NULL
                ? -ENOMEM
                : 0;
 }
 
-static int let_go(struct clb_plan *plan, const struct clb_plan_input *in,
+static int plan_release_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                   const struct clb_listener *have)
 {
     bool done = false;
-    const int r = is_stale(in, have) ? clb_plan_restore(plan, in, have, &done) : 0;
+    const int r = listener_is_stale(in, have) ? clb_plan_restore(plan, in, have, &done) : 0;
 
-    return r < 0 || done ? r : drop(plan, have);
+    return r < 0 || done ? r : plan_drop_listener(plan, have);
 }
 
 int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in)
@@ -140,15 +140,15 @@ int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input 
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct clb_listener *have = &in->have->listeners[i];
 
-        if (forwards(have) && (is_stale(in, have) || goes_early(in, have))) {
-            r = let_go(plan, in, have);
+        if (listener_forwards(have) && (listener_is_stale(in, have) || goes_early(in, have))) {
+            r = plan_release_listener(plan, in, have);
         }
     }
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct clb_listener *have = &in->have->listeners[i];
 
-        if (!forwards(have) && is_stale(in, have)) {
-            r = let_go(plan, in, have);
+        if (!listener_forwards(have) && listener_is_stale(in, have)) {
+            r = plan_release_listener(plan, in, have);
         }
     }
     return r;
@@ -156,7 +156,7 @@ int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input 
 
 /* --- creation and change --- */
 
-static int start(struct clb_plan *plan, const struct clb_listener *want)
+static int plan_start_listener(struct clb_plan *plan, const struct clb_listener *want)
 {
     struct clb_step *step =
         clb_plan_new_step(plan, CLB_STEP_START_LISTENER, want->port, want->protocol);
@@ -217,7 +217,7 @@ static int plan_domains(struct clb_plan *plan, const struct clb_listener *want,
     return r;
 }
 
-static int create(struct clb_plan *plan, const struct clb_listener *want)
+static int plan_create_listener(struct clb_plan *plan, const struct clb_listener *want)
 {
     struct clb_step *step =
         clb_plan_new_step(plan, CLB_STEP_CREATE_LISTENER, want->port, want->protocol);
@@ -226,7 +226,7 @@ static int create(struct clb_plan *plan, const struct clb_listener *want)
         clb_listener_copy(&step->listener, want) < 0 || plan_domains(plan, want, NULL) < 0) {
         return -ENOMEM;
     }
-    return start(plan, want);
+    return plan_start_listener(plan, want);
 }
 
 static bool acl_differs(const struct clb_plan_input *in, const struct clb_listener *want,
@@ -250,7 +250,7 @@ static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listen
            lbc_attrs_get(&want->attrs, clb_field_find("AclStatus")) == NULL;
 }
 
-static bool differs(const struct clb_plan_input *in, const struct clb_listener *want,
+static bool listener_differs(const struct clb_plan_input *in, const struct clb_listener *want,
                     const struct clb_listener *have, const struct clb_group *group)
 {
     if (group == NULL || !ccm_text_equal(group->id, have->group_id) ||
@@ -279,13 +279,13 @@ static void overlay_drop_acl(struct clb_listener *listener)
 static bool is_repeated(const struct clb_plan_input *in, const struct lbc_attr *attr,
                         const struct clb_listener *have)
 {
-    return !in->fresh && attr->told && (attr->field->flags & LBC_FIELD_CREATE) == 0 &&
+    return !in->fresh && attr->explicit && (attr->field->flags & LBC_FIELD_CREATE) == 0 &&
            ccm_text_equal(attr->value, lbc_attrs_get(&have->attrs, attr->field));
 }
 
 /* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
  * sets all of it, and leaves alone what is not named. */
-static int overlay(struct clb_step *step, const struct clb_plan_input *in,
+static int step_overlay_listener(struct clb_step *step, const struct clb_plan_input *in,
                    const struct clb_listener *want, const struct clb_listener *have)
 {
     int r = in->fresh ? clb_listener_copy(&step->listener, have) : 0;
@@ -311,13 +311,13 @@ static int overlay(struct clb_step *step, const struct clb_plan_input *in,
     return r;
 }
 
-static int update(struct clb_plan *plan, const struct clb_plan_input *in,
+static int plan_update_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                   const struct clb_listener *want, const struct clb_listener *have,
                   const struct clb_group *group)
 {
     struct clb_step *step =
         clb_plan_new_step(plan, CLB_STEP_UPDATE_LISTENER, want->port, want->protocol);
-    int r = step == NULL ? -ENOMEM : overlay(step, in, want, have);
+    int r = step == NULL ? -ENOMEM : step_overlay_listener(step, in, want, have);
 
     if (r == 0) {
         r = lbc_text_set(&step->group_name, want->group_name);
@@ -330,7 +330,7 @@ static int update(struct clb_plan *plan, const struct clb_plan_input *in,
 
 /* --- whose port it is --- */
 
-static void refuse(const struct clb_plan_input *in, const struct clb_listener *want,
+static void plan_refuse_listener(const struct clb_plan_input *in, const struct clb_listener *want,
                    const struct clb_listener *have, const char *whose,
                    struct lbc_problems *problems)
 {
@@ -353,7 +353,7 @@ static void refuse(const struct clb_plan_input *in, const struct clb_listener *w
 }
 
 /* A listener of another protocol that keeps the port number; ours go before. */
-static const struct clb_listener *occupant(const struct clb_plan_input *in,
+static const struct clb_listener *plan_find_occupant(const struct clb_plan_input *in,
                                            const struct clb_listener *want)
 {
     for (size_t i = 0; i < in->have->listener_count; i++) {
@@ -384,7 +384,7 @@ static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
     const struct clb_listener *have = clb_state_listener(in->have, want->port, want->protocol);
 
     if (have == NULL) {
-        return occupant(in, want);
+        return plan_find_occupant(in, want);
     }
     const enum lbc_owner owner = owner_of(in, have);
 
@@ -409,7 +409,7 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
     int r = 0;
 
     if (obstacle != NULL) {
-        refuse(in, want, obstacle,
+        plan_refuse_listener(in, want, obstacle,
                owner_of(in, obstacle) == LBC_OWNER_OTHER ? "another Service"
                : loses_listener(in, want, obstacle) ? "somebody else, and could not be put back"
                                                     : "somebody else",
@@ -420,25 +420,25 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
         return 0;
     }
     if (have == NULL) {
-        return create(plan, want);
+        return plan_create_listener(plan, want);
     }
     if (needs_rebuild(want, have, group)) {
-        r = goes_early(in, have) ? 0 : drop(plan, have);
-        return r < 0 ? r : create(plan, want);
+        r = goes_early(in, have) ? 0 : plan_drop_listener(plan, have);
+        return r < 0 ? r : plan_create_listener(plan, want);
     }
-    if (!forwards(want) && differs(in, want, have, group)) {
-        r = update(plan, in, want, have, group);
+    if (!listener_forwards(want) && listener_differs(in, want, have, group)) {
+        r = plan_update_listener(plan, in, want, have, group);
     }
     if (r == 0) {
         r = plan_domains(plan, want, have);
     }
-    return r == 0 && !have->running ? start(plan, want) : r;
+    return r == 0 && !have->running ? plan_start_listener(plan, want) : r;
 }
 
 int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                       const struct clb_listener *want, struct lbc_problems *problems)
 {
-    if (!clb_model_has_listeners(in->model) || want->broken || forwards(want)) {
+    if (!clb_model_has_listeners(in->model) || want->broken || listener_forwards(want)) {
         return 0;
     }
     return plan_one(plan, in, want, problems);
@@ -452,7 +452,7 @@ int clb_plan_forwards(struct clb_plan *plan, const struct clb_plan_input *in,
     for (size_t i = 0; r == 0 && i < in->model->want.listener_count; i++) {
         const struct clb_listener *want = &in->model->want.listeners[i];
 
-        if (clb_model_has_listeners(in->model) && !want->broken && forwards(want)) {
+        if (clb_model_has_listeners(in->model) && !want->broken && listener_forwards(want)) {
             r = plan_one(plan, in, want, problems);
         }
     }

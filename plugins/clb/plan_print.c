@@ -15,7 +15,7 @@ static const char *const names[] = {
     [CLB_STEP_SPEC] = "change specification",
     [CLB_STEP_INTERNET] = "change traffic charge",
     [CLB_STEP_PROTECT] = "set deletion protection",
-    [CLB_STEP_GUARD] = "set modification protection",
+    [CLB_STEP_PROTECT_MODIFICATION] = "set modification protection",
     [CLB_STEP_RENAME] = "rename load balancer",
     [CLB_STEP_UNPROTECT] = "switch deletion protection off",
     [CLB_STEP_DELETE_LB] = "delete load balancer",
@@ -45,7 +45,7 @@ const char *clb_step_name(enum clb_step_type type)
 
 /* --- the parts of a line --- */
 
-static const char *shown(const char *value)
+static const char *print_value_or_none(const char *value)
 {
     return ccm_text_empty(value) ? "none" : value;
 }
@@ -56,9 +56,9 @@ static void print_change(struct ccm_buf *text, const char **separator, const cha
 {
     ccm_buf_addf(text, "%s%s", *separator, name);
     if (from != NULL) {
-        ccm_buf_addf(text, " %s ->", shown(from));
+        ccm_buf_addf(text, " %s ->", print_value_or_none(from));
     }
-    ccm_buf_addf(text, " %s", shown(to));
+    ccm_buf_addf(text, " %s", print_value_or_none(to));
     *separator = ", ";
 }
 
@@ -148,7 +148,7 @@ static void print_old_lb(const struct clb_step *step, const struct clb_lb *have,
     case CLB_STEP_PROTECT:
         value = have->protect ? "on" : "off";
         break;
-    case CLB_STEP_GUARD:
+    case CLB_STEP_PROTECT_MODIFICATION:
         value = have->modification;
         break;
     case CLB_STEP_RENAME:
@@ -157,9 +157,9 @@ static void print_old_lb(const struct clb_step *step, const struct clb_lb *have,
     default:
         return;
     }
-    ccm_buf_addf(text, " %s", shown(value));
+    ccm_buf_addf(text, " %s", print_value_or_none(value));
     if (step->extra != NULL) {
-        ccm_buf_addf(text, " %s", shown(extra));
+        ccm_buf_addf(text, " %s", print_value_or_none(extra));
     }
     ccm_buf_adds(text, " ->");
 }
@@ -172,14 +172,14 @@ static void print_listener(const struct clb_step *step, const struct clb_listene
     const char *separator = ": ";
 
     if (have != NULL && !ccm_text_equal(have->description, want->description)) {
-        print_change(text, &separator, "Description", shown(have->description), want->description);
+        print_change(text, &separator, "Description", print_value_or_none(have->description), want->description);
     }
     for (size_t i = 0; i < want->attrs.len; i++) {
         const struct lbc_attr *attr = &want->attrs.items[i];
         const char *from = have == NULL ? NULL : lbc_attrs_get(&have->attrs, attr->field);
 
-        if (have == NULL ? attr->told : !ccm_text_equal(from, attr->value)) {
-            print_change(text, &separator, attr->field->name, have == NULL ? NULL : shown(from),
+        if (have == NULL ? attr->explicit : !ccm_text_equal(from, attr->value)) {
+            print_change(text, &separator, attr->field->name, have == NULL ? NULL : print_value_or_none(from),
                          attr->value);
         }
     }

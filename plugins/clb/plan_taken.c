@@ -26,7 +26,7 @@ static bool is_changed(const struct clb_step *step, const struct lbc_attr *was)
            !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.attrs, was->field));
 }
 
-static int note_taken(const struct clb_plan_input *in, const struct clb_step *step,
+static int taken_add_listener(const struct clb_plan_input *in, const struct clb_step *step,
                       const struct clb_listener *have, struct lbc_taken_list *ret)
 {
     const struct clb_group *group =
@@ -36,7 +36,7 @@ static int note_taken(const struct clb_plan_input *in, const struct clb_step *st
     int r = 0;
 
     clb_taken_port(have->port, have->protocol, port);
-    taken = lbc_taken_note(ret, &in->service->meta, port, have->group_id,
+    taken = lbc_taken_record(ret, &in->service->meta, port, have->group_id,
                            group != NULL && lbc_owner_is_key(group->name), have->description);
     if (taken == NULL) {
         return -ENOMEM;
@@ -66,7 +66,7 @@ int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input
         if (have != NULL && (have->description == NULL ||
                              lbc_owner_parse(have->description, true, &in->service->meta,
                                              in->cluster_id) == LBC_OWNER_NONE)) {
-            r = note_taken(in, step, have, ret);
+            r = taken_add_listener(in, step, have, ret);
         }
     }
     return r;

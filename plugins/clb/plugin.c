@@ -63,7 +63,7 @@ static const struct ccm_option *const options[] = {
     &opt_node_check,     &opt_ip_mode,       NULL,
 };
 
-static void configure(void *self)
+static void instance_configure(void *self)
 {
     struct clb *clb = self;
     struct lbc_instance *lbc = &clb->lbc;
@@ -80,9 +80,9 @@ static void configure(void *self)
                 batch < 1 || batch > CLB_BATCH_DEFAULT ? CLB_BATCH_DEFAULT : (unsigned)batch);
 }
 
-static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
+static int instance_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    return lbc_plugin_create(host, sizeof(struct clb), &clb_ops, &clb_names, configure, ret_self,
+    return lbc_plugin_create(host, sizeof(struct clb), &clb_ops, &clb_names, instance_configure, ret_self,
                              err);
 }
 
@@ -93,7 +93,7 @@ const struct ccm_plugin ccm_plugin = {
     .flags = CCM_PLUGIN_PLANS,
     .options = options,
     .watches = lbc_watches,
-    .create = create,
+    .create = instance_create,
     .start = lbc_plugin_start,
     .reconcile = lbc_plugin_reconcile,
     .destroy = lbc_plugin_destroy,

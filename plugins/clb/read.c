@@ -61,12 +61,12 @@ static int parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret)
     return parse_tags(json, &ret->tags);
 }
 
-int clb_read_take_lb(const cJSON *json, struct clb_lb *ret)
+int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret)
 {
     return parse_lb(json, true, ret);
 }
 
-static int look_at(struct lbc_lookup *look, const cJSON *json, struct clb_lb *ret)
+static int lookup_offer_lb(struct lbc_lookup *look, const cJSON *json, struct clb_lb *ret)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *id = ccm_json_text(json, "LoadBalancerId");
@@ -79,7 +79,7 @@ static int look_at(struct lbc_lookup *look, const cJSON *json, struct clb_lb *re
     return r;
 }
 
-static int take_only(struct lbc_lookup *look, const cJSON *answer, struct clb_lb *ret,
+static int lookup_parse_page(struct lbc_lookup *look, const cJSON *answer, struct clb_lb *ret,
                      struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
@@ -89,7 +89,7 @@ static int take_only(struct lbc_lookup *look, const cJSON *answer, struct clb_lb
                              "DescribeLoadBalancers: the answer has no list");
     }
     for (const cJSON *one = list->child; one != NULL; one = one->next) {
-        if (look_at(look, one, ret) < 0) {
+        if (lookup_offer_lb(look, one, ret) < 0) {
             return ccm_error_nomem(err);
         }
     }
@@ -111,7 +111,7 @@ static int find_lb(struct clb_call *call, const struct ccm_service *service, boo
                        : ccm_error_wrap(err, r, "[%s] find loadbalancer by tag error",
                                         service->meta.key);
     }
-    return take_only(&look, answer, ret, err);
+    return lookup_parse_page(&look, answer, ret, err);
 }
 
 int clb_read_lb(struct clb_call *call, const struct ccm_service *service, struct clb_lb *ret,
@@ -159,7 +159,7 @@ int clb_read_lb_by_id(struct clb_call *call, const struct ccm_service *service, 
 
 #define EIP_PAGES_MAX 10
 
-static int take_eips(const cJSON *answer, struct ccm_buf *ips, bool *ret_more,
+static int read_parse_eips(const cJSON *answer, struct ccm_buf *ips, bool *ret_more,
                      struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(ccm_json_get(answer, "EipAddresses"), "EipAddress");
@@ -187,7 +187,7 @@ int clb_read_eips(struct clb_call *call, struct clb_lb *lb, struct ccm_error *er
         int r = clb_api_eips(call, lb->id, page, &answer, err);
 
         if (r == 0) {
-            r = take_eips(answer, &ips, &more, err);
+            r = read_parse_eips(answer, &ips, &more, err);
         }
         if (r < 0) {
             return r;
@@ -247,7 +247,7 @@ static int read_group(struct clb_call *call, struct clb_group *group, struct ccm
     return 0;
 }
 
-static int take_group(const cJSON *json, struct clb_state *ret)
+static int read_parse_group(const cJSON *json, struct clb_state *ret)
 {
     struct clb_group *group = clb_state_new_group(ret);
 
@@ -275,7 +275,7 @@ static int list_groups(struct clb_call *call, struct clb_state *ret, struct ccm_
     }
     for (const cJSON *one = ccm_json_items(list, "VServerGroup"); r == 0 && one != NULL;
          one = one->next) {
-        r = take_group(one, ret);
+        r = read_parse_group(one, ret);
     }
     ret->groups_known = r == 0;
     return r < 0 ? ccm_error_nomem(err) : 0;

@@ -22,7 +22,7 @@ CCM_NODISCARD int clb_read_check_owner(const struct clb_call *call,
 
 /* One of a list of load balancers into an empty *ret, without any check. 0 or -ENOMEM (the caller
  * finishes *ret in any case). */
-CCM_NODISCARD int clb_read_take_lb(const cJSON *json, struct clb_lb *ret);
+CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret);
 
 /* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. Replaces
  * what *ret held, elastic addresses aside. */

@@ -74,7 +74,7 @@ static int parse_listener(const cJSON *json, struct clb_state *ret)
     return parse_acl_ids(json, listener);
 }
 
-int clb_read_take_listener(const cJSON *json, struct clb_state *ret)
+int clb_read_parse_listener(const cJSON *json, struct clb_state *ret)
 {
     return parse_listener(json, ret);
 }
@@ -206,7 +206,7 @@ static int read_entries(struct clb_call *call, struct clb_acl *acl, struct ccm_e
 }
 
 /* Its name is unique to the Service; its tag protects a list that a person named like it. */
-static bool is_ours(const cJSON *acl, const char *name, const char *cluster)
+static bool acl_is_ours(const cJSON *acl, const char *name, const char *cluster)
 {
     bool owner = false;
     bool cluster_ok = false;
@@ -240,7 +240,7 @@ static int find_acl(struct clb_call *call, struct clb_acl *acl, struct ccm_error
                                  "DescribeAccessControlLists: the answer has no list");
         }
         for (const cJSON *one = ccm_json_items(list, "Acl"); one != NULL; one = one->next) {
-            if (is_ours(one, acl->name, cluster)) {
+            if (acl_is_ours(one, acl->name, cluster)) {
                 return lbc_text_set(&acl->id, ccm_json_text(one, "AclId")) < 0
                            ? ccm_error_nomem(err)
                            : 0;

@@ -10,7 +10,7 @@ CCM_NODISCARD int clb_read_listeners(struct clb_call *call, struct clb_state *re
                                      struct ccm_error *err);
 
 /* Append one of a list of listeners. 0 or -ENOMEM. */
-CCM_NODISCARD int clb_read_take_listener(const cJSON *json, struct clb_state *ret);
+CCM_NODISCARD int clb_read_parse_listener(const cJSON *json, struct clb_state *ret);
 
 /*
  * What a plan needs to know beyond that and is not known yet: the domain extensions of https

@@ -19,7 +19,7 @@
 #define WHAT   LBC_PASS_CLEAN_WHAT
 #define FAILED LBC_PASS_CLEAN_FAILED
 
-static int run_plan(struct lbc_pass *pass, const struct clb_plan *plan,
+static int release_apply_plan(struct lbc_pass *pass, const struct clb_plan *plan,
                     const struct clb_plan_input *in, bool fresh, struct ccm_error *err)
 {
     struct clb_apply apply = {
@@ -48,9 +48,9 @@ static int run_plan(struct lbc_pass *pass, const struct clb_plan *plan,
 static int read_again(struct lbc_pass *pass, struct clb_call *call, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    CCM_CLEANUP(ccm_freep) char *id = strdup(clb_have(entry)->lb.id);
+    CCM_CLEANUP(ccm_freep) char *id = strdup(clb_actual(entry)->lb.id);
     int r = id == NULL ? ccm_error_nomem(err)
-                       : clb_read_lb_by_id(call, pass->service, id, &clb_have(entry)->lb, err);
+                       : clb_read_lb_by_id(call, pass->service, id, &clb_actual(entry)->lb, err);
 
     if (r == -ENOENT && err->kind == CCM_ERROR_NOT_FOUND) {
         ccm_error_clear(err);
@@ -64,7 +64,7 @@ static int read_again(struct lbc_pass *pass, struct clb_call *call, struct ccm_e
  * Only the load balancer itself: what is in it goes, or stays, with it. Whose it is by now is what
  * counts, not whose it was when we looked last: LBC_LOOKUP_NOT_OURS. looked: this pass has read it.
  */
-static int find(struct lbc_pass *pass, bool looked, struct ccm_error *err)
+static int release_find_lb(struct lbc_pass *pass, bool looked, struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
@@ -72,28 +72,28 @@ static int find(struct lbc_pass *pass, bool looked, struct ccm_error *err)
 
     if (!entry->valid) {
         lbc_entry_drop(entry);
-        r = clb_read_lb(&call, pass->service, &clb_have(entry)->lb, err);
-    } else if (!looked && clb_have(entry)->lb.id != NULL) {
+        r = clb_read_lb(&call, pass->service, &clb_actual(entry)->lb, err);
+    } else if (!looked && clb_actual(entry)->lb.id != NULL) {
         r = read_again(pass, &call, err);
     }
     entry->valid = r == 0;
-    return r < 0 || clb_have(entry)->lb.id == NULL
+    return r < 0 || clb_actual(entry)->lb.id == NULL
                ? r
-               : clb_read_check_owner(&call, pass->service, &clb_have(entry)->lb, err);
+               : clb_read_check_owner(&call, pass->service, &clb_actual(entry)->lb, err);
 }
 
-static int take_away(struct lbc_pass *pass, const struct clb_model *model, bool looked,
+static int release_delete_own(struct lbc_pass *pass, const struct clb_model *model, bool looked,
                      struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     const struct clb_plan_input in = {
         .model = model,
-        .have = clb_have(pass->entry),
+        .have = clb_actual(pass->entry),
         .service = pass->service,
         .cluster_id = ali_cluster_id(pass->lbc->ali),
     };
     const bool fresh = !pass->entry->valid;
-    int r = find(pass, looked, err);
+    int r = release_find_lb(pass, looked, err);
 
     if (r == LBC_LOOKUP_NOT_OURS) {
         lbc_pass_leave_alone(pass, err);
@@ -109,7 +109,7 @@ static int take_away(struct lbc_pass *pass, const struct clb_model *model, bool 
     if (!model->preserve) {
         lbc_pass_withdraw(pass, &in.have->lb.tags);
     }
-    r = run_plan(pass, &plan, &in, fresh, err);
+    r = release_apply_plan(pass, &plan, &in, fresh, err);
     if (r == 0) {
         lbc_entry_drop(pass->entry);
         pass->entry->valid = true;
@@ -123,7 +123,7 @@ static bool is_other_user(const struct lbc_pass *pass, const struct ccm_service 
 {
     return strcmp(other->meta.key, pass->service->meta.key) != 0 &&
            !lbc_class_needs_delete(other) &&
-           ccm_text_equal(lbc_anno_get(&other->meta, "id"), clb_have(pass->entry)->lb.id);
+           ccm_text_equal(lbc_anno_get(&other->meta, "id"), clb_actual(pass->entry)->lb.id);
 }
 
 /* The name of a group, or the description of a listener, of another Service or cluster. */
@@ -138,7 +138,7 @@ static bool is_others_key(const struct lbc_pass *pass, const char *text)
 static bool is_last_user(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
-    const struct clb_state *state = clb_have(pass->entry);
+    const struct clb_state *state = clb_actual(pass->entry);
     const struct ccm_object *const *services = NULL;
     size_t count = 0;
     bool last = host->list(host, CCM_KIND_SERVICE, NULL, NULL, &services, &count) == 0;
@@ -161,12 +161,12 @@ static bool was_user(const struct lbc_pass *pass)
 {
     return clb_is_served(pass) ||
            ccm_text_equal(lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
-                          clb_have(pass->entry)->lb.id);
+                          clb_actual(pass->entry)->lb.id);
 }
 
 /* Listeners are deleted by their ports: whose they are by now is read again. Without listeners of
  * ours they only tell whether others use the load balancer too. */
-static int look(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int release_read_parts(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
@@ -175,12 +175,12 @@ static int look(struct lbc_pass *pass, const struct clb_model *model, struct ccm
 
     if (!entry->valid) {
         lbc_entry_drop(entry);
-        r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &clb_have(entry)->lb, err);
+        r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &clb_actual(entry)->lb, err);
     } else if (model->override) {
-        clb_state_forget_listeners(clb_have(entry));
+        clb_state_forget_listeners(clb_actual(entry));
     }
     if (r == 0) {
-        r = clb_read_parts(&call, pass->service, &need, clb_have(entry), err);
+        r = clb_read_parts(&call, pass->service, &need, clb_actual(entry), err);
     }
     entry->valid = r == 0;
     return r;
@@ -191,7 +191,7 @@ static int find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *er
 {
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
     const struct clb_need need = { .listeners = true, .scan = false };
-    struct clb_state *state = clb_have(pass->entry);
+    struct clb_state *state = clb_actual(pass->entry);
 
     *ret = lbc_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL && was_user(pass) &&
            is_last_user(pass);
@@ -204,12 +204,12 @@ static int find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *er
     return r;
 }
 
-static int leave(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int release_leave_reused(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     struct clb_plan_input in = {
         .model = model,
-        .have = clb_have(pass->entry),
+        .have = clb_actual(pass->entry),
         .service = pass->service,
         .cluster_id = ali_cluster_id(pass->lbc->ali),
         .batch = atomic_load(&clb_of(pass)->batch),
@@ -217,18 +217,18 @@ static int leave(struct lbc_pass *pass, struct clb_model *model, struct ccm_erro
         .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
     };
     const bool fresh = !pass->entry->valid;
-    int r = look(pass, model, err);
+    int r = release_read_parts(pass, model, err);
 
     if (r == -ENOENT && err->kind == CCM_ERROR_NOT_FOUND) {
         return 0;
     }
     r = r < 0 ? r : find_last_user(pass, &in.last_user, err);
     if (r == 0) {
-        model->as_it_is = !lbc_reuse_may_configure(pass, &clb_have(pass->entry)->lb.tags);
+        model->as_it_is = !lbc_reuse_may_configure(pass, &clb_actual(pass->entry)->lb.tags);
         r = clb_plan_leave(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
     }
     return r < 0 ? lbc_pass_fail(pass, FAILED, WHAT, r, err)
-                 : run_plan(pass, &plan, &in, fresh, err);
+                 : release_apply_plan(pass, &plan, &in, fresh, err);
 }
 
 /* The list that spec.loadBalancerSourceRanges had; nothing is bound to it any more. */
@@ -253,11 +253,11 @@ static int release_own(struct lbc_pass *pass, struct clb_model *model, struct cl
     struct lbc_entry *entry = pass->entry;
 
     lbc_entry_drop(entry);
-    clb_have(entry)->lb = *own;
+    clb_actual(entry)->lb = *own;
     memset(own, 0, sizeof(*own));
     entry->valid = true;
     model->reused = false;
-    return take_away(pass, model, true, err);
+    return release_delete_own(pass, model, true, err);
 }
 
 /*
@@ -269,8 +269,8 @@ static int read_labelled(struct lbc_pass *pass, struct clb_model *model, struct 
 {
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
-    struct clb_state *state = clb_have(entry);
-    const char *label = lbc_entry_claimed_id(entry);
+    struct clb_state *state = clb_actual(entry);
+    const char *label = lbc_entry_acquired_id(entry);
     int r;
 
     lbc_entry_drop(entry);
@@ -300,7 +300,7 @@ static int leave_labelled(struct lbc_pass *pass, struct clb_model *model, struct
     if (r < 0) {
         return lbc_pass_fail(pass, FAILED, WHAT, r, err);
     }
-    return model->reused ? leave(pass, model, err) : take_away(pass, model, true, err);
+    return model->reused ? release_leave_reused(pass, model, err) : release_delete_own(pass, model, true, err);
 }
 
 /* The entry was claimed with what the label says, and no annotation says so any more. */
@@ -318,7 +318,7 @@ static int release_labelled(struct lbc_pass *pass, struct clb_model *model, stru
         return lbc_pass_fail(pass, FAILED, WHAT, r, err);
     }
     if (own.id != NULL) {
-        const bool same = ccm_text_equal(own.id, lbc_entry_claimed_id(pass->entry));
+        const bool same = ccm_text_equal(own.id, lbc_entry_acquired_id(pass->entry));
 
         r = release_own(pass, model, &own, err);
         if (r < 0 || same || pass->entry->left_alone) {
@@ -328,15 +328,15 @@ static int release_labelled(struct lbc_pass *pass, struct clb_model *model, stru
     return leave_labelled(pass, model, err);
 }
 
-static int let_go(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int release_lb(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    const char *id = lbc_entry_claimed_id(pass->entry);
+    const char *id = lbc_entry_acquired_id(pass->entry);
 
     if (id[0] != '\0' && !ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"))) {
         return release_labelled(pass, model, err);
     }
     model->reused = pass->entry->reused;
-    return model->reused ? leave(pass, model, err) : take_away(pass, model, false, err);
+    return model->reused ? release_leave_reused(pass, model, err) : release_delete_own(pass, model, false, err);
 }
 
 int clb_release(struct lbc_pass *pass, struct ccm_error *err)
@@ -347,7 +347,7 @@ int clb_release(struct lbc_pass *pass, struct ccm_error *err)
     if (clb_model_lb(&model, pass->service) < 0) {
         return ccm_error_nomem(err);
     }
-    const int r = let_go(pass, &model, err);
+    const int r = release_lb(pass, &model, err);
 
     return r == 0 && !pass->entry->left_alone && (model.reused || !model.preserve)
                ? drop_acl(pass, err)

@@ -9,7 +9,7 @@
 #include <errno.h>
 
 /* An entry with a name and no address says nothing about the load balancer. */
-static bool fits(const struct ccm_service *service, const char *address)
+static bool reuse_matches_status(const struct ccm_service *service, const char *address)
 {
     for (uint64_t i = 0; i < service->ingress_count; i++) {
         const struct ccm_ingress *one = service->ingress[i];
@@ -25,10 +25,10 @@ static bool fits(const struct ccm_service *service, const char *address)
 static int check_address(const struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct ccm_service *service = pass->service;
-    const struct clb_lb *lb = &clb_have(pass->entry)->lb;
+    const struct clb_lb *lb = &clb_actual(pass->entry)->lb;
     CCM_CLEANUP(ccm_freep) char *reason = NULL;
 
-    if (fits(service, lb->address)) {
+    if (reuse_matches_status(service, lb->address)) {
         return 0;
     }
     reason = ccm_text_format("service has been associated with ip [%s], cannot be bound to ip [%s]",
@@ -50,7 +50,7 @@ static int read_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 
 int clb_check_reuse(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
-    const struct clb_lb *lb = &clb_have(pass->entry)->lb;
+    const struct clb_lb *lb = &clb_actual(pass->entry)->lb;
     int r = lbc_reuse_check_tags(pass, lb->id, &lb->tags, err);
 
     if (r == 0 && !model->show_eip) {
@@ -61,7 +61,7 @@ int clb_check_reuse(struct lbc_pass *pass, const struct clb_model *model, struct
 
 bool clb_is_served(const struct lbc_pass *pass)
 {
-    const struct clb_state *have = clb_have(pass->entry);
+    const struct clb_state *have = clb_actual(pass->entry);
     const struct ccm_object *meta = &pass->service->meta;
     const char *cluster_id = ali_cluster_id(pass->lbc->ali);
 
@@ -84,8 +84,8 @@ bool clb_is_served(const struct lbc_pass *pass)
 
 int clb_check_match(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    const struct clb_lb *lb = &clb_have(pass->entry)->lb;
-    const bool typed = (model->told >> CLB_LB_ADDRESS_TYPE & 1U) != 0;
+    const struct clb_lb *lb = &clb_actual(pass->entry)->lb;
+    const bool typed = (model->explicit >> CLB_LB_ADDRESS_TYPE & 1U) != 0;
     const bool is_private = ccm_text_equal_case(lb->address_type, "intranet");
     const struct lbc_reuse_fact facts[] = {
         { "address type", typed ? model->want.lb.address_type : NULL, lb->address_type,

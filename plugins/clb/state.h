@@ -50,7 +50,7 @@ struct clb_group {
     uint16_t port; /* desired: the first Service port that uses it */
     enum clb_protocol protocol;
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    enum lbc_hold hold; /* desired */
+    enum lbc_frozen_by frozen_by; /* desired */
     bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
     bool present_only;  /* desired: it is kept in step where it is there, and never made */
     bool unread;        /* present: its backends are not known */

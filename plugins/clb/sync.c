@@ -21,13 +21,13 @@ struct clb_call clb_pass_call(const struct lbc_pass *pass, enum ali_priority pri
         .req = pass->req,
         .object = pass->service->meta.key,
         .priority = lbc_pass_priority(pass, priority),
-        .have = clb_have(pass->entry),
+        .have = clb_actual(pass->entry),
     };
 }
 
 /* --- desired state --- */
 
-static int build(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int pass_build_model(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     const struct clb_model_input in = {
@@ -52,7 +52,7 @@ static int build(struct lbc_pass *pass, struct clb_model *model, struct ccm_erro
         return r;
     }
     clb_model_finish(model, resolved.items);
-    lbc_pass_tell_backends(pass, &resolved);
+    lbc_pass_emit_backends(pass, &resolved);
     return 0;
 }
 
@@ -62,7 +62,7 @@ static int build(struct lbc_pass *pass, struct clb_model *model, struct ccm_erro
 static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 {
     for (size_t i = 0; lb->partial && i < CLB_LB_FIELD_COUNT; i++) {
-        if ((model->told >> i & 1U) != 0 && clb_lb_fields[i].offset != SIZE_MAX &&
+        if ((model->explicit >> i & 1U) != 0 && clb_lb_fields[i].offset != SIZE_MAX &&
             clb_lb_get(lb, (enum clb_lb_field_id)i) == NULL) {
             return false;
         }
@@ -74,7 +74,7 @@ static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 static int read_reused(struct lbc_pass *pass, struct clb_call *call, const char *id,
                        struct ccm_error *err)
 {
-    const int r = clb_read_lb_by_id(call, pass->service, id, &clb_have(pass->entry)->lb, err);
+    const int r = clb_read_lb_by_id(call, pass->service, id, &clb_actual(pass->entry)->lb, err);
 
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         err->kind = CCM_ERROR_TERMINAL;
@@ -86,12 +86,12 @@ static int read_lb(struct lbc_pass *pass, struct clb_call *call, const struct cl
                    struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    struct clb_lb *lb = &clb_have(entry)->lb;
+    struct clb_lb *lb = &clb_actual(entry)->lb;
 
     if (!entry->valid || lb->id == NULL || (entry->gone && entry->shared == NULL)) {
         lbc_entry_drop(entry);
         if (!model->reused && !pass->audit && !pass->looked &&
-            lbc_inventory_take(pass->lbc, pass->service, clb_have(entry))) {
+            lbc_inventory_take(pass->lbc, pass->service, clb_actual(entry))) {
             return 0;
         }
         pass->fresh = true;
@@ -104,21 +104,21 @@ static int read_lb(struct lbc_pass *pass, struct clb_call *call, const struct cl
 /* What is done with somebody else's load balancer, now that it is known. */
 static int fit_reused(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    const struct lbc_tags *tags = &clb_have(pass->entry)->lb.tags;
+    const struct lbc_tags *tags = &clb_actual(pass->entry)->lb.tags;
     const bool may = lbc_reuse_may_configure(pass, tags);
     const int r = clb_check_match(pass, model, err);
 
     if (r < 0) {
         return r;
     }
-    lbc_reuse_tell_kept(pass, may);
+    lbc_reuse_emit_kept(pass, may);
     if (!may) {
         clb_model_keep_lb(model);
     }
     return lbc_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int fill(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
@@ -130,7 +130,7 @@ static int fill(struct lbc_pass *pass, struct clb_model *model, struct ccm_error
     int r = read_lb(pass, &call, model, err);
 
     if (r == 0 && pass->fresh) {
-        const struct clb_lb *lb = &clb_have(entry)->lb;
+        const struct clb_lb *lb = &clb_actual(entry)->lb;
 
         lbc_order_see(&entry->order, clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth));
     }
@@ -139,23 +139,23 @@ static int fill(struct lbc_pass *pass, struct clb_model *model, struct ccm_error
     if (r == 0 && model->reused) {
         r = clb_check_reuse(pass, model, err);
     }
-    if (r < 0 || clb_have(entry)->lb.id == NULL) {
+    if (r < 0 || clb_actual(entry)->lb.id == NULL) {
         return r;
     }
     entry->used = true;
-    r = clb_read_parts(&call, pass->service, &need, clb_have(entry), err);
+    r = clb_read_parts(&call, pass->service, &need, clb_actual(entry), err);
     entry->valid = r == 0;
     return r == 0 && model->reused ? fit_reused(pass, model, err) : r;
 }
 
 /* Domain extensions and access lists, as far as the Service asks for them. */
-static int fill_details(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int pass_read_details(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
 
     return clb_model_has_listeners(model)
                ? clb_read_details(&call, pass->service, &model->want, lbc_pass_is_marked(pass),
-                                  clb_have(pass->entry), err)
+                                  clb_actual(pass->entry), err)
                : 0;
 }
 
@@ -174,7 +174,7 @@ int clb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *
 /* Whether a missing load balancer may be made. */
 static int check_create(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
-    if (clb_have(pass->entry)->lb.id == NULL && pass->lbc->disable_public &&
+    if (clb_actual(pass->entry)->lb.id == NULL && pass->lbc->disable_public &&
         pass->service->ingress_count == 0 &&
         ccm_text_equal(model->want.lb.address_type, "internet")) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
@@ -191,7 +191,7 @@ static int freeze_backends(struct lbc_pass *pass, struct clb_model *model, struc
     CCM_CLEANUP(lbc_freeze_fini) struct lbc_freeze freeze = { 0 };
     const struct clb_plan_input in = {
         .model = model,
-        .have = clb_have(pass->entry),
+        .have = clb_actual(pass->entry),
         .service = pass->service,
         .cluster_id = ali_cluster_id(pass->lbc->ali),
     };
@@ -263,18 +263,18 @@ static int describe_repair(const struct clb_plan *plan, const struct clb_plan_in
     return 0;
 }
 
-static int walk(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
-    const bool is_new = clb_have(pass->entry)->lb.id == NULL;
+    const bool is_new = clb_actual(pass->entry)->lb.id == NULL;
     const struct clb_plan_input in = {
         .model = model,
-        .have = clb_have(pass->entry),
+        .have = clb_actual(pass->entry),
         .service = pass->service,
         .cluster_id = ali_cluster_id(pass->lbc->ali),
-        .applied = lbc_pass_applied_tags(pass, &clb_have(pass->entry)->lb.tags),
+        .applied = lbc_pass_applied_tags(pass, &clb_actual(pass->entry)->lb.tags),
         .order = &pass->entry->order,
         .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
         .batch = atomic_load(&clb_of(pass)->batch),
@@ -306,7 +306,7 @@ static int walk(struct lbc_pass *pass, const struct clb_model *model, struct ccm
         clb_plan_print(&plan, &in, &pass->steps);
         return 0;
     }
-    if (lbc_pass_can_tell_repair(pass) &&
+    if (lbc_pass_can_show_repair(pass) &&
         describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
         return ccm_error_nomem(err);
     }
@@ -316,16 +316,16 @@ static int walk(struct lbc_pass *pass, const struct clb_model *model, struct ccm
     const int r = clb_apply_run(&apply, &plan);
 
     if (refused && !pass->fresh) {
-        lbc_pass_doubt(pass);
+        lbc_pass_invalidate_mirror(pass);
     }
     pass->writes += apply.writes;
     pass->entry->unrestored += apply.cannot_restore ? 1 : 0;
     if (apply.writes > 0 && r == 0 && pass->problems.count == known) {
-        lbc_pass_tell_repair(pass, ccm_buf_str(&repair));
+        lbc_pass_emit_repair(pass, ccm_buf_str(&repair));
     }
-    pass->entry->used = pass->entry->used || clb_have(pass->entry)->lb.id != NULL;
-    if (model->reused && lbc_reuse_note_tags(pass->entry, &model->want.lb.tags,
-                                             &clb_have(pass->entry)->lb.tags) < 0) {
+    pass->entry->used = pass->entry->used || clb_actual(pass->entry)->lb.id != NULL;
+    if (model->reused && lbc_reuse_record_tags(pass->entry, &model->want.lb.tags,
+                                             &clb_actual(pass->entry)->lb.tags) < 0) {
         return ccm_error_nomem(err);
     }
     return r < 0 && pass->problems.count == 0 ? r : 0; /* problems are reported by the caller */
@@ -340,9 +340,9 @@ static bool is_own_listener(const struct lbc_pass *pass, const struct clb_model 
                                               ali_cluster_id(pass->lbc->ali)) == LBC_OWNER_OURS);
 }
 
-static bool serves(const struct lbc_pass *pass, const struct clb_model *model)
+static bool pass_lb_serves(const struct lbc_pass *pass, const struct clb_model *model)
 {
-    const struct clb_state *have = clb_have(pass->entry);
+    const struct clb_state *have = clb_actual(pass->entry);
 
     if (!clb_model_has_listeners(model)) {
         return have->lb.id != NULL && pass->problems.count == 0;
@@ -359,14 +359,14 @@ static bool serves(const struct lbc_pass *pass, const struct clb_model *model)
 }
 
 /* What the status shows, as long as no hostname takes its place. */
-static const char *addresses(struct lbc_pass *pass, const struct clb_model *model)
+static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb_model *model)
 {
-    struct clb_lb *lb = &clb_have(pass->entry)->lb;
+    struct clb_lb *lb = &clb_actual(pass->entry)->lb;
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (!model->show_eip) {
-        lbc_pass_say(pass, true, "eip", "", "");
+        lbc_pass_emit_event(pass, true, "eip", "", "");
         return lb->address;
     }
     if (lb->eips == NULL && clb_read_eips(&call, lb, &err) == 0 && lb->eips == NULL) {
@@ -375,12 +375,12 @@ static const char *addresses(struct lbc_pass *pass, const struct clb_model *mode
                             lb->id); /* the result is the argument */
     }
     if (lb->eips != NULL) {
-        lbc_pass_say(pass, true, "eip", "", "");
+        lbc_pass_emit_event(pass, true, "eip", "", "");
         return lb->eips;
     }
     pass->lbc->host->log(pass->lbc->host, CCM_LEVEL_WARN, pass->service->meta.key, "%s",
                          err.message);
-    lbc_pass_say(pass, true, "eip", "FailedSetEIPAddress",
+    lbc_pass_emit_event(pass, true, "eip", "FailedSetEIPAddress",
                  "get eip error, set external ip to slb ip");
     return lb->address;
 }
@@ -389,7 +389,7 @@ static const char *addresses(struct lbc_pass *pass, const struct clb_model *mode
  * there is none and none is asked for. */
 static const char *publish_acl(const struct lbc_pass *pass, const struct clb_model *model)
 {
-    const struct clb_acl *acl = &clb_have(pass->entry)->acl;
+    const struct clb_acl *acl = &clb_actual(pass->entry)->acl;
 
     if (acl->id != NULL) {
         return acl->id;
@@ -401,12 +401,12 @@ bool clb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
 {
     const struct clb_model *model = pass->model;
 
-    if (model->mismatch || !serves(pass, model) ||
+    if (model->mismatch || !pass_lb_serves(pass, model) ||
         (model->keep_status && pass->service->ingress_count > 0)) {
         return false;
     }
-    state->lb_id = clb_have(pass->entry)->lb.id;
-    state->ip = addresses(pass, model);
+    state->lb_id = clb_actual(pass->entry)->lb.id;
+    state->ip = pass_status_addresses(pass, model);
     state->hostname = model->hostname;
     state->extra = publish_acl(pass, model);
     return true;
@@ -415,33 +415,33 @@ bool clb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
 int clb_sync(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct clb_model *model = pass->model;
-    int r = build(pass, model, err);
+    int r = pass_build_model(pass, model, err);
 
     if (r == 0) {
-        r = fill(pass, model, err);
+        r = pass_read_actual(pass, model, err);
     }
     if (r == -EPERM) {
-        lbc_pass_doubt(pass); /* its owner may change it, or its tags */
+        lbc_pass_invalidate_mirror(pass); /* its owner may change it, or its tags */
     }
     if (r == 0) {
         r = check_create(pass, model, err);
     }
     if (r == 0) {
-        r = fill_details(pass, model, err);
+        r = pass_read_details(pass, model, err);
     }
     if (r == 0) {
         model->allow = lbc_pass_allow(pass);
-        clb_model_check_groups(model, clb_have(pass->entry), &pass->problems);
+        clb_model_check_groups(model, clb_actual(pass->entry), &pass->problems);
         r = freeze_backends(pass, model, err);
     }
     if (r == 0) {
-        clb_tell_groups(pass, model);
-        r = walk(pass, model, err);
+        clb_emit_group_events(pass, model);
+        r = pass_plan_and_apply(pass, model, err);
     }
     return r;
 }
 
-void clb_tell(struct lbc_pass *pass)
+void clb_emit_events(struct lbc_pass *pass)
 {
-    clb_tell_model(pass, pass->model);
+    clb_emit_model_events(pass, pass->model);
 }

@@ -12,48 +12,48 @@
 
 /* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
  * nothing is there. */
-static enum lbc_hold told_hold(const struct lbc_pass *pass, const struct clb_group *want)
+static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct clb_group *want)
 {
-    const struct clb_state *have = clb_have(pass->entry);
+    const struct clb_state *have = clb_actual(pass->entry);
     const struct clb_group *found = want->id != NULL ? clb_state_group_by_id(have, want->id)
                                                      : clb_state_group_by_name(have, want->name);
-    const bool may_be_early = want->hold == LBC_HOLD_FAMILY || want->hold == LBC_HOLD_NAMELESS;
+    const bool may_be_early = want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
 
-    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_HOLD_NONE : want->hold;
+    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE : want->frozen_by;
 }
 
-void clb_tell_groups(struct lbc_pass *pass, const struct clb_model *model)
+void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model)
 {
     const char *none = "";
-    enum lbc_hold hold = LBC_HOLD_NONE;
+    enum lbc_frozen_by frozen_by = LBC_FROZEN_BY_NONE;
 
     for (size_t i = 0; i < model->want.group_count; i++) {
         if (model->want.groups[i].backends.len == 0) {
             none = "There are no available nodes for LoadBalancer";
         }
-        hold = hold == LBC_HOLD_NONE ? told_hold(pass, &model->want.groups[i]) : hold;
+        frozen_by = frozen_by == LBC_FROZEN_BY_NONE ? group_frozen_by(pass, &model->want.groups[i]) : frozen_by;
     }
-    lbc_pass_tell_groups(pass, none, hold);
+    lbc_pass_emit_group_events(pass, none, frozen_by);
 }
 
-static bool is_told(const struct clb_model *model, enum clb_lb_field_id id)
+static bool model_is_explicit(const struct clb_model *model, enum clb_lb_field_id id)
 {
-    return (model->told >> id & 1U) != 0;
+    return (model->explicit >> id & 1U) != 0;
 }
 
-static void tell_charge(struct lbc_pass *pass, const struct clb_model *model)
+static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *model)
 {
-    const bool traffic = is_told(model, CLB_LB_TRAFFIC_CHARGE) &&
-                         !ccm_text_equal(clb_have(pass->entry)->lb.address_type, "internet");
+    const bool traffic = model_is_explicit(model, CLB_LB_TRAFFIC_CHARGE) &&
+                         !ccm_text_equal(clb_actual(pass->entry)->lb.address_type, "internet");
 
     lbc_pass_advise(pass, true, "charge-type", "NoEffect",
                     traffic ? "annotation charge-type has no effect on an intranet load balancer"
                             : "");
 }
 
-static void tell_limits(struct lbc_pass *pass, const struct clb_model *model)
+static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *model)
 {
-    const struct lbc_tags *tags = &clb_have(pass->entry)->lb.tags;
+    const struct lbc_tags *tags = &clb_actual(pass->entry)->lb.tags;
     const char *key = model->reused ? CLB_TAG_REUSE : CLB_TAG_OWNER;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 900 };
     char full[160] = "";
@@ -76,13 +76,13 @@ static void tell_limits(struct lbc_pass *pass, const struct clb_model *model)
         (void)snprintf(full, sizeof(full), "the load balancer has %zu tags already, %s is left out",
                        tags->len, key); /* fits */
     }
-    lbc_pass_say(pass, true, "tags", "TooManyTags", full); /* it is the cloud that changed */
+    lbc_pass_emit_event(pass, true, "tags", "TooManyTags", full); /* it is the cloud that changed */
 }
 
 /* It counts for the quota of lists, and its name says whose it is. */
-static void tell_acl(struct lbc_pass *pass)
+static void pass_emit_acl(struct lbc_pass *pass)
 {
-    const struct clb_acl *acl = &clb_have(pass->entry)->acl;
+    const struct clb_acl *acl = &clb_actual(pass->entry)->acl;
     char text[200] = "";
 
     if (acl->bound) {
@@ -91,13 +91,13 @@ static void tell_acl(struct lbc_pass *pass)
                        "listener: it is deleted with the Service",
                        acl->id); /* ids are short */
     }
-    lbc_pass_say(pass, true, "acl", "AccessListKept", text);
+    lbc_pass_emit_event(pass, true, "acl", "AccessListKept", text);
 }
 
-void clb_tell_model(struct lbc_pass *pass, const struct clb_model *model)
+void clb_emit_model_events(struct lbc_pass *pass, const struct clb_model *model)
 {
     lbc_pass_advise_preserve(pass, model->preserve && !model->reused);
-    tell_charge(pass, model);
-    tell_limits(pass, model);
-    tell_acl(pass);
+    pass_emit_charge(pass, model);
+    pass_emit_limits(pass, model);
+    pass_emit_acl(pass);
 }

@@ -5,10 +5,10 @@
 #include "pass.h"
 
 /* Groups that have no backends, or keep those of an address family. What is there is known. */
-void clb_tell_groups(struct lbc_pass *pass, const struct clb_model *model);
+void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model);
 
 /* Annotations without effect here, limits that are near, and what happens on deletion. The load
  * balancer exists. */
-void clb_tell_model(struct lbc_pass *pass, const struct clb_model *model);
+void clb_emit_model_events(struct lbc_pass *pass, const struct clb_model *model);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-static bool wants_ipv6(const struct ccm_service *service)
+static bool service_asks_ipv6(const struct ccm_service *service)
 {
     return ccm_text_equal_case(lbc_anno_get(&service->meta, "ip-version"), "ipv6") &&
            ccm_text_equal_case(lbc_anno_get(&service->meta, "backend-ip-version"), "ipv6");
@@ -14,12 +14,12 @@ static bool wants_ipv6(const struct ccm_service *service)
 
 static bool lacks_ipv4(const struct ccm_service *service)
 {
-    return !wants_ipv6(service) && lbc_unserved_family(service, LBC_IPV4);
+    return !service_asks_ipv6(service) && lbc_unserved_family(service, LBC_IPV4);
 }
 
 static bool lacks_ipv6(const struct ccm_service *service)
 {
-    return wants_ipv6(service) && lbc_unserved_family(service, LBC_IPV6);
+    return service_asks_ipv6(service) && lbc_unserved_family(service, LBC_IPV6);
 }
 
 const struct lbc_unserved clb_unserved[] = {

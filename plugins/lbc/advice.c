@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int hold_back(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
+static int advice_defer(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
                      const char *text)
 {
     struct lbc_advice one = { warning, topic, reason, strdup(text) };
@@ -21,7 +21,7 @@ static int hold_back(struct lbc_pass *pass, bool warning, const char *topic, con
     return 0;
 }
 
-static void tell(struct lbc_pass *pass, bool warning, const char *reason, const char *text)
+static void advice_emit_event(struct lbc_pass *pass, bool warning, const char *reason, const char *text)
 {
     lbc_life_event(&pass->lbc->life, pass->service, warning, reason, "%s", text);
 }
@@ -29,9 +29,9 @@ static void tell(struct lbc_pass *pass, bool warning, const char *reason, const 
 void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
                      const char *text)
 {
-    if (lbc_entry_news(pass->entry, topic, text) &&
-        (!pass->returning || hold_back(pass, warning, topic, reason, text) < 0)) {
-        tell(pass, warning, reason, text); /* once too often without memory, rather than never */
+    if (lbc_entry_is_news(pass->entry, topic, text) &&
+        (!pass->returning || advice_defer(pass, warning, topic, reason, text) < 0)) {
+        advice_emit_event(pass, warning, reason, text); /* once too often without memory, rather than never */
     }
 }
 
@@ -41,7 +41,7 @@ void lbc_pass_end_advice(struct lbc_pass *pass, bool complete)
         const struct lbc_advice *one = &pass->advice[i];
 
         if (pass->writes > 0) {
-            tell(pass, one->warning, one->reason, one->text);
+            advice_emit_event(pass, one->warning, one->reason, one->text);
         }
         free(one->text);
     }
@@ -70,12 +70,12 @@ static void add_hints(const struct lbc_pass *pass, const struct lbc_hint *hint,
 }
 
 /* Who rehearses a take-over has to know; else who lets them count knows already. */
-static void tell_unclear(struct lbc_pass *pass)
+static void advice_emit_unclear(struct lbc_pass *pass)
 {
     const char *text = ccm_buf_str(&pass->refused.unclear);
 
     if (pass->dry) {
-        lbc_pass_say(pass, true, "UnclearValue", "UnclearValue", text);
+        lbc_pass_emit_event(pass, true, "UnclearValue", "UnclearValue", text);
     } else {
         lbc_pass_advise(pass, true, "UnclearValue", "UnclearValue", pass->lbc->loose ? "" : text);
     }
@@ -95,7 +95,7 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
         ccm_buf_addf(&hints, "%s%s", hints.len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));
     }
     lbc_pass_advise(pass, true, "NoEffect", "NoEffect", ccm_buf_str(&hints));
-    tell_unclear(pass);
+    advice_emit_unclear(pass);
     for (; field->topic != NULL; field++) {
         const bool told = (pass->lbc->extras & field->unless) == 0 && field->is_set(pass->service);
 

@@ -18,7 +18,7 @@
 /* --- before any write --- */
 
 /* What an earlier process left at the Service. */
-static int look_back(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_compare_hash(struct lbc_pass *pass, struct ccm_error *err)
 {
     if (lbc_hash_service(pass->service, pass->hash) < 0) {
         return ccm_error_nomem(err);
@@ -40,7 +40,7 @@ static void join_refused(struct lbc_pass *pass)
 }
 
 /* Whether it ends here: it would be for creation alone, or it is about the load balancer itself. */
-static bool is_refused(const struct lbc_pass *pass)
+static bool pass_is_refused(const struct lbc_pass *pass)
 {
     return pass->refused.problems.count > 0 &&
            (lbc_refusals_decide(&pass->refused, LBC_DECIDES_ALL) ||
@@ -117,7 +117,7 @@ static int check_manifest(struct lbc_pass *pass, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     lbc_pass_advise_manifest(pass);
-    if (!is_refused(pass)) {
+    if (!pass_is_refused(pass)) {
         return 0;
     }
     join_refused(pass);
@@ -151,7 +151,7 @@ static int mark_extra(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *e
 }
 
 /* *ret_gone: deleted meanwhile, and nothing was made yet. */
-static int mark(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *err)
+static int pass_add_finalizer(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *err)
 {
     const int r = lbc_life_add_finalizer(&pass->life, pass->req, pass->service, err);
 
@@ -166,7 +166,7 @@ static int mark(struct lbc_pass *pass, bool *ret_gone, struct ccm_error *err)
 
 /* --- the product's part, with all it needs --- */
 
-static int take_snapshot(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_list_snapshot(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct ccm_host *host = pass->lbc->host;
 
@@ -188,9 +188,9 @@ static void drop_snapshot(struct lbc_pass *pass)
     pass->slices = NULL;
 }
 
-static int sync(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_sync_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
-    if (lbc_readiness_look(&pass->readiness, pass->slices, pass->slice_count, &pass->entry->told) <
+    if (lbc_readiness_collect(&pass->readiness, pass->slices, pass->slice_count, &pass->entry->pod_states) <
         0) {
         return ccm_error_nomem(err);
     }
@@ -206,16 +206,16 @@ static int sync(struct lbc_pass *pass, struct ccm_error *err)
 
 /* Pods whose readiness waits for us; those that are not so far are looked at again, since no change
  * of a slice will announce them. */
-static int tell_pods(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_publish_readiness(struct lbc_pass *pass, struct ccm_error *err)
 {
     uint32_t *polls = &pass->entry->polls;
-    const int r = lbc_readiness_tell(&pass->readiness, ccm_buf_str(&pass->invalid), err);
+    const int r = lbc_readiness_publish(&pass->readiness, ccm_buf_str(&pass->invalid), err);
 
     if (r < 0) {
         return lbc_pass_fail_kube(pass, "FailedUpdateReadinessGate",
                                   "Error updating pod readiness gates for service", r, err);
     }
-    lbc_pass_say(pass, true, "FailedUpdateReadinessGate", "", "");
+    lbc_pass_emit_event(pass, true, "FailedUpdateReadinessGate", "", "");
     *polls = pass->readiness.waiting ? *polls + 1 : 0;
     if (pass->readiness.waiting) {
         pass->requeue_ms = (uint64_t)POLL_MS << (*polls > 5 ? 5 : *polls - 1);
@@ -257,7 +257,7 @@ static const char *remember_tags(struct lbc_pass *pass, bool complete,
 }
 
 /* Address and id as soon as one port serves; the hash only after a complete success. */
-static int publish(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_publish_status(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_life_state state = { .ip_mode = pass->lbc->ip_mode };
     char tags[LBC_MARKS_TEXT];
@@ -269,8 +269,8 @@ static int publish(struct lbc_pass *pass, struct ccm_error *err)
         }
         return 0;
     }
-    if (lbc_look_is_hearsay(pass)) {
-        pass->hearsay = true;
+    if (lbc_look_is_unverified(pass)) {
+        pass->unverified = true;
         return 0;
     }
     const bool complete = pass->problems.count == 0 && pass->refused.problems.count == 0;
@@ -295,14 +295,14 @@ static int publish(struct lbc_pass *pass, struct ccm_error *err)
     return 0;
 }
 
-static void succeed(struct lbc_pass *pass)
+static void pass_emit_ensured(struct lbc_pass *pass)
 {
     static const char *const topics[] = { LBC_PASS_SYNC_FAILED, "FailedAddFinalizer",
                                           "FailedUpdateStatus", "CleanLoadBalancer",
                                           LBC_PASS_CLEAN_FAILED };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(topics); i++) {
-        lbc_pass_say(pass, false, topics[i], "", "");
+        lbc_pass_emit_event(pass, false, topics[i], "", "");
     }
     if (pass->writes > 0 || pass->hashed) {
         lbc_life_event(&pass->life, pass->service, false, "EnsuredLoadBalancer",
@@ -310,18 +310,18 @@ static void succeed(struct lbc_pass *pass)
     }
 }
 
-static int finish(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
 
-    const int r = lbc_taken_forget(pass, ops->holds, err);
+    const int r = lbc_taken_forget(pass, ops->has_listener, err);
 
     if (r < 0) {
         return lbc_pass_fail_kube(pass, "FailedUpdateStatus", "Error updating labels", r, err);
     }
     pass->entry->unrestored = 0;
-    succeed(pass);
-    ops->tell(pass);
+    pass_emit_ensured(pass);
+    ops->emit_events(pass);
     pass->entry->applied_known = true;
     if (lbc_tags_copy(&pass->entry->applied, ops->tags(pass->model)) < 0) {
         return ccm_error_nomem(err);
@@ -332,24 +332,24 @@ static int finish(struct lbc_pass *pass, struct ccm_error *err)
 }
 
 /* Whether groups were left as they are, so that nothing new is in them. */
-static bool holds_backends(const struct lbc_pass *pass)
+static bool pass_freezes_groups(const struct lbc_pass *pass)
 {
-    return lbc_refusals_hold(&pass->refused,
+    return lbc_refusals_freeze(&pass->refused,
                              lbc_backend_mode(pass->view, pass->lbc->default_eni) == LBC_MODE_ENI);
 }
 
-static int run(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_sync_and_publish(struct lbc_pass *pass, struct ccm_error *err)
 {
-    int r = sync(pass, err);
+    int r = pass_sync_lb(pass, err);
 
     if (r < 0 || pass->unfinished) {
         return r;
     }
-    if (pass->problems.count == 0 && !holds_backends(pass)) {
-        r = tell_pods(pass, err);
+    if (pass->problems.count == 0 && !pass_freezes_groups(pass)) {
+        r = pass_publish_readiness(pass, err);
     }
     if (r == 0) {
-        r = publish(pass, err);
+        r = pass_publish_status(pass, err);
     }
     join_refused(pass);
     if (r < 0) {
@@ -357,25 +357,25 @@ static int run(struct lbc_pass *pass, struct ccm_error *err)
     }
     return pass->problems.count > 0
                ? lbc_pass_fail_all(pass, LBC_PASS_SYNC_FAILED, LBC_PASS_SYNC_WHAT, err)
-               : finish(pass, err);
+               : pass_finish_success(pass, err);
 }
 
-static int ensure(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_ensure_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct lbc_ops *ops = pass->lbc->ops;
     bool gone = false;
     int r = check_manifest(pass, err);
 
     if (r == 0) {
-        r = mark(pass, &gone, err);
+        r = pass_add_finalizer(pass, &gone, err);
     }
     if (r < 0 || gone) {
         return r;
     }
     pass->model = calloc(1, ops->model_size);
-    r = pass->model == NULL ? ccm_error_nomem(err) : take_snapshot(pass, err);
+    r = pass->model == NULL ? ccm_error_nomem(err) : pass_list_snapshot(pass, err);
     if (r == 0) {
-        r = run(pass, err);
+        r = pass_sync_and_publish(pass, err);
     }
     if (pass->model != NULL) {
         ops->model_fini(pass->model);
@@ -390,10 +390,10 @@ int lbc_pass_ensure(struct lbc_pass *pass, struct ccm_error *err)
 {
     int r = check_size(pass, err);
 
-    r = r < 0 ? r : look_back(pass, err);
+    r = r < 0 ? r : pass_compare_hash(pass, err);
     if (r == 0) {
         lbc_look_begin(pass);
-        r = ensure(pass, err);
+        r = pass_ensure_lb(pass, err);
         lbc_pass_end_advice(pass, r == 0 && !pass->unfinished);
     }
     return r;

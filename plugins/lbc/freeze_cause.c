@@ -31,7 +31,7 @@ static void index_nodes(struct lbc_freeze *freeze)
     }
 }
 
-static const struct lbc_node_entry *find_node(struct lbc_freeze *freeze, const char *server)
+static const struct lbc_node_entry *freeze_find_node(struct lbc_freeze *freeze, const char *server)
 {
     index_nodes(freeze);
     return freeze->by_server == NULL ? NULL : ccm_strmap_get(freeze->by_server, server);
@@ -159,7 +159,7 @@ static enum lbc_freeze_cause find_node_cause(struct lbc_freeze *freeze,
                                              const struct lbc_backend *one,
                                              struct lbc_freeze_case *ret, struct lbc_absent *absent)
 {
-    const struct lbc_node_entry *entry = find_node(freeze, one->server_id);
+    const struct lbc_node_entry *entry = freeze_find_node(freeze, one->server_id);
 
     if (!is_node_port(freeze->pass->service, one->port)) {
         return LBC_FREEZE_NONE;

@@ -143,7 +143,7 @@ static uint16_t find_node_port(const struct lbc_backends *have)
  * not in it have gone from it, nobody knows when. They count as just gone, so that the end of a
  * process is not the end of the floor.
  */
-static void note_earlier(const struct lbc_freeze *freeze, const struct lbc_freeze_group *group,
+static void freeze_record_earlier(const struct lbc_freeze *freeze, const struct lbc_freeze_group *group,
                          int64_t now)
 {
     struct lbc_freeze_past gone = { 0 };
@@ -160,7 +160,7 @@ static void note_earlier(const struct lbc_freeze *freeze, const struct lbc_freez
         };
 
         if (entry->use == LBC_NODE_NOT_READY && lbc_backends_find(group->have, &one) == NULL) {
-            lbc_freeze_past_note(&gone, &one, group->size, now);
+            lbc_freeze_past_record(&gone, &one, group->size, now);
         }
     }
     past = gone.len == 0 ? NULL : get_past(freeze->pass->entry, group->id);
@@ -177,7 +177,7 @@ static void note_earlier(const struct lbc_freeze *freeze, const struct lbc_freez
 
 /* --- the decision --- */
 
-static void judge_group(struct lbc_freeze *freeze, struct lbc_freeze_group *group, int64_t now)
+static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_group *group, int64_t now)
 {
     struct lbc_entry *entry = freeze->pass->entry;
     struct lbc_freeze_past *past =
@@ -198,21 +198,21 @@ static void judge_group(struct lbc_freeze *freeze, struct lbc_freeze_group *grou
     };
 
     if (group->count > 0) {
-        const int64_t again = lbc_freeze_judge(&in, group->cases, group->count);
+        const int64_t again = lbc_freeze_decide(&in, group->cases, group->count);
 
         freeze->again_ms = again < freeze->again_ms ? again : freeze->again_ms;
     }
 }
 
 /* What went by the floor's leave counts for those that follow. */
-static void note_gone(struct lbc_freeze *freeze, const struct lbc_freeze_group *group, int64_t now)
+static void freeze_record_gone(struct lbc_freeze *freeze, const struct lbc_freeze_group *group, int64_t now)
 {
     for (size_t i = 0; i < group->count && !freeze->pass->dry; i++) {
         struct lbc_freeze_past *past =
             group->cases[i].goes ? get_past(freeze->pass->entry, group->id) : NULL;
 
         if (past != NULL) {
-            lbc_freeze_past_note(past, &group->leaving.items[group->items[i]], group->size, now);
+            lbc_freeze_past_record(past, &group->leaving.items[group->items[i]], group->size, now);
         }
     }
 }
@@ -300,7 +300,7 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
     if (inquiry.len == 0) {
         return 0;
     }
-    r = ali_look_instances(pass->lbc->ali, host, pass->req, find_witness(freeze), inquiry.ids,
+    r = ali_find_gone_instances(pass->lbc->ali, host, pass->req, find_witness(freeze), inquiry.ids,
                            inquiry.len, inquiry.gone, &why);
     believe_answer(freeze, &inquiry);
     if (r < 0 && r != -EAGAIN && r != -EBUSY) {
@@ -377,21 +377,21 @@ int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err)
 
     for (size_t i = 0; i < freeze->len; i++) {
         if (!pass->entry->looked && pass->known && freeze->mode == LBC_MODE_CLUSTER) {
-            note_earlier(freeze, &freeze->groups[i], now);
+            freeze_record_earlier(freeze, &freeze->groups[i], now);
         }
-        judge_group(freeze, &freeze->groups[i], now);
+        freeze_decide_group(freeze, &freeze->groups[i], now);
     }
     forget_old_pasts(freeze, now);
     pass->entry->looked = true;
     for (size_t i = 0; i < freeze->len; i++) {
-        note_gone(freeze, &freeze->groups[i], now);
+        freeze_record_gone(freeze, &freeze->groups[i], now);
     }
     r = ask_cloud(freeze, err);
     for (size_t i = 0; r == 0 && i < freeze->len; i++) {
         r = keep_frozen(&freeze->groups[i]) < 0 ? ccm_error_nomem(err) : 0;
     }
     if (r == 0) {
-        lbc_freeze_tell(freeze);
+        lbc_freeze_publish(freeze);
         come_again(freeze);
     }
     return r;
@@ -401,12 +401,12 @@ int lbc_freeze_end(struct lbc_freeze *freeze, struct ccm_error *err)
 
 void lbc_freeze_forget(struct lbc_instance *lbc, const char *key)
 {
-    if (lbc_absence_set_held(lbc->absence, key, false)) {
+    if (lbc_absence_set_frozen(lbc->absence, key, false)) {
         ccm_removal_record_held(lbc->host, key, 0, "");
     }
 }
 
-static void enqueue_held(void *arg, const char *key)
+static void freeze_enqueue_key(void *arg, const char *key)
 {
     const struct lbc_instance *lbc = arg;
 
@@ -421,6 +421,6 @@ int64_t lbc_freeze_release(struct lbc_instance *lbc)
     ccm_removal_rule_read(&rule, host);
     ccm_removal_release(&rule, host->now_ms(host));
     atomic_store(&lbc->released_until_ms, rule.released_until_ms);
-    lbc_absence_list_held(lbc->absence, enqueue_held, lbc);
+    lbc_absence_list_frozen(lbc->absence, freeze_enqueue_key, lbc);
     return rule.window_ms;
 }

@@ -12,28 +12,28 @@
 #define NAMES_MAX 8
 
 /* What is frozen for one cause, over all groups. */
-struct told {
+struct name_list {
     size_t count;             /* backends */
     size_t names;             /* different ones, of nodes or addresses */
     struct ccm_strmap *known; /* those names */
     struct ccm_buf text;      /* the first of them, "a, b" */
 };
 
-static void told_fini(struct told *told)
+static void name_list_fini(struct name_list *name_list)
 {
-    ccm_strmap_free(told->known);
-    ccm_buf_fini(&told->text);
+    ccm_strmap_free(name_list->known);
+    ccm_buf_fini(&name_list->text);
 }
 
-static void add_name(struct told *told, const char *name)
+static void add_name(struct name_list *name_list, const char *name)
 {
-    told->count++;
-    if (told->known == NULL || ccm_strmap_has(told->known, name) ||
-        ccm_strmap_set(told->known, name, NULL) < 0) {
+    name_list->count++;
+    if (name_list->known == NULL || ccm_strmap_has(name_list->known, name) ||
+        ccm_strmap_set(name_list->known, name, NULL) < 0) {
         return; /* without memory one name less */
     }
-    if (told->names++ < NAMES_MAX) {
-        ccm_buf_addf(&told->text, "%s%s", told->text.len == 0 ? "" : ", ", name);
+    if (name_list->names++ < NAMES_MAX) {
+        ccm_buf_addf(&name_list->text, "%s%s", name_list->text.len == 0 ? "" : ", ", name);
     }
 }
 
@@ -46,7 +46,7 @@ static const char *name_of(const struct lbc_backend *one, const struct lbc_absen
 }
 
 static void collect_names(const struct lbc_freeze *freeze, enum lbc_freeze_cause cause,
-                          struct told *ret)
+                          struct name_list *ret)
 {
     ret->known = ccm_strmap_new(NULL);
     ret->text = (struct ccm_buf){ .max = 480 };
@@ -65,17 +65,17 @@ static void collect_names(const struct lbc_freeze *freeze, enum lbc_freeze_cause
 static size_t add_cause(const struct lbc_freeze *freeze, enum lbc_freeze_cause cause,
                         const char *what, struct ccm_buf *text)
 {
-    CCM_CLEANUP(told_fini) struct told told = { 0 };
+    CCM_CLEANUP(name_list_fini) struct name_list name_list = { 0 };
 
-    collect_names(freeze, cause, &told);
-    if (told.count == 0) {
+    collect_names(freeze, cause, &name_list);
+    if (name_list.count == 0) {
         return 0;
     }
-    ccm_buf_addf(text, "%s%s: %s", text->len == 0 ? "" : "; ", what, ccm_buf_str(&told.text));
-    if (told.names > NAMES_MAX) {
-        ccm_buf_addf(text, " and %zu more", told.names - NAMES_MAX);
+    ccm_buf_addf(text, "%s%s: %s", text->len == 0 ? "" : "; ", what, ccm_buf_str(&name_list.text));
+    if (name_list.names > NAMES_MAX) {
+        ccm_buf_addf(text, " and %zu more", name_list.names - NAMES_MAX);
     }
-    return told.count;
+    return name_list.count;
 }
 
 static void add_until(const struct lbc_freeze *freeze, struct ccm_buf *text)
@@ -92,7 +92,7 @@ static void add_until(const struct lbc_freeze *freeze, struct ccm_buf *text)
 }
 
 /* The host counts, and knows whom to wake. */
-static void note_held(struct lbc_freeze *freeze, size_t count, const char *why)
+static void freeze_record_count(struct lbc_freeze *freeze, size_t count, const char *why)
 {
     struct lbc_instance *lbc = freeze->pass->lbc;
     struct lbc_entry *entry = freeze->pass->entry;
@@ -101,13 +101,13 @@ static void note_held(struct lbc_freeze *freeze, size_t count, const char *why)
         return;
     }
     /* Not by the entry: another Service may have taken the place of the one that held. */
-    if (lbc_absence_set_held(lbc->absence, entry->key, count > 0) || count > 0) {
+    if (lbc_absence_set_frozen(lbc->absence, entry->key, count > 0) || count > 0) {
         ccm_removal_record_held(lbc->host, entry->key, count, why);
     }
     entry->frozen = count > 0;
 }
 
-void lbc_freeze_tell(struct lbc_freeze *freeze)
+void lbc_freeze_publish(struct lbc_freeze *freeze)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 900 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf until = { .max = 120 };
@@ -117,9 +117,9 @@ void lbc_freeze_tell(struct lbc_freeze *freeze)
 
     count += add_cause(freeze, LBC_FREEZE_NODE, "nodes missing", &why);
     count += add_cause(freeze, LBC_FREEZE_SLICE, "EndpointSlices missing that had told", &why);
-    note_held(freeze, count, ccm_buf_str(&why));
+    freeze_record_count(freeze, count, ccm_buf_str(&why));
     if (count == 0) {
-        (void)lbc_entry_news(pass->entry, TOPIC, ""); /* the topic is over: no news */
+        (void)lbc_entry_is_news(pass->entry, TOPIC, ""); /* the topic is over: no news */
         if (before) {
             lbc_life_event(&pass->life, pass->service, false, "BackendsReleased",
                            "No backend is kept any more because nodes or EndpointSlices are "
@@ -133,7 +133,7 @@ void lbc_freeze_tell(struct lbc_freeze *freeze)
                      ccm_buf_str(&why));
         return;
     }
-    if (lbc_entry_news(pass->entry, TOPIC, ccm_buf_str(&why))) {
+    if (lbc_entry_is_news(pass->entry, TOPIC, ccm_buf_str(&why))) {
         lbc_life_event(&pass->life, pass->service, true, "BackendsFrozen",
                        "%zu backend(s) are kept as they are (%s); %s; to let them go now: ccmd "
                        "allow-removals %s",

@@ -5,6 +5,6 @@
 #include "lbc/freeze_pass.h"
 
 /* After the decision: event on change, status page and metric, steps of a dry run. */
-void lbc_freeze_tell(struct lbc_freeze *freeze);
+void lbc_freeze_publish(struct lbc_freeze *freeze);
 
 #endif

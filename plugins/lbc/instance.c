@@ -128,7 +128,7 @@ static const struct ccm_watch watch_node = {
 const struct ccm_watch *const lbc_watches[] = { &watch_service, &watch_slice, &watch_node, NULL };
 
 /* Options that may change at any time. */
-static void follow(struct lbc_instance *lbc)
+static void instance_read_options(struct lbc_instance *lbc)
 {
     const struct ccm_host *host = lbc->host;
 
@@ -145,7 +145,7 @@ void lbc_configure(struct lbc_instance *lbc, bool (*by_type)(const struct ccm_se
 
     lbc->default_eni =
         ccm_text_equal(host->option_string(host, NULL, lbc_opt_backend_type.name), "eni");
-    follow(lbc);
+    instance_read_options(lbc);
     lbc->mapping.default_eni = lbc->default_eni;
     lbc->mapping.filter_nodes = host->option_int(host, NULL, lbc_opt_filter.name) != 0;
     if (host->option_int(host, lbc_opt_type.group, lbc_opt_type.name) != 0) {
@@ -187,7 +187,7 @@ int lbc_plugin_start(void *self, struct ccm_error *err)
 int lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
                          struct ccm_error *err)
 {
-    follow(self);
+    instance_read_options(self);
     return lbc_reconcile(self, req, ret, err);
 }
 

@@ -36,12 +36,12 @@ struct lbc_inventory {
     void *content;
 };
 
-static void lock(struct lbc_inventory *inventory)
+static void inventory_lock(struct lbc_inventory *inventory)
 {
     (void)pthread_mutex_lock(&inventory->lock); /* a plain mutex, never taken twice */
 }
 
-static void unlock(struct lbc_inventory *inventory)
+static void inventory_unlock(struct lbc_inventory *inventory)
 {
     (void)pthread_mutex_unlock(&inventory->lock); /* we hold it */
 }
@@ -93,7 +93,7 @@ void lbc_inventory_free(struct lbc_inventory *inventory)
 /* --- whom it is for --- */
 
 /* An earlier run finished it, with a load balancer of its own. */
-static bool gains(const struct lbc_instance *lbc, const struct ccm_service *service)
+static bool inventory_helps_service(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     return lbc->mapping.is_ours(service) && !lbc_class_needs_delete(service) &&
            lbc_object_label(&service->meta, LBC_HASH_LABEL) != NULL &&
@@ -101,7 +101,7 @@ static bool gains(const struct lbc_instance *lbc, const struct ccm_service *serv
 }
 
 /* The Services that gain; NULL when that is not worth it. */
-static struct ccm_strmap *expect(const struct lbc_instance *lbc)
+static struct ccm_strmap *inventory_list_expected(const struct lbc_instance *lbc)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *names = ccm_strmap_new(NULL);
     const struct ccm_host *host = lbc->host;
@@ -115,7 +115,7 @@ static struct ccm_strmap *expect(const struct lbc_instance *lbc)
         char name[LBC_OWNER_LB_NAME];
 
         lbc_owner_lb_name(&service->meta, name);
-        r = gains(lbc, service) ? ccm_strmap_set(names, name, NULL) : 0;
+        r = inventory_helps_service(lbc, service) ? ccm_strmap_set(names, name, NULL) : 0;
     }
     host->release_list(host, services, count);
     return r < 0 || ccm_strmap_len(names) < WORTH_MIN ? NULL : CCM_STEAL(names);
@@ -148,7 +148,7 @@ static void read_all(struct lbc_instance *lbc, const struct ccm_request *req)
                        "itself: %s",
                        err.message);
     }
-    lock(inventory);
+    inventory_lock(inventory);
     inventory->content = content;
     inventory->phase = READY;
     inventory->until_ms = lbc->host->now_ms(lbc->host) + KEEP_MS;
@@ -156,11 +156,11 @@ static void read_all(struct lbc_instance *lbc, const struct ccm_request *req)
         end_locked(inventory);
     }
     wake_locked(lbc);
-    unlock(inventory);
+    inventory_unlock(inventory);
 }
 
 /* False: out of memory, then it looks for itself. */
-static bool wait_locked(struct lbc_inventory *inventory, const char *key, uint64_t lane)
+static bool inventory_add_waiter_locked(struct lbc_inventory *inventory, const char *key, uint64_t lane)
 {
     CCM_CLEANUP(ccm_freep) uint64_t *copy = malloc(sizeof(*copy));
 
@@ -183,10 +183,10 @@ static void enter_locked(struct lbc_instance *lbc, const struct ccm_request *req
 
     /* Only what is there when work begins counts: later Services are known from their creation. */
     if (inventory->phase == NEW) {
-        inventory->expected = expect(lbc);
+        inventory->expected = inventory_list_expected(lbc);
         inventory->phase = inventory->expected == NULL ? OVER : WANTED;
     }
-    if ((inventory->phase != WANTED && inventory->phase != READING) || !gains(lbc, service)) {
+    if ((inventory->phase != WANTED && inventory->phase != READING) || !inventory_helps_service(lbc, service)) {
         return;
     }
     if (inventory->phase == WANTED) {
@@ -194,7 +194,7 @@ static void enter_locked(struct lbc_instance *lbc, const struct ccm_request *req
         *ret_read = true;
         return;
     }
-    *ret_wait = wait_locked(inventory, service->meta.key, req->lane);
+    *ret_wait = inventory_add_waiter_locked(inventory, service->meta.key, req->lane);
 }
 
 bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *req,
@@ -207,9 +207,9 @@ bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *r
     if (inventory == NULL) {
         return false;
     }
-    lock(inventory);
+    inventory_lock(inventory);
     enter_locked(lbc, req, service, &read, &wait);
-    unlock(inventory);
+    inventory_unlock(inventory);
     if (read) {
         read_all(lbc, req);
     }
@@ -218,20 +218,20 @@ bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *r
 
 /* --- its use --- */
 
-void lbc_inventory_note_edit(struct lbc_inventory *inventory, const struct ccm_object *service)
+void lbc_inventory_record_edit(struct lbc_inventory *inventory, const struct ccm_object *service)
 {
     char name[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(service, name);
-    lock(inventory);
+    inventory_lock(inventory);
     if ((inventory->phase == READING || inventory->phase == READY) &&
         ccm_strmap_set(inventory->edited, name, NULL) < 0) {
         inventory->all_edited = true;
     }
-    unlock(inventory);
+    inventory_unlock(inventory);
 }
 
-static bool take_locked(struct lbc_instance *lbc, const struct ccm_service *service, void *state)
+static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_service *service, void *state)
 {
     struct lbc_inventory *inventory = lbc->inventory;
     char name[LBC_OWNER_LB_NAME];
@@ -260,9 +260,9 @@ bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *serv
     if (inventory == NULL) {
         return false;
     }
-    lock(inventory);
-    const bool taken = take_locked(lbc, service, state);
+    inventory_lock(inventory);
+    const bool taken = inventory_take_locked(lbc, service, state);
 
-    unlock(inventory);
+    inventory_unlock(inventory);
     return taken;
 }

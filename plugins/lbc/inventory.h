@@ -54,6 +54,6 @@ bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *serv
 
 /* For map(): somebody has edited the Service, or what we keep on it. What was read for all before
  * that does not do for it. */
-void lbc_inventory_note_edit(struct lbc_inventory *inventory, const struct ccm_object *service);
+void lbc_inventory_record_edit(struct lbc_inventory *inventory, const struct ccm_object *service);
 
 #endif

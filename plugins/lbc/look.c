@@ -18,7 +18,7 @@ static int64_t look_free_ms(const struct lbc_look *look)
     return look->last_ms == 0 ? INT64_MIN : look->last_ms + LBC_LOOK_PAUSE_MS;
 }
 
-static void look_come_back(const struct lbc_pass *pass)
+static void look_requeue(const struct lbc_pass *pass)
 {
     const struct ccm_host *host = pass->lbc->host;
     const int64_t now_ms = host->now_ms(host);
@@ -48,7 +48,7 @@ void lbc_look_begin(struct lbc_pass *pass)
     pass->remembered = look_has_mirror(entry);
     if (look->wanted && pass->remembered && host->now_ms(host) < look_free_ms(look)) {
         pass->put_off = true;
-        look_come_back(pass);
+        look_requeue(pass);
         return;
     }
     if (look->wanted && pass->remembered) {
@@ -62,31 +62,31 @@ void lbc_look_begin(struct lbc_pass *pass)
 }
 
 /* Nothing was asked of the cloud in this pass. */
-static bool look_is_memory_alone(const struct lbc_pass *pass)
+static bool look_uses_mirror_alone(const struct lbc_pass *pass)
 {
     return pass->remembered && pass->writes == 0 && !pass->dry;
 }
 
 /* The hash label says that all is done. What we have written and is not shown yet was said. */
-static bool look_is_success_news(const struct lbc_pass *pass)
+static bool look_is_new_success(const struct lbc_pass *pass)
 {
     return pass->problems.count == 0 && pass->refused.problems.count == 0 && !pass->known &&
            !lbc_life_has_written(&pass->life, LBC_LIFE_HASH, pass->hash);
 }
 
-bool lbc_look_is_hearsay(struct lbc_pass *pass)
+bool lbc_look_is_unverified(struct lbc_pass *pass)
 {
     struct lbc_look *look = &pass->entry->look;
 
-    if (!look_is_memory_alone(pass)) {
+    if (!look_uses_mirror_alone(pass)) {
         return false;
     }
     if (pass->put_off) {
         return look->foreign;
     }
-    look->wanted = look_is_success_news(pass);
+    look->wanted = look_is_new_success(pass);
     if (look->wanted) {
-        look_come_back(pass);
+        look_requeue(pass);
     }
     return look->wanted;
 }

@@ -34,6 +34,6 @@ struct lbc_look {
 void lbc_look_begin(struct lbc_pass *pass);
 /* Before something is published: whether only the mirror speaks for it, and a look has to come
  * first. The Service comes back for it. */
-bool lbc_look_is_hearsay(struct lbc_pass *pass);
+bool lbc_look_is_unverified(struct lbc_pass *pass);
 
 #endif

@@ -16,13 +16,13 @@
 
 /* Whether the Service concerns this controller: its class, or because it was ours and still carries
  * the finalizer, which nobody else will take away. */
-static bool concerns(const struct lbc_mapping *mapping, const struct ccm_service *service)
+static bool mapping_concerns_service(const struct lbc_mapping *mapping, const struct ccm_service *service)
 {
     return mapping->is_ours(service) ||
            lbc_object_has_finalizer(&service->meta, mapping->finalizer);
 }
 
-static void say(const struct lbc_mapping *mapping, const struct ccm_service *service,
+static void mapping_emit_event(const struct lbc_mapping *mapping, const struct ccm_service *service,
                 const char *reason, const char *message)
 {
     const struct ccm_event event = {
@@ -99,7 +99,7 @@ static uint64_t lane_of(const struct ccm_service *service)
     return CCM_LANE_SPEC;
 }
 
-static void enqueue(const struct lbc_mapping *mapping, const struct ccm_service *service,
+static void mapping_enqueue_service(const struct lbc_mapping *mapping, const struct ccm_service *service,
                     uint64_t lane)
 {
     mapping->host->enqueue(mapping->host, service->meta.key, lane, 0);
@@ -114,24 +114,24 @@ static bool service_changed(const struct lbc_mapping *mapping, const struct ccm_
 
         (void)snprintf(message, sizeof(message), "type change %s - %s", before->type,
                        after->type); /* types are short */
-        say(mapping, after, "TypeChanged", message);
+        mapping_emit_event(mapping, after, "TypeChanged", message);
         return true;
     }
     if (strcmp(before->meta.uid, after->meta.uid) != 0) {
         return true;
     }
     if (!lbc_object_same_annotations(&before->meta, &after->meta)) {
-        say(mapping, after, "AnnotationChanged",
+        mapping_emit_event(mapping, after, "AnnotationChanged",
             "The service will be updated because the annotations has been changed.");
         return true;
     }
     if (!same_spec(before, after)) {
-        say(mapping, after, "ServiceSpecChanged",
+        mapping_emit_event(mapping, after, "ServiceSpecChanged",
             "The service will be updated because the spec has been changed.");
         return true;
     }
     if ((before->meta.deleted_ms != 0) != (after->meta.deleted_ms != 0)) {
-        say(mapping, after, "DeleteTimestampChanged",
+        mapping_emit_event(mapping, after, "DeleteTimestampChanged",
             "The service will be updated because the delete timestamp has been changed.");
         return true;
     }
@@ -207,14 +207,14 @@ static void service_updated(const struct lbc_mapping *mapping, const struct ccm_
     }
     const bool touched = is_touched(mapping, before, after);
 
-    if (touched && mapping->store != NULL) {
-        lbc_store_touch(mapping->store, after->meta.key);
+    if (touched && mapping->mirrors != NULL) {
+        lbc_mirrors_touch(mapping->mirrors, after->meta.key);
     }
     if (service_changed(mapping, before, after) || touched) {
         if (mapping->inventory != NULL) {
-            lbc_inventory_note_edit(mapping->inventory, &after->meta);
+            lbc_inventory_record_edit(mapping->inventory, &after->meta);
         }
-        enqueue(mapping, after,
+        mapping_enqueue_service(mapping, after,
                 lbc_class_needs_delete(after) || !mapping->is_ours(before) ? CCM_LANE_URGENT
                                                                            : CCM_LANE_SPEC);
     }
@@ -225,14 +225,14 @@ void lbc_mapping_service(const struct lbc_mapping *mapping, const struct ccm_cha
     const struct ccm_service *before = (const struct ccm_service *)change->before;
     const struct ccm_service *after = (const struct ccm_service *)change->after;
 
-    lbc_absence_note_service(mapping->absence, change);
+    lbc_absence_record_service(mapping->absence, change);
     if (change->type == CCM_CHANGE_UPDATED) {
         service_updated(mapping, before, after);
-    } else if (change->type == CCM_CHANGE_ADDED && concerns(mapping, after)) {
-        enqueue(mapping, after, lane_of(after));
-    } else if (change->type == CCM_CHANGE_DELETED && concerns(mapping, before)) {
+    } else if (change->type == CCM_CHANGE_ADDED && mapping_concerns_service(mapping, after)) {
+        mapping_enqueue_service(mapping, after, lane_of(after));
+    } else if (change->type == CCM_CHANGE_DELETED && mapping_concerns_service(mapping, before)) {
         /* Nothing is left to do in the cloud, but what is remembered about it can go. */
-        enqueue(mapping, before, CCM_LANE_BULK);
+        mapping_enqueue_service(mapping, before, CCM_LANE_BULK);
     }
 }
 
@@ -261,7 +261,7 @@ void lbc_mapping_slice(const struct lbc_mapping *mapping, const struct ccm_chang
     const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
     const struct ccm_endpoint_slice *after = (const struct ccm_endpoint_slice *)change->after;
 
-    lbc_absence_note_slice(mapping->absence, change, mapping->is_ours);
+    lbc_absence_record_slice(mapping->absence, change, mapping->is_ours);
     if (before != NULL && after != NULL && !lbc_endpoints_differ(before, after)) {
         return;
     }
@@ -313,7 +313,7 @@ static bool is_nameless(const struct ccm_object *object)
 }
 
 /* Once per node and change. */
-static void tell_nameless(const struct lbc_mapping *mapping, const struct ccm_change *change)
+static void mapping_log_nameless(const struct lbc_mapping *mapping, const struct ccm_change *change)
 {
     const struct ccm_node *before = (const struct ccm_node *)change->before;
     const struct ccm_node *after = (const struct ccm_node *)change->after;
@@ -333,8 +333,8 @@ void lbc_mapping_node(const struct lbc_mapping *mapping, const struct ccm_change
     const struct ccm_object *const *services = NULL;
     size_t count = 0;
 
-    lbc_absence_note_node(mapping->absence, change);
-    tell_nameless(mapping, change);
+    lbc_absence_record_node(mapping->absence, change);
+    mapping_log_nameless(mapping, change);
     if (!node_matters(change)) {
         return;
     }

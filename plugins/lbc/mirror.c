@@ -28,14 +28,14 @@ struct lbc_mirrors {
     struct ccm_strmap *shared; /* by id of the load balancer; owns nothing */
 };
 
-static void lock(struct lbc_mirrors *store)
+static void mirrors_lock(struct lbc_mirrors *mirrors)
 {
-    (void)pthread_mutex_lock(&store->lock); /* a plain mutex, never taken twice */
+    (void)pthread_mutex_lock(&mirrors->lock); /* a plain mutex, never taken twice */
 }
 
-static void unlock(struct lbc_mirrors *store)
+static void mirrors_unlock(struct lbc_mirrors *mirrors)
 {
-    (void)pthread_mutex_unlock(&store->lock); /* we hold it */
+    (void)pthread_mutex_unlock(&mirrors->lock); /* we hold it */
 }
 
 /* --- shared mirrors --- */
@@ -50,19 +50,19 @@ static void shared_free(const struct lbc_mirror_type *type, struct lbc_shared *s
     free(shared);
 }
 
-static void shared_unref(struct lbc_mirrors *store, struct lbc_shared *shared)
+static void shared_unref(struct lbc_mirrors *mirrors, struct lbc_shared *shared)
 {
     if (shared == NULL || --shared->refs > 0) {
         return;
     }
-    ccm_strmap_del(store->shared, shared->id);
-    shared_free(store->type, shared);
+    ccm_strmap_del(mirrors->shared, shared->id);
+    shared_free(mirrors->type, shared);
 }
 
 /* With a reference of the caller's own. */
-static struct lbc_shared *shared_ref(struct lbc_mirrors *store, const char *id)
+static struct lbc_shared *shared_ref(struct lbc_mirrors *mirrors, const char *id)
 {
-    struct lbc_shared *shared = ccm_strmap_get(store->shared, id);
+    struct lbc_shared *shared = ccm_strmap_get(mirrors->shared, id);
 
     if (shared != NULL) {
         shared->refs++;
@@ -74,10 +74,10 @@ static struct lbc_shared *shared_ref(struct lbc_mirrors *store, const char *id)
     }
     shared->refs = 1;
     shared->id = strdup(id);
-    shared->state = calloc(1, store->type->size);
+    shared->state = calloc(1, mirrors->type->size);
     if (shared->id == NULL || shared->state == NULL ||
-        ccm_strmap_set(store->shared, id, shared) < 0) {
-        shared_free(store->type, shared);
+        ccm_strmap_set(mirrors->shared, id, shared) < 0) {
+        shared_free(mirrors->type, shared);
         return NULL;
     }
     return shared;
@@ -116,15 +116,15 @@ static void unlink_waiter(struct lbc_shared *shared, const struct lbc_entry *ent
 }
 
 /* It is the first one's turn. */
-static void wake_first(struct lbc_mirrors *store, const struct lbc_shared *shared)
+static void wake_first(struct lbc_mirrors *mirrors, const struct lbc_shared *shared)
 {
     if (!shared->busy && shared->first != NULL) {
-        store->host->enqueue(store->host, shared->first->key, shared->first->lane, 0);
+        mirrors->host->enqueue(mirrors->host, shared->first->key, shared->first->lane, 0);
     }
 }
 
 /* Give up the place, if it has one; whose turn it is then may change. */
-static void leave_queue(struct lbc_mirrors *store, struct lbc_entry *entry)
+static void leave_queue(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
     struct lbc_shared *shared = entry->waits;
 
@@ -137,9 +137,9 @@ static void leave_queue(struct lbc_mirrors *store, struct lbc_entry *entry)
     entry->waits = NULL;
     entry->next = NULL;
     if (was_first) {
-        wake_first(store, shared);
+        wake_first(mirrors, shared);
     }
-    shared_unref(store, shared);
+    shared_unref(mirrors, shared);
 }
 
 /* --- entries --- */
@@ -159,12 +159,12 @@ static void entry_clear(struct lbc_entry *entry)
     entry->type->fini(entry->state);
     lbc_tags_fini(&entry->applied);
     ccm_strmap_free(entry->said);
-    ccm_strmap_free(entry->told);
+    ccm_strmap_free(entry->pod_states);
     ccm_strmap_free(entry->past);
     free(entry->uid);
     entry->uid = NULL;
     entry->said = NULL;
-    entry->told = NULL;
+    entry->pod_states = NULL;
     entry->past = NULL;
     entry->valid = false;
     entry->gone = false;
@@ -182,7 +182,7 @@ static void entry_clear(struct lbc_entry *entry)
     entry->polls = 0;
     entry->audit_due_ms = 0;
     entry->audit_put_off = 0;
-    entry->doubt_ms = 0;
+    entry->invalidated_ms = 0;
     memset(&entry->memory, 0, sizeof(entry->memory));
     memset(&entry->look, 0, sizeof(entry->look));
     memset(&entry->order, 0, sizeof(entry->order));
@@ -217,11 +217,11 @@ static struct lbc_entry *entry_new(const struct lbc_mirror_type *type, const cha
     return entry;
 }
 
-static int add_locked(struct lbc_mirrors *store, const char *key, struct lbc_entry **ret)
+static int add_locked(struct lbc_mirrors *mirrors, const char *key, struct lbc_entry **ret)
 {
-    struct lbc_entry *entry = entry_new(store->type, key);
+    struct lbc_entry *entry = entry_new(mirrors->type, key);
 
-    if (entry == NULL || ccm_strmap_set(store->entries, key, entry) < 0) {
+    if (entry == NULL || ccm_strmap_set(mirrors->entries, key, entry) < 0) {
         if (entry != NULL) {
             entry_free(entry);
         }
@@ -231,9 +231,9 @@ static int add_locked(struct lbc_mirrors *store, const char *key, struct lbc_ent
     return 0;
 }
 
-static int start_over(struct lbc_mirrors *store, struct lbc_entry *entry, const char *uid)
+static int start_over(struct lbc_mirrors *mirrors, struct lbc_entry *entry, const char *uid)
 {
-    shared_unref(store, entry->shared);
+    shared_unref(mirrors, entry->shared);
     entry->shared = NULL;
     entry_clear(entry);
     entry->uid = strdup(uid);
@@ -249,72 +249,72 @@ static int start_over(struct lbc_mirrors *store, struct lbc_entry *entry, const 
 
 struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host, const struct lbc_mirror_type *type)
 {
-    struct lbc_mirrors *store = calloc(1, sizeof(*store));
+    struct lbc_mirrors *mirrors = calloc(1, sizeof(*mirrors));
 
-    if (store == NULL) {
+    if (mirrors == NULL) {
         return NULL;
     }
-    store->host = host;
-    store->type = type;
-    store->entries = ccm_strmap_new(entry_free);
-    store->shared = ccm_strmap_new(NULL);
-    if (store->entries == NULL || store->shared == NULL ||
-        pthread_mutex_init(&store->lock, NULL) != 0) {
-        ccm_strmap_free(store->entries);
-        ccm_strmap_free(store->shared);
-        free(store);
+    mirrors->host = host;
+    mirrors->type = type;
+    mirrors->entries = ccm_strmap_new(entry_free);
+    mirrors->shared = ccm_strmap_new(NULL);
+    if (mirrors->entries == NULL || mirrors->shared == NULL ||
+        pthread_mutex_init(&mirrors->lock, NULL) != 0) {
+        ccm_strmap_free(mirrors->entries);
+        ccm_strmap_free(mirrors->shared);
+        free(mirrors);
         return NULL;
     }
-    return store;
+    return mirrors;
 }
 
-void lbc_mirrors_free(struct lbc_mirrors *store)
+void lbc_mirrors_free(struct lbc_mirrors *mirrors)
 {
     void *cursor = NULL;
     void *value = NULL;
 
-    if (store == NULL) {
+    if (mirrors == NULL) {
         return;
     }
-    while (ccm_strmap_next(store->entries, &cursor, NULL, &value)) {
+    while (ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
         struct lbc_entry *entry = value;
 
-        shared_unref(store, entry->shared);
-        shared_unref(store, entry->waits); /* with its queue, nobody is woken any more */
+        shared_unref(mirrors, entry->shared);
+        shared_unref(mirrors, entry->waits); /* with its queue, nobody is woken any more */
     }
-    ccm_strmap_free(store->entries);
-    ccm_strmap_free(store->shared);
-    (void)pthread_mutex_destroy(&store->lock); /* nobody is left to hold it */
-    free(store);
+    ccm_strmap_free(mirrors->entries);
+    ccm_strmap_free(mirrors->shared);
+    (void)pthread_mutex_destroy(&mirrors->lock); /* nobody is left to hold it */
+    free(mirrors);
 }
 
 /* Into the queue of `shared`, whose reference is taken over; once there it stays where it is. */
-static int wait_locked(struct lbc_mirrors *store, struct lbc_entry *entry,
+static int mirrors_queue_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry,
                        struct lbc_shared *shared)
 {
     if (entry->waits == shared) {
-        shared_unref(store, shared);
+        shared_unref(mirrors, shared);
     } else {
-        leave_queue(store, entry);
+        leave_queue(mirrors, entry);
         join_queue(entry, shared);
     }
     return -EBUSY;
 }
 
 /* Let the entry have the shared mirror, whose reference is taken over, and its content. */
-static void take_locked(struct lbc_mirrors *store, struct lbc_entry *entry,
+static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry,
                         struct lbc_shared *shared)
 {
     shared->busy = true;
-    leave_queue(store, entry); /* wakes nobody of this queue: it is busy */
+    leave_queue(mirrors, entry); /* wakes nobody of this queue: it is busy */
     if (shared == entry->shared) {
-        shared_unref(store, shared);
+        shared_unref(mirrors, shared);
     } else {
-        shared_unref(store, entry->shared);
+        shared_unref(mirrors, entry->shared);
         lbc_entry_drop(entry);
         entry->shared = shared;
     }
-    store->type->move(entry->state, shared->state);
+    mirrors->type->move(entry->state, shared->state);
     entry->valid = shared->valid;
 }
 
@@ -325,35 +325,35 @@ static bool has_own(const struct lbc_entry *entry, const char *lb_id)
            ccm_text_equal(entry->type->lb_id(entry->state), lb_id);
 }
 
-static int bind_locked(struct lbc_mirrors *store, struct lbc_entry *entry, const char *lb_id)
+static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, const char *lb_id)
 {
     const bool alone = ccm_text_empty(lb_id) || has_own(entry, lb_id);
-    struct lbc_shared *shared = alone ? NULL : shared_ref(store, lb_id);
+    struct lbc_shared *shared = alone ? NULL : shared_ref(mirrors, lb_id);
 
     if (shared == NULL && !alone) {
         return -ENOMEM;
     }
     if (shared != NULL && (shared->busy || (shared->first != NULL && shared->first != entry))) {
-        return wait_locked(store, entry, shared);
+        return mirrors_queue_locked(mirrors, entry, shared);
     }
     if (shared != NULL) {
-        take_locked(store, entry, shared);
+        mirrors_attach_locked(mirrors, entry, shared);
         return 0;
     }
-    leave_queue(store, entry);
+    leave_queue(mirrors, entry);
     if (entry->shared != NULL) {
-        shared_unref(store, entry->shared);
+        shared_unref(mirrors, entry->shared);
         entry->shared = NULL;
         lbc_entry_drop(entry);
     }
     return 0;
 }
 
-static int claim_locked(struct lbc_mirrors *store, const char *key, const char *uid,
+static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, const char *uid,
                         const char *lb_id, uint64_t lane, struct lbc_entry **ret)
 {
-    struct lbc_entry *entry = ccm_strmap_get(store->entries, key);
-    int r = entry == NULL ? add_locked(store, key, &entry) : 0;
+    struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
+    int r = entry == NULL ? add_locked(mirrors, key, &entry) : 0;
 
     if (r < 0) {
         return r;
@@ -364,10 +364,10 @@ static int claim_locked(struct lbc_mirrors *store, const char *key, const char *
         return -EBUSY;
     }
     if (!ccm_text_equal(entry->uid, uid)) {
-        r = start_over(store, entry, uid);
+        r = start_over(mirrors, entry, uid);
     }
     if (r == 0) {
-        r = bind_locked(store, entry, lb_id);
+        r = bind_locked(mirrors, entry, lb_id);
     }
     if (r == 0) {
         entry->busy = true;
@@ -379,19 +379,19 @@ static int claim_locked(struct lbc_mirrors *store, const char *key, const char *
     return r;
 }
 
-int lbc_store_claim(struct lbc_mirrors *store, const char *key, const char *uid, const char *lb_id,
+int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid, const char *lb_id,
                     uint64_t lane, struct lbc_entry **ret)
 {
     struct lbc_entry *entry = NULL;
 
-    lock(store);
-    int r = claim_locked(store, key, uid, lb_id, lane, &entry);
+    mirrors_lock(mirrors);
+    int r = mirrors_acquire_locked(mirrors, key, uid, lb_id, lane, &entry);
 
-    unlock(store);
-    if (r == 0 && store->type->wake != NULL) {
-        r = store->type->wake(entry->state);
+    mirrors_unlock(mirrors);
+    if (r == 0 && mirrors->type->wake != NULL) {
+        r = mirrors->type->wake(entry->state);
         if (r < 0) {
-            lbc_store_release(store, entry);
+            lbc_mirrors_release(mirrors, entry);
             return r;
         }
     }
@@ -402,75 +402,75 @@ int lbc_store_claim(struct lbc_mirrors *store, const char *key, const char *uid,
 }
 
 /* What others lack in the load balancer may be theirs now. */
-static void wake_blocked(struct lbc_mirrors *store, struct lbc_entry *by)
+static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
 {
     void *cursor = NULL;
     void *value = NULL;
 
     by->freed = false;
-    while (by->shared->refs > 1 && ccm_strmap_next(store->entries, &cursor, NULL, &value)) {
+    while (by->shared->refs > 1 && ccm_strmap_next(mirrors->entries, &cursor, NULL, &value)) {
         struct lbc_entry *entry = value;
 
         /* Nobody else holds a claim on the load balancer: nobody writes to its members. */
         if (entry != by && entry->shared == by->shared && entry->blocked) {
             entry->blocked = false;
-            store->host->enqueue(store->host, entry->key, entry->lane, 0);
+            mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
         }
     }
 }
 
-void lbc_store_release(struct lbc_mirrors *store, struct lbc_entry *entry)
+void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
-    if (store->type->rest != NULL) {
-        store->type->rest(entry->state);
+    if (mirrors->type->rest != NULL) {
+        mirrors->type->rest(entry->state);
     }
-    lock(store);
+    mirrors_lock(mirrors);
     entry->busy = false;
     if (entry->shared != NULL) {
-        store->type->move(entry->shared->state, entry->state);
+        mirrors->type->move(entry->shared->state, entry->state);
         entry->shared->valid = entry->valid;
         entry->shared->busy = false;
         entry->valid = false;
-        wake_first(store, entry->shared);
+        wake_first(mirrors, entry->shared);
         if (entry->freed) {
-            wake_blocked(store, entry);
+            wake_blocked(mirrors, entry);
         }
     }
     entry->freed = false;
     if (entry->again) {
         entry->again = false;
-        store->host->enqueue(store->host, entry->key, entry->lane, 0);
+        mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
     }
-    unlock(store);
+    mirrors_unlock(mirrors);
 }
 
-void lbc_store_touch(struct lbc_mirrors *store, const char *key)
+void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key)
 {
-    lock(store);
-    struct lbc_entry *entry = ccm_strmap_get(store->entries, key);
+    mirrors_lock(mirrors);
+    struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
 
     if (entry != NULL) {
         entry->touched = true;
     }
-    unlock(store);
+    mirrors_unlock(mirrors);
 }
 
-void lbc_store_forget(struct lbc_mirrors *store, const char *key)
+void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key)
 {
-    lock(store);
-    struct lbc_entry *entry = ccm_strmap_get(store->entries, key);
+    mirrors_lock(mirrors);
+    struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
 
     if (entry != NULL && !entry->busy) {
-        leave_queue(store, entry);
-        shared_unref(store, entry->shared);
-        ccm_strmap_del(store->entries, key);
+        leave_queue(mirrors, entry);
+        shared_unref(mirrors, entry->shared);
+        ccm_strmap_del(mirrors->entries, key);
     }
-    unlock(store);
+    mirrors_unlock(mirrors);
 }
 
 /* --- the holder's --- */
 
-const char *lbc_entry_claimed_id(const struct lbc_entry *entry)
+const char *lbc_entry_acquired_id(const struct lbc_entry *entry)
 {
     return entry->shared == NULL ? "" : entry->shared->id;
 }
@@ -504,7 +504,7 @@ void lbc_entry_end_aside(struct lbc_entry *entry)
     }
 }
 
-bool lbc_entry_news(struct lbc_entry *entry, const char *topic, const char *text)
+bool lbc_entry_is_news(struct lbc_entry *entry, const char *topic, const char *text)
 {
     CCM_CLEANUP(ccm_freep) char *copy = NULL;
 

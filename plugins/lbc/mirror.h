@@ -8,7 +8,7 @@
  * Nobody blocks for a claim. A Service that comes too early gets a place in a queue, its reconcile
  * ends at once, and it is enqueued in its own lane when it is its turn. Turns are in order of
  * arrival: whoever comes while others queue goes behind them. A place in the queue is given up by
- * claiming (then it is served), by claiming something else, and by lbc_store_forget().
+ * claiming (then it is served), by claiming something else, and by lbc_mirrors_forget().
  *
  * A Service can also wait for something in a load balancer that another one has: a port. Its entry
  * is marked (`blocked`), and when a holder that has given something up (`freed`) releases its
@@ -73,7 +73,7 @@ struct lbc_entry {
     uint32_t attempt;    /* of creation: part of the ClientToken */
     uint32_t polls;      /* passes in a row that waited for pods */
     struct ccm_strmap *said; /* topic -> last text */
-    struct ccm_strmap *told; /* see readiness.h */
+    struct ccm_strmap *pod_states; /* see readiness.h */
     struct lbc_tags applied; /* additional tags as of the last complete success, or, until there is
                                 one, as the Service's label says */
     bool applied_known;
@@ -87,11 +87,11 @@ struct lbc_entry {
     struct lbc_order order; /* of how traffic is paid for */
     bool frozen;            /* backends are kept that the model lacks */
     bool looked;            /* a pass of this process has decided about its groups */
-    int64_t doubt_ms;       /* monotonic: when a refusal last made us read again; 0 = never */
+    int64_t invalidated_ms;       /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */
     const struct lbc_mirror_type *type;
     bool busy;
-    bool touched;              /* see lbc_store_touch(); handed over by the next claim */
+    bool touched;              /* see lbc_mirrors_touch(); handed over by the next claim */
     bool again;                /* somebody wanted it while it was busy */
     uint64_t lane;             /* to be enqueued in */
     struct lbc_shared *shared; /* where the mirror is kept between claims; NULL: here */
@@ -105,28 +105,28 @@ struct lbc_mirrors;
 struct lbc_mirrors *lbc_mirrors_new(const struct ccm_host *host,
                                     const struct lbc_mirror_type *type);
 /* NULL is fine. Nobody holds a claim. */
-void lbc_mirrors_free(struct lbc_mirrors *store);
+void lbc_mirrors_free(struct lbc_mirrors *mirrors);
 
 /*
  * The entry of a key, made when missing, emptied when the uid is another than last time. lb_id: the
  * load balancer that the Service reuses, "" when it has one of its own (so it is, too, when its own
  * valid mirror is that of lb_id). 0: give it back with
- * lbc_store_release(). -EBUSY: it is not its turn; the key will be enqueued in `lane` when it is,
+ * lbc_mirrors_release(). -EBUSY: it is not its turn; the key will be enqueued in `lane` when it is,
  * there is nothing to do but to end the reconcile with success. -ENOMEM: nothing is claimed, what
  * was known still is. Every thread.
  */
-CCM_NODISCARD int lbc_store_claim(struct lbc_mirrors *store, const char *key, const char *uid,
+CCM_NODISCARD int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
                                   const char *lb_id, uint64_t lane, struct lbc_entry **ret);
-void lbc_store_release(struct lbc_mirrors *store, struct lbc_entry *entry);
+void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry);
 /* What we keep on the Service (finalizer, labels, status) has changed: the next claim has
  * look.touched set. A key that is not known needs none of that. Every thread. */
-void lbc_store_touch(struct lbc_mirrors *store, const char *key);
+void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key);
 /* Forget a key whose Service is gone. Nothing happens while somebody holds it. */
-void lbc_store_forget(struct lbc_mirrors *store, const char *key);
+void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key);
 
 /* Id of the load balancer that it was claimed with, "" = its own. Holder of the claim only, as all
  * below. */
-const char *lbc_entry_claimed_id(const struct lbc_entry *entry);
+const char *lbc_entry_acquired_id(const struct lbc_entry *entry);
 /* Forget what the cloud holds: the next pass reads. */
 void lbc_entry_drop(struct lbc_entry *entry);
 /* The same, but what was known of a load balancer stays at hand in `aside`: to carry over what
@@ -135,6 +135,6 @@ void lbc_entry_put_aside(struct lbc_entry *entry);
 /* After a pass: `aside` goes once the mirror was read. */
 void lbc_entry_end_aside(struct lbc_entry *entry);
 /* Whether `text` is news on that topic; remembers it. NULL or "" forgets the topic (no news). */
-bool lbc_entry_news(struct lbc_entry *entry, const char *topic, const char *text);
+bool lbc_entry_is_news(struct lbc_entry *entry, const char *topic, const char *text);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-#define DOUBT_MS 300000 /* between two looks because of the same refusal */
+#define INVALIDATE_PAUSE_MS 300000 /* between two looks because of the same refusal */
 #include <stdlib.h>
 
 /* --- the instance --- */
@@ -42,13 +42,13 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
         .extra_label = names->extra_label,
         .is_ours = ops->is_ours,
     };
-    lbc->store = lbc_mirrors_new(host, ops->mirror);
-    lbc->mapping.store = lbc->store;
+    lbc->mirrors = lbc_mirrors_new(host, ops->mirror);
+    lbc->mapping.mirrors = lbc->mirrors;
     lbc->absence = lbc_absence_new(host);
     lbc->mapping.absence = lbc->absence;
     lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new(ops->inventory);
     lbc->mapping.inventory = lbc->inventory;
-    if (lbc->store == NULL || lbc->absence == NULL ||
+    if (lbc->mirrors == NULL || lbc->absence == NULL ||
         (ops->inventory != NULL && lbc->inventory == NULL)) {
         return ccm_error_nomem(err);
     }
@@ -61,7 +61,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
 void lbc_fini(struct lbc_instance *lbc)
 {
     lbc_inventory_free(lbc->inventory);
-    lbc_mirrors_free(lbc->store);
+    lbc_mirrors_free(lbc->mirrors);
     lbc_absence_free(lbc->absence);
     if (lbc->ali != NULL) {
         ali_release(lbc->ali);
@@ -128,10 +128,10 @@ bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_servi
 
 /* --- events --- */
 
-void lbc_pass_say(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
+void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
                   const char *text)
 {
-    if (lbc_entry_news(pass->entry, topic, text)) {
+    if (lbc_entry_is_news(pass->entry, topic, text)) {
         lbc_life_event(&pass->lbc->life, pass->service, warning, reason, "%s", text);
     }
 }
@@ -141,7 +141,7 @@ int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *wha
 {
     lbc_problems_sum(&pass->problems, err);
     if (err->kind != CCM_ERROR_CANCELLED &&
-        lbc_entry_news(pass->entry, reason, ccm_buf_str(&pass->problems.signature))) {
+        lbc_entry_is_news(pass->entry, reason, ccm_buf_str(&pass->problems.signature))) {
         lbc_life_event(&pass->lbc->life, pass->service, true, reason, "%s [%s]: %s", what,
                        lbc_pass_lb_id(pass), ccm_buf_str(&pass->problems.text));
     }
@@ -164,7 +164,7 @@ int lbc_pass_fail_kube(struct lbc_pass *pass, const char *reason, const char *wh
     return r;
 }
 
-bool lbc_pass_can_tell_repair(const struct lbc_pass *pass)
+bool lbc_pass_can_show_repair(const struct lbc_pass *pass)
 {
     const struct lbc_mirror_type *type = pass->lbc->ops->mirror;
     const struct lbc_entry *entry = pass->entry;
@@ -173,7 +173,7 @@ bool lbc_pass_can_tell_repair(const struct lbc_pass *pass)
            ccm_text_equal(type->lb_id(entry->aside), type->lb_id(entry->state));
 }
 
-void lbc_pass_tell_repair(const struct lbc_pass *pass, const char *steps)
+void lbc_pass_emit_repair(const struct lbc_pass *pass, const char *steps)
 {
     if (steps[0] == '\0') {
         return;
@@ -183,7 +183,7 @@ void lbc_pass_tell_repair(const struct lbc_pass *pass, const char *steps)
                    lbc_pass_lb_id(pass), steps);
 }
 
-void lbc_pass_tell_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
+void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
 {
     const char *const *missing = pass->lbc->ops->missing_text;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf invalid = { .max = 800 };
@@ -201,26 +201,26 @@ void lbc_pass_tell_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
                          foreign.len == 0 ? "" : "; ", ccm_buf_str(&one->foreign));
         }
     }
-    lbc_pass_say(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
+    lbc_pass_emit_event(pass, true, "invalid", "SkipSyncBackends", ccm_buf_str(&invalid));
     lbc_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
 }
 
-void lbc_pass_tell_groups(struct lbc_pass *pass, const char *none, enum lbc_hold hold)
+void lbc_pass_emit_group_events(struct lbc_pass *pass, const char *none, enum lbc_frozen_by frozen_by)
 {
     static const char *const holds[] = {
-        [LBC_HOLD_NONE] = "",
-        [LBC_HOLD_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
-        [LBC_HOLD_LARGE] =
+        [LBC_FROZEN_BY_NONE] = "",
+        [LBC_FROZEN_BY_FAMILY] = "Only EndpointSlices of another address family: backends are kept",
+        [LBC_FROZEN_BY_LARGE] =
             "An EndpointSlice is too large to be read: the present backends are kept",
-        [LBC_HOLD_NAMELESS] = "No endpoint names its node: the present backends are kept",
+        [LBC_FROZEN_BY_NAMELESS] = "No endpoint names its node: the present backends are kept",
     };
 
     lbc_pass_advise(pass, false, "none", "UnAvailableLoadBalancer",
-                    hold == LBC_HOLD_NONE ? none : "");
-    if (hold == LBC_HOLD_FAMILY || hold == LBC_HOLD_NAMELESS) {
-        lbc_pass_advise(pass, true, "hold", "SkipSyncBackends", holds[hold]);
+                    frozen_by == LBC_FROZEN_BY_NONE ? none : "");
+    if (frozen_by == LBC_FROZEN_BY_FAMILY || frozen_by == LBC_FROZEN_BY_NAMELESS) {
+        lbc_pass_advise(pass, true, "hold", "SkipSyncBackends", holds[frozen_by]);
     } else {
-        lbc_pass_say(pass, true, "hold", "SkipSyncBackends", holds[hold]);
+        lbc_pass_emit_event(pass, true, "hold", "SkipSyncBackends", holds[frozen_by]);
     }
 }
 
@@ -295,14 +295,14 @@ int lbc_pass_check_create(struct lbc_pass *pass, struct ccm_error *err)
                                MISSING " this may happen when you delete the loadbalancer", shown);
 }
 
-void lbc_pass_doubt(struct lbc_pass *pass)
+void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
 {
     struct lbc_entry *entry = pass->entry;
     const int64_t now = pass->lbc->host->now_ms(pass->lbc->host);
-    const bool news = lbc_entry_news(entry, "refusal", ccm_buf_str(&pass->problems.signature));
+    const bool news = lbc_entry_is_news(entry, "refusal", ccm_buf_str(&pass->problems.signature));
 
-    if (news || now - entry->doubt_ms >= DOUBT_MS) {
-        entry->doubt_ms = now;
+    if (news || now - entry->invalidated_ms >= INVALIDATE_PAUSE_MS) {
+        entry->invalidated_ms = now;
         entry->valid = false;
     }
 }

@@ -96,10 +96,10 @@ struct lbc_ops {
     /* What the Service should say: lb_id, addresses or hostname, extra label; the hash is not its
      * business. False: nothing serves yet, leave alone. May block. */
     bool (*publish)(struct lbc_pass *pass, struct lbc_life_state *state);
-    /* After a complete success: what a person should know that is no failure, by lbc_pass_say(). */
-    void (*tell)(struct lbc_pass *pass);
+    /* After a complete success: what a person should know that is no failure, by lbc_pass_emit_event(). */
+    void (*emit_events)(struct lbc_pass *pass);
     /* Whether a listener of the Service is there; port: see taken.h. */
-    bool (*holds)(const struct lbc_pass *pass, const char *port);
+    bool (*has_listener)(const struct lbc_pass *pass, const char *port);
     /* The additional tags of the desired state. */
     const struct lbc_tags *(*tags)(const void *model);
 
@@ -118,7 +118,7 @@ struct lbc_ops {
     /*
      * What is to be released when the annotation that names a load balancer and the label with the
      * last one differ. false: its own, found by its tags. true: the entry is claimed with what the
-     * label says (lbc_entry_claimed_id()), so that release() can take out of it what a Service left
+     * label says (lbc_entry_acquired_id()), so that release() can take out of it what a Service left
      * there whose annotation is gone; whether it is its own after all is for release() to find out.
      */
     bool release_by_label;
@@ -129,7 +129,7 @@ struct lbc_instance {
     const struct ccm_host *host;
     const struct lbc_ops *ops;
     struct ali_client *ali;
-    struct lbc_mirrors *store;
+    struct lbc_mirrors *mirrors;
     struct lbc_inventory *inventory; /* NULL: there is none */
     struct lbc_absence *absence;     /* what went from the API server */
     struct lbc_audit audit;
@@ -226,7 +226,7 @@ struct lbc_pass {
     bool unfinished; /* the cloud still works on it: nothing failed, nothing is complete, nothing is
                         published; come again after requeue_ms */
     bool
-        hearsay; /* nothing was published, because nothing was asked of the cloud: a look follows */
+        unverified; /* nothing was published, because nothing was asked of the cloud: a look follows */
     bool hashed; /* the hash label was written: the Service is done for the first time, or again */
     bool cleaned; /* nothing of ours is left, neither in the cloud nor at the Service, for the first
                      time */
@@ -244,7 +244,7 @@ struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass);
  * in a second look, or after a node event; others stay. */
 enum ali_priority lbc_pass_priority(const struct lbc_pass *pass, enum ali_priority wanted);
 /* An event, if it is news on its topic; "" = the topic is over. */
-void lbc_pass_say(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
+void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
                   const char *text);
 /*
  * The same for what follows from the Service as it is and does not fail: a person who left it so
@@ -273,16 +273,16 @@ CCM_NODISCARD int lbc_pass_resolve(struct lbc_pass *pass, const struct lbc_candi
                                    size_t count, struct lbc_resolved_list *ret,
                                    struct ccm_error *err);
 /* Events about backends that are left out (per set, as resolved). */
-void lbc_pass_tell_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved);
+void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved);
 /* The same about groups as they will be. none: the text when one has no backends, "" when they all
  * have some; or what they keep because of `hold`. */
-void lbc_pass_tell_groups(struct lbc_pass *pass, const char *none, enum lbc_hold hold);
+void lbc_pass_emit_group_events(struct lbc_pass *pass, const char *none, enum lbc_frozen_by frozen_by);
 /* Somebody has changed the load balancer beside us, and the steps (one text; "" = none) repaired
  * it. */
-void lbc_pass_tell_repair(const struct lbc_pass *pass, const char *steps);
+void lbc_pass_emit_repair(const struct lbc_pass *pass, const char *steps);
 /* Whether this pass can tell what somebody else has changed: the mirror was put aside, and
  * entry->aside is that of the same load balancer. */
-bool lbc_pass_can_tell_repair(const struct lbc_pass *pass);
+bool lbc_pass_can_show_repair(const struct lbc_pass *pass);
 /*
  * A release found that the load balancer is not the Service's (LBC_LOOKUP_NOT_OURS; err says
  * whose it is): it stays as it is, a Warning tells so, and nothing is left for the Service to wait
@@ -314,7 +314,7 @@ const struct lbc_tags *lbc_pass_applied_tags(struct lbc_pass *pass, const struct
  * problems are news or some time has passed; else every second pass of a standing refusal would
  * read everything again.
  */
-void lbc_pass_doubt(struct lbc_pass *pass);
+void lbc_pass_invalidate_mirror(struct lbc_pass *pass);
 /* The Service is to go, or not ours any more. */
 bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_service *service);
 

@@ -23,7 +23,7 @@ static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_se
 }
 
 /* How it went, as a condition. A failure to say so is a failure of a pass that went well. */
-static int tell_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
+static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
 {
     struct ccm_error own = CCM_ERROR_INIT;
     char serves[160];
@@ -37,7 +37,7 @@ static int tell_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
     if (r < 0 && (err->kind == CCM_ERROR_CANCELLED || pass->audit)) {
         return r;
     }
-    if (r == 0 && (pass->unfinished || pass->hearsay)) {
+    if (r == 0 && (pass->unfinished || pass->unverified)) {
         return 0; /* neither ready nor failed, or nobody has asked */
     }
     if (r == 0) {
@@ -45,7 +45,7 @@ static int tell_condition(struct lbc_pass *pass, int r, struct ccm_error *err)
                        lbc_pass_lb_id(pass)); /* ids are short */
         condition.message = serves;
     }
-    const int w = lbc_life_tell(&pass->life, pass->req, pass->service,
+    const int w = lbc_life_publish_condition(&pass->life, pass->req, pass->service,
                                 pass->lbc->conditions ? &condition : NULL, &own);
 
     if (w == 0 || r < 0) {
@@ -76,7 +76,7 @@ static uint64_t requeue_of(const struct lbc_pass *pass)
                                                                               : ms;
 }
 
-static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
+static int job_run_pass(struct job *job, bool audit, struct ccm_result *ret, struct ccm_error *err)
 {
     struct lbc_pass pass = {
         .lbc = job->lbc,
@@ -105,7 +105,7 @@ static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_e
     lbc_measure_mirror(job->lbc, job->entry);
     const int r = lbc_pass_is_unwanted(job->lbc, job->service)
                       ? lbc_pass_release(&pass, err)
-                      : tell_condition(&pass, lbc_pass_ensure(&pass, err), err);
+                      : pass_publish_condition(&pass, lbc_pass_ensure(&pass, err), err);
 
     lbc_measure_pass(&pass, started_ms, r, err);
     if ((!was_valid || pass.looked) && job->entry->valid) {
@@ -127,17 +127,17 @@ static int run(struct job *job, bool audit, struct ccm_result *ret, struct ccm_e
 }
 
 /* A pass, and a second look when it is time for one. */
-static int run_all(struct job *job, struct ccm_result *ret, struct ccm_error *err)
+static int job_run_passes(struct job *job, struct ccm_result *ret, struct ccm_error *err)
 {
     struct lbc_audit *audit = &job->lbc->audit;
     const bool was_valid = job->entry->valid;
-    int r = run(job, false, ret, err);
+    int r = job_run_pass(job, false, ret, err);
 
     if (lbc_pass_is_unwanted(job->lbc, job->service) || job->lbc->dry) {
         return r;
     }
     if (r == 0 && lbc_audit_begin(audit, job->entry, was_valid && !job->looked, job->idle)) {
-        r = run(job, true, ret, err);
+        r = job_run_pass(job, true, ret, err);
         lbc_audit_end(audit, job->entry);
         lbc_measure_audit(job->lbc, r, !job->idle);
     }
@@ -147,11 +147,11 @@ static int run_all(struct job *job, struct ccm_result *ret, struct ccm_error *er
     return r;
 }
 
-static int claim_and_run(struct job *job, struct ccm_result *ret, struct ccm_error *err)
+static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct ccm_error *err)
 {
-    struct lbc_mirrors *store = job->lbc->store;
+    struct lbc_mirrors *mirrors = job->lbc->mirrors;
     const struct ccm_object *meta = &job->service->meta;
-    int r = lbc_store_claim(store, meta->key, meta->uid, reused_id(job->lbc, job->service),
+    int r = lbc_mirrors_acquire(mirrors, meta->key, meta->uid, reused_id(job->lbc, job->service),
                             job->req->lane, &job->entry);
 
     if (r == -EBUSY) {
@@ -160,10 +160,10 @@ static int claim_and_run(struct job *job, struct ccm_result *ret, struct ccm_err
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    r = run_all(job, ret, err);
-    lbc_store_release(store, job->entry);
+    r = job_run_passes(job, ret, err);
+    lbc_mirrors_release(mirrors, job->entry);
     if (job->lbc->dry) {
-        lbc_store_forget(store, meta->key); /* nothing was done: the next pass says the same */
+        lbc_mirrors_forget(mirrors, meta->key); /* nothing was done: the next pass says the same */
     }
     return r;
 }
@@ -178,12 +178,12 @@ int lbc_reconcile(struct lbc_instance *lbc, const struct ccm_request *req, struc
     int r = 0;
 
     if (object == NULL) {
-        lbc_store_forget(lbc->store, key);
+        lbc_mirrors_forget(lbc->mirrors, key);
         lbc_freeze_forget(lbc, key);
         return 0;
     }
     if (!lbc_inventory_prepare(lbc, req, job.service)) {
-        r = claim_and_run(&job, ret, err);
+        r = job_acquire_and_run(&job, ret, err);
     }
     lbc->host->release(lbc->host, object);
     return r;

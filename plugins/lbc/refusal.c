@@ -47,7 +47,7 @@ static int refusal_put(struct lbc_refusals *refusals, const struct lbc_anno *row
 }
 
 /* A bad value: it fails the Service, unless the annotation does nothing anyway. */
-static int refusal_take(struct lbc_refusals *refusals, const struct lbc_anno *row,
+static int refusal_add_bad_value(struct lbc_refusals *refusals, const struct lbc_anno *row,
                         const struct ccm_error *err)
 {
     const bool fails = lbc_lint_counts(refusals->rules, refusals->service, row);
@@ -87,7 +87,7 @@ static int collect_row(struct lbc_refusals *refusals, const struct lbc_anno *row
     if (unclear != NULL && !loose) {
         return refusal_put(refusals, row, false);
     }
-    return lbc_anno_check(row, meta, &err) < 0 ? refusal_take(refusals, row, &err) : 0;
+    return lbc_anno_check(row, meta, &err) < 0 ? refusal_add_bad_value(refusals, row, &err) : 0;
 }
 
 static int collect_checks(struct lbc_refusals *refusals)
@@ -101,7 +101,7 @@ static int collect_checks(struct lbc_refusals *refusals)
 
         if (row != NULL && refusal_find(refusals, check->suffix) == NULL) {
             r = check->check(refusals->service, &err);
-            r = r == -EINVAL ? refusal_take(refusals, row, &err) : r;
+            r = r == -EINVAL ? refusal_add_bad_value(refusals, row, &err) : r;
         }
     }
     return r;
@@ -119,7 +119,7 @@ static int collect_ports(struct lbc_refusals *refusals)
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (rules->protocol(refusals->service, port, &err) == NULL) {
-            return refusal_take(refusals, row, &err);
+            return refusal_add_bad_value(refusals, row, &err);
         }
     }
     return 0;
@@ -165,7 +165,7 @@ bool lbc_refusals_fails(const struct lbc_refusals *refusals, const struct lbc_an
     return found != NULL && found->fails;
 }
 
-bool lbc_refusals_hold(const struct lbc_refusals *refusals, bool pods)
+bool lbc_refusals_freeze(const struct lbc_refusals *refusals, bool pods)
 {
     for (size_t i = 0; refusals != NULL && i < refusals->len; i++) {
         const struct lbc_refusal *one = &refusals->items[i];
@@ -212,7 +212,7 @@ int lbc_refusals_sum(const struct lbc_refusals *refusals, struct ccm_error *err)
 
 /* --- the Service without them --- */
 
-static bool is_left_out(const struct lbc_refusals *refusals, const char *key)
+static bool refusal_leaves_out(const struct lbc_refusals *refusals, const char *key)
 {
     static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
     const struct lbc_refusal *found = refusal_find(refusals, key);
@@ -239,7 +239,7 @@ const struct ccm_service *lbc_refusals_view(struct lbc_refusals *refusals)
         return NULL;
     }
     for (uint64_t i = 0; i < meta->annotation_count; i++) {
-        if (!is_left_out(refusals, meta->annotations[i]->key)) {
+        if (!refusal_leaves_out(refusals, meta->annotations[i]->key)) {
             refusals->annotations[count++] = meta->annotations[i];
         }
     }

@@ -64,7 +64,7 @@ bool lbc_refusals_has(const struct lbc_refusals *refusals, const char *suffix);
 /* Whether one is that fails, of this kind. */
 bool lbc_refusals_decide(const struct lbc_refusals *refusals, enum lbc_anno_decides what);
 /* Whether it is not known who should be a backend. pods: those are, not nodes. */
-bool lbc_refusals_hold(const struct lbc_refusals *refusals, bool pods);
+bool lbc_refusals_freeze(const struct lbc_refusals *refusals, bool pods);
 /* The attributes that stay as they are: whether that of the row is one, and whether nothing new may
  * be made because it lacks it. */
 bool lbc_refusals_keeps(const struct lbc_refusals *refusals, const struct lbc_anno *row);

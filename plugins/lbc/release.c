@@ -8,7 +8,7 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-static bool holds_nothing(const struct lbc_pass *pass, const char *port)
+static bool release_has_no_listener(const struct lbc_pass *pass, const char *port)
 {
     (void)pass;
     (void)port;
@@ -27,8 +27,8 @@ static int clean_status(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 || pass->service->meta.deleted_ms != 0) {
         return r; /* of a deleted Service the condition goes with it */
     }
-    r = lbc_taken_forget(pass, holds_nothing, err);
-    return r < 0 ? r : lbc_life_tell(life, pass->req, pass->service, NULL, err);
+    r = lbc_taken_forget(pass, release_has_no_listener, err);
+    return r < 0 ? r : lbc_life_publish_condition(life, pass->req, pass->service, NULL, err);
 }
 
 /* Whether a crash loses nothing without the label: the load balancer is found by its owner's tag,
@@ -88,7 +88,7 @@ void lbc_pass_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->dry) {
         ccm_buf_addf(&pass->steps, "leave alone: %s\n", err->message);
     } else {
-        lbc_pass_say(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone", ccm_buf_str(&text));
+        lbc_pass_emit_event(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone", ccm_buf_str(&text));
     }
     ccm_error_clear(err);
     pass->entry->left_alone = true;
@@ -124,7 +124,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         pass->cleaned = !entry->cleaned;
         entry->cleaned = true;
         if (!entry->left_alone) {
-            lbc_pass_say(pass, false, "CleanLoadBalancer", "CleanLoadBalancer",
+            lbc_pass_emit_event(pass, false, "CleanLoadBalancer", "CleanLoadBalancer",
                          "Clean load balancer");
         }
     }

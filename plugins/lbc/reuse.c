@@ -107,7 +107,7 @@ static bool changes_lb(const struct lbc_anno *row)
     return row->group == LBC_ANNO_INSTANCE && row->field != NULL;
 }
 
-void lbc_reuse_tell_kept(struct lbc_pass *pass, bool may)
+void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may)
 {
     const struct lbc_anno_table *table = pass->lbc->ops->annotations;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
@@ -163,7 +163,7 @@ int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wanted,
     return r < 0 ? r : lbc_tags_copy(wanted, &own);
 }
 
-int lbc_reuse_note_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
+int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
                         const struct lbc_tags *present)
 {
     int r = 0;

@@ -41,7 +41,7 @@ bool lbc_reuse_may_configure(const struct lbc_pass *pass, const struct lbc_tags 
     "option reuse is tagged, and the load balancer's tag " LBC_REUSE_TAG_CONFIGURE                 \
     " does not name this namespace"
 /* Annotations about the load balancer itself that are left aside, unless `may`. */
-void lbc_reuse_tell_kept(struct lbc_pass *pass, bool may);
+void lbc_reuse_emit_kept(struct lbc_pass *pass, bool may);
 
 /*
  * Of the additional tags only those are ours to set that nobody else has set: the others are taken
@@ -51,7 +51,7 @@ void lbc_reuse_tell_kept(struct lbc_pass *pass, bool may);
 CCM_NODISCARD int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wanted,
                                      const struct lbc_tags *present);
 /* After the writes: those of `wanted` that are there are ours. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_reuse_note_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
+CCM_NODISCARD int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
                                       const struct lbc_tags *present);
 
 /* One value that cannot be changed on somebody else's load balancer. NULL or "" = not known, or

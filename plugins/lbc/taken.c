@@ -153,7 +153,7 @@ int lbc_taken_read(const struct ccm_object *meta, const char *port, struct lbc_t
     return lines == NULL ? -ENOMEM : facts_parse(lines, ret);
 }
 
-struct lbc_taken *lbc_taken_note(struct lbc_taken_list *list, const struct ccm_object *meta,
+struct lbc_taken *lbc_taken_record(struct lbc_taken_list *list, const struct ccm_object *meta,
                                  const char *port, const char *group, bool is_again,
                                  const char *description)
 {
@@ -206,7 +206,7 @@ static void describe_taken(const struct lbc_taken *taken, struct ccm_buf *text)
                  ccm_text_empty(group) ? "none" : group);
 }
 
-static void tell_taken(struct lbc_pass *pass, const struct lbc_taken_list *list, bool restores)
+static void taken_emit_event(struct lbc_pass *pass, const struct lbc_taken_list *list, bool restores)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
 
@@ -220,7 +220,7 @@ static void tell_taken(struct lbc_pass *pass, const struct lbc_taken_list *list,
                               : "it is deleted when the Service lets it go");
     }
     if (list->len > 0 && !pass->dry) {
-        lbc_pass_say(pass, true, "taken", "ListenerTakenOver", ccm_buf_str(&text));
+        lbc_pass_emit_event(pass, true, "taken", "ListenerTakenOver", ccm_buf_str(&text));
     }
 }
 
@@ -282,7 +282,7 @@ int lbc_taken_remember(struct lbc_pass *pass, const struct lbc_taken_list *list,
         r = lbc_life_write_labels(&pass->life, pass->req, pass->service, &labels, err);
     }
     if (r == 0) {
-        tell_taken(pass, list, restores);
+        taken_emit_event(pass, list, restores);
     }
     return r;
 }

@@ -37,7 +37,7 @@ struct lbc_taken *lbc_taken_new(struct lbc_taken_list *list, const char *port);
 /* The same with group and description (NULL = none). is_again: the group is a controller's, so that
  * it was taken over before, and what the labels of `meta` say of it beside the description holds.
  */
-struct lbc_taken *lbc_taken_note(struct lbc_taken_list *list, const struct ccm_object *meta,
+struct lbc_taken *lbc_taken_record(struct lbc_taken_list *list, const struct ccm_object *meta,
                                  const char *port, const char *group, bool is_again,
                                  const char *description);
 void lbc_taken_fini(struct lbc_taken_list *list);

@@ -18,19 +18,19 @@
 #define UDP_IDLE_MAX 90
 #define INTERVAL_MAX 50 /* of checks that are not of type udp */
 
-static const char *get(const struct ccm_service *service, const char *suffix)
+static const char *text_get_annotation(const struct ccm_service *service, const char *suffix)
 {
     return lbc_anno_get(&service->meta, suffix);
 }
 
 static bool is_reused(const struct ccm_service *service)
 {
-    return get(service, "id")[0] != '\0';
+    return text_get_annotation(service, "id")[0] != '\0';
 }
 
 bool nlb_is_dual_stack(const struct ccm_service *service)
 {
-    return ccm_text_equal_case(get(service, "ip-version"), "dualstack");
+    return ccm_text_equal_case(text_get_annotation(service, "ip-version"), "dualstack");
 }
 
 /* --- zones --- */
@@ -44,7 +44,7 @@ static int refuse_zones(const char *value, const char *more, struct ccm_error *e
 }
 
 /* One "zone:vsw[:ipv4[:allocation]]", blanks stripped. */
-static int take_zone(const char *entry, size_t len, struct nlb_lb *lb)
+static int text_parse_zone(const char *entry, size_t len, struct nlb_lb *lb)
 {
     char text[4][64] = { { 0 } };
     char whole[256];
@@ -74,14 +74,14 @@ static int take_zone(const char *entry, size_t len, struct nlb_lb *lb)
 
 int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb, struct ccm_error *err)
 {
-    const char *value = get(service, "zone-maps");
+    const char *value = text_get_annotation(service, "zone-maps");
     const char *cursor = value;
     const char *entry = NULL;
     size_t len = 0;
 
     while (cursor != NULL && cursor[0] != '\0' && ccm_parse_piece(&cursor, ',', &entry, &len)) {
         const size_t before = lb->zone_count;
-        const int r = take_zone(entry, len, lb);
+        const int r = text_parse_zone(entry, len, lb);
 
         if (r == -ENOMEM) {
             return ccm_error_nomem(err);
@@ -99,7 +99,7 @@ int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb, struct cc
 int nlb_check_zones(const struct ccm_service *service, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
-    const char *value = get(service, "zone-maps");
+    const char *value = text_get_annotation(service, "zone-maps");
     int r;
 
     if (value[0] == '\0' && !is_reused(service)) {
@@ -131,14 +131,14 @@ static int check_protocol(const char *name, struct ccm_error *err)
 int nlb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
                     enum nlb_protocol *ret, struct ccm_error *err)
 {
-    char told[LBC_PAIR_MAX];
-    const int r = lbc_setting_protocol(service, port, check_protocol, told, err);
+    char protocol_word[LBC_PAIR_MAX];
+    const int r = lbc_setting_protocol(service, port, check_protocol, protocol_word, err);
 
     if (r < 0) {
         return r;
     }
-    *ret = nlb_protocol_parse(told[0] == '\0' ? port->protocol : told);
-    if (*ret == NLB_OTHER || (told[0] == '\0' && *ret == NLB_TCPSSL)) {
+    *ret = nlb_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word);
+    if (*ret == NLB_OTHER || (protocol_word[0] == '\0' && *ret == NLB_TCPSSL)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
                              port->protocol);
     }
@@ -172,7 +172,7 @@ static int parse_range(const char *text, struct nlb_span *ret, struct ccm_error 
 static int find_range(const struct ccm_service *service, const char *number, struct nlb_span *ret,
                       struct ccm_error *err)
 {
-    const char *cursor = get(service, "listener-port-range");
+    const char *cursor = text_get_annotation(service, "listener-port-range");
     struct lbc_setting_pair pair;
     int r = 0;
 
@@ -265,7 +265,7 @@ void nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_ser
 
 int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *cursor = get(service, "vgroup-port");
+    const char *cursor = text_get_annotation(service, "vgroup-port");
     struct lbc_setting_pair pair;
 
     while (lbc_setting_next_pair(&cursor, &pair)) {
@@ -283,7 +283,7 @@ int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error 
 
 int nlb_check_ipv6_type(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *value = get(service, "ipv6-address-type");
+    const char *value = text_get_annotation(service, "ipv6-address-type");
 
     if (value[0] == '\0' || ccm_text_equal_case(value, "internet") ||
         ccm_text_equal_case(value, "intranet")) {
@@ -300,7 +300,7 @@ static bool is_outside_ascii(char c)
 
 int nlb_check_name(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *value = get(service, "name");
+    const char *value = text_get_annotation(service, "name");
     bool good = isalpha((unsigned char)value[0]) != 0 || is_outside_ascii(value[0]);
     size_t count = 0;
 
@@ -320,17 +320,17 @@ int nlb_check_name(const struct ccm_service *service, struct ccm_error *err)
 int nlb_check_security_groups(const struct ccm_service *service, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
-    const char *value = get(service, "security-group-ids");
-    const bool guard = service->source_range_count > 0 && !is_reused(service);
+    const char *value = text_get_annotation(service, "security-group-ids");
+    const bool security_group = service->source_range_count > 0 && !is_reused(service);
 
     if (lbc_texts_split(&groups, value) < 0) {
         return ccm_error_nomem(err);
     }
-    if (groups.len + (guard ? 1 : 0) <= SECURITY_MAX) {
+    if (groups.len + (security_group ? 1 : 0) <= SECURITY_MAX) {
         return 0;
     }
     return lbc_setting_refuse("security-group-ids", value,
-                              guard ? "a list of at most 3 groups beside "
+                              security_group ? "a list of at most 3 groups beside "
                                       "spec.loadBalancerSourceRanges"
                                     : "a list of at most 4 groups",
                               err);
@@ -338,7 +338,7 @@ int nlb_check_security_groups(const struct ccm_service *service, struct ccm_erro
 
 int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *value = get(service, "idle-timeout");
+    const char *value = text_get_annotation(service, "idle-timeout");
     uint32_t seconds = 0;
 
     if (ccm_parse_u32(value, 0, UINT32_MAX, &seconds) < 0 || seconds <= UDP_IDLE_MAX) {
@@ -359,7 +359,7 @@ int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err)
 
 int nlb_check_group_type(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *value = get(service, "server-group-type");
+    const char *value = text_get_annotation(service, "server-group-type");
 
     if (value[0] == '\0' || ccm_text_equal_case(value, "Instance") ||
         ccm_text_equal_case(value, "Ip")) {
@@ -375,7 +375,7 @@ int nlb_check_group_type(const struct ccm_service *service, struct ccm_error *er
 
 static bool has_checks(const struct ccm_service *service)
 {
-    return lbc_anno_is_on(get(service, "health-check-flag"));
+    return lbc_anno_is_on(text_get_annotation(service, "health-check-flag"));
 }
 
 /* Whether every port that can be told is a UDP one. */
@@ -395,8 +395,8 @@ static bool is_all_udp(const struct ccm_service *service)
 
 int nlb_check_health_interval(const struct ccm_service *service, struct ccm_error *err)
 {
-    const char *value = get(service, "health-check-interval");
-    const char *type = get(service, "health-check-type");
+    const char *value = text_get_annotation(service, "health-check-interval");
+    const char *type = text_get_annotation(service, "health-check-type");
     const bool udp = type[0] == '\0' ? is_all_udp(service) : ccm_text_equal_case(type, "udp");
     uint32_t interval = 0;
     uint32_t timeout = 0;
@@ -409,7 +409,7 @@ int nlb_check_health_interval(const struct ccm_service *service, struct ccm_erro
                                   "at most 50 unless health-check-type is udp", err);
     }
     if (udp &&
-        ccm_parse_u32(get(service, "health-check-connect-timeout"), 1, UINT32_MAX, &timeout) == 0 &&
+        ccm_parse_u32(text_get_annotation(service, "health-check-connect-timeout"), 1, UINT32_MAX, &timeout) == 0 &&
         interval < timeout) {
         return lbc_setting_refuse("health-check-interval", value,
                                   "not less than health-check-connect-timeout where the type is "

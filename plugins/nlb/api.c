@@ -44,7 +44,7 @@ static void sort_out(const struct ali_params *from, const char *action, bool que
     }
 }
 
-static int send(struct nlb_call *call, enum ali_product product, const char *action,
+static int api_send_request(struct nlb_call *call, enum ali_product product, const char *action,
                 const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
                 struct ccm_error *err)
 {
@@ -69,7 +69,7 @@ static int send(struct nlb_call *call, enum ali_product product, const char *act
 int nlb_api_read(struct nlb_call *call, enum ali_product product, const char *action,
                  const struct ali_params *params, cJSON **ret, struct ccm_error *err)
 {
-    return send(call, product, action, params, ALI_READ, ret, err);
+    return api_send_request(call, product, action, params, ALI_READ, ret, err);
 }
 
 /* --- lists --- */
@@ -89,7 +89,7 @@ static int read_page(struct nlb_call *call, const struct nlb_list *list,
     return nlb_api_read(call, list->product, list->action, &all, ret, err);
 }
 
-static int take_page(const struct nlb_list *list, const cJSON *answer, nlb_item_fn fn, void *arg,
+static int answer_parse_page(const struct nlb_list *list, const cJSON *answer, nlb_item_fn fn, void *arg,
                      struct ccm_error *err)
 {
     const cJSON *items = ccm_json_get(answer, list->name);
@@ -117,7 +117,7 @@ int nlb_api_list(struct nlb_call *call, const struct nlb_list *list,
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
         int r = read_page(call, list, params, token, &answer, err);
 
-        r = r < 0 ? r : take_page(list, answer, fn, arg, err);
+        r = r < 0 ? r : answer_parse_page(list, answer, fn, arg, err);
         if (r < 0) {
             return r;
         }
@@ -167,7 +167,7 @@ static int add_token(const struct nlb_call *call, struct ali_params *params)
     return 0;
 }
 
-static int take_answer(struct nlb_call *call, const char *action, const char *id_name,
+static int answer_parse_sent(struct nlb_call *call, const char *action, const char *id_name,
                        const cJSON *answer, struct nlb_sent *ret, struct ccm_error *err)
 {
     const char *job = ccm_json_text(answer, "JobId");
@@ -198,14 +198,14 @@ int nlb_api_write(struct nlb_call *call, enum ali_product product, const char *a
     if (r < 0) {
         return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "%s: no random numbers", action);
     }
-    r = send(call, product, action, params, ALI_IDEMPOTENT, &answer, err);
-    return r < 0 ? r : take_answer(call, action, id_name, answer, ret, err);
+    r = api_send_request(call, product, action, params, ALI_IDEMPOTENT, &answer, err);
+    return r < 0 ? r : answer_parse_sent(call, action, id_name, answer, ret, err);
 }
 
 int nlb_api_change(struct nlb_call *call, enum ali_product product, const char *action,
                    const struct ali_params *params, struct ccm_error *err)
 {
-    return send(call, product, action, params, ALI_IDEMPOTENT, NULL, err);
+    return api_send_request(call, product, action, params, ALI_IDEMPOTENT, NULL, err);
 }
 
 /* --- parameters --- */

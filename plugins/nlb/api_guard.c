@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-int nlb_api_find_guards(struct nlb_call *call, const char *tag_key, const char *tag_value,
+int nlb_api_find_security_groups(struct nlb_call *call, const char *tag_key, const char *tag_value,
                         nlb_item_fn fn, void *arg, struct ccm_error *err)
 {
     static const struct nlb_list list = { .product = ALI_ECS,
@@ -33,14 +33,14 @@ int nlb_api_list_rules(struct nlb_call *call, const char *guard_id, nlb_item_fn 
     return nlb_api_list(call, &list, &params, fn, arg, err);
 }
 
-int nlb_api_create_guard(struct nlb_call *call, const struct nlb_guard *guard,
-                         const struct nlb_guard_place *place, struct nlb_sent *ret,
+int nlb_api_create_security_group(struct nlb_call *call, const struct nlb_security_group *security_group,
+                         const struct nlb_security_group_place *place, struct nlb_sent *ret,
                          struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ali_param_add(&params, "SecurityGroupName", guard->name);
-    ali_param_add(&params, "Description", guard->description);
+    ali_param_add(&params, "SecurityGroupName", security_group->name);
+    ali_param_add(&params, "Description", security_group->description);
     ali_param_add(&params, "SecurityGroupType", "enterprise");
     ali_param_opt(&params, "VpcId", place->vpc_id);
     ali_param_opt(&params, "ResourceGroupId", place->resource_group);
@@ -50,18 +50,18 @@ int nlb_api_create_guard(struct nlb_call *call, const struct nlb_guard *guard,
                          err);
 }
 
-int nlb_api_rename_guard(struct nlb_call *call, const char *guard_id, const struct nlb_guard *guard,
+int nlb_api_rename_security_group(struct nlb_call *call, const char *guard_id, const struct nlb_security_group *security_group,
                          struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "SecurityGroupId", guard_id);
-    ali_param_opt(&params, "SecurityGroupName", guard->name);
-    ali_param_opt(&params, "Description", guard->description);
+    ali_param_opt(&params, "SecurityGroupName", security_group->name);
+    ali_param_opt(&params, "Description", security_group->description);
     return nlb_api_change(call, ALI_ECS, "ModifySecurityGroupAttribute", &params, err);
 }
 
-int nlb_api_delete_guard(struct nlb_call *call, const char *guard_id, struct ccm_error *err)
+int nlb_api_delete_security_group(struct nlb_call *call, const char *guard_id, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
@@ -80,7 +80,7 @@ static void rule_param(struct ali_params *params, const char *prefix, const char
     ali_param_opt(params, name, value);
 }
 
-static void add_rule(struct ali_params *params, const char *prefix, const struct nlb_rule *rule)
+static void params_add_rule(struct ali_params *params, const char *prefix, const struct nlb_rule *rule)
 {
     char priority[16];
 
@@ -103,7 +103,7 @@ static int change_rules(struct nlb_call *call, const char *action, const char *g
         char prefix[40];
 
         (void)snprintf(prefix, sizeof(prefix), "Permissions.%zu.", i + 1); /* fits */
-        add_rule(&params, prefix, &rules[i]);
+        params_add_rule(&params, prefix, &rules[i]);
     }
     return nlb_api_change(call, ALI_ECS, action, &params, err);
 }
@@ -127,6 +127,6 @@ int nlb_api_modify_rule(struct nlb_call *call, const char *guard_id, const char 
 
     ali_param_add(&params, "SecurityGroupId", guard_id);
     ali_param_add(&params, "SecurityGroupRuleId", rule_id);
-    add_rule(&params, "", rule);
+    params_add_rule(&params, "", rule);
     return nlb_api_change(call, ALI_ECS, "ModifySecurityGroupRule", &params, err);
 }

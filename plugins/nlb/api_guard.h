@@ -6,7 +6,7 @@
 
 #define NLB_RULES_MAX 100 /* rules per call */
 
-CCM_NODISCARD int nlb_api_find_guards(struct nlb_call *call, const char *tag_key,
+CCM_NODISCARD int nlb_api_find_security_groups(struct nlb_call *call, const char *tag_key,
                                       const char *tag_value, nlb_item_fn fn, void *arg,
                                       struct ccm_error *err);
 /* Its rules for what comes in. */
@@ -14,20 +14,20 @@ CCM_NODISCARD int nlb_api_list_rules(struct nlb_call *call, const char *guard_id
                                      void *arg, struct ccm_error *err);
 
 /* What creation needs besides name and description. */
-struct nlb_guard_place {
+struct nlb_security_group_place {
     const char *vpc_id;
     const char *resource_group; /* "" or NULL: that of the account */
     const struct lbc_tags *tags;
     const char *token;
 };
 
-CCM_NODISCARD int nlb_api_create_guard(struct nlb_call *call, const struct nlb_guard *guard,
-                                       const struct nlb_guard_place *place, struct nlb_sent *ret,
+CCM_NODISCARD int nlb_api_create_security_group(struct nlb_call *call, const struct nlb_security_group *security_group,
+                                       const struct nlb_security_group_place *place, struct nlb_sent *ret,
                                        struct ccm_error *err);
 /* Name and description. */
-CCM_NODISCARD int nlb_api_rename_guard(struct nlb_call *call, const char *guard_id,
-                                       const struct nlb_guard *guard, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_delete_guard(struct nlb_call *call, const char *guard_id,
+CCM_NODISCARD int nlb_api_rename_security_group(struct nlb_call *call, const char *guard_id,
+                                       const struct nlb_security_group *security_group, struct ccm_error *err);
+CCM_NODISCARD int nlb_api_delete_security_group(struct nlb_call *call, const char *guard_id,
                                        struct ccm_error *err);
 
 /* At most NLB_RULES_MAX. */

@@ -71,14 +71,14 @@ static void create_params(const struct nlb_create *create, struct ali_params *pa
         { NLB_LB_PROTECT, "DeletionProtectionConfig.Enabled", "true" },
         { NLB_LB_MODIFICATION, "ModificationProtectionConfig.Status", "ConsoleProtection" },
     };
-    const char *guard = create->lb->fields[NLB_LB_MODIFICATION];
+    const char *protection = create->lb->fields[NLB_LB_MODIFICATION];
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(fields); i++) {
         const char *value = create->lb->fields[fields[i].field];
 
         ali_param_opt(params, fields[i].name, value != NULL ? value : fields[i].fallback);
     }
-    if (guard == NULL || ccm_text_equal(guard, "ConsoleProtection")) {
+    if (protection == NULL || ccm_text_equal(protection, "ConsoleProtection")) {
         ali_param_add(params, "ModificationProtectionConfig.Reason", NLB_PROTECT_WHY);
     }
     ali_param_add(params, "VpcId", create->lb->vpc_id);

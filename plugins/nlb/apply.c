@@ -21,7 +21,7 @@
 
 static void run_fini(struct nlb_run *run)
 {
-    lbc_room_fini(&run->room);
+    lbc_quota_fini(&run->quota);
     nlb_exchanges_fini(run);
     for (size_t i = 0; run->flights != NULL && i < run->plan->len; i++) {
         nlb_sent_fini(&run->flights[i].sent);
@@ -29,18 +29,18 @@ static void run_fini(struct nlb_run *run)
     free(run->flights);
 }
 
-enum part { PART_LB, PART_GUARD, PART_GROUP, PART_LISTENER };
+enum part { PART_LB, PART_SECURITY_GROUP, PART_GROUP, PART_LISTENER };
 
 static enum part part_of(enum nlb_step_type type)
 {
     switch (type) {
-    case NLB_STEP_CREATE_GUARD:
+    case NLB_STEP_CREATE_SECURITY_GROUP:
     case NLB_STEP_ADD_RULES:
     case NLB_STEP_MODIFY_RULE:
     case NLB_STEP_REMOVE_RULES:
-    case NLB_STEP_RENAME_GUARD:
-    case NLB_STEP_DELETE_GUARD:
-        return PART_GUARD;
+    case NLB_STEP_RENAME_SECURITY_GROUP:
+    case NLB_STEP_DELETE_SECURITY_GROUP:
+        return PART_SECURITY_GROUP;
     case NLB_STEP_CREATE_GROUP:
     case NLB_STEP_UPDATE_GROUP:
     case NLB_STEP_ADD:
@@ -66,7 +66,7 @@ static enum part part_of(enum nlb_step_type type)
 static bool add_failed(const struct nlb_run *run, const struct nlb_group *group)
 {
     for (size_t i = 0; i < run->plan->len; i++) {
-        if (run->flights[i].fate == NLB_FATE_FAILED && run->plan->steps[i].type == NLB_STEP_ADD &&
+        if (run->flights[i].verdict == NLB_VERDICT_FAILED && run->plan->steps[i].type == NLB_STEP_ADD &&
             nlb_apply_group(run->apply, &run->plan->steps[i]) == group) {
             return true;
         }
@@ -90,12 +90,12 @@ static bool would_starve(const struct nlb_run *run, const struct nlb_step *step)
 
 static bool is_blocked(const struct nlb_run *run, const struct nlb_step *step, size_t failed_before)
 {
-    if ((step->last && failed_before > 0) || (step->guarded && run->unsecured)) {
+    if ((step->last && failed_before > 0) || (step->needs_security && run->unsecured)) {
         return true;
     }
     switch (part_of(step->type)) {
-    case PART_GUARD:
-        return nlb_apply_guard_blocked(run->apply, step);
+    case PART_SECURITY_GROUP:
+        return nlb_apply_security_group_blocked(run->apply, step);
     case PART_GROUP:
         return nlb_apply_group_blocked(run->apply, step) || would_starve(run, step);
     case PART_LISTENER:
@@ -142,8 +142,8 @@ static int send_step(struct nlb_run *run, const struct nlb_step *step, struct nl
     apply->call.priority = priority_of(run, step);
     apply->call.uncertain = false;
     switch (part_of(step->type)) {
-    case PART_GUARD:
-        return nlb_apply_guard_send(apply, step, sent, err);
+    case PART_SECURITY_GROUP:
+        return nlb_apply_security_group_send(apply, step, sent, err);
     case PART_GROUP:
         return nlb_apply_group_send(apply, step, sent, err);
     case PART_LISTENER:
@@ -157,7 +157,7 @@ int nlb_run_send(struct nlb_run *run, struct nlb_flight *flight, struct ccm_erro
 {
     const int r = send_step(run, flight->step, &flight->sent, err);
 
-    flight->fate = r < 0 ? NLB_FATE_FAILED : NLB_FATE_SENT;
+    flight->verdict = r < 0 ? NLB_VERDICT_FAILED : NLB_VERDICT_SENT;
     run->apply->writes += r < 0 ? 0 : 1;
     return r;
 }
@@ -186,8 +186,8 @@ static int finish_step(struct nlb_run *run, struct nlb_flight *flight)
     int r = 0;
 
     switch (part_of(step->type)) {
-    case PART_GUARD:
-        r = nlb_apply_guard_done(apply, step, &flight->sent);
+    case PART_SECURITY_GROUP:
+        r = nlb_apply_security_group_done(apply, step, &flight->sent);
         break;
     case PART_GROUP:
         r = nlb_apply_group_done(apply, step, &flight->sent);
@@ -199,8 +199,8 @@ static int finish_step(struct nlb_run *run, struct nlb_flight *flight)
         r = nlb_apply_lb_done(apply, step);
         break;
     }
-    flight->fate = NLB_FATE_DONE;
-    nlb_run_note_room(run, step, NULL);
+    flight->verdict = NLB_VERDICT_DONE;
+    nlb_run_record_quota(run, step, NULL);
     run->freed += frees_servers(step) ? 1 : 0;
     return r < 0 ? nlb_run_out_of_memory(run) : 0;
 }
@@ -219,15 +219,15 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
     struct ccm_error err = CCM_ERROR_INIT;
     int r = nlb_run_check_cancelled(run);
 
-    if (r == 0 && step->guarded && step->type != NLB_STEP_LEAVE) {
+    if (r == 0 && step->needs_security && step->type != NLB_STEP_LEAVE) {
         r = nlb_run_give_up(run);
     }
-    if (r < 0 || flight->fate == NLB_FATE_EXCHANGED || is_blocked(run, step, failed_before) ||
+    if (r < 0 || flight->verdict == NLB_VERDICT_EXCHANGED || is_blocked(run, step, failed_before) ||
         nlb_run_leaves_out(run, step)) {
         return r;
     }
     if (is_known_refusal(run, step)) {
-        flight->fate = NLB_FATE_FAILED;
+        flight->verdict = NLB_VERDICT_FAILED;
         return 0;
     }
     r = nlb_run_send(run, flight, &err);
@@ -237,7 +237,7 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
     if (step->type == NLB_STEP_ADD && lbc_resolve_is_unknown(&err)) {
         run->unknown = step;
     }
-    nlb_run_note_room(run, step, &err);
+    nlb_run_record_quota(run, step, &err);
     if (nlb_exchange_is_full(step, &err)) {
         return nlb_exchange_begin(run, index, &err);
     }
@@ -312,7 +312,7 @@ static int fail_late(struct nlb_run *run, const struct nlb_flight *flight, int r
     return nlb_run_fail(run, step, r, &err, ali_error_remedy(why));
 }
 
-static const char *fate_of_job(const struct ali_job *job)
+static const char *job_describe_failure(const struct ali_job *job)
 {
     return job->state == ALI_JOB_FAILED ? "its job failed, the cloud does not say why"
                                         : "the cloud does not know its job";
@@ -322,16 +322,16 @@ static int end_step(struct nlb_run *run, struct nlb_flight *flight, const struct
                     int waited, const struct ccm_error *why)
 {
     if (job != NULL && job->state != ALI_JOB_DONE) {
-        flight->fate = NLB_FATE_FAILED;
+        flight->verdict = NLB_VERDICT_FAILED;
         return job->state == ALI_JOB_RUNNING ? fail_late(run, flight, waited, why)
-                                             : fail_job(run, flight, fate_of_job(job));
+                                             : fail_job(run, flight, job_describe_failure(job));
     }
     return finish_step(run, flight);
 }
 
 static bool has_job(const struct nlb_flight *flight)
 {
-    return flight->fate == NLB_FATE_SENT && flight->sent.job.id[0] != '\0';
+    return flight->verdict == NLB_VERDICT_SENT && flight->sent.job.id[0] != '\0';
 }
 
 int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
@@ -356,7 +356,7 @@ int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
     for (size_t i = 0; i < count; i++) {
         const struct ali_job *job = has_job(&flights[i]) ? &jobs.items[next++] : NULL;
 
-        if (flights[i].fate == NLB_FATE_SENT) {
+        if (flights[i].verdict == NLB_VERDICT_SENT) {
             const int one = end_step(run, &flights[i], job, waited, &why);
 
             r = r < 0 ? r : one;
@@ -368,13 +368,13 @@ int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
 /* --- stages --- */
 
 /* Once more, now that there is room; a stage of its own. */
-static int retry(struct nlb_run *run, struct nlb_deferred *slot)
+static int run_retry_deferred(struct nlb_run *run, struct nlb_deferred *slot)
 {
     const struct nlb_step *step = slot->step;
     const size_t index = (size_t)(step - run->plan->steps);
 
     slot->step = NULL;
-    run->flights[index].fate = NLB_FATE_OPEN;
+    run->flights[index].verdict = NLB_VERDICT_OPEN;
 
     const int r = start_step(run, index, run->failed);
 
@@ -388,19 +388,19 @@ static int retry_after(struct nlb_run *run, size_t from, size_t to)
     for (size_t i = from; r == 0 && i < to; i++) {
         const enum nlb_step_type type = run->plan->steps[i].type;
 
-        if (run->flights[i].fate != NLB_FATE_DONE) {
+        if (run->flights[i].verdict != NLB_VERDICT_DONE) {
             continue;
         }
         if (type == NLB_STEP_REMOVE_RULES && run->rules.step != NULL) {
-            r = retry(run, &run->rules);
+            r = run_retry_deferred(run, &run->rules);
         } else if (type == NLB_STEP_LEAVE && run->join.step != NULL) {
-            r = retry(run, &run->join);
+            r = run_retry_deferred(run, &run->join);
         }
     }
     return r;
 }
 
-static int run_stage(struct nlb_run *run, size_t from, size_t to)
+static int run_send_stage(struct nlb_run *run, size_t from, size_t to)
 {
     const size_t failed_before = run->failed;
     int r = 0;
@@ -410,7 +410,7 @@ static int run_stage(struct nlb_run *run, size_t from, size_t to)
     }
     if (r < 0) {
         for (size_t i = from; i < to; i++) {
-            run->apply->surprised = run->apply->surprised || run->flights[i].fate == NLB_FATE_SENT;
+            run->apply->surprised = run->apply->surprised || run->flights[i].verdict == NLB_VERDICT_SENT;
         }
         return r;
     }
@@ -447,7 +447,7 @@ int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
 {
     CCM_CLEANUP(run_fini)
     struct nlb_run run = {
-        .apply = apply, .plan = plan, .priority = apply->call.priority, .room = LBC_ROOM_INIT
+        .apply = apply, .plan = plan, .priority = apply->call.priority, .quota = LBC_QUOTA_INIT
     };
     size_t to = 0;
     int r = 0;
@@ -464,9 +464,9 @@ int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
     }
     for (size_t from = 0; r == 0 && apply->again_ms == 0 && from < plan->len; from = to) {
         to = stage_end(plan, from);
-        r = run_stage(&run, from, to);
+        r = run_send_stage(&run, from, to);
     }
-    lbc_room_tell(&run.room, nlb_step_name(NLB_STEP_CREATE_LISTENER), apply->problems);
+    lbc_quota_report(&run.quota, nlb_step_name(NLB_STEP_CREATE_LISTENER), apply->problems);
     r = r < 0 ? r : nlb_run_give_up(&run);
     return r < 0 ? r : nlb_exchanges_finish(&run);
 }

@@ -13,7 +13,7 @@
 #define AGAIN_MS 2000 /* until a load balancer that is being made is looked at again */
 
 /* What the configuration adds to what the Service asks for. */
-static int complete(const struct nlb_apply *apply, const struct nlb_step *step, struct nlb_lb *want,
+static int lb_complete_desired(const struct nlb_apply *apply, const struct nlb_step *step, struct nlb_lb *want,
                     struct lbc_tags *tags)
 {
     char name[LBC_OWNER_LB_NAME];
@@ -29,7 +29,7 @@ static int complete(const struct nlb_apply *apply, const struct nlb_step *step, 
 }
 
 /* Another creation for whatever is asked for differently. */
-static void make_token(const struct nlb_apply *apply, const struct nlb_lb *want,
+static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *want,
                        const struct lbc_tags *tags, char ret[static LBC_TOKEN_SIZE])
 {
     struct lbc_token token = LBC_TOKEN_INIT;
@@ -52,7 +52,7 @@ static void make_token(const struct nlb_apply *apply, const struct nlb_lb *want,
 }
 
 /* The mirror of what has just been made; nothing can listen on it yet. */
-static int note_made(struct nlb_apply *apply, struct nlb_lb *made, const struct lbc_tags *tags,
+static int lb_record_created(struct nlb_apply *apply, struct nlb_lb *made, const struct lbc_tags *tags,
                      const char *id)
 {
     struct nlb_lb *lb = &apply->have->lb;
@@ -113,10 +113,10 @@ int nlb_apply_create(struct nlb_apply *apply, const struct nlb_step *step, struc
     char token[LBC_TOKEN_SIZE];
     int r;
 
-    if (nlb_lb_copy(&want, &step->lb) < 0 || complete(apply, step, &want, &tags) < 0) {
+    if (nlb_lb_copy(&want, &step->lb) < 0 || lb_complete_desired(apply, step, &want, &tags) < 0) {
         return ccm_error_nomem(err);
     }
-    make_token(apply, &want, &tags, token);
+    lb_make_token(apply, &want, &tags, token);
 
     const struct nlb_create create = { .lb = &want, .tags = &tags, .token = token };
 
@@ -124,7 +124,7 @@ int nlb_apply_create(struct nlb_apply *apply, const struct nlb_step *step, struc
     if (nlb_apply_check_token(apply, r, err) < 0) {
         return r;
     }
-    if (note_made(apply, &want, &tags, sent.made_id) < 0) {
+    if (lb_record_created(apply, &want, &tags, sent.made_id) < 0) {
         apply->call.uncertain = true; /* found by its tag next time */
         return ccm_error_nomem(err);
     }

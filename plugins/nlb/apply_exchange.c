@@ -63,13 +63,13 @@ static struct nlb_exchange *exchange_new(struct nlb_run *run)
     return fresh;
 }
 
-static void exchange_note_refusal(struct nlb_exchange *exchange, const struct lbc_backends *part,
+static void exchange_record_refusal(struct nlb_exchange *exchange, const struct lbc_backends *part,
                                   const struct ccm_error *err)
 {
     struct lbc_usage usage = { 0 };
-    const bool told = lbc_capacity_parse(err->message, &usage);
+    const bool has_usage = lbc_capacity_parse(err->message, &usage);
 
-    lbc_exchange_refuse(&exchange->way, part, told ? &usage : NULL);
+    lbc_exchange_refuse(&exchange->way, part, has_usage ? &usage : NULL);
     ccm_error_copy(&exchange->why, err);
     exchange->is_wide = strstr(err->message, "loadbalancer_servers_num") != NULL;
 }
@@ -93,7 +93,7 @@ static int exchange_collect_step(struct lbc_exchange *to, const struct nlb_group
 }
 
 /* Ports that have chosen the same group describe their servers each in its own way. */
-static bool exchange_takes(const struct nlb_run *run, const struct nlb_group *group,
+static bool exchange_includes_step(const struct nlb_run *run, const struct nlb_group *group,
                            const struct nlb_step *first, const struct nlb_step *step)
 {
     return (step->type == NLB_STEP_REMOVE ||
@@ -112,12 +112,12 @@ static int exchange_collect(struct nlb_run *run, struct nlb_exchange *exchange,
         const struct nlb_step *step = &run->plan->steps[i];
 
         if (i == index ||
-            (run->flights[i].fate == NLB_FATE_OPEN && exchange_takes(run, group, first, step))) {
+            (run->flights[i].verdict == NLB_VERDICT_OPEN && exchange_includes_step(run, group, first, step))) {
             r = exchange_collect_step(&exchange->way, group, step);
             exchange->way.batch = exchange->way.batch > step->group.backends.len
                                       ? exchange->way.batch
                                       : step->group.backends.len;
-            run->flights[i].fate = NLB_FATE_EXCHANGED;
+            run->flights[i].verdict = NLB_VERDICT_EXCHANGED;
         }
     }
     for (size_t i = 0; i < group->backends.len; i++) {
@@ -138,7 +138,7 @@ int nlb_exchange_begin(struct nlb_run *run, size_t index, const struct ccm_error
 
     if (r == 0) {
         exchange->step = *step; /* borrows */
-        exchange_note_refusal(exchange, &step->group.backends, err);
+        exchange_record_refusal(exchange, &step->group.backends, err);
         r = exchange_collect(run, exchange, group, index);
     }
     return r < 0 ? nlb_run_out_of_memory(run) : 0;
@@ -177,7 +177,7 @@ static int exchange_send(struct nlb_run *run, struct nlb_exchange *exchange,
         }
         flight->step = NULL;
         if (nlb_exchange_is_full(&exchange->step, &err)) {
-            exchange_note_refusal(exchange, &exchange->part, &err);
+            exchange_record_refusal(exchange, &exchange->part, &err);
             continue;
         }
         lbc_exchange_fail(way, exchange->move);
@@ -190,7 +190,7 @@ static int exchange_send(struct nlb_run *run, struct nlb_exchange *exchange,
 
 static void exchange_settle(struct nlb_exchange *exchange, const struct nlb_flight *flight)
 {
-    if (flight->fate == NLB_FATE_DONE) {
+    if (flight->verdict == NLB_VERDICT_DONE) {
         lbc_exchange_done(&exchange->way, exchange->move, &exchange->part);
     } else if (flight->step != NULL) {
         lbc_exchange_fail(&exchange->way, exchange->move);
@@ -204,10 +204,10 @@ static int exchanges_run_round(struct nlb_run *run, struct nlb_flight *flights, 
 
     *ret_sent = 0;
     for (size_t i = 0; r == 0 && i < run->exchange_count; i++) {
-        flights[i] = (struct nlb_flight){ .fate = NLB_FATE_OPEN };
+        flights[i] = (struct nlb_flight){ .verdict = NLB_VERDICT_OPEN };
         if (!run->exchanges[i]->has_ended) {
             r = exchange_send(run, run->exchanges[i], &flights[i]);
-            *ret_sent += flights[i].fate == NLB_FATE_SENT ? 1 : 0;
+            *ret_sent += flights[i].verdict == NLB_VERDICT_SENT ? 1 : 0;
         }
     }
     if (r < 0) {
@@ -229,11 +229,11 @@ static void exchanges_close_steps(struct nlb_run *run)
     for (size_t i = 0; i < run->plan->len; i++) {
         const struct nlb_step *step = &run->plan->steps[i];
 
-        if (run->flights[i].fate == NLB_FATE_EXCHANGED && step->type == NLB_STEP_ADD) {
+        if (run->flights[i].verdict == NLB_VERDICT_EXCHANGED && step->type == NLB_STEP_ADD) {
             const struct nlb_group *group = nlb_apply_group(run->apply, step);
 
-            run->flights[i].fate =
-                group == NULL || group->backends.len == 0 ? NLB_FATE_FAILED : NLB_FATE_DONE;
+            run->flights[i].verdict =
+                group == NULL || group->backends.len == 0 ? NLB_VERDICT_FAILED : NLB_VERDICT_DONE;
         }
     }
 }
@@ -266,7 +266,7 @@ static bool exchange_is_short(const struct nlb_exchange *exchange)
     return exchange->way.add.len > 0 && !exchange->way.is_failed;
 }
 
-static int exchange_tell_rest(struct nlb_run *run, struct nlb_exchange *exchange)
+static int exchange_report_rest(struct nlb_run *run, struct nlb_exchange *exchange)
 {
     const struct lbc_exchange *way = &exchange->way;
     int r;
@@ -323,7 +323,7 @@ int nlb_exchanges_finish(struct nlb_run *run)
         if (exchange_awaits_drain(run, exchange)) {
             exchange_wait_for_drain(run, exchange);
         } else {
-            r = exchange_tell_rest(run, exchange);
+            r = exchange_report_rest(run, exchange);
         }
     }
     return r;

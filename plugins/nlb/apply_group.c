@@ -14,7 +14,7 @@ bool nlb_apply_group_blocked(const struct nlb_apply *apply, const struct nlb_ste
 
 /* --- sending --- */
 
-static int send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+static int group_send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
                        struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
@@ -43,7 +43,7 @@ int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
 
     switch (step->type) {
     case NLB_STEP_CREATE_GROUP:
-        return send_create(apply, step, sent, err);
+        return group_send_create(apply, step, sent, err);
     case NLB_STEP_UPDATE_GROUP:
         return nlb_api_update_group(call, id, &step->group, NULL, sent, err);
     case NLB_STEP_ADD:
@@ -62,7 +62,7 @@ int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
 
 /* --- the mirror --- */
 
-static int note_created(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent)
+static int group_record_created(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent)
 {
     struct nlb_group *group = nlb_state_new_group(apply->have);
 
@@ -80,7 +80,7 @@ static int note_created(struct nlb_apply *apply, const struct nlb_step *step, st
     return 0;
 }
 
-static int note_servers(struct nlb_group *group, const struct nlb_step *step)
+static int group_record_servers(struct nlb_group *group, const struct nlb_step *step)
 {
     const char *description = step->group.name;
     const bool usual = ccm_text_equal(description, group->name);
@@ -100,7 +100,7 @@ static int note_servers(struct nlb_group *group, const struct nlb_step *step)
     return r;
 }
 
-static int note_attrs(struct nlb_group *group, const struct nlb_step *step)
+static int group_record_attrs(struct nlb_group *group, const struct nlb_step *step)
 {
     return lbc_attrs_copy(&group->attrs, &step->group.attrs);
 }
@@ -111,19 +111,19 @@ int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
     struct nlb_group *group = nlb_apply_group(apply, step);
 
     if (step->type == NLB_STEP_CREATE_GROUP) {
-        return note_created(apply, step, sent);
+        return group_record_created(apply, step, sent);
     }
     if (group == NULL) {
         return 0;
     }
     switch (step->type) {
     case NLB_STEP_UPDATE_GROUP:
-        return note_attrs(group, step);
+        return group_record_attrs(group, step);
     case NLB_STEP_UNTAG_GROUP: /* somebody else's from now on */
     case NLB_STEP_DELETE_GROUP:
         nlb_state_drop_group(apply->have, step->id);
         return 0;
     default:
-        return note_servers(group, step);
+        return group_record_servers(group, step);
     }
 }

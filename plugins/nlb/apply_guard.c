@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-bool nlb_apply_guard_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
+bool nlb_apply_security_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
 {
-    return step->type != NLB_STEP_CREATE_GUARD && apply->have->guard.id == NULL;
+    return step->type != NLB_STEP_CREATE_SECURITY_GROUP && apply->have->security_group.id == NULL;
 }
 
 static bool is_same_rule(const struct nlb_rule *a, const struct nlb_rule *b)
@@ -21,11 +21,11 @@ static bool is_same_rule(const struct nlb_rule *a, const struct nlb_rule *b)
     return a->drop == b->drop && a->ipv6 == b->ipv6 && ccm_text_equal(a->cidr, b->cidr);
 }
 
-static struct nlb_rule *find_rule(const struct nlb_guard *guard, const struct nlb_rule *like)
+static struct nlb_rule *find_rule(const struct nlb_security_group *security_group, const struct nlb_rule *like)
 {
-    for (size_t i = 0; i < guard->rule_count; i++) {
-        if (is_same_rule(&guard->rules[i], like)) {
-            return &guard->rules[i];
+    for (size_t i = 0; i < security_group->rule_count; i++) {
+        if (is_same_rule(&security_group->rules[i], like)) {
+            return &security_group->rules[i];
         }
     }
     return NULL;
@@ -34,13 +34,13 @@ static struct nlb_rule *find_rule(const struct nlb_guard *guard, const struct nl
 /* --- sending --- */
 
 /* The same for a creation whose answer got lost, so that there are never two. */
-static void make_token(const struct nlb_apply *apply, const struct nlb_guard *guard,
-                       const struct nlb_guard_place *place, char ret[static LBC_TOKEN_SIZE])
+static void security_group_make_token(const struct nlb_apply *apply, const struct nlb_security_group *security_group,
+                       const struct nlb_security_group_place *place, char ret[static LBC_TOKEN_SIZE])
 {
     struct lbc_token token = LBC_TOKEN_INIT;
 
-    lbc_token_add(&token, guard->name);
-    lbc_token_add(&token, guard->description);
+    lbc_token_add(&token, security_group->name);
+    lbc_token_add(&token, security_group->description);
     lbc_token_add(&token, place->vpc_id);
     lbc_token_add(&token, place->resource_group);
     for (size_t i = 0; i < place->tags->len; i++) {
@@ -50,13 +50,13 @@ static void make_token(const struct nlb_apply *apply, const struct nlb_guard *gu
     lbc_token_write(&token, apply->service, *apply->attempt, ret);
 }
 
-static int send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+static int security_group_send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
                        struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *wanted = apply->model == NULL ? NULL : apply->model->want.lb.fields[NLB_LB_GROUP];
     char token[LBC_TOKEN_SIZE];
-    struct nlb_guard_place place = {
+    struct nlb_security_group_place place = {
         .vpc_id = nlb_apply_vpc(apply),
         .resource_group = wanted != NULL ? wanted : ali_resource_group_id(apply->call.ali),
         .tags = &tags,
@@ -67,16 +67,16 @@ static int send_create(struct nlb_apply *apply, const struct nlb_step *step, str
     if (nlb_apply_marks(apply, &tags) < 0) {
         return ccm_error_nomem(err);
     }
-    make_token(apply, &step->guard, &place, token);
-    r = nlb_api_create_guard(&apply->call, &step->guard, &place, sent, err);
+    security_group_make_token(apply, &step->security_group, &place, token);
+    r = nlb_api_create_security_group(&apply->call, &step->security_group, &place, sent, err);
     return nlb_apply_check_token(apply, r, err);
 }
 
 /* A token that was used before is answered with a group that may be gone by now: another one. */
 static int send_add(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
 {
-    const struct nlb_guard *rules = &step->guard;
-    const int r = nlb_api_add_rules(&apply->call, apply->have->guard.id, rules->rules,
+    const struct nlb_security_group *rules = &step->security_group;
+    const int r = nlb_api_add_rules(&apply->call, apply->have->security_group.id, rules->rules,
                                     rules->rule_count, err);
 
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
@@ -88,59 +88,59 @@ static int send_add(struct nlb_apply *apply, const struct nlb_step *step, struct
 /* The cloud tells the ids of rules only when they are read. */
 static int send_modify(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
 {
-    struct nlb_guard *guard = &apply->have->guard;
-    const struct nlb_rule *rule = &step->guard.rules[0];
-    const struct nlb_rule *present = find_rule(guard, rule);
+    struct nlb_security_group *security_group = &apply->have->security_group;
+    const struct nlb_rule *rule = &step->security_group.rules[0];
+    const struct nlb_rule *present = find_rule(security_group, rule);
 
     if (rule->id == NULL && (present == NULL || present->id == NULL)) {
-        const int r = nlb_read_rules(&apply->call, guard, err);
+        const int r = nlb_read_rules(&apply->call, security_group, err);
 
         if (r < 0) {
             return r;
         }
-        present = find_rule(guard, rule);
+        present = find_rule(security_group, rule);
     }
     const char *id = rule->id != NULL || present == NULL ? rule->id : present->id;
 
     return id == NULL ? ccm_error_set(err, -ENOENT, CCM_ERROR_CONFLICT,
                                       "the security group has no rule for %s any more", rule->cidr)
-                      : nlb_api_modify_rule(&apply->call, guard->id, id, rule, err);
+                      : nlb_api_modify_rule(&apply->call, security_group->id, id, rule, err);
 }
 
-int nlb_apply_guard_send(struct nlb_apply *apply, const struct nlb_step *step,
+int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step *step,
                          struct nlb_sent *sent, struct ccm_error *err)
 {
     struct nlb_call *call = &apply->call;
-    const char *id = apply->have->guard.id;
+    const char *id = apply->have->security_group.id;
 
     switch (step->type) {
-    case NLB_STEP_CREATE_GUARD:
-        return send_create(apply, step, sent, err);
+    case NLB_STEP_CREATE_SECURITY_GROUP:
+        return security_group_send_create(apply, step, sent, err);
     case NLB_STEP_ADD_RULES:
         return send_add(apply, step, err);
     case NLB_STEP_MODIFY_RULE:
         return send_modify(apply, step, err);
     case NLB_STEP_REMOVE_RULES:
         return nlb_apply_forgive(
-            apply, nlb_api_remove_rules(call, id, step->guard.rules, step->guard.rule_count, err),
+            apply, nlb_api_remove_rules(call, id, step->security_group.rules, step->security_group.rule_count, err),
             err);
-    case NLB_STEP_RENAME_GUARD:
-        return nlb_api_rename_guard(call, id, &step->guard, err);
+    case NLB_STEP_RENAME_SECURITY_GROUP:
+        return nlb_api_rename_security_group(call, id, &step->security_group, err);
     default:
-        return nlb_apply_forgive(apply, nlb_api_delete_guard(call, id, err), err);
+        return nlb_apply_forgive(apply, nlb_api_delete_security_group(call, id, err), err);
     }
 }
 
 /* --- the mirror --- */
 
 /* The new content of a rule; it keeps the id that is known. */
-static int note_rule(struct nlb_guard *guard, const struct nlb_rule *rule)
+static int security_group_record_rule(struct nlb_security_group *security_group, const struct nlb_rule *rule)
 {
-    struct nlb_rule *present = find_rule(guard, rule);
+    struct nlb_rule *present = find_rule(security_group, rule);
     char *id = NULL;
 
     if (present == NULL) {
-        present = nlb_guard_new_rule(guard);
+        present = nlb_security_group_new_rule(security_group);
     }
     if (present == NULL) {
         return -ENOMEM;
@@ -156,56 +156,56 @@ static int note_rule(struct nlb_guard *guard, const struct nlb_rule *rule)
     return r;
 }
 
-static void drop_rule(struct nlb_guard *guard, const struct nlb_rule *rule)
+static void drop_rule(struct nlb_security_group *security_group, const struct nlb_rule *rule)
 {
-    for (size_t i = guard->rule_count; i > 0; i--) {
-        if (is_same_rule(&guard->rules[i - 1], rule)) {
-            nlb_guard_drop_rule(guard, i - 1);
+    for (size_t i = security_group->rule_count; i > 0; i--) {
+        if (is_same_rule(&security_group->rules[i - 1], rule)) {
+            nlb_security_group_drop_rule(security_group, i - 1);
         }
     }
 }
 
-static int note_rules(struct nlb_guard *guard, const struct nlb_step *step)
+static int security_group_record_rules(struct nlb_security_group *security_group, const struct nlb_step *step)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < step->guard.rule_count; i++) {
+    for (size_t i = 0; r == 0 && i < step->security_group.rule_count; i++) {
         if (step->type == NLB_STEP_REMOVE_RULES) {
-            drop_rule(guard, &step->guard.rules[i]);
+            drop_rule(security_group, &step->security_group.rules[i]);
         } else {
-            r = note_rule(guard, &step->guard.rules[i]);
+            r = security_group_record_rule(security_group, &step->security_group.rules[i]);
         }
     }
     return r;
 }
 
-static int note_name(struct nlb_guard *guard, const struct nlb_guard *set)
+static int security_group_record_name(struct nlb_security_group *security_group, const struct nlb_security_group *set)
 {
-    return lbc_text_set(&guard->name, set->name) < 0 ||
-                   lbc_text_set(&guard->description, set->description) < 0
+    return lbc_text_set(&security_group->name, set->name) < 0 ||
+                   lbc_text_set(&security_group->description, set->description) < 0
                ? -ENOMEM
                : 0;
 }
 
-int nlb_apply_guard_done(struct nlb_apply *apply, const struct nlb_step *step,
+int nlb_apply_security_group_done(struct nlb_apply *apply, const struct nlb_step *step,
                          const struct nlb_sent *sent)
 {
-    struct nlb_guard *guard = &apply->have->guard;
+    struct nlb_security_group *security_group = &apply->have->security_group;
 
     switch (step->type) {
-    case NLB_STEP_CREATE_GUARD:
-        guard->known = true;
-        return lbc_text_set(&guard->id, sent->made_id) < 0 ? -ENOMEM
-                                                           : note_name(guard, &step->guard);
-    case NLB_STEP_RENAME_GUARD:
-        return note_name(guard, &step->guard);
-    case NLB_STEP_DELETE_GUARD:
-        nlb_guard_fini(guard);
-        memset(guard, 0, sizeof(*guard));
-        guard->known = true;
+    case NLB_STEP_CREATE_SECURITY_GROUP:
+        security_group->known = true;
+        return lbc_text_set(&security_group->id, sent->made_id) < 0 ? -ENOMEM
+                                                           : security_group_record_name(security_group, &step->security_group);
+    case NLB_STEP_RENAME_SECURITY_GROUP:
+        return security_group_record_name(security_group, &step->security_group);
+    case NLB_STEP_DELETE_SECURITY_GROUP:
+        nlb_security_group_fini(security_group);
+        memset(security_group, 0, sizeof(*security_group));
+        security_group->known = true;
         (*apply->attempt)++; /* the next one is another one */
         return 0;
     default:
-        return note_rules(guard, step);
+        return security_group_record_rules(security_group, step);
     }
 }

@@ -14,7 +14,7 @@ bool nlb_apply_lb_blocked(const struct nlb_apply *apply, const struct nlb_step *
     if (step->type == NLB_STEP_CREATE_LB) {
         return false;
     }
-    return have->lb.id == NULL || (step->with_guard && have->guard.id == NULL);
+    return have->lb.id == NULL || (step->with_security_group && have->security_group.id == NULL);
 }
 
 /* --- sending --- */
@@ -25,7 +25,7 @@ static int all_groups(const struct nlb_apply *apply, const struct nlb_step *step
 {
     const int r = lbc_texts_copy(ret, &step->texts);
 
-    return r < 0 || !step->with_guard ? r : lbc_texts_put(ret, apply->have->guard.id);
+    return r < 0 || !step->with_security_group ? r : lbc_texts_put(ret, apply->have->security_group.id);
 }
 
 /* Of several groups one that is not there kept the others from being left. */
@@ -118,7 +118,7 @@ int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, stru
 
 /* --- the mirror --- */
 
-static int note_groups(struct nlb_apply *apply, const struct nlb_step *step)
+static int lb_record_groups(struct nlb_apply *apply, const struct nlb_step *step)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
     struct lbc_texts *joined = &apply->have->lb.security_groups;
@@ -134,7 +134,7 @@ static int note_groups(struct nlb_apply *apply, const struct nlb_step *step)
     return r;
 }
 
-static int note_tags(struct nlb_lb *lb, const struct nlb_step *step)
+static int lb_record_tags(struct nlb_lb *lb, const struct nlb_step *step)
 {
     int r = 0;
 
@@ -151,7 +151,7 @@ static int note_tags(struct nlb_lb *lb, const struct nlb_step *step)
     return r;
 }
 
-static const struct nlb_zone *zone_of(const struct nlb_lb *lb, const struct nlb_zone *like)
+static const struct nlb_zone *lb_find_equal_zone(const struct nlb_lb *lb, const struct nlb_zone *like)
 {
     for (size_t i = 0; i < lb->zone_count; i++) {
         if (ccm_text_equal(lb->zones[i].zone_id, like->zone_id) &&
@@ -163,14 +163,14 @@ static const struct nlb_zone *zone_of(const struct nlb_lb *lb, const struct nlb_
 }
 
 /* Addresses that nobody asked for stay those that the cloud chose. */
-static int note_zones(struct nlb_lb *lb, const struct nlb_lb *set)
+static int lb_record_zones(struct nlb_lb *lb, const struct nlb_lb *set)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb next = { 0 };
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < set->zone_count; i++) {
         const struct nlb_zone *zone = &set->zones[i];
-        const struct nlb_zone *old = zone_of(lb, zone);
+        const struct nlb_zone *old = lb_find_equal_zone(lb, zone);
 
         r = nlb_lb_put_zone(&next, zone->zone_id, zone->vswitch_id,
                             zone->address != NULL || old == NULL ? zone->address : old->address,
@@ -190,19 +190,19 @@ static int note_zones(struct nlb_lb *lb, const struct nlb_lb *set)
 
 /* Private ones have no elastic addresses; public ones those that were told, or some of the cloud's
  * choice that nobody compares. */
-static int note_address_type(struct nlb_lb *lb, const struct nlb_step *step)
+static int lb_record_address_type(struct nlb_lb *lb, const struct nlb_step *step)
 {
     int r = nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->value);
 
     for (size_t i = 0; r == 0 && i < lb->zone_count; i++) {
-        const struct nlb_zone *told = zone_of(&step->lb, &lb->zones[i]);
+        const struct nlb_zone *named_zone = lb_find_equal_zone(&step->lb, &lb->zones[i]);
 
-        r = lbc_text_set(&lb->zones[i].eip, told == NULL ? NULL : told->eip);
+        r = lbc_text_set(&lb->zones[i].eip, named_zone == NULL ? NULL : named_zone->eip);
     }
     return r;
 }
 
-static int note_fields(struct nlb_lb *lb, const struct nlb_lb *set)
+static int lb_record_fields(struct nlb_lb *lb, const struct nlb_lb *set)
 {
     int r = 0;
 
@@ -215,7 +215,7 @@ static int note_fields(struct nlb_lb *lb, const struct nlb_lb *set)
 }
 
 /* Its listeners went with it. */
-static void note_deleted(struct nlb_state *have)
+static void lb_record_deleted(struct nlb_state *have)
 {
     nlb_lb_fini(&have->lb);
     memset(&have->lb, 0, sizeof(have->lb));
@@ -235,14 +235,14 @@ int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step)
         return 0;
     case NLB_STEP_TAG:
     case NLB_STEP_UNTAG:
-        return note_tags(lb, step);
+        return lb_record_tags(lb, step);
     case NLB_STEP_JOIN:
     case NLB_STEP_LEAVE:
-        return note_groups(apply, step);
+        return lb_record_groups(apply, step);
     case NLB_STEP_ADDRESS_TYPE:
-        return note_address_type(lb, step);
+        return lb_record_address_type(lb, step);
     case NLB_STEP_ZONES:
-        return note_zones(lb, &step->lb);
+        return lb_record_zones(lb, &step->lb);
     case NLB_STEP_IPV6:
         return nlb_lb_set(lb, NLB_LB_IPV6_TYPE, step->value);
     case NLB_STEP_DETACH:
@@ -250,9 +250,9 @@ int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step)
     case NLB_STEP_ATTACH:
         return nlb_lb_set(lb, NLB_LB_PACKAGE, step->value);
     case NLB_STEP_DELETE_LB:
-        note_deleted(apply->have);
+        lb_record_deleted(apply->have);
         return 0;
     default:
-        return note_fields(lb, &step->lb);
+        return lb_record_fields(lb, &step->lb);
     }
 }

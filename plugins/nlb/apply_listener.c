@@ -56,7 +56,7 @@ int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step
 
 /* --- the mirror --- */
 
-static int note_created(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent)
+static int listener_record_created(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
     struct nlb_listener *listener = nlb_state_new_listener(apply->have);
@@ -72,7 +72,7 @@ static int note_created(struct nlb_apply *apply, const struct nlb_step *step, st
     return 0;
 }
 
-static int note_updated(const struct nlb_apply *apply, const struct nlb_step *step,
+static int listener_record_updated(const struct nlb_apply *apply, const struct nlb_step *step,
                         struct nlb_listener *listener)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
@@ -85,7 +85,7 @@ static int note_updated(const struct nlb_apply *apply, const struct nlb_step *st
                : 0;
 }
 
-static int note_certs(struct nlb_listener *listener, const struct nlb_step *step)
+static int listener_record_certs(struct nlb_listener *listener, const struct nlb_step *step)
 {
     int r = 0;
 
@@ -105,7 +105,7 @@ int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step
     struct nlb_listener *listener = nlb_apply_target(apply, step);
 
     if (step->type == NLB_STEP_CREATE_LISTENER) {
-        return note_created(apply, step, sent);
+        return listener_record_created(apply, step, sent);
     }
     if (listener == NULL) {
         return 0;
@@ -115,12 +115,12 @@ int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step
         /* Put back: a person's may be taken over by those who had to leave it to this Service. */
         apply->freed = apply->freed || (step->listener.description != NULL &&
                                         !nlb_name_is_key(step->listener.description));
-        return note_updated(apply, step, listener);
+        return listener_record_updated(apply, step, listener);
     case NLB_STEP_DELETE_LISTENER:
         nlb_state_drop_listener(apply->have, listener->id);
         apply->freed = true;
         return 0;
     default:
-        return note_certs(listener, step);
+        return listener_record_certs(listener, step);
     }
 }

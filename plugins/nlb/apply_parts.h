@@ -45,10 +45,10 @@ CCM_NODISCARD int nlb_apply_create(struct nlb_apply *apply, const struct nlb_ste
 
 /* --- apply_guard.c: the security group for source ranges --- */
 
-bool nlb_apply_guard_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
-CCM_NODISCARD int nlb_apply_guard_send(struct nlb_apply *apply, const struct nlb_step *step,
+bool nlb_apply_security_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
+CCM_NODISCARD int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step *step,
                                        struct nlb_sent *sent, struct ccm_error *err);
-CCM_NODISCARD int nlb_apply_guard_done(struct nlb_apply *apply, const struct nlb_step *step,
+CCM_NODISCARD int nlb_apply_security_group_done(struct nlb_apply *apply, const struct nlb_step *step,
                                        const struct nlb_sent *sent);
 
 /* --- apply_group.c: server groups and servers --- */

@@ -120,13 +120,13 @@ static bool is_crowded(const struct ccm_error *err)
            strstr(err->message, "loadbalancer_listeners_num") != NULL;
 }
 
-void nlb_run_note_room(struct nlb_run *run, const struct nlb_step *step,
+void nlb_run_record_quota(struct nlb_run *run, const struct nlb_step *step,
                        const struct ccm_error *err)
 {
     if (err == NULL && step->type == NLB_STEP_DELETE_LISTENER) {
-        lbc_room_free(&run->room);
+        lbc_quota_clear_full(&run->quota);
     } else if (err != NULL && step->type == NLB_STEP_CREATE_LISTENER && is_crowded(err)) {
-        lbc_room_fill(&run->room, err);
+        lbc_quota_set_full(&run->quota, err);
     }
 }
 
@@ -135,7 +135,7 @@ bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step)
     const struct nlb_listener *listener = &step->listener;
     char name[48];
 
-    if (!run->room.full || step->type != NLB_STEP_CREATE_LISTENER) {
+    if (!run->quota.full || step->type != NLB_STEP_CREATE_LISTENER) {
         return false;
     }
     if (listener->end > listener->start) {
@@ -145,12 +145,12 @@ bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step)
         (void)snprintf(name, sizeof(name), "%u/%s", step->port,
                        nlb_protocol_name(step->protocol)); /* fits */
     }
-    lbc_room_leave_out(&run->room, name);
+    lbc_quota_leave_out(&run->quota, name);
     return true;
 }
 
 /* No room was made: what was refused has failed. */
-static int give_up(struct nlb_run *run, struct nlb_deferred *slot)
+static int deferred_give_up(struct nlb_run *run, struct nlb_deferred *slot)
 {
     const struct nlb_step *step = slot->step;
 
@@ -163,7 +163,7 @@ static int give_up(struct nlb_run *run, struct nlb_deferred *slot)
 
 int nlb_run_give_up(struct nlb_run *run)
 {
-    const int r = give_up(run, &run->rules);
+    const int r = deferred_give_up(run, &run->rules);
 
-    return r < 0 ? r : give_up(run, &run->join);
+    return r < 0 ? r : deferred_give_up(run, &run->join);
 }

@@ -8,18 +8,18 @@
 #include "apply.h"
 #include "lbc/apply/room.h"
 
-enum nlb_fate {
-    NLB_FATE_OPEN,
-    NLB_FATE_SENT,
-    NLB_FATE_DONE,
-    NLB_FATE_FAILED,
-    NLB_FATE_EXCHANGED, /* a part of an exchange, see apply_exchange.c */
+enum nlb_verdict {
+    NLB_VERDICT_OPEN,
+    NLB_VERDICT_SENT,
+    NLB_VERDICT_DONE,
+    NLB_VERDICT_FAILED,
+    NLB_VERDICT_EXCHANGED, /* a part of an exchange, see apply_exchange.c */
 };
 
 /* A step on its way. */
 struct nlb_flight {
     const struct nlb_step *step;
-    enum nlb_fate fate;
+    enum nlb_verdict verdict;
     struct nlb_sent sent;
 };
 
@@ -39,7 +39,7 @@ struct nlb_run {
     enum ali_priority priority;
     struct nlb_deferred rules;
     struct nlb_deferred join;
-    struct lbc_room room; /* for listeners */
+    struct lbc_quota quota; /* for listeners */
     struct nlb_exchange **exchanges;
     size_t exchange_count;
     size_t exchange_cap;
@@ -74,7 +74,7 @@ bool nlb_run_defer(struct nlb_run *run, const struct nlb_step *step, int r,
 /* Whether a creation is left out, because one before it was refused for lack of room. */
 bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step);
 /* What a refusal, or with err NULL a success, says about the room for listeners. */
-void nlb_run_note_room(struct nlb_run *run, const struct nlb_step *step,
+void nlb_run_record_quota(struct nlb_run *run, const struct nlb_step *step,
                        const struct ccm_error *err);
 /* No room was made: what was put off has failed. As nlb_run_fail(). */
 CCM_NODISCARD int nlb_run_give_up(struct nlb_run *run);

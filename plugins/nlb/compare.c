@@ -76,7 +76,7 @@ static const char *group_value(const struct nlb_group *group, const struct fallb
 }
 
 /* What holds when nothing is said; NULL = not known. reset: only where we go back to it. */
-static const char *fallback_of(const struct pair *pair, const struct lbc_field *field, bool reset)
+static const char *pair_fallback_of(const struct pair *pair, const struct lbc_field *field, bool reset)
 {
     const struct fallback *row =
         pair->group != NULL
@@ -130,7 +130,7 @@ static bool list_within(const char *list, const char *other)
     return true;
 }
 
-static bool is_same(const struct lbc_field *field, const char *a, const char *b)
+static bool attr_is_same(const struct lbc_field *field, const char *a, const char *b)
 {
     if (a == NULL || b == NULL) {
         return a == b;
@@ -169,7 +169,7 @@ static bool has_meaning(const struct pair *pair, const struct lbc_attr *wish)
 }
 
 /* The value that shall hold; NULL = whatever there is. */
-static const char *target_of(const struct pair *pair, const struct lbc_field *field)
+static const char *pair_target_of(const struct pair *pair, const struct lbc_field *field)
 {
     const struct lbc_attr *wish = attr_of(pair->want, field);
     const struct lbc_attr *present = attr_of(pair->have, field);
@@ -180,20 +180,20 @@ static const char *target_of(const struct pair *pair, const struct lbc_field *fi
     if (wish != NULL && wish->kept) {
         return NULL;
     }
-    if (wish != NULL && wish->told) {
+    if (wish != NULL && wish->explicit) {
         return has_meaning(pair, wish) ? wish->value : NULL;
     }
-    if (present == NULL || !present->told) {
+    if (present == NULL || !present->explicit) {
         return NULL;
     }
-    return wish != NULL ? wish->value : fallback_of(pair, field, true);
+    return wish != NULL ? wish->value : pair_fallback_of(pair, field, true);
 }
 
-static bool is_told(const struct pair *pair, const struct lbc_field *field)
+static bool pair_is_explicit(const struct pair *pair, const struct lbc_field *field)
 {
     const struct lbc_attr *wish = attr_of(pair->want, field);
 
-    return wish != NULL && wish->told;
+    return wish != NULL && wish->explicit;
 }
 
 /* What the field has in the cloud, as far as one can know. */
@@ -201,7 +201,7 @@ static const char *present_of(const struct pair *pair, const struct lbc_field *f
 {
     const char *value = lbc_attrs_get(pair->have, field);
 
-    return value != NULL ? value : fallback_of(pair, field, false);
+    return value != NULL ? value : pair_fallback_of(pair, field, false);
 }
 
 /* What an update says again of the present attributes. */
@@ -212,25 +212,25 @@ static int copy_present(const struct pair *pair, bool fresh, struct lbc_attrs *r
     for (size_t i = 0; r == 0 && i < pair->have->len; i++) {
         const struct lbc_attr *attr = &pair->have->items[i];
 
-        if (fresh || is_told(pair, attr->field)) {
-            r = lbc_attrs_set(ret, attr->field, attr->value, attr->told);
+        if (fresh || pair_is_explicit(pair, attr->field)) {
+            r = lbc_attrs_set(ret, attr->field, attr->value, attr->explicit);
         }
     }
     return r;
 }
 
-static int compare(const struct pair *pair, bool fresh, struct lbc_attrs *ret,
+static int pair_compare_attrs(const struct pair *pair, bool fresh, struct lbc_attrs *ret,
                    struct ccm_buf *change)
 {
     int r = copy_present(pair, fresh, ret);
 
     for (size_t i = 0; r == 0 && i < pair->count; i++) {
         const struct lbc_field *field = &pair->fields[i];
-        const char *target = target_of(pair, field);
+        const char *target = pair_target_of(pair, field);
 
-        if (target != NULL && !is_same(field, target, present_of(pair, field))) {
+        if (target != NULL && !attr_is_same(field, target, present_of(pair, field))) {
             nlb_change_add(change, field->name, lbc_attrs_get(pair->have, field), target);
-            r = lbc_attrs_set(ret, field, target, is_told(pair, field));
+            r = lbc_attrs_set(ret, field, target, pair_is_explicit(pair, field));
         }
     }
     return r < 0 ? r : ccm_buf_error(change);
@@ -260,7 +260,7 @@ int nlb_compare_listener(const struct nlb_listener *want, const struct nlb_liste
 {
     const struct pair pair = listener_pair(want, have);
 
-    return compare(&pair, fresh, ret, change);
+    return pair_compare_attrs(&pair, fresh, ret, change);
 }
 
 int nlb_compare_group(const struct nlb_group *want, const struct nlb_group *have, bool fresh,
@@ -268,7 +268,7 @@ int nlb_compare_group(const struct nlb_group *want, const struct nlb_group *have
 {
     const struct pair pair = group_pair(want, have);
 
-    return compare(&pair, fresh, ret, change);
+    return pair_compare_attrs(&pair, fresh, ret, change);
 }
 
 int nlb_compare_new_listener(const struct nlb_listener *want, struct lbc_attrs *ret)
@@ -280,38 +280,38 @@ int nlb_compare_new_listener(const struct nlb_listener *want, struct lbc_attrs *
         const struct lbc_attr *wish = &want->attrs.items[i];
 
         if (!wish->kept && has_meaning(&pair, wish)) {
-            r = lbc_attrs_set(ret, wish->field, wish->value, wish->told);
+            r = lbc_attrs_set(ret, wish->field, wish->value, wish->explicit);
         }
     }
     return r;
 }
 
-static void note(const struct pair *pair, struct lbc_attrs *have)
+static void pair_record_explicit(const struct pair *pair, struct lbc_attrs *have)
 {
     for (size_t i = 0; i < have->len; i++) {
         struct lbc_attr *attr = &have->items[i];
 
-        if (is_told(pair, attr->field)) {
-            attr->told = true;
-        } else if (attr->told && !lbc_attrs_keeps(pair->want, attr->field) &&
-                   is_same(attr->field, attr->value, target_of(pair, attr->field))) {
-            attr->told = false; /* it has gone back; what happens to it now is not our doing */
+        if (pair_is_explicit(pair, attr->field)) {
+            attr->explicit = true;
+        } else if (attr->explicit && !lbc_attrs_keeps(pair->want, attr->field) &&
+                   attr_is_same(attr->field, attr->value, pair_target_of(pair, attr->field))) {
+            attr->explicit = false; /* it has gone back; what happens to it now is not our doing */
         }
     }
 }
 
-void nlb_compare_note_listener(const struct nlb_listener *want, struct nlb_listener *have)
+void nlb_compare_record_listener(const struct nlb_listener *want, struct nlb_listener *have)
 {
     const struct pair pair = listener_pair(want, have);
 
-    note(&pair, &have->attrs);
+    pair_record_explicit(&pair, &have->attrs);
 }
 
-void nlb_compare_note_group(const struct nlb_group *want, struct nlb_group *have)
+void nlb_compare_record_group(const struct nlb_group *want, struct nlb_group *have)
 {
     const struct pair pair = group_pair(want, have);
 
-    note(&pair, &have->attrs);
+    pair_record_explicit(&pair, &have->attrs);
 }
 
 void nlb_change_add(struct ccm_buf *change, const char *what, const char *from, const char *to)

@@ -24,9 +24,9 @@ CCM_NODISCARD int nlb_compare_group(const struct nlb_group *want, const struct n
 /* Attributes that a new one is to be made with -> ret: those that have a meaning. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_compare_new_listener(const struct nlb_listener *want, struct lbc_attrs *ret);
 
-/* Mark the present attributes that a person asks for, see nlb_plan_note(). */
-void nlb_compare_note_listener(const struct nlb_listener *want, struct nlb_listener *have);
-void nlb_compare_note_group(const struct nlb_group *want, struct nlb_group *have);
+/* Mark the present attributes that a person asks for, see nlb_plan_record_explicit(). */
+void nlb_compare_record_listener(const struct nlb_listener *want, struct nlb_listener *have);
+void nlb_compare_record_group(const struct nlb_group *want, struct nlb_group *have);
 
 /* Append "what from -> to" to a list of differences; from and to may be NULL: not set. */
 void nlb_change_add(struct ccm_buf *change, const char *what, const char *from, const char *to);

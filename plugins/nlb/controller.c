@@ -78,7 +78,7 @@ static void model_fini(void *model)
     nlb_model_fini(model);
 }
 
-static bool state_holds_port(const struct lbc_pass *pass, const char *port)
+static bool state_has_port(const struct lbc_pass *pass, const char *port)
 {
     const struct nlb_state *have = pass->entry->state;
 
@@ -98,7 +98,7 @@ static bool state_holds_port(const struct lbc_pass *pass, const char *port)
     return !have->listeners_known; /* nobody has looked */
 }
 
-static const struct lbc_tags *tags(const void *model)
+static const struct lbc_tags *model_get_tags(const void *model)
 {
     return &((const struct nlb_model *)model)->want.lb.tags;
 }
@@ -138,9 +138,9 @@ const struct lbc_ops nlb_ops = {
     .model_fini = model_fini,
     .sync = nlb_sync,
     .publish = nlb_publish,
-    .tell = nlb_tell,
-    .holds = state_holds_port,
-    .tags = tags,
+    .emit_events = nlb_emit_events,
+    .has_listener = state_has_port,
+    .tags = model_get_tags,
     .release = nlb_release,
     .check_owner = nlb_check_owner,
 };

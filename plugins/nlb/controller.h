@@ -14,7 +14,7 @@
 struct nlb {
     struct lbc_instance lbc; /* first: the common part takes it for the instance */
     size_t batch;            /* servers per call */
-    atomic_bool told_jobs;   /* somebody was told that a permission for jobs is missing */
+    atomic_bool jobs_reported;   /* somebody was told that a permission for jobs is missing */
 };
 
 extern const struct lbc_ops nlb_ops;
@@ -42,7 +42,7 @@ CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *pla
 CCM_NODISCARD int nlb_sync(struct lbc_pass *pass, struct ccm_error *err);
 bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state);
 CCM_NODISCARD int nlb_release(struct lbc_pass *pass, struct ccm_error *err);
-void nlb_tell(struct lbc_pass *pass);
+void nlb_emit_events(struct lbc_pass *pass);
 
 /* Whether the load balancer that annotation `id` names may be used: not one that a controller made,
  * and not in exchange for another one. Blocks in a rare case. 0, or negative with err. */

@@ -16,7 +16,7 @@
 /* --- desired state --- */
 
 /* What is left undone while some pod has no interface; see struct nlb_group.add_only. */
-static void tell_kept(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
+static void pass_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list *resolved)
 {
     const struct nlb_model *model = pass->model;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 800 };
@@ -31,36 +31,36 @@ static void tell_kept(struct lbc_pass *pass, const struct lbc_resolved_list *res
                          text.len == 0 ? "" : "; ", model->want.groups[i].name, invalid);
         }
     }
-    lbc_pass_say(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
+    lbc_pass_emit_event(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
 }
 
 /* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
  * nothing is there. */
-static enum lbc_hold told_hold(const struct lbc_pass *pass, const struct nlb_group *want)
+static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct nlb_group *want)
 {
     const struct nlb_group *found = nlb_state_group_for(pass->entry->state, want);
-    const bool may_be_early = want->hold == LBC_HOLD_FAMILY || want->hold == LBC_HOLD_NAMELESS;
+    const bool may_be_early = want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
 
-    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_HOLD_NONE : want->hold;
+    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE : want->frozen_by;
 }
 
 /* Groups that have no backends, or keep those of an address family. */
-static void tell_groups(struct lbc_pass *pass)
+static void pass_emit_groups(struct lbc_pass *pass)
 {
     const struct nlb_model *model = pass->model;
     const char *none = "";
-    enum lbc_hold hold = LBC_HOLD_NONE;
+    enum lbc_frozen_by frozen_by = LBC_FROZEN_BY_NONE;
 
     for (size_t i = 0; i < model->want.group_count; i++) {
         if (model->want.groups[i].backends.len == 0) {
             none = "There are no available nodes for NetworkLoadBalancer";
         }
-        hold = hold == LBC_HOLD_NONE ? told_hold(pass, &model->want.groups[i]) : hold;
+        frozen_by = frozen_by == LBC_FROZEN_BY_NONE ? group_frozen_by(pass, &model->want.groups[i]) : frozen_by;
     }
-    lbc_pass_tell_groups(pass, none, hold);
+    lbc_pass_emit_group_events(pass, none, frozen_by);
 }
 
-static int build(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_build_model(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     struct nlb_model *model = pass->model;
@@ -84,8 +84,8 @@ static int build(struct lbc_pass *pass, struct ccm_error *err)
     r = lbc_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
     if (r == 0) {
         nlb_model_finish(model, resolved.items);
-        lbc_pass_tell_backends(pass, &resolved);
-        tell_kept(pass, &resolved);
+        lbc_pass_emit_backends(pass, &resolved);
+        pass_emit_kept(pass, &resolved);
     }
     return r;
 }
@@ -124,7 +124,7 @@ static int read_lb(struct lbc_pass *pass, struct nlb_call *call, struct ccm_erro
                : nlb_read_lb(call, pass->service, ali_cluster_id(pass->lbc->ali), &have->lb, err);
 }
 
-static bool wants_certs(const struct nlb_model *model)
+static bool model_lists_certs(const struct nlb_model *model)
 {
     for (size_t i = 0; i < model->want.listener_count; i++) {
         if (model->want.listeners[i].certs_known) {
@@ -135,12 +135,12 @@ static bool wants_certs(const struct nlb_model *model)
 }
 
 /* The security group for source ranges: wanted, or there may be one of earlier. */
-static bool needs_guard(const struct lbc_pass *pass)
+static bool pass_needs_security_group(const struct lbc_pass *pass)
 {
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
 
-    return !model->reused && (model->want.guard.wanted || have->lb.security_groups.len > 0 ||
+    return !model->reused && (model->want.security_group.wanted || have->lb.security_groups.len > 0 ||
                               lbc_pass_is_marked(pass));
 }
 
@@ -150,7 +150,7 @@ static void know_nothing_is_there(struct nlb_state *have)
 {
     have->groups_known = true;
     have->listeners_known = true;
-    have->guard.known = true;
+    have->security_group.known = true;
 }
 
 static int read_rest(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
@@ -161,8 +161,8 @@ static int read_rest(struct lbc_pass *pass, struct nlb_call *call, struct ccm_er
     const struct nlb_need need = {
         .want = &model->want,
         .listeners = exists && nlb_model_has_listeners(model),
-        .certs = exists && wants_certs(model),
-        .guard = needs_guard(pass),
+        .certs = exists && model_lists_certs(model),
+        .security_group = pass_needs_security_group(pass),
     };
 
     if (!exists && !lbc_object_has_finalizer(&pass->service->meta, NLB_FINALIZER)) {
@@ -183,14 +183,14 @@ static int fit_reused(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
-    lbc_reuse_tell_kept(pass, may);
+    lbc_reuse_emit_kept(pass, may);
     if (!may) {
         nlb_model_keep_lb(model);
     }
     return lbc_reuse_own_tags(pass, &model->want.lb.tags, tags) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int fill(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_read_actual(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_SPEC);
@@ -360,7 +360,7 @@ static void come_again(struct lbc_pass *pass, const struct lbc_texts *groups, bo
     pass->unfinished = !failed;
 }
 
-static int walk(struct lbc_pass *pass, struct ccm_error *err)
+static int pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
@@ -377,7 +377,7 @@ static int walk(struct lbc_pass *pass, struct ccm_error *err)
     if (nlb_plan_ensure(&plan, &in, &pass->problems) < 0) {
         return ccm_error_nomem(err);
     }
-    if (lbc_pass_can_tell_repair(pass) &&
+    if (lbc_pass_can_show_repair(pass) &&
         describe_repair(&plan, &in, pass->entry->aside, &repair) < 0) {
         return ccm_error_nomem(err);
     }
@@ -393,19 +393,19 @@ static int walk(struct lbc_pass *pass, struct ccm_error *err)
     const int r =
         nlb_pass_run(pass, &plan, model, is_new ? ALI_PRIO_NEW : ALI_PRIO_SPEC, pass->fresh, err);
 
-    nlb_plan_note(have, model);
+    nlb_plan_record_explicit(have, model);
     entry->used = entry->used || have->lb.id != NULL;
-    if (model->reused && lbc_reuse_note_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
+    if (model->reused && lbc_reuse_record_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
         return ccm_error_nomem(err);
     }
     if (refused && !pass->fresh) {
-        lbc_pass_doubt(pass);
+        lbc_pass_invalidate_mirror(pass);
     }
     if (plan.waiting.len > 0) {
         come_again(pass, &plan.waiting, r < 0 || pass->problems.count > 0);
     }
     if (pass->writes > before && r == 0 && pass->problems.count == known) {
-        lbc_pass_tell_repair(pass, ccm_buf_str(&repair));
+        lbc_pass_emit_repair(pass, ccm_buf_str(&repair));
     }
     return r;
 }
@@ -413,13 +413,13 @@ static int walk(struct lbc_pass *pass, struct ccm_error *err)
 int nlb_sync(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct nlb_state *have = pass->entry->state;
-    int r = build(pass, err);
+    int r = pass_build_model(pass, err);
 
     if (r == 0) {
-        r = fill(pass, err);
+        r = pass_read_actual(pass, err);
     }
     if (r == -EPERM) {
-        lbc_pass_doubt(pass); /* its owner may change it, or its tags */
+        lbc_pass_invalidate_mirror(pass); /* its owner may change it, or its tags */
     }
     if (r < 0 || pass->unfinished) {
         return r;
@@ -434,8 +434,8 @@ int nlb_sync(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
-    tell_groups(pass);
-    return walk(pass, err);
+    pass_emit_groups(pass);
+    return pass_plan_and_apply(pass, err);
 }
 
 /* --- what the Service says then --- */
@@ -451,7 +451,7 @@ static bool is_own_listener(const struct lbc_pass *pass, const struct nlb_listen
             owner == LBC_OWNER_OURS);
 }
 
-static bool serves(const struct lbc_pass *pass)
+static bool pass_lb_serves(const struct lbc_pass *pass)
 {
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
@@ -480,15 +480,15 @@ bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
 
-    if (model->mismatch || !serves(pass)) {
+    if (model->mismatch || !pass_lb_serves(pass)) {
         return false;
     }
     state->lb_id = have->lb.id;
     state->hostname = have->lb.dns;
     state->ip_mode = NULL; /* it is for addresses */
-    if (have->guard.id != NULL) {
-        state->extra = have->guard.id; /* wanted or not: it is there */
-    } else if (!model->want.guard.wanted && !model->keep_security && have->guard.known) {
+    if (have->security_group.id != NULL) {
+        state->extra = have->security_group.id; /* wanted or not: it is there */
+    } else if (!model->want.security_group.wanted && !model->keep_security && have->security_group.known) {
         state->extra = "";
     }
     return true;

@@ -51,7 +51,7 @@ const size_t nlb_group_field_count = CCM_ARRAY_LEN(nlb_group_fields);
 
 static const char *const protocol_names[] = { "TCP", "UDP", "TCPSSL", "OTHER" };
 
-static const struct lbc_field *find(const struct lbc_field *fields, size_t count, const char *name)
+static const struct lbc_field *fields_find_name(const struct lbc_field *fields, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(fields[i].name, name) == 0) {
@@ -63,12 +63,12 @@ static const struct lbc_field *find(const struct lbc_field *fields, size_t count
 
 const struct lbc_field *nlb_listener_field(const char *name)
 {
-    return find(nlb_listener_fields, nlb_listener_field_count, name);
+    return fields_find_name(nlb_listener_fields, nlb_listener_field_count, name);
 }
 
 const struct lbc_field *nlb_group_field(const char *name)
 {
-    return find(nlb_group_fields, nlb_group_field_count, name);
+    return fields_find_name(nlb_group_fields, nlb_group_field_count, name);
 }
 
 bool nlb_field_applies(const struct lbc_field *field, enum nlb_protocol protocol)

@@ -82,7 +82,7 @@ static struct nlb_inventory *inventory_new(const struct ccm_strmap *expected)
 }
 
 /* The item that a resource with these tags belongs to. */
-static struct item *owner_of(const struct nlb_inventory *inventory, const struct lbc_tags *tags)
+static struct item *inventory_find_owner(const struct nlb_inventory *inventory, const struct lbc_tags *tags)
 {
     const char *owner = lbc_tags_get(tags, NLB_TAG_OWNER);
 
@@ -92,17 +92,17 @@ static struct item *owner_of(const struct nlb_inventory *inventory, const struct
                : ccm_strmap_get(inventory->items, owner);
 }
 
-static int take_lb(void *arg, const cJSON *json, struct ccm_error *err)
+static int inventory_add_lb(void *arg, const cJSON *json, struct ccm_error *err)
 {
     struct nlb_inventory *inventory = arg;
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
     struct item *item;
-    int r = nlb_read_take_lb(json, &lb);
+    int r = nlb_read_parse_lb(json, &lb);
 
     if (r < 0) {
         return nlb_read_refuse(r, "load balancer", err);
     }
-    item = owner_of(inventory, &lb.tags);
+    item = inventory_find_owner(inventory, &lb.tags);
     if (item == NULL || ccm_strmap_has(inventory->by_lb, lb.id) != 0) {
         return 0;
     }
@@ -116,7 +116,7 @@ static int take_lb(void *arg, const cJSON *json, struct ccm_error *err)
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int take_listener(void *arg, const cJSON *json, struct ccm_error *err)
+static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
     struct nlb_inventory *inventory = arg;
     struct item *item = ccm_strmap_get(inventory->by_lb, ccm_json_text(json, "LoadBalancerId"));
@@ -128,22 +128,22 @@ static int take_listener(void *arg, const cJSON *json, struct ccm_error *err)
         return 0;
     }
     listener = nlb_state_new_listener(&item->state);
-    r = listener == NULL ? -ENOMEM : nlb_read_take_listener(json, listener);
+    r = listener == NULL ? -ENOMEM : nlb_read_parse_listener(json, listener);
     return r < 0 ? nlb_read_refuse(r, "listener", err) : 0;
 }
 
-static int take_group(void *arg, const cJSON *json, struct ccm_error *err)
+static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *err)
 {
     struct nlb_inventory *inventory = arg;
     CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
     struct nlb_group *kept = NULL;
     struct item *item;
-    const int r = nlb_read_take_group(json, &group);
+    const int r = nlb_read_parse_group(json, &group);
 
     if (r < 0) {
         return nlb_read_refuse(r, "server group", err);
     }
-    item = owner_of(inventory, &group.tags);
+    item = inventory_find_owner(inventory, &group.tags);
     if (item == NULL || ccm_strmap_has(inventory->by_group, group.id) != 0) {
         return 0;
     }
@@ -156,13 +156,13 @@ static int take_group(void *arg, const cJSON *json, struct ccm_error *err)
     return 0;
 }
 
-static int take_server(void *arg, const cJSON *json, struct ccm_error *err)
+static int inventory_add_server(void *arg, const cJSON *json, struct ccm_error *err)
 {
     struct nlb_inventory *inventory = arg;
     const char *group_id = ccm_json_text(json, "ServerGroupId");
     const struct item *item = ccm_strmap_get(inventory->by_group, group_id);
     struct nlb_group *group = item == NULL ? NULL : nlb_state_group_by_id(&item->state, group_id);
-    const int r = group == NULL ? 0 : nlb_read_take_server(json, group->name, &group->backends);
+    const int r = group == NULL ? 0 : nlb_read_parse_server(json, group->name, &group->backends);
 
     return r < 0 ? nlb_read_refuse(r, "server", err) : 0;
 }
@@ -187,20 +187,20 @@ static int read_all(struct nlb_call *call, struct nlb_inventory *inventory, bool
                     struct ccm_error *err)
 {
     const char *cluster = inventory->cluster_id;
-    int r = nlb_api_list_lbs(call, NLB_TAG_CLUSTER, cluster, NULL, take_lb, inventory, err);
+    int r = nlb_api_list_lbs(call, NLB_TAG_CLUSTER, cluster, NULL, inventory_add_lb, inventory, err);
 
     /* To the end or not at all: else a second owner of a tag could go unseen. */
     *ret_useful = r == 0;
     if (r < 0) {
         return r;
     }
-    r = nlb_api_list_listeners(call, NULL, take_listener, inventory, err);
+    r = nlb_api_list_listeners(call, NULL, inventory_add_listener, inventory, err);
     if (r < 0) {
         return r;
     }
     set_known(inventory, true, false);
-    r = nlb_api_list_groups(call, NLB_TAG_CLUSTER, cluster, NULL, take_group, inventory, err);
-    r = r < 0 ? r : nlb_api_list_servers(call, NULL, take_server, inventory, err);
+    r = nlb_api_list_groups(call, NLB_TAG_CLUSTER, cluster, NULL, inventory_add_group, inventory, err);
+    r = r < 0 ? r : nlb_api_list_servers(call, NULL, inventory_add_server, inventory, err);
     if (r == 0) {
         set_known(inventory, true, true);
     }
@@ -282,7 +282,7 @@ bool nlb_inventory_take(struct nlb_inventory *inventory, const struct ccm_servic
 
 /* --- the table --- */
 
-static int load(struct lbc_instance *lbc, const struct ccm_request *req,
+static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *req,
                 const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
     struct nlb_inventory *inventory = NULL;
@@ -299,7 +299,7 @@ static int load(struct lbc_instance *lbc, const struct ccm_request *req,
     return r;
 }
 
-static bool take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
+static bool inventory_take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
                  void *state)
 {
     return nlb_inventory_take(content, service, ali_cluster_id(lbc->ali), state);
@@ -311,7 +311,7 @@ static void free_content(void *content)
 }
 
 const struct lbc_inventory_ops nlb_inventory_ops = {
-    .load = load,
-    .take = take,
+    .load = inventory_load,
+    .take = inventory_take,
     .free = free_content,
 };

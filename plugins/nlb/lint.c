@@ -44,7 +44,7 @@ static bool is_protocol(const char *text)
 }
 
 /* Overlaps are looked for below, with ranges. */
-static bool clash(const char *a, const char *b)
+static bool lint_protocols_clash(const char *a, const char *b)
 {
     (void)a;
     (void)b;
@@ -78,7 +78,7 @@ const struct lbc_lint_rules nlb_rules = {
     .lists = lists,
     .protocol = port_protocol,
     .is_protocol = is_protocol,
-    .clash = clash,
+    .clash = lint_protocols_clash,
     .counts = nlb_annotation_counts,
     .unclear = nlb_annotation_unclear,
     .loose = &nlb_opt_loose,
@@ -86,7 +86,7 @@ const struct lbc_lint_rules nlb_rules = {
 
 /* --- what is our own --- */
 
-static void blame(const struct ccm_service *service, const struct ccm_lint_sink *sink,
+static void lint_add_finding(const struct ccm_service *service, const struct ccm_lint_sink *sink,
                   uint64_t level, const char *suffix, const char *message)
 {
     char key[LBC_ANNO_KEY_MAX];
@@ -116,7 +116,7 @@ static void lint_ranges(const struct ccm_service *service, const struct ccm_lint
     }
 }
 
-static const char *get(const struct ccm_service *service, const char *suffix)
+static const char *lint_get_annotation(const struct ccm_service *service, const char *suffix)
 {
     return lbc_anno_get(&service->meta, suffix);
 }
@@ -145,16 +145,16 @@ static bool has_tls(const struct ccm_service *service)
 /* What the cloud or a pass would refuse later. */
 static void lint_needs(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    const bool listeners = get(service, "id")[0] == '\0' ||
-                           strcmp(get(service, "force-override-listeners"), "true") == 0;
+    const bool listeners = lint_get_annotation(service, "id")[0] == '\0' ||
+                           strcmp(lint_get_annotation(service, "force-override-listeners"), "true") == 0;
 
-    if (listeners && has_tls(service) && get(service, "cert-id")[0] == '\0') {
-        blame(service, sink, CCM_LEVEL_ERROR, "cert-id",
+    if (listeners && has_tls(service) && lint_get_annotation(service, "cert-id")[0] == '\0') {
+        lint_add_finding(service, sink, CCM_LEVEL_ERROR, "cert-id",
               "annotation " LBC_ANNO_PREFIX "cert-id is required for TCPSSL ports: give the id of "
               "a server certificate");
     }
-    if (get(service, "listener-port-range")[0] != '\0' && is_by_node(service)) {
-        blame(service, sink, CCM_LEVEL_ERROR, "listener-port-range",
+    if (lint_get_annotation(service, "listener-port-range")[0] != '\0' && is_by_node(service)) {
+        lint_add_finding(service, sink, CCM_LEVEL_ERROR, "listener-port-range",
               "listener port range can only be used for eni backend type service");
     }
 }
@@ -162,10 +162,10 @@ static void lint_needs(const struct ccm_service *service, const struct ccm_lint_
 /* A public address where the configuration forbids to make one. */
 static void lint_public(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    const char *type = get(service, "address-type");
+    const char *type = lint_get_annotation(service, "address-type");
     char key[LBC_ANNO_KEY_MAX];
 
-    if (sink->option_int(sink, NULL, "disable_public_nlb") != 0 && get(service, "id")[0] == '\0' &&
+    if (sink->option_int(sink, NULL, "disable_public_nlb") != 0 && lint_get_annotation(service, "id")[0] == '\0' &&
         (type[0] == '\0' || ccm_text_equal_case(type, "internet"))) {
         sink->finding(sink, CCM_LEVEL_ERROR,
                       type[0] == '\0' ? "spec.type"
@@ -175,7 +175,7 @@ static void lint_public(const struct ccm_service *service, const struct ccm_lint
     }
 }
 
-static bool is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
+static bool lint_is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
     return sink->option_int(sink, lbc_opt_type.group, lbc_opt_type.name) != 0
                ? lbc_class_is_typed_nlb(service)
@@ -184,7 +184,7 @@ static bool is_ours(const struct ccm_service *service, const struct ccm_lint_sin
 
 int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    if (is_ours(service, sink)) {
+    if (lint_is_ours(service, sink)) {
         lint_public(service, sink);
         lbc_lint_service(&nlb_rules, service, sink);
         lint_overlaps(service, sink);

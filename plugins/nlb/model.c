@@ -25,7 +25,7 @@ bool nlb_model_has_listeners(const struct nlb_model *model)
     return !model->reused || model->override;
 }
 
-static int report(const struct nlb_builder *b, const struct nlb_want_port *want,
+static int model_report_port(const struct nlb_builder *b, const struct nlb_desired_port *want,
                   struct ccm_error *err)
 {
     (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)want->port->port,
@@ -38,7 +38,7 @@ static int report(const struct nlb_builder *b, const struct nlb_want_port *want,
 }
 
 /* What has to be known before there can be a listener at all. */
-static int look_at_port(const struct nlb_builder *b, uint64_t index, struct nlb_want_port *want,
+static int port_read_annotations(const struct nlb_builder *b, uint64_t index, struct nlb_desired_port *want,
                         struct ccm_error *err)
 {
     const struct ccm_service *service = b->in->service;
@@ -54,7 +54,7 @@ static int look_at_port(const struct nlb_builder *b, uint64_t index, struct nlb_
     return r < 0 ? r : nlb_check_overlap(service, index, err);
 }
 
-static int add_listener(struct nlb_builder *b, const struct nlb_want_port *want,
+static int add_listener(struct nlb_builder *b, const struct nlb_desired_port *want,
                         struct ccm_error *err)
 {
     return nlb_model_listener(b->model, b->in, want) < 0 ? ccm_error_nomem(err) : 0;
@@ -62,7 +62,7 @@ static int add_listener(struct nlb_builder *b, const struct nlb_want_port *want,
 
 /* An annotation that is refused leaves it open what the port is to be. It was told for all ports
  * at once. */
-static bool is_open(const struct nlb_builder *b, const struct nlb_want_port *want)
+static bool port_is_open(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
     const struct lbc_refusals *refused = b->in->refused;
 
@@ -72,14 +72,14 @@ static bool is_open(const struct nlb_builder *b, const struct nlb_want_port *wan
 }
 
 /* The group of whatever listener serves the port now: one of these protocols. */
-static int add_open_groups(struct nlb_builder *b, const struct nlb_want_port *want,
+static int add_open_groups(struct nlb_builder *b, const struct nlb_desired_port *want,
                            struct ccm_error *err)
 {
     int r = 0;
 
     for (int i = 0; r != -ENOMEM && i < NLB_OTHER; i++) {
         CCM_CLEANUP(ccm_freep) char *name = NULL;
-        struct nlb_want_port one = *want;
+        struct nlb_desired_port one = *want;
 
         one.open = true;
         one.protocol = (enum nlb_protocol)i;
@@ -91,14 +91,14 @@ static int add_open_groups(struct nlb_builder *b, const struct nlb_want_port *wa
 }
 
 /* A broken listener keeps what serves the port today, whatever it is. */
-static int give_up(struct nlb_builder *b, struct nlb_want_port *want, struct ccm_error *err)
+static int port_give_up(struct nlb_builder *b, struct nlb_desired_port *want, struct ccm_error *err)
 {
     const int64_t number = want->port->port;
-    const bool open = is_open(b, want);
+    const bool open = port_is_open(b, want);
 
     b->model->incomplete = true;
     if (!open) {
-        (void)report(b, want, err); /* always 0 */
+        (void)model_report_port(b, want, err); /* always 0 */
     }
     if (number < 1 || number > UINT16_MAX) {
         return 0;
@@ -113,7 +113,7 @@ static int give_up(struct nlb_builder *b, struct nlb_want_port *want, struct ccm
 }
 
 /* Whether the group of the port may be one that an entry names which cannot be read. */
-static bool is_unchosen(const struct nlb_builder *b, const struct nlb_want_port *want)
+static bool is_unchosen(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
     return b->model->reused && want->chosen[0] == '\0' &&
            lbc_refusals_has(b->in->refused, "vgroup-port");
@@ -122,11 +122,11 @@ static bool is_unchosen(const struct nlb_builder *b, const struct nlb_want_port 
 static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *name = NULL;
-    struct nlb_want_port want = { .port = b->in->service->ports[index], .protocol = NLB_OTHER };
-    int r = look_at_port(b, index, &want, err);
+    struct nlb_desired_port want = { .port = b->in->service->ports[index], .protocol = NLB_OTHER };
+    int r = port_read_annotations(b, index, &want, err);
 
     if (r < 0 || is_unchosen(b, &want)) {
-        return give_up(b, &want, err);
+        return port_give_up(b, &want, err);
     }
     name = nlb_model_group_name(b, &want);
     if (name == NULL) {
@@ -138,7 +138,7 @@ static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *e
         return r;
     }
     if (r < 0) {
-        (void)report(b, &want, err); /* always 0 */
+        (void)model_report_port(b, &want, err); /* always 0 */
         want.broken = true;
     }
     return add_listener(b, &want, err);
@@ -180,11 +180,11 @@ static void keep_refused(struct nlb_model *model, const struct nlb_model_input *
     model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
     model->keep_backends =
-        lbc_refusals_hold(refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
+        lbc_refusals_freeze(refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
     model->incomplete = model->keep_backends;
 }
 
-static int build_guard(struct nlb_model *model, const struct nlb_model_input *in,
+static int model_build_security_group(struct nlb_model *model, const struct nlb_model_input *in,
                        struct lbc_problems *problems, struct ccm_error *err)
 {
     int r = 0;
@@ -192,9 +192,9 @@ static int build_guard(struct nlb_model *model, const struct nlb_model_input *in
     if (model->reused || in->service->source_range_count == 0 || model->keep_security) {
         return 0;
     }
-    r = nlb_model_guard(&model->want.guard, in->service, in->cluster_id, err);
+    r = nlb_model_security_group(&model->want.security_group, in->service, in->cluster_id, err);
     if (r == -EINVAL) {
-        nlb_guard_fini(&model->want.guard);
+        nlb_security_group_fini(&model->want.security_group);
         lbc_problems_add(problems, err, NULL);
         model->keep_security = true;
         r = 0;
@@ -224,7 +224,7 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
         return ccm_error_nomem(err);
     }
     keep_refused(model, in);
-    if (build_guard(model, in, problems, err) < 0) {
+    if (model_build_security_group(model, in, problems, err) < 0) {
         return -ENOMEM;
     }
     for (uint64_t i = 0; i < in->service->port_count; i++) {

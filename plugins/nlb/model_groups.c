@@ -12,20 +12,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *told_type(const struct nlb_builder *b)
+static const char *group_type_asked(const struct nlb_builder *b)
 {
     return lbc_anno_get(&b->in->service->meta, "server-group-type");
 }
 
 static bool is_by_address(const struct nlb_builder *b)
 {
-    return ccm_text_equal_case(told_type(b), "Ip");
+    return ccm_text_equal_case(group_type_asked(b), "Ip");
 }
 
 /* --- names --- */
 
 /* A range, or what the backends are reached at. */
-static void key_of(const struct nlb_builder *b, const struct nlb_want_port *want, char *ret,
+static void key_of(const struct nlb_builder *b, const struct nlb_desired_port *want, char *ret,
                    size_t size)
 {
     if (want->span.range) {
@@ -35,7 +35,7 @@ static void key_of(const struct nlb_builder *b, const struct nlb_want_port *want
     lbc_candidates_target(b->mode, want->port, ret, size);
 }
 
-char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_want_port *want)
+char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
     char key[64];
 
@@ -46,7 +46,7 @@ char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_want_po
 
 /* --- attributes --- */
 
-static int set(struct nlb_group *group, const char *field, const char *value)
+static int group_set_attr(struct nlb_group *group, const char *field, const char *value)
 {
     return lbc_attrs_set(&group->attrs, nlb_group_field(field), value, true);
 }
@@ -62,7 +62,7 @@ static bool is_asked(const struct ccm_object *meta, const struct lbc_field *fiel
            lbc_anno_is_on(lbc_anno_get(meta, "health-check-flag"));
 }
 
-static int set_annotations(struct nlb_group *group, const struct nlb_model_input *in)
+static int group_set_annotations(struct nlb_group *group, const struct nlb_model_input *in)
 {
     const struct ccm_object *meta = &in->service->meta;
     int r = 0;
@@ -86,34 +86,34 @@ static int set_annotations(struct nlb_group *group, const struct nlb_model_input
 static int set_any_port(struct nlb_group *group, const struct ccm_service_port *port)
 {
     char text[24];
-    int r = set(group, "HealthCheckEnabled", "true");
+    int r = group_set_attr(group, "HealthCheckEnabled", "true");
 
     if (r == 0 && port->target_port_name[0] == '\0' && port->target_port != 0) {
         (void)snprintf(text, sizeof(text), "%" PRId64, port->target_port); /* fits */
-        r = set(group, "HealthCheckConnectPort", text);
+        r = group_set_attr(group, "HealthCheckConnectPort", text);
     }
     return r;
 }
 
 static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
-                          const struct nlb_want_port *want)
+                          const struct nlb_desired_port *want)
 {
     const char *resource_group = b->model->want.lb.fields[NLB_LB_GROUP];
     int r = group->any_port ? set_any_port(group, want->port) : 0;
 
     if (r == 0 && b->families != LBC_IPV4) {
-        r = set(group, "IpVersionAffinityMode",
+        r = group_set_attr(group, "IpVersionAffinityMode",
                 b->families == LBC_IPV6 ? "NonAffinity" : "Affinity");
     }
     if (r == 0 && resource_group != NULL) {
-        r = set(group, "ResourceGroupId", resource_group);
+        r = group_set_attr(group, "ResourceGroupId", resource_group);
     }
-    return r < 0 ? r : set_annotations(group, b->in);
+    return r < 0 ? r : group_set_annotations(group, b->in);
 }
 
 /* --- building --- */
 
-static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
+static int new_group(struct nlb_builder *b, const struct nlb_desired_port *want,
                      struct lbc_candidates *set)
 {
     const size_t need = b->model->want.group_count + 1;
@@ -131,8 +131,8 @@ static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
     group->protocol = want->protocol;
     group->any_port = want->span.range;
     group->present_only = want->open;
-    group->hold = b->model->sets[b->model->want.group_count - 1].hold;
-    lbc_anno_spell("Instance|Ip", told_type(b), type, sizeof(type));
+    group->frozen_by = b->model->sets[b->model->want.group_count - 1].frozen_by;
+    lbc_anno_spell("Instance|Ip", group_type_asked(b), type, sizeof(type));
     return lbc_text_set(&group->id, want->chosen) < 0 ||
                    lbc_text_set(&group->name, want->group_name) < 0 ||
                    lbc_text_set(&group->type, type) < 0 ||
@@ -144,7 +144,7 @@ static int new_group(struct nlb_builder *b, const struct nlb_want_port *want,
 
 /* Ports share a group when it is called the same, and is ours or the same one that a person chose.
  */
-static bool is_made(const struct nlb_builder *b, const struct nlb_want_port *want)
+static bool is_made(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
     for (size_t i = 0; i < b->model->want.group_count; i++) {
         struct nlb_group *one = &b->model->want.groups[i];
@@ -158,7 +158,7 @@ static bool is_made(const struct nlb_builder *b, const struct nlb_want_port *wan
     return false;
 }
 
-static int build_set(const struct nlb_builder *b, const struct nlb_want_port *want,
+static int build_set(const struct nlb_builder *b, const struct nlb_desired_port *want,
                      struct lbc_candidates *set, struct ccm_error *err)
 {
     const struct lbc_candidate_input input = {
@@ -178,7 +178,7 @@ static int build_set(const struct nlb_builder *b, const struct nlb_want_port *wa
     return lbc_candidates_build(&input, want->port, set, err);
 }
 
-int nlb_model_group(struct nlb_builder *b, const struct nlb_want_port *want, struct ccm_error *err)
+int nlb_model_group(struct nlb_builder *b, const struct nlb_desired_port *want, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
     int r;

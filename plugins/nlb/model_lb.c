@@ -27,13 +27,13 @@ static const struct {
     { NLB_LB_MODIFICATION, "modification-protection", "ConsoleProtection|NonProtection" },
 };
 
-static int tell(struct nlb_model *model, enum nlb_lb_field field, const char *value)
+static int lb_set_explicit(struct nlb_model *model, enum nlb_lb_field field, const char *value)
 {
-    model->told |= 1U << field;
+    model->explicit |= 1U << field;
     return nlb_lb_set(&model->want.lb, field, value);
 }
 
-static int take_texts(struct nlb_model *model, const struct ccm_object *meta)
+static int lb_read_texts(struct nlb_model *model, const struct ccm_object *meta)
 {
     int r = 0;
 
@@ -48,27 +48,27 @@ static int take_texts(struct nlb_model *model, const struct ccm_object *meta)
             lbc_anno_spell(lb_rows[i].spelling, value, spelled, sizeof(spelled));
             value = spelled; /* "": it was no such word, and was refused for that */
         }
-        r = value[0] == '\0' ? 0 : tell(model, lb_rows[i].field, value);
+        r = value[0] == '\0' ? 0 : lb_set_explicit(model, lb_rows[i].field, value);
     }
     return r;
 }
 
-static int take_switches(struct nlb_model *model, const struct ccm_object *meta)
+static int lb_read_switches(struct nlb_model *model, const struct ccm_object *meta)
 {
     const char *cross = lbc_anno_get(meta, "cross-zone-enabled");
     const char *protect = lbc_anno_get(meta, "delete-protection");
     int r = 0;
 
     if (cross[0] != '\0') {
-        r = tell(model, NLB_LB_CROSS_ZONE, lbc_anno_is_on(cross) ? "true" : "false");
+        r = lb_set_explicit(model, NLB_LB_CROSS_ZONE, lbc_anno_is_on(cross) ? "true" : "false");
     }
     if (r == 0 && protect[0] != '\0') {
-        r = tell(model, NLB_LB_PROTECT, lbc_anno_is_on(protect) ? "true" : "false");
+        r = lb_set_explicit(model, NLB_LB_PROTECT, lbc_anno_is_on(protect) ? "true" : "false");
     }
     if (r == 0 && lbc_anno_is_set(meta, "bandwidth-package-id")) {
         const char *package = lbc_anno_get(meta, "bandwidth-package-id");
 
-        r = tell(model, NLB_LB_PACKAGE, package + strspn(package, " \t"));
+        r = lb_set_explicit(model, NLB_LB_PACKAGE, package + strspn(package, " \t"));
     }
     return r;
 }
@@ -101,19 +101,19 @@ static int fill_defaults(struct nlb_lb *lb, const struct ccm_service *service,
     return r;
 }
 
-static int take_lists(struct nlb_model *model, const struct ccm_service *service)
+static int lb_read_lists(struct nlb_model *model, const struct ccm_service *service)
 {
     const struct ccm_object *meta = &service->meta;
     struct nlb_lb *lb = &model->want.lb;
     struct ccm_error refused = CCM_ERROR_INIT;
     const int r = nlb_zones_of(service, lb, &refused);
 
-    model->zones_told = lbc_anno_get(meta, "zone-maps")[0] != '\0';
-    model->groups_told = lbc_anno_is_set(meta, "security-group-ids");
-    model->tags_told = lbc_anno_get(meta, "additional-resource-tags")[0] != '\0';
+    model->zones_explicit = lbc_anno_get(meta, "zone-maps")[0] != '\0';
+    model->groups_explicit = lbc_anno_is_set(meta, "security-group-ids");
+    model->tags_explicit = lbc_anno_get(meta, "additional-resource-tags")[0] != '\0';
     if (r == -EINVAL) {
         nlb_lb_clear_zones(lb); /* a deletion: no value stands in its way */
-        model->zones_told = false;
+        model->zones_explicit = false;
     }
     return r == -ENOMEM || lbc_setting_tags(service, model->reused, &lb->tags) < 0 ||
                    lbc_texts_split(&lb->security_groups, lbc_anno_get(meta, "security-group-ids")) <
@@ -134,9 +134,9 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
     model->drain = lbc_anno_is_on(lbc_anno_get(meta, "connection-drain"));
     model->ipv6 = nlb_model_families(service) != LBC_IPV4;
     if (lbc_text_set(&model->want.lb.id, lbc_anno_get(meta, "id")) < 0 ||
-        take_texts(model, meta) < 0 || take_switches(model, meta) < 0 ||
+        lb_read_texts(model, meta) < 0 || lb_read_switches(model, meta) < 0 ||
         fill_defaults(&model->want.lb, service, resource_group) < 0 ||
-        take_lists(model, service) < 0) {
+        lb_read_lists(model, service) < 0) {
         return -ENOMEM;
     }
     return 0;
@@ -145,10 +145,10 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
 void nlb_model_keep_lb(struct nlb_model *model)
 {
     model->as_it_is = true;
-    model->told &= 1U << NLB_LB_ADDRESS_TYPE | 1U << NLB_LB_IPV6_TYPE;
-    model->zones_told = false;
-    model->groups_told = false;
-    model->tags_told = false;
+    model->explicit &= 1U << NLB_LB_ADDRESS_TYPE | 1U << NLB_LB_IPV6_TYPE;
+    model->zones_explicit = false;
+    model->groups_explicit = false;
+    model->tags_explicit = false;
     lbc_tags_fini(&model->want.lb.tags);
     lbc_texts_fini(&model->want.lb.security_groups);
 }
@@ -168,19 +168,19 @@ enum lbc_families nlb_model_families(const struct ccm_service *service)
 
 /* --- the security group for source ranges --- */
 
-static bool has_rule(const struct nlb_guard *guard, const char *cidr)
+static bool has_rule(const struct nlb_security_group *security_group, const char *cidr)
 {
-    for (size_t i = 0; i < guard->rule_count; i++) {
-        if (strcmp(guard->rules[i].cidr, cidr) == 0) {
+    for (size_t i = 0; i < security_group->rule_count; i++) {
+        if (strcmp(security_group->rules[i].cidr, cidr) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static int add_rule(struct nlb_guard *guard, const char *cidr, bool ipv6, bool drop)
+static int security_group_add_rule(struct nlb_security_group *security_group, const char *cidr, bool ipv6, bool drop)
 {
-    struct nlb_rule *rule = nlb_guard_new_rule(guard);
+    struct nlb_rule *rule = nlb_security_group_new_rule(security_group);
 
     if (rule == NULL) {
         return -ENOMEM;
@@ -190,28 +190,28 @@ static int add_rule(struct nlb_guard *guard, const char *cidr, bool ipv6, bool d
     rule->priority = drop ? DROP_PRIORITY : ACCEPT_PRIORITY;
     return lbc_text_set(&rule->cidr, cidr) < 0 || lbc_text_set(&rule->protocol, "All") < 0 ||
                    lbc_text_set(&rule->port_range, "-1/-1") < 0 ||
-                   lbc_text_set(&rule->description, guard->description) < 0
+                   lbc_text_set(&rule->description, security_group->description) < 0
                ? -ENOMEM
                : 0;
 }
 
 /* IPv6 is closed only where it can come in: an IPv4 load balancer keeps the rules that it has. */
-static int add_drops(struct nlb_guard *guard, bool ipv6)
+static int add_drops(struct nlb_security_group *security_group, bool ipv6)
 {
-    const int r = add_rule(guard, "0.0.0.0/0", false, true);
+    const int r = security_group_add_rule(security_group, "0.0.0.0/0", false, true);
 
-    return r < 0 || !ipv6 ? r : add_rule(guard, "::/0", true, true);
+    return r < 0 || !ipv6 ? r : security_group_add_rule(security_group, "::/0", true, true);
 }
 
-int nlb_model_guard(struct nlb_guard *guard, const struct ccm_service *service,
+int nlb_model_security_group(struct nlb_security_group *security_group, const struct ccm_service *service,
                     const char *cluster_id, struct ccm_error *err)
 {
     bool ipv6 = nlb_is_dual_stack(service);
 
-    guard->wanted = true;
-    guard->name = nlb_guard_name(&service->meta);
-    guard->description = nlb_guard_description(&service->meta, cluster_id);
-    if (guard->name == NULL || guard->description == NULL) {
+    security_group->wanted = true;
+    security_group->name = nlb_security_group_name(&service->meta);
+    security_group->description = nlb_security_group_description(&service->meta, cluster_id);
+    if (security_group->name == NULL || security_group->description == NULL) {
         return ccm_error_nomem(err);
     }
     for (uint64_t i = 0; i < service->source_range_count; i++) {
@@ -223,9 +223,9 @@ int nlb_model_guard(struct nlb_guard *guard, const struct ccm_service *service,
             return r;
         }
         ipv6 = ipv6 || six;
-        if (!has_rule(guard, cidr) && add_rule(guard, cidr, six, false) < 0) {
+        if (!has_rule(security_group, cidr) && security_group_add_rule(security_group, cidr, six, false) < 0) {
             return ccm_error_nomem(err);
         }
     }
-    return add_drops(guard, ipv6) < 0 ? ccm_error_nomem(err) : 0;
+    return add_drops(security_group, ipv6) < 0 ? ccm_error_nomem(err) : 0;
 }

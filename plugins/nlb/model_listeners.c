@@ -75,7 +75,7 @@ int nlb_model_set(struct lbc_attrs *attrs, const struct lbc_field *field,
 /* --- listeners --- */
 
 /* The value, or the switch that it counts with, cannot be used. */
-static bool is_kept(const struct lbc_refusals *refused, const struct lbc_anno *row)
+static bool annotation_is_kept(const struct lbc_refusals *refused, const struct lbc_anno *row)
 {
     const char *gate = nlb_annotation_gate(row);
 
@@ -85,13 +85,13 @@ static bool is_kept(const struct lbc_refusals *refused, const struct lbc_anno *r
 bool nlb_model_keep(struct lbc_attrs *attrs, const struct lbc_field *field,
                     const struct lbc_refusals *refused, const struct lbc_anno *row, int *ret)
 {
-    const bool kept = is_kept(refused, row);
+    const bool kept = annotation_is_kept(refused, row);
 
     *ret = kept ? lbc_attrs_keep(attrs, field) : 0;
     return kept;
 }
 
-static int set_annotations(struct nlb_listener *listener, const struct ccm_service *service,
+static int listener_set_annotations(struct nlb_listener *listener, const struct ccm_service *service,
                            const struct lbc_refusals *refused)
 {
     const bool alpn = lbc_anno_is_on(lbc_anno_get(&service->meta, "alpn"));
@@ -126,8 +126,8 @@ static int set_certificates(struct nlb_listener *listener, const struct ccm_serv
     return lbc_texts_split(&listener->certs, lbc_anno_get(&service->meta, "additional-cert-ids"));
 }
 
-static char *description(const struct ccm_service *service, const char *cluster_id,
-                         const struct nlb_want_port *want)
+static char *listener_format_description(const struct ccm_service *service, const char *cluster_id,
+                         const struct nlb_desired_port *want)
 {
     char key[16];
 
@@ -155,10 +155,10 @@ static bool lacks_more(const struct nlb_model *model, const struct lbc_refusals 
 }
 
 int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in,
-                       const struct nlb_want_port *want)
+                       const struct nlb_desired_port *want)
 {
     const struct ccm_service *service = in->service;
-    CCM_CLEANUP(ccm_freep) char *text = description(service, in->cluster_id, want);
+    CCM_CLEANUP(ccm_freep) char *text = listener_format_description(service, in->cluster_id, want);
     struct nlb_listener *listener = text == NULL ? NULL : nlb_state_new_listener(&model->want);
 
     if (listener == NULL) {
@@ -173,7 +173,7 @@ int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in
     listener->description = CCM_STEAL(text);
     if (lbc_text_set(&listener->group_name, want->group_name) < 0 ||
         lbc_text_set(&listener->group_id, want->chosen) < 0 ||
-        set_annotations(listener, service, in->refused) < 0 ||
+        listener_set_annotations(listener, service, in->refused) < 0 ||
         set_certificates(listener, service) < 0) {
         return -ENOMEM;
     }

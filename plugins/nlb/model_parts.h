@@ -16,7 +16,7 @@ struct nlb_builder {
 };
 
 /* Of one Service port. */
-struct nlb_want_port {
+struct nlb_desired_port {
     const struct ccm_service_port *port;
     enum nlb_protocol protocol;
     struct nlb_span span;
@@ -27,16 +27,16 @@ struct nlb_want_port {
 };
 
 /* What the group of a port is called, and its servers described by. Heap; NULL on ENOMEM. */
-char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_want_port *want);
+char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_desired_port *want);
 
 /* The group of a port, unless an earlier port has made it. 0, -ENOMEM, or -EINVAL with a
  * CCM_ERROR_TERMINAL: this port has a problem. */
-CCM_NODISCARD int nlb_model_group(struct nlb_builder *b, const struct nlb_want_port *want,
+CCM_NODISCARD int nlb_model_group(struct nlb_builder *b, const struct nlb_desired_port *want,
                                   struct ccm_error *err);
 
 /* The listener of a port. 0 or -ENOMEM. */
 CCM_NODISCARD int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in,
-                                     const struct nlb_want_port *want);
+                                     const struct nlb_desired_port *want);
 
 /* Families of the backends: what annotation backend-ip-version says, on a dual-stack load balancer;
  * IPv4 otherwise. */
@@ -44,7 +44,7 @@ enum lbc_families nlb_model_families(const struct ccm_service *service);
 
 /* The security group for spec.loadBalancerSourceRanges, with all rules, into an empty struct. 0,
  * -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: a range is none. */
-CCM_NODISCARD int nlb_model_guard(struct nlb_guard *guard, const struct ccm_service *service,
+CCM_NODISCARD int nlb_model_security_group(struct nlb_security_group *security_group, const struct ccm_service *service,
                                   const char *cluster_id, struct ccm_error *err);
 
 /* Whether the value of the row cannot be used; then the field stays as it is. *ret: 0 or -ENOMEM.

@@ -20,7 +20,7 @@ struct part {
 
 /* --- making --- */
 
-static int hash_of(const char *text, char ret[LBC_HASH_TEXT])
+static int name_hash_text(const char *text, char ret[LBC_HASH_TEXT])
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *list = cJSON_CreateArray();
 
@@ -30,7 +30,7 @@ static int hash_of(const char *text, char ret[LBC_HASH_TEXT])
     return lbc_hash_list(list, ret);
 }
 
-static char *shorten(const char *whole, const char *head, const struct ccm_object *service,
+static char *name_shorten_key(const char *whole, const char *head, const struct ccm_object *service,
                      size_t max)
 {
     const size_t fixed = strlen(head) + HASH_LEN + 2; /* and two dots */
@@ -40,7 +40,7 @@ static char *shorten(const char *whole, const char *head, const struct ccm_objec
     const size_t name = strlen(service->name) < half ? strlen(service->name) : half;
     char hash[LBC_HASH_TEXT];
 
-    if (hash_of(whole, hash) < 0) {
+    if (name_hash_text(whole, hash) < 0) {
         return NULL;
     }
     return ccm_text_format("%s%.*s.%.*s.%.*s", head, (int)name, service->name, (int)(room - name),
@@ -48,7 +48,7 @@ static char *shorten(const char *whole, const char *head, const struct ccm_objec
 }
 
 /* protocol as text: that of a key which is looked at may be anything. */
-static char *format(const char *key, const char *protocol, const struct ccm_object *service,
+static char *name_format_any(const char *key, const char *protocol, const struct ccm_object *service,
                     const char *cluster_id, size_t max)
 {
     CCM_CLEANUP(ccm_freep) char *head = ccm_text_format("k8s.%s.%s.", key, protocol);
@@ -60,21 +60,21 @@ static char *format(const char *key, const char *protocol, const struct ccm_obje
     if (whole == NULL || strlen(whole) <= max) {
         return CCM_STEAL(whole);
     }
-    return shorten(whole, head, service, max);
+    return name_shorten_key(whole, head, service, max);
 }
 
 char *nlb_name_format(const char *key, enum nlb_protocol protocol, const struct ccm_object *service,
                       const char *cluster_id, size_t max)
 {
-    return format(key, nlb_protocol_name(protocol), service, cluster_id, max);
+    return name_format_any(key, nlb_protocol_name(protocol), service, cluster_id, max);
 }
 
-char *nlb_guard_description(const struct ccm_object *service, const char *cluster_id)
+char *nlb_security_group_description(const struct ccm_object *service, const char *cluster_id)
 {
     return ccm_text_format("k8s.%s.%s.%s", service->namespace_, service->name, cluster_id);
 }
 
-char *nlb_guard_name(const struct ccm_object *service)
+char *nlb_security_group_name(const struct ccm_object *service)
 {
     char name[LBC_OWNER_LB_NAME];
 
@@ -84,7 +84,7 @@ char *nlb_guard_name(const struct ccm_object *service)
 
 /* --- reading --- */
 
-static bool split(const char *text, struct part parts[PARTS])
+static bool name_split_key(const char *text, struct part parts[PARTS])
 {
     const char *start = text;
     size_t count = 0;
@@ -132,7 +132,7 @@ static int check_short(const char *text, const struct part parts[PARTS],
     key = strndup(parts[1].start, parts[1].len);
     protocol = strndup(parts[2].start, parts[2].len);
     if (key != NULL && protocol != NULL) {
-        expected = format(key, protocol, service, cluster_id, strlen(text));
+        expected = name_format_any(key, protocol, service, cluster_id, strlen(text));
     }
     *ret = ccm_text_equal(text, expected);
     return expected == NULL ? -ENOMEM : 0;
@@ -146,7 +146,7 @@ int nlb_name_parse(const char *text, bool as_listener, const struct ccm_object *
     int r = 0;
 
     *ret = LBC_OWNER_NONE;
-    if (text == NULL || !split(text, parts) || (as_listener && !is_listener_key(&parts[1]))) {
+    if (text == NULL || !name_split_key(text, parts) || (as_listener && !is_listener_key(&parts[1]))) {
         return 0;
     }
     ours = part_is(&parts[3], service->name) && part_is(&parts[4], service->namespace_) &&
@@ -162,5 +162,5 @@ bool nlb_name_is_key(const char *text)
 {
     struct part parts[PARTS];
 
-    return text != NULL && split(text, parts);
+    return text != NULL && name_split_key(text, parts);
 }

@@ -30,7 +30,7 @@ bool nlb_name_is_key(const char *text);
 
 /* Description of the security group's rules and the group itself: "k8s.{namespace}.{service}.
  * {cluster}"; its name: "k8s-nlb-{default name}". Heap; NULL on ENOMEM. */
-char *nlb_guard_description(const struct ccm_object *service, const char *cluster_id);
-char *nlb_guard_name(const struct ccm_object *service);
+char *nlb_security_group_description(const struct ccm_object *service, const char *cluster_id);
+char *nlb_security_group_name(const struct ccm_object *service);
 
 #endif

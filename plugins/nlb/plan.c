@@ -23,7 +23,7 @@ static void step_fini(struct nlb_step *step)
     nlb_lb_fini(&step->lb);
     nlb_group_fini(&step->group);
     nlb_listener_fini(&step->listener);
-    nlb_guard_fini(&step->guard);
+    nlb_security_group_fini(&step->security_group);
 }
 
 void nlb_plan_fini(struct nlb_plan *plan)
@@ -73,7 +73,7 @@ int nlb_plan_set_change(struct nlb_step *step, struct ccm_buf *change)
 }
 
 /* By stage; steps of one stage keep their order. Nearly sorted already. */
-static void sort(struct nlb_plan *plan)
+static void plan_sort_steps(struct nlb_plan *plan)
 {
     for (size_t i = 1; i < plan->len; i++) {
         const struct nlb_step step = plan->steps[i];
@@ -89,9 +89,9 @@ static void sort(struct nlb_plan *plan)
     }
 }
 
-static int finish(const struct nlb_work *work, int r)
+static int plan_finish_steps(const struct nlb_work *work, int r)
 {
-    sort(work->plan);
+    plan_sort_steps(work->plan);
     return r < 0 ? r : *work->failed;
 }
 
@@ -149,14 +149,14 @@ int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
         r = nlb_plan_stale_groups(&work);
     }
     if (r == 0) {
-        r = nlb_plan_stale_guard(&work);
+        r = nlb_plan_stale_security_group(&work);
     }
-    return finish(&work, r);
+    return plan_finish_steps(&work, r);
 }
 
 /* --- the end of a Service --- */
 
-static int unprotect(struct nlb_work *work, bool both)
+static int plan_unprotect_lb(struct nlb_work *work, bool both)
 {
     const char *deletion = work->in->have->lb.fields[NLB_LB_PROTECT];
     const char *modification = work->in->have->lb.fields[NLB_LB_MODIFICATION];
@@ -183,15 +183,15 @@ static int unprotect(struct nlb_work *work, bool both)
 }
 
 /* The security group for source ranges; behind everything else. */
-static int drop_guard(struct nlb_work *work)
+static int plan_drop_security_group(struct nlb_work *work)
 {
     struct nlb_step *step = NULL;
 
-    if (work->in->have->guard.id == NULL) {
+    if (work->in->have->security_group.id == NULL) {
         return 0;
     }
-    step = nlb_plan_new_step(work->plan, NLB_STEP_DELETE_GUARD, work->stage);
-    if (step == NULL || lbc_text_set(&step->id, work->in->have->guard.id) < 0) {
+    step = nlb_plan_new_step(work->plan, NLB_STEP_DELETE_SECURITY_GROUP, work->stage);
+    if (step == NULL || lbc_text_set(&step->id, work->in->have->security_group.id) < 0) {
         return -ENOMEM;
     }
     step->last = true;
@@ -206,7 +206,7 @@ int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
     int r = 0;
 
     if (in->have->lb.id != NULL) {
-        r = unprotect(&work, false);
+        r = plan_unprotect_lb(&work, false);
         step = r < 0 ? NULL : nlb_plan_lb_step(&work, NLB_STEP_DELETE_LB);
         if (step == NULL) {
             return -ENOMEM;
@@ -214,23 +214,23 @@ int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
         step->last = true;
     }
     r = nlb_plan_drop_groups(&work);
-    return finish(&work, r < 0 ? r : drop_guard(&work));
+    return plan_finish_steps(&work, r < 0 ? r : plan_drop_security_group(&work));
 }
 
-int nlb_plan_take_tag(const struct lbc_tags *present, const char *key, const char *value,
+int nlb_plan_copy_tag(const struct lbc_tags *present, const char *key, const char *value,
                       struct lbc_tags *ret)
 {
     return ccm_text_equal(lbc_tags_get(present, key), value) ? lbc_tags_put(ret, key, value) : 0;
 }
 
-static int untag(struct nlb_work *work, const char *owner)
+static int plan_untag_lb(struct nlb_work *work, const char *owner)
 {
     const struct lbc_tags *present = &work->in->have->lb.tags;
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
     struct nlb_step *step = NULL;
 
-    if (nlb_plan_take_tag(present, NLB_TAG_OWNER, owner, &remove) < 0 ||
-        nlb_plan_take_tag(present, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
+    if (nlb_plan_copy_tag(present, NLB_TAG_OWNER, owner, &remove) < 0 ||
+        nlb_plan_copy_tag(present, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
         return -ENOMEM;
     }
     if (remove.len == 0) {
@@ -255,13 +255,13 @@ int nlb_plan_preserve(struct nlb_plan *plan, const struct nlb_plan_input *in)
         return 0;
     }
     lbc_owner_lb_name(&in->service->meta, owner);
-    r = unprotect(&work, true);
+    r = plan_unprotect_lb(&work, true);
     if (r == 0) {
         r = nlb_plan_untag_groups(&work);
     }
     work.stage = nlb_plan_end(plan);
     /* The very last: without its tag nobody would come back to what is left to do. */
-    return finish(&work, r < 0 ? r : untag(&work, owner));
+    return plan_finish_steps(&work, r < 0 ? r : plan_untag_lb(&work, owner));
 }
 
 int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
@@ -275,12 +275,12 @@ int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
     }
     work.stage = nlb_plan_end(plan);
     r = r < 0 ? r : nlb_plan_drop_groups(&work);
-    return finish(&work, r < 0 ? r : drop_guard(&work)); /* of a load balancer of its own, before */
+    return plan_finish_steps(&work, r < 0 ? r : plan_drop_security_group(&work)); /* of a load balancer of its own, before */
 }
 
 /* --- what is asked for at present --- */
 
-static void note_lb(struct nlb_lb *have, const struct nlb_model *model)
+static void lb_record_explicit(struct nlb_lb *have, const struct nlb_model *model)
 {
     static const struct {
         enum nlb_lb_field field;
@@ -288,28 +288,28 @@ static void note_lb(struct nlb_lb *have, const struct nlb_model *model)
     } rows[] = { { NLB_LB_CROSS_ZONE, "true" },
                  { NLB_LB_PROTECT, "true" },
                  { NLB_LB_MODIFICATION, "ConsoleProtection" } };
-    unsigned told = have->told | model->told;
+    unsigned explicit = have->explicit | model->explicit;
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         const unsigned bit = 1U << rows[i].field;
 
-        if (((model->told | model->kept) & bit) == 0 &&
+        if (((model->explicit | model->kept) & bit) == 0 &&
             ccm_text_equal(have->fields[rows[i].field], rows[i].fallback)) {
-            told &= ~bit;
+            explicit &= ~bit;
         }
     }
-    have->told = told;
+    have->explicit = explicit;
 }
 
-void nlb_plan_note(struct nlb_state *have, const struct nlb_model *model)
+void nlb_plan_record_explicit(struct nlb_state *have, const struct nlb_model *model)
 {
-    note_lb(&have->lb, model);
+    lb_record_explicit(&have->lb, model);
     for (size_t i = 0; i < model->want.group_count; i++) {
         const struct nlb_group *want = &model->want.groups[i];
         struct nlb_group *group = nlb_state_group_for(have, want);
 
         if (group != NULL && want->id == NULL && !want->broken) {
-            nlb_compare_note_group(want, group);
+            nlb_compare_record_group(want, group);
         }
     }
     for (size_t i = 0; i < model->want.listener_count; i++) {
@@ -318,7 +318,7 @@ void nlb_plan_note(struct nlb_state *have, const struct nlb_model *model)
             nlb_state_listener(have, want->protocol, want->start, want->end);
 
         if (listener != NULL && !want->broken) {
-            nlb_compare_note_listener(want, listener);
+            nlb_compare_record_listener(want, listener);
         }
     }
 }

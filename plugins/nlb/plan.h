@@ -9,7 +9,7 @@
  * What is decided here:
  * - A value that no annotation tells is left alone, so taking a cluster over writes nothing, and
  *   what people set in the console survives a restart. Where we know that a value is there because
- *   an annotation asked for it (`told` of present attributes and load balancers, nlb_plan_note()),
+ *   an annotation asked for it (`told` of present attributes and load balancers, nlb_plan_record_explicit()),
  *   and the annotation is gone, switches and numbers of our own objects go back to the documented
  *   defaults. Not so what would open something up or weaken it: address types, the check of client
  *   certificates, the cipher policy.
@@ -39,11 +39,11 @@ enum nlb_step_type {
     NLB_STEP_ATTRIBUTE, /* name, cross-zone */
     NLB_STEP_DETACH,    /* bandwidth package `value` */
     NLB_STEP_ATTACH,
-    NLB_STEP_CREATE_GUARD, /* `guard`: name, description */
+    NLB_STEP_CREATE_SECURITY_GROUP, /* `guard`: name, description */
     NLB_STEP_ADD_RULES,    /* `guard.rules` */
     NLB_STEP_MODIFY_RULE,  /* `guard.rules[0]`, with its id */
     NLB_STEP_REMOVE_RULES,
-    NLB_STEP_RENAME_GUARD,
+    NLB_STEP_RENAME_SECURITY_GROUP,
     NLB_STEP_JOIN, /* `texts`: security groups; guard: ours too, which an earlier step may make */
     NLB_STEP_LEAVE,
     NLB_STEP_DELETE_LISTENER,
@@ -60,20 +60,20 @@ enum nlb_step_type {
     NLB_STEP_DELETE_LB,
     NLB_STEP_UNTAG_GROUP, /* ownership tags off a group that is kept */
     NLB_STEP_DELETE_GROUP,
-    NLB_STEP_DELETE_GUARD,
+    NLB_STEP_DELETE_SECURITY_GROUP,
 };
 
 struct nlb_step {
     enum nlb_step_type type;
     unsigned stage; /* never smaller than that of the step before */
     bool last;      /* only when everything of earlier stages went well */
-    bool guarded;   /* only when every earlier step that nlb_step_secures() went well */
+    bool needs_security;   /* only when every earlier step that nlb_step_secures() went well */
     uint16_t port;  /* whom a failure is told about; 0 = the load balancer */
     enum nlb_protocol protocol;
     char *id;        /* of the group or listener; NULL: made by an earlier step, look it up */
     char *value;     /* of DETACH, ATTACH, ADDRESS_TYPE, IPV6, CREATE_LB (address type) */
     char *change;    /* what becomes different, for people: "IdleTimeout 900 -> 300" */
-    bool with_guard; /* JOIN, LEAVE */
+    bool with_security_group; /* JOIN, LEAVE */
     struct lbc_tags tags;
     struct lbc_texts texts;
     struct nlb_lb lb; /* PROTECT, ATTRIBUTE: fields that change. ADDRESS_TYPE: zones with their
@@ -82,7 +82,7 @@ struct nlb_step {
                                for nlb_state_group_for(); backends: this batch; name: what they are
                                described by, also in a group that is called differently */
     struct nlb_listener listener;
-    struct nlb_guard guard;
+    struct nlb_security_group security_group;
 };
 
 struct nlb_plan {
@@ -138,7 +138,7 @@ CCM_NODISCARD int nlb_plan_list_taken(const struct nlb_plan *plan, const struct 
 void nlb_taken_port(const struct nlb_listener *listener, char ret[static LBC_TAKEN_PORT]);
 
 /* After a run: mark in what is there (the mirror) what a person asks for at present. */
-void nlb_plan_note(struct nlb_state *have, const struct nlb_model *model);
+void nlb_plan_record_explicit(struct nlb_state *have, const struct nlb_model *model);
 
 void nlb_plan_fini(struct nlb_plan *plan);
 

@@ -16,7 +16,7 @@ struct target {
     bool last;
 };
 
-static bool is_ours(const struct nlb_work *work, const char *name)
+static bool plan_owns_group(const struct nlb_work *work, const char *name)
 {
     return nlb_plan_owner(work, name, false) == LBC_OWNER_OURS;
 }
@@ -72,7 +72,7 @@ unsigned nlb_plan_filled(const struct nlb_work *work, const struct nlb_group *wa
     return stage;
 }
 
-static struct nlb_step *new_step(const struct target *to, enum nlb_step_type type)
+static struct nlb_step *group_new_step(const struct target *to, enum nlb_step_type type)
 {
     struct nlb_step *step = nlb_plan_new_step(to->work->plan, type, to->stage);
 
@@ -94,7 +94,7 @@ static int add_batches(struct target *to, enum nlb_step_type type, const struct 
 
     for (size_t i = 0; i < set->len; i++) {
         if (i % batch == 0) {
-            step = new_step(to, type);
+            step = group_new_step(to, type);
             to->stage++;
         }
         if (step == NULL || lbc_backends_put(&step->group.backends, &set->items[i]) < 0) {
@@ -120,7 +120,7 @@ static void diff_fini(struct diff *diff)
 }
 
 /* Several ports may have chosen the same group; the first that wants a server speaks for it. */
-static const struct nlb_group *claimant(const struct nlb_work *work, const struct nlb_group *want,
+static const struct nlb_group *group_first_wanting(const struct nlb_work *work, const struct nlb_group *want,
                                         const struct lbc_backend *one)
 {
     const struct nlb_state *all = &work->in->model->want;
@@ -152,7 +152,7 @@ static int diff_twin(const struct target *to, const struct lbc_backend *one,
     }
 
     next.weight = one->leaving ? 0 : keeps ? twin->weight : one->weight;
-    if (!is_ours(to->work, description) ||
+    if (!plan_owns_group(to->work, description) ||
         (ccm_text_equal(description, to->who->name) && twin->weight == next.weight)) {
         return 0;
     }
@@ -169,7 +169,7 @@ static uint8_t peer_weight(const struct target *to, const struct lbc_backend *on
         const struct lbc_backend *peer = &to->have->backends.items[i];
 
         if (!peer->leaving && peer->weight > weight &&
-            is_ours(to->work, description_of(to->have, peer))) {
+            plan_owns_group(to->work, description_of(to->have, peer))) {
             weight = peer->weight;
         }
     }
@@ -191,7 +191,7 @@ static int diff_wanted(const struct target *to, const struct lbc_backend *one, s
 {
     const struct lbc_backend *twin = lbc_backends_find(&to->have->backends, one);
 
-    if (claimant(to->work, to->who, one) != to->who) {
+    if (group_first_wanting(to->work, to->who, one) != to->who) {
         return 0;
     }
     if (twin == NULL) {
@@ -213,8 +213,8 @@ static int diff_backends(const struct target *to, struct diff *ret)
     for (size_t i = 0; r == 0 && i < to->have->backends.len; i++) {
         const struct lbc_backend *one = &to->have->backends.items[i];
 
-        if (!one->leaving && is_ours(to->work, description_of(to->have, one)) &&
-            claimant(to->work, to->who, one) == NULL) {
+        if (!one->leaving && plan_owns_group(to->work, description_of(to->have, one)) &&
+            group_first_wanting(to->work, to->who, one) == NULL) {
             r = lbc_backends_put(&ret->remove, one);
         }
     }
@@ -242,7 +242,7 @@ static bool is_forbidden(const struct target *to, bool removal)
         const struct nlb_group *group = &all->groups[i];
 
         if (group == to->who || (to->who->id != NULL && ccm_text_equal(group->id, to->who->id))) {
-            if (group->add_only || (removal && (group->hold || group->broken))) {
+            if (group->add_only || (removal && (group->frozen_by || group->broken))) {
                 return true;
             }
         }
@@ -301,7 +301,7 @@ int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
     for (size_t i = 0; i < to.have->backends.len; i++) {
         const struct lbc_backend *one = &to.have->backends.items[i];
 
-        ret->size += !one->leaving && is_ours(&work, description_of(to.have, one)) ? 1 : 0;
+        ret->size += !one->leaving && plan_owns_group(&work, description_of(to.have, one)) ? 1 : 0;
     }
     return failed;
 }
@@ -325,10 +325,10 @@ static int plan_servers(struct target *to)
 
 /* --- groups --- */
 
-static int create(struct target *to)
+static int plan_create_group(struct target *to)
 {
     CCM_CLEANUP(lbc_backends_fini) struct lbc_backends first = { 0 };
-    struct nlb_step *step = new_step(to, NLB_STEP_CREATE_GROUP);
+    struct nlb_step *step = group_new_step(to, NLB_STEP_CREATE_GROUP);
     int r = step == NULL ? -ENOMEM : lbc_attrs_copy(&step->group.attrs, &to->who->attrs);
 
     to->stage++;
@@ -340,7 +340,7 @@ static int create(struct target *to)
     return r < 0 ? r : add_batches(to, NLB_STEP_ADD, &first);
 }
 
-static int update(struct target *to)
+static int plan_update_group(struct target *to)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
@@ -350,7 +350,7 @@ static int update(struct target *to)
     if (r < 0 || change.len == 0) {
         return r;
     }
-    step = new_step(to, NLB_STEP_UPDATE_GROUP);
+    step = group_new_step(to, NLB_STEP_UPDATE_GROUP);
     if (step == NULL) {
         return -ENOMEM;
     }
@@ -393,14 +393,14 @@ static int plan_group(struct nlb_work *work, const struct nlb_group *want)
 
     if (to.have == NULL) { /* a chosen one is for its owner to make */
         return want->id == NULL && !kept && !want->present_only && !is_useless(work, want)
-                   ? create(&to)
+                   ? plan_create_group(&to)
                    : 0;
     }
     if (to.have->unread) {
         return lbc_texts_put(&work->plan->waiting, to.have->id);
     }
     if (want->id == NULL) {
-        r = update(&to);
+        r = plan_update_group(&to);
     }
     to.stage = free_stage(work, to.have->id, want->name, work->stage + 1);
     return r < 0 || kept ? r : plan_servers(&to);
@@ -422,7 +422,7 @@ int nlb_plan_groups(struct nlb_work *work)
 /* --- groups that go --- */
 
 /* A group of ours goes; one that somebody made, put servers into or uses only loses ours. */
-static int drop(struct nlb_work *work, const struct nlb_group *have, bool used)
+static int plan_drop_group(struct nlb_work *work, const struct nlb_group *have, bool used)
 {
     CCM_CLEANUP(lbc_backends_fini) struct lbc_backends ours = { 0 };
     struct target to = {
@@ -437,7 +437,7 @@ static int drop(struct nlb_work *work, const struct nlb_group *have, bool used)
     for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
         const struct lbc_backend *one = &have->backends.items[i];
 
-        if (!is_ours(work, description_of(have, one))) {
+        if (!plan_owns_group(work, description_of(have, one))) {
             foreign = true;
         } else if (!one->leaving) {
             r = lbc_backends_put(&ours, one);
@@ -446,8 +446,8 @@ static int drop(struct nlb_work *work, const struct nlb_group *have, bool used)
     if (r < 0) {
         return r;
     }
-    if (!foreign && !used && is_ours(work, have->name)) {
-        return new_step(&to, NLB_STEP_DELETE_GROUP) == NULL ? -ENOMEM : 0;
+    if (!foreign && !used && plan_owns_group(work, have->name)) {
+        return group_new_step(&to, NLB_STEP_DELETE_GROUP) == NULL ? -ENOMEM : 0;
     }
     return add_batches(&to, NLB_STEP_REMOVE, &ours);
 }
@@ -457,7 +457,7 @@ int nlb_plan_drop_groups(struct nlb_work *work)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
-        r = drop(work, &work->in->have->groups[i], false);
+        r = plan_drop_group(work, &work->in->have->groups[i], false);
     }
     return r;
 }
@@ -503,13 +503,13 @@ static const struct nlb_listener *user_of(const struct nlb_work *work, const str
 }
 
 /* A listener of ours that stays, because nothing could take its place, keeps what it sends to. */
-static bool is_kept(const struct nlb_work *work, const struct nlb_listener *user)
+static bool listener_keeps_group(const struct nlb_work *work, const struct nlb_listener *user)
 {
     return user != NULL && nlb_plan_owner(work, user->description, true) == LBC_OWNER_OURS;
 }
 
 /* It is kept as it is, and not ours any more. */
-static int let_go(struct nlb_work *work, const struct nlb_group *have)
+static int plan_release_group(struct nlb_work *work, const struct nlb_group *have)
 {
     struct target to = {
         .work = work, .who = have, .have = have, .stage = work->stage, .last = true
@@ -519,14 +519,14 @@ static int let_go(struct nlb_work *work, const struct nlb_group *have)
     struct nlb_step *step = NULL;
 
     lbc_owner_lb_name(&work->in->service->meta, owner);
-    if (nlb_plan_take_tag(&have->tags, NLB_TAG_OWNER, owner, &remove) < 0 ||
-        nlb_plan_take_tag(&have->tags, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
+    if (nlb_plan_copy_tag(&have->tags, NLB_TAG_OWNER, owner, &remove) < 0 ||
+        nlb_plan_copy_tag(&have->tags, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
         return -ENOMEM;
     }
     if (remove.len == 0) {
         return 0;
     }
-    step = new_step(&to, NLB_STEP_UNTAG_GROUP);
+    step = group_new_step(&to, NLB_STEP_UNTAG_GROUP);
     return step == NULL ? -ENOMEM : lbc_tags_copy(&step->tags, &remove);
 }
 
@@ -542,10 +542,10 @@ int nlb_plan_stale_groups(struct nlb_work *work)
         const struct nlb_group *have = &work->in->have->groups[i];
         const struct nlb_listener *user = user_of(work, have);
 
-        if (is_wanted(work, have) || is_kept(work, user)) {
+        if (is_wanted(work, have) || listener_keeps_group(work, user)) {
             continue;
         }
-        r = model->preserve && !model->reused ? let_go(work, have) : drop(work, have, user != NULL);
+        r = model->preserve && !model->reused ? plan_release_group(work, have) : plan_drop_group(work, have, user != NULL);
     }
     return r;
 }
@@ -555,7 +555,7 @@ int nlb_plan_untag_groups(struct nlb_work *work)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
-        r = let_go(work, &work->in->have->groups[i]);
+        r = plan_release_group(work, &work->in->have->groups[i]);
     }
     return r;
 }

@@ -15,34 +15,34 @@
 /* --- the group --- */
 
 /* A step on our security group. */
-static struct nlb_step *guard_step(struct nlb_work *work, enum nlb_step_type type)
+static struct nlb_step *security_group_step(struct nlb_work *work, enum nlb_step_type type)
 {
     struct nlb_step *step = nlb_plan_lb_step(work, type);
 
-    return step == NULL || lbc_text_set(&step->id, work->in->have->guard.id) < 0 ? NULL : step;
+    return step == NULL || lbc_text_set(&step->id, work->in->have->security_group.id) < 0 ? NULL : step;
 }
 
 static int name_step(struct nlb_work *work, enum nlb_step_type type)
 {
-    const struct nlb_guard *want = &work->in->model->want.guard;
-    struct nlb_step *step = guard_step(work, type);
+    const struct nlb_security_group *want = &work->in->model->want.security_group;
+    struct nlb_step *step = security_group_step(work, type);
 
-    return step == NULL || lbc_text_set(&step->guard.name, want->name) < 0 ||
-                   lbc_text_set(&step->guard.description, want->description) < 0
+    return step == NULL || lbc_text_set(&step->security_group.name, want->name) < 0 ||
+                   lbc_text_set(&step->security_group.description, want->description) < 0
                ? -ENOMEM
                : 0;
 }
 
 static int rules_steps(struct nlb_work *work, enum nlb_step_type type,
-                       const struct nlb_guard *rules)
+                       const struct nlb_security_group *rules)
 {
     struct nlb_step *step = NULL;
 
     for (size_t i = 0; i < rules->rule_count; i++) {
         if (i % RULES_PER_CALL == 0) {
-            step = guard_step(work, type);
+            step = security_group_step(work, type);
         }
-        struct nlb_rule *rule = step == NULL ? NULL : nlb_guard_new_rule(&step->guard);
+        struct nlb_rule *rule = step == NULL ? NULL : nlb_security_group_new_rule(&step->security_group);
 
         if (rule == NULL || nlb_rule_copy(rule, &rules->rules[i]) < 0) {
             return -ENOMEM;
@@ -51,7 +51,7 @@ static int rules_steps(struct nlb_work *work, enum nlb_step_type type,
     return 0;
 }
 
-static void describe(const struct nlb_rule *rule, char *text, size_t size)
+static void rule_describe_text(const struct nlb_rule *rule, char *text, size_t size)
 {
     (void)snprintf(text, size, "%s %s priority %d (%s)", rule->protocol, rule->port_range,
                    rule->priority,
@@ -61,7 +61,7 @@ static void describe(const struct nlb_rule *rule, char *text, size_t size)
 /* Rules that we have just added have no known ids. */
 static const struct nlb_rule *present_rule(const struct nlb_work *work, const struct nlb_rule *rule)
 {
-    const struct nlb_guard *have = &work->in->have->guard;
+    const struct nlb_security_group *have = &work->in->have->security_group;
 
     for (size_t i = 0; i < have->rule_count; i++) {
         if (rule->id != NULL ? ccm_text_equal(have->rules[i].id, rule->id)
@@ -76,8 +76,8 @@ static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 1024 };
     const struct nlb_rule *present = present_rule(work, rule);
-    struct nlb_step *step = guard_step(work, NLB_STEP_MODIFY_RULE);
-    struct nlb_rule *copy = step == NULL ? NULL : nlb_guard_new_rule(&step->guard);
+    struct nlb_step *step = security_group_step(work, NLB_STEP_MODIFY_RULE);
+    struct nlb_rule *copy = step == NULL ? NULL : nlb_security_group_new_rule(&step->security_group);
     char from[256] = "";
     char to[256] = "";
 
@@ -85,9 +85,9 @@ static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
         return -ENOMEM;
     }
     if (present != NULL) {
-        describe(present, from, sizeof(from));
+        rule_describe_text(present, from, sizeof(from));
     }
-    describe(rule, to, sizeof(to));
+    rule_describe_text(rule, to, sizeof(to));
     nlb_change_add(&change, "rule", from, to);
     return nlb_plan_set_change(step, &change);
 }
@@ -97,8 +97,8 @@ static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
 static int plan_rules(struct nlb_work *work)
 {
     CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { 0 };
-    const struct nlb_guard *have = &work->in->have->guard;
-    int r = nlb_rules_diff(&work->in->model->want.guard, have, &diff);
+    const struct nlb_security_group *have = &work->in->have->security_group;
+    int r = nlb_rules_diff(&work->in->model->want.security_group, have, &diff);
     const bool crowded = have->rule_count + diff.add.rule_count > RULES_PER_GROUP;
 
     if (r == 0 && crowded) {
@@ -113,33 +113,33 @@ static int plan_rules(struct nlb_work *work)
     return r < 0 || crowded ? r : rules_steps(work, NLB_STEP_REMOVE_RULES, &diff.remove);
 }
 
-static int plan_guard(struct nlb_work *work)
+static int plan_own_security_group(struct nlb_work *work)
 {
-    const struct nlb_guard *want = &work->in->model->want.guard;
-    const struct nlb_guard *have = &work->in->have->guard;
+    const struct nlb_security_group *want = &work->in->model->want.security_group;
+    const struct nlb_security_group *have = &work->in->have->security_group;
     int r = 0;
 
     if (!want->wanted) {
         return 0;
     }
     if (have->id == NULL) {
-        r = name_step(work, NLB_STEP_CREATE_GUARD);
+        r = name_step(work, NLB_STEP_CREATE_SECURITY_GROUP);
     } else if (!ccm_text_equal(have->name, want->name) ||
                !ccm_text_equal(have->description, want->description)) {
-        r = name_step(work, NLB_STEP_RENAME_GUARD);
+        r = name_step(work, NLB_STEP_RENAME_SECURITY_GROUP);
     }
     return r < 0 ? r : plan_rules(work);
 }
 
-int nlb_plan_stale_guard(struct nlb_work *work)
+int nlb_plan_stale_security_group(struct nlb_work *work)
 {
     struct nlb_step *step = NULL;
 
-    if (work->in->model->want.guard.wanted || work->in->have->guard.id == NULL ||
+    if (work->in->model->want.security_group.wanted || work->in->have->security_group.id == NULL ||
         work->in->model->reused || work->in->model->keep_security) {
         return 0;
     }
-    step = guard_step(work, NLB_STEP_DELETE_GUARD);
+    step = security_group_step(work, NLB_STEP_DELETE_SECURITY_GROUP);
     if (step == NULL) {
         return -ENOMEM;
     }
@@ -152,8 +152,8 @@ int nlb_plan_stale_guard(struct nlb_work *work)
 struct change {
     struct lbc_texts join;
     struct lbc_texts leave;
-    bool join_guard;
-    bool leave_guard;
+    bool joins_own;
+    bool leaves_own;
 };
 
 static void change_fini(struct change *change)
@@ -167,43 +167,43 @@ static int find_change(const struct nlb_work *work, struct change *ret)
 {
     const struct lbc_texts *wanted = &work->in->model->want.lb.security_groups;
     const struct lbc_texts *present = &work->lb->security_groups;
-    const bool told = work->in->model->groups_told;
-    const char *own = work->in->have->guard.id;
+    const bool explicit = work->in->model->groups_explicit;
+    const char *own = work->in->have->security_group.id;
     const bool joined = own != NULL && lbc_texts_has(present, own);
     int r = 0;
 
-    for (size_t i = 0; told && r == 0 && i < wanted->len; i++) {
+    for (size_t i = 0; explicit && r == 0 && i < wanted->len; i++) {
         if (!lbc_texts_has(present, wanted->items[i])) {
             r = lbc_texts_put(&ret->join, wanted->items[i]);
         }
     }
-    for (size_t i = 0; told && r == 0 && i < present->len; i++) {
+    for (size_t i = 0; explicit && r == 0 && i < present->len; i++) {
         if (!lbc_texts_has(wanted, present->items[i]) && !ccm_text_equal(present->items[i], own)) {
             r = lbc_texts_put(&ret->leave, present->items[i]);
         }
     }
-    ret->join_guard = work->in->model->want.guard.wanted && !joined;
-    ret->leave_guard =
-        !work->in->model->want.guard.wanted && joined && !(told && lbc_texts_has(wanted, own));
+    ret->joins_own = work->in->model->want.security_group.wanted && !joined;
+    ret->leaves_own =
+        !work->in->model->want.security_group.wanted && joined && !(explicit && lbc_texts_has(wanted, own));
     return r;
 }
 
 /* Ours is joined when its rules are complete, and nothing is left before what takes its place has
  * been joined: it is better to stay as it is than to open up. */
 static int change_step(struct nlb_work *work, enum nlb_step_type type,
-                       const struct lbc_texts *texts, bool guard)
+                       const struct lbc_texts *texts, bool security_group)
 {
     struct nlb_step *step = NULL;
 
-    if (texts->len == 0 && !guard) {
+    if (texts->len == 0 && !security_group) {
         return 0;
     }
     step = nlb_plan_lb_step(work, type);
     if (step == NULL) {
         return -ENOMEM;
     }
-    step->with_guard = guard;
-    step->guarded = guard || type == NLB_STEP_LEAVE;
+    step->with_security_group = security_group;
+    step->needs_security = security_group || type == NLB_STEP_LEAVE;
     return lbc_texts_copy(&step->texts, texts);
 }
 
@@ -216,22 +216,22 @@ int nlb_plan_security(struct nlb_work *work)
     if (work->in->model->keep_security) {
         return 0;
     }
-    r = plan_guard(work);
+    r = plan_own_security_group(work);
     if (r == 0) {
         r = find_change(work, &change);
     }
     const bool crowded =
-        work->lb->security_groups.len + change.join.len + change.join_guard > GROUPS_PER_LB;
+        work->lb->security_groups.len + change.join.len + change.joins_own > GROUPS_PER_LB;
 
     if (r == 0 && crowded) {
-        r = change_step(work, NLB_STEP_LEAVE, &change.leave, change.leave_guard);
+        r = change_step(work, NLB_STEP_LEAVE, &change.leave, change.leaves_own);
     }
     if (r == 0) {
-        r = change_step(work, NLB_STEP_JOIN, &none, change.join_guard);
+        r = change_step(work, NLB_STEP_JOIN, &none, change.joins_own);
     }
     if (r == 0) {
         r = change_step(work, NLB_STEP_JOIN, &change.join, false);
     }
     return r < 0 || crowded ? r
-                            : change_step(work, NLB_STEP_LEAVE, &change.leave, change.leave_guard);
+                            : change_step(work, NLB_STEP_LEAVE, &change.leave, change.leaves_own);
 }

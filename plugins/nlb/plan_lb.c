@@ -11,19 +11,19 @@
 #define TYPE_PUBLIC  "Internet"
 #define TYPE_PRIVATE "Intranet"
 
-static bool is_told(const struct nlb_work *work, enum nlb_lb_field field)
+static bool lb_field_is_explicit(const struct nlb_work *work, enum nlb_lb_field field)
 {
-    return (work->in->model->told >> field & 1U) != 0;
+    return (work->in->model->explicit >> field & 1U) != 0;
 }
 
 /* Case does not matter: the cloud's own spelling varies. */
-static bool is_same(const char *a, const char *b)
+static bool lb_field_is_same(const char *a, const char *b)
 {
     return ccm_text_equal_case(a == NULL ? "" : a, b == NULL ? "" : b);
 }
 
 /* Where a switch of ours goes back to when nobody asks for another position any more. */
-static const char *fallback_of(enum nlb_lb_field field)
+static const char *lb_field_fallback(enum nlb_lb_field field)
 {
     switch (field) {
     case NLB_LB_CROSS_ZONE:
@@ -37,24 +37,24 @@ static const char *fallback_of(enum nlb_lb_field field)
 }
 
 /* The value that shall hold; NULL = whatever there is. */
-static const char *target_of(const struct nlb_work *work, enum nlb_lb_field field)
+static const char *lb_field_target(const struct nlb_work *work, enum nlb_lb_field field)
 {
-    if (is_told(work, field)) {
+    if (lb_field_is_explicit(work, field)) {
         return work->in->model->want.lb.fields[field];
     }
     if ((work->in->model->kept >> field & 1U) != 0) {
         return NULL;
     }
-    return !work->in->model->reused && (work->lb->told >> field & 1U) != 0 ? fallback_of(field)
+    return !work->in->model->reused && (work->lb->explicit >> field & 1U) != 0 ? lb_field_fallback(field)
                                                                            : NULL;
 }
 
 /* The value that has to be set; NULL = it is as it shall be. */
 static const char *new_value(const struct nlb_work *work, enum nlb_lb_field field)
 {
-    const char *target = target_of(work, field);
+    const char *target = lb_field_target(work, field);
 
-    return target == NULL || is_same(target, work->lb->fields[field]) ? NULL : target;
+    return target == NULL || lb_field_is_same(target, work->lb->fields[field]) ? NULL : target;
 }
 
 static int value_step(struct nlb_work *work, enum nlb_step_type type, const char *value)
@@ -72,7 +72,7 @@ static void check_immutable(const struct nlb_work *work, enum nlb_lb_field field
     const char *wanted = work->in->model->want.lb.fields[field];
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (!is_told(work, field) || present == NULL || is_same(present, wanted)) {
+    if (!lb_field_is_explicit(work, field) || present == NULL || lb_field_is_same(present, wanted)) {
         return;
     }
     (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s cannot be changed, service: %s, nlb: %s",
@@ -141,7 +141,7 @@ static int tags_step(struct nlb_work *work, enum nlb_step_type type, const struc
 }
 
 /* It was found by its name: our marks are missing. */
-static int mark(const struct nlb_work *work, struct lbc_tags *add)
+static int plan_add_marks(const struct nlb_work *work, struct lbc_tags *add)
 {
     char owner[LBC_OWNER_LB_NAME];
 
@@ -159,7 +159,7 @@ static int plan_tag(struct nlb_work *work)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
     const struct lbc_tags *wanted = &work->in->model->want.lb.tags;
-    int r = mark(work, &add);
+    int r = plan_add_marks(work, &add);
 
     for (size_t i = 0; r == 0 && i < wanted->len; i++) {
         const struct lbc_tag *tag = &wanted->items[i];
@@ -242,7 +242,7 @@ static int plan_attribute(struct nlb_work *work)
 
 /* --- addresses --- */
 
-static const struct nlb_zone *zone_of(const struct nlb_lb *lb, const char *zone_id)
+static const struct nlb_zone *lb_find_zone(const struct nlb_lb *lb, const char *zone_id)
 {
     for (size_t i = 0; i < lb->zone_count; i++) {
         if (ccm_text_equal(lb->zones[i].zone_id, zone_id)) {
@@ -260,7 +260,7 @@ static int add_addresses(const struct nlb_work *work, struct nlb_step *step)
 
     for (size_t i = 0; r == 0 && i < want->zone_count; i++) {
         const struct nlb_zone *zone = &want->zones[i];
-        const struct nlb_zone *present = zone_of(work->lb, zone->zone_id);
+        const struct nlb_zone *present = lb_find_zone(work->lb, zone->zone_id);
 
         if (zone->eip != NULL && present != NULL &&
             ccm_text_equal(zone->vswitch_id, present->vswitch_id)) {
@@ -276,7 +276,7 @@ static int plan_address_type(struct nlb_work *work, bool *ret_public)
     const char *value = new_value(work, NLB_LB_ADDRESS_TYPE);
     struct nlb_step *step = NULL;
 
-    *ret_public = value != NULL && is_same(value, TYPE_PUBLIC);
+    *ret_public = value != NULL && lb_field_is_same(value, TYPE_PUBLIC);
     if (value == NULL || work->in->model->reused) { /* somebody else's was compared before */
         *ret_public = false;
         return 0;
@@ -284,7 +284,7 @@ static int plan_address_type(struct nlb_work *work, bool *ret_public)
     step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
     nlb_change_add(&change, "type", work->lb->fields[NLB_LB_ADDRESS_TYPE], value);
     if (step == NULL || lbc_text_set(&step->value, value) < 0 ||
-        (*ret_public && work->in->model->zones_told && add_addresses(work, step) < 0)) {
+        (*ret_public && work->in->model->zones_explicit && add_addresses(work, step) < 0)) {
         return -ENOMEM;
     }
     return nlb_plan_set_change(step, &change);
@@ -293,7 +293,7 @@ static int plan_address_type(struct nlb_work *work, bool *ret_public)
 /* `fresh_public`: it turns public now, and gets the elastic address that is asked for. */
 static bool zone_fits(const struct nlb_zone *want, const struct nlb_lb *have, bool fresh_public)
 {
-    const struct nlb_zone *zone = zone_of(have, want->zone_id);
+    const struct nlb_zone *zone = lb_find_zone(have, want->zone_id);
 
     return zone != NULL && ccm_text_equal(want->vswitch_id, zone->vswitch_id) &&
            (want->address == NULL || ccm_text_equal(want->address, zone->address)) &&
@@ -311,7 +311,7 @@ static bool zones_differ(const struct nlb_work *work, bool fresh_public)
         }
     }
     for (size_t i = 0; i < work->lb->zone_count; i++) {
-        if (!work->in->model->reused && zone_of(want, work->lb->zones[i].zone_id) == NULL) {
+        if (!work->in->model->reused && lb_find_zone(want, work->lb->zones[i].zone_id) == NULL) {
             return true;
         }
     }
@@ -333,7 +333,7 @@ static int plan_zones(struct nlb_work *work, bool fresh_public)
     struct nlb_step *step = NULL;
     int r = 0;
 
-    if (!work->in->model->zones_told || want->zone_count == 0 ||
+    if (!work->in->model->zones_explicit || want->zone_count == 0 ||
         !zones_differ(work, fresh_public)) {
         return 0;
     }
@@ -354,7 +354,7 @@ static int plan_ipv6(struct nlb_work *work)
     const char *value = new_value(work, NLB_LB_IPV6_TYPE);
 
     if (value == NULL || work->in->model->reused ||
-        (present == NULL && is_same(value, TYPE_PRIVATE))) {
+        (present == NULL && lb_field_is_same(value, TYPE_PRIVATE))) {
         return 0;
     }
     return value_step(work, NLB_STEP_IPV6, value);
@@ -364,8 +364,8 @@ static int plan_ipv6(struct nlb_work *work)
 
 static bool has_other_package(const struct nlb_work *work)
 {
-    return is_told(work, NLB_LB_PACKAGE) &&
-           !is_same(work->in->model->want.lb.fields[NLB_LB_PACKAGE],
+    return lb_field_is_explicit(work, NLB_LB_PACKAGE) &&
+           !lb_field_is_same(work->in->model->want.lb.fields[NLB_LB_PACKAGE],
                     work->lb->fields[NLB_LB_PACKAGE]);
 }
 

@@ -11,14 +11,14 @@
 
 /* --- whose they are --- */
 
-static enum lbc_owner owner_of(const struct nlb_work *work, const struct nlb_listener *listener)
+static enum lbc_owner listener_owner_of(const struct nlb_work *work, const struct nlb_listener *listener)
 {
     return nlb_plan_owner(work, listener->description, true);
 }
 
 /* Whether it may serve a port that could not be worked out. Of such a port no more than a number
  * may be known: neither its protocol nor whether it stands for a range. */
-static bool is_kept(const struct nlb_work *work, const struct nlb_listener *have)
+static bool listener_is_kept(const struct nlb_work *work, const struct nlb_listener *have)
 {
     const struct nlb_state *want = &work->in->model->want;
 
@@ -34,16 +34,16 @@ static bool is_kept(const struct nlb_work *work, const struct nlb_listener *have
 
 static bool is_unwanted(const struct nlb_work *work, const struct nlb_listener *have)
 {
-    const bool may_go = !work->in->model->reused || owner_of(work, have) == LBC_OWNER_OURS;
+    const bool may_go = !work->in->model->reused || listener_owner_of(work, have) == LBC_OWNER_OURS;
 
     return may_go && have->protocol != NLB_OTHER &&
            nlb_state_listener(&work->in->model->want, have->protocol, have->start, have->end) ==
                NULL &&
-           !is_kept(work, have);
+           !listener_is_kept(work, have);
 }
 
 /* A listener that stays where the wanted one shall be. */
-static const struct nlb_listener *occupant(const struct nlb_work *work,
+static const struct nlb_listener *plan_find_occupant(const struct nlb_work *work,
                                            const struct nlb_listener *want)
 {
     for (size_t i = 0; i < work->in->have->listener_count; i++) {
@@ -70,7 +70,7 @@ static bool goes_in_vain(const struct nlb_work *work, const struct nlb_listener 
         if (one->broken || !nlb_listener_clash(one, have)) {
             continue;
         }
-        if (occupant(work, one) == NULL) {
+        if (plan_find_occupant(work, one) == NULL) {
             return false;
         }
         vain = true;
@@ -103,7 +103,7 @@ static bool is_stale(const struct nlb_work *work, const struct nlb_listener *hav
 /* --- steps --- */
 
 /* A step about the listener `who`; which one it is there is told by `id`, or looked up. */
-static struct nlb_step *new_step(const struct nlb_work *work, enum nlb_step_type type,
+static struct nlb_step *listener_new_step(const struct nlb_work *work, enum nlb_step_type type,
                                  unsigned stage, const struct nlb_listener *who, const char *id)
 {
     struct nlb_step *step = nlb_plan_new_step(work->plan, type, stage);
@@ -120,7 +120,7 @@ static struct nlb_step *new_step(const struct nlb_work *work, enum nlb_step_type
     return step;
 }
 
-static int let_go(struct nlb_work *work, const struct nlb_listener *have)
+static int plan_release_listener(struct nlb_work *work, const struct nlb_listener *have)
 {
     bool done = false;
     const int r = nlb_plan_restore(work, have, &done);
@@ -128,7 +128,7 @@ static int let_go(struct nlb_work *work, const struct nlb_listener *have)
     if (r < 0 || done) {
         return r;
     }
-    return new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->id) == NULL ? -ENOMEM
+    return listener_new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->id) == NULL ? -ENOMEM
                                                                                          : 0;
 }
 
@@ -137,7 +137,7 @@ int nlb_plan_stale_listeners(struct nlb_work *work)
     for (size_t i = 0; i < work->in->have->listener_count; i++) {
         const struct nlb_listener *have = &work->in->have->listeners[i];
 
-        if (is_stale(work, have) && let_go(work, have) < 0) {
+        if (is_stale(work, have) && plan_release_listener(work, have) < 0) {
             return -ENOMEM;
         }
     }
@@ -153,7 +153,7 @@ static int cert_steps(const struct nlb_work *work, enum nlb_step_type type, unsi
 
     for (size_t i = 0; i < certs->len; i++) {
         if (i % NLB_CERTS_MAX == 0) {
-            step = new_step(work, type, (*stage)++, who, id);
+            step = listener_new_step(work, type, (*stage)++, who, id);
         }
         if (step == NULL || lbc_texts_put(&step->texts, certs->items[i]) < 0) {
             return -ENOMEM;
@@ -163,7 +163,7 @@ static int cert_steps(const struct nlb_work *work, enum nlb_step_type type, unsi
 }
 
 /* Those of `from` that `to` lacks; the listener's own certificate is none of them. */
-static int missing(const struct lbc_texts *from, const struct lbc_texts *to, const char *own,
+static int certs_find_missing(const struct lbc_texts *from, const struct lbc_texts *to, const char *own,
                    struct lbc_texts *ret)
 {
     int r = 0;
@@ -192,9 +192,9 @@ static int plan_certs(const struct nlb_work *work, unsigned stage, const struct 
         (have != NULL && !have->certs_known)) {
         return 0;
     }
-    r = missing(&want->certs, present, own, &add);
+    r = certs_find_missing(&want->certs, present, own, &add);
     if (r == 0) {
-        r = missing(present, &want->certs, own, &remove);
+        r = certs_find_missing(present, &want->certs, own, &remove);
     }
     const bool crowded = present->len + add.len > CERTS_PER_LISTENER;
 
@@ -228,7 +228,7 @@ static const struct nlb_group *group_of(const struct nlb_work *work,
 }
 
 /* What the listener shall be: `to` has its attributes. */
-static int describe(struct nlb_step *step, const struct nlb_listener *want,
+static int step_describe_listener(struct nlb_step *step, const struct nlb_listener *want,
                     const struct nlb_group *group, const char *group_id)
 {
     return lbc_text_set(&step->listener.description, want->description) < 0 ||
@@ -239,21 +239,21 @@ static int describe(struct nlb_step *step, const struct nlb_listener *want,
                : 0;
 }
 
-static int create(struct nlb_work *work, const struct nlb_listener *want,
+static int plan_create_listener(struct nlb_work *work, const struct nlb_listener *want,
                   const struct nlb_group *group, const char *group_id)
 {
     const unsigned stage = work->stage + 1;
-    struct nlb_step *step = new_step(work, NLB_STEP_CREATE_LISTENER, stage, want, NULL);
+    struct nlb_step *step = listener_new_step(work, NLB_STEP_CREATE_LISTENER, stage, want, NULL);
 
-    if (step == NULL || describe(step, want, group, group_id) < 0 ||
+    if (step == NULL || step_describe_listener(step, want, group, group_id) < 0 ||
         nlb_compare_new_listener(want, &step->listener.attrs) < 0) {
         return -ENOMEM;
     }
-    step->guarded = true;
+    step->needs_security = true;
     return plan_certs(work, stage + 1, want, NULL);
 }
 
-static int update(struct nlb_work *work, const struct nlb_listener *want,
+static int plan_update_listener(struct nlb_work *work, const struct nlb_listener *want,
                   const struct nlb_listener *have, const struct nlb_group *group,
                   const char *group_id)
 {
@@ -277,8 +277,8 @@ static int update(struct nlb_work *work, const struct nlb_listener *want,
     if (r < 0 || change.len == 0) {
         return r < 0 ? r : plan_certs(work, stage, want, have);
     }
-    step = new_step(work, NLB_STEP_UPDATE_LISTENER, stage, want, have->id);
-    if (step == NULL || describe(step, want, group, group_id) < 0) {
+    step = listener_new_step(work, NLB_STEP_UPDATE_LISTENER, stage, want, have->id);
+    if (step == NULL || step_describe_listener(step, want, group, group_id) < 0) {
         return -ENOMEM;
     }
     step->listener.attrs = next;
@@ -289,10 +289,10 @@ static int update(struct nlb_work *work, const struct nlb_listener *want,
 
 /* --- whose port it is --- */
 
-static void refuse(const struct nlb_work *work, const struct nlb_listener *want,
+static void plan_refuse_listener(const struct nlb_work *work, const struct nlb_listener *want,
                    const struct nlb_listener *have)
 {
-    const enum lbc_owner owner = owner_of(work, have);
+    const enum lbc_owner owner = listener_owner_of(work, have);
     struct ccm_error err = CCM_ERROR_INIT;
 
     (void)ccm_error_set(
@@ -315,9 +315,9 @@ static const struct nlb_listener *obstacle_of(const struct nlb_work *work,
         nlb_state_listener(work->in->have, want->protocol, want->start, want->end);
 
     if (have == NULL) {
-        return occupant(work, want);
+        return plan_find_occupant(work, want);
     }
-    const enum lbc_owner owner = owner_of(work, have);
+    const enum lbc_owner owner = listener_owner_of(work, have);
 
     /* Where only what is ours is to be changed, a person's is not ours to take over. */
     return (work->in->model->reused && owner == LBC_OWNER_OTHER) ||
@@ -331,7 +331,7 @@ bool nlb_plan_is_refused(const struct nlb_work *work, const struct nlb_listener 
     const struct nlb_listener *other =
         want->broken || !nlb_model_has_listeners(work->in->model) ? NULL : obstacle_of(work, want);
 
-    return other != NULL && owner_of(work, other) != LBC_OWNER_OURS;
+    return other != NULL && listener_owner_of(work, other) != LBC_OWNER_OURS;
 }
 
 static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
@@ -350,11 +350,11 @@ static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
         return 0;
     }
     if (other != NULL) {
-        refuse(work, want, other);
+        plan_refuse_listener(work, want, other);
         return 0;
     }
-    return have == NULL ? create(work, want, group, group_id)
-                        : update(work, want, have, group, group_id);
+    return have == NULL ? plan_create_listener(work, want, group, group_id)
+                        : plan_update_listener(work, want, have, group, group_id);
 }
 
 int nlb_plan_listeners(struct nlb_work *work)

@@ -31,7 +31,7 @@ unsigned nlb_plan_end(const struct nlb_plan *plan);
 CCM_NODISCARD int nlb_plan_set_change(struct nlb_step *step, struct ccm_buf *change);
 
 /* Put the tag into `ret` where `present` has it with that value. 0 or -ENOMEM. */
-CCM_NODISCARD int nlb_plan_take_tag(const struct lbc_tags *present, const char *key,
+CCM_NODISCARD int nlb_plan_copy_tag(const struct lbc_tags *present, const char *key,
                                     const char *value, struct lbc_tags *ret);
 
 /* --- plan_lb.c --- */
@@ -45,7 +45,7 @@ CCM_NODISCARD int nlb_plan_lb(struct nlb_work *work, struct nlb_lb *pretend);
 /* The security group for source ranges, then which ones are joined. */
 CCM_NODISCARD int nlb_plan_security(struct nlb_work *work);
 /* Once nobody needs it. */
-CCM_NODISCARD int nlb_plan_stale_guard(struct nlb_work *work);
+CCM_NODISCARD int nlb_plan_stale_security_group(struct nlb_work *work);
 
 /* --- plan_groups.c --- */
 

@@ -28,7 +28,7 @@ void nlb_taken_port(const struct nlb_listener *listener, char ret[static LBC_TAK
 
 /* --- what it was --- */
 
-static int note_taken(const struct nlb_plan_input *in, const struct nlb_step *step,
+static int taken_add_listener(const struct nlb_plan_input *in, const struct nlb_step *step,
                       const struct nlb_listener *have, struct lbc_taken_list *ret)
 {
     const struct nlb_group *group =
@@ -38,7 +38,7 @@ static int note_taken(const struct nlb_plan_input *in, const struct nlb_step *st
     int r = 0;
 
     nlb_taken_port(have, port);
-    taken = lbc_taken_note(ret, &in->service->meta, port, have->group_id,
+    taken = lbc_taken_record(ret, &in->service->meta, port, have->group_id,
                            group != NULL && nlb_name_is_key(group->name), have->description);
     if (taken == NULL) {
         return -ENOMEM;
@@ -70,7 +70,7 @@ int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input
             r = nlb_name_parse(have->description, true, &in->service->meta, in->cluster_id, &owner);
         }
         if (r == 0 && owner == LBC_OWNER_NONE) {
-            r = note_taken(in, step, have, ret);
+            r = taken_add_listener(in, step, have, ret);
         }
     }
     return r;

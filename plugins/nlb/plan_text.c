@@ -13,11 +13,11 @@ static const char *const names[] = {
     [NLB_STEP_ATTRIBUTE] = "update load balancer",
     [NLB_STEP_DETACH] = "detach bandwidth package",
     [NLB_STEP_ATTACH] = "attach bandwidth package",
-    [NLB_STEP_CREATE_GUARD] = "create security group",
+    [NLB_STEP_CREATE_SECURITY_GROUP] = "create security group",
     [NLB_STEP_ADD_RULES] = "add security group rules",
     [NLB_STEP_MODIFY_RULE] = "change security group rule",
     [NLB_STEP_REMOVE_RULES] = "remove security group rules",
-    [NLB_STEP_RENAME_GUARD] = "rename security group",
+    [NLB_STEP_RENAME_SECURITY_GROUP] = "rename security group",
     [NLB_STEP_JOIN] = "join security groups",
     [NLB_STEP_LEAVE] = "leave security groups",
     [NLB_STEP_DELETE_LISTENER] = "delete listener",
@@ -33,7 +33,7 @@ static const char *const names[] = {
     [NLB_STEP_DELETE_LB] = "delete load balancer",
     [NLB_STEP_UNTAG_GROUP] = "untag server group",
     [NLB_STEP_DELETE_GROUP] = "delete server group",
-    [NLB_STEP_DELETE_GUARD] = "delete security group",
+    [NLB_STEP_DELETE_SECURITY_GROUP] = "delete security group",
 };
 
 const char *nlb_step_name(enum nlb_step_type type)
@@ -43,7 +43,7 @@ const char *nlb_step_name(enum nlb_step_type type)
 
 bool nlb_step_secures(enum nlb_step_type type)
 {
-    return type == NLB_STEP_CREATE_GUARD || type == NLB_STEP_ADD_RULES ||
+    return type == NLB_STEP_CREATE_SECURITY_GROUP || type == NLB_STEP_ADD_RULES ||
            type == NLB_STEP_MODIFY_RULE || type == NLB_STEP_REMOVE_RULES || type == NLB_STEP_JOIN;
 }
 
@@ -89,10 +89,10 @@ static void print_zones(const struct nlb_lb *lb, struct ccm_buf *text)
     }
 }
 
-static void print_rules(const struct nlb_guard *guard, struct ccm_buf *text)
+static void print_rules(const struct nlb_security_group *security_group, struct ccm_buf *text)
 {
-    for (size_t i = 0; i < guard->rule_count; i++) {
-        const struct nlb_rule *rule = &guard->rules[i];
+    for (size_t i = 0; i < security_group->rule_count; i++) {
+        const struct nlb_rule *rule = &security_group->rules[i];
 
         ccm_buf_addf(text, " %s %s", rule->drop ? "drop" : "accept",
                      rule->cidr == NULL ? "?" : rule->cidr);
@@ -107,7 +107,7 @@ static void print_lists(const struct nlb_step *step, struct ccm_buf *text)
     for (size_t i = 0; i < step->texts.len; i++) {
         ccm_buf_addf(text, " %s", step->texts.items[i]);
     }
-    if (step->with_guard) {
+    if (step->with_security_group) {
         ccm_buf_adds(text, " (for source ranges)");
     }
 }
@@ -126,12 +126,12 @@ static void print_step(const struct nlb_step *step, struct ccm_buf *text)
     if (step->value != NULL) {
         ccm_buf_addf(text, " %s", step->value);
     }
-    if (step->guard.name != NULL) {
-        ccm_buf_addf(text, " %s", step->guard.name);
+    if (step->security_group.name != NULL) {
+        ccm_buf_addf(text, " %s", step->security_group.name);
     }
     print_lists(step, text);
     print_zones(&step->lb, text);
-    print_rules(&step->guard, text);
+    print_rules(&step->security_group, text);
     print_backends(&step->group.backends, text);
     if (step->change != NULL) {
         ccm_buf_addf(text, ": %s", step->change);

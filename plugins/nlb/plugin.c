@@ -28,14 +28,14 @@ static const struct ccm_option *const options[] = {
 static const struct lbc_names names = {
     .finalizer = NLB_FINALIZER,
     .component = NLB_COMPONENT,
-    .extra_label = NLB_GUARD_LABEL,
+    .extra_label = NLB_SECURITY_GROUP_LABEL,
     .type = "NLBType",
     .verb = "reconcile",
     .public_option = "disable_public_nlb",
     .plugin = "nlb",
 };
 
-static void configure(void *self)
+static void instance_configure(void *self)
 {
     struct nlb *nlb = self;
     const struct ccm_host *host = nlb->lbc.host;
@@ -44,12 +44,12 @@ static void configure(void *self)
     lbc_configure(&nlb->lbc, lbc_class_is_typed_nlb);
     nlb->lbc.loose = host->option_int(host, NULL, nlb_opt_loose.name) != 0;
     nlb->batch = batch < 1 || batch > NLB_BATCH_MAX ? NLB_BATCH_MAX : (size_t)batch;
-    atomic_init(&nlb->told_jobs, false);
+    atomic_init(&nlb->jobs_reported, false);
 }
 
-static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
+static int instance_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    return lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, &names, configure, ret_self, err);
+    return lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, &names, instance_configure, ret_self, err);
 }
 
 const struct ccm_plugin ccm_plugin = {
@@ -59,7 +59,7 @@ const struct ccm_plugin ccm_plugin = {
     .flags = CCM_PLUGIN_PLANS,
     .options = options,
     .watches = lbc_watches,
-    .create = create,
+    .create = instance_create,
     .start = lbc_plugin_start,
     .reconcile = lbc_plugin_reconcile,
     .destroy = lbc_plugin_destroy,

@@ -24,11 +24,11 @@ struct found {
     struct nlb_lb *lb; /* the one that was taken */
 };
 
-static int take_found(void *arg, const cJSON *item, struct ccm_error *err)
+static int lookup_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
 {
     struct found *found = arg;
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
-    const int r = nlb_read_take_lb(item, &lb);
+    const int r = nlb_read_parse_lb(item, &lb);
 
     if (r < 0) {
         return nlb_read_refuse(r, "load balancer", err);
@@ -40,7 +40,7 @@ static int take_found(void *arg, const cJSON *item, struct ccm_error *err)
     return 0;
 }
 
-static int find_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
+static int lookup_find_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
                    bool by_name, struct nlb_lb *ret, struct ccm_error *err)
 {
     struct found found = { .lb = ret };
@@ -48,8 +48,8 @@ static int find_lb(struct nlb_call *call, const struct ccm_service *service, con
 
     lbc_lookup_init(&found.look, &service->meta, cluster_id, by_name);
     r = by_name
-            ? nlb_api_list_lbs(call, NULL, NULL, found.look.name, take_found, &found, err)
-            : nlb_api_list_lbs(call, NLB_TAG_OWNER, found.look.name, NULL, take_found, &found, err);
+            ? nlb_api_list_lbs(call, NULL, NULL, found.look.name, lookup_offer_lb, &found, err)
+            : nlb_api_list_lbs(call, NLB_TAG_OWNER, found.look.name, NULL, lookup_offer_lb, &found, err);
     r = r < 0 ? ccm_error_wrap(err, r, "[%s] find loadbalancer by %s error", service->meta.key,
                                by_name ? "name" : "tag")
               : lbc_lookup_end(&found.look, err);
@@ -60,12 +60,12 @@ static int find_lb(struct nlb_call *call, const struct ccm_service *service, con
 int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
                 struct nlb_lb *ret, struct ccm_error *err)
 {
-    int r = find_lb(call, service, cluster_id, false, ret, err);
+    int r = lookup_find_lb(call, service, cluster_id, false, ret, err);
 
     if (r < 0 || ret->id != NULL || !lbc_lookup_by_name_too(service)) {
         return r;
     }
-    r = find_lb(call, service, cluster_id, true, ret, err);
+    r = lookup_find_lb(call, service, cluster_id, true, ret, err);
     ret->untagged = ret->id != NULL && lbc_tags_get(&ret->tags, NLB_TAG_OWNER) == NULL;
     return r;
 }
@@ -106,7 +106,7 @@ int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struct nlb_lb *ret,
         return ccm_error_wrap(err, err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : r,
                               "find loadbalancer by id error");
     }
-    r = nlb_read_take_lb(answer, &lb);
+    r = nlb_read_parse_lb(answer, &lb);
     if (r < 0) {
         return nlb_read_refuse(r, "load balancer", err);
     }
@@ -116,7 +116,7 @@ int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struct nlb_lb *ret,
                              "expect [%s], actual [%s]",
                              id, lb.id);
     }
-    lb.told = ret->told;
+    lb.explicit = ret->explicit;
     lb.untagged = ret->untagged;
 
     const struct nlb_lb old = *ret;
@@ -128,10 +128,10 @@ int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struct nlb_lb *ret,
 
 /* --- listeners --- */
 
-static int take_listener(void *arg, const cJSON *item, struct ccm_error *err)
+static int read_add_listener(void *arg, const cJSON *item, struct ccm_error *err)
 {
     struct nlb_listener *listener = nlb_state_new_listener(arg);
-    const int r = listener == NULL ? -ENOMEM : nlb_read_take_listener(item, listener);
+    const int r = listener == NULL ? -ENOMEM : nlb_read_parse_listener(item, listener);
 
     return r < 0 ? nlb_read_refuse(r, "listener", err) : 0;
 }
@@ -142,7 +142,7 @@ static int read_listeners(struct nlb_call *call, struct nlb_state *state, struct
 
     nlb_state_forget_listeners(state);
     if (state->lb.id != NULL) {
-        r = nlb_api_list_listeners(call, state->lb.id, take_listener, state, err);
+        r = nlb_api_list_listeners(call, state->lb.id, read_add_listener, state, err);
     }
     if (r < 0) {
         nlb_state_forget_listeners(state);
@@ -152,7 +152,7 @@ static int read_listeners(struct nlb_call *call, struct nlb_state *state, struct
 }
 
 /* Additional ones only: the default one and those of authorities are attributes. */
-static int take_cert(void *arg, const cJSON *item, struct ccm_error *err)
+static int read_add_cert(void *arg, const cJSON *item, struct ccm_error *err)
 {
     struct lbc_texts *certs = arg;
     const char *id = ccm_json_text(item, "CertificateId");
@@ -180,7 +180,7 @@ static int read_certs(struct nlb_call *call, const struct nlb_state *want, struc
             continue;
         }
         lbc_texts_fini(&one->certs);
-        r = nlb_api_list_certs(call, one->id, take_cert, &one->certs, err);
+        r = nlb_api_list_certs(call, one->id, read_add_cert, &one->certs, err);
         one->certs_known = r == 0;
     }
     return r;
@@ -195,13 +195,13 @@ struct group_look {
     const char *cluster_id;
 };
 
-static int take_group(void *arg, const cJSON *item, struct ccm_error *err)
+static int read_add_group(void *arg, const cJSON *item, struct ccm_error *err)
 {
     const struct group_look *look = arg;
     struct nlb_state *state = look->state;
     CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
     struct nlb_group *kept = NULL;
-    const int r = nlb_read_take_group(item, &group);
+    const int r = nlb_read_parse_group(item, &group);
 
     if (r < 0) {
         return nlb_read_refuse(r, "server group", err);
@@ -300,7 +300,7 @@ static int list_groups(struct nlb_call *call, const struct ccm_service *service,
 
     lbc_owner_lb_name(&service->meta, tag);
     if (!state->groups_known) {
-        r = nlb_api_list_groups(call, NLB_TAG_OWNER, tag, NULL, take_group, &by_tag, err);
+        r = nlb_api_list_groups(call, NLB_TAG_OWNER, tag, NULL, read_add_group, &by_tag, err);
         if (r == 0 && add_used(service, cluster_id, state, &ids) < 0) {
             r = ccm_error_nomem(err);
         }
@@ -310,15 +310,15 @@ static int list_groups(struct nlb_call *call, const struct ccm_service *service,
         r = ccm_error_nomem(err);
     }
     if (r == 0 && ids.len > 0) {
-        r = nlb_api_list_groups(call, NULL, NULL, &ids, take_group, &by_id, err);
+        r = nlb_api_list_groups(call, NULL, NULL, &ids, read_add_group, &by_id, err);
     }
     return r;
 }
 
-static int take_server(void *arg, const cJSON *item, struct ccm_error *err)
+static int read_add_server(void *arg, const cJSON *item, struct ccm_error *err)
 {
     struct nlb_group *group = arg;
-    const int r = nlb_read_take_server(item, group->name, &group->backends);
+    const int r = nlb_read_parse_server(item, group->name, &group->backends);
 
     return r < 0 ? nlb_read_refuse(r, "server", err) : 0;
 }
@@ -334,7 +334,7 @@ static int read_groups(struct nlb_call *call, const struct ccm_service *service,
 
         if (group->unread) {
             lbc_backends_fini(&group->backends);
-            r = nlb_api_list_servers(call, group->id, take_server, group, err);
+            r = nlb_api_list_servers(call, group->id, read_add_server, group, err);
             group->unread = r < 0;
         }
     }
@@ -344,25 +344,25 @@ static int read_groups(struct nlb_call *call, const struct ccm_service *service,
 
 /* --- the security group --- */
 
-static int take_rule(void *arg, const cJSON *item, struct ccm_error *err)
+static int read_add_rule(void *arg, const cJSON *item, struct ccm_error *err)
 {
-    struct nlb_rule *rule = nlb_guard_new_rule(arg);
-    const int r = rule == NULL ? -ENOMEM : nlb_read_take_rule(item, rule);
+    struct nlb_rule *rule = nlb_security_group_new_rule(arg);
+    const int r = rule == NULL ? -ENOMEM : nlb_read_parse_rule(item, rule);
 
     return r < 0 ? nlb_read_refuse(r, "rule", err) : 0;
 }
 
-int nlb_read_rules(struct nlb_call *call, struct nlb_guard *guard, struct ccm_error *err)
+int nlb_read_rules(struct nlb_call *call, struct nlb_security_group *security_group, struct ccm_error *err)
 {
-    CCM_CLEANUP(nlb_guard_fini) struct nlb_guard fresh = { .known = false };
-    const int r = nlb_api_list_rules(call, guard->id, take_rule, &fresh, err);
+    CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group fresh = { .known = false };
+    const int r = nlb_api_list_rules(call, security_group->id, read_add_rule, &fresh, err);
 
     if (r == 0) {
-        const struct nlb_guard old = *guard;
+        const struct nlb_security_group old = *security_group;
 
-        guard->rules = fresh.rules;
-        guard->rule_count = fresh.rule_count;
-        guard->rule_cap = fresh.rule_cap;
+        security_group->rules = fresh.rules;
+        security_group->rule_count = fresh.rule_count;
+        security_group->rule_cap = fresh.rule_cap;
         fresh.rules = old.rules; /* freed with the scope */
         fresh.rule_count = old.rule_count;
         fresh.rule_cap = old.rule_cap;
@@ -370,21 +370,21 @@ int nlb_read_rules(struct nlb_call *call, struct nlb_guard *guard, struct ccm_er
     return r;
 }
 
-struct guards {
+struct found_groups {
     const struct ccm_object *service;
     const char *cluster_id;
-    struct nlb_guard first;
+    struct nlb_security_group first;
     char *foreign; /* id of one that carries the Service's tag and another cluster's */
     size_t count;
 };
 
-static void guards_fini(struct guards *guards)
+static void guards_fini(struct found_groups *found_groups)
 {
-    nlb_guard_fini(&guards->first);
-    free(guards->foreign);
+    nlb_security_group_fini(&found_groups->first);
+    free(found_groups->foreign);
 }
 
-static int take_guard_tags(const cJSON *item, struct lbc_tags *ret)
+static int security_group_parse_tags(const cJSON *item, struct lbc_tags *ret)
 {
     const cJSON *tag = ccm_json_items(ccm_json_get(item, "Tags"), "Tag");
     int r = 0;
@@ -395,79 +395,79 @@ static int take_guard_tags(const cJSON *item, struct lbc_tags *ret)
     return r;
 }
 
-static int note_guard(struct guards *guards, const cJSON *item, const char *id)
+static int security_group_record_found(struct found_groups *found_groups, const cJSON *item, const char *id)
 {
-    struct nlb_guard *guard = &guards->first;
+    struct nlb_security_group *security_group = &found_groups->first;
 
-    if (guards->count++ > 0) {
+    if (found_groups->count++ > 0) {
         return 0;
     }
-    return lbc_text_set(&guard->id, id) < 0 ||
-                   lbc_text_set(&guard->name, ccm_json_text(item, "SecurityGroupName")) < 0 ||
-                   lbc_text_set(&guard->description, ccm_json_text(item, "Description")) < 0
+    return lbc_text_set(&security_group->id, id) < 0 ||
+                   lbc_text_set(&security_group->name, ccm_json_text(item, "SecurityGroupName")) < 0 ||
+                   lbc_text_set(&security_group->description, ccm_json_text(item, "Description")) < 0
                ? -ENOMEM
                : 0;
 }
 
-static int take_guard(void *arg, const cJSON *item, struct ccm_error *err)
+static int read_add_security_group(void *arg, const cJSON *item, struct ccm_error *err)
 {
-    struct guards *guards = arg;
+    struct found_groups *found_groups = arg;
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *id = ccm_json_text(item, "SecurityGroupId");
     char own[LBC_OWNER_LB_NAME];
-    int r = take_guard_tags(item, &tags);
+    int r = security_group_parse_tags(item, &tags);
 
     if (id[0] == '\0') {
         return nlb_read_refuse(-EPROTO, "security group", err);
     }
-    lbc_owner_lb_name(guards->service, own);
+    lbc_owner_lb_name(found_groups->service, own);
     if (r == 0 && ccm_text_equal(lbc_tags_get(&tags, NLB_TAG_OWNER), own)) {
-        r = lbc_owner_of_tags(&tags, guards->service, guards->cluster_id) == LBC_OWNER_OURS
-                ? note_guard(guards, item, id)
-                : lbc_text_set(&guards->foreign, id);
+        r = lbc_owner_of_tags(&tags, found_groups->service, found_groups->cluster_id) == LBC_OWNER_OURS
+                ? security_group_record_found(found_groups, item, id)
+                : lbc_text_set(&found_groups->foreign, id);
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
 /* ends: the Service goes, and asks for none of its own. */
-static int check_guards(const struct guards *guards, bool ends, struct ccm_error *err)
+static int check_guards(const struct found_groups *found_groups, bool ends, struct ccm_error *err)
 {
-    if (guards->count > 1) {
+    if (found_groups->count > 1) {
         return ccm_error_set(err, -EEXIST, CCM_ERROR_TERMINAL,
                              "find associated security group error: expect 1, got %zu",
-                             guards->count);
+                             found_groups->count);
     }
-    if (guards->count == 0 && guards->foreign != NULL && !ends) {
+    if (found_groups->count == 0 && found_groups->foreign != NULL && !ends) {
         return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                              "security group %s carries this Service's tag but belongs to another "
                              "cluster (tag %s), it is left alone",
-                             guards->foreign, NLB_TAG_CLUSTER);
+                             found_groups->foreign, NLB_TAG_CLUSTER);
     }
     return 0;
 }
 
-static int read_guard(struct nlb_call *call, const struct ccm_service *service,
-                      const char *cluster_id, bool ends, struct nlb_guard *ret,
+static int read_security_group(struct nlb_call *call, const struct ccm_service *service,
+                      const char *cluster_id, bool ends, struct nlb_security_group *ret,
                       struct ccm_error *err)
 {
     CCM_CLEANUP(guards_fini)
-    struct guards guards = { .service = &service->meta, .cluster_id = cluster_id };
+    struct found_groups found_groups = { .service = &service->meta, .cluster_id = cluster_id };
     char tag[LBC_OWNER_LB_NAME];
     int r;
 
     lbc_owner_lb_name(&service->meta, tag);
-    r = nlb_api_find_guards(call, NLB_TAG_OWNER, tag, take_guard, &guards, err);
-    r = r < 0 ? r : check_guards(&guards, ends, err);
-    if (r == 0 && guards.count == 1) {
-        r = nlb_read_rules(call, &guards.first, err);
+    r = nlb_api_find_security_groups(call, NLB_TAG_OWNER, tag, read_add_security_group, &found_groups, err);
+    r = r < 0 ? r : check_guards(&found_groups, ends, err);
+    if (r == 0 && found_groups.count == 1) {
+        r = nlb_read_rules(call, &found_groups.first, err);
     }
     if (r < 0) {
         return r;
     }
-    nlb_guard_fini(ret);
-    *ret = guards.first;
+    nlb_security_group_fini(ret);
+    *ret = found_groups.first;
     ret->known = true;
-    memset(&guards.first, 0, sizeof(guards.first));
+    memset(&found_groups.first, 0, sizeof(found_groups.first));
     return 0;
 }
 
@@ -485,8 +485,8 @@ int nlb_read_parts(struct nlb_call *call, const struct ccm_service *service, con
     if (r == 0 && need->certs) {
         r = read_certs(call, need->want, state, err);
     }
-    if (r == 0 && need->guard && !state->guard.known) {
-        r = read_guard(call, service, cluster_id, need->ends, &state->guard, err);
+    if (r == 0 && need->security_group && !state->security_group.known) {
+        r = read_security_group(call, service, cluster_id, need->ends, &state->security_group, err);
     }
     return r;
 }

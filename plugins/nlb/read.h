@@ -32,16 +32,16 @@ CCM_NODISCARD int nlb_read_check_owner(const struct ccm_service *service, const 
 /* One of a list of load balancers, listeners, groups or servers into an empty struct, or into a
  * set. 0, -ENOMEM, or -EPROTO when it is not what it should be. A group's `unread` tells that it
  * has servers. group_name: servers that are described by it need no description of their own. */
-CCM_NODISCARD int nlb_read_take_lb(const cJSON *json, struct nlb_lb *ret);
-CCM_NODISCARD int nlb_read_take_listener(const cJSON *json, struct nlb_listener *ret);
-CCM_NODISCARD int nlb_read_take_group(const cJSON *json, struct nlb_group *ret);
-CCM_NODISCARD int nlb_read_take_server(const cJSON *json, const char *group_name,
+CCM_NODISCARD int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret);
+CCM_NODISCARD int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret);
+CCM_NODISCARD int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret);
+CCM_NODISCARD int nlb_read_parse_server(const cJSON *json, const char *group_name,
                                        struct lbc_backends *ret);
-CCM_NODISCARD int nlb_read_take_rule(const cJSON *json, struct nlb_rule *ret);
+CCM_NODISCARD int nlb_read_parse_rule(const cJSON *json, struct nlb_rule *ret);
 
 /* The rules of a security group that is known by its id, instead of those in *guard, which stay
  * when that fails. */
-CCM_NODISCARD int nlb_read_rules(struct nlb_call *call, struct nlb_guard *guard,
+CCM_NODISCARD int nlb_read_rules(struct nlb_call *call, struct nlb_security_group *security_group,
                                  struct ccm_error *err);
 
 /* err for -ENOMEM and -EPROTO of the functions above. Returns r. */
@@ -52,7 +52,7 @@ struct nlb_need {
     const struct nlb_state *want; /* its chosen groups are read too; may be NULL */
     bool listeners;
     bool certs; /* additional certificates of the TCPSSL listeners that tell them */
-    bool guard; /* the security group for source ranges, with its rules */
+    bool security_group; /* the security group for source ranges, with its rules */
     bool ends;  /* the Service goes: another cluster's security group is just none of its own */
 };
 

@@ -23,7 +23,7 @@ int nlb_read_refuse(int r, const char *what, struct ccm_error *err)
 }
 
 /* A port, or anything else that has 16 bits; text counts too. False: it is none. */
-static bool take_port(const cJSON *parent, const char *name, uint16_t *ret)
+static bool json_parse_port(const cJSON *parent, const char *name, uint16_t *ret)
 {
     const int64_t port = ccm_json_i64(parent, name, 0);
 
@@ -32,7 +32,7 @@ static bool take_port(const cJSON *parent, const char *name, uint16_t *ret)
 }
 
 /* Lists of keys and values come in two spellings. */
-static int take_tags(const cJSON *parent, struct lbc_tags *ret)
+static int json_parse_tags(const cJSON *parent, struct lbc_tags *ret)
 {
     const cJSON *tag = ccm_json_items(parent, "Tags");
     int r = 0;
@@ -48,7 +48,7 @@ static int take_tags(const cJSON *parent, struct lbc_tags *ret)
     return r;
 }
 
-static int take_texts(const cJSON *parent, const char *name, struct lbc_texts *ret)
+static int json_parse_texts(const cJSON *parent, const char *name, struct lbc_texts *ret)
 {
     int r = 0;
 
@@ -60,7 +60,7 @@ static int take_texts(const cJSON *parent, const char *name, struct lbc_texts *r
 
 /* --- load balancers --- */
 
-static int take_zones(const cJSON *parent, struct nlb_lb *ret)
+static int json_parse_zones(const cJSON *parent, struct nlb_lb *ret)
 {
     const cJSON *zone = ccm_json_items(parent, "ZoneMappings");
     int r = 0;
@@ -80,7 +80,7 @@ static int take_zones(const cJSON *parent, struct nlb_lb *ret)
     return r;
 }
 
-static int take_fields(const cJSON *json, struct nlb_lb *ret)
+static int json_parse_lb_fields(const cJSON *json, struct nlb_lb *ret)
 {
     static const struct {
         enum nlb_lb_field field;
@@ -111,7 +111,7 @@ static int take_fields(const cJSON *json, struct nlb_lb *ret)
     return r;
 }
 
-int nlb_read_take_lb(const cJSON *json, struct nlb_lb *ret)
+int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
 {
     const char *id = ccm_json_text(json, "LoadBalancerId");
     int r;
@@ -125,10 +125,10 @@ int nlb_read_take_lb(const cJSON *json, struct nlb_lb *ret)
         lbc_text_set(&ret->status, ccm_json_text(json, "LoadBalancerStatus")) < 0) {
         return -ENOMEM;
     }
-    r = take_fields(json, ret);
-    r = r < 0 ? r : take_zones(json, ret);
-    r = r < 0 ? r : take_texts(json, "SecurityGroupIds", &ret->security_groups);
-    return r < 0 ? r : take_tags(json, &ret->tags);
+    r = json_parse_lb_fields(json, ret);
+    r = r < 0 ? r : json_parse_zones(json, ret);
+    r = r < 0 ? r : json_parse_texts(json, "SecurityGroupIds", &ret->security_groups);
+    return r < 0 ? r : json_parse_tags(json, &ret->tags);
 }
 
 /* --- attributes --- */
@@ -144,7 +144,7 @@ static int join_list(const cJSON *parent, const char *name, struct ccm_buf *ret)
     return ccm_buf_error(ret);
 }
 
-static int take_attr(const cJSON *from, const struct lbc_field *field, struct lbc_attrs *ret)
+static int json_parse_attr(const cJSON *from, const struct lbc_field *field, struct lbc_attrs *ret)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = LIST_MAX };
     const char *name = field->read_name != NULL ? field->read_name : field->name;
@@ -164,7 +164,7 @@ static int take_attr(const cJSON *from, const struct lbc_field *field, struct lb
     return lbc_attr_is_unset(field, value) ? 0 : lbc_attrs_set(ret, field, value, false);
 }
 
-static int take_listener_attrs(const cJSON *json, struct nlb_listener *ret)
+static int json_parse_listener_attrs(const cJSON *json, struct nlb_listener *ret)
 {
     const cJSON *ppv2 = ccm_json_get(json, "ProxyProtocolV2Config");
     int r = 0;
@@ -173,22 +173,22 @@ static int take_listener_attrs(const cJSON *json, struct nlb_listener *ret)
         const struct lbc_field *field = &nlb_listener_fields[i];
 
         if (nlb_field_applies(field, ret->protocol)) {
-            r = take_attr((field->flags & NLB_FIELD_PPV2) != 0 ? ppv2 : json, field, &ret->attrs);
+            r = json_parse_attr((field->flags & NLB_FIELD_PPV2) != 0 ? ppv2 : json, field, &ret->attrs);
         }
     }
     return r;
 }
 
-int nlb_read_take_listener(const cJSON *json, struct nlb_listener *ret)
+int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret)
 {
     const char *id = ccm_json_text(json, "ListenerId");
     uint16_t port = 0;
-    bool good = take_port(json, "ListenerPort", &port);
+    bool good = json_parse_port(json, "ListenerPort", &port);
 
     ret->start = port;
     ret->end = port;
     if (good && port == 0) {
-        good = take_port(json, "StartPort", &ret->start) && take_port(json, "EndPort", &ret->end) &&
+        good = json_parse_port(json, "StartPort", &ret->start) && json_parse_port(json, "EndPort", &ret->end) &&
                ret->start > 0 && ret->start <= ret->end;
         ret->range = true;
     }
@@ -201,12 +201,12 @@ int nlb_read_take_listener(const cJSON *json, struct nlb_listener *ret)
         lbc_text_set(&ret->group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
         return -ENOMEM;
     }
-    return take_listener_attrs(json, ret);
+    return json_parse_listener_attrs(json, ret);
 }
 
 /* --- groups --- */
 
-static int take_group_attrs(const cJSON *json, struct nlb_group *ret)
+static int json_parse_group_attrs(const cJSON *json, struct nlb_group *ret)
 {
     const cJSON *health = ccm_json_get(json, "HealthCheck");
     int r = 0;
@@ -214,12 +214,12 @@ static int take_group_attrs(const cJSON *json, struct nlb_group *ret)
     for (size_t i = 0; r == 0 && i < nlb_group_field_count; i++) {
         const struct lbc_field *field = &nlb_group_fields[i];
 
-        r = take_attr((field->flags & NLB_FIELD_HEALTH) != 0 ? health : json, field, &ret->attrs);
+        r = json_parse_attr((field->flags & NLB_FIELD_HEALTH) != 0 ? health : json, field, &ret->attrs);
     }
     return r;
 }
 
-int nlb_read_take_group(const cJSON *json, struct nlb_group *ret)
+int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret)
 {
     const char *id = ccm_json_text(json, "ServerGroupId");
 
@@ -235,14 +235,14 @@ int nlb_read_take_group(const cJSON *json, struct nlb_group *ret)
         lbc_text_set(&ret->family, ccm_json_text(json, "AddressIPVersion")) < 0 ||
         lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
         (!nlb_name_is_key(ret->name) &&
-         take_texts(json, "RelatedLoadBalancerIds", &ret->users) < 0) ||
-        take_tags(json, &ret->tags) < 0) {
+         json_parse_texts(json, "RelatedLoadBalancerIds", &ret->users) < 0) ||
+        json_parse_tags(json, &ret->tags) < 0) {
         return -ENOMEM;
     }
-    return take_group_attrs(json, ret);
+    return json_parse_group_attrs(json, ret);
 }
 
-static enum lbc_backend_type take_type(const char *name)
+static enum lbc_backend_type json_parse_server_type(const char *name)
 {
     if (ccm_text_equal_case(name, "Ecs")) {
         return LBC_BACKEND_ECS;
@@ -250,7 +250,7 @@ static enum lbc_backend_type take_type(const char *name)
     return ccm_text_equal_case(name, "Ip") ? LBC_BACKEND_IP : LBC_BACKEND_ENI;
 }
 
-int nlb_read_take_server(const cJSON *json, const char *group_name, struct lbc_backends *ret)
+int nlb_read_parse_server(const cJSON *json, const char *group_name, struct lbc_backends *ret)
 {
     const char *id = ccm_json_text(json, "ServerId");
     const char *description = ccm_json_text(json, "Description");
@@ -261,11 +261,11 @@ int nlb_read_take_server(const cJSON *json, const char *group_name, struct lbc_b
         .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
         .description = usual ? NULL : (char *)(uintptr_t)description,
         .weight = weight < 0 || weight > 100 ? 0 : (uint8_t)weight,
-        .type = (uint8_t)take_type(ccm_json_text(json, "ServerType")),
+        .type = (uint8_t)json_parse_server_type(ccm_json_text(json, "ServerType")),
         .leaving = ccm_text_equal_case(ccm_json_text(json, "Status"), "Removing"),
     };
 
-    if (id[0] == '\0' || !take_port(json, "Port", &backend.port)) {
+    if (id[0] == '\0' || !json_parse_port(json, "Port", &backend.port)) {
         return -EPROTO;
     }
     return lbc_backends_put(ret, &backend);
@@ -273,7 +273,7 @@ int nlb_read_take_server(const cJSON *json, const char *group_name, struct lbc_b
 
 /* --- the security group --- */
 
-int nlb_read_take_rule(const cJSON *json, struct nlb_rule *ret)
+int nlb_read_parse_rule(const cJSON *json, struct nlb_rule *ret)
 {
     const char *ipv6 = ccm_json_text(json, "Ipv6SourceCidrIp");
     const int64_t priority = ccm_json_i64(json, "Priority", 0);

@@ -64,7 +64,7 @@ static int read_own(struct lbc_pass *pass, struct nlb_call *call, struct ccm_err
  * The load balancer. Whose it is by now is what counts, not whose it was when we looked last:
  * LBC_LOOKUP_NOT_OURS. Of somebody else's our part is told by the descriptions of its listeners.
  */
-static int find_lb(struct lbc_pass *pass, struct nlb_call *call, const struct nlb_model *model,
+static int release_find_lb(struct lbc_pass *pass, struct nlb_call *call, const struct nlb_model *model,
                    struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -84,7 +84,7 @@ static int find_lb(struct lbc_pass *pass, struct nlb_call *call, const struct nl
 }
 
 /* Whether there may be a security group for source ranges. */
-static bool needs_guard(const struct lbc_pass *pass)
+static bool release_needs_security_group(const struct lbc_pass *pass)
 {
     const struct nlb_state *have = pass->entry->state;
 
@@ -93,12 +93,12 @@ static bool needs_guard(const struct lbc_pass *pass)
             (pass->service->source_range_count > 0 || have->lb.security_groups.len > 0));
 }
 
-static int find(struct lbc_pass *pass, const struct nlb_model *model, struct ccm_error *err)
+static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *model, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_REMOVE);
     struct nlb_state *have = entry->state;
-    int r = find_lb(pass, &call, model, err);
+    int r = release_find_lb(pass, &call, model, err);
 
     if (r == 0) {
         r = nlb_check_status(pass, err);
@@ -111,7 +111,7 @@ static int find(struct lbc_pass *pass, const struct nlb_model *model, struct ccm
         const struct nlb_need need = {
             .want = &model->want,
             .listeners = entry->reused && model->override && have->lb.id != NULL,
-            .guard = needs_guard(pass),
+            .security_group = release_needs_security_group(pass),
             .ends = true,
         };
 
@@ -129,11 +129,11 @@ static int plan_for(struct nlb_plan *plan, const struct nlb_plan_input *in)
     return in->model->preserve ? nlb_plan_preserve(plan, in) : nlb_plan_delete(plan, in);
 }
 
-static int take_away(struct lbc_pass *pass, struct nlb_model *model, struct ccm_error *err)
+static int release_plan_and_apply(struct lbc_pass *pass, struct nlb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
     const bool fresh = !pass->entry->valid;
-    int r = find(pass, model, err);
+    int r = release_find_and_read(pass, model, err);
 
     if (r == LBC_LOOKUP_NOT_OURS) {
         lbc_pass_leave_alone(pass, err);
@@ -162,7 +162,7 @@ static int take_away(struct lbc_pass *pass, struct nlb_model *model, struct ccm_
 
 /* What annotations say about the load balancer, and which groups of somebody else hold servers of
  * ours. */
-static int build(const struct lbc_pass *pass, struct nlb_model *ret)
+static int release_build_model(const struct lbc_pass *pass, struct nlb_model *ret)
 {
     const struct ccm_service *service = pass->service;
     const int r = nlb_model_lb(ret, service, ali_resource_group_id(pass->lbc->ali));
@@ -177,11 +177,11 @@ int nlb_release(struct lbc_pass *pass, struct ccm_error *err)
     int r;
 
     memset(&model, 0, sizeof(model));
-    if (build(pass, &model) < 0) {
+    if (release_build_model(pass, &model) < 0) {
         return lbc_pass_fail(pass, LBC_PASS_CLEAN_FAILED, LBC_PASS_CLEAN_WHAT, ccm_error_nomem(err),
                              err);
     }
-    r = take_away(pass, &model, err);
+    r = release_plan_and_apply(pass, &model, err);
     if (r == 0 && !pass->unfinished && !model.reused) {
         lbc_entry_drop(pass->entry);
         pass->entry->valid = true;

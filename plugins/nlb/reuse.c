@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-static bool fits(const struct ccm_service *service, const char *dns)
+static bool reuse_matches_status(const struct ccm_service *service, const char *dns)
 {
     for (uint64_t i = 0; i < service->ingress_count; i++) {
         if (ccm_text_equal(service->ingress[i]->hostname, dns)) {
@@ -25,7 +25,7 @@ static int check_address(const struct lbc_pass *pass, struct ccm_error *err)
     const struct nlb_lb *lb = &((const struct nlb_state *)pass->entry->state)->lb;
     CCM_CLEANUP(ccm_freep) char *reason = NULL;
 
-    if (fits(service, lb->dns)) {
+    if (reuse_matches_status(service, lb->dns)) {
         return 0;
     }
     reason = ccm_text_format("service has been associated with dnsname [%s], cannot be bound to "
@@ -92,7 +92,7 @@ static bool needs_vpc(const struct nlb_model *model)
 
 static const char *explicit_field(const struct nlb_model *model, enum nlb_lb_field field)
 {
-    return (model->told >> field & 1U) != 0 ? model->want.lb.fields[field] : NULL;
+    return (model->explicit >> field & 1U) != 0 ? model->want.lb.fields[field] : NULL;
 }
 
 int nlb_check_match(struct lbc_pass *pass, struct ccm_error *err)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void mask(struct ccm_cidr *cidr)
+static void cidr_clear_host_bits(struct ccm_cidr *cidr)
 {
     for (size_t i = 0; i < sizeof(cidr->ip.bytes); i++) {
         const size_t bit = i * 8;
@@ -28,8 +28,8 @@ static bool is_same_block(const char *a, const char *b)
     if (a == NULL || b == NULL || ccm_cidr_parse(a, &one) < 0 || ccm_cidr_parse(b, &other) < 0) {
         return a != NULL && ccm_text_equal(a, b);
     }
-    mask(&one);
-    mask(&other);
+    cidr_clear_host_bits(&one);
+    cidr_clear_host_bits(&other);
     return one.bits == other.bits && memcmp(&one.ip, &other.ip, sizeof(one.ip)) == 0;
 }
 
@@ -38,21 +38,21 @@ bool nlb_rule_is_twin(const struct nlb_rule *a, const struct nlb_rule *b)
     return a->ipv6 == b->ipv6 && a->drop == b->drop && is_same_block(a->cidr, b->cidr);
 }
 
-static bool is_word(const char *a, const char *b)
+static bool rule_word_is_equal(const char *a, const char *b)
 {
     return a != NULL && b != NULL && ccm_text_equal_case(a, b);
 }
 
 bool nlb_rule_is_equal(const struct nlb_rule *a, const struct nlb_rule *b)
 {
-    return a->priority == b->priority && is_word(a->protocol, b->protocol) &&
+    return a->priority == b->priority && rule_word_is_equal(a->protocol, b->protocol) &&
            ccm_text_equal(a->port_range, b->port_range) &&
            ccm_text_equal(a->description, b->description);
 }
 
 /* The best of the present rules that no other wanted one has taken: an equal one, else one of ours,
  * else any twin. */
-static size_t find_twin(const struct nlb_rule *want, const struct nlb_guard *have,
+static size_t find_twin(const struct nlb_rule *want, const struct nlb_security_group *have,
                         const bool *taken)
 {
     size_t best = have->rule_count;
@@ -75,9 +75,9 @@ static size_t find_twin(const struct nlb_rule *want, const struct nlb_guard *hav
     return best;
 }
 
-static int put(struct nlb_guard *list, const struct nlb_rule *rule, const char *id)
+static int rules_put_copy(struct nlb_security_group *list, const struct nlb_rule *rule, const char *id)
 {
-    struct nlb_rule *copy = nlb_guard_new_rule(list);
+    struct nlb_rule *copy = nlb_security_group_new_rule(list);
 
     return copy == NULL || nlb_rule_copy(copy, rule) < 0 || lbc_text_set(&copy->id, id) < 0
                ? -ENOMEM
@@ -85,7 +85,7 @@ static int put(struct nlb_guard *list, const struct nlb_rule *rule, const char *
 }
 
 /* Wanted rules of one policy. */
-static int match(const struct nlb_guard *want, const struct nlb_guard *have, bool drop, bool *taken,
+static int rules_match_policy(const struct nlb_security_group *want, const struct nlb_security_group *have, bool drop, bool *taken,
                  struct nlb_rule_diff *ret)
 {
     int r = 0;
@@ -99,37 +99,37 @@ static int match(const struct nlb_guard *want, const struct nlb_guard *have, boo
         const size_t at = find_twin(rule, have, taken);
 
         if (at == have->rule_count) {
-            r = put(&ret->add, rule, NULL);
+            r = rules_put_copy(&ret->add, rule, NULL);
             continue;
         }
         taken[at] = true;
         if (!nlb_rule_is_equal(rule, &have->rules[at])) {
-            r = put(&ret->modify, rule, have->rules[at].id);
+            r = rules_put_copy(&ret->modify, rule, have->rules[at].id);
         }
     }
     return r;
 }
 
-static int match_all(const struct nlb_guard *want, const struct nlb_guard *have, bool *taken,
+static int match_all(const struct nlb_security_group *want, const struct nlb_security_group *have, bool *taken,
                      struct nlb_rule_diff *ret)
 {
-    int r = match(want, have, true, taken, ret);
+    int r = rules_match_policy(want, have, true, taken, ret);
 
     if (r == 0) {
-        r = match(want, have, false, taken, ret);
+        r = rules_match_policy(want, have, false, taken, ret);
     }
     for (size_t i = 0; r == 0 && i < have->rule_count; i++) {
         const struct nlb_rule *one = &have->rules[i];
 
         if (!taken[i] && want->description != NULL &&
             ccm_text_equal(one->description, want->description)) {
-            r = put(&ret->remove, one, one->id);
+            r = rules_put_copy(&ret->remove, one, one->id);
         }
     }
     return r;
 }
 
-int nlb_rules_diff(const struct nlb_guard *want, const struct nlb_guard *have,
+int nlb_rules_diff(const struct nlb_security_group *want, const struct nlb_security_group *have,
                    struct nlb_rule_diff *ret)
 {
     bool *taken = calloc(have->rule_count + 1, sizeof(*taken));
@@ -141,7 +141,7 @@ int nlb_rules_diff(const struct nlb_guard *want, const struct nlb_guard *have,
 
 void nlb_rule_diff_fini(struct nlb_rule_diff *diff)
 {
-    nlb_guard_fini(&diff->add);
-    nlb_guard_fini(&diff->modify);
-    nlb_guard_fini(&diff->remove);
+    nlb_security_group_fini(&diff->add);
+    nlb_security_group_fini(&diff->modify);
+    nlb_security_group_fini(&diff->remove);
 }

@@ -13,14 +13,14 @@ bool nlb_rule_is_twin(const struct nlb_rule *a, const struct nlb_rule *b);
 bool nlb_rule_is_equal(const struct nlb_rule *a, const struct nlb_rule *b);
 
 struct nlb_rule_diff {
-    struct nlb_guard add;    /* rules only; those that let nobody in come first */
-    struct nlb_guard modify; /* as they shall be, with their ids */
-    struct nlb_guard remove; /* with their ids */
+    struct nlb_security_group add;    /* rules only; those that let nobody in come first */
+    struct nlb_security_group modify; /* as they shall be, with their ids */
+    struct nlb_security_group remove; /* with their ids */
 };
 
 /* Rules that carry another description than `want` does are not taken out. 0 or -ENOMEM; the caller
  * finishes *ret in any case. */
-CCM_NODISCARD int nlb_rules_diff(const struct nlb_guard *want, const struct nlb_guard *have,
+CCM_NODISCARD int nlb_rules_diff(const struct nlb_security_group *want, const struct nlb_security_group *have,
                                  struct nlb_rule_diff *ret);
 void nlb_rule_diff_fini(struct nlb_rule_diff *diff);
 

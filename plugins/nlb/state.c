@@ -76,16 +76,16 @@ static void rule_fini(struct nlb_rule *rule)
     free(rule->description);
 }
 
-void nlb_guard_fini(struct nlb_guard *guard)
+void nlb_security_group_fini(struct nlb_security_group *security_group)
 {
-    for (size_t i = 0; i < guard->rule_count; i++) {
-        rule_fini(&guard->rules[i]);
+    for (size_t i = 0; i < security_group->rule_count; i++) {
+        rule_fini(&security_group->rules[i]);
     }
-    free(guard->rules);
-    free(guard->id);
-    free(guard->name);
-    free(guard->description);
-    memset(guard, 0, sizeof(*guard));
+    free(security_group->rules);
+    free(security_group->id);
+    free(security_group->name);
+    free(security_group->description);
+    memset(security_group, 0, sizeof(*security_group));
 }
 
 void nlb_state_fini(struct nlb_state *state)
@@ -99,7 +99,7 @@ void nlb_state_fini(struct nlb_state *state)
     free(state->groups);
     free(state->listeners);
     nlb_lb_fini(&state->lb);
-    nlb_guard_fini(&state->guard);
+    nlb_security_group_fini(&state->security_group);
     memset(state, 0, sizeof(*state));
 }
 
@@ -110,8 +110,8 @@ void nlb_state_rest(struct nlb_state *state)
     ccm_array_trim(&state->groups, &state->group_cap, state->group_count, sizeof(*state->groups));
     ccm_array_trim(&state->listeners, &state->listener_cap, state->listener_count,
                    sizeof(*state->listeners));
-    ccm_array_trim(&state->guard.rules, &state->guard.rule_cap, state->guard.rule_count,
-                   sizeof(*state->guard.rules));
+    ccm_array_trim(&state->security_group.rules, &state->security_group.rule_cap, state->security_group.rule_count,
+                   sizeof(*state->security_group.rules));
     for (size_t i = 0; i < state->group_count; i++) {
         lbc_attrs_trim(&state->groups[i].attrs);
         lbc_backends_rest(&state->groups[i].backends);
@@ -157,13 +157,13 @@ struct nlb_listener *nlb_state_new_listener(struct nlb_state *state)
     return listener;
 }
 
-struct nlb_rule *nlb_guard_new_rule(struct nlb_guard *guard)
+struct nlb_rule *nlb_security_group_new_rule(struct nlb_security_group *security_group)
 {
-    if (ccm_array_grow(&guard->rules, &guard->rule_cap, guard->rule_count + 1,
-                       sizeof(*guard->rules)) < 0) {
+    if (ccm_array_grow(&security_group->rules, &security_group->rule_cap, security_group->rule_count + 1,
+                       sizeof(*security_group->rules)) < 0) {
         return NULL;
     }
-    struct nlb_rule *rule = &guard->rules[guard->rule_count++];
+    struct nlb_rule *rule = &security_group->rules[security_group->rule_count++];
 
     memset(rule, 0, sizeof(*rule));
     return rule;
@@ -206,12 +206,12 @@ void nlb_state_drop_listener(struct nlb_state *state, const char *id)
     memmove(listener, listener + 1, (state->listener_count - at) * sizeof(*listener));
 }
 
-void nlb_guard_drop_rule(struct nlb_guard *guard, size_t at)
+void nlb_security_group_drop_rule(struct nlb_security_group *security_group, size_t at)
 {
-    rule_fini(&guard->rules[at]);
-    guard->rule_count--;
-    memmove(&guard->rules[at], &guard->rules[at + 1],
-            (guard->rule_count - at) * sizeof(*guard->rules));
+    rule_fini(&security_group->rules[at]);
+    security_group->rule_count--;
+    memmove(&security_group->rules[at], &security_group->rules[at + 1],
+            (security_group->rule_count - at) * sizeof(*security_group->rules));
 }
 
 /* --- the load balancer --- */
@@ -310,13 +310,13 @@ struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const cha
     return NULL;
 }
 
-static bool is_word(const char *text, const char *fallback, const char *other)
+static bool group_word_is_equal(const char *text, const char *fallback, const char *other)
 {
     return ccm_text_equal_case(text == NULL ? fallback : text, other == NULL ? fallback : other);
 }
 
 /* The scheduler, if it is one of those that no group can be changed to; else NULL. */
-static const char *hash_of(const struct nlb_group *group)
+static const char *group_fixed_scheduler(const struct nlb_group *group)
 {
     const char *name = lbc_attrs_get(&group->attrs, nlb_group_field("Scheduler"));
 
@@ -328,8 +328,8 @@ static const char *hash_of(const struct nlb_group *group)
 
 static bool fits_hash(const struct nlb_group *group, const struct nlb_group *want)
 {
-    const char *wanted = hash_of(want);
-    const char *present = hash_of(group);
+    const char *wanted = group_fixed_scheduler(want);
+    const char *present = group_fixed_scheduler(group);
 
     return wanted == NULL || (present != NULL && ccm_text_equal_case(wanted, present));
 }
@@ -338,8 +338,8 @@ static bool fits_hash(const struct nlb_group *group, const struct nlb_group *wan
 static bool is_twin(const struct nlb_group *group, const struct nlb_group *want)
 {
     return ccm_text_equal(group->name, want->name) && group->protocol == want->protocol &&
-           group->any_port == want->any_port && is_word(group->type, "Instance", want->type) &&
-           is_word(group->family, "ipv4", want->family) && fits_hash(group, want);
+           group->any_port == want->any_port && group_word_is_equal(group->type, "Instance", want->type) &&
+           group_word_is_equal(group->family, "ipv4", want->family) && fits_hash(group, want);
 }
 
 static bool is_used(const struct nlb_state *state, const struct nlb_group *group)
@@ -395,7 +395,7 @@ int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
         r = lbc_texts_copy(&to->security_groups, &from->security_groups);
     }
     to->untagged = from->untagged;
-    to->told = from->told;
+    to->explicit = from->explicit;
     return r < 0 ? r : lbc_tags_copy(&to->tags, &from->tags);
 }
 
@@ -422,8 +422,8 @@ int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from)
     to->protocol = from->protocol;
     to->any_port = from->any_port;
     to->port = from->port;
-    if (hash_of(from) != NULL &&
-        lbc_attrs_set(&to->attrs, nlb_group_field("Scheduler"), hash_of(from), true) < 0) {
+    if (group_fixed_scheduler(from) != NULL &&
+        lbc_attrs_set(&to->attrs, nlb_group_field("Scheduler"), group_fixed_scheduler(from), true) < 0) {
         return -ENOMEM;
     }
     return lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->name, from->name) < 0 ||
@@ -439,7 +439,7 @@ int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from)
     int r = nlb_group_copy_identity(to, from);
 
     to->add_only = from->add_only;
-    to->hold = from->hold;
+    to->frozen_by = from->frozen_by;
     to->broken = from->broken;
     to->unread = from->unread;
     if (r < 0 || lbc_attrs_copy(&to->attrs, &from->attrs) < 0 ||
@@ -472,7 +472,7 @@ static void recall_attrs(struct lbc_attrs *attrs, const struct lbc_attrs *before
     for (size_t i = 0; i < attrs->len; i++) {
         for (size_t k = 0; k < before->len; k++) {
             if (before->items[k].field == attrs->items[i].field) {
-                attrs->items[i].told = before->items[k].told;
+                attrs->items[i].explicit = before->items[k].explicit;
             }
         }
     }
@@ -483,7 +483,7 @@ void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before)
     if (!ccm_text_equal(state->lb.id, before->lb.id)) {
         return;
     }
-    state->lb.told = before->lb.told;
+    state->lb.explicit = before->lb.explicit;
     for (size_t i = 0; i < state->listener_count; i++) {
         struct nlb_listener *one = &state->listeners[i];
         const struct nlb_listener *twin = nlb_state_listener_by_id(before, one->id);

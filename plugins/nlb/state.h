@@ -48,7 +48,7 @@ struct nlb_lb {
     struct lbc_texts security_groups; /* desired: those that annotations name */
     struct lbc_tags tags;             /* desired: the additional ones */
     bool untagged;                    /* found by its name: the ownership tag is missing */
-    unsigned told; /* present: 1 << enum nlb_lb_field, a person asked for that value (plan.h) */
+    unsigned explicit; /* present: 1 << enum nlb_lb_field, a person asked for that value (plan.h) */
 };
 
 struct nlb_listener {
@@ -79,7 +79,7 @@ struct nlb_group {
     bool any_port;
     uint16_t port; /* desired: the first Service port that uses it, for messages */
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    enum lbc_hold hold; /* desired */
+    enum lbc_frozen_by frozen_by; /* desired */
     bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
     bool present_only;  /* desired: it is kept in step where it is there, and never made */
     bool unread;        /* present: its servers are not known */
@@ -101,7 +101,7 @@ struct nlb_rule {
 };
 
 /* The security group that we keep for spec.loadBalancerSourceRanges. */
-struct nlb_guard {
+struct nlb_security_group {
     bool known;  /* present: it was looked for */
     bool wanted; /* desired: the Service asks for one */
     char *id;    /* present; NULL: there is none */
@@ -122,7 +122,7 @@ struct nlb_state {
     size_t listener_cap;
     bool groups_known;    /* present: all groups of this Service are listed with their servers */
     bool listeners_known; /* present: all listeners are listed */
-    struct nlb_guard guard;
+    struct nlb_security_group security_group;
 };
 
 void nlb_state_fini(struct nlb_state *state);
@@ -132,17 +132,17 @@ CCM_NODISCARD int nlb_state_wake(struct nlb_state *state);
 void nlb_lb_fini(struct nlb_lb *lb);
 void nlb_listener_fini(struct nlb_listener *listener);
 void nlb_group_fini(struct nlb_group *group);
-void nlb_guard_fini(struct nlb_guard *guard);
+void nlb_security_group_fini(struct nlb_security_group *security_group);
 
 /* Append an empty element; NULL on ENOMEM. Earlier pointers into the list become invalid. */
 struct nlb_group *nlb_state_new_group(struct nlb_state *state);
 struct nlb_listener *nlb_state_new_listener(struct nlb_state *state);
-struct nlb_rule *nlb_guard_new_rule(struct nlb_guard *guard);
+struct nlb_rule *nlb_security_group_new_rule(struct nlb_security_group *security_group);
 void nlb_state_drop_group(struct nlb_state *state, const char *id);
 /* All of them: they are to be read again. */
 void nlb_state_forget_listeners(struct nlb_state *state);
 void nlb_state_drop_listener(struct nlb_state *state, const char *id);
-void nlb_guard_drop_rule(struct nlb_guard *guard, size_t at);
+void nlb_security_group_drop_rule(struct nlb_security_group *security_group, size_t at);
 
 /* Add a zone, in order; replaces the one of that zone id. 0 or -ENOMEM. Texts may be NULL. */
 CCM_NODISCARD int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_id,

@@ -2,11 +2,11 @@
 #include "controller.h"
 
 /* Once for the process: it is not about one Service. */
-static void tell_jobs(struct lbc_pass *pass)
+static void pass_emit_jobs(struct lbc_pass *pass)
 {
     struct nlb *nlb = (struct nlb *)pass->lbc;
 
-    if (ali_job_degraded(pass->lbc->ali) && !atomic_exchange(&nlb->told_jobs, true)) {
+    if (ali_job_degraded(pass->lbc->ali) && !atomic_exchange(&nlb->jobs_reported, true)) {
         lbc_life_event(
             &pass->lbc->life, pass->service, true, "PermissionMissing",
             "The credentials lack the permission nlb:ListAsynJobs, so jobs of all "
@@ -15,10 +15,10 @@ static void tell_jobs(struct lbc_pass *pass)
     }
 }
 
-void nlb_tell(struct lbc_pass *pass)
+void nlb_emit_events(struct lbc_pass *pass)
 {
     const struct nlb_model *model = pass->model;
 
     lbc_pass_advise_preserve(pass, model->preserve && !model->reused);
-    tell_jobs(pass);
+    pass_emit_jobs(pass);
 }

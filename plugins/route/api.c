@@ -57,7 +57,7 @@ static int send_to(struct route_call *call, enum ali_product product, const char
     return ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
 }
 
-static int send(struct route_call *call, const char *action, const struct ali_params *params,
+static int api_send_vpc(struct route_call *call, const char *action, const struct ali_params *params,
                 enum ali_repeat repeat, cJSON **ret, struct ccm_error *err)
 {
     return send_to(call, ALI_VPC, action, params, repeat, ret, err);
@@ -90,7 +90,7 @@ int route_api_tables(struct route_call *call, const char *vpc, int64_t page, cJS
     ali_param_add(&params, "VpcId", vpc);
     ali_param_i64(&params, "PageSize", TABLES);
     ali_param_i64(&params, "PageNumber", page);
-    return send(call, "DescribeRouteTableList", &params, ALI_READ, ret, err);
+    return api_send_vpc(call, "DescribeRouteTableList", &params, ALI_READ, ret, err);
 }
 
 int route_api_entries(struct route_call *call, const char *table, const char *version,
@@ -103,7 +103,7 @@ int route_api_entries(struct route_call *call, const char *table, const char *ve
     ali_param_opt(&params, "IpVersion", version);
     ali_param_i64(&params, "MaxResult", PAGE_SIZE);
     ali_param_opt(&params, "NextToken", token);
-    return send(call, "DescribeRouteEntryList", &params, ALI_READ, ret, err);
+    return api_send_vpc(call, "DescribeRouteEntryList", &params, ALI_READ, ret, err);
 }
 
 static void add_member(struct ali_params *params, size_t n, const char *member, const char *value)
@@ -198,7 +198,7 @@ int route_api_batch(struct route_call *call, bool create, const char *table,
     for (size_t i = 0; i < count; i++) {
         add_item(&params, i + 1, create, table, &items[i]);
     }
-    r = send(call, create ? "CreateRouteEntries" : "DeleteRouteEntries", &params,
+    r = api_send_vpc(call, create ? "CreateRouteEntries" : "DeleteRouteEntries", &params,
              create ? ALI_ONCE : ALI_IDEMPOTENT, &answer, err);
     if (r == 0) {
         read_outcomes(create, items, count, answer);
@@ -219,7 +219,7 @@ int route_api_single(struct route_call *call, bool create, const char *table,
     ali_param_add(&params, "DestinationCidrBlock", net);
     ali_param_add(&params, "NextHopId", item->instance);
     ali_param_opt(&params, "NextHopType", create ? "Instance" : NULL);
-    r = send(call, create ? "CreateRouteEntry" : "DeleteRouteEntry", &params,
+    r = api_send_vpc(call, create ? "CreateRouteEntry" : "DeleteRouteEntry", &params,
              create ? ALI_ONCE : ALI_IDEMPOTENT, NULL, &item->err);
     item->outcome =
         r == 0 ? ROUTE_DONE : route_outcome_of(item->err.code, item->err.message, create);

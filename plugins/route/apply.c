@@ -26,20 +26,20 @@ struct work {
     /* What the table holds, listed because of destinations that were refused as taken, for one
      * batch; the table itself stays as it is, since steps borrow from it. */
     struct route_table second;
-    bool looked;
+    bool read_again;
     struct ccm_error blind; /* kind not 0: it cannot be listed */
 };
 
-static bool creates(const struct work *work)
+static bool work_is_creation(const struct work *work)
 {
     return work->type == ROUTE_STEP_CREATE;
 }
 
-static struct route_fate *fate_of(const struct work *work, const struct route_item *item)
+static struct route_verdict *work_verdict_of(const struct work *work, const struct route_item *item)
 {
     const struct route_run *run = work->run;
 
-    return &run->fates[route_run_step_key(run, &run->plan.steps[item->step])];
+    return &run->verdicts[route_run_step_key(run, &run->plan.steps[item->step])];
 }
 
 /* ---- outcomes ---- */
@@ -58,14 +58,14 @@ static void mark_full(struct work *work, const struct ccm_error *err)
     work->run->sync_table = work->table_index;
 }
 
-static void look_again(struct work *work)
+static void work_read_again(struct work *work)
 {
     struct route_run *run = work->run;
 
-    if (work->looked) {
+    if (work->read_again) {
         return;
     }
-    work->looked = true;
+    work->read_again = true;
     ccm_error_clear(&work->blind);
     work->second.id = work->table->id;
     if (route_read_again(run->route, run->req, &work->second, &work->blind) < 0 &&
@@ -74,32 +74,32 @@ static void look_again(struct work *work)
     }
 }
 
-static void forget_look(struct work *work)
+static void work_drop_second(struct work *work)
 {
     work->second.id = NULL; /* of the table itself */
     route_table_fini(&work->second);
-    work->looked = false;
+    work->read_again = false;
 }
 
 /* Somebody has the destination, but the list did not show it: it is too old, or it will never do.
  */
 static void after_taken(struct work *work, const struct route_item *item)
 {
-    struct route_fate *fate = fate_of(work, item);
+    struct route_verdict *verdict = work_verdict_of(work, item);
     const struct route_entry *entry = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (work->table->listed_ms < work->run->started_ms) {
-        fate->again = true;
+        verdict->again = true;
         return;
     }
-    look_again(work);
+    work_read_again(work);
     if (work->blind.kind != CCM_ERROR_NONE) {
-        route_fate_fail(fate, &work->blind);
+        route_verdict_fail(verdict, &work->blind);
         return;
     }
     if (route_table_find(&work->second, &item->net, NULL, &entry) == 0 && entry != NULL) {
-        fate->again = true;
+        verdict->again = true;
         return;
     }
     ccm_error_copy(&err, &item->err);
@@ -107,17 +107,17 @@ static void after_taken(struct work *work, const struct route_item *item)
     (void)ccm_error_wrap(&err, 0,
                          "the destination is taken by what is no custom entry, such as a "
                          "vSwitch"); /* the fate has it */
-    route_fate_fail(fate, &err);
+    route_verdict_fail(verdict, &err);
 }
 
 static void after_create(struct work *work, const struct route_item *item)
 {
     struct route_run *run = work->run;
-    struct route_fate *fate = fate_of(work, item);
+    struct route_verdict *verdict = work_verdict_of(work, item);
 
     switch (item->outcome) {
     case ROUTE_DONE:
-        fate->made++;
+        verdict->made++;
         run->plan.nodes[run->plan.steps[item->step].node].missing--;
         if (route_table_created(work->table, &item->net, item->instance) < 0) {
             work->table->valid = false;
@@ -128,16 +128,16 @@ static void after_create(struct work *work, const struct route_item *item)
         break;
     case ROUTE_MOVING:
     case ROUTE_UNSURE:
-        fate->look = true;
+        verdict->look = true;
         break;
     case ROUTE_FULL:
-        route_fate_fail(fate, &item->err);
-        fate->shared = true;
+        route_verdict_fail(verdict, &item->err);
+        verdict->shared = true;
         mark_full(work, &item->err);
         break;
     case ROUTE_GONE:
     case ROUTE_FAILED:
-        route_fate_fail(fate, &item->err);
+        route_verdict_fail(verdict, &item->err);
         break;
     }
     work->table->valid = false;
@@ -147,14 +147,14 @@ static void after_delete(struct work *work, const struct route_item *item)
 {
     struct route_run *run = work->run;
     const struct route_step *step = &run->plan.steps[item->step];
-    struct route_fate *fate = fate_of(work, item);
+    struct route_verdict *verdict = work_verdict_of(work, item);
 
     if (item->outcome != ROUTE_DONE && item->outcome != ROUTE_GONE) {
         work->table->valid = false;
         if (item->outcome == ROUTE_FAILED) {
-            route_fate_fail(fate, &item->err);
+            route_verdict_fail(verdict, &item->err);
         } else {
-            fate->look = true;
+            verdict->look = true;
         }
         return;
     }
@@ -163,7 +163,7 @@ static void after_delete(struct work *work, const struct route_item *item)
         ccm_removal_record(&work->table->budget, &run->route->rule, 0, 1,
                          run->route->host->now_ms(run->route->host));
     }
-    run->room = run->room || work->table->full;
+    run->has_capacity = run->has_capacity || work->table->full;
     work->table->full = false;
     if (step->past != ROUTE_NOBODY) {
         run->plan.past_left[step->past]--;
@@ -171,7 +171,7 @@ static void after_delete(struct work *work, const struct route_item *item)
     if (step->type == ROUTE_STEP_CLEAR) {
         /* The place is free when the list says so. */
         work->table->valid = false;
-        fate->look = true;
+        verdict->look = true;
     }
 }
 
@@ -179,10 +179,10 @@ static void fail_all(struct work *work, const struct route_item *items, size_t c
                      const struct ccm_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        struct route_fate *fate = fate_of(work, &items[i]);
+        struct route_verdict *verdict = work_verdict_of(work, &items[i]);
 
-        route_fate_fail(fate, err);
-        fate->shared = true;
+        route_verdict_fail(verdict, err);
+        verdict->shared = true;
     }
 }
 
@@ -207,16 +207,16 @@ static void stop_all(struct work *work, const struct route_item *items, size_t c
     fail_all(work, items, count, err);
 }
 
-static void settle(struct work *work, const struct route_item *items, size_t count)
+static void work_settle_items(struct work *work, const struct route_item *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (creates(work)) {
+        if (work_is_creation(work)) {
             after_create(work, &items[i]);
         } else {
             after_delete(work, &items[i]);
         }
     }
-    forget_look(work);
+    work_drop_second(work);
 }
 
 static void call_singly(struct work *work, struct route_call *call, struct route_item *items,
@@ -227,13 +227,13 @@ static void call_singly(struct work *work, struct route_call *call, struct route
 
         if (work->stopped.kind != CCM_ERROR_NONE) {
             fail_all(work, item, 1, &work->stopped);
-        } else if (route_api_single(call, creates(work), work->table->id, item) < 0 &&
+        } else if (route_api_single(call, work_is_creation(work), work->table->id, item) < 0 &&
                    item->outcome == ROUTE_FAILED &&
                    (call->uncertain || item->err.kind == CCM_ERROR_CANCELLED ||
                     item->err.kind == CCM_ERROR_THROTTLED || is_denied(&item->err))) {
             stop_all(work, item, 1, &item->err);
         } else {
-            settle(work, item, 1);
+            work_settle_items(work, item, 1);
         }
     }
 }
@@ -245,7 +245,7 @@ static void call_batch(struct work *work, struct route_item *items, size_t count
         .ali = route->ali,
         .host = route->host,
         .req = work->run->req,
-        .priority = creates(work) ? ALI_PRIO_NEW : ALI_PRIO_REMOVE,
+        .priority = work_is_creation(work) ? ALI_PRIO_NEW : ALI_PRIO_REMOVE,
     };
     const int64_t now = route->host->now_ms(route->host);
     struct ccm_error err = CCM_ERROR_INIT;
@@ -254,11 +254,11 @@ static void call_batch(struct work *work, struct route_item *items, size_t count
         call_singly(work, &call, items, count);
         return;
     }
-    if (route_api_batch(&call, creates(work), work->table->id, items, count, &err) == 0) {
-        if (creates(work)) {
+    if (route_api_batch(&call, work_is_creation(work), work->table->id, items, count, &err) == 0) {
+        if (work_is_creation(work)) {
             route_measure_creation(route, now);
         }
-        settle(work, items, count);
+        work_settle_items(work, items, count);
         return;
     }
     if (is_denied(&err)) {
@@ -299,7 +299,7 @@ static bool has_time(const struct work *work)
     return !host->cancelled(host, req) && req->deadline_ms - host->now_ms(host) > LEAST_MS;
 }
 
-static void send(struct work *work, struct route_item *items, size_t count)
+static void work_send_batch(struct work *work, struct route_item *items, size_t count)
 {
     if (work->stopped.kind != CCM_ERROR_NONE) {
         fail_all(work, items, count, &work->stopped);
@@ -307,14 +307,14 @@ static void send(struct work *work, struct route_item *items, size_t count)
     }
     if (!has_time(work)) {
         for (size_t i = 0; i < count; i++) {
-            fate_of(work, &items[i])->again = true;
+            work_verdict_of(work, &items[i])->again = true;
         }
         return;
     }
     call_batch(work, items, count);
 }
 
-static int run_type(struct route_run *run, size_t table, enum route_step_type type)
+static int work_run_type(struct route_run *run, size_t table, enum route_step_type type)
 {
     const size_t batch = run->route->batch;
     CCM_CLEANUP(ccm_freep) struct route_item *items = calloc(batch, sizeof(*items));
@@ -333,7 +333,7 @@ static int run_type(struct route_run *run, size_t table, enum route_step_type ty
     }
     const bool was_full = work.table->full;
 
-    if (creates(&work) && was_full) {
+    if (work_is_creation(&work) && was_full) {
         ccm_error_copy(&work.stopped, &work.table->full_why);
     }
     for (size_t i = 0; i < run->plan.len; i++) {
@@ -344,7 +344,7 @@ static int run_type(struct route_run *run, size_t table, enum route_step_type ty
                 (struct route_item){ .net = step->net, .instance = step->instance, .step = i };
         }
         if (count == batch || (count > 0 && i + 1 == run->plan.len)) {
-            send(&work, items, count);
+            work_send_batch(&work, items, count);
             count = 0;
         }
     }
@@ -362,7 +362,7 @@ int route_apply(struct route_run *run, bool orphans)
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(order); i++) {
         for (size_t t = 0; t < run->route->table_count; t++) {
-            const int r = run_type(run, t, order[i]);
+            const int r = work_run_type(run, t, order[i]);
 
             if (r < 0) {
                 return r;
@@ -370,7 +370,7 @@ int route_apply(struct route_run *run, bool orphans)
         }
     }
     for (size_t t = 0; orphans && t < run->route->table_count; t++) {
-        const int r = run_type(run, t, ROUTE_STEP_ORPHAN);
+        const int r = work_run_type(run, t, ROUTE_STEP_ORPHAN);
 
         if (r < 0) {
             return r;

@@ -88,18 +88,18 @@ struct work {
 };
 
 /* A key is taken by one thread alone, and with it its fate. */
-static void write_of_key(struct route_run *run, struct route_fate *fate)
+static void write_of_key(struct route_run *run, struct route_verdict *verdict)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (fate->say == ROUTE_SAY_NOTHING || write_condition(run, run->nodes[fate->node].object,
-                                                          fate->say == ROUTE_SAY_DOWN, &err) == 0) {
+    if (verdict->network == ROUTE_NETWORK_KEEP || write_condition(run, run->nodes[verdict->node].object,
+                                                          verdict->network == ROUTE_NETWORK_DOWN, &err) == 0) {
         return;
     }
     /* Its retry is due earlier than that of the failure itself. */
-    ccm_error_copy(&fate->err, &err);
-    fate->failed = true;
-    fate->shared = false;
+    ccm_error_copy(&verdict->err, &err);
+    verdict->failed = true;
+    verdict->shared = false;
 }
 
 static void *write_some(void *arg)
@@ -109,7 +109,7 @@ static void *write_some(void *arg)
 
     for (size_t i = atomic_fetch_add(&work->next, 1); i < count;
          i = atomic_fetch_add(&work->next, 1)) {
-        write_of_key(work->run, &work->run->fates[i]);
+        write_of_key(work->run, &work->run->verdicts[i]);
     }
     return NULL;
 }
@@ -122,7 +122,7 @@ void route_conditions_write(struct route_run *run)
     size_t started = 0;
 
     for (size_t i = 0; i < run->req->key_count; i++) {
-        writes += run->fates[i].say == ROUTE_SAY_NOTHING ? 0 : 1;
+        writes += run->verdicts[i].network == ROUTE_NETWORK_KEEP ? 0 : 1;
     }
     atomic_init(&work.next, 0);
     /* A thread that cannot be had is one less. */

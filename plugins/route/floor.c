@@ -16,18 +16,18 @@
 #define RETRY_MS  10000 /* nobody knows when: the server is not to be believed at the moment */
 
 /* Why an entry is held, the first letter of what route->held has; the name of the node follows. */
-#define HELD_WAITS  'W' /* it is missing, and has to be so for a time */
-#define HELD_FLOOR  'F' /* the share is used up */
-#define HELD_ORPHAN 'O' /* the same, nobody knows whose it was */
+#define FROZEN_WAITS  'W' /* it is missing, and has to be so for a time */
+#define FROZEN_FLOOR  'F' /* the share is used up */
+#define FROZEN_ORPHAN 'O' /* the same, nobody knows whose it was */
 
 enum ruling {
     RULING_FREE,  /* nothing is against it */
     RULING_GOES,  /* and it counts */
-    RULING_HELD,  /* by the share */
+    RULING_FROZEN,  /* by the share */
     RULING_WAITS, /* it is missing for too short a time */
 };
 
-struct judge {
+struct ruler {
     struct route_run *run;
     int64_t server_since_ms;
     enum ruling *rulings; /* one per step */
@@ -50,7 +50,7 @@ void route_floor_forget(struct route *route, const struct route_past *past)
 
     for (size_t t = 0; t < route->table_count; t++) {
         sign_entry(route, t, &past->net, past->instance, text);
-        ccm_strmap_del(route->held, text);
+        ccm_strmap_del(route->frozen, text);
     }
 }
 
@@ -60,9 +60,9 @@ static void forget_orphans(struct route *route)
     const char *key = NULL;
     void *value = NULL;
 
-    while (ccm_strmap_next(route->held, &cursor, &key, &value) != 0) {
-        if (((const char *)value)[0] == HELD_ORPHAN) {
-            ccm_strmap_del(route->held, key);
+    while (ccm_strmap_next(route->frozen, &cursor, &key, &value) != 0) {
+        if (((const char *)value)[0] == FROZEN_ORPHAN) {
+            ccm_strmap_del(route->frozen, key);
         }
     }
 }
@@ -76,7 +76,7 @@ static size_t count_ours(const struct route *route, const struct route_table *ta
         const struct route_entry *entry = &table->entries[i];
 
         ours += entry->can_be_ours && entry->status != ROUTE_LEAVING &&
-                        route_nets_hold(&route->cluster, &entry->net)
+                        route_nets_contain(&route->cluster, &entry->net)
                     ? 1
                     : 0;
     }
@@ -85,9 +85,9 @@ static size_t count_ours(const struct route *route, const struct route_table *ta
 
 /* ---- each step by itself ---- */
 
-static enum ruling rule_step(const struct judge *judge, size_t i)
+static enum ruling rule_step(const struct ruler *ruler, size_t i)
 {
-    const struct route_run *run = judge->run;
+    const struct route_run *run = ruler->run;
     const struct ccm_removal_rule *rule = &run->route->rule;
     const struct route_step *step = &run->plan.steps[i];
     const struct route_past *past = step->type == ROUTE_STEP_RETIRE ? &run->past[step->past] : NULL;
@@ -100,10 +100,10 @@ static enum ruling rule_step(const struct judge *judge, size_t i)
     }
     if (past != NULL && past->loss == ROUTE_LOSS_MISSING &&
         rule->released_until_ms <= run->started_ms) {
-        judge->dues[i] = ccm_removal_due_ms(rule, past->since_ms, judge->server_since_ms);
-        return judge->dues[i] > run->started_ms ? RULING_WAITS : RULING_HELD;
+        ruler->dues[i] = ccm_removal_due_ms(rule, past->since_ms, ruler->server_since_ms);
+        return ruler->dues[i] > run->started_ms ? RULING_WAITS : RULING_FROZEN;
     }
-    return RULING_HELD;
+    return RULING_FROZEN;
 }
 
 /* ---- what the cloud says ---- */
@@ -141,9 +141,9 @@ static bool is_telling(const cJSON *answer)
 }
 
 /* Ask about the instances of these steps; those that are gone are free. */
-static void free_gone(struct judge *judge, const size_t *steps, size_t count)
+static void free_gone(struct ruler *ruler, const size_t *steps, size_t count)
 {
-    struct route_run *run = judge->run;
+    struct route_run *run = ruler->run;
     const char *ids[ROUTE_API_INSTANCES];
     const char *witness = find_witness(run);
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
@@ -173,30 +173,30 @@ static void free_gone(struct judge *judge, const size_t *steps, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
         if (!is_listed(answer, run->plan.steps[steps[i]].instance)) {
-            judge->rulings[steps[i]] = RULING_FREE;
+            ruler->rulings[steps[i]] = RULING_FREE;
         }
     }
 }
 
-static bool is_deleted(const struct judge *judge, size_t i)
+static bool is_deleted(const struct ruler *ruler, size_t i)
 {
-    const struct route_step *step = &judge->run->plan.steps[i];
+    const struct route_step *step = &ruler->run->plan.steps[i];
 
-    return judge->rulings[i] == RULING_HELD && step->type == ROUTE_STEP_RETIRE &&
-           judge->run->past[step->past].loss == ROUTE_LOSS_DELETED;
+    return ruler->rulings[i] == RULING_FROZEN && step->type == ROUTE_STEP_RETIRE &&
+           ruler->run->past[step->past].loss == ROUTE_LOSS_DELETED;
 }
 
-static void ask_for_deleted(struct judge *judge)
+static void ask_for_deleted(struct ruler *ruler)
 {
     size_t steps[ROUTE_API_INSTANCES - 1];
     size_t count = 0;
 
-    for (size_t i = 0; i <= judge->run->plan.len; i++) {
-        if (i < judge->run->plan.len && is_deleted(judge, i)) {
+    for (size_t i = 0; i <= ruler->run->plan.len; i++) {
+        if (i < ruler->run->plan.len && is_deleted(ruler, i)) {
             steps[count++] = i;
         }
-        if (count == CCM_ARRAY_LEN(steps) || (count > 0 && i == judge->run->plan.len)) {
-            free_gone(judge, steps, count);
+        if (count == CCM_ARRAY_LEN(steps) || (count > 0 && i == ruler->run->plan.len)) {
+            free_gone(ruler, steps, count);
             count = 0;
         }
     }
@@ -204,30 +204,30 @@ static void ask_for_deleted(struct judge *judge)
 
 /* ---- the share of each table ---- */
 
-static size_t count_held(const struct judge *judge, size_t table)
+static size_t ruler_count_frozen(const struct ruler *ruler, size_t table)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < judge->run->plan.len; i++) {
-        count += judge->rulings[i] == RULING_HELD && judge->run->plan.steps[i].table == table;
+    for (size_t i = 0; i < ruler->run->plan.len; i++) {
+        count += ruler->rulings[i] == RULING_FROZEN && ruler->run->plan.steps[i].table == table;
     }
     return count;
 }
 
-static size_t left_of(const struct judge *judge, size_t table)
+static size_t left_of(const struct ruler *ruler, size_t table)
 {
-    struct route *route = judge->run->route;
+    struct route *route = ruler->run->route;
 
     return ccm_removal_allowed(&route->tables[table].budget, &route->rule,
-                               count_ours(route, &route->tables[table]), judge->run->started_ms);
+                               count_ours(route, &route->tables[table]), ruler->run->started_ms);
 }
 
-static bool is_short(const struct judge *judge)
+static bool is_short(const struct ruler *ruler)
 {
-    for (size_t t = 0; t < judge->run->route->table_count; t++) {
-        const size_t held = count_held(judge, t);
+    for (size_t t = 0; t < ruler->run->route->table_count; t++) {
+        const size_t frozen = ruler_count_frozen(ruler, t);
 
-        if (held > 0 && held > left_of(judge, t)) {
+        if (frozen > 0 && frozen > left_of(ruler, t)) {
             return true;
         }
     }
@@ -236,20 +236,20 @@ static bool is_short(const struct judge *judge)
 
 /* What the share allows goes: deleted ones before missing ones before orphans. Returns when the
  * next one may. */
-static int64_t share_out(struct judge *judge, size_t table)
+static int64_t share_out(struct ruler *ruler, size_t table)
 {
-    struct route *route = judge->run->route;
+    struct route *route = ruler->run->route;
     struct ccm_removal_budget after;
-    size_t left = left_of(judge, table);
+    size_t left = left_of(ruler, table);
     size_t going = 0;
 
     for (int round = 0; round < 3; round++) {
-        for (size_t i = 0; i < judge->run->plan.len && going < left; i++) {
-            struct route_step *step = &judge->run->plan.steps[i];
-            const int turn = is_deleted(judge, i) ? 0 : step->type == ROUTE_STEP_RETIRE ? 1 : 2;
+        for (size_t i = 0; i < ruler->run->plan.len && going < left; i++) {
+            struct route_step *step = &ruler->run->plan.steps[i];
+            const int turn = is_deleted(ruler, i) ? 0 : step->type == ROUTE_STEP_RETIRE ? 1 : 2;
 
-            if (judge->rulings[i] == RULING_HELD && step->table == table && turn == round) {
-                judge->rulings[i] = RULING_GOES;
+            if (ruler->rulings[i] == RULING_FROZEN && step->table == table && turn == round) {
+                ruler->rulings[i] = RULING_GOES;
                 step->counts = true;
                 going++;
             }
@@ -257,30 +257,30 @@ static int64_t share_out(struct judge *judge, size_t table)
     }
     after = route->tables[table].budget;
     if (going > 0) {
-        ccm_removal_record(&after, &route->rule, 0, going, judge->run->started_ms);
+        ccm_removal_record(&after, &route->rule, 0, going, ruler->run->started_ms);
     }
     return ccm_removal_next_ms(&after, &route->rule,
                                count_ours(route, &route->tables[table]) - going,
-                               judge->run->started_ms);
+                               ruler->run->started_ms);
 }
 
 /* ---- what comes of it ---- */
 
-static int hold_step(struct judge *judge, size_t i, int64_t until_ms)
+static int ruler_freeze_step(struct ruler *ruler, size_t i, int64_t until_ms)
 {
-    struct route_run *run = judge->run;
+    struct route_run *run = ruler->run;
     const struct route_step *step = &run->plan.steps[i];
     const bool orphan = step->type == ROUTE_STEP_ORPHAN;
-    struct route_fate *fate = &run->fates[route_run_step_key(run, step)];
+    struct route_verdict *verdict = &run->verdicts[route_run_step_key(run, step)];
     char text[SIGN_SIZE];
     char *word = ccm_text_format("%c%s",
-                                 orphan                              ? HELD_ORPHAN
-                                 : judge->rulings[i] == RULING_WAITS ? HELD_WAITS
-                                                                     : HELD_FLOOR,
+                                 orphan                              ? FROZEN_ORPHAN
+                                 : ruler->rulings[i] == RULING_WAITS ? FROZEN_WAITS
+                                                                     : FROZEN_FLOOR,
                                  orphan ? step->instance : run->past[step->past].node);
 
     sign_entry(run->route, step->table, &step->net, step->instance, text);
-    if (word == NULL || ccm_strmap_set(run->route->held, text, word) < 0) {
+    if (word == NULL || ccm_strmap_set(run->route->frozen, text, word) < 0) {
         free(word);
         return -ENOMEM;
     }
@@ -290,25 +290,25 @@ static int hold_step(struct judge *judge, size_t i, int64_t until_ms)
     if (until_ms == CCM_REMOVAL_NEVER) {
         until_ms = run->started_ms + RETRY_MS;
     }
-    run->past_held[step->past]++;
-    fate->later_ms = fate->later_ms == 0 || until_ms < fate->later_ms ? until_ms : fate->later_ms;
+    run->past_frozen[step->past]++;
+    verdict->later_ms = verdict->later_ms == 0 || until_ms < verdict->later_ms ? until_ms : verdict->later_ms;
     return 0;
 }
 
 /* Take out what stays. */
-static int hold_steps(struct judge *judge, const int64_t *next_ms)
+static int ruler_freeze_steps(struct ruler *ruler, const int64_t *next_ms)
 {
-    struct route_plan *plan = &judge->run->plan;
+    struct route_plan *plan = &ruler->run->plan;
     size_t kept = 0;
 
     for (size_t i = 0; i < plan->len; i++) {
-        const enum ruling ruling = judge->rulings[i];
+        const enum ruling ruling = ruler->rulings[i];
         const struct route_step step = plan->steps[i];
 
-        if (ruling == RULING_WAITS || ruling == RULING_HELD) {
-            const int64_t until_ms = ruling == RULING_WAITS ? judge->dues[i] : next_ms[step.table];
+        if (ruling == RULING_WAITS || ruling == RULING_FROZEN) {
+            const int64_t until_ms = ruling == RULING_WAITS ? ruler->dues[i] : next_ms[step.table];
 
-            if (hold_step(judge, i, until_ms) < 0) {
+            if (ruler_freeze_step(ruler, i, until_ms) < 0) {
                 return -ENOMEM;
             }
             continue;
@@ -332,30 +332,30 @@ static void forget_former(struct route_run *run)
     }
 }
 
-static int judge_all(struct judge *judge, int64_t *next_ms)
+static int ruler_rule_all(struct ruler *ruler, int64_t *next_ms)
 {
-    struct route_run *run = judge->run;
+    struct route_run *run = ruler->run;
 
     for (size_t i = 0; i < run->plan.len; i++) {
-        judge->rulings[i] = rule_step(judge, i);
+        ruler->rulings[i] = rule_step(ruler, i);
     }
-    if (is_short(judge)) {
-        ask_for_deleted(judge);
+    if (is_short(ruler)) {
+        ask_for_deleted(ruler);
     }
     for (size_t t = 0; t < run->route->table_count; t++) {
-        next_ms[t] = count_held(judge, t) == 0 ? 0 : share_out(judge, t);
+        next_ms[t] = ruler_count_frozen(ruler, t) == 0 ? 0 : share_out(ruler, t);
     }
-    return hold_steps(judge, next_ms);
+    return ruler_freeze_steps(ruler, next_ms);
 }
 
-int route_floor_judge(struct route_run *run)
+int route_floor_decide(struct route_run *run)
 {
     CCM_CLEANUP(ccm_freep)
     enum ruling *rulings = calloc(run->plan.len + 1, sizeof(*rulings));
     CCM_CLEANUP(ccm_freep) int64_t *dues = calloc(run->plan.len + 1, sizeof(*dues));
     CCM_CLEANUP(ccm_freep)
     int64_t *next_ms = calloc(run->route->table_count + 1, sizeof(*next_ms));
-    struct judge judge = {
+    struct ruler ruler = {
         .run = run,
         .server_since_ms = ccm_removal_server_since(run->route->host),
         .rulings = rulings,
@@ -366,14 +366,14 @@ int route_floor_judge(struct route_run *run)
         return -ENOMEM;
     }
     forget_former(run);
-    return judge_all(&judge, next_ms);
+    return ruler_rule_all(&ruler, next_ms);
 }
 
 /* ---- telling ---- */
 
 struct tally {
     size_t waiting;
-    size_t held;
+    size_t frozen;
     struct ccm_buf names;
 };
 
@@ -385,33 +385,33 @@ static void tally_table(const struct route *route, const struct route_table *tab
     const char *key = NULL;
     void *value = NULL;
 
-    while (ccm_strmap_next(route->held, &cursor, &key, &value) != 0) {
+    while (ccm_strmap_next(route->frozen, &cursor, &key, &value) != 0) {
         const char *word = value;
 
         if (strncmp(key, table->id, len) != 0 || key[len] != '|') {
             continue;
         }
-        if (ret->waiting + ret->held < NAMED_MAX) {
+        if (ret->waiting + ret->frozen < NAMED_MAX) {
             ccm_buf_addf(&ret->names, "%s%.70s", ret->names.len == 0 ? "" : ", ", word + 1);
         }
-        if (word[0] == HELD_WAITS) {
+        if (word[0] == FROZEN_WAITS) {
             ret->waiting++;
         } else {
-            ret->held++;
+            ret->frozen++;
         }
     }
 }
 
-static void describe_held(const struct route *route, const struct tally *tally,
+static void floor_describe_frozen(const struct route *route, const struct tally *tally,
                           struct ccm_buf *text)
 {
     const struct ccm_removal_rule *rule = &route->rule;
 
-    if (tally->held > 0) {
+    if (tally->frozen > 0) {
         ccm_buf_addf(text,
                      "%zu stay%s since no more than %" PRIu32 " %% of a table (of up to %d routes "
                      "one) may go within %" PRId64 " s because of missing nodes",
-                     tally->held, tally->held == 1 ? "s" : "", rule->share_percent,
+                     tally->frozen, tally->frozen == 1 ? "s" : "", rule->share_percent,
                      CCM_REMOVAL_SMALL, rule->window_ms / 1000);
     }
     if (tally->waiting > 0) {
@@ -423,7 +423,7 @@ static void describe_held(const struct route *route, const struct tally *tally,
     }
 }
 
-static void tell_table(struct route *route, struct route_table *table)
+static void floor_emit_table(struct route *route, struct route_table *table)
 {
     struct tally tally = { .names = { .max = 500 } };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf reason = { .max = 500 };
@@ -431,28 +431,28 @@ static void tell_table(struct route *route, struct route_table *table)
 
     tally_table(route, table, &tally);
 
-    const uint64_t count = tally.held + tally.waiting;
+    const uint64_t count = tally.frozen + tally.waiting;
 
-    describe_held(route, &tally, &reason);
+    floor_describe_frozen(route, &tally, &reason);
     ccm_removal_record_held(route->host, table->id, count, ccm_buf_str(&reason));
     /* One event for the first of them, and then for many more. */
-    if (count > 0 && (table->told_held == 0 || count >= 2 * table->told_held)) {
+    if (count > 0 && (table->reported_frozen == 0 || count >= 2 * table->reported_frozen)) {
         ccm_buf_addf(&text,
                      "Table %.100s: routes of nodes that are missing are kept (%s%s): %s. `ccmd "
                      "allow-removals route` lets them go",
                      table->id, ccm_buf_str(&tally.names), count > NAMED_MAX ? " and others" : "",
                      ccm_buf_str(&reason));
         route->host->log(route->host, CCM_LEVEL_WARN, NULL, "%s", ccm_buf_str(&text));
-        route_tell_lease(route, true, "RemovalsHeld", ccm_buf_str(&text));
-        table->told_held = count;
+        route_emit_on_lease(route, true, "RemovalsHeld", ccm_buf_str(&text));
+        table->reported_frozen = count;
     }
-    table->told_held = count == 0 ? 0 : table->told_held;
+    table->reported_frozen = count == 0 ? 0 : table->reported_frozen;
     ccm_buf_fini(&tally.names);
 }
 
-void route_floor_tell(struct route *route)
+void route_floor_publish(struct route *route)
 {
     for (size_t t = 0; t < route->table_count; t++) {
-        tell_table(route, &route->tables[t]);
+        floor_emit_table(route, &route->tables[t]);
     }
 }

@@ -13,12 +13,12 @@
 /* Take the steps out of the plan that have to stay, and note until when their keys wait. May ask
  * the cloud about instances: one read per hundred, only when the share does not allow all. 0 or
  * -ENOMEM. */
-CCM_NODISCARD int route_floor_judge(struct route_run *run);
+CCM_NODISCARD int route_floor_decide(struct route_run *run);
 
 /* What a node had is dealt with: nothing of it is held any more. */
 void route_floor_forget(struct route *route, const struct route_past *past);
 
 /* Tell what is held, when that is new: to the core, and by an event on the Lease. */
-void route_floor_tell(struct route *route);
+void route_floor_publish(struct route *route);
 
 #endif

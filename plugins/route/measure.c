@@ -49,7 +49,7 @@ static const struct ccm_metric nodes = {
     .labels = state_labels,
 };
 
-static void record(const struct route *route, const char *verb, int64_t started_ms)
+static void measure_record_latency(const struct route *route, const char *verb, int64_t started_ms)
 {
     const struct ccm_host *host = route->host;
     const char *const values[] = { verb };
@@ -59,12 +59,12 @@ static void record(const struct route *route, const char *verb, int64_t started_
 
 void route_measure_call(const struct route *route, int64_t started_ms)
 {
-    record(route, "reconcile", started_ms);
+    measure_record_latency(route, "reconcile", started_ms);
 }
 
 void route_measure_creation(const struct route *route, int64_t started_ms)
 {
-    record(route, "create", started_ms);
+    measure_record_latency(route, "create", started_ms);
 }
 
 /* Entries of the table that are ours by their looks. */
@@ -80,7 +80,7 @@ static size_t measure_table(const struct route *route, const struct route_table 
         const bool stays = entry->status != ROUTE_LEAVING;
 
         there += stays ? 1 : 0;
-        ours += stays && entry->can_be_ours && route_nets_hold(&route->cluster, &entry->net);
+        ours += stays && entry->can_be_ours && route_nets_contain(&route->cluster, &entry->net);
     }
     host->metric(host, &table_entries, values, (double)there);
     return ours;
@@ -90,7 +90,7 @@ static void measure_nodes(const struct route_run *run)
 {
     static const char *const states[] = { "served", "held", "excluded", "unserved", "invalid" };
     static const size_t state_of[] = {
-        [ROUTE_NODE_SERVED] = 0,  [ROUTE_NODE_HELD] = 1,    [ROUTE_NODE_EXCLUDED] = 2,
+        [ROUTE_NODE_SERVED] = 0,  [ROUTE_NODE_FROZEN] = 1,    [ROUTE_NODE_EXCLUDED] = 2,
         [ROUTE_NODE_FOREIGN] = 3, [ROUTE_NODE_UNNAMED] = 3, [ROUTE_NODE_BARE] = 3,
         [ROUTE_NODE_INVALID] = 4,
     };

@@ -10,7 +10,7 @@
 #define CLOUD_PREFIX  "alicloud://"
 #define HYBRID_PREFIX "ack-hybrid://"
 
-static const char *label(const struct ccm_node *node, const char *key)
+static const char *node_get_label(const struct ccm_node *node, const char *key)
 {
     for (uint64_t i = 0; i < node->meta.label_count; i++) {
         if (strcmp(node->meta.labels[i]->key, key) == 0) {
@@ -22,8 +22,8 @@ static const char *label(const struct ccm_node *node, const char *key)
 
 static bool is_excluded(const struct ccm_node *node)
 {
-    return label(node, "service.beta.kubernetes.io/exclude-node") != NULL ||
-           label(node, "service.alibabacloud.com/exclude-node") != NULL ||
+    return node_get_label(node, "service.beta.kubernetes.io/exclude-node") != NULL ||
+           node_get_label(node, "service.alibabacloud.com/exclude-node") != NULL ||
            ccm_text_starts(node->provider_id, HYBRID_PREFIX);
 }
 
@@ -100,7 +100,7 @@ static enum route_class class_of(struct route_node *ret, const char *region, boo
         return ROUTE_NODE_FOREIGN;
     }
     if (node->ready == CCM_CONDITION_UNKNOWN || node->meta.deleted_ms != 0) {
-        return ROUTE_NODE_HELD;
+        return ROUTE_NODE_FROZEN;
     }
     if (nets < 0) {
         return ROUTE_NODE_INVALID;

@@ -11,7 +11,7 @@
 
 #define V4_OFFSET 96U /* bits in front of an IPv4 address in its mapped form */
 
-static void mask(struct ccm_cidr *net)
+static void net_clear_host_bits(struct ccm_cidr *net)
 {
     const size_t whole = net->bits / 8;
 
@@ -29,7 +29,7 @@ int route_net_parse(const char *text, struct ccm_cidr *ret)
     if (strchr(text, '/') == NULL || ccm_cidr_parse(text, &net) < 0) {
         return -EINVAL;
     }
-    mask(&net);
+    net_clear_host_bits(&net);
     *ret = net;
     return 0;
 }
@@ -69,11 +69,11 @@ enum route_relation route_net_relation(const struct ccm_cidr *outer, const struc
         return route_net_compare(outer, inner) == 0 ? ROUTE_NET_EQUAL : ROUTE_NET_APART;
     }
     cut.bits = outer->bits;
-    mask(&cut);
+    net_clear_host_bits(&cut);
     return route_net_compare(outer, &cut) == 0 ? ROUTE_NET_INSIDE : ROUTE_NET_APART;
 }
 
-static int add(struct route_nets *nets, const struct ccm_cidr *net)
+static int nets_add_one(struct route_nets *nets, const struct ccm_cidr *net)
 {
     if (ccm_array_grow(&nets->items, &nets->cap, nets->len + 1, sizeof(*nets->items)) < 0) {
         return -ENOMEM;
@@ -98,7 +98,7 @@ int route_nets_parse(const char *text, struct route_nets *ret, char bad[64])
         }
         ccm_text_copy(bad, len < 64 ? len + 1 : 64, piece);
         r = route_net_parse(bad, &net);
-        r = r < 0 ? r : add(&nets, &net);
+        r = r < 0 ? r : nets_add_one(&nets, &net);
     }
     if (r < 0) {
         route_nets_fini(&nets);
@@ -114,7 +114,7 @@ void route_nets_fini(struct route_nets *nets)
     memset(nets, 0, sizeof(*nets));
 }
 
-bool route_nets_hold(const struct route_nets *nets, const struct ccm_cidr *net)
+bool route_nets_contain(const struct route_nets *nets, const struct ccm_cidr *net)
 {
     for (size_t i = 0; i < nets->len; i++) {
         if (route_net_relation(&nets->items[i], net) != ROUTE_NET_APART) {

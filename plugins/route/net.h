@@ -45,6 +45,6 @@ CCM_NODISCARD int route_nets_parse(const char *text, struct route_nets *ret, cha
 void route_nets_fini(struct route_nets *nets);
 
 /* Whether the network is equal to or inside of one of them. */
-bool route_nets_hold(const struct route_nets *nets, const struct ccm_cidr *net);
+bool route_nets_contain(const struct route_nets *nets, const struct ccm_cidr *net);
 
 #endif

@@ -17,7 +17,7 @@ void route_orphans_forget(struct route *route)
     route->orphans = NULL;
 }
 
-static void sign(const struct route_run *run, const struct route_step *step, char text[SIGN_SIZE])
+static void orphan_format_key(const struct route_run *run, const struct route_step *step, char text[SIGN_SIZE])
 {
     char net[ROUTE_NET_TEXT];
 
@@ -26,7 +26,7 @@ static void sign(const struct route_run *run, const struct route_step *step, cha
                    run->route->tables[step->table].id); /* fits */
 }
 
-static void tell(struct route_run *run, const struct ccm_buf *names, size_t count)
+static void orphans_emit_event(struct route_run *run, const struct ccm_buf *names, size_t count)
 {
     struct route *route = run->route;
     CCM_CLEANUP(ccm_freep)
@@ -37,14 +37,14 @@ static void tell(struct route_run *run, const struct ccm_buf *names, size_t coun
                               : "; option orphan_cleanup deletes such routes");
 
     if (count == 0 || text == NULL) {
-        free(route->told_orphans);
-        route->told_orphans = NULL;
+        free(route->orphans_message);
+        route->orphans_message = NULL;
         return;
     }
-    if (!ccm_text_equal(text, route->told_orphans)) {
-        route_tell_lease(route, !route->orphan_cleanup, "OrphanRoutes", text);
-        free(route->told_orphans);
-        route->told_orphans = CCM_STEAL(text);
+    if (!ccm_text_equal(text, route->orphans_message)) {
+        route_emit_on_lease(route, !route->orphan_cleanup, "OrphanRoutes", text);
+        free(route->orphans_message);
+        route->orphans_message = CCM_STEAL(text);
     }
 }
 
@@ -57,7 +57,7 @@ static int64_t first_seen_ms(const struct route *route, const char *text)
     return first == NULL ? 0 : *first;
 }
 
-static int note_seen(struct ccm_strmap *seen, const char *text, int64_t first_ms)
+static int orphans_record_seen(struct ccm_strmap *seen, const char *text, int64_t first_ms)
 {
     int64_t *copy = malloc(sizeof(*copy));
 
@@ -88,7 +88,7 @@ static bool is_ripe(const struct route_run *run, int64_t first_ms)
 }
 
 /* Take the step out unless it was seen before. */
-static int judge(struct route_run *run, struct ccm_strmap *seen, struct ccm_buf *names,
+static int orphans_drop_unripe(struct route_run *run, struct ccm_strmap *seen, struct ccm_buf *names,
                  size_t *ret_count)
 {
     struct route_plan *plan = &run->plan;
@@ -99,11 +99,11 @@ static int judge(struct route_run *run, struct ccm_strmap *seen, struct ccm_buf 
         char text[SIGN_SIZE];
 
         if (step.type == ROUTE_STEP_ORPHAN) {
-            sign(run, &step, text);
+            orphan_format_key(run, &step, text);
 
             const int64_t first_ms = first_seen_ms(run->route, text);
 
-            if (note_seen(seen, text, first_ms == 0 ? run->started_ms : first_ms) < 0) {
+            if (orphans_record_seen(seen, text, first_ms == 0 ? run->started_ms : first_ms) < 0) {
                 return -ENOMEM;
             }
             if (!is_ripe(run, first_ms)) {
@@ -120,7 +120,7 @@ static int judge(struct route_run *run, struct ccm_strmap *seen, struct ccm_buf 
     return 0;
 }
 
-int route_orphans_judge(struct route_run *run)
+int route_orphans_decide(struct route_run *run)
 {
     struct route *route = run->route;
     struct ccm_buf names = { .max = 1500 };
@@ -129,9 +129,9 @@ int route_orphans_judge(struct route_run *run)
     int r;
 
     seen = ccm_strmap_new(free);
-    r = seen == NULL ? -ENOMEM : judge(run, seen, &names, &count);
+    r = seen == NULL ? -ENOMEM : orphans_drop_unripe(run, seen, &names, &count);
     if (r == 0) {
-        tell(run, &names, count);
+        orphans_emit_event(run, &names, count);
         route_orphans_forget(route);
         route->orphans = CCM_STEAL(seen);
     }

@@ -14,12 +14,12 @@ struct route_pasts {
     size_t cap;
 };
 
-static void lock(struct route_pasts *pasts)
+static void pasts_lock(struct route_pasts *pasts)
 {
     (void)pthread_mutex_lock(&pasts->lock); /* a plain mutex of ours: cannot fail */
 }
 
-static void unlock(struct route_pasts *pasts)
+static void pasts_unlock(struct route_pasts *pasts)
 {
     (void)pthread_mutex_unlock(&pasts->lock); /* as above */
 }
@@ -52,7 +52,7 @@ void route_pasts_free(struct route_pasts *pasts)
     }
 }
 
-static bool same(const struct route_past *a, const struct route_past *b)
+static bool past_is_same(const struct route_past *a, const struct route_past *b)
 {
     return route_net_compare(&a->net, &b->net) == 0 && strcmp(a->instance, b->instance) == 0 &&
            strcmp(a->node, b->node) == 0;
@@ -67,14 +67,14 @@ static void drop_locked(struct route_pasts *pasts, size_t index)
 }
 
 /* Without memory it is forgotten: then it becomes an orphan. */
-static void add(struct route_pasts *pasts, const struct route_past *past)
+static void pasts_add_one(struct route_pasts *pasts, const struct route_past *past)
 {
     char *name = strdup(past->node);
     bool known = false;
 
-    lock(pasts);
+    pasts_lock(pasts);
     for (size_t i = 0; !known && i < pasts->len; i++) {
-        known = same(&pasts->items[i], past);
+        known = past_is_same(&pasts->items[i], past);
         if (known) {
             pasts->items[i].loss = past->loss;
             pasts->items[i].since_ms = past->since_ms;
@@ -89,11 +89,11 @@ static void add(struct route_pasts *pasts, const struct route_past *past)
         pasts->items[pasts->len++].node = name;
         name = NULL;
     }
-    unlock(pasts);
+    pasts_unlock(pasts);
     free(name);
 }
 
-static bool wants(const struct route_node *node, const struct ccm_cidr *net, const char *instance)
+static bool node_wants_route(const struct route_node *node, const struct ccm_cidr *net, const char *instance)
 {
     for (size_t i = 0; i < node->net_count; i++) {
         if (route_net_compare(&node->nets[i], net) == 0) {
@@ -103,7 +103,7 @@ static bool wants(const struct route_node *node, const struct ccm_cidr *net, con
     return false;
 }
 
-bool route_pasts_note(struct route_pasts *pasts, const struct ccm_node *before,
+bool route_pasts_record(struct route_pasts *pasts, const struct ccm_node *before,
                       const struct ccm_node *after, enum route_loss loss, int64_t now_ms)
 {
     struct route_node old;
@@ -120,7 +120,7 @@ bool route_pasts_note(struct route_pasts *pasts, const struct ccm_node *before,
         return false;
     }
     for (size_t i = 0; i < old.net_count; i++) {
-        if (!wants(&new, &old.nets[i], old.instance)) {
+        if (!node_wants_route(&new, &old.nets[i], old.instance)) {
             struct route_past past = {
                 .node = (char *)before->meta.name,
                 .net = old.nets[i],
@@ -129,7 +129,7 @@ bool route_pasts_note(struct route_pasts *pasts, const struct ccm_node *before,
             };
 
             memcpy(past.instance, old.instance, sizeof(past.instance));
-            add(pasts, &past);
+            pasts_add_one(pasts, &past);
             any = true;
         }
     }
@@ -142,14 +142,14 @@ int route_pasts_copy(struct route_pasts *pasts, struct route_past **ret, size_t 
     size_t count = 0;
     int r = 0;
 
-    lock(pasts);
+    pasts_lock(pasts);
     list = calloc(pasts->len + 1, sizeof(*list));
     for (; list != NULL && r == 0 && count < pasts->len; count += r == 0 ? 1 : 0) {
         list[count] = pasts->items[count];
         list[count].node = strdup(pasts->items[count].node);
         r = list[count].node == NULL ? -ENOMEM : 0;
     }
-    unlock(pasts);
+    pasts_unlock(pasts);
     if (list == NULL || r < 0) {
         route_past_list_free(list, count);
         return -ENOMEM;
@@ -163,22 +163,22 @@ bool route_pasts_has(struct route_pasts *pasts, const char *node)
 {
     bool found = false;
 
-    lock(pasts);
+    pasts_lock(pasts);
     for (size_t i = 0; !found && i < pasts->len; i++) {
         found = strcmp(pasts->items[i].node, node) == 0;
     }
-    unlock(pasts);
+    pasts_unlock(pasts);
     return found;
 }
 
 void route_pasts_forget(struct route_pasts *pasts, const struct route_past *past)
 {
-    lock(pasts);
+    pasts_lock(pasts);
     for (size_t i = 0; i < pasts->len; i++) {
-        if (same(&pasts->items[i], past)) {
+        if (past_is_same(&pasts->items[i], past)) {
             drop_locked(pasts, i);
             break;
         }
     }
-    unlock(pasts);
+    pasts_unlock(pasts);
 }

@@ -16,7 +16,7 @@ void route_pasts_free(struct route_pasts *pasts);
 /* A node changed (after) or has gone (after NULL): note each network that it leaves, and how it
  * came about; the last word counts. An excluded node keeps what it has. True when there is
  * something to do. */
-bool route_pasts_note(struct route_pasts *pasts, const struct ccm_node *before,
+bool route_pasts_record(struct route_pasts *pasts, const struct ccm_node *before,
                       const struct ccm_node *after, enum route_loss loss, int64_t now_ms);
 
 /* A copy of all; free it with route_past_list_free(). 0 or -ENOMEM. */

@@ -75,7 +75,7 @@ static size_t claims_from(const struct planner *p, const struct ccm_cidr *net)
 }
 
 /* The node whose own network and instance the entry has, or ROUTE_NOBODY. */
-static size_t rightful(const struct planner *p, const struct ccm_cidr *net, const char *hop)
+static size_t planner_find_owner(const struct planner *p, const struct ccm_cidr *net, const char *hop)
 {
     for (size_t i = claims_from(p, net);
          i < p->claim_count && route_net_compare(&p->claims[i].net, net) == 0; i++) {
@@ -93,7 +93,7 @@ static bool is_older(const struct ccm_node *a, const struct ccm_node *b)
 }
 
 /* Another node that wants the same network and was there first, or ROUTE_NOBODY. */
-static size_t rival(const struct planner *p, const struct spot *spot)
+static size_t planner_find_rival(const struct planner *p, const struct spot *spot)
 {
     const struct route_node *nodes = p->view->nodes;
 
@@ -102,7 +102,7 @@ static size_t rival(const struct planner *p, const struct spot *spot)
         const size_t other = p->claims[i].node;
 
         if (other != spot->node &&
-            (nodes[other].class_ == ROUTE_NODE_SERVED || nodes[other].class_ == ROUTE_NODE_HELD) &&
+            (nodes[other].class_ == ROUTE_NODE_SERVED || nodes[other].class_ == ROUTE_NODE_FROZEN) &&
             is_older(nodes[other].object, nodes[spot->node].object)) {
             return other;
         }
@@ -133,7 +133,7 @@ static void wait_for(struct planner *p, const struct spot *spot)
 }
 
 /* Say why nothing can be done; the first reason counts. */
-static void stick(struct planner *p, const struct spot *spot, const char *why, const char *who)
+static void planner_set_stuck(struct planner *p, const struct spot *spot, const char *why, const char *who)
 {
     struct route_outlook *outlook = &p->plan->nodes[spot->node];
     char net[ROUTE_NET_TEXT];
@@ -172,10 +172,10 @@ static void clear_away(struct planner *p, const struct spot *spot, const struct 
 }
 
 /* An entry with the node's own destination. */
-static void look_at_equal(struct planner *p, struct spot *spot, const struct route_entry *entry)
+static void planner_check_equal(struct planner *p, struct spot *spot, const struct route_entry *entry)
 {
     const struct route_node *node = &p->view->nodes[spot->node];
-    const size_t owner = entry->can_be_ours ? rightful(p, &entry->net, entry->hop) : ROUTE_NOBODY;
+    const size_t owner = entry->can_be_ours ? planner_find_owner(p, &entry->net, entry->hop) : ROUTE_NOBODY;
 
     spot->taken = true;
     if (entry->can_be_ours && strcmp(entry->hop, node->instance) == 0) {
@@ -187,31 +187,31 @@ static void look_at_equal(struct planner *p, struct spot *spot, const struct rou
     }
     p->plan->nodes[spot->node].missing++;
     if (!entry->can_be_ours) {
-        stick(p, spot, "is the destination of an entry that is not ours to replace:", entry->hop);
+        planner_set_stuck(p, spot, "is the destination of an entry that is not ours to replace:", entry->hop);
     } else if (owner != ROUTE_NOBODY) {
-        stick(p, spot, "is also that of node", p->view->nodes[owner].object->meta.name);
-    } else if (!route_nets_hold(p->view->cluster, &entry->net)) {
-        stick(p, spot, "is not inside of cluster_cidr, so its entry is not replaced:", entry->hop);
+        planner_set_stuck(p, spot, "is also that of node", p->view->nodes[owner].object->meta.name);
+    } else if (!route_nets_contain(p->view->cluster, &entry->net)) {
+        planner_set_stuck(p, spot, "is not inside of cluster_cidr, so its entry is not replaced:", entry->hop);
     } else {
         clear_away(p, spot, entry);
     }
 }
 
 /* An entry for a part of the node's network takes that part's traffic away. */
-static void look_at_inner(struct planner *p, const struct spot *spot,
+static void planner_check_inner(struct planner *p, const struct spot *spot,
                           const struct route_entry *entry)
 {
     if (entry->can_be_ours && entry->status != ROUTE_LEAVING &&
-        route_nets_hold(p->view->cluster, &entry->net) &&
-        rightful(p, &entry->net, entry->hop) == ROUTE_NOBODY) {
+        route_nets_contain(p->view->cluster, &entry->net) &&
+        planner_find_owner(p, &entry->net, entry->hop) == ROUTE_NOBODY) {
         clear_away(p, spot, entry);
     }
 }
 
-static void want_entry(struct planner *p, const struct spot *spot)
+static void planner_add_entry(struct planner *p, const struct spot *spot)
 {
     const struct route_node *node = &p->view->nodes[spot->node];
-    const size_t other = rival(p, spot);
+    const size_t other = planner_find_rival(p, spot);
     const struct route_step step = {
         .type = ROUTE_STEP_CREATE,
         .table = spot->table,
@@ -223,9 +223,9 @@ static void want_entry(struct planner *p, const struct spot *spot)
 
     p->plan->nodes[spot->node].missing++;
     if (other != ROUTE_NOBODY) {
-        stick(p, spot, "is also that of node", p->view->nodes[other].object->meta.name);
-    } else if (!route_nets_hold(p->view->cluster, spot->net)) {
-        stick(p, spot, "is not inside of cluster_cidr:", "add its network to that option");
+        planner_set_stuck(p, spot, "is also that of node", p->view->nodes[other].object->meta.name);
+    } else if (!route_nets_contain(p->view->cluster, spot->net)) {
+        planner_set_stuck(p, spot, "is not inside of cluster_cidr:", "add its network to that option");
     } else {
         add_step(p, &step);
     }
@@ -243,13 +243,13 @@ static void plan_spot(struct planner *p, struct spot *spot)
             break;
         }
         if (relation == ROUTE_NET_EQUAL) {
-            look_at_equal(p, spot, entry);
+            planner_check_equal(p, spot, entry);
         } else {
-            look_at_inner(p, spot, entry);
+            planner_check_inner(p, spot, entry);
         }
     }
     if (!spot->taken && p->view->nodes[spot->node].class_ == ROUTE_NODE_SERVED) {
-        want_entry(p, spot);
+        planner_add_entry(p, spot);
     }
 }
 
@@ -265,7 +265,7 @@ static void plan_node(struct planner *p, size_t n)
                        "invalid pod cidr on node spec: %.64s: correct spec.podCIDRs of the node",
                        node->bad); /* fits */
     }
-    if (node->class_ != ROUTE_NODE_SERVED && node->class_ != ROUTE_NODE_HELD) {
+    if (node->class_ != ROUTE_NODE_SERVED && node->class_ != ROUTE_NODE_FROZEN) {
         return;
     }
     for (size_t i = 0; i < node->net_count; i++) {
@@ -283,8 +283,8 @@ static void plan_past(struct planner *p, size_t index, size_t node)
 {
     const struct route_past *past = &p->view->past[index];
 
-    if (rightful(p, &past->net, past->instance) != ROUTE_NOBODY ||
-        !route_nets_hold(p->view->cluster, &past->net)) {
+    if (planner_find_owner(p, &past->net, past->instance) != ROUTE_NOBODY ||
+        !route_nets_contain(p->view->cluster, &past->net)) {
         return; /* it is wanted again, or none of our business */
     }
     for (size_t t = 0; t < p->view->table_count; t++) {
@@ -364,7 +364,7 @@ static void plan_orphans_of(struct planner *p, size_t t, const struct ccm_strmap
 
         if (entry->can_be_ours && entry->status == ROUTE_SETTLED &&
             !ccm_strmap_has(instances, entry->hop) &&
-            route_nets_hold(p->view->cluster, &entry->net) && !touches_a_node(p, &entry->net)) {
+            route_nets_contain(p->view->cluster, &entry->net) && !touches_a_node(p, &entry->net)) {
             add_step(p, &step);
         }
     }
@@ -395,7 +395,7 @@ static int plan_orphans(struct planner *p)
 
 /* ---- all of it ---- */
 
-static int make(struct planner *p, const struct route_choice *choice)
+static int planner_make_plan(struct planner *p, const struct route_choice *choice)
 {
     int r = collect_claims(p);
 
@@ -423,7 +423,7 @@ int route_plan_make(const struct route_view *view, const struct route_choice *ch
     struct planner planner = { .view = view, .plan = &plan };
     int r = plan.nodes == NULL || plan.past_left == NULL || plan.waits == NULL
                 ? -ENOMEM
-                : make(&planner, choice);
+                : planner_make_plan(&planner, choice);
 
     if (r < 0) {
         route_plan_fini(&plan);

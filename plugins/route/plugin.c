@@ -103,10 +103,10 @@ static void map_node(void *self, const struct ccm_change *change)
             return; /* it comes again when it has one */
         }
     } else if (change->type == CCM_CHANGE_DELETED) {
-        (void)route_pasts_note(route->pasts, before, NULL, loss_of(change),
+        (void)route_pasts_record(route->pasts, before, NULL, loss_of(change),
                                route->host->now_ms(route->host)); /* queued in any case */
     } else if (route_node_differs(before, after)) {
-        (void)route_pasts_note(route->pasts, before, after, ROUTE_LOSS_CHANGED,
+        (void)route_pasts_record(route->pasts, before, after, ROUTE_LOSS_CHANGED,
                                route->host->now_ms(route->host)); /* as above */
         lane = CCM_LANE_SPEC;
     } else {
@@ -125,7 +125,7 @@ static const struct ccm_watch *const watches[] = { &watch_node, NULL };
 
 /* ---- life ---- */
 
-static void destroy(void *self)
+static void instance_destroy(void *self)
 {
     struct route *route = self;
 
@@ -137,11 +137,11 @@ static void destroy(void *self)
     }
     free(route->tables);
     free(route->table_ids);
-    free(route->told_all);
-    free(route->told_orphans);
-    ccm_strmap_free(route->told);
+    free(route->all_message);
+    free(route->orphans_message);
+    ccm_strmap_free(route->messages);
     ccm_strmap_free(route->orphans);
-    ccm_strmap_free(route->held);
+    ccm_strmap_free(route->frozen);
     route_pasts_free(route->pasts);
     route_nets_fini(&route->cluster);
     ali_release(route->ali);
@@ -159,7 +159,7 @@ static bool has_id(char *const *ids, size_t count, const char *id, size_t len)
 }
 
 /* Ids as listed; an element may hold several with commas, as in other controllers. */
-static int take_ids(struct route *route, const char *const *list)
+static int instance_parse_table_ids(struct route *route, const char *const *list)
 {
     size_t count = 0;
     size_t cap = 0;
@@ -189,7 +189,7 @@ static int take_ids(struct route *route, const char *const *list)
     return route->table_ids == NULL ? -ENOMEM : 0;
 }
 
-static int take_cluster(struct route *route, struct ccm_error *err)
+static int instance_parse_cluster(struct route *route, struct ccm_error *err)
 {
     char bad[64] = "";
     const int r = route_nets_parse(
@@ -211,7 +211,7 @@ static int take_cluster(struct route *route, struct ccm_error *err)
 }
 
 /* Options that may change at any time. */
-static void follow(struct route *route)
+static void instance_read_options(struct route *route)
 {
     const struct ccm_host *host = route->host;
 
@@ -221,24 +221,24 @@ static void follow(struct route *route)
     route->rule.released_until_ms = atomic_load(&route->released_until_ms);
 }
 
-static int configure(struct route *route, struct ccm_error *err)
+static int instance_configure(struct route *route, struct ccm_error *err)
 {
     const struct ccm_host *host = route->host;
 
     route->batch = (size_t)host->option_int(host, NULL, opt_batch.name);
-    follow(route);
+    instance_read_options(route);
     route->ipv6 = host->option_int(host, NULL, opt_ipv6.name) != 0;
-    route->told = ccm_strmap_new(free);
+    route->messages = ccm_strmap_new(free);
     route->pasts = route_pasts_new();
-    route->held = ccm_strmap_new(free);
-    if (route->told == NULL || route->held == NULL || route->pasts == NULL ||
-        take_ids(route, host->option_strings(host, NULL, opt_tables.name)) < 0) {
+    route->frozen = ccm_strmap_new(free);
+    if (route->messages == NULL || route->frozen == NULL || route->pasts == NULL ||
+        instance_parse_table_ids(route, host->option_strings(host, NULL, opt_tables.name)) < 0) {
         return ccm_error_nomem(err);
     }
-    return take_cluster(route, err);
+    return instance_parse_cluster(route, err);
 }
 
-static int create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
+static int instance_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
     struct route *route = calloc(1, sizeof(*route));
     int r;
@@ -247,17 +247,17 @@ static int create(const struct ccm_host *host, void **ret_self, struct ccm_error
         return ccm_error_nomem(err);
     }
     route->host = host;
-    r = configure(route, err);
+    r = instance_configure(route, err);
     r = r < 0 ? r : ali_acquire(host, &route->ali, err);
     if (r < 0) {
-        destroy(route);
+        instance_destroy(route);
         return r;
     }
     *ret_self = route;
     return 0;
 }
 
-static int start(void *self, struct ccm_error *err)
+static int instance_start(void *self, struct ccm_error *err)
 {
     struct route *route = self;
     const int r = ali_start(route->ali, route->host, err);
@@ -294,10 +294,10 @@ static int64_t allow_removals(void *self)
     return window_ms;
 }
 
-static int reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
+static int instance_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
                      struct ccm_error *err)
 {
-    follow(self);
+    instance_read_options(self);
     (void)ret; /* each key has its own verdict */
     return route_reconcile(self, req, err);
 }
@@ -309,10 +309,10 @@ const struct ccm_plugin ccm_plugin = {
     .flags = CCM_PLUGIN_SERIAL | CCM_PLUGIN_PLANS,
     .options = options,
     .watches = watches,
-    .create = create,
-    .start = start,
-    .reconcile = reconcile,
-    .destroy = destroy,
+    .create = instance_create,
+    .start = instance_start,
+    .reconcile = instance_reconcile,
+    .destroy = instance_destroy,
     .batch_max = ROUTE_KEYS_MAX,
     .version = "0.1.0",
     .summary = "One VPC route per node, for pod networks without overlay such as Flannel's",

@@ -135,7 +135,7 @@ static int list_tables(struct route *route, const struct ccm_request *req,
     return 0;
 }
 
-static int discover(struct route *route, const struct ccm_request *req, struct ccm_error *err)
+static int read_discover_table(struct route *route, const struct ccm_request *req, struct ccm_error *err)
 {
     CCM_CLEANUP(list_fini) struct route_table_list list = { 0 };
     size_t chosen = 0;
@@ -170,7 +170,7 @@ static int find_tables(struct route *route, const struct ccm_request *req, bool 
     }
     if (count == 0 &&
         (route->table_count == 0 || (pass && now - route->discovered_ms >= REDISCOVER_MS))) {
-        return discover(route, req, err);
+        return read_discover_table(route, req, err);
     }
     return 0;
 }
@@ -259,7 +259,7 @@ static int read_family(struct route_call *call, struct route_table *table, const
 }
 
 /* A table that took no more takes some again when one has gone. */
-static void judge_room(struct route_table *table, int64_t now_ms)
+static void table_check_capacity(struct route_table *table, int64_t now_ms)
 {
     if (table->full && (table->len < table->full_len || now_ms >= table->full_until_ms)) {
         table->full = false;
@@ -285,7 +285,7 @@ static int read_table(struct route *route, struct route_call *call, struct route
     route_table_sort(table);
     table->valid = true;
     table->listed_ms = now;
-    judge_room(table, now);
+    table_check_capacity(table, now);
     return 0;
 }
 

@@ -35,11 +35,11 @@ size_t route_run_step_key(const struct route_run *run, const struct route_step *
                                   : run->nodes[step->node].object->meta.name);
 }
 
-void route_fate_fail(struct route_fate *fate, const struct ccm_error *err)
+void route_verdict_fail(struct route_verdict *verdict, const struct ccm_error *err)
 {
-    if (!fate->failed) {
-        fate->failed = true;
-        ccm_error_copy(&fate->err, err);
+    if (!verdict->failed) {
+        verdict->failed = true;
+        ccm_error_copy(&verdict->err, err);
     }
 }
 
@@ -51,26 +51,26 @@ static void run_fini(struct route_run *run)
 
     route_plan_fini(&run->plan);
     route_past_list_free(run->past, run->past_count);
-    free(run->past_held);
+    free(run->past_frozen);
     free(run->nodes);
     if (run->objects != NULL) {
         host->release_list(host, run->objects, run->object_count);
     }
-    free(run->fates);
+    free(run->verdicts);
     ccm_strmap_free(run->keys);
 }
 
-static int take_keys(struct route_run *run)
+static int run_init_keys(struct route_run *run)
 {
     const struct ccm_request *req = run->req;
 
     run->keys = ccm_strmap_new(NULL);
-    run->fates = calloc(req->key_count, sizeof(*run->fates));
-    if (run->keys == NULL || run->fates == NULL) {
+    run->verdicts = calloc(req->key_count, sizeof(*run->verdicts));
+    if (run->keys == NULL || run->verdicts == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < req->key_count; i++) {
-        run->fates[i].err = (struct ccm_error)CCM_ERROR_INIT;
+        run->verdicts[i].err = (struct ccm_error)CCM_ERROR_INIT;
         if (strcmp(req->keys[i], ROUTE_PASS_KEY) == 0) {
             run->pass_key = i;
         }
@@ -97,7 +97,7 @@ static bool needs_tables(const struct route_run *run, const char *name)
     }
     route_node_init(&node, (const struct ccm_node *)object, ali_region(route->ali), route->ipv6);
     route->host->release(route->host, object);
-    return node.class_ == ROUTE_NODE_SERVED || node.class_ == ROUTE_NODE_HELD;
+    return node.class_ == ROUTE_NODE_SERVED || node.class_ == ROUTE_NODE_FROZEN;
 }
 
 static bool any_needs_tables(const struct route_run *run)
@@ -110,7 +110,7 @@ static bool any_needs_tables(const struct route_run *run)
     return false;
 }
 
-static int take_nodes(struct route_run *run)
+static int run_list_nodes(struct route_run *run)
 {
     const struct route *route = run->route;
     int r = route->host->list(route->host, CCM_KIND_NODE, NULL, NULL, &run->objects,
@@ -131,8 +131,8 @@ static int take_nodes(struct route_run *run)
     if (r < 0) {
         return r;
     }
-    run->past_held = calloc(run->past_count + 1, sizeof(*run->past_held));
-    return run->past_held == NULL ? -ENOMEM : 0;
+    run->past_frozen = calloc(run->past_count + 1, sizeof(*run->past_frozen));
+    return run->past_frozen == NULL ? -ENOMEM : 0;
 }
 
 /* For the nodes of this call, or for all in a pass. */
@@ -181,43 +181,43 @@ static bool is_proved(const struct route_run *run, size_t n)
 }
 
 /* Lasting: no use to try again soon. A node without its entry must not get pods then. */
-static bool is_cut_off(const struct route_run *run, size_t n, const struct route_fate *fate)
+static bool is_cut_off(const struct route_run *run, size_t n, const struct route_verdict *verdict)
 {
-    return fate->failed && run->plan.nodes[n].missing > 0 &&
-           (fate->err.kind == CCM_ERROR_AUTH || fate->err.kind == CCM_ERROR_TERMINAL);
+    return verdict->failed && run->plan.nodes[n].missing > 0 &&
+           (verdict->err.kind == CCM_ERROR_AUTH || verdict->err.kind == CCM_ERROR_TERMINAL);
 }
 
 /* What is to be said about a node; nothing is written yet. */
-static void judge_node(struct route_run *run, size_t n, struct route_fate *fate)
+static void run_decide_node(struct route_run *run, size_t n, struct route_verdict *verdict)
 {
     const struct ccm_node *node = run->nodes[n].object;
     const struct route_outlook *outlook = &run->plan.nodes[n];
     const enum route_class class_ = run->nodes[n].class_;
     struct ccm_error err = CCM_ERROR_INIT;
 
-    fate->present = true;
-    fate->node = n;
-    fate->well = is_proved(run, n) || class_ != ROUTE_NODE_SERVED;
-    if (!run->sighted && (class_ == ROUTE_NODE_SERVED || class_ == ROUTE_NODE_HELD)) {
-        fate->again = true; /* it has become so since we looked */
+    verdict->present = true;
+    verdict->node = n;
+    verdict->well = is_proved(run, n) || class_ != ROUTE_NODE_SERVED;
+    if (!run->sighted && (class_ == ROUTE_NODE_SERVED || class_ == ROUTE_NODE_FROZEN)) {
+        verdict->again = true; /* it has become so since we looked */
         return;
     }
-    fate->look = fate->look || outlook->wait;
-    if (outlook->stuck && class_ != ROUTE_NODE_HELD) {
+    verdict->look = verdict->look || outlook->wait;
+    if (outlook->stuck && class_ != ROUTE_NODE_FROZEN) {
         (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s",
                             outlook->problem); /* the fate has it */
-        route_fate_fail(fate, &err);
+        route_verdict_fail(verdict, &err);
     }
     if (is_proved(run, n)) {
-        fate->say = node->network_unavailable == CCM_CONDITION_FALSE ? fate->say : ROUTE_SAY_UP;
-        if (node->network_unavailable == CCM_CONDITION_FALSE && fate->made > 0) {
-            route_tell_repaired(run, node);
+        verdict->network = node->network_unavailable == CCM_CONDITION_FALSE ? verdict->network : ROUTE_NETWORK_UP;
+        if (node->network_unavailable == CCM_CONDITION_FALSE && verdict->made > 0) {
+            route_emit_repaired(run, node);
         }
-    } else if (is_cut_off(run, n, fate) && node->network_unavailable != CCM_CONDITION_TRUE) {
-        fate->say = ROUTE_SAY_DOWN;
+    } else if (is_cut_off(run, n, verdict) && node->network_unavailable != CCM_CONDITION_TRUE) {
+        verdict->network = ROUTE_NETWORK_DOWN;
     }
-    if (fate->failed && !fate->shared) {
-        route_tell_problem(run, node, &fate->err);
+    if (verdict->failed && !verdict->shared) {
+        route_emit_problem(run, node, &verdict->err);
     }
 }
 
@@ -227,7 +227,7 @@ static void hand_out(struct route_run *run, size_t n)
     const struct route *route = run->route;
     const struct ccm_node *node = run->nodes[n].object;
     const struct route_outlook *outlook = &run->plan.nodes[n];
-    const bool known = outlook->stuck && route_tell_has(route, node->meta.name);
+    const bool known = outlook->stuck && route_has_message(route, node->meta.name);
     const bool unsaid = is_proved(run, n) && node->network_unavailable != CCM_CONDITION_FALSE;
 
     if (!known &&
@@ -236,13 +236,13 @@ static void hand_out(struct route_run *run, size_t n)
     }
 }
 
-static void judge_nodes(struct route_run *run)
+static void run_decide_nodes(struct route_run *run)
 {
     for (size_t n = 0; n < run->object_count; n++) {
         const size_t key = route_run_key(run, run->objects[n]->name);
 
         if (key != ROUTE_NOBODY) {
-            judge_node(run, n, &run->fates[key]);
+            run_decide_node(run, n, &run->verdicts[key]);
         } else if (run->pass_key != ROUTE_NOBODY) {
             hand_out(run, n);
         }
@@ -264,21 +264,21 @@ static void finish_past(struct route_run *run)
             route_floor_forget(route, &run->past[i]);
         } else if (key == ROUTE_NOBODY) {
             route->host->enqueue(route->host, run->past[i].node, CCM_LANE_BULK, 0);
-        } else if (!run->fates[key].failed && run->plan.past_left[i] > run->past_held[i]) {
-            run->fates[key].look = true;
+        } else if (!run->verdicts[key].failed && run->plan.past_left[i] > run->past_frozen[i]) {
+            run->verdicts[key].look = true;
         }
     }
 }
 
 /* How long to wait before the next look: longer when many in a row showed nothing. */
-static uint64_t look_delay(struct route_run *run)
+static uint64_t run_poll_delay(struct route_run *run)
 {
     const struct route *route = run->route;
     unsigned int most = 0;
     bool look = false;
 
     for (size_t i = 0; i < run->req->key_count; i++) {
-        look = look || run->fates[i].look;
+        look = look || run->verdicts[i].look;
     }
     for (size_t t = 0; t < route->table_count; t++) {
         struct route_table *table = &route->tables[t];
@@ -308,14 +308,14 @@ static void settle_pass(const struct route_run *run, uint64_t after_ms, const st
 
 /* Keys that failed for the reason that the call fails with share its verdict: they come back
  * together, so that what was one call to the cloud is one again. */
-static bool shares_failure(const struct route_run *run, const struct route_fate *fate)
+static bool shares_failure(const struct route_run *run, const struct route_verdict *verdict)
 {
-    return fate->failed && fate->shared && fate->err.kind == run->sync.kind &&
-           strcmp(fate->err.code, run->sync.code) == 0;
+    return verdict->failed && verdict->shared && verdict->err.kind == run->sync.kind &&
+           strcmp(verdict->err.code, run->sync.code) == 0;
 }
 
 /* Until what is held may go. */
-static uint64_t held_delay(const struct route_run *run, int64_t later_ms)
+static uint64_t run_frozen_delay(const struct route_run *run, int64_t later_ms)
 {
     const int64_t now_ms = run->route->host->now_ms(run->route->host);
 
@@ -328,29 +328,29 @@ static uint64_t held_delay(const struct route_run *run, int64_t later_ms)
 static int give_verdicts(struct route_run *run, struct ccm_error *err)
 {
     const struct ccm_host *host = run->route->host;
-    const uint64_t look_ms = look_delay(run);
+    const uint64_t look_ms = run_poll_delay(run);
     int r = 0;
 
     for (size_t i = 0; i < run->req->key_count; i++) {
-        const struct route_fate *fate = &run->fates[i];
-        const uint64_t after = fate->again  ? 1
-                               : fate->look ? look_ms
-                                            : held_delay(run, fate->later_ms);
+        const struct route_verdict *verdict = &run->verdicts[i];
+        const uint64_t after = verdict->again  ? 1
+                               : verdict->look ? look_ms
+                                            : run_frozen_delay(run, verdict->later_ms);
 
-        const struct ccm_error *failure = fate->failed ? &fate->err : NULL;
+        const struct ccm_error *failure = verdict->failed ? &verdict->err : NULL;
 
         if (i == run->pass_key) {
             settle_pass(run, after, failure);
             continue;
         }
-        if (!fate->present || (fate->well && !fate->failed)) {
-            route_tell_well(run->route, run->req->keys[i]); /* or there is nobody to speak of */
+        if (!verdict->present || (verdict->well && !verdict->failed)) {
+            route_emit_well(run->route, run->req->keys[i]); /* or there is nobody to speak of */
         }
-        if (shares_failure(run, fate)) {
+        if (shares_failure(run, verdict)) {
             ccm_error_copy(err, &run->sync);
             r = -EIO;
         } else {
-            host->settle(host, run->req, i, fate->failed ? 0 : after, failure);
+            host->settle(host, run->req, i, verdict->failed ? 0 : after, failure);
         }
     }
     return r;
@@ -359,7 +359,7 @@ static int give_verdicts(struct route_run *run, struct ccm_error *err)
 /* ---- all of it ---- */
 
 /* 0 or -ENOMEM: the keys have no verdicts yet. */
-static int run_plan(struct route_run *run)
+static int run_apply_plan(struct route_run *run)
 {
     struct route *route = run->route;
     bool failing = false;
@@ -369,16 +369,16 @@ static int run_plan(struct route_run *run)
         return r;
     }
     finish_past(run);
-    route_floor_tell(route);
-    judge_nodes(run);
-    route_tell_sync(run);
+    route_floor_publish(route);
+    run_decide_nodes(run);
+    route_emit_sync(run);
     for (size_t t = 0; t < route->table_count; t++) {
         failing = failing || route->tables[t].full;
     }
     if (run->sync.kind == CCM_ERROR_NONE && !failing) {
-        route_tell_all_well(route);
+        route_emit_all_well(route);
     }
-    if (run->room) {
+    if (run->has_capacity) {
         /* It knows who waits for it. */
         route->host->enqueue(route->host, ROUTE_PASS_KEY, CCM_LANE_BULK, 0);
     }
@@ -399,7 +399,7 @@ static int fail_blind(struct route_run *run, struct ccm_error *err, int r)
         struct ccm_buf text = { .max = 1200 };
 
         ccm_buf_addf(&text, "Reconciling route error: %s", err->message);
-        route_tell_all(route, "SyncRouteFailed", err->code, ccm_buf_str(&text));
+        route_emit_all(route, "SyncRouteFailed", err->code, ccm_buf_str(&text));
         ccm_buf_fini(&text);
     }
     if (run->pass_key != ROUTE_NOBODY) {
@@ -408,7 +408,7 @@ static int fail_blind(struct route_run *run, struct ccm_error *err, int r)
     return r;
 }
 
-static int reconcile(struct route_run *run, struct ccm_error *err)
+static int run_sync_keys(struct route_run *run, struct ccm_error *err)
 {
     struct route *route = run->route;
     const bool pass = run->pass_key != ROUTE_NOBODY;
@@ -419,18 +419,18 @@ static int reconcile(struct route_run *run, struct ccm_error *err)
     if (r < 0) {
         return fail_blind(run, err, r);
     }
-    r = take_nodes(run);
+    r = run_list_nodes(run);
     r = r < 0 ? r : make_plan(run);
     if (r == 0 && pass && !run->dry) {
-        r = route_orphans_judge(run);
+        r = route_orphans_decide(run);
     }
     if (r == 0 && run->sighted && !run->dry) {
-        r = route_floor_judge(run);
+        r = route_floor_decide(run);
     }
     if (r == 0 && run->dry) {
-        route_tell_plan(run);
+        route_write_plan(run);
     } else {
-        r = r < 0 ? r : run_plan(run);
+        r = r < 0 ? r : run_apply_plan(run);
     }
     if (r < 0) {
         return r == -ENOMEM ? ccm_error_nomem(err)
@@ -449,7 +449,7 @@ int route_reconcile(struct route *route, const struct ccm_request *req, struct c
         .pass_key = ROUTE_NOBODY,
         .sync = CCM_ERROR_INIT,
     };
-    const int r = take_keys(&run) < 0 ? ccm_error_nomem(err) : reconcile(&run, err);
+    const int r = run_init_keys(&run) < 0 ? ccm_error_nomem(err) : run_sync_keys(&run, err);
 
     if (run.sighted && !run.dry) {
         route_measure_call(route, run.started_ms);

@@ -5,10 +5,10 @@
 #include "route.h"
 
 /* What a node is to be told about its network. */
-enum route_word { ROUTE_SAY_NOTHING, ROUTE_SAY_UP, ROUTE_SAY_DOWN };
+enum route_network { ROUTE_NETWORK_KEEP, ROUTE_NETWORK_UP, ROUTE_NETWORK_DOWN };
 
 /* What becomes of a key. */
-struct route_fate {
+struct route_verdict {
     bool failed;  /* err says why */
     bool shared;  /* it failed with others for one reason, which is told once */
     bool look;    /* something is on its way in the cloud: look again in a moment */
@@ -16,7 +16,7 @@ struct route_fate {
     bool present; /* it is a node that is there */
     bool well;    /* there is nothing to be said against the node */
     size_t made;  /* entries */
-    enum route_word say;
+    enum route_network network;
     size_t node;      /* when there is something to say */
     int64_t later_ms; /* monotonic: entries of it are held until then; 0 = none is */
     struct ccm_error err;
@@ -29,16 +29,16 @@ struct route_run {
     bool dry; /* nothing may be changed */
 
     struct ccm_strmap *keys;  /* key -> its index + 1 */
-    struct route_fate *fates; /* one per key */
+    struct route_verdict *verdicts; /* one per key */
     size_t pass_key;          /* ROUTE_NOBODY: none of the keys is the pass */
-    bool room;                /* a table that took no more has lost an entry */
+    bool has_capacity;                /* a table that took no more has lost an entry */
 
     const struct ccm_object *const *objects;
     size_t object_count;
     struct route_node *nodes; /* one per object */
     struct route_past *past;
     size_t past_count;
-    size_t *past_held; /* per past: tables in which its entry is held */
+    size_t *past_frozen; /* per past: tables in which its entry is held */
 
     bool sighted; /* the tables are known: else no node is served in this call */
     struct route_plan plan;
@@ -53,6 +53,6 @@ size_t route_run_key(const struct route_run *run, const char *name);
 size_t route_run_step_key(const struct route_run *run, const struct route_step *step);
 
 /* Note a failure; the first one counts. */
-void route_fate_fail(struct route_fate *fate, const struct ccm_error *err);
+void route_verdict_fail(struct route_verdict *verdict, const struct ccm_error *err);
 
 #endif

@@ -40,7 +40,7 @@ int route_table_add(struct route_table *table, const struct ccm_cidr *net, const
     return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int table_compare_entries(const void *a, const void *b)
 {
     return route_net_compare(&((const struct route_entry *)a)->net,
                              &((const struct route_entry *)b)->net);
@@ -49,7 +49,7 @@ static int compare(const void *a, const void *b)
 void route_table_sort(struct route_table *table)
 {
     if (table->len > 1) {
-        qsort(table->entries, table->len, sizeof(*table->entries), compare);
+        qsort(table->entries, table->len, sizeof(*table->entries), table_compare_entries);
     }
 }
 

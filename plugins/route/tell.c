@@ -12,7 +12,7 @@
 
 /* ---- events ---- */
 
-static void emit(const struct route *route, const struct ccm_object *object, bool warning,
+static void object_emit_event(const struct route *route, const struct ccm_object *object, bool warning,
                  const char *reason, const char *message)
 {
     const struct ccm_event event = {
@@ -28,22 +28,22 @@ static void emit(const struct route *route, const struct ccm_object *object, boo
 }
 
 /* Remember what was said; true when that is new. Without memory it may be said again. */
-static bool is_news(struct route *route, const char *node, const char *text)
+static bool message_is_new(struct route *route, const char *node, const char *text)
 {
-    const char *old = ccm_strmap_get(route->told, node);
+    const char *old = ccm_strmap_get(route->messages, node);
     char *copy = NULL;
 
     if (old != NULL && strcmp(old, text) == 0) {
         return false;
     }
     copy = strdup(text);
-    if (copy != NULL && ccm_strmap_set(route->told, node, copy) < 0) {
+    if (copy != NULL && ccm_strmap_set(route->messages, node, copy) < 0) {
         free(copy);
     }
     return true;
 }
 
-void route_tell_problem(struct route_run *run, const struct ccm_node *node,
+void route_emit_problem(struct route_run *run, const struct ccm_node *node,
                         const struct ccm_error *err)
 {
     const char *remedy = ali_error_remedy(err);
@@ -53,26 +53,26 @@ void route_tell_problem(struct route_run *run, const struct ccm_node *node,
     /* Equal but for the request id is nothing new. */
     (void)snprintf(signature, sizeof(signature), "%.90s %.150s", err->code,
                    err->code[0] == '\0' ? err->message : ""); /* fits */
-    if (err->kind == CCM_ERROR_CANCELLED || !is_news(run->route, node->meta.name, signature)) {
+    if (err->kind == CCM_ERROR_CANCELLED || !message_is_new(run->route, node->meta.name, signature)) {
         return;
     }
     (void)snprintf(message, sizeof(message), "Error creating route entry: %.700s%s%.250s",
                    err->message, remedy == NULL ? "" : ". ",
                    remedy == NULL ? "" : remedy); /* cut by contract */
-    emit(run->route, &node->meta, true, "CreateRouteFailed", message);
+    object_emit_event(run->route, &node->meta, true, "CreateRouteFailed", message);
 }
 
-void route_tell_well(struct route *route, const char *node)
+void route_emit_well(struct route *route, const char *node)
 {
-    ccm_strmap_del(route->told, node);
+    ccm_strmap_del(route->messages, node);
 }
 
-bool route_tell_has(const struct route *route, const char *node)
+bool route_has_message(const struct route *route, const char *node)
 {
-    return ccm_strmap_has(route->told, node) != 0;
+    return ccm_strmap_has(route->messages, node) != 0;
 }
 
-void route_tell_repaired(struct route_run *run, const struct ccm_node *node)
+void route_emit_repaired(struct route_run *run, const struct ccm_node *node)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf tables = { .max = 300 };
     char message[512];
@@ -90,7 +90,7 @@ void route_tell_repaired(struct route_run *run, const struct ccm_node *node)
     }
     (void)snprintf(message, sizeof(message), "Created route for %s with %.100s -> %s successfully",
                    ccm_buf_str(&tables), node->meta.name, net); /* cut when there are many */
-    emit(run->route, &node->meta, false, "CreatedRoute", message);
+    object_emit_event(run->route, &node->meta, false, "CreatedRoute", message);
 }
 
 /* ---- about all ---- */
@@ -113,7 +113,7 @@ const struct ccm_option route_opt_lease_name = {
     .help = "Name of the Lease.",
 };
 
-void route_tell_lease(struct route *route, bool warning, const char *reason, const char *message)
+void route_emit_on_lease(struct route *route, bool warning, const char *reason, const char *message)
 {
     const struct ccm_host *host = route->host;
     const struct ccm_option *const space = &route_opt_lease_namespace;
@@ -134,26 +134,26 @@ void route_tell_lease(struct route *route, bool warning, const char *reason, con
 
     (void)snprintf(key, sizeof(key), "%.253s/%.253s", lease.meta.namespace_,
                    lease.meta.name); /* fits */
-    emit(route, &lease.meta, warning, reason, message);
+    object_emit_event(route, &lease.meta, warning, reason, message);
 }
 
-void route_tell_all(struct route *route, const char *reason, const char *code, const char *message)
+void route_emit_all(struct route *route, const char *reason, const char *code, const char *message)
 {
     char *signature = ccm_text_format("%s %s", reason, code[0] == '\0' ? message : code);
 
-    if (signature != NULL && ccm_text_equal(signature, route->told_all)) {
+    if (signature != NULL && ccm_text_equal(signature, route->all_message)) {
         free(signature);
         return;
     }
-    free(route->told_all);
-    route->told_all = signature;
-    route_tell_lease(route, true, reason, message);
+    free(route->all_message);
+    route->all_message = signature;
+    route_emit_on_lease(route, true, reason, message);
 }
 
-void route_tell_all_well(struct route *route)
+void route_emit_all_well(struct route *route)
 {
-    free(route->told_all);
-    route->told_all = NULL;
+    free(route->all_message);
+    route->all_message = NULL;
 }
 
 /* "12 nodes wait for it: a, b and others" */
@@ -163,7 +163,7 @@ static void name_waiting(const struct route_run *run, struct ccm_buf *to)
     size_t count = 0;
 
     for (size_t i = 0; i < run->req->key_count; i++) {
-        if (run->fates[i].shared && i != run->pass_key) {
+        if (run->verdicts[i].shared && i != run->pass_key) {
             if (count < NAMES_MAX) {
                 ccm_buf_addf(&names, "%s%.70s", count == 0 ? "" : ", ", run->req->keys[i]);
             }
@@ -178,7 +178,7 @@ static void name_waiting(const struct route_run *run, struct ccm_buf *to)
     ccm_buf_fini(&names);
 }
 
-void route_tell_sync(struct route_run *run)
+void route_emit_sync(struct route_run *run)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1600 };
     const struct ccm_error *err = &run->sync;
@@ -198,7 +198,7 @@ void route_tell_sync(struct route_run *run)
     if (remedy != NULL) {
         ccm_buf_addf(&text, ". %s", remedy);
     }
-    route_tell_all(run->route, quota ? "CreateRouteFailed" : "SyncRouteFailed", err->code,
+    route_emit_all(run->route, quota ? "CreateRouteFailed" : "SyncRouteFailed", err->code,
                    ccm_buf_str(&text));
 }
 
@@ -241,7 +241,7 @@ static void plan_condition(const struct route_run *run, size_t n, struct ccm_buf
     }
 }
 
-void route_tell_plan(struct route_run *run)
+void route_write_plan(struct route_run *run)
 {
     const struct ccm_host *host = run->route->host;
 

@@ -5,27 +5,27 @@
 #include "run.h"
 
 /* A Warning about a node, when it says something new. */
-void route_tell_problem(struct route_run *run, const struct ccm_node *node,
+void route_emit_problem(struct route_run *run, const struct ccm_node *node,
                         const struct ccm_error *err);
 /* It is over (or the node has gone). */
-void route_tell_well(struct route *route, const char *node);
+void route_emit_well(struct route *route, const char *node);
 /* Whether the last word about the node was a problem. */
-bool route_tell_has(const struct route *route, const char *node);
+bool route_has_message(const struct route *route, const char *node);
 
 /* A node that worked lost entries and has them again. */
-void route_tell_repaired(struct route_run *run, const struct ccm_node *node);
+void route_emit_repaired(struct route_run *run, const struct ccm_node *node);
 
 /* About all nodes, on the Lease of the controller: one event until it is over. */
-void route_tell_all(struct route *route, const char *reason, const char *code, const char *message);
-void route_tell_all_well(struct route *route);
+void route_emit_all(struct route *route, const char *reason, const char *code, const char *message);
+void route_emit_all_well(struct route *route);
 
 /* An event on the Lease, whatever was said before. */
-void route_tell_lease(struct route *route, bool warning, const char *reason, const char *message);
+void route_emit_on_lease(struct route *route, bool warning, const char *reason, const char *message);
 
 /* In a dry run: what would be done for each key. */
-void route_tell_plan(struct route_run *run);
+void route_write_plan(struct route_run *run);
 
 /* What run->sync says, with the nodes that wait for it. */
-void route_tell_sync(struct route_run *run);
+void route_emit_sync(struct route_run *run);
 
 #endif

@@ -16,8 +16,8 @@ static void read_clb(const cJSON *json)
     struct clb_lb lb = { 0 };
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { 0 };
 
-    FUZZ_REQUIRE(clb_read_take_lb(json, &lb) <= 0);
-    FUZZ_REQUIRE(clb_read_take_listener(json, &state) <= 0);
+    FUZZ_REQUIRE(clb_read_parse_lb(json, &lb) <= 0);
+    FUZZ_REQUIRE(clb_read_parse_listener(json, &state) <= 0);
     clb_lb_fini(&lb);
 }
 
@@ -26,16 +26,16 @@ static void read_nlb(const cJSON *json)
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
     CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { 0 };
     CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
-    CCM_CLEANUP(nlb_guard_fini) struct nlb_guard guard = { 0 };
-    struct nlb_rule *rule = nlb_guard_new_rule(&guard);
+    CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group guard = { 0 };
+    struct nlb_rule *rule = nlb_security_group_new_rule(&guard);
 
-    FUZZ_REQUIRE(nlb_read_take_lb(json, &lb) != 0 || lb.id != NULL);
-    if (nlb_read_take_listener(json, &listener) == 0) {
+    FUZZ_REQUIRE(nlb_read_parse_lb(json, &lb) != 0 || lb.id != NULL);
+    if (nlb_read_parse_listener(json, &listener) == 0) {
         FUZZ_REQUIRE(listener.id != NULL && listener.start <= listener.end);
     }
-    FUZZ_REQUIRE(nlb_read_take_group(json, &group) <= 0);
-    FUZZ_REQUIRE(nlb_read_take_server(json, "web", &group.backends) <= 0);
-    FUZZ_REQUIRE(rule == NULL || nlb_read_take_rule(json, rule) <= 0);
+    FUZZ_REQUIRE(nlb_read_parse_group(json, &group) <= 0);
+    FUZZ_REQUIRE(nlb_read_parse_server(json, "web", &group.backends) <= 0);
+    FUZZ_REQUIRE(rule == NULL || nlb_read_parse_rule(json, rule) <= 0);
 }
 
 static void read_routes(const cJSON *json)

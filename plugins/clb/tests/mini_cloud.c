@@ -733,7 +733,7 @@ void mini_instances_fail(int r)
     instances_fail = r;
 }
 
-int ali_look_instances(struct ali_client *ali, const struct ccm_host *host,
+int ali_find_gone_instances(struct ali_client *ali, const struct ccm_host *host,
                        const struct ccm_request *req, const char *witness, const char *const *ids,
                        size_t count, bool *ret_gone, struct ccm_error *err)
 {

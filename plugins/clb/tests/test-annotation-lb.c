@@ -654,7 +654,7 @@ static void sent(const struct ccm_service *given, size_t place, const struct ann
     value_of(service, place, row, ret);
     want(&wanted, service);
     *ret_told = field == CLB_LB_FIELD_COUNT ? is_told(service, row)
-                                            : (wanted.model.told >> field & 1U) != 0;
+                                            : (wanted.model.explicit >> field & 1U) != 0;
 }
 
 /* --- what a change does --- */

@@ -374,7 +374,7 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
         enum clb_protocol protocol = CLB_OTHER;
 
         assert_int_equal(clb_protocol_of(service, service->ports[i], &protocol, &err), 0);
-        const struct clb_want_listener want = { .service = service,
+        const struct clb_desired_listener want = { .service = service,
                                                 .cluster_id = "c1",
                                                 .port = service->ports[i],
                                                 .protocol = protocol,
@@ -401,7 +401,7 @@ static const struct lbc_attr *attr_of(const struct clb_state *state, enum clb_pr
 
 /* What creation sends on each protocol; `sent` "" or NULL = nothing. */
 static void expect_sent(const struct row *row, const struct ccm_service *service, const char *sent,
-                        bool told, const char *what)
+                        bool explicit, const char *what)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .lb = { .id = NULL } };
 
@@ -412,7 +412,7 @@ static void expect_sent(const struct row *row, const struct ccm_service *service
         const char *got = attr == NULL ? "" : attr->value;
 
         if (strcmp(got, applies && sent != NULL ? sent : "") != 0 ||
-            (attr != NULL && applies && attr->told != told)) {
+            (attr != NULL && applies && attr->explicit != explicit)) {
             fail_msg("%s, %s, %s: got [%s]", row->name, what, clb_protocol_name(p), got);
         }
     }
@@ -754,7 +754,7 @@ static void test_extras(void **state)
         CCM_CLEANUP(clb_state_fini) struct clb_state made = { .lb = { .id = NULL } };
         struct ccm_service *service = service_of(&none, NULL, NULL);
         struct ccm_error err = CCM_ERROR_INIT;
-        const struct clb_want_listener want = {
+        const struct clb_desired_listener want = {
             .service = service,
             .cluster_id = "c1",
             .port = service->ports[0],

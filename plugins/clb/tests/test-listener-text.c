@@ -146,7 +146,7 @@ static void test_domains(void **state)
         CCM_CLEANUP(clb_domains_fini) struct clb_domains domains = { 0 };
         struct ccm_service *service = web("https:443");
         struct ccm_error err = CCM_ERROR_INIT;
-        bool told = false;
+        bool explicit = false;
 
         obj_annotate(&service->meta, P "domain-extensions", cases[i].value);
         const int r = check_service(service, &err);
@@ -156,9 +156,9 @@ static void test_domains(void **state)
             assert_string_equal(err.message, cases[i].message);
             continue;
         }
-        assert_int_equal(clb_domains_of(service, &domains, &told, &err), 0);
+        assert_int_equal(clb_domains_of(service, &domains, &explicit, &err), 0);
         assert_int_equal(domains.len, cases[i].count);
-        assert_true(told == (cases[i].value != NULL));
+        assert_true(explicit == (cases[i].value != NULL));
     }
 }
 
@@ -167,14 +167,14 @@ static void test_domain_values(void **state)
     CCM_CLEANUP(clb_domains_fini) struct clb_domains domains = { 0 };
     struct ccm_service *service = web("https:443");
     struct ccm_error err = CCM_ERROR_INIT;
-    bool told = false;
+    bool explicit = false;
 
     (void)state;
     obj_annotate(&service->meta,
                  "service.beta.kubernetes.io/alicloud-loadbalancer-domain-extensions",
                  "a.com: c1 ,b.com:c2");
-    assert_int_equal(clb_domains_of(service, &domains, &told, &err), 0);
-    assert_true(told);
+    assert_int_equal(clb_domains_of(service, &domains, &explicit, &err), 0);
+    assert_true(explicit);
     assert_string_equal(domains.items[0].name, "a.com");
     assert_string_equal(domains.items[0].cert, "c1");
     assert_string_equal(clb_domains_find(&domains, "b.com")->cert, "c2");

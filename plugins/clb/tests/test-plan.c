@@ -16,7 +16,7 @@ struct side {
         const char *port;
         const char *servers; /* "i-1=100 i-2=50"; a leading '!' = foreign, '~' = old description */
         bool add_only;
-        bool hold;
+        bool frozen_by;
     } groups[4];
     struct {
         enum clb_protocol protocol;
@@ -69,7 +69,7 @@ static void fill_group(struct clb_state *state, const struct side *side, size_t 
     assert_int_equal(lbc_text_set(&group->id, side->lb == NULL ? NULL : text), 0);
     group->port = 80;
     group->add_only = side->groups[i].add_only;
-    group->hold = side->groups[i].hold;
+    group->frozen_by = side->groups[i].frozen_by;
     add_servers(group, side->groups[i].servers);
 }
 

@@ -299,7 +299,7 @@ static void test_listener_changes_afterwards(void **state)
 static void test_list_that_stays_bound(void **state)
 {
     struct story story;
-    bool told = false;
+    bool was_emitted = false;
 
     (void)state;
     story_begin(&story);
@@ -312,9 +312,9 @@ static void test_list_that_stays_bound(void **state)
     show(&story, patches(&story));
     for (const char *event = world_event(&story.world); event != NULL;
          event = world_event(&story.world)) {
-        told = told || strncmp(event, "AccessListKept: access list [", 29) == 0;
+        was_emitted = was_emitted || strncmp(event, "AccessListKept: access list [", 29) == 0;
     }
-    assert_true(told);
+    assert_true(was_emitted);
     mini_reset_log();
     story_wish(&story, OPEN);
     assert_int_equal(world_run(&story.world), 0);

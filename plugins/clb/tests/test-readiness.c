@@ -158,7 +158,7 @@ static void begin_ready(struct world *world, bool gated)
 }
 
 /* How often the pod was told this. */
-static size_t told(const struct world *world, const char *reason)
+static size_t count_events(const struct world *world, const char *reason)
 {
     size_t count = 0;
 
@@ -180,7 +180,7 @@ static void test_ready(void **state)
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(fake_host_fetch_count(world.fake), 0);
-    assert_int_equal(told(&world, "ServerRegistered"), 0);
+    assert_int_equal(count_events(&world, "ServerRegistered"), 0);
     world_end(&world);
 }
 
@@ -200,7 +200,7 @@ static void test_published_not_ready(void **state)
             assert_int_equal(world_run(&world), 0);
         }
         assert_int_equal(fake_host_fetch_count(world.fake), 1);
-        assert_int_equal(told(&world, "ServerRegistered"), cases[i] ? 1 : 0);
+        assert_int_equal(count_events(&world, "ServerRegistered"), cases[i] ? 1 : 0);
         world_end(&world);
     }
 }
@@ -218,10 +218,10 @@ static void test_ready_without_interface(void **state)
     assert_true(world_run(&world) < 0);
     assert_true(world_run(&world) < 0);
     assert_int_equal(fake_host_fetch_count(world.fake), 1);
-    assert_int_equal(told(&world, "ServerInvalidServer"), 1);
+    assert_int_equal(count_events(&world, "ServerInvalidServer"), 1);
     mini_eni_missing("");
     assert_int_equal(world_run(&world), 0);
-    assert_int_equal(told(&world, "ServerRegistered"), 1);
+    assert_int_equal(count_events(&world, "ServerRegistered"), 1);
     world_end(&world);
 }
 

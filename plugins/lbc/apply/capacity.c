@@ -30,7 +30,7 @@ void lbc_capacity_set(struct lbc_capacity *capacity, const struct lbc_usage *usa
                                        .lack = has_some ? 0 : usage->used - usage->most };
 }
 
-void lbc_capacity_take(struct lbc_capacity *capacity, size_t count)
+void lbc_capacity_use(struct lbc_capacity *capacity, size_t count)
 {
     if (capacity->is_known) {
         capacity->fits -= count < capacity->fits ? count : capacity->fits;
@@ -145,7 +145,7 @@ static size_t count_remove(const struct lbc_exchange *exchange)
     return count_least(count_least(most, exchange->add.len), half > 0 ? half : 1);
 }
 
-static int take_part(const struct lbc_backends *from, size_t count, struct lbc_backends *ret)
+static int exchange_copy_part(const struct lbc_backends *from, size_t count, struct lbc_backends *ret)
 {
     int r = 0;
 
@@ -162,8 +162,8 @@ int lbc_exchange_next(const struct lbc_exchange *exchange, enum lbc_exchange_mov
     const size_t remove = add > 0 ? 0 : count_remove(exchange);
 
     *ret_move = add > 0 ? LBC_EXCHANGE_ADD : remove > 0 ? LBC_EXCHANGE_REMOVE : LBC_EXCHANGE_END;
-    return add > 0 ? take_part(&exchange->add, add, ret_part)
-                   : take_part(&exchange->remove, remove, ret_part);
+    return add > 0 ? exchange_copy_part(&exchange->add, add, ret_part)
+                   : exchange_copy_part(&exchange->remove, remove, ret_part);
 }
 
 void lbc_exchange_done(struct lbc_exchange *exchange, enum lbc_exchange_move move,
@@ -176,7 +176,7 @@ void lbc_exchange_done(struct lbc_exchange *exchange, enum lbc_exchange_move mov
     }
     if (move == LBC_EXCHANGE_ADD) {
         exchange->stays += part->len;
-        lbc_capacity_take(exchange->capacity, part->len);
+        lbc_capacity_use(exchange->capacity, part->len);
     } else {
         lbc_capacity_free(exchange->capacity, part->len);
     }

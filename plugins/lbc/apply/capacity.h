@@ -29,7 +29,7 @@ struct lbc_usage {
 void lbc_capacity_refuse(struct lbc_capacity *capacity, size_t count);
 void lbc_capacity_set(struct lbc_capacity *capacity, const struct lbc_usage *usage);
 /* Backends have come, or gone. */
-void lbc_capacity_take(struct lbc_capacity *capacity, size_t count);
+void lbc_capacity_use(struct lbc_capacity *capacity, size_t count);
 void lbc_capacity_free(struct lbc_capacity *capacity, size_t count);
 /* Whether so many more are known to be refused: not worth a call. */
 bool lbc_capacity_lacks(const struct lbc_capacity *capacity, size_t count);

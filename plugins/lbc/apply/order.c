@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-void lbc_order_note(struct lbc_order *order, uint64_t before, uint64_t wanted, int64_t now_ms)
+void lbc_order_record(struct lbc_order *order, uint64_t before, uint64_t wanted, int64_t now_ms)
 {
     *order = (struct lbc_order){ .before = before, .wanted = wanted, .ms = now_ms };
 }

@@ -18,7 +18,7 @@ struct lbc_order {
     int64_t ms; /* monotonic: when it was accepted */
 };
 
-void lbc_order_note(struct lbc_order *order, uint64_t before, uint64_t wanted, int64_t now_ms);
+void lbc_order_record(struct lbc_order *order, uint64_t before, uint64_t wanted, int64_t now_ms);
 /* Whether it is the same one, and the cloud may show it later. */
 bool lbc_order_stands(const struct lbc_order *order, uint64_t before, uint64_t wanted,
                       int64_t now_ms);

@@ -3,23 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
-void lbc_room_fini(struct lbc_room *room)
+void lbc_quota_fini(struct lbc_quota *room)
 {
     ccm_buf_fini(&room->names);
 }
 
-void lbc_room_fill(struct lbc_room *room, const struct ccm_error *err)
+void lbc_quota_set_full(struct lbc_quota *room, const struct ccm_error *err)
 {
     room->full = true;
     ccm_error_copy(&room->why, err);
 }
 
-void lbc_room_free(struct lbc_room *room)
+void lbc_quota_clear_full(struct lbc_quota *room)
 {
     room->full = false;
 }
 
-void lbc_room_leave_out(struct lbc_room *room, const char *name)
+void lbc_quota_leave_out(struct lbc_quota *room, const char *name)
 {
     if (room->unnamed > 0 || room->names.len + strlen(name) + 2 > room->names.max) {
         room->unnamed++;
@@ -28,7 +28,7 @@ void lbc_room_leave_out(struct lbc_room *room, const char *name)
     ccm_buf_addf(&room->names, "%s%s", room->names.len == 0 ? "" : ", ", name);
 }
 
-void lbc_room_tell(const struct lbc_room *room, const char *what, struct lbc_problems *problems)
+void lbc_quota_report(const struct lbc_quota *room, const char *what, struct lbc_problems *problems)
 {
     struct ccm_error err = room->why;
     char more[40] = "";

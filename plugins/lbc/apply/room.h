@@ -9,27 +9,27 @@
 
 #include <stdbool.h>
 
-struct lbc_room {
+struct lbc_quota {
     bool full;
     struct ccm_error why; /* the refusal */
     struct ccm_buf names; /* of what was left out */
     size_t unnamed;       /* more of them than a message can hold */
 };
 
-#define LBC_ROOM_INIT                                                                              \
+#define LBC_QUOTA_INIT                                                                              \
     {                                                                                              \
         .full = false, .why = CCM_ERROR_INIT, .names = {.max = 560 }                               \
     }
 
-void lbc_room_fini(struct lbc_room *room);
+void lbc_quota_fini(struct lbc_quota *room);
 
 /* A creation was refused with that error for lack of room. */
-void lbc_room_fill(struct lbc_room *room, const struct ccm_error *err);
+void lbc_quota_set_full(struct lbc_quota *room, const struct ccm_error *err);
 /* Something has gone: the next creation may try again. */
-void lbc_room_free(struct lbc_room *room);
+void lbc_quota_clear_full(struct lbc_quota *room);
 /* A creation was not tried. */
-void lbc_room_leave_out(struct lbc_room *room, const char *name);
+void lbc_quota_leave_out(struct lbc_quota *room, const char *name);
 /* Add what was left out, as one problem; what says what kind of step it was. */
-void lbc_room_tell(const struct lbc_room *room, const char *what, struct lbc_problems *problems);
+void lbc_quota_report(const struct lbc_quota *room, const char *what, struct lbc_problems *problems);
 
 #endif

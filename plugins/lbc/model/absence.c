@@ -36,7 +36,7 @@ struct lbc_absence {
     pthread_mutex_t lock;        /* guards the rest; a leaf */
     struct ccm_strmap *nodes;    /* "i", "a" or "n" and the id -> struct lbc_absent */
     struct ccm_strmap *services; /* key -> struct lost_slices */
-    struct ccm_strmap *held;     /* keys of Services */
+    struct ccm_strmap *frozen;     /* keys of Services */
     int64_t swept_ms;
 };
 
@@ -58,12 +58,12 @@ struct lbc_absence *lbc_absence_new(const struct ccm_host *host)
     absence->host = host;
     absence->nodes = ccm_strmap_new(free);
     absence->services = ccm_strmap_new(slices_free);
-    absence->held = ccm_strmap_new(NULL);
-    if (absence->nodes == NULL || absence->services == NULL || absence->held == NULL ||
+    absence->frozen = ccm_strmap_new(NULL);
+    if (absence->nodes == NULL || absence->services == NULL || absence->frozen == NULL ||
         pthread_mutex_init(&absence->lock, NULL) != 0) {
         ccm_strmap_free(absence->nodes);
         ccm_strmap_free(absence->services);
-        ccm_strmap_free(absence->held);
+        ccm_strmap_free(absence->frozen);
         free(absence);
         return NULL;
     }
@@ -77,7 +77,7 @@ void lbc_absence_free(struct lbc_absence *absence)
     }
     ccm_strmap_free(absence->nodes);
     ccm_strmap_free(absence->services);
-    ccm_strmap_free(absence->held);
+    ccm_strmap_free(absence->frozen);
     (void)pthread_mutex_destroy(&absence->lock); /* nobody is left to hold it */
     free(absence);
 }
@@ -189,7 +189,7 @@ static void node_came_locked(struct lbc_absence *absence, const struct ccm_node 
     }
 }
 
-void lbc_absence_note_node(struct lbc_absence *absence, const struct ccm_change *change)
+void lbc_absence_record_node(struct lbc_absence *absence, const struct ccm_change *change)
 {
     const struct ccm_node *before = (const struct ccm_node *)change->before;
     const struct ccm_node *after = (const struct ccm_node *)change->after;
@@ -359,7 +359,7 @@ static void slice_went(struct lbc_absence *absence, const struct ccm_change *cha
     absence_unlock(absence);
 }
 
-void lbc_absence_note_slice(struct lbc_absence *absence, const struct ccm_change *change,
+void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_change *change,
                             bool (*is_ours)(const struct ccm_service *service))
 {
     const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
@@ -379,7 +379,7 @@ void lbc_absence_note_slice(struct lbc_absence *absence, const struct ccm_change
     absence_unlock(absence);
 }
 
-void lbc_absence_note_service(struct lbc_absence *absence, const struct ccm_change *change)
+void lbc_absence_record_service(struct lbc_absence *absence, const struct ccm_change *change)
 {
     if (change->after != NULL || is_missed(change)) {
         return;
@@ -450,14 +450,14 @@ bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool 
 
 /* --- who is held back --- */
 
-bool lbc_absence_set_held(struct lbc_absence *absence, const char *key, bool held)
+bool lbc_absence_set_frozen(struct lbc_absence *absence, const char *key, bool frozen)
 {
     absence_lock(absence);
-    const bool before = ccm_strmap_has(absence->held, key) != 0;
+    const bool before = ccm_strmap_has(absence->frozen, key) != 0;
 
-    if (!held) {
-        ccm_strmap_del(absence->held, key);
-    } else if (ccm_strmap_set(absence->held, key, NULL) < 0) {
+    if (!frozen) {
+        ccm_strmap_del(absence->frozen, key);
+    } else if (ccm_strmap_set(absence->frozen, key, NULL) < 0) {
         absence->host->log(absence->host, CCM_LEVEL_ERROR, key,
                            "out of memory: allow-removals will not wake this Service");
     }
@@ -465,14 +465,14 @@ bool lbc_absence_set_held(struct lbc_absence *absence, const char *key, bool hel
     return before;
 }
 
-void lbc_absence_list_held(struct lbc_absence *absence, void (*fn)(void *arg, const char *key),
+void lbc_absence_list_frozen(struct lbc_absence *absence, void (*fn)(void *arg, const char *key),
                            void *arg)
 {
     void *cursor = NULL;
     const char *key = NULL;
 
     absence_lock(absence);
-    while (ccm_strmap_next(absence->held, &cursor, &key, NULL)) {
+    while (ccm_strmap_next(absence->frozen, &cursor, &key, NULL)) {
         fn(arg, key);
     }
     absence_unlock(absence);

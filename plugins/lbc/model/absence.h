@@ -35,11 +35,11 @@ struct lbc_absence *lbc_absence_new(const struct ccm_host *host);
 void lbc_absence_free(struct lbc_absence *absence);
 
 /* For map(). is_ours: of which Services slices are of interest. Out of memory forgets. */
-void lbc_absence_note_node(struct lbc_absence *absence, const struct ccm_change *change);
-void lbc_absence_note_slice(struct lbc_absence *absence, const struct ccm_change *change,
+void lbc_absence_record_node(struct lbc_absence *absence, const struct ccm_change *change);
+void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_change *change,
                             bool (*is_ours)(const struct ccm_service *service));
 /* A Service went: nobody will ask any more. One that is only missed is kept. */
-void lbc_absence_note_service(struct lbc_absence *absence, const struct ccm_change *change);
+void lbc_absence_record_service(struct lbc_absence *absence, const struct ccm_change *change);
 
 /* What is known about a node that is not there. Without anything it counts as missed from now on.
  */
@@ -60,9 +60,9 @@ bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool 
                              struct lbc_absent *ret);
 
 /* Which Services hold backends back because of it. Returns whether this one did before. */
-bool lbc_absence_set_held(struct lbc_absence *absence, const char *key, bool held);
+bool lbc_absence_set_frozen(struct lbc_absence *absence, const char *key, bool frozen);
 /* Calls fn for each, under the lock: it may only enqueue. */
-void lbc_absence_list_held(struct lbc_absence *absence, void (*fn)(void *arg, const char *key),
+void lbc_absence_list_frozen(struct lbc_absence *absence, void (*fn)(void *arg, const char *key),
                            void *arg);
 
 #endif

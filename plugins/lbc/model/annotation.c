@@ -11,7 +11,7 @@
 
 #define SUFFIX_MAX 64
 
-static const char *prefixed(const struct ccm_object *object, const char *prefix, const char *suffix)
+static const char *anno_get_prefixed(const struct ccm_object *object, const char *prefix, const char *suffix)
 {
     char key[256];
     const int len = snprintf(key, sizeof(key), "%s%s", prefix, suffix);
@@ -21,18 +21,18 @@ static const char *prefixed(const struct ccm_object *object, const char *prefix,
 
 const char *lbc_anno_get(const struct ccm_object *object, const char *suffix)
 {
-    const char *value = prefixed(object, LBC_ANNO_PREFIX, suffix);
+    const char *value = anno_get_prefixed(object, LBC_ANNO_PREFIX, suffix);
 
     if (value == NULL) {
-        value = prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix);
+        value = anno_get_prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix);
     }
     return value == NULL ? "" : value;
 }
 
 bool lbc_anno_is_set(const struct ccm_object *object, const char *suffix)
 {
-    return prefixed(object, LBC_ANNO_PREFIX, suffix) != NULL ||
-           prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
+    return anno_get_prefixed(object, LBC_ANNO_PREFIX, suffix) != NULL ||
+           anno_get_prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
 }
 
 bool lbc_anno_is_on(const char *value)
@@ -53,8 +53,8 @@ const char *lbc_anno_value(const struct ccm_object *object, const struct lbc_ann
 const char *lbc_anno_suffix_key(const struct ccm_object *object, const char *suffix,
                                 char key[static LBC_ANNO_KEY_MAX])
 {
-    const bool legacy = prefixed(object, LBC_ANNO_PREFIX, suffix) == NULL &&
-                        prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
+    const bool legacy = anno_get_prefixed(object, LBC_ANNO_PREFIX, suffix) == NULL &&
+                        anno_get_prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
 
     (void)snprintf(key, LBC_ANNO_KEY_MAX, "%s%s", legacy ? LBC_ANNO_LEGACY_PREFIX : LBC_ANNO_PREFIX,
                    suffix); /* fits */
@@ -229,7 +229,7 @@ int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                          lbc_anno_key(object, row, key));
 }
 
-static const struct lbc_anno *nearest(const struct lbc_anno_table *table, const char *suffix)
+static const struct lbc_anno *anno_find_nearest(const struct lbc_anno_table *table, const char *suffix)
 {
     struct ccm_suggest suggest = { .wanted = suffix };
 
@@ -258,7 +258,7 @@ static bool is_foreign(const struct lbc_anno_table *table, const char *suffix)
 }
 
 /* The sentence about a key with one of our prefixes that the table lacks. */
-static void tell_unknown(const struct lbc_anno_table *table, const char *key, struct ccm_buf *text)
+static void anno_describe_unknown(const struct lbc_anno_table *table, const char *key, struct ccm_buf *text)
 {
     static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
 
@@ -269,7 +269,7 @@ static void tell_unknown(const struct lbc_anno_table *table, const char *key, st
             continue;
         }
         const bool foreign = is_foreign(table, suffix);
-        const struct lbc_anno *guess = foreign ? NULL : nearest(table, suffix);
+        const struct lbc_anno *guess = foreign ? NULL : anno_find_nearest(table, suffix);
 
         ccm_buf_addf(text, "%sannotation %s", text->len == 0 ? "" : "; ", key);
         if (foreign) {
@@ -287,7 +287,7 @@ void lbc_anno_unknown(const struct lbc_anno_table *table, const struct ccm_objec
                       struct ccm_buf *text)
 {
     for (uint64_t i = 0; i < object->annotation_count; i++) {
-        tell_unknown(table, object->annotations[i]->key, text);
+        anno_describe_unknown(table, object->annotations[i]->key, text);
     }
 }
 
@@ -306,7 +306,7 @@ static void lint_row(const struct lbc_anno *row, const struct ccm_object *object
 static bool is_hidden(const struct ccm_object *object, const char *key)
 {
     return ccm_text_starts(key, LBC_ANNO_LEGACY_PREFIX) &&
-           prefixed(object, LBC_ANNO_PREFIX, key + strlen(LBC_ANNO_LEGACY_PREFIX)) != NULL;
+           anno_get_prefixed(object, LBC_ANNO_PREFIX, key + strlen(LBC_ANNO_LEGACY_PREFIX)) != NULL;
 }
 
 void lbc_anno_lint(const struct lbc_anno_table *table, const struct ccm_object *object,
@@ -316,7 +316,7 @@ void lbc_anno_lint(const struct lbc_anno_table *table, const struct ccm_object *
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
         const char *key = object->annotations[i]->key;
 
-        tell_unknown(table, key, &text);
+        anno_describe_unknown(table, key, &text);
         if (text.len == 0 && is_hidden(object, key)) {
             ccm_buf_addf(&text, "annotation %s has no effect beside %s%s", key, LBC_ANNO_PREFIX,
                          key + strlen(LBC_ANNO_LEGACY_PREFIX));

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct lbc_attr *find(const struct lbc_attrs *attrs, const struct lbc_field *field)
+static struct lbc_attr *attrs_find_field(const struct lbc_attrs *attrs, const struct lbc_field *field)
 {
     for (size_t i = 0; i < attrs->len; i++) {
         if (attrs->items[i].field == field) {
@@ -21,7 +21,7 @@ static struct lbc_attr *find(const struct lbc_attrs *attrs, const struct lbc_fie
 /* `value`, of the heap, moves in. */
 static int attrs_put(struct lbc_attrs *attrs, const struct lbc_attr *attr)
 {
-    struct lbc_attr *present = find(attrs, attr->field);
+    struct lbc_attr *present = attrs_find_field(attrs, attr->field);
 
     if (present == NULL &&
         ccm_array_grow(&attrs->items, &attrs->cap, attrs->len + 1, sizeof(*attrs->items)) < 0) {
@@ -38,9 +38,9 @@ static int attrs_put(struct lbc_attrs *attrs, const struct lbc_attr *attr)
 }
 
 int lbc_attrs_set(struct lbc_attrs *attrs, const struct lbc_field *field, const char *value,
-                  bool told)
+                  bool explicit)
 {
-    const struct lbc_attr attr = { .field = field, .value = strdup(value), .told = told };
+    const struct lbc_attr attr = { .field = field, .value = strdup(value), .explicit = explicit };
 
     return attr.value == NULL ? -ENOMEM : attrs_put(attrs, &attr);
 }
@@ -64,7 +64,7 @@ bool lbc_attrs_keeps(const struct lbc_attrs *attrs, const struct lbc_field *fiel
 
 void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_field *field)
 {
-    struct lbc_attr *present = find(attrs, field);
+    struct lbc_attr *present = attrs_find_field(attrs, field);
 
     if (present == NULL) {
         return;
@@ -78,7 +78,7 @@ void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_field *field)
 
 const char *lbc_attrs_get(const struct lbc_attrs *attrs, const struct lbc_field *field)
 {
-    const struct lbc_attr *present = find(attrs, field);
+    const struct lbc_attr *present = attrs_find_field(attrs, field);
 
     return present == NULL ? NULL : present->value;
 }
@@ -91,7 +91,7 @@ int lbc_attrs_copy(struct lbc_attrs *to, const struct lbc_attrs *from)
         const struct lbc_attr *attr = &from->items[i];
 
         r = attr->kept ? lbc_attrs_keep(to, attr->field)
-                       : lbc_attrs_set(to, attr->field, attr->value, attr->told);
+                       : lbc_attrs_set(to, attr->field, attr->value, attr->explicit);
     }
     return r;
 }

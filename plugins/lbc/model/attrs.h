@@ -26,7 +26,7 @@ struct lbc_field {
 struct lbc_attr {
     const struct lbc_field *field;
     char *value;
-    bool told; /* desired: a person asked for it, so a difference is corrected; else only a default
+    bool explicit; /* desired: a person asked for it, so a difference is corrected; else only a default
                   of creation */
     bool kept; /* desired: what it should be is not known, so it stays as it is; value is NULL then
                 */
@@ -40,7 +40,7 @@ struct lbc_attrs {
 
 /* Set or replace one. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_set(struct lbc_attrs *attrs, const struct lbc_field *field,
-                                const char *value, bool told);
+                                const char *value, bool explicit);
 /* Let it stay as it is, whatever was set so far. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_keep(struct lbc_attrs *attrs, const struct lbc_field *field);
 bool lbc_attrs_keeps(const struct lbc_attrs *attrs, const struct lbc_field *field);

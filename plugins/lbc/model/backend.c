@@ -55,13 +55,13 @@ static size_t lower_bound(const struct lbc_backends *set, const struct lbc_backe
     return low;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool backend_same_text(const char *a, const char *b)
 {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
 /* One spelling per address. Only those of IPv6 have several; what is none stays as it is. */
-static const char *spell(const char *text, char room[static CCM_IP_TEXT])
+static const char *backend_spell_address(const char *text, char room[static CCM_IP_TEXT])
 {
     struct ccm_ip ip;
 
@@ -72,7 +72,7 @@ static const char *spell(const char *text, char room[static CCM_IP_TEXT])
     return room;
 }
 
-static int copy(struct lbc_backend *to, const struct lbc_backend *from)
+static int backend_copy_one(struct lbc_backend *to, const struct lbc_backend *from)
 {
     const char *ip =
         from->type == LBC_BACKEND_ENI && from->server_ip != NULL ? from->server_ip : "";
@@ -106,20 +106,20 @@ int lbc_backends_put(struct lbc_backends *set, const struct lbc_backend *given)
     bool found = false;
 
     if (given->type == LBC_BACKEND_IP) {
-        one.server_id = (char *)(uintptr_t)spell(given->server_id, id); /* copied below */
+        one.server_id = (char *)(uintptr_t)backend_spell_address(given->server_id, id); /* copied below */
     } else if (given->type == LBC_BACKEND_ENI) {
-        one.server_ip = (char *)(uintptr_t)spell(given->server_ip, ip);
+        one.server_ip = (char *)(uintptr_t)backend_spell_address(given->server_ip, ip);
     }
     const size_t at = lower_bound(set, backend, &found);
     struct lbc_backend fresh = { .server_id = NULL };
 
-    if (found && same_text(set->items[at].description, backend->description)) {
+    if (found && backend_same_text(set->items[at].description, backend->description)) {
         set->items[at].weight = backend->weight;
         set->items[at].leaving = backend->leaving;
         return 0;
     }
     if (found) {
-        if (copy(&fresh, backend) < 0) {
+        if (backend_copy_one(&fresh, backend) < 0) {
             return -ENOMEM;
         }
         free(set->items[at].server_id);
@@ -129,7 +129,7 @@ int lbc_backends_put(struct lbc_backends *set, const struct lbc_backend *given)
     int r = ccm_array_grow(&set->items, &set->cap, set->len + 1, sizeof(*set->items));
 
     if (r == 0) {
-        r = copy(&fresh, backend);
+        r = backend_copy_one(&fresh, backend);
     }
     if (r < 0) {
         return r;

@@ -43,7 +43,7 @@ static void add_byte(struct ccm_buf *buf, unsigned byte)
     ccm_buf_addc(buf, (char)(unsigned char)byte);
 }
 
-static void add_text(struct ccm_buf *buf, const char *text)
+static void rest_add_text(struct ccm_buf *buf, const char *text)
 {
     ccm_buf_add(buf, text, strlen(text) + 1);
 }
@@ -58,13 +58,13 @@ static unsigned shared_len(const char *a, const char *b)
     return len;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool rest_same_text(const char *a, const char *b)
 {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
 /* How the address can be kept: as bytes only if these bytes give the same text again. */
-static unsigned judge_ip(const struct lbc_backend *one, struct ccm_ip *ret)
+static unsigned rest_classify_ip(const struct lbc_backend *one, struct ccm_ip *ret)
 {
     char text[CCM_IP_TEXT];
 
@@ -86,7 +86,7 @@ static void add_ip(struct ccm_buf *buf, const struct lbc_backend *one, unsigned 
     } else if ((what & REST_V6) != 0) {
         ccm_buf_add(buf, ip->bytes, 16);
     } else if (one->type == LBC_BACKEND_ENI) {
-        add_text(buf, one->server_ip);
+        rest_add_text(buf, one->server_ip);
     }
 }
 
@@ -95,16 +95,16 @@ static void add_backend(struct ccm_buf *buf, const struct lbc_backend *one,
 {
     struct ccm_ip ip;
     const unsigned shared = shared_len(one->server_id, before->server_id);
-    const bool same = same_text(one->description, before->description);
+    const bool same = rest_same_text(one->description, before->description);
     const bool told = !same && one->description != NULL;
-    const unsigned what = one->type | judge_ip(one, &ip) | (one->leaving ? REST_LEAVING : 0) |
+    const unsigned what = one->type | rest_classify_ip(one, &ip) | (one->leaving ? REST_LEAVING : 0) |
                           (one->port == before->port ? REST_PORT : 0) |
                           (one->weight == before->weight ? REST_WEIGHT : 0) |
                           (told ? REST_TEXT : 0);
 
     add_byte(buf, what);
     add_byte(buf, shared | (same ? REST_SAME : 0));
-    add_text(buf, one->server_id + shared);
+    rest_add_text(buf, one->server_id + shared);
     add_ip(buf, one, what, &ip);
     if ((what & REST_PORT) == 0) {
         add_byte(buf, one->port & 0xFFU);
@@ -114,7 +114,7 @@ static void add_backend(struct ccm_buf *buf, const struct lbc_backend *one,
         add_byte(buf, one->weight);
     }
     if (told) {
-        add_text(buf, one->description);
+        rest_add_text(buf, one->description);
     }
 }
 
@@ -146,12 +146,12 @@ void lbc_backends_rest(struct lbc_backends *set)
 
 /* --- back --- */
 
-static unsigned take_byte(const char **at)
+static unsigned rest_parse_byte(const char **at)
 {
     return (unsigned char)*(*at)++;
 }
 
-static char *take_text(const char **at)
+static char *rest_parse_text(const char **at)
 {
     char *text = (char *)(uintptr_t)*at; /* the block is ours; copied from there */
 
@@ -159,7 +159,7 @@ static char *take_text(const char **at)
     return text;
 }
 
-static void take_ip(const char **at, unsigned what, char room[static CCM_IP_TEXT],
+static void rest_parse_ip(const char **at, unsigned what, char room[static CCM_IP_TEXT],
                     struct lbc_backend *ret)
 {
     struct ccm_ip ip = { .bytes = { [10] = 0xFF, [11] = 0xFF } };
@@ -172,17 +172,17 @@ static void take_ip(const char **at, unsigned what, char room[static CCM_IP_TEXT
         ccm_ip_format(&ip, room);
         ret->server_ip = room;
     } else if (ret->type == LBC_BACKEND_ENI) {
-        ret->server_ip = take_text(at);
+        ret->server_ip = rest_parse_text(at);
     }
 }
 
 /* before: among those of `ret`, or `none`. id: scratch. */
-static int take_backend(const char **at, const struct lbc_backend *before, struct ccm_buf *id,
+static int rest_parse_backend(const char **at, const struct lbc_backend *before, struct ccm_buf *id,
                         struct lbc_backends *ret)
 {
     char room[CCM_IP_TEXT];
-    const unsigned what = take_byte(at);
-    const unsigned shared = take_byte(at);
+    const unsigned what = rest_parse_byte(at);
+    const unsigned shared = rest_parse_byte(at);
     struct lbc_backend one = {
         .type = what & REST_TYPE,
         .leaving = (what & REST_LEAVING) != 0,
@@ -193,22 +193,22 @@ static int take_backend(const char **at, const struct lbc_backend *before, struc
 
     ccm_buf_reset(id);
     ccm_buf_add(id, before->server_id, shared & REST_SHARED);
-    ccm_buf_adds(id, take_text(at));
+    ccm_buf_adds(id, rest_parse_text(at));
     if (ccm_buf_error(id) < 0) {
         return -ENOMEM;
     }
     one.server_id = (char *)(uintptr_t)ccm_buf_str(id); /* copied below */
-    take_ip(at, what, room, &one);
+    rest_parse_ip(at, what, room, &one);
     if ((what & REST_PORT) == 0) {
-        const unsigned low = take_byte(at);
+        const unsigned low = rest_parse_byte(at);
 
-        one.port = (uint16_t)(low | take_byte(at) << 8);
+        one.port = (uint16_t)(low | rest_parse_byte(at) << 8);
     }
     if ((what & REST_WEIGHT) == 0) {
-        one.weight = (uint8_t)take_byte(at);
+        one.weight = (uint8_t)rest_parse_byte(at);
     }
     if ((what & REST_TEXT) != 0) {
-        one.description = take_text(at);
+        one.description = rest_parse_text(at);
     }
     return lbc_backends_put(ret, &one);
 }
@@ -230,7 +230,7 @@ int lbc_backends_wake(struct lbc_backends *set)
     }
     woken.cap = set->len;
     for (size_t i = 0; r == 0 && i < set->len; i++) {
-        r = take_backend(&at, before, &id, &woken);
+        r = rest_parse_backend(&at, before, &id, &woken);
         before = &woken.items[i];
     }
     if (r < 0) {

@@ -28,7 +28,7 @@ void lbc_candidates_fini(struct lbc_candidates *candidates)
     memset(candidates, 0, sizeof(*candidates));
 }
 
-static int add(struct lbc_candidates *to, const struct lbc_candidate *one, struct ccm_error *err)
+static int candidates_add_one(struct lbc_candidates *to, const struct lbc_candidate *one, struct ccm_error *err)
 {
     if (ccm_array_grow(&to->items, &to->cap, to->len + 1, sizeof(*to->items)) < 0) {
         return ccm_error_nomem(err);
@@ -47,7 +47,7 @@ static int add_pod(struct lbc_candidates *to, const struct lbc_endpoint_ref *ref
         .leaving = ref->leaving,
     };
 
-    return add(to, &one, err);
+    return candidates_add_one(to, &one, err);
 }
 
 /* The IPv4 one; NULL when the node has none (yet). */
@@ -74,7 +74,7 @@ static int add_node(struct lbc_candidates *to, const struct lbc_node_entry *entr
         .leaving = leaving,
     };
 
-    return address == NULL ? 0 : add(to, &one, err);
+    return address == NULL ? 0 : candidates_add_one(to, &one, err);
 }
 
 static int build_eni(const struct lbc_endpoints *endpoints, struct lbc_candidates *ret,
@@ -89,7 +89,7 @@ static int build_eni(const struct lbc_endpoints *endpoints, struct lbc_candidate
 }
 
 /* The node of an endpoint; NULL: none, or none that is known. */
-static struct lbc_node_entry *find_node(const struct lbc_candidate_input *in,
+static struct lbc_node_entry *candidate_find_node(const struct lbc_candidate_input *in,
                                         const struct ccm_endpoint *endpoint,
                                         struct lbc_candidates *ret)
 {
@@ -117,7 +117,7 @@ static int build_local(const struct lbc_candidate_input *in, const struct ccm_se
                        struct ccm_error *err)
 {
     for (size_t i = 0; i < endpoints->len; i++) {
-        struct lbc_node_entry *entry = find_node(in, endpoints->items[i].endpoint, ret);
+        struct lbc_node_entry *entry = candidate_find_node(in, endpoints->items[i].endpoint, ret);
         int r = 0;
 
         if (entry != NULL && entry->use == LBC_NODE_VIRTUAL) {
@@ -144,7 +144,7 @@ static int build_cluster(const struct lbc_candidate_input *in, const struct ccm_
         }
     }
     for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
-        const struct lbc_node_entry *entry = find_node(in, endpoints->items[i].endpoint, ret);
+        const struct lbc_node_entry *entry = candidate_find_node(in, endpoints->items[i].endpoint, ret);
 
         if (entry != NULL && entry->use == LBC_NODE_VIRTUAL) {
             r = add_pod(ret, &endpoints->items[i], err);
@@ -183,7 +183,7 @@ static uint32_t count_staying(const struct lbc_candidates *set)
     return count;
 }
 
-static void weigh(const struct lbc_candidate_input *in, struct lbc_candidates *ret)
+static void candidates_set_weights(const struct lbc_candidate_input *in, struct lbc_candidates *ret)
 {
     struct lbc_weight_rule rule = in->weight;
     uint32_t total = count_staying(ret);
@@ -233,15 +233,15 @@ static bool has_large_slice(const struct lbc_candidate_input *in)
     return false;
 }
 
-static enum lbc_hold hold_of(const struct lbc_candidate_input *in, const struct lbc_candidates *set)
+static enum lbc_frozen_by candidates_frozen_by(const struct lbc_candidate_input *in, const struct lbc_candidates *set)
 {
     if (has_large_slice(in)) {
-        return LBC_HOLD_LARGE;
+        return LBC_FROZEN_BY_LARGE;
     }
     if (awaits_family(in, set)) {
-        return LBC_HOLD_FAMILY;
+        return LBC_FROZEN_BY_FAMILY;
     }
-    return set->len == 0 && set->nameless != NULL ? LBC_HOLD_NAMELESS : LBC_HOLD_NONE;
+    return set->len == 0 && set->nameless != NULL ? LBC_FROZEN_BY_NAMELESS : LBC_FROZEN_BY_NONE;
 }
 
 int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_service_port *port,
@@ -278,9 +278,9 @@ int lbc_candidates_build(const struct lbc_candidate_input *in, const struct ccm_
         r = build_cluster(in, port, &endpoints, ret, err);
         break;
     }
-    ret->hold = hold_of(in, ret);
+    ret->frozen_by = candidates_frozen_by(in, ret);
     if (r == 0) {
-        weigh(in, ret);
+        candidates_set_weights(in, ret);
     }
     return r;
 }

@@ -37,7 +37,7 @@ struct lbc_candidates {
     struct lbc_candidate *items;
     size_t len;
     size_t cap;
-    enum lbc_hold hold;
+    enum lbc_frozen_by frozen_by;
     const char *nameless; /* address of an endpoint that names no node, and is passed over; NULL */
     bool by_address; /* the backends are addresses (group type Ip): nothing is to be resolved */
 };

@@ -49,7 +49,7 @@ static bool is_leaving(const struct ccm_endpoint *endpoint)
     return (endpoint->flags & both) == both;
 }
 
-static int add(struct lbc_endpoints *to, struct ccm_strmap *seen,
+static int endpoints_add_ref(struct lbc_endpoints *to, struct ccm_strmap *seen,
                const struct lbc_endpoint_ref *ref)
 {
     const char *address = ref->endpoint->address;
@@ -91,7 +91,7 @@ static int add_slice(struct lbc_endpoints *to, struct ccm_strmap *seen,
 
         if (leaving ? is_leaving(ref.endpoint)
                     : lbc_endpoint_is_usable(ref.endpoint, query->accepted)) {
-            r = add(to, seen, &ref);
+            r = endpoints_add_ref(to, seen, &ref);
         }
     }
     return r;

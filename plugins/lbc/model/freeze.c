@@ -19,7 +19,7 @@ void lbc_freeze_past_fini(struct lbc_freeze_past *past)
     memset(past, 0, sizeof(*past));
 }
 
-void lbc_freeze_past_note(struct lbc_freeze_past *past, const struct lbc_backend *one, size_t size,
+void lbc_freeze_past_record(struct lbc_freeze_past *past, const struct lbc_backend *one, size_t size,
                           int64_t now_ms)
 {
     const size_t server = strlen(one->server_id) + 1;
@@ -109,7 +109,7 @@ static unsigned rank_of(const struct lbc_freeze_case *one)
     }
 }
 
-static size_t let_go(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases, size_t count,
+static size_t freeze_release_cases(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases, size_t count,
                      size_t allowed)
 {
     size_t gone = 0;
@@ -137,7 +137,7 @@ static int64_t again_of(const struct lbc_freeze_input *in, const struct lbc_free
     return in->now_ms + (wait < AGAIN_MIN_MS ? AGAIN_MIN_MS : wait);
 }
 
-int64_t lbc_freeze_judge(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
+int64_t lbc_freeze_decide(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
                          size_t count)
 {
     struct ccm_removal_budget budget = budget_of(in);
@@ -153,7 +153,7 @@ int64_t lbc_freeze_judge(const struct lbc_freeze_input *in, struct lbc_freeze_ca
     if (released) {
         return CCM_REMOVAL_NEVER;
     }
-    gone = let_go(in, cases, count, allowed);
+    gone = freeze_release_cases(in, cases, count, allowed);
     ccm_removal_record(&budget, in->rule, in->size, gone, in->now_ms);
 
     const int64_t next = ccm_removal_next_ms(&budget, in->rule, in->size - gone, in->now_ms);

@@ -53,7 +53,7 @@ struct lbc_freeze_past {
 
 void lbc_freeze_past_fini(struct lbc_freeze_past *past);
 /* Out of memory forgets. */
-void lbc_freeze_past_note(struct lbc_freeze_past *past, const struct lbc_backend *one, size_t size,
+void lbc_freeze_past_record(struct lbc_freeze_past *past, const struct lbc_backend *one, size_t size,
                           int64_t now_ms);
 /* Forget what counts no more: of more than a window ago, and what is there again or wanted again:
  * nodes that come back have not gone. */
@@ -90,7 +90,7 @@ struct lbc_freeze_input {
 
 /* Decide about all cases of a group. Returns when to decide again, monotonic, CCM_REMOVAL_NEVER =
  * when something changes. */
-int64_t lbc_freeze_judge(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
+int64_t lbc_freeze_decide(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
                          size_t count);
 
 #endif

@@ -13,24 +13,24 @@
 
 #define TYPE_KEY "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-type"
 
-static const char *get(const struct ccm_service *service, const char *suffix)
+static const char *hint_get_annotation(const struct ccm_service *service, const char *suffix)
 {
     return lbc_anno_get(&service->meta, suffix);
 }
 
 static bool is_own(const struct ccm_service *service)
 {
-    return get(service, "id")[0] == '\0';
+    return hint_get_annotation(service, "id")[0] == '\0';
 }
 
 static bool overrides_own(const struct ccm_service *service)
 {
-    return is_own(service) && strcmp(get(service, "force-override-listeners"), "false") != 0;
+    return is_own(service) && strcmp(hint_get_annotation(service, "force-override-listeners"), "false") != 0;
 }
 
 static bool has_no_group(const struct ccm_service *service)
 {
-    return is_own(service) || get(service, "vgroup-port")[0] == '\0';
+    return is_own(service) || hint_get_annotation(service, "vgroup-port")[0] == '\0';
 }
 
 /* "ENI": any other spelling means nodes. */
@@ -46,7 +46,7 @@ static bool has_no_class(const struct ccm_service *service)
     return ccm_text_empty(service->load_balancer_class);
 }
 
-static int accept(const char *protocol, struct ccm_error *err)
+static int hint_accept_protocol(const char *protocol, struct ccm_error *err)
 {
     (void)protocol; /* checked elsewhere */
     (void)err;      /* as above */
@@ -56,14 +56,14 @@ static int accept(const char *protocol, struct ccm_error *err)
 static bool changes_transport(const struct ccm_service *service)
 {
     const bool listeners =
-        is_own(service) || strcmp(get(service, "force-override-listeners"), "true") == 0;
+        is_own(service) || strcmp(hint_get_annotation(service, "force-override-listeners"), "true") == 0;
 
     for (uint64_t i = 0; listeners && i < service->port_count; i++) {
         const struct ccm_service_port *port = service->ports[i];
         struct ccm_error ignored = CCM_ERROR_INIT;
         char told[LBC_PAIR_MAX];
 
-        if (lbc_setting_protocol(service, port, accept, told, &ignored) == 0 && told[0] != '\0' &&
+        if (lbc_setting_protocol(service, port, hint_accept_protocol, told, &ignored) == 0 && told[0] != '\0' &&
             ccm_text_equal_case(told, "udp") != ccm_text_equal(port->protocol, "UDP")) {
             return true;
         }
@@ -89,7 +89,7 @@ static bool is_reserved(const char *entry, size_t len, bool reused)
 
 static bool has_reserved_tag(const struct ccm_service *service)
 {
-    const char *cursor = get(service, "additional-resource-tags");
+    const char *cursor = hint_get_annotation(service, "additional-resource-tags");
     const char *entry = NULL;
     size_t len = 0;
 
@@ -103,7 +103,7 @@ static bool has_reserved_tag(const struct ccm_service *service)
 
 static bool has_long_label(const struct ccm_service *service)
 {
-    const char *cursor = get(service, "backend-label");
+    const char *cursor = hint_get_annotation(service, "backend-label");
     const char *entry = NULL;
     size_t len = 0;
 
@@ -146,7 +146,7 @@ const struct lbc_hint lbc_hints[] = {
 bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service)
 {
     const char *value = strchr(hint->key, '/') == NULL
-                            ? get(service, hint->key)
+                            ? hint_get_annotation(service, hint->key)
                             : lbc_object_annotation(&service->meta, hint->key);
 
     return !ccm_text_empty(value) && hint->applies(service);

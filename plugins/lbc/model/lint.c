@@ -37,7 +37,7 @@ static uint64_t level_of(const struct lint *lint, const struct lbc_anno *row)
                                                                            : CCM_LEVEL_WARN;
 }
 
-static void say(void *arg, const char *key, bool warning, const char *message)
+static void lint_add_finding(void *arg, const char *key, bool warning, const char *message)
 {
     const struct lint *lint = arg;
     const uint64_t level =
@@ -47,7 +47,7 @@ static void say(void *arg, const char *key, bool warning, const char *message)
 }
 
 /* A finding about an annotation by its suffix. */
-static void blame(const struct lint *lint, uint64_t level, const char *suffix, const char *message)
+static void lint_add_suffix_finding(const struct lint *lint, uint64_t level, const char *suffix, const char *message)
 {
     char key[LBC_ANNO_KEY_MAX];
 
@@ -61,7 +61,7 @@ static void lint_checks(const struct lint *lint)
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (check->check(lint->service, &err) < 0) {
-            blame(lint, level_of(lint, lbc_anno_find(lint->rules->annotations, check->suffix)),
+            lint_add_suffix_finding(lint, level_of(lint, lbc_anno_find(lint->rules->annotations, check->suffix)),
                   check->suffix, err.message);
         }
     }
@@ -142,7 +142,7 @@ static void lint_port(const struct lint *lint, uint64_t index)
                           "two ports of the Service ask for the same listener");
         }
     } else if (lint->rules->is_protocol(port->protocol)) {
-        blame(lint, CCM_LEVEL_ERROR, lint->rules->protocol_suffix, err.message);
+        lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, lint->rules->protocol_suffix, err.message);
     } else { /* no annotation's fault */
         (void)snprintf(path, sizeof(path), "spec.ports[%llu].protocol", (unsigned long long)index);
         sink->finding(sink, CCM_LEVEL_ERROR, path, err.message);
@@ -179,7 +179,7 @@ static void lint_stray_entries(const struct lint *lint, const struct lbc_lint_li
             (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
                                 "entry [%s] has no effect: the Service has no port %s", pair.entry,
                                 port); /* the text is wanted */
-            blame(lint, CCM_LEVEL_WARN, list->suffix, text.message);
+            lint_add_suffix_finding(lint, CCM_LEVEL_WARN, list->suffix, text.message);
         }
     }
 }
@@ -277,7 +277,7 @@ static void lint_hints(const struct lint *lint, const struct lbc_hint *hint)
         if (strchr(hint->key, '/') != NULL) {
             sink->finding(sink, CCM_LEVEL_WARN, hint->key, text.message);
         } else {
-            blame(lint, CCM_LEVEL_WARN, hint->key, text.message);
+            lint_add_suffix_finding(lint, CCM_LEVEL_WARN, hint->key, text.message);
         }
     }
 }
@@ -307,9 +307,9 @@ static void lint_reuse(const struct lint *lint)
         return;
     }
     if (ccm_text_equal(mode, "off")) {
-        blame(lint, CCM_LEVEL_ERROR, "id", "option reuse is off: no load balancer is reused");
+        lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, "id", "option reuse is off: no load balancer is reused");
     } else if (ccm_text_equal(mode, "tagged")) {
-        blame(lint, CCM_LEVEL_WARN, "id",
+        lint_add_suffix_finding(lint, CCM_LEVEL_WARN, "id",
               "option reuse is tagged: the load balancer needs tag " LBC_TAG_TENANTS
               "allow-namespaces with this namespace");
     }
@@ -320,7 +320,7 @@ void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_servi
 {
     struct lint lint = { rules, service, sink };
 
-    lbc_anno_lint(rules->annotations, &service->meta, say, &lint);
+    lbc_anno_lint(rules->annotations, &service->meta, lint_add_finding, &lint);
     lint_checks(&lint);
     lint_unclear(&lint);
     lint_protocols(&lint);

@@ -30,7 +30,7 @@ static bool is_control_plane(const struct ccm_node *node)
 }
 
 /* Labels that take a node out of this controller's sight altogether. */
-static bool is_left_out(const struct ccm_node *node)
+static bool node_is_left_out(const struct ccm_node *node)
 {
     static const char *const keys[] = { "service.alibabacloud.com/exclude-node",
                                         "service.beta.kubernetes.io/exclude-node" };
@@ -44,7 +44,7 @@ static bool is_excluded(const struct ccm_node *node)
     static const char *const keys[] = { "alpha.service-controller.kubernetes.io/exclude-balancer",
                                         "node.kubernetes.io/exclude-from-external-load-balancers" };
 
-    return is_left_out(node) || has_any_label(node, keys, CCM_ARRAY_LEN(keys));
+    return node_is_left_out(node) || has_any_label(node, keys, CCM_ARRAY_LEN(keys));
 }
 
 static bool is_virtual(const struct ccm_node *node)
@@ -150,7 +150,7 @@ enum lbc_node_use lbc_node_classify(const struct ccm_node *node, const struct lb
 
 bool lbc_node_skippable(const struct ccm_node *node)
 {
-    return node->meta.label_count > 0 && (is_left_out(node) || is_control_plane(node));
+    return node->meta.label_count > 0 && (node_is_left_out(node) || is_control_plane(node));
 }
 
 static bool same_labels(const struct ccm_node *a, const struct ccm_node *b)

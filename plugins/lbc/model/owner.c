@@ -18,7 +18,7 @@ char *lbc_owner_format(const char *port, const struct ccm_object *service, const
     return ccm_text_format("k8s/%s/%s/%s/%s", port, service->name, service->namespace_, cluster_id);
 }
 
-static bool split(const char *text, struct part parts[PARTS])
+static bool owner_split_key(const char *text, struct part parts[PARTS])
 {
     size_t count = 0;
     const char *start = text;
@@ -60,7 +60,7 @@ enum lbc_owner lbc_owner_parse(const char *text, bool port_is_number,
 {
     struct part parts[PARTS];
 
-    if (!split(text, parts) || !part_is(&parts[0], "k8s")) {
+    if (!owner_split_key(text, parts) || !part_is(&parts[0], "k8s")) {
         return LBC_OWNER_NONE;
     }
     if (port_is_number && !part_is_number(&parts[1])) {
@@ -77,7 +77,7 @@ bool lbc_owner_is_key(const char *text)
 {
     struct part parts[PARTS];
 
-    return text != NULL && split(text, parts) && part_is(&parts[0], "k8s");
+    return text != NULL && owner_split_key(text, parts) && part_is(&parts[0], "k8s");
 }
 
 void lbc_owner_lb_name(const struct ccm_object *service, char ret[LBC_OWNER_LB_NAME])

@@ -15,7 +15,7 @@ void lbc_problems_fini(struct lbc_problems *problems)
 
 /* Who decides about the retry: shutdown first, then whatever may soon work, then what needs a
  * person. */
-static int rank(uint64_t kind)
+static int problem_rank_kind(uint64_t kind)
 {
     switch (kind) {
     case CCM_ERROR_NONE:
@@ -59,7 +59,7 @@ void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err
 {
     struct ccm_buf one = { .max = CCM_ERROR_MESSAGE_MAX };
 
-    if (problems->count == 0 || rank(err->kind) > rank(problems->worst.kind)) {
+    if (problems->count == 0 || problem_rank_kind(err->kind) > problem_rank_kind(problems->worst.kind)) {
         ccm_error_copy(&problems->worst, err);
     }
     problems->count++;
@@ -78,7 +78,7 @@ void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err
     ccm_buf_fini(&one);
 }
 
-static void add_text(struct ccm_buf *to, const struct ccm_buf *from)
+static void problems_append_text(struct ccm_buf *to, const struct ccm_buf *from)
 {
     ccm_buf_addf(to, "%s%s", to->len == 0 || from->len == 0 ? "" : "; ", ccm_buf_str(from));
 }
@@ -88,15 +88,15 @@ void lbc_problems_join(struct lbc_problems *problems, const struct lbc_problems 
     if (from->count == 0) {
         return;
     }
-    if (problems->count == 0 || rank(from->worst.kind) > rank(problems->worst.kind)) {
+    if (problems->count == 0 || problem_rank_kind(from->worst.kind) > problem_rank_kind(problems->worst.kind)) {
         ccm_error_copy(&problems->worst, &from->worst);
     }
     problems->count += from->count;
     if (strstr(ccm_buf_str(&problems->signature), ccm_buf_str(&from->signature)) != NULL) {
         return; /* all of it was said */
     }
-    add_text(&problems->text, &from->text);
-    add_text(&problems->signature, &from->signature);
+    problems_append_text(&problems->text, &from->text);
+    problems_append_text(&problems->signature, &from->signature);
 }
 
 void lbc_problems_sum(const struct lbc_problems *problems, struct ccm_error *ret)

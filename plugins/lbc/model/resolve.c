@@ -37,7 +37,7 @@ void lbc_resolved_list_fini(struct lbc_resolved_list *list)
     free(list->items);
 }
 
-static int gather(struct lookup *lookup, const char *address)
+static int lookup_add_address(struct lookup *lookup, const char *address)
 {
     int r;
 
@@ -53,12 +53,12 @@ static int gather(struct lookup *lookup, const char *address)
     return r;
 }
 
-static const struct ali_eni *find(const struct lookup *lookup, const char *address)
+static const struct ali_eni *lookup_find_eni(const struct lookup *lookup, const char *address)
 {
     return &lookup->found[(uintptr_t)ccm_strmap_get(lookup->index, address) - 1];
 }
 
-static int put(struct lbc_resolved *ret, const struct lbc_candidate *one,
+static int resolved_put_backend(struct lbc_resolved *ret, const struct lbc_candidate *one,
                enum lbc_backend_type type, const char *id)
 {
     const struct lbc_backend backend = {
@@ -73,7 +73,7 @@ static int put(struct lbc_resolved *ret, const struct lbc_candidate *one,
     return lbc_backends_put(&ret->backends, &backend);
 }
 
-static void note(struct ccm_buf *list, const char *address)
+static void list_add_address(struct ccm_buf *list, const char *address)
 {
     ccm_buf_addf(list, "%s%s", list->len == 0 ? "" : ",", address);
 }
@@ -82,15 +82,15 @@ static int settle_pod(const struct ali_eni *eni, const struct lbc_candidate *one
                       struct lbc_resolved *ret)
 {
     if (eni->state == ALI_ENI_FOUND) {
-        return put(ret, one, LBC_BACKEND_ENI, eni->id);
+        return resolved_put_backend(ret, one, LBC_BACKEND_ENI, eni->id);
     }
     if (!one->leaving) { /* that one loses its interface as it should */
-        note(eni->state == ALI_ENI_MISSING ? &ret->invalid : &ret->foreign, one->address);
+        list_add_address(eni->state == ALI_ENI_MISSING ? &ret->invalid : &ret->foreign, one->address);
     }
     return 0;
 }
 
-static int settle(const struct lookup *lookup, const struct lbc_candidates *set,
+static int resolved_settle_all(const struct lookup *lookup, const struct lbc_candidates *set,
                   struct lbc_resolved *ret)
 {
     int r = 0;
@@ -99,11 +99,11 @@ static int settle(const struct lookup *lookup, const struct lbc_candidates *set,
         const struct lbc_candidate *one = &set->items[i];
 
         if (set->by_address) {
-            r = put(ret, one, LBC_BACKEND_IP, one->address);
+            r = resolved_put_backend(ret, one, LBC_BACKEND_IP, one->address);
         } else if (one->address[0] == '\0') {
-            r = put(ret, one, LBC_BACKEND_ECS, one->instance_id);
+            r = resolved_put_backend(ret, one, LBC_BACKEND_ECS, one->instance_id);
         } else {
-            r = settle_pod(find(lookup, one->address), one, ret);
+            r = settle_pod(lookup_find_eni(lookup, one->address), one, ret);
         }
     }
     return r;
@@ -118,7 +118,7 @@ int lbc_resolve(struct ali_client *ali, const struct ccm_host *host, const struc
 
     for (size_t s = 0; s < count; s++) {
         for (size_t i = 0; r == 0 && !sets[s].by_address && i < sets[s].len; i++) {
-            r = gather(&lookup, sets[s].items[i].address);
+            r = lookup_add_address(&lookup, sets[s].items[i].address);
         }
     }
     lookup.found = calloc(lookup.len == 0 ? 1 : lookup.len, sizeof(*lookup.found));
@@ -132,7 +132,7 @@ int lbc_resolve(struct ali_client *ali, const struct ccm_host *host, const struc
         }
     }
     for (size_t s = 0; r == 0 && s < count; s++) {
-        r = settle(&lookup, &sets[s], &ret[s]);
+        r = resolved_settle_all(&lookup, &sets[s], &ret[s]);
     }
     return r < 0 ? ccm_error_nomem(err) : 0;
 }

@@ -226,7 +226,7 @@ int lbc_setting_check_health_code(const struct ccm_service *service, struct ccm_
 
 /* --- lists --- */
 
-static void take(char *to, const char *start, size_t len)
+static void setting_copy_piece(char *to, const char *start, size_t len)
 {
     memcpy(to, start, len); /* longer ones were turned away */
     to[len] = '\0';
@@ -248,12 +248,12 @@ bool lbc_setting_next_pair(const char **cursor, struct lbc_setting_pair *ret)
     if (*cursor == NULL || **cursor == '\0' || !ccm_parse_piece(cursor, ',', &start, &len)) {
         return false;
     }
-    take(ret->entry, start, len < LBC_PAIR_MAX ? len : LBC_PAIR_MAX - 1);
+    setting_copy_piece(ret->entry, start, len < LBC_PAIR_MAX ? len : LBC_PAIR_MAX - 1);
     if (len < LBC_PAIR_MAX && ccm_parse_piece(&rest, ':', &left, &left_len) && rest != NULL &&
         ccm_parse_piece(&rest, ':', &right, &right_len) && left_len > 0 && right_len > 0 &&
         strchr(right, ':') == NULL) {
-        take(ret->left, left, left_len);
-        take(ret->right, right, right_len);
+        setting_copy_piece(ret->left, left, left_len);
+        setting_copy_piece(ret->right, right, right_len);
         ret->good = true;
     }
     return true;

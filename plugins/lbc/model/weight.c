@@ -1,6 +1,6 @@
 #include "lbc/model/weight.h"
 
-static uint32_t clamp(uint64_t value)
+static uint32_t weight_clamp_value(uint64_t value)
 {
     if (value < 1) {
         return 1;
@@ -14,9 +14,9 @@ static uint32_t local_weight(uint32_t pods, uint32_t max_pods)
         return 1;
     }
     if (max_pods <= LBC_WEIGHT_MAX) {
-        return clamp(pods);
+        return weight_clamp_value(pods);
     }
-    return clamp((uint64_t)pods * LBC_WEIGHT_MAX / max_pods);
+    return weight_clamp_value((uint64_t)pods * LBC_WEIGHT_MAX / max_pods);
 }
 
 uint32_t lbc_weight_compute(const struct lbc_weight_rule *rule, uint32_t pods, uint32_t max_pods,
@@ -30,5 +30,5 @@ uint32_t lbc_weight_compute(const struct lbc_weight_rule *rule, uint32_t pods, u
     }
     const uint64_t share = rule->local && pods > 0 ? pods : 1;
 
-    return clamp(rule->total * share / backends);
+    return weight_clamp_value(rule->total * share / backends);
 }

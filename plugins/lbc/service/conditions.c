@@ -13,7 +13,7 @@
 #define MESSAGE_MAX 1024 /* bytes; the API takes more, but nobody reads more */
 #define NONE        ""
 
-static const struct ccm_condition *find(const struct ccm_service *service)
+static const struct ccm_condition *condition_find_ours(const struct ccm_service *service)
 {
     for (uint64_t i = 0; i < service->condition_count; i++) {
         if (strcmp(service->conditions[i]->type, LBC_LIFE_CONDITION) == 0) {
@@ -40,8 +40,8 @@ static const char *reason_of(const struct lbc_life_condition *condition)
     }
 }
 
-/* want: what the body stands for, status: its part of that; see lbc_life_judge(). */
-static int send(const struct lbc_life *life, const struct ccm_request *req,
+/* want: what the body stands for, status: its part of that; see lbc_life_decide(). */
+static int condition_write_patch(const struct lbc_life *life, const struct ccm_request *req,
                 const struct ccm_service *service, const struct ccm_buf *body, const char *want,
                 const char *status, struct ccm_error *err)
 {
@@ -60,8 +60,8 @@ static int send(const struct lbc_life *life, const struct ccm_request *req,
     int r = life->host->patch(life->host, req, &patch, err);
 
     r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
-    lbc_life_note(life, LBC_LIFE_READY, r, want);
-    lbc_life_note(life, LBC_LIFE_TURN, r, status);
+    lbc_life_record_write(life, LBC_LIFE_READY, r, want);
+    lbc_life_record_write(life, LBC_LIFE_TURN, r, status);
     return r;
 }
 
@@ -86,13 +86,13 @@ static void close_patch(struct ccm_jsonw *w)
     ccm_jsonw_close(w, '}');
 }
 
-static int take_away(const struct lbc_life *life, const struct ccm_request *req,
+static int condition_remove(const struct lbc_life *life, const struct ccm_request *req,
                      const struct ccm_service *service, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
     struct ccm_jsonw w = { .buf = &body };
 
-    if (!lbc_life_needs(life, LBC_LIFE_READY, find(service) == NULL, NONE)) {
+    if (!lbc_life_needs(life, LBC_LIFE_READY, condition_find_ours(service) == NULL, NONE)) {
         return 0;
     }
     if (life->plan != NULL) {
@@ -102,10 +102,10 @@ static int take_away(const struct lbc_life *life, const struct ccm_request *req,
     open_patch(&w, service);
     ccm_jsonw_str(&w, "$patch", "delete");
     close_patch(&w);
-    return send(life, req, service, &body, NONE, NONE, err);
+    return condition_write_patch(life, req, service, &body, NONE, NONE, err);
 }
 
-int lbc_life_tell(const struct lbc_life *life, const struct ccm_request *req,
+int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_request *req,
                   const struct ccm_service *service, const struct lbc_life_condition *condition,
                   struct ccm_error *err)
 {
@@ -116,9 +116,9 @@ int lbc_life_tell(const struct lbc_life *life, const struct ccm_request *req,
     char now[CCM_CLOCK_TEXT];
 
     if (condition == NULL) {
-        return take_away(life, req, service, err);
+        return condition_remove(life, req, service, err);
     }
-    const struct ccm_condition *before = find(service);
+    const struct ccm_condition *before = condition_find_ours(service);
     const char *status = condition->ready ? "True" : "False";
     const char *reason = reason_of(condition);
     const bool same_status = before != NULL && strcmp(before->status, status) == 0;
@@ -147,5 +147,5 @@ int lbc_life_tell(const struct lbc_life *life, const struct ccm_request *req,
         ccm_jsonw_str(&w, "lastTransitionTime", now);
     }
     close_patch(&w);
-    return send(life, req, service, &body, want, status, err);
+    return condition_write_patch(life, req, service, &body, want, status, err);
 }

@@ -92,7 +92,7 @@ static int compare_items(const void *a, const void *b)
     return lbc_yaml_compare_keys((*left)->string, (*right)->string);
 }
 
-static void emit(struct ccm_buf *buf, const cJSON *json, size_t indent);
+static void yaml_emit_value(struct ccm_buf *buf, const cJSON *json, size_t indent);
 
 /* A text as it has become on its way through JSON. Returns whether the line has ended with it. */
 static bool emit_text(struct ccm_buf *buf, const char *text, size_t indent, bool key)
@@ -118,7 +118,7 @@ static void emit_list(struct ccm_buf *buf, const cJSON *list, size_t indent)
             ccm_buf_addf(buf, "%*s", (int)indent, "");
         }
         ccm_buf_adds(buf, "- ");
-        emit(buf, item, indent + STEP);
+        yaml_emit_value(buf, item, indent + STEP);
     }
 }
 
@@ -143,13 +143,13 @@ static void emit_value(struct ccm_buf *buf, const cJSON *value, size_t indent)
 
     if (!nested) {
         ccm_buf_addc(buf, ' ');
-        emit(buf, value, indent + STEP);
+        yaml_emit_value(buf, value, indent + STEP);
         return;
     }
     const size_t column = cJSON_IsArray(value) ? indent : indent + STEP;
 
     ccm_buf_addf(buf, "\n%*s", (int)column, "");
-    emit(buf, value, column);
+    yaml_emit_value(buf, value, column);
 }
 
 static void emit_map(struct ccm_buf *buf, const cJSON *map, size_t indent)
@@ -176,7 +176,7 @@ static void emit_map(struct ccm_buf *buf, const cJSON *map, size_t indent)
     }
 }
 
-static void emit(struct ccm_buf *buf, const cJSON *json, size_t indent)
+static void yaml_emit_value(struct ccm_buf *buf, const cJSON *json, size_t indent)
 {
     if (cJSON_IsArray(json) && json->child != NULL) {
         emit_list(buf, json, indent);
@@ -202,6 +202,6 @@ static void emit(struct ccm_buf *buf, const cJSON *json, size_t indent)
 
 int lbc_yaml_emit(struct ccm_buf *buf, const cJSON *json)
 {
-    emit(buf, json, 0);
+    yaml_emit_value(buf, json, 0);
     return ccm_buf_error(buf);
 }

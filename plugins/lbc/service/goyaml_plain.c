@@ -28,7 +28,7 @@ static bool is_word(const char *text)
     return false;
 }
 
-static size_t digits(const char *p)
+static size_t plain_count_digits(const char *p)
 {
     size_t len = 0;
 
@@ -109,11 +109,11 @@ static bool is_signed_binary(const char *clean)
 static bool is_float_clean(const char *text)
 {
     const char *p = skip_sign(text);
-    const size_t whole = digits(p);
+    const size_t whole = plain_count_digits(p);
 
     p += whole;
     if (*p == '.') {
-        const size_t fraction = digits(p + 1);
+        const size_t fraction = plain_count_digits(p + 1);
 
         if (whole == 0 && fraction == 0) {
             return false;
@@ -124,7 +124,7 @@ static bool is_float_clean(const char *text)
     }
     if (*p == 'e' || *p == 'E') {
         p = skip_sign(p + 1);
-        const size_t exponent = digits(p);
+        const size_t exponent = plain_count_digits(p);
 
         if (exponent == 0) {
             return false;
@@ -182,7 +182,7 @@ static bool is_base60(const char *text)
         p++;
     }
     while (*p == ':') {
-        const size_t len = digits(p + 1);
+        const size_t len = plain_count_digits(p + 1);
 
         if (len == 0 || len > 2 || (len == 2 && p[1] > '5')) {
             return false;
@@ -202,7 +202,7 @@ static bool is_base60(const char *text)
 /* One or two digits of at most `max`; *p goes on behind them. */
 static bool skip_part(const char **p, unsigned max)
 {
-    const size_t len = digits(*p);
+    const size_t len = plain_count_digits(*p);
     unsigned value = 0;
 
     if (len < 1 || len > 2) {
@@ -222,8 +222,8 @@ static const char *skip_clock(const char *p)
         !skip_part(&p, 59)) {
         return NULL;
     }
-    if ((*p == '.' || *p == ',') && digits(p + 1) > 0) {
-        p += 1 + digits(p + 1);
+    if ((*p == '.' || *p == ',') && plain_count_digits(p + 1) > 0) {
+        p += 1 + plain_count_digits(p + 1);
     }
     return p;
 }
@@ -233,7 +233,7 @@ static bool is_zone(const char *p)
     if (strcmp(p, "Z") == 0) {
         return true;
     }
-    if ((*p != '+' && *p != '-') || digits(p + 1) != 2 || p[3] != ':' || digits(p + 4) != 2 ||
+    if ((*p != '+' && *p != '-') || plain_count_digits(p + 1) != 2 || p[3] != ':' || plain_count_digits(p + 4) != 2 ||
         p[6] != '\0') {
         return false;
     }
@@ -268,7 +268,7 @@ static const char *skip_date(const char *text)
     const char *month = text + 5;
     const char *p = month;
 
-    if (digits(text) != 4 || text[4] != '-' || !skip_part(&p, 12) || *p != '-') {
+    if (plain_count_digits(text) != 4 || text[4] != '-' || !skip_part(&p, 12) || *p != '-') {
         return NULL;
     }
     const unsigned number = value_of(month, p);

@@ -144,7 +144,7 @@ bool lbc_yaml_text(struct ccm_buf *buf, const char *text, size_t indent, bool ke
 /* --- through JSON --- */
 
 /* Neither escaped by JSON nor taken by a reader of YAML. */
-static bool is_refused(uint32_t value)
+static bool char_is_unreadable(uint32_t value)
 {
     return value == 0x7F || (value >= 0x80 && value <= 0x9F && value != 0x85) || value == 0xFFFE ||
            value == 0xFFFF;
@@ -160,7 +160,7 @@ bool lbc_yaml_needs_reread(const char *text)
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
         const size_t len = lbc_yaml_char_len(p);
 
-        if (is_next_line(p) || is_refused(lbc_yaml_char_value(p, len))) {
+        if (is_next_line(p) || char_is_unreadable(lbc_yaml_char_value(p, len))) {
             return true;
         }
         p += len;
@@ -211,7 +211,7 @@ int lbc_yaml_reread(const char *text, struct ccm_buf *ret)
 
         if (*p == ' ' || is_next_line(p)) {
             r = reread_blanks(&p, ret);
-        } else if (is_refused(lbc_yaml_char_value(p, len))) {
+        } else if (char_is_unreadable(lbc_yaml_char_value(p, len))) {
             r = -EBADMSG;
         } else {
             ccm_buf_add(ret, p, len);

@@ -27,7 +27,7 @@ static bool is_zero(const cJSON *item)
 }
 
 /* Depth is bounded by the parser (1,000) or by the fixed shape that hash_service builds. */
-static void prune(cJSON *item)
+static void hash_prune_item(cJSON *item)
 {
     cJSON *child = item->child;
 
@@ -41,7 +41,7 @@ static void prune(cJSON *item)
         if (cJSON_IsObject(item) && (is_zero(child) || strcmp(child->string, IGNORED_KEY) == 0)) {
             cJSON_Delete(cJSON_DetachItemViaPointer(item, child));
         } else {
-            prune(child);
+            hash_prune_item(child);
         }
         child = next;
     }
@@ -51,7 +51,7 @@ static void prune_top(cJSON *list)
 {
     cJSON *child = NULL;
 
-    prune(list);
+    hash_prune_item(list);
     child = list->child;
     while (child != NULL) {
         cJSON *next = child->next;
@@ -91,7 +91,7 @@ int lbc_hash_list(cJSON *list, char ret[LBC_HASH_TEXT])
 }
 
 /* Each helper returns whether memory sufficed. */
-static bool add_text(cJSON *map, const char *name, const char *text)
+static bool hash_add_text(cJSON *map, const char *name, const char *text)
 {
     return cJSON_AddStringToObject(map, name, text) != NULL;
 }
@@ -104,16 +104,16 @@ static bool add_port(cJSON *list, const struct ccm_service_port *port)
         cJSON_Delete(map);
         return false;
     }
-    return add_text(map, "name", port->name) && add_text(map, "protocol", port->protocol) &&
-           add_text(map, "appProtocol", port->app_protocol) &&
+    return hash_add_text(map, "name", port->name) && hash_add_text(map, "protocol", port->protocol) &&
+           hash_add_text(map, "appProtocol", port->app_protocol) &&
            cJSON_AddNumberToObject(map, "port", (double)port->port) != NULL &&
            (port->target_port_name[0] != '\0'
-                ? add_text(map, "targetPort", port->target_port_name)
+                ? hash_add_text(map, "targetPort", port->target_port_name)
                 : cJSON_AddNumberToObject(map, "targetPort", (double)port->target_port) != NULL) &&
            cJSON_AddNumberToObject(map, "nodePort", (double)port->node_port) != NULL;
 }
 
-static cJSON *append(cJSON *list, cJSON *item)
+static cJSON *hash_append_item(cJSON *list, cJSON *item)
 {
     if (item != NULL && !cJSON_AddItemToArray(list, item)) {
         cJSON_Delete(item);
@@ -124,7 +124,7 @@ static cJSON *append(cJSON *list, cJSON *item)
 
 static bool add_ports(cJSON *list, const struct ccm_service *service)
 {
-    cJSON *ports = append(list, cJSON_CreateArray());
+    cJSON *ports = hash_append_item(list, cJSON_CreateArray());
 
     for (uint64_t i = 0; ports != NULL && i < service->port_count; i++) {
         if (!add_port(ports, service->ports[i])) {
@@ -136,12 +136,12 @@ static bool add_ports(cJSON *list, const struct ccm_service *service)
 
 static bool add_annotations(cJSON *list, const struct ccm_service *service)
 {
-    cJSON *map = append(list, cJSON_CreateObject());
+    cJSON *map = hash_append_item(list, cJSON_CreateObject());
 
     for (uint64_t i = 0; map != NULL && i < service->meta.annotation_count; i++) {
         const struct ccm_pair *pair = service->meta.annotations[i];
 
-        if (!add_text(map, pair->key, pair->value)) {
+        if (!hash_add_text(map, pair->key, pair->value)) {
             return false;
         }
     }
@@ -155,7 +155,7 @@ static bool add_deletion(cJSON *list, const struct ccm_service *service)
     if (service->meta.deleted_ms != 0) {
         ccm_clock_format(service->meta.deleted_ms, text, sizeof(text));
     }
-    return append(list, cJSON_CreateString(text)) != NULL;
+    return hash_append_item(list, cJSON_CreateString(text)) != NULL;
 }
 
 static bool add_ranges(cJSON *list, const struct ccm_service *service)
@@ -163,10 +163,10 @@ static bool add_ranges(cJSON *list, const struct ccm_service *service)
     if (service->source_range_count == 0) {
         return true;
     }
-    cJSON *ranges = append(list, cJSON_CreateArray());
+    cJSON *ranges = hash_append_item(list, cJSON_CreateArray());
 
     for (uint64_t i = 0; ranges != NULL && i < service->source_range_count; i++) {
-        if (append(ranges, cJSON_CreateString(service->source_ranges[i])) == NULL) {
+        if (hash_append_item(ranges, cJSON_CreateString(service->source_ranges[i])) == NULL) {
             return false;
         }
     }
@@ -178,9 +178,9 @@ int lbc_hash_service(const struct ccm_service *service, char ret[LBC_HASH_TEXT])
     CCM_CLEANUP(ccm_json_freep) cJSON *list = cJSON_CreateArray();
 
     if (list == NULL || !add_ports(list, service) ||
-        append(list, cJSON_CreateString(service->type)) == NULL ||
-        append(list, cJSON_CreateString(service->external_traffic_policy)) == NULL ||
-        append(list, cJSON_CreateString(service->load_balancer_class)) == NULL ||
+        hash_append_item(list, cJSON_CreateString(service->type)) == NULL ||
+        hash_append_item(list, cJSON_CreateString(service->external_traffic_policy)) == NULL ||
+        hash_append_item(list, cJSON_CreateString(service->load_balancer_class)) == NULL ||
         !add_annotations(list, service) || !add_deletion(list, service) ||
         !add_ranges(list, service)) {
         return -ENOMEM;

@@ -15,7 +15,7 @@
 #define BODY_MAX   4096
 #define LABELS_MAX ((size_t)256 * 1024)
 
-static int patch(const struct lbc_life *life, const struct ccm_request *req,
+static int life_patch_service(const struct lbc_life *life, const struct ccm_request *req,
                  const struct ccm_service *service, uint64_t type, const char *subresource,
                  const struct ccm_buf *body, struct ccm_error *err)
 {
@@ -37,7 +37,7 @@ static int patch(const struct lbc_life *life, const struct ccm_request *req,
 
 /* --- what was written before --- */
 
-enum lbc_written_verdict lbc_life_judge(const struct lbc_life *life, enum lbc_life_part part,
+enum lbc_written_verdict lbc_life_decide(const struct lbc_life *life, enum lbc_life_part part,
                                         bool shown, const char *want)
 {
     struct lbc_life_memory *memory = life->memory;
@@ -47,7 +47,7 @@ enum lbc_written_verdict lbc_life_judge(const struct lbc_life *life, enum lbc_li
     }
 
     const enum lbc_written_verdict verdict =
-        lbc_written_judge(&memory->parts[part], memory->seen_ms, shown, lbc_written_what(want));
+        lbc_written_decide(&memory->parts[part], memory->seen_ms, shown, lbc_written_what(want));
 
     memory->coming = memory->coming || verdict == LBC_WRITTEN_COMING;
     return verdict;
@@ -61,13 +61,13 @@ static bool needs_write(enum lbc_written_verdict verdict)
 bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool shown,
                     const char *want)
 {
-    return needs_write(lbc_life_judge(life, part, shown, want));
+    return needs_write(lbc_life_decide(life, part, shown, want));
 }
 
-void lbc_life_note(const struct lbc_life *life, enum lbc_life_part part, int r, const char *want)
+void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r, const char *want)
 {
     if (life->memory != NULL) {
-        lbc_written_note(&life->memory->parts[part], life->host->now_ms(life->host), r,
+        lbc_written_record(&life->memory->parts[part], life->host->now_ms(life->host), r,
                          lbc_written_what(want));
     }
 }
@@ -97,7 +97,7 @@ static int patch_finalizer(const struct lbc_life *life, const struct ccm_request
     ccm_jsonw_close(&w, ']');
     ccm_jsonw_close(&w, '}');
     ccm_jsonw_close(&w, '}');
-    return patch(life, req, service, CCM_PATCH_STRATEGIC, "", &body, err);
+    return life_patch_service(life, req, service, CCM_PATCH_STRATEGIC, "", &body, err);
 }
 
 int lbc_life_add_finalizer(const struct lbc_life *life, const struct ccm_request *req,
@@ -113,7 +113,7 @@ int lbc_life_add_finalizer(const struct lbc_life *life, const struct ccm_request
     }
     const int r = patch_finalizer(life, req, service, "finalizers", err);
 
-    lbc_life_note(life, LBC_LIFE_FINALIZER, r, PRESENT);
+    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, PRESENT);
     return r;
 }
 
@@ -131,7 +131,7 @@ int lbc_life_remove_finalizer(const struct lbc_life *life, const struct ccm_requ
     int r = patch_finalizer(life, req, service, "$deleteFromPrimitiveList/finalizers", err);
 
     r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
-    lbc_life_note(life, LBC_LIFE_FINALIZER, r, ABSENT);
+    lbc_life_record_write(life, LBC_LIFE_FINALIZER, r, ABSENT);
     return r;
 }
 
@@ -194,7 +194,7 @@ static bool rest_differs(const struct lbc_life *life, const struct ccm_service *
 }
 
 /* One of them that is left alone is not one that is taken away. */
-static const char *word(const char *text)
+static const char *life_encode_text(const char *text)
 {
     return text == NULL ? "\n" : text;
 }
@@ -202,8 +202,8 @@ static const char *word(const char *text)
 /* All but the hash in one text; NULL on ENOMEM. */
 static char *text_of(const struct lbc_life_state *state)
 {
-    return ccm_text_format("%s\n%s\n%s\n%s\n%s", word(state->lb_id), word(state->ip),
-                           word(state->ip_mode), word(state->hostname), word(state->extra));
+    return ccm_text_format("%s\n%s\n%s\n%s\n%s", life_encode_text(state->lb_id), life_encode_text(state->ip),
+                           life_encode_text(state->ip_mode), life_encode_text(state->hostname), life_encode_text(state->extra));
 }
 
 /* service: NULL = whatever it says. */
@@ -275,8 +275,8 @@ static struct need needs_of(const struct lbc_life *life, const struct ccm_servic
 
     return (struct need){
         .hash =
-            hash == NULL ? LBC_WRITTEN_WELL : lbc_life_judge(life, LBC_LIFE_HASH, same_hash, hash),
-        .rest = lbc_life_judge(life, LBC_LIFE_STATE, same_rest, rest),
+            hash == NULL ? LBC_WRITTEN_WELL : lbc_life_decide(life, LBC_LIFE_HASH, same_hash, hash),
+        .rest = lbc_life_decide(life, LBC_LIFE_STATE, same_rest, rest),
     };
 }
 
@@ -365,29 +365,29 @@ bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *s
             lbc_object_label(&service->meta, life->extra_label) != NULL);
 }
 
-static void mark_note(const struct lbc_life *life, bool marked)
+static void life_record_mark(const struct lbc_life *life, bool marked)
 {
     if (life->memory != NULL) {
         life->memory->marked = marked;
     }
 }
 
-static void publish_note_mark(const struct lbc_life *life, const struct lbc_life_state *state)
+static void publish_record_mark(const struct lbc_life *life, const struct lbc_life_state *state)
 {
     if (state->extra != NULL) {
-        mark_note(life, state->extra[0] != '\0');
+        life_record_mark(life, state->extra[0] != '\0');
     }
 }
 
 /* r: the result of the patch; what was no part of it is as it was. */
-static void note_state(const struct lbc_life *life, const struct need *need, int r,
+static void life_record_state(const struct lbc_life *life, const struct need *need, int r,
                        const struct lbc_life_state *state, const char *rest)
 {
     if (needs_write(need->hash)) {
-        lbc_life_note(life, LBC_LIFE_HASH, r, state->hash);
+        lbc_life_record_write(life, LBC_LIFE_HASH, r, state->hash);
     }
     if (needs_write(need->rest)) {
-        lbc_life_note(life, LBC_LIFE_STATE, r, rest);
+        lbc_life_record_write(life, LBC_LIFE_STATE, r, rest);
     }
 }
 
@@ -448,12 +448,12 @@ int lbc_life_mark(const struct lbc_life *life, const struct ccm_request *req,
     ccm_jsonw_close(&w, '}');
     ccm_jsonw_close(&w, '}');
 
-    const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+    const int r = life_patch_service(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
 
     /* For what is published next: the snapshot is older than this. */
-    lbc_life_note(life, LBC_LIFE_STATE, r, LBC_LIFE_PENDING);
+    lbc_life_record_write(life, LBC_LIFE_STATE, r, LBC_LIFE_PENDING);
     if (r == 0) {
-        mark_note(life, true);
+        life_record_mark(life, true);
     }
     return r;
 }
@@ -476,7 +476,7 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
         life->memory->shows = shown_after(life, service, state);
     }
     if (!needs_write(need.hash) && !needs_write(need.rest)) {
-        publish_note_mark(life, state);
+        publish_record_mark(life, state);
         return 0;
     }
     *ret_written = true;
@@ -486,12 +486,12 @@ int lbc_life_publish(const struct lbc_life *life, const struct ccm_request *req,
     }
     write_state(&body, life, service, &need, state);
 
-    int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+    int r = life_patch_service(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
 
     r = r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
-    note_state(life, &need, r, state, rest);
+    life_record_state(life, &need, r, state, rest);
     if (r == 0) {
-        publish_note_mark(life, state);
+        publish_record_mark(life, state);
     }
     return r;
 }
@@ -520,7 +520,7 @@ int lbc_life_write_labels(const struct lbc_life *life, const struct ccm_request 
     ccm_jsonw_close(&w, '}');
     ccm_jsonw_close(&w, '}');
 
-    const int r = patch(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
+    const int r = life_patch_service(life, req, service, CCM_PATCH_MERGE, "status", &body, err);
 
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
 }

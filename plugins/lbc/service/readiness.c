@@ -48,7 +48,7 @@ static bool has_gate(const struct ccm_pod *pod, const char *type)
     return false;
 }
 
-static int accept(struct lbc_readiness *to, const struct ccm_pod *pod, const char *address,
+static int readiness_accept_pod(struct lbc_readiness *to, const struct ccm_pod *pod, const char *address,
                   const char *gate)
 {
     const struct ccm_condition *now = condition_of(pod, gate);
@@ -78,15 +78,15 @@ static char *key_of(const struct ccm_endpoint *endpoint)
 }
 
 /* The texts live as long as the program. */
-static int remember(struct ccm_strmap *told, const char *key, const char *what)
+static int readiness_record_state(struct ccm_strmap *pod_states, const char *key, const char *what)
 {
-    return ccm_strmap_set(told, key, (void *)(uintptr_t)what);
+    return ccm_strmap_set(pod_states, key, (void *)(uintptr_t)what);
 }
 
 /* --- before the pass --- */
 
 /* One pod, live; NULL: not there yet, or the API server is in trouble. The caller releases it. */
-static const struct ccm_pod *fetch(struct lbc_readiness *to, const struct ccm_endpoint *endpoint)
+static const struct ccm_pod *readiness_fetch_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint)
 {
     const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -100,10 +100,10 @@ static const struct ccm_pod *fetch(struct lbc_readiness *to, const struct ccm_en
 }
 
 /* *ret_without tells that it never has to be asked again. */
-static int ask(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, const char *gate,
+static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, const char *gate,
                bool *ret_without)
 {
-    const struct ccm_pod *pod = fetch(to, endpoint);
+    const struct ccm_pod *pod = readiness_fetch_pod(to, endpoint);
     int r = 0;
 
     if (pod == NULL) {
@@ -116,13 +116,13 @@ static int ask(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, co
     } else if (ready == NULL || strcmp(ready->status, "True") != 0) {
         to->waiting = true;
     } else {
-        r = accept(to, pod, endpoint->address, gate);
+        r = readiness_accept_pod(to, pod, endpoint->address, gate);
     }
     to->host->release(to->host, &pod->meta);
     return r;
 }
 
-static int look_at(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, const char *gate,
+static int readiness_check_endpoint(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, const char *gate,
                    const struct ccm_strmap *before)
 {
     CCM_CLEANUP(ccm_freep) char *key = NULL;
@@ -141,33 +141,33 @@ static int look_at(struct lbc_readiness *to, const struct ccm_endpoint *endpoint
     }
     said = before == NULL ? NULL : ccm_strmap_get(before, key);
     if (said != NULL && (ready || said[0] == '\0')) {
-        return remember(to->told, key, said);
+        return readiness_record_state(to->pod_states, key, said);
     }
     if (!ready) {
-        r = ask(to, endpoint, gate, &without);
+        r = readiness_ask_pod(to, endpoint, gate, &without);
     }
-    return r == 0 && without ? remember(to->told, key, "") : r;
+    return r == 0 && without ? readiness_record_state(to->pod_states, key, "") : r;
 }
 
-int lbc_readiness_look(struct lbc_readiness *ret, const struct ccm_object *const *slices,
-                       size_t count, struct ccm_strmap **told)
+int lbc_readiness_collect(struct lbc_readiness *ret, const struct ccm_object *const *slices,
+                       size_t count, struct ccm_strmap **pod_states)
 {
-    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *before = CCM_STEAL(*told);
+    CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *before = CCM_STEAL(*pod_states);
     CCM_CLEANUP(ccm_freep)
     char *gate = ccm_text_format("%s%s", LBC_READINESS_PREFIX, ret->service->meta.name);
     int r;
 
-    *told = ccm_strmap_new(NULL);
-    ret->told = *told;
+    *pod_states = ccm_strmap_new(NULL);
+    ret->pod_states = *pod_states;
     ret->slices = slices;
     ret->slice_count = count;
     ret->accepted = ccm_strmap_new(NULL);
-    r = ret->accepted == NULL || ret->told == NULL || gate == NULL ? -ENOMEM : 0;
+    r = ret->accepted == NULL || ret->pod_states == NULL || gate == NULL ? -ENOMEM : 0;
     for (size_t s = 0; r == 0 && s < count; s++) {
         const struct ccm_endpoint_slice *slice = (const struct ccm_endpoint_slice *)slices[s];
 
         for (uint64_t e = 0; r == 0 && e < slice->endpoint_count; e++) {
-            r = look_at(ret, slice->endpoints[e], gate, before);
+            r = readiness_check_endpoint(ret, slice->endpoints[e], gate, before);
         }
     }
     return r;
@@ -217,7 +217,7 @@ static void write_condition(struct ccm_buf *body, const struct lbc_readiness *re
     ccm_jsonw_close(&w, '}');
 }
 
-static int tell(const struct lbc_readiness *readiness, const struct lbc_gated_pod *pod, bool good,
+static int readiness_patch_pod(const struct lbc_readiness *readiness, const struct lbc_gated_pod *pod, bool good,
                 const char *gate, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 4096 };
@@ -250,12 +250,12 @@ static int tell(const struct lbc_readiness *readiness, const struct lbc_gated_po
 }
 
 /* One that the slice calls ready. */
-static int tell_ready(struct lbc_readiness *readiness, const struct ccm_endpoint *endpoint,
+static int readiness_publish_endpoint(struct lbc_readiness *readiness, const struct ccm_endpoint *endpoint,
                       bool good, const char *gate, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *key = key_of(endpoint);
     const char *want = good ? GOOD : BAD;
-    const char *said = key == NULL ? NULL : ccm_strmap_get(readiness->told, key);
+    const char *said = key == NULL ? NULL : ccm_strmap_get(readiness->pod_states, key);
     const struct ccm_pod *pod;
     const size_t before = readiness->len;
     int r = 0;
@@ -267,25 +267,25 @@ static int tell_ready(struct lbc_readiness *readiness, const struct ccm_endpoint
                      : said[0] == '\0' || strcmp(said, want) == 0) {
         return 0;
     }
-    pod = fetch(readiness, endpoint);
+    pod = readiness_fetch_pod(readiness, endpoint);
     if (pod == NULL) {
         return 0;
     }
     if (!has_gate(pod, gate)) {
         want = "";
-    } else if (accept(readiness, pod, endpoint->address, gate) < 0) {
+    } else if (readiness_accept_pod(readiness, pod, endpoint->address, gate) < 0) {
         r = ccm_error_nomem(err);
     } else {
-        r = tell(readiness, &readiness->pods[before], good, gate, err);
+        r = readiness_patch_pod(readiness, &readiness->pods[before], good, gate, err);
     }
     readiness->host->release(readiness->host, &pod->meta);
-    if (r == 0 && remember(readiness->told, key, want) < 0) {
+    if (r == 0 && readiness_record_state(readiness->pod_states, key, want) < 0) {
         r = ccm_error_nomem(err);
     }
     return r;
 }
 
-static int tell_slice(struct lbc_readiness *readiness, const struct ccm_endpoint_slice *slice,
+static int readiness_publish_slice(struct lbc_readiness *readiness, const struct ccm_endpoint_slice *slice,
                       const char *invalid, const char *gate, struct ccm_error *err)
 {
     int r = 0;
@@ -295,13 +295,13 @@ static int tell_slice(struct lbc_readiness *readiness, const struct ccm_endpoint
 
         if ((one->flags & (CCM_ENDPOINT_READY | CCM_ENDPOINT_TERMINATING)) == CCM_ENDPOINT_READY &&
             one->pod_name[0] != '\0' && !ccm_strmap_has(readiness->accepted, one->address)) {
-            r = tell_ready(readiness, one, !is_listed(invalid, one->address), gate, err);
+            r = readiness_publish_endpoint(readiness, one, !is_listed(invalid, one->address), gate, err);
         }
     }
     return r;
 }
 
-int lbc_readiness_tell(struct lbc_readiness *readiness, const char *invalid, struct ccm_error *err)
+int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep)
     char *gate = ccm_text_format("%s%s", LBC_READINESS_PREFIX, readiness->service->meta.name);
@@ -311,15 +311,15 @@ int lbc_readiness_tell(struct lbc_readiness *readiness, const char *invalid, str
     for (size_t i = 0; r == 0 && i < count; i++) {
         const struct lbc_gated_pod *pod = &readiness->pods[i];
 
-        r = tell(readiness, pod, !is_listed(invalid, pod->address), gate, err);
+        r = readiness_patch_pod(readiness, pod, !is_listed(invalid, pod->address), gate, err);
     }
     /* Most Services have nothing to tell to pods that are ready. */
     if (invalid[0] == '\0' && readiness->service->publish_not_ready_addresses == 0 &&
-        ccm_strmap_len(readiness->told) == 0) {
+        ccm_strmap_len(readiness->pod_states) == 0) {
         return r;
     }
     for (size_t s = 0; r == 0 && s < readiness->slice_count; s++) {
-        r = tell_slice(readiness, (const struct ccm_endpoint_slice *)readiness->slices[s], invalid,
+        r = readiness_publish_slice(readiness, (const struct ccm_endpoint_slice *)readiness->slices[s], invalid,
                        gate, err);
     }
     return r;

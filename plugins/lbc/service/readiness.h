@@ -38,7 +38,7 @@ struct lbc_readiness {
     const struct ccm_object *const *slices; /* those that were looked at */
     size_t slice_count;
     struct ccm_buf *plan;    /* dry run: what would be told, one line each; NULL: it is told */
-    struct ccm_strmap *told; /* the caller's, see lbc_readiness_look() */
+    struct ccm_strmap *pod_states; /* the caller's, see lbc_readiness_collect() */
 };
 
 /*
@@ -47,13 +47,13 @@ struct lbc_readiness {
  * be read counts as waiting. 0 or -ENOMEM. The slices must live as long as `ret`, which the caller
  * finishes (host, req, service and plan set, else zeroed) in any case.
  */
-CCM_NODISCARD int lbc_readiness_look(struct lbc_readiness *ret,
+CCM_NODISCARD int lbc_readiness_collect(struct lbc_readiness *ret,
                                      const struct ccm_object *const *slices, size_t count,
-                                     struct ccm_strmap **told);
+                                     struct ccm_strmap **pod_states);
 
 /* Tell the pods: `invalid` ("a,b") are addresses that could not be added, the others were. Writes
  * only what is news. 0 or negative with err; pods that are gone are success. */
-CCM_NODISCARD int lbc_readiness_tell(struct lbc_readiness *readiness, const char *invalid,
+CCM_NODISCARD int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid,
                                      struct ccm_error *err);
 
 void lbc_readiness_fini(struct lbc_readiness *readiness);

@@ -2,7 +2,7 @@
 
 #define UNKNOWN  1
 #define FIRST    2      /* of the numbers that stand for a content */
-#define DOUBT_MS 120000 /* so long may a watch be broken before anybody notices */
+#define DISTRUST_MS 120000 /* so long may a watch be broken before anybody notices */
 
 uint64_t lbc_written_what(const char *text)
 {
@@ -14,12 +14,12 @@ uint64_t lbc_written_what(const char *text)
     return hash < FIRST ? hash + FIRST : hash;
 }
 
-enum lbc_written_verdict lbc_written_judge(const struct lbc_written *slot, int64_t seen_ms,
+enum lbc_written_verdict lbc_written_decide(const struct lbc_written *slot, int64_t seen_ms,
                                            bool shown, uint64_t want)
 {
     const int64_t age_ms = seen_ms - slot->ms; /* negative: written since */
 
-    if (slot->what != 0 && slot->what != want && age_ms < DOUBT_MS) {
+    if (slot->what != 0 && slot->what != want && age_ms < DISTRUST_MS) {
         return LBC_WRITTEN_ANEW;
     }
     if (shown) {
@@ -29,7 +29,7 @@ enum lbc_written_verdict lbc_written_judge(const struct lbc_written *slot, int64
                                                              : LBC_WRITTEN_WRITE;
 }
 
-void lbc_written_note(struct lbc_written *slot, int64_t now_ms, int r, uint64_t what)
+void lbc_written_record(struct lbc_written *slot, int64_t now_ms, int r, uint64_t what)
 {
     slot->what = r < 0 ? UNKNOWN : what;
     slot->ms = now_ms;

@@ -44,19 +44,19 @@ struct ccm_service *anno_service(const struct anno_world *world, const struct an
 
 /* What creation asks for at each place; `sent` "" or NULL = nothing. */
 static void expect_sent(const struct anno_world *world, const struct anno_row *row,
-                        const struct ccm_service *service, const char *sent, bool told,
+                        const struct ccm_service *service, const char *sent, bool explicit,
                         const char *what)
 {
     for (size_t p = 0; p < world->place_count; p++) {
         const bool applies = (row->places >> p & 1U) != 0;
         const char *expected = applies && sent != NULL ? sent : "";
         char got[ANNO_TEXT] = "";
-        bool got_told = false;
+        bool got_explicit = false;
 
-        world->sent(service, p, row, got, &got_told);
-        if (strcmp(got, expected) != 0 || (applies && got[0] != '\0' && got_told != told)) {
+        world->sent(service, p, row, got, &got_explicit);
+        if (strcmp(got, expected) != 0 || (applies && got[0] != '\0' && got_explicit != explicit)) {
             fail_msg("%s, %s, %s: got [%s]%s, not [%s]%s", row->name, what, world->places[p], got,
-                     got_told ? " told" : "", expected, told ? " told" : "");
+                     got_explicit ? " told" : "", expected, explicit ? " told" : "");
         }
     }
 }

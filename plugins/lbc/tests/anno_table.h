@@ -49,7 +49,7 @@ struct anno_world {
     int (*check)(const struct ccm_service *service, struct ccm_error *err);
     /* What creation asks for at a place, "" = nothing; whether a person asked for it. */
     void (*sent)(const struct ccm_service *service, size_t place, const struct anno_row *row,
-                 char ret[static ANNO_TEXT], bool *ret_told);
+                 char ret[static ANNO_TEXT], bool *ret_explicit);
     /* What is changed at a place where `before` holds, "" = nothing. */
     void (*update)(const struct ccm_service *before, const struct ccm_service *after, size_t place,
                    const struct anno_row *row, char ret[static ANNO_TEXT]);

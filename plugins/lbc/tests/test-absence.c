@@ -46,7 +46,7 @@ static void note_node(const struct world *world, const struct ccm_node *before,
     const struct ccm_change change =
         change_of((const struct ccm_object *)before, (const struct ccm_object *)after, missed);
 
-    lbc_absence_note_node(world->absence, &change);
+    lbc_absence_record_node(world->absence, &change);
 }
 
 static void note_slice(const struct world *world, const struct ccm_endpoint_slice *before,
@@ -55,7 +55,7 @@ static void note_slice(const struct world *world, const struct ccm_endpoint_slic
     const struct ccm_change change =
         change_of((const struct ccm_object *)before, (const struct ccm_object *)after, missed);
 
-    lbc_absence_note_slice(world->absence, &change, lbc_class_is_clb);
+    lbc_absence_record_slice(world->absence, &change, lbc_class_is_clb);
 }
 
 static struct lbc_absent find_instance(const struct world *world, const char *id)
@@ -239,9 +239,9 @@ static void test_service(void **state)
     (void)state;
     world_begin(&world);
     note_slice(&world, slice_with("a", "10.0.0.1", "n1"), NULL, true);
-    lbc_absence_note_service(world.absence, &missed);
+    lbc_absence_record_service(world.absence, &missed);
     assert_true(lbc_absence_find_endpoint(world.absence, KEY, "10.0.0.1", &absent));
-    lbc_absence_note_service(world.absence, &deleted);
+    lbc_absence_record_service(world.absence, &deleted);
     assert_false(lbc_absence_find_endpoint(world.absence, KEY, "10.0.0.1", &absent));
     world_end(&world);
 }
@@ -261,12 +261,12 @@ static void test_held(void **state)
 
     (void)state;
     world_begin(&world);
-    assert_false(lbc_absence_set_held(world.absence, KEY, true));
-    assert_true(lbc_absence_set_held(world.absence, KEY, true));
-    lbc_absence_list_held(world.absence, count_key, &count);
+    assert_false(lbc_absence_set_frozen(world.absence, KEY, true));
+    assert_true(lbc_absence_set_frozen(world.absence, KEY, true));
+    lbc_absence_list_frozen(world.absence, count_key, &count);
     assert_int_equal(count, 1);
-    assert_true(lbc_absence_set_held(world.absence, KEY, false));
-    lbc_absence_list_held(world.absence, count_key, &count);
+    assert_true(lbc_absence_set_frozen(world.absence, KEY, false));
+    lbc_absence_list_frozen(world.absence, count_key, &count);
     assert_int_equal(count, 1);
     world_end(&world);
 }

@@ -114,7 +114,7 @@ static const char *build(struct cluster *cluster, enum lbc_backend_mode mode)
                      set.items[i].address, set.items[i].port, set.items[i].weight,
                      set.items[i].leaving ? "-" : "");
     }
-    ccm_buf_adds(&text, set.hold ? " hold" : "");
+    ccm_buf_adds(&text, set.frozen_by ? " hold" : "");
     ccm_buf_addf(&text, "%s%s", set.nameless == NULL ? "" : " without ",
                  set.nameless == NULL ? "" : set.nameless);
     (void)snprintf(cluster->text, sizeof(cluster->text), "%s", ccm_buf_str(&text)); /* fits */

@@ -392,12 +392,12 @@ static void test_shared_capacity(void **state)
     lbc_capacity_free(&capacity, 5);
     assert_int_equal(capacity.fits, 5);
     assert_false(lbc_capacity_lacks(&capacity, 14));
-    lbc_capacity_take(&capacity, 7);
+    lbc_capacity_use(&capacity, 7);
     assert_int_equal(capacity.fits, 0);
     assert_int_equal(capacity.below, 8);
     lbc_capacity_refuse(&capacity, 1);
     assert_true(lbc_capacity_lacks(&capacity, 1));
-    lbc_capacity_take(&capacity, 1); /* as if somebody had removed one */
+    lbc_capacity_use(&capacity, 1); /* as if somebody had removed one */
     assert_true(lbc_capacity_lacks(&capacity, 1));
 }
 

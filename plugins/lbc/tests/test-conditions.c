@@ -64,7 +64,7 @@ static int tell(struct fake_host *fake, const struct step *step,
 
     service->conditions = both;
     service->condition_count = step->before[0] == NULL ? 1 : 2;
-    const int r = lbc_life_tell(&life, &req, service, want, err);
+    const int r = lbc_life_publish_condition(&life, &req, service, want, err);
 
     service->conditions = NULL;
     service->condition_count = 0;

@@ -39,7 +39,7 @@ static void judge(const struct lbc_freeze_input *in, const char *letters, char *
     for (size_t i = 0; i < count; i++) {
         cases[i] = case_of(letters[i], in->now_ms);
     }
-    *ret_again = lbc_freeze_judge(in, cases, count);
+    *ret_again = lbc_freeze_decide(in, cases, count);
     for (size_t i = 0; i < count; i++) {
         ret[i] = cases[i].goes ? '-' : cases[i].asks ? '?' : '+';
     }
@@ -146,7 +146,7 @@ static void test_one_after_the_other(void **state)
 
     (void)state;
     assert_int_equal(lbc_backends_put(&have, &two), 0);
-    lbc_freeze_past_note(&past, &one, 3, 1000);
+    lbc_freeze_past_record(&past, &one, 3, 1000);
     in.size = 2;
     in.staying = 1;
     in.now_ms = 2000;
@@ -178,8 +178,8 @@ static void test_past(void **state)
     const struct lbc_backend two = instance("i-2");
 
     (void)state;
-    lbc_freeze_past_note(&past, &one, 8, 1000);
-    lbc_freeze_past_note(&past, &two, 8, 2000);
+    lbc_freeze_past_record(&past, &one, 8, 1000);
+    lbc_freeze_past_record(&past, &two, 8, 2000);
     assert_int_equal(lbc_backends_put(&have, &one), 0);
     lbc_freeze_past_prune(&past, &rule, &have, &none, 3000);
     assert_int_equal(past.len, 1);
@@ -220,7 +220,7 @@ static void test_never_more_than_half(void **state)
             const struct lbc_backend one = instance(id);
 
             if (verdict[i] == '-') {
-                lbc_freeze_past_note(&past, &one, in.size, now);
+                lbc_freeze_past_record(&past, &one, in.size, now);
                 size--;
                 sick--;
             }

@@ -86,9 +86,9 @@ static struct lbc_mirrors *begin(void)
     return lbc_mirrors_new(fake_host_table(fake), &type);
 }
 
-static void end(struct lbc_mirrors *store)
+static void end(struct lbc_mirrors *mirrors)
 {
-    lbc_mirrors_free(store);
+    lbc_mirrors_free(mirrors);
     fake_host_free(fake);
 }
 
@@ -109,198 +109,198 @@ static const char *woken(void)
     return text;
 }
 
-static int try(struct lbc_mirrors *store, const char *key, const char *lb_id,
+static int try(struct lbc_mirrors *mirrors, const char *key, const char *lb_id,
                struct lbc_entry **ret)
 {
-    return lbc_store_claim(store, key, key, lb_id, LANE, ret);
+    return lbc_mirrors_acquire(mirrors, key, key, lb_id, LANE, ret);
 }
 
-static struct lbc_entry *claim(struct lbc_mirrors *store, const char *key, const char *uid)
+static struct lbc_entry *claim(struct lbc_mirrors *mirrors, const char *key, const char *uid)
 {
     struct lbc_entry *entry = NULL;
 
-    assert_int_equal(lbc_store_claim(store, key, uid, "", LANE, &entry), 0);
+    assert_int_equal(lbc_mirrors_acquire(mirrors, key, uid, "", LANE, &entry), 0);
     return entry;
 }
 
 static void test_claims(void **state)
 {
-    struct lbc_mirrors *store = begin();
-    struct lbc_entry *entry = claim(store, "a/b", "u1");
+    struct lbc_mirrors *mirrors = begin();
+    struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
     struct lbc_entry *other = NULL;
 
     (void)state;
-    assert_int_equal(lbc_store_claim(store, "a/b", "u1", "", LANE, &other), -EBUSY);
-    lbc_store_forget(store, "a/b"); /* held: nothing happens */
-    other = claim(store, "a/c", "u2");
+    assert_int_equal(lbc_mirrors_acquire(mirrors, "a/b", "u1", "", LANE, &other), -EBUSY);
+    lbc_mirrors_forget(mirrors, "a/b"); /* held: nothing happens */
+    other = claim(mirrors, "a/c", "u2");
     assert_ptr_not_equal(entry, other);
-    lbc_store_release(store, other);
+    lbc_mirrors_release(mirrors, other);
     entry->valid = true;
     entry->attempt = 3;
-    lbc_store_release(store, entry);
-    assert_true(claim(store, "a/b", "u1")->valid);
-    lbc_store_release(store, entry);
+    lbc_mirrors_release(mirrors, entry);
+    assert_true(claim(mirrors, "a/b", "u1")->valid);
+    lbc_mirrors_release(mirrors, entry);
     /* A new object of the same name has nothing of the old one. */
-    entry = claim(store, "a/b", "u9");
+    entry = claim(mirrors, "a/b", "u9");
     assert_false(entry->valid);
     assert_int_equal(entry->attempt, 0);
-    lbc_store_release(store, entry);
-    lbc_store_forget(store, "a/b");
-    end(store);
+    lbc_mirrors_release(mirrors, entry);
+    lbc_mirrors_forget(mirrors, "a/b");
+    end(mirrors);
 }
 
-static struct lbc_entry *share(struct lbc_mirrors *store, const char *key)
+static struct lbc_entry *share(struct lbc_mirrors *mirrors, const char *key)
 {
     struct lbc_entry *entry = NULL;
 
-    assert_int_equal(try(store, key, "lb-1", &entry), 0);
+    assert_int_equal(try(mirrors, key, "lb-1", &entry), 0);
     return entry;
 }
 
 /* Two Services with one load balancer: one mirror, one at a time; what is a Service's own stays. */
 static void test_shared(void **state)
 {
-    struct lbc_mirrors *store = begin();
-    struct lbc_entry *entry = share(store, "a/b");
+    struct lbc_mirrors *mirrors = begin();
+    struct lbc_entry *entry = share(mirrors, "a/b");
     struct lbc_entry *other = NULL;
 
     (void)state;
-    assert_int_equal(try(store, "a/c", "lb-1", &other), -EBUSY);
-    assert_int_equal(try(store, "a/c", "lb-2", &other), 0);
-    lbc_store_release(store, other);
+    assert_int_equal(try(mirrors, "a/c", "lb-1", &other), -EBUSY);
+    assert_int_equal(try(mirrors, "a/c", "lb-2", &other), 0);
+    lbc_mirrors_release(mirrors, other);
     entry->valid = true;
     assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
     assert_int_equal(lbc_text_set(&have(entry)->own, "acl-1"), 0);
-    lbc_store_release(store, entry);
-    other = share(store, "a/c");
+    lbc_mirrors_release(mirrors, entry);
+    other = share(mirrors, "a/c");
     assert_true(other->valid);
     assert_string_equal(have(other)->lb, "lb-1");
     assert_null(have(other)->own);
     /* What one finds wrong, the other reads again. */
     lbc_entry_drop(other);
-    lbc_store_release(store, other);
-    entry = share(store, "a/b");
+    lbc_mirrors_release(mirrors, other);
+    entry = share(mirrors, "a/b");
     assert_false(entry->valid);
     assert_null(have(entry)->lb);
     assert_string_equal(have(entry)->own, "acl-1");
     entry->valid = true;
-    lbc_store_release(store, entry);
+    lbc_mirrors_release(mirrors, entry);
     /* The mirror lives as long as somebody uses it. */
-    lbc_store_forget(store, "a/b");
-    assert_true(share(store, "a/c")->valid);
-    lbc_store_release(store, other);
-    lbc_store_forget(store, "a/c");
-    assert_false(share(store, "a/c")->valid);
-    end(store);
+    lbc_mirrors_forget(mirrors, "a/b");
+    assert_true(share(mirrors, "a/c")->valid);
+    lbc_mirrors_release(mirrors, other);
+    lbc_mirrors_forget(mirrors, "a/c");
+    assert_false(share(mirrors, "a/c")->valid);
+    end(mirrors);
 }
 
 /* Who knows it as its own does not share it. */
 static void test_own(void **state)
 {
-    struct lbc_mirrors *store = begin();
-    struct lbc_entry *entry = claim(store, "a", "a");
+    struct lbc_mirrors *mirrors = begin();
+    struct lbc_entry *entry = claim(mirrors, "a", "a");
 
     (void)state;
-    assert_string_equal(lbc_entry_claimed_id(entry), "");
+    assert_string_equal(lbc_entry_acquired_id(entry), "");
     assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
     entry->valid = true;
-    lbc_store_release(store, entry);
-    entry = share(store, "a");
+    lbc_mirrors_release(mirrors, entry);
+    entry = share(mirrors, "a");
     assert_false(entry->reused);
     assert_true(entry->valid);
     lbc_entry_drop(entry);
-    lbc_store_release(store, entry);
-    entry = share(store, "a");
+    lbc_mirrors_release(mirrors, entry);
+    entry = share(mirrors, "a");
     assert_true(entry->reused);
-    assert_string_equal(lbc_entry_claimed_id(entry), "lb-1");
-    lbc_store_release(store, entry);
-    end(store);
+    assert_string_equal(lbc_entry_acquired_id(entry), "lb-1");
+    lbc_mirrors_release(mirrors, entry);
+    end(mirrors);
 }
 
 static void test_news(void **state)
 {
-    struct lbc_mirrors *store = begin();
-    struct lbc_entry *entry = claim(store, "a/b", "u1");
+    struct lbc_mirrors *mirrors = begin();
+    struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
 
     (void)state;
-    assert_true(lbc_entry_news(entry, "t", "x"));
-    assert_false(lbc_entry_news(entry, "t", "x"));
-    assert_true(lbc_entry_news(entry, "other", "x"));
-    assert_true(lbc_entry_news(entry, "t", "y"));
-    assert_false(lbc_entry_news(entry, "t", ""));
-    assert_true(lbc_entry_news(entry, "t", "y"));
-    end(store);
+    assert_true(lbc_entry_is_news(entry, "t", "x"));
+    assert_false(lbc_entry_is_news(entry, "t", "x"));
+    assert_true(lbc_entry_is_news(entry, "other", "x"));
+    assert_true(lbc_entry_is_news(entry, "t", "y"));
+    assert_false(lbc_entry_is_news(entry, "t", ""));
+    assert_true(lbc_entry_is_news(entry, "t", "y"));
+    end(mirrors);
 }
 
 /* --- turns --- */
 
-static void release(struct lbc_mirrors *store, struct lbc_entry *entry)
+static void release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
-    lbc_store_release(store, entry);
+    lbc_mirrors_release(mirrors, entry);
 }
 
-static void refuse(struct lbc_mirrors *store, const char *key)
+static void refuse(struct lbc_mirrors *mirrors, const char *key)
 {
     struct lbc_entry *entry = NULL;
 
-    assert_int_equal(try(store, key, "lb-1", &entry), -EBUSY);
+    assert_int_equal(try(mirrors, key, "lb-1", &entry), -EBUSY);
 }
 
 /* In order of arrival; coming again changes nothing, and nobody overtakes those who queue. */
 static void test_turns(void **state)
 {
-    struct lbc_mirrors *store = begin();
-    struct lbc_entry *entry = share(store, "a");
+    struct lbc_mirrors *mirrors = begin();
+    struct lbc_entry *entry = share(mirrors, "a");
 
     (void)state;
-    refuse(store, "b");
-    refuse(store, "c");
-    refuse(store, "b");
+    refuse(mirrors, "b");
+    refuse(mirrors, "c");
+    refuse(mirrors, "b");
     assert_string_equal(woken(), "");
-    release(store, entry);
+    release(mirrors, entry);
     assert_string_equal(woken(), "b");
     assert_int_equal(fake_host_enqueued(fake, 0)->lane, LANE);
-    refuse(store, "c");
-    refuse(store, "a");
-    entry = share(store, "b");
-    refuse(store, "b"); /* it is held: an unlikely second caller */
+    refuse(mirrors, "c");
+    refuse(mirrors, "a");
+    entry = share(mirrors, "b");
+    refuse(mirrors, "b"); /* it is held: an unlikely second caller */
     assert_string_equal(woken(), "");
-    release(store, entry);
+    release(mirrors, entry);
     assert_string_equal(woken(), "c b");
-    release(store, share(store, "c"));
+    release(mirrors, share(mirrors, "c"));
     assert_string_equal(woken(), "a");
-    refuse(store, "b");
-    release(store, share(store, "a"));
+    refuse(mirrors, "b");
+    release(mirrors, share(mirrors, "a"));
     assert_string_equal(woken(), "b");
-    release(store, share(store, "b"));
+    release(mirrors, share(mirrors, "b"));
     assert_string_equal(woken(), "");
-    end(store);
+    end(mirrors);
 }
 
 /* Whoever is first and does not come hands its turn on. */
 static void test_gone(void **state)
 {
-    struct lbc_mirrors *store = begin();
-    struct lbc_entry *entry = share(store, "a");
+    struct lbc_mirrors *mirrors = begin();
+    struct lbc_entry *entry = share(mirrors, "a");
 
     (void)state;
-    refuse(store, "b");
-    refuse(store, "c");
-    refuse(store, "d");
-    refuse(store, "e");
-    lbc_store_forget(store, "c"); /* not the first, and it is not free: nobody is woken */
+    refuse(mirrors, "b");
+    refuse(mirrors, "c");
+    refuse(mirrors, "d");
+    refuse(mirrors, "e");
+    lbc_mirrors_forget(mirrors, "c"); /* not the first, and it is not free: nobody is woken */
     assert_string_equal(woken(), "");
-    release(store, entry);
+    release(mirrors, entry);
     assert_string_equal(woken(), "b");
-    lbc_store_forget(store, "b"); /* deleted */
+    lbc_mirrors_forget(mirrors, "b"); /* deleted */
     assert_string_equal(woken(), "d");
-    assert_int_equal(try(store, "d", "", &entry), 0); /* it has one of its own now */
+    assert_int_equal(try(mirrors, "d", "", &entry), 0); /* it has one of its own now */
     assert_string_equal(woken(), "e");
-    release(store, entry);
-    lbc_store_forget(store, "a"); /* the mirror lives as long as somebody queues for it */
-    release(store, share(store, "e"));
+    release(mirrors, entry);
+    lbc_mirrors_forget(mirrors, "a"); /* the mirror lives as long as somebody queues for it */
+    release(mirrors, share(mirrors, "e"));
     assert_string_equal(woken(), "");
-    end(store);
+    end(mirrors);
 }
 
 /* --- threads --- */
@@ -314,7 +314,7 @@ struct race {
     pthread_mutex_t lock;
     pthread_cond_t more;
     struct ccm_host host; /* `core` is the race */
-    struct lbc_mirrors *store;
+    struct lbc_mirrors *mirrors;
     struct {
         bool dirty;
         bool running;
@@ -390,13 +390,13 @@ static void *contend(void *arg)
     while ((index = next(race)) >= 0) {
         const char key[] = { (char)('a' + index), '\0' };
         struct lbc_entry *entry = NULL;
-        const int r = try(race->store, key, "lb-1", &entry);
+        const int r = try(race->mirrors, key, "lb-1", &entry);
 
         if (r == 0) {
             race->bad += race->holders++ != 0;
             race->bad += sched_yield();
             race->holders--;
-            lbc_store_release(race->store, entry);
+            lbc_mirrors_release(race->mirrors, entry);
         }
         done(race, index, r == 0);
     }
@@ -414,7 +414,7 @@ static void test_threads(void **state)
     assert_int_equal(pthread_cond_init(&race.more, NULL), 0);
     race.host.enqueue = race_enqueue;
     race.host.core = &race;
-    race.store = lbc_mirrors_new(&race.host, &type);
+    race.mirrors = lbc_mirrors_new(&race.host, &type);
     for (size_t i = 0; i < SERVICES; i++) {
         race.keys[i].dirty = true;
     }
@@ -426,7 +426,7 @@ static void test_threads(void **state)
     }
     assert_int_equal(race.bad, 0);
     assert_int_equal(race.left, 0);
-    lbc_mirrors_free(race.store);
+    lbc_mirrors_free(race.mirrors);
     assert_int_equal(pthread_cond_destroy(&race.more), 0);
     assert_int_equal(pthread_mutex_destroy(&race.lock), 0);
 }
@@ -434,83 +434,83 @@ static void test_threads(void **state)
 /* What nobody works with rests; what cannot be woken is nobody's, and still known. */
 static void test_rest(void **state)
 {
-    struct lbc_mirrors *store = begin();
-    struct lbc_entry *entry = claim(store, "a/b", "u1");
+    struct lbc_mirrors *mirrors = begin();
+    struct lbc_entry *entry = claim(mirrors, "a/b", "u1");
     struct lbc_entry *other = NULL;
 
     (void)state;
     assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-7"), 0);
     entry->valid = true;
-    lbc_store_release(store, entry);
+    lbc_mirrors_release(mirrors, entry);
     assert_true(((struct state *)entry->state)->rests);
     no_memory = true;
-    assert_int_equal(lbc_store_claim(store, "a/b", "u1", "", LANE, &other), -ENOMEM);
+    assert_int_equal(lbc_mirrors_acquire(mirrors, "a/b", "u1", "", LANE, &other), -ENOMEM);
     no_memory = false;
     assert_null(other);
-    other = claim(store, "a/b", "u1");
+    other = claim(mirrors, "a/b", "u1");
     assert_true(other->valid);
     assert_string_equal(have(other)->lb, "lb-7");
-    lbc_store_release(store, other);
-    end(store);
+    lbc_mirrors_release(mirrors, other);
+    end(mirrors);
 }
 
 /* The same for one that is shared: who cannot have it stands in nobody's way. */
 static void test_rest_shared(void **state)
 {
-    struct lbc_mirrors *store = begin();
-    struct lbc_entry *entry = share(store, "a/b");
+    struct lbc_mirrors *mirrors = begin();
+    struct lbc_entry *entry = share(mirrors, "a/b");
     struct lbc_entry *other = NULL;
 
     (void)state;
     assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
     entry->valid = true;
-    assert_int_equal(try(store, "a/c", "lb-1", &other), -EBUSY);
-    assert_int_equal(try(store, "a/d", "lb-1", &other), -EBUSY);
-    lbc_store_release(store, entry);
+    assert_int_equal(try(mirrors, "a/c", "lb-1", &other), -EBUSY);
+    assert_int_equal(try(mirrors, "a/d", "lb-1", &other), -EBUSY);
+    lbc_mirrors_release(mirrors, entry);
     assert_string_equal(woken(), "a/c");
     no_memory = true;
-    assert_int_equal(try(store, "a/c", "lb-1", &other), -ENOMEM);
+    assert_int_equal(try(mirrors, "a/c", "lb-1", &other), -ENOMEM);
     no_memory = false;
     assert_string_equal(woken(), "a/d");
-    assert_int_equal(try(store, "a/d", "lb-1", &other), 0);
+    assert_int_equal(try(mirrors, "a/d", "lb-1", &other), 0);
     assert_true(other->valid);
     assert_string_equal(have(other)->lb, "lb-1");
-    lbc_store_release(store, other);
-    end(store);
+    lbc_mirrors_release(mirrors, other);
+    end(mirrors);
 }
 
 /* Something in a load balancer is given up: those that lack it there are told, and nobody else. */
 static void test_freed(void **state)
 {
-    struct lbc_mirrors *store = begin();
+    struct lbc_mirrors *mirrors = begin();
     static const char *const keys[] = { "a/one", "a/two", "a/three", "a/far", "a/own" };
     static const char *const lbs[] = { "lb-1", "lb-1", "lb-1", "lb-2", "" };
     struct lbc_entry *entry = NULL;
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(keys); i++) {
-        assert_int_equal(try(store, keys[i], lbs[i], &entry), 0);
+        assert_int_equal(try(mirrors, keys[i], lbs[i], &entry), 0);
         entry->blocked = i != 2; /* the third has all it wants */
-        lbc_store_release(store, entry);
+        lbc_mirrors_release(mirrors, entry);
     }
     assert_string_equal(woken(), "");
-    assert_int_equal(try(store, "a/one", "lb-1", &entry), 0);
-    lbc_store_release(store, entry); /* nothing was given up */
+    assert_int_equal(try(mirrors, "a/one", "lb-1", &entry), 0);
+    lbc_mirrors_release(mirrors, entry); /* nothing was given up */
     assert_string_equal(woken(), "");
-    assert_int_equal(try(store, "a/one", "lb-1", &entry), 0);
+    assert_int_equal(try(mirrors, "a/one", "lb-1", &entry), 0);
     entry->freed = true;
-    lbc_store_release(store, entry);
+    lbc_mirrors_release(mirrors, entry);
     assert_string_equal(woken(), "a/two");
-    assert_int_equal(try(store, "a/three", "lb-1", &entry), 0);
+    assert_int_equal(try(mirrors, "a/three", "lb-1", &entry), 0);
     entry->freed = true;
-    lbc_store_release(store, entry);
+    lbc_mirrors_release(mirrors, entry);
     assert_string_equal(woken(), "a/one"); /* the second was told, and has not asked since */
-    assert_int_equal(try(store, "a/own", "", &entry), 0);
+    assert_int_equal(try(mirrors, "a/own", "", &entry), 0);
     entry->freed = true;
-    lbc_store_release(store, entry);
+    lbc_mirrors_release(mirrors, entry);
     assert_false(entry->freed);
     assert_string_equal(woken(), "");
-    end(store);
+    end(mirrors);
 }
 
 int main(void)

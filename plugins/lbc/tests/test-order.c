@@ -32,7 +32,7 @@ static void test_rows(void **state)
         struct lbc_order order = { 0 };
 
         assert_false(lbc_order_stands(&order, rows[i].before, rows[i].wanted, NOW));
-        lbc_order_note(&order, OLD, WANTED, NOW);
+        lbc_order_record(&order, OLD, WANTED, NOW);
         if (lbc_order_stands(&order, rows[i].before, rows[i].wanted, NOW + rows[i].age_ms) !=
             rows[i].expect) {
             fail_msg("%s", rows[i].what);
@@ -45,7 +45,7 @@ static void test_arrived(void **state)
     struct lbc_order order = { 0 };
 
     (void)state;
-    lbc_order_note(&order, OLD, WANTED, NOW);
+    lbc_order_record(&order, OLD, WANTED, NOW);
     lbc_order_see(&order, OLD);
     assert_true(lbc_order_stands(&order, OLD, WANTED, NOW));
     lbc_order_see(&order, WANTED);

@@ -198,8 +198,8 @@ static void test_hold(void **state)
         struct lbc_refusals refusals = LBC_REFUSALS_INIT;
 
         assert_int_equal(lbc_refusals_collect(&refusals, &rules, with(cases[i].pairs), false), 0);
-        assert_int_equal(lbc_refusals_hold(&refusals, false), cases[i].nodes);
-        assert_int_equal(lbc_refusals_hold(&refusals, true), cases[i].pods);
+        assert_int_equal(lbc_refusals_freeze(&refusals, false), cases[i].nodes);
+        assert_int_equal(lbc_refusals_freeze(&refusals, true), cases[i].pods);
         lbc_refusals_fini(&refusals);
     }
 }

@@ -81,7 +81,7 @@ static void test_attrs(void **state)
     assert_int_equal(lbc_attrs_set(&attrs, &one, "1", false), 0);
     assert_int_equal(lbc_attrs_set(&attrs, &one, "2", true), 0);
     assert_int_equal(attrs.len, 1);
-    assert_true(attrs.items[0].told);
+    assert_true(attrs.items[0].explicit);
     assert_string_equal(lbc_attrs_get(&attrs, &one), "2");
     assert_null(lbc_attrs_get(&attrs, &two));
     assert_int_equal(lbc_attrs_set(&copy, &two, "x", true), 0);

@@ -44,9 +44,9 @@ static void test_rows(void **state)
         const int64_t now = 1000000;
 
         if (rows[i].wrote != NULL) {
-            lbc_written_note(&slot, now, rows[i].r, lbc_written_what(rows[i].wrote));
+            lbc_written_record(&slot, now, rows[i].r, lbc_written_what(rows[i].wrote));
         }
-        if (lbc_written_judge(&slot, now + rows[i].age_ms, rows[i].shown, lbc_written_what(WANT)) !=
+        if (lbc_written_decide(&slot, now + rows[i].age_ms, rows[i].shown, lbc_written_what(WANT)) !=
             rows[i].expect) {
             fail_msg("row %zu", i);
         }
@@ -59,8 +59,8 @@ static void test_early(void **state)
     const struct lbc_written slot = { 0 };
 
     (void)state;
-    assert_int_equal(lbc_written_judge(&slot, 0, true, lbc_written_what("")), LBC_WRITTEN_WELL);
-    assert_int_equal(lbc_written_judge(&slot, 0, false, lbc_written_what("")), LBC_WRITTEN_WRITE);
+    assert_int_equal(lbc_written_decide(&slot, 0, true, lbc_written_what("")), LBC_WRITTEN_WELL);
+    assert_int_equal(lbc_written_decide(&slot, 0, false, lbc_written_what("")), LBC_WRITTEN_WRITE);
 }
 
 int main(void)

@@ -109,23 +109,23 @@ static void read_lb_field(struct line *line, char *word)
 {
     const char *name = NULL;
     const char *value = NULL;
-    bool told = false;
+    bool explicit = false;
 
     if (strcmp(word, "untagged") == 0) {
         line->state->lb.untagged = true;
         return;
     }
-    assert_true(is_pair(word, &told, &name, &value));
+    assert_true(is_pair(word, &explicit, &name, &value));
     if (strcmp(name, "vpc") == 0) {
         must(lbc_text_set(&line->state->lb.vpc_id, value));
         return;
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         if (strcmp(lb_names[i], name) == 0) {
-            unsigned *bits = line->model != NULL ? &line->model->told : &line->state->lb.told;
+            unsigned *bits = line->model != NULL ? &line->model->explicit : &line->state->lb.explicit;
 
             must(nlb_lb_set(&line->state->lb, (enum nlb_lb_field)i, value));
-            *bits |= told ? 1U << i : 0;
+            *bits |= explicit ? 1U << i : 0;
             return;
         }
     }
@@ -146,7 +146,7 @@ static void read_zone(struct line *line)
                          line->count > 3 ? none(line->words[3]) : NULL,
                          line->count > 4 ? line->words[4] : NULL));
     if (line->model != NULL) {
-        line->model->zones_told = true;
+        line->model->zones_explicit = true;
     }
 }
 
@@ -156,7 +156,7 @@ static void read_sg(struct line *line)
         must(lbc_texts_put(&line->state->lb.security_groups, line->words[i]));
     }
     if (line->model != NULL) {
-        line->model->groups_told = true;
+        line->model->groups_explicit = true;
     }
 }
 
@@ -186,12 +186,12 @@ static void read_group_word(struct nlb_group *group, char *word)
 {
     const char *name = NULL;
     const char *value = NULL;
-    bool told = false;
+    bool explicit = false;
 
-    if (!is_pair(word, &told, &name, &value)) {
+    if (!is_pair(word, &explicit, &name, &value)) {
         group->any_port = group->any_port || strcmp(word, "any") == 0;
         group->add_only = group->add_only || strcmp(word, "addonly") == 0;
-        group->hold = group->hold || strcmp(word, "hold") == 0;
+        group->frozen_by = group->frozen_by || strcmp(word, "hold") == 0;
         group->broken = group->broken || strcmp(word, "broken") == 0;
         group->unread = group->unread || strcmp(word, "unread") == 0;
     } else if (strcmp(name, "type") == 0) {
@@ -206,7 +206,7 @@ static void read_group_word(struct nlb_group *group, char *word)
         must(lbc_tags_put(&group->tags, NLB_TAG_CLUSTER, value));
     } else {
         assert_non_null(nlb_group_field(name));
-        must(lbc_attrs_set(&group->attrs, nlb_group_field(name), value, told));
+        must(lbc_attrs_set(&group->attrs, nlb_group_field(name), value, explicit));
     }
 }
 
@@ -255,9 +255,9 @@ static void read_listener_word(struct nlb_listener *listener, char *word)
 {
     const char *name = NULL;
     const char *value = NULL;
-    bool told = false;
+    bool explicit = false;
 
-    if (!is_pair(word, &told, &name, &value)) {
+    if (!is_pair(word, &explicit, &name, &value)) {
         listener->broken = listener->broken || strcmp(word, "broken") == 0;
     } else if (strcmp(name, "desc") == 0) {
         must(lbc_text_set(&listener->description, value));
@@ -265,7 +265,7 @@ static void read_listener_word(struct nlb_listener *listener, char *word)
         must(lbc_text_set(&listener->group_id, value));
     } else {
         assert_non_null(nlb_listener_field(name));
-        must(lbc_attrs_set(&listener->attrs, nlb_listener_field(name), value, told));
+        must(lbc_attrs_set(&listener->attrs, nlb_listener_field(name), value, explicit));
     }
 }
 
@@ -309,19 +309,19 @@ static void read_certs(struct line *line)
 
 static void read_guard(struct line *line)
 {
-    struct nlb_guard *guard = &line->state->guard;
+    struct nlb_security_group *security_group = &line->state->security_group;
 
-    guard->known = line->model == NULL;
-    guard->wanted = line->model != NULL;
-    must(lbc_text_set(&guard->id, line->count > 1 ? none(line->words[1]) : NULL));
-    own(&guard->name, nlb_guard_name(&obj_service()->meta));
-    own(&guard->description, nlb_guard_description(&obj_service()->meta, "c1"));
+    security_group->known = line->model == NULL;
+    security_group->wanted = line->model != NULL;
+    must(lbc_text_set(&security_group->id, line->count > 1 ? none(line->words[1]) : NULL));
+    own(&security_group->name, nlb_security_group_name(&obj_service()->meta));
+    own(&security_group->description, nlb_security_group_description(&obj_service()->meta, "c1"));
 }
 
 static void read_rule(struct line *line)
 {
-    struct nlb_guard *guard = &line->state->guard;
-    struct nlb_rule *rule = nlb_guard_new_rule(guard);
+    struct nlb_security_group *security_group = &line->state->security_group;
+    struct nlb_rule *rule = nlb_security_group_new_rule(security_group);
 
     must(lbc_text_set(&rule->id, none(line->words[1])));
     rule->drop = strcmp(line->words[2], "drop") == 0;
@@ -331,7 +331,7 @@ static void read_rule(struct line *line)
     must(lbc_text_set(&rule->protocol, line->model == NULL ? "ALL" : "All"));
     must(lbc_text_set(&rule->port_range, "-1/-1"));
     must(lbc_text_set(&rule->description,
-                      line->count > 5 ? line->words[5] + 1 : guard->description));
+                      line->count > 5 ? line->words[5] + 1 : security_group->description));
 }
 
 /* --- all --- */
@@ -394,7 +394,7 @@ void model_end(struct nlb_model *model)
 
 static bool is_lb_step(const struct nlb_step *step)
 {
-    return (step->type <= NLB_STEP_LEAVE && step->type != NLB_STEP_CREATE_GUARD) ||
+    return (step->type <= NLB_STEP_LEAVE && step->type != NLB_STEP_CREATE_SECURITY_GROUP) ||
            step->type == NLB_STEP_DELETE_LB;
 }
 
@@ -441,7 +441,7 @@ static void check_plan(const struct plan_question *question)
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 16384 };
-    CCM_CLEANUP(model_end) struct nlb_model model = { .told = 0 };
+    CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
     const struct nlb_plan_input in = { .model = &model,
                                        .have = &have,
                                        .service = obj_service(),

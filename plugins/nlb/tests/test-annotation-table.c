@@ -372,17 +372,17 @@ static void lb_text(const struct nlb_model *model, const struct anno_row *row, s
         if (is(row, lb_names[i].name)) {
             ccm_buf_adds(
                 ret, lb->fields[lb_names[i].field] == NULL ? "" : lb->fields[lb_names[i].field]);
-            *ret_told = (model->told >> lb_names[i].field & 1U) != 0;
+            *ret_told = (model->explicit >> lb_names[i].field & 1U) != 0;
         }
     }
     if (is(row, "zones")) {
         list_zones(lb, ret);
     } else if (is(row, "security")) {
         join_texts(&lb->security_groups, ret);
-        assert_true(model->groups_told == *ret_told || lb->security_groups.len == 0);
+        assert_true(model->groups_explicit == *ret_told || lb->security_groups.len == 0);
     } else if (is(row, "tags")) {
         list_tags(&lb->tags, ret);
-        assert_true(model->tags_told == *ret_told);
+        assert_true(model->tags_explicit == *ret_told);
     } else if (is(row, "id")) {
         ccm_buf_adds(ret, lb->id == NULL ? "" : lb->id);
         assert_true(model->reused == (lb->id != NULL));
@@ -439,7 +439,7 @@ static void port_text(const struct nlb_state *want, size_t place, const struct a
     attr = attr == NULL ? attr_of(&group->attrs, row->field) : attr;
     if (attr != NULL) {
         ccm_buf_adds(ret, attr->value);
-        *ret_told = attr->told;
+        *ret_told = attr->explicit;
     } else if (is(row, "certs")) {
         join_texts(&listener->certs, ret);
     } else if (is(row, "type")) {
@@ -492,10 +492,10 @@ static void make_present(const struct nlb_model *model, struct nlb_state *have)
 {
     assert_int_equal(nlb_lb_copy(&have->lb, &model->want.lb), 0);
     assert_int_equal(lbc_text_set(&have->lb.id, "nlb-1"), 0);
-    have->lb.told = model->told;
+    have->lb.explicit = model->explicit;
     have->groups_known = true;
     have->listeners_known = true;
-    have->guard.known = true;
+    have->security_group.known = true;
     for (size_t i = 0; i < model->want.group_count; i++) {
         struct nlb_group *group = nlb_state_new_group(have);
         const struct nlb_group *want = &model->want.groups[i];
@@ -625,7 +625,7 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ANNO_TEXT - 1 };
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
-    bool told = false;
+    bool explicit = false;
 
     model_of(before, &first);
     model_of(after, &second);
@@ -645,11 +645,11 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
         nlb_plan_print(&plan, &lines);
         fail_msg("%s, same: %s", row->name, ccm_buf_str(&lines));
     }
-    wanted(&second, after, place, row, &text, &told);
+    wanted(&second, after, place, row, &text, &explicit);
     if (problems.text.len > 0) {
         ccm_text_copy(ret, ANNO_TEXT, place == 0 ? "refused" : "");
     } else if (plan_has(&plan, place, row)) {
-        ccm_text_copy(ret, ANNO_TEXT, told && text.len > 0 ? ccm_buf_str(&text) : DEFAULT);
+        ccm_text_copy(ret, ANNO_TEXT, explicit && text.len > 0 ? ccm_buf_str(&text) : DEFAULT);
     }
     lbc_problems_fini(&problems);
 }

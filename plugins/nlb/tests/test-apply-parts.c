@@ -239,7 +239,7 @@ static void test_listener_attributes(void **state)
                                    "AdditionalCertificateIds.2"),
                         "y");
     assert_int_equal(bench.have.listeners[0].certs.len, 1);
-    assert_true(bench.have.listeners[0].attrs.items[0].told);
+    assert_true(bench.have.listeners[0].attrs.items[0].explicit);
     assert_string_equal(
         lbc_attrs_get(&bench.have.listeners[0].attrs, nlb_listener_field("CertificateIds")), "c-1");
     bench_end(&bench);
@@ -355,9 +355,9 @@ static void test_lb_attributes(void **state)
 
 /* --- the security group --- */
 
-static void put_rule(struct nlb_guard *guard, const char *id, const char *cidr, bool drop)
+static void put_rule(struct nlb_security_group *security_group, const char *id, const char *cidr, bool drop)
 {
-    struct nlb_rule *rule = nlb_guard_new_rule(guard);
+    struct nlb_rule *rule = nlb_security_group_new_rule(security_group);
 
     assert_non_null(rule);
     bench_set(&rule->id, id);
@@ -372,19 +372,19 @@ static void put_rule(struct nlb_guard *guard, const char *id, const char *cidr, 
 
 static void plan_guard(struct bench *bench)
 {
-    struct nlb_step *one = bench_step(bench, NLB_STEP_CREATE_GUARD, 0);
+    struct nlb_step *one = bench_step(bench, NLB_STEP_CREATE_SECURITY_GROUP, 0);
 
-    bench_set(&one->guard.name, "k8s-nlb-x");
-    bench_set(&one->guard.description, "k8s.default.web.c1");
+    bench_set(&one->security_group.name, "k8s-nlb-x");
+    bench_set(&one->security_group.description, "k8s.default.web.c1");
     one = bench_step(bench, NLB_STEP_ADD_RULES, 1);
-    put_rule(&one->guard, NULL, "10.0.0.0/8", false);
-    put_rule(&one->guard, NULL, "fd00::/8", false);
-    put_rule(&one->guard, NULL, "0.0.0.0/0", true);
+    put_rule(&one->security_group, NULL, "10.0.0.0/8", false);
+    put_rule(&one->security_group, NULL, "fd00::/8", false);
+    put_rule(&one->security_group, NULL, "0.0.0.0/0", true);
     one = bench_step(bench, NLB_STEP_JOIN, 2);
-    one->with_guard = one->guarded = true;
+    one->with_security_group = one->needs_security = true;
     one = bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, 3, 81, "g80");
     one->group.protocol = NLB_TCP;
-    one->guarded = true;
+    one->needs_security = true;
 }
 
 static void test_guard(void **state)
@@ -411,14 +411,14 @@ static void test_guard(void **state)
                         "drop");
     assert_string_equal(
         echo_param(&bench.echo, "LoadBalancerJoinSecurityGroup", "SecurityGroupIds.1"), "sg-1");
-    assert_string_equal(bench.have.guard.id, "sg-1");
-    assert_int_equal(bench.have.guard.rule_count, 3);
+    assert_string_equal(bench.have.security_group.id, "sg-1");
+    assert_int_equal(bench.have.security_group.rule_count, 3);
     assert_true(lbc_texts_has(&bench.have.lb.security_groups, "sg-1"));
 
     /* Ids of rules are looked up when one of them has to change. */
     bench_again(&bench);
-    put_rule(&bench_step(&bench, NLB_STEP_MODIFY_RULE, 0)->guard, NULL, "10.0.0.0/8", false);
-    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->guard, NULL, "fd00::/8", false);
+    put_rule(&bench_step(&bench, NLB_STEP_MODIFY_RULE, 0)->security_group, NULL, "10.0.0.0/8", false);
+    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->security_group, NULL, "fd00::/8", false);
     echo_answer(&bench.echo, "DescribeSecurityGroupAttribute",
                 "{'RequestId':'r','Permissions':{'Permission':[{'SecurityGroupRuleId':'sgr-1',"
                 "'Policy':'Accept','SourceCidrIp':'10.0.0.0/8'},{'SecurityGroupRuleId':'sgr-2',"
@@ -427,15 +427,15 @@ static void test_guard(void **state)
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_param(&bench.echo, "ModifySecurityGroupRule", "SecurityGroupRuleId"),
                         "sgr-1");
-    assert_int_equal(bench.have.guard.rule_count, 1);
-    assert_string_equal(bench.have.guard.rules[0].id, "sgr-1");
+    assert_int_equal(bench.have.security_group.rule_count, 1);
+    assert_string_equal(bench.have.security_group.rules[0].id, "sgr-1");
 
     bench_again(&bench);
     one = bench_step(&bench, NLB_STEP_LEAVE, 0);
-    one->with_guard = one->guarded = true;
-    bench_step(&bench, NLB_STEP_DELETE_GUARD, 1)->last = true;
+    one->with_security_group = one->needs_security = true;
+    bench_step(&bench, NLB_STEP_DELETE_SECURITY_GROUP, 1)->last = true;
     assert_int_equal(bench_run(&bench, false), 0);
-    assert_null(bench.have.guard.id);
+    assert_null(bench.have.security_group.id);
     assert_int_equal(bench.have.lb.security_groups.len, 0);
     bench_end(&bench);
 }
@@ -476,7 +476,7 @@ static void test_join_needs_room(void **state)
     assert_int_equal(lbc_texts_put(&bench.have.lb.security_groups, "sg-old"), 0);
     assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
     one = bench_step(&bench, NLB_STEP_LEAVE, 1);
-    one->guarded = true;
+    one->needs_security = true;
     assert_int_equal(lbc_texts_put(&one->texts, "sg-old"), 0);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient",
@@ -513,10 +513,10 @@ static void test_rules_need_room(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_set(&bench.have.guard.id, "sg-1");
-    put_rule(&bench.have.guard, "sgr-1", "10.0.0.0/8", false);
-    put_rule(&bench_step(&bench, NLB_STEP_ADD_RULES, 0)->guard, NULL, "10.1.0.0/16", false);
-    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->guard, "sgr-1", "10.0.0.0/8", false);
+    bench_set(&bench.have.security_group.id, "sg-1");
+    put_rule(&bench.have.security_group, "sgr-1", "10.0.0.0/8", false);
+    put_rule(&bench_step(&bench, NLB_STEP_ADD_RULES, 0)->security_group, NULL, "10.1.0.0/16", false);
+    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->security_group, "sgr-1", "10.0.0.0/8", false);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AuthorizeSecurityGroup",
                                                 .code = "AuthorizationLimitExceed",
                                                 .http = 403,
@@ -525,8 +525,8 @@ static void test_rules_need_room(void **state)
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_log(&bench.echo),
                         "AuthorizeSecurityGroup RevokeSecurityGroup AuthorizeSecurityGroup ");
-    assert_int_equal(bench.have.guard.rule_count, 1);
-    assert_string_equal(bench.have.guard.rules[0].cidr, "10.1.0.0/16");
+    assert_int_equal(bench.have.security_group.rule_count, 1);
+    assert_string_equal(bench.have.security_group.rules[0].cidr, "10.1.0.0/16");
     bench_end(&bench);
 }
 

@@ -67,8 +67,8 @@ static void test_join_of_absent(void **state)
     /* Our own one may have been deleted. */
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_set(&bench.have.guard.id, "sg-own");
-    bench_step(&bench, NLB_STEP_JOIN, 0)->with_guard = true;
+    bench_set(&bench.have.security_group.id, "sg-own");
+    bench_step(&bench, NLB_STEP_JOIN, 0)->with_security_group = true;
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
                                                 .code = "ResourceNotFound.SecurityGroup",
                                                 .http = 404 });
@@ -82,12 +82,12 @@ static void test_join_of_absent(void **state)
 
 static void plan_creation(struct bench *bench)
 {
-    struct nlb_step *one = bench_step(bench, NLB_STEP_CREATE_GUARD, 0);
+    struct nlb_step *one = bench_step(bench, NLB_STEP_CREATE_SECURITY_GROUP, 0);
     struct nlb_rule *rule = NULL;
 
-    bench_set(&one->guard.name, "k8s-nlb-x");
-    bench_set(&one->guard.description, "k8s.default.web.c1");
-    rule = nlb_guard_new_rule(&bench_step(bench, NLB_STEP_ADD_RULES, 1)->guard);
+    bench_set(&one->security_group.name, "k8s-nlb-x");
+    bench_set(&one->security_group.description, "k8s.default.web.c1");
+    rule = nlb_security_group_new_rule(&bench_step(bench, NLB_STEP_ADD_RULES, 1)->security_group);
     bench_set(&rule->cidr, "10.0.0.0/8");
 }
 
@@ -95,7 +95,7 @@ static void plan_creation(struct bench *bench)
 static void next_token(struct bench *bench, char *ret, size_t size)
 {
     bench_again(bench);
-    nlb_guard_fini(&bench->have.guard);
+    nlb_security_group_fini(&bench->have.security_group);
     plan_creation(bench);
     assert_int_equal(bench_run(bench, false), 0);
     ccm_text_copy(ret, size, echo_param(&bench->echo, "CreateSecurityGroup", "ClientToken"));
@@ -119,7 +119,7 @@ static void test_token(void **state)
 
     /* After a deletion another one is asked for. */
     bench_again(&bench);
-    bench_step(&bench, NLB_STEP_DELETE_GUARD, 0);
+    bench_step(&bench, NLB_STEP_DELETE_SECURITY_GROUP, 0);
     assert_int_equal(bench_run(&bench, false), 0);
     next_token(&bench, second, sizeof(second));
     assert_string_not_equal(first, second);
@@ -148,7 +148,7 @@ static void test_token_used(void **state)
         bench_put_present(&bench, 80);
         next_token(&bench, first, sizeof(first));
         bench_again(&bench);
-        nlb_guard_fini(&bench.have.guard);
+        nlb_security_group_fini(&bench.have.security_group);
         echo_rule(&bench.echo, &(struct echo_rule){
                                    .action = cases[i].action, .code = cases[i].code, .http = 404 });
         plan_creation(&bench);

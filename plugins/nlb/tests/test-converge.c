@@ -88,8 +88,8 @@ static void list_foreign(const struct toy *toy, struct ccm_buf *text)
             ccm_buf_addf(text, "listener %s %s\n", listener->id, listener->group_id);
         }
     }
-    for (size_t i = 0; !toy->model.groups_told && i < toy->cloud.lb.security_groups.len; i++) {
-        if (!ccm_text_equal(toy->cloud.lb.security_groups.items[i], toy->cloud.guard.id)) {
+    for (size_t i = 0; !toy->model.groups_explicit && i < toy->cloud.lb.security_groups.len; i++) {
+        if (!ccm_text_equal(toy->cloud.lb.security_groups.items[i], toy->cloud.security_group.id)) {
             ccm_buf_addf(text, "joined %s\n", toy->cloud.lb.security_groups.items[i]);
         }
     }
@@ -107,7 +107,7 @@ static void check_lb(const struct toy *toy)
         const bool is_type = i == NLB_LB_ADDRESS_TYPE || i == NLB_LB_IPV6_TYPE;
 
         /* Those of somebody else's load balancer are never changed. */
-        if ((toy->model.told >> i & 1U) != 0 && !(toy->model.reused && is_type)) {
+        if ((toy->model.explicit >> i & 1U) != 0 && !(toy->model.reused && is_type)) {
             check(toy, ccm_text_equal_case(want->fields[i], have->fields[i]), "field",
                   want->fields[i]);
         }
@@ -121,7 +121,7 @@ static void check_lb(const struct toy *toy)
         }
         check(toy, found, "no zone", want->zones[i].zone_id);
     }
-    check(toy, toy->model.reused || !toy->model.zones_told || have->zone_count == want->zone_count,
+    check(toy, toy->model.reused || !toy->model.zones_explicit || have->zone_count == want->zone_count,
           "zones", NULL);
     for (size_t i = 0; i < want->tags.len; i++) {
         check(toy,
@@ -133,20 +133,20 @@ static void check_lb(const struct toy *toy)
 
 static void check_security(const struct toy *toy)
 {
-    const struct nlb_guard *want = &toy->model.want.guard;
+    const struct nlb_security_group *want = &toy->model.want.security_group;
     const struct lbc_texts *joined = &toy->cloud.lb.security_groups;
-    const char *id = toy->cloud.guard.id;
+    const char *id = toy->cloud.security_group.id;
     CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts all = { .items = NULL };
 
     check(toy, want->wanted == (id != NULL), "security group", id);
     check(toy, id == NULL || lbc_texts_has(joined, id), "not joined", id);
-    assert_int_equal(nlb_rules_diff(want, &toy->cloud.guard, &diff), 0);
+    assert_int_equal(nlb_rules_diff(want, &toy->cloud.security_group, &diff), 0);
     check(toy,
           !want->wanted || (diff.add.rule_count == 0 && diff.modify.rule_count == 0 &&
                             diff.remove.rule_count == 0),
           "rules", NULL);
-    if (toy->model.groups_told) {
+    if (toy->model.groups_explicit) {
         assert_int_equal(lbc_texts_copy(&all, &toy->model.want.lb.security_groups), 0);
         assert_int_equal(id == NULL ? 0 : lbc_texts_put(&all, id), 0);
         check(toy, lbc_texts_equal(&all, joined), "joined groups", NULL);
@@ -172,7 +172,7 @@ static void check_servers(const struct toy *toy, const struct nlb_group *want,
                            : toy->model.keep_weights || twin->weight == one->weight,
               "weight", one->server_id);
     }
-    for (size_t i = 0; i < have->backends.len && !want->add_only && !want->hold; i++) {
+    for (size_t i = 0; i < have->backends.len && !want->add_only && !want->frozen_by; i++) {
         const struct lbc_backend *one = &have->backends.items[i];
 
         check(toy,

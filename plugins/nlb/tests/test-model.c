@@ -450,7 +450,7 @@ static void test_check_groups(void **state)
     static const struct {
         const char *name; /* NULL: there is none */
         const char *type;
-        const char *told;
+        const char *explicit;
         const char *problem;
     } cases[] = {
         { "mine", "Instance", "", NULL },
@@ -474,7 +474,7 @@ static void test_check_groups(void **state)
         obj_port(w.service, "http", "TCP", 81, "8081", 30081);
         set(&w, "id", "nlb-1");
         set(&w, "vgroup-port", "sgp-1:80");
-        set(&w, "server-group-type", cases[i].told);
+        set(&w, "server-group-type", cases[i].explicit);
         assert_int_equal(build(&w), 0);
         assert_int_equal(lbc_text_set(&have.lb.id, "nlb-1"), 0);
         if (cases[i].name != NULL) {
@@ -510,13 +510,13 @@ static void test_resource_group(void **state)
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     assert_int_equal(build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-conf");
-    assert_int_equal(w.model.told >> NLB_LB_GROUP & 1U, 0);
+    assert_int_equal(w.model.explicit >> NLB_LB_GROUP & 1U, 0);
     assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, field), "rg-conf");
     end(&w);
     set(&w, "resource-group-id", "rg-1");
     assert_int_equal(build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-1");
-    assert_int_equal(w.model.told >> NLB_LB_GROUP & 1U, 1);
+    assert_int_equal(w.model.explicit >> NLB_LB_GROUP & 1U, 1);
     assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, field), "rg-1");
     end(&w);
 }
@@ -531,7 +531,7 @@ static void test_empty(void **state)
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     set(&w, "protocol-port", "tcpssl:80");
     assert_int_equal(build(&w), 0);
-    assert_false(w.model.groups_told);
+    assert_false(w.model.groups_explicit);
     assert_false(w.model.want.listeners[0].certs_known);
     assert_null(w.model.want.lb.fields[NLB_LB_PACKAGE]);
     end(&w);
@@ -539,12 +539,12 @@ static void test_empty(void **state)
     set(&w, "additional-cert-ids", "");
     set(&w, "bandwidth-package-id", "");
     assert_int_equal(build(&w), 0);
-    assert_true(w.model.groups_told);
+    assert_true(w.model.groups_explicit);
     assert_int_equal(w.model.want.lb.security_groups.len, 0);
     assert_true(w.model.want.listeners[0].certs_known);
     assert_int_equal(w.model.want.listeners[0].certs.len, 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_PACKAGE], "");
-    assert_int_equal(w.model.told >> NLB_LB_PACKAGE & 1U, 1);
+    assert_int_equal(w.model.explicit >> NLB_LB_PACKAGE & 1U, 1);
     end(&w);
 }
 
@@ -604,7 +604,7 @@ static void test_deletion(void **state)
     assert_true(model.preserve);
     assert_int_equal(model.want.lb.zone_count, 0);
     assert_string_equal(model.want.lb.fields[NLB_LB_ADDRESS_TYPE], "Internet");
-    assert_int_equal(model.told, 0);
+    assert_int_equal(model.explicit, 0);
     nlb_model_fini(&model);
 }
 
@@ -628,15 +628,15 @@ static void test_chosen_at_the_end(void **state)
 
 static void expect_guard(const struct ccm_service *service, const char *expected)
 {
-    CCM_CLEANUP(nlb_guard_fini) struct nlb_guard guard = { .known = false };
+    CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group security_group = { .known = false };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
     struct ccm_error err = CCM_ERROR_INIT;
 
-    assert_int_equal(nlb_model_guard(&guard, service, CLUSTER, &err), 0);
-    assert_string_equal(guard.name, "k8s-nlb-a5e4dbfc9c2ae4642b0335607860aef6");
-    assert_string_equal(guard.description, "k8s.default.web.c1");
-    for (size_t i = 0; i < guard.rule_count; i++) {
-        const struct nlb_rule *rule = &guard.rules[i];
+    assert_int_equal(nlb_model_security_group(&security_group, service, CLUSTER, &err), 0);
+    assert_string_equal(security_group.name, "k8s-nlb-a5e4dbfc9c2ae4642b0335607860aef6");
+    assert_string_equal(security_group.description, "k8s.default.web.c1");
+    for (size_t i = 0; i < security_group.rule_count; i++) {
+        const struct nlb_rule *rule = &security_group.rules[i];
 
         assert_string_equal(rule->protocol, "All");
         assert_string_equal(rule->port_range, "-1/-1");
@@ -682,20 +682,20 @@ static void test_guard_wanted(void **state)
     (void)state;
     begin(&w);
     assert_int_equal(build(&w), 0);
-    assert_false(w.model.want.guard.wanted);
+    assert_false(w.model.want.security_group.wanted);
     end(&w);
     obj_range(w.service, "10.0.0.0/8");
     assert_int_equal(build(&w), 0);
-    assert_true(w.model.want.guard.wanted);
+    assert_true(w.model.want.security_group.wanted);
     end(&w);
     set(&w, "id", "nlb-1");
     assert_int_equal(build(&w), 0);
-    assert_false(w.model.want.guard.wanted);
+    assert_false(w.model.want.security_group.wanted);
     end(&w);
     set(&w, "id", NULL);
     obj_range(w.service, "nonsense");
     assert_int_equal(build(&w), 0); /* what is there stays, see lbc/refusal.h */
-    assert_true(w.model.keep_security && !w.model.want.guard.wanted);
+    assert_true(w.model.keep_security && !w.model.want.security_group.wanted);
     assert_int_equal(w.problems.count, 1);
     end(&w);
 }

@@ -301,7 +301,7 @@ static int build(struct run *run)
 static int look(struct run *run)
 {
     const struct nlb_need need = {
-        .want = &run->model.want, .listeners = true, .certs = true, .guard = true
+        .want = &run->model.want, .listeners = true, .certs = true, .security_group = true
     };
     int r = nlb_read_lb(&run->apply.call, cluster.service, CLUSTER, &run->have.lb, &run->err);
 
@@ -377,8 +377,8 @@ static void show(const struct nlb_state *state, struct ccm_buf *text)
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         ccm_buf_addf(text, "%s,", state->lb.fields[i] == NULL ? "" : state->lb.fields[i]);
     }
-    ccm_buf_addf(text, "\nguard %s %zu\n", state->guard.id == NULL ? "-" : state->guard.id,
-                 state->guard.rule_count);
+    ccm_buf_addf(text, "\nguard %s %zu\n", state->security_group.id == NULL ? "-" : state->security_group.id,
+                 state->security_group.rule_count);
     show_groups(state, text);
     for (size_t i = 0; i < state->listener_count; i++) {
         const struct nlb_listener *one = &state->listeners[i];
@@ -424,13 +424,13 @@ static void check_run(enum what what, size_t at, bool all, const char *log, cons
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
     const bool failed = run_pass(&run, what, at, all);
     /* again_ms: a new load balancer could not be looked at, so it counts as still being made. */
-    const bool told = run.result < 0 || run.problems.count > 0 || run.apply.again_ms > 0;
+    const bool was_reported = run.result < 0 || run.problems.count > 0 || run.apply.again_ms > 0;
 
     if (run.result < 0 && run.err.message[0] == '\0' && run.problems.count == 0) {
         fail_msg("allocation %zu: nobody says what failed", at);
     }
     check_mirror(&run, at);
-    if (told) {
+    if (was_reported) {
         assert_true(failed);
         return;
     }

@@ -135,7 +135,7 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
 {
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-    CCM_CLEANUP(model_end) struct nlb_model model = { .told = 0 };
+    CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
     const struct nlb_plan_input in = { .model = &model,
                                        .have = &have,
                                        .service = obj_service(),
@@ -168,10 +168,10 @@ static void test_guarded(void **state)
 {
     static const struct {
         enum nlb_step_type type;
-        bool guarded;
+        bool needs_security;
         bool secures;
     } steps[] = {
-        { NLB_STEP_CREATE_LB, false, false },    { NLB_STEP_CREATE_GUARD, false, true },
+        { NLB_STEP_CREATE_LB, false, false },    { NLB_STEP_CREATE_SECURITY_GROUP, false, true },
         { NLB_STEP_ADD_RULES, false, true },     { NLB_STEP_JOIN, true, true },
         { NLB_STEP_CREATE_GROUP, false, false }, { NLB_STEP_CREATE_LISTENER, true, false },
     };
@@ -183,7 +183,7 @@ static void test_guarded(void **state)
     assert_int_equal(plan.len, sizeof(steps) / sizeof(steps[0]));
     for (size_t i = 0; i < plan.len; i++) {
         assert_int_equal(plan.steps[i].type, steps[i].type);
-        assert_int_equal(plan.steps[i].guarded, steps[i].guarded);
+        assert_int_equal(plan.steps[i].needs_security, steps[i].needs_security);
         assert_int_equal(nlb_step_secures(plan.steps[i].type), steps[i].secures);
         assert_true(i == 0 || plan.steps[i].stage > plan.steps[i - 1].stage);
     }
@@ -206,11 +206,11 @@ static void test_many_rules(void **state)
     plan_for(&plan, ccm_buf_str(&want), ccm_buf_str(&have), NULL);
     assert_int_equal(plan.len, 4);
     assert_int_equal(plan.steps[0].type, NLB_STEP_REMOVE_RULES);
-    assert_int_equal(plan.steps[1].guard.rule_count, 50);
+    assert_int_equal(plan.steps[1].security_group.rule_count, 50);
     assert_int_equal(plan.steps[2].type, NLB_STEP_ADD_RULES);
-    assert_int_equal(plan.steps[2].guard.rule_count, 100);
-    for (size_t i = 0; i < plan.steps[0].guard.rule_count; i++) {
-        assert_false(plan.steps[0].guard.rules[i].drop);
+    assert_int_equal(plan.steps[2].security_group.rule_count, 100);
+    for (size_t i = 0; i < plan.steps[0].security_group.rule_count; i++) {
+        assert_false(plan.steps[0].security_group.rules[i].drop);
     }
 }
 

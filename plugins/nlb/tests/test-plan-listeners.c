@@ -183,7 +183,7 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
 {
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
     struct nlb_state have = { .lb = { .id = NULL } };
-    struct nlb_model model = { .told = 0 };
+    struct nlb_model model = { .explicit = 0 };
     const struct nlb_plan_input in = {
         .model = &model,
         .have = &have,
@@ -245,7 +245,7 @@ static void test_creation(void **state)
              LB, true);
     step = &plan.steps[plan.len - 1];
     assert_int_equal(step->type, NLB_STEP_CREATE_LISTENER);
-    assert_true(step->guarded);
+    assert_true(step->needs_security);
     assert_null(step->listener.group_id);
     assert_string_equal(step->group.name, G80);
     assert_int_equal(step->listener.attrs.len, 1); /* TCP has no certificate */

@@ -94,7 +94,7 @@ static void test_ends(void **state)
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-        CCM_CLEANUP(model_end) struct nlb_model model = { .told = 0 };
+        CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
         const struct nlb_plan_input in = {
             .model = &model, .have = &have, .service = obj_service(), .cluster_id = "c1"
@@ -138,7 +138,7 @@ static bool is_told(const struct lbc_attrs *attrs, const struct lbc_field *field
 {
     for (size_t i = 0; i < attrs->len; i++) {
         if (attrs->items[i].field == field) {
-            return attrs->items[i].told;
+            return attrs->items[i].explicit;
         }
     }
     return false;
@@ -148,8 +148,8 @@ static bool is_told(const struct lbc_attrs *attrs, const struct lbc_field *field
 static void test_note(void **state)
 {
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-    CCM_CLEANUP(model_end) struct nlb_model model = { .told = 0 };
-    CCM_CLEANUP(model_end) struct nlb_model less = { .told = 0 };
+    CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
+    CCM_CLEANUP(model_end) struct nlb_model less = { .explicit = 0 };
     const struct lbc_field *scheduler = nlb_group_field("Scheduler");
     const struct lbc_field *cps = nlb_listener_field("Cps");
 
@@ -161,21 +161,21 @@ static void test_note(void **state)
                        "group - 80/TCP +Scheduler=rr HealthyThreshold=4\n"
                        "listener - TCP 80 80/TCP +Cps=5\n");
     read_model(&less, "lb -\ngroup - 80/TCP\nlistener - TCP 80 80/TCP\n");
-    nlb_plan_note(&have, &model);
+    nlb_plan_record_explicit(&have, &model);
     assert_true(is_told(&have.groups[0].attrs, scheduler));
     assert_false(is_told(&have.groups[0].attrs, nlb_group_field("HealthyThreshold")));
     assert_true(is_told(&have.listeners[0].attrs, cps));
     assert_false(is_told(&have.listeners[0].attrs, nlb_listener_field("IdleTimeout")));
-    assert_int_equal(have.lb.told, 1U << NLB_LB_CROSS_ZONE | 1U << NLB_LB_PROTECT);
+    assert_int_equal(have.lb.explicit, 1U << NLB_LB_CROSS_ZONE | 1U << NLB_LB_PROTECT);
 
-    nlb_plan_note(&have, &less); /* the way back failed: it is still to be done */
+    nlb_plan_record_explicit(&have, &less); /* the way back failed: it is still to be done */
     assert_true(is_told(&have.groups[0].attrs, scheduler));
     assert_true(is_told(&have.listeners[0].attrs, cps));
-    assert_int_equal(have.lb.told, 1U << NLB_LB_CROSS_ZONE);
+    assert_int_equal(have.lb.explicit, 1U << NLB_LB_CROSS_ZONE);
 
     assert_int_equal(lbc_attrs_set(&have.groups[0].attrs, scheduler, "Wrr", true), 0);
     assert_int_equal(lbc_attrs_set(&have.listeners[0].attrs, cps, "0", true), 0);
-    nlb_plan_note(&have, &less); /* it has gone back: somebody's next change is his own */
+    nlb_plan_record_explicit(&have, &less); /* it has gone back: somebody's next change is his own */
     assert_false(is_told(&have.groups[0].attrs, scheduler));
     assert_false(is_told(&have.listeners[0].attrs, cps));
 }
@@ -184,7 +184,7 @@ static void test_note(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    for (size_t i = 0; i <= NLB_STEP_DELETE_GUARD; i++) {
+    for (size_t i = 0; i <= NLB_STEP_DELETE_SECURITY_GROUP; i++) {
         assert_non_null(nlb_step_name((enum nlb_step_type)i));
     }
 }

@@ -61,7 +61,7 @@ static void test_lb(void **state)
         CCM_CLEANUP(ccm_json_freep) cJSON *json = parse(texts[i]);
         CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
 
-        assert_int_equal(nlb_read_take_lb(json, &lb), 0);
+        assert_int_equal(nlb_read_parse_lb(json, &lb), 0);
         assert_string_equal(lb.id, "nlb-1");
         assert_string_equal(lb.dns, "d");
         assert_string_equal(lb.vpc_id, "vpc-9");
@@ -96,7 +96,7 @@ static void test_listener(void **state)
     CCM_CLEANUP(nlb_listener_fini) struct nlb_listener two = { 0 };
 
     (void)state;
-    assert_int_equal(nlb_read_take_listener(json, &one), 0);
+    assert_int_equal(nlb_read_parse_listener(json, &one), 0);
     assert_int_equal(one.protocol, NLB_TCPSSL);
     assert_int_equal(one.start, 443);
     assert_int_equal(one.end, 443);
@@ -109,7 +109,7 @@ static void test_listener(void **state)
     assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("AlpnEnabled")), "false");
     assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("Ppv2VpcIdEnabled")), "true");
     assert_null(lbc_attrs_get(&one.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled")));
-    assert_int_equal(nlb_read_take_listener(range, &two), 0);
+    assert_int_equal(nlb_read_parse_listener(range, &two), 0);
     assert_true(two.range);
     assert_int_equal(two.start, 100);
     assert_int_equal(two.end, 200);
@@ -133,7 +133,7 @@ static void test_group_and_servers(void **state)
     const struct lbc_backend *one = NULL;
 
     (void)state;
-    assert_int_equal(nlb_read_take_group(json, &group), 0);
+    assert_int_equal(nlb_read_parse_group(json, &group), 0);
     assert_false(group.unread);
     assert_true(group.any_port);
     assert_int_equal(group.protocol, NLB_UDP);
@@ -145,7 +145,7 @@ static void test_group_and_servers(void **state)
     assert_string_equal(lbc_attrs_get(&group.attrs, nlb_group_field("ConnectionDrainTimeout")),
                         "0");
     for (const cJSON *item = servers->child; item != NULL; item = item->next) {
-        assert_int_equal(nlb_read_take_server(item, group.name, &group.backends), 0);
+        assert_int_equal(nlb_read_parse_server(item, group.name, &group.backends), 0);
     }
     assert_int_equal(group.backends.len, 3);
     one = &group.backends.items[0];
@@ -189,10 +189,10 @@ static void test_rubbish(void **state)
         CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
         CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
 
-        assert_int_equal(nlb_read_take_lb(json, &lb), -EPROTO);
-        assert_int_equal(nlb_read_take_listener(json, &listener), -EPROTO);
-        assert_int_equal(nlb_read_take_group(json, &group), -EPROTO);
-        assert_int_equal(nlb_read_take_server(json, "g", &set), -EPROTO);
+        assert_int_equal(nlb_read_parse_lb(json, &lb), -EPROTO);
+        assert_int_equal(nlb_read_parse_listener(json, &listener), -EPROTO);
+        assert_int_equal(nlb_read_parse_group(json, &group), -EPROTO);
+        assert_int_equal(nlb_read_parse_server(json, "g", &set), -EPROTO);
     }
 }
 
@@ -290,10 +290,10 @@ static void test_by_id(void **state)
 
     (void)state;
     echo_begin(&echo);
-    lb.told = 5;
+    lb.explicit = 5;
     assert_int_equal(nlb_read_lb_by_id(&echo.call, "nlb-1", &lb, &err), 0);
     assert_string_equal(lb.status, "Active");
-    assert_int_equal(lb.told, 5);
+    assert_int_equal(lb.explicit, 5);
     assert_int_equal(nlb_read_lb_by_id(&echo.call, "nlb-2", &lb, &err), -EBADMSG);
     assert_non_null(strstr(err.message, "expect [nlb-2], actual [nlb-1]"));
     fake_host_answer(echo.setup.fake, "GetLoadBalancerAttribute", 404,
@@ -469,7 +469,7 @@ static void test_guard(void **state)
     struct echo echo;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = true };
-    const struct nlb_need need = { .guard = true };
+    const struct nlb_need need = { .security_group = true };
 
     (void)state;
     echo_begin(&echo);
@@ -483,14 +483,14 @@ static void test_guard(void **state)
                 "'SourceCidrIp':'10.0.0.0/8','Description':'k'},{'SecurityGroupRuleId':'sgr-2',"
                 "'Policy':'Drop','Priority':100,'Ipv6SourceCidrIp':'::/0'}]}}");
     assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
-    assert_true(have.guard.known);
-    assert_string_equal(have.guard.id, "sg-1");
-    assert_int_equal(have.guard.rule_count, 2);
-    assert_int_equal(have.guard.rules[0].priority, 1);
-    assert_false(have.guard.rules[0].drop);
-    assert_true(have.guard.rules[1].drop);
-    assert_true(have.guard.rules[1].ipv6);
-    assert_string_equal(have.guard.rules[1].cidr, "::/0");
+    assert_true(have.security_group.known);
+    assert_string_equal(have.security_group.id, "sg-1");
+    assert_int_equal(have.security_group.rule_count, 2);
+    assert_int_equal(have.security_group.rules[0].priority, 1);
+    assert_false(have.security_group.rules[0].drop);
+    assert_true(have.security_group.rules[1].drop);
+    assert_true(have.security_group.rules[1].ipv6);
+    assert_string_equal(have.security_group.rules[1].cidr, "::/0");
     assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
     assert_int_equal(fake_host_request_count(echo.setup.fake), 2);
     echo_end(&echo);
@@ -510,13 +510,13 @@ static void test_guard_refused(void **state)
         struct echo echo;
         struct ccm_error err = CCM_ERROR_INIT;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = true };
-        struct nlb_need need = { .guard = true };
+        struct nlb_need need = { .security_group = true };
 
         echo_begin(&echo);
         echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
         assert_true(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err) < 0);
         assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
-        assert_false(have.guard.known);
+        assert_false(have.security_group.known);
         /* At the end of the Service another cluster's is just none of its own. */
         need.ends = true;
         echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
@@ -524,8 +524,8 @@ static void test_guard_refused(void **state)
         const int r = nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err);
 
         assert_int_equal(r < 0, i == 0);
-        assert_int_equal(have.guard.known, i == 1);
-        assert_null(have.guard.id);
+        assert_int_equal(have.security_group.known, i == 1);
+        assert_null(have.security_group.id);
         echo_end(&echo);
     }
 }

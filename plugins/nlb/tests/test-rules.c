@@ -52,7 +52,7 @@ static const struct {
       "rule r-1 accept pl-1234 1 !hand\n", "10.0.0.0/8", "", "" },
 };
 
-static void check(const char *name, const struct nlb_guard *list, const char *expected)
+static void check(const char *name, const struct nlb_security_group *list, const char *expected)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
 
@@ -73,13 +73,13 @@ static void test_diff(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-        CCM_CLEANUP(model_end) struct nlb_model model = { .told = 0 };
+        CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
 
         read_model(&model, "guard\n");
         read_model(&model, cases[i].want);
         read_state(&have, "guard sg-1\n");
         read_state(&have, cases[i].have);
-        assert_int_equal(nlb_rules_diff(&model.want.guard, &have.guard, &diff), 0);
+        assert_int_equal(nlb_rules_diff(&model.want.security_group, &have.security_group, &diff), 0);
         check(cases[i].name, &diff.add, cases[i].add);
         check(cases[i].name, &diff.modify, cases[i].modify);
         check(cases[i].name, &diff.remove, cases[i].remove);

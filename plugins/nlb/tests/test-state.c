@@ -149,9 +149,9 @@ static void test_rules(void **state)
 
     (void)state;
     read_state(&have, "guard sg-1\nrule r-1 accept 10.0.0.0/8 1\nrule r-2 drop 0.0.0.0/0 100\n");
-    nlb_guard_drop_rule(&have.guard, 0);
-    assert_int_equal(have.guard.rule_count, 1);
-    assert_string_equal(have.guard.rules[0].id, "r-2");
+    nlb_security_group_drop_rule(&have.security_group, 0);
+    assert_int_equal(have.security_group.rule_count, 1);
+    assert_string_equal(have.security_group.rules[0].id, "r-2");
 }
 
 /* A copy says what the original says, and shares nothing with it. */
@@ -161,7 +161,7 @@ static void test_copies(void **state)
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
     CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { .id = NULL };
     CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { .id = NULL };
-    CCM_CLEANUP(nlb_guard_fini) struct nlb_guard guard = { .id = NULL };
+    CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group security_group = { .id = NULL };
 
     (void)state;
     read_state(&from, "lb nlb-1 +cross=false vpc=vpc-1 untagged\nzone a vsw-1 10.0.0.1 eip-1\n"
@@ -173,13 +173,13 @@ static void test_copies(void **state)
     assert_int_equal(nlb_lb_copy(&lb, &from.lb), 0);
     assert_int_equal(nlb_group_copy(&group, &from.groups[0]), 0);
     assert_int_equal(nlb_listener_copy(&listener, &from.listeners[0]), 0);
-    assert_int_equal(nlb_rule_copy(nlb_guard_new_rule(&guard), &from.guard.rules[0]), 0);
+    assert_int_equal(nlb_rule_copy(nlb_security_group_new_rule(&security_group), &from.security_group.rules[0]), 0);
     nlb_state_fini(&from);
 
     assert_string_equal(lb.id, "nlb-1");
     assert_string_equal(lb.vpc_id, "vpc-1");
     assert_string_equal(lb.fields[NLB_LB_CROSS_ZONE], "false");
-    assert_int_equal(lb.told, 1U << NLB_LB_CROSS_ZONE);
+    assert_int_equal(lb.explicit, 1U << NLB_LB_CROSS_ZONE);
     assert_true(lb.untagged);
     assert_string_equal(lb.zones[0].eip, "eip-1");
     assert_true(lbc_texts_has(&lb.security_groups, "sg-1"));
@@ -187,7 +187,7 @@ static void test_copies(void **state)
     assert_string_equal(group.name, OURS);
     assert_string_equal(group.family, "dualstack");
     assert_true(group.any_port && group.unread);
-    assert_true(group.attrs.items[0].told);
+    assert_true(group.attrs.items[0].explicit);
     assert_string_equal(lbc_tags_get(&group.tags, "kubernetes.do.not.delete"), "a");
     assert_string_equal(group.backends.items[0].description, "hand");
     assert_int_equal(listener.start, 100);
@@ -195,9 +195,9 @@ static void test_copies(void **state)
     assert_true(listener.range && listener.certs_known);
     assert_string_equal(listener.group_id, "g-1");
     assert_int_equal(listener.certs.len, 2);
-    assert_string_equal(guard.rules[0].cidr, "0.0.0.0/0");
-    assert_true(guard.rules[0].drop);
-    assert_int_equal(guard.rules[0].priority, 100);
+    assert_string_equal(security_group.rules[0].cidr, "0.0.0.0/0");
+    assert_true(security_group.rules[0].drop);
+    assert_int_equal(security_group.rules[0].priority, 100);
 }
 
 /* A mirror at rest has nothing to look at, and is what it was when it is claimed again. */

@@ -58,7 +58,7 @@ static bool has_guard(const struct toy *toy)
 {
     const struct nlb_state *cloud = &toy->cloud;
 
-    return cloud->guard.id != NULL && lbc_texts_has(&cloud->lb.security_groups, cloud->guard.id);
+    return cloud->security_group.id != NULL && lbc_texts_has(&cloud->lb.security_groups, cloud->security_group.id);
 }
 
 static bool create_lb(struct toy *toy, const struct nlb_step *step)
@@ -148,14 +148,14 @@ static bool join(struct toy *toy, const struct nlb_step *step)
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts ids = { 0 };
 
     must(lbc_texts_copy(&ids, &step->texts));
-    if (step->with_guard) {
+    if (step->with_security_group) {
         CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
 
-        never(toy, toy->cloud.guard.id != NULL, "joined before it is made");
-        must(nlb_rules_diff(&toy->model.want.guard, &toy->cloud.guard, &diff));
+        never(toy, toy->cloud.security_group.id != NULL, "joined before it is made");
+        must(nlb_rules_diff(&toy->model.want.security_group, &toy->cloud.security_group, &diff));
         never(toy, diff.add.rule_count == 0 && diff.modify.rule_count == 0,
               "joined before its rules are complete");
-        must(lbc_texts_put(&ids, toy->cloud.guard.id));
+        must(lbc_texts_put(&ids, toy->cloud.security_group.id));
     }
     if (joined->len + ids.len > 4) {
         return refuse(toy, step, "more than four");
@@ -181,9 +181,9 @@ static bool leave(struct toy *toy, const struct nlb_step *step)
         }
         lbc_texts_remove(joined, step->texts.items[i]);
     }
-    if (step->with_guard) {
-        never(toy, !toy->model.want.guard.wanted, "left while it is wanted");
-        lbc_texts_remove(joined, toy->cloud.guard.id);
+    if (step->with_security_group) {
+        never(toy, !toy->model.want.security_group.wanted, "left while it is wanted");
+        lbc_texts_remove(joined, toy->cloud.security_group.id);
     }
     return true;
 }
@@ -192,28 +192,28 @@ static bool leave(struct toy *toy, const struct nlb_step *step)
 
 static bool create_guard(struct toy *toy, const struct nlb_step *step)
 {
-    struct nlb_guard *guard = &toy->cloud.guard;
+    struct nlb_security_group *security_group = &toy->cloud.security_group;
 
-    if (guard->id != NULL) {
+    if (security_group->id != NULL) {
         return refuse(toy, step, "there is one");
     }
-    guard->id = new_id(toy, "sg");
-    must(lbc_text_set(&guard->name, step->guard.name));
-    must(lbc_text_set(&guard->description, step->guard.description));
+    security_group->id = new_id(toy, "sg");
+    must(lbc_text_set(&security_group->name, step->security_group.name));
+    must(lbc_text_set(&security_group->description, step->security_group.description));
     return true;
 }
 
 static bool rename_guard(struct toy *toy, const struct nlb_step *step)
 {
-    must(lbc_text_set(&toy->cloud.guard.name, step->guard.name));
-    must(lbc_text_set(&toy->cloud.guard.description, step->guard.description));
-    return toy->cloud.guard.id != NULL;
+    must(lbc_text_set(&toy->cloud.security_group.name, step->security_group.name));
+    must(lbc_text_set(&toy->cloud.security_group.description, step->security_group.description));
+    return toy->cloud.security_group.id != NULL;
 }
 
-static size_t rule_at(const struct nlb_guard *guard, const char *id)
+static size_t rule_at(const struct nlb_security_group *security_group, const char *id)
 {
-    for (size_t i = 0; i < guard->rule_count; i++) {
-        if (ccm_text_equal(guard->rules[i].id, id)) {
+    for (size_t i = 0; i < security_group->rule_count; i++) {
+        if (ccm_text_equal(security_group->rules[i].id, id)) {
             return i;
         }
     }
@@ -222,8 +222,8 @@ static size_t rule_at(const struct nlb_guard *guard, const char *id)
 
 static bool is_wanted_rule(const struct toy *toy, const struct nlb_rule *rule)
 {
-    for (size_t i = 0; i < toy->model.want.guard.rule_count; i++) {
-        if (nlb_rule_is_twin(&toy->model.want.guard.rules[i], rule)) {
+    for (size_t i = 0; i < toy->model.want.security_group.rule_count; i++) {
+        if (nlb_rule_is_twin(&toy->model.want.security_group.rules[i], rule)) {
             return true;
         }
     }
@@ -232,27 +232,27 @@ static bool is_wanted_rule(const struct toy *toy, const struct nlb_rule *rule)
 
 static bool change_rules(struct toy *toy, const struct nlb_step *step)
 {
-    struct nlb_guard *guard = &toy->cloud.guard;
+    struct nlb_security_group *security_group = &toy->cloud.security_group;
 
-    if (guard->id == NULL) {
+    if (security_group->id == NULL) {
         return refuse(toy, step, "no security group");
     }
-    for (size_t i = 0; i < step->guard.rule_count; i++) {
-        const struct nlb_rule *rule = &step->guard.rules[i];
-        const size_t at = rule->id == NULL ? SIZE_MAX : rule_at(guard, rule->id);
+    for (size_t i = 0; i < step->security_group.rule_count; i++) {
+        const struct nlb_rule *rule = &step->security_group.rules[i];
+        const size_t at = rule->id == NULL ? SIZE_MAX : rule_at(security_group, rule->id);
 
         if (step->type == NLB_STEP_ADD_RULES) {
-            struct nlb_rule *fresh = nlb_guard_new_rule(guard);
+            struct nlb_rule *fresh = nlb_security_group_new_rule(security_group);
 
             must(nlb_rule_copy(fresh, rule));
             fresh->id = new_id(toy, "r");
         } else if (at == SIZE_MAX) {
             return refuse(toy, step, "no such rule");
         } else if (step->type == NLB_STEP_MODIFY_RULE) {
-            must(nlb_rule_copy(&guard->rules[at], rule));
+            must(nlb_rule_copy(&security_group->rules[at], rule));
         } else {
             never(toy, !rule->drop || !is_wanted_rule(toy, rule), "opened up");
-            nlb_guard_drop_rule(guard, at);
+            nlb_security_group_drop_rule(security_group, at);
         }
     }
     return true;
@@ -263,8 +263,8 @@ static bool delete_guard(struct toy *toy, const struct nlb_step *step)
     if (has_guard(toy)) {
         return refuse(toy, step, "it is joined");
     }
-    nlb_guard_fini(&toy->cloud.guard);
-    toy->cloud.guard.known = true;
+    nlb_security_group_fini(&toy->cloud.security_group);
+    toy->cloud.security_group.known = true;
     return true;
 }
 
@@ -389,7 +389,7 @@ static bool create_listener(struct toy *toy, const struct nlb_step *step)
     const struct nlb_group *group = group_of(toy, step);
     struct nlb_listener *listener = NULL;
 
-    never(toy, !toy->model.want.guard.wanted || has_guard(toy), "open to everybody");
+    never(toy, !toy->model.want.security_group.wanted || has_guard(toy), "open to everybody");
     for (size_t i = 0; i < toy->cloud.listener_count; i++) {
         if (nlb_listener_clash(&toy->cloud.listeners[i], &step->listener)) {
             return refuse(toy, step, "the port is taken");
@@ -492,11 +492,11 @@ static bool execute(struct toy *toy, const struct nlb_step *step)
         [NLB_STEP_ATTRIBUTE] = change_lb,
         [NLB_STEP_DETACH] = change_package,
         [NLB_STEP_ATTACH] = change_package,
-        [NLB_STEP_CREATE_GUARD] = create_guard,
+        [NLB_STEP_CREATE_SECURITY_GROUP] = create_guard,
         [NLB_STEP_ADD_RULES] = change_rules,
         [NLB_STEP_MODIFY_RULE] = change_rules,
         [NLB_STEP_REMOVE_RULES] = change_rules,
-        [NLB_STEP_RENAME_GUARD] = rename_guard,
+        [NLB_STEP_RENAME_SECURITY_GROUP] = rename_guard,
         [NLB_STEP_JOIN] = join,
         [NLB_STEP_LEAVE] = leave,
         [NLB_STEP_DELETE_LISTENER] = delete_listener,
@@ -510,7 +510,7 @@ static bool execute(struct toy *toy, const struct nlb_step *step)
         [NLB_STEP_ADD_CERTS] = change_certs,
         [NLB_STEP_REMOVE_CERTS] = change_certs,
         [NLB_STEP_DELETE_GROUP] = delete_group,
-        [NLB_STEP_DELETE_GUARD] = delete_guard,
+        [NLB_STEP_DELETE_SECURITY_GROUP] = delete_guard,
     };
 
     assert_true(step->type < sizeof(actions) / sizeof(actions[0]));
@@ -526,7 +526,7 @@ static bool is_blocked(const struct toy *toy, const struct nlb_step *step)
     const struct nlb_group *group = step->group.name == NULL ? NULL : group_of(toy, step);
     bool lacks = false;
 
-    if ((step->last && toy->earlier > 0) || (step->guarded && toy->insecure) ||
+    if ((step->last && toy->earlier > 0) || (step->needs_security && toy->insecure) ||
         (listener && listener_of(toy, step) == NULL)) {
         return true;
     }

@@ -72,20 +72,20 @@ static const char *lb_value(struct toy *toy, enum nlb_lb_field field)
     }
 }
 
-static void random_lb(struct toy *toy, struct nlb_lb *lb, unsigned *told)
+static void random_lb(struct toy *toy, struct nlb_lb *lb, unsigned *explicit)
 {
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
-        if (told == NULL || chance(toy, 40)) {
+        if (explicit == NULL || chance(toy, 40)) {
             must(nlb_lb_set(lb, (enum nlb_lb_field)i, lb_value(toy, (enum nlb_lb_field)i)));
-            if (told != NULL) {
-                *told |= 1U << i;
+            if (explicit != NULL) {
+                *explicit |= 1U << i;
             }
         }
     }
     for (unsigned i = 0; i < 3; i++) {
         if (chance(toy, 60)) {
             must(nlb_lb_put_zone(lb, PICK(toy, "za", "zb", "zc"), PICK(toy, "v1", "v2"), NULL,
-                                 told != NULL && chance(toy, 20) ? "eip-1" : NULL));
+                                 explicit != NULL && chance(toy, 20) ? "eip-1" : NULL));
         }
         if (chance(toy, 40)) {
             must(lbc_tags_put(&lb->tags, PICK(toy, "k1", "k2", "k3"), PICK(toy, "1", "2")));
@@ -102,16 +102,16 @@ static void random_groups_joined(struct toy *toy, struct lbc_texts *texts, unsig
 
 /* --- the security group --- */
 
-static void put_rule(struct toy *toy, struct nlb_guard *guard, bool present, const char *cidr)
+static void put_rule(struct toy *toy, struct nlb_security_group *security_group, bool present, const char *cidr)
 {
-    struct nlb_rule *rule = nlb_guard_new_rule(guard);
+    struct nlb_rule *rule = nlb_security_group_new_rule(security_group);
 
     rule->drop = strcmp(cidr, "0.0.0.0/0") == 0;
     rule->priority = rule->drop ? 100 : 1;
     must(lbc_text_set(&rule->cidr, cidr));
     must(lbc_text_set(&rule->protocol, "All"));
     must(lbc_text_set(&rule->port_range, "-1/-1"));
-    must(lbc_text_set(&rule->description, guard->description));
+    must(lbc_text_set(&rule->description, security_group->description));
     if (present) {
         rule->id = ccm_text_format("r-%u", ++toy->next_id);
         rule->priority += chance(toy, 20) ? 1 : 0;
@@ -121,41 +121,41 @@ static void put_rule(struct toy *toy, struct nlb_guard *guard, bool present, con
     }
 }
 
-static void random_guard(struct toy *toy, struct nlb_guard *guard, bool present)
+static void random_guard(struct toy *toy, struct nlb_security_group *security_group, bool present)
 {
     static const char *const cidrs[] = { "10.0.0.0/8", "10.1.0.0/16", "10.2.0.0/16", "0.0.0.0/0" };
 
-    guard->wanted = !present;
-    own(&guard->name, nlb_guard_name(&toy->service->meta));
-    own(&guard->description, nlb_guard_description(&toy->service->meta, "c1"));
+    security_group->wanted = !present;
+    own(&security_group->name, nlb_security_group_name(&toy->service->meta));
+    own(&security_group->description, nlb_security_group_description(&toy->service->meta, "c1"));
     if (present) {
-        must(lbc_text_set(&guard->id, "sg-own"));
+        must(lbc_text_set(&security_group->id, "sg-own"));
         if (chance(toy, 20)) {
-            must(lbc_text_set(&guard->name, "renamed"));
+            must(lbc_text_set(&security_group->name, "renamed"));
         }
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(cidrs); i++) {
         if (chance(toy, 60) || (!present && i + 1 == CCM_ARRAY_LEN(cidrs))) {
-            put_rule(toy, guard, present, cidrs[i]);
+            put_rule(toy, security_group, present, cidrs[i]);
         }
     }
 }
 
 /* --- groups --- */
 
-static void random_attrs(struct toy *toy, struct nlb_group *group, bool told)
+static void random_attrs(struct toy *toy, struct nlb_group *group, bool explicit)
 {
     if (chance(toy, 50)) {
         must(lbc_attrs_set(&group->attrs, nlb_group_field("Scheduler"),
-                           PICK(toy, "Wrr", "rr", "sch", "tch"), told));
+                           PICK(toy, "Wrr", "rr", "sch", "tch"), explicit));
     }
     if (chance(toy, 50)) {
         must(lbc_attrs_set(&group->attrs, nlb_group_field("HealthCheckHttpCode"),
-                           PICK(toy, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"), told));
+                           PICK(toy, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"), explicit));
     }
     if (chance(toy, 30)) {
         must(lbc_attrs_set(&group->attrs, nlb_group_field("PreserveClientIpEnabled"),
-                           PICK(toy, "true", "false"), told));
+                           PICK(toy, "true", "false"), explicit));
     }
 }
 
@@ -200,7 +200,7 @@ static struct nlb_group *add_group(struct toy *toy, struct nlb_state *state, con
         }
     } else {
         group->port = 80;
-        group->hold = chance(toy, 5);
+        group->frozen_by = chance(toy, 5);
         group->add_only = chance(toy, 5);
     }
     random_attrs(toy, group, !present);
@@ -248,16 +248,16 @@ static struct nlb_listener *add_listener(struct toy *toy, struct nlb_state *stat
     return listener;
 }
 
-static void random_listener_attrs(struct toy *toy, struct nlb_listener *listener, bool told)
+static void random_listener_attrs(struct toy *toy, struct nlb_listener *listener, bool explicit)
 {
     if (chance(toy, 50)) {
-        must(lbc_attrs_set(&listener->attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"), told));
+        must(lbc_attrs_set(&listener->attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"), explicit));
     }
     if (chance(toy, 50)) {
         must(lbc_attrs_set(&listener->attrs, nlb_listener_field("CertificateIds"),
-                           PICK(toy, "c-1", "c-2"), told));
+                           PICK(toy, "c-1", "c-2"), explicit));
     }
-    if (listener->protocol != NLB_TCPSSL || (told && chance(toy, 40))) {
+    if (listener->protocol != NLB_TCPSSL || (explicit && chance(toy, 40))) {
         return;
     }
     listener->certs_known = true;
@@ -303,13 +303,13 @@ static void random_wishes(struct toy *toy)
         random_listener_attrs(toy, listener, true);
         must(lbc_text_set(&listener->group_name, wanted_group(toy, i, listener)->name));
     }
-    random_lb(toy, &model->want.lb, &model->told);
-    model->zones_told = model->want.lb.zone_count > 0;
-    model->groups_told = chance(toy, 50);
+    random_lb(toy, &model->want.lb, &model->explicit);
+    model->zones_explicit = model->want.lb.zone_count > 0;
+    model->groups_explicit = chance(toy, 50);
     if (!model->reused && chance(toy, 50)) {
-        random_guard(toy, &model->want.guard, false);
+        random_guard(toy, &model->want.security_group, false);
     }
-    if (model->groups_told) {
+    if (model->groups_explicit) {
         random_groups_joined(toy, &model->want.lb.security_groups, 3);
     }
     model->keep_weights = chance(toy, 20);
@@ -358,20 +358,20 @@ static void random_present(struct toy *toy)
     if (there) {
         must(lbc_text_set(&cloud->lb.id, "nlb-0"));
         random_lb(toy, &cloud->lb, NULL);
-        random_groups_joined(toy, &cloud->lb.security_groups, toy->model.groups_told ? 4 : 3);
+        random_groups_joined(toy, &cloud->lb.security_groups, toy->model.groups_explicit ? 4 : 3);
         for (size_t i = 0; i < CCM_ARRAY_LEN(ports); i++) {
             if (chance(toy, 50)) {
                 random_listener(toy, i);
             }
         }
     }
-    cloud->guard.known = true;
+    cloud->security_group.known = true;
     if (!toy->model.reused && chance(toy, 50)) {
-        random_guard(toy, &cloud->guard, true);
-        cloud->guard.known = true;
-        cloud->guard.wanted = false;
+        random_guard(toy, &cloud->security_group, true);
+        cloud->security_group.known = true;
+        cloud->security_group.wanted = false;
         if (there && cloud->lb.security_groups.len < 4 && chance(toy, 60)) {
-            must(lbc_texts_put(&cloud->lb.security_groups, cloud->guard.id));
+            must(lbc_texts_put(&cloud->lb.security_groups, cloud->security_group.id));
         }
     }
     cloud->groups_known = true;

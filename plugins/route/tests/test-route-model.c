@@ -153,10 +153,10 @@ static void test_classes(void **state)
     built.node.ready = CCM_CONDITION_ABSENT;
     assert_int_equal(class_of(&built), ROUTE_NODE_SERVED);
     built.node.ready = CCM_CONDITION_UNKNOWN;
-    assert_int_equal(class_of(&built), ROUTE_NODE_HELD);
+    assert_int_equal(class_of(&built), ROUTE_NODE_FROZEN);
     built.node.ready = CCM_CONDITION_TRUE;
     built.node.meta.deleted_ms = 1;
-    assert_int_equal(class_of(&built), ROUTE_NODE_HELD);
+    assert_int_equal(class_of(&built), ROUTE_NODE_FROZEN);
     build_label(&built, "service.beta.kubernetes.io/exclude-node");
     assert_int_equal(class_of(&built), ROUTE_NODE_EXCLUDED);
     build_node(&built, "n", "ack-hybrid://cn-hangzhou.i-1", "10.0.0.0/24", NULL);

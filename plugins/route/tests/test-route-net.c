@@ -96,9 +96,9 @@ static void test_list(void **state)
     (void)state;
     assert_int_equal(route_nets_parse(" 10.0.0.0/16,, 10.1.0.0/16 ,fd00::/48", &nets, bad), 0);
     assert_int_equal(nets.len, 3);
-    assert_true(route_nets_hold(&nets, &net));
+    assert_true(route_nets_contain(&nets, &net));
     net = build_net("10.0.0.0/15");
-    assert_false(route_nets_hold(&nets, &net));
+    assert_false(route_nets_contain(&nets, &net));
     route_nets_fini(&nets);
     assert_int_equal(route_nets_parse("10.0.0.0/16,10.1.0.0", &nets, bad), -EINVAL);
     assert_string_equal(bad, "10.1.0.0");

@@ -240,9 +240,9 @@ static void test_notes(void **state)
     (void)state;
     build_node(&a, "n", REGION ".i-a", "10.96.1.0/24", "fd00::/64");
     build_node(&b, "n", REGION ".i-b", "10.96.2.0/24", "fd00::/64");
-    assert_false(route_pasts_note(pasts, &a.node, &a.node, ROUTE_LOSS_CHANGED, 1));
-    assert_true(route_pasts_note(pasts, &a.node, &b.node, ROUTE_LOSS_CHANGED, 1));
-    assert_true(route_pasts_note(pasts, &a.node, NULL, ROUTE_LOSS_DELETED, 1));
+    assert_false(route_pasts_record(pasts, &a.node, &a.node, ROUTE_LOSS_CHANGED, 1));
+    assert_true(route_pasts_record(pasts, &a.node, &b.node, ROUTE_LOSS_CHANGED, 1));
+    assert_true(route_pasts_record(pasts, &a.node, NULL, ROUTE_LOSS_DELETED, 1));
     assert_true(route_pasts_has(pasts, "n"));
     assert_int_equal(route_pasts_copy(pasts, &list, &count), 0);
     assert_int_equal(count, 2); /* each network once */
@@ -252,7 +252,7 @@ static void test_notes(void **state)
     route_past_list_free(list, count);
     assert_false(route_pasts_has(pasts, "n"));
     build_label(&a, "service.alibabacloud.com/exclude-node");
-    assert_false(route_pasts_note(pasts, &a.node, NULL, ROUTE_LOSS_DELETED, 1));
+    assert_false(route_pasts_record(pasts, &a.node, NULL, ROUTE_LOSS_DELETED, 1));
     route_pasts_free(pasts);
 }
 
@@ -326,7 +326,7 @@ static void carry_out(struct world *world, const struct route_step *step)
     struct route_table *table = &world->table;
     size_t i = route_table_from(table, &step->net);
 
-    assert_true(route_nets_hold(&world->cluster, &step->net));
+    assert_true(route_nets_contain(&world->cluster, &step->net));
     if (step->type == ROUTE_STEP_CREATE) {
         assert_true(belongs_to_a_node(world, &step->net, step->instance));
         assert_true(i == table->len || route_net_compare(&table->entries[i].net, &step->net) != 0);
@@ -351,7 +351,7 @@ static size_t foreign_count(const struct world *world)
     for (size_t i = 0; i < world->table.len; i++) {
         const struct route_entry *entry = &world->table.entries[i];
 
-        count += !entry->can_be_ours || !route_nets_hold(&world->cluster, &entry->net);
+        count += !entry->can_be_ours || !route_nets_contain(&world->cluster, &entry->net);
     }
     return count;
 }
