@@ -1,5 +1,5 @@
-#include "config/options.h"
 #include "config/doc.h"
+#include "config/options.h"
 #include "pages.h"
 #include "util/text.h"
 

@@ -221,9 +221,10 @@ static void skew_note(const struct ccm_http_response *response, const char *code
     }
 }
 
-static void answer_describe_failure(const struct ali_call *call, const struct ccm_http_response *response,
-                     const struct ali_try *try_, const cJSON *json, int64_t wall_ms,
-                     struct ali_answer *ret, struct ccm_error *err)
+static void answer_describe_failure(const struct ali_call *call,
+                                    const struct ccm_http_response *response,
+                                    const struct ali_try *try_, const cJSON *json, int64_t wall_ms,
+                                    struct ali_answer *ret, struct ccm_error *err)
 {
     const char *raw = answer_get_text(json, "Message", "message");
     char code[CCM_ERROR_CODE_MAX];

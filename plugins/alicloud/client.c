@@ -189,7 +189,8 @@ static int64_t next_try(struct progress *progress, const struct ali_credential *
 }
 
 /* Note what the try means beyond itself. */
-static void progress_record_try(struct progress *progress, const struct outcome *outcome, struct ccm_error *err)
+static void progress_record_try(struct progress *progress, const struct outcome *outcome,
+                                struct ccm_error *err)
 {
     const struct ccm_host *host = progress->ctx->host;
 
@@ -228,7 +229,7 @@ static int wait_for_pace(const struct progress *progress, struct ccm_error *err)
 
 /* A turn, then a credential. */
 static int progress_prepare_try(struct progress *progress, const struct ali_credential **ret,
-                   struct ccm_error *err)
+                                struct ccm_error *err)
 {
     int r = wait_for_pace(progress, err);
 

@@ -226,8 +226,8 @@ static bool file_due(struct ali_credentials *credentials, int64_t now)
 }
 
 /* Fetch and install; the caller has set `fetching`, which ends here. */
-static int credentials_refresh(struct ali_credentials *credentials, const struct ali_ctx *ctx, bool forced,
-                   struct ccm_error *err)
+static int credentials_refresh(struct ali_credentials *credentials, const struct ali_ctx *ctx,
+                               bool forced, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_raw_credential_fini) struct ali_raw_credential raw = { 0 };
     const int64_t started = ctx->host->now_ms(ctx->host);
@@ -286,8 +286,8 @@ static bool blocked_locked(const struct ali_credentials *credentials, int64_t no
 
 /* What get() finds: a usable record (referenced), and whether this caller has to fetch. */
 static const struct ali_credential *credentials_find_usable(struct ali_credentials *credentials,
-                                         const struct ccm_host *host, bool *ret_fetch,
-                                         bool *ret_busy)
+                                                            const struct ccm_host *host,
+                                                            bool *ret_fetch, bool *ret_busy)
 {
     const struct ali_credential *found = NULL;
     const int64_t now = host->now_ms(host);
@@ -331,7 +331,8 @@ static void *refresh_thread_main(void *arg)
     struct ccm_error failure = CCM_ERROR_INIT;
 
     free(arg);
-    (void)credentials_refresh(job.credentials, &ctx, false, &failure); /* it has logged its failure */
+    (void)credentials_refresh(job.credentials, &ctx, false,
+                              &failure); /* it has logged its failure */
     return NULL;
 }
 
@@ -339,7 +340,8 @@ static bool start_thread(struct ali_credentials *credentials, struct job *job)
 {
     (void)pthread_mutex_lock(&credentials->thread_lock); /* a plain mutex of ours: cannot fail */
     join_locked(credentials); /* the one before is at its end: it gave `fetching` back */
-    credentials->has_thread = pthread_create(&credentials->thread, NULL, refresh_thread_main, job) == 0;
+    credentials->has_thread =
+        pthread_create(&credentials->thread, NULL, refresh_thread_main, job) == 0;
 
     const bool running = credentials->has_thread;
 
@@ -349,7 +351,8 @@ static bool start_thread(struct ali_credentials *credentials, struct job *job)
 
 /* Fetch in the background; the caller has set `fetching`. Where no thread can be had, the next
  * caller tries again. */
-static void credentials_spawn_refresh(struct ali_credentials *credentials, const struct ccm_host *host)
+static void credentials_spawn_refresh(struct ali_credentials *credentials,
+                                      const struct ccm_host *host)
 {
     struct job *job = calloc(1, sizeof(*job));
 
@@ -371,7 +374,8 @@ int ali_credentials_get(struct ali_credentials *credentials, const struct ali_ct
     for (;;) {
         bool fetch = false;
         bool busy = false;
-        const struct ali_credential *found = credentials_find_usable(credentials, ctx->host, &fetch, &busy);
+        const struct ali_credential *found =
+            credentials_find_usable(credentials, ctx->host, &fetch, &busy);
 
         if (found != NULL) {
             if (fetch) {
@@ -411,8 +415,8 @@ static bool has_other_file(struct ali_credentials *credentials)
 
 /* Whether there is another credential than that one. *ret_fetch: the caller has to fetch;
  * *ret_busy: somebody is at it. */
-static bool credentials_find_other(struct ali_credentials *credentials, int64_t now, uint64_t serial,
-                           bool *ret_fetch, bool *ret_busy)
+static bool credentials_find_other(struct ali_credentials *credentials, int64_t now,
+                                   uint64_t serial, bool *ret_fetch, bool *ret_busy)
 {
     const bool other_file = has_other_file(credentials);
 
@@ -441,7 +445,8 @@ bool ali_credentials_renew(struct ali_credentials *credentials, const struct ali
     bool changed = false;
 
     do { /* of several that were refused one fetches, the others wait for what it brings */
-        changed = credentials_find_other(credentials, ctx->host->now_ms(ctx->host), serial, &fetch, &busy);
+        changed = credentials_find_other(credentials, ctx->host->now_ms(ctx->host), serial, &fetch,
+                                         &busy);
     } while (!changed && !fetch && busy && ali_ctx_wait(ctx, POLL_MS) == 0);
     if (!fetch) {
         return changed;

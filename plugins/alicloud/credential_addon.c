@@ -42,8 +42,8 @@ static const EVP_CIPHER *cipher_for(size_t key_len)
 }
 
 /* 0 with *ret_len bytes in `plain`, or -EBADMSG: wrong key, or no cipher text. */
-static int addon_decrypt_bytes(const char *key, const unsigned char *data, size_t len, struct bytes *plain,
-                   size_t *ret_len)
+static int addon_decrypt_bytes(const char *key, const unsigned char *data, size_t len,
+                               struct bytes *plain, size_t *ret_len)
 {
     const EVP_CIPHER *cipher = cipher_for(strlen(key));
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
@@ -113,7 +113,7 @@ static int open_value(const cJSON *json, const char *name, const char *key, stru
 }
 
 static int addon_parse_credential(const char *path, const cJSON *json, const struct ali_ctx *ctx,
-                struct ali_raw_credential *ret, struct ccm_error *err)
+                                  struct ali_raw_credential *ret, struct ccm_error *err)
 {
     static const char *const names[] = { "access.key.id", "access.key.secret", "security.token" };
     struct ccm_secret values[CCM_ARRAY_LEN(names)] = { { 0 } };

@@ -18,8 +18,8 @@ static const char *text_of(const struct ccm_host *host, const char *option, cons
     return text == NULL ? "" : text;
 }
 
-static void setup_measure_call(const struct ali_ctx *ctx, const struct ali_call *call, int64_t started,
-                    bool failed, bool throttled, const char *code)
+static void setup_measure_call(const struct ali_ctx *ctx, const struct ali_call *call,
+                               int64_t started, bool failed, bool throttled, const char *code)
 {
     ali_measure_try(ctx->host, call, ctx->host->now_ms(ctx->host) - started, failed, throttled,
                     code);
@@ -54,8 +54,8 @@ static int call_sts(void *arg, const struct ali_ctx *ctx, const char *action,
     ali_answer_read(&call, response, &try_, ctx->host->wall_ms(ctx->host), &answer, err);
     ctx->host->http_free(ctx->host, response);
     setup_measure_call(ctx, &call, started, answer.row != NULL,
-            answer.row != NULL && answer.row->class_ == ALI_CLASS_THROTTLED,
-            answer.row != NULL ? err->code : "");
+                       answer.row != NULL && answer.row->class_ == ALI_CLASS_THROTTLED,
+                       answer.row != NULL ? err->code : "");
     if (answer.row != NULL) {
         return -EACCES;
     }

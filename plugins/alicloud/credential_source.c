@@ -28,7 +28,7 @@ void ali_raw_credential_fini(struct ali_raw_credential *raw)
 
 /* What a source needs that is not there, as words for a person; NULL = it is complete. */
 static const char *source_describe_missing(enum ali_credential_source source,
-                           const struct ali_credential_setup *setup)
+                                           const struct ali_credential_setup *setup)
 {
     switch (source) {
     case ALI_CREDENTIAL_FILE:

@@ -11,9 +11,9 @@ static const struct ali_credential_names names = { "AccessKeyId", "AccessKeySecr
                                                    "SecurityToken", "Expiration" };
 
 static int sts_assume_role(const struct ali_credential_setup *setup, const struct ali_ctx *ctx,
-                   const char *action, struct ali_params *params,
-                   const struct ali_credential *signer, struct ali_raw_credential *ret,
-                   struct ccm_error *err)
+                           const char *action, struct ali_params *params,
+                           const struct ali_credential *signer, struct ali_raw_credential *ret,
+                           struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
     int r;

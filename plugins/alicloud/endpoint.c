@@ -63,7 +63,8 @@ static bool valid_host(const char *host, size_t len)
     return strspn(host, name) >= len;
 }
 
-static int endpoint_fail_parse(const char *what, const char *text, const char *why, struct ccm_error *err)
+static int endpoint_fail_parse(const char *what, const char *text, const char *why,
+                               struct ccm_error *err)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                          "%s: \"%.128s\" is no [scheme://]host[:port]: %s", what, text, why);
@@ -135,7 +136,8 @@ int ali_endpoint_parse(const char *what, const char *text, bool drop_path, struc
     return r;
 }
 
-static bool endpoint_find_mapped(enum ali_product product, const char *region, struct ali_endpoint *ret)
+static bool endpoint_find_mapped(enum ali_product product, const char *region,
+                                 struct ali_endpoint *ret)
 {
     char wanted[80];
 

@@ -55,8 +55,8 @@ static struct query *query_find(const struct queries *queries, const struct ccm_
 }
 
 /* Fill in what is known, collect the rest. */
-static int queries_collect_unknown(const struct run *run, const char *const *addresses, size_t count,
-                   struct ali_eni *ret, struct queries *queries)
+static int queries_collect_unknown(const struct run *run, const char *const *addresses,
+                                   size_t count, struct ali_eni *ret, struct queries *queries)
 {
     const int64_t now = run->host->now_ms(run->host);
 
@@ -90,7 +90,7 @@ static int queries_collect_unknown(const struct run *run, const char *const *add
 }
 
 static int eni_call_cloud(const struct run *run, enum ali_product product, const char *action,
-                const struct ali_params *params, cJSON **ret, struct ccm_error *err)
+                          const struct ali_params *params, cJSON **ret, struct ccm_error *err)
 {
     const struct ali_call request = {
         .product = product,
@@ -107,7 +107,8 @@ static int eni_call_cloud(const struct run *run, enum ali_product product, const
 }
 
 /* An address that an interface carries: note it when we asked for it. */
-static void queries_match_address(const struct queries *queries, const char *address, const char *id)
+static void queries_match_address(const struct queries *queries, const char *address,
+                                  const char *id)
 {
     struct ccm_ip ip;
 
@@ -186,7 +187,8 @@ static int read_chunk(const struct run *run, const struct queries *queries, size
         }
         page_params(run, queries, first, count, token, &params);
 
-        const int r = eni_call_cloud(run, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
+        const int r =
+            eni_call_cloud(run, ALI_ECS, "DescribeNetworkInterfaces", &params, &answer, err);
 
         if (r < 0) {
             return r;

@@ -86,7 +86,7 @@ static int check_id(const char *option, const char *text, struct ccm_error *err)
 }
 
 static int config_read_id(const struct ccm_host *host, const char *option, char **ret,
-                       struct ccm_error *err)
+                          struct ccm_error *err)
 {
     const char *text = host->option_string(host, GROUP, option);
     const char *value = text == NULL ? "" : text;
@@ -163,7 +163,8 @@ static const char *override_name(enum ali_product product)
     return names[product];
 }
 
-static int config_read_ids(struct ali_config *config, const struct ccm_host *host, struct ccm_error *err)
+static int config_read_ids(struct ali_config *config, const struct ccm_host *host,
+                           struct ccm_error *err)
 {
     const struct {
         const char *name;
@@ -194,7 +195,7 @@ static int config_read_ids(struct ali_config *config, const struct ccm_host *hos
 
 /* "" is what a host answers for options it does not know: the defaults apply then too. */
 static int config_read_options(struct ali_config *config, const struct ccm_host *host,
-                       struct ccm_error *err)
+                               struct ccm_error *err)
 {
     const char *ca_file = host->option_string(host, GROUP, "ca_file");
     const char *signature = host->option_string(host, GROUP, "signature");
@@ -439,7 +440,8 @@ static int find_endpoints(struct ali_client *ali, const struct ccm_host *host,
 }
 
 /* Everything start() is for; one thread at a time. */
-static int instance_discover(struct ali_client *ali, const struct ccm_host *host, struct ccm_error *err)
+static int instance_discover(struct ali_client *ali, const struct ccm_host *host,
+                             struct ccm_error *err)
 {
     const struct ali_ctx ctx = ali_ctx(host, NULL, START_MS);
     CCM_CLEANUP(ali_credential_unrefp) const struct ali_credential *credential = NULL;

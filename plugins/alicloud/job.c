@@ -303,7 +303,7 @@ static void jobs_set_degraded(const struct turn *turn, const struct ccm_error *e
 }
 
 static int jobs_ask_chunk(const struct turn *turn, const struct chunk *chunk, bool together,
-               struct ccm_error *err)
+                          struct ccm_error *err)
 {
     int r = 0;
 

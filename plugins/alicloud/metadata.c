@@ -79,7 +79,8 @@ static const char *kind_of(const char *path)
 }
 
 /* status 0: there was no answer. */
-static void metadata_measure_request(const struct ali_ctx *ctx, const char *path, int64_t started, uint64_t status)
+static void metadata_measure_request(const struct ali_ctx *ctx, const char *path, int64_t started,
+                                     uint64_t status)
 {
     char code[24] = "";
 
@@ -90,9 +91,9 @@ static void metadata_measure_request(const struct ali_ctx *ctx, const char *path
                         ctx->host->now_ms(ctx->host) - started, status != 200, status == 429, code);
 }
 
-static int metadata_send_request(struct ali_metadata *metadata, const struct ali_ctx *ctx, const char *method,
-                    const char *path, const char *header, struct ccm_http_response **ret,
-                    struct ccm_error *err)
+static int metadata_send_request(struct ali_metadata *metadata, const struct ali_ctx *ctx,
+                                 const char *method, const char *path, const char *header,
+                                 struct ccm_http_response **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *url = ccm_text_format("%s%s", metadata->base, path);
     const char *const headers[] = { header, NULL };
@@ -183,7 +184,8 @@ static int token_header(struct ali_metadata *metadata, const struct ali_ctx *ctx
         }
 
         struct ccm_http_response *response = NULL;
-        int r = metadata_send_request(metadata, ctx, "PUT", TOKEN_PATH, TOKEN_TTL "21600", &response, err);
+        int r = metadata_send_request(metadata, ctx, "PUT", TOKEN_PATH, TOKEN_TTL "21600",
+                                      &response, err);
 
         if (r < 0) {
             return ccm_error_wrap(err, r, "metadata service: session token");

@@ -144,7 +144,8 @@ static void end_inquiry(const struct inquiry *inquiry, bool failed)
 }
 
 /* Out of memory forgets it, then it is asked for again. */
-static void presence_record_locked(struct ali_presence *presence, const char *id, bool gone, int64_t now)
+static void presence_record_locked(struct ali_presence *presence, const char *id, bool gone,
+                                   int64_t now)
 {
     CCM_CLEANUP(ccm_freep) struct heard *heard = malloc(sizeof(*heard));
 
@@ -232,8 +233,8 @@ static int ask_chunk(const struct inquiry *inquiry, const char *const *ids, size
                  : 0;
 }
 
-static void presence_record_chunk(const struct inquiry *inquiry, const char *const *ids, size_t count,
-                       const struct ccm_strmap *present)
+static void presence_record_chunk(const struct inquiry *inquiry, const char *const *ids,
+                                  size_t count, const struct ccm_strmap *present)
 {
     struct ali_presence *presence = inquiry->ali->presence;
     const bool telling = ccm_strmap_len(present) > 0;
@@ -287,8 +288,9 @@ static void read_known(const struct inquiry *inquiry, const char *const *ids, si
 }
 
 int ali_find_gone_instances(struct ali_client *ali, const struct ccm_host *host,
-                       const struct ccm_request *req, const char *witness, const char *const *ids,
-                       size_t count, bool *ret_gone, struct ccm_error *err)
+                            const struct ccm_request *req, const char *witness,
+                            const char *const *ids, size_t count, bool *ret_gone,
+                            struct ccm_error *err)
 {
     CCM_CLEANUP(asked_fini) struct asked asked = { 0 };
     const struct inquiry inquiry = { .ali = ali, .host = host, .req = req, .witness = witness };

@@ -180,7 +180,8 @@ static char *make_url(const struct ali_endpoint *endpoint, const struct ccm_buf 
                            query->len == 0 ? "" : "?", ccm_buf_str(query));
 }
 
-static int request_fail_unsent(const struct ali_call *call, int r, uint64_t *ret_phase, struct ccm_error *err)
+static int request_fail_unsent(const struct ali_call *call, int r, uint64_t *ret_phase,
+                               struct ccm_error *err)
 {
     *ret_phase = CCM_HTTP_NOT_SENT;
     if (r == -ENOMEM) {

@@ -37,8 +37,8 @@ static int headers_compare_names(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-static int sign_compute_hmac(const EVP_MD *md, const char *key, const char *text, unsigned char *ret,
-                unsigned int *ret_len)
+static int sign_compute_hmac(const EVP_MD *md, const char *key, const char *text,
+                             unsigned char *ret, unsigned int *ret_len)
 {
     const void *done =
         HMAC(md, key, (int)strlen(key), (const unsigned char *)text, strlen(text), ret, ret_len);

@@ -1,9 +1,9 @@
 #include "annotations.h"
 
+#include "annotation_text.h"
 #include "clb.h"
 #include "lbc/model/allow.h"
 #include "lbc/model/settings.h"
-#include "listener_text.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"

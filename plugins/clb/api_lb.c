@@ -112,7 +112,7 @@ static void create_params(const struct clb *clb, const struct clb_create *create
 }
 
 static int lb_parse_created(const struct clb_create *create, const struct lbc_tags *tags,
-                     const cJSON *answer, struct clb_lb *ret)
+                            const cJSON *answer, struct clb_lb *ret)
 {
     if (clb_lb_copy(ret, create->lb) < 0 || lbc_tags_copy(&ret->tags, tags) < 0 ||
         lbc_text_set(&ret->id, ccm_json_text(answer, "LoadBalancerId")) < 0 ||
@@ -184,8 +184,9 @@ int clb_api_untag_lb(struct clb_call *call, const char *lb_id, const struct lbc_
 }
 
 /* One action with the id and up to two further parameters; those that are NULL are left out. */
-static int api_change_lb(struct clb_call *call, const char *action, const char *lb_id, const char *name,
-                  const char *value, const char *name2, const char *value2, struct ccm_error *err)
+static int api_change_lb(struct clb_call *call, const char *action, const char *lb_id,
+                         const char *name, const char *value, const char *name2, const char *value2,
+                         struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
@@ -202,45 +203,46 @@ static int api_change_lb(struct clb_call *call, const char *action, const char *
 int clb_api_rename_lb(struct clb_call *call, const char *lb_id, const char *name,
                       struct ccm_error *err)
 {
-    return api_change_lb(call, "SetLoadBalancerName", lb_id, "LoadBalancerName", name, NULL, NULL, err);
+    return api_change_lb(call, "SetLoadBalancerName", lb_id, "LoadBalancerName", name, NULL, NULL,
+                         err);
 }
 
 int clb_api_protect_lb(struct clb_call *call, const char *lb_id, const char *value,
                        struct ccm_error *err)
 {
-    return api_change_lb(call, "SetLoadBalancerDeleteProtection", lb_id, "DeleteProtection", value, NULL,
-                  NULL, err);
+    return api_change_lb(call, "SetLoadBalancerDeleteProtection", lb_id, "DeleteProtection", value,
+                         NULL, NULL, err);
 }
 
 int clb_api_protect_modification(struct clb_call *call, const char *lb_id, const char *status,
-                     struct ccm_error *err)
+                                 struct ccm_error *err)
 {
     const bool on = ccm_text_equal(status, "ConsoleProtection");
 
     return api_change_lb(call, "SetLoadBalancerModificationProtection", lb_id,
-                  "ModificationProtectionStatus", status,
-                  on ? "ModificationProtectionReason" : NULL, CLB_PROTECT_WHY, err);
+                         "ModificationProtectionStatus", status,
+                         on ? "ModificationProtectionReason" : NULL, CLB_PROTECT_WHY, err);
 }
 
 int clb_api_charge_lb(struct clb_call *call, const char *lb_id, const char *type, const char *spec,
                       struct ccm_error *err)
 {
-    return api_change_lb(call, "ModifyLoadBalancerInstanceChargeType", lb_id, "InstanceChargeType", type,
-                  "LoadBalancerSpec", spec, err);
+    return api_change_lb(call, "ModifyLoadBalancerInstanceChargeType", lb_id, "InstanceChargeType",
+                         type, "LoadBalancerSpec", spec, err);
 }
 
 int clb_api_spec_lb(struct clb_call *call, const char *lb_id, const char *spec,
                     struct ccm_error *err)
 {
-    return api_change_lb(call, "ModifyLoadBalancerInstanceSpec", lb_id, "LoadBalancerSpec", spec, NULL,
-                  NULL, err);
+    return api_change_lb(call, "ModifyLoadBalancerInstanceSpec", lb_id, "LoadBalancerSpec", spec,
+                         NULL, NULL, err);
 }
 
 int clb_api_internet_lb(struct clb_call *call, const char *lb_id, const char *charge,
                         const char *bandwidth, struct ccm_error *err)
 {
-    return api_change_lb(call, "ModifyLoadBalancerInternetSpec", lb_id, "InternetChargeType", charge,
-                  "Bandwidth", bandwidth, err);
+    return api_change_lb(call, "ModifyLoadBalancerInternetSpec", lb_id, "InternetChargeType",
+                         charge, "Bandwidth", bandwidth, err);
 }
 
 int clb_api_delete_lb(struct clb_call *call, const char *lb_id, struct ccm_error *err)

@@ -39,8 +39,8 @@ CCM_NODISCARD int clb_api_rename_lb(struct clb_call *call, const char *lb_id, co
 CCM_NODISCARD int clb_api_protect_lb(struct clb_call *call, const char *lb_id, const char *value,
                                      struct ccm_error *err);
 /* status: "ConsoleProtection" or "NonProtection". */
-CCM_NODISCARD int clb_api_protect_modification(struct clb_call *call, const char *lb_id, const char *status,
-                                   struct ccm_error *err);
+CCM_NODISCARD int clb_api_protect_modification(struct clb_call *call, const char *lb_id,
+                                               const char *status, struct ccm_error *err);
 /* spec may be NULL. */
 CCM_NODISCARD int clb_api_charge_lb(struct clb_call *call, const char *lb_id, const char *type,
                                     const char *spec, struct ccm_error *err);

@@ -20,7 +20,8 @@ int clb_api_listeners(struct clb_call *call, const char *lb_id, const char *next
     return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, ALI_READ, ret, err);
 }
 
-static bool listener_attr_is_sent(const struct clb_listener *listener, const struct lbc_attr *attr, bool create)
+static bool listener_attr_is_sent(const struct clb_listener *listener, const struct lbc_attr *attr,
+                                  bool create)
 {
     const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
 

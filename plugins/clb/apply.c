@@ -1,13 +1,13 @@
 #include "apply.h"
 
 #include "alicloud/error.h"
-#include "apply_acl.h"
 #include "apply_exchange.h"
 #include "apply_group.h"
 #include "apply_lb.h"
 #include "apply_listener.h"
 #include "apply_parts.h"
-#include "lbc/apply/room.h"
+#include "apply_ranges.h"
+#include "lbc/apply/quota.h"
 #include "lbc/model/object.h"
 #include "lbc/model/owner.h"
 #include "lbc/model/resolve.h"
@@ -59,7 +59,8 @@ static bool would_empty(struct clb_apply *apply, const struct clb_step *step, bo
            clb_apply_group(apply, step)->backends.len <= step->backends.len;
 }
 
-static int apply_execute_step(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+static int apply_execute_step(struct clb_apply *apply, const struct clb_step *step,
+                              struct ccm_error *err)
 {
     switch (step->type) {
     case CLB_STEP_CREATE_LB:
@@ -158,7 +159,7 @@ struct progress {
     struct clb_exchanges exchanges; /* groups that lack capacity */
     bool add_failed;                /* of the group at hand, for another reason */
     const struct clb_step *unknown; /* an addition of what the cloud does not know; NULL */
-    struct lbc_quota quota;           /* for listeners */
+    struct lbc_quota quota;         /* for listeners */
 };
 
 static void progress_fini(struct progress *progress)
@@ -189,7 +190,8 @@ static bool is_left_out(struct progress *progress, const struct clb_step *step)
     return true;
 }
 
-static void apply_record_success(struct clb_apply *apply, const struct clb_step *step, struct progress *progress)
+static void apply_record_success(struct clb_apply *apply, const struct clb_step *step,
+                                 struct progress *progress)
 {
     apply->writes++;
     if (step->type == CLB_STEP_DELETE_LISTENER) {
@@ -202,7 +204,7 @@ static void apply_record_success(struct clb_apply *apply, const struct clb_step 
 
 /* A step was refused. Negative when the rest of the plan makes no sense. */
 static int apply_record_failure(struct clb_apply *apply, const struct clb_step *step, int r,
-                        struct progress *progress, struct ccm_error *err)
+                                struct progress *progress, struct ccm_error *err)
 {
     if (is_crowded(step, err)) {
         lbc_quota_set_full(&progress->quota, err);
@@ -224,15 +226,17 @@ static bool is_known_refusal(const struct clb_step *step, struct progress *progr
     return known;
 }
 
-static bool is_skipped(struct clb_apply *apply, const struct clb_step *step, struct progress *progress)
+static bool is_skipped(struct clb_apply *apply, const struct clb_step *step,
+                       struct progress *progress)
 {
-    return is_blocked(apply, step) || is_left_out(progress, step) || is_known_refusal(step, progress) ||
-           (step->last && apply->problems->count > 0) || would_empty(apply, step, progress->add_failed);
+    return is_blocked(apply, step) || is_left_out(progress, step) ||
+           is_known_refusal(step, progress) || (step->last && apply->problems->count > 0) ||
+           would_empty(apply, step, progress->add_failed);
 }
 
 /* Carries out the step at *index; that of the last one which is done with comes back. */
 static int apply_run_step(struct clb_apply *apply, const struct clb_plan *plan, size_t *index,
-                    struct progress *progress)
+                          struct progress *progress)
 {
     const struct clb_step *step = &plan->steps[*index];
     struct ccm_error err = CCM_ERROR_INIT;

@@ -45,7 +45,7 @@ static size_t exchange_count_asked(struct clb_apply *apply, const struct clb_ste
 }
 
 bool clb_exchange_record_full(struct clb_apply *apply, const struct clb_step *step,
-                            struct clb_exchanges *exchanges, const struct ccm_error *err)
+                              struct clb_exchanges *exchanges, const struct ccm_error *err)
 {
     struct lbc_usage usage = { 0 };
 
@@ -127,8 +127,8 @@ static int exchange_fail_memory(struct clb_apply *apply, const struct clb_step *
 
 /* A call failed. Negative when the rest of the plan makes no sense. */
 static int exchange_record_failure(struct clb_apply *apply, struct clb_exchange *exchange,
-                                 const struct clb_step *step, const struct lbc_backends *part,
-                                 int r, struct clb_exchanges *exchanges, struct ccm_error *err)
+                                   const struct clb_step *step, const struct lbc_backends *part,
+                                   int r, struct clb_exchanges *exchanges, struct ccm_error *err)
 {
     struct lbc_exchange *way = &exchange->way;
     const bool adds = step->type == CLB_STEP_ADD;
@@ -174,7 +174,7 @@ static int exchange_move(struct clb_apply *apply, struct clb_exchange *exchange,
 }
 
 static int exchange_run_moves(struct clb_apply *apply, struct clb_exchange *exchange,
-                         struct clb_exchanges *exchanges)
+                              struct clb_exchanges *exchanges)
 {
     int r = 0;
 
@@ -231,13 +231,14 @@ int clb_exchange_run(struct clb_apply *apply, const struct clb_plan *plan, size_
         .way = { .capacity = &apply->capacity, .batch = atomic_load(&apply->clb->batch) },
     };
     r = exchange_collect(group, plan, index, &exchange->way);
-    return r < 0 ? exchange_fail_memory(apply, step) : exchange_run_moves(apply, exchange, exchanges);
+    return r < 0 ? exchange_fail_memory(apply, step)
+                 : exchange_run_moves(apply, exchange, exchanges);
 }
 
 /* --- in the end --- */
 
 static int exchange_report_rest(struct clb_apply *apply, const struct clb_exchange *exchange,
-                              const struct ccm_error *why)
+                                const struct ccm_error *why)
 {
     const struct lbc_exchange *way = &exchange->way;
     struct ccm_error err;

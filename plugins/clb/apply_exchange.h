@@ -22,7 +22,7 @@ void clb_exchanges_fini(struct clb_exchanges *exchanges);
 /* Whether the step failed with that error because the load balancer takes no further backends,
  * whichever they are: then it is noted, and clb_exchange_run() is what is left to do. */
 bool clb_exchange_record_full(struct clb_apply *apply, const struct clb_step *step,
-                            struct clb_exchanges *exchanges, const struct ccm_error *err);
+                              struct clb_exchanges *exchanges, const struct ccm_error *err);
 /* Whether the step, which adds backends, is known to be refused for want of capacity. */
 bool clb_exchange_is_due(const struct clb_apply *apply, const struct clb_step *step);
 

@@ -282,7 +282,7 @@ static int change_lb(struct clb_apply *apply, const struct clb_step *step, struc
         const struct ccm_host *host = apply->clb->lbc.host;
 
         lbc_order_record(&apply->entry->order, before,
-                       clb_lb_charge_what(lb, step->value, step->extra), host->now_ms(host));
+                         clb_lb_charge_what(lb, step->value, step->extra), host->now_ms(host));
     }
     if (row == CLB_LB_PROTECT) {
         lb->protect = ccm_text_equal(step->value, "on");

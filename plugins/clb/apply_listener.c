@@ -191,7 +191,7 @@ static int listener_record_defaults(struct clb_listener *listener)
 }
 
 static int listener_record_step(struct clb_apply *apply, const struct clb_step *step,
-                         const struct clb_listener *now, const char *group_id)
+                                const struct clb_listener *now, const char *group_id)
 {
     const bool fresh = step->type == CLB_STEP_CREATE_LISTENER;
     struct clb_state *state = clb_actual(apply->entry);
@@ -264,7 +264,7 @@ static int do_domain(struct clb_apply *apply, const struct clb_step *step, struc
         r = clb_api_set_domain(&apply->call, domain, err);
         r = r < 0 ? r
                   : clb_apply_check_mirror(apply, clb_domains_put(&listener->domains, domain->name,
-                                                          domain->cert, domain->id));
+                                                                  domain->cert, domain->id));
     } else {
         r = clb_apply_forgive(clb_api_delete_domain(&apply->call, domain, err), err);
         if (r == 0) {
@@ -294,8 +294,8 @@ static int do_restore(struct clb_apply *apply, const struct clb_step *step, stru
     const int copied = clb_listener_copy(listener, &step->listener);
 
     listener->running = running;
-    return clb_apply_check_mirror(apply,
-                          copied < 0 ? copied : lbc_text_set(&listener->group_id, step->group_id));
+    return clb_apply_check_mirror(
+        apply, copied < 0 ? copied : lbc_text_set(&listener->group_id, step->group_id));
 }
 
 /* --- start and end --- */

@@ -1,6 +1,6 @@
 #include "compare.h"
 
-#include "listener_text.h"
+#include "annotation_text.h"
 #include "util/text.h"
 
 #include <string.h>

@@ -65,7 +65,8 @@ static int api_lbs(struct clb_call *call, int64_t page, cJSON **ret, struct ccm_
     return clb_api_slb(call, "DescribeLoadBalancers", &params, ALI_READ, ret, err);
 }
 
-static int inventory_add_lb(const struct clb_call *call, struct ccm_strmap *items, const cJSON *json)
+static int inventory_add_lb(const struct clb_call *call, struct ccm_strmap *items,
+                            const cJSON *json)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb lb = { 0 };
     struct item *item;
@@ -95,8 +96,8 @@ static int inventory_add_lb(const struct clb_call *call, struct ccm_strmap *item
     return 0;
 }
 
-static int inventory_add_lbs(const struct clb_call *call, struct ccm_strmap *items, const cJSON *answer,
-                    int64_t *ret_count, struct ccm_error *err)
+static int inventory_add_lbs(const struct clb_call *call, struct ccm_strmap *items,
+                             const cJSON *answer, int64_t *ret_count, struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
 
@@ -172,7 +173,8 @@ static struct item *item_of(const struct batch *batch, const char *lb_id)
     return NULL;
 }
 
-static int inventory_add_listeners(const struct batch *batch, const cJSON *answer, struct ccm_error *err)
+static int inventory_add_listeners(const struct batch *batch, const cJSON *answer,
+                                   struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(answer, "Listeners");
 
@@ -255,7 +257,7 @@ static int read_listeners(struct clb_call *call, struct ccm_strmap *items, struc
 /* --- for lbc/inventory.c --- */
 
 static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *req,
-                const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
+                          const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *items = make_items(expected);
     struct clb_call call = {
@@ -274,8 +276,8 @@ static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *re
     return r;
 }
 
-static bool inventory_take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
-                 void *state)
+static bool inventory_take(void *content, struct lbc_instance *lbc,
+                           const struct ccm_service *service, void *state)
 {
     char name[LBC_OWNER_LB_NAME];
     struct item *item;

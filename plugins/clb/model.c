@@ -25,7 +25,7 @@ void clb_model_fini(struct clb_model *model)
 }
 
 static int model_report_port(const struct clb_builder *b, const struct ccm_service_port *port,
-                  enum clb_protocol protocol, struct ccm_error *err)
+                             enum clb_protocol protocol, struct ccm_error *err)
 {
     (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)port->port,
                          clb_protocol_name(protocol)); /* sets the text only */
@@ -50,7 +50,8 @@ static int check_port(const struct clb_builder *b, const struct ccm_service_port
 
 /* An annotation that is refused leaves it open what the port is to be. It was told for all ports
  * at once. */
-static bool port_is_open(const struct clb_builder *b, const struct ccm_service_port *port, bool listener)
+static bool port_is_open(const struct clb_builder *b, const struct ccm_service_port *port,
+                         bool listener)
 {
     return listener
                ? lbc_refusals_has(b->in->refused, "protocol-port")
@@ -137,8 +138,8 @@ static void keep_refused(struct clb_model *model, const struct clb_model_input *
     model->keep_status = lbc_refusals_has(refused, "external-ip-type");
     model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
-    model->keep_backends =
-        lbc_refusals_freeze(refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
+    model->keep_backends = lbc_refusals_freeze(
+        refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
     model->incomplete = model->keep_backends;
 }
 

@@ -30,7 +30,7 @@ struct clb_model {
     struct lbc_candidates *sets; /* sets[i] belongs to want.groups[i] */
     struct lbc_node_table nodes; /* sets borrow from it */
     bool incomplete;             /* a port failed: unneeded groups are not cleaned up */
-    unsigned explicit;        /* 1 << enum clb_lb_field_id: holds for an existing load balancer */
+    unsigned explicit;    /* 1 << enum clb_lb_field_id: holds for an existing load balancer */
     bool reused;          /* it is somebody else's load balancer, want.lb.id says which */
     bool override;        /* manage listeners of a reused one */
     bool as_it_is;        /* what a person made on a reused one is not ours to change */

@@ -1,9 +1,9 @@
 #include "model_listeners.h"
 
+#include "annotation_text.h"
 #include "annotations.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/owner.h"
-#include "listener_text.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -16,7 +16,8 @@
 /* The API server's default and the longest that the cloud keeps. */
 #define PERSISTENCE_MAX 3600 /* seconds; the cluster knows longer ones */
 
-static int listener_set_attr(struct clb_listener *listener, const char *field, const char *value, bool explicit)
+static int listener_set_attr(struct clb_listener *listener, const char *field, const char *value,
+                             bool explicit)
 {
     const struct lbc_field *row = clb_field_find(field);
 
@@ -157,7 +158,8 @@ static int set_node_check(struct clb_listener *listener, int64_t port)
     char text[24];
 
     (void)snprintf(text, sizeof(text), "%" PRId64, port); /* fits */
-    if (listener->protocol == CLB_UDP || listener_offer_attr(listener, "HealthCheckSwitch", "on") < 0 ||
+    if (listener->protocol == CLB_UDP ||
+        listener_offer_attr(listener, "HealthCheckSwitch", "on") < 0 ||
         listener_offer_attr(listener, "HealthCheck", "on") < 0 ||
         listener_offer_attr(listener, "HealthCheckType", "http") < 0 ||
         listener_offer_attr(listener, "HealthCheckURI", "/healthz") < 0 ||

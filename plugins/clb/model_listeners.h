@@ -27,7 +27,8 @@ struct clb_desired_listener {
 
 /* Append it to `state`. 0, -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: then the listener is
  * there, but broken. */
-CCM_NODISCARD int clb_model_listener(struct clb_state *state, const struct clb_desired_listener *want,
+CCM_NODISCARD int clb_model_listener(struct clb_state *state,
+                                     const struct clb_desired_listener *want,
                                      struct ccm_error *err);
 
 /* The access list that the Service wants, if the option is on. As above, but with -EINVAL it is

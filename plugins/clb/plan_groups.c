@@ -96,8 +96,8 @@ static void diff_fini(struct diff *diff)
 
 /* What we want and is there already: whether it has to be described or weighed anew. */
 static bool backend_is_stale(const struct clb_plan_input *in, const struct clb_group *want,
-                     const struct clb_group *have, const struct lbc_backend *one,
-                     const struct lbc_backend *twin)
+                             const struct clb_group *have, const struct lbc_backend *one,
+                             const struct lbc_backend *twin)
 {
     const char *description = description_of(have, twin);
 
@@ -110,7 +110,7 @@ static bool backend_is_stale(const struct clb_plan_input *in, const struct clb_g
 
 /* Several ports may have chosen the same group. */
 static bool backend_is_desired(const struct clb_plan_input *in, const struct clb_group *have,
-                      const struct lbc_backend *one)
+                               const struct lbc_backend *one)
 {
     for (size_t i = 0; i < in->model->want.group_count; i++) {
         const struct clb_group *want = &in->model->want.groups[i];

@@ -143,7 +143,8 @@ static int plan_tags(struct clb_plan *plan, const struct clb_plan_input *in, boo
 static int plan_charge(struct clb_plan *plan, const struct clb_plan_input *in)
 {
     const struct clb_lb *want = &in->model->want.lb;
-    const char *type = lb_field_is_explicit(in, CLB_LB_CHARGE) ? want->charge_type : in->have->lb.charge_type;
+    const char *type =
+        lb_field_is_explicit(in, CLB_LB_CHARGE) ? want->charge_type : in->have->lb.charge_type;
     const bool by_spec = is_same(type, "PayBySpec");
 
     if (lb_field_differs(in, CLB_LB_CHARGE)) {
@@ -151,8 +152,9 @@ static int plan_charge(struct clb_plan *plan, const struct clb_plan_input *in)
 
         return lb_step(plan, CLB_STEP_CHARGE, want->charge_type, by_spec ? spec : NULL);
     }
-    return by_spec && lb_field_differs(in, CLB_LB_SPEC) ? lb_step(plan, CLB_STEP_SPEC, want->spec, NULL)
-                                                 : 0;
+    return by_spec && lb_field_differs(in, CLB_LB_SPEC)
+               ? lb_step(plan, CLB_STEP_SPEC, want->spec, NULL)
+               : 0;
 }
 
 /* From bandwidth to traffic it counts from the next day on; until then the old values are shown. */
@@ -178,9 +180,10 @@ static int plan_internet(struct clb_plan *plan, const struct clb_plan_input *in)
           (by_bandwidth && lb_field_differs(in, CLB_LB_BANDWIDTH)))) {
         return 0;
     }
-    const char *charge =
-        lb_field_is_explicit(in, CLB_LB_TRAFFIC_CHARGE) ? want->traffic_charge : have->traffic_charge;
-    const char *bandwidth = lb_field_is_explicit(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
+    const char *charge = lb_field_is_explicit(in, CLB_LB_TRAFFIC_CHARGE) ? want->traffic_charge
+                                                                         : have->traffic_charge;
+    const char *bandwidth =
+        lb_field_is_explicit(in, CLB_LB_BANDWIDTH) ? want->bandwidth : have->bandwidth;
 
     return is_ordered(in, charge, bandwidth) ? 0
                                              : lb_step(plan, CLB_STEP_INTERNET, charge, bandwidth);
@@ -234,7 +237,7 @@ int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
 /* --- letting go --- */
 
 static int tags_copy_match(const struct lbc_tags *present, const char *key, const char *value,
-                   struct lbc_tags *ret)
+                           struct lbc_tags *ret)
 {
     return ccm_text_equal(lbc_tags_get(present, key), value) ? lbc_tags_put(ret, key, value) : 0;
 }

@@ -94,9 +94,10 @@ static bool needs_rebuild(const struct clb_listener *want, const struct clb_list
     if (listener_forwards(want) != listener_forwards(have)) {
         return true;
     }
-    return listener_forwards(want) && (clb_forward_target(want) != clb_forward_target(have) ||
-                              (have->group_id != NULL &&
-                               !ccm_text_equal(have->group_id, group == NULL ? NULL : group->id)));
+    return listener_forwards(want) &&
+           (clb_forward_target(want) != clb_forward_target(have) ||
+            (have->group_id != NULL &&
+             !ccm_text_equal(have->group_id, group == NULL ? NULL : group->id)));
 }
 
 /* Whether the present forward of a wanted listener leads to one that goes: then it has to be gone
@@ -123,7 +124,7 @@ static int plan_drop_listener(struct clb_plan *plan, const struct clb_listener *
 }
 
 static int plan_release_listener(struct clb_plan *plan, const struct clb_plan_input *in,
-                  const struct clb_listener *have)
+                                 const struct clb_listener *have)
 {
     bool done = false;
     const int r = listener_is_stale(in, have) ? clb_plan_restore(plan, in, have, &done) : 0;
@@ -251,7 +252,7 @@ static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listen
 }
 
 static bool listener_differs(const struct clb_plan_input *in, const struct clb_listener *want,
-                    const struct clb_listener *have, const struct clb_group *group)
+                             const struct clb_listener *have, const struct clb_group *group)
 {
     if (group == NULL || !ccm_text_equal(group->id, have->group_id) ||
         !ccm_text_equal(want->description, have->description) || acl_differs(in, want, have) ||
@@ -286,7 +287,7 @@ static bool is_repeated(const struct clb_plan_input *in, const struct lbc_attr *
 /* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
  * sets all of it, and leaves alone what is not named. */
 static int step_overlay_listener(struct clb_step *step, const struct clb_plan_input *in,
-                   const struct clb_listener *want, const struct clb_listener *have)
+                                 const struct clb_listener *want, const struct clb_listener *have)
 {
     int r = in->fresh ? clb_listener_copy(&step->listener, have) : 0;
 
@@ -312,8 +313,8 @@ static int step_overlay_listener(struct clb_step *step, const struct clb_plan_in
 }
 
 static int plan_update_listener(struct clb_plan *plan, const struct clb_plan_input *in,
-                  const struct clb_listener *want, const struct clb_listener *have,
-                  const struct clb_group *group)
+                                const struct clb_listener *want, const struct clb_listener *have,
+                                const struct clb_group *group)
 {
     struct clb_step *step =
         clb_plan_new_step(plan, CLB_STEP_UPDATE_LISTENER, want->port, want->protocol);
@@ -331,8 +332,8 @@ static int plan_update_listener(struct clb_plan *plan, const struct clb_plan_inp
 /* --- whose port it is --- */
 
 static void plan_refuse_listener(const struct clb_plan_input *in, const struct clb_listener *want,
-                   const struct clb_listener *have, const char *whose,
-                   struct lbc_problems *problems)
+                                 const struct clb_listener *have, const char *whose,
+                                 struct lbc_problems *problems)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
@@ -354,7 +355,7 @@ static void plan_refuse_listener(const struct clb_plan_input *in, const struct c
 
 /* A listener of another protocol that keeps the port number; ours go before. */
 static const struct clb_listener *plan_find_occupant(const struct clb_plan_input *in,
-                                           const struct clb_listener *want)
+                                                     const struct clb_listener *want)
 {
     for (size_t i = 0; i < in->have->listener_count; i++) {
         const struct clb_listener *have = &in->have->listeners[i];
@@ -410,10 +411,11 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
 
     if (obstacle != NULL) {
         plan_refuse_listener(in, want, obstacle,
-               owner_of(in, obstacle) == LBC_OWNER_OTHER ? "another Service"
-               : loses_listener(in, want, obstacle) ? "somebody else, and could not be put back"
-                                                    : "somebody else",
-               problems);
+                             owner_of(in, obstacle) == LBC_OWNER_OTHER ? "another Service"
+                             : loses_listener(in, want, obstacle)
+                                 ? "somebody else, and could not be put back"
+                                 : "somebody else",
+                             problems);
         return 0;
     }
     if (want->lacks && (have == NULL || needs_rebuild(want, have, group))) {

@@ -1,5 +1,5 @@
-/* Parts of plan.c: plan_lb.c, plan_groups.c, plan_listeners.c, plan_acl.c. Each appends steps and
- * returns 0 or -ENOMEM. */
+/* Parts of plan.c: plan_lb.c, plan_groups.c, plan_listeners.c, plan_ranges.c. Each appends steps
+ * and returns 0 or -ENOMEM. */
 #ifndef CCM_CLB_PLAN_PARTS_H
 #define CCM_CLB_PLAN_PARTS_H
 

@@ -172,15 +172,16 @@ static void print_listener(const struct clb_step *step, const struct clb_listene
     const char *separator = ": ";
 
     if (have != NULL && !ccm_text_equal(have->description, want->description)) {
-        print_change(text, &separator, "Description", print_value_or_none(have->description), want->description);
+        print_change(text, &separator, "Description", print_value_or_none(have->description),
+                     want->description);
     }
     for (size_t i = 0; i < want->attrs.len; i++) {
         const struct lbc_attr *attr = &want->attrs.items[i];
         const char *from = have == NULL ? NULL : lbc_attrs_get(&have->attrs, attr->field);
 
         if (have == NULL ? attr->explicit : !ccm_text_equal(from, attr->value)) {
-            print_change(text, &separator, attr->field->name, have == NULL ? NULL : print_value_or_none(from),
-                         attr->value);
+            print_change(text, &separator, attr->field->name,
+                         have == NULL ? NULL : print_value_or_none(from), attr->value);
         }
     }
 }

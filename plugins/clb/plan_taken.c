@@ -27,7 +27,7 @@ static bool is_changed(const struct clb_step *step, const struct lbc_attr *was)
 }
 
 static int taken_add_listener(const struct clb_plan_input *in, const struct clb_step *step,
-                      const struct clb_listener *have, struct lbc_taken_list *ret)
+                              const struct clb_listener *have, struct lbc_taken_list *ret)
 {
     const struct clb_group *group =
         have->group_id == NULL ? NULL : clb_state_group_by_id(in->have, have->group_id);
@@ -37,7 +37,7 @@ static int taken_add_listener(const struct clb_plan_input *in, const struct clb_
 
     clb_taken_port(have->port, have->protocol, port);
     taken = lbc_taken_record(ret, &in->service->meta, port, have->group_id,
-                           group != NULL && lbc_owner_is_key(group->name), have->description);
+                             group != NULL && lbc_owner_is_key(group->name), have->description);
     if (taken == NULL) {
         return -ENOMEM;
     }

@@ -80,7 +80,7 @@ static int lookup_offer_lb(struct lbc_lookup *look, const cJSON *json, struct cl
 }
 
 static int lookup_parse_page(struct lbc_lookup *look, const cJSON *answer, struct clb_lb *ret,
-                     struct ccm_error *err)
+                             struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
 
@@ -160,7 +160,7 @@ int clb_read_lb_by_id(struct clb_call *call, const struct ccm_service *service, 
 #define EIP_PAGES_MAX 10
 
 static int read_parse_eips(const cJSON *answer, struct ccm_buf *ips, bool *ret_more,
-                     struct ccm_error *err)
+                           struct ccm_error *err)
 {
     const cJSON *list = ccm_json_get(ccm_json_get(answer, "EipAddresses"), "EipAddress");
     int64_t count = 0;

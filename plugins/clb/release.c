@@ -1,4 +1,4 @@
-#include "pass.h"
+#include "controller.h"
 
 #include "api_listener.h"
 #include "apply_parts.h"
@@ -20,7 +20,7 @@
 #define FAILED LBC_PASS_CLEAN_FAILED
 
 static int release_apply_plan(struct lbc_pass *pass, const struct clb_plan *plan,
-                    const struct clb_plan_input *in, bool fresh, struct ccm_error *err)
+                              const struct clb_plan_input *in, bool fresh, struct ccm_error *err)
 {
     struct clb_apply apply = {
         .call = clb_pass_call(pass, ALI_PRIO_REMOVE),
@@ -83,7 +83,7 @@ static int release_find_lb(struct lbc_pass *pass, bool looked, struct ccm_error 
 }
 
 static int release_delete_own(struct lbc_pass *pass, const struct clb_model *model, bool looked,
-                     struct ccm_error *err)
+                              struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     const struct clb_plan_input in = {
@@ -166,7 +166,8 @@ static bool was_user(const struct lbc_pass *pass)
 
 /* Listeners are deleted by their ports: whose they are by now is read again. Without listeners of
  * ours they only tell whether others use the load balancer too. */
-static int release_read_parts(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int release_read_parts(struct lbc_pass *pass, const struct clb_model *model,
+                              struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
@@ -204,7 +205,8 @@ static int find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *er
     return r;
 }
 
-static int release_leave_reused(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
+static int release_leave_reused(struct lbc_pass *pass, struct clb_model *model,
+                                struct ccm_error *err)
 {
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
     struct clb_plan_input in = {
@@ -300,7 +302,8 @@ static int leave_labelled(struct lbc_pass *pass, struct clb_model *model, struct
     if (r < 0) {
         return lbc_pass_fail(pass, FAILED, WHAT, r, err);
     }
-    return model->reused ? release_leave_reused(pass, model, err) : release_delete_own(pass, model, true, err);
+    return model->reused ? release_leave_reused(pass, model, err)
+                         : release_delete_own(pass, model, true, err);
 }
 
 /* The entry was claimed with what the label says, and no annotation says so any more. */
@@ -336,7 +339,8 @@ static int release_lb(struct lbc_pass *pass, struct clb_model *model, struct ccm
         return release_labelled(pass, model, err);
     }
     model->reused = pass->entry->reused;
-    return model->reused ? release_leave_reused(pass, model, err) : release_delete_own(pass, model, false, err);
+    return model->reused ? release_leave_reused(pass, model, err)
+                         : release_delete_own(pass, model, false, err);
 }
 
 int clb_release(struct lbc_pass *pass, struct ccm_error *err)

@@ -1,4 +1,4 @@
-#include "pass.h"
+#include "controller.h"
 
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"

@@ -51,9 +51,9 @@ struct clb_group {
     enum clb_protocol protocol;
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
     enum lbc_frozen_by frozen_by; /* desired */
-    bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
-    bool present_only;  /* desired: it is kept in step where it is there, and never made */
-    bool unread;        /* present: its backends are not known */
+    bool broken;       /* desired: the chosen group cannot be used, the port is left as it is */
+    bool present_only; /* desired: it is kept in step where it is there, and never made */
+    bool unread;       /* present: its backends are not known */
     struct lbc_backends backends;
 };
 

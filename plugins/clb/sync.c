@@ -1,11 +1,11 @@
-#include "pass.h"
+#include "controller.h"
 
+#include "events.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"
 #include "read.h"
 #include "read_listeners.h"
-#include "tell.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -149,7 +149,8 @@ static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, stru
 }
 
 /* Domain extensions and access lists, as far as the Service asks for them. */
-static int pass_read_details(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int pass_read_details(struct lbc_pass *pass, const struct clb_model *model,
+                             struct ccm_error *err)
 {
     struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
 
@@ -263,7 +264,8 @@ static int describe_repair(const struct clb_plan *plan, const struct clb_plan_in
     return 0;
 }
 
-static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *model, struct ccm_error *err)
+static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *model,
+                               struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
     CCM_CLEANUP(clb_plan_fini) struct clb_plan plan = { 0 };
@@ -325,7 +327,7 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
     }
     pass->entry->used = pass->entry->used || clb_actual(pass->entry)->lb.id != NULL;
     if (model->reused && lbc_reuse_record_tags(pass->entry, &model->want.lb.tags,
-                                             &clb_actual(pass->entry)->lb.tags) < 0) {
+                                               &clb_actual(pass->entry)->lb.tags) < 0) {
         return ccm_error_nomem(err);
     }
     return r < 0 && pass->problems.count == 0 ? r : 0; /* problems are reported by the caller */
@@ -381,7 +383,7 @@ static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb
     pass->lbc->host->log(pass->lbc->host, CCM_LEVEL_WARN, pass->service->meta.key, "%s",
                          err.message);
     lbc_pass_emit_event(pass, true, "eip", "FailedSetEIPAddress",
-                 "get eip error, set external ip to slb ip");
+                        "get eip error, set external ip to slb ip");
     return lb->address;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static int advice_defer(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                     const char *text)
+                        const char *text)
 {
     struct lbc_advice one = { warning, topic, reason, strdup(text) };
 
@@ -21,7 +21,8 @@ static int advice_defer(struct lbc_pass *pass, bool warning, const char *topic, 
     return 0;
 }
 
-static void advice_emit_event(struct lbc_pass *pass, bool warning, const char *reason, const char *text)
+static void advice_emit_event(struct lbc_pass *pass, bool warning, const char *reason,
+                              const char *text)
 {
     lbc_life_event(&pass->lbc->life, pass->service, warning, reason, "%s", text);
 }
@@ -31,7 +32,8 @@ void lbc_pass_advise(struct lbc_pass *pass, bool warning, const char *topic, con
 {
     if (lbc_entry_is_news(pass->entry, topic, text) &&
         (!pass->returning || advice_defer(pass, warning, topic, reason, text) < 0)) {
-        advice_emit_event(pass, warning, reason, text); /* once too often without memory, rather than never */
+        advice_emit_event(pass, warning, reason,
+                          text); /* once too often without memory, rather than never */
     }
 }
 

@@ -190,8 +190,8 @@ static void drop_snapshot(struct lbc_pass *pass)
 
 static int pass_sync_lb(struct lbc_pass *pass, struct ccm_error *err)
 {
-    if (lbc_readiness_collect(&pass->readiness, pass->slices, pass->slice_count, &pass->entry->pod_states) <
-        0) {
+    if (lbc_readiness_collect(&pass->readiness, pass->slices, pass->slice_count,
+                              &pass->entry->pod_states) < 0) {
         return ccm_error_nomem(err);
     }
     const int r = pass->lbc->ops->sync(pass, err);
@@ -334,8 +334,8 @@ static int pass_finish_success(struct lbc_pass *pass, struct ccm_error *err)
 /* Whether groups were left as they are, so that nothing new is in them. */
 static bool pass_freezes_groups(const struct lbc_pass *pass)
 {
-    return lbc_refusals_freeze(&pass->refused,
-                             lbc_backend_mode(pass->view, pass->lbc->default_eni) == LBC_MODE_ENI);
+    return lbc_refusals_freeze(
+        &pass->refused, lbc_backend_mode(pass->view, pass->lbc->default_eni) == LBC_MODE_ENI);
 }
 
 static int pass_sync_and_publish(struct lbc_pass *pass, struct ccm_error *err)

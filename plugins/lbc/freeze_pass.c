@@ -2,7 +2,7 @@
 
 #include "alicloud/presence.h"
 #include "lbc/freeze_cause.h"
-#include "lbc/freeze_tell.h"
+#include "lbc/freeze_publish.h"
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -143,8 +143,8 @@ static uint16_t find_node_port(const struct lbc_backends *have)
  * not in it have gone from it, nobody knows when. They count as just gone, so that the end of a
  * process is not the end of the floor.
  */
-static void freeze_record_earlier(const struct lbc_freeze *freeze, const struct lbc_freeze_group *group,
-                         int64_t now)
+static void freeze_record_earlier(const struct lbc_freeze *freeze,
+                                  const struct lbc_freeze_group *group, int64_t now)
 {
     struct lbc_freeze_past gone = { 0 };
     const uint16_t port = find_node_port(group->have);
@@ -177,7 +177,8 @@ static void freeze_record_earlier(const struct lbc_freeze *freeze, const struct 
 
 /* --- the decision --- */
 
-static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_group *group, int64_t now)
+static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_group *group,
+                                int64_t now)
 {
     struct lbc_entry *entry = freeze->pass->entry;
     struct lbc_freeze_past *past =
@@ -205,7 +206,8 @@ static void freeze_decide_group(struct lbc_freeze *freeze, struct lbc_freeze_gro
 }
 
 /* What went by the floor's leave counts for those that follow. */
-static void freeze_record_gone(struct lbc_freeze *freeze, const struct lbc_freeze_group *group, int64_t now)
+static void freeze_record_gone(struct lbc_freeze *freeze, const struct lbc_freeze_group *group,
+                               int64_t now)
 {
     for (size_t i = 0; i < group->count && !freeze->pass->dry; i++) {
         struct lbc_freeze_past *past =
@@ -301,7 +303,7 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
         return 0;
     }
     r = ali_find_gone_instances(pass->lbc->ali, host, pass->req, find_witness(freeze), inquiry.ids,
-                           inquiry.len, inquiry.gone, &why);
+                                inquiry.len, inquiry.gone, &why);
     believe_answer(freeze, &inquiry);
     if (r < 0 && r != -EAGAIN && r != -EBUSY) {
         host->log(host, CCM_LEVEL_WARN, pass->service->meta.key,

@@ -93,7 +93,8 @@ void lbc_inventory_free(struct lbc_inventory *inventory)
 /* --- whom it is for --- */
 
 /* An earlier run finished it, with a load balancer of its own. */
-static bool inventory_helps_service(const struct lbc_instance *lbc, const struct ccm_service *service)
+static bool inventory_helps_service(const struct lbc_instance *lbc,
+                                    const struct ccm_service *service)
 {
     return lbc->mapping.is_ours(service) && !lbc_class_needs_delete(service) &&
            lbc_object_label(&service->meta, LBC_HASH_LABEL) != NULL &&
@@ -160,7 +161,8 @@ static void read_all(struct lbc_instance *lbc, const struct ccm_request *req)
 }
 
 /* False: out of memory, then it looks for itself. */
-static bool inventory_add_waiter_locked(struct lbc_inventory *inventory, const char *key, uint64_t lane)
+static bool inventory_add_waiter_locked(struct lbc_inventory *inventory, const char *key,
+                                        uint64_t lane)
 {
     CCM_CLEANUP(ccm_freep) uint64_t *copy = malloc(sizeof(*copy));
 
@@ -186,7 +188,8 @@ static void enter_locked(struct lbc_instance *lbc, const struct ccm_request *req
         inventory->expected = inventory_list_expected(lbc);
         inventory->phase = inventory->expected == NULL ? OVER : WANTED;
     }
-    if ((inventory->phase != WANTED && inventory->phase != READING) || !inventory_helps_service(lbc, service)) {
+    if ((inventory->phase != WANTED && inventory->phase != READING) ||
+        !inventory_helps_service(lbc, service)) {
         return;
     }
     if (inventory->phase == WANTED) {
@@ -231,7 +234,8 @@ void lbc_inventory_record_edit(struct lbc_inventory *inventory, const struct ccm
     inventory_unlock(inventory);
 }
 
-static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_service *service, void *state)
+static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_service *service,
+                                  void *state)
 {
     struct lbc_inventory *inventory = lbc->inventory;
     char name[LBC_OWNER_LB_NAME];

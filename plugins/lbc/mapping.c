@@ -16,14 +16,15 @@
 
 /* Whether the Service concerns this controller: its class, or because it was ours and still carries
  * the finalizer, which nobody else will take away. */
-static bool mapping_concerns_service(const struct lbc_mapping *mapping, const struct ccm_service *service)
+static bool mapping_concerns_service(const struct lbc_mapping *mapping,
+                                     const struct ccm_service *service)
 {
     return mapping->is_ours(service) ||
            lbc_object_has_finalizer(&service->meta, mapping->finalizer);
 }
 
 static void mapping_emit_event(const struct lbc_mapping *mapping, const struct ccm_service *service,
-                const char *reason, const char *message)
+                               const char *reason, const char *message)
 {
     const struct ccm_event event = {
         .struct_size = sizeof(event),
@@ -99,8 +100,8 @@ static uint64_t lane_of(const struct ccm_service *service)
     return CCM_LANE_SPEC;
 }
 
-static void mapping_enqueue_service(const struct lbc_mapping *mapping, const struct ccm_service *service,
-                    uint64_t lane)
+static void mapping_enqueue_service(const struct lbc_mapping *mapping,
+                                    const struct ccm_service *service, uint64_t lane)
 {
     mapping->host->enqueue(mapping->host, service->meta.key, lane, 0);
 }
@@ -122,16 +123,17 @@ static bool service_changed(const struct lbc_mapping *mapping, const struct ccm_
     }
     if (!lbc_object_same_annotations(&before->meta, &after->meta)) {
         mapping_emit_event(mapping, after, "AnnotationChanged",
-            "The service will be updated because the annotations has been changed.");
+                           "The service will be updated because the annotations has been changed.");
         return true;
     }
     if (!same_spec(before, after)) {
         mapping_emit_event(mapping, after, "ServiceSpecChanged",
-            "The service will be updated because the spec has been changed.");
+                           "The service will be updated because the spec has been changed.");
         return true;
     }
     if ((before->meta.deleted_ms != 0) != (after->meta.deleted_ms != 0)) {
-        mapping_emit_event(mapping, after, "DeleteTimestampChanged",
+        mapping_emit_event(
+            mapping, after, "DeleteTimestampChanged",
             "The service will be updated because the delete timestamp has been changed.");
         return true;
     }
@@ -215,8 +217,9 @@ static void service_updated(const struct lbc_mapping *mapping, const struct ccm_
             lbc_inventory_record_edit(mapping->inventory, &after->meta);
         }
         mapping_enqueue_service(mapping, after,
-                lbc_class_needs_delete(after) || !mapping->is_ours(before) ? CCM_LANE_URGENT
-                                                                           : CCM_LANE_SPEC);
+                                lbc_class_needs_delete(after) || !mapping->is_ours(before)
+                                    ? CCM_LANE_URGENT
+                                    : CCM_LANE_SPEC);
     }
 }
 

@@ -290,7 +290,7 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors)
 
 /* Into the queue of `shared`, whose reference is taken over; once there it stays where it is. */
 static int mirrors_queue_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry,
-                       struct lbc_shared *shared)
+                                struct lbc_shared *shared)
 {
     if (entry->waits == shared) {
         shared_unref(mirrors, shared);
@@ -303,7 +303,7 @@ static int mirrors_queue_locked(struct lbc_mirrors *mirrors, struct lbc_entry *e
 
 /* Let the entry have the shared mirror, whose reference is taken over, and its content. */
 static void mirrors_attach_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry,
-                        struct lbc_shared *shared)
+                                  struct lbc_shared *shared)
 {
     shared->busy = true;
     leave_queue(mirrors, entry); /* wakes nobody of this queue: it is busy */
@@ -350,7 +350,7 @@ static int bind_locked(struct lbc_mirrors *mirrors, struct lbc_entry *entry, con
 }
 
 static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, const char *uid,
-                        const char *lb_id, uint64_t lane, struct lbc_entry **ret)
+                                  const char *lb_id, uint64_t lane, struct lbc_entry **ret)
 {
     struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
     int r = entry == NULL ? add_locked(mirrors, key, &entry) : 0;
@@ -379,8 +379,8 @@ static int mirrors_acquire_locked(struct lbc_mirrors *mirrors, const char *key, 
     return r;
 }
 
-int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid, const char *lb_id,
-                    uint64_t lane, struct lbc_entry **ret)
+int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
+                        const char *lb_id, uint64_t lane, struct lbc_entry **ret)
 {
     struct lbc_entry *entry = NULL;
 

@@ -72,7 +72,7 @@ struct lbc_entry {
     uint32_t unrestored; /* passes in which the cloud refused to have a listener put back */
     uint32_t attempt;    /* of creation: part of the ClientToken */
     uint32_t polls;      /* passes in a row that waited for pods */
-    struct ccm_strmap *said; /* topic -> last text */
+    struct ccm_strmap *said;       /* topic -> last text */
     struct ccm_strmap *pod_states; /* see readiness.h */
     struct lbc_tags applied; /* additional tags as of the last complete success, or, until there is
                                 one, as the Service's label says */
@@ -87,7 +87,7 @@ struct lbc_entry {
     struct lbc_order order; /* of how traffic is paid for */
     bool frozen;            /* backends are kept that the model lacks */
     bool looked;            /* a pass of this process has decided about its groups */
-    int64_t invalidated_ms;       /* monotonic: when a refusal last made us read again; 0 = never */
+    int64_t invalidated_ms; /* monotonic: when a refusal last made us read again; 0 = never */
     /* The store's. */
     const struct lbc_mirror_type *type;
     bool busy;
@@ -116,7 +116,7 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors);
  * was known still is. Every thread.
  */
 CCM_NODISCARD int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char *uid,
-                                  const char *lb_id, uint64_t lane, struct lbc_entry **ret);
+                                      const char *lb_id, uint64_t lane, struct lbc_entry **ret);
 void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry);
 /* What we keep on the Service (finalizer, labels, status) has changed: the next claim has
  * look.touched set. A key that is not known needs none of that. Every thread. */

@@ -129,7 +129,7 @@ bool lbc_pass_is_unwanted(const struct lbc_instance *lbc, const struct ccm_servi
 /* --- events --- */
 
 void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                  const char *text)
+                         const char *text)
 {
     if (lbc_entry_is_news(pass->entry, topic, text)) {
         lbc_life_event(&pass->lbc->life, pass->service, warning, reason, "%s", text);
@@ -205,7 +205,8 @@ void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_lis
     lbc_pass_advise(pass, false, "foreign", "SkipSyncBackends", ccm_buf_str(&foreign));
 }
 
-void lbc_pass_emit_group_events(struct lbc_pass *pass, const char *none, enum lbc_frozen_by frozen_by)
+void lbc_pass_emit_group_events(struct lbc_pass *pass, const char *none,
+                                enum lbc_frozen_by frozen_by)
 {
     static const char *const holds[] = {
         [LBC_FROZEN_BY_NONE] = "",

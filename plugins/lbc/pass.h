@@ -96,7 +96,8 @@ struct lbc_ops {
     /* What the Service should say: lb_id, addresses or hostname, extra label; the hash is not its
      * business. False: nothing serves yet, leave alone. May block. */
     bool (*publish)(struct lbc_pass *pass, struct lbc_life_state *state);
-    /* After a complete success: what a person should know that is no failure, by lbc_pass_emit_event(). */
+    /* After a complete success: what a person should know that is no failure, by
+     * lbc_pass_emit_event(). */
     void (*emit_events)(struct lbc_pass *pass);
     /* Whether a listener of the Service is there; port: see taken.h. */
     bool (*has_listener)(const struct lbc_pass *pass, const char *port);
@@ -118,8 +119,9 @@ struct lbc_ops {
     /*
      * What is to be released when the annotation that names a load balancer and the label with the
      * last one differ. false: its own, found by its tags. true: the entry is claimed with what the
-     * label says (lbc_entry_acquired_id()), so that release() can take out of it what a Service left
-     * there whose annotation is gone; whether it is its own after all is for release() to find out.
+     * label says (lbc_entry_acquired_id()), so that release() can take out of it what a Service
+     * left there whose annotation is gone; whether it is its own after all is for release() to find
+     * out.
      */
     bool release_by_label;
 };
@@ -225,9 +227,9 @@ struct lbc_pass {
     uint64_t requeue_ms;    /* 0 = no need to come again */
     bool unfinished; /* the cloud still works on it: nothing failed, nothing is complete, nothing is
                         published; come again after requeue_ms */
-    bool
-        unverified; /* nothing was published, because nothing was asked of the cloud: a look follows */
-    bool hashed; /* the hash label was written: the Service is done for the first time, or again */
+    bool unverified; /* nothing was published, because nothing was asked of the cloud: a look
+                        follows */
+    bool hashed;  /* the hash label was written: the Service is done for the first time, or again */
     bool cleaned; /* nothing of ours is left, neither in the cloud nor at the Service, for the first
                      time */
 };
@@ -245,7 +247,7 @@ struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass);
 enum ali_priority lbc_pass_priority(const struct lbc_pass *pass, enum ali_priority wanted);
 /* An event, if it is news on its topic; "" = the topic is over. */
 void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
-                  const char *text);
+                         const char *text);
 /*
  * The same for what follows from the Service as it is and does not fail: a person who left it so
  * was told then. The first pass after a restart that finds such a Service and changes nothing for
@@ -276,7 +278,8 @@ CCM_NODISCARD int lbc_pass_resolve(struct lbc_pass *pass, const struct lbc_candi
 void lbc_pass_emit_backends(struct lbc_pass *pass, const struct lbc_resolved_list *resolved);
 /* The same about groups as they will be. none: the text when one has no backends, "" when they all
  * have some; or what they keep because of `hold`. */
-void lbc_pass_emit_group_events(struct lbc_pass *pass, const char *none, enum lbc_frozen_by frozen_by);
+void lbc_pass_emit_group_events(struct lbc_pass *pass, const char *none,
+                                enum lbc_frozen_by frozen_by);
 /* Somebody has changed the load balancer beside us, and the steps (one text; "" = none) repaired
  * it. */
 void lbc_pass_emit_repair(const struct lbc_pass *pass, const char *steps);

@@ -46,7 +46,7 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
         condition.message = serves;
     }
     const int w = lbc_life_publish_condition(&pass->life, pass->req, pass->service,
-                                pass->lbc->conditions ? &condition : NULL, &own);
+                                             pass->lbc->conditions ? &condition : NULL, &own);
 
     if (w == 0 || r < 0) {
         return r; /* what failed first is what counts, and its retry says it again */
@@ -152,7 +152,7 @@ static int job_acquire_and_run(struct job *job, struct ccm_result *ret, struct c
     struct lbc_mirrors *mirrors = job->lbc->mirrors;
     const struct ccm_object *meta = &job->service->meta;
     int r = lbc_mirrors_acquire(mirrors, meta->key, meta->uid, reused_id(job->lbc, job->service),
-                            job->req->lane, &job->entry);
+                                job->req->lane, &job->entry);
 
     if (r == -EBUSY) {
         return 0; /* it is enqueued when it is its turn */

@@ -48,7 +48,7 @@ static int refusal_put(struct lbc_refusals *refusals, const struct lbc_anno *row
 
 /* A bad value: it fails the Service, unless the annotation does nothing anyway. */
 static int refusal_add_bad_value(struct lbc_refusals *refusals, const struct lbc_anno *row,
-                        const struct ccm_error *err)
+                                 const struct ccm_error *err)
 {
     const bool fails = lbc_lint_counts(refusals->rules, refusals->service, row);
 

@@ -88,7 +88,8 @@ void lbc_pass_leave_alone(struct lbc_pass *pass, struct ccm_error *err)
     if (pass->dry) {
         ccm_buf_addf(&pass->steps, "leave alone: %s\n", err->message);
     } else {
-        lbc_pass_emit_event(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone", ccm_buf_str(&text));
+        lbc_pass_emit_event(pass, true, "CleanLoadBalancer", "LoadBalancerLeftAlone",
+                            ccm_buf_str(&text));
     }
     ccm_error_clear(err);
     pass->entry->left_alone = true;
@@ -125,7 +126,7 @@ int lbc_pass_release(struct lbc_pass *pass, struct ccm_error *err)
         entry->cleaned = true;
         if (!entry->left_alone) {
             lbc_pass_emit_event(pass, false, "CleanLoadBalancer", "CleanLoadBalancer",
-                         "Clean load balancer");
+                                "Clean load balancer");
         }
     }
     return r;

@@ -164,7 +164,7 @@ int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wanted,
 }
 
 int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
-                        const struct lbc_tags *present)
+                          const struct lbc_tags *present)
 {
     int r = 0;
 

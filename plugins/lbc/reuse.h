@@ -52,7 +52,7 @@ CCM_NODISCARD int lbc_reuse_own_tags(struct lbc_pass *pass, struct lbc_tags *wan
                                      const struct lbc_tags *present);
 /* After the writes: those of `wanted` that are there are ours. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_reuse_record_tags(struct lbc_entry *entry, const struct lbc_tags *wanted,
-                                      const struct lbc_tags *present);
+                                        const struct lbc_tags *present);
 
 /* One value that cannot be changed on somebody else's load balancer. NULL or "" = not known, or
  * nobody asks for it; case does not matter. */

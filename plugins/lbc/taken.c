@@ -154,8 +154,8 @@ int lbc_taken_read(const struct ccm_object *meta, const char *port, struct lbc_t
 }
 
 struct lbc_taken *lbc_taken_record(struct lbc_taken_list *list, const struct ccm_object *meta,
-                                 const char *port, const char *group, bool is_again,
-                                 const char *description)
+                                   const char *port, const char *group, bool is_again,
+                                   const char *description)
 {
     struct lbc_taken *taken = lbc_taken_new(list, port);
 
@@ -206,7 +206,8 @@ static void describe_taken(const struct lbc_taken *taken, struct ccm_buf *text)
                  ccm_text_empty(group) ? "none" : group);
 }
 
-static void taken_emit_event(struct lbc_pass *pass, const struct lbc_taken_list *list, bool restores)
+static void taken_emit_event(struct lbc_pass *pass, const struct lbc_taken_list *list,
+                             bool restores)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 900 };
 

@@ -38,8 +38,8 @@ struct lbc_taken *lbc_taken_new(struct lbc_taken_list *list, const char *port);
  * it was taken over before, and what the labels of `meta` say of it beside the description holds.
  */
 struct lbc_taken *lbc_taken_record(struct lbc_taken_list *list, const struct ccm_object *meta,
-                                 const char *port, const char *group, bool is_again,
-                                 const char *description);
+                                   const char *port, const char *group, bool is_again,
+                                   const char *description);
 void lbc_taken_fini(struct lbc_taken_list *list);
 
 /* What the listener was, into empty tags; nothing when it is not known. 0 or -ENOMEM. Pure. */

@@ -331,8 +331,8 @@ int nlb_check_security_groups(const struct ccm_service *service, struct ccm_erro
     }
     return lbc_setting_refuse("security-group-ids", value,
                               security_group ? "a list of at most 3 groups beside "
-                                      "spec.loadBalancerSourceRanges"
-                                    : "a list of at most 4 groups",
+                                               "spec.loadBalancerSourceRanges"
+                                             : "a list of at most 4 groups",
                               err);
 }
 
@@ -409,7 +409,8 @@ int nlb_check_health_interval(const struct ccm_service *service, struct ccm_erro
                                   "at most 50 unless health-check-type is udp", err);
     }
     if (udp &&
-        ccm_parse_u32(text_get_annotation(service, "health-check-connect-timeout"), 1, UINT32_MAX, &timeout) == 0 &&
+        ccm_parse_u32(text_get_annotation(service, "health-check-connect-timeout"), 1, UINT32_MAX,
+                      &timeout) == 0 &&
         interval < timeout) {
         return lbc_setting_refuse("health-check-interval", value,
                                   "not less than health-check-connect-timeout where the type is "

@@ -45,8 +45,8 @@ static void sort_out(const struct ali_params *from, const char *action, bool que
 }
 
 static int api_send_request(struct nlb_call *call, enum ali_product product, const char *action,
-                const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
-                struct ccm_error *err)
+                            const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
+                            struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params query = { 0 };
     CCM_CLEANUP(ali_params_fini) struct ali_params body = { 0 };
@@ -89,8 +89,8 @@ static int read_page(struct nlb_call *call, const struct nlb_list *list,
     return nlb_api_read(call, list->product, list->action, &all, ret, err);
 }
 
-static int answer_parse_page(const struct nlb_list *list, const cJSON *answer, nlb_item_fn fn, void *arg,
-                     struct ccm_error *err)
+static int answer_parse_page(const struct nlb_list *list, const cJSON *answer, nlb_item_fn fn,
+                             void *arg, struct ccm_error *err)
 {
     const cJSON *items = ccm_json_get(answer, list->name);
     int r = 0;
@@ -168,7 +168,7 @@ static int add_token(const struct nlb_call *call, struct ali_params *params)
 }
 
 static int answer_parse_sent(struct nlb_call *call, const char *action, const char *id_name,
-                       const cJSON *answer, struct nlb_sent *ret, struct ccm_error *err)
+                             const cJSON *answer, struct nlb_sent *ret, struct ccm_error *err)
 {
     const char *job = ccm_json_text(answer, "JobId");
     const char *id = id_name == NULL ? "" : ccm_json_text(answer, id_name);

@@ -66,7 +66,8 @@ static enum part part_of(enum nlb_step_type type)
 static bool add_failed(const struct nlb_run *run, const struct nlb_group *group)
 {
     for (size_t i = 0; i < run->plan->len; i++) {
-        if (run->flights[i].verdict == NLB_VERDICT_FAILED && run->plan->steps[i].type == NLB_STEP_ADD &&
+        if (run->flights[i].verdict == NLB_VERDICT_FAILED &&
+            run->plan->steps[i].type == NLB_STEP_ADD &&
             nlb_apply_group(run->apply, &run->plan->steps[i]) == group) {
             return true;
         }
@@ -410,7 +411,8 @@ static int run_send_stage(struct nlb_run *run, size_t from, size_t to)
     }
     if (r < 0) {
         for (size_t i = from; i < to; i++) {
-            run->apply->surprised = run->apply->surprised || run->flights[i].verdict == NLB_VERDICT_SENT;
+            run->apply->surprised =
+                run->apply->surprised || run->flights[i].verdict == NLB_VERDICT_SENT;
         }
         return r;
     }

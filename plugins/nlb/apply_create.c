@@ -13,8 +13,8 @@
 #define AGAIN_MS 2000 /* until a load balancer that is being made is looked at again */
 
 /* What the configuration adds to what the Service asks for. */
-static int lb_complete_desired(const struct nlb_apply *apply, const struct nlb_step *step, struct nlb_lb *want,
-                    struct lbc_tags *tags)
+static int lb_complete_desired(const struct nlb_apply *apply, const struct nlb_step *step,
+                               struct nlb_lb *want, struct lbc_tags *tags)
 {
     char name[LBC_OWNER_LB_NAME];
 
@@ -30,7 +30,7 @@ static int lb_complete_desired(const struct nlb_apply *apply, const struct nlb_s
 
 /* Another creation for whatever is asked for differently. */
 static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *want,
-                       const struct lbc_tags *tags, char ret[static LBC_TOKEN_SIZE])
+                          const struct lbc_tags *tags, char ret[static LBC_TOKEN_SIZE])
 {
     struct lbc_token token = LBC_TOKEN_INIT;
 
@@ -52,8 +52,8 @@ static void lb_make_token(const struct nlb_apply *apply, const struct nlb_lb *wa
 }
 
 /* The mirror of what has just been made; nothing can listen on it yet. */
-static int lb_record_created(struct nlb_apply *apply, struct nlb_lb *made, const struct lbc_tags *tags,
-                     const char *id)
+static int lb_record_created(struct nlb_apply *apply, struct nlb_lb *made,
+                             const struct lbc_tags *tags, const char *id)
 {
     struct nlb_lb *lb = &apply->have->lb;
 

@@ -64,7 +64,7 @@ static struct nlb_exchange *exchange_new(struct nlb_run *run)
 }
 
 static void exchange_record_refusal(struct nlb_exchange *exchange, const struct lbc_backends *part,
-                                  const struct ccm_error *err)
+                                    const struct ccm_error *err)
 {
     struct lbc_usage usage = { 0 };
     const bool has_usage = lbc_capacity_parse(err->message, &usage);
@@ -94,7 +94,7 @@ static int exchange_collect_step(struct lbc_exchange *to, const struct nlb_group
 
 /* Ports that have chosen the same group describe their servers each in its own way. */
 static bool exchange_includes_step(const struct nlb_run *run, const struct nlb_group *group,
-                           const struct nlb_step *first, const struct nlb_step *step)
+                                   const struct nlb_step *first, const struct nlb_step *step)
 {
     return (step->type == NLB_STEP_REMOVE ||
             (step->type == NLB_STEP_ADD && ccm_text_equal(step->group.name, first->group.name))) &&
@@ -111,8 +111,8 @@ static int exchange_collect(struct nlb_run *run, struct nlb_exchange *exchange,
     for (size_t i = index; r == 0 && i < run->plan->len; i++) {
         const struct nlb_step *step = &run->plan->steps[i];
 
-        if (i == index ||
-            (run->flights[i].verdict == NLB_VERDICT_OPEN && exchange_includes_step(run, group, first, step))) {
+        if (i == index || (run->flights[i].verdict == NLB_VERDICT_OPEN &&
+                           exchange_includes_step(run, group, first, step))) {
             r = exchange_collect_step(&exchange->way, group, step);
             exchange->way.batch = exchange->way.batch > step->group.backends.len
                                       ? exchange->way.batch

@@ -14,8 +14,8 @@ bool nlb_apply_group_blocked(const struct nlb_apply *apply, const struct nlb_ste
 
 /* --- sending --- */
 
-static int group_send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
-                       struct ccm_error *err)
+static int group_send_create(struct nlb_apply *apply, const struct nlb_step *step,
+                             struct nlb_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
 
@@ -62,7 +62,8 @@ int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
 
 /* --- the mirror --- */
 
-static int group_record_created(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent)
+static int group_record_created(struct nlb_apply *apply, const struct nlb_step *step,
+                                struct nlb_sent *sent)
 {
     struct nlb_group *group = nlb_state_new_group(apply->have);
 

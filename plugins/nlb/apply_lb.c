@@ -25,7 +25,8 @@ static int all_groups(const struct nlb_apply *apply, const struct nlb_step *step
 {
     const int r = lbc_texts_copy(ret, &step->texts);
 
-    return r < 0 || !step->with_security_group ? r : lbc_texts_put(ret, apply->have->security_group.id);
+    return r < 0 || !step->with_security_group ? r
+                                               : lbc_texts_put(ret, apply->have->security_group.id);
 }
 
 /* Of several groups one that is not there kept the others from being left. */
@@ -151,7 +152,8 @@ static int lb_record_tags(struct nlb_lb *lb, const struct nlb_step *step)
     return r;
 }
 
-static const struct nlb_zone *lb_find_equal_zone(const struct nlb_lb *lb, const struct nlb_zone *like)
+static const struct nlb_zone *lb_find_equal_zone(const struct nlb_lb *lb,
+                                                 const struct nlb_zone *like)
 {
     for (size_t i = 0; i < lb->zone_count; i++) {
         if (ccm_text_equal(lb->zones[i].zone_id, like->zone_id) &&

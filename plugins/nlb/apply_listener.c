@@ -56,7 +56,8 @@ int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step
 
 /* --- the mirror --- */
 
-static int listener_record_created(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent)
+static int listener_record_created(struct nlb_apply *apply, const struct nlb_step *step,
+                                   struct nlb_sent *sent)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
     struct nlb_listener *listener = nlb_state_new_listener(apply->have);
@@ -73,7 +74,7 @@ static int listener_record_created(struct nlb_apply *apply, const struct nlb_ste
 }
 
 static int listener_record_updated(const struct nlb_apply *apply, const struct nlb_step *step,
-                        struct nlb_listener *listener)
+                                   struct nlb_listener *listener)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
 

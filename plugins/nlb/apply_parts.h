@@ -43,13 +43,15 @@ CCM_NODISCARD int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_st
 CCM_NODISCARD int nlb_apply_create(struct nlb_apply *apply, const struct nlb_step *step,
                                    struct ccm_error *err);
 
-/* --- apply_guard.c: the security group for source ranges --- */
+/* --- apply_ranges.c: the security group for source ranges --- */
 
 bool nlb_apply_security_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
-CCM_NODISCARD int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                       struct nlb_sent *sent, struct ccm_error *err);
-CCM_NODISCARD int nlb_apply_security_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                                       const struct nlb_sent *sent);
+CCM_NODISCARD int nlb_apply_security_group_send(struct nlb_apply *apply,
+                                                const struct nlb_step *step, struct nlb_sent *sent,
+                                                struct ccm_error *err);
+CCM_NODISCARD int nlb_apply_security_group_done(struct nlb_apply *apply,
+                                                const struct nlb_step *step,
+                                                const struct nlb_sent *sent);
 
 /* --- apply_group.c: server groups and servers --- */
 

@@ -121,7 +121,7 @@ static bool is_crowded(const struct ccm_error *err)
 }
 
 void nlb_run_record_quota(struct nlb_run *run, const struct nlb_step *step,
-                       const struct ccm_error *err)
+                          const struct ccm_error *err)
 {
     if (err == NULL && step->type == NLB_STEP_DELETE_LISTENER) {
         lbc_quota_clear_full(&run->quota);

@@ -6,7 +6,7 @@
 #define CCM_NLB_APPLY_RUN_H
 
 #include "apply.h"
-#include "lbc/apply/room.h"
+#include "lbc/apply/quota.h"
 
 enum nlb_verdict {
     NLB_VERDICT_OPEN,
@@ -75,7 +75,7 @@ bool nlb_run_defer(struct nlb_run *run, const struct nlb_step *step, int r,
 bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step);
 /* What a refusal, or with err NULL a success, says about the room for listeners. */
 void nlb_run_record_quota(struct nlb_run *run, const struct nlb_step *step,
-                       const struct ccm_error *err);
+                          const struct ccm_error *err);
 /* No room was made: what was put off has failed. As nlb_run_fail(). */
 CCM_NODISCARD int nlb_run_give_up(struct nlb_run *run);
 

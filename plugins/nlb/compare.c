@@ -76,7 +76,8 @@ static const char *group_value(const struct nlb_group *group, const struct fallb
 }
 
 /* What holds when nothing is said; NULL = not known. reset: only where we go back to it. */
-static const char *pair_fallback_of(const struct pair *pair, const struct lbc_field *field, bool reset)
+static const char *pair_fallback_of(const struct pair *pair, const struct lbc_field *field,
+                                    bool reset)
 {
     const struct fallback *row =
         pair->group != NULL
@@ -220,7 +221,7 @@ static int copy_present(const struct pair *pair, bool fresh, struct lbc_attrs *r
 }
 
 static int pair_compare_attrs(const struct pair *pair, bool fresh, struct lbc_attrs *ret,
-                   struct ccm_buf *change)
+                              struct ccm_buf *change)
 {
     int r = copy_present(pair, fresh, ret);
 

@@ -12,9 +12,9 @@
 
 /* Fixed after create() but for what the common part guards and the atomic members. */
 struct nlb {
-    struct lbc_instance lbc; /* first: the common part takes it for the instance */
-    size_t batch;            /* servers per call */
-    atomic_bool jobs_reported;   /* somebody was told that a permission for jobs is missing */
+    struct lbc_instance lbc;   /* first: the common part takes it for the instance */
+    size_t batch;              /* servers per call */
+    atomic_bool jobs_reported; /* somebody was told that a permission for jobs is missing */
 };
 
 extern const struct lbc_ops nlb_ops;
@@ -38,7 +38,7 @@ CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *pla
                                const struct nlb_model *model, enum ali_priority priority,
                                bool fresh, struct ccm_error *err);
 
-/* ops->sync, ->publish (ensure.c), ->release (release.c), ->tell (tell.c). */
+/* ops->sync, ->publish (sync.c), ->release (release.c), ->tell (events.c). */
 CCM_NODISCARD int nlb_sync(struct lbc_pass *pass, struct ccm_error *err);
 bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state);
 CCM_NODISCARD int nlb_release(struct lbc_pass *pass, struct ccm_error *err);

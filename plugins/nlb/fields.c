@@ -51,7 +51,8 @@ const size_t nlb_group_field_count = CCM_ARRAY_LEN(nlb_group_fields);
 
 static const char *const protocol_names[] = { "TCP", "UDP", "TCPSSL", "OTHER" };
 
-static const struct lbc_field *fields_find_name(const struct lbc_field *fields, size_t count, const char *name)
+static const struct lbc_field *fields_find_name(const struct lbc_field *fields, size_t count,
+                                                const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(fields[i].name, name) == 0) {

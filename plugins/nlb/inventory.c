@@ -82,7 +82,8 @@ static struct nlb_inventory *inventory_new(const struct ccm_strmap *expected)
 }
 
 /* The item that a resource with these tags belongs to. */
-static struct item *inventory_find_owner(const struct nlb_inventory *inventory, const struct lbc_tags *tags)
+static struct item *inventory_find_owner(const struct nlb_inventory *inventory,
+                                         const struct lbc_tags *tags)
 {
     const char *owner = lbc_tags_get(tags, NLB_TAG_OWNER);
 
@@ -187,7 +188,8 @@ static int read_all(struct nlb_call *call, struct nlb_inventory *inventory, bool
                     struct ccm_error *err)
 {
     const char *cluster = inventory->cluster_id;
-    int r = nlb_api_list_lbs(call, NLB_TAG_CLUSTER, cluster, NULL, inventory_add_lb, inventory, err);
+    int r =
+        nlb_api_list_lbs(call, NLB_TAG_CLUSTER, cluster, NULL, inventory_add_lb, inventory, err);
 
     /* To the end or not at all: else a second owner of a tag could go unseen. */
     *ret_useful = r == 0;
@@ -199,7 +201,8 @@ static int read_all(struct nlb_call *call, struct nlb_inventory *inventory, bool
         return r;
     }
     set_known(inventory, true, false);
-    r = nlb_api_list_groups(call, NLB_TAG_CLUSTER, cluster, NULL, inventory_add_group, inventory, err);
+    r = nlb_api_list_groups(call, NLB_TAG_CLUSTER, cluster, NULL, inventory_add_group, inventory,
+                            err);
     r = r < 0 ? r : nlb_api_list_servers(call, NULL, inventory_add_server, inventory, err);
     if (r == 0) {
         set_known(inventory, true, true);
@@ -283,7 +286,7 @@ bool nlb_inventory_take(struct nlb_inventory *inventory, const struct ccm_servic
 /* --- the table --- */
 
 static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *req,
-                const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
+                          const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
     struct nlb_inventory *inventory = NULL;
     struct nlb_call call = {
@@ -299,8 +302,8 @@ static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *re
     return r;
 }
 
-static bool inventory_take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
-                 void *state)
+static bool inventory_take(void *content, struct lbc_instance *lbc,
+                           const struct ccm_service *service, void *state)
 {
     return nlb_inventory_take(content, service, ali_cluster_id(lbc->ali), state);
 }

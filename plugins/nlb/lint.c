@@ -87,7 +87,7 @@ const struct lbc_lint_rules nlb_rules = {
 /* --- what is our own --- */
 
 static void lint_add_finding(const struct ccm_service *service, const struct ccm_lint_sink *sink,
-                  uint64_t level, const char *suffix, const char *message)
+                             uint64_t level, const char *suffix, const char *message)
 {
     char key[LBC_ANNO_KEY_MAX];
 
@@ -145,17 +145,19 @@ static bool has_tls(const struct ccm_service *service)
 /* What the cloud or a pass would refuse later. */
 static void lint_needs(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    const bool listeners = lint_get_annotation(service, "id")[0] == '\0' ||
-                           strcmp(lint_get_annotation(service, "force-override-listeners"), "true") == 0;
+    const bool listeners =
+        lint_get_annotation(service, "id")[0] == '\0' ||
+        strcmp(lint_get_annotation(service, "force-override-listeners"), "true") == 0;
 
     if (listeners && has_tls(service) && lint_get_annotation(service, "cert-id")[0] == '\0') {
         lint_add_finding(service, sink, CCM_LEVEL_ERROR, "cert-id",
-              "annotation " LBC_ANNO_PREFIX "cert-id is required for TCPSSL ports: give the id of "
-              "a server certificate");
+                         "annotation " LBC_ANNO_PREFIX
+                         "cert-id is required for TCPSSL ports: give the id of "
+                         "a server certificate");
     }
     if (lint_get_annotation(service, "listener-port-range")[0] != '\0' && is_by_node(service)) {
         lint_add_finding(service, sink, CCM_LEVEL_ERROR, "listener-port-range",
-              "listener port range can only be used for eni backend type service");
+                         "listener port range can only be used for eni backend type service");
     }
 }
 
@@ -165,7 +167,8 @@ static void lint_public(const struct ccm_service *service, const struct ccm_lint
     const char *type = lint_get_annotation(service, "address-type");
     char key[LBC_ANNO_KEY_MAX];
 
-    if (sink->option_int(sink, NULL, "disable_public_nlb") != 0 && lint_get_annotation(service, "id")[0] == '\0' &&
+    if (sink->option_int(sink, NULL, "disable_public_nlb") != 0 &&
+        lint_get_annotation(service, "id")[0] == '\0' &&
         (type[0] == '\0' || ccm_text_equal_case(type, "internet"))) {
         sink->finding(sink, CCM_LEVEL_ERROR,
                       type[0] == '\0' ? "spec.type"

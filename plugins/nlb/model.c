@@ -26,7 +26,7 @@ bool nlb_model_has_listeners(const struct nlb_model *model)
 }
 
 static int model_report_port(const struct nlb_builder *b, const struct nlb_desired_port *want,
-                  struct ccm_error *err)
+                             struct ccm_error *err)
 {
     (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)want->port->port,
                          want->protocol == NLB_OTHER
@@ -38,8 +38,8 @@ static int model_report_port(const struct nlb_builder *b, const struct nlb_desir
 }
 
 /* What has to be known before there can be a listener at all. */
-static int port_read_annotations(const struct nlb_builder *b, uint64_t index, struct nlb_desired_port *want,
-                        struct ccm_error *err)
+static int port_read_annotations(const struct nlb_builder *b, uint64_t index,
+                                 struct nlb_desired_port *want, struct ccm_error *err)
 {
     const struct ccm_service *service = b->in->service;
     int r = nlb_protocol_of(service, want->port, &want->protocol, err);
@@ -179,13 +179,13 @@ static void keep_refused(struct nlb_model *model, const struct nlb_model_input *
                            (version && in->service->source_range_count > 0);
     model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
     model->keep_weights = model->keep_weights || model->peer_weights;
-    model->keep_backends =
-        lbc_refusals_freeze(refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
+    model->keep_backends = lbc_refusals_freeze(
+        refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
     model->incomplete = model->keep_backends;
 }
 
 static int model_build_security_group(struct nlb_model *model, const struct nlb_model_input *in,
-                       struct lbc_problems *problems, struct ccm_error *err)
+                                      struct lbc_problems *problems, struct ccm_error *err)
 {
     int r = 0;
 

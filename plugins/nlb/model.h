@@ -32,10 +32,10 @@ struct nlb_model {
     struct lbc_candidates *sets; /* sets[i] belongs to want.groups[i] */
     struct lbc_node_table nodes; /* sets borrow from it */
     bool incomplete;             /* a port failed: unneeded groups and listeners stay */
-    unsigned explicit;               /* 1 << enum nlb_lb_field: a person asked for it */
-    bool zones_explicit;             /* annotation zone-maps is there */
-    bool groups_explicit;            /* annotation security-group-ids is there, also when empty */
-    bool tags_explicit;              /* annotation additional-resource-tags is there */
+    unsigned explicit;           /* 1 << enum nlb_lb_field: a person asked for it */
+    bool zones_explicit;         /* annotation zone-maps is there */
+    bool groups_explicit;        /* annotation security-group-ids is there, also when empty */
+    bool tags_explicit;          /* annotation additional-resource-tags is there */
     bool reused;                 /* it is somebody else's load balancer, want.lb.id says which */
     bool override;               /* manage listeners of a reused one */
     bool as_it_is;               /* what a person made on a reused one is not ours to change */

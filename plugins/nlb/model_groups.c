@@ -103,7 +103,7 @@ static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
 
     if (r == 0 && b->families != LBC_IPV4) {
         r = group_set_attr(group, "IpVersionAffinityMode",
-                b->families == LBC_IPV6 ? "NonAffinity" : "Affinity");
+                           b->families == LBC_IPV6 ? "NonAffinity" : "Affinity");
     }
     if (r == 0 && resource_group != NULL) {
         r = group_set_attr(group, "ResourceGroupId", resource_group);
@@ -178,7 +178,8 @@ static int build_set(const struct nlb_builder *b, const struct nlb_desired_port 
     return lbc_candidates_build(&input, want->port, set, err);
 }
 
-int nlb_model_group(struct nlb_builder *b, const struct nlb_desired_port *want, struct ccm_error *err)
+int nlb_model_group(struct nlb_builder *b, const struct nlb_desired_port *want,
+                    struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
     int r;

@@ -178,7 +178,8 @@ static bool has_rule(const struct nlb_security_group *security_group, const char
     return false;
 }
 
-static int security_group_add_rule(struct nlb_security_group *security_group, const char *cidr, bool ipv6, bool drop)
+static int security_group_add_rule(struct nlb_security_group *security_group, const char *cidr,
+                                   bool ipv6, bool drop)
 {
     struct nlb_rule *rule = nlb_security_group_new_rule(security_group);
 
@@ -203,8 +204,9 @@ static int add_drops(struct nlb_security_group *security_group, bool ipv6)
     return r < 0 || !ipv6 ? r : security_group_add_rule(security_group, "::/0", true, true);
 }
 
-int nlb_model_security_group(struct nlb_security_group *security_group, const struct ccm_service *service,
-                    const char *cluster_id, struct ccm_error *err)
+int nlb_model_security_group(struct nlb_security_group *security_group,
+                             const struct ccm_service *service, const char *cluster_id,
+                             struct ccm_error *err)
 {
     bool ipv6 = nlb_is_dual_stack(service);
 
@@ -223,7 +225,8 @@ int nlb_model_security_group(struct nlb_security_group *security_group, const st
             return r;
         }
         ipv6 = ipv6 || six;
-        if (!has_rule(security_group, cidr) && security_group_add_rule(security_group, cidr, six, false) < 0) {
+        if (!has_rule(security_group, cidr) &&
+            security_group_add_rule(security_group, cidr, six, false) < 0) {
             return ccm_error_nomem(err);
         }
     }

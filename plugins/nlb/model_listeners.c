@@ -91,8 +91,9 @@ bool nlb_model_keep(struct lbc_attrs *attrs, const struct lbc_field *field,
     return kept;
 }
 
-static int listener_set_annotations(struct nlb_listener *listener, const struct ccm_service *service,
-                           const struct lbc_refusals *refused)
+static int listener_set_annotations(struct nlb_listener *listener,
+                                    const struct ccm_service *service,
+                                    const struct lbc_refusals *refused)
 {
     const bool alpn = lbc_anno_is_on(lbc_anno_get(&service->meta, "alpn"));
     int r = 0;
@@ -127,7 +128,7 @@ static int set_certificates(struct nlb_listener *listener, const struct ccm_serv
 }
 
 static char *listener_format_description(const struct ccm_service *service, const char *cluster_id,
-                         const struct nlb_desired_port *want)
+                                         const struct nlb_desired_port *want)
 {
     char key[16];
 

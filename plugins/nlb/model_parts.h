@@ -44,8 +44,9 @@ enum lbc_families nlb_model_families(const struct ccm_service *service);
 
 /* The security group for spec.loadBalancerSourceRanges, with all rules, into an empty struct. 0,
  * -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: a range is none. */
-CCM_NODISCARD int nlb_model_security_group(struct nlb_security_group *security_group, const struct ccm_service *service,
-                                  const char *cluster_id, struct ccm_error *err);
+CCM_NODISCARD int nlb_model_security_group(struct nlb_security_group *security_group,
+                                           const struct ccm_service *service,
+                                           const char *cluster_id, struct ccm_error *err);
 
 /* Whether the value of the row cannot be used; then the field stays as it is. *ret: 0 or -ENOMEM.
  */

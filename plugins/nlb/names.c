@@ -31,7 +31,7 @@ static int name_hash_text(const char *text, char ret[LBC_HASH_TEXT])
 }
 
 static char *name_shorten_key(const char *whole, const char *head, const struct ccm_object *service,
-                     size_t max)
+                              size_t max)
 {
     const size_t fixed = strlen(head) + HASH_LEN + 2; /* and two dots */
     const size_t room = fixed < max ? max - fixed : 0;
@@ -48,8 +48,8 @@ static char *name_shorten_key(const char *whole, const char *head, const struct 
 }
 
 /* protocol as text: that of a key which is looked at may be anything. */
-static char *name_format_any(const char *key, const char *protocol, const struct ccm_object *service,
-                    const char *cluster_id, size_t max)
+static char *name_format_any(const char *key, const char *protocol,
+                             const struct ccm_object *service, const char *cluster_id, size_t max)
 {
     CCM_CLEANUP(ccm_freep) char *head = ccm_text_format("k8s.%s.%s.", key, protocol);
     CCM_CLEANUP(ccm_freep) char *whole = NULL;
@@ -146,7 +146,8 @@ int nlb_name_parse(const char *text, bool as_listener, const struct ccm_object *
     int r = 0;
 
     *ret = LBC_OWNER_NONE;
-    if (text == NULL || !name_split_key(text, parts) || (as_listener && !is_listener_key(&parts[1]))) {
+    if (text == NULL || !name_split_key(text, parts) ||
+        (as_listener && !is_listener_key(&parts[1]))) {
         return 0;
     }
     ours = part_is(&parts[3], service->name) && part_is(&parts[4], service->namespace_) &&

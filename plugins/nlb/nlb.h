@@ -4,16 +4,16 @@
 
 #include "lbc/model/settings.h"
 
-#define NLB_FINALIZER   "service.k8s.alibaba/nlb"
-#define NLB_COMPONENT   "nlb-controller"
-#define NLB_TAG_OWNER   LBC_TAG_OWNER
-#define NLB_TAG_CLUSTER LBC_TAG_CLUSTER
-#define NLB_TAG_REUSE   LBC_TAG_REUSE
+#define NLB_FINALIZER            "service.k8s.alibaba/nlb"
+#define NLB_COMPONENT            "nlb-controller"
+#define NLB_TAG_OWNER            LBC_TAG_OWNER
+#define NLB_TAG_CLUSTER          LBC_TAG_CLUSTER
+#define NLB_TAG_REUSE            LBC_TAG_REUSE
 #define NLB_SECURITY_GROUP_LABEL "service.k8s.alibaba/security-group-id"
-#define NLB_PROTECT_WHY "managed.by.ack"
-#define NLB_NAME_MAX    128 /* bytes of the name of a server group */
-#define NLB_TEXT_MAX    256 /* bytes of a description */
-#define NLB_BATCH_MAX   200 /* servers per call */
-#define NLB_CERTS_MAX   15  /* additional certificates per call */
+#define NLB_PROTECT_WHY          "managed.by.ack"
+#define NLB_NAME_MAX             128 /* bytes of the name of a server group */
+#define NLB_TEXT_MAX             256 /* bytes of a description */
+#define NLB_BATCH_MAX            200 /* servers per call */
+#define NLB_CERTS_MAX            15  /* additional certificates per call */
 
 #endif

@@ -275,7 +275,9 @@ int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
     }
     work.stage = nlb_plan_end(plan);
     r = r < 0 ? r : nlb_plan_drop_groups(&work);
-    return plan_finish_steps(&work, r < 0 ? r : plan_drop_security_group(&work)); /* of a load balancer of its own, before */
+    return plan_finish_steps(
+        &work,
+        r < 0 ? r : plan_drop_security_group(&work)); /* of a load balancer of its own, before */
 }
 
 /* --- what is asked for at present --- */

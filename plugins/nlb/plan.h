@@ -9,10 +9,10 @@
  * What is decided here:
  * - A value that no annotation tells is left alone, so taking a cluster over writes nothing, and
  *   what people set in the console survives a restart. Where we know that a value is there because
- *   an annotation asked for it (`told` of present attributes and load balancers, nlb_plan_record_explicit()),
- *   and the annotation is gone, switches and numbers of our own objects go back to the documented
- *   defaults. Not so what would open something up or weaken it: address types, the check of client
- *   certificates, the cipher policy.
+ *   an annotation asked for it (`told` of present attributes and load balancers,
+ * nlb_plan_record_explicit()), and the annotation is gone, switches and numbers of our own objects
+ * go back to the documented defaults. Not so what would open something up or weaken it: address
+ * types, the check of client certificates, the cipher policy.
  * - A listener that somebody stopped stays stopped; it is changed like a running one.
  * - The security group for source ranges is complete before it is joined, and it is joined before
  *   anything else is done. Its rules that let nobody in are never missing while it is joined. No
@@ -40,8 +40,8 @@ enum nlb_step_type {
     NLB_STEP_DETACH,    /* bandwidth package `value` */
     NLB_STEP_ATTACH,
     NLB_STEP_CREATE_SECURITY_GROUP, /* `guard`: name, description */
-    NLB_STEP_ADD_RULES,    /* `guard.rules` */
-    NLB_STEP_MODIFY_RULE,  /* `guard.rules[0]`, with its id */
+    NLB_STEP_ADD_RULES,             /* `guard.rules` */
+    NLB_STEP_MODIFY_RULE,           /* `guard.rules[0]`, with its id */
     NLB_STEP_REMOVE_RULES,
     NLB_STEP_RENAME_SECURITY_GROUP,
     NLB_STEP_JOIN, /* `texts`: security groups; guard: ours too, which an earlier step may make */
@@ -65,14 +65,14 @@ enum nlb_step_type {
 
 struct nlb_step {
     enum nlb_step_type type;
-    unsigned stage; /* never smaller than that of the step before */
-    bool last;      /* only when everything of earlier stages went well */
-    bool needs_security;   /* only when every earlier step that nlb_step_secures() went well */
-    uint16_t port;  /* whom a failure is told about; 0 = the load balancer */
+    unsigned stage;      /* never smaller than that of the step before */
+    bool last;           /* only when everything of earlier stages went well */
+    bool needs_security; /* only when every earlier step that nlb_step_secures() went well */
+    uint16_t port;       /* whom a failure is told about; 0 = the load balancer */
     enum nlb_protocol protocol;
-    char *id;        /* of the group or listener; NULL: made by an earlier step, look it up */
-    char *value;     /* of DETACH, ATTACH, ADDRESS_TYPE, IPV6, CREATE_LB (address type) */
-    char *change;    /* what becomes different, for people: "IdleTimeout 900 -> 300" */
+    char *id;     /* of the group or listener; NULL: made by an earlier step, look it up */
+    char *value;  /* of DETACH, ATTACH, ADDRESS_TYPE, IPV6, CREATE_LB (address type) */
+    char *change; /* what becomes different, for people: "IdleTimeout 900 -> 300" */
     bool with_security_group; /* JOIN, LEAVE */
     struct lbc_tags tags;
     struct lbc_texts texts;

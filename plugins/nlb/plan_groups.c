@@ -120,8 +120,9 @@ static void diff_fini(struct diff *diff)
 }
 
 /* Several ports may have chosen the same group; the first that wants a server speaks for it. */
-static const struct nlb_group *group_first_wanting(const struct nlb_work *work, const struct nlb_group *want,
-                                        const struct lbc_backend *one)
+static const struct nlb_group *group_first_wanting(const struct nlb_work *work,
+                                                   const struct nlb_group *want,
+                                                   const struct lbc_backend *one)
 {
     const struct nlb_state *all = &work->in->model->want;
 
@@ -545,7 +546,8 @@ int nlb_plan_stale_groups(struct nlb_work *work)
         if (is_wanted(work, have) || listener_keeps_group(work, user)) {
             continue;
         }
-        r = model->preserve && !model->reused ? plan_release_group(work, have) : plan_drop_group(work, have, user != NULL);
+        r = model->preserve && !model->reused ? plan_release_group(work, have)
+                                              : plan_drop_group(work, have, user != NULL);
     }
     return r;
 }

@@ -45,8 +45,9 @@ static const char *lb_field_target(const struct nlb_work *work, enum nlb_lb_fiel
     if ((work->in->model->kept >> field & 1U) != 0) {
         return NULL;
     }
-    return !work->in->model->reused && (work->lb->explicit >> field & 1U) != 0 ? lb_field_fallback(field)
-                                                                           : NULL;
+    return !work->in->model->reused && (work->lb->explicit >> field & 1U) != 0
+               ? lb_field_fallback(field)
+               : NULL;
 }
 
 /* The value that has to be set; NULL = it is as it shall be. */
@@ -72,7 +73,8 @@ static void check_immutable(const struct nlb_work *work, enum nlb_lb_field field
     const char *wanted = work->in->model->want.lb.fields[field];
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (!lb_field_is_explicit(work, field) || present == NULL || lb_field_is_same(present, wanted)) {
+    if (!lb_field_is_explicit(work, field) || present == NULL ||
+        lb_field_is_same(present, wanted)) {
         return;
     }
     (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s cannot be changed, service: %s, nlb: %s",
@@ -366,7 +368,7 @@ static bool has_other_package(const struct nlb_work *work)
 {
     return lb_field_is_explicit(work, NLB_LB_PACKAGE) &&
            !lb_field_is_same(work->in->model->want.lb.fields[NLB_LB_PACKAGE],
-                    work->lb->fields[NLB_LB_PACKAGE]);
+                             work->lb->fields[NLB_LB_PACKAGE]);
 }
 
 static int plan_detach(struct nlb_work *work)

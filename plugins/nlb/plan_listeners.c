@@ -11,7 +11,8 @@
 
 /* --- whose they are --- */
 
-static enum lbc_owner listener_owner_of(const struct nlb_work *work, const struct nlb_listener *listener)
+static enum lbc_owner listener_owner_of(const struct nlb_work *work,
+                                        const struct nlb_listener *listener)
 {
     return nlb_plan_owner(work, listener->description, true);
 }
@@ -44,7 +45,7 @@ static bool is_unwanted(const struct nlb_work *work, const struct nlb_listener *
 
 /* A listener that stays where the wanted one shall be. */
 static const struct nlb_listener *plan_find_occupant(const struct nlb_work *work,
-                                           const struct nlb_listener *want)
+                                                     const struct nlb_listener *want)
 {
     for (size_t i = 0; i < work->in->have->listener_count; i++) {
         const struct nlb_listener *have = &work->in->have->listeners[i];
@@ -104,7 +105,8 @@ static bool is_stale(const struct nlb_work *work, const struct nlb_listener *hav
 
 /* A step about the listener `who`; which one it is there is told by `id`, or looked up. */
 static struct nlb_step *listener_new_step(const struct nlb_work *work, enum nlb_step_type type,
-                                 unsigned stage, const struct nlb_listener *who, const char *id)
+                                          unsigned stage, const struct nlb_listener *who,
+                                          const char *id)
 {
     struct nlb_step *step = nlb_plan_new_step(work->plan, type, stage);
 
@@ -128,8 +130,9 @@ static int plan_release_listener(struct nlb_work *work, const struct nlb_listene
     if (r < 0 || done) {
         return r;
     }
-    return listener_new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->id) == NULL ? -ENOMEM
-                                                                                         : 0;
+    return listener_new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->id) == NULL
+               ? -ENOMEM
+               : 0;
 }
 
 int nlb_plan_stale_listeners(struct nlb_work *work)
@@ -163,8 +166,8 @@ static int cert_steps(const struct nlb_work *work, enum nlb_step_type type, unsi
 }
 
 /* Those of `from` that `to` lacks; the listener's own certificate is none of them. */
-static int certs_find_missing(const struct lbc_texts *from, const struct lbc_texts *to, const char *own,
-                   struct lbc_texts *ret)
+static int certs_find_missing(const struct lbc_texts *from, const struct lbc_texts *to,
+                              const char *own, struct lbc_texts *ret)
 {
     int r = 0;
 
@@ -229,7 +232,7 @@ static const struct nlb_group *group_of(const struct nlb_work *work,
 
 /* What the listener shall be: `to` has its attributes. */
 static int step_describe_listener(struct nlb_step *step, const struct nlb_listener *want,
-                    const struct nlb_group *group, const char *group_id)
+                                  const struct nlb_group *group, const char *group_id)
 {
     return lbc_text_set(&step->listener.description, want->description) < 0 ||
                    lbc_text_set(&step->listener.group_name, want->group_name) < 0 ||
@@ -240,7 +243,7 @@ static int step_describe_listener(struct nlb_step *step, const struct nlb_listen
 }
 
 static int plan_create_listener(struct nlb_work *work, const struct nlb_listener *want,
-                  const struct nlb_group *group, const char *group_id)
+                                const struct nlb_group *group, const char *group_id)
 {
     const unsigned stage = work->stage + 1;
     struct nlb_step *step = listener_new_step(work, NLB_STEP_CREATE_LISTENER, stage, want, NULL);
@@ -254,8 +257,8 @@ static int plan_create_listener(struct nlb_work *work, const struct nlb_listener
 }
 
 static int plan_update_listener(struct nlb_work *work, const struct nlb_listener *want,
-                  const struct nlb_listener *have, const struct nlb_group *group,
-                  const char *group_id)
+                                const struct nlb_listener *have, const struct nlb_group *group,
+                                const char *group_id)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
@@ -290,7 +293,7 @@ static int plan_update_listener(struct nlb_work *work, const struct nlb_listener
 /* --- whose port it is --- */
 
 static void plan_refuse_listener(const struct nlb_work *work, const struct nlb_listener *want,
-                   const struct nlb_listener *have)
+                                 const struct nlb_listener *have)
 {
     const enum lbc_owner owner = listener_owner_of(work, have);
     struct ccm_error err = CCM_ERROR_INIT;

@@ -1,7 +1,7 @@
 /*
- * Parts of plan.c: plan_lb.c, plan_guard.c, plan_groups.c, plan_listeners.c. Each appends steps and
- * returns 0 or -ENOMEM. Steps may be appended in any order of stages: plan.c sorts them, steps of
- * one stage keep their order.
+ * Parts of plan.c: plan_lb.c, plan_ranges.c, plan_groups.c, plan_listeners.c. Each appends steps
+ * and returns 0 or -ENOMEM. Steps may be appended in any order of stages: plan.c sorts them, steps
+ * of one stage keep their order.
  */
 #ifndef CCM_NLB_PLAN_PARTS_H
 #define CCM_NLB_PLAN_PARTS_H
@@ -40,7 +40,7 @@ CCM_NODISCARD int nlb_plan_copy_tag(const struct lbc_tags *present, const char *
  * still to be made. */
 CCM_NODISCARD int nlb_plan_lb(struct nlb_work *work, struct nlb_lb *pretend);
 
-/* --- plan_guard.c --- */
+/* --- plan_ranges.c --- */
 
 /* The security group for source ranges, then which ones are joined. */
 CCM_NODISCARD int nlb_plan_security(struct nlb_work *work);

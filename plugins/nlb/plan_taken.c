@@ -29,7 +29,7 @@ void nlb_taken_port(const struct nlb_listener *listener, char ret[static LBC_TAK
 /* --- what it was --- */
 
 static int taken_add_listener(const struct nlb_plan_input *in, const struct nlb_step *step,
-                      const struct nlb_listener *have, struct lbc_taken_list *ret)
+                              const struct nlb_listener *have, struct lbc_taken_list *ret)
 {
     const struct nlb_group *group =
         have->group_id == NULL ? NULL : nlb_state_group_by_id(in->have, have->group_id);
@@ -39,7 +39,7 @@ static int taken_add_listener(const struct nlb_plan_input *in, const struct nlb_
 
     nlb_taken_port(have, port);
     taken = lbc_taken_record(ret, &in->service->meta, port, have->group_id,
-                           group != NULL && nlb_name_is_key(group->name), have->description);
+                             group != NULL && nlb_name_is_key(group->name), have->description);
     if (taken == NULL) {
         return -ENOMEM;
     }

@@ -49,7 +49,8 @@ static void instance_configure(void *self)
 
 static int instance_create(const struct ccm_host *host, void **ret_self, struct ccm_error *err)
 {
-    return lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, &names, instance_configure, ret_self, err);
+    return lbc_plugin_create(host, sizeof(struct nlb), &nlb_ops, &names, instance_configure,
+                             ret_self, err);
 }
 
 const struct ccm_plugin ccm_plugin = {

@@ -1,9 +1,9 @@
 #include "read.h"
 
 #include "api_group.h"
-#include "api_guard.h"
 #include "api_lb.h"
 #include "api_listener.h"
+#include "api_ranges.h"
 #include "lbc/lookup.h"
 #include "names.h"
 #include "nlb.h"
@@ -40,16 +40,17 @@ static int lookup_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
     return 0;
 }
 
-static int lookup_find_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
-                   bool by_name, struct nlb_lb *ret, struct ccm_error *err)
+static int lookup_find_lb(struct nlb_call *call, const struct ccm_service *service,
+                          const char *cluster_id, bool by_name, struct nlb_lb *ret,
+                          struct ccm_error *err)
 {
     struct found found = { .lb = ret };
     int r;
 
     lbc_lookup_init(&found.look, &service->meta, cluster_id, by_name);
-    r = by_name
-            ? nlb_api_list_lbs(call, NULL, NULL, found.look.name, lookup_offer_lb, &found, err)
-            : nlb_api_list_lbs(call, NLB_TAG_OWNER, found.look.name, NULL, lookup_offer_lb, &found, err);
+    r = by_name ? nlb_api_list_lbs(call, NULL, NULL, found.look.name, lookup_offer_lb, &found, err)
+                : nlb_api_list_lbs(call, NLB_TAG_OWNER, found.look.name, NULL, lookup_offer_lb,
+                                   &found, err);
     r = r < 0 ? ccm_error_wrap(err, r, "[%s] find loadbalancer by %s error", service->meta.key,
                                by_name ? "name" : "tag")
               : lbc_lookup_end(&found.look, err);
@@ -352,7 +353,8 @@ static int read_add_rule(void *arg, const cJSON *item, struct ccm_error *err)
     return r < 0 ? nlb_read_refuse(r, "rule", err) : 0;
 }
 
-int nlb_read_rules(struct nlb_call *call, struct nlb_security_group *security_group, struct ccm_error *err)
+int nlb_read_rules(struct nlb_call *call, struct nlb_security_group *security_group,
+                   struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group fresh = { .known = false };
     const int r = nlb_api_list_rules(call, security_group->id, read_add_rule, &fresh, err);
@@ -395,7 +397,8 @@ static int security_group_parse_tags(const cJSON *item, struct lbc_tags *ret)
     return r;
 }
 
-static int security_group_record_found(struct found_groups *found_groups, const cJSON *item, const char *id)
+static int security_group_record_found(struct found_groups *found_groups, const cJSON *item,
+                                       const char *id)
 {
     struct nlb_security_group *security_group = &found_groups->first;
 
@@ -403,8 +406,10 @@ static int security_group_record_found(struct found_groups *found_groups, const 
         return 0;
     }
     return lbc_text_set(&security_group->id, id) < 0 ||
-                   lbc_text_set(&security_group->name, ccm_json_text(item, "SecurityGroupName")) < 0 ||
-                   lbc_text_set(&security_group->description, ccm_json_text(item, "Description")) < 0
+                   lbc_text_set(&security_group->name, ccm_json_text(item, "SecurityGroupName")) <
+                       0 ||
+                   lbc_text_set(&security_group->description, ccm_json_text(item, "Description")) <
+                       0
                ? -ENOMEM
                : 0;
 }
@@ -422,7 +427,8 @@ static int read_add_security_group(void *arg, const cJSON *item, struct ccm_erro
     }
     lbc_owner_lb_name(found_groups->service, own);
     if (r == 0 && ccm_text_equal(lbc_tags_get(&tags, NLB_TAG_OWNER), own)) {
-        r = lbc_owner_of_tags(&tags, found_groups->service, found_groups->cluster_id) == LBC_OWNER_OURS
+        r = lbc_owner_of_tags(&tags, found_groups->service, found_groups->cluster_id) ==
+                    LBC_OWNER_OURS
                 ? security_group_record_found(found_groups, item, id)
                 : lbc_text_set(&found_groups->foreign, id);
     }
@@ -447,8 +453,8 @@ static int check_guards(const struct found_groups *found_groups, bool ends, stru
 }
 
 static int read_security_group(struct nlb_call *call, const struct ccm_service *service,
-                      const char *cluster_id, bool ends, struct nlb_security_group *ret,
-                      struct ccm_error *err)
+                               const char *cluster_id, bool ends, struct nlb_security_group *ret,
+                               struct ccm_error *err)
 {
     CCM_CLEANUP(guards_fini)
     struct found_groups found_groups = { .service = &service->meta, .cluster_id = cluster_id };
@@ -456,7 +462,8 @@ static int read_security_group(struct nlb_call *call, const struct ccm_service *
     int r;
 
     lbc_owner_lb_name(&service->meta, tag);
-    r = nlb_api_find_security_groups(call, NLB_TAG_OWNER, tag, read_add_security_group, &found_groups, err);
+    r = nlb_api_find_security_groups(call, NLB_TAG_OWNER, tag, read_add_security_group,
+                                     &found_groups, err);
     r = r < 0 ? r : check_guards(&found_groups, ends, err);
     if (r == 0 && found_groups.count == 1) {
         r = nlb_read_rules(call, &found_groups.first, err);

@@ -36,7 +36,7 @@ CCM_NODISCARD int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret);
 CCM_NODISCARD int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret);
 CCM_NODISCARD int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret);
 CCM_NODISCARD int nlb_read_parse_server(const cJSON *json, const char *group_name,
-                                       struct lbc_backends *ret);
+                                        struct lbc_backends *ret);
 CCM_NODISCARD int nlb_read_parse_rule(const cJSON *json, struct nlb_rule *ret);
 
 /* The rules of a security group that is known by its id, instead of those in *guard, which stay
@@ -51,9 +51,9 @@ CCM_NODISCARD int nlb_read_refuse(int r, const char *what, struct ccm_error *err
 struct nlb_need {
     const struct nlb_state *want; /* its chosen groups are read too; may be NULL */
     bool listeners;
-    bool certs; /* additional certificates of the TCPSSL listeners that tell them */
+    bool certs;          /* additional certificates of the TCPSSL listeners that tell them */
     bool security_group; /* the security group for source ranges, with its rules */
-    bool ends;  /* the Service goes: another cluster's security group is just none of its own */
+    bool ends; /* the Service goes: another cluster's security group is just none of its own */
 };
 
 /*

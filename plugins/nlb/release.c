@@ -64,8 +64,8 @@ static int read_own(struct lbc_pass *pass, struct nlb_call *call, struct ccm_err
  * The load balancer. Whose it is by now is what counts, not whose it was when we looked last:
  * LBC_LOOKUP_NOT_OURS. Of somebody else's our part is told by the descriptions of its listeners.
  */
-static int release_find_lb(struct lbc_pass *pass, struct nlb_call *call, const struct nlb_model *model,
-                   struct ccm_error *err)
+static int release_find_lb(struct lbc_pass *pass, struct nlb_call *call,
+                           const struct nlb_model *model, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
@@ -93,7 +93,8 @@ static bool release_needs_security_group(const struct lbc_pass *pass)
             (pass->service->source_range_count > 0 || have->lb.security_groups.len > 0));
 }
 
-static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *model, struct ccm_error *err)
+static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *model,
+                                 struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_REMOVE);
@@ -129,7 +130,8 @@ static int plan_for(struct nlb_plan *plan, const struct nlb_plan_input *in)
     return in->model->preserve ? nlb_plan_preserve(plan, in) : nlb_plan_delete(plan, in);
 }
 
-static int release_plan_and_apply(struct lbc_pass *pass, struct nlb_model *model, struct ccm_error *err)
+static int release_plan_and_apply(struct lbc_pass *pass, struct nlb_model *model,
+                                  struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
     const bool fresh = !pass->entry->valid;

@@ -75,7 +75,8 @@ static size_t find_twin(const struct nlb_rule *want, const struct nlb_security_g
     return best;
 }
 
-static int rules_put_copy(struct nlb_security_group *list, const struct nlb_rule *rule, const char *id)
+static int rules_put_copy(struct nlb_security_group *list, const struct nlb_rule *rule,
+                          const char *id)
 {
     struct nlb_rule *copy = nlb_security_group_new_rule(list);
 
@@ -85,8 +86,9 @@ static int rules_put_copy(struct nlb_security_group *list, const struct nlb_rule
 }
 
 /* Wanted rules of one policy. */
-static int rules_match_policy(const struct nlb_security_group *want, const struct nlb_security_group *have, bool drop, bool *taken,
-                 struct nlb_rule_diff *ret)
+static int rules_match_policy(const struct nlb_security_group *want,
+                              const struct nlb_security_group *have, bool drop, bool *taken,
+                              struct nlb_rule_diff *ret)
 {
     int r = 0;
 
@@ -110,8 +112,8 @@ static int rules_match_policy(const struct nlb_security_group *want, const struc
     return r;
 }
 
-static int match_all(const struct nlb_security_group *want, const struct nlb_security_group *have, bool *taken,
-                     struct nlb_rule_diff *ret)
+static int match_all(const struct nlb_security_group *want, const struct nlb_security_group *have,
+                     bool *taken, struct nlb_rule_diff *ret)
 {
     int r = rules_match_policy(want, have, true, taken, ret);
 

@@ -20,8 +20,8 @@ struct nlb_rule_diff {
 
 /* Rules that carry another description than `want` does are not taken out. 0 or -ENOMEM; the caller
  * finishes *ret in any case. */
-CCM_NODISCARD int nlb_rules_diff(const struct nlb_security_group *want, const struct nlb_security_group *have,
-                                 struct nlb_rule_diff *ret);
+CCM_NODISCARD int nlb_rules_diff(const struct nlb_security_group *want,
+                                 const struct nlb_security_group *have, struct nlb_rule_diff *ret);
 void nlb_rule_diff_fini(struct nlb_rule_diff *diff);
 
 #endif

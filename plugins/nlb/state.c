@@ -110,8 +110,8 @@ void nlb_state_rest(struct nlb_state *state)
     ccm_array_trim(&state->groups, &state->group_cap, state->group_count, sizeof(*state->groups));
     ccm_array_trim(&state->listeners, &state->listener_cap, state->listener_count,
                    sizeof(*state->listeners));
-    ccm_array_trim(&state->security_group.rules, &state->security_group.rule_cap, state->security_group.rule_count,
-                   sizeof(*state->security_group.rules));
+    ccm_array_trim(&state->security_group.rules, &state->security_group.rule_cap,
+                   state->security_group.rule_count, sizeof(*state->security_group.rules));
     for (size_t i = 0; i < state->group_count; i++) {
         lbc_attrs_trim(&state->groups[i].attrs);
         lbc_backends_rest(&state->groups[i].backends);
@@ -159,8 +159,8 @@ struct nlb_listener *nlb_state_new_listener(struct nlb_state *state)
 
 struct nlb_rule *nlb_security_group_new_rule(struct nlb_security_group *security_group)
 {
-    if (ccm_array_grow(&security_group->rules, &security_group->rule_cap, security_group->rule_count + 1,
-                       sizeof(*security_group->rules)) < 0) {
+    if (ccm_array_grow(&security_group->rules, &security_group->rule_cap,
+                       security_group->rule_count + 1, sizeof(*security_group->rules)) < 0) {
         return NULL;
     }
     struct nlb_rule *rule = &security_group->rules[security_group->rule_count++];
@@ -338,7 +338,8 @@ static bool fits_hash(const struct nlb_group *group, const struct nlb_group *wan
 static bool is_twin(const struct nlb_group *group, const struct nlb_group *want)
 {
     return ccm_text_equal(group->name, want->name) && group->protocol == want->protocol &&
-           group->any_port == want->any_port && group_word_is_equal(group->type, "Instance", want->type) &&
+           group->any_port == want->any_port &&
+           group_word_is_equal(group->type, "Instance", want->type) &&
            group_word_is_equal(group->family, "ipv4", want->family) && fits_hash(group, want);
 }
 
@@ -423,7 +424,8 @@ int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from)
     to->any_port = from->any_port;
     to->port = from->port;
     if (group_fixed_scheduler(from) != NULL &&
-        lbc_attrs_set(&to->attrs, nlb_group_field("Scheduler"), group_fixed_scheduler(from), true) < 0) {
+        lbc_attrs_set(&to->attrs, nlb_group_field("Scheduler"), group_fixed_scheduler(from), true) <
+            0) {
         return -ENOMEM;
     }
     return lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->name, from->name) < 0 ||

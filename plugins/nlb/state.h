@@ -80,9 +80,9 @@ struct nlb_group {
     uint16_t port; /* desired: the first Service port that uses it, for messages */
     bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
     enum lbc_frozen_by frozen_by; /* desired */
-    bool broken;        /* desired: the chosen group cannot be used, the port is left as it is */
-    bool present_only;  /* desired: it is kept in step where it is there, and never made */
-    bool unread;        /* present: its servers are not known */
+    bool broken;       /* desired: the chosen group cannot be used, the port is left as it is */
+    bool present_only; /* desired: it is kept in step where it is there, and never made */
+    bool unread;       /* present: its servers are not known */
     struct lbc_attrs attrs;
     struct lbc_tags tags; /* present: to take the ownership tags off when it is kept */
     struct lbc_backends backends;

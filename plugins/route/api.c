@@ -57,8 +57,9 @@ static int send_to(struct route_call *call, enum ali_product product, const char
     return ali_call(call->ali, call->host, call->req, &request, ret, &call->uncertain, err);
 }
 
-static int api_send_vpc(struct route_call *call, const char *action, const struct ali_params *params,
-                enum ali_repeat repeat, cJSON **ret, struct ccm_error *err)
+static int api_send_vpc(struct route_call *call, const char *action,
+                        const struct ali_params *params, enum ali_repeat repeat, cJSON **ret,
+                        struct ccm_error *err)
 {
     return send_to(call, ALI_VPC, action, params, repeat, ret, err);
 }
@@ -199,7 +200,7 @@ int route_api_batch(struct route_call *call, bool create, const char *table,
         add_item(&params, i + 1, create, table, &items[i]);
     }
     r = api_send_vpc(call, create ? "CreateRouteEntries" : "DeleteRouteEntries", &params,
-             create ? ALI_ONCE : ALI_IDEMPOTENT, &answer, err);
+                     create ? ALI_ONCE : ALI_IDEMPOTENT, &answer, err);
     if (r == 0) {
         read_outcomes(create, items, count, answer);
     }
@@ -220,7 +221,7 @@ int route_api_single(struct route_call *call, bool create, const char *table,
     ali_param_add(&params, "NextHopId", item->instance);
     ali_param_opt(&params, "NextHopType", create ? "Instance" : NULL);
     r = api_send_vpc(call, create ? "CreateRouteEntry" : "DeleteRouteEntry", &params,
-             create ? ALI_ONCE : ALI_IDEMPOTENT, NULL, &item->err);
+                     create ? ALI_ONCE : ALI_IDEMPOTENT, NULL, &item->err);
     item->outcome =
         r == 0 ? ROUTE_DONE : route_outcome_of(item->err.code, item->err.message, create);
     return r;

@@ -161,7 +161,7 @@ static void after_delete(struct work *work, const struct route_item *item)
     route_table_deleted(work->table, &item->net, item->instance);
     if (step->counts) {
         ccm_removal_record(&work->table->budget, &run->route->rule, 0, 1,
-                         run->route->host->now_ms(run->route->host));
+                           run->route->host->now_ms(run->route->host));
     }
     run->has_capacity = run->has_capacity || work->table->full;
     work->table->full = false;

@@ -92,8 +92,9 @@ static void write_of_key(struct route_run *run, struct route_verdict *verdict)
 {
     struct ccm_error err = CCM_ERROR_INIT;
 
-    if (verdict->network == ROUTE_NETWORK_KEEP || write_condition(run, run->nodes[verdict->node].object,
-                                                          verdict->network == ROUTE_NETWORK_DOWN, &err) == 0) {
+    if (verdict->network == ROUTE_NETWORK_KEEP ||
+        write_condition(run, run->nodes[verdict->node].object,
+                        verdict->network == ROUTE_NETWORK_DOWN, &err) == 0) {
         return;
     }
     /* Its retry is due earlier than that of the failure itself. */

@@ -1,7 +1,7 @@
 #include "floor.h"
 
 #include "api.h"
-#include "tell.h"
+#include "events.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -21,10 +21,10 @@
 #define FROZEN_ORPHAN 'O' /* the same, nobody knows whose it was */
 
 enum ruling {
-    RULING_FREE,  /* nothing is against it */
-    RULING_GOES,  /* and it counts */
-    RULING_FROZEN,  /* by the share */
-    RULING_WAITS, /* it is missing for too short a time */
+    RULING_FREE,   /* nothing is against it */
+    RULING_GOES,   /* and it counts */
+    RULING_FROZEN, /* by the share */
+    RULING_WAITS,  /* it is missing for too short a time */
 };
 
 struct ruler {
@@ -291,7 +291,8 @@ static int ruler_freeze_step(struct ruler *ruler, size_t i, int64_t until_ms)
         until_ms = run->started_ms + RETRY_MS;
     }
     run->past_frozen[step->past]++;
-    verdict->later_ms = verdict->later_ms == 0 || until_ms < verdict->later_ms ? until_ms : verdict->later_ms;
+    verdict->later_ms =
+        verdict->later_ms == 0 || until_ms < verdict->later_ms ? until_ms : verdict->later_ms;
     return 0;
 }
 
@@ -403,7 +404,7 @@ static void tally_table(const struct route *route, const struct route_table *tab
 }
 
 static void floor_describe_frozen(const struct route *route, const struct tally *tally,
-                          struct ccm_buf *text)
+                                  struct ccm_buf *text)
 {
     const struct ccm_removal_rule *rule = &route->rule;
 

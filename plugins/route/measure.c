@@ -90,7 +90,7 @@ static void measure_nodes(const struct route_run *run)
 {
     static const char *const states[] = { "served", "held", "excluded", "unserved", "invalid" };
     static const size_t state_of[] = {
-        [ROUTE_NODE_SERVED] = 0,  [ROUTE_NODE_FROZEN] = 1,    [ROUTE_NODE_EXCLUDED] = 2,
+        [ROUTE_NODE_SERVED] = 0,  [ROUTE_NODE_FROZEN] = 1,  [ROUTE_NODE_EXCLUDED] = 2,
         [ROUTE_NODE_FOREIGN] = 3, [ROUTE_NODE_UNNAMED] = 3, [ROUTE_NODE_BARE] = 3,
         [ROUTE_NODE_INVALID] = 4,
     };

@@ -16,7 +16,7 @@
 
 enum route_class {
     ROUTE_NODE_SERVED,
-    ROUTE_NODE_FROZEN,     /* being deleted, or nobody knows how it is: it keeps what it has */
+    ROUTE_NODE_FROZEN,   /* being deleted, or nobody knows how it is: it keeps what it has */
     ROUTE_NODE_EXCLUDED, /* by label, or of another cloud: nothing of it is touched */
     ROUTE_NODE_FOREIGN,  /* its provider id names no instance of this region */
     ROUTE_NODE_UNNAMED,  /* no provider id yet */

@@ -1,6 +1,6 @@
 #include "orphan.h"
 
-#include "tell.h"
+#include "events.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -17,7 +17,8 @@ void route_orphans_forget(struct route *route)
     route->orphans = NULL;
 }
 
-static void orphan_format_key(const struct route_run *run, const struct route_step *step, char text[SIGN_SIZE])
+static void orphan_format_key(const struct route_run *run, const struct route_step *step,
+                              char text[SIGN_SIZE])
 {
     char net[ROUTE_NET_TEXT];
 
@@ -88,8 +89,8 @@ static bool is_ripe(const struct route_run *run, int64_t first_ms)
 }
 
 /* Take the step out unless it was seen before. */
-static int orphans_drop_unripe(struct route_run *run, struct ccm_strmap *seen, struct ccm_buf *names,
-                 size_t *ret_count)
+static int orphans_drop_unripe(struct route_run *run, struct ccm_strmap *seen,
+                               struct ccm_buf *names, size_t *ret_count)
 {
     struct route_plan *plan = &run->plan;
     size_t kept = 0;

@@ -93,7 +93,8 @@ static void pasts_add_one(struct route_pasts *pasts, const struct route_past *pa
     free(name);
 }
 
-static bool node_wants_route(const struct route_node *node, const struct ccm_cidr *net, const char *instance)
+static bool node_wants_route(const struct route_node *node, const struct ccm_cidr *net,
+                             const char *instance)
 {
     for (size_t i = 0; i < node->net_count; i++) {
         if (route_net_compare(&node->nets[i], net) == 0) {
@@ -104,7 +105,7 @@ static bool node_wants_route(const struct route_node *node, const struct ccm_cid
 }
 
 bool route_pasts_record(struct route_pasts *pasts, const struct ccm_node *before,
-                      const struct ccm_node *after, enum route_loss loss, int64_t now_ms)
+                        const struct ccm_node *after, enum route_loss loss, int64_t now_ms)
 {
     struct route_node old;
     struct route_node new = { 0 };

@@ -17,7 +17,7 @@ void route_pasts_free(struct route_pasts *pasts);
  * came about; the last word counts. An excluded node keeps what it has. True when there is
  * something to do. */
 bool route_pasts_record(struct route_pasts *pasts, const struct ccm_node *before,
-                      const struct ccm_node *after, enum route_loss loss, int64_t now_ms);
+                        const struct ccm_node *after, enum route_loss loss, int64_t now_ms);
 
 /* A copy of all; free it with route_past_list_free(). 0 or -ENOMEM. */
 CCM_NODISCARD int route_pasts_copy(struct route_pasts *pasts, struct route_past **ret,

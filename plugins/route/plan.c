@@ -75,7 +75,8 @@ static size_t claims_from(const struct planner *p, const struct ccm_cidr *net)
 }
 
 /* The node whose own network and instance the entry has, or ROUTE_NOBODY. */
-static size_t planner_find_owner(const struct planner *p, const struct ccm_cidr *net, const char *hop)
+static size_t planner_find_owner(const struct planner *p, const struct ccm_cidr *net,
+                                 const char *hop)
 {
     for (size_t i = claims_from(p, net);
          i < p->claim_count && route_net_compare(&p->claims[i].net, net) == 0; i++) {
@@ -102,7 +103,8 @@ static size_t planner_find_rival(const struct planner *p, const struct spot *spo
         const size_t other = p->claims[i].node;
 
         if (other != spot->node &&
-            (nodes[other].class_ == ROUTE_NODE_SERVED || nodes[other].class_ == ROUTE_NODE_FROZEN) &&
+            (nodes[other].class_ == ROUTE_NODE_SERVED ||
+             nodes[other].class_ == ROUTE_NODE_FROZEN) &&
             is_older(nodes[other].object, nodes[spot->node].object)) {
             return other;
         }
@@ -133,7 +135,8 @@ static void wait_for(struct planner *p, const struct spot *spot)
 }
 
 /* Say why nothing can be done; the first reason counts. */
-static void planner_set_stuck(struct planner *p, const struct spot *spot, const char *why, const char *who)
+static void planner_set_stuck(struct planner *p, const struct spot *spot, const char *why,
+                              const char *who)
 {
     struct route_outlook *outlook = &p->plan->nodes[spot->node];
     char net[ROUTE_NET_TEXT];
@@ -172,10 +175,12 @@ static void clear_away(struct planner *p, const struct spot *spot, const struct 
 }
 
 /* An entry with the node's own destination. */
-static void planner_check_equal(struct planner *p, struct spot *spot, const struct route_entry *entry)
+static void planner_check_equal(struct planner *p, struct spot *spot,
+                                const struct route_entry *entry)
 {
     const struct route_node *node = &p->view->nodes[spot->node];
-    const size_t owner = entry->can_be_ours ? planner_find_owner(p, &entry->net, entry->hop) : ROUTE_NOBODY;
+    const size_t owner =
+        entry->can_be_ours ? planner_find_owner(p, &entry->net, entry->hop) : ROUTE_NOBODY;
 
     spot->taken = true;
     if (entry->can_be_ours && strcmp(entry->hop, node->instance) == 0) {
@@ -187,11 +192,13 @@ static void planner_check_equal(struct planner *p, struct spot *spot, const stru
     }
     p->plan->nodes[spot->node].missing++;
     if (!entry->can_be_ours) {
-        planner_set_stuck(p, spot, "is the destination of an entry that is not ours to replace:", entry->hop);
+        planner_set_stuck(
+            p, spot, "is the destination of an entry that is not ours to replace:", entry->hop);
     } else if (owner != ROUTE_NOBODY) {
         planner_set_stuck(p, spot, "is also that of node", p->view->nodes[owner].object->meta.name);
     } else if (!route_nets_contain(p->view->cluster, &entry->net)) {
-        planner_set_stuck(p, spot, "is not inside of cluster_cidr, so its entry is not replaced:", entry->hop);
+        planner_set_stuck(
+            p, spot, "is not inside of cluster_cidr, so its entry is not replaced:", entry->hop);
     } else {
         clear_away(p, spot, entry);
     }
@@ -199,7 +206,7 @@ static void planner_check_equal(struct planner *p, struct spot *spot, const stru
 
 /* An entry for a part of the node's network takes that part's traffic away. */
 static void planner_check_inner(struct planner *p, const struct spot *spot,
-                          const struct route_entry *entry)
+                                const struct route_entry *entry)
 {
     if (entry->can_be_ours && entry->status != ROUTE_LEAVING &&
         route_nets_contain(p->view->cluster, &entry->net) &&
@@ -225,7 +232,8 @@ static void planner_add_entry(struct planner *p, const struct spot *spot)
     if (other != ROUTE_NOBODY) {
         planner_set_stuck(p, spot, "is also that of node", p->view->nodes[other].object->meta.name);
     } else if (!route_nets_contain(p->view->cluster, spot->net)) {
-        planner_set_stuck(p, spot, "is not inside of cluster_cidr:", "add its network to that option");
+        planner_set_stuck(p, spot,
+                          "is not inside of cluster_cidr:", "add its network to that option");
     } else {
         add_step(p, &step);
     }

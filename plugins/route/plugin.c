@@ -104,10 +104,10 @@ static void map_node(void *self, const struct ccm_change *change)
         }
     } else if (change->type == CCM_CHANGE_DELETED) {
         (void)route_pasts_record(route->pasts, before, NULL, loss_of(change),
-                               route->host->now_ms(route->host)); /* queued in any case */
+                                 route->host->now_ms(route->host)); /* queued in any case */
     } else if (route_node_differs(before, after)) {
         (void)route_pasts_record(route->pasts, before, after, ROUTE_LOSS_CHANGED,
-                               route->host->now_ms(route->host)); /* as above */
+                                 route->host->now_ms(route->host)); /* as above */
         lane = CCM_LANE_SPEC;
     } else {
         return;
@@ -295,7 +295,7 @@ static int64_t allow_removals(void *self)
 }
 
 static int instance_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,
-                     struct ccm_error *err)
+                              struct ccm_error *err)
 {
     instance_read_options(self);
     (void)ret; /* each key has its own verdict */

@@ -135,7 +135,8 @@ static int list_tables(struct route *route, const struct ccm_request *req,
     return 0;
 }
 
-static int read_discover_table(struct route *route, const struct ccm_request *req, struct ccm_error *err)
+static int read_discover_table(struct route *route, const struct ccm_request *req,
+                               struct ccm_error *err)
 {
     CCM_CLEANUP(list_fini) struct route_table_list list = { 0 };
     size_t chosen = 0;

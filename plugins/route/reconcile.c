@@ -2,11 +2,11 @@
 
 #include "apply.h"
 #include "condition.h"
+#include "events.h"
 #include "floor.h"
 #include "measure.h"
 #include "orphan.h"
 #include "read.h"
-#include "tell.h"
 #include "util/cleanup.h"
 #include "util/spread.h"
 
@@ -209,7 +209,8 @@ static void run_decide_node(struct route_run *run, size_t n, struct route_verdic
         route_verdict_fail(verdict, &err);
     }
     if (is_proved(run, n)) {
-        verdict->network = node->network_unavailable == CCM_CONDITION_FALSE ? verdict->network : ROUTE_NETWORK_UP;
+        verdict->network =
+            node->network_unavailable == CCM_CONDITION_FALSE ? verdict->network : ROUTE_NETWORK_UP;
         if (node->network_unavailable == CCM_CONDITION_FALSE && verdict->made > 0) {
             route_emit_repaired(run, node);
         }
@@ -335,7 +336,7 @@ static int give_verdicts(struct route_run *run, struct ccm_error *err)
         const struct route_verdict *verdict = &run->verdicts[i];
         const uint64_t after = verdict->again  ? 1
                                : verdict->look ? look_ms
-                                            : run_frozen_delay(run, verdict->later_ms);
+                                               : run_frozen_delay(run, verdict->later_ms);
 
         const struct ccm_error *failure = verdict->failed ? &verdict->err : NULL;
 

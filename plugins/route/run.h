@@ -28,10 +28,10 @@ struct route_run {
     int64_t started_ms;
     bool dry; /* nothing may be changed */
 
-    struct ccm_strmap *keys;  /* key -> its index + 1 */
+    struct ccm_strmap *keys;        /* key -> its index + 1 */
     struct route_verdict *verdicts; /* one per key */
-    size_t pass_key;          /* ROUTE_NOBODY: none of the keys is the pass */
-    bool has_capacity;                /* a table that took no more has lost an entry */
+    size_t pass_key;                /* ROUTE_NOBODY: none of the keys is the pass */
+    bool has_capacity;              /* a table that took no more has lost an entry */
 
     const struct ccm_object *const *objects;
     size_t object_count;

@@ -45,7 +45,7 @@ struct route_table {
     struct ccm_error full_why;
 
     struct ccm_removal_budget budget; /* what went because nodes are missing */
-    uint64_t reported_frozen;               /* how many entries are held, as was said last */
+    uint64_t reported_frozen;         /* how many entries are held, as was said last */
 };
 
 void route_table_fini(struct route_table *table);

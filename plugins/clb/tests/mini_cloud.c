@@ -734,8 +734,9 @@ void mini_instances_fail(int r)
 }
 
 int ali_find_gone_instances(struct ali_client *ali, const struct ccm_host *host,
-                       const struct ccm_request *req, const char *witness, const char *const *ids,
-                       size_t count, bool *ret_gone, struct ccm_error *err)
+                            const struct ccm_request *req, const char *witness,
+                            const char *const *ids, size_t count, bool *ret_gone,
+                            struct ccm_error *err)
 {
     (void)ali;     /* as above */
     (void)host;    /* as above */

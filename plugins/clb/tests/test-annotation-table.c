@@ -375,10 +375,10 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
 
         assert_int_equal(clb_protocol_of(service, service->ports[i], &protocol, &err), 0);
         const struct clb_desired_listener want = { .service = service,
-                                                .cluster_id = "c1",
-                                                .port = service->ports[i],
-                                                .protocol = protocol,
-                                                .group_name = "group" };
+                                                   .cluster_id = "c1",
+                                                   .port = service->ports[i],
+                                                   .protocol = protocol,
+                                                   .group_name = "group" };
 
         assert_int_equal(clb_model_listener(ret, &want, &err), 0);
     }

@@ -1,8 +1,8 @@
 /* The inventory at start and the second look, call by call. */
 #include "world.h"
 
+#include "clb/controller.h"
 #include "clb/inventory.h"
-#include "clb/pass.h"
 #include "lbc/service/hash.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Lists and rules of listener annotations. */
 #include "check.h"
 
+#include "clb/annotation_text.h"
 #include "clb/annotations.h"
 #include "clb/lint.h"
-#include "clb/listener_text.h"
 #include "clb/model_listeners.h"
 #include "lbc/tests/objects.h"
 #include "lbc/tests/refused.h"

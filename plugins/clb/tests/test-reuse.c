@@ -486,7 +486,7 @@ static void test_busy(void **state)
     begin(&world, true);
     (void)add_api(&world);
     assert_int_equal(lbc_mirrors_acquire(world.clb.lbc.mirrors, "default/api", "other", MINI_HAND,
-                                     CCM_LANE_SPEC, &entry),
+                                         CCM_LANE_SPEC, &entry),
                      0);
     assert_int_equal(world_run(&world), 0);
     assert_int_equal(world.requeue_ms, 0);

@@ -145,7 +145,8 @@ static size_t count_remove(const struct lbc_exchange *exchange)
     return count_least(count_least(most, exchange->add.len), half > 0 ? half : 1);
 }
 
-static int exchange_copy_part(const struct lbc_backends *from, size_t count, struct lbc_backends *ret)
+static int exchange_copy_part(const struct lbc_backends *from, size_t count,
+                              struct lbc_backends *ret)
 {
     int r = 0;
 

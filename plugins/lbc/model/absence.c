@@ -36,7 +36,7 @@ struct lbc_absence {
     pthread_mutex_t lock;        /* guards the rest; a leaf */
     struct ccm_strmap *nodes;    /* "i", "a" or "n" and the id -> struct lbc_absent */
     struct ccm_strmap *services; /* key -> struct lost_slices */
-    struct ccm_strmap *frozen;     /* keys of Services */
+    struct ccm_strmap *frozen;   /* keys of Services */
     int64_t swept_ms;
 };
 
@@ -360,7 +360,7 @@ static void slice_went(struct lbc_absence *absence, const struct ccm_change *cha
 }
 
 void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_change *change,
-                            bool (*is_ours)(const struct ccm_service *service))
+                              bool (*is_ours)(const struct ccm_service *service))
 {
     const struct ccm_endpoint_slice *before = (const struct ccm_endpoint_slice *)change->before;
     const struct ccm_endpoint_slice *after = (const struct ccm_endpoint_slice *)change->after;
@@ -466,7 +466,7 @@ bool lbc_absence_set_frozen(struct lbc_absence *absence, const char *key, bool f
 }
 
 void lbc_absence_list_frozen(struct lbc_absence *absence, void (*fn)(void *arg, const char *key),
-                           void *arg)
+                             void *arg)
 {
     void *cursor = NULL;
     const char *key = NULL;

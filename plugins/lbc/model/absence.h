@@ -37,7 +37,7 @@ void lbc_absence_free(struct lbc_absence *absence);
 /* For map(). is_ours: of which Services slices are of interest. Out of memory forgets. */
 void lbc_absence_record_node(struct lbc_absence *absence, const struct ccm_change *change);
 void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_change *change,
-                            bool (*is_ours)(const struct ccm_service *service));
+                              bool (*is_ours)(const struct ccm_service *service));
 /* A Service went: nobody will ask any more. One that is only missed is kept. */
 void lbc_absence_record_service(struct lbc_absence *absence, const struct ccm_change *change);
 
@@ -63,6 +63,6 @@ bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool 
 bool lbc_absence_set_frozen(struct lbc_absence *absence, const char *key, bool frozen);
 /* Calls fn for each, under the lock: it may only enqueue. */
 void lbc_absence_list_frozen(struct lbc_absence *absence, void (*fn)(void *arg, const char *key),
-                           void *arg);
+                             void *arg);
 
 #endif

@@ -11,7 +11,8 @@
 
 #define SUFFIX_MAX 64
 
-static const char *anno_get_prefixed(const struct ccm_object *object, const char *prefix, const char *suffix)
+static const char *anno_get_prefixed(const struct ccm_object *object, const char *prefix,
+                                     const char *suffix)
 {
     char key[256];
     const int len = snprintf(key, sizeof(key), "%s%s", prefix, suffix);
@@ -229,7 +230,8 @@ int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                          lbc_anno_key(object, row, key));
 }
 
-static const struct lbc_anno *anno_find_nearest(const struct lbc_anno_table *table, const char *suffix)
+static const struct lbc_anno *anno_find_nearest(const struct lbc_anno_table *table,
+                                                const char *suffix)
 {
     struct ccm_suggest suggest = { .wanted = suffix };
 
@@ -258,7 +260,8 @@ static bool is_foreign(const struct lbc_anno_table *table, const char *suffix)
 }
 
 /* The sentence about a key with one of our prefixes that the table lacks. */
-static void anno_describe_unknown(const struct lbc_anno_table *table, const char *key, struct ccm_buf *text)
+static void anno_describe_unknown(const struct lbc_anno_table *table, const char *key,
+                                  struct ccm_buf *text)
 {
     static const char *const prefixes[] = { LBC_ANNO_PREFIX, LBC_ANNO_LEGACY_PREFIX };
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct lbc_attr *attrs_find_field(const struct lbc_attrs *attrs, const struct lbc_field *field)
+static struct lbc_attr *attrs_find_field(const struct lbc_attrs *attrs,
+                                         const struct lbc_field *field)
 {
     for (size_t i = 0; i < attrs->len; i++) {
         if (attrs->items[i].field == field) {

@@ -26,8 +26,8 @@ struct lbc_field {
 struct lbc_attr {
     const struct lbc_field *field;
     char *value;
-    bool explicit; /* desired: a person asked for it, so a difference is corrected; else only a default
-                  of creation */
+    bool explicit; /* desired: a person asked for it, so a difference is corrected; else only a
+                  default of creation */
     bool kept; /* desired: what it should be is not known, so it stays as it is; value is NULL then
                 */
 };

@@ -106,7 +106,8 @@ int lbc_backends_put(struct lbc_backends *set, const struct lbc_backend *given)
     bool found = false;
 
     if (given->type == LBC_BACKEND_IP) {
-        one.server_id = (char *)(uintptr_t)backend_spell_address(given->server_id, id); /* copied below */
+        one.server_id =
+            (char *)(uintptr_t)backend_spell_address(given->server_id, id); /* copied below */
     } else if (given->type == LBC_BACKEND_ENI) {
         one.server_ip = (char *)(uintptr_t)backend_spell_address(given->server_ip, ip);
     }

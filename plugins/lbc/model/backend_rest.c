@@ -97,10 +97,10 @@ static void add_backend(struct ccm_buf *buf, const struct lbc_backend *one,
     const unsigned shared = shared_len(one->server_id, before->server_id);
     const bool same = rest_same_text(one->description, before->description);
     const bool told = !same && one->description != NULL;
-    const unsigned what = one->type | rest_classify_ip(one, &ip) | (one->leaving ? REST_LEAVING : 0) |
-                          (one->port == before->port ? REST_PORT : 0) |
-                          (one->weight == before->weight ? REST_WEIGHT : 0) |
-                          (told ? REST_TEXT : 0);
+    const unsigned what =
+        one->type | rest_classify_ip(one, &ip) | (one->leaving ? REST_LEAVING : 0) |
+        (one->port == before->port ? REST_PORT : 0) |
+        (one->weight == before->weight ? REST_WEIGHT : 0) | (told ? REST_TEXT : 0);
 
     add_byte(buf, what);
     add_byte(buf, shared | (same ? REST_SAME : 0));
@@ -160,7 +160,7 @@ static char *rest_parse_text(const char **at)
 }
 
 static void rest_parse_ip(const char **at, unsigned what, char room[static CCM_IP_TEXT],
-                    struct lbc_backend *ret)
+                          struct lbc_backend *ret)
 {
     struct ccm_ip ip = { .bytes = { [10] = 0xFF, [11] = 0xFF } };
     const size_t len = (what & REST_V4) != 0 ? 4 : (what & REST_V6) != 0 ? 16 : 0;
@@ -178,7 +178,7 @@ static void rest_parse_ip(const char **at, unsigned what, char room[static CCM_I
 
 /* before: among those of `ret`, or `none`. id: scratch. */
 static int rest_parse_backend(const char **at, const struct lbc_backend *before, struct ccm_buf *id,
-                        struct lbc_backends *ret)
+                              struct lbc_backends *ret)
 {
     char room[CCM_IP_TEXT];
     const unsigned what = rest_parse_byte(at);

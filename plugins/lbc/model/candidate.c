@@ -28,7 +28,8 @@ void lbc_candidates_fini(struct lbc_candidates *candidates)
     memset(candidates, 0, sizeof(*candidates));
 }
 
-static int candidates_add_one(struct lbc_candidates *to, const struct lbc_candidate *one, struct ccm_error *err)
+static int candidates_add_one(struct lbc_candidates *to, const struct lbc_candidate *one,
+                              struct ccm_error *err)
 {
     if (ccm_array_grow(&to->items, &to->cap, to->len + 1, sizeof(*to->items)) < 0) {
         return ccm_error_nomem(err);
@@ -90,8 +91,8 @@ static int build_eni(const struct lbc_endpoints *endpoints, struct lbc_candidate
 
 /* The node of an endpoint; NULL: none, or none that is known. */
 static struct lbc_node_entry *candidate_find_node(const struct lbc_candidate_input *in,
-                                        const struct ccm_endpoint *endpoint,
-                                        struct lbc_candidates *ret)
+                                                  const struct ccm_endpoint *endpoint,
+                                                  struct lbc_candidates *ret)
 {
     if (endpoint->node_name[0] == '\0') {
         ret->nameless = ret->nameless == NULL ? endpoint->address : ret->nameless;
@@ -144,7 +145,8 @@ static int build_cluster(const struct lbc_candidate_input *in, const struct ccm_
         }
     }
     for (size_t i = 0; r == 0 && i < endpoints->len; i++) {
-        const struct lbc_node_entry *entry = candidate_find_node(in, endpoints->items[i].endpoint, ret);
+        const struct lbc_node_entry *entry =
+            candidate_find_node(in, endpoints->items[i].endpoint, ret);
 
         if (entry != NULL && entry->use == LBC_NODE_VIRTUAL) {
             r = add_pod(ret, &endpoints->items[i], err);
@@ -233,7 +235,8 @@ static bool has_large_slice(const struct lbc_candidate_input *in)
     return false;
 }
 
-static enum lbc_frozen_by candidates_frozen_by(const struct lbc_candidate_input *in, const struct lbc_candidates *set)
+static enum lbc_frozen_by candidates_frozen_by(const struct lbc_candidate_input *in,
+                                               const struct lbc_candidates *set)
 {
     if (has_large_slice(in)) {
         return LBC_FROZEN_BY_LARGE;

@@ -50,7 +50,7 @@ static bool is_leaving(const struct ccm_endpoint *endpoint)
 }
 
 static int endpoints_add_ref(struct lbc_endpoints *to, struct ccm_strmap *seen,
-               const struct lbc_endpoint_ref *ref)
+                             const struct lbc_endpoint_ref *ref)
 {
     const char *address = ref->endpoint->address;
     int r;

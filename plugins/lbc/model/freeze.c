@@ -19,8 +19,8 @@ void lbc_freeze_past_fini(struct lbc_freeze_past *past)
     memset(past, 0, sizeof(*past));
 }
 
-void lbc_freeze_past_record(struct lbc_freeze_past *past, const struct lbc_backend *one, size_t size,
-                          int64_t now_ms)
+void lbc_freeze_past_record(struct lbc_freeze_past *past, const struct lbc_backend *one,
+                            size_t size, int64_t now_ms)
 {
     const size_t server = strlen(one->server_id) + 1;
     const size_t address = strlen(one->server_ip) + 1;
@@ -109,8 +109,8 @@ static unsigned rank_of(const struct lbc_freeze_case *one)
     }
 }
 
-static size_t freeze_release_cases(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases, size_t count,
-                     size_t allowed)
+static size_t freeze_release_cases(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
+                                   size_t count, size_t allowed)
 {
     size_t gone = 0;
 
@@ -138,7 +138,7 @@ static int64_t again_of(const struct lbc_freeze_input *in, const struct lbc_free
 }
 
 int64_t lbc_freeze_decide(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
-                         size_t count)
+                          size_t count)
 {
     struct ccm_removal_budget budget = budget_of(in);
     const bool released = in->rule->released_until_ms > in->now_ms;

@@ -53,8 +53,8 @@ struct lbc_freeze_past {
 
 void lbc_freeze_past_fini(struct lbc_freeze_past *past);
 /* Out of memory forgets. */
-void lbc_freeze_past_record(struct lbc_freeze_past *past, const struct lbc_backend *one, size_t size,
-                          int64_t now_ms);
+void lbc_freeze_past_record(struct lbc_freeze_past *past, const struct lbc_backend *one,
+                            size_t size, int64_t now_ms);
 /* Forget what counts no more: of more than a window ago, and what is there again or wanted again:
  * nodes that come back have not gone. */
 void lbc_freeze_past_prune(struct lbc_freeze_past *past, const struct ccm_removal_rule *rule,
@@ -91,6 +91,6 @@ struct lbc_freeze_input {
 /* Decide about all cases of a group. Returns when to decide again, monotonic, CCM_REMOVAL_NEVER =
  * when something changes. */
 int64_t lbc_freeze_decide(const struct lbc_freeze_input *in, struct lbc_freeze_case *cases,
-                         size_t count);
+                          size_t count);
 
 #endif

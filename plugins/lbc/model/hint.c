@@ -25,7 +25,8 @@ static bool is_own(const struct ccm_service *service)
 
 static bool overrides_own(const struct ccm_service *service)
 {
-    return is_own(service) && strcmp(hint_get_annotation(service, "force-override-listeners"), "false") != 0;
+    return is_own(service) &&
+           strcmp(hint_get_annotation(service, "force-override-listeners"), "false") != 0;
 }
 
 static bool has_no_group(const struct ccm_service *service)
@@ -56,14 +57,16 @@ static int hint_accept_protocol(const char *protocol, struct ccm_error *err)
 static bool changes_transport(const struct ccm_service *service)
 {
     const bool listeners =
-        is_own(service) || strcmp(hint_get_annotation(service, "force-override-listeners"), "true") == 0;
+        is_own(service) ||
+        strcmp(hint_get_annotation(service, "force-override-listeners"), "true") == 0;
 
     for (uint64_t i = 0; listeners && i < service->port_count; i++) {
         const struct ccm_service_port *port = service->ports[i];
         struct ccm_error ignored = CCM_ERROR_INIT;
         char told[LBC_PAIR_MAX];
 
-        if (lbc_setting_protocol(service, port, hint_accept_protocol, told, &ignored) == 0 && told[0] != '\0' &&
+        if (lbc_setting_protocol(service, port, hint_accept_protocol, told, &ignored) == 0 &&
+            told[0] != '\0' &&
             ccm_text_equal_case(told, "udp") != ccm_text_equal(port->protocol, "UDP")) {
             return true;
         }

@@ -47,7 +47,8 @@ static void lint_add_finding(void *arg, const char *key, bool warning, const cha
 }
 
 /* A finding about an annotation by its suffix. */
-static void lint_add_suffix_finding(const struct lint *lint, uint64_t level, const char *suffix, const char *message)
+static void lint_add_suffix_finding(const struct lint *lint, uint64_t level, const char *suffix,
+                                    const char *message)
 {
     char key[LBC_ANNO_KEY_MAX];
 
@@ -61,8 +62,9 @@ static void lint_checks(const struct lint *lint)
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (check->check(lint->service, &err) < 0) {
-            lint_add_suffix_finding(lint, level_of(lint, lbc_anno_find(lint->rules->annotations, check->suffix)),
-                  check->suffix, err.message);
+            lint_add_suffix_finding(
+                lint, level_of(lint, lbc_anno_find(lint->rules->annotations, check->suffix)),
+                check->suffix, err.message);
         }
     }
 }
@@ -307,11 +309,13 @@ static void lint_reuse(const struct lint *lint)
         return;
     }
     if (ccm_text_equal(mode, "off")) {
-        lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, "id", "option reuse is off: no load balancer is reused");
+        lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, "id",
+                                "option reuse is off: no load balancer is reused");
     } else if (ccm_text_equal(mode, "tagged")) {
-        lint_add_suffix_finding(lint, CCM_LEVEL_WARN, "id",
-              "option reuse is tagged: the load balancer needs tag " LBC_TAG_TENANTS
-              "allow-namespaces with this namespace");
+        lint_add_suffix_finding(
+            lint, CCM_LEVEL_WARN, "id",
+            "option reuse is tagged: the load balancer needs tag " LBC_TAG_TENANTS
+            "allow-namespaces with this namespace");
     }
 }
 

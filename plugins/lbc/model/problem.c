@@ -59,7 +59,8 @@ void lbc_problems_add(struct lbc_problems *problems, const struct ccm_error *err
 {
     struct ccm_buf one = { .max = CCM_ERROR_MESSAGE_MAX };
 
-    if (problems->count == 0 || problem_rank_kind(err->kind) > problem_rank_kind(problems->worst.kind)) {
+    if (problems->count == 0 ||
+        problem_rank_kind(err->kind) > problem_rank_kind(problems->worst.kind)) {
         ccm_error_copy(&problems->worst, err);
     }
     problems->count++;
@@ -88,7 +89,8 @@ void lbc_problems_join(struct lbc_problems *problems, const struct lbc_problems 
     if (from->count == 0) {
         return;
     }
-    if (problems->count == 0 || problem_rank_kind(from->worst.kind) > problem_rank_kind(problems->worst.kind)) {
+    if (problems->count == 0 ||
+        problem_rank_kind(from->worst.kind) > problem_rank_kind(problems->worst.kind)) {
         ccm_error_copy(&problems->worst, &from->worst);
     }
     problems->count += from->count;

@@ -59,7 +59,7 @@ static const struct ali_eni *lookup_find_eni(const struct lookup *lookup, const 
 }
 
 static int resolved_put_backend(struct lbc_resolved *ret, const struct lbc_candidate *one,
-               enum lbc_backend_type type, const char *id)
+                                enum lbc_backend_type type, const char *id)
 {
     const struct lbc_backend backend = {
         .server_id = (char *)(uintptr_t)id, /* copied by put */
@@ -85,13 +85,14 @@ static int settle_pod(const struct ali_eni *eni, const struct lbc_candidate *one
         return resolved_put_backend(ret, one, LBC_BACKEND_ENI, eni->id);
     }
     if (!one->leaving) { /* that one loses its interface as it should */
-        list_add_address(eni->state == ALI_ENI_MISSING ? &ret->invalid : &ret->foreign, one->address);
+        list_add_address(eni->state == ALI_ENI_MISSING ? &ret->invalid : &ret->foreign,
+                         one->address);
     }
     return 0;
 }
 
 static int resolved_settle_all(const struct lookup *lookup, const struct lbc_candidates *set,
-                  struct lbc_resolved *ret)
+                               struct lbc_resolved *ret)
 {
     int r = 0;
 

@@ -42,8 +42,8 @@ static const char *reason_of(const struct lbc_life_condition *condition)
 
 /* want: what the body stands for, status: its part of that; see lbc_life_decide(). */
 static int condition_write_patch(const struct lbc_life *life, const struct ccm_request *req,
-                const struct ccm_service *service, const struct ccm_buf *body, const char *want,
-                const char *status, struct ccm_error *err)
+                                 const struct ccm_service *service, const struct ccm_buf *body,
+                                 const char *want, const char *status, struct ccm_error *err)
 {
     if (ccm_buf_error(body) < 0) {
         return ccm_error_nomem(err);
@@ -87,7 +87,7 @@ static void close_patch(struct ccm_jsonw *w)
 }
 
 static int condition_remove(const struct lbc_life *life, const struct ccm_request *req,
-                     const struct ccm_service *service, struct ccm_error *err)
+                            const struct ccm_service *service, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
     struct ccm_jsonw w = { .buf = &body };
@@ -106,8 +106,8 @@ static int condition_remove(const struct lbc_life *life, const struct ccm_reques
 }
 
 int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_request *req,
-                  const struct ccm_service *service, const struct lbc_life_condition *condition,
-                  struct ccm_error *err)
+                               const struct ccm_service *service,
+                               const struct lbc_life_condition *condition, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = BODY_MAX };
     struct ccm_jsonw w = { .buf = &body };

@@ -18,8 +18,10 @@ struct lbc_life_condition {
 
 /* Write it; NULL takes away what an earlier run may have written. An object that is gone is
  * success. */
-CCM_NODISCARD int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_request *req,
-                                const struct ccm_service *service,
-                                const struct lbc_life_condition *condition, struct ccm_error *err);
+CCM_NODISCARD int lbc_life_publish_condition(const struct lbc_life *life,
+                                             const struct ccm_request *req,
+                                             const struct ccm_service *service,
+                                             const struct lbc_life_condition *condition,
+                                             struct ccm_error *err);
 
 #endif

@@ -233,8 +233,8 @@ static bool is_zone(const char *p)
     if (strcmp(p, "Z") == 0) {
         return true;
     }
-    if ((*p != '+' && *p != '-') || plain_count_digits(p + 1) != 2 || p[3] != ':' || plain_count_digits(p + 4) != 2 ||
-        p[6] != '\0') {
+    if ((*p != '+' && *p != '-') || plain_count_digits(p + 1) != 2 || p[3] != ':' ||
+        plain_count_digits(p + 4) != 2 || p[6] != '\0') {
         return false;
     }
     const char *hour = p + 1;

@@ -1,4 +1,4 @@
-/* One text as a YAML scalar; parts of yaml.c. Pure. */
+/* One text as a YAML scalar; parts of goyaml.c. Pure. */
 #ifndef CCM_LBC_YAML_TEXT_H
 #define CCM_LBC_YAML_TEXT_H
 

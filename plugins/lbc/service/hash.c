@@ -104,7 +104,8 @@ static bool add_port(cJSON *list, const struct ccm_service_port *port)
         cJSON_Delete(map);
         return false;
     }
-    return hash_add_text(map, "name", port->name) && hash_add_text(map, "protocol", port->protocol) &&
+    return hash_add_text(map, "name", port->name) &&
+           hash_add_text(map, "protocol", port->protocol) &&
            hash_add_text(map, "appProtocol", port->app_protocol) &&
            cJSON_AddNumberToObject(map, "port", (double)port->port) != NULL &&
            (port->target_port_name[0] != '\0'

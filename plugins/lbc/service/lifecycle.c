@@ -16,8 +16,9 @@
 #define LABELS_MAX ((size_t)256 * 1024)
 
 static int life_patch_service(const struct lbc_life *life, const struct ccm_request *req,
-                 const struct ccm_service *service, uint64_t type, const char *subresource,
-                 const struct ccm_buf *body, struct ccm_error *err)
+                              const struct ccm_service *service, uint64_t type,
+                              const char *subresource, const struct ccm_buf *body,
+                              struct ccm_error *err)
 {
     if (ccm_buf_error(body) < 0) {
         return ccm_error_nomem(err);
@@ -38,7 +39,7 @@ static int life_patch_service(const struct lbc_life *life, const struct ccm_requ
 /* --- what was written before --- */
 
 enum lbc_written_verdict lbc_life_decide(const struct lbc_life *life, enum lbc_life_part part,
-                                        bool shown, const char *want)
+                                         bool shown, const char *want)
 {
     struct lbc_life_memory *memory = life->memory;
 
@@ -64,11 +65,12 @@ bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool s
     return needs_write(lbc_life_decide(life, part, shown, want));
 }
 
-void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r, const char *want)
+void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r,
+                           const char *want)
 {
     if (life->memory != NULL) {
         lbc_written_record(&life->memory->parts[part], life->host->now_ms(life->host), r,
-                         lbc_written_what(want));
+                           lbc_written_what(want));
     }
 }
 
@@ -202,8 +204,9 @@ static const char *life_encode_text(const char *text)
 /* All but the hash in one text; NULL on ENOMEM. */
 static char *text_of(const struct lbc_life_state *state)
 {
-    return ccm_text_format("%s\n%s\n%s\n%s\n%s", life_encode_text(state->lb_id), life_encode_text(state->ip),
-                           life_encode_text(state->ip_mode), life_encode_text(state->hostname), life_encode_text(state->extra));
+    return ccm_text_format("%s\n%s\n%s\n%s\n%s", life_encode_text(state->lb_id),
+                           life_encode_text(state->ip), life_encode_text(state->ip_mode),
+                           life_encode_text(state->hostname), life_encode_text(state->extra));
 }
 
 /* service: NULL = whatever it says. */
@@ -381,7 +384,7 @@ static void publish_record_mark(const struct lbc_life *life, const struct lbc_li
 
 /* r: the result of the patch; what was no part of it is as it was. */
 static void life_record_state(const struct lbc_life *life, const struct need *need, int r,
-                       const struct lbc_life_state *state, const char *rest)
+                              const struct lbc_life_state *state, const char *rest)
 {
     if (needs_write(need->hash)) {
         lbc_life_record_write(life, LBC_LIFE_HASH, r, state->hash);

@@ -102,10 +102,11 @@ CCM_NODISCARD int lbc_life_write_labels(const struct lbc_life *life, const struc
  * the snapshot or not (LBC_WRITTEN_WRITE, _ANEW). shown: the snapshot says what `want` stands for.
  * And that it was, with the result of the write. */
 enum lbc_written_verdict lbc_life_decide(const struct lbc_life *life, enum lbc_life_part part,
-                                        bool shown, const char *want);
+                                         bool shown, const char *want);
 bool lbc_life_needs(const struct lbc_life *life, enum lbc_life_part part, bool shown,
                     const char *want);
-void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r, const char *want);
+void lbc_life_record_write(const struct lbc_life *life, enum lbc_life_part part, int r,
+                           const char *want);
 
 /* Queue an event about the Service. */
 void lbc_life_event(const struct lbc_life *life, const struct ccm_service *service, bool warning,

@@ -48,8 +48,8 @@ static bool has_gate(const struct ccm_pod *pod, const char *type)
     return false;
 }
 
-static int readiness_accept_pod(struct lbc_readiness *to, const struct ccm_pod *pod, const char *address,
-                  const char *gate)
+static int readiness_accept_pod(struct lbc_readiness *to, const struct ccm_pod *pod,
+                                const char *address, const char *gate)
 {
     const struct ccm_condition *now = condition_of(pod, gate);
 
@@ -86,7 +86,8 @@ static int readiness_record_state(struct ccm_strmap *pod_states, const char *key
 /* --- before the pass --- */
 
 /* One pod, live; NULL: not there yet, or the API server is in trouble. The caller releases it. */
-static const struct ccm_pod *readiness_fetch_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint)
+static const struct ccm_pod *readiness_fetch_pod(struct lbc_readiness *to,
+                                                 const struct ccm_endpoint *endpoint)
 {
     const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -100,8 +101,8 @@ static const struct ccm_pod *readiness_fetch_pod(struct lbc_readiness *to, const
 }
 
 /* *ret_without tells that it never has to be asked again. */
-static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, const char *gate,
-               bool *ret_without)
+static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
+                             const char *gate, bool *ret_without)
 {
     const struct ccm_pod *pod = readiness_fetch_pod(to, endpoint);
     int r = 0;
@@ -122,8 +123,8 @@ static int readiness_ask_pod(struct lbc_readiness *to, const struct ccm_endpoint
     return r;
 }
 
-static int readiness_check_endpoint(struct lbc_readiness *to, const struct ccm_endpoint *endpoint, const char *gate,
-                   const struct ccm_strmap *before)
+static int readiness_check_endpoint(struct lbc_readiness *to, const struct ccm_endpoint *endpoint,
+                                    const char *gate, const struct ccm_strmap *before)
 {
     CCM_CLEANUP(ccm_freep) char *key = NULL;
     const bool ready = (endpoint->flags & CCM_ENDPOINT_READY) != 0;
@@ -150,7 +151,7 @@ static int readiness_check_endpoint(struct lbc_readiness *to, const struct ccm_e
 }
 
 int lbc_readiness_collect(struct lbc_readiness *ret, const struct ccm_object *const *slices,
-                       size_t count, struct ccm_strmap **pod_states)
+                          size_t count, struct ccm_strmap **pod_states)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *before = CCM_STEAL(*pod_states);
     CCM_CLEANUP(ccm_freep)
@@ -217,8 +218,9 @@ static void write_condition(struct ccm_buf *body, const struct lbc_readiness *re
     ccm_jsonw_close(&w, '}');
 }
 
-static int readiness_patch_pod(const struct lbc_readiness *readiness, const struct lbc_gated_pod *pod, bool good,
-                const char *gate, struct ccm_error *err)
+static int readiness_patch_pod(const struct lbc_readiness *readiness,
+                               const struct lbc_gated_pod *pod, bool good, const char *gate,
+                               struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf body = { .max = 4096 };
 
@@ -250,8 +252,9 @@ static int readiness_patch_pod(const struct lbc_readiness *readiness, const stru
 }
 
 /* One that the slice calls ready. */
-static int readiness_publish_endpoint(struct lbc_readiness *readiness, const struct ccm_endpoint *endpoint,
-                      bool good, const char *gate, struct ccm_error *err)
+static int readiness_publish_endpoint(struct lbc_readiness *readiness,
+                                      const struct ccm_endpoint *endpoint, bool good,
+                                      const char *gate, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *key = key_of(endpoint);
     const char *want = good ? GOOD : BAD;
@@ -285,8 +288,9 @@ static int readiness_publish_endpoint(struct lbc_readiness *readiness, const str
     return r;
 }
 
-static int readiness_publish_slice(struct lbc_readiness *readiness, const struct ccm_endpoint_slice *slice,
-                      const char *invalid, const char *gate, struct ccm_error *err)
+static int readiness_publish_slice(struct lbc_readiness *readiness,
+                                   const struct ccm_endpoint_slice *slice, const char *invalid,
+                                   const char *gate, struct ccm_error *err)
 {
     int r = 0;
 
@@ -295,13 +299,15 @@ static int readiness_publish_slice(struct lbc_readiness *readiness, const struct
 
         if ((one->flags & (CCM_ENDPOINT_READY | CCM_ENDPOINT_TERMINATING)) == CCM_ENDPOINT_READY &&
             one->pod_name[0] != '\0' && !ccm_strmap_has(readiness->accepted, one->address)) {
-            r = readiness_publish_endpoint(readiness, one, !is_listed(invalid, one->address), gate, err);
+            r = readiness_publish_endpoint(readiness, one, !is_listed(invalid, one->address), gate,
+                                           err);
         }
     }
     return r;
 }
 
-int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid, struct ccm_error *err)
+int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid,
+                          struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep)
     char *gate = ccm_text_format("%s%s", LBC_READINESS_PREFIX, readiness->service->meta.name);
@@ -319,8 +325,8 @@ int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid, 
         return r;
     }
     for (size_t s = 0; r == 0 && s < readiness->slice_count; s++) {
-        r = readiness_publish_slice(readiness, (const struct ccm_endpoint_slice *)readiness->slices[s], invalid,
-                       gate, err);
+        r = readiness_publish_slice(
+            readiness, (const struct ccm_endpoint_slice *)readiness->slices[s], invalid, gate, err);
     }
     return r;
 }

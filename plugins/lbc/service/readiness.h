@@ -37,7 +37,7 @@ struct lbc_readiness {
     bool waiting; /* there are pods that may become acceptable without any change of a slice */
     const struct ccm_object *const *slices; /* those that were looked at */
     size_t slice_count;
-    struct ccm_buf *plan;    /* dry run: what would be told, one line each; NULL: it is told */
+    struct ccm_buf *plan; /* dry run: what would be told, one line each; NULL: it is told */
     struct ccm_strmap *pod_states; /* the caller's, see lbc_readiness_collect() */
 };
 
@@ -48,13 +48,13 @@ struct lbc_readiness {
  * finishes (host, req, service and plan set, else zeroed) in any case.
  */
 CCM_NODISCARD int lbc_readiness_collect(struct lbc_readiness *ret,
-                                     const struct ccm_object *const *slices, size_t count,
-                                     struct ccm_strmap **pod_states);
+                                        const struct ccm_object *const *slices, size_t count,
+                                        struct ccm_strmap **pod_states);
 
 /* Tell the pods: `invalid` ("a,b") are addresses that could not be added, the others were. Writes
  * only what is news. 0 or negative with err; pods that are gone are success. */
 CCM_NODISCARD int lbc_readiness_publish(struct lbc_readiness *readiness, const char *invalid,
-                                     struct ccm_error *err);
+                                        struct ccm_error *err);
 
 void lbc_readiness_fini(struct lbc_readiness *readiness);
 

@@ -1,7 +1,7 @@
 #include "lbc/service/written.h"
 
-#define UNKNOWN  1
-#define FIRST    2      /* of the numbers that stand for a content */
+#define UNKNOWN     1
+#define FIRST       2      /* of the numbers that stand for a content */
 #define DISTRUST_MS 120000 /* so long may a watch be broken before anybody notices */
 
 uint64_t lbc_written_what(const char *text)
@@ -15,7 +15,7 @@ uint64_t lbc_written_what(const char *text)
 }
 
 enum lbc_written_verdict lbc_written_decide(const struct lbc_written *slot, int64_t seen_ms,
-                                           bool shown, uint64_t want)
+                                            bool shown, uint64_t want)
 {
     const int64_t age_ms = seen_ms - slot->ms; /* negative: written since */
 

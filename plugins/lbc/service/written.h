@@ -32,7 +32,7 @@ uint64_t lbc_written_what(const char *text);
 /* shown: whether the snapshot, which was taken at seen_ms or later, says what is wanted. A write
  * too many does no harm. */
 enum lbc_written_verdict lbc_written_decide(const struct lbc_written *slot, int64_t seen_ms,
-                                           bool shown, uint64_t want);
+                                            bool shown, uint64_t want);
 
 /* A write has ended. r: its result; after a failure nobody knows what the object says. */
 void lbc_written_record(struct lbc_written *slot, int64_t now_ms, int r, uint64_t what);

@@ -46,8 +46,8 @@ static void test_rows(void **state)
         if (rows[i].wrote != NULL) {
             lbc_written_record(&slot, now, rows[i].r, lbc_written_what(rows[i].wrote));
         }
-        if (lbc_written_decide(&slot, now + rows[i].age_ms, rows[i].shown, lbc_written_what(WANT)) !=
-            rows[i].expect) {
+        if (lbc_written_decide(&slot, now + rows[i].age_ms, rows[i].shown,
+                               lbc_written_what(WANT)) != rows[i].expect) {
             fail_msg("row %zu", i);
         }
     }

@@ -122,7 +122,8 @@ static void read_lb_field(struct line *line, char *word)
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         if (strcmp(lb_names[i], name) == 0) {
-            unsigned *bits = line->model != NULL ? &line->model->explicit : &line->state->lb.explicit;
+            unsigned *bits =
+                line->model != NULL ? &line->model->explicit : &line->state->lb.explicit;
 
             must(nlb_lb_set(&line->state->lb, (enum nlb_lb_field)i, value));
             *bits |= explicit ? 1U << i : 0;

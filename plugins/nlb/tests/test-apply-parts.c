@@ -355,7 +355,8 @@ static void test_lb_attributes(void **state)
 
 /* --- the security group --- */
 
-static void put_rule(struct nlb_security_group *security_group, const char *id, const char *cidr, bool drop)
+static void put_rule(struct nlb_security_group *security_group, const char *id, const char *cidr,
+                     bool drop)
 {
     struct nlb_rule *rule = nlb_security_group_new_rule(security_group);
 
@@ -417,8 +418,10 @@ static void test_guard(void **state)
 
     /* Ids of rules are looked up when one of them has to change. */
     bench_again(&bench);
-    put_rule(&bench_step(&bench, NLB_STEP_MODIFY_RULE, 0)->security_group, NULL, "10.0.0.0/8", false);
-    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->security_group, NULL, "fd00::/8", false);
+    put_rule(&bench_step(&bench, NLB_STEP_MODIFY_RULE, 0)->security_group, NULL, "10.0.0.0/8",
+             false);
+    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->security_group, NULL, "fd00::/8",
+             false);
     echo_answer(&bench.echo, "DescribeSecurityGroupAttribute",
                 "{'RequestId':'r','Permissions':{'Permission':[{'SecurityGroupRuleId':'sgr-1',"
                 "'Policy':'Accept','SourceCidrIp':'10.0.0.0/8'},{'SecurityGroupRuleId':'sgr-2',"
@@ -515,8 +518,10 @@ static void test_rules_need_room(void **state)
     bench_put_present(&bench, 80);
     bench_set(&bench.have.security_group.id, "sg-1");
     put_rule(&bench.have.security_group, "sgr-1", "10.0.0.0/8", false);
-    put_rule(&bench_step(&bench, NLB_STEP_ADD_RULES, 0)->security_group, NULL, "10.1.0.0/16", false);
-    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->security_group, "sgr-1", "10.0.0.0/8", false);
+    put_rule(&bench_step(&bench, NLB_STEP_ADD_RULES, 0)->security_group, NULL, "10.1.0.0/16",
+             false);
+    put_rule(&bench_step(&bench, NLB_STEP_REMOVE_RULES, 1)->security_group, "sgr-1", "10.0.0.0/8",
+             false);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AuthorizeSecurityGroup",
                                                 .code = "AuthorizationLimitExceed",
                                                 .http = 403,

@@ -121,7 +121,8 @@ static void check_lb(const struct toy *toy)
         }
         check(toy, found, "no zone", want->zones[i].zone_id);
     }
-    check(toy, toy->model.reused || !toy->model.zones_explicit || have->zone_count == want->zone_count,
+    check(toy,
+          toy->model.reused || !toy->model.zones_explicit || have->zone_count == want->zone_count,
           "zones", NULL);
     for (size_t i = 0; i < want->tags.len; i++) {
         check(toy,

@@ -628,7 +628,8 @@ static void test_chosen_at_the_end(void **state)
 
 static void expect_guard(const struct ccm_service *service, const char *expected)
 {
-    CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group security_group = { .known = false };
+    CCM_CLEANUP(nlb_security_group_fini)
+    struct nlb_security_group security_group = { .known = false };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
     struct ccm_error err = CCM_ERROR_INIT;
 

@@ -51,7 +51,8 @@ static void test_format(void **state)
 static void test_guard(void **state)
 {
     CCM_CLEANUP(ccm_freep) char *name = nlb_security_group_name(named("web", "default"));
-    CCM_CLEANUP(ccm_freep) char *text = nlb_security_group_description(named("web", "default"), "c1");
+    CCM_CLEANUP(ccm_freep)
+    char *text = nlb_security_group_description(named("web", "default"), "c1");
 
     (void)state;
     assert_string_equal(name, "k8s-nlb-a5e4dbfc9c2ae4642b0335607860aef6");

@@ -377,7 +377,8 @@ static void show(const struct nlb_state *state, struct ccm_buf *text)
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         ccm_buf_addf(text, "%s,", state->lb.fields[i] == NULL ? "" : state->lb.fields[i]);
     }
-    ccm_buf_addf(text, "\nguard %s %zu\n", state->security_group.id == NULL ? "-" : state->security_group.id,
+    ccm_buf_addf(text, "\nguard %s %zu\n",
+                 state->security_group.id == NULL ? "-" : state->security_group.id,
                  state->security_group.rule_count);
     show_groups(state, text);
     for (size_t i = 0; i < state->listener_count; i++) {

@@ -175,7 +175,8 @@ static void test_note(void **state)
 
     assert_int_equal(lbc_attrs_set(&have.groups[0].attrs, scheduler, "Wrr", true), 0);
     assert_int_equal(lbc_attrs_set(&have.listeners[0].attrs, cps, "0", true), 0);
-    nlb_plan_record_explicit(&have, &less); /* it has gone back: somebody's next change is his own */
+    nlb_plan_record_explicit(&have,
+                             &less); /* it has gone back: somebody's next change is his own */
     assert_false(is_told(&have.groups[0].attrs, scheduler));
     assert_false(is_told(&have.listeners[0].attrs, cps));
 }

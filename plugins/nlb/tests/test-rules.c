@@ -79,7 +79,8 @@ static void test_diff(void **state)
         read_model(&model, cases[i].want);
         read_state(&have, "guard sg-1\n");
         read_state(&have, cases[i].have);
-        assert_int_equal(nlb_rules_diff(&model.want.security_group, &have.security_group, &diff), 0);
+        assert_int_equal(nlb_rules_diff(&model.want.security_group, &have.security_group, &diff),
+                         0);
         check(cases[i].name, &diff.add, cases[i].add);
         check(cases[i].name, &diff.modify, cases[i].modify);
         check(cases[i].name, &diff.remove, cases[i].remove);

@@ -173,7 +173,9 @@ static void test_copies(void **state)
     assert_int_equal(nlb_lb_copy(&lb, &from.lb), 0);
     assert_int_equal(nlb_group_copy(&group, &from.groups[0]), 0);
     assert_int_equal(nlb_listener_copy(&listener, &from.listeners[0]), 0);
-    assert_int_equal(nlb_rule_copy(nlb_security_group_new_rule(&security_group), &from.security_group.rules[0]), 0);
+    assert_int_equal(
+        nlb_rule_copy(nlb_security_group_new_rule(&security_group), &from.security_group.rules[0]),
+        0);
     nlb_state_fini(&from);
 
     assert_string_equal(lb.id, "nlb-1");

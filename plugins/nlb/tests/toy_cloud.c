@@ -58,7 +58,8 @@ static bool has_guard(const struct toy *toy)
 {
     const struct nlb_state *cloud = &toy->cloud;
 
-    return cloud->security_group.id != NULL && lbc_texts_has(&cloud->lb.security_groups, cloud->security_group.id);
+    return cloud->security_group.id != NULL &&
+           lbc_texts_has(&cloud->lb.security_groups, cloud->security_group.id);
 }
 
 static bool create_lb(struct toy *toy, const struct nlb_step *step)

@@ -102,7 +102,8 @@ static void random_groups_joined(struct toy *toy, struct lbc_texts *texts, unsig
 
 /* --- the security group --- */
 
-static void put_rule(struct toy *toy, struct nlb_security_group *security_group, bool present, const char *cidr)
+static void put_rule(struct toy *toy, struct nlb_security_group *security_group, bool present,
+                     const char *cidr)
 {
     struct nlb_rule *rule = nlb_security_group_new_rule(security_group);
 
@@ -151,7 +152,8 @@ static void random_attrs(struct toy *toy, struct nlb_group *group, bool explicit
     }
     if (chance(toy, 50)) {
         must(lbc_attrs_set(&group->attrs, nlb_group_field("HealthCheckHttpCode"),
-                           PICK(toy, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"), explicit));
+                           PICK(toy, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"),
+                           explicit));
     }
     if (chance(toy, 30)) {
         must(lbc_attrs_set(&group->attrs, nlb_group_field("PreserveClientIpEnabled"),
@@ -251,7 +253,8 @@ static struct nlb_listener *add_listener(struct toy *toy, struct nlb_state *stat
 static void random_listener_attrs(struct toy *toy, struct nlb_listener *listener, bool explicit)
 {
     if (chance(toy, 50)) {
-        must(lbc_attrs_set(&listener->attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"), explicit));
+        must(lbc_attrs_set(&listener->attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"),
+                           explicit));
     }
     if (chance(toy, 50)) {
         must(lbc_attrs_set(&listener->attrs, nlb_listener_field("CertificateIds"),

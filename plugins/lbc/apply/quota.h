@@ -16,7 +16,7 @@ struct lbc_quota {
     size_t unnamed;       /* more of them than a message can hold */
 };
 
-#define LBC_QUOTA_INIT                                                                              \
+#define LBC_QUOTA_INIT                                                                             \
     {                                                                                              \
         .full = false, .why = CCM_ERROR_INIT, .names = {.max = 560 }                               \
     }
@@ -30,6 +30,7 @@ void lbc_quota_clear_full(struct lbc_quota *room);
 /* A creation was not tried. */
 void lbc_quota_leave_out(struct lbc_quota *room, const char *name);
 /* Add what was left out, as one problem; what says what kind of step it was. */
-void lbc_quota_report(const struct lbc_quota *room, const char *what, struct lbc_problems *problems);
+void lbc_quota_report(const struct lbc_quota *room, const char *what,
+                      struct lbc_problems *problems);
 
 #endif

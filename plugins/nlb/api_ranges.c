@@ -1,11 +1,11 @@
-#include "api_guard.h"
+#include "api_ranges.h"
 
 #include "util/cleanup.h"
 
 #include <stdio.h>
 
 int nlb_api_find_security_groups(struct nlb_call *call, const char *tag_key, const char *tag_value,
-                        nlb_item_fn fn, void *arg, struct ccm_error *err)
+                                 nlb_item_fn fn, void *arg, struct ccm_error *err)
 {
     static const struct nlb_list list = { .product = ALI_ECS,
                                           .action = "DescribeSecurityGroups",
@@ -33,9 +33,10 @@ int nlb_api_list_rules(struct nlb_call *call, const char *guard_id, nlb_item_fn 
     return nlb_api_list(call, &list, &params, fn, arg, err);
 }
 
-int nlb_api_create_security_group(struct nlb_call *call, const struct nlb_security_group *security_group,
-                         const struct nlb_security_group_place *place, struct nlb_sent *ret,
-                         struct ccm_error *err)
+int nlb_api_create_security_group(struct nlb_call *call,
+                                  const struct nlb_security_group *security_group,
+                                  const struct nlb_security_group_place *place,
+                                  struct nlb_sent *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
@@ -50,8 +51,9 @@ int nlb_api_create_security_group(struct nlb_call *call, const struct nlb_securi
                          err);
 }
 
-int nlb_api_rename_security_group(struct nlb_call *call, const char *guard_id, const struct nlb_security_group *security_group,
-                         struct ccm_error *err)
+int nlb_api_rename_security_group(struct nlb_call *call, const char *guard_id,
+                                  const struct nlb_security_group *security_group,
+                                  struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
@@ -61,7 +63,8 @@ int nlb_api_rename_security_group(struct nlb_call *call, const char *guard_id, c
     return nlb_api_change(call, ALI_ECS, "ModifySecurityGroupAttribute", &params, err);
 }
 
-int nlb_api_delete_security_group(struct nlb_call *call, const char *guard_id, struct ccm_error *err)
+int nlb_api_delete_security_group(struct nlb_call *call, const char *guard_id,
+                                  struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
@@ -80,7 +83,8 @@ static void rule_param(struct ali_params *params, const char *prefix, const char
     ali_param_opt(params, name, value);
 }
 
-static void params_add_rule(struct ali_params *params, const char *prefix, const struct nlb_rule *rule)
+static void params_add_rule(struct ali_params *params, const char *prefix,
+                            const struct nlb_rule *rule)
 {
     char priority[16];
 

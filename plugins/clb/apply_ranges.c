@@ -1,11 +1,12 @@
-#include "apply_acl.h"
+#include "apply_ranges.h"
 
 #include "api_listener.h"
 #include "apply_parts.h"
 
 #include <string.h>
 
-static int acl_create_list(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+static int acl_create_list(struct clb_apply *apply, const struct clb_step *step,
+                           struct ccm_error *err)
 {
     struct clb_acl *acl = &clb_actual(apply->entry)->acl;
 
@@ -14,7 +15,8 @@ static int acl_create_list(struct clb_apply *apply, const struct clb_step *step,
     return clb_api_create_acl(&apply->call, step->domain.name, step->ipv6, &acl->id, err);
 }
 
-static int acl_change_entries(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+static int acl_change_entries(struct clb_apply *apply, const struct clb_step *step,
+                              struct ccm_error *err)
 {
     const bool remove = step->type == CLB_STEP_REMOVE_ENTRIES;
     struct clb_acl *acl = &clb_actual(apply->entry)->acl;

@@ -173,7 +173,8 @@ static int json_parse_listener_attrs(const cJSON *json, struct nlb_listener *ret
         const struct lbc_field *field = &nlb_listener_fields[i];
 
         if (nlb_field_applies(field, ret->protocol)) {
-            r = json_parse_attr((field->flags & NLB_FIELD_PPV2) != 0 ? ppv2 : json, field, &ret->attrs);
+            r = json_parse_attr((field->flags & NLB_FIELD_PPV2) != 0 ? ppv2 : json, field,
+                                &ret->attrs);
         }
     }
     return r;
@@ -188,8 +189,9 @@ int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret)
     ret->start = port;
     ret->end = port;
     if (good && port == 0) {
-        good = json_parse_port(json, "StartPort", &ret->start) && json_parse_port(json, "EndPort", &ret->end) &&
-               ret->start > 0 && ret->start <= ret->end;
+        good = json_parse_port(json, "StartPort", &ret->start) &&
+               json_parse_port(json, "EndPort", &ret->end) && ret->start > 0 &&
+               ret->start <= ret->end;
         ret->range = true;
     }
     if (!good || id[0] == '\0') {
@@ -214,7 +216,8 @@ static int json_parse_group_attrs(const cJSON *json, struct nlb_group *ret)
     for (size_t i = 0; r == 0 && i < nlb_group_field_count; i++) {
         const struct lbc_field *field = &nlb_group_fields[i];
 
-        r = json_parse_attr((field->flags & NLB_FIELD_HEALTH) != 0 ? health : json, field, &ret->attrs);
+        r = json_parse_attr((field->flags & NLB_FIELD_HEALTH) != 0 ? health : json, field,
+                            &ret->attrs);
     }
     return r;
 }

@@ -19,7 +19,8 @@ static struct nlb_step *security_group_step(struct nlb_work *work, enum nlb_step
 {
     struct nlb_step *step = nlb_plan_lb_step(work, type);
 
-    return step == NULL || lbc_text_set(&step->id, work->in->have->security_group.id) < 0 ? NULL : step;
+    return step == NULL || lbc_text_set(&step->id, work->in->have->security_group.id) < 0 ? NULL
+                                                                                          : step;
 }
 
 static int name_step(struct nlb_work *work, enum nlb_step_type type)
@@ -42,7 +43,8 @@ static int rules_steps(struct nlb_work *work, enum nlb_step_type type,
         if (i % RULES_PER_CALL == 0) {
             step = security_group_step(work, type);
         }
-        struct nlb_rule *rule = step == NULL ? NULL : nlb_security_group_new_rule(&step->security_group);
+        struct nlb_rule *rule =
+            step == NULL ? NULL : nlb_security_group_new_rule(&step->security_group);
 
         if (rule == NULL || nlb_rule_copy(rule, &rules->rules[i]) < 0) {
             return -ENOMEM;
@@ -77,7 +79,8 @@ static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 1024 };
     const struct nlb_rule *present = present_rule(work, rule);
     struct nlb_step *step = security_group_step(work, NLB_STEP_MODIFY_RULE);
-    struct nlb_rule *copy = step == NULL ? NULL : nlb_security_group_new_rule(&step->security_group);
+    struct nlb_rule *copy =
+        step == NULL ? NULL : nlb_security_group_new_rule(&step->security_group);
     char from[256] = "";
     char to[256] = "";
 
@@ -183,8 +186,8 @@ static int find_change(const struct nlb_work *work, struct change *ret)
         }
     }
     ret->joins_own = work->in->model->want.security_group.wanted && !joined;
-    ret->leaves_own =
-        !work->in->model->want.security_group.wanted && joined && !(explicit && lbc_texts_has(wanted, own));
+    ret->leaves_own = !work->in->model->want.security_group.wanted && joined &&
+                      !(explicit && lbc_texts_has(wanted, own));
     return r;
 }
 

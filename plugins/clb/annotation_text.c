@@ -1,4 +1,4 @@
-#include "listener_text.h"
+#include "annotation_text.h"
 
 #include "annotations.h"
 #include "lbc/model/annotation.h"
@@ -156,12 +156,12 @@ int clb_check_certificate(const struct ccm_service *service, struct ccm_error *e
 static int refuse_domain(const char *entry, size_t len, struct ccm_error *err)
 {
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                         "parse DomainExtensions error: invalid domain extension %.*s", text_shown_len(len),
-                         entry);
+                         "parse DomainExtensions error: invalid domain extension %.*s",
+                         text_shown_len(len), entry);
 }
 
 static int text_parse_domain(const char *entry, size_t len, struct clb_domains *ret,
-                       struct ccm_error *err)
+                             struct ccm_error *err)
 {
     char text[512];
     const char *cursor = text;
@@ -208,8 +208,9 @@ int clb_check_domains(const struct ccm_service *service, struct ccm_error *err)
     CCM_CLEANUP(clb_domains_fini) struct clb_domains ignored = { 0 };
     bool explicit = false;
 
-    return has_protocol(service, 1U << CLB_HTTPS) ? clb_domains_of(service, &ignored, &explicit, err)
-                                                  : 0;
+    return has_protocol(service, 1U << CLB_HTTPS)
+               ? clb_domains_of(service, &ignored, &explicit, err)
+               : 0;
 }
 
 /* --- access control --- */
@@ -276,7 +277,8 @@ int clb_check_acl(const struct ccm_service *service, struct ccm_error *err)
     return 0;
 }
 
-static int text_parse_range(const char *text, bool ipv6, struct lbc_texts *ret, struct ccm_error *err)
+static int text_parse_range(const char *text, bool ipv6, struct lbc_texts *ret,
+                            struct ccm_error *err)
 {
     char entry[LBC_RANGE_TEXT];
     bool six = false;
@@ -303,8 +305,8 @@ int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct lbc_texts
 
 /* --- sessions --- */
 
-static int text_require_annotation(const struct ccm_service *service, const char *suffix, const char *because,
-                   struct ccm_error *err)
+static int text_require_annotation(const struct ccm_service *service, const char *suffix,
+                                   const char *because, struct ccm_error *err)
 {
     if (lbc_anno_get(&service->meta, suffix)[0] != '\0') {
         return 0;
@@ -322,7 +324,8 @@ int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err)
         return 0;
     }
     if (strcmp(type, "insert") == 0) {
-        return text_require_annotation(service, "cookie-timeout", "sticky-session-type insert", err);
+        return text_require_annotation(service, "cookie-timeout", "sticky-session-type insert",
+                                       err);
     }
     if (strcmp(type, "server") == 0) {
         return text_require_annotation(service, "cookie", "sticky-session-type server", err);

@@ -1,4 +1,4 @@
-#include "tell.h"
+#include "events.h"
 
 #include "lbc/model/annotation.h"
 #include "util/cleanup.h"
@@ -17,9 +17,11 @@ static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const str
     const struct clb_state *have = clb_actual(pass->entry);
     const struct clb_group *found = want->id != NULL ? clb_state_group_by_id(have, want->id)
                                                      : clb_state_group_by_name(have, want->name);
-    const bool may_be_early = want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
+    const bool may_be_early =
+        want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
 
-    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE : want->frozen_by;
+    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE
+                                                                       : want->frozen_by;
 }
 
 void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model)
@@ -31,7 +33,8 @@ void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model)
         if (model->want.groups[i].backends.len == 0) {
             none = "There are no available nodes for LoadBalancer";
         }
-        frozen_by = frozen_by == LBC_FROZEN_BY_NONE ? group_frozen_by(pass, &model->want.groups[i]) : frozen_by;
+        frozen_by = frozen_by == LBC_FROZEN_BY_NONE ? group_frozen_by(pass, &model->want.groups[i])
+                                                    : frozen_by;
     }
     lbc_pass_emit_group_events(pass, none, frozen_by);
 }

@@ -1,4 +1,4 @@
-#include "api_guard.h"
+#include "api_ranges.h"
 #include "apply_parts.h"
 #include "lbc/apply/token.h"
 #include "read.h"
@@ -21,7 +21,8 @@ static bool is_same_rule(const struct nlb_rule *a, const struct nlb_rule *b)
     return a->drop == b->drop && a->ipv6 == b->ipv6 && ccm_text_equal(a->cidr, b->cidr);
 }
 
-static struct nlb_rule *find_rule(const struct nlb_security_group *security_group, const struct nlb_rule *like)
+static struct nlb_rule *find_rule(const struct nlb_security_group *security_group,
+                                  const struct nlb_rule *like)
 {
     for (size_t i = 0; i < security_group->rule_count; i++) {
         if (is_same_rule(&security_group->rules[i], like)) {
@@ -34,8 +35,10 @@ static struct nlb_rule *find_rule(const struct nlb_security_group *security_grou
 /* --- sending --- */
 
 /* The same for a creation whose answer got lost, so that there are never two. */
-static void security_group_make_token(const struct nlb_apply *apply, const struct nlb_security_group *security_group,
-                       const struct nlb_security_group_place *place, char ret[static LBC_TOKEN_SIZE])
+static void security_group_make_token(const struct nlb_apply *apply,
+                                      const struct nlb_security_group *security_group,
+                                      const struct nlb_security_group_place *place,
+                                      char ret[static LBC_TOKEN_SIZE])
 {
     struct lbc_token token = LBC_TOKEN_INIT;
 
@@ -50,8 +53,8 @@ static void security_group_make_token(const struct nlb_apply *apply, const struc
     lbc_token_write(&token, apply->service, *apply->attempt, ret);
 }
 
-static int security_group_send_create(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
-                       struct ccm_error *err)
+static int security_group_send_create(struct nlb_apply *apply, const struct nlb_step *step,
+                                      struct nlb_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *wanted = apply->model == NULL ? NULL : apply->model->want.lb.fields[NLB_LB_GROUP];
@@ -108,7 +111,7 @@ static int send_modify(struct nlb_apply *apply, const struct nlb_step *step, str
 }
 
 int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                         struct nlb_sent *sent, struct ccm_error *err)
+                                  struct nlb_sent *sent, struct ccm_error *err)
 {
     struct nlb_call *call = &apply->call;
     const char *id = apply->have->security_group.id;
@@ -121,9 +124,10 @@ int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step
     case NLB_STEP_MODIFY_RULE:
         return send_modify(apply, step, err);
     case NLB_STEP_REMOVE_RULES:
-        return nlb_apply_forgive(
-            apply, nlb_api_remove_rules(call, id, step->security_group.rules, step->security_group.rule_count, err),
-            err);
+        return nlb_apply_forgive(apply,
+                                 nlb_api_remove_rules(call, id, step->security_group.rules,
+                                                      step->security_group.rule_count, err),
+                                 err);
     case NLB_STEP_RENAME_SECURITY_GROUP:
         return nlb_api_rename_security_group(call, id, &step->security_group, err);
     default:
@@ -134,7 +138,8 @@ int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step
 /* --- the mirror --- */
 
 /* The new content of a rule; it keeps the id that is known. */
-static int security_group_record_rule(struct nlb_security_group *security_group, const struct nlb_rule *rule)
+static int security_group_record_rule(struct nlb_security_group *security_group,
+                                      const struct nlb_rule *rule)
 {
     struct nlb_rule *present = find_rule(security_group, rule);
     char *id = NULL;
@@ -165,7 +170,8 @@ static void drop_rule(struct nlb_security_group *security_group, const struct nl
     }
 }
 
-static int security_group_record_rules(struct nlb_security_group *security_group, const struct nlb_step *step)
+static int security_group_record_rules(struct nlb_security_group *security_group,
+                                       const struct nlb_step *step)
 {
     int r = 0;
 
@@ -179,7 +185,8 @@ static int security_group_record_rules(struct nlb_security_group *security_group
     return r;
 }
 
-static int security_group_record_name(struct nlb_security_group *security_group, const struct nlb_security_group *set)
+static int security_group_record_name(struct nlb_security_group *security_group,
+                                      const struct nlb_security_group *set)
 {
     return lbc_text_set(&security_group->name, set->name) < 0 ||
                    lbc_text_set(&security_group->description, set->description) < 0
@@ -188,15 +195,16 @@ static int security_group_record_name(struct nlb_security_group *security_group,
 }
 
 int nlb_apply_security_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                         const struct nlb_sent *sent)
+                                  const struct nlb_sent *sent)
 {
     struct nlb_security_group *security_group = &apply->have->security_group;
 
     switch (step->type) {
     case NLB_STEP_CREATE_SECURITY_GROUP:
         security_group->known = true;
-        return lbc_text_set(&security_group->id, sent->made_id) < 0 ? -ENOMEM
-                                                           : security_group_record_name(security_group, &step->security_group);
+        return lbc_text_set(&security_group->id, sent->made_id) < 0
+                   ? -ENOMEM
+                   : security_group_record_name(security_group, &step->security_group);
     case NLB_STEP_RENAME_SECURITY_GROUP:
         return security_group_record_name(security_group, &step->security_group);
     case NLB_STEP_DELETE_SECURITY_GROUP:

@@ -1,3 +1,4 @@
+#include "controller.h"
 #include "annotations.h"
 #include "clb.h"
 #include "inventory.h"
@@ -6,7 +7,6 @@
 #include "lbc/model/owner.h"
 #include "lint.h"
 #include "model_listeners.h"
-#include "pass.h"
 #include "unserved.h"
 #include "util/cleanup.h"
 

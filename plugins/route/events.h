@@ -20,7 +20,8 @@ void route_emit_all(struct route *route, const char *reason, const char *code, c
 void route_emit_all_well(struct route *route);
 
 /* An event on the Lease, whatever was said before. */
-void route_emit_on_lease(struct route *route, bool warning, const char *reason, const char *message);
+void route_emit_on_lease(struct route *route, bool warning, const char *reason,
+                         const char *message);
 
 /* In a dry run: what would be done for each key. */
 void route_write_plan(struct route_run *run);

@@ -1,4 +1,4 @@
-#include "lbc/freeze_tell.h"
+#include "lbc/freeze_publish.h"
 
 #include "util/buf.h"
 #include "util/cleanup.h"

@@ -1,4 +1,4 @@
-#include "lbc/apply/room.h"
+#include "lbc/apply/quota.h"
 
 #include <stdio.h>
 #include <string.h>

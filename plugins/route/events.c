@@ -1,4 +1,4 @@
-#include "tell.h"
+#include "events.h"
 
 #include "alicloud/error.h"
 #include "util/cleanup.h"
@@ -12,8 +12,8 @@
 
 /* ---- events ---- */
 
-static void object_emit_event(const struct route *route, const struct ccm_object *object, bool warning,
-                 const char *reason, const char *message)
+static void object_emit_event(const struct route *route, const struct ccm_object *object,
+                              bool warning, const char *reason, const char *message)
 {
     const struct ccm_event event = {
         .struct_size = sizeof(event),
@@ -53,7 +53,8 @@ void route_emit_problem(struct route_run *run, const struct ccm_node *node,
     /* Equal but for the request id is nothing new. */
     (void)snprintf(signature, sizeof(signature), "%.90s %.150s", err->code,
                    err->code[0] == '\0' ? err->message : ""); /* fits */
-    if (err->kind == CCM_ERROR_CANCELLED || !message_is_new(run->route, node->meta.name, signature)) {
+    if (err->kind == CCM_ERROR_CANCELLED ||
+        !message_is_new(run->route, node->meta.name, signature)) {
         return;
     }
     (void)snprintf(message, sizeof(message), "Error creating route entry: %.700s%s%.250s",

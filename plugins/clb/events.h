@@ -2,7 +2,7 @@
 #ifndef CCM_CLB_TELL_H
 #define CCM_CLB_TELL_H
 
-#include "pass.h"
+#include "controller.h"
 
 /* Groups that have no backends, or keep those of an address family. What is there is known. */
 void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model);

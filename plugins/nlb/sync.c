@@ -39,9 +39,11 @@ static void pass_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list
 static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct nlb_group *want)
 {
     const struct nlb_group *found = nlb_state_group_for(pass->entry->state, want);
-    const bool may_be_early = want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
+    const bool may_be_early =
+        want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
 
-    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE : want->frozen_by;
+    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE
+                                                                       : want->frozen_by;
 }
 
 /* Groups that have no backends, or keep those of an address family. */
@@ -55,7 +57,8 @@ static void pass_emit_groups(struct lbc_pass *pass)
         if (model->want.groups[i].backends.len == 0) {
             none = "There are no available nodes for NetworkLoadBalancer";
         }
-        frozen_by = frozen_by == LBC_FROZEN_BY_NONE ? group_frozen_by(pass, &model->want.groups[i]) : frozen_by;
+        frozen_by = frozen_by == LBC_FROZEN_BY_NONE ? group_frozen_by(pass, &model->want.groups[i])
+                                                    : frozen_by;
     }
     lbc_pass_emit_group_events(pass, none, frozen_by);
 }
@@ -140,8 +143,8 @@ static bool pass_needs_security_group(const struct lbc_pass *pass)
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
 
-    return !model->reused && (model->want.security_group.wanted || have->lb.security_groups.len > 0 ||
-                              lbc_pass_is_marked(pass));
+    return !model->reused && (model->want.security_group.wanted ||
+                              have->lb.security_groups.len > 0 || lbc_pass_is_marked(pass));
 }
 
 /* Without load balancer, and without the mark that we set before we make anything, nothing of the
@@ -488,7 +491,8 @@ bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
     state->ip_mode = NULL; /* it is for addresses */
     if (have->security_group.id != NULL) {
         state->extra = have->security_group.id; /* wanted or not: it is there */
-    } else if (!model->want.security_group.wanted && !model->keep_security && have->security_group.known) {
+    } else if (!model->want.security_group.wanted && !model->keep_security &&
+               have->security_group.known) {
         state->extra = "";
     }
     return true;

@@ -1,6 +1,6 @@
 /* What the parts of a pass share: sync.c and release.c; see lbc/pass.h. */
-#ifndef CCM_CLB_PASS_H
-#define CCM_CLB_PASS_H
+#ifndef CCM_CLB_CONTROLLER_H
+#define CCM_CLB_CONTROLLER_H
 
 #include "apply.h"
 #include "clb.h"
