@@ -3,8 +3,10 @@ SHELL := /bin/bash
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
+# Tests wait now and then; those that need the machine for themselves say so (RUN_SERIAL, PROCESSORS).
+TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
 
-.PHONY: all build demo sandbox test check bench docs install deb image format clean
+.PHONY: all build demo sandbox quick test check bench docs install deb image format clean
 
 all: build
 
@@ -23,10 +25,17 @@ sandbox: build
 	@scripts/bootstrap.sh test
 	@/usr/bin/python3 tests/support/sandbox.py --build $(BUILD)
 
+# Before each commit: what tells within a minute whether something is broken.
+quick:
+	@scripts/bootstrap.sh test
+	@$(MAKE) --no-print-directory build
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(TEST_JOBS) -L quick
+
+# Everything, or without the labels that match SKIP, a regular expression: make test SKIP='package|sim'
 test:
 	@scripts/bootstrap.sh test
 	@$(MAKE) --no-print-directory build
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(TEST_JOBS) $(if $(SKIP),-LE '$(SKIP)')
 
 check:
 	@scripts/bootstrap.sh check
