@@ -25,13 +25,13 @@ rules=(
     'plugins/template/      ccm/'
     'plugins/alicloud/      ccm/ util/ alicloud/ .'
     'plugins/lbc/tests/     ccm/ util/ lbc/ .'
-    'plugins/lbc/model/resolve.h ccm/ util/ alicloud/eni.h lbc/model/'
     'plugins/lbc/model/     ccm/ util/ lbc/model/'
     'plugins/lbc/service/   ccm/ util/ lbc/model/ lbc/service/'
     'plugins/lbc/apply/     ccm/ util/ lbc/model/ lbc/service/ lbc/apply/'
-    'plugins/lbc/           ccm/ util/ alicloud/ lbc/ .'
-    'plugins/clb/           ccm/ util/ alicloud/ lbc/ clb/ .'
-    'plugins/nlb/           ccm/ util/ alicloud/ lbc/ nlb/ .'
+    'plugins/lbc/           ccm/ util/ lbc/ .'
+    'plugins/alilb/         ccm/ util/ alicloud/ lbc/ alilb/ .'
+    'plugins/clb/           ccm/ util/ alicloud/ lbc/ alilb/ clb/ .'
+    'plugins/nlb/           ccm/ util/ alicloud/ lbc/ alilb/ nlb/ .'
     'plugins/route/         ccm/ util/ alicloud/ route/ .'
 )
 # Tests of a plugin may use what tests share.

@@ -78,6 +78,7 @@ bad_include plugins/lbc/model/node.c '"lbc/apply/token.h"' 'may not include lbc/
 bad_include plugins/lbc/model/node.c '"lbc/service/hash.h"' 'may not include lbc/service/hash.h'
 bad_include plugins/lbc/service/written.c '"lbc/pass.h"' 'may not include lbc/pass.h'
 bad_include plugins/lbc/apply/token.c '"lbc/pass.h"' 'may not include lbc/pass.h'
+bad_include plugins/lbc/pass.c '"alicloud/client.h"' 'may not include alicloud/client.h'
 bad_include plugins/lbc/hash.c '"nlb/model.h"' 'may not include nlb/model.h'
 bad_include plugins/template/plugin.c '"util/buf.h"' 'may not include util/buf.h'
 bad_include include/ccm/host.h '<cjson/cJSON.h>' 'the SDK includes standard C headers only'

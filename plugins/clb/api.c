@@ -37,7 +37,7 @@ int clb_api_send(struct clb_call *call, enum ali_product product, const char *ac
     };
 
     call->uncertain = false;
-    return ali_call(call->clb->lbc.ali, call->clb->lbc.host, call->req, &request, ret,
+    return ali_call(clb_client(call->clb), call->clb->lbc.host, call->req, &request, ret,
                     &call->uncertain, err);
 }
 

@@ -75,7 +75,7 @@ static int create_tags(const struct clb *clb, const struct clb_create *create, s
 {
     if (lbc_tags_copy(ret, &create->lb->tags) < 0 ||
         lbc_tags_put(ret, CLB_TAG_OWNER, create->owner_tag) < 0 ||
-        lbc_tags_put(ret, CLB_TAG_CLUSTER, ali_cluster_id(clb->lbc.ali)) < 0) {
+        lbc_tags_put(ret, CLB_TAG_CLUSTER, lbc_cluster_id(&clb->lbc)) < 0) {
         return -1;
     }
     return 0;
@@ -106,7 +106,7 @@ static void create_params(const struct clb *clb, const struct clb_create *create
         ali_param_add(params, "ModificationProtectionReason", CLB_PROTECT_WHY);
     }
     ali_param_tag(params, 1, CLB_TAG_OWNER, create->owner_tag);
-    ali_param_tag(params, 2, CLB_TAG_CLUSTER, ali_cluster_id(clb->lbc.ali));
+    ali_param_tag(params, 2, CLB_TAG_CLUSTER, lbc_cluster_id(&clb->lbc));
     tag_params(&lb->tags, 3, params);
     ali_param_add(params, "ClientToken", create->token);
 }

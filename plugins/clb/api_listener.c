@@ -199,9 +199,9 @@ int clb_api_create_acl(struct clb_call *call, const char *name, bool ipv6, char 
 
     ali_param_add(&params, "AclName", name);
     ali_param_add(&params, "AddressIPVersion", ipv6 ? "ipv6" : "ipv4");
-    ali_param_opt(&params, "ResourceGroupId", ali_resource_group_id(call->clb->lbc.ali));
+    ali_param_opt(&params, "ResourceGroupId", ali_resource_group_id(clb_client(call->clb)));
     ali_param_tag(&params, 1, CLB_TAG_OWNER, name);
-    ali_param_tag(&params, 2, CLB_TAG_CLUSTER, ali_cluster_id(call->clb->lbc.ali));
+    ali_param_tag(&params, 2, CLB_TAG_CLUSTER, lbc_cluster_id(&call->clb->lbc));
     r = clb_api_slb(call, "CreateAccessControlList", &params, ALI_ONCE, &answer, err);
     if (r < 0) {
         return r;

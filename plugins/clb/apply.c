@@ -129,7 +129,7 @@ int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
     }
     if (apply->call.uncertain || !ali_error_is_wait(err)) {
         apply->entry->valid = false;
-        lbc_resolve_forget(apply->clb->lbc.ali, &step->backends);
+        lbc_resolve_forget(&apply->clb->lbc.cloud, &step->backends);
     }
     if (lb_is_gone(err)) {
         apply->entry->attempt++;
@@ -210,7 +210,7 @@ static int apply_record_failure(struct clb_apply *apply, const struct clb_step *
         lbc_quota_set_full(&progress->quota, err);
     }
     progress->add_failed = progress->add_failed || step->type == CLB_STEP_ADD;
-    if (step->type == CLB_STEP_ADD && lbc_resolve_is_unknown(err)) {
+    if (step->type == CLB_STEP_ADD && alilb_cloud_ops.is_unknown_backend(err)) {
         progress->unknown = step;
     }
     return clb_apply_fail(apply, step, r, err);

@@ -32,7 +32,7 @@ void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb,
 
 static size_t vswitch_count(const struct clb *clb)
 {
-    const char *const *ids = ali_vswitch_ids(clb->lbc.ali);
+    const char *const *ids = ali_vswitch_ids(clb_client(clb));
     size_t count = 0;
 
     while (ids != NULL && ids[count] != NULL) {
@@ -57,7 +57,7 @@ static int pick_vswitch(struct clb_apply *apply, struct clb_lb *lb, struct ccm_e
     }
     const size_t at = (size_t)(lbc_token_number(apply->service->meta.uid) % count);
 
-    return lbc_text_set(&lb->vswitch_id, ali_vswitch_ids(apply->clb->lbc.ali)[at]) < 0
+    return lbc_text_set(&lb->vswitch_id, ali_vswitch_ids(clb_client(apply->clb))[at]) < 0
                ? ccm_error_nomem(err)
                : 0;
 }
@@ -107,7 +107,7 @@ static bool vswitch_has_address(struct clb_apply *apply, const char *id)
 /* The chosen vSwitch is full: once more in the first other one with a free address. */
 static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
-    const char *const *ids = ali_vswitch_ids(apply->clb->lbc.ali);
+    const char *const *ids = ali_vswitch_ids(clb_client(apply->clb));
 
     for (size_t i = 0; ids != NULL && ids[i] != NULL; i++) {
         if (ccm_text_equal(ids[i], want->vswitch_id) || !vswitch_has_address(apply, ids[i])) {
@@ -122,7 +122,7 @@ static int create_elsewhere(struct clb_apply *apply, struct clb_lb *want, struct
 /* What the configuration adds to what the Service asks for. */
 static int lb_complete_desired(struct clb_apply *apply, struct clb_lb *want, struct ccm_error *err)
 {
-    struct ali_client *ali = apply->clb->lbc.ali;
+    struct ali_client *ali = clb_client(apply->clb);
     const bool intranet = ccm_text_equal(want->address_type, "intranet");
 
     if (!intranet && lbc_text_set(&want->vswitch_id, NULL) < 0) {

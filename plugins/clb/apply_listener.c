@@ -58,7 +58,7 @@ static bool is_target(const struct clb_apply *apply, const struct clb_step *step
         if (step->protocol == CLB_HTTPS && clb_forward_target(one) == step->port &&
             one->description != NULL &&
             lbc_owner_parse(one->description, true, &apply->service->meta,
-                            ali_cluster_id(apply->clb->lbc.ali)) == LBC_OWNER_OURS) {
+                            lbc_cluster_id(&apply->clb->lbc)) == LBC_OWNER_OURS) {
             return apply->problems->count > 0;
         }
     }

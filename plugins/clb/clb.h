@@ -2,6 +2,7 @@
 #ifndef CCM_CLB_H
 #define CCM_CLB_H
 
+#include "alilb/account.h"
 #include "lbc/model/settings.h"
 #include "lbc/pass.h"
 #include "state.h"
@@ -36,6 +37,11 @@ extern const struct lbc_names clb_names;
 static inline struct clb *clb_of(const struct lbc_pass *pass)
 {
     return (struct clb *)pass->lbc;
+}
+
+static inline struct ali_client *clb_client(const struct clb *clb)
+{
+    return alilb_client(&clb->lbc.cloud);
 }
 
 /* What the cloud holds. */

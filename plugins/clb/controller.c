@@ -81,7 +81,7 @@ static bool state_has_port(const struct lbc_pass *pass, const char *port)
         if (strcmp(name, port) == 0) {
             return one->description != NULL &&
                    lbc_owner_parse(one->description, true, &pass->service->meta,
-                                   ali_cluster_id(pass->lbc->ali)) == LBC_OWNER_OURS;
+                                   lbc_cluster_id(pass->lbc)) == LBC_OWNER_OURS;
         }
     }
     return !have->listeners_known; /* nobody has looked */
@@ -116,6 +116,7 @@ static int refuse_acl(const struct lbc_instance *lbc, struct lbc_refusals *refus
 }
 
 const struct lbc_ops clb_ops = {
+    .cloud = &alilb_cloud_ops,
     .is_ours = lbc_class_is_clb,
     .reused_id = reused_id,
     .mirror = &mirror,

@@ -59,7 +59,7 @@ static int api_lbs(struct clb_call *call, int64_t page, cJSON **ret, struct ccm_
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ali_param_tag(&params, 1, CLB_TAG_CLUSTER, ali_cluster_id(call->clb->lbc.ali));
+    ali_param_tag(&params, 1, CLB_TAG_CLUSTER, lbc_cluster_id(&call->clb->lbc));
     ali_param_i64(&params, "PageNumber", page);
     ali_param_i64(&params, "PageSize", LB_PAGE);
     return clb_api_slb(call, "DescribeLoadBalancers", &params, ALI_READ, ret, err);
@@ -79,7 +79,7 @@ static int inventory_add_lb(const struct clb_call *call, struct ccm_strmap *item
 
     item = owner == NULL ? NULL : ccm_strmap_get(items, owner);
     if (item == NULL || lb.id == NULL ||
-        !ccm_text_equal(cluster, ali_cluster_id(call->clb->lbc.ali))) {
+        !ccm_text_equal(cluster, lbc_cluster_id(&call->clb->lbc))) {
         return 0;
     }
     item->twice = item->found;

@@ -103,7 +103,7 @@ static int find_lb(struct clb_call *call, const struct ccm_service *service, boo
     CCM_CLEANUP(lbc_lookup_fini) struct lbc_lookup look;
     int r;
 
-    lbc_lookup_init(&look, &service->meta, ali_cluster_id(call->clb->lbc.ali), by_name);
+    lbc_lookup_init(&look, &service->meta, lbc_cluster_id(&call->clb->lbc), by_name);
     r = clb_api_find_lb(call, by_name ? NULL : look.name, by_name ? look.name : NULL, &answer, err);
     if (r < 0) {
         return by_name ? ccm_error_wrap(err, r, "[%s] find loadbalancer by name %s error",
@@ -130,7 +130,7 @@ int clb_read_lb(struct clb_call *call, const struct ccm_service *service, struct
 int clb_read_check_owner(const struct clb_call *call, const struct ccm_service *service,
                          const struct clb_lb *lb, struct ccm_error *err)
 {
-    return lbc_lookup_check(&service->meta, ali_cluster_id(call->clb->lbc.ali), lb->id, lb->name,
+    return lbc_lookup_check(&service->meta, lbc_cluster_id(&call->clb->lbc), lb->id, lb->name,
                             &lb->tags, err);
 }
 
@@ -286,7 +286,7 @@ static bool needs_group(const struct clb_call *call, const struct ccm_service *s
 {
     const char *name = group->name == NULL ? "" : group->name;
 
-    if (lbc_owner_parse(name, false, &service->meta, ali_cluster_id(call->clb->lbc.ali)) ==
+    if (lbc_owner_parse(name, false, &service->meta, lbc_cluster_id(&call->clb->lbc)) ==
         LBC_OWNER_OURS) {
         return true;
     }

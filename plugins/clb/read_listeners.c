@@ -225,7 +225,7 @@ static bool acl_is_ours(const cJSON *acl, const char *name, const char *cluster)
 
 static int find_acl(struct clb_call *call, struct clb_acl *acl, struct ccm_error *err)
 {
-    const char *cluster = ali_cluster_id(call->clb->lbc.ali);
+    const char *cluster = lbc_cluster_id(&call->clb->lbc);
 
     for (int64_t page = 1; page <= PAGES_MAX; page++) {
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;

@@ -23,7 +23,7 @@ static int release_apply_plan(struct lbc_pass *pass, const struct clb_plan *plan
                               const struct clb_plan_input *in, bool fresh, struct ccm_error *err)
 {
     struct clb_apply apply = {
-        .call = clb_pass_call(pass, ALI_PRIO_REMOVE),
+        .call = clb_pass_call(pass, LBC_PRIO_REMOVE),
         .clb = clb_of(pass),
         .service = pass->service,
         .entry = pass->entry,
@@ -66,7 +66,7 @@ static int read_again(struct lbc_pass *pass, struct clb_call *call, struct ccm_e
  */
 static int release_find_lb(struct lbc_pass *pass, bool looked, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
@@ -90,7 +90,7 @@ static int release_delete_own(struct lbc_pass *pass, const struct clb_model *mod
         .model = model,
         .have = clb_actual(pass->entry),
         .service = pass->service,
-        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .cluster_id = lbc_cluster_id(pass->lbc),
     };
     const bool fresh = !pass->entry->valid;
     int r = release_find_lb(pass, looked, err);
@@ -130,7 +130,7 @@ static bool is_other_user(const struct lbc_pass *pass, const struct ccm_service 
 static bool is_others_key(const struct lbc_pass *pass, const char *text)
 {
     return text != NULL && lbc_owner_is_key(text) &&
-           lbc_owner_parse(text, false, &pass->service->meta, ali_cluster_id(pass->lbc->ali)) !=
+           lbc_owner_parse(text, false, &pass->service->meta, lbc_cluster_id(pass->lbc)) !=
                LBC_OWNER_OURS;
 }
 
@@ -169,7 +169,7 @@ static bool was_user(const struct lbc_pass *pass)
 static int release_read_parts(struct lbc_pass *pass, const struct clb_model *model,
                               struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
     const struct clb_need need = { .listeners = model->override, .scan = true };
     int r = 0;
@@ -190,7 +190,7 @@ static int release_read_parts(struct lbc_pass *pass, const struct clb_model *mod
 /* Whether the tag that says that it is in use goes with this Service. */
 static int find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     const struct clb_need need = { .listeners = true, .scan = false };
     struct clb_state *state = clb_actual(pass->entry);
 
@@ -213,7 +213,7 @@ static int release_leave_reused(struct lbc_pass *pass, struct clb_model *model,
         .model = model,
         .have = clb_actual(pass->entry),
         .service = pass->service,
-        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .cluster_id = lbc_cluster_id(pass->lbc),
         .batch = atomic_load(&clb_of(pass)->batch),
         .restores = lbc_taken_restores(pass->lbc),
         .cannot_restore = pass->entry->unrestored >= LBC_TAKEN_TRIES,
@@ -237,7 +237,7 @@ static int release_leave_reused(struct lbc_pass *pass, struct clb_model *model,
 static int drop_acl(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .acl = { .known = false } };
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     int r = clb_read_details(&call, pass->service, NULL, lbc_pass_is_marked(pass), &state, err);
 
     if (r == 0 && state.acl.id != NULL && pass->dry) {
@@ -269,7 +269,7 @@ static int release_own(struct lbc_pass *pass, struct clb_model *model, struct cl
  */
 static int read_labelled(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
     struct clb_state *state = clb_actual(entry);
     const char *label = lbc_entry_acquired_id(entry);
@@ -310,7 +310,7 @@ static int leave_labelled(struct lbc_pass *pass, struct clb_model *model, struct
 static int release_labelled(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     int r = clb_read_lb(&call, pass->service, &own, err);
 
     if (r == LBC_LOOKUP_NOT_OURS) {

@@ -39,7 +39,7 @@ static int check_address(const struct lbc_pass *pass, struct ccm_error *err)
 static int read_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
     const int r = clb_read_lb(&call, pass->service, &own, err);
 
     if (r == 0) {
@@ -63,7 +63,7 @@ bool clb_is_served(const struct lbc_pass *pass)
 {
     const struct clb_state *have = clb_actual(pass->entry);
     const struct ccm_object *meta = &pass->service->meta;
-    const char *cluster_id = ali_cluster_id(pass->lbc->ali);
+    const char *cluster_id = lbc_cluster_id(pass->lbc);
 
     for (size_t i = 0; i < have->group_count; i++) {
         const char *name = have->groups[i].name;
@@ -91,7 +91,7 @@ int clb_check_match(struct lbc_pass *pass, struct clb_model *model, struct ccm_e
         { "address type", typed ? model->want.lb.address_type : NULL, lb->address_type,
           "its address type is never changed; name another load balancer, or set annotation "
           "address-type to what it is" },
-        { "VPC", is_private ? ali_vpc_id(pass->lbc->ali) : NULL, lb->vpc_id,
+        { "VPC", is_private ? ali_vpc_id(alilb_client(&pass->lbc->cloud)) : NULL, lb->vpc_id,
           "a private load balancer must be in the VPC of the cluster; name another one" },
     };
     int r = lbc_reuse_check_facts(lb->id, facts, CCM_ARRAY_LEN(facts), err);

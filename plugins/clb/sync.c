@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct clb_call clb_pass_call(const struct lbc_pass *pass, enum ali_priority priority)
+struct clb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority)
 {
     return (struct clb_call){
         .clb = clb_of(pass),
         .req = pass->req,
         .object = pass->service->meta.key,
-        .priority = lbc_pass_priority(pass, priority),
+        .priority = alilb_priority(lbc_pass_priority(pass, priority)),
         .have = clb_actual(pass->entry),
     };
 }
@@ -38,7 +38,7 @@ static int pass_build_model(struct lbc_pass *pass, struct clb_model *model, stru
         .slices = pass->slices,
         .slice_count = pass->slice_count,
         .accepted = pass->readiness.accepted,
-        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .cluster_id = lbc_cluster_id(pass->lbc),
         .default_eni = pass->lbc->default_eni,
         .extras = pass->lbc->extras,
     };
@@ -121,7 +121,7 @@ static int fit_reused(struct lbc_pass *pass, struct clb_model *model, struct ccm
 static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
     const struct clb_need need = {
         .want = &model->want,
         .listeners = clb_model_has_listeners(model),
@@ -152,7 +152,7 @@ static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, stru
 static int pass_read_details(struct lbc_pass *pass, const struct clb_model *model,
                              struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
 
     return clb_model_has_listeners(model)
                ? clb_read_details(&call, pass->service, &model->want, lbc_pass_is_marked(pass),
@@ -163,7 +163,7 @@ static int pass_read_details(struct lbc_pass *pass, const struct clb_model *mode
 int clb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb lb = { 0 };
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
     const int r = clb_read_lb_by_id(&call, pass->service, lb_id, &lb, err);
 
     /* One that was reused until the annotation went has never been the Service's. */
@@ -194,7 +194,7 @@ static int freeze_backends(struct lbc_pass *pass, struct clb_model *model, struc
         .model = model,
         .have = clb_actual(pass->entry),
         .service = pass->service,
-        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .cluster_id = lbc_cluster_id(pass->lbc),
     };
 
     lbc_freeze_begin(&freeze, pass, &model->nodes);
@@ -275,7 +275,7 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
         .model = model,
         .have = clb_actual(pass->entry),
         .service = pass->service,
-        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .cluster_id = lbc_cluster_id(pass->lbc),
         .applied = lbc_pass_applied_tags(pass, &clb_actual(pass->entry)->lb.tags),
         .order = &pass->entry->order,
         .now_ms = pass->lbc->host->now_ms(pass->lbc->host),
@@ -286,7 +286,7 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
     };
     const size_t known = pass->problems.count;
     struct clb_apply apply = {
-        .call = clb_pass_call(pass, is_new ? ALI_PRIO_NEW : ALI_PRIO_SPEC),
+        .call = clb_pass_call(pass, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC),
         .clb = clb_of(pass),
         .service = pass->service,
         .entry = pass->entry,
@@ -339,7 +339,7 @@ static bool is_own_listener(const struct lbc_pass *pass, const struct clb_model 
 {
     return !model->reused || (listener->description != NULL &&
                               lbc_owner_parse(listener->description, true, &pass->service->meta,
-                                              ali_cluster_id(pass->lbc->ali)) == LBC_OWNER_OURS);
+                                              lbc_cluster_id(pass->lbc)) == LBC_OWNER_OURS);
 }
 
 static bool pass_lb_serves(const struct lbc_pass *pass, const struct clb_model *model)
@@ -364,7 +364,7 @@ static bool pass_lb_serves(const struct lbc_pass *pass, const struct clb_model *
 static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb_model *model)
 {
     struct clb_lb *lb = &clb_actual(pass->entry)->lb;
-    struct clb_call call = clb_pass_call(pass, ALI_PRIO_SPEC);
+    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (!model->show_eip) {

@@ -1,6 +1,5 @@
 #include "lbc/freeze_pass.h"
 
-#include "alicloud/presence.h"
 #include "lbc/freeze_cause.h"
 #include "lbc/freeze_publish.h"
 #include "util/array.h"
@@ -292,6 +291,7 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
 {
     CCM_CLEANUP(inquiry_fini) struct inquiry inquiry = { .places = ccm_strmap_new(NULL) };
     const struct lbc_pass *pass = freeze->pass;
+    const struct lbc_cloud *cloud = &pass->lbc->cloud;
     const struct ccm_host *host = pass->lbc->host;
     struct ccm_error why = CCM_ERROR_INIT;
     int r = 0;
@@ -302,8 +302,8 @@ static int ask_cloud(struct lbc_freeze *freeze, struct ccm_error *err)
     if (inquiry.len == 0) {
         return 0;
     }
-    r = ali_find_gone_instances(pass->lbc->ali, host, pass->req, find_witness(freeze), inquiry.ids,
-                                inquiry.len, inquiry.gone, &why);
+    r = cloud->ops->find_gone_instances(cloud->account, host, pass->req, find_witness(freeze),
+                                        inquiry.ids, inquiry.len, inquiry.gone, &why);
     believe_answer(freeze, &inquiry);
     if (r < 0 && r != -EAGAIN && r != -EBUSY) {
         host->log(host, CCM_LEVEL_WARN, pass->service->meta.key,

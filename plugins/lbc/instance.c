@@ -181,7 +181,9 @@ int lbc_plugin_create(const struct ccm_host *host, size_t size, const struct lbc
 
 int lbc_plugin_start(void *self, struct ccm_error *err)
 {
-    return lbc_start(self, err);
+    const struct lbc_instance *lbc = self;
+
+    return lbc->cloud.ops->start(lbc->cloud.account, lbc->host, err);
 }
 
 int lbc_plugin_reconcile(void *self, const struct ccm_request *req, struct ccm_result *ret,

@@ -1,6 +1,5 @@
 #include "lbc/pass.h"
 
-#include "alicloud/error.h"
 #include "lbc/instance.h"
 #include "lbc/model/class.h"
 #include "lbc/model/object.h"
@@ -55,7 +54,8 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     if (lbc_allow_check_entries(host->option_strings(host, NULL, lbc_opt_allowed.name), err) < 0) {
         return -EINVAL;
     }
-    return ali_acquire(host, &lbc->ali, err);
+    lbc->cloud.ops = ops->cloud;
+    return ops->cloud->acquire(host, &lbc->cloud.account, err);
 }
 
 void lbc_fini(struct lbc_instance *lbc)
@@ -63,22 +63,14 @@ void lbc_fini(struct lbc_instance *lbc)
     lbc_inventory_free(lbc->inventory);
     lbc_mirrors_free(lbc->mirrors);
     lbc_absence_free(lbc->absence);
-    if (lbc->ali != NULL) {
-        ali_release(lbc->ali);
+    if (lbc->cloud.ops != NULL) {
+        lbc->cloud.ops->release(lbc->cloud.account);
     }
 }
 
-int lbc_start(struct lbc_instance *lbc, struct ccm_error *err)
+const char *lbc_cluster_id(const struct lbc_instance *lbc)
 {
-    const int r = ali_start(lbc->ali, lbc->host, err);
-
-    if (r == 0 && ali_cluster_id(lbc->ali)[0] == '\0') {
-        return ccm_error_set(
-            err, -EINVAL, CCM_ERROR_TERMINAL,
-            "option cluster_id of group alicloud is not set: it marks what belongs "
-            "to this cluster and must be unique");
-    }
-    return r;
+    return lbc->cloud.ops->cluster_id(lbc->cloud.account);
 }
 
 /* --- facts --- */
@@ -110,13 +102,13 @@ struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass)
     };
 }
 
-enum ali_priority lbc_pass_priority(const struct lbc_pass *pass, enum ali_priority wanted)
+enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priority wanted)
 {
-    if (wanted == ALI_PRIO_SPEC && pass->audit) {
-        return ALI_PRIO_AUDIT;
+    if (wanted == LBC_PRIO_SPEC && pass->audit) {
+        return LBC_PRIO_AUDIT;
     }
-    if (wanted == ALI_PRIO_SPEC && pass->req->lane == CCM_LANE_BULK) {
-        return ALI_PRIO_BULK;
+    if (wanted == LBC_PRIO_SPEC && pass->req->lane == CCM_LANE_BULK) {
+        return LBC_PRIO_BULK;
     }
     return wanted;
 }
@@ -151,7 +143,7 @@ int lbc_pass_fail_all(struct lbc_pass *pass, const char *reason, const char *wha
 int lbc_pass_fail(struct lbc_pass *pass, const char *reason, const char *what, int r,
                   struct ccm_error *err)
 {
-    lbc_problems_add(&pass->problems, err, ali_error_remedy(err));
+    lbc_problems_add(&pass->problems, err, pass->lbc->cloud.ops->remedy(err));
     (void)lbc_pass_fail_all(pass, reason, what, err); /* r says more */
     return r;
 }
@@ -253,7 +245,7 @@ int lbc_pass_resolve(struct lbc_pass *pass, const struct lbc_candidates *sets, s
     advise_nameless(pass, sets, count);
 
     const int r =
-        lbc_resolve(pass->lbc->ali, pass->lbc->host, pass->req, sets, count, ret->items, err);
+        lbc_resolve(&pass->lbc->cloud, pass->lbc->host, pass->req, sets, count, ret->items, err);
 
     for (size_t i = 0; r == 0 && i < count; i++) {
         if (ret->items[i].invalid.len > 0) {

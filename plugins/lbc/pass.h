@@ -26,7 +26,6 @@
 #ifndef CCM_LBC_PASS_H
 #define CCM_LBC_PASS_H
 
-#include "alicloud/client.h"
 #include "lbc/audit.h"
 #include "lbc/inventory.h"
 #include "lbc/look.h"
@@ -36,6 +35,7 @@
 #include "lbc/model/absence.h"
 #include "lbc/model/allow.h"
 #include "lbc/model/annotation.h"
+#include "lbc/model/cloud.h"
 #include "lbc/model/hint.h"
 #include "lbc/model/problem.h"
 #include "lbc/model/resolve.h"
@@ -57,6 +57,7 @@ struct lbc_pass;
 struct lbc_ops {
     /* --- what it is about; pure, every thread --- */
 
+    const struct lbc_cloud_ops *cloud;
     bool (*is_ours)(const struct ccm_service *service); /* by its class */
     /* Id in the annotation that names somebody else's load balancer, "" = none. */
     const char *(*reused_id)(const struct ccm_service *service);
@@ -130,7 +131,7 @@ struct lbc_ops {
 struct lbc_instance {
     const struct ccm_host *host;
     const struct lbc_ops *ops;
-    struct ali_client *ali;
+    struct lbc_cloud cloud;
     struct lbc_mirrors *mirrors;
     struct lbc_inventory *inventory; /* NULL: there is none */
     struct lbc_absence *absence;     /* what went from the API server */
@@ -167,7 +168,7 @@ struct lbc_names {
 };
 
 /*
- * Fill a zeroed instance: store, inventory, alicloud client (acquired, not started). The caller
+ * Fill a zeroed instance: store, inventory, account (acquired, not started). The caller
  * sets the members that come from options (audit.interval_ms, default_eni with mapping.default_eni,
  * extras, ip_mode, conditions). 0 or negative with err; lbc_fini() in any case. No I/O.
  */
@@ -175,8 +176,8 @@ CCM_NODISCARD int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host
                            const struct lbc_ops *ops, const struct lbc_names *names,
                            struct ccm_error *err);
 void lbc_fini(struct lbc_instance *lbc);
-/* For start(): everything we own is marked with the cluster's id, so there must be one. Blocks. */
-CCM_NODISCARD int lbc_start(struct lbc_instance *lbc, struct ccm_error *err);
+/* Of the cluster: everything we own is marked with it. Valid once the account is started. */
+const char *lbc_cluster_id(const struct lbc_instance *lbc);
 
 /* An event that waits for the end of the pass; topic and reason are constants. */
 struct lbc_advice {
@@ -244,7 +245,7 @@ bool lbc_pass_is_marked(const struct lbc_pass *pass);
 struct lbc_allow lbc_pass_allow(const struct lbc_pass *pass);
 /* Priority of a call: that of an ordinary read or write falls back behind those of other Services
  * in a second look, or after a node event; others stay. */
-enum ali_priority lbc_pass_priority(const struct lbc_pass *pass, enum ali_priority wanted);
+enum lbc_priority lbc_pass_priority(const struct lbc_pass *pass, enum lbc_priority wanted);
 /* An event, if it is news on its topic; "" = the topic is over. */
 void lbc_pass_emit_event(struct lbc_pass *pass, bool warning, const char *topic, const char *reason,
                          const char *text);

@@ -6,8 +6,8 @@
 #ifndef CCM_NLB_API_H
 #define CCM_NLB_API_H
 
-#include "alicloud/client.h"
 #include "alicloud/job.h"
+#include "alilb/account.h"
 #include "ccm/plugin.h"
 #include "state.h"
 #include "util/json.h"

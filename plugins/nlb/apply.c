@@ -235,7 +235,7 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
     if (r == 0) {
         return 0;
     }
-    if (step->type == NLB_STEP_ADD && lbc_resolve_is_unknown(&err)) {
+    if (step->type == NLB_STEP_ADD && alilb_cloud_ops.is_unknown_backend(&err)) {
         run->unknown = step;
     }
     nlb_run_record_quota(run, step, &err);

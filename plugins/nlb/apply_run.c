@@ -15,7 +15,9 @@
 void nlb_run_distrust(struct nlb_apply *apply, const struct nlb_step *step)
 {
     apply->surprised = true;
-    lbc_resolve_forget(apply->call.ali, &step->group.backends);
+    const struct lbc_cloud cloud = { &alilb_cloud_ops, apply->call.ali };
+
+    lbc_resolve_forget(&cloud, &step->group.backends);
 }
 
 /* A person named what does not exist: no look at the cloud will change that. */

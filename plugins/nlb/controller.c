@@ -91,7 +91,7 @@ static bool state_has_port(const struct lbc_pass *pass, const char *port)
         if (strcmp(name, port) == 0) {
             /* Out of memory: what is kept about it stays. */
             return nlb_name_parse(one->description, true, &pass->service->meta,
-                                  ali_cluster_id(pass->lbc->ali), &owner) < 0 ||
+                                  lbc_cluster_id(pass->lbc), &owner) < 0 ||
                    owner == LBC_OWNER_OURS;
         }
     }
@@ -122,6 +122,7 @@ static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service 
 }
 
 const struct lbc_ops nlb_ops = {
+    .cloud = &alilb_cloud_ops,
     .is_ours = lbc_class_is_nlb,
     .reused_id = reused_id,
     .mirror = &nlb_mirror,
@@ -147,14 +148,14 @@ const struct lbc_ops nlb_ops = {
 
 /* --- for both kinds of pass --- */
 
-struct nlb_call nlb_pass_call(const struct lbc_pass *pass, enum ali_priority priority)
+struct nlb_call nlb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority)
 {
     return (struct nlb_call){
-        .ali = pass->lbc->ali,
+        .ali = alilb_client(&pass->lbc->cloud),
         .host = pass->lbc->host,
         .req = pass->req,
         .object = pass->service->meta.key,
-        .priority = lbc_pass_priority(pass, priority),
+        .priority = alilb_priority(lbc_pass_priority(pass, priority)),
     };
 }
 
@@ -184,7 +185,7 @@ struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
         .model = model,
         .have = pass->entry->state,
         .service = pass->service,
-        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .cluster_id = lbc_cluster_id(pass->lbc),
         .batch = ((const struct nlb *)pass->lbc)->batch,
         .fresh = fresh,
         .restores = lbc_taken_restores(pass->lbc),
@@ -193,13 +194,13 @@ struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
 }
 
 int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *plan, const struct nlb_model *model,
-                 enum ali_priority priority, bool fresh, struct ccm_error *err)
+                 enum lbc_priority priority, bool fresh, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     struct nlb_apply apply = {
         .call = nlb_pass_call(pass, priority),
         .service = pass->service,
-        .cluster_id = ali_cluster_id(pass->lbc->ali),
+        .cluster_id = lbc_cluster_id(pass->lbc),
         .have = entry->state,
         .model = model,
         .attempt = &entry->attempt,

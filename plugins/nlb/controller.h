@@ -21,7 +21,7 @@ extern const struct lbc_ops nlb_ops;
 extern const struct lbc_mirror_type nlb_mirror;
 
 /* A call struct for this pass. */
-struct nlb_call nlb_pass_call(const struct lbc_pass *pass, enum ali_priority priority);
+struct nlb_call nlb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority);
 
 /* A member of nlb_ops. */
 CCM_NODISCARD int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err);
@@ -35,7 +35,7 @@ CCM_NODISCARD int nlb_check_status(struct lbc_pass *pass, struct ccm_error *err)
 struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
                                           const struct nlb_model *model, bool fresh);
 CCM_NODISCARD int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *plan,
-                               const struct nlb_model *model, enum ali_priority priority,
+                               const struct nlb_model *model, enum lbc_priority priority,
                                bool fresh, struct ccm_error *err);
 
 /* ops->sync, ->publish (sync.c), ->release (release.c), ->tell (events.c). */

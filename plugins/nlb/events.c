@@ -6,7 +6,8 @@ static void pass_emit_jobs(struct lbc_pass *pass)
 {
     struct nlb *nlb = (struct nlb *)pass->lbc;
 
-    if (ali_job_degraded(pass->lbc->ali) && !atomic_exchange(&nlb->jobs_reported, true)) {
+    if (ali_job_degraded(alilb_client(&pass->lbc->cloud)) &&
+        !atomic_exchange(&nlb->jobs_reported, true)) {
         lbc_life_event(
             &pass->lbc->life, pass->service, true, "PermissionMissing",
             "The credentials lack the permission nlb:ListAsynJobs, so jobs of all "

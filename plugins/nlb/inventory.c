@@ -290,13 +290,13 @@ static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *re
 {
     struct nlb_inventory *inventory = NULL;
     struct nlb_call call = {
-        .ali = lbc->ali,
+        .ali = alilb_client(&lbc->cloud),
         .host = lbc->host,
         .req = req,
         .object = "inventory",
         .priority = ALI_PRIO_SPEC,
     };
-    const int r = nlb_inventory_read(&call, ali_cluster_id(lbc->ali), expected, &inventory, err);
+    const int r = nlb_inventory_read(&call, lbc_cluster_id(lbc), expected, &inventory, err);
 
     *ret = inventory;
     return r;
@@ -305,7 +305,7 @@ static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *re
 static bool inventory_take(void *content, struct lbc_instance *lbc,
                            const struct ccm_service *service, void *state)
 {
-    return nlb_inventory_take(content, service, ali_cluster_id(lbc->ali), state);
+    return nlb_inventory_take(content, service, lbc_cluster_id(lbc), state);
 }
 
 static void free_content(void *content)

@@ -41,7 +41,7 @@ static int read_labelled(const struct lbc_pass *pass, struct nlb_call *call, str
 static int read_own(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
 {
     struct nlb_state *have = pass->entry->state;
-    const char *cluster = ali_cluster_id(pass->lbc->ali);
+    const char *cluster = lbc_cluster_id(pass->lbc);
     CCM_CLEANUP(ccm_freep) char *known = NULL;
     int r = 0;
 
@@ -97,7 +97,7 @@ static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *
                                  struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_REMOVE);
+    struct nlb_call call = nlb_pass_call(pass, LBC_PRIO_REMOVE);
     struct nlb_state *have = entry->state;
     int r = release_find_lb(pass, &call, model, err);
 
@@ -116,7 +116,7 @@ static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *
             .ends = true,
         };
 
-        r = nlb_read_parts(&call, pass->service, ali_cluster_id(pass->lbc->ali), &need, have, err);
+        r = nlb_read_parts(&call, pass->service, lbc_cluster_id(pass->lbc), &need, have, err);
         entry->valid = r == 0;
     }
     return r;
@@ -151,7 +151,7 @@ static int release_plan_and_apply(struct lbc_pass *pass, struct nlb_model *model
         if (r == 0 && !model->reused && !model->preserve) {
             lbc_pass_withdraw(pass, &in.have->lb.tags);
         }
-        r = r < 0 ? r : nlb_pass_run(pass, &plan, NULL, ALI_PRIO_REMOVE, fresh, err);
+        r = r < 0 ? r : nlb_pass_run(pass, &plan, NULL, LBC_PRIO_REMOVE, fresh, err);
         pass->unfinished = pass->unfinished || plan.waiting.len > 0;
     }
     if (r < 0) {
@@ -167,7 +167,8 @@ static int release_plan_and_apply(struct lbc_pass *pass, struct nlb_model *model
 static int release_build_model(const struct lbc_pass *pass, struct nlb_model *ret)
 {
     const struct ccm_service *service = pass->service;
-    const int r = nlb_model_lb(ret, service, ali_resource_group_id(pass->lbc->ali));
+    const int r =
+        nlb_model_lb(ret, service, ali_resource_group_id(alilb_client(&pass->lbc->cloud)));
 
     ret->reused = pass->entry->reused;
     return r < 0 || !ret->reused ? r : nlb_model_chosen(ret, service);

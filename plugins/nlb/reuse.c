@@ -38,8 +38,8 @@ static int check_address(const struct lbc_pass *pass, struct ccm_error *err)
 static int read_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb own = { 0 };
-    struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_SPEC);
-    const int r = nlb_read_lb(&call, pass->service, ali_cluster_id(pass->lbc->ali), &own, err);
+    struct nlb_call call = nlb_pass_call(pass, LBC_PRIO_SPEC);
+    const int r = nlb_read_lb(&call, pass->service, lbc_cluster_id(pass->lbc), &own, err);
 
     if (r == 0) {
         *ret = CCM_STEAL(own.id);
@@ -63,7 +63,7 @@ static int find_served(const struct lbc_pass *pass, bool *ret)
 {
     const struct nlb_state *have = pass->entry->state;
     const struct ccm_object *meta = &pass->service->meta;
-    const char *cluster_id = ali_cluster_id(pass->lbc->ali);
+    const char *cluster_id = lbc_cluster_id(pass->lbc);
     enum lbc_owner owner = LBC_OWNER_NONE;
     int r = 0;
 
@@ -108,7 +108,7 @@ int nlb_check_match(struct lbc_pass *pass, struct ccm_error *err)
           lb->fields[NLB_LB_IPV6_TYPE],
           "its address type is never changed; name another load balancer, or set annotation "
           "ipv6-address-type to what it is" },
-        { "VPC", needs_vpc(model) ? ali_vpc_id(pass->lbc->ali) : NULL, lb->vpc_id,
+        { "VPC", needs_vpc(model) ? ali_vpc_id(alilb_client(&pass->lbc->cloud)) : NULL, lb->vpc_id,
           "only backends by address reach another VPC; set annotation server-group-type to Ip, "
           "or name another load balancer" },
     };

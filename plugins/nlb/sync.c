@@ -75,8 +75,8 @@ static int pass_build_model(struct lbc_pass *pass, struct ccm_error *err)
         .slices = pass->slices,
         .slice_count = pass->slice_count,
         .accepted = pass->readiness.accepted,
-        .cluster_id = ali_cluster_id(pass->lbc->ali),
-        .resource_group = ali_resource_group_id(pass->lbc->ali),
+        .cluster_id = lbc_cluster_id(pass->lbc),
+        .resource_group = ali_resource_group_id(alilb_client(&pass->lbc->cloud)),
         .default_eni = pass->lbc->default_eni,
     };
     int r = nlb_model_begin(model, &in, &pass->problems, err);
@@ -124,7 +124,7 @@ static int read_lb(struct lbc_pass *pass, struct nlb_call *call, struct ccm_erro
     pass->fresh = true;
     return entry->reused
                ? read_reused(pass, call, err)
-               : nlb_read_lb(call, pass->service, ali_cluster_id(pass->lbc->ali), &have->lb, err);
+               : nlb_read_lb(call, pass->service, lbc_cluster_id(pass->lbc), &have->lb, err);
 }
 
 static bool model_lists_certs(const struct nlb_model *model)
@@ -172,7 +172,7 @@ static int read_rest(struct lbc_pass *pass, struct nlb_call *call, struct ccm_er
         know_nothing_is_there(have);
     }
     have->listeners_known = have->listeners_known || !exists;
-    return nlb_read_parts(call, pass->service, ali_cluster_id(pass->lbc->ali), &need, have, err);
+    return nlb_read_parts(call, pass->service, lbc_cluster_id(pass->lbc), &need, have, err);
 }
 
 /* What is done with somebody else's load balancer, now that it is known. */
@@ -196,7 +196,7 @@ static int fit_reused(struct lbc_pass *pass, struct ccm_error *err)
 static int pass_read_actual(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_SPEC);
+    struct nlb_call call = nlb_pass_call(pass, LBC_PRIO_SPEC);
     const struct nlb_state *have = entry->state;
     int r = read_lb(pass, &call, err);
 
@@ -234,11 +234,10 @@ static bool is_hopeless(const struct nlb_model *model)
 int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
-    struct nlb_call call = nlb_pass_call(pass, ALI_PRIO_SPEC);
+    struct nlb_call call = nlb_pass_call(pass, LBC_PRIO_SPEC);
     const int r = nlb_read_lb_by_id(&call, lb_id, &lb, err);
 
-    return r < 0 ? r
-                 : nlb_read_check_owner(pass->service, ali_cluster_id(pass->lbc->ali), &lb, err);
+    return r < 0 ? r : nlb_read_check_owner(pass->service, lbc_cluster_id(pass->lbc), &lb, err);
 }
 
 static int check_create(struct lbc_pass *pass, struct ccm_error *err)
@@ -394,7 +393,7 @@ static int pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
 
     entry->blocked = plan.blocked;
     const int r =
-        nlb_pass_run(pass, &plan, model, is_new ? ALI_PRIO_NEW : ALI_PRIO_SPEC, pass->fresh, err);
+        nlb_pass_run(pass, &plan, model, is_new ? LBC_PRIO_NEW : LBC_PRIO_SPEC, pass->fresh, err);
 
     nlb_plan_record_explicit(have, model);
     entry->used = entry->used || have->lb.id != NULL;
@@ -450,7 +449,7 @@ static bool is_own_listener(const struct lbc_pass *pass, const struct nlb_listen
 
     return !pass->entry->reused ||
            (nlb_name_parse(listener->description, true, &pass->service->meta,
-                           ali_cluster_id(pass->lbc->ali), &owner) == 0 &&
+                           lbc_cluster_id(pass->lbc), &owner) == 0 &&
             owner == LBC_OWNER_OURS);
 }
 

@@ -220,16 +220,16 @@ static void test_priority(void **state)
     static const struct {
         uint64_t lane;
         bool audit;
-        enum ali_priority asked;
+        enum lbc_priority asked;
         enum ali_priority given;
     } cases[] = {
-        { CCM_LANE_SPEC, false, ALI_PRIO_SPEC, ALI_PRIO_SPEC },
-        { CCM_LANE_BACKENDS, false, ALI_PRIO_SPEC, ALI_PRIO_SPEC },
-        { CCM_LANE_BULK, false, ALI_PRIO_SPEC, ALI_PRIO_BULK },
-        { CCM_LANE_BULK, false, ALI_PRIO_REMOVE, ALI_PRIO_REMOVE },
-        { CCM_LANE_BULK, false, ALI_PRIO_NEW, ALI_PRIO_NEW },
-        { CCM_LANE_BULK, true, ALI_PRIO_SPEC, ALI_PRIO_AUDIT },
-        { CCM_LANE_SPEC, true, ALI_PRIO_SPEC, ALI_PRIO_AUDIT },
+        { CCM_LANE_SPEC, false, LBC_PRIO_SPEC, ALI_PRIO_SPEC },
+        { CCM_LANE_BACKENDS, false, LBC_PRIO_SPEC, ALI_PRIO_SPEC },
+        { CCM_LANE_BULK, false, LBC_PRIO_SPEC, ALI_PRIO_BULK },
+        { CCM_LANE_BULK, false, LBC_PRIO_REMOVE, ALI_PRIO_REMOVE },
+        { CCM_LANE_BULK, false, LBC_PRIO_NEW, ALI_PRIO_NEW },
+        { CCM_LANE_BULK, true, LBC_PRIO_SPEC, ALI_PRIO_AUDIT },
+        { CCM_LANE_SPEC, true, LBC_PRIO_SPEC, ALI_PRIO_AUDIT },
     };
 
     (void)state;

@@ -12,7 +12,7 @@ struct lookup {
     const char **addresses;
     size_t len;
     size_t cap;
-    struct ali_eni *found;
+    struct lbc_interface *found;
 };
 
 static void lookup_fini(struct lookup *lookup)
@@ -53,7 +53,8 @@ static int lookup_add_address(struct lookup *lookup, const char *address)
     return r;
 }
 
-static const struct ali_eni *lookup_find_eni(const struct lookup *lookup, const char *address)
+static const struct lbc_interface *lookup_find_interface(const struct lookup *lookup,
+                                                         const char *address)
 {
     return &lookup->found[(uintptr_t)ccm_strmap_get(lookup->index, address) - 1];
 }
@@ -78,14 +79,14 @@ static void list_add_address(struct ccm_buf *list, const char *address)
     ccm_buf_addf(list, "%s%s", list->len == 0 ? "" : ",", address);
 }
 
-static int settle_pod(const struct ali_eni *eni, const struct lbc_candidate *one,
+static int settle_pod(const struct lbc_interface *found, const struct lbc_candidate *one,
                       struct lbc_resolved *ret)
 {
-    if (eni->state == ALI_ENI_FOUND) {
-        return resolved_put_backend(ret, one, LBC_BACKEND_ENI, eni->id);
+    if (found->state == LBC_INTERFACE_FOUND) {
+        return resolved_put_backend(ret, one, LBC_BACKEND_ENI, found->id);
     }
     if (!one->leaving) { /* that one loses its interface as it should */
-        list_add_address(eni->state == ALI_ENI_MISSING ? &ret->invalid : &ret->foreign,
+        list_add_address(found->state == LBC_INTERFACE_MISSING ? &ret->invalid : &ret->foreign,
                          one->address);
     }
     return 0;
@@ -104,15 +105,15 @@ static int resolved_settle_all(const struct lookup *lookup, const struct lbc_can
         } else if (one->address[0] == '\0') {
             r = resolved_put_backend(ret, one, LBC_BACKEND_ECS, one->instance_id);
         } else {
-            r = settle_pod(lookup_find_eni(lookup, one->address), one, ret);
+            r = settle_pod(lookup_find_interface(lookup, one->address), one, ret);
         }
     }
     return r;
 }
 
-int lbc_resolve(struct ali_client *ali, const struct ccm_host *host, const struct ccm_request *req,
-                const struct lbc_candidates *sets, size_t count, struct lbc_resolved *ret,
-                struct ccm_error *err)
+int lbc_resolve(const struct lbc_cloud *cloud, const struct ccm_host *host,
+                const struct ccm_request *req, const struct lbc_candidates *sets, size_t count,
+                struct lbc_resolved *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(lookup_fini) struct lookup lookup = { .index = ccm_strmap_new(NULL) };
     int r = lookup.index == NULL ? -1 : 0;
@@ -127,9 +128,10 @@ int lbc_resolve(struct ali_client *ali, const struct ccm_host *host, const struc
         return ccm_error_nomem(err);
     }
     if (lookup.len > 0) {
-        r = ali_eni_resolve(ali, host, req, lookup.addresses, lookup.len, lookup.found, err);
+        r = cloud->ops->find_interfaces(cloud->account, host, req, lookup.addresses, lookup.len,
+                                        lookup.found, err);
         if (r < 0) {
-            return ccm_error_wrap(err, r, "call DescribeNetworkInterfaces");
+            return r;
         }
     }
     for (size_t s = 0; r == 0 && s < count; s++) {
@@ -138,24 +140,11 @@ int lbc_resolve(struct ali_client *ali, const struct ccm_host *host, const struc
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
-void lbc_resolve_forget(struct ali_client *ali, const struct lbc_backends *set)
+void lbc_resolve_forget(const struct lbc_cloud *cloud, const struct lbc_backends *set)
 {
     for (size_t i = 0; i < set->len; i++) {
         if (set->items[i].type == LBC_BACKEND_ENI) {
-            ali_eni_forget(ali, set->items[i].server_ip);
+            cloud->ops->forget_interface(cloud->account, set->items[i].server_ip);
         }
     }
-}
-
-bool lbc_resolve_is_unknown(const struct ccm_error *err)
-{
-    static const char *const codes[] = { "InvalidServerId.NotExist", "ResourceNotFound.Ecs",
-                                         "ResourceNotFound.Eni", "ResourceNotFound.Eci" };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
-        if (strcmp(err->code, codes[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
 }

@@ -5,9 +5,9 @@
 #ifndef CCM_LBC_RESOLVE_H
 #define CCM_LBC_RESOLVE_H
 
-#include "alicloud/eni.h"
 #include "lbc/model/backend.h"
 #include "lbc/model/candidate.h"
+#include "lbc/model/cloud.h"
 #include "util/buf.h"
 
 #include <stdbool.h>
@@ -32,16 +32,12 @@ void lbc_resolved_list_fini(struct lbc_resolved_list *list);
  * ret[i] belongs to sets[i]. All or nothing: when a read fails, no set is usable. No call is made
  * without pod candidates. 0 or negative.
  */
-CCM_NODISCARD int lbc_resolve(struct ali_client *ali, const struct ccm_host *host,
+CCM_NODISCARD int lbc_resolve(const struct lbc_cloud *cloud, const struct ccm_host *host,
                               const struct ccm_request *req, const struct lbc_candidates *sets,
                               size_t count, struct lbc_resolved *ret, struct ccm_error *err);
 
-/* Whether an addition was refused because of one of the backends, whichever group they go to: with
- * the same ones any other group is refused as well. */
-bool lbc_resolve_is_unknown(const struct ccm_error *err);
-
 /* What the cloud refused may have been an interface that is no more: look them up anew next time.
  */
-void lbc_resolve_forget(struct ali_client *ali, const struct lbc_backends *set);
+void lbc_resolve_forget(const struct lbc_cloud *cloud, const struct lbc_backends *set);
 
 #endif

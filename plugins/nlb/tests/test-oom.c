@@ -280,6 +280,7 @@ static int build(struct run *run)
                                         .node_count = 2,
                                         .cluster_id = CLUSTER,
                                         .resource_group = "" };
+    const struct lbc_cloud account = { .ops = &alilb_cloud_ops };
     int r = nlb_model_begin(&run->model, &in, &run->problems, &run->err);
 
     if (r < 0) {
@@ -290,7 +291,8 @@ static int build(struct run *run)
         return ccm_error_nomem(&run->err);
     }
     resolved.count = run->model.want.group_count;
-    r = lbc_resolve(NULL, &host, NULL, run->model.sets, resolved.count, resolved.items, &run->err);
+    r = lbc_resolve(&account, &host, NULL, run->model.sets, resolved.count, resolved.items,
+                    &run->err);
     if (r == 0) {
         nlb_model_finish(&run->model, resolved.items);
         nlb_model_check_groups(&run->model, &run->have, &run->problems);

@@ -1,0 +1,129 @@
+#include "alilb/account.h"
+
+#include "alicloud/eni.h"
+#include "alicloud/error.h"
+#include "alicloud/presence.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int account_acquire(const struct ccm_host *host, void **ret_account, struct ccm_error *err)
+{
+    struct ali_client *ali = NULL;
+    const int r = ali_acquire(host, &ali, err);
+
+    *ret_account = ali;
+    return r;
+}
+
+static void account_release(void *account)
+{
+    if (account != NULL) {
+        ali_release(account);
+    }
+}
+
+static int account_start(void *account, const struct ccm_host *host, struct ccm_error *err)
+{
+    const int r = ali_start(account, host, err);
+
+    if (r == 0 && ali_cluster_id(account)[0] == '\0') {
+        return ccm_error_set(
+            err, -EINVAL, CCM_ERROR_TERMINAL,
+            "option cluster_id of group alicloud is not set: it marks what belongs "
+            "to this cluster and must be unique");
+    }
+    return r;
+}
+
+static const char *account_cluster_id(const void *account)
+{
+    return ali_cluster_id(account);
+}
+
+static void interface_set(struct lbc_interface *ret, const struct ali_eni *eni)
+{
+    static const int states[] = {
+        [ALI_ENI_FOUND] = LBC_INTERFACE_FOUND,
+        [ALI_ENI_MISSING] = LBC_INTERFACE_MISSING,
+        [ALI_ENI_FOREIGN] = LBC_INTERFACE_FOREIGN,
+    };
+    _Static_assert(sizeof(ret->id) == sizeof(eni->id), "an id is never cut");
+
+    ret->state = states[eni->state];
+    memcpy(ret->id, eni->id, sizeof(ret->id));
+}
+
+static int account_find_interfaces(void *account, const struct ccm_host *host,
+                                   const struct ccm_request *req, const char *const *addresses,
+                                   size_t count, struct lbc_interface *ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) struct ali_eni *found = calloc(count, sizeof(*found));
+
+    if (found == NULL) {
+        return ccm_error_nomem(err);
+    }
+    const int r = ali_eni_resolve(account, host, req, addresses, count, found, err);
+
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "call DescribeNetworkInterfaces");
+    }
+    for (size_t i = 0; i < count; i++) {
+        interface_set(&ret[i], &found[i]);
+    }
+    return 0;
+}
+
+static void account_forget_interface(void *account, const char *address)
+{
+    ali_eni_forget(account, address);
+}
+
+static int account_find_gone_instances(void *account, const struct ccm_host *host,
+                                       const struct ccm_request *req, const char *witness,
+                                       const char *const *ids, size_t count, bool *ret_gone,
+                                       struct ccm_error *err)
+{
+    return ali_find_gone_instances(account, host, req, witness, ids, count, ret_gone, err);
+}
+
+static bool account_is_unknown_backend(const struct ccm_error *err)
+{
+    static const char *const codes[] = { "InvalidServerId.NotExist", "ResourceNotFound.Ecs",
+                                         "ResourceNotFound.Eni", "ResourceNotFound.Eci" };
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(codes); i++) {
+        if (strcmp(err->code, codes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct lbc_cloud_ops alilb_cloud_ops = {
+    .acquire = account_acquire,
+    .release = account_release,
+    .start = account_start,
+    .cluster_id = account_cluster_id,
+    .find_interfaces = account_find_interfaces,
+    .forget_interface = account_forget_interface,
+    .find_gone_instances = account_find_gone_instances,
+    .remedy = ali_error_remedy,
+    .is_wait = ali_error_is_wait,
+    .is_unknown_backend = account_is_unknown_backend,
+};
+
+enum ali_priority alilb_priority(enum lbc_priority priority)
+{
+    static const enum ali_priority priorities[] = {
+        [LBC_PRIO_REMOVE] = ALI_PRIO_REMOVE, [LBC_PRIO_NEW] = ALI_PRIO_NEW,
+        [LBC_PRIO_SPEC] = ALI_PRIO_SPEC,     [LBC_PRIO_BULK] = ALI_PRIO_BULK,
+        [LBC_PRIO_AUDIT] = ALI_PRIO_AUDIT,
+    };
+
+    return priorities[priority];
+}

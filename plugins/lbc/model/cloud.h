@@ -1,0 +1,75 @@
+/*
+ * The account in a cloud where load balancers are made, as the engine sees it: a table of functions
+ * and the account that they work on. Both are the plugin's own. Every thread.
+ */
+#ifndef CCM_LBC_CLOUD_H
+#define CCM_LBC_CLOUD_H
+
+#include "ccm/plugin.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Who goes first where calls have to be held back; in this order. */
+enum lbc_priority {
+    LBC_PRIO_REMOVE, /* backends and load balancers that go */
+    LBC_PRIO_NEW,    /* load balancers that are made */
+    LBC_PRIO_SPEC,
+    LBC_PRIO_BULK, /* a node that changed, for many Services */
+    LBC_PRIO_AUDIT,
+};
+
+#define LBC_INTERFACE_ID 64
+
+/* The network interface that has the address of a pod. */
+struct lbc_interface {
+    enum {
+        LBC_INTERFACE_FOUND,
+        LBC_INTERFACE_MISSING, /* the address lies in our network, but no interface has it */
+        LBC_INTERFACE_FOREIGN, /* the address lies outside of it */
+    } state;
+    char id[LBC_INTERFACE_ID]; /* "" unless it was found */
+};
+
+struct lbc_cloud_ops {
+    /* For create(): no I/O. What was acquired is released in any case; an account of NULL is fine
+     * then. */
+    int (*acquire)(const struct ccm_host *host, void **ret_account, struct ccm_error *err);
+    void (*release)(void *account);
+    /* For start(): blocks. What belongs to this cluster is marked with its id, so a missing one is
+     * an error. */
+    int (*start)(void *account, const struct ccm_host *host, struct ccm_error *err);
+    const char *(*cluster_id)(const void *account);
+
+    /* Which interfaces have the addresses, all or nothing. Blocks. */
+    int (*find_interfaces)(void *account, const struct ccm_host *host,
+                           const struct ccm_request *req, const char *const *addresses,
+                           size_t count, struct lbc_interface *ret, struct ccm_error *err);
+    /* What is remembered of that address may be wrong. */
+    void (*forget_interface)(void *account, const char *address);
+    /*
+     * Which instances are no more. witness: one that is there for certain, "" = none is known; an
+     * answer that lacks it says nothing. Blocks. -EAGAIN: another thread is asking; -EBUSY: it
+     * failed a moment ago; both without err.
+     */
+    int (*find_gone_instances)(void *account, const struct ccm_host *host,
+                               const struct ccm_request *req, const char *witness,
+                               const char *const *ids, size_t count, bool *ret_gone,
+                               struct ccm_error *err);
+
+    /* What a person can do about a failed call; NULL = nothing but wait. */
+    const char *(*remedy)(const struct ccm_error *err);
+    /* Whether a failed call says nothing about what the cloud holds: rate, rights, shutdown. */
+    bool (*is_wait)(const struct ccm_error *err);
+    /* Whether an addition was refused because of one of the backends, whichever group they go to:
+     * with the same ones any other group is refused as well. */
+    bool (*is_unknown_backend)(const struct ccm_error *err);
+};
+
+struct lbc_cloud {
+    const struct lbc_cloud_ops *ops;
+    void *account;
+};
+
+#endif
