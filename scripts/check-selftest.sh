@@ -41,6 +41,7 @@ tree() {
     printf '#include <ccm/plugin.h>\n#include <stdlib.h>\n' >"$root/plugins/template/plugin.c"
     printf '#include "alicloud/client.h"\n' >"$root/plugins/alicloud/client.c"
     printf '#include "lbc/hash.h"\n' >"$root/plugins/lbc/hash.c"
+    find "$root" -name '*.c' | while IFS= read -r file; do touch "${file%c}h"; done
 }
 
 # bad_include FILE INCLUDE TEXT
@@ -124,11 +125,17 @@ bad_style '2: function of 81 lines' $(for _ in $(seq 81); do echo 'x++;'; done)
 # shellcheck disable=SC2046
 bad_style '1003: file of 1003 lines' $(for _ in $(seq 500); do echo $'}\n{'; done)
 bad_style '3: says that something is left to do' "    /* TO""DO later */"
+bad_style '4: static function of one word: run' '}' 'static int run(void)' '{'
+tree
+printf '#include "util/buf.h"\n' >"$root/core/util/alone.c"
+expect 'style: file of no header' 1 'core/util/alone.c:1: a file without a header' "$here/check-style.sh" "$root"
+printf '/* What stands alone. */\n#include "util/buf.h"\n' >"$root/core/util/alone.c"
+expect 'style: file that says what it is' 0 'ok' "$here/check-style.sh" "$root"
 tree
 printf 'FIX''ME: write this\n' >"$root/README.md"
 expect 'style: note in a text' 1 'README.md:1: says that something is left' "$here/check-style.sh" "$root"
 tree
-printf 'int main(void)\n{\n    exit(1);\n}\n' >"$root/core/main.c"
+printf '/* The program. */\nint main(void)\n{\n    exit(1);\n}\n' >"$root/core/main.c"
 expect 'style: exit in main.c' 0 'ok' "$here/check-style.sh" "$root"
 
 # plugin NAME SOURCE: a shared object in $scratch/plugins
@@ -153,6 +160,36 @@ expect 'symbols: function' 1 'function.so: exports' "$here/check-symbols.sh" "$s
 rm "$scratch/plugins/function.so"
 printf 'text' >"$scratch/plugins/text.so"
 expect 'symbols: no ELF file' 1 'text.so' "$here/check-symbols.sh" "$scratch/plugins"
+
+# object FOLDER NAME SOURCE: an object of the library FOLDER of a build, with its source.
+object() {
+    mkdir -p "$root/$1" "$root/build/$1/CMakeFiles/lib.dir"
+    printf '%s\n' "$3" >"$root/$1/$2.c"
+    "$cc" -c -o "$root/build/$1/CMakeFiles/lib.dir/$2.c.o" "$root/$1/$2.c"
+}
+archives() {
+    expect "archives: $1" "$2" "$3" "$here/check-archives.py" "$root/build" "$root"
+}
+
+root=$scratch/archives
+mkdir -p "$root/build"
+expect 'archives: usage' 1 'usage' "$here/check-archives.py"
+archives 'nothing there' 1 'found no library'
+object core/one top 'int left(void); int right(void); int top(void) { return left() + right(); }'
+object core/one left 'int base(void); int left(void) { return base(); }'
+object core/one right 'int base(void); static int same(void) { return 1; } int right(void) { return base() + same(); }'
+object core/one base 'static int same(void) { return 2; } int base(void) { return same(); }'
+object plugins/two other 'int other(void) { return 0; }'
+ar rc "$root/build/libone.a" "$root"/build/core/one/CMakeFiles/lib.dir/*.o
+ar rc "$root/build/libtwo.a" "$root"/build/plugins/two/CMakeFiles/lib.dir/*.o
+archives 'good' 0 '2 libraries, ok'
+object core/one base 'int top(void); int base(void) { return top(); }'
+archives 'circle' 1 'lib: circle of base.c, left.c, right.c, top.c'
+rm "$root/core/one/base.c"
+archives 'object without a source' 0 'ok'
+object plugins/two other 'int top = 1;'
+ar rc "$root/build/libtwo.a" "$root"/build/plugins/two/CMakeFiles/lib.dir/*.o
+archives 'name in two archives' 1 'top: defined in libone.a and libtwo.a'
 
 # system: copies of what there is, then one fault each. Faults of a tool that is missing cannot be found.
 system() {

@@ -2,6 +2,8 @@
 # check-style.sh [ROOT]: what the compiler and clang-format do not see. Prints FILE:LINE: FINDING, exits 1 if any.
 #   functions of more than 80 lines, files of more than 1000, lines of more than 100 columns, tabs
 #   banned functions, goto, struct typedefs; exit and abort outside of core/main.c
+#   static functions of one word, in core and plugins: file's noun, verb, object
+#   .c files of core and plugins without a header of their own whose first line does not say what they are
 #   notes that something is left to do
 set -euo pipefail
 
@@ -104,13 +106,30 @@ findings=$(
         }
     }
 
+    # Of a definition or declaration that begins with this line: the name, if it is static and has one word.
+    function bare_name(line) {
+        if (line !~ /^static [^=;(]*[ *][a-z0-9]+\(/) {
+            return ""
+        }
+        sub(/\(.*/, "", line)
+        sub(/.*[ *]/, "", line)
+        return line
+    }
+
     FNR == 1 {
         end_of_file()
         file = FILENAME
         sub(/^\.\//, "", file)
         comment = 0
         start = 0
-        may_not_end = file ~ /^(core|plugins)\// && file !~ /\/tests\// && file != "core/main.c"
+        ours = file ~ /^(core|plugins)\// && file !~ /\/tests\//
+        may_not_end = ours && file != "core/main.c"
+        header = file
+        sub(/c$/, "h", header)
+        if (ours && file ~ /\.c$/ && file !~ /^plugins\/(clb|lbc|nlb)\// && $0 !~ /^\/\*/ && (getline line < header) < 0) {
+            tell(1, "a file without a header says in its first line what it is")
+        }
+        close(header)
     }
 
     {
@@ -122,6 +141,9 @@ findings=$(
         check_calls(code)
         if (code ~ /(^|[^A-Za-z0-9_])goto[ \t]+[A-Za-z_]/) {
             tell(FNR, "goto")
+        }
+        if (ours && file !~ /^plugins\/template\// && bare_name(code) != "") {
+            tell(FNR, "static function of one word: " bare_name(code))
         }
         if (code ~ /(^|[^A-Za-z0-9_])typedef[ \t]+struct/) {
             tell(FNR, "typedef of a struct")

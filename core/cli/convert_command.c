@@ -1,3 +1,4 @@
+/* `ccmd convert-config`: reads what the controller before was given, prints a configuration. */
 #include "cli/command.h"
 
 #include "cli/convert.h"

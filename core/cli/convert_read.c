@@ -1,3 +1,4 @@
+/* What convert-config reads: flags, a cloud config, a manifest that holds either. */
 #include "cli/convert.h"
 
 #include "util/cleanup.h"

@@ -1,3 +1,4 @@
+/* `ccmd lint`: gathers plugins that can check manifests, and asks them about each file. */
 #include "cli/command.h"
 #include "cli/lint.h"
 #include "daemon/plugin_dir.h"

@@ -1,3 +1,4 @@
+/* Keys that no option is for, with the name that was probably meant. */
 #include "config/rows.h"
 
 #include "config/options.h"

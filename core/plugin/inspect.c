@@ -1,3 +1,4 @@
+/* What `ccmd plugins FILE` prints of one plugin. */
 #include "plugin/loader.h"
 #include "plugin/option.h"
 #include "util/text.h"

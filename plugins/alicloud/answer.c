@@ -1,3 +1,4 @@
+/* What an answer of the cloud means: success, or an error and the class for the retry. */
 #include "alicloud/ali.h"
 
 #include "util/cleanup.h"

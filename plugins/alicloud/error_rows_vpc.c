@@ -1,3 +1,4 @@
+/* Errors of VPC and its routes: rows for error_rows.h. */
 #include "alicloud/error_rows.h"
 
 #include "util/attr.h"

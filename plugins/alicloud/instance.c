@@ -1,3 +1,4 @@
+/* The one client of the process: made from options, completed by the metadata service. */
 #include "alicloud/ali.h"
 
 #include "alicloud/eni_cache.h"

@@ -1,3 +1,4 @@
+/* The options of group "alicloud". */
 #include "alicloud/client.h"
 
 #define TEXT_OPTION(symbol, key, default_text, choices, words)                                     \

@@ -1,3 +1,4 @@
+/* One try of a call: parameters, headers and signature, sent through the host. */
 #include "alicloud/ali.h"
 
 #include "alicloud/params.h"

@@ -1,3 +1,4 @@
+/* Objects beyond the limits of decode.h: what of them is kept. */
 #include "kube/object/decode_priv.h"
 
 #include <string.h>

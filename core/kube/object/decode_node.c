@@ -1,3 +1,4 @@
+/* Decoder of Nodes. */
 #include "kube/object/decode_priv.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Decoder of Pods. */
 #include "kube/object/decode_priv.h"
 
 static int decode_gates(struct kube_builder *b, const cJSON *spec, struct ccm_pod *pod,

@@ -1,3 +1,4 @@
+/* Decoder of Services. */
 #include "kube/object/decode_priv.h"
 
 /* An int or a name: a text is a name, whatever it looks like. Unset means the port itself. */

@@ -1,3 +1,4 @@
+/* Decoder of EndpointSlices. */
 #include "kube/object/decode_priv.h"
 
 #include <errno.h>

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""check-archives.py BUILD [ROOT]: what nm knows of the libraries of a build. Prints findings, exits 1 if there are any.
+  no external name in two archives: the linker would silently take the one that it meets first
+  no circle of files: a file that calls into another one is not called by it, neither directly nor over others"""
+import collections
+import pathlib
+import subprocess
+import sys
+
+# Archives that hold the objects of another one on purpose.
+TWINS = {"libccm_alicloud_static.a"}
+# Libraries whose circles are still to be opened.
+CIRCLES_LEFT = {"ccm_alicloud", "ccm_alicloud_static", "ccm_clb", "ccm_kube", "ccm_lbc", "ccm_nlb", "ccm_route"}
+
+
+def names_of(file):
+    """The external names that FILE, an object or an archive, defines and uses."""
+    table = subprocess.run(["nm", "-g", "--format=posix", file], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in table.splitlines()]
+    rows = [(row[0], row[1]) for row in rows if len(row) >= 2]
+    return {name for name, kind in rows if kind in "TDBRC"}, {name for name, kind in rows if kind == "U"}
+
+
+def doubles(build):
+    """Names that two archives define."""
+    homes = collections.defaultdict(list)
+    for archive in sorted(build.rglob("*.a")):
+        if archive.name not in TWINS:
+            for name in names_of(archive)[0]:
+                homes[name].append(archive.name)
+    return [f"{name}: defined in {' and '.join(where)}" for name, where in sorted(homes.items()) if len(where) > 1]
+
+
+def calls_of(library, sources):
+    """File -> the files of the same library whose names it uses. An object whose source is gone does not count."""
+    objects = {str(item.relative_to(library).with_suffix("")): item for item in library.rglob("*.o")}
+    tables = {path: names_of(item) for path, item in sorted(objects.items()) if (sources / path).exists()}
+    home = {name: path for path, (defined, _) in tables.items() for name in defined}
+    return {path: {home[name] for name in used if name in home} - {path} for path, (_, used) in tables.items()}
+
+
+def circles(calls):
+    """Groups of files of which each one reaches each other one."""
+    def reached(start):
+        seen, rest = set(), [start]
+        while rest:
+            for other in calls[rest.pop()] - seen:
+                seen.add(other)
+                rest.append(other)
+        return seen
+
+    reach = {path: reached(path) for path in calls}
+    groups = {frozenset(other for other in reach[path] if path in reach[other]) for path in calls}
+    return sorted(sorted(group) for group in groups if group)
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: check-archives.py BUILD [ROOT]")
+    build = pathlib.Path(sys.argv[1])
+    root = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else pathlib.Path(__file__).parent.parent)
+    findings = doubles(build)
+    libraries = [folder for part in ("core", "plugins") for folder in sorted((build / part).rglob("CMakeFiles/*.dir"))
+                 if "tests" not in folder.parts]
+    if not libraries:
+        sys.exit(f"check-archives: found no library in {build}")
+    for library in libraries:
+        if library.stem not in CIRCLES_LEFT:
+            calls = calls_of(library, root / library.relative_to(build).parent.parent)
+            findings += [f"{library.stem}: circle of {', '.join(group)}" for group in circles(calls)]
+    print(*findings, sep="\n", end="\n" if findings else "")
+    if findings:
+        sys.exit(1)
+    print(f"check-archives: {len(libraries)} libraries, ok")
+
+
+main()
