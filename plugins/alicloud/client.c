@@ -326,3 +326,30 @@ int ali_call(struct ali_client *ali, const struct ccm_host *host, const struct c
     }
     return 0;
 }
+
+const char *ali_region(const struct ali_client *ali)
+{
+    return atomic_load(&ali->started) ? ali->region : "";
+}
+
+const char *ali_vpc_id(const struct ali_client *ali)
+{
+    return atomic_load(&ali->started) ? ali->vpc_id : "";
+}
+
+const char *ali_cluster_id(const struct ali_client *ali)
+{
+    return ali->config.cluster_id;
+}
+
+const char *ali_resource_group_id(const struct ali_client *ali)
+{
+    return ali->config.resource_group_id;
+}
+
+const char *const *ali_vswitch_ids(const struct ali_client *ali)
+{
+    static const char *const none[] = { NULL };
+
+    return atomic_load(&ali->started) ? (const char *const *)ali->vswitch_ids : none;
+}

@@ -22,6 +22,9 @@ struct kube_decode_source {
  * what controllers go by, of lists their beginning, or nothing where half of one would mislead. */
 void kube_decode_cut(cJSON *json, uint64_t kind);
 
+/* -EBADMSG with "what: problem". */
+int kube_decode_set_malformed(struct ccm_error *err, const char *what, const char *problem);
+
 /* A list member: *ret is its first element or NULL, *ret_count the number. Absent and null are
  * empty. Fails when it is no list, longer than max, or an element is not of `type` (cJSON_Object,
  * cJSON_String). */
