@@ -81,20 +81,20 @@ int clb_forward_of(const struct ccm_service *service, uint16_t port, uint16_t *r
     return 0;
 }
 
-/* Protocol of the Service's listener on a port that is no udp one; CLB_OTHER when there is none. */
-static enum clb_protocol listener_at(const struct ccm_service *service, int64_t number)
+/* Protocol of the Service's listener on a port that is no udp one; LBC_OTHER when there is none. */
+static enum lbc_protocol listener_at(const struct ccm_service *service, int64_t number)
 {
     for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error ignored = CCM_ERROR_INIT;
-        enum clb_protocol protocol = CLB_OTHER;
+        enum lbc_protocol protocol = LBC_OTHER;
 
         if (service->ports[i]->port == number &&
             clb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
-            protocol != CLB_UDP) {
+            protocol != LBC_UDP) {
             return protocol;
         }
     }
-    return CLB_OTHER;
+    return LBC_OTHER;
 }
 
 /* Whether any listener of the Service speaks one of these protocols. */
@@ -102,7 +102,7 @@ static bool has_protocol(const struct ccm_service *service, unsigned protocols)
 {
     for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error ignored = CCM_ERROR_INIT;
-        enum clb_protocol protocol = CLB_OTHER;
+        enum lbc_protocol protocol = LBC_OTHER;
 
         if (clb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
             (protocols >> protocol & 1U) != 0) {
@@ -112,7 +112,7 @@ static bool has_protocol(const struct ccm_service *service, unsigned protocols)
     return false;
 }
 
-#define L7 (1U << CLB_HTTP | 1U << CLB_HTTPS)
+#define L7 (1U << LBC_HTTP | 1U << LBC_HTTPS)
 
 int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
 {
@@ -120,7 +120,7 @@ int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
         const int64_t number = service->ports[i]->port;
         uint16_t target = 0;
 
-        if (number < 1 || number > UINT16_MAX || listener_at(service, number) != CLB_HTTP) {
+        if (number < 1 || number > UINT16_MAX || listener_at(service, number) != LBC_HTTP) {
             continue;
         }
         const int r = clb_forward_of(service, (uint16_t)number, &target, err);
@@ -128,7 +128,7 @@ int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
         if (r < 0) {
             return r;
         }
-        if (target != 0 && listener_at(service, target) != CLB_HTTPS) {
+        if (target != 0 && listener_at(service, target) != LBC_HTTPS) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                                  "Annotation ForwardPort error: port %lld is to be forwarded to "
                                  "port %u, which is no https port of this Service (annotation "
@@ -143,7 +143,7 @@ int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
 
 int clb_check_certificate(const struct ccm_service *service, struct ccm_error *err)
 {
-    if (!has_protocol(service, 1U << CLB_HTTPS) ||
+    if (!has_protocol(service, 1U << LBC_HTTPS) ||
         lbc_anno_get(&service->meta, "cert-id")[0] != '\0') {
         return 0;
     }
@@ -208,7 +208,7 @@ int clb_check_domains(const struct ccm_service *service, struct ccm_error *err)
     CCM_CLEANUP(clb_domains_fini) struct clb_domains ignored = { 0 };
     bool explicit = false;
 
-    return has_protocol(service, 1U << CLB_HTTPS)
+    return has_protocol(service, 1U << LBC_HTTPS)
                ? clb_domains_of(service, &ignored, &explicit, err)
                : 0;
 }

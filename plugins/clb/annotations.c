@@ -551,7 +551,7 @@ const struct lbc_anno_table clb_annotations = {
 
 static int check_protocol(const char *name, struct ccm_error *err)
 {
-    if (clb_protocol_parse(name) != CLB_OTHER) {
+    if (lbc_protocol_parse(name, CLB_PROTOCOLS) != LBC_OTHER) {
         return 0;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
@@ -561,7 +561,7 @@ static int check_protocol(const char *name, struct ccm_error *err)
 }
 
 int clb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                    enum clb_protocol *ret, struct ccm_error *err)
+                    enum lbc_protocol *ret, struct ccm_error *err)
 {
     char protocol_word[LBC_PAIR_MAX];
     const int r = lbc_setting_protocol(service, port, check_protocol, protocol_word, err);
@@ -569,8 +569,9 @@ int clb_protocol_of(const struct ccm_service *service, const struct ccm_service_
     if (r < 0) {
         return r;
     }
-    *ret = clb_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word);
-    if (protocol_word[0] == '\0' && *ret != CLB_TCP && *ret != CLB_UDP) {
+    *ret = lbc_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word,
+                              CLB_PROTOCOLS);
+    if (protocol_word[0] == '\0' && *ret != LBC_TCP && *ret != LBC_UDP) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
                              port->protocol);
     }

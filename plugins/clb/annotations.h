@@ -19,7 +19,7 @@ extern const struct lbc_lint_check clb_checks[];
  * protocol. 0 or -EINVAL: malformed list, unknown protocol.
  */
 CCM_NODISCARD int clb_protocol_of(const struct ccm_service *service,
-                                  const struct ccm_service_port *port, enum clb_protocol *ret,
+                                  const struct ccm_service_port *port, enum lbc_protocol *ret,
                                   struct ccm_error *err);
 
 #endif

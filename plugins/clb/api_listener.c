@@ -23,7 +23,7 @@ int clb_api_listeners(struct clb_call *call, const char *lb_id, const char *next
 static bool listener_attr_is_sent(const struct clb_listener *listener, const struct lbc_attr *attr,
                                   bool create)
 {
-    const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
+    const bool l4 = listener->lbc.protocol == LBC_TCP || listener->lbc.protocol == LBC_UDP;
 
     if (!create && (attr->field->flags & LBC_FIELD_CREATE) != 0) {
         return false;
@@ -37,18 +37,18 @@ static void listener_params(struct ali_params *params, const char *lb_id,
                             const struct clb_listener *listener, const char *group_id, bool create)
 {
     ali_param_add(params, "LoadBalancerId", lb_id);
-    ali_param_i64(params, "ListenerPort", listener->port);
+    ali_param_i64(params, "ListenerPort", listener->lbc.port);
     if (!create) {
         ali_param_add(params, "VServerGroup", group_id == NULL ? "off" : "on");
     }
     ali_param_opt(params, "VServerGroupId", group_id);
-    ali_param_opt(params, "Description", listener->description);
-    for (size_t i = 0; i < listener->attrs.len; i++) {
-        const struct lbc_attr *attr = &listener->attrs.items[i];
+    ali_param_opt(params, "Description", listener->lbc.description);
+    for (size_t i = 0; i < listener->lbc.attrs.len; i++) {
+        const struct lbc_attr *attr = &listener->lbc.attrs.items[i];
 
         if (attr->value != NULL && listener_attr_is_sent(listener, attr, create)) {
             ali_param_opt(params,
-                          create ? clb_field_create_name(attr->field, listener->protocol)
+                          create ? clb_field_create_name(attr->field, listener->lbc.protocol)
                                  : attr->field->name,
                           attr->value);
         }
@@ -63,7 +63,7 @@ int clb_api_create_listener(struct clb_call *call, const char *lb_id,
     char action[64];
 
     (void)snprintf(action, sizeof(action), "CreateLoadBalancer%sListener",
-                   clb_protocol_upper(listener->protocol)); /* fits */
+                   lbc_protocol_name(listener->lbc.protocol)); /* fits */
     listener_params(&params, lb_id, listener, group_id, true);
     return clb_api_slb(call, action, &params, ALI_ONCE, NULL, err);
 }
@@ -76,21 +76,21 @@ int clb_api_update_listener(struct clb_call *call, const char *lb_id,
     char action[64];
 
     (void)snprintf(action, sizeof(action), "SetLoadBalancer%sListenerAttribute",
-                   clb_protocol_upper(listener->protocol)); /* fits */
+                   lbc_protocol_name(listener->lbc.protocol)); /* fits */
     listener_params(&params, lb_id, listener, group_id, false);
     return clb_api_slb(call, action, &params, ALI_IDEMPOTENT, NULL, err);
 }
 
 static void port_params(struct ali_params *params, const char *lb_id, uint16_t port,
-                        enum clb_protocol protocol)
+                        enum lbc_protocol protocol)
 {
     ali_param_add(params, "LoadBalancerId", lb_id);
     ali_param_i64(params, "ListenerPort", port);
-    ali_param_add(params, "ListenerProtocol", clb_protocol_name(protocol));
+    ali_param_add(params, "ListenerProtocol", lbc_protocol_lower(protocol));
 }
 
 int clb_api_start_listener(struct clb_call *call, const char *lb_id, uint16_t port,
-                           enum clb_protocol protocol, struct ccm_error *err)
+                           enum lbc_protocol protocol, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
@@ -99,7 +99,7 @@ int clb_api_start_listener(struct clb_call *call, const char *lb_id, uint16_t po
 }
 
 int clb_api_delete_listener(struct clb_call *call, const char *lb_id, uint16_t port,
-                            enum clb_protocol protocol, struct ccm_error *err)
+                            enum lbc_protocol protocol, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 

@@ -19,9 +19,9 @@ CCM_NODISCARD int clb_api_update_listener(struct clb_call *call, const char *lb_
                                           const struct clb_listener *listener, const char *group_id,
                                           struct ccm_error *err);
 CCM_NODISCARD int clb_api_start_listener(struct clb_call *call, const char *lb_id, uint16_t port,
-                                         enum clb_protocol protocol, struct ccm_error *err);
+                                         enum lbc_protocol protocol, struct ccm_error *err);
 CCM_NODISCARD int clb_api_delete_listener(struct clb_call *call, const char *lb_id, uint16_t port,
-                                          enum clb_protocol protocol, struct ccm_error *err);
+                                          enum lbc_protocol protocol, struct ccm_error *err);
 
 /* --- domain extensions, certificates --- */
 

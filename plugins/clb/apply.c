@@ -28,19 +28,20 @@ int clb_apply_check_mirror(struct clb_apply *apply, int r)
     return 0;
 }
 
-struct clb_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step)
+struct lbc_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step)
 {
     const struct clb_state *state = clb_actual(apply->entry);
-    const struct clb_group *want =
+    const struct lbc_group *want =
         apply->model == NULL || step->group_name == NULL
             ? NULL
-            : clb_state_group_by_name(&apply->model->want, step->group_name);
+            : lbc_state_group_by_name(&apply->model->want.lbc, step->group_name);
 
     if (step->group_id != NULL) {
-        return clb_state_group_by_id(state, step->group_id);
+        return lbc_state_group_by_id(&state->lbc, step->group_id);
     }
-    return want != NULL && want->id != NULL ? clb_state_group_by_id(state, want->id)
-                                            : clb_state_group_by_name(state, step->group_name);
+    return want != NULL && want->id != NULL
+               ? lbc_state_group_by_id(&state->lbc, want->id)
+               : lbc_state_group_by_name(&state->lbc, step->group_name);
 }
 
 int clb_apply_forgive(int r, const struct ccm_error *err)
@@ -141,7 +142,7 @@ int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
     }
     if (step->port != 0) {
         (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
-                             clb_protocol_name(step->protocol),
+                             lbc_protocol_lower(step->protocol),
                              clb_step_name(step->type)); /* the result is r */
     } else {
         (void)ccm_error_wrap(err, r, "%s", clb_step_name(step->type)); /* the result is r */
@@ -185,7 +186,7 @@ static bool is_left_out(struct progress *progress, const struct clb_step *step)
         return false;
     }
     (void)snprintf(name, sizeof(name), "%u/%s", step->port,
-                   clb_protocol_name(step->protocol)); /* fits */
+                   lbc_protocol_lower(step->protocol)); /* fits */
     lbc_quota_leave_out(&progress->quota, name);
     return true;
 }

@@ -33,7 +33,7 @@ static bool exchange_is_full(const struct ccm_error *err)
 /* Of a step that goes out in several portions, the one that was refused has as many as a call. */
 static size_t exchange_count_asked(struct clb_apply *apply, const struct clb_step *step)
 {
-    const struct clb_group *group = clb_apply_group(apply, step);
+    const struct lbc_group *group = clb_apply_group(apply, step);
     const size_t batch = atomic_load(&apply->clb->batch);
     size_t missing = 0;
 
@@ -78,7 +78,7 @@ static bool exchange_is_same_group(const struct clb_step *a, const struct clb_st
 }
 
 /* What the step adds or removes and has not been so far. */
-static int exchange_collect_step(const struct clb_group *group, const struct clb_step *step,
+static int exchange_collect_step(const struct lbc_group *group, const struct clb_step *step,
                                  struct lbc_exchange *to)
 {
     const bool removes = step->type == CLB_STEP_REMOVE;
@@ -95,7 +95,7 @@ static int exchange_collect_step(const struct clb_group *group, const struct clb
 }
 
 /* Steps of one group stand together. */
-static int exchange_collect(const struct clb_group *group, const struct clb_plan *plan,
+static int exchange_collect(const struct lbc_group *group, const struct clb_plan *plan,
                             size_t *index, struct lbc_exchange *to)
 {
     const struct clb_step *first = &plan->steps[*index];
@@ -213,7 +213,7 @@ int clb_exchange_run(struct clb_apply *apply, const struct clb_plan *plan, size_
                      struct clb_exchanges *exchanges)
 {
     const struct clb_step *step = &plan->steps[*index];
-    const struct clb_group *group = NULL;
+    const struct lbc_group *group = NULL;
     struct clb_exchange *exchange = NULL;
     int r = step->type == CLB_STEP_CREATE_GROUP ? exchange_make_group(apply, step) : 0;
 

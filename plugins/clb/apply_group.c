@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int group_put_all(struct clb_group *to, const struct lbc_backends *from,
+static int group_put_all(struct lbc_group *to, const struct lbc_backends *from,
                          const char *description)
 {
     int r = 0;
@@ -27,7 +27,7 @@ static int group_create_with(struct clb_apply *apply, const struct clb_step *ste
                              const struct lbc_backends *backends, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *id = NULL;
-    struct clb_group *group = NULL;
+    struct lbc_group *group = NULL;
     const int r = clb_api_create_group(&apply->call, clb_actual(apply->entry)->lb.id,
                                        step->group_name, backends, &id, err);
 
@@ -57,7 +57,7 @@ int clb_apply_empty_group(struct clb_apply *apply, const struct clb_step *step,
 int clb_apply_backends(struct clb_apply *apply, const struct clb_step *step,
                        const struct lbc_backends *set, struct ccm_error *err)
 {
-    struct clb_group *group = clb_apply_group(apply, step);
+    struct lbc_group *group = clb_apply_group(apply, step);
     const char *description = step->description != NULL ? step->description : group->name;
     int r;
 
@@ -89,7 +89,7 @@ int clb_apply_backends(struct clb_apply *apply, const struct clb_step *step,
 static int group_next_part(struct clb_apply *apply, const struct clb_step *step, size_t *next,
                            size_t batch, struct lbc_backends *ret)
 {
-    const struct clb_group *group = clb_apply_group(apply, step);
+    const struct lbc_group *group = clb_apply_group(apply, step);
 
     while (*next < step->backends.len && ret->len < batch) {
         const struct lbc_backend *one = &step->backends.items[(*next)++];
@@ -149,12 +149,12 @@ static int group_change_in_batches(struct clb_apply *apply, const struct clb_ste
 
 static int group_delete(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
-    const struct clb_group *group = clb_apply_group(apply, step);
+    const struct lbc_group *group = clb_apply_group(apply, step);
     const int r = clb_apply_forgive(clb_api_delete_group(&apply->call, step->group_id, err), err);
 
     if (r == 0) {
         lbc_capacity_free(&apply->capacity, group == NULL ? 0 : group->backends.len);
-        clb_state_drop_group(clb_actual(apply->entry), step->group_id);
+        lbc_state_drop_group(&clb_actual(apply->entry)->lbc, group);
     }
     return r;
 }

@@ -76,8 +76,8 @@ static int create_once(struct clb_apply *apply, const struct clb_lb *want, struc
     if (r == 0) {
         clb_lb_fini(&clb_actual(apply->entry)->lb);
         clb_actual(apply->entry)->lb = made;
-        clb_actual(apply->entry)->listeners_known = true;
-        clb_actual(apply->entry)->groups_known = true;
+        clb_actual(apply->entry)->lbc.listeners_known = true;
+        clb_actual(apply->entry)->lbc.groups_known = true;
         memset(&made, 0, sizeof(made));
         return 0;
     }

@@ -27,7 +27,7 @@ static bool lacks_target(const struct clb_apply *apply, const struct clb_step *s
 {
     const uint16_t target = clb_forward_target(&step->listener);
 
-    return target != 0 && clb_state_listener(clb_actual(apply->entry), target, CLB_HTTPS) == NULL;
+    return target != 0 && clb_state_listener(clb_actual(apply->entry), target, LBC_HTTPS) == NULL;
 }
 
 /* Another protocol's listener of ours could not be deleted from the port, or the present one of a
@@ -36,11 +36,11 @@ static bool is_occupied(const struct clb_apply *apply, const struct clb_step *st
 {
     const struct clb_state *state = clb_actual(apply->entry);
 
-    for (size_t i = 0; i < state->listener_count; i++) {
-        const struct clb_listener *one = &state->listeners[i];
+    for (size_t i = 0; i < state->lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(state, i);
 
-        if (one->port == step->port && one->protocol != CLB_OTHER &&
-            clb_protocol_clash(one->protocol, step->protocol)) {
+        if (one->lbc.port == step->port && one->lbc.protocol != LBC_OTHER &&
+            lbc_protocol_clash(one->lbc.protocol, step->protocol)) {
             return true;
         }
     }
@@ -52,12 +52,12 @@ static bool is_target(const struct clb_apply *apply, const struct clb_step *step
 {
     const struct clb_state *state = clb_actual(apply->entry);
 
-    for (size_t i = 0; i < state->listener_count; i++) {
-        const struct clb_listener *one = &state->listeners[i];
+    for (size_t i = 0; i < state->lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(state, i);
 
-        if (step->protocol == CLB_HTTPS && clb_forward_target(one) == step->port &&
-            one->description != NULL &&
-            lbc_owner_parse(one->description, true, &apply->service->meta,
+        if (step->protocol == LBC_HTTPS && clb_forward_target(one) == step->port &&
+            one->lbc.description != NULL &&
+            lbc_owner_parse(one->lbc.description, true, &apply->service->meta,
                             lbc_cluster_id(&apply->clb->lbc)) == LBC_OWNER_OURS) {
             return apply->problems->count > 0;
         }
@@ -69,7 +69,7 @@ static bool is_target(const struct clb_apply *apply, const struct clb_step *step
 static bool listener_is_unlisted(const struct clb_step *step, const struct clb_listener *present)
 {
     return step->listener.ranges &&
-           !ccm_text_equal(lbc_attrs_get(&present->attrs, clb_field_find("AclStatus")), "on");
+           !ccm_text_equal(lbc_attrs_get(&present->lbc.attrs, clb_field_find("AclStatus")), "on");
 }
 
 bool clb_apply_is_blocked(struct clb_apply *apply, const struct clb_step *step)
@@ -161,7 +161,7 @@ static int check_certificate(struct clb_apply *apply, const char *old_id, const 
 
 static int bind_acl(const struct clb_apply *apply, struct clb_listener *listener)
 {
-    return listener->ranges ? lbc_attrs_set(&listener->attrs, clb_field_find("AclId"),
+    return listener->ranges ? lbc_attrs_set(&listener->lbc.attrs, clb_field_find("AclId"),
                                             clb_actual(apply->entry)->acl.id, true)
                             : 0;
 }
@@ -170,9 +170,9 @@ static int check_update(struct clb_apply *apply, const struct clb_listener *to,
                         struct ccm_error *err)
 {
     const struct clb_listener *present =
-        clb_state_listener(clb_actual(apply->entry), to->port, to->protocol);
-    const char *old_id = lbc_attrs_get(&present->attrs, clb_field_find(CERT));
-    const char *new_id = lbc_attrs_get(&to->attrs, clb_field_find(CERT));
+        clb_state_listener(clb_actual(apply->entry), to->lbc.port, to->lbc.protocol);
+    const char *old_id = lbc_attrs_get(&present->lbc.attrs, clb_field_find(CERT));
+    const char *new_id = lbc_attrs_get(&to->lbc.attrs, clb_field_find(CERT));
 
     return old_id == NULL || new_id == NULL || ccm_text_equal(old_id, new_id)
                ? 0
@@ -184,9 +184,9 @@ static int listener_record_defaults(struct clb_listener *listener)
 {
     const struct lbc_field *field = clb_field_find("PersistenceTimeout");
 
-    return clb_field_applies(field, listener->protocol) &&
-                   lbc_attrs_get(&listener->attrs, field) == NULL
-               ? lbc_attrs_set(&listener->attrs, field, "0", false)
+    return clb_field_applies(field, listener->lbc.protocol) &&
+                   lbc_attrs_get(&listener->lbc.attrs, field) == NULL
+               ? lbc_attrs_set(&listener->lbc.attrs, field, "0", false)
                : 0;
 }
 
@@ -206,9 +206,10 @@ static int listener_record_step(struct clb_apply *apply, const struct clb_step *
     if (r == 0 && fresh) {
         r = listener_record_defaults(listener);
     }
-    listener->running = !fresh && now->running;
+    listener->lbc.running = !fresh && now->lbc.running;
     listener->domains_known = fresh || listener->domains_known;
-    return clb_apply_check_mirror(apply, r < 0 ? r : lbc_text_set(&listener->group_id, group_id));
+    return clb_apply_check_mirror(apply,
+                                  r < 0 ? r : lbc_text_set(&listener->lbc.group_id, group_id));
 }
 
 static int do_listener(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
@@ -280,7 +281,7 @@ static int do_restore(struct clb_apply *apply, const struct clb_step *step, stru
 {
     struct clb_state *state = clb_actual(apply->entry);
     struct clb_listener *listener = clb_state_listener(state, step->port, step->protocol);
-    const bool running = listener->running;
+    const bool running = listener->lbc.running;
     const int r =
         clb_api_update_listener(&apply->call, state->lb.id, &step->listener, step->group_id, err);
 
@@ -288,14 +289,15 @@ static int do_restore(struct clb_apply *apply, const struct clb_step *step, stru
         return r;
     }
     clb_listener_fini(listener);
-    listener->port = step->port;
-    listener->protocol = step->protocol;
+    listener->lbc.port = step->port;
+    listener->lbc.last_port = listener->lbc.port;
+    listener->lbc.protocol = step->protocol;
 
     const int copied = clb_listener_copy(listener, &step->listener);
 
-    listener->running = running;
+    listener->lbc.running = running;
     return clb_apply_check_mirror(
-        apply, copied < 0 ? copied : lbc_text_set(&listener->group_id, step->group_id));
+        apply, copied < 0 ? copied : lbc_text_set(&listener->lbc.group_id, step->group_id));
 }
 
 /* --- start and end --- */
@@ -307,7 +309,7 @@ static int do_start(struct clb_apply *apply, const struct clb_step *step, struct
         clb_api_start_listener(&apply->call, state->lb.id, step->port, step->protocol, err);
 
     if (r == 0) {
-        clb_state_listener(state, step->port, step->protocol)->running = true;
+        clb_state_listener(state, step->port, step->protocol)->lbc.running = true;
     }
     return r;
 }
@@ -315,13 +317,13 @@ static int do_start(struct clb_apply *apply, const struct clb_step *step, struct
 static int do_delete_listener(struct clb_apply *apply, const struct clb_step *step,
                               struct ccm_error *err)
 {
-    const int r =
-        clb_apply_forgive(clb_api_delete_listener(&apply->call, clb_actual(apply->entry)->lb.id,
-                                                  step->port, step->protocol, err),
-                          err);
+    struct clb_state *state = clb_actual(apply->entry);
+    const int r = clb_apply_forgive(
+        clb_api_delete_listener(&apply->call, state->lb.id, step->port, step->protocol, err), err);
 
     if (r == 0) {
-        clb_state_drop_listener(clb_actual(apply->entry), step->port, step->protocol);
+        lbc_state_drop_listener(&state->lbc, lbc_state_listener_on(&state->lbc, step->protocol,
+                                                                   step->port, step->port));
     }
     return r;
 }

@@ -5,7 +5,7 @@
 #include "apply.h"
 
 /* The group of a step as the mirror has it; NULL when there is none. */
-struct clb_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step);
+struct lbc_group *clb_apply_group(struct clb_apply *apply, const struct clb_step *step);
 /* A write succeeded and `r` says whether the mirror followed: if not, it is read again. Returns 0.
  */
 int clb_apply_check_mirror(struct clb_apply *apply, int r);

@@ -7,14 +7,14 @@
 
 static bool is_on(const struct clb_listener *want, const char *field)
 {
-    return ccm_text_equal(lbc_attrs_get(&want->attrs, clb_field_find(field)), "on");
+    return ccm_text_equal(lbc_attrs_get(&want->lbc.attrs, clb_field_find(field)), "on");
 }
 
 bool clb_attr_differs(const struct clb_listener *want, const struct lbc_attr *attr,
                       const struct clb_listener *have)
 {
     const char *name = attr->field->name;
-    const char *value = lbc_attrs_get(&have->attrs, attr->field);
+    const char *value = lbc_attrs_get(&have->lbc.attrs, attr->field);
 
     if (!attr->explicit || (attr->field->flags & LBC_FIELD_CREATE) != 0) {
         return false;

@@ -25,12 +25,12 @@ static void state_fini(void *state)
 
 static void state_rest(void *state)
 {
-    clb_state_rest(state);
+    lbc_state_rest(state); /* its first member */
 }
 
 static int state_wake(void *state)
 {
-    return clb_state_wake(state);
+    return lbc_state_wake(state);
 }
 
 /* An access list is the Service's own and stays where it is. */
@@ -73,18 +73,18 @@ static bool state_has_port(const struct lbc_pass *pass, const char *port)
 {
     const struct clb_state *have = clb_actual(pass->entry);
 
-    for (size_t i = 0; i < have->listener_count; i++) {
-        const struct clb_listener *one = &have->listeners[i];
+    for (size_t i = 0; i < have->lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(have, i);
         char name[LBC_TAKEN_PORT];
 
-        clb_taken_port(one->port, one->protocol, name);
+        clb_taken_port(one->lbc.port, one->lbc.protocol, name);
         if (strcmp(name, port) == 0) {
-            return one->description != NULL &&
-                   lbc_owner_parse(one->description, true, &pass->service->meta,
+            return one->lbc.description != NULL &&
+                   lbc_owner_parse(one->lbc.description, true, &pass->service->meta,
                                    lbc_cluster_id(pass->lbc)) == LBC_OWNER_OURS;
         }
     }
-    return !have->listeners_known; /* nobody has looked */
+    return !have->lbc.listeners_known; /* nobody has looked */
 }
 
 static const struct lbc_mirror_type mirror = {

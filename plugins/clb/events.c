@@ -12,11 +12,12 @@
 
 /* Slices of one family may come first, endpoints before their nodes: nothing is kept as long as
  * nothing is there. */
-static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct clb_group *want)
+static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct lbc_group *want)
 {
     const struct clb_state *have = clb_actual(pass->entry);
-    const struct clb_group *found = want->id != NULL ? clb_state_group_by_id(have, want->id)
-                                                     : clb_state_group_by_name(have, want->name);
+    const struct lbc_group *found = want->id != NULL
+                                        ? lbc_state_group_by_id(&have->lbc, want->id)
+                                        : lbc_state_group_by_name(&have->lbc, want->name);
     const bool may_be_early =
         want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
 
@@ -29,12 +30,13 @@ void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model)
     const char *none = "";
     enum lbc_frozen_by frozen_by = LBC_FROZEN_BY_NONE;
 
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        if (model->want.groups[i].backends.len == 0) {
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        if (model->want.lbc.groups[i]->backends.len == 0) {
             none = "There are no available nodes for LoadBalancer";
         }
-        frozen_by = frozen_by == LBC_FROZEN_BY_NONE ? group_frozen_by(pass, &model->want.groups[i])
-                                                    : frozen_by;
+        frozen_by = frozen_by == LBC_FROZEN_BY_NONE
+                        ? group_frozen_by(pass, model->want.lbc.groups[i])
+                        : frozen_by;
     }
     lbc_pass_emit_group_events(pass, none, frozen_by);
 }
@@ -61,8 +63,8 @@ static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *mode
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 900 };
     char full[160] = "";
 
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        const char *name = clb_group_key(&model->want.groups[i]);
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        const char *name = lbc_group_key(model->want.lbc.groups[i]);
 
         if (strlen(name) > NAME_MAX_DOCUMENTED) {
             ccm_buf_addf(&names, "%s%s", names.len == 0 ? "" : ", ", name);

@@ -1,18 +1,17 @@
 #include "fields.h"
 
 #include "util/attr.h"
-#include "util/text.h"
 
 #include <string.h>
 
-#define TCP  (1U << CLB_TCP)
-#define UDP  (1U << CLB_UDP)
+#define TCP  (1U << LBC_TCP)
+#define UDP  (1U << LBC_UDP)
 #define L4   (TCP | UDP)
-#define L7   (1U << CLB_HTTP | 1U << CLB_HTTPS)
+#define L7   (1U << LBC_HTTP | 1U << LBC_HTTPS)
 #define ANY_ (L4 | L7)
 
-#define HTTP  (1U << CLB_HTTP)
-#define HTTPS (1U << CLB_HTTPS)
+#define HTTP  (1U << LBC_HTTP)
+#define HTTPS (1U << LBC_HTTPS)
 
 #define TOP    LBC_FIELD_TOP
 #define ZERO   LBC_FIELD_ZERO
@@ -59,9 +58,6 @@ const struct lbc_field clb_fields[] = {
 };
 const size_t clb_field_count = CCM_ARRAY_LEN(clb_fields);
 
-static const char *const lower_names[] = { "tcp", "udp", "http", "https", "other" };
-static const char *const upper_names[] = { "TCP", "UDP", "HTTP", "HTTPS", "OTHER" };
-
 const struct lbc_field *clb_field_find(const char *name)
 {
     for (size_t i = 0; i < clb_field_count; i++) {
@@ -72,39 +68,14 @@ const struct lbc_field *clb_field_find(const char *name)
     return NULL;
 }
 
-bool clb_field_applies(const struct lbc_field *field, enum clb_protocol protocol)
+bool clb_field_applies(const struct lbc_field *field, enum lbc_protocol protocol)
 {
     return (field->protocols >> protocol & 1U) != 0;
 }
 
-const char *clb_field_create_name(const struct lbc_field *field, enum clb_protocol protocol)
+const char *clb_field_create_name(const struct lbc_field *field, enum lbc_protocol protocol)
 {
-    const bool l4 = protocol == CLB_TCP || protocol == CLB_UDP;
+    const bool l4 = protocol == LBC_TCP || protocol == LBC_UDP;
 
     return field->create_name != NULL && l4 ? field->create_name : field->name;
-}
-
-const char *clb_protocol_name(enum clb_protocol protocol)
-{
-    return lower_names[protocol];
-}
-
-const char *clb_protocol_upper(enum clb_protocol protocol)
-{
-    return upper_names[protocol];
-}
-
-bool clb_protocol_clash(enum clb_protocol a, enum clb_protocol b)
-{
-    return (a == CLB_UDP) == (b == CLB_UDP);
-}
-
-enum clb_protocol clb_protocol_parse(const char *text)
-{
-    for (size_t i = 0; i < CLB_OTHER; i++) {
-        if (ccm_text_equal_case(text, lower_names[i])) {
-            return (enum clb_protocol)i;
-        }
-    }
-    return CLB_OTHER;
 }

@@ -226,9 +226,9 @@ static int read_batch(struct clb_call *call, const struct batch *batch, struct c
         struct clb_state *state = &batch->items[i]->state;
 
         if (r < 0) {
-            clb_state_forget_listeners(state);
+            lbc_state_forget_listeners(&state->lbc);
         }
-        state->listeners_known = r == 0;
+        state->lbc.listeners_known = r == 0;
     }
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
 }

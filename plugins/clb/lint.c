@@ -14,19 +14,20 @@
 static const char *port_protocol(const struct ccm_service *service,
                                  const struct ccm_service_port *port, struct ccm_error *err)
 {
-    enum clb_protocol ret = CLB_OTHER;
+    enum lbc_protocol ret = LBC_OTHER;
 
-    return clb_protocol_of(service, port, &ret, err) < 0 ? NULL : clb_protocol_name(ret);
+    return clb_protocol_of(service, port, &ret, err) < 0 ? NULL : lbc_protocol_lower(ret);
 }
 
 static bool is_protocol(const char *text)
 {
-    return clb_protocol_parse(text) != CLB_OTHER;
+    return lbc_protocol_parse(text, CLB_PROTOCOLS) != LBC_OTHER;
 }
 
 static bool lint_protocols_clash(const char *a, const char *b)
 {
-    return clb_protocol_clash(clb_protocol_parse(a), clb_protocol_parse(b));
+    return lbc_protocol_clash(lbc_protocol_parse(a, CLB_PROTOCOLS),
+                              lbc_protocol_parse(b, CLB_PROTOCOLS));
 }
 
 /* Backends of another family than the load balancer's are never asked for. */

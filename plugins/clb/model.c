@@ -15,7 +15,7 @@
 
 void clb_model_fini(struct clb_model *model)
 {
-    for (size_t i = 0; model->sets != NULL && i < model->want.group_count; i++) {
+    for (size_t i = 0; model->sets != NULL && i < model->want.lbc.group_count; i++) {
         lbc_candidates_fini(&model->sets[i]);
     }
     free(model->sets);
@@ -25,22 +25,22 @@ void clb_model_fini(struct clb_model *model)
 }
 
 static int model_report_port(const struct clb_builder *b, const struct ccm_service_port *port,
-                             enum clb_protocol protocol, struct ccm_error *err)
+                             enum lbc_protocol protocol, struct ccm_error *err)
 {
     (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)port->port,
-                         clb_protocol_name(protocol)); /* sets the text only */
+                         lbc_protocol_lower(protocol)); /* sets the text only */
     lbc_problems_add(b->problems, err, NULL);
     b->model->incomplete = true;
     return 0;
 }
 
 static int check_port(const struct clb_builder *b, const struct ccm_service_port *port,
-                      enum clb_protocol protocol, struct ccm_error *err)
+                      enum lbc_protocol protocol, struct ccm_error *err)
 {
     if (port->port < 1 || port->port > UINT16_MAX) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "port out of range");
     }
-    if (protocol != CLB_OTHER &&
+    if (protocol != LBC_OTHER &&
         clb_state_listener(&b->model->want, (uint16_t)port->port, protocol) != NULL) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "two ports of the Service ask for the same listener");
@@ -60,13 +60,13 @@ static bool port_is_open(const struct clb_builder *b, const struct ccm_service_p
 
 /* *ret_open: its protocol cannot be told, so whatever listens there stays. */
 static int find_protocol(const struct clb_builder *b, const struct ccm_service_port *port,
-                         enum clb_protocol *ret, bool *ret_open, struct ccm_error *err)
+                         enum lbc_protocol *ret, bool *ret_open, struct ccm_error *err)
 {
     int r = clb_protocol_of(b->in->service, port, ret, err);
 
     *ret_open = r == -EINVAL && port_is_open(b, port, true);
     if (*ret_open) {
-        *ret = CLB_OTHER;
+        *ret = LBC_OTHER;
         b->model->incomplete = true;
         r = 0;
     }
@@ -75,17 +75,18 @@ static int find_protocol(const struct clb_builder *b, const struct ccm_service_p
 
 /* Its group. *broken: in, its listener stays as it is; out, also when no group can be told. */
 static int build_group(struct clb_builder *b, const char *name, const struct ccm_service_port *port,
-                       enum clb_protocol protocol, bool *broken, struct ccm_error *err)
+                       enum lbc_protocol protocol, bool *broken, struct ccm_error *err)
 {
     const bool open = *broken || port_is_open(b, port, false);
-    const size_t before = b->model->want.group_count;
+    const size_t before = b->model->want.lbc.group_count;
     int r = clb_model_group(b, name, port, protocol, err);
 
     if (r == 0) {
-        struct clb_group *group = clb_state_group_by_name(&b->model->want, name);
+        struct lbc_group *group = lbc_state_group_by_name(&b->model->want.lbc, name);
 
         /* One port that is sure of it is enough. */
-        group->present_only = open && (group->present_only || b->model->want.group_count > before);
+        group->present_only =
+            open && (group->present_only || b->model->want.lbc.group_count > before);
     } else if (r != -ENOMEM) {
         *broken = true;
         r = model_report_port(b, port, protocol, err);
@@ -99,7 +100,7 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
                       struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *name = NULL;
-    enum clb_protocol protocol = CLB_OTHER;
+    enum lbc_protocol protocol = LBC_OTHER;
     bool broken = false;
     int r = find_protocol(b, port, &protocol, &broken, err);
 
@@ -196,8 +197,8 @@ int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
 
 void clb_model_finish(struct clb_model *model, struct lbc_resolved *resolved)
 {
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        struct clb_group *group = &model->want.groups[i];
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        struct lbc_group *group = model->want.lbc.groups[i];
 
         group->backends = resolved[i].backends;
         memset(&resolved[i].backends, 0, sizeof(resolved[i].backends));

@@ -27,7 +27,7 @@ struct clb_model_input {
 
 struct clb_model {
     struct clb_state want;       /* groups and listeners; lb holds what creation should ask for */
-    struct lbc_candidates *sets; /* sets[i] belongs to want.groups[i] */
+    struct lbc_candidates *sets; /* sets[i] belongs to want.lbc.groups[i] */
     struct lbc_node_table nodes; /* sets borrow from it */
     bool incomplete;             /* a port failed: unneeded groups are not cleaned up */
     unsigned explicit;    /* 1 << enum clb_lb_field_id: holds for an existing load balancer */
@@ -72,7 +72,8 @@ CCM_NODISCARD int clb_model_begin(struct clb_model *model, const struct clb_mode
 void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
                             struct lbc_problems *problems);
 
-/* Move the resolved backends in; resolved[i] belongs to want.groups[i] and is emptied of them. */
+/* Move the resolved backends in; resolved[i] belongs to want.lbc.groups[i] and is emptied of them.
+ */
 void clb_model_finish(struct clb_model *model, struct lbc_resolved *resolved);
 
 void clb_model_fini(struct clb_model *model);

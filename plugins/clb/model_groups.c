@@ -52,12 +52,12 @@ char *clb_model_group_name(const struct clb_builder *b, const struct ccm_service
 
 /* --- building --- */
 
-static struct clb_group *new_group(struct clb_builder *b, const char *name,
-                                   const struct ccm_service_port *port, enum clb_protocol protocol,
+static struct lbc_group *new_group(struct clb_builder *b, const char *name,
+                                   const struct ccm_service_port *port, enum lbc_protocol protocol,
                                    struct lbc_candidates *set)
 {
-    const size_t need = b->model->want.group_count + 1;
-    struct clb_group *group = lbc_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
+    const size_t need = b->model->want.lbc.group_count + 1;
+    struct lbc_group *group = lbc_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
                                   ? NULL
                                   : clb_state_new_group(&b->model->want);
 
@@ -67,13 +67,13 @@ static struct clb_group *new_group(struct clb_builder *b, const char *name,
     group->port = (uint16_t)port->port;
     group->protocol = protocol;
     group->frozen_by = set->frozen_by;
-    b->model->sets[b->model->want.group_count - 1] = *set;
+    b->model->sets[b->model->want.lbc.group_count - 1] = *set;
     memset(set, 0, sizeof(*set));
     return group;
 }
 
 int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_service_port *port,
-                    enum clb_protocol protocol, struct ccm_error *err)
+                    enum lbc_protocol protocol, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
     const struct lbc_candidate_input input = {
@@ -89,7 +89,7 @@ int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_se
     char chosen[LBC_PAIR_MAX];
     int r;
 
-    if (clb_state_group_by_name(&b->model->want, name) != NULL) {
+    if (lbc_state_group_by_name(&b->model->want.lbc, name) != NULL) {
         return 0;
     }
     chosen_group(b, port, chosen);
@@ -97,7 +97,7 @@ int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_se
     if (r < 0) {
         return r;
     }
-    struct clb_group *group = new_group(b, name, port, protocol, &set);
+    struct lbc_group *group = new_group(b, name, port, protocol, &set);
 
     if (group == NULL || lbc_text_set(&group->id, chosen) < 0) {
         return ccm_error_nomem(err);
@@ -110,24 +110,24 @@ int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_se
 
 /* --- after reading --- */
 
-static void break_group(struct clb_model *model, struct clb_group *group,
+static void break_group(struct clb_model *model, struct lbc_group *group,
                         struct lbc_problems *problems, const struct ccm_error *err)
 {
     group->broken = true;
     model->incomplete = true;
-    for (size_t i = 0; i < model->want.listener_count; i++) {
-        if (ccm_text_equal(model->want.listeners[i].group_name, group->name)) {
-            model->want.listeners[i].broken = true;
+    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
+        if (ccm_text_equal(clb_listener_at(&model->want, i)->lbc.group_name, group->name)) {
+            clb_listener_at(&model->want, i)->lbc.broken = true;
         }
     }
     lbc_problems_add(problems, err, NULL);
 }
 
 /* 0, or what is wrong with a group that a person chose. */
-static int check_chosen(const struct clb_model *model, const struct clb_group *group,
+static int check_chosen(const struct clb_model *model, const struct lbc_group *group,
                         const struct clb_state *have, struct ccm_error *err)
 {
-    const struct clb_group *found = clb_state_group_by_id(have, group->id);
+    const struct lbc_group *found = lbc_state_group_by_id(&have->lbc, group->id);
     int r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->id, strlen(group->id), err);
 
     if (r < 0) {
@@ -145,15 +145,15 @@ static int check_chosen(const struct clb_model *model, const struct clb_group *g
                           have->lb.id);
     }
     return r < 0 ? ccm_error_wrap(err, r, "port %u/%s", group->port,
-                                  clb_protocol_name(group->protocol))
+                                  lbc_protocol_lower(group->protocol))
                  : 0;
 }
 
 void clb_model_check_groups(struct clb_model *model, const struct clb_state *have,
                             struct lbc_problems *problems)
 {
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        struct clb_group *group = &model->want.groups[i];
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        struct lbc_group *group = model->want.lbc.groups[i];
         struct ccm_error err = CCM_ERROR_INIT;
 
         if (group->id != NULL && check_chosen(model, group, have, &err) < 0) {

@@ -21,8 +21,8 @@ static int listener_set_attr(struct clb_listener *listener, const char *field, c
 {
     const struct lbc_field *row = clb_field_find(field);
 
-    return clb_field_applies(row, listener->protocol)
-               ? lbc_attrs_set(&listener->attrs, row, value, explicit)
+    return clb_field_applies(row, listener->lbc.protocol)
+               ? lbc_attrs_set(&listener->lbc.attrs, row, value, explicit)
                : 0;
 }
 
@@ -47,7 +47,7 @@ static int set_defaults(struct clb_listener *listener)
 static int set_number(struct clb_listener *listener, const struct lbc_anno *row,
                       const struct lbc_field *field, const char *value)
 {
-    const bool l4 = listener->protocol == CLB_TCP || listener->protocol == CLB_UDP;
+    const bool l4 = listener->lbc.protocol == LBC_TCP || listener->lbc.protocol == LBC_UDP;
     char text[24];
     int64_t number = 0;
 
@@ -59,7 +59,7 @@ static int set_number(struct clb_listener *listener, const struct lbc_anno *row,
         return 0; /* the backend's port, which these protocols know by leaving the field out */
     }
     (void)snprintf(text, sizeof(text), "%" PRId64, number); /* fits */
-    return lbc_attrs_set(&listener->attrs, field, text, true);
+    return lbc_attrs_set(&listener->lbc.attrs, field, text, true);
 }
 
 /* Without the blanks around commas. */
@@ -76,7 +76,7 @@ static int set_list(struct clb_listener *listener, const struct lbc_field *field
     if (ccm_buf_error(&text) < 0) {
         return -ENOMEM;
     }
-    return lbc_attrs_set(&listener->attrs, field, ccm_buf_str(&text), true);
+    return lbc_attrs_set(&listener->lbc.attrs, field, ccm_buf_str(&text), true);
 }
 
 static int set_row(struct clb_listener *listener, const struct lbc_anno *row, const char *value)
@@ -84,20 +84,20 @@ static int set_row(struct clb_listener *listener, const struct lbc_anno *row, co
     const struct lbc_field *field = clb_field_find(row->field);
 
     if (field == NULL || (field->flags & LBC_FIELD_CREATE) != 0 ||
-        !clb_field_applies(field, listener->protocol)) {
+        !clb_field_applies(field, listener->lbc.protocol)) {
         return 0;
     }
     if (row->type == LBC_ANNO_INT) {
         return set_number(listener, row, field, value);
     }
     if (strcmp(row->field, "ProxyProtocolV2Enabled") == 0) {
-        return lbc_attrs_set(&listener->attrs, field, strcmp(value, "on") == 0 ? "true" : "false",
-                             true);
+        return lbc_attrs_set(&listener->lbc.attrs, field,
+                             strcmp(value, "on") == 0 ? "true" : "false", true);
     }
     if (strcmp(row->field, "AclId") == 0 || strcmp(row->field, "HealthCheckHttpCode") == 0) {
         return set_list(listener, field, value);
     }
-    return lbc_attrs_set(&listener->attrs, field, value, true);
+    return lbc_attrs_set(&listener->lbc.attrs, field, value, true);
 }
 
 /* The value cannot be used: the attribute stays as it is, if the listener has it. */
@@ -107,16 +107,16 @@ static int keep_row(struct clb_listener *listener, const struct lbc_refusals *re
     const struct lbc_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
 
     if (strcmp(row->name, "domain-extensions") == 0) {
-        listener->lacks = listener->lacks ||
-                          (listener->protocol == CLB_HTTPS && lbc_refusals_fails(refused, row));
+        listener->lbc.lacks = listener->lbc.lacks || (listener->lbc.protocol == LBC_HTTPS &&
+                                                      lbc_refusals_fails(refused, row));
         return 0;
     }
     if (field == NULL || (field->flags & LBC_FIELD_CREATE) != 0 ||
-        !clb_field_applies(field, listener->protocol)) {
+        !clb_field_applies(field, listener->lbc.protocol)) {
         return 0;
     }
-    listener->lacks = listener->lacks || lbc_refusals_fails(refused, row);
-    return lbc_attrs_keep(&listener->attrs, field);
+    listener->lbc.lacks = listener->lbc.lacks || lbc_refusals_fails(refused, row);
+    return lbc_attrs_keep(&listener->lbc.attrs, field);
 }
 
 static int set_annotations(struct clb_listener *listener, const struct clb_desired_listener *want)
@@ -141,8 +141,8 @@ static int listener_offer_attr(struct clb_listener *listener, const char *field,
 {
     const struct lbc_field *row = clb_field_find(field);
 
-    for (size_t i = 0; i < listener->attrs.len; i++) {
-        const struct lbc_attr *one = &listener->attrs.items[i];
+    for (size_t i = 0; i < listener->lbc.attrs.len; i++) {
+        const struct lbc_attr *one = &listener->lbc.attrs.items[i];
 
         if (one->field == row && (one->explicit || one->kept)) {
             return 0;
@@ -158,14 +158,14 @@ static int set_node_check(struct clb_listener *listener, int64_t port)
     char text[24];
 
     (void)snprintf(text, sizeof(text), "%" PRId64, port); /* fits */
-    if (listener->protocol == CLB_UDP ||
+    if (listener->lbc.protocol == LBC_UDP ||
         listener_offer_attr(listener, "HealthCheckSwitch", "on") < 0 ||
         listener_offer_attr(listener, "HealthCheck", "on") < 0 ||
         listener_offer_attr(listener, "HealthCheckType", "http") < 0 ||
         listener_offer_attr(listener, "HealthCheckURI", "/healthz") < 0 ||
         listener_offer_attr(listener, "HealthCheckHttpCode", "http_2xx") < 0 ||
         listener_offer_attr(listener, "HealthCheckConnectPort", text) < 0) {
-        return listener->protocol == CLB_UDP ? 0 : -ENOMEM;
+        return listener->lbc.protocol == LBC_UDP ? 0 : -ENOMEM;
     }
     return 0;
 }
@@ -208,15 +208,15 @@ static int set_lists(struct clb_listener *listener, const struct ccm_service *se
     char text[24];
     int r = 0;
 
-    if (listener->protocol == CLB_HTTPS) {
+    if (listener->lbc.protocol == LBC_HTTPS) {
         return clb_domains_of(service, &listener->domains, &listener->domains_known, err);
     }
-    if (listener->protocol == CLB_HTTP && lbc_refusals_has(refused, "forward-port")) {
-        listener->broken = true; /* whether it forwards cannot be changed in place */
+    if (listener->lbc.protocol == LBC_HTTP && lbc_refusals_has(refused, "forward-port")) {
+        listener->lbc.broken = true; /* whether it forwards cannot be changed in place */
         return 0;
     }
-    if (listener->protocol == CLB_HTTP) {
-        r = clb_forward_of(service, listener->port, &target, err);
+    if (listener->lbc.protocol == LBC_HTTP) {
+        r = clb_forward_of(service, listener->lbc.port, &target, err);
     }
     if (r < 0 || target == 0) {
         return r;
@@ -241,17 +241,19 @@ int clb_model_listener(struct clb_state *state, const struct clb_desired_listene
     if (listener == NULL) {
         return ccm_error_nomem(err);
     }
-    listener->port = (uint16_t)want->port->port;
-    listener->protocol = want->protocol;
-    listener->broken = want->broken;
-    listener->description = CCM_STEAL(description);
-    if (lbc_text_set(&listener->group_name, want->group_name) < 0 || set_defaults(listener) < 0 ||
-        set_annotations(listener, want) < 0 || set_extras(listener, want) < 0) {
+    listener->lbc.port = (uint16_t)want->port->port;
+    listener->lbc.last_port = listener->lbc.port;
+    listener->lbc.protocol = want->protocol;
+    listener->lbc.broken = want->broken;
+    listener->lbc.description = CCM_STEAL(description);
+    if (lbc_text_set(&listener->lbc.group_name, want->group_name) < 0 ||
+        set_defaults(listener) < 0 || set_annotations(listener, want) < 0 ||
+        set_extras(listener, want) < 0) {
         return ccm_error_nomem(err);
     }
     const int r = set_lists(listener, want->service, want->refused, err);
 
-    listener->broken = listener->broken || r < 0;
+    listener->lbc.broken = listener->lbc.broken || r < 0;
     return r;
 }
 
@@ -261,10 +263,10 @@ static int keep_acl_of(struct clb_listener *listener)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(fields); i++) {
-        r = lbc_attrs_keep(&listener->attrs, clb_field_find(fields[i]));
+        r = lbc_attrs_keep(&listener->lbc.attrs, clb_field_find(fields[i]));
     }
     listener->ranges = false;
-    listener->lacks = true; /* without it, it would let everybody in */
+    listener->lbc.lacks = true; /* without it, it would let everybody in */
     return r;
 }
 
@@ -274,8 +276,8 @@ int clb_model_keep_acl(struct clb_state *state)
 
     state->acl.known = false;
     state->acl.kept = true;
-    for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
-        r = keep_acl_of(&state->listeners[i]);
+    for (size_t i = 0; r == 0 && i < state->lbc.listener_count; i++) {
+        r = keep_acl_of(clb_listener_at(state, i));
     }
     return r;
 }

@@ -18,7 +18,7 @@ struct clb_desired_listener {
     const struct lbc_refusals *refused; /* annotations that cannot be used; NULL = none */
     const char *cluster_id;
     const struct ccm_service_port *port;
-    enum clb_protocol protocol;
+    enum lbc_protocol protocol;
     const char *group_name;
     unsigned extras; /* CLB_EXTRA_* */
     bool by_node;    /* backends are nodes, by node port */

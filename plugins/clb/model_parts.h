@@ -21,7 +21,7 @@ bool clb_model_is_unchosen(const struct clb_builder *b, const struct ccm_service
 /* The group of a port, unless an earlier port has made it. 0, -ENOMEM, or -EINVAL: this port has a
  * problem. */
 CCM_NODISCARD int clb_model_group(struct clb_builder *b, const char *name,
-                                  const struct ccm_service_port *port, enum clb_protocol protocol,
+                                  const struct ccm_service_port *port, enum lbc_protocol protocol,
                                   struct ccm_error *err);
 
 #endif

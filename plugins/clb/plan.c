@@ -30,7 +30,7 @@ void clb_plan_fini(struct clb_plan *plan)
 }
 
 struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type type, uint16_t port,
-                                   enum clb_protocol protocol)
+                                   enum lbc_protocol protocol)
 {
     if (ccm_array_grow(&plan->steps, &plan->cap, plan->len + 1, sizeof(*plan->steps)) < 0) {
         return NULL;
@@ -45,17 +45,17 @@ struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type typ
 }
 
 static int plan_listeners_of(struct clb_plan *plan, const struct clb_plan_input *in,
-                             const struct clb_group *group, struct lbc_problems *problems)
+                             const struct lbc_group *group, struct lbc_problems *problems)
 {
     int r = 0;
 
     if (in->model->keep_backends && clb_plan_have_group(in, group->name) == NULL) {
         return 0; /* it is not made, so nobody can be sent there */
     }
-    for (size_t i = 0; r == 0 && i < in->model->want.listener_count; i++) {
-        const struct clb_listener *listener = &in->model->want.listeners[i];
+    for (size_t i = 0; r == 0 && i < in->model->want.lbc.listener_count; i++) {
+        const struct clb_listener *listener = clb_listener_at(&in->model->want, i);
 
-        if (!listener->broken && ccm_text_equal(listener->group_name, group->name)) {
+        if (!listener->lbc.broken && ccm_text_equal(listener->lbc.group_name, group->name)) {
             r = clb_plan_listener(plan, in, listener, problems);
         }
     }
@@ -64,8 +64,8 @@ static int plan_listeners_of(struct clb_plan *plan, const struct clb_plan_input 
 
 static bool is_port_refused(const struct clb_plan_input *in)
 {
-    for (size_t i = 0; i < in->model->want.listener_count; i++) {
-        if (clb_plan_is_refused(in, &in->model->want.listeners[i])) {
+    for (size_t i = 0; i < in->model->want.lbc.listener_count; i++) {
+        if (clb_plan_is_refused(in, clb_listener_at(&in->model->want, i))) {
             return true;
         }
     }
@@ -73,14 +73,14 @@ static bool is_port_refused(const struct clb_plan_input *in)
 }
 
 /* All that would send to it is refused: nobody has to make it. */
-static bool is_group_useless(const struct clb_plan_input *in, const struct clb_group *group)
+static bool is_group_useless(const struct clb_plan_input *in, const struct lbc_group *group)
 {
     bool useless = false;
 
-    for (size_t i = 0; i < in->model->want.listener_count; i++) {
-        const struct clb_listener *listener = &in->model->want.listeners[i];
+    for (size_t i = 0; i < in->model->want.lbc.listener_count; i++) {
+        const struct clb_listener *listener = clb_listener_at(&in->model->want, i);
 
-        if (!ccm_text_equal(listener->group_name, group->name)) {
+        if (!ccm_text_equal(listener->lbc.group_name, group->name)) {
             continue;
         }
         if (!clb_plan_is_refused(in, listener)) {
@@ -105,8 +105,8 @@ int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
         r = clb_plan_acl(plan, in);
         r = r < 0 ? r : clb_plan_stale_listeners(plan, in);
     }
-    for (size_t g = 0; r == 0 && g < in->model->want.group_count; g++) {
-        const struct clb_group *group = &in->model->want.groups[g];
+    for (size_t g = 0; r == 0 && g < in->model->want.lbc.group_count; g++) {
+        const struct lbc_group *group = in->model->want.lbc.groups[g];
 
         if (group->broken) {
             continue;
@@ -128,8 +128,8 @@ int clb_plan_delete(struct clb_plan *plan, const struct clb_state *have)
     if (have->lb.id == NULL) {
         return 0;
     }
-    if (have->lb.protect && clb_plan_new_step(plan, CLB_STEP_UNPROTECT, 0, CLB_OTHER) == NULL) {
+    if (have->lb.protect && clb_plan_new_step(plan, CLB_STEP_UNPROTECT, 0, LBC_OTHER) == NULL) {
         return -ENOMEM;
     }
-    return clb_plan_new_step(plan, CLB_STEP_DELETE_LB, 0, CLB_OTHER) == NULL ? -ENOMEM : 0;
+    return clb_plan_new_step(plan, CLB_STEP_DELETE_LB, 0, LBC_OTHER) == NULL ? -ENOMEM : 0;
 }

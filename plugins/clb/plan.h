@@ -48,7 +48,7 @@ struct clb_step {
     enum clb_step_type type;
     bool last;     /* only when everything before it went well */
     uint16_t port; /* whom a failure is told about; 0 = the load balancer */
-    enum clb_protocol protocol;
+    enum lbc_protocol protocol;
     char *group_id; /* NULL: the group is made by an earlier step, look it up by name */
     char *group_name;
     char *description; /* of its backends; NULL = group_name */
@@ -97,7 +97,7 @@ CCM_NODISCARD int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_i
 /* What the plan would remove from the present group that serves where `want` is desired, told by
  * ret->id: NULL when nothing could be, by whatever reason. 0 or -ENOMEM. The caller, who has zeroed
  * `ret`, hands it on to lbc_freeze_add(). */
-CCM_NODISCARD int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
+CCM_NODISCARD int clb_plan_leaving(const struct clb_plan_input *in, struct lbc_group *want,
                                    struct lbc_freeze_group *ret);
 
 /* Delete the load balancer with all that is in it; empty when there is none. */
@@ -114,7 +114,7 @@ CCM_NODISCARD int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_in
 CCM_NODISCARD int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input *in,
                                       struct lbc_taken_list *ret);
 /* How a listener is called in what is kept about it. */
-void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static LBC_TAKEN_PORT]);
+void clb_taken_port(uint16_t port, enum lbc_protocol protocol, char ret[static LBC_TAKEN_PORT]);
 
 void clb_plan_fini(struct clb_plan *plan);
 

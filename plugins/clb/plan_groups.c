@@ -11,20 +11,20 @@
 /* Where the steps of one group go. */
 struct target {
     struct clb_plan *plan;
-    const struct clb_group *have; /* NULL: it is being made */
+    const struct lbc_group *have; /* NULL: it is being made */
     const char *name;
     const char *description; /* of the backends; NULL = name */
     uint16_t port;
-    enum clb_protocol protocol;
+    enum lbc_protocol protocol;
     bool last;
 };
 
-struct clb_group *clb_plan_have_group(const struct clb_plan_input *in, const char *name)
+struct lbc_group *clb_plan_have_group(const struct clb_plan_input *in, const char *name)
 {
-    const struct clb_group *want = clb_state_group_by_name(&in->model->want, name);
+    const struct lbc_group *want = lbc_state_group_by_name(&in->model->want.lbc, name);
 
-    return want != NULL && want->id != NULL ? clb_state_group_by_id(in->have, want->id)
-                                            : clb_state_group_by_name(in->have, name);
+    return want != NULL && want->id != NULL ? lbc_state_group_by_id(&in->have->lbc, want->id)
+                                            : lbc_state_group_by_name(&in->have->lbc, name);
 }
 
 static bool plan_owns_group(const struct clb_plan_input *in, const char *name)
@@ -33,7 +33,7 @@ static bool plan_owns_group(const struct clb_plan_input *in, const char *name)
            lbc_owner_parse(name, false, &in->service->meta, in->cluster_id) == LBC_OWNER_OURS;
 }
 
-static const char *description_of(const struct clb_group *group, const struct lbc_backend *one)
+static const char *description_of(const struct lbc_group *group, const struct lbc_backend *one)
 {
     return one->description == NULL ? group->name : one->description;
 }
@@ -68,7 +68,7 @@ static int add_batches(const struct target *to, enum clb_step_type type,
     return 0;
 }
 
-static int create_group(const struct target *to, const struct clb_group *want, size_t batch)
+static int create_group(const struct target *to, const struct lbc_group *want, size_t batch)
 {
     struct clb_step *step = new_step(to, CLB_STEP_CREATE_GROUP);
     const size_t first = batch < CLB_BATCH_SMALL ? batch : CLB_BATCH_SMALL;
@@ -95,8 +95,8 @@ static void diff_fini(struct diff *diff)
 }
 
 /* What we want and is there already: whether it has to be described or weighed anew. */
-static bool backend_is_stale(const struct clb_plan_input *in, const struct clb_group *want,
-                             const struct clb_group *have, const struct lbc_backend *one,
+static bool backend_is_stale(const struct clb_plan_input *in, const struct lbc_group *want,
+                             const struct lbc_group *have, const struct lbc_backend *one,
                              const struct lbc_backend *twin)
 {
     const char *description = description_of(have, twin);
@@ -104,16 +104,16 @@ static bool backend_is_stale(const struct clb_plan_input *in, const struct clb_g
     if (one->kept || !plan_owns_group(in, description)) {
         return false;
     }
-    return !ccm_text_equal(description, clb_group_key(want)) ||
+    return !ccm_text_equal(description, lbc_group_key(want)) ||
            (!in->model->keep_weights && twin->weight != one->weight);
 }
 
 /* Several ports may have chosen the same group. */
-static bool backend_is_desired(const struct clb_plan_input *in, const struct clb_group *have,
+static bool backend_is_desired(const struct clb_plan_input *in, const struct lbc_group *have,
                                const struct lbc_backend *one)
 {
-    for (size_t i = 0; i < in->model->want.group_count; i++) {
-        const struct clb_group *want = &in->model->want.groups[i];
+    for (size_t i = 0; i < in->model->want.lbc.group_count; i++) {
+        const struct lbc_group *want = in->model->want.lbc.groups[i];
 
         if (clb_plan_have_group(in, want->name) == have &&
             lbc_backends_find(&want->backends, one) != NULL) {
@@ -124,7 +124,7 @@ static bool backend_is_desired(const struct clb_plan_input *in, const struct clb
 }
 
 /* The largest weight of what is there already and ours; that of `one` when there is none. */
-static uint8_t peer_weight(const struct clb_plan_input *in, const struct clb_group *have,
+static uint8_t peer_weight(const struct clb_plan_input *in, const struct lbc_group *have,
                            const struct lbc_backend *one)
 {
     int weight = -1;
@@ -139,7 +139,7 @@ static uint8_t peer_weight(const struct clb_plan_input *in, const struct clb_gro
     return weight < 0 ? one->weight : (uint8_t)weight;
 }
 
-static int add_backend(const struct clb_plan_input *in, const struct clb_group *have,
+static int add_backend(const struct clb_plan_input *in, const struct lbc_group *have,
                        const struct lbc_backend *one, struct lbc_backends *add)
 {
     struct lbc_backend next = *one;
@@ -150,8 +150,8 @@ static int add_backend(const struct clb_plan_input *in, const struct clb_group *
     return lbc_backends_put(add, &next);
 }
 
-static int diff_backends(const struct clb_plan_input *in, const struct clb_group *want,
-                         const struct clb_group *have, struct diff *ret)
+static int diff_backends(const struct clb_plan_input *in, const struct lbc_group *want,
+                         const struct lbc_group *have, struct diff *ret)
 {
     int r = 0;
 
@@ -177,35 +177,35 @@ static int diff_backends(const struct clb_plan_input *in, const struct clb_group
 }
 
 /* Several ports may have chosen one group: the first of them speaks for it. */
-static bool speaks_for_group(const struct clb_plan_input *in, const struct clb_group *want,
-                             const struct clb_group *have)
+static bool speaks_for_group(const struct clb_plan_input *in, const struct lbc_group *want,
+                             const struct lbc_group *have)
 {
     size_t i = 0;
 
-    while (clb_plan_have_group(in, in->model->want.groups[i].name) != have) {
+    while (clb_plan_have_group(in, in->model->want.lbc.groups[i]->name) != have) {
         i++;
     }
-    return &in->model->want.groups[i] == want;
+    return in->model->want.lbc.groups[i] == want;
 }
 
 /* How many are wanted in a present group, by all ports together. */
-static size_t count_wanted(const struct clb_plan_input *in, const struct clb_group *have)
+static size_t count_wanted(const struct clb_plan_input *in, const struct lbc_group *have)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < in->model->want.group_count; i++) {
-        const struct clb_group *want = &in->model->want.groups[i];
+    for (size_t i = 0; i < in->model->want.lbc.group_count; i++) {
+        const struct lbc_group *want = in->model->want.lbc.groups[i];
 
         count += clb_plan_have_group(in, want->name) == have ? want->backends.len : 0;
     }
     return count;
 }
 
-int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
+int clb_plan_leaving(const struct clb_plan_input *in, struct lbc_group *want,
                      struct lbc_freeze_group *ret)
 {
     CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
-    const struct clb_group *have = clb_plan_have_group(in, want->name);
+    const struct lbc_group *have = clb_plan_have_group(in, want->name);
 
     if (have == NULL || have->unread || want->broken || want->add_only || want->frozen_by ||
         !speaks_for_group(in, want, have)) {
@@ -229,15 +229,15 @@ int clb_plan_leaving(const struct clb_plan_input *in, struct clb_group *want,
 }
 
 int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
-                   const struct clb_group *want)
+                   const struct lbc_group *want)
 {
     CCM_CLEANUP(diff_fini) struct diff diff = { 0 };
-    const struct clb_group *have = clb_plan_have_group(in, want->name);
+    const struct lbc_group *have = clb_plan_have_group(in, want->name);
     const struct target to = {
         .plan = plan,
         .have = have,
         .name = have == NULL ? want->name : have->name,
-        .description = clb_group_key(want),
+        .description = lbc_group_key(want),
         .port = want->port,
         .protocol = want->protocol,
     };
@@ -267,11 +267,11 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
 
 /* A group of ours goes; one that somebody made, or put backends into, only loses ours. */
 static int drop_group(struct clb_plan *plan, const struct clb_plan_input *in,
-                      const struct clb_group *have)
+                      const struct lbc_group *have)
 {
     CCM_CLEANUP(lbc_backends_fini) struct lbc_backends ours = { 0 };
     const struct target to = {
-        .plan = plan, .have = have, .name = have->name, .protocol = CLB_OTHER, .last = true
+        .plan = plan, .have = have, .name = have->name, .protocol = LBC_OTHER, .last = true
     };
     int r = 0;
 
@@ -289,10 +289,10 @@ static int drop_group(struct clb_plan *plan, const struct clb_plan_input *in,
     return add_batches(&to, CLB_STEP_REMOVE, &ours, 0, in->batch);
 }
 
-static bool is_in_use(const struct clb_plan_input *in, const struct clb_group *have)
+static bool is_in_use(const struct clb_plan_input *in, const struct lbc_group *have)
 {
-    for (size_t i = 0; i < in->model->want.group_count; i++) {
-        if (clb_plan_have_group(in, in->model->want.groups[i].name) == have) {
+    for (size_t i = 0; i < in->model->want.lbc.group_count; i++) {
+        if (clb_plan_have_group(in, in->model->want.lbc.groups[i]->name) == have) {
             return true;
         }
     }
@@ -306,8 +306,8 @@ int clb_plan_stale_groups(struct clb_plan *plan, const struct clb_plan_input *in
     if (in->model->incomplete) {
         return 0;
     }
-    for (size_t i = 0; r == 0 && i < in->have->group_count; i++) {
-        const struct clb_group *have = &in->have->groups[i];
+    for (size_t i = 0; r == 0 && i < in->have->lbc.group_count; i++) {
+        const struct lbc_group *have = in->have->lbc.groups[i];
 
         if (!have->unread && !is_in_use(in, have) && !clb_plan_keeps_listener_of(in, have)) {
             r = drop_group(plan, in, have);

@@ -31,7 +31,7 @@ static bool lb_field_differs(const struct clb_plan_input *in, enum clb_lb_field_
 static int lb_step(struct clb_plan *plan, enum clb_step_type type, const char *value,
                    const char *extra)
 {
-    struct clb_step *step = clb_plan_new_step(plan, type, 0, CLB_OTHER);
+    struct clb_step *step = clb_plan_new_step(plan, type, 0, LBC_OTHER);
 
     if (step == NULL || lbc_text_set(&step->value, value) < 0 ||
         lbc_text_set(&step->extra, extra) < 0) {
@@ -95,7 +95,7 @@ static int plan_add_marks(const struct clb_plan_input *in, bool refused, struct 
 
 static int tags_step(struct clb_plan *plan, enum clb_step_type type, const struct lbc_tags *tags)
 {
-    struct clb_step *step = tags->len == 0 ? NULL : clb_plan_new_step(plan, type, 0, CLB_OTHER);
+    struct clb_step *step = tags->len == 0 ? NULL : clb_plan_new_step(plan, type, 0, LBC_OTHER);
 
     if (tags->len == 0) {
         return 0;
@@ -211,7 +211,7 @@ int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input *in,
     int r;
 
     if (have->id == NULL) {
-        return clb_plan_new_step(plan, CLB_STEP_CREATE_LB, 0, CLB_OTHER) == NULL ? -ENOMEM : 0;
+        return clb_plan_new_step(plan, CLB_STEP_CREATE_LB, 0, LBC_OTHER) == NULL ? -ENOMEM : 0;
     }
     check_immutable(in, problems);
     r = plan_tags(plan, in, problems->count > 0);

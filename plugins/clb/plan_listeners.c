@@ -11,17 +11,18 @@
 
 static enum lbc_owner owner_of(const struct clb_plan_input *in, const struct clb_listener *listener)
 {
-    if (listener->description == NULL) {
+    if (listener->lbc.description == NULL) {
         return LBC_OWNER_NONE;
     }
-    return lbc_owner_parse(listener->description, true, &in->service->meta, in->cluster_id);
+    return lbc_owner_parse(listener->lbc.description, true, &in->service->meta, in->cluster_id);
 }
 
 /* Whether a port of this number could not be worked out: then nothing on it is taken away. */
 static bool is_broken_port(const struct clb_model *model, uint16_t port)
 {
-    for (size_t i = 0; i < model->want.listener_count; i++) {
-        if (model->want.listeners[i].broken && model->want.listeners[i].port == port) {
+    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
+        if (clb_listener_at(&model->want, i)->lbc.broken &&
+            clb_listener_at(&model->want, i)->lbc.port == port) {
             return true;
         }
     }
@@ -32,11 +33,11 @@ static bool is_broken_port(const struct clb_model *model, uint16_t port)
  */
 static bool is_short(const struct clb_plan_input *in)
 {
-    for (size_t i = 0; i < in->model->want.listener_count; i++) {
-        const struct clb_listener *want = &in->model->want.listeners[i];
+    for (size_t i = 0; i < in->model->want.lbc.listener_count; i++) {
+        const struct clb_listener *want = clb_listener_at(&in->model->want, i);
 
-        if (want->lacks && !want->broken &&
-            clb_state_listener(in->have, want->port, want->protocol) == NULL) {
+        if (want->lbc.lacks && !want->lbc.broken &&
+            clb_state_listener(in->have, want->lbc.port, want->lbc.protocol) == NULL) {
             return true;
         }
     }
@@ -45,9 +46,9 @@ static bool is_short(const struct clb_plan_input *in)
 
 static bool is_unwanted(const struct clb_plan_input *in, const struct clb_listener *have)
 {
-    return have->protocol != CLB_OTHER &&
-           clb_state_listener(&in->model->want, have->port, have->protocol) == NULL &&
-           owner_of(in, have) == LBC_OWNER_OURS && !is_broken_port(in->model, have->port);
+    return have->lbc.protocol != LBC_OTHER &&
+           clb_state_listener(&in->model->want, have->lbc.port, have->lbc.protocol) == NULL &&
+           owner_of(in, have) == LBC_OWNER_OURS && !is_broken_port(in->model, have->lbc.port);
 }
 
 static bool listener_is_stale(const struct clb_plan_input *in, const struct clb_listener *have)
@@ -55,14 +56,14 @@ static bool listener_is_stale(const struct clb_plan_input *in, const struct clb_
     return is_unwanted(in, have) && !is_short(in);
 }
 
-bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct clb_group *group)
+bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct lbc_group *group)
 {
     bool kept = false;
 
-    for (size_t i = 0; !kept && i < in->have->listener_count; i++) {
-        const struct clb_listener *have = &in->have->listeners[i];
+    for (size_t i = 0; !kept && i < in->have->lbc.listener_count; i++) {
+        const struct clb_listener *have = clb_listener_at(in->have, i);
 
-        kept = ccm_text_equal(have->group_id, group->id) && is_unwanted(in, have);
+        kept = ccm_text_equal(have->lbc.group_id, group->id) && is_unwanted(in, have);
     }
     return kept && is_short(in);
 }
@@ -71,8 +72,8 @@ bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct cl
 
 uint16_t clb_forward_target(const struct clb_listener *listener)
 {
-    const char *port = lbc_attrs_get(&listener->attrs, clb_field_find("ForwardPort"));
-    const char *on = lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward"));
+    const char *port = lbc_attrs_get(&listener->lbc.attrs, clb_field_find("ForwardPort"));
+    const char *on = lbc_attrs_get(&listener->lbc.attrs, clb_field_find("ListenerForward"));
     uint32_t number = 0;
 
     if (port == NULL || !ccm_text_equal(on, "on") ||
@@ -84,20 +85,21 @@ uint16_t clb_forward_target(const struct clb_listener *listener)
 
 static bool listener_forwards(const struct clb_listener *listener)
 {
-    return ccm_text_equal(lbc_attrs_get(&listener->attrs, clb_field_find("ListenerForward")), "on");
+    return ccm_text_equal(lbc_attrs_get(&listener->lbc.attrs, clb_field_find("ListenerForward")),
+                          "on");
 }
 
 /* Where a listener forwards to cannot be changed, nor anything else while it forwards. */
 static bool needs_rebuild(const struct clb_listener *want, const struct clb_listener *have,
-                          const struct clb_group *group)
+                          const struct lbc_group *group)
 {
     if (listener_forwards(want) != listener_forwards(have)) {
         return true;
     }
     return listener_forwards(want) &&
            (clb_forward_target(want) != clb_forward_target(have) ||
-            (have->group_id != NULL &&
-             !ccm_text_equal(have->group_id, group == NULL ? NULL : group->id)));
+            (have->lbc.group_id != NULL &&
+             !ccm_text_equal(have->lbc.group_id, group == NULL ? NULL : group->id)));
 }
 
 /* Whether the present forward of a wanted listener leads to one that goes: then it has to be gone
@@ -106,11 +108,12 @@ static bool goes_early(const struct clb_plan_input *in, const struct clb_listene
 {
     const uint16_t target = clb_forward_target(have);
     const struct clb_listener *to =
-        target == 0 ? NULL : clb_state_listener(in->have, target, CLB_HTTPS);
-    const struct clb_listener *want = clb_state_listener(&in->model->want, have->port, CLB_HTTP);
+        target == 0 ? NULL : clb_state_listener(in->have, target, LBC_HTTPS);
+    const struct clb_listener *want =
+        clb_state_listener(&in->model->want, have->lbc.port, LBC_HTTP);
 
-    return to != NULL && want != NULL && have->protocol == CLB_HTTP && !want->broken &&
-           !want->lacks && listener_is_stale(in, to) && owner_of(in, have) != LBC_OWNER_OTHER &&
+    return to != NULL && want != NULL && have->lbc.protocol == LBC_HTTP && !want->lbc.broken &&
+           !want->lbc.lacks && listener_is_stale(in, to) && owner_of(in, have) != LBC_OWNER_OTHER &&
            clb_forward_target(want) != target;
 }
 
@@ -118,7 +121,8 @@ static bool goes_early(const struct clb_plan_input *in, const struct clb_listene
 
 static int plan_drop_listener(struct clb_plan *plan, const struct clb_listener *have)
 {
-    return clb_plan_new_step(plan, CLB_STEP_DELETE_LISTENER, have->port, have->protocol) == NULL
+    return clb_plan_new_step(plan, CLB_STEP_DELETE_LISTENER, have->lbc.port, have->lbc.protocol) ==
+                   NULL
                ? -ENOMEM
                : 0;
 }
@@ -134,19 +138,19 @@ static int plan_release_listener(struct clb_plan *plan, const struct clb_plan_in
 
 int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    const size_t count = clb_model_has_listeners(in->model) ? in->have->listener_count : 0;
+    const size_t count = clb_model_has_listeners(in->model) ? in->have->lbc.listener_count : 0;
     int r = 0;
 
     /* What forwards goes before what it forwards to. */
     for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct clb_listener *have = &in->have->listeners[i];
+        const struct clb_listener *have = clb_listener_at(in->have, i);
 
         if (listener_forwards(have) && (listener_is_stale(in, have) || goes_early(in, have))) {
             r = plan_release_listener(plan, in, have);
         }
     }
     for (size_t i = 0; r == 0 && i < count; i++) {
-        const struct clb_listener *have = &in->have->listeners[i];
+        const struct clb_listener *have = clb_listener_at(in->have, i);
 
         if (!listener_forwards(have) && listener_is_stale(in, have)) {
             r = plan_release_listener(plan, in, have);
@@ -160,7 +164,7 @@ int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input 
 static int plan_start_listener(struct clb_plan *plan, const struct clb_listener *want)
 {
     struct clb_step *step =
-        clb_plan_new_step(plan, CLB_STEP_START_LISTENER, want->port, want->protocol);
+        clb_plan_new_step(plan, CLB_STEP_START_LISTENER, want->lbc.port, want->lbc.protocol);
 
     if (step == NULL) {
         return -ENOMEM;
@@ -173,7 +177,7 @@ static int add_domain(struct clb_plan *plan, enum clb_step_type type,
                       const struct clb_listener *want, const struct clb_domain *domain,
                       const char *id)
 {
-    struct clb_step *step = clb_plan_new_step(plan, type, want->port, want->protocol);
+    struct clb_step *step = clb_plan_new_step(plan, type, want->lbc.port, want->lbc.protocol);
 
     return step == NULL || lbc_text_set(&step->domain.name, domain->name) < 0 ||
                    lbc_text_set(&step->domain.cert, domain->cert) < 0 ||
@@ -221,9 +225,9 @@ static int plan_domains(struct clb_plan *plan, const struct clb_listener *want,
 static int plan_create_listener(struct clb_plan *plan, const struct clb_listener *want)
 {
     struct clb_step *step =
-        clb_plan_new_step(plan, CLB_STEP_CREATE_LISTENER, want->port, want->protocol);
+        clb_plan_new_step(plan, CLB_STEP_CREATE_LISTENER, want->lbc.port, want->lbc.protocol);
 
-    if (step == NULL || lbc_text_set(&step->group_name, want->group_name) < 0 ||
+    if (step == NULL || lbc_text_set(&step->group_name, want->lbc.group_name) < 0 ||
         clb_listener_copy(&step->listener, want) < 0 || plan_domains(plan, want, NULL) < 0) {
         return -ENOMEM;
     }
@@ -233,7 +237,7 @@ static int plan_create_listener(struct clb_plan *plan, const struct clb_listener
 static bool acl_differs(const struct clb_plan_input *in, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
-    const char *id = lbc_attrs_get(&have->attrs, clb_field_find("AclId"));
+    const char *id = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclId"));
 
     return want->ranges && (in->have->acl.id == NULL || !ccm_text_equal(in->have->acl.id, id));
 }
@@ -242,25 +246,25 @@ static bool acl_differs(const struct clb_plan_input *in, const struct clb_listen
 static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listener *want,
                         const struct clb_listener *have)
 {
-    const char *status = lbc_attrs_get(&have->attrs, clb_field_find("AclStatus"));
-    const char *id = lbc_attrs_get(&have->attrs, clb_field_find("AclId"));
+    const char *status = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclStatus"));
+    const char *id = lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclId"));
 
-    return !want->ranges && !lbc_attrs_keeps(&want->attrs, clb_field_find("AclStatus")) &&
+    return !want->ranges && !lbc_attrs_keeps(&want->lbc.attrs, clb_field_find("AclStatus")) &&
            in->have->acl.id != NULL && ccm_text_equal(in->have->acl.id, id) &&
            ccm_text_equal(status, "on") &&
-           lbc_attrs_get(&want->attrs, clb_field_find("AclStatus")) == NULL;
+           lbc_attrs_get(&want->lbc.attrs, clb_field_find("AclStatus")) == NULL;
 }
 
 static bool listener_differs(const struct clb_plan_input *in, const struct clb_listener *want,
-                             const struct clb_listener *have, const struct clb_group *group)
+                             const struct clb_listener *have, const struct lbc_group *group)
 {
-    if (group == NULL || !ccm_text_equal(group->id, have->group_id) ||
-        !ccm_text_equal(want->description, have->description) || acl_differs(in, want, have) ||
-        acl_is_left(in, want, have)) {
+    if (group == NULL || !ccm_text_equal(group->id, have->lbc.group_id) ||
+        !ccm_text_equal(want->lbc.description, have->lbc.description) ||
+        acl_differs(in, want, have) || acl_is_left(in, want, have)) {
         return true;
     }
-    for (size_t i = 0; i < want->attrs.len; i++) {
-        if (clb_attr_differs(want, &want->attrs.items[i], have)) {
+    for (size_t i = 0; i < want->lbc.attrs.len; i++) {
+        if (clb_attr_differs(want, &want->lbc.attrs.items[i], have)) {
             return true;
         }
     }
@@ -271,8 +275,8 @@ static bool listener_differs(const struct clb_plan_input *in, const struct clb_l
  * refuses the whole change that names one. */
 static void overlay_drop_acl(struct clb_listener *listener)
 {
-    if (ccm_text_equal(lbc_attrs_get(&listener->attrs, clb_field_find("AclStatus")), "off")) {
-        lbc_attrs_remove(&listener->attrs, clb_field_find("AclId"));
+    if (ccm_text_equal(lbc_attrs_get(&listener->lbc.attrs, clb_field_find("AclStatus")), "off")) {
+        lbc_attrs_remove(&listener->lbc.attrs, clb_field_find("AclId"));
     }
 }
 
@@ -281,7 +285,7 @@ static bool is_repeated(const struct clb_plan_input *in, const struct lbc_attr *
                         const struct clb_listener *have)
 {
     return !in->fresh && attr->explicit && (attr->field->flags & LBC_FIELD_CREATE) == 0 &&
-           ccm_text_equal(attr->value, lbc_attrs_get(&have->attrs, attr->field));
+           ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->field));
 }
 
 /* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
@@ -291,22 +295,23 @@ static int step_overlay_listener(struct clb_step *step, const struct clb_plan_in
 {
     int r = in->fresh ? clb_listener_copy(&step->listener, have) : 0;
 
-    step->listener.port = have->port;
-    step->listener.protocol = have->protocol;
-    step->listener.running = have->running;
+    step->listener.lbc.port = have->lbc.port;
+    step->listener.lbc.last_port = step->listener.lbc.port;
+    step->listener.lbc.protocol = have->lbc.protocol;
+    step->listener.lbc.running = have->lbc.running;
     step->listener.ranges = want->ranges;
     if (r == 0) {
-        r = lbc_text_set(&step->listener.description, want->description);
+        r = lbc_text_set(&step->listener.lbc.description, want->lbc.description);
     }
-    for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
-        const struct lbc_attr *attr = &want->attrs.items[i];
+    for (size_t i = 0; r == 0 && i < want->lbc.attrs.len; i++) {
+        const struct lbc_attr *attr = &want->lbc.attrs.items[i];
 
         if (clb_attr_differs(want, attr, have) || is_repeated(in, attr, have)) {
-            r = lbc_attrs_set(&step->listener.attrs, attr->field, attr->value, true);
+            r = lbc_attrs_set(&step->listener.lbc.attrs, attr->field, attr->value, true);
         }
     }
     if (r == 0 && acl_is_left(in, want, have)) {
-        r = lbc_attrs_set(&step->listener.attrs, clb_field_find("AclStatus"), "off", true);
+        r = lbc_attrs_set(&step->listener.lbc.attrs, clb_field_find("AclStatus"), "off", true);
     }
     overlay_drop_acl(&step->listener);
     return r;
@@ -314,14 +319,14 @@ static int step_overlay_listener(struct clb_step *step, const struct clb_plan_in
 
 static int plan_update_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                                 const struct clb_listener *want, const struct clb_listener *have,
-                                const struct clb_group *group)
+                                const struct lbc_group *group)
 {
     struct clb_step *step =
-        clb_plan_new_step(plan, CLB_STEP_UPDATE_LISTENER, want->port, want->protocol);
+        clb_plan_new_step(plan, CLB_STEP_UPDATE_LISTENER, want->lbc.port, want->lbc.protocol);
     int r = step == NULL ? -ENOMEM : step_overlay_listener(step, in, want, have);
 
     if (r == 0) {
-        r = lbc_text_set(&step->group_name, want->group_name);
+        r = lbc_text_set(&step->group_name, want->lbc.group_name);
     }
     if (r == 0 && group != NULL) {
         r = lbc_text_set(&step->group_id, group->id);
@@ -339,17 +344,17 @@ static void plan_refuse_listener(const struct clb_plan_input *in, const struct c
 
     (void)ccm_error_set(&err, 0, in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
                         "port %u/%s: the %slistener belongs to %s (%s); choose another port",
-                        want->port, clb_protocol_name(want->protocol),
-                        want->protocol == have->protocol ? ""
-                        : have->protocol == CLB_TCP      ? "tcp "
-                        : have->protocol == CLB_UDP      ? "udp "
-                        : have->protocol == CLB_HTTP     ? "http "
-                        : have->protocol == CLB_HTTPS    ? "https "
-                                                         : "",
+                        want->lbc.port, lbc_protocol_lower(want->lbc.protocol),
+                        want->lbc.protocol == have->lbc.protocol ? ""
+                        : have->lbc.protocol == LBC_TCP          ? "tcp "
+                        : have->lbc.protocol == LBC_UDP          ? "udp "
+                        : have->lbc.protocol == LBC_HTTP         ? "http "
+                        : have->lbc.protocol == LBC_HTTPS        ? "https "
+                                                                 : "",
                         whose,
-                        have->description == NULL
+                        have->lbc.description == NULL
                             ? "no description"
-                            : have->description); /* the text is what counts */
+                            : have->lbc.description); /* the text is what counts */
     lbc_problems_add(problems, &err, NULL);
 }
 
@@ -357,11 +362,12 @@ static void plan_refuse_listener(const struct clb_plan_input *in, const struct c
 static const struct clb_listener *plan_find_occupant(const struct clb_plan_input *in,
                                                      const struct clb_listener *want)
 {
-    for (size_t i = 0; i < in->have->listener_count; i++) {
-        const struct clb_listener *have = &in->have->listeners[i];
+    for (size_t i = 0; i < in->have->lbc.listener_count; i++) {
+        const struct clb_listener *have = clb_listener_at(in->have, i);
 
-        if (have->port == want->port && have->protocol != want->protocol &&
-            have->protocol != CLB_OTHER && clb_protocol_clash(have->protocol, want->protocol) &&
+        if (have->lbc.port == want->lbc.port && have->lbc.protocol != want->lbc.protocol &&
+            have->lbc.protocol != LBC_OTHER &&
+            lbc_protocol_clash(have->lbc.protocol, want->lbc.protocol) &&
             owner_of(in, have) != LBC_OWNER_OURS) {
             return have;
         }
@@ -373,16 +379,17 @@ static const struct clb_listener *plan_find_occupant(const struct clb_plan_input
 static bool loses_listener(const struct clb_plan_input *in, const struct clb_listener *want,
                            const struct clb_listener *have)
 {
-    return in->model->reused && in->restores && want->protocol == have->protocol &&
+    return in->model->reused && in->restores && want->lbc.protocol == have->lbc.protocol &&
            owner_of(in, have) == LBC_OWNER_NONE &&
-           needs_rebuild(want, have, clb_plan_have_group(in, want->group_name));
+           needs_rebuild(want, have, clb_plan_have_group(in, want->lbc.group_name));
 }
 
 /* The listener that has the port and is not ours to change; NULL: there is none. */
 static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
                                               const struct clb_listener *want)
 {
-    const struct clb_listener *have = clb_state_listener(in->have, want->port, want->protocol);
+    const struct clb_listener *have =
+        clb_state_listener(in->have, want->lbc.port, want->lbc.protocol);
 
     if (have == NULL) {
         return plan_find_occupant(in, want);
@@ -398,14 +405,15 @@ static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
 
 bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want)
 {
-    return clb_model_has_listeners(in->model) && !want->broken && obstacle_of(in, want) != NULL;
+    return clb_model_has_listeners(in->model) && !want->lbc.broken && obstacle_of(in, want) != NULL;
 }
 
 static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
                     const struct clb_listener *want, struct lbc_problems *problems)
 {
-    const struct clb_listener *have = clb_state_listener(in->have, want->port, want->protocol);
-    const struct clb_group *group = clb_plan_have_group(in, want->group_name);
+    const struct clb_listener *have =
+        clb_state_listener(in->have, want->lbc.port, want->lbc.protocol);
+    const struct lbc_group *group = clb_plan_have_group(in, want->lbc.group_name);
     const struct clb_listener *obstacle = obstacle_of(in, want);
     int r = 0;
 
@@ -418,7 +426,7 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
                              problems);
         return 0;
     }
-    if (want->lacks && (have == NULL || needs_rebuild(want, have, group))) {
+    if (want->lbc.lacks && (have == NULL || needs_rebuild(want, have, group))) {
         return 0;
     }
     if (have == NULL) {
@@ -434,13 +442,13 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
     if (r == 0) {
         r = plan_domains(plan, want, have);
     }
-    return r == 0 && !have->running ? plan_start_listener(plan, want) : r;
+    return r == 0 && !have->lbc.running ? plan_start_listener(plan, want) : r;
 }
 
 int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                       const struct clb_listener *want, struct lbc_problems *problems)
 {
-    if (!clb_model_has_listeners(in->model) || want->broken || listener_forwards(want)) {
+    if (!clb_model_has_listeners(in->model) || want->lbc.broken || listener_forwards(want)) {
         return 0;
     }
     return plan_one(plan, in, want, problems);
@@ -451,10 +459,10 @@ int clb_plan_forwards(struct clb_plan *plan, const struct clb_plan_input *in,
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < in->model->want.listener_count; i++) {
-        const struct clb_listener *want = &in->model->want.listeners[i];
+    for (size_t i = 0; r == 0 && i < in->model->want.lbc.listener_count; i++) {
+        const struct clb_listener *want = clb_listener_at(&in->model->want, i);
 
-        if (clb_model_has_listeners(in->model) && !want->broken && listener_forwards(want)) {
+        if (clb_model_has_listeners(in->model) && !want->lbc.broken && listener_forwards(want)) {
             r = plan_one(plan, in, want, problems);
         }
     }

@@ -7,7 +7,7 @@
 
 /* Append an empty step; NULL on ENOMEM. */
 struct clb_step *clb_plan_new_step(struct clb_plan *plan, enum clb_step_type type, uint16_t port,
-                                   enum clb_protocol protocol);
+                                   enum lbc_protocol protocol);
 
 /* The step that puts a listener back that was taken over. *ret_done false: it is not known what it
  * was, or that is not there any more. plan_taken.c. */
@@ -16,7 +16,7 @@ CCM_NODISCARD int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_
 /* Own listeners that no port wants any more. */
 CCM_NODISCARD int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in);
 /* Whether such a listener has to stay for now, and sends to the group. */
-bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct clb_group *group);
+bool clb_plan_keeps_listener_of(const struct clb_plan_input *in, const struct lbc_group *group);
 /* Whether a listener that is not the Service's has the port. */
 bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want);
 CCM_NODISCARD int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
@@ -38,9 +38,9 @@ CCM_NODISCARD int clb_plan_lb(struct clb_plan *plan, const struct clb_plan_input
 
 /* The present group that serves where `name` is wanted: the one a person chose, or ours of that
  * name. NULL when there is none. */
-struct clb_group *clb_plan_have_group(const struct clb_plan_input *in, const char *name);
+struct lbc_group *clb_plan_have_group(const struct clb_plan_input *in, const char *name);
 CCM_NODISCARD int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
-                                 const struct clb_group *want);
+                                 const struct lbc_group *want);
 /* Own groups that no port wants any more. */
 CCM_NODISCARD int clb_plan_stale_groups(struct clb_plan *plan, const struct clb_plan_input *in);
 

@@ -73,10 +73,10 @@ static void print_tags(const struct lbc_tags *tags, struct ccm_buf *text)
 static int weight_now(const struct clb_plan_input *in, const struct clb_step *step,
                       const struct lbc_backend *backend)
 {
-    const struct clb_group *group =
+    const struct lbc_group *group =
         in == NULL || step->group_id == NULL || step->type != CLB_STEP_WEIGH
             ? NULL
-            : clb_state_group_by_id(in->have, step->group_id);
+            : lbc_state_group_by_id(&in->have->lbc, step->group_id);
     const struct lbc_backend *now =
         group == NULL ? NULL : lbc_backends_find(&group->backends, backend);
 
@@ -171,13 +171,13 @@ static void print_listener(const struct clb_step *step, const struct clb_listene
     const struct clb_listener *want = &step->listener;
     const char *separator = ": ";
 
-    if (have != NULL && !ccm_text_equal(have->description, want->description)) {
-        print_change(text, &separator, "Description", print_value_or_none(have->description),
-                     want->description);
+    if (have != NULL && !ccm_text_equal(have->lbc.description, want->lbc.description)) {
+        print_change(text, &separator, "Description", print_value_or_none(have->lbc.description),
+                     want->lbc.description);
     }
-    for (size_t i = 0; i < want->attrs.len; i++) {
-        const struct lbc_attr *attr = &want->attrs.items[i];
-        const char *from = have == NULL ? NULL : lbc_attrs_get(&have->attrs, attr->field);
+    for (size_t i = 0; i < want->lbc.attrs.len; i++) {
+        const struct lbc_attr *attr = &want->lbc.attrs.items[i];
+        const char *from = have == NULL ? NULL : lbc_attrs_get(&have->lbc.attrs, attr->field);
 
         if (have == NULL ? attr->explicit : !ccm_text_equal(from, attr->value)) {
             print_change(text, &separator, attr->field->name,
@@ -211,7 +211,7 @@ static void print_step(const struct clb_step *step, const struct clb_plan_input 
 {
     ccm_buf_adds(text, names[step->type]);
     if (step->port != 0) {
-        ccm_buf_addf(text, " %u/%s", step->port, clb_protocol_name(step->protocol));
+        ccm_buf_addf(text, " %u/%s", step->port, lbc_protocol_lower(step->protocol));
     }
     if (step->group_name != NULL) {
         ccm_buf_addf(text, " %s", step->group_name);

@@ -21,7 +21,7 @@ static int add_entries(struct clb_plan *plan, enum clb_step_type type, const str
             continue;
         }
         if (step == NULL || step->entries.len >= ENTRIES_PER_CALL) {
-            step = clb_plan_new_step(plan, type, 0, CLB_OTHER);
+            step = clb_plan_new_step(plan, type, 0, LBC_OTHER);
         }
         if (step == NULL || lbc_texts_put(&step->entries, from->items[i]) < 0) {
             return -ENOMEM;
@@ -39,7 +39,7 @@ int clb_plan_acl(struct clb_plan *plan, const struct clb_plan_input *in)
         return 0;
     }
     if (have->id == NULL) {
-        struct clb_step *step = clb_plan_new_step(plan, CLB_STEP_CREATE_ACL, 0, CLB_OTHER);
+        struct clb_step *step = clb_plan_new_step(plan, CLB_STEP_CREATE_ACL, 0, LBC_OTHER);
 
         if (step == NULL || lbc_text_set(&step->domain.name, want->name) < 0) {
             return -ENOMEM;
@@ -60,7 +60,7 @@ int clb_plan_stale_acl(struct clb_plan *plan, const struct clb_plan_input *in)
         in->have->acl.bound || !clb_model_has_listeners(in->model)) {
         return 0;
     }
-    step = clb_plan_new_step(plan, CLB_STEP_DELETE_ACL, 0, CLB_OTHER);
+    step = clb_plan_new_step(plan, CLB_STEP_DELETE_ACL, 0, LBC_OTHER);
     if (step == NULL) {
         return -ENOMEM;
     }

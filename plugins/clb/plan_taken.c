@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static LBC_TAKEN_PORT])
+void clb_taken_port(uint16_t port, enum lbc_protocol protocol, char ret[static LBC_TAKEN_PORT])
 {
     (void)snprintf(ret, LBC_TAKEN_PORT, "%u-%s", port,
-                   clb_protocol_name(protocol)); /* cut where too long */
+                   lbc_protocol_lower(protocol)); /* cut where too long */
 }
 
 /* --- what it was --- */
@@ -23,26 +23,27 @@ void clb_taken_port(uint16_t port, enum clb_protocol protocol, char ret[static L
 static bool is_changed(const struct clb_step *step, const struct lbc_attr *was)
 {
     return ccm_text_starts(was->field->name, "Acl") ||
-           !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.attrs, was->field));
+           !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.lbc.attrs, was->field));
 }
 
 static int taken_add_listener(const struct clb_plan_input *in, const struct clb_step *step,
                               const struct clb_listener *have, struct lbc_taken_list *ret)
 {
-    const struct clb_group *group =
-        have->group_id == NULL ? NULL : clb_state_group_by_id(in->have, have->group_id);
+    const struct lbc_group *group = have->lbc.group_id == NULL
+                                        ? NULL
+                                        : lbc_state_group_by_id(&in->have->lbc, have->lbc.group_id);
     char port[LBC_TAKEN_PORT];
     struct lbc_taken *taken = NULL;
     int r = 0;
 
-    clb_taken_port(have->port, have->protocol, port);
-    taken = lbc_taken_record(ret, &in->service->meta, port, have->group_id,
-                             group != NULL && lbc_owner_is_key(group->name), have->description);
+    clb_taken_port(have->lbc.port, have->lbc.protocol, port);
+    taken = lbc_taken_record(ret, &in->service->meta, port, have->lbc.group_id,
+                             group != NULL && lbc_owner_is_key(group->name), have->lbc.description);
     if (taken == NULL) {
         return -ENOMEM;
     }
-    for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
-        const struct lbc_attr *was = &have->attrs.items[i];
+    for (size_t i = 0; r == 0 && i < have->lbc.attrs.len; i++) {
+        const struct lbc_attr *was = &have->lbc.attrs.items[i];
 
         if (was->value != NULL && is_changed(step, was)) {
             r = lbc_tags_put(&taken->was, was->field->name, was->value);
@@ -63,8 +64,8 @@ int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input
                 ? clb_state_listener(in->have, step->port, step->protocol)
                 : NULL;
 
-        if (have != NULL && (have->description == NULL ||
-                             lbc_owner_parse(have->description, true, &in->service->meta,
+        if (have != NULL && (have->lbc.description == NULL ||
+                             lbc_owner_parse(have->lbc.description, true, &in->service->meta,
                                              in->cluster_id) == LBC_OWNER_NONE)) {
             r = taken_add_listener(in, step, have, ret);
         }
@@ -77,8 +78,8 @@ int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input
 /* The group must still be there, and be none of a controller. */
 static bool is_usable(const struct clb_plan_input *in, const char *group_id)
 {
-    const struct clb_group *group =
-        group_id == NULL ? NULL : clb_state_group_by_id(in->have, group_id);
+    const struct lbc_group *group =
+        group_id == NULL ? NULL : lbc_state_group_by_id(&in->have->lbc, group_id);
 
     return group_id != NULL &&
            (group_id[0] == '\0' || (group != NULL && !lbc_owner_is_key(group->name)));
@@ -91,7 +92,7 @@ static int fill_step(struct clb_step *step, const struct clb_listener *have,
     int r = clb_listener_copy(&step->listener, have);
 
     if (r < 0 || lbc_text_set(&step->group_id, lbc_tags_get(was, LBC_TAKEN_GROUP)) < 0 ||
-        lbc_text_set(&step->listener.description,
+        lbc_text_set(&step->listener.lbc.description,
                      ccm_text_empty(text) || lbc_owner_is_key(text) ? LBC_TAKEN_NAMELESS : text) <
             0) {
         return -ENOMEM;
@@ -99,8 +100,8 @@ static int fill_step(struct clb_step *step, const struct clb_listener *have,
     for (size_t i = 0; r == 0 && i < was->len; i++) {
         const struct lbc_field *field = clb_field_find(was->items[i].key);
 
-        if (field != NULL && clb_field_applies(field, have->protocol)) {
-            r = lbc_attrs_set(&step->listener.attrs, field, was->items[i].value, true);
+        if (field != NULL && clb_field_applies(field, have->lbc.protocol)) {
+            r = lbc_attrs_set(&step->listener.lbc.attrs, field, was->items[i].value, true);
         }
     }
     return r;
@@ -109,10 +110,11 @@ static int fill_step(struct clb_step *step, const struct clb_listener *have,
 /* Another listener of the Service takes its port. */
 static bool is_in_the_way(const struct clb_plan_input *in, const struct clb_listener *have)
 {
-    for (size_t i = 0; i < in->model->want.listener_count; i++) {
-        const struct clb_listener *want = &in->model->want.listeners[i];
+    for (size_t i = 0; i < in->model->want.lbc.listener_count; i++) {
+        const struct clb_listener *want = clb_listener_at(&in->model->want, i);
 
-        if (want->port == have->port && clb_protocol_clash(want->protocol, have->protocol)) {
+        if (want->lbc.port == have->lbc.port &&
+            lbc_protocol_clash(want->lbc.protocol, have->lbc.protocol)) {
             return true;
         }
     }
@@ -127,7 +129,7 @@ int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_input *in,
     char port[LBC_TAKEN_PORT];
 
     *ret_done = false;
-    clb_taken_port(have->port, have->protocol, port);
+    clb_taken_port(have->lbc.port, have->lbc.protocol, port);
     if (!in->restores || in->cannot_restore || !in->model->reused || in->model->as_it_is ||
         is_in_the_way(in, have)) {
         return 0;
@@ -138,7 +140,7 @@ int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_input *in,
     if (!is_usable(in, lbc_tags_get(&was, LBC_TAKEN_GROUP))) {
         return 0;
     }
-    step = clb_plan_new_step(plan, CLB_STEP_RESTORE_LISTENER, have->port, have->protocol);
+    step = clb_plan_new_step(plan, CLB_STEP_RESTORE_LISTENER, have->lbc.port, have->lbc.protocol);
     *ret_done = true;
     return step == NULL ? -ENOMEM : fill_step(step, have, &was);
 }

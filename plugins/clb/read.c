@@ -201,7 +201,7 @@ int clb_read_eips(struct clb_call *call, struct clb_lb *lb, struct ccm_error *er
 
 /* --- groups --- */
 
-static int parse_backend(const cJSON *json, struct clb_group *group)
+static int parse_backend(const cJSON *json, struct lbc_group *group)
 {
     const char *description = ccm_json_text(json, "Description");
     const int64_t port = ccm_json_i64(json, "Port", 0);
@@ -222,7 +222,7 @@ static int parse_backend(const cJSON *json, struct clb_group *group)
     return lbc_backends_put(&group->backends, &backend);
 }
 
-static int read_group(struct clb_call *call, struct clb_group *group, struct ccm_error *err)
+static int read_group(struct clb_call *call, struct lbc_group *group, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     const cJSON *list;
@@ -249,7 +249,7 @@ static int read_group(struct clb_call *call, struct clb_group *group, struct ccm
 
 static int read_parse_group(const cJSON *json, struct clb_state *ret)
 {
-    struct clb_group *group = clb_state_new_group(ret);
+    struct lbc_group *group = clb_state_new_group(ret);
 
     if (group == NULL || lbc_text_set(&group->name, ccm_json_text(json, "VServerGroupName")) < 0 ||
         lbc_text_set(&group->id, ccm_json_text(json, "VServerGroupId")) < 0) {
@@ -277,12 +277,12 @@ static int list_groups(struct clb_call *call, struct clb_state *ret, struct ccm_
          one = one->next) {
         r = read_parse_group(one, ret);
     }
-    ret->groups_known = r == 0;
+    ret->lbc.groups_known = r == 0;
     return r < 0 ? ccm_error_nomem(err) : 0;
 }
 
 static bool needs_group(const struct clb_call *call, const struct ccm_service *service,
-                        const struct clb_need *need, const struct clb_group *group)
+                        const struct clb_need *need, const struct lbc_group *group)
 {
     const char *name = group->name == NULL ? "" : group->name;
 
@@ -290,7 +290,7 @@ static bool needs_group(const struct clb_call *call, const struct ccm_service *s
         LBC_OWNER_OURS) {
         return true;
     }
-    if (need->want != NULL && clb_state_group_by_id(need->want, group->id) != NULL) {
+    if (need->want != NULL && lbc_state_group_by_id(&need->want->lbc, group->id) != NULL) {
         return true;
     }
     return need->scan && !lbc_owner_is_key(name);
@@ -301,15 +301,15 @@ int clb_read_parts(struct clb_call *call, const struct ccm_service *service,
 {
     int r = 0;
 
-    if (need->listeners && !state->listeners_known) {
+    if (need->listeners && !state->lbc.listeners_known) {
         r = clb_read_listeners(call, state, err);
-        state->listeners_known = r == 0;
+        state->lbc.listeners_known = r == 0;
     }
-    if (r == 0 && !state->groups_known) {
+    if (r == 0 && !state->lbc.groups_known) {
         r = list_groups(call, state, err);
     }
-    for (size_t i = 0; r == 0 && i < state->group_count; i++) {
-        struct clb_group *group = &state->groups[i];
+    for (size_t i = 0; r == 0 && i < state->lbc.group_count; i++) {
+        struct lbc_group *group = state->lbc.groups[i];
 
         if (group->unread && needs_group(call, service, need, group)) {
             r = read_group(call, group, err);

@@ -19,7 +19,7 @@ static int parse_attrs(const cJSON *json, struct clb_listener *ret)
     int r = 0;
 
     (void)snprintf(part_name, sizeof(part_name), "%sListenerConfig",
-                   clb_protocol_upper(ret->protocol)); /* fits */
+                   lbc_protocol_name(ret->lbc.protocol)); /* fits */
     part = ccm_json_get(json, part_name);
     for (size_t i = 0; r == 0 && i < clb_field_count; i++) {
         const struct lbc_field *field = &clb_fields[i];
@@ -30,8 +30,8 @@ static int parse_attrs(const cJSON *json, struct clb_listener *ret)
         if (value[0] == '\0' && field->read_name != NULL) {
             value = lbc_attr_read(from, field->read_name, space);
         }
-        if (clb_field_applies(field, ret->protocol) && !lbc_attr_is_unset(field, value)) {
-            r = lbc_attrs_set(&ret->attrs, field, value, false);
+        if (clb_field_applies(field, ret->lbc.protocol) && !lbc_attr_is_unset(field, value)) {
+            r = lbc_attrs_set(&ret->lbc.attrs, field, value, false);
         }
     }
     return r;
@@ -52,7 +52,7 @@ static int parse_acl_ids(const cJSON *json, struct clb_listener *ret)
     }
     return ids.len == 0
                ? 0
-               : lbc_attrs_set(&ret->attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
+               : lbc_attrs_set(&ret->lbc.attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
 }
 
 static int parse_listener(const cJSON *json, struct clb_state *ret)
@@ -63,11 +63,13 @@ static int parse_listener(const cJSON *json, struct clb_state *ret)
     if (listener == NULL) {
         return -ENOMEM;
     }
-    listener->port = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
-    listener->protocol = clb_protocol_parse(ccm_json_text(json, "ListenerProtocol"));
-    listener->running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
-    if (lbc_text_set(&listener->description, ccm_json_text(json, "Description")) < 0 ||
-        lbc_text_set(&listener->group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
+    listener->lbc.port = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
+    listener->lbc.last_port = listener->lbc.port;
+    listener->lbc.protocol =
+        lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), CLB_PROTOCOLS);
+    listener->lbc.running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
+    if (lbc_text_set(&listener->lbc.description, ccm_json_text(json, "Description")) < 0 ||
+        lbc_text_set(&listener->lbc.group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
         parse_attrs(json, listener) < 0) {
         return -ENOMEM;
     }
@@ -127,10 +129,10 @@ static int read_domains(struct clb_call *call, const struct clb_state *state,
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     CCM_CLEANUP(clb_domains_fini) struct clb_domains domains = { 0 };
-    int r = clb_api_domains(call, state->lb.id, listener->port, &answer, err);
+    int r = clb_api_domains(call, state->lb.id, listener->lbc.port, &answer, err);
 
     if (r < 0) {
-        return ccm_error_wrap(err, r, "port %u/https", listener->port);
+        return ccm_error_wrap(err, r, "port %u/https", listener->lbc.port);
     }
     const cJSON *list = ccm_json_get(answer, "DomainExtensions");
 
@@ -158,9 +160,9 @@ static int read_all_domains(struct clb_call *call, const struct clb_state *want,
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < want->listener_count; i++) {
-        const struct clb_listener *one = &want->listeners[i];
-        struct clb_listener *have = clb_state_listener(state, one->port, one->protocol);
+    for (size_t i = 0; r == 0 && i < want->lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(want, i);
+        struct clb_listener *have = clb_state_listener(state, one->lbc.port, one->lbc.protocol);
 
         if (one->domains_known && have != NULL && !have->domains_known) {
             r = read_domains(call, state, have, err);
@@ -277,12 +279,13 @@ static int read_acl(struct clb_call *call, const struct ccm_service *service,
 /* A listener is bound to a list although no annotation says so. */
 static bool acl_is_bound(const struct clb_state *want, const struct clb_state *state)
 {
-    for (size_t i = 0; i < want->listener_count; i++) {
-        const struct clb_listener *one = &want->listeners[i];
-        const struct clb_listener *have = clb_state_listener(state, one->port, one->protocol);
+    for (size_t i = 0; i < want->lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(want, i);
+        const struct clb_listener *have =
+            clb_state_listener(state, one->lbc.port, one->lbc.protocol);
 
-        if (have != NULL && lbc_attrs_get(&have->attrs, clb_field_find("AclId")) != NULL &&
-            lbc_attrs_get(&one->attrs, clb_field_find("AclId")) == NULL) {
+        if (have != NULL && lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclId")) != NULL &&
+            lbc_attrs_get(&one->lbc.attrs, clb_field_find("AclId")) == NULL) {
             return true;
         }
     }

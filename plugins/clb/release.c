@@ -146,11 +146,11 @@ static bool is_last_user(const struct lbc_pass *pass)
     for (size_t i = 0; last && i < count; i++) {
         last = !is_other_user(pass, (const struct ccm_service *)services[i]);
     }
-    for (size_t i = 0; last && i < state->group_count; i++) {
-        last = !is_others_key(pass, state->groups[i].name);
+    for (size_t i = 0; last && i < state->lbc.group_count; i++) {
+        last = !is_others_key(pass, state->lbc.groups[i]->name);
     }
-    for (size_t i = 0; last && i < state->listener_count; i++) {
-        last = !is_others_key(pass, state->listeners[i].description);
+    for (size_t i = 0; last && i < state->lbc.listener_count; i++) {
+        last = !is_others_key(pass, clb_listener_at(state, i)->lbc.description);
     }
     host->release_list(host, services, count);
     return last;
@@ -178,7 +178,7 @@ static int release_read_parts(struct lbc_pass *pass, const struct clb_model *mod
         lbc_entry_drop(entry);
         r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &clb_actual(entry)->lb, err);
     } else if (model->override) {
-        clb_state_forget_listeners(clb_actual(entry));
+        lbc_state_forget_listeners(&clb_actual(entry)->lbc);
     }
     if (r == 0) {
         r = clb_read_parts(&call, pass->service, &need, clb_actual(entry), err);
@@ -196,7 +196,7 @@ static int find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *er
 
     *ret = lbc_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL && was_user(pass) &&
            is_last_user(pass);
-    if (!*ret || state->listeners_known) {
+    if (!*ret || state->lbc.listeners_known) {
         return 0;
     }
     const int r = clb_read_parts(&call, pass->service, &need, state, err);

@@ -65,15 +65,15 @@ bool clb_is_served(const struct lbc_pass *pass)
     const struct ccm_object *meta = &pass->service->meta;
     const char *cluster_id = lbc_cluster_id(pass->lbc);
 
-    for (size_t i = 0; i < have->group_count; i++) {
-        const char *name = have->groups[i].name;
+    for (size_t i = 0; i < have->lbc.group_count; i++) {
+        const char *name = have->lbc.groups[i]->name;
 
         if (name != NULL && lbc_owner_parse(name, false, meta, cluster_id) == LBC_OWNER_OURS) {
             return true;
         }
     }
-    for (size_t i = 0; i < have->listener_count; i++) {
-        const char *text = have->listeners[i].description;
+    for (size_t i = 0; i < have->lbc.listener_count; i++) {
+        const char *text = clb_listener_at(have, i)->lbc.description;
 
         if (text != NULL && lbc_owner_parse(text, true, meta, cluster_id) == LBC_OWNER_OURS) {
             return true;

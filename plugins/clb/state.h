@@ -1,7 +1,6 @@
 /*
- * A load balancer with its groups and listeners as plain data: what a Service wants, and what the
- * cloud holds. Texts are owned by the structs; NULL means "not known" or "not set". One thread at a
- * time.
+ * A classic load balancer with its listeners, groups and access list as plain data; see
+ * lbc/apply/state.h.
  */
 #ifndef CCM_CLB_STATE_H
 #define CCM_CLB_STATE_H
@@ -9,7 +8,7 @@
 #include "domains.h"
 #include "fields.h"
 #include "lb_fields.h"
-#include "lbc/model/backend.h"
+#include "lbc/apply/state.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
@@ -17,15 +16,7 @@
 #include <stdint.h>
 
 struct clb_listener {
-    uint16_t port;
-    enum clb_protocol protocol;
-    bool running; /* present */
-    bool broken;  /* desired: could not be worked out, so what is there stays as it is */
-    bool lacks;   /* desired: a value for it cannot be used, so it is changed but never made */
-    char *description;
-    char *group_name; /* desired */
-    char *group_id;   /* present */
-    struct lbc_attrs attrs;
+    struct lbc_listener lbc;
     bool ranges; /* desired: AclId is that of our own access list */
     /* Domain extensions of https listeners. Present: they were read. Desired: they are told. */
     bool domains_known;
@@ -43,58 +34,28 @@ struct clb_acl {
     bool bound; /* present: not needed, but the cloud says that a listener is bound to it */
 };
 
-struct clb_group {
-    char *id;      /* present; desired: somebody else's group that a person chose for the port */
-    char *name;    /* desired: unique; see clb_group_key() for one that a person chose */
-    char *key;     /* desired: what its backends are described by; NULL = name */
-    uint16_t port; /* desired: the first Service port that uses it */
-    enum clb_protocol protocol;
-    bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    enum lbc_frozen_by frozen_by; /* desired */
-    bool broken;       /* desired: the chosen group cannot be used, the port is left as it is */
-    bool present_only; /* desired: it is kept in step where it is there, and never made */
-    bool unread;       /* present: its backends are not known */
-    struct lbc_backends backends;
-};
-
 struct clb_state {
+    struct lbc_state lbc;
     struct clb_lb lb; /* lb.id NULL: there is none */
-    struct clb_group *groups;
-    size_t group_count;
-    size_t group_cap;
-    struct clb_listener *listeners;
-    size_t listener_count;
-    size_t listener_cap;
-    bool groups_known;    /* present: all groups are listed */
-    bool listeners_known; /* present: all listeners are listed */
     struct clb_acl acl;
 };
 
-/* What the backends of a desired group are described by. */
-const char *clb_group_key(const struct clb_group *group);
+/* Groups are plain struct lbc_group. */
+extern const struct lbc_state_type clb_state_type;
 
 void clb_state_fini(struct clb_state *state);
-/* For a mirror that nobody works with; see struct lbc_mirror_type. */
-void clb_state_rest(struct clb_state *state);
-CCM_NODISCARD int clb_state_wake(struct clb_state *state);
 void clb_listener_fini(struct clb_listener *listener);
 void clb_acl_fini(struct clb_acl *acl);
 
-/* Append an empty element; NULL on ENOMEM. Earlier pointers into the list become invalid. */
-struct clb_group *clb_state_new_group(struct clb_state *state);
+/* lbc_state_new_listener() and the like, of CLB's type. */
+struct lbc_group *clb_state_new_group(struct clb_state *state);
 struct clb_listener *clb_state_new_listener(struct clb_state *state);
-void clb_state_drop_group(struct clb_state *state, const char *id);
-/* All of them: they are to be read again. */
-void clb_state_forget_listeners(struct clb_state *state);
-void clb_state_drop_listener(struct clb_state *state, uint16_t port, enum clb_protocol protocol);
-
+struct clb_listener *clb_listener_at(const struct clb_state *state, size_t i);
 struct clb_listener *clb_state_listener(const struct clb_state *state, uint16_t port,
-                                        enum clb_protocol protocol);
-struct clb_group *clb_state_group_by_id(const struct clb_state *state, const char *id);
-/* Names are not unique in the cloud: a group that a listener uses comes first. */
-struct clb_group *clb_state_group_by_name(const struct clb_state *state, const char *name);
+                                        enum lbc_protocol protocol);
 
-/* Deep copy into an empty listener. 0 or -ENOMEM (the caller finishes `to` in any case). */
+/* Deep copy into an empty listener, without its domains. 0 or -ENOMEM (the caller finishes `to` in
+ * any case). */
 CCM_NODISCARD int clb_listener_copy(struct clb_listener *to, const struct clb_listener *from);
 
 #endif

@@ -47,7 +47,7 @@ static int pass_build_model(struct lbc_pass *pass, struct clb_model *model, stru
     if (r < 0) {
         return r;
     }
-    r = lbc_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
+    r = lbc_pass_resolve(pass, model->sets, model->want.lbc.group_count, &resolved, err);
     if (r < 0) {
         return r;
     }
@@ -198,9 +198,9 @@ static int freeze_backends(struct lbc_pass *pass, struct clb_model *model, struc
     };
 
     lbc_freeze_begin(&freeze, pass, &model->nodes);
-    for (size_t i = 0; i < model->want.group_count; i++) {
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
         struct lbc_freeze_group group = { 0 };
-        int r = clb_plan_leaving(&in, &model->want.groups[i], &group);
+        int r = clb_plan_leaving(&in, model->want.lbc.groups[i], &group);
 
         if (r == 0 && group.id != NULL) {
             r = lbc_freeze_add(&freeze, &group);
@@ -221,10 +221,10 @@ static void print_target(const struct clb_step *step, const struct clb_plan_inpu
                                           ? clb_state_listener(in->have, step->port, step->protocol)
                                           : NULL;
 
-    for (size_t i = 0; have != NULL && i < step->listener.attrs.len; i++) {
-        const struct lbc_attr *attr = &step->listener.attrs.items[i];
+    for (size_t i = 0; have != NULL && i < step->listener.lbc.attrs.len; i++) {
+        const struct lbc_attr *attr = &step->listener.lbc.attrs.items[i];
 
-        if (!ccm_text_equal(attr->value, lbc_attrs_get(&have->attrs, attr->field))) {
+        if (!ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->field))) {
             ccm_buf_addf(text, "%s=%s ", attr->field->name, attr->value);
         }
     }
@@ -258,7 +258,7 @@ static int describe_repair(const struct clb_plan *plan, const struct clb_plan_in
         }
         ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ", ", clb_step_name(step->type));
         if (step->port != 0) {
-            ccm_buf_addf(ret, " %u/%s", step->port, clb_protocol_name(step->protocol));
+            ccm_buf_addf(ret, " %u/%s", step->port, lbc_protocol_lower(step->protocol));
         }
     }
     return 0;
@@ -337,8 +337,8 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
 static bool is_own_listener(const struct lbc_pass *pass, const struct clb_model *model,
                             const struct clb_listener *listener)
 {
-    return !model->reused || (listener->description != NULL &&
-                              lbc_owner_parse(listener->description, true, &pass->service->meta,
+    return !model->reused || (listener->lbc.description != NULL &&
+                              lbc_owner_parse(listener->lbc.description, true, &pass->service->meta,
                                               lbc_cluster_id(pass->lbc)) == LBC_OWNER_OURS);
 }
 
@@ -349,15 +349,16 @@ static bool pass_lb_serves(const struct lbc_pass *pass, const struct clb_model *
     if (!clb_model_has_listeners(model)) {
         return have->lb.id != NULL && pass->problems.count == 0;
     }
-    for (size_t i = 0; have->lb.id != NULL && i < model->want.listener_count; i++) {
-        const struct clb_listener *listener = clb_state_listener(
-            have, model->want.listeners[i].port, model->want.listeners[i].protocol);
+    for (size_t i = 0; have->lb.id != NULL && i < model->want.lbc.listener_count; i++) {
+        const struct clb_listener *listener =
+            clb_state_listener(have, clb_listener_at(&model->want, i)->lbc.port,
+                               clb_listener_at(&model->want, i)->lbc.protocol);
 
-        if (listener != NULL && listener->running && is_own_listener(pass, model, listener)) {
+        if (listener != NULL && listener->lbc.running && is_own_listener(pass, model, listener)) {
             return true;
         }
     }
-    return have->lb.id != NULL && model->want.listener_count == 0;
+    return have->lb.id != NULL && model->want.lbc.listener_count == 0;
 }
 
 /* What the status shows, as long as no hostname takes its place. */

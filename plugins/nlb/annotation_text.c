@@ -119,7 +119,7 @@ int nlb_check_zones(const struct ccm_service *service, struct ccm_error *err)
 
 static int check_protocol(const char *name, struct ccm_error *err)
 {
-    if (nlb_protocol_parse(name) != NLB_OTHER) {
+    if (lbc_protocol_parse(name, NLB_PROTOCOLS) != LBC_OTHER) {
         return 0;
     }
     return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
@@ -129,7 +129,7 @@ static int check_protocol(const char *name, struct ccm_error *err)
 }
 
 int nlb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                    enum nlb_protocol *ret, struct ccm_error *err)
+                    enum lbc_protocol *ret, struct ccm_error *err)
 {
     char protocol_word[LBC_PAIR_MAX];
     const int r = lbc_setting_protocol(service, port, check_protocol, protocol_word, err);
@@ -137,8 +137,9 @@ int nlb_protocol_of(const struct ccm_service *service, const struct ccm_service_
     if (r < 0) {
         return r;
     }
-    *ret = nlb_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word);
-    if (*ret == NLB_OTHER || (protocol_word[0] == '\0' && *ret == NLB_TCPSSL)) {
+    *ret = lbc_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word,
+                              NLB_PROTOCOLS);
+    if (*ret == LBC_OTHER || (protocol_word[0] == '\0' && *ret == LBC_TCPSSL)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
                              port->protocol);
     }
@@ -213,21 +214,21 @@ int nlb_check_ranges(const struct ccm_service *service, struct ccm_error *err)
     return find_range(service, "", &ignored, err);
 }
 
-static void write_span(const struct nlb_span *span, enum nlb_protocol protocol, char *ret,
+static void write_span(const struct nlb_span *span, enum lbc_protocol protocol, char *ret,
                        size_t size)
 {
     if (span->range) {
         (void)snprintf(ret, size, "%u-%u/%s", span->start, span->end,
-                       nlb_protocol_name(protocol)); /* fits */
+                       lbc_protocol_name(protocol)); /* fits */
     } else {
-        (void)snprintf(ret, size, "%u/%s", span->start, nlb_protocol_name(protocol)); /* fits */
+        (void)snprintf(ret, size, "%u/%s", span->start, lbc_protocol_name(protocol)); /* fits */
     }
 }
 
 int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct ccm_error *err)
 {
     struct ccm_error ignored = CCM_ERROR_INIT;
-    enum nlb_protocol protocol = NLB_OTHER;
+    enum lbc_protocol protocol = LBC_OTHER;
     struct nlb_span span;
 
     if (nlb_protocol_of(service, service->ports[index], &protocol, &ignored) < 0 ||
@@ -235,14 +236,14 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
         return 0; /* told elsewhere */
     }
     for (uint64_t i = 0; i < index; i++) {
-        enum nlb_protocol other = NLB_OTHER;
+        enum lbc_protocol other = LBC_OTHER;
         struct nlb_span earlier;
         char a[32];
         char b[32];
 
         if (nlb_protocol_of(service, service->ports[i], &other, &ignored) < 0 ||
             nlb_span_of(service, service->ports[i], &earlier, &ignored) < 0 ||
-            !nlb_protocol_clash(other, protocol) || earlier.end < span.start ||
+            !lbc_protocol_clash(other, protocol) || earlier.end < span.start ||
             span.end < earlier.start) {
             continue;
         }
@@ -346,10 +347,10 @@ int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err)
     }
     for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error ignored = CCM_ERROR_INIT;
-        enum nlb_protocol protocol = NLB_OTHER;
+        enum lbc_protocol protocol = LBC_OTHER;
 
         if (nlb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
-            protocol == NLB_UDP) {
+            protocol == LBC_UDP) {
             return lbc_setting_refuse("idle-timeout", value,
                                       "at most 90 where the Service has a UDP port", err);
         }
@@ -383,10 +384,10 @@ static bool is_all_udp(const struct ccm_service *service)
 {
     for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error ignored = CCM_ERROR_INIT;
-        enum nlb_protocol protocol = NLB_OTHER;
+        enum lbc_protocol protocol = LBC_OTHER;
 
         if (nlb_protocol_of(service, service->ports[i], &protocol, &ignored) == 0 &&
-            protocol != NLB_UDP) {
+            protocol != LBC_UDP) {
             return false;
         }
     }

@@ -22,7 +22,7 @@ const char *nlb_annotation_gate(const struct lbc_anno *row);
 /* Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
  * protocol. 0 or -EINVAL: malformed list, unknown protocol. */
 CCM_NODISCARD int nlb_protocol_of(const struct ccm_service *service,
-                                  const struct ccm_service_port *port, enum nlb_protocol *ret,
+                                  const struct ccm_service_port *port, enum lbc_protocol *ret,
                                   struct ccm_error *err);
 
 #endif

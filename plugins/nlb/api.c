@@ -252,7 +252,7 @@ static void add_attr(struct ali_params *params, const struct lbc_field *field, b
 }
 
 void nlb_api_add_attrs(struct ali_params *params, const struct lbc_attrs *attrs,
-                       enum nlb_protocol protocol, bool create)
+                       enum lbc_protocol protocol, bool create)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ppv2 = { .max = 1024 };
     struct ccm_jsonw w = { .buf = &ppv2 };

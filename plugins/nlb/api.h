@@ -73,6 +73,6 @@ void nlb_api_add_texts(struct ali_params *params, const char *name, const struct
 /* The attributes that are part of a creation, or of an update. Fields that the protocol has not are
  * left out. */
 void nlb_api_add_attrs(struct ali_params *params, const struct lbc_attrs *attrs,
-                       enum nlb_protocol protocol, bool create);
+                       enum lbc_protocol protocol, bool create);
 
 #endif

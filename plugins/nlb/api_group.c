@@ -59,13 +59,13 @@ int nlb_api_create_group(struct nlb_call *call, const struct nlb_group *group, c
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ali_param_add(&params, "ServerGroupName", group->name);
+    ali_param_add(&params, "ServerGroupName", group->lbc.name);
     ali_param_add(&params, "VpcId", vpc_id);
-    ali_param_add(&params, "Protocol", nlb_protocol_name(group->protocol));
+    ali_param_add(&params, "Protocol", lbc_protocol_name(group->lbc.protocol));
     ali_param_opt(&params, "ServerGroupType", group->type);
     ali_param_opt(&params, "AddressIPVersion", group->family);
     ali_param_add(&params, "AnyPortEnabled", group->any_port ? "true" : "false");
-    nlb_api_add_attrs(&params, &group->attrs, group->protocol, true);
+    nlb_api_add_attrs(&params, &group->lbc.attrs, group->lbc.protocol, true);
     nlb_api_add_tags(&params, tags, 1);
     return nlb_api_write(call, ALI_NLB, "CreateServerGroup", &params, "ServerGroupId", ret, err);
 }
@@ -77,7 +77,7 @@ int nlb_api_update_group(struct nlb_call *call, const char *group_id, const stru
 
     ali_param_add(&params, "ServerGroupId", group_id);
     ali_param_opt(&params, "ServerGroupName", name);
-    nlb_api_add_attrs(&params, &group->attrs, group->protocol, false);
+    nlb_api_add_attrs(&params, &group->lbc.attrs, group->lbc.protocol, false);
     return nlb_api_write(call, ALI_NLB, "UpdateServerGroupAttribute", &params, NULL, ret, err);
 }
 

@@ -35,15 +35,15 @@ int nlb_api_create_listener(struct nlb_call *call, const char *lb_id,
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "LoadBalancerId", lb_id);
-    ali_param_add(&params, "ListenerProtocol", nlb_protocol_name(listener->protocol));
-    ali_param_i64(&params, "ListenerPort", listener->range ? 0 : listener->start);
+    ali_param_add(&params, "ListenerProtocol", lbc_protocol_name(listener->lbc.protocol));
+    ali_param_i64(&params, "ListenerPort", listener->range ? 0 : listener->lbc.port);
     if (listener->range) {
-        ali_param_i64(&params, "StartPort", listener->start);
-        ali_param_i64(&params, "EndPort", listener->end);
+        ali_param_i64(&params, "StartPort", listener->lbc.port);
+        ali_param_i64(&params, "EndPort", listener->lbc.last_port);
     }
-    ali_param_add(&params, "ListenerDescription", listener->description);
+    ali_param_add(&params, "ListenerDescription", listener->lbc.description);
     ali_param_add(&params, "ServerGroupId", group_id);
-    nlb_api_add_attrs(&params, &listener->attrs, listener->protocol, true);
+    nlb_api_add_attrs(&params, &listener->lbc.attrs, listener->lbc.protocol, true);
     return nlb_api_write(call, ALI_NLB, "CreateListener", &params, "ListenerId", ret, err);
 }
 
@@ -54,9 +54,9 @@ int nlb_api_update_listener(struct nlb_call *call, const char *listener_id,
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "ListenerId", listener_id);
-    ali_param_opt(&params, "ListenerDescription", listener->description);
+    ali_param_opt(&params, "ListenerDescription", listener->lbc.description);
     ali_param_opt(&params, "ServerGroupId", group_id);
-    nlb_api_add_attrs(&params, &listener->attrs, listener->protocol, false);
+    nlb_api_add_attrs(&params, &listener->lbc.attrs, listener->lbc.protocol, false);
     return nlb_api_write(call, ALI_NLB, "UpdateListenerAttribute", &params, NULL, ret, err);
 }
 

@@ -82,10 +82,10 @@ static bool would_starve(const struct nlb_run *run, const struct nlb_step *step)
     const struct nlb_group *group = nlb_apply_group(run->apply, step);
 
     if (step->type == NLB_STEP_REMOVE) {
-        return group->backends.len <= step->group.backends.len && add_failed(run, group);
+        return group->lbc.backends.len <= step->group.lbc.backends.len && add_failed(run, group);
     }
     return step->type == NLB_STEP_UPDATE_LISTENER &&
-           !ccm_text_equal(nlb_apply_target(run->apply, step)->group_id, group->id) &&
+           !ccm_text_equal(nlb_apply_target(run->apply, step)->lbc.group_id, group->lbc.id) &&
            add_failed(run, group);
 }
 
@@ -210,7 +210,7 @@ static int finish_step(struct nlb_run *run, struct nlb_flight *flight)
 static bool is_known_refusal(const struct nlb_run *run, const struct nlb_step *step)
 {
     return run->unknown != NULL && step->type == NLB_STEP_ADD &&
-           lbc_backends_same_servers(&run->unknown->group.backends, &step->group.backends);
+           lbc_backends_same_servers(&run->unknown->group.lbc.backends, &step->group.lbc.backends);
 }
 
 static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
@@ -273,8 +273,8 @@ static int fail_job(struct nlb_run *run, const struct nlb_flight *flight, const 
 
 bool nlb_run_is_draining(const struct nlb_group *group)
 {
-    return ccm_text_equal(lbc_attrs_get(&group->attrs, nlb_group_field("ConnectionDrainEnabled")),
-                          "true");
+    return ccm_text_equal(
+        lbc_attrs_get(&group->lbc.attrs, nlb_group_field("ConnectionDrainEnabled")), "true");
 }
 
 /* Servers of such a group may stay until their connections have ended. */
@@ -297,7 +297,7 @@ static int fail_late(struct nlb_run *run, const struct nlb_flight *flight, int r
     struct nlb_group *draining = draining_group(run, step);
 
     if (draining != NULL && r == -ETIMEDOUT) {
-        draining->unread = true;
+        draining->lbc.unread = true;
         apply->again_ms = DELETING_MS;
         return 0;
     }

@@ -65,7 +65,7 @@ static int lb_record_created(struct nlb_apply *apply, struct nlb_lb *made,
     nlb_lb_fini(lb);
     *lb = *made;
     memset(made, 0, sizeof(*made));
-    apply->have->listeners_known = true;
+    apply->have->lbc.listeners_known = true;
     return 0;
 }
 

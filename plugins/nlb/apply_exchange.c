@@ -80,12 +80,12 @@ static void exchange_record_refusal(struct nlb_exchange *exchange, const struct 
 static int exchange_collect_step(struct lbc_exchange *to, const struct nlb_group *group,
                                  const struct nlb_step *step)
 {
-    const struct lbc_backends *set = &step->group.backends;
+    const struct lbc_backends *set = &step->group.lbc.backends;
     const bool removes = step->type == NLB_STEP_REMOVE;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < set->len; i++) {
-        if (removes == (lbc_backends_find(&group->backends, &set->items[i]) != NULL)) {
+        if (removes == (lbc_backends_find(&group->lbc.backends, &set->items[i]) != NULL)) {
             r = lbc_backends_put(removes ? &to->remove : &to->add, &set->items[i]);
         }
     }
@@ -97,7 +97,8 @@ static bool exchange_includes_step(const struct nlb_run *run, const struct nlb_g
                                    const struct nlb_step *first, const struct nlb_step *step)
 {
     return (step->type == NLB_STEP_REMOVE ||
-            (step->type == NLB_STEP_ADD && ccm_text_equal(step->group.name, first->group.name))) &&
+            (step->type == NLB_STEP_ADD &&
+             ccm_text_equal(step->group.lbc.name, first->group.lbc.name))) &&
            !step->last && nlb_apply_group(run->apply, step) == group;
 }
 
@@ -114,16 +115,16 @@ static int exchange_collect(struct nlb_run *run, struct nlb_exchange *exchange,
         if (i == index || (run->flights[i].verdict == NLB_VERDICT_OPEN &&
                            exchange_includes_step(run, group, first, step))) {
             r = exchange_collect_step(&exchange->way, group, step);
-            exchange->way.batch = exchange->way.batch > step->group.backends.len
+            exchange->way.batch = exchange->way.batch > step->group.lbc.backends.len
                                       ? exchange->way.batch
-                                      : step->group.backends.len;
+                                      : step->group.lbc.backends.len;
             run->flights[i].verdict = NLB_VERDICT_EXCHANGED;
         }
     }
-    for (size_t i = 0; i < group->backends.len; i++) {
-        leaving += group->backends.items[i].leaving ? 1 : 0;
+    for (size_t i = 0; i < group->lbc.backends.len; i++) {
+        leaving += group->lbc.backends.items[i].leaving ? 1 : 0;
     }
-    exchange->way.stays = group->backends.len - leaving - exchange->way.remove.len;
+    exchange->way.stays = group->lbc.backends.len - leaving - exchange->way.remove.len;
     exchange->is_waiting = leaving > 0;
     exchange->way.is_robbed = leaving > 0; /* they make room when they are gone */
     return r;
@@ -138,7 +139,7 @@ int nlb_exchange_begin(struct nlb_run *run, size_t index, const struct ccm_error
 
     if (r == 0) {
         exchange->step = *step; /* borrows */
-        exchange_record_refusal(exchange, &step->group.backends, err);
+        exchange_record_refusal(exchange, &step->group.lbc.backends, err);
         r = exchange_collect(run, exchange, group, index);
     }
     return r < 0 ? nlb_run_out_of_memory(run) : 0;
@@ -169,7 +170,7 @@ static int exchange_send(struct nlb_run *run, struct nlb_exchange *exchange,
             return 0;
         }
         exchange->step.type = exchange->move == LBC_EXCHANGE_ADD ? NLB_STEP_ADD : NLB_STEP_REMOVE;
-        exchange->step.group.backends = exchange->part; /* borrowed */
+        exchange->step.group.lbc.backends = exchange->part; /* borrowed */
         flight->step = &exchange->step;
         r = nlb_run_send(run, flight, &err);
         if (r == 0) {
@@ -232,8 +233,9 @@ static void exchanges_close_steps(struct nlb_run *run)
         if (run->flights[i].verdict == NLB_VERDICT_EXCHANGED && step->type == NLB_STEP_ADD) {
             const struct nlb_group *group = nlb_apply_group(run->apply, step);
 
-            run->flights[i].verdict =
-                group == NULL || group->backends.len == 0 ? NLB_VERDICT_FAILED : NLB_VERDICT_DONE;
+            run->flights[i].verdict = group == NULL || group->lbc.backends.len == 0
+                                          ? NLB_VERDICT_FAILED
+                                          : NLB_VERDICT_DONE;
         }
     }
 }
@@ -272,7 +274,7 @@ static int exchange_report_rest(struct nlb_run *run, struct nlb_exchange *exchan
     int r;
 
     exchange->step.type = NLB_STEP_ADD;
-    exchange->step.group.backends = way->add; /* borrowed */
+    exchange->step.group.lbc.backends = way->add; /* borrowed */
     run->apply->call.uncertain = false;
     r = ccm_error_wrap(&exchange->why, -ENOSPC, "%zu of %zu servers fit", way->stays,
                        way->stays + way->add.len);
@@ -285,7 +287,7 @@ static void exchange_wait_for_drain(struct nlb_run *run, const struct nlb_exchan
     struct nlb_group *group = nlb_apply_group(run->apply, &exchange->step);
 
     if (group != NULL) {
-        group->unread = true;
+        group->lbc.unread = true;
     }
     run->apply->again_ms = DRAINED_MS;
 }

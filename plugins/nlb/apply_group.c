@@ -29,16 +29,16 @@ static int group_send_create(struct nlb_apply *apply, const struct nlb_step *ste
 static int send_remove(struct nlb_apply *apply, const struct nlb_step *step, const char *id,
                        struct nlb_sent *sent, struct ccm_error *err)
 {
-    const int r = nlb_api_remove_servers(&apply->call, id, &step->group.backends, sent, err);
+    const int r = nlb_api_remove_servers(&apply->call, id, &step->group.lbc.backends, sent, err);
 
-    return step->group.backends.len == 1 ? nlb_apply_forgive(apply, r, err) : r;
+    return step->group.lbc.backends.len == 1 ? nlb_apply_forgive(apply, r, err) : r;
 }
 
 int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
                          struct nlb_sent *sent, struct ccm_error *err)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
-    const char *id = group == NULL ? NULL : group->id;
+    const char *id = group == NULL ? NULL : group->lbc.id;
     struct nlb_call *call = &apply->call;
 
     switch (step->type) {
@@ -47,9 +47,11 @@ int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
     case NLB_STEP_UPDATE_GROUP:
         return nlb_api_update_group(call, id, &step->group, NULL, sent, err);
     case NLB_STEP_ADD:
-        return nlb_api_add_servers(call, id, step->group.name, &step->group.backends, sent, err);
+        return nlb_api_add_servers(call, id, step->group.lbc.name, &step->group.lbc.backends, sent,
+                                   err);
     case NLB_STEP_UPDATE:
-        return nlb_api_update_servers(call, id, step->group.name, &step->group.backends, sent, err);
+        return nlb_api_update_servers(call, id, step->group.lbc.name, &step->group.lbc.backends,
+                                      sent, err);
     case NLB_STEP_REMOVE:
         return send_remove(apply, step, id, sent, err);
     case NLB_STEP_UNTAG_GROUP:
@@ -74,36 +76,36 @@ static int group_record_created(struct nlb_apply *apply, const struct nlb_step *
         (group->family == NULL && lbc_text_set(&group->family, "ipv4") < 0)) {
         return -ENOMEM;
     }
-    lbc_backends_fini(&group->backends);
-    free(group->id);
-    group->id = CCM_STEAL(sent->made_id);
-    group->unread = false;
+    lbc_backends_fini(&group->lbc.backends);
+    free(group->lbc.id);
+    group->lbc.id = CCM_STEAL(sent->made_id);
+    group->lbc.unread = false;
     return 0;
 }
 
 static int group_record_servers(struct nlb_group *group, const struct nlb_step *step)
 {
-    const char *description = step->group.name;
-    const bool usual = ccm_text_equal(description, group->name);
+    const char *description = step->group.lbc.name;
+    const bool usual = ccm_text_equal(description, group->lbc.name);
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < step->group.backends.len; i++) {
-        struct lbc_backend one = step->group.backends.items[i];
+    for (size_t i = 0; r == 0 && i < step->group.lbc.backends.len; i++) {
+        struct lbc_backend one = step->group.lbc.backends.items[i];
 
         if (step->type == NLB_STEP_REMOVE) {
-            lbc_backends_remove(&group->backends, &one);
+            lbc_backends_remove(&group->lbc.backends, &one);
             continue;
         }
         one.description = usual ? NULL : (char *)(uintptr_t)description; /* copied by put */
         one.leaving = false;
-        r = lbc_backends_put(&group->backends, &one);
+        r = lbc_backends_put(&group->lbc.backends, &one);
     }
     return r;
 }
 
 static int group_record_attrs(struct nlb_group *group, const struct nlb_step *step)
 {
-    return lbc_attrs_copy(&group->attrs, &step->group.attrs);
+    return lbc_attrs_copy(&group->lbc.attrs, &step->group.lbc.attrs);
 }
 
 int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
@@ -122,7 +124,7 @@ int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
         return group_record_attrs(group, step);
     case NLB_STEP_UNTAG_GROUP: /* somebody else's from now on */
     case NLB_STEP_DELETE_GROUP:
-        nlb_state_drop_group(apply->have, step->id);
+        lbc_state_drop_group(&apply->have->lbc, &group->lbc);
         return 0;
     default:
         return group_record_servers(group, step);

@@ -221,11 +221,8 @@ static void lb_record_deleted(struct nlb_state *have)
 {
     nlb_lb_fini(&have->lb);
     memset(&have->lb, 0, sizeof(have->lb));
-    for (size_t i = 0; i < have->listener_count; i++) {
-        nlb_listener_fini(&have->listeners[i]);
-    }
-    have->listener_count = 0;
-    have->listeners_known = true;
+    lbc_state_forget_listeners(&have->lbc);
+    have->lbc.listeners_known = true;
 }
 
 int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step)

@@ -10,8 +10,8 @@
 /* A listener that had to go first is still there. */
 static bool is_occupied(const struct nlb_apply *apply, const struct nlb_step *step)
 {
-    for (size_t i = 0; i < apply->have->listener_count; i++) {
-        if (nlb_listener_clash(&apply->have->listeners[i], &step->listener)) {
+    for (size_t i = 0; i < apply->have->lbc.listener_count; i++) {
+        if (lbc_listener_clash(&nlb_listener_at(apply->have, i)->lbc, &step->listener.lbc)) {
             return true;
         }
     }
@@ -35,16 +35,16 @@ int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step
                             struct nlb_sent *sent, struct ccm_error *err)
 {
     const struct nlb_listener *listener = nlb_apply_target(apply, step);
-    const char *id = listener == NULL ? NULL : listener->id;
+    const char *id = listener == NULL ? NULL : listener->lbc.id;
     struct nlb_call *call = &apply->call;
 
     switch (step->type) {
     case NLB_STEP_CREATE_LISTENER:
         return nlb_api_create_listener(call, apply->have->lb.id, &step->listener,
-                                       nlb_apply_group(apply, step)->id, sent, err);
+                                       nlb_apply_group(apply, step)->lbc.id, sent, err);
     case NLB_STEP_UPDATE_LISTENER:
-        return nlb_api_update_listener(call, id, &step->listener, nlb_apply_group(apply, step)->id,
-                                       sent, err);
+        return nlb_api_update_listener(call, id, &step->listener,
+                                       nlb_apply_group(apply, step)->lbc.id, sent, err);
     case NLB_STEP_ADD_CERTS:
         return nlb_api_add_certs(call, id, &step->texts, sent, err);
     case NLB_STEP_REMOVE_CERTS:
@@ -63,11 +63,11 @@ static int listener_record_created(struct nlb_apply *apply, const struct nlb_ste
     struct nlb_listener *listener = nlb_state_new_listener(apply->have);
 
     if (listener == NULL || nlb_listener_copy(listener, &step->listener) < 0 ||
-        lbc_text_set(&listener->group_id, group == NULL ? NULL : group->id) < 0) {
+        lbc_text_set(&listener->lbc.group_id, group == NULL ? NULL : group->lbc.id) < 0) {
         return -ENOMEM;
     }
-    free(listener->id);
-    listener->id = CCM_STEAL(sent->made_id);
+    free(listener->lbc.id);
+    listener->lbc.id = CCM_STEAL(sent->made_id);
     lbc_texts_fini(&listener->certs);
     listener->certs_known = true;
     return 0;
@@ -78,10 +78,10 @@ static int listener_record_updated(const struct nlb_apply *apply, const struct n
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
 
-    return lbc_attrs_copy(&listener->attrs, &step->listener.attrs) < 0 ||
-                   (step->listener.description != NULL &&
-                    lbc_text_set(&listener->description, step->listener.description) < 0) ||
-                   lbc_text_set(&listener->group_id, group == NULL ? NULL : group->id) < 0
+    return lbc_attrs_copy(&listener->lbc.attrs, &step->listener.lbc.attrs) < 0 ||
+                   (step->listener.lbc.description != NULL &&
+                    lbc_text_set(&listener->lbc.description, step->listener.lbc.description) < 0) ||
+                   lbc_text_set(&listener->lbc.group_id, group == NULL ? NULL : group->lbc.id) < 0
                ? -ENOMEM
                : 0;
 }
@@ -114,11 +114,11 @@ int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step
     switch (step->type) {
     case NLB_STEP_UPDATE_LISTENER:
         /* Put back: a person's may be taken over by those who had to leave it to this Service. */
-        apply->freed = apply->freed || (step->listener.description != NULL &&
-                                        !nlb_name_is_key(step->listener.description));
+        apply->freed = apply->freed || (step->listener.lbc.description != NULL &&
+                                        !nlb_name_is_key(step->listener.lbc.description));
         return listener_record_updated(apply, step, listener);
     case NLB_STEP_DELETE_LISTENER:
-        nlb_state_drop_listener(apply->have, listener->id);
+        lbc_state_drop_listener(&apply->have->lbc, &listener->lbc);
         apply->freed = true;
         return 0;
     default:

@@ -19,8 +19,7 @@ struct nlb_group *nlb_apply_group(const struct nlb_apply *apply, const struct nl
 struct nlb_listener *nlb_apply_target(const struct nlb_apply *apply, const struct nlb_step *step)
 {
     return step->id != NULL ? nlb_state_listener_by_id(apply->have, step->id)
-                            : nlb_state_listener(apply->have, step->listener.protocol,
-                                                 step->listener.start, step->listener.end);
+                            : nlb_state_listener_like(apply->have, &step->listener);
 }
 
 bool nlb_apply_lb_gone(const struct ccm_error *err)

@@ -17,7 +17,7 @@ void nlb_run_distrust(struct nlb_apply *apply, const struct nlb_step *step)
     apply->surprised = true;
     const struct lbc_cloud cloud = { &alilb_cloud_ops, apply->call.ali };
 
-    lbc_resolve_forget(&cloud, &step->group.backends);
+    lbc_resolve_forget(&cloud, &step->group.lbc.backends);
 }
 
 /* A person named what does not exist: no look at the cloud will change that. */
@@ -43,8 +43,8 @@ static uint64_t kind_of(const struct nlb_apply *apply, const struct nlb_step *st
 /* It gets a description that is not ours. */
 static bool restores_listener(const struct nlb_step *step)
 {
-    return step->type == NLB_STEP_UPDATE_LISTENER && step->listener.description != NULL &&
-           !nlb_name_is_key(step->listener.description);
+    return step->type == NLB_STEP_UPDATE_LISTENER && step->listener.lbc.description != NULL &&
+           !nlb_name_is_key(step->listener.lbc.description);
 }
 
 int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct ccm_error *err,
@@ -66,7 +66,7 @@ int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct
     err->kind = kind_of(apply, step, err);
     if (step->port != 0) {
         (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
-                             nlb_protocol_name(step->protocol),
+                             lbc_protocol_name(step->protocol),
                              nlb_step_name(step->type)); /* the result is r */
     } else {
         (void)ccm_error_wrap(err, r, "%s", nlb_step_name(step->type)); /* the result is r */
@@ -140,12 +140,12 @@ bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step)
     if (!run->quota.full || step->type != NLB_STEP_CREATE_LISTENER) {
         return false;
     }
-    if (listener->end > listener->start) {
-        (void)snprintf(name, sizeof(name), "%u-%u/%s", listener->start, listener->end,
-                       nlb_protocol_name(listener->protocol)); /* fits */
+    if (listener->lbc.last_port > listener->lbc.port) {
+        (void)snprintf(name, sizeof(name), "%u-%u/%s", listener->lbc.port, listener->lbc.last_port,
+                       lbc_protocol_name(listener->lbc.protocol)); /* fits */
     } else {
         (void)snprintf(name, sizeof(name), "%u/%s", step->port,
-                       nlb_protocol_name(step->protocol)); /* fits */
+                       lbc_protocol_name(step->protocol)); /* fits */
     }
     lbc_quota_leave_out(&run->quota, name);
     return true;

@@ -47,7 +47,7 @@ struct pair {
     size_t count;
     const struct lbc_attrs *want;
     const struct lbc_attrs *have;
-    enum nlb_protocol protocol;
+    enum lbc_protocol protocol;
     const struct nlb_group *group; /* the present one; NULL: a listener is compared */
 };
 
@@ -65,7 +65,7 @@ static const struct fallback *find_fallback(const struct fallback *list, size_t 
 static const char *group_value(const struct nlb_group *group, const struct fallback *row)
 {
     if (strcmp(row->field, "PreserveClientIpEnabled") == 0 &&
-        (group->protocol == NLB_TCPSSL ||
+        (group->lbc.protocol == LBC_TCPSSL ||
          (group->type != NULL && ccm_text_equal_case(group->type, "Ip")))) {
         return "false";
     }
@@ -90,7 +90,7 @@ static const char *pair_fallback_of(const struct pair *pair, const struct lbc_fi
     if (pair->group != NULL) {
         return group_value(pair->group, row);
     }
-    return pair->protocol == NLB_UDP && strcmp(field->name, "IdleTimeout") == 0 ? "20" : row->value;
+    return pair->protocol == LBC_UDP && strcmp(field->name, "IdleTimeout") == 0 ? "20" : row->value;
 }
 
 static const struct lbc_attr *attr_of(const struct lbc_attrs *attrs, const struct lbc_field *field)
@@ -241,18 +241,18 @@ static struct pair listener_pair(const struct nlb_listener *want, const struct n
 {
     return (struct pair){ .fields = nlb_listener_fields,
                           .count = nlb_listener_field_count,
-                          .want = &want->attrs,
-                          .have = &have->attrs,
-                          .protocol = want->protocol };
+                          .want = &want->lbc.attrs,
+                          .have = &have->lbc.attrs,
+                          .protocol = want->lbc.protocol };
 }
 
 static struct pair group_pair(const struct nlb_group *want, const struct nlb_group *have)
 {
     return (struct pair){ .fields = nlb_group_fields,
                           .count = nlb_group_field_count,
-                          .want = &want->attrs,
-                          .have = &have->attrs,
-                          .protocol = want->protocol,
+                          .want = &want->lbc.attrs,
+                          .have = &have->lbc.attrs,
+                          .protocol = want->lbc.protocol,
                           .group = have };
 }
 
@@ -277,8 +277,8 @@ int nlb_compare_new_listener(const struct nlb_listener *want, struct lbc_attrs *
     const struct pair pair = listener_pair(want, want);
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < want->attrs.len; i++) {
-        const struct lbc_attr *wish = &want->attrs.items[i];
+    for (size_t i = 0; r == 0 && i < want->lbc.attrs.len; i++) {
+        const struct lbc_attr *wish = &want->lbc.attrs.items[i];
 
         if (!wish->kept && has_meaning(&pair, wish)) {
             r = lbc_attrs_set(ret, wish->field, wish->value, wish->explicit);
@@ -305,14 +305,14 @@ void nlb_compare_record_listener(const struct nlb_listener *want, struct nlb_lis
 {
     const struct pair pair = listener_pair(want, have);
 
-    pair_record_explicit(&pair, &have->attrs);
+    pair_record_explicit(&pair, &have->lbc.attrs);
 }
 
 void nlb_compare_record_group(const struct nlb_group *want, struct nlb_group *have)
 {
     const struct pair pair = group_pair(want, have);
 
-    pair_record_explicit(&pair, &have->attrs);
+    pair_record_explicit(&pair, &have->lbc.attrs);
 }
 
 void nlb_change_add(struct ccm_buf *change, const char *what, const char *from, const char *to)

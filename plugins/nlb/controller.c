@@ -31,7 +31,7 @@ static void mirror_rest(void *state)
 
 static int mirror_wake(void *state)
 {
-    return nlb_state_wake(state);
+    return lbc_state_wake(state);
 }
 
 /* Groups and the security group are each Service's own, also on a load balancer that is shared. */
@@ -41,15 +41,8 @@ static void mirror_move(void *to, void *from)
     struct nlb_state *out = from;
 
     into->lb = out->lb;
-    into->listeners = out->listeners;
-    into->listener_count = out->listener_count;
-    into->listener_cap = out->listener_cap;
-    into->listeners_known = out->listeners_known;
     memset(&out->lb, 0, sizeof(out->lb));
-    out->listeners = NULL;
-    out->listener_count = 0;
-    out->listener_cap = 0;
-    out->listeners_known = false;
+    lbc_state_move_listeners(&into->lbc, &out->lbc);
 }
 
 static const char *lb_id(const void *state)
@@ -82,20 +75,20 @@ static bool state_has_port(const struct lbc_pass *pass, const char *port)
 {
     const struct nlb_state *have = pass->entry->state;
 
-    for (size_t i = 0; i < have->listener_count; i++) {
-        const struct nlb_listener *one = &have->listeners[i];
+    for (size_t i = 0; i < have->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(have, i);
         enum lbc_owner owner = LBC_OWNER_NONE;
         char name[LBC_TAKEN_PORT];
 
         nlb_taken_port(one, name);
         if (strcmp(name, port) == 0) {
             /* Out of memory: what is kept about it stays. */
-            return nlb_name_parse(one->description, true, &pass->service->meta,
+            return nlb_name_parse(one->lbc.description, true, &pass->service->meta,
                                   lbc_cluster_id(pass->lbc), &owner) < 0 ||
                    owner == LBC_OWNER_OURS;
         }
     }
-    return !have->listeners_known; /* nobody has looked */
+    return !have->lbc.listeners_known; /* nobody has looked */
 }
 
 static const struct lbc_tags *model_get_tags(const void *model)

@@ -1,11 +1,10 @@
 #include "fields.h"
 
 #include "util/attr.h"
-#include "util/text.h"
 
 #include <string.h>
 
-#define TLS   (1U << NLB_TCPSSL)
+#define TLS   (1U << LBC_TCPSSL)
 #define LIST  NLB_FIELD_LIST
 #define CASE_ NLB_FIELD_CASE
 #define PPV2  NLB_FIELD_PPV2
@@ -49,8 +48,6 @@ const struct lbc_field nlb_group_fields[] = {
 };
 const size_t nlb_group_field_count = CCM_ARRAY_LEN(nlb_group_fields);
 
-static const char *const protocol_names[] = { "TCP", "UDP", "TCPSSL", "OTHER" };
-
 static const struct lbc_field *fields_find_name(const struct lbc_field *fields, size_t count,
                                                 const char *name)
 {
@@ -72,27 +69,7 @@ const struct lbc_field *nlb_group_field(const char *name)
     return fields_find_name(nlb_group_fields, nlb_group_field_count, name);
 }
 
-bool nlb_field_applies(const struct lbc_field *field, enum nlb_protocol protocol)
+bool nlb_field_applies(const struct lbc_field *field, enum lbc_protocol protocol)
 {
     return field->protocols == 0 || (field->protocols >> protocol & 1U) != 0;
-}
-
-const char *nlb_protocol_name(enum nlb_protocol protocol)
-{
-    return protocol_names[protocol];
-}
-
-enum nlb_protocol nlb_protocol_parse(const char *text)
-{
-    for (size_t i = 0; i < NLB_OTHER; i++) {
-        if (text != NULL && ccm_text_equal_case(text, protocol_names[i])) {
-            return (enum nlb_protocol)i;
-        }
-    }
-    return NLB_OTHER;
-}
-
-bool nlb_protocol_clash(enum nlb_protocol a, enum nlb_protocol b)
-{
-    return (a == NLB_UDP) == (b == NLB_UDP);
 }

@@ -6,11 +6,13 @@
 #define CCM_NLB_FIELDS_H
 
 #include "lbc/model/attrs.h"
+#include "lbc/model/protocol.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum nlb_protocol { NLB_TCP, NLB_UDP, NLB_TCPSSL, NLB_OTHER };
+/* Those that listeners have, for lbc_protocol_parse(). */
+#define NLB_PROTOCOLS (1U << LBC_TCP | 1U << LBC_UDP | 1U << LBC_TCPSSL)
 
 /* How a value goes over the wire; texts are kept in one spelling ("true", "12", "a,b"). */
 #define NLB_FIELD_LIST   256U  /* comma list; Name.1, Name.2, ...; compared as a set */
@@ -26,13 +28,6 @@ extern const size_t nlb_group_field_count;
 /* By name; NULL when there is none. */
 const struct lbc_field *nlb_listener_field(const char *name);
 const struct lbc_field *nlb_group_field(const char *name);
-bool nlb_field_applies(const struct lbc_field *field, enum nlb_protocol protocol);
-
-/* "TCP", "UDP", "TCPSSL"; "OTHER" beyond. */
-const char *nlb_protocol_name(enum nlb_protocol protocol);
-/* Any case; NLB_OTHER when it is none of them. */
-enum nlb_protocol nlb_protocol_parse(const char *text);
-/* Whether two listeners of these protocols cannot share a port number: TCP and TCPSSL can not. */
-bool nlb_protocol_clash(enum nlb_protocol a, enum nlb_protocol b);
+bool nlb_field_applies(const struct lbc_field *field, enum lbc_protocol protocol);
 
 #endif

@@ -145,11 +145,11 @@ static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *e
         return nlb_read_refuse(r, "server group", err);
     }
     item = inventory_find_owner(inventory, &group.tags);
-    if (item == NULL || ccm_strmap_has(inventory->by_group, group.id) != 0) {
+    if (item == NULL || ccm_strmap_has(inventory->by_group, group.lbc.id) != 0) {
         return 0;
     }
     kept = nlb_state_new_group(&item->state);
-    if (kept == NULL || ccm_strmap_set(inventory->by_group, group.id, item) < 0) {
+    if (kept == NULL || ccm_strmap_set(inventory->by_group, group.lbc.id, item) < 0) {
         return ccm_error_nomem(err);
     }
     *kept = group;
@@ -163,7 +163,8 @@ static int inventory_add_server(void *arg, const cJSON *json, struct ccm_error *
     const char *group_id = ccm_json_text(json, "ServerGroupId");
     const struct item *item = ccm_strmap_get(inventory->by_group, group_id);
     struct nlb_group *group = item == NULL ? NULL : nlb_state_group_by_id(&item->state, group_id);
-    const int r = group == NULL ? 0 : nlb_read_parse_server(json, group->name, &group->backends);
+    const int r =
+        group == NULL ? 0 : nlb_read_parse_server(json, group->lbc.name, &group->lbc.backends);
 
     return r < 0 ? nlb_read_refuse(r, "server", err) : 0;
 }
@@ -176,10 +177,10 @@ static void set_known(struct nlb_inventory *inventory, bool listeners, bool grou
     while (ccm_strmap_next(inventory->items, &cursor, NULL, &value) != 0) {
         struct nlb_state *state = &((struct item *)value)->state;
 
-        state->listeners_known = listeners;
-        state->groups_known = groups;
-        for (size_t i = 0; groups && i < state->group_count; i++) {
-            state->groups[i].unread = false;
+        state->lbc.listeners_known = listeners;
+        state->lbc.groups_known = groups;
+        for (size_t i = 0; groups && i < state->lbc.group_count; i++) {
+            nlb_group_at(state, i)->lbc.unread = false;
         }
     }
 }
@@ -231,26 +232,17 @@ int nlb_inventory_read(struct nlb_call *call, const char *cluster_id,
     return r;
 }
 
-static void forget_groups(struct nlb_state *state)
-{
-    for (size_t i = 0; i < state->group_count; i++) {
-        nlb_group_fini(&state->groups[i]);
-    }
-    state->group_count = 0;
-    state->groups_known = false;
-}
-
 /* One of our listeners uses a group that was not listed: its tags are gone. So it may be when
  * memory is too short to tell: then the Service looks for itself. */
 static bool lacks_group(const struct nlb_state *state, const struct ccm_service *service,
                         const char *cluster_id)
 {
-    for (size_t i = 0; i < state->listener_count; i++) {
-        const struct nlb_listener *one = &state->listeners[i];
+    for (size_t i = 0; i < state->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(state, i);
         enum lbc_owner owner = LBC_OWNER_NONE;
 
-        if (one->group_id != NULL && nlb_state_group_by_id(state, one->group_id) == NULL &&
-            (nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner) < 0 ||
+        if (one->lbc.group_id != NULL && nlb_state_group_by_id(state, one->lbc.group_id) == NULL &&
+            (nlb_name_parse(one->lbc.description, true, &service->meta, cluster_id, &owner) < 0 ||
              owner == LBC_OWNER_OURS)) {
             return true;
         }
@@ -270,11 +262,11 @@ bool nlb_inventory_take(struct nlb_inventory *inventory, const struct ccm_servic
     const bool usable = item != NULL && item->found && !item->twice;
 
     if (usable) {
-        if (!item->state.listeners_known) {
-            nlb_state_forget_listeners(&item->state);
+        if (!item->state.lbc.listeners_known) {
+            lbc_state_forget_listeners(&item->state.lbc);
         }
-        if (!item->state.groups_known || lacks_group(&item->state, service, cluster_id)) {
-            forget_groups(&item->state);
+        if (!item->state.lbc.groups_known || lacks_group(&item->state, service, cluster_id)) {
+            lbc_state_forget_groups(&item->state.lbc);
         }
         *state = item->state;
         memset(&item->state, 0, sizeof(item->state));

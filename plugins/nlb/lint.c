@@ -20,27 +20,17 @@
 static const char *port_protocol(const struct ccm_service *service,
                                  const struct ccm_service_port *port, struct ccm_error *err)
 {
-    enum nlb_protocol ret = NLB_OTHER;
+    enum lbc_protocol ret = LBC_OTHER;
 
     if (nlb_protocol_of(service, port, &ret, err) < 0) {
         return NULL;
     }
-    switch (ret) { /* as rows of the table write them */
-    case NLB_TCP:
-        return "tcp";
-    case NLB_UDP:
-        return "udp";
-    case NLB_TCPSSL:
-        return "tcpssl";
-    case NLB_OTHER:
-        break;
-    }
-    return NULL;
+    return ret == LBC_OTHER ? NULL : lbc_protocol_lower(ret); /* as rows of the table write them */
 }
 
 static bool is_protocol(const char *text)
 {
-    return nlb_protocol_parse(text) != NLB_OTHER;
+    return lbc_protocol_parse(text, NLB_PROTOCOLS) != LBC_OTHER;
 }
 
 /* Overlaps are looked for below, with ranges. */
@@ -133,9 +123,9 @@ static bool has_tls(const struct ccm_service *service)
 {
     for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error ignored = CCM_ERROR_INIT;
-        enum nlb_protocol one = NLB_OTHER;
+        enum lbc_protocol one = LBC_OTHER;
 
-        if (nlb_protocol_of(service, service->ports[i], &one, &ignored) == 0 && one == NLB_TCPSSL) {
+        if (nlb_protocol_of(service, service->ports[i], &one, &ignored) == 0 && one == LBC_TCPSSL) {
             return true;
         }
     }

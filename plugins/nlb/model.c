@@ -11,7 +11,7 @@
 
 void nlb_model_fini(struct nlb_model *model)
 {
-    for (size_t i = 0; model->sets != NULL && i < model->want.group_count; i++) {
+    for (size_t i = 0; model->sets != NULL && i < model->want.lbc.group_count; i++) {
         lbc_candidates_fini(&model->sets[i]);
     }
     free(model->sets);
@@ -29,9 +29,9 @@ static int model_report_port(const struct nlb_builder *b, const struct nlb_desir
                              struct ccm_error *err)
 {
     (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)want->port->port,
-                         want->protocol == NLB_OTHER
+                         want->protocol == LBC_OTHER
                              ? want->port->protocol
-                             : nlb_protocol_name(want->protocol)); /* sets the text only */
+                             : lbc_protocol_name(want->protocol)); /* sets the text only */
     lbc_problems_add(b->problems, err, NULL);
     b->model->incomplete = true;
     return 0;
@@ -77,12 +77,15 @@ static int add_open_groups(struct nlb_builder *b, const struct nlb_desired_port 
 {
     int r = 0;
 
-    for (int i = 0; r != -ENOMEM && i < NLB_OTHER; i++) {
+    for (int i = 0; r != -ENOMEM && i < LBC_OTHER; i++) {
         CCM_CLEANUP(ccm_freep) char *name = NULL;
         struct nlb_desired_port one = *want;
 
+        if ((NLB_PROTOCOLS >> i & 1U) == 0) {
+            continue;
+        }
         one.open = true;
-        one.protocol = (enum nlb_protocol)i;
+        one.protocol = (enum lbc_protocol)i;
         name = nlb_model_group_name(b, &one);
         one.group_name = name;
         r = name == NULL ? ccm_error_nomem(err) : nlb_model_group(b, &one, err);
@@ -122,7 +125,7 @@ static bool is_unchosen(const struct nlb_builder *b, const struct nlb_desired_po
 static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *name = NULL;
-    struct nlb_desired_port want = { .port = b->in->service->ports[index], .protocol = NLB_OTHER };
+    struct nlb_desired_port want = { .port = b->in->service->ports[index], .protocol = LBC_OTHER };
     int r = port_read_annotations(b, index, &want, err);
 
     if (r < 0 || is_unchosen(b, &want)) {
@@ -239,11 +242,11 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
 
 void nlb_model_finish(struct nlb_model *model, struct lbc_resolved *resolved)
 {
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        struct nlb_group *group = &model->want.groups[i];
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        struct nlb_group *group = nlb_group_at(&model->want, i);
 
-        group->backends = resolved[i].backends;
+        group->lbc.backends = resolved[i].backends;
         memset(&resolved[i].backends, 0, sizeof(resolved[i].backends));
-        group->add_only = resolved[i].invalid.len > 0;
+        group->lbc.add_only = resolved[i].invalid.len > 0;
     }
 }

@@ -29,7 +29,7 @@ struct nlb_model {
     /* lb: what creation should ask for and, where told, what holds for an existing one; lb.id: that
      * of a reused one. groups, listeners: all. guard: rules, when source ranges are served. */
     struct nlb_state want;
-    struct lbc_candidates *sets; /* sets[i] belongs to want.groups[i] */
+    struct lbc_candidates *sets; /* sets[i] belongs to group i of want */
     struct lbc_node_table nodes; /* sets borrow from it */
     bool incomplete;             /* a port failed: unneeded groups and listeners stay */
     unsigned explicit;           /* 1 << enum nlb_lb_field: a person asked for it */
@@ -82,7 +82,7 @@ CCM_NODISCARD int nlb_model_begin(struct nlb_model *model, const struct nlb_mode
 void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
                             struct lbc_problems *problems);
 
-/* Move the resolved backends in; resolved[i] belongs to want.groups[i] and is emptied of them. */
+/* Move the resolved backends in; resolved[i] belongs to group i of want and is emptied of them. */
 void nlb_model_finish(struct nlb_model *model, struct lbc_resolved *resolved);
 
 void nlb_model_fini(struct nlb_model *model);

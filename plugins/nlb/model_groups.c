@@ -48,7 +48,7 @@ char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_desired
 
 static int group_set_attr(struct nlb_group *group, const char *field, const char *value)
 {
-    return lbc_attrs_set(&group->attrs, nlb_group_field(field), value, true);
+    return lbc_attrs_set(&group->lbc.attrs, nlb_group_field(field), value, true);
 }
 
 /* Whether a row counts, given the others. */
@@ -74,9 +74,9 @@ static int group_set_annotations(struct nlb_group *group, const struct nlb_model
                                             ? nlb_group_field(row->field)
                                             : NULL;
 
-        if (field != NULL && !nlb_model_keep(&group->attrs, field, in->refused, row, &r) &&
+        if (field != NULL && !nlb_model_keep(&group->lbc.attrs, field, in->refused, row, &r) &&
             value[0] != '\0' && is_asked(meta, field)) {
-            r = nlb_model_set(&group->attrs, field, row, value);
+            r = nlb_model_set(&group->lbc.attrs, field, row, value);
         }
     }
     return r;
@@ -116,7 +116,7 @@ static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
 static int new_group(struct nlb_builder *b, const struct nlb_desired_port *want,
                      struct lbc_candidates *set)
 {
-    const size_t need = b->model->want.group_count + 1;
+    const size_t need = b->model->want.lbc.group_count + 1;
     struct nlb_group *group = lbc_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
                                   ? NULL
                                   : nlb_state_new_group(&b->model->want);
@@ -125,16 +125,16 @@ static int new_group(struct nlb_builder *b, const struct nlb_desired_port *want,
     if (group == NULL) {
         return -ENOMEM;
     }
-    b->model->sets[b->model->want.group_count - 1] = *set;
+    b->model->sets[b->model->want.lbc.group_count - 1] = *set;
     memset(set, 0, sizeof(*set));
-    group->port = (uint16_t)want->port->port;
-    group->protocol = want->protocol;
+    group->lbc.port = (uint16_t)want->port->port;
+    group->lbc.protocol = want->protocol;
     group->any_port = want->span.range;
-    group->present_only = want->open;
-    group->frozen_by = b->model->sets[b->model->want.group_count - 1].frozen_by;
+    group->lbc.present_only = want->open;
+    group->lbc.frozen_by = b->model->sets[b->model->want.lbc.group_count - 1].frozen_by;
     lbc_anno_spell("Instance|Ip", group_type_asked(b), type, sizeof(type));
-    return lbc_text_set(&group->id, want->chosen) < 0 ||
-                   lbc_text_set(&group->name, want->group_name) < 0 ||
+    return lbc_text_set(&group->lbc.id, want->chosen) < 0 ||
+                   lbc_text_set(&group->lbc.name, want->group_name) < 0 ||
                    lbc_text_set(&group->type, type) < 0 ||
                    lbc_text_set(&group->family, b->families == LBC_IPV4 ? NULL : "dualstack") < 0 ||
                    set_attributes(b, group, want) < 0
@@ -146,12 +146,13 @@ static int new_group(struct nlb_builder *b, const struct nlb_desired_port *want,
  */
 static bool is_made(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
-    for (size_t i = 0; i < b->model->want.group_count; i++) {
-        struct nlb_group *one = &b->model->want.groups[i];
+    for (size_t i = 0; i < b->model->want.lbc.group_count; i++) {
+        struct nlb_group *one = nlb_group_at(&b->model->want, i);
 
-        if (strcmp(one->name, want->group_name) == 0 &&
-            strcmp(one->id == NULL ? "" : one->id, want->chosen) == 0) {
-            one->present_only = one->present_only && want->open; /* one that is sure is enough */
+        if (strcmp(one->lbc.name, want->group_name) == 0 &&
+            strcmp(one->lbc.id == NULL ? "" : one->lbc.id, want->chosen) == 0) {
+            one->lbc.present_only =
+                one->lbc.present_only && want->open; /* one that is sure is enough */
             return true;
         }
     }
@@ -205,7 +206,7 @@ int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service)
         }
         struct nlb_group *group = nlb_state_new_group(&model->want);
 
-        if (group == NULL || lbc_text_set(&group->id, pair.left) < 0) {
+        if (group == NULL || lbc_text_set(&group->lbc.id, pair.left) < 0) {
             return -ENOMEM;
         }
     }
@@ -217,11 +218,11 @@ int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service)
 static void break_group(struct nlb_model *model, struct nlb_group *group,
                         struct lbc_problems *problems, const struct ccm_error *err)
 {
-    group->broken = true;
+    group->lbc.broken = true;
     model->incomplete = true;
-    for (size_t i = 0; i < model->want.listener_count; i++) {
-        if (ccm_text_equal(model->want.listeners[i].group_id, group->id)) {
-            model->want.listeners[i].broken = true;
+    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
+        if (ccm_text_equal(nlb_listener_at(&model->want, i)->lbc.group_id, group->lbc.id)) {
+            nlb_listener_at(&model->want, i)->lbc.broken = true;
         }
     }
     lbc_problems_add(problems, err, NULL);
@@ -232,47 +233,50 @@ static int check_chosen(const struct nlb_model *model, const struct nlb_group *g
                         const struct nlb_group *found, const char *lb_id, struct ccm_error *err)
 {
     const char *want = group->type == NULL ? "Instance" : group->type;
-    int r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->id, strlen(group->id), err);
+    int r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->lbc.id, strlen(group->lbc.id),
+                               err);
 
     if (r < 0) {
         /* The text is there. */
     } else if (model->as_it_is) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                          "server group %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY, group->id);
+                          "server group %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
+                          group->lbc.id);
     } else if (found == NULL) {
         r = ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
                           "cannot find server group id %s for nlb %s: reused server group id %s "
                           "not found",
-                          group->id, lb_id, group->id);
-    } else if (nlb_name_is_key(found->name)) {
+                          group->lbc.id, lb_id, group->lbc.id);
+    } else if (nlb_name_is_key(found->lbc.name)) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                          "cannot reuse a ccm created server group %s for nlb %s", group->id,
+                          "cannot reuse a ccm created server group %s for nlb %s", group->lbc.id,
                           lb_id);
     } else if (found->users.len > 0 && !lbc_texts_has(&found->users, lb_id)) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                           "server group %s belongs to load balancer %s and not to %s: choose one "
                           "of that load balancer, or one that none uses",
-                          group->id, found->users.items[0], lb_id);
+                          group->lbc.id, found->users.items[0], lb_id);
     } else if (found->type != NULL && !ccm_text_equal_case(found->type, want)) {
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                           "ServerGroupType of user managed server group %s should be [%s], but "
                           "[%s]",
-                          group->id, want, found->type);
+                          group->lbc.id, want, found->type);
     }
-    return r < 0 ? ccm_error_wrap(err, r, "port %u/%s", group->port,
-                                  nlb_protocol_name(group->protocol))
+    return r < 0 ? ccm_error_wrap(err, r, "port %u/%s", group->lbc.port,
+                                  lbc_protocol_name(group->lbc.protocol))
                  : 0;
 }
 
 void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
                             struct lbc_problems *problems)
 {
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        struct nlb_group *group = &model->want.groups[i];
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        struct nlb_group *group = nlb_group_at(&model->want, i);
         struct ccm_error err = CCM_ERROR_INIT;
 
-        if (group->id != NULL && check_chosen(model, group, nlb_state_group_by_id(have, group->id),
-                                              have->lb.id, &err) < 0) {
+        if (group->lbc.id != NULL &&
+            check_chosen(model, group, nlb_state_group_by_id(have, group->lbc.id), have->lb.id,
+                         &err) < 0) {
             break_group(model, group, problems, &err);
         }
     }

@@ -105,22 +105,22 @@ static int listener_set_annotations(struct nlb_listener *listener,
                                             ? nlb_listener_field(row->field)
                                             : NULL;
 
-        if (field == NULL || !nlb_field_applies(field, listener->protocol)) {
+        if (field == NULL || !nlb_field_applies(field, listener->lbc.protocol)) {
             continue;
         }
-        listener->lacks = listener->lacks || lbc_refusals_fails(refused, row);
-        if (nlb_model_keep(&listener->attrs, field, refused, row, &r) || value[0] == '\0' ||
+        listener->lbc.lacks = listener->lbc.lacks || lbc_refusals_fails(refused, row);
+        if (nlb_model_keep(&listener->lbc.attrs, field, refused, row, &r) || value[0] == '\0' ||
             (!alpn && strcmp(row->field, "AlpnPolicy") == 0)) {
             continue;
         }
-        r = nlb_model_set(&listener->attrs, field, row, value);
+        r = nlb_model_set(&listener->lbc.attrs, field, row, value);
     }
     return r;
 }
 
 static int set_certificates(struct nlb_listener *listener, const struct ccm_service *service)
 {
-    if (listener->protocol != NLB_TCPSSL) {
+    if (listener->lbc.protocol != LBC_TCPSSL) {
         return 0;
     }
     listener->certs_known = lbc_anno_is_set(&service->meta, "additional-cert-ids");
@@ -142,10 +142,10 @@ static char *listener_format_description(const struct ccm_service *service, cons
 
 /* Whether something that it would be made with cannot be used, beside its own attributes. */
 static bool lacks_more(const struct nlb_model *model, const struct lbc_refusals *refused,
-                       enum nlb_protocol protocol)
+                       enum lbc_protocol protocol)
 {
     bool lacks = model->keep_security ||
-                 (protocol == NLB_TCPSSL && lbc_refusals_has(refused, "additional-cert-ids"));
+                 (protocol == LBC_TCPSSL && lbc_refusals_has(refused, "additional-cert-ids"));
 
     for (size_t i = 0; !lacks && i < nlb_annotations.count; i++) {
         const struct lbc_anno *row = &nlb_annotations.rows[i];
@@ -165,15 +165,15 @@ int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in
     if (listener == NULL) {
         return -ENOMEM;
     }
-    listener->protocol = want->protocol;
-    listener->start = want->span.start;
-    listener->end = want->span.end;
+    listener->lbc.protocol = want->protocol;
+    listener->lbc.port = want->span.start;
+    listener->lbc.last_port = want->span.end;
     listener->range = want->span.range;
-    listener->broken = want->broken;
-    listener->lacks = lacks_more(model, in->refused, want->protocol);
-    listener->description = CCM_STEAL(text);
-    if (lbc_text_set(&listener->group_name, want->group_name) < 0 ||
-        lbc_text_set(&listener->group_id, want->chosen) < 0 ||
+    listener->lbc.broken = want->broken;
+    listener->lbc.lacks = lacks_more(model, in->refused, want->protocol);
+    listener->lbc.description = CCM_STEAL(text);
+    if (lbc_text_set(&listener->lbc.group_name, want->group_name) < 0 ||
+        lbc_text_set(&listener->lbc.group_id, want->chosen) < 0 ||
         listener_set_annotations(listener, service, in->refused) < 0 ||
         set_certificates(listener, service) < 0) {
         return -ENOMEM;

@@ -18,7 +18,7 @@ struct nlb_builder {
 /* Of one Service port. */
 struct nlb_desired_port {
     const struct ccm_service_port *port;
-    enum nlb_protocol protocol;
+    enum lbc_protocol protocol;
     struct nlb_span span;
     char chosen[LBC_PAIR_MAX]; /* group that a person chose; "" = ours */
     const char *group_name;    /* borrowed */

@@ -63,10 +63,10 @@ static char *name_format_any(const char *key, const char *protocol,
     return name_shorten_key(whole, head, service, max);
 }
 
-char *nlb_name_format(const char *key, enum nlb_protocol protocol, const struct ccm_object *service,
+char *nlb_name_format(const char *key, enum lbc_protocol protocol, const struct ccm_object *service,
                       const char *cluster_id, size_t max)
 {
-    return name_format_any(key, nlb_protocol_name(protocol), service, cluster_id, max);
+    return name_format_any(key, lbc_protocol_name(protocol), service, cluster_id, max);
 }
 
 char *nlb_security_group_description(const struct ccm_object *service, const char *cluster_id)

@@ -16,7 +16,7 @@
  * takes, NLB_NAME_MAX or NLB_TEXT_MAX. A longer text is shortened: Service and namespace lose their
  * ends, and a hash of the whole stands where the cluster would.
  */
-char *nlb_name_format(const char *key, enum nlb_protocol protocol, const struct ccm_object *service,
+char *nlb_name_format(const char *key, enum lbc_protocol protocol, const struct ccm_object *service,
                       const char *cluster_id, size_t max);
 
 /* Whose key it is. as_listener: the second part has to be a number or a range. NULL is nobody's. 0

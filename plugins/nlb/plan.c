@@ -46,7 +46,7 @@ struct nlb_step *nlb_plan_new_step(struct nlb_plan *plan, enum nlb_step_type typ
     memset(step, 0, sizeof(*step));
     step->type = type;
     step->stage = stage;
-    step->protocol = NLB_OTHER;
+    step->protocol = LBC_OTHER;
     return step;
 }
 
@@ -112,8 +112,8 @@ static bool is_port_refused(const struct nlb_work *work)
 {
     const struct nlb_state *want = &work->in->model->want;
 
-    for (size_t i = 0; i < want->listener_count; i++) {
-        if (nlb_plan_is_refused(work, &want->listeners[i])) {
+    for (size_t i = 0; i < want->lbc.listener_count; i++) {
+        if (nlb_plan_is_refused(work, nlb_listener_at(want, i))) {
             return true;
         }
     }
@@ -306,20 +306,19 @@ static void lb_record_explicit(struct nlb_lb *have, const struct nlb_model *mode
 void nlb_plan_record_explicit(struct nlb_state *have, const struct nlb_model *model)
 {
     lb_record_explicit(&have->lb, model);
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        const struct nlb_group *want = &model->want.groups[i];
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        const struct nlb_group *want = nlb_group_at(&model->want, i);
         struct nlb_group *group = nlb_state_group_for(have, want);
 
-        if (group != NULL && want->id == NULL && !want->broken) {
+        if (group != NULL && want->lbc.id == NULL && !want->lbc.broken) {
             nlb_compare_record_group(want, group);
         }
     }
-    for (size_t i = 0; i < model->want.listener_count; i++) {
-        const struct nlb_listener *want = &model->want.listeners[i];
-        struct nlb_listener *listener =
-            nlb_state_listener(have, want->protocol, want->start, want->end);
+    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
+        const struct nlb_listener *want = nlb_listener_at(&model->want, i);
+        struct nlb_listener *listener = nlb_state_listener_like(have, want);
 
-        if (listener != NULL && !want->broken) {
+        if (listener != NULL && !want->lbc.broken) {
             nlb_compare_record_listener(want, listener);
         }
     }

@@ -69,7 +69,7 @@ struct nlb_step {
     bool last;           /* only when everything of earlier stages went well */
     bool needs_security; /* only when every earlier step that nlb_step_secures() went well */
     uint16_t port;       /* whom a failure is told about; 0 = the load balancer */
-    enum nlb_protocol protocol;
+    enum lbc_protocol protocol;
     char *id;     /* of the group or listener; NULL: made by an earlier step, look it up */
     char *value;  /* of DETACH, ATTACH, ADDRESS_TYPE, IPV6, CREATE_LB (address type) */
     char *change; /* what becomes different, for people: "IdleTimeout 900 -> 300" */

@@ -23,7 +23,7 @@ static bool plan_owns_group(const struct nlb_work *work, const char *name)
 
 static const char *description_of(const struct nlb_group *group, const struct lbc_backend *one)
 {
-    return one->description == NULL ? group->name : one->description;
+    return one->description == NULL ? group->lbc.name : one->description;
 }
 
 /* --- steps --- */
@@ -39,7 +39,7 @@ static bool is_about(const struct nlb_step *step, const char *id, const char *na
 {
     return is_group_step(step->type) &&
            (id != NULL ? ccm_text_equal(step->id, id)
-                       : step->id == NULL && ccm_text_equal(step->group.name, name));
+                       : step->id == NULL && ccm_text_equal(step->group.lbc.name, name));
 }
 
 /* The first stage from `earliest` on in which no step so far changes the group. */
@@ -65,7 +65,8 @@ unsigned nlb_plan_filled(const struct nlb_work *work, const struct nlb_group *wa
         const struct nlb_step *step = &work->plan->steps[i];
 
         if ((step->type == NLB_STEP_ADD || step->type == NLB_STEP_CREATE_GROUP) &&
-            is_about(step, have == NULL ? NULL : have->id, want->name) && step->stage >= stage) {
+            is_about(step, have == NULL ? NULL : have->lbc.id, want->lbc.name) &&
+            step->stage >= stage) {
             stage = step->stage + 1;
         }
     }
@@ -77,11 +78,11 @@ static struct nlb_step *group_new_step(const struct target *to, enum nlb_step_ty
     struct nlb_step *step = nlb_plan_new_step(to->work->plan, type, to->stage);
 
     if (step == NULL || nlb_group_copy_identity(&step->group, to->who) < 0 ||
-        (to->have != NULL && lbc_text_set(&step->id, to->have->id) < 0)) {
+        (to->have != NULL && lbc_text_set(&step->id, to->have->lbc.id) < 0)) {
         return NULL;
     }
-    step->port = to->who->port;
-    step->protocol = to->who->protocol;
+    step->port = to->who->lbc.port;
+    step->protocol = to->who->lbc.protocol;
     step->last = to->last;
     return step;
 }
@@ -97,7 +98,7 @@ static int add_batches(struct target *to, enum nlb_step_type type, const struct 
             step = group_new_step(to, type);
             to->stage++;
         }
-        if (step == NULL || lbc_backends_put(&step->group.backends, &set->items[i]) < 0) {
+        if (step == NULL || lbc_backends_put(&step->group.lbc.backends, &set->items[i]) < 0) {
             return -ENOMEM;
         }
     }
@@ -126,14 +127,14 @@ static const struct nlb_group *group_first_wanting(const struct nlb_work *work,
 {
     const struct nlb_state *all = &work->in->model->want;
 
-    if (want->id == NULL) {
-        return lbc_backends_find(&want->backends, one) == NULL ? NULL : want;
+    if (want->lbc.id == NULL) {
+        return lbc_backends_find(&want->lbc.backends, one) == NULL ? NULL : want;
     }
-    for (size_t i = 0; i < all->group_count; i++) {
-        const struct nlb_group *group = &all->groups[i];
+    for (size_t i = 0; i < all->lbc.group_count; i++) {
+        const struct nlb_group *group = nlb_group_at(all, i);
 
-        if (ccm_text_equal(group->id, want->id) && !group->broken &&
-            lbc_backends_find(&group->backends, one) != NULL) {
+        if (ccm_text_equal(group->lbc.id, want->lbc.id) && !group->lbc.broken &&
+            lbc_backends_find(&group->lbc.backends, one) != NULL) {
             return group;
         }
     }
@@ -154,7 +155,7 @@ static int diff_twin(const struct target *to, const struct lbc_backend *one,
 
     next.weight = one->leaving ? 0 : keeps ? twin->weight : one->weight;
     if (!plan_owns_group(to->work, description) ||
-        (ccm_text_equal(description, to->who->name) && twin->weight == next.weight)) {
+        (ccm_text_equal(description, to->who->lbc.name) && twin->weight == next.weight)) {
         return 0;
     }
     next.leaving = false;
@@ -166,8 +167,8 @@ static uint8_t peer_weight(const struct target *to, const struct lbc_backend *on
 {
     int weight = -1;
 
-    for (size_t i = 0; i < to->have->backends.len; i++) {
-        const struct lbc_backend *peer = &to->have->backends.items[i];
+    for (size_t i = 0; i < to->have->lbc.backends.len; i++) {
+        const struct lbc_backend *peer = &to->have->lbc.backends.items[i];
 
         if (!peer->leaving && peer->weight > weight &&
             plan_owns_group(to->work, description_of(to->have, peer))) {
@@ -190,7 +191,7 @@ static int add_server(const struct target *to, const struct lbc_backend *one,
 
 static int diff_wanted(const struct target *to, const struct lbc_backend *one, struct diff *ret)
 {
-    const struct lbc_backend *twin = lbc_backends_find(&to->have->backends, one);
+    const struct lbc_backend *twin = lbc_backends_find(&to->have->lbc.backends, one);
 
     if (group_first_wanting(to->work, to->who, one) != to->who) {
         return 0;
@@ -199,7 +200,7 @@ static int diff_wanted(const struct target *to, const struct lbc_backend *one, s
         return one->leaving ? 0 : add_server(to, one, &ret->add);
     }
     if (twin->leaving) {
-        return one->leaving ? 0 : lbc_texts_put(&to->work->plan->waiting, to->have->id);
+        return one->leaving ? 0 : lbc_texts_put(&to->work->plan->waiting, to->have->lbc.id);
     }
     return diff_twin(to, one, twin, ret);
 }
@@ -208,11 +209,11 @@ static int diff_backends(const struct target *to, struct diff *ret)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < to->who->backends.len; i++) {
-        r = diff_wanted(to, &to->who->backends.items[i], ret);
+    for (size_t i = 0; r == 0 && i < to->who->lbc.backends.len; i++) {
+        r = diff_wanted(to, &to->who->lbc.backends.items[i], ret);
     }
-    for (size_t i = 0; r == 0 && i < to->have->backends.len; i++) {
-        const struct lbc_backend *one = &to->have->backends.items[i];
+    for (size_t i = 0; r == 0 && i < to->have->lbc.backends.len; i++) {
+        const struct lbc_backend *one = &to->have->lbc.backends.items[i];
 
         if (!one->leaving && plan_owns_group(to->work, description_of(to->have, one)) &&
             group_first_wanting(to->work, to->who, one) == NULL) {
@@ -228,10 +229,11 @@ static bool speaks_for_group(const struct target *to)
     const struct nlb_state *all = &to->work->in->model->want;
     size_t i = 0;
 
-    while (to->who->id != NULL && !ccm_text_equal(all->groups[i].id, to->who->id)) {
+    while (to->who->lbc.id != NULL &&
+           !ccm_text_equal(nlb_group_at(all, i)->lbc.id, to->who->lbc.id)) {
         i++;
     }
-    return to->who->id == NULL || &all->groups[i] == to->who;
+    return to->who->lbc.id == NULL || nlb_group_at(all, i) == to->who;
 }
 
 /* Whether another port that has chosen the same group forbids it. */
@@ -239,11 +241,12 @@ static bool is_forbidden(const struct target *to, bool removal)
 {
     const struct nlb_state *all = &to->work->in->model->want;
 
-    for (size_t i = 0; i < all->group_count; i++) {
-        const struct nlb_group *group = &all->groups[i];
+    for (size_t i = 0; i < all->lbc.group_count; i++) {
+        const struct nlb_group *group = nlb_group_at(all, i);
 
-        if (group == to->who || (to->who->id != NULL && ccm_text_equal(group->id, to->who->id))) {
-            if (group->add_only || (removal && (group->frozen_by || group->broken))) {
+        if (group == to->who ||
+            (to->who->lbc.id != NULL && ccm_text_equal(group->lbc.id, to->who->lbc.id))) {
+            if (group->lbc.add_only || (removal && (group->lbc.frozen_by || group->lbc.broken))) {
                 return true;
             }
         }
@@ -257,14 +260,15 @@ static size_t count_wanted(const struct target *to)
     const struct nlb_state *all = &to->work->in->model->want;
     size_t count = 0;
 
-    for (size_t i = 0; i < all->group_count; i++) {
-        const struct nlb_group *group = &all->groups[i];
+    for (size_t i = 0; i < all->lbc.group_count; i++) {
+        const struct nlb_group *group = nlb_group_at(all, i);
 
-        if (group != to->who && (to->who->id == NULL || !ccm_text_equal(group->id, to->who->id))) {
+        if (group != to->who &&
+            (to->who->lbc.id == NULL || !ccm_text_equal(group->lbc.id, to->who->lbc.id))) {
             continue;
         }
-        for (size_t b = 0; b < group->backends.len; b++) {
-            count += group->backends.items[b].leaving ? 0 : 1;
+        for (size_t b = 0; b < group->lbc.backends.len; b++) {
+            count += group->lbc.backends.items[b].leaving ? 0 : 1;
         }
     }
     return count;
@@ -282,7 +286,7 @@ int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
                                .have = nlb_state_group_for(in->have, want) };
     int r = 0;
 
-    if (to.have == NULL || to.have->unread || want->broken || !speaks_for_group(&to) ||
+    if (to.have == NULL || to.have->lbc.unread || want->lbc.broken || !speaks_for_group(&to) ||
         is_forbidden(&to, true)) {
         return 0;
     }
@@ -292,15 +296,15 @@ int nlb_plan_leaving(const struct nlb_plan_input *in, struct nlb_group *want,
         return -ENOMEM;
     }
     *ret = (struct lbc_freeze_group){
-        .id = to.have->id,
-        .want = &want->backends,
-        .have = &to.have->backends,
+        .id = to.have->lbc.id,
+        .want = &want->lbc.backends,
+        .have = &to.have->lbc.backends,
         .leaving = diff.remove,
         .staying = count_wanted(&to),
     };
     memset(&diff.remove, 0, sizeof(diff.remove)); /* moved */
-    for (size_t i = 0; i < to.have->backends.len; i++) {
-        const struct lbc_backend *one = &to.have->backends.items[i];
+    for (size_t i = 0; i < to.have->lbc.backends.len; i++) {
+        const struct lbc_backend *one = &to.have->lbc.backends.items[i];
 
         ret->size += !one->leaving && plan_owns_group(&work, description_of(to.have, one)) ? 1 : 0;
     }
@@ -330,12 +334,12 @@ static int plan_create_group(struct target *to)
 {
     CCM_CLEANUP(lbc_backends_fini) struct lbc_backends first = { 0 };
     struct nlb_step *step = group_new_step(to, NLB_STEP_CREATE_GROUP);
-    int r = step == NULL ? -ENOMEM : lbc_attrs_copy(&step->group.attrs, &to->who->attrs);
+    int r = step == NULL ? -ENOMEM : lbc_attrs_copy(&step->group.lbc.attrs, &to->who->lbc.attrs);
 
     to->stage++;
-    for (size_t i = 0; r == 0 && i < to->who->backends.len; i++) {
-        if (!to->who->backends.items[i].leaving) {
-            r = lbc_backends_put(&first, &to->who->backends.items[i]);
+    for (size_t i = 0; r == 0 && i < to->who->lbc.backends.len; i++) {
+        if (!to->who->lbc.backends.items[i].leaving) {
+            r = lbc_backends_put(&first, &to->who->lbc.backends.items[i]);
         }
     }
     return r < 0 ? r : add_batches(to, NLB_STEP_ADD, &first);
@@ -355,8 +359,8 @@ static int plan_update_group(struct target *to)
     if (step == NULL) {
         return -ENOMEM;
     }
-    lbc_attrs_fini(&step->group.attrs);
-    step->group.attrs = next;
+    lbc_attrs_fini(&step->group.lbc.attrs);
+    step->group.lbc.attrs = next;
     memset(&next, 0, sizeof(next)); /* moved */
     return nlb_plan_set_change(step, &change);
 }
@@ -367,11 +371,11 @@ static bool is_useless(const struct nlb_work *work, const struct nlb_group *grou
     const struct nlb_state *want = &work->in->model->want;
     bool useless = false;
 
-    for (size_t i = 0; work->in->model->reused && i < want->listener_count; i++) {
-        const struct nlb_listener *listener = &want->listeners[i];
+    for (size_t i = 0; work->in->model->reused && i < want->lbc.listener_count; i++) {
+        const struct nlb_listener *listener = nlb_listener_at(want, i);
 
-        if (!ccm_text_equal(listener->group_name, group->name) ||
-            !ccm_text_equal(listener->group_id, group->id)) {
+        if (!ccm_text_equal(listener->lbc.group_name, group->lbc.name) ||
+            !ccm_text_equal(listener->lbc.group_id, group->lbc.id)) {
             continue;
         }
         if (!nlb_plan_is_refused(work, listener)) {
@@ -393,17 +397,17 @@ static int plan_group(struct nlb_work *work, const struct nlb_group *want)
     const bool kept = work->in->model->keep_backends;
 
     if (to.have == NULL) { /* a chosen one is for its owner to make */
-        return want->id == NULL && !kept && !want->present_only && !is_useless(work, want)
+        return want->lbc.id == NULL && !kept && !want->lbc.present_only && !is_useless(work, want)
                    ? plan_create_group(&to)
                    : 0;
     }
-    if (to.have->unread) {
-        return lbc_texts_put(&work->plan->waiting, to.have->id);
+    if (to.have->lbc.unread) {
+        return lbc_texts_put(&work->plan->waiting, to.have->lbc.id);
     }
-    if (want->id == NULL) {
+    if (want->lbc.id == NULL) {
         r = plan_update_group(&to);
     }
-    to.stage = free_stage(work, to.have->id, want->name, work->stage + 1);
+    to.stage = free_stage(work, to.have->lbc.id, want->lbc.name, work->stage + 1);
     return r < 0 || kept ? r : plan_servers(&to);
 }
 
@@ -412,9 +416,9 @@ int nlb_plan_groups(struct nlb_work *work)
     const struct nlb_state *want = &work->in->model->want;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < want->group_count; i++) {
-        if (!want->groups[i].broken) {
-            r = plan_group(work, &want->groups[i]);
+    for (size_t i = 0; r == 0 && i < want->lbc.group_count; i++) {
+        if (!nlb_group_at(want, i)->lbc.broken) {
+            r = plan_group(work, nlb_group_at(want, i));
         }
     }
     return r;
@@ -432,11 +436,11 @@ static int plan_drop_group(struct nlb_work *work, const struct nlb_group *have, 
     bool foreign = false;
     int r = 0;
 
-    if (have->unread) {
-        return lbc_texts_put(&work->plan->waiting, have->id);
+    if (have->lbc.unread) {
+        return lbc_texts_put(&work->plan->waiting, have->lbc.id);
     }
-    for (size_t i = 0; r == 0 && i < have->backends.len; i++) {
-        const struct lbc_backend *one = &have->backends.items[i];
+    for (size_t i = 0; r == 0 && i < have->lbc.backends.len; i++) {
+        const struct lbc_backend *one = &have->lbc.backends.items[i];
 
         if (!plan_owns_group(work, description_of(have, one))) {
             foreign = true;
@@ -447,7 +451,7 @@ static int plan_drop_group(struct nlb_work *work, const struct nlb_group *have, 
     if (r < 0) {
         return r;
     }
-    if (!foreign && !used && plan_owns_group(work, have->name)) {
+    if (!foreign && !used && plan_owns_group(work, have->lbc.name)) {
         return group_new_step(&to, NLB_STEP_DELETE_GROUP) == NULL ? -ENOMEM : 0;
     }
     return add_batches(&to, NLB_STEP_REMOVE, &ours);
@@ -457,16 +461,16 @@ int nlb_plan_drop_groups(struct nlb_work *work)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
-        r = plan_drop_group(work, &work->in->have->groups[i], false);
+    for (size_t i = 0; r == 0 && i < work->in->have->lbc.group_count; i++) {
+        r = plan_drop_group(work, nlb_group_at(work->in->have, i), false);
     }
     return r;
 }
 
 static bool is_wanted(const struct nlb_work *work, const struct nlb_group *have)
 {
-    for (size_t i = 0; i < work->in->model->want.group_count; i++) {
-        if (nlb_state_group_for(work->in->have, &work->in->model->want.groups[i]) == have) {
+    for (size_t i = 0; i < work->in->model->want.lbc.group_count; i++) {
+        if (nlb_state_group_for(work->in->have, nlb_group_at(&work->in->model->want, i)) == have) {
             return true;
         }
     }
@@ -479,11 +483,11 @@ static bool leaves_group(const struct nlb_work *work, const struct nlb_listener 
     for (size_t i = 0; i < work->plan->len; i++) {
         const struct nlb_step *step = &work->plan->steps[i];
 
-        if (step->type == NLB_STEP_DELETE_LISTENER && ccm_text_equal(step->id, listener->id)) {
+        if (step->type == NLB_STEP_DELETE_LISTENER && ccm_text_equal(step->id, listener->lbc.id)) {
             return true;
         }
-        if (step->type == NLB_STEP_UPDATE_LISTENER && ccm_text_equal(step->id, listener->id) &&
-            !ccm_text_equal(step->listener.group_id, listener->group_id)) {
+        if (step->type == NLB_STEP_UPDATE_LISTENER && ccm_text_equal(step->id, listener->lbc.id) &&
+            !ccm_text_equal(step->listener.lbc.group_id, listener->lbc.group_id)) {
             return true;
         }
     }
@@ -493,10 +497,10 @@ static bool leaves_group(const struct nlb_work *work, const struct nlb_listener 
 /* A listener that goes on sending to the group; NULL: there is none. */
 static const struct nlb_listener *user_of(const struct nlb_work *work, const struct nlb_group *have)
 {
-    for (size_t i = 0; i < work->in->have->listener_count; i++) {
-        const struct nlb_listener *listener = &work->in->have->listeners[i];
+    for (size_t i = 0; i < work->in->have->lbc.listener_count; i++) {
+        const struct nlb_listener *listener = nlb_listener_at(work->in->have, i);
 
-        if (ccm_text_equal(listener->group_id, have->id) && !leaves_group(work, listener)) {
+        if (ccm_text_equal(listener->lbc.group_id, have->lbc.id) && !leaves_group(work, listener)) {
             return listener;
         }
     }
@@ -506,7 +510,7 @@ static const struct nlb_listener *user_of(const struct nlb_work *work, const str
 /* A listener of ours that stays, because nothing could take its place, keeps what it sends to. */
 static bool listener_keeps_group(const struct nlb_work *work, const struct nlb_listener *user)
 {
-    return user != NULL && nlb_plan_owner(work, user->description, true) == LBC_OWNER_OURS;
+    return user != NULL && nlb_plan_owner(work, user->lbc.description, true) == LBC_OWNER_OURS;
 }
 
 /* It is kept as it is, and not ours any more. */
@@ -539,8 +543,8 @@ int nlb_plan_stale_groups(struct nlb_work *work)
     if (model->incomplete) {
         return 0;
     }
-    for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
-        const struct nlb_group *have = &work->in->have->groups[i];
+    for (size_t i = 0; r == 0 && i < work->in->have->lbc.group_count; i++) {
+        const struct nlb_group *have = nlb_group_at(work->in->have, i);
         const struct nlb_listener *user = user_of(work, have);
 
         if (is_wanted(work, have) || listener_keeps_group(work, user)) {
@@ -556,8 +560,8 @@ int nlb_plan_untag_groups(struct nlb_work *work)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < work->in->have->group_count; i++) {
-        r = plan_release_group(work, &work->in->have->groups[i]);
+    for (size_t i = 0; r == 0 && i < work->in->have->lbc.group_count; i++) {
+        r = plan_release_group(work, nlb_group_at(work->in->have, i));
     }
     return r;
 }

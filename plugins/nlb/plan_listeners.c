@@ -14,7 +14,7 @@
 static enum lbc_owner listener_owner_of(const struct nlb_work *work,
                                         const struct nlb_listener *listener)
 {
-    return nlb_plan_owner(work, listener->description, true);
+    return nlb_plan_owner(work, listener->lbc.description, true);
 }
 
 /* Whether it may serve a port that could not be worked out. Of such a port no more than a number
@@ -23,10 +23,11 @@ static bool listener_is_kept(const struct nlb_work *work, const struct nlb_liste
 {
     const struct nlb_state *want = &work->in->model->want;
 
-    for (size_t i = 0; i < want->listener_count; i++) {
-        const struct nlb_listener *one = &want->listeners[i];
+    for (size_t i = 0; i < want->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(want, i);
 
-        if (one->broken && (have->range || (one->start <= have->end && have->start <= one->end))) {
+        if (one->lbc.broken && (have->range || (one->lbc.port <= have->lbc.last_port &&
+                                                have->lbc.port <= one->lbc.last_port))) {
             return true;
         }
     }
@@ -37,9 +38,8 @@ static bool is_unwanted(const struct nlb_work *work, const struct nlb_listener *
 {
     const bool may_go = !work->in->model->reused || listener_owner_of(work, have) == LBC_OWNER_OURS;
 
-    return may_go && have->protocol != NLB_OTHER &&
-           nlb_state_listener(&work->in->model->want, have->protocol, have->start, have->end) ==
-               NULL &&
+    return may_go && have->lbc.protocol != LBC_OTHER &&
+           nlb_state_listener_like(&work->in->model->want, have) == NULL &&
            !listener_is_kept(work, have);
 }
 
@@ -47,10 +47,10 @@ static bool is_unwanted(const struct nlb_work *work, const struct nlb_listener *
 static const struct nlb_listener *plan_find_occupant(const struct nlb_work *work,
                                                      const struct nlb_listener *want)
 {
-    for (size_t i = 0; i < work->in->have->listener_count; i++) {
-        const struct nlb_listener *have = &work->in->have->listeners[i];
+    for (size_t i = 0; i < work->in->have->lbc.listener_count; i++) {
+        const struct nlb_listener *have = nlb_listener_at(work->in->have, i);
 
-        if (have->protocol != NLB_OTHER && nlb_listener_clash(want, have) &&
+        if (have->lbc.protocol != LBC_OTHER && lbc_listener_clash(&want->lbc, &have->lbc) &&
             !is_unwanted(work, have)) {
             return have;
         }
@@ -65,10 +65,10 @@ static bool goes_in_vain(const struct nlb_work *work, const struct nlb_listener 
     const struct nlb_state *want = &work->in->model->want;
     bool vain = false;
 
-    for (size_t i = 0; i < want->listener_count; i++) {
-        const struct nlb_listener *one = &want->listeners[i];
+    for (size_t i = 0; i < want->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(want, i);
 
-        if (one->broken || !nlb_listener_clash(one, have)) {
+        if (one->lbc.broken || !lbc_listener_clash(&one->lbc, &have->lbc)) {
             continue;
         }
         if (plan_find_occupant(work, one) == NULL) {
@@ -85,11 +85,11 @@ static bool is_short(const struct nlb_work *work)
 {
     const struct nlb_state *want = &work->in->model->want;
 
-    for (size_t i = 0; i < want->listener_count; i++) {
-        const struct nlb_listener *one = &want->listeners[i];
+    for (size_t i = 0; i < want->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(want, i);
 
-        if (one->lacks && !one->broken &&
-            nlb_state_listener(work->in->have, one->protocol, one->start, one->end) == NULL) {
+        if (one->lbc.lacks && !one->lbc.broken &&
+            nlb_state_listener_like(work->in->have, one) == NULL) {
             return true;
         }
     }
@@ -113,11 +113,11 @@ static struct nlb_step *listener_new_step(const struct nlb_work *work, enum nlb_
     if (step == NULL || lbc_text_set(&step->id, id) < 0) {
         return NULL;
     }
-    step->port = who->start;
-    step->protocol = who->protocol;
-    step->listener.protocol = who->protocol;
-    step->listener.start = who->start;
-    step->listener.end = who->end;
+    step->port = who->lbc.port;
+    step->protocol = who->lbc.protocol;
+    step->listener.lbc.protocol = who->lbc.protocol;
+    step->listener.lbc.port = who->lbc.port;
+    step->listener.lbc.last_port = who->lbc.last_port;
     step->listener.range = who->range;
     return step;
 }
@@ -130,15 +130,16 @@ static int plan_release_listener(struct nlb_work *work, const struct nlb_listene
     if (r < 0 || done) {
         return r;
     }
-    return listener_new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->id) == NULL
+    return listener_new_step(work, NLB_STEP_DELETE_LISTENER, work->stage, have, have->lbc.id) ==
+                   NULL
                ? -ENOMEM
                : 0;
 }
 
 int nlb_plan_stale_listeners(struct nlb_work *work)
 {
-    for (size_t i = 0; i < work->in->have->listener_count; i++) {
-        const struct nlb_listener *have = &work->in->have->listeners[i];
+    for (size_t i = 0; i < work->in->have->lbc.listener_count; i++) {
+        const struct nlb_listener *have = nlb_listener_at(work->in->have, i);
 
         if (is_stale(work, have) && plan_release_listener(work, have) < 0) {
             return -ENOMEM;
@@ -187,11 +188,11 @@ static int plan_certs(const struct nlb_work *work, unsigned stage, const struct 
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts add = { 0 };
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts remove = { 0 };
     const struct lbc_texts *present = have == NULL ? &none : &have->certs;
-    const char *own = lbc_attrs_get(&want->attrs, nlb_listener_field("CertificateIds"));
-    const char *id = have == NULL ? NULL : have->id;
+    const char *own = lbc_attrs_get(&want->lbc.attrs, nlb_listener_field("CertificateIds"));
+    const char *id = have == NULL ? NULL : have->lbc.id;
     int r = 0;
 
-    if (want->protocol != NLB_TCPSSL || !want->certs_known ||
+    if (want->lbc.protocol != LBC_TCPSSL || !want->certs_known ||
         (have != NULL && !have->certs_known)) {
         return 0;
     }
@@ -218,12 +219,12 @@ static const struct nlb_group *group_of(const struct nlb_work *work,
 {
     const struct nlb_state *all = &work->in->model->want;
 
-    for (size_t i = 0; i < all->group_count; i++) {
-        const struct nlb_group *group = &all->groups[i];
+    for (size_t i = 0; i < all->lbc.group_count; i++) {
+        const struct nlb_group *group = nlb_group_at(all, i);
 
         /* One name can stand for a group of ours and for one that a person chose. */
-        if (ccm_text_equal(group->name, want->group_name) &&
-            ccm_text_equal(group->id, want->group_id)) {
+        if (ccm_text_equal(group->lbc.name, want->lbc.group_name) &&
+            ccm_text_equal(group->lbc.id, want->lbc.group_id)) {
             return group;
         }
     }
@@ -234,9 +235,9 @@ static const struct nlb_group *group_of(const struct nlb_work *work,
 static int step_describe_listener(struct nlb_step *step, const struct nlb_listener *want,
                                   const struct nlb_group *group, const char *group_id)
 {
-    return lbc_text_set(&step->listener.description, want->description) < 0 ||
-                   lbc_text_set(&step->listener.group_name, want->group_name) < 0 ||
-                   lbc_text_set(&step->listener.group_id, group_id) < 0 ||
+    return lbc_text_set(&step->listener.lbc.description, want->lbc.description) < 0 ||
+                   lbc_text_set(&step->listener.lbc.group_name, want->lbc.group_name) < 0 ||
+                   lbc_text_set(&step->listener.lbc.group_id, group_id) < 0 ||
                    nlb_group_copy_identity(&step->group, group) < 0
                ? -ENOMEM
                : 0;
@@ -249,7 +250,7 @@ static int plan_create_listener(struct nlb_work *work, const struct nlb_listener
     struct nlb_step *step = listener_new_step(work, NLB_STEP_CREATE_LISTENER, stage, want, NULL);
 
     if (step == NULL || step_describe_listener(step, want, group, group_id) < 0 ||
-        nlb_compare_new_listener(want, &step->listener.attrs) < 0) {
+        nlb_compare_new_listener(want, &step->listener.lbc.attrs) < 0) {
         return -ENOMEM;
     }
     step->needs_security = true;
@@ -262,7 +263,7 @@ static int plan_update_listener(struct nlb_work *work, const struct nlb_listener
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
-    const bool moves = group_id == NULL || !ccm_text_equal(group_id, have->group_id);
+    const bool moves = group_id == NULL || !ccm_text_equal(group_id, have->lbc.group_id);
     /* Nobody is sent to a group that is still being filled. */
     const unsigned filled = moves ? nlb_plan_filled(work, group) : 0;
     const unsigned stage = filled > work->stage + 1 ? filled : work->stage + 1;
@@ -270,21 +271,21 @@ static int plan_update_listener(struct nlb_work *work, const struct nlb_listener
     int r = nlb_compare_listener(want, have, work->in->fresh, &next, &change);
 
     if (r == 0 && moves) {
-        nlb_change_add(&change, "server group", have->group_id,
-                       group_id == NULL ? group->name : group_id);
+        nlb_change_add(&change, "server group", have->lbc.group_id,
+                       group_id == NULL ? group->lbc.name : group_id);
     }
-    if (r == 0 && !ccm_text_equal(want->description, have->description)) {
-        nlb_change_add(&change, "description", have->description, want->description);
+    if (r == 0 && !ccm_text_equal(want->lbc.description, have->lbc.description)) {
+        nlb_change_add(&change, "description", have->lbc.description, want->lbc.description);
     }
     r = r < 0 ? r : ccm_buf_error(&change);
     if (r < 0 || change.len == 0) {
         return r < 0 ? r : plan_certs(work, stage, want, have);
     }
-    step = listener_new_step(work, NLB_STEP_UPDATE_LISTENER, stage, want, have->id);
+    step = listener_new_step(work, NLB_STEP_UPDATE_LISTENER, stage, want, have->lbc.id);
     if (step == NULL || step_describe_listener(step, want, group, group_id) < 0) {
         return -ENOMEM;
     }
-    step->listener.attrs = next;
+    step->listener.lbc.attrs = next;
     memset(&next, 0, sizeof(next)); /* moved */
     r = nlb_plan_set_change(step, &change);
     return r < 0 ? r : plan_certs(work, stage + 1, want, have);
@@ -298,15 +299,16 @@ static void plan_refuse_listener(const struct nlb_work *work, const struct nlb_l
     const enum lbc_owner owner = listener_owner_of(work, have);
     struct ccm_error err = CCM_ERROR_INIT;
 
-    (void)ccm_error_set(
-        &err, 0, work->in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
-        "port %u/%s: the %s listener on port %u belongs to %s (%s)", want->start,
-        nlb_protocol_name(want->protocol), nlb_protocol_name(have->protocol), have->start,
-        owner == LBC_OWNER_OTHER  ? "another Service"
-        : owner == LBC_OWNER_OURS ? "another port of this Service"
-                                  : "somebody else",
-        have->description == NULL ? "no description"
-                                  : have->description); /* the text is what counts */
+    (void)ccm_error_set(&err, 0, work->in->fresh ? CCM_ERROR_TERMINAL : CCM_ERROR_CONFLICT,
+                        "port %u/%s: the %s listener on port %u belongs to %s (%s)", want->lbc.port,
+                        lbc_protocol_name(want->lbc.protocol),
+                        lbc_protocol_name(have->lbc.protocol), have->lbc.port,
+                        owner == LBC_OWNER_OTHER  ? "another Service"
+                        : owner == LBC_OWNER_OURS ? "another port of this Service"
+                                                  : "somebody else",
+                        have->lbc.description == NULL
+                            ? "no description"
+                            : have->lbc.description); /* the text is what counts */
     lbc_problems_add(work->problems, &err, "choose another port, or delete that listener");
 }
 
@@ -314,8 +316,7 @@ static void plan_refuse_listener(const struct nlb_work *work, const struct nlb_l
 static const struct nlb_listener *obstacle_of(const struct nlb_work *work,
                                               const struct nlb_listener *want)
 {
-    const struct nlb_listener *have =
-        nlb_state_listener(work->in->have, want->protocol, want->start, want->end);
+    const struct nlb_listener *have = nlb_state_listener_like(work->in->have, want);
 
     if (have == NULL) {
         return plan_find_occupant(work, want);
@@ -331,8 +332,9 @@ static const struct nlb_listener *obstacle_of(const struct nlb_work *work,
 
 bool nlb_plan_is_refused(const struct nlb_work *work, const struct nlb_listener *want)
 {
-    const struct nlb_listener *other =
-        want->broken || !nlb_model_has_listeners(work->in->model) ? NULL : obstacle_of(work, want);
+    const struct nlb_listener *other = want->lbc.broken || !nlb_model_has_listeners(work->in->model)
+                                           ? NULL
+                                           : obstacle_of(work, want);
 
     return other != NULL && listener_owner_of(work, other) != LBC_OWNER_OURS;
 }
@@ -340,16 +342,15 @@ bool nlb_plan_is_refused(const struct nlb_work *work, const struct nlb_listener 
 static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
                     const struct nlb_group *group)
 {
-    const struct nlb_listener *have =
-        nlb_state_listener(work->in->have, want->protocol, want->start, want->end);
+    const struct nlb_listener *have = nlb_state_listener_like(work->in->have, want);
     const struct nlb_group *target = nlb_state_group_for(work->in->have, group);
-    const char *group_id = target == NULL ? group->id : target->id;
+    const char *group_id = target == NULL ? group->lbc.id : target->lbc.id;
     const struct nlb_listener *other = obstacle_of(work, want);
 
     if (target == NULL && work->in->model->keep_backends) {
         return 0; /* it is not made, so nobody can be sent there */
     }
-    if (have == NULL && want->lacks) {
+    if (have == NULL && want->lbc.lacks) {
         return 0;
     }
     if (other != NULL) {
@@ -365,11 +366,11 @@ int nlb_plan_listeners(struct nlb_work *work)
     const struct nlb_state *all = &work->in->model->want;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < all->listener_count; i++) {
-        const struct nlb_listener *want = &all->listeners[i];
-        const struct nlb_group *group = want->broken ? NULL : group_of(work, want);
+    for (size_t i = 0; r == 0 && i < all->lbc.listener_count; i++) {
+        const struct nlb_listener *want = nlb_listener_at(all, i);
+        const struct nlb_group *group = want->lbc.broken ? NULL : group_of(work, want);
 
-        if (group != NULL && !group->broken) {
+        if (group != NULL && !group->lbc.broken) {
             r = plan_one(work, want, group);
         }
     }

@@ -54,9 +54,9 @@ static void print_port(const struct nlb_step *step, struct ccm_buf *text)
     }
     ccm_buf_addf(text, " %u", step->port);
     if (step->listener.range) {
-        ccm_buf_addf(text, "-%u", step->listener.end);
+        ccm_buf_addf(text, "-%u", step->listener.lbc.last_port);
     }
-    ccm_buf_addf(text, "/%s", nlb_protocol_name(step->protocol));
+    ccm_buf_addf(text, "/%s", lbc_protocol_name(step->protocol));
 }
 
 static void print_backends(const struct lbc_backends *set, struct ccm_buf *text)
@@ -116,9 +116,9 @@ static void print_step(const struct nlb_step *step, struct ccm_buf *text)
 {
     ccm_buf_adds(text, names[step->type]);
     print_port(step, text);
-    if (step->group.name != NULL) {
+    if (step->group.lbc.name != NULL) {
         ccm_buf_addf(text, " %s%s", step->type == NLB_STEP_CREATE_LISTENER ? "-> " : "",
-                     step->group.name);
+                     step->group.lbc.name);
     }
     if (step->id != NULL) {
         ccm_buf_addf(text, " (%s)", step->id);
@@ -132,7 +132,7 @@ static void print_step(const struct nlb_step *step, struct ccm_buf *text)
     print_lists(step, text);
     print_zones(&step->lb, text);
     print_rules(&step->security_group, text);
-    print_backends(&step->group.backends, text);
+    print_backends(&step->group.lbc.backends, text);
     if (step->change != NULL) {
         ccm_buf_addf(text, ": %s", step->change);
     }

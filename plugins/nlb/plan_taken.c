@@ -13,15 +13,15 @@ void nlb_taken_port(const struct nlb_listener *listener, char ret[static LBC_TAK
 {
     char protocol[16];
 
-    ccm_text_copy(protocol, sizeof(protocol), nlb_protocol_name(listener->protocol));
+    ccm_text_copy(protocol, sizeof(protocol), lbc_protocol_name(listener->lbc.protocol));
     for (char *p = protocol; *p != '\0'; p++) {
         *p = (char)tolower((unsigned char)*p);
     }
     if (listener->range) {
-        (void)snprintf(ret, LBC_TAKEN_PORT, "%u_%u-%s", listener->start, listener->end,
+        (void)snprintf(ret, LBC_TAKEN_PORT, "%u_%u-%s", listener->lbc.port, listener->lbc.last_port,
                        protocol); /* fits */
     } else {
-        (void)snprintf(ret, LBC_TAKEN_PORT, "%u-%s", listener->start,
+        (void)snprintf(ret, LBC_TAKEN_PORT, "%u-%s", listener->lbc.port,
                        protocol); /* cut where too long */
     }
 }
@@ -32,22 +32,23 @@ static int taken_add_listener(const struct nlb_plan_input *in, const struct nlb_
                               const struct nlb_listener *have, struct lbc_taken_list *ret)
 {
     const struct nlb_group *group =
-        have->group_id == NULL ? NULL : nlb_state_group_by_id(in->have, have->group_id);
+        have->lbc.group_id == NULL ? NULL : nlb_state_group_by_id(in->have, have->lbc.group_id);
     char port[LBC_TAKEN_PORT];
     struct lbc_taken *taken = NULL;
     int r = 0;
 
     nlb_taken_port(have, port);
-    taken = lbc_taken_record(ret, &in->service->meta, port, have->group_id,
-                             group != NULL && nlb_name_is_key(group->name), have->description);
+    taken =
+        lbc_taken_record(ret, &in->service->meta, port, have->lbc.group_id,
+                         group != NULL && nlb_name_is_key(group->lbc.name), have->lbc.description);
     if (taken == NULL) {
         return -ENOMEM;
     }
-    for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
-        const struct lbc_attr *was = &have->attrs.items[i];
+    for (size_t i = 0; r == 0 && i < have->lbc.attrs.len; i++) {
+        const struct lbc_attr *was = &have->lbc.attrs.items[i];
 
         if (was->value != NULL &&
-            !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.attrs, was->field))) {
+            !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.lbc.attrs, was->field))) {
             r = lbc_tags_put(&taken->was, was->field->name, was->value);
         }
     }
@@ -67,7 +68,8 @@ int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input
         enum lbc_owner owner = LBC_OWNER_OURS;
 
         if (have != NULL) {
-            r = nlb_name_parse(have->description, true, &in->service->meta, in->cluster_id, &owner);
+            r = nlb_name_parse(have->lbc.description, true, &in->service->meta, in->cluster_id,
+                               &owner);
         }
         if (r == 0 && owner == LBC_OWNER_NONE) {
             r = taken_add_listener(in, step, have, ret);
@@ -84,7 +86,7 @@ static const struct nlb_group *find_usable(const struct nlb_work *work, const ch
     const struct nlb_group *group =
         ccm_text_empty(group_id) ? NULL : nlb_state_group_by_id(work->in->have, group_id);
 
-    return group != NULL && !nlb_name_is_key(group->name) &&
+    return group != NULL && !nlb_name_is_key(group->lbc.name) &&
                    (group->users.len == 0 || lbc_texts_has(&group->users, work->lb->id))
                ? group
                : NULL;
@@ -93,8 +95,8 @@ static const struct nlb_group *find_usable(const struct nlb_work *work, const ch
 /* Another listener of the Service takes its port. */
 static bool is_in_the_way(const struct nlb_work *work, const struct nlb_listener *have)
 {
-    for (size_t i = 0; i < work->in->model->want.listener_count; i++) {
-        if (nlb_listener_clash(&work->in->model->want.listeners[i], have)) {
+    for (size_t i = 0; i < work->in->model->want.lbc.listener_count; i++) {
+        if (lbc_listener_clash(&nlb_listener_at(&work->in->model->want, i)->lbc, &have->lbc)) {
             return true;
         }
     }
@@ -107,26 +109,27 @@ static int fill_step(struct nlb_step *step, const struct nlb_listener *have,
     const char *text = lbc_tags_get(was, LBC_TAKEN_DESCRIPTION);
     int r = 0;
 
-    if (lbc_text_set(&step->id, have->id) < 0 || nlb_group_copy_identity(&step->group, group) < 0 ||
-        lbc_text_set(&step->listener.group_id, group->id) < 0 ||
-        lbc_text_set(&step->listener.description,
+    if (lbc_text_set(&step->id, have->lbc.id) < 0 ||
+        nlb_group_copy_identity(&step->group, group) < 0 ||
+        lbc_text_set(&step->listener.lbc.group_id, group->lbc.id) < 0 ||
+        lbc_text_set(&step->listener.lbc.description,
                      ccm_text_empty(text) || nlb_name_is_key(text) ? LBC_TAKEN_NAMELESS : text) <
             0 ||
-        lbc_attrs_copy(&step->listener.attrs, &have->attrs) < 0) {
+        lbc_attrs_copy(&step->listener.lbc.attrs, &have->lbc.attrs) < 0) {
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < was->len; i++) {
         const struct lbc_field *field = nlb_listener_field(was->items[i].key);
 
-        if (field != NULL && nlb_field_applies(field, have->protocol)) {
-            r = lbc_attrs_set(&step->listener.attrs, field, was->items[i].value, true);
+        if (field != NULL && nlb_field_applies(field, have->lbc.protocol)) {
+            r = lbc_attrs_set(&step->listener.lbc.attrs, field, was->items[i].value, true);
         }
     }
-    step->port = have->start;
-    step->protocol = have->protocol;
-    step->listener.protocol = have->protocol;
-    step->listener.start = have->start;
-    step->listener.end = have->end;
+    step->port = have->lbc.port;
+    step->protocol = have->lbc.protocol;
+    step->listener.lbc.protocol = have->lbc.protocol;
+    step->listener.lbc.port = have->lbc.port;
+    step->listener.lbc.last_port = have->lbc.last_port;
     step->listener.range = have->range;
     return r;
 }
@@ -158,6 +161,6 @@ int nlb_plan_restore(struct nlb_work *work, const struct nlb_listener *have, boo
     if (step == NULL || fill_step(step, have, group, &was) < 0) {
         return -ENOMEM;
     }
-    nlb_change_add(&change, "put back, server group", have->group_id, group->id);
+    nlb_change_add(&change, "put back, server group", have->lbc.group_id, group->lbc.id);
     return nlb_plan_set_change(step, &change);
 }

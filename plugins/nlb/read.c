@@ -141,14 +141,14 @@ static int read_listeners(struct nlb_call *call, struct nlb_state *state, struct
 {
     int r = 0;
 
-    nlb_state_forget_listeners(state);
+    lbc_state_forget_listeners(&state->lbc);
     if (state->lb.id != NULL) {
         r = nlb_api_list_listeners(call, state->lb.id, read_add_listener, state, err);
     }
     if (r < 0) {
-        nlb_state_forget_listeners(state);
+        lbc_state_forget_listeners(&state->lbc);
     }
-    state->listeners_known = r == 0;
+    state->lbc.listeners_known = r == 0;
     return r;
 }
 
@@ -171,17 +171,16 @@ static int read_certs(struct nlb_call *call, const struct nlb_state *want, struc
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && want != NULL && i < state->listener_count; i++) {
-        struct nlb_listener *one = &state->listeners[i];
-        const struct nlb_listener *wanted =
-            nlb_state_listener(want, one->protocol, one->start, one->end);
+    for (size_t i = 0; r == 0 && want != NULL && i < state->lbc.listener_count; i++) {
+        struct nlb_listener *one = nlb_listener_at(state, i);
+        const struct nlb_listener *wanted = nlb_state_listener_like(want, one);
 
-        if (one->protocol != NLB_TCPSSL || one->certs_known || wanted == NULL ||
+        if (one->lbc.protocol != LBC_TCPSSL || one->certs_known || wanted == NULL ||
             !wanted->certs_known) {
             continue;
         }
         lbc_texts_fini(&one->certs);
-        r = nlb_api_list_certs(call, one->id, read_add_cert, &one->certs, err);
+        r = nlb_api_list_certs(call, one->lbc.id, read_add_cert, &one->certs, err);
         one->certs_known = r == 0;
     }
     return r;
@@ -207,7 +206,7 @@ static int read_add_group(void *arg, const cJSON *item, struct ccm_error *err)
     if (r < 0) {
         return nlb_read_refuse(r, "server group", err);
     }
-    if (nlb_state_group_by_id(state, group.id) != NULL ||
+    if (nlb_state_group_by_id(state, group.lbc.id) != NULL ||
         (look->service != NULL &&
          lbc_owner_of_tags(&group.tags, look->service, look->cluster_id) != LBC_OWNER_OURS)) {
         return 0;
@@ -227,8 +226,8 @@ static int add_chosen(const struct nlb_state *want, const struct nlb_state *stat
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && want != NULL && i < want->group_count; i++) {
-        const char *id = want->groups[i].id;
+    for (size_t i = 0; r == 0 && want != NULL && i < want->lbc.group_count; i++) {
+        const char *id = nlb_group_at(want, i)->lbc.id;
 
         if (id != NULL && nlb_state_group_by_id(state, id) == NULL) {
             r = lbc_texts_put(ret, id);
@@ -243,15 +242,15 @@ static int add_used(const struct ccm_service *service, const char *cluster_id,
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
-        const struct nlb_listener *one = &state->listeners[i];
+    for (size_t i = 0; r == 0 && i < state->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(state, i);
         enum lbc_owner owner = LBC_OWNER_NONE;
 
-        if (one->group_id != NULL && nlb_state_group_by_id(state, one->group_id) == NULL) {
-            r = nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner);
+        if (one->lbc.group_id != NULL && nlb_state_group_by_id(state, one->lbc.group_id) == NULL) {
+            r = nlb_name_parse(one->lbc.description, true, &service->meta, cluster_id, &owner);
         }
         if (r == 0 && owner == LBC_OWNER_OURS) {
-            r = lbc_texts_put(ret, one->group_id);
+            r = lbc_texts_put(ret, one->lbc.group_id);
         }
     }
     return r;
@@ -264,14 +263,13 @@ static int add_taken(const struct ccm_service *service, const char *cluster_id,
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < state->listener_count; i++) {
-        const struct nlb_listener *one = &state->listeners[i];
+    for (size_t i = 0; r == 0 && i < state->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(state, i);
         CCM_CLEANUP(lbc_tags_fini) struct lbc_tags was = { 0 };
         enum lbc_owner owner = LBC_OWNER_NONE;
         char port[LBC_TAKEN_PORT];
 
-        if (need->want != NULL &&
-            nlb_state_listener(need->want, one->protocol, one->start, one->end) != NULL) {
+        if (need->want != NULL && nlb_state_listener_like(need->want, one) != NULL) {
             continue;
         }
         nlb_taken_port(one, port);
@@ -280,7 +278,7 @@ static int add_taken(const struct ccm_service *service, const char *cluster_id,
         const char *group = lbc_tags_get(&was, LBC_TAKEN_GROUP);
 
         if (r == 0 && !ccm_text_empty(group) && nlb_state_group_by_id(state, group) == NULL) {
-            r = nlb_name_parse(one->description, true, &service->meta, cluster_id, &owner);
+            r = nlb_name_parse(one->lbc.description, true, &service->meta, cluster_id, &owner);
         }
         if (r == 0 && owner == LBC_OWNER_OURS) {
             r = lbc_texts_put(ret, group);
@@ -300,7 +298,7 @@ static int list_groups(struct nlb_call *call, const struct ccm_service *service,
     int r = 0;
 
     lbc_owner_lb_name(&service->meta, tag);
-    if (!state->groups_known) {
+    if (!state->lbc.groups_known) {
         r = nlb_api_list_groups(call, NLB_TAG_OWNER, tag, NULL, read_add_group, &by_tag, err);
         if (r == 0 && add_used(service, cluster_id, state, &ids) < 0) {
             r = ccm_error_nomem(err);
@@ -319,7 +317,7 @@ static int list_groups(struct nlb_call *call, const struct ccm_service *service,
 static int read_add_server(void *arg, const cJSON *item, struct ccm_error *err)
 {
     struct nlb_group *group = arg;
-    const int r = nlb_read_parse_server(item, group->name, &group->backends);
+    const int r = nlb_read_parse_server(item, group->lbc.name, &group->lbc.backends);
 
     return r < 0 ? nlb_read_refuse(r, "server", err) : 0;
 }
@@ -330,16 +328,16 @@ static int read_groups(struct nlb_call *call, const struct ccm_service *service,
 {
     int r = list_groups(call, service, cluster_id, need, state, err);
 
-    for (size_t i = 0; r == 0 && i < state->group_count; i++) {
-        struct nlb_group *group = &state->groups[i];
+    for (size_t i = 0; r == 0 && i < state->lbc.group_count; i++) {
+        struct nlb_group *group = nlb_group_at(state, i);
 
-        if (group->unread) {
-            lbc_backends_fini(&group->backends);
-            r = nlb_api_list_servers(call, group->id, read_add_server, group, err);
-            group->unread = r < 0;
+        if (group->lbc.unread) {
+            lbc_backends_fini(&group->lbc.backends);
+            r = nlb_api_list_servers(call, group->lbc.id, read_add_server, group, err);
+            group->lbc.unread = r < 0;
         }
     }
-    state->groups_known = state->groups_known || r == 0;
+    state->lbc.groups_known = state->lbc.groups_known || r == 0;
     return r;
 }
 
@@ -483,7 +481,7 @@ int nlb_read_parts(struct nlb_call *call, const struct ccm_service *service, con
 {
     int r = 0;
 
-    if (need->listeners && !state->listeners_known) {
+    if (need->listeners && !state->lbc.listeners_known) {
         r = read_listeners(call, state, err);
     }
     if (r == 0) {

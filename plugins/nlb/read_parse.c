@@ -172,9 +172,9 @@ static int json_parse_listener_attrs(const cJSON *json, struct nlb_listener *ret
     for (size_t i = 0; r == 0 && i < nlb_listener_field_count; i++) {
         const struct lbc_field *field = &nlb_listener_fields[i];
 
-        if (nlb_field_applies(field, ret->protocol)) {
+        if (nlb_field_applies(field, ret->lbc.protocol)) {
             r = json_parse_attr((field->flags & NLB_FIELD_PPV2) != 0 ? ppv2 : json, field,
-                                &ret->attrs);
+                                &ret->lbc.attrs);
         }
     }
     return r;
@@ -186,21 +186,21 @@ int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret)
     uint16_t port = 0;
     bool good = json_parse_port(json, "ListenerPort", &port);
 
-    ret->start = port;
-    ret->end = port;
+    ret->lbc.port = port;
+    ret->lbc.last_port = port;
     if (good && port == 0) {
-        good = json_parse_port(json, "StartPort", &ret->start) &&
-               json_parse_port(json, "EndPort", &ret->end) && ret->start > 0 &&
-               ret->start <= ret->end;
+        good = json_parse_port(json, "StartPort", &ret->lbc.port) &&
+               json_parse_port(json, "EndPort", &ret->lbc.last_port) && ret->lbc.port > 0 &&
+               ret->lbc.port <= ret->lbc.last_port;
         ret->range = true;
     }
     if (!good || id[0] == '\0') {
         return -EPROTO;
     }
-    ret->protocol = nlb_protocol_parse(ccm_json_text(json, "ListenerProtocol"));
-    if (lbc_text_set(&ret->id, id) < 0 ||
-        lbc_text_set(&ret->description, ccm_json_text(json, "ListenerDescription")) < 0 ||
-        lbc_text_set(&ret->group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
+    ret->lbc.protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), NLB_PROTOCOLS);
+    if (lbc_text_set(&ret->lbc.id, id) < 0 ||
+        lbc_text_set(&ret->lbc.description, ccm_json_text(json, "ListenerDescription")) < 0 ||
+        lbc_text_set(&ret->lbc.group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
         return -ENOMEM;
     }
     return json_parse_listener_attrs(json, ret);
@@ -217,7 +217,7 @@ static int json_parse_group_attrs(const cJSON *json, struct nlb_group *ret)
         const struct lbc_field *field = &nlb_group_fields[i];
 
         r = json_parse_attr((field->flags & NLB_FIELD_HEALTH) != 0 ? health : json, field,
-                            &ret->attrs);
+                            &ret->lbc.attrs);
     }
     return r;
 }
@@ -229,15 +229,15 @@ int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret)
     if (id[0] == '\0') {
         return -EPROTO;
     }
-    ret->protocol = nlb_protocol_parse(ccm_json_text(json, "Protocol"));
+    ret->lbc.protocol = lbc_protocol_parse(ccm_json_text(json, "Protocol"), NLB_PROTOCOLS);
     ret->any_port = ccm_json_bool(json, "AnyPortEnabled", false);
-    ret->unread = ccm_json_i64(json, "ServerCount", 1) != 0;
-    if (lbc_text_set(&ret->id, id) < 0 ||
-        lbc_text_set(&ret->name, ccm_json_text(json, "ServerGroupName")) < 0 ||
+    ret->lbc.unread = ccm_json_i64(json, "ServerCount", 1) != 0;
+    if (lbc_text_set(&ret->lbc.id, id) < 0 ||
+        lbc_text_set(&ret->lbc.name, ccm_json_text(json, "ServerGroupName")) < 0 ||
         lbc_text_set(&ret->type, ccm_json_text(json, "ServerGroupType")) < 0 ||
         lbc_text_set(&ret->family, ccm_json_text(json, "AddressIPVersion")) < 0 ||
         lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
-        (!nlb_name_is_key(ret->name) &&
+        (!nlb_name_is_key(ret->lbc.name) &&
          json_parse_texts(json, "RelatedLoadBalancerIds", &ret->users) < 0) ||
         json_parse_tags(json, &ret->tags) < 0) {
         return -ENOMEM;

@@ -78,7 +78,7 @@ static int release_find_lb(struct lbc_pass *pass, struct nlb_call *call,
         return read_by_id(call, model->want.lb.id, &have->lb, err);
     }
     if (model->override) {
-        nlb_state_forget_listeners(have);
+        lbc_state_forget_listeners(&have->lbc);
     }
     return 0;
 }

@@ -67,11 +67,12 @@ static int find_served(const struct lbc_pass *pass, bool *ret)
     enum lbc_owner owner = LBC_OWNER_NONE;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && owner != LBC_OWNER_OURS && i < have->group_count; i++) {
-        r = nlb_name_parse(have->groups[i].name, false, meta, cluster_id, &owner);
+    for (size_t i = 0; r == 0 && owner != LBC_OWNER_OURS && i < have->lbc.group_count; i++) {
+        r = nlb_name_parse(nlb_group_at(have, i)->lbc.name, false, meta, cluster_id, &owner);
     }
-    for (size_t i = 0; r == 0 && owner != LBC_OWNER_OURS && i < have->listener_count; i++) {
-        r = nlb_name_parse(have->listeners[i].description, true, meta, cluster_id, &owner);
+    for (size_t i = 0; r == 0 && owner != LBC_OWNER_OURS && i < have->lbc.listener_count; i++) {
+        r = nlb_name_parse(nlb_listener_at(have, i)->lbc.description, true, meta, cluster_id,
+                           &owner);
     }
     *ret = owner == LBC_OWNER_OURS;
     return r;
@@ -80,8 +81,8 @@ static int find_served(const struct lbc_pass *pass, bool *ret)
 /* Instances and interfaces are reached within their VPC only. */
 static bool needs_vpc(const struct nlb_model *model)
 {
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        const char *type = model->want.groups[i].type; /* NULL: Instance */
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        const char *type = nlb_group_at(&model->want, i)->type; /* NULL: Instance */
 
         if (type == NULL || !ccm_text_equal_case(type, "Ip")) {
             return true;

@@ -42,28 +42,40 @@ void nlb_lb_fini(struct nlb_lb *lb)
     memset(lb, 0, sizeof(*lb));
 }
 
+static void listener_fini_own(struct lbc_listener *listener)
+{
+    lbc_texts_fini(&((struct nlb_listener *)listener)->certs);
+}
+
+static void group_fini_own(struct lbc_group *base)
+{
+    struct nlb_group *group = (struct nlb_group *)base;
+
+    free(group->type);
+    free(group->family);
+    free(group->vpc_id);
+    lbc_texts_fini(&group->users);
+    lbc_tags_fini(&group->tags);
+}
+
+const struct lbc_state_type nlb_state_type = {
+    .group_size = sizeof(struct nlb_group),
+    .listener_size = sizeof(struct nlb_listener),
+    .group_fini = group_fini_own,
+    .listener_fini = listener_fini_own,
+};
+
 void nlb_listener_fini(struct nlb_listener *listener)
 {
-    free(listener->id);
-    free(listener->description);
-    free(listener->group_name);
-    free(listener->group_id);
-    lbc_attrs_fini(&listener->attrs);
-    lbc_texts_fini(&listener->certs);
+    listener_fini_own(&listener->lbc);
+    lbc_listener_fini(&listener->lbc);
     memset(listener, 0, sizeof(*listener));
 }
 
 void nlb_group_fini(struct nlb_group *group)
 {
-    free(group->id);
-    free(group->name);
-    free(group->type);
-    free(group->family);
-    free(group->vpc_id);
-    lbc_texts_fini(&group->users);
-    lbc_attrs_fini(&group->attrs);
-    lbc_tags_fini(&group->tags);
-    lbc_backends_fini(&group->backends);
+    group_fini_own(&group->lbc);
+    lbc_group_fini(&group->lbc);
     memset(group, 0, sizeof(*group));
 }
 
@@ -90,71 +102,54 @@ void nlb_security_group_fini(struct nlb_security_group *security_group)
 
 void nlb_state_fini(struct nlb_state *state)
 {
-    for (size_t i = 0; i < state->group_count; i++) {
-        nlb_group_fini(&state->groups[i]);
-    }
-    for (size_t i = 0; i < state->listener_count; i++) {
-        nlb_listener_fini(&state->listeners[i]);
-    }
-    free(state->groups);
-    free(state->listeners);
+    lbc_state_fini(&state->lbc);
     nlb_lb_fini(&state->lb);
     nlb_security_group_fini(&state->security_group);
-    memset(state, 0, sizeof(*state));
 }
-
-/* --- rest --- */
 
 void nlb_state_rest(struct nlb_state *state)
 {
-    ccm_array_trim(&state->groups, &state->group_cap, state->group_count, sizeof(*state->groups));
-    ccm_array_trim(&state->listeners, &state->listener_cap, state->listener_count,
-                   sizeof(*state->listeners));
     ccm_array_trim(&state->security_group.rules, &state->security_group.rule_cap,
                    state->security_group.rule_count, sizeof(*state->security_group.rules));
-    for (size_t i = 0; i < state->group_count; i++) {
-        lbc_attrs_trim(&state->groups[i].attrs);
-        lbc_backends_rest(&state->groups[i].backends);
-    }
-    for (size_t i = 0; i < state->listener_count; i++) {
-        lbc_attrs_trim(&state->listeners[i].attrs);
-    }
-}
-
-int nlb_state_wake(struct nlb_state *state)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < state->group_count; i++) {
-        r = lbc_backends_wake(&state->groups[i].backends);
-    }
-    return r;
+    lbc_state_rest(&state->lbc);
 }
 
 /* --- lists --- */
 
 struct nlb_group *nlb_state_new_group(struct nlb_state *state)
 {
-    if (ccm_array_grow(&state->groups, &state->group_cap, state->group_count + 1,
-                       sizeof(*state->groups)) < 0) {
-        return NULL;
-    }
-    struct nlb_group *group = &state->groups[state->group_count++];
+    return (struct nlb_group *)lbc_state_new_group(&state->lbc, &nlb_state_type);
+}
 
-    memset(group, 0, sizeof(*group));
-    return group;
+struct nlb_group *nlb_group_at(const struct nlb_state *state, size_t i)
+{
+    return (struct nlb_group *)state->lbc.groups[i];
+}
+
+struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id)
+{
+    return (struct nlb_group *)lbc_state_group_by_id(&state->lbc, id);
 }
 
 struct nlb_listener *nlb_state_new_listener(struct nlb_state *state)
 {
-    if (ccm_array_grow(&state->listeners, &state->listener_cap, state->listener_count + 1,
-                       sizeof(*state->listeners)) < 0) {
-        return NULL;
-    }
-    struct nlb_listener *listener = &state->listeners[state->listener_count++];
+    return (struct nlb_listener *)lbc_state_new_listener(&state->lbc, &nlb_state_type);
+}
 
-    memset(listener, 0, sizeof(*listener));
-    return listener;
+struct nlb_listener *nlb_listener_at(const struct nlb_state *state, size_t i)
+{
+    return (struct nlb_listener *)state->lbc.listeners[i];
+}
+
+struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state, const char *id)
+{
+    return (struct nlb_listener *)lbc_state_listener_by_id(&state->lbc, id);
+}
+
+struct nlb_listener *nlb_state_listener_like(const struct nlb_state *state,
+                                             const struct nlb_listener *like)
+{
+    return (struct nlb_listener *)lbc_state_listener_like(&state->lbc, &like->lbc);
 }
 
 struct nlb_rule *nlb_security_group_new_rule(struct nlb_security_group *security_group)
@@ -167,43 +162,6 @@ struct nlb_rule *nlb_security_group_new_rule(struct nlb_security_group *security
 
     memset(rule, 0, sizeof(*rule));
     return rule;
-}
-
-void nlb_state_drop_group(struct nlb_state *state, const char *id)
-{
-    struct nlb_group *group = nlb_state_group_by_id(state, id);
-
-    if (group == NULL) {
-        return;
-    }
-    const size_t at = (size_t)(group - state->groups);
-
-    nlb_group_fini(group);
-    state->group_count--;
-    memmove(group, group + 1, (state->group_count - at) * sizeof(*group));
-}
-
-void nlb_state_forget_listeners(struct nlb_state *state)
-{
-    for (size_t i = 0; i < state->listener_count; i++) {
-        nlb_listener_fini(&state->listeners[i]);
-    }
-    state->listener_count = 0;
-    state->listeners_known = false;
-}
-
-void nlb_state_drop_listener(struct nlb_state *state, const char *id)
-{
-    struct nlb_listener *listener = nlb_state_listener_by_id(state, id);
-
-    if (listener == NULL) {
-        return;
-    }
-    const size_t at = (size_t)(listener - state->listeners);
-
-    nlb_listener_fini(listener);
-    state->listener_count--;
-    memmove(listener, listener + 1, (state->listener_count - at) * sizeof(*listener));
 }
 
 void nlb_security_group_drop_rule(struct nlb_security_group *security_group, size_t at)
@@ -272,44 +230,6 @@ int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value)
 
 /* --- look-ups --- */
 
-struct nlb_listener *nlb_state_listener(const struct nlb_state *state, enum nlb_protocol protocol,
-                                        uint16_t start, uint16_t end)
-{
-    for (size_t i = 0; i < state->listener_count; i++) {
-        struct nlb_listener *one = &state->listeners[i];
-
-        if (one->protocol == protocol && one->start == start && one->end == end) {
-            return one;
-        }
-    }
-    return NULL;
-}
-
-bool nlb_listener_clash(const struct nlb_listener *a, const struct nlb_listener *b)
-{
-    return nlb_protocol_clash(a->protocol, b->protocol) && a->start <= b->end && b->start <= a->end;
-}
-
-struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state, const char *id)
-{
-    for (size_t i = 0; i < state->listener_count; i++) {
-        if (id != NULL && ccm_text_equal(state->listeners[i].id, id)) {
-            return &state->listeners[i];
-        }
-    }
-    return NULL;
-}
-
-struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id)
-{
-    for (size_t i = 0; i < state->group_count; i++) {
-        if (id != NULL && ccm_text_equal(state->groups[i].id, id)) {
-            return &state->groups[i];
-        }
-    }
-    return NULL;
-}
-
 static bool group_word_is_equal(const char *text, const char *fallback, const char *other)
 {
     return ccm_text_equal_case(text == NULL ? fallback : text, other == NULL ? fallback : other);
@@ -318,7 +238,7 @@ static bool group_word_is_equal(const char *text, const char *fallback, const ch
 /* The scheduler, if it is one of those that no group can be changed to; else NULL. */
 static const char *group_fixed_scheduler(const struct nlb_group *group)
 {
-    const char *name = lbc_attrs_get(&group->attrs, nlb_group_field("Scheduler"));
+    const char *name = lbc_attrs_get(&group->lbc.attrs, nlb_group_field("Scheduler"));
 
     return name != NULL && (ccm_text_equal_case(name, "sch") || ccm_text_equal_case(name, "tch") ||
                             ccm_text_equal_case(name, "qch"))
@@ -337,36 +257,26 @@ static bool fits_hash(const struct nlb_group *group, const struct nlb_group *wan
 /* Nothing of this can be changed in place. */
 static bool is_twin(const struct nlb_group *group, const struct nlb_group *want)
 {
-    return ccm_text_equal(group->name, want->name) && group->protocol == want->protocol &&
-           group->any_port == want->any_port &&
+    return ccm_text_equal(group->lbc.name, want->lbc.name) &&
+           group->lbc.protocol == want->lbc.protocol && group->any_port == want->any_port &&
            group_word_is_equal(group->type, "Instance", want->type) &&
            group_word_is_equal(group->family, "ipv4", want->family) && fits_hash(group, want);
-}
-
-static bool is_used(const struct nlb_state *state, const struct nlb_group *group)
-{
-    for (size_t i = 0; i < state->listener_count; i++) {
-        if (group->id != NULL && ccm_text_equal(state->listeners[i].group_id, group->id)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struct nlb_group *want)
 {
     struct nlb_group *found = NULL;
 
-    if (want->id != NULL) {
-        return nlb_state_group_by_id(state, want->id);
+    if (want->lbc.id != NULL) {
+        return nlb_state_group_by_id(state, want->lbc.id);
     }
-    for (size_t i = 0; i < state->group_count; i++) {
-        struct nlb_group *group = &state->groups[i];
+    for (size_t i = 0; i < state->lbc.group_count; i++) {
+        struct nlb_group *group = nlb_group_at(state, i);
 
         if (!is_twin(group, want)) {
             continue;
         }
-        if (is_used(state, group)) {
+        if (lbc_state_uses_group(&state->lbc, &group->lbc)) {
             return group;
         }
         found = found == NULL ? group : found;
@@ -402,54 +312,51 @@ int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
 
 int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from)
 {
-    to->protocol = from->protocol;
-    to->start = from->start;
-    to->end = from->end;
     to->range = from->range;
-    to->broken = from->broken;
     to->certs_known = from->certs_known;
-    if (lbc_text_set(&to->id, from->id) < 0 ||
-        lbc_text_set(&to->description, from->description) < 0 ||
-        lbc_text_set(&to->group_name, from->group_name) < 0 ||
-        lbc_text_set(&to->group_id, from->group_id) < 0 ||
-        lbc_attrs_copy(&to->attrs, &from->attrs) < 0) {
+    if (lbc_listener_copy(&to->lbc, &from->lbc) < 0) {
         return -ENOMEM;
     }
     return lbc_texts_copy(&to->certs, &from->certs);
 }
 
-int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from)
+/* What cannot be changed. */
+static int group_copy_kind(struct nlb_group *to, const struct nlb_group *from)
 {
-    to->protocol = from->protocol;
     to->any_port = from->any_port;
-    to->port = from->port;
-    if (group_fixed_scheduler(from) != NULL &&
-        lbc_attrs_set(&to->attrs, nlb_group_field("Scheduler"), group_fixed_scheduler(from), true) <
-            0) {
-        return -ENOMEM;
-    }
-    return lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->name, from->name) < 0 ||
-                   lbc_text_set(&to->type, from->type) < 0 ||
-                   lbc_text_set(&to->family, from->family) < 0 ||
+    return lbc_text_set(&to->type, from->type) < 0 || lbc_text_set(&to->family, from->family) < 0 ||
                    lbc_text_set(&to->vpc_id, from->vpc_id) < 0
                ? -ENOMEM
                : 0;
 }
 
-int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from)
+int nlb_group_copy_identity(struct nlb_group *to, const struct nlb_group *from)
 {
-    int r = nlb_group_copy_identity(to, from);
+    const char *scheduler = group_fixed_scheduler(from);
 
-    to->add_only = from->add_only;
-    to->frozen_by = from->frozen_by;
-    to->broken = from->broken;
-    to->unread = from->unread;
-    if (r < 0 || lbc_attrs_copy(&to->attrs, &from->attrs) < 0 ||
-        lbc_texts_copy(&to->users, &from->users) < 0 || lbc_tags_copy(&to->tags, &from->tags) < 0) {
+    to->lbc.protocol = from->lbc.protocol;
+    to->lbc.port = from->lbc.port;
+    if (scheduler != NULL &&
+        lbc_attrs_set(&to->lbc.attrs, nlb_group_field("Scheduler"), scheduler, true) < 0) {
         return -ENOMEM;
     }
-    for (size_t i = 0; r == 0 && i < from->backends.len; i++) {
-        r = lbc_backends_put(&to->backends, &from->backends.items[i]);
+    if (lbc_text_set(&to->lbc.id, from->lbc.id) < 0 ||
+        lbc_text_set(&to->lbc.name, from->lbc.name) < 0) {
+        return -ENOMEM;
+    }
+    return group_copy_kind(to, from);
+}
+
+int nlb_group_copy(struct nlb_group *to, const struct nlb_group *from)
+{
+    int r = lbc_group_copy(&to->lbc, &from->lbc);
+
+    if (r < 0 || group_copy_kind(to, from) < 0 || lbc_texts_copy(&to->users, &from->users) < 0 ||
+        lbc_tags_copy(&to->tags, &from->tags) < 0) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < from->lbc.backends.len; i++) {
+        r = lbc_backends_put(&to->lbc.backends, &from->lbc.backends.items[i]);
     }
     return r;
 }
@@ -486,20 +393,20 @@ void nlb_state_recall(struct nlb_state *state, const struct nlb_state *before)
         return;
     }
     state->lb.explicit = before->lb.explicit;
-    for (size_t i = 0; i < state->listener_count; i++) {
-        struct nlb_listener *one = &state->listeners[i];
-        const struct nlb_listener *twin = nlb_state_listener_by_id(before, one->id);
+    for (size_t i = 0; i < state->lbc.listener_count; i++) {
+        struct nlb_listener *one = nlb_listener_at(state, i);
+        const struct nlb_listener *twin = nlb_state_listener_by_id(before, one->lbc.id);
 
         if (twin != NULL) {
-            recall_attrs(&one->attrs, &twin->attrs);
+            recall_attrs(&one->lbc.attrs, &twin->lbc.attrs);
         }
     }
-    for (size_t i = 0; i < state->group_count; i++) {
-        struct nlb_group *one = &state->groups[i];
-        const struct nlb_group *twin = nlb_state_group_by_id(before, one->id);
+    for (size_t i = 0; i < state->lbc.group_count; i++) {
+        struct nlb_group *one = nlb_group_at(state, i);
+        const struct nlb_group *twin = nlb_state_group_by_id(before, one->lbc.id);
 
         if (twin != NULL) {
-            recall_attrs(&one->attrs, &twin->attrs);
+            recall_attrs(&one->lbc.attrs, &twin->lbc.attrs);
         }
     }
 }

@@ -1,14 +1,12 @@
 /*
- * A network load balancer with its listeners, server groups and security group as plain data: what
- * a Service wants, and what the cloud holds. Texts are owned by the structs; NULL means "not known"
- * or "not set". One thread at a time.
+ * A network load balancer with its listeners, server groups and security group as plain data; see
+ * lbc/apply/state.h.
  */
 #ifndef CCM_NLB_STATE_H
 #define CCM_NLB_STATE_H
 
 #include "fields.h"
-#include "lbc/model/attrs.h"
-#include "lbc/model/backend.h"
+#include "lbc/apply/state.h"
 #include "lbc/model/tags.h"
 #include "util/attr.h"
 
@@ -52,40 +50,21 @@ struct nlb_lb {
 };
 
 struct nlb_listener {
-    char *id; /* present */
-    enum nlb_protocol protocol;
-    uint16_t start; /* a single port: start == end */
-    uint16_t end;
-    bool range;
-    bool broken; /* desired: could not be worked out, so what is there stays as it is */
-    bool lacks;  /* desired: a value for it cannot be used, so it is changed but never made */
-    char *description;
-    char *group_name; /* desired */
-    char *group_id;   /* present; desired: the group that a person chose */
-    struct lbc_attrs attrs;
+    struct lbc_listener lbc;
+    bool range;             /* made for a range of ports, be it of one */
     bool certs_known;       /* present: they were read; desired: they are told */
     struct lbc_texts certs; /* additional certificates */
 };
 
 struct nlb_group {
-    char *id;     /* present; desired: somebody else's group that a person chose for the port */
-    char *name;   /* desired: also what its servers are described by */
+    struct lbc_group lbc;
     char *type;   /* "Instance", "Ip"; desired NULL = not told, which means Instance at creation */
     char *family; /* AddressIPVersion: "ipv4", "dualstack"; NULL = ipv4 */
     char *vpc_id; /* present */
     struct lbc_texts
         users; /* present, of groups that are not ours: the load balancers that use it */
-    enum nlb_protocol protocol;
     bool any_port;
-    uint16_t port; /* desired: the first Service port that uses it, for messages */
-    bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
-    enum lbc_frozen_by frozen_by; /* desired */
-    bool broken;       /* desired: the chosen group cannot be used, the port is left as it is */
-    bool present_only; /* desired: it is kept in step where it is there, and never made */
-    bool unread;       /* present: its servers are not known */
-    struct lbc_attrs attrs;
     struct lbc_tags tags; /* present: to take the ownership tags off when it is kept */
-    struct lbc_backends backends;
 };
 
 /* One rule of the security group for spec.loadBalancerSourceRanges. */
@@ -113,35 +92,32 @@ struct nlb_security_group {
 };
 
 struct nlb_state {
+    struct lbc_state lbc;
     struct nlb_lb lb; /* lb.id NULL: there is none */
-    struct nlb_group *groups;
-    size_t group_count;
-    size_t group_cap;
-    struct nlb_listener *listeners;
-    size_t listener_count;
-    size_t listener_cap;
-    bool groups_known;    /* present: all groups of this Service are listed with their servers */
-    bool listeners_known; /* present: all listeners are listed */
     struct nlb_security_group security_group;
 };
 
+extern const struct lbc_state_type nlb_state_type;
+
 void nlb_state_fini(struct nlb_state *state);
-/* For a mirror that nobody works with; see struct lbc_mirror_type. */
+/* lbc_state_rest() of all that it holds. */
 void nlb_state_rest(struct nlb_state *state);
-CCM_NODISCARD int nlb_state_wake(struct nlb_state *state);
 void nlb_lb_fini(struct nlb_lb *lb);
 void nlb_listener_fini(struct nlb_listener *listener);
 void nlb_group_fini(struct nlb_group *group);
 void nlb_security_group_fini(struct nlb_security_group *security_group);
 
-/* Append an empty element; NULL on ENOMEM. Earlier pointers into the list become invalid. */
+/* lbc_state_new_group() and the like, of NLB's types. */
 struct nlb_group *nlb_state_new_group(struct nlb_state *state);
+struct nlb_group *nlb_group_at(const struct nlb_state *state, size_t i);
+struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id);
 struct nlb_listener *nlb_state_new_listener(struct nlb_state *state);
+struct nlb_listener *nlb_listener_at(const struct nlb_state *state, size_t i);
+struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state, const char *id);
+struct nlb_listener *nlb_state_listener_like(const struct nlb_state *state,
+                                             const struct nlb_listener *like);
+
 struct nlb_rule *nlb_security_group_new_rule(struct nlb_security_group *security_group);
-void nlb_state_drop_group(struct nlb_state *state, const char *id);
-/* All of them: they are to be read again. */
-void nlb_state_forget_listeners(struct nlb_state *state);
-void nlb_state_drop_listener(struct nlb_state *state, const char *id);
 void nlb_security_group_drop_rule(struct nlb_security_group *security_group, size_t at);
 
 /* Add a zone, in order; replaces the one of that zone id. 0 or -ENOMEM. Texts may be NULL. */
@@ -151,13 +127,6 @@ void nlb_lb_clear_zones(struct nlb_lb *lb);
 /* 0 or -ENOMEM; "" is a value here, NULL clears. */
 CCM_NODISCARD int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value);
 
-/* The listener of that protocol on exactly these ports. */
-struct nlb_listener *nlb_state_listener(const struct nlb_state *state, enum nlb_protocol protocol,
-                                        uint16_t start, uint16_t end);
-/* Whether the two need the same port of a load balancer: TCP and TCPSSL share one port space. */
-bool nlb_listener_clash(const struct nlb_listener *a, const struct nlb_listener *b);
-struct nlb_listener *nlb_state_listener_by_id(const struct nlb_state *state, const char *id);
-struct nlb_group *nlb_state_group_by_id(const struct nlb_state *state, const char *id);
 /*
  * The present group that serves where `want` is desired: the chosen one by its id, else one that
  * agrees in everything that cannot be changed: name, type, family, protocol, any_port, and the

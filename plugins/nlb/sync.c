@@ -21,14 +21,15 @@ static void pass_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list
     const struct nlb_model *model = pass->model;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 800 };
 
-    for (size_t i = 0; i < model->want.group_count; i++) {
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
         const char *invalid = ccm_buf_str(&resolved->items[i].invalid);
 
         if (invalid[0] != '\0') {
             ccm_buf_addf(&text,
                          "%sSkip delete and update servers to servergroup %s due to invalid "
                          "servers: %s",
-                         text.len == 0 ? "" : "; ", model->want.groups[i].name, invalid);
+                         text.len == 0 ? "" : "; ", nlb_group_at(&model->want, i)->lbc.name,
+                         invalid);
         }
     }
     lbc_pass_emit_event(pass, true, "kept", "SkipSyncBackends", ccm_buf_str(&text));
@@ -39,11 +40,11 @@ static void pass_emit_kept(struct lbc_pass *pass, const struct lbc_resolved_list
 static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct nlb_group *want)
 {
     const struct nlb_group *found = nlb_state_group_for(pass->entry->state, want);
-    const bool may_be_early =
-        want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
+    const bool may_be_early = want->lbc.frozen_by == LBC_FROZEN_BY_FAMILY ||
+                              want->lbc.frozen_by == LBC_FROZEN_BY_NAMELESS;
 
-    return may_be_early && (found == NULL || found->backends.len == 0) ? LBC_FROZEN_BY_NONE
-                                                                       : want->frozen_by;
+    return may_be_early && (found == NULL || found->lbc.backends.len == 0) ? LBC_FROZEN_BY_NONE
+                                                                           : want->lbc.frozen_by;
 }
 
 /* Groups that have no backends, or keep those of an address family. */
@@ -53,12 +54,13 @@ static void pass_emit_groups(struct lbc_pass *pass)
     const char *none = "";
     enum lbc_frozen_by frozen_by = LBC_FROZEN_BY_NONE;
 
-    for (size_t i = 0; i < model->want.group_count; i++) {
-        if (model->want.groups[i].backends.len == 0) {
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
+        if (nlb_group_at(&model->want, i)->lbc.backends.len == 0) {
             none = "There are no available nodes for NetworkLoadBalancer";
         }
-        frozen_by = frozen_by == LBC_FROZEN_BY_NONE ? group_frozen_by(pass, &model->want.groups[i])
-                                                    : frozen_by;
+        frozen_by = frozen_by == LBC_FROZEN_BY_NONE
+                        ? group_frozen_by(pass, nlb_group_at(&model->want, i))
+                        : frozen_by;
     }
     lbc_pass_emit_group_events(pass, none, frozen_by);
 }
@@ -84,7 +86,7 @@ static int pass_build_model(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0) {
         return r;
     }
-    r = lbc_pass_resolve(pass, model->sets, model->want.group_count, &resolved, err);
+    r = lbc_pass_resolve(pass, model->sets, model->want.lbc.group_count, &resolved, err);
     if (r == 0) {
         nlb_model_finish(model, resolved.items);
         lbc_pass_emit_backends(pass, &resolved);
@@ -129,8 +131,8 @@ static int read_lb(struct lbc_pass *pass, struct nlb_call *call, struct ccm_erro
 
 static bool model_lists_certs(const struct nlb_model *model)
 {
-    for (size_t i = 0; i < model->want.listener_count; i++) {
-        if (model->want.listeners[i].certs_known) {
+    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
+        if (nlb_listener_at(&model->want, i)->certs_known) {
             return true;
         }
     }
@@ -151,8 +153,8 @@ static bool pass_needs_security_group(const struct lbc_pass *pass)
  * Service can be there. */
 static void know_nothing_is_there(struct nlb_state *have)
 {
-    have->groups_known = true;
-    have->listeners_known = true;
+    have->lbc.groups_known = true;
+    have->lbc.listeners_known = true;
     have->security_group.known = true;
 }
 
@@ -171,7 +173,7 @@ static int read_rest(struct lbc_pass *pass, struct nlb_call *call, struct ccm_er
     if (!exists && !lbc_object_has_finalizer(&pass->service->meta, NLB_FINALIZER)) {
         know_nothing_is_there(have);
     }
-    have->listeners_known = have->listeners_known || !exists;
+    have->lbc.listeners_known = have->lbc.listeners_known || !exists;
     return nlb_read_parts(call, pass->service, lbc_cluster_id(pass->lbc), &need, have, err);
 }
 
@@ -223,8 +225,8 @@ static int pass_read_actual(struct lbc_pass *pass, struct ccm_error *err)
 /* Nothing that could be served was worked out: there is a problem for each port. */
 static bool is_hopeless(const struct nlb_model *model)
 {
-    for (size_t i = 0; i < model->want.listener_count; i++) {
-        if (!model->want.listeners[i].broken) {
+    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
+        if (!nlb_listener_at(&model->want, i)->lbc.broken) {
             return false;
         }
     }
@@ -266,9 +268,9 @@ static int freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
     const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, false);
 
     lbc_freeze_begin(&freeze, pass, &model->nodes);
-    for (size_t i = 0; i < model->want.group_count; i++) {
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
         struct lbc_freeze_group group = { 0 };
-        int r = nlb_plan_leaving(&in, &model->want.groups[i], &group);
+        int r = nlb_plan_leaving(&in, nlb_group_at(&model->want, i), &group);
 
         if (r == 0 && group.id != NULL) {
             r = lbc_freeze_add(&freeze, &group);
@@ -304,10 +306,10 @@ static void print_target(const struct nlb_step *step, const struct nlb_state *ha
     const struct nlb_plan one = { .steps = &bare, .len = 1 };
 
     if (listener != NULL) {
-        print_targets(&step->listener.attrs, &listener->attrs, text);
+        print_targets(&step->listener.lbc.attrs, &listener->lbc.attrs, text);
     }
     if (group != NULL) {
-        print_targets(&step->group.attrs, &group->attrs, text);
+        print_targets(&step->group.lbc.attrs, &group->lbc.attrs, text);
     }
     if (listener != NULL || group != NULL) {
         bare.change = NULL;
@@ -342,7 +344,7 @@ static int describe_repair(const struct nlb_plan *plan, const struct nlb_plan_in
         }
         ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ", ", nlb_step_name(step->type));
         if (step->port != 0) {
-            ccm_buf_addf(ret, " %u/%s", step->port, nlb_protocol_name(step->protocol));
+            ccm_buf_addf(ret, " %u/%s", step->port, lbc_protocol_name(step->protocol));
         }
     }
     return 0;
@@ -355,7 +357,7 @@ static void come_again(struct lbc_pass *pass, const struct lbc_texts *groups, bo
         struct nlb_group *group = nlb_state_group_by_id(pass->entry->state, groups->items[i]);
 
         if (group != NULL) {
-            group->unread = true;
+            group->lbc.unread = true;
         }
     }
     pass->requeue_ms = REMOVING_MS;
@@ -448,7 +450,7 @@ static bool is_own_listener(const struct lbc_pass *pass, const struct nlb_listen
     enum lbc_owner owner = LBC_OWNER_NONE;
 
     return !pass->entry->reused ||
-           (nlb_name_parse(listener->description, true, &pass->service->meta,
+           (nlb_name_parse(listener->lbc.description, true, &pass->service->meta,
                            lbc_cluster_id(pass->lbc), &owner) == 0 &&
             owner == LBC_OWNER_OURS);
 }
@@ -464,17 +466,16 @@ static bool pass_lb_serves(const struct lbc_pass *pass)
     if (!nlb_model_has_listeners(model)) {
         return pass->problems.count == 0;
     }
-    for (size_t i = 0; i < model->want.listener_count; i++) {
-        const struct nlb_listener *want = &model->want.listeners[i];
+    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
+        const struct nlb_listener *want = nlb_listener_at(&model->want, i);
 
-        const struct nlb_listener *listener =
-            nlb_state_listener(have, want->protocol, want->start, want->end);
+        const struct nlb_listener *listener = nlb_state_listener_like(have, want);
 
         if (listener != NULL && is_own_listener(pass, listener)) {
             return true;
         }
     }
-    return model->want.listener_count == 0;
+    return model->want.lbc.listener_count == 0;
 }
 
 bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state)

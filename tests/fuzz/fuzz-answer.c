@@ -31,10 +31,10 @@ static void read_nlb(const cJSON *json)
 
     FUZZ_REQUIRE(nlb_read_parse_lb(json, &lb) != 0 || lb.id != NULL);
     if (nlb_read_parse_listener(json, &listener) == 0) {
-        FUZZ_REQUIRE(listener.id != NULL && listener.start <= listener.end);
+        FUZZ_REQUIRE(listener.lbc.id != NULL && listener.lbc.port <= listener.lbc.last_port);
     }
     FUZZ_REQUIRE(nlb_read_parse_group(json, &group) <= 0);
-    FUZZ_REQUIRE(nlb_read_parse_server(json, "web", &group.backends) <= 0);
+    FUZZ_REQUIRE(nlb_read_parse_server(json, "web", &group.lbc.backends) <= 0);
     FUZZ_REQUIRE(rule == NULL || nlb_read_parse_rule(json, rule) <= 0);
 }
 

@@ -157,8 +157,8 @@ static bool is_bound(const char *id)
     for (size_t i = 0; i < MINI_LBS; i++) {
         const struct mini_lb *lb = mini_lb_at(i);
 
-        for (size_t l = 0; lb != NULL && lb->used && l < lb->state.listener_count; l++) {
-            const struct lbc_attrs *attrs = &lb->state.listeners[l].attrs;
+        for (size_t l = 0; lb != NULL && lb->used && l < lb->state.lbc.listener_count; l++) {
+            const struct lbc_attrs *attrs = &clb_listener_at(&lb->state, l)->lbc.attrs;
 
             if (ccm_text_equal(lbc_attrs_get(attrs, clb_field_find("AclId")), id) &&
                 (mini.off_keeps ||

@@ -133,7 +133,7 @@ void mini_eni_foreign(const char *address)
 
 /* --- state --- */
 
-static void dump_group(const struct clb_group *group)
+static void dump_group(const struct lbc_group *group)
 {
     ccm_buf_addf(&mini.dump, "group %s", group->name);
     for (size_t i = 0; i < group->backends.len; i++) {
@@ -157,16 +157,16 @@ const char *mini_dump(void)
         ccm_buf_addf(&mini.dump, "lb %s %s %s\n", state->lb.name, state->lb.address_type,
                      state->lb.protect ? "protected" : "open");
         mini_lb_dump(&mini.lbs[i], &mini.dump);
-        for (size_t g = 0; g < state->group_count; g++) {
-            dump_group(&state->groups[g]);
+        for (size_t g = 0; g < state->lbc.group_count; g++) {
+            dump_group(state->lbc.groups[g]);
         }
-        for (size_t l = 0; l < state->listener_count; l++) {
-            const struct clb_listener *one = &state->listeners[l];
-            const struct clb_group *group = clb_state_group_by_id(state, one->group_id);
-            const char *scheduler = lbc_attrs_get(&one->attrs, clb_field_find("Scheduler"));
+        for (size_t l = 0; l < state->lbc.listener_count; l++) {
+            const struct clb_listener *one = clb_listener_at(state, l);
+            const struct lbc_group *group = lbc_state_group_by_id(&state->lbc, one->lbc.group_id);
+            const char *scheduler = lbc_attrs_get(&one->lbc.attrs, clb_field_find("Scheduler"));
 
-            ccm_buf_addf(&mini.dump, "%s %u %s %s %s\n", clb_protocol_name(one->protocol),
-                         one->port, one->running ? "running" : "stopped",
+            ccm_buf_addf(&mini.dump, "%s %u %s %s %s\n", lbc_protocol_lower(one->lbc.protocol),
+                         one->lbc.port, one->lbc.running ? "running" : "stopped",
                          scheduler == NULL ? "-" : scheduler, group == NULL ? "-" : group->name);
         }
     }
@@ -191,22 +191,25 @@ void mini_delete_lb(void)
 
 void mini_stop_listener(uint16_t port)
 {
-    clb_state_listener(&only_lb()->state, port, CLB_TCP)->running = false;
+    clb_state_listener(&only_lb()->state, port, LBC_TCP)->lbc.running = false;
 }
 
 void mini_delete_listener(uint16_t port)
 {
-    clb_state_drop_listener(&only_lb()->state, port, CLB_TCP);
+    struct lbc_state *state = &only_lb()->state.lbc;
+
+    lbc_state_drop_listener(state, lbc_state_listener_on(state, LBC_TCP, port, port));
 }
 
 void mini_add_listener(uint16_t port, const char *description)
 {
     struct clb_listener *one = clb_state_new_listener(&only_lb()->state);
 
-    one->port = port;
-    one->protocol = CLB_TCP;
-    one->running = true;
-    mini_must(lbc_text_set(&one->description, description));
+    one->lbc.port = port;
+    one->lbc.last_port = one->lbc.port;
+    one->lbc.protocol = LBC_TCP;
+    one->lbc.running = true;
+    mini_must(lbc_text_set(&one->lbc.description, description));
 }
 
 void mini_add_backend(const char *group_part, const char *server_id)
@@ -217,9 +220,9 @@ void mini_add_backend(const char *group_part, const char *server_id)
                                          .port = 1,
                                          .weight = 1 };
 
-    for (size_t i = 0; i < state->group_count; i++) {
-        if (strstr(state->groups[i].name, group_part) != NULL) {
-            mini_must(lbc_backends_put(&state->groups[i].backends, &backend));
+    for (size_t i = 0; i < state->lbc.group_count; i++) {
+        if (strstr(state->lbc.groups[i]->name, group_part) != NULL) {
+            mini_must(lbc_backends_put(&state->lbc.groups[i]->backends, &backend));
         }
     }
 }
@@ -228,9 +231,9 @@ void mini_set_weight(const char *server_id, int weight)
 {
     struct clb_state *state = &only_lb()->state;
 
-    for (size_t g = 0; g < state->group_count; g++) {
-        for (size_t i = 0; i < state->groups[g].backends.len; i++) {
-            struct lbc_backend *one = &state->groups[g].backends.items[i];
+    for (size_t g = 0; g < state->lbc.group_count; g++) {
+        for (size_t i = 0; i < state->lbc.groups[g]->backends.len; i++) {
+            struct lbc_backend *one = &state->lbc.groups[g]->backends.items[i];
 
             if (strcmp(one->server_id, server_id) == 0) {
                 one->weight = (uint8_t)weight;
@@ -288,11 +291,11 @@ struct mini_lb *mini_find_lb(const char *id)
     return NULL;
 }
 
-static struct clb_group *find_group(const char *id, struct mini_lb **ret_lb)
+static struct lbc_group *find_group(const char *id, struct mini_lb **ret_lb)
 {
     for (size_t i = 0; i < MINI_LBS; i++) {
-        struct clb_group *group =
-            mini.lbs[i].used ? clb_state_group_by_id(&mini.lbs[i].state, id) : NULL;
+        struct lbc_group *group =
+            mini.lbs[i].used ? lbc_state_group_by_id(&mini.lbs[i].state.lbc, id) : NULL;
 
         if (group != NULL) {
             *ret_lb = &mini.lbs[i];
@@ -308,8 +311,9 @@ static struct clb_listener *find_listener(const struct ali_call *call, struct mi
     uint32_t port = 0;
 
     mini_must(ccm_parse_u32(mini_param(call, "ListenerPort"), 1, 65535, &port));
-    return clb_state_listener(&lb->state, (uint16_t)port,
-                              clb_protocol_parse(mini_param(call, "ListenerProtocol")));
+    return clb_state_listener(
+        &lb->state, (uint16_t)port,
+        lbc_protocol_parse(mini_param(call, "ListenerProtocol"), CLB_PROTOCOLS));
 }
 
 static void parse_backends(const struct ali_call *call, struct lbc_backends *ret)
@@ -343,8 +347,8 @@ static size_t count_backends(const struct mini_lb *lb)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < lb->state.group_count; i++) {
-        count += lb->state.groups[i].backends.len;
+    for (size_t i = 0; i < lb->state.lbc.group_count; i++) {
+        count += lb->state.lbc.groups[i]->backends.len;
     }
     return count;
 }
@@ -358,20 +362,20 @@ static void describe_listeners(const struct ali_call *call, struct ccm_jsonw *w)
     const struct mini_lb *lb = mini_find_lb(mini_param(call, "LoadBalancerId.1"));
 
     ccm_jsonw_open(w, "Listeners", '[');
-    for (size_t i = 0; lb != NULL && i < lb->state.listener_count; i++) {
-        const struct clb_listener *one = &lb->state.listeners[i];
-        const char *scheduler = lbc_attrs_get(&one->attrs, clb_field_find("Scheduler"));
+    for (size_t i = 0; lb != NULL && i < lb->state.lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(&lb->state, i);
+        const char *scheduler = lbc_attrs_get(&one->lbc.attrs, clb_field_find("Scheduler"));
 
         ccm_jsonw_open(w, NULL, '{');
         ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
-        ccm_jsonw_i64(w, "ListenerPort", one->port);
-        ccm_jsonw_str(w, "ListenerProtocol", clb_protocol_name(one->protocol));
-        ccm_jsonw_str(w, "Status", one->running ? "running" : "stopped");
-        ccm_jsonw_str(w, "Description", one->description);
-        ccm_jsonw_str(w, "VServerGroupId", one->group_id);
+        ccm_jsonw_i64(w, "ListenerPort", one->lbc.port);
+        ccm_jsonw_str(w, "ListenerProtocol", lbc_protocol_lower(one->lbc.protocol));
+        ccm_jsonw_str(w, "Status", one->lbc.running ? "running" : "stopped");
+        ccm_jsonw_str(w, "Description", one->lbc.description);
+        ccm_jsonw_str(w, "VServerGroupId", one->lbc.group_id);
         ccm_jsonw_str(w, "Scheduler", scheduler);
         for (size_t f = 0; f < CCM_ARRAY_LEN(acl_fields); f++) {
-            const char *value = lbc_attrs_get(&one->attrs, clb_field_find(acl_fields[f]));
+            const char *value = lbc_attrs_get(&one->lbc.attrs, clb_field_find(acl_fields[f]));
 
             ccm_jsonw_str(w, acl_fields[f], value == NULL ? "" : value);
         }
@@ -390,10 +394,10 @@ static void describe_groups(const struct ali_call *call, struct ccm_jsonw *w)
 
     ccm_jsonw_open(w, "VServerGroups", '{');
     ccm_jsonw_open(w, "VServerGroup", '[');
-    for (size_t i = 0; lb != NULL && i < lb->state.group_count; i++) {
+    for (size_t i = 0; lb != NULL && i < lb->state.lbc.group_count; i++) {
         ccm_jsonw_open(w, NULL, '{');
-        ccm_jsonw_str(w, "VServerGroupId", lb->state.groups[i].id);
-        ccm_jsonw_str(w, "VServerGroupName", lb->state.groups[i].name);
+        ccm_jsonw_str(w, "VServerGroupId", lb->state.lbc.groups[i]->id);
+        ccm_jsonw_str(w, "VServerGroupName", lb->state.lbc.groups[i]->name);
         ccm_jsonw_close(w, '}');
     }
     ccm_jsonw_close(w, ']');
@@ -403,7 +407,7 @@ static void describe_groups(const struct ali_call *call, struct ccm_jsonw *w)
 static void describe_group(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = NULL;
-    const struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
+    const struct lbc_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     ccm_jsonw_open(w, "BackendServers", '{');
     ccm_jsonw_open(w, "BackendServer", '[');
@@ -423,7 +427,7 @@ static void describe_group(const struct ali_call *call, struct ccm_jsonw *w)
     ccm_jsonw_close(w, '}');
 }
 
-static void put_all(struct clb_group *group, const struct lbc_backends *set)
+static void put_all(struct lbc_group *group, const struct lbc_backends *set)
 {
     for (size_t i = 0; i < set->len; i++) {
         mini_must(lbc_backends_put(&group->backends, &set->items[i]));
@@ -450,7 +454,7 @@ static void create_group(const struct ali_call *call, struct ccm_jsonw *w)
     if (lb == NULL || refusal.code != NULL) {
         return;
     }
-    struct clb_group *group = clb_state_new_group(&lb->state);
+    struct lbc_group *group = clb_state_new_group(&lb->state);
 
     mini_must(lbc_text_set(&group->id, id));
     mini_must(lbc_text_set(&group->name, mini_param(call, "VServerGroupName")));
@@ -461,17 +465,17 @@ static void create_group(const struct ali_call *call, struct ccm_jsonw *w)
 static void delete_group(const struct ali_call *call, struct ccm_jsonw *w)
 {
     struct mini_lb *lb = NULL;
-    const struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
+    const struct lbc_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     (void)w; /* the answer is empty */
-    for (size_t i = 0; group != NULL && i < lb->state.listener_count; i++) {
-        if (ccm_text_equal(lb->state.listeners[i].group_id, group->id)) {
+    for (size_t i = 0; group != NULL && i < lb->state.lbc.listener_count; i++) {
+        if (ccm_text_equal(clb_listener_at(&lb->state, i)->lbc.group_id, group->id)) {
             mini_refuse("RspoolVipExist", 400);
             return;
         }
     }
     if (group != NULL) {
-        clb_state_drop_group(&lb->state, mini_param(call, "VServerGroupId"));
+        lbc_state_drop_group(&lb->state.lbc, group);
     }
 }
 
@@ -479,7 +483,7 @@ static void add_backends(const struct ali_call *call, struct ccm_jsonw *w)
 {
     CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
     struct mini_lb *lb = NULL;
-    struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
+    struct lbc_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     (void)w; /* the answer is empty */
     parse_backends(call, &set);
@@ -495,7 +499,7 @@ static void remove_backends(const struct ali_call *call, struct ccm_jsonw *w)
 {
     CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
     struct mini_lb *lb = NULL;
-    struct clb_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
+    struct lbc_group *group = find_group(mini_param(call, "VServerGroupId"), &lb);
 
     (void)w; /* the answer is empty */
     parse_backends(call, &set);
@@ -506,23 +510,23 @@ static void remove_backends(const struct ali_call *call, struct ccm_jsonw *w)
 
 static void save_listener(const struct ali_call *call, struct clb_listener *one)
 {
-    mini_must(lbc_text_set(&one->description, mini_param(call, "Description")));
-    mini_must(lbc_text_set(&one->group_id, mini_param(call, "VServerGroupId")));
+    mini_must(lbc_text_set(&one->lbc.description, mini_param(call, "Description")));
+    mini_must(lbc_text_set(&one->lbc.group_id, mini_param(call, "VServerGroupId")));
     if (mini_param(call, "Scheduler")[0] != '\0') {
-        mini_must(lbc_attrs_set(&one->attrs, clb_field_find("Scheduler"),
+        mini_must(lbc_attrs_set(&one->lbc.attrs, clb_field_find("Scheduler"),
                                 mini_param(call, "Scheduler"), false));
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(acl_fields); i++) {
         if (mini_param(call, acl_fields[i])[0] != '\0') {
-            mini_must(lbc_attrs_set(&one->attrs, clb_field_find(acl_fields[i]),
+            mini_must(lbc_attrs_set(&one->lbc.attrs, clb_field_find(acl_fields[i]),
                                     mini_param(call, acl_fields[i]), false));
         }
     }
 }
 
-static enum clb_protocol action_protocol(const struct ali_call *call)
+static enum lbc_protocol action_protocol(const struct ali_call *call)
 {
-    return strstr(call->action, "UDP") != NULL ? CLB_UDP : CLB_TCP;
+    return strstr(call->action, "UDP") != NULL ? LBC_UDP : LBC_TCP;
 }
 
 static void create_listener(const struct ali_call *call, struct ccm_jsonw *w)
@@ -546,8 +550,9 @@ static void create_listener(const struct ali_call *call, struct ccm_jsonw *w)
     }
     struct clb_listener *one = clb_state_new_listener(&lb->state);
 
-    one->port = (uint16_t)port;
-    one->protocol = action_protocol(call);
+    one->lbc.port = (uint16_t)port;
+    one->lbc.last_port = one->lbc.port;
+    one->lbc.protocol = action_protocol(call);
     save_listener(call, one);
 }
 
@@ -578,10 +583,10 @@ static void start_listener(const struct ali_call *call, struct ccm_jsonw *w)
     (void)w; /* the answer is empty */
     if (one == NULL) {
         mini_refuse("ListenerNotFound", 404);
-    } else if (one->running) {
+    } else if (one->lbc.running) {
         mini_refuse("Operation.NotAllowed", 400);
     } else {
-        one->running = true;
+        one->lbc.running = true;
     }
 }
 
@@ -594,7 +599,7 @@ static void delete_listener(const struct ali_call *call, struct ccm_jsonw *w)
     if (one == NULL) {
         mini_refuse("ListenerNotFound", 404);
     } else {
-        clb_state_drop_listener(&lb->state, one->port, one->protocol);
+        lbc_state_drop_listener(&lb->state.lbc, &one->lbc);
     }
 }
 

@@ -124,7 +124,7 @@ void mini_add_lb(void)
 
 void mini_add_group(const char *id, const char *name)
 {
-    struct clb_group *group = clb_state_new_group(&only()->state);
+    struct lbc_group *group = clb_state_new_group(&only()->state);
 
     mini_must(lbc_text_set(&group->id, id));
     mini_must(lbc_text_set(&group->name, name));

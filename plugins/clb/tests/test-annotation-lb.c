@@ -513,17 +513,17 @@ static void say_nodes(const struct wanted *wanted, char ret[static ANNO_TEXT])
 
 static void say_protocols(const struct wanted *wanted, char ret[static ANNO_TEXT])
 {
-    for (size_t i = 0; i < wanted->model.want.group_count; i++) {
-        const struct clb_group *group = &wanted->model.want.groups[i];
+    for (size_t i = 0; i < wanted->model.want.lbc.group_count; i++) {
+        const struct lbc_group *group = wanted->model.want.lbc.groups[i];
 
-        add_pair(ret, clb_protocol_name(group->protocol), group->port == 80 ? ":80" : ":443");
+        add_pair(ret, lbc_protocol_lower(group->protocol), group->port == 80 ? ":80" : ":443");
     }
 }
 
 static void say_listener(const struct wanted *wanted, const char *field, char ret[static ANNO_TEXT])
 {
-    const struct clb_listener *http = clb_state_listener(&wanted->model.want, 80, CLB_HTTP);
-    const struct clb_listener *https = clb_state_listener(&wanted->model.want, 443, CLB_HTTPS);
+    const struct clb_listener *http = clb_state_listener(&wanted->model.want, 80, LBC_HTTP);
+    const struct clb_listener *https = clb_state_listener(&wanted->model.want, 443, LBC_HTTPS);
 
     if (strcmp(field, "forward") == 0 && http != NULL && clb_forward_target(http) != 0) {
         (void)snprintf(ret, ANNO_TEXT, "%u", clb_forward_target(http)); /* fits */
@@ -603,8 +603,8 @@ static void say(const struct wanted *wanted, const struct ccm_service *service,
         say_nodes(wanted, ret);
     } else if (strcmp(field, "family") == 0 && model->ipv6) {
         add_word(ret, "ipv6");
-    } else if (strcmp(field, "group") == 0 && model->want.groups[0].id != NULL) {
-        add_word(ret, model->want.groups[0].id);
+    } else if (strcmp(field, "group") == 0 && model->want.lbc.groups[0]->id != NULL) {
+        add_word(ret, model->want.lbc.groups[0]->id);
     } else if (strcmp(field, "total") == 0 && model->weight.has_total) {
         say_number(model->weight.total, ret);
     } else if (strcmp(field, "each") == 0) {

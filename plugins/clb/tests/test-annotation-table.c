@@ -26,10 +26,10 @@ static int check_service(const struct ccm_service *service, struct ccm_error *er
 
 #define LEGACY "service.beta.kubernetes.io/alicloud-loadbalancer-"
 
-#define TCP  (1U << CLB_TCP)
-#define UDP  (1U << CLB_UDP)
-#define HTTP (1U << CLB_HTTP)
-#define TLS  (1U << CLB_HTTPS)
+#define TCP  (1U << LBC_TCP)
+#define UDP  (1U << LBC_UDP)
+#define HTTP (1U << LBC_HTTP)
+#define TLS  (1U << LBC_HTTPS)
 #define L4   (TCP | UDP)
 #define L7   (HTTP | TLS)
 #define ALL  (L4 | L7)
@@ -371,7 +371,7 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
     struct ccm_error err = CCM_ERROR_INIT;
 
     for (uint64_t i = 0; i < service->port_count; i++) {
-        enum clb_protocol protocol = CLB_OTHER;
+        enum lbc_protocol protocol = LBC_OTHER;
 
         assert_int_equal(clb_protocol_of(service, service->ports[i], &protocol, &err), 0);
         const struct clb_desired_listener want = { .service = service,
@@ -384,15 +384,15 @@ static void listeners_of(const struct ccm_service *service, struct clb_state *re
     }
 }
 
-static const struct lbc_attr *attr_of(const struct clb_state *state, enum clb_protocol protocol,
+static const struct lbc_attr *attr_of(const struct clb_state *state, enum lbc_protocol protocol,
                                       const char *field)
 {
-    for (size_t i = 0; i < state->listener_count; i++) {
-        const struct clb_listener *one = &state->listeners[i];
+    for (size_t i = 0; i < state->lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(state, i);
 
-        for (size_t a = 0; one->protocol == protocol && a < one->attrs.len; a++) {
-            if (strcmp(one->attrs.items[a].field->name, field) == 0) {
-                return &one->attrs.items[a];
+        for (size_t a = 0; one->lbc.protocol == protocol && a < one->lbc.attrs.len; a++) {
+            if (strcmp(one->lbc.attrs.items[a].field->name, field) == 0) {
+                return &one->lbc.attrs.items[a];
             }
         }
     }
@@ -406,14 +406,14 @@ static void expect_sent(const struct row *row, const struct ccm_service *service
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .lb = { .id = NULL } };
 
     listeners_of(service, &state);
-    for (enum clb_protocol p = CLB_TCP; p < CLB_OTHER; p++) {
+    for (enum lbc_protocol p = LBC_TCP; p <= LBC_HTTPS; p++) {
         const struct lbc_attr *attr = attr_of(&state, p, row->field);
         const bool applies = (row->protocols >> p & 1U) != 0;
         const char *got = attr == NULL ? "" : attr->value;
 
         if (strcmp(got, applies && sent != NULL ? sent : "") != 0 ||
             (attr != NULL && applies && attr->explicit != explicit)) {
-            fail_msg("%s, %s, %s: got [%s]", row->name, what, clb_protocol_name(p), got);
+            fail_msg("%s, %s, %s: got [%s]", row->name, what, lbc_protocol_lower(p), got);
         }
     }
 }
@@ -562,14 +562,14 @@ static void expect_update(const struct row *row, const struct ccm_service *befor
 
     listeners_of(before, &have);
     listeners_of(after, &want);
-    for (enum clb_protocol p = CLB_TCP; p < CLB_OTHER; p++) {
+    for (enum lbc_protocol p = LBC_TCP; p <= LBC_HTTPS; p++) {
         const struct lbc_attr *attr = attr_of(&want, p, row->field);
         const bool applies = (row->protocols >> p & 1U) != 0;
-        const bool differs =
-            attr != NULL && clb_attr_differs(&want.listeners[p], attr, &have.listeners[p]);
+        const bool differs = attr != NULL && clb_attr_differs(clb_listener_at(&want, p), attr,
+                                                              clb_listener_at(&have, p));
 
         if (differs != (applies && sent != NULL) || (differs && strcmp(attr->value, sent) != 0)) {
-            fail_msg("%s, %s, %s: %s", row->name, what, clb_protocol_name(p),
+            fail_msg("%s, %s, %s: %s", row->name, what, lbc_protocol_lower(p),
                      differs ? attr->value : "no update");
         }
     }
@@ -609,40 +609,42 @@ static void test_comparison(void **state)
 {
     static const struct {
         const char *field;
-        enum clb_protocol protocol;
+        enum lbc_protocol protocol;
         const char *gate; /* field that is "off" */
         const char *want;
         const char *have; /* NULL = not told */
         bool differs;
     } cases[] = {
-        { "AclId", CLB_TCP, "AclStatus", "a", "b", false },
-        { "AclType", CLB_TCP, "AclStatus", "white", "black", false },
-        { "AclId", CLB_TCP, NULL, "a", "b", false },
-        { "ConnectionDrainTimeout", CLB_UDP, "ConnectionDrain", "10", "20", false },
-        { "PersistenceTimeout", CLB_TCP, NULL, "10", NULL, false },
-        { "PersistenceTimeout", CLB_TCP, NULL, "10", "0", true },
-        { "PersistenceTimeout", CLB_TCP, NULL, "0", "10", true },
-        { "ProxyProtocolV2Enabled", CLB_TCP, NULL, "false", NULL, false },
-        { "ProxyProtocolV2Enabled", CLB_TCP, NULL, "true", NULL, true },
-        { "IdleTimeout", CLB_HTTP, NULL, "10", NULL, true },
-        { "ForwardPort", CLB_HTTP, NULL, "443", "444", false },
+        { "AclId", LBC_TCP, "AclStatus", "a", "b", false },
+        { "AclType", LBC_TCP, "AclStatus", "white", "black", false },
+        { "AclId", LBC_TCP, NULL, "a", "b", false },
+        { "ConnectionDrainTimeout", LBC_UDP, "ConnectionDrain", "10", "20", false },
+        { "PersistenceTimeout", LBC_TCP, NULL, "10", NULL, false },
+        { "PersistenceTimeout", LBC_TCP, NULL, "10", "0", true },
+        { "PersistenceTimeout", LBC_TCP, NULL, "0", "10", true },
+        { "ProxyProtocolV2Enabled", LBC_TCP, NULL, "false", NULL, false },
+        { "ProxyProtocolV2Enabled", LBC_TCP, NULL, "true", NULL, true },
+        { "IdleTimeout", LBC_HTTP, NULL, "10", NULL, true },
+        { "ForwardPort", LBC_HTTP, NULL, "443", "444", false },
     };
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        CCM_CLEANUP(clb_listener_fini) struct clb_listener want = { .protocol = cases[i].protocol };
-        CCM_CLEANUP(clb_listener_fini) struct clb_listener have = { .protocol = cases[i].protocol };
+        CCM_CLEANUP(clb_listener_fini)
+        struct clb_listener want = { .lbc.protocol = cases[i].protocol };
+        CCM_CLEANUP(clb_listener_fini)
+        struct clb_listener have = { .lbc.protocol = cases[i].protocol };
         const struct lbc_field *field = clb_field_find(cases[i].field);
 
-        assert_int_equal(lbc_attrs_set(&want.attrs, field, cases[i].want, true), 0);
+        assert_int_equal(lbc_attrs_set(&want.lbc.attrs, field, cases[i].want, true), 0);
         if (cases[i].gate != NULL) {
-            assert_int_equal(lbc_attrs_set(&want.attrs, clb_field_find(cases[i].gate), "off", true),
-                             0);
+            assert_int_equal(
+                lbc_attrs_set(&want.lbc.attrs, clb_field_find(cases[i].gate), "off", true), 0);
         }
         if (cases[i].have != NULL) {
-            assert_int_equal(lbc_attrs_set(&have.attrs, field, cases[i].have, false), 0);
+            assert_int_equal(lbc_attrs_set(&have.lbc.attrs, field, cases[i].have, false), 0);
         }
-        if (clb_attr_differs(&want, &want.attrs.items[0], &have) != cases[i].differs) {
+        if (clb_attr_differs(&want, &want.lbc.attrs.items[0], &have) != cases[i].differs) {
             fail_msg("%s: %s %s", cases[i].field, cases[i].want, cases[i].have);
         }
     }
@@ -659,10 +661,10 @@ static void test_backend_port(void **state)
     (void)state;
     assert_int_equal(check_service(service, &err), 0);
     listeners_of(service, &made);
-    assert_null(attr_of(&made, CLB_TCP, row->field));
-    assert_null(attr_of(&made, CLB_UDP, row->field));
-    assert_string_equal(attr_of(&made, CLB_HTTP, row->field)->value, "-520");
-    assert_string_equal(attr_of(&made, CLB_HTTPS, row->field)->value, "-520");
+    assert_null(attr_of(&made, LBC_TCP, row->field));
+    assert_null(attr_of(&made, LBC_UDP, row->field));
+    assert_string_equal(attr_of(&made, LBC_HTTP, row->field)->value, "-520");
+    assert_string_equal(attr_of(&made, LBC_HTTPS, row->field)->value, "-520");
 }
 
 /* Scenarios 46, 51: what one value needs of another. */
@@ -758,7 +760,7 @@ static void test_extras(void **state)
             .service = service,
             .cluster_id = "c1",
             .port = service->ports[0],
-            .protocol = CLB_TCP,
+            .protocol = LBC_TCP,
             .group_name = "group",
             .extras = cases[i].extras,
             .by_node = cases[i].by_node,
@@ -772,12 +774,13 @@ static void test_extras(void **state)
         obj_annotate(&service->meta, P "persistence-timeout", cases[i].annotation);
         assert_int_equal(clb_model_listener(&made, &want, &err), 0);
 
-        const struct lbc_attr *attr = attr_of(&made, CLB_TCP, cases[i].field);
+        const struct lbc_attr *attr = attr_of(&made, LBC_TCP, cases[i].field);
 
         if (!ccm_text_equal(attr == NULL ? NULL : attr->value, cases[i].expect)) {
             fail_msg("case %zu: %s", i, attr == NULL ? "nothing" : attr->value);
         }
-        assert_true(made.listeners[0].ranges == ((cases[i].extras & CLB_EXTRA_RANGES) != 0));
+        assert_true(clb_listener_at(&made, 0)->ranges ==
+                    ((cases[i].extras & CLB_EXTRA_RANGES) != 0));
     }
 }
 

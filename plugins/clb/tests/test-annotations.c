@@ -30,15 +30,15 @@ static void test_table(void **state)
     }
 }
 
-static bool is_listed(const char *protocols, enum clb_protocol protocol)
+static bool is_listed(const char *protocols, enum lbc_protocol protocol)
 {
     const char *cursor = protocols;
     const char *piece = NULL;
     size_t len = 0;
 
     while (ccm_parse_piece(&cursor, '|', &piece, &len)) {
-        if (strlen(clb_protocol_name(protocol)) == len &&
-            memcmp(clb_protocol_name(protocol), piece, len) == 0) {
+        if (strlen(lbc_protocol_lower(protocol)) == len &&
+            memcmp(lbc_protocol_lower(protocol), piece, len) == 0) {
             return true;
         }
     }
@@ -59,8 +59,8 @@ static void test_protocols_of_rows(void **state)
             assert_null(row->protocols);
             continue;
         }
-        for (enum clb_protocol p = CLB_TCP; field != NULL && p < CLB_OTHER; p++) {
-            print_message("%s %s\n", row->name, clb_protocol_name(p));
+        for (enum lbc_protocol p = LBC_TCP; field != NULL && p <= LBC_HTTPS; p++) {
+            print_message("%s %s\n", row->name, lbc_protocol_lower(p));
             assert_int_equal(is_listed(row->protocols, p), clb_field_applies(field, p));
             compared++;
         }
@@ -125,7 +125,7 @@ static void test_protocol(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct ccm_service *service = obj_service();
         struct ccm_error err = CCM_ERROR_INIT;
-        enum clb_protocol protocol = CLB_OTHER;
+        enum lbc_protocol protocol = LBC_OTHER;
 
         obj_port(service, "p", cases[i].protocol, cases[i].port, "80", 30080);
         obj_annotate(&service->meta, P "cert-id", "cert-1");
@@ -133,7 +133,7 @@ static void test_protocol(void **state)
             obj_annotate(&service->meta, P "protocol-port", cases[i].value);
         }
         const int r = clb_protocol_of(service, service->ports[0], &protocol, &err);
-        const char *got = r < 0 ? err.message : clb_protocol_name(protocol);
+        const char *got = r < 0 ? err.message : lbc_protocol_lower(protocol);
 
         if (strncmp(got, cases[i].expect, strlen(cases[i].expect)) != 0) {
             fail_msg("%s: %s", cases[i].value, got);

@@ -236,7 +236,7 @@ static void test_priority(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct ccm_request req = { .struct_size = sizeof(req), .lane = cases[i].lane };
         const struct ccm_service service = { .meta = { .key = "default/web" } };
-        struct clb_state have = { .groups_known = false };
+        struct clb_state have = { .lbc.groups_known = false };
         struct lbc_entry entry = { .state = &have };
         const struct lbc_pass pass = {
             .req = &req, .service = &service, .audit = cases[i].audit, .entry = &entry
@@ -408,7 +408,7 @@ static void test_old(void **state)
 {
     const char *const keys[] = { "default/web" };
     const struct ccm_request req = { .struct_size = sizeof(req), .keys = keys, .key_count = 1 };
-    struct clb_state found = { .groups_known = false };
+    struct clb_state found = { .lbc.groups_known = false };
     struct world world;
 
     (void)state;

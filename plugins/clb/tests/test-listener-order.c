@@ -12,7 +12,7 @@
 
 /* One listener; port 0 ends a list. */
 struct one {
-    enum clb_protocol protocol;
+    enum lbc_protocol protocol;
     uint16_t port;
     uint16_t forward;
     const char *group;       /* port of the group; NULL = its own port */
@@ -64,29 +64,31 @@ static void add_listener(struct clb_state *state, const struct one *one, bool wa
     char text[64];
 
     (void)snprintf(number, sizeof(number), "%u", one->port); /* fits */
-    listener->port = one->port;
-    listener->protocol = one->protocol;
-    listener->running = !one->stopped;
-    listener->broken = one->broken;
+    listener->lbc.port = one->port;
+    listener->lbc.last_port = listener->lbc.port;
+    listener->lbc.protocol = one->protocol;
+    listener->lbc.running = !one->stopped;
+    listener->lbc.broken = one->broken;
     format(text, sizeof(text), number);
-    assert_int_equal(
-        lbc_text_set(&listener->description, one->description == NULL ? text : one->description),
-        0);
+    assert_int_equal(lbc_text_set(&listener->lbc.description,
+                                  one->description == NULL ? text : one->description),
+                     0);
     format(text, sizeof(text), one->group == NULL ? number : one->group);
-    assert_int_equal(lbc_text_set(wanted ? &listener->group_name : &listener->group_id, text), 0);
+    assert_int_equal(
+        lbc_text_set(wanted ? &listener->lbc.group_name : &listener->lbc.group_id, text), 0);
     if (one->cert != NULL) {
-        assert_int_equal(
-            lbc_attrs_set(&listener->attrs, clb_field_find("ServerCertificateId"), one->cert, true),
-            0);
+        assert_int_equal(lbc_attrs_set(&listener->lbc.attrs, clb_field_find("ServerCertificateId"),
+                                       one->cert, true),
+                         0);
     }
     if (one->forward != 0) {
         (void)snprintf(number, sizeof(number), "%u", one->forward); /* fits */
         assert_int_equal(
-            lbc_attrs_set(&listener->attrs, clb_field_find("ListenerForward"), "on", true), 0);
+            lbc_attrs_set(&listener->lbc.attrs, clb_field_find("ListenerForward"), "on", true), 0);
         assert_int_equal(
-            lbc_attrs_set(&listener->attrs, clb_field_find("ForwardPort"), number, true), 0);
+            lbc_attrs_set(&listener->lbc.attrs, clb_field_find("ForwardPort"), number, true), 0);
     }
-    if (one->protocol == CLB_HTTPS) {
+    if (one->protocol == LBC_HTTPS) {
         add_domains(listener, one->domains, wanted);
     }
 }
@@ -94,11 +96,11 @@ static void add_listener(struct clb_state *state, const struct one *one, bool wa
 /* Groups have their name as id. */
 static void add_group(struct clb_state *state, const char *port, bool present)
 {
-    struct clb_group *group;
+    struct lbc_group *group;
     char text[64];
 
     format(text, sizeof(text), port);
-    if (clb_state_group_by_name(state, text) != NULL) {
+    if (lbc_state_group_by_name(&state->lbc, text) != NULL) {
         return;
     }
     group = clb_state_new_group(state);
@@ -148,10 +150,10 @@ static void shorten(const char *plan, struct ccm_buf *ret)
     }
 }
 
-#define T CLB_TCP
-#define U CLB_UDP
-#define H CLB_HTTP
-#define S CLB_HTTPS
+#define T LBC_TCP
+#define U LBC_UDP
+#define H LBC_HTTP
+#define S LBC_HTTPS
 
 static const struct order_case cases[] = {
     { "64: new group, known group, update to a new one, delete",
@@ -325,7 +327,7 @@ static const struct order_case cases[] = {
       NULL },
     { "W27: an unknown protocol of somebody",
       { { T, .port = 80 } },
-      { { T, .port = 80 }, { CLB_OTHER, 80, .description = "by hand" }, { CLB_OTHER, .port = 81 } },
+      { { T, .port = 80 }, { LBC_OTHER, 80, .description = "by hand" }, { LBC_OTHER, .port = 81 } },
       "80",
       "",
       NULL },
@@ -479,11 +481,11 @@ static void put_words(struct lbc_texts *texts, const char *text)
 
 static void fill_acl(const struct acl_case *one, struct clb_state *want, struct clb_state *have)
 {
-    struct clb_listener *present = &have->listeners[0];
+    struct clb_listener *present = clb_listener_at(have, 0);
 
     have->acl.known = true;
     want->acl.known = one->want != NULL;
-    want->listeners[0].ranges = one->want != NULL;
+    clb_listener_at(want, 0)->ranges = one->want != NULL;
     if (one->want != NULL) {
         assert_int_equal(lbc_text_set(&want->acl.name, "name"), 0);
         put_words(&want->acl.entries, one->want);
@@ -493,10 +495,10 @@ static void fill_acl(const struct acl_case *one, struct clb_state *want, struct 
         put_words(&have->acl.entries, one->have);
     }
     if (one->bound) {
-        assert_int_equal(lbc_attrs_set(&present->attrs, clb_field_find("AclStatus"), "on", false),
-                         0);
-        assert_int_equal(lbc_attrs_set(&present->attrs, clb_field_find("AclId"), "acl-1", false),
-                         0);
+        assert_int_equal(
+            lbc_attrs_set(&present->lbc.attrs, clb_field_find("AclStatus"), "on", false), 0);
+        assert_int_equal(
+            lbc_attrs_set(&present->lbc.attrs, clb_field_find("AclId"), "acl-1", false), 0);
     }
 }
 

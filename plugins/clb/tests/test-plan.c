@@ -19,7 +19,7 @@ struct side {
         bool frozen_by;
     } groups[4];
     struct {
-        enum clb_protocol protocol;
+        enum lbc_protocol protocol;
         uint16_t port;
         const char *group;       /* port of the group */
         const char *description; /* NULL = ours */
@@ -28,7 +28,7 @@ struct side {
     } listeners[4];
 };
 
-static void add_servers(struct clb_group *group, const char *text)
+static void add_servers(struct lbc_group *group, const char *text)
 {
     char copy[256];
     char *next = copy;
@@ -60,7 +60,7 @@ static void add_servers(struct clb_group *group, const char *text)
 
 static void fill_group(struct clb_state *state, const struct side *side, size_t i)
 {
-    struct clb_group *group = clb_state_new_group(state);
+    struct lbc_group *group = clb_state_new_group(state);
     char text[64];
 
     (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1", side->groups[i].port); /* fits */
@@ -78,19 +78,20 @@ static void fill_listener(struct clb_state *state, const struct side *side, size
     struct clb_listener *one = clb_state_new_listener(state);
     char text[64];
 
-    one->port = side->listeners[i].port;
-    one->protocol = side->listeners[i].protocol;
-    one->running = !side->listeners[i].stopped;
-    one->broken = side->listeners[i].broken;
+    one->lbc.port = side->listeners[i].port;
+    one->lbc.last_port = one->lbc.port;
+    one->lbc.protocol = side->listeners[i].protocol;
+    one->lbc.running = !side->listeners[i].stopped;
+    one->lbc.broken = side->listeners[i].broken;
     (void)snprintf(text, sizeof(text), "k8s/%s/web/default/c1",
                    side->listeners[i].group); /* fits */
-    assert_int_equal(lbc_text_set(&one->group_name, text), 0);
+    assert_int_equal(lbc_text_set(&one->lbc.group_name, text), 0);
     (void)snprintf(text, sizeof(text), "g%s", side->listeners[i].group); /* fits */
-    assert_int_equal(lbc_text_set(&one->group_id, text), 0);
-    (void)snprintf(text, sizeof(text), "k8s/%u/web/default/c1", one->port); /* fits */
-    assert_int_equal(lbc_text_set(&one->description, side->listeners[i].description == NULL
-                                                         ? text
-                                                         : side->listeners[i].description),
+    assert_int_equal(lbc_text_set(&one->lbc.group_id, text), 0);
+    (void)snprintf(text, sizeof(text), "k8s/%u/web/default/c1", one->lbc.port); /* fits */
+    assert_int_equal(lbc_text_set(&one->lbc.description, side->listeners[i].description == NULL
+                                                             ? text
+                                                             : side->listeners[i].description),
                      0);
 }
 
@@ -117,7 +118,7 @@ struct plan_case {
 
 static const struct plan_case cases[] = {
     { "creation",
-      { NULL, { { "1", "i-1=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "i-1=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       { NULL, { { 0 } }, { { 0 } } },
       "create load balancer\n"
       "create server group 80/tcp " GROUP("1") " [i-1:1=9]\n"
@@ -128,8 +129,8 @@ static const struct plan_case cases[] = {
       false,
       0 },
     { "no-op",
-      { NULL, { { "1", "i-1=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "i-1=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "i-1=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "i-1=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "",
       NULL,
       false,
@@ -137,7 +138,7 @@ static const struct plan_case cases[] = {
     { "one group, two listeners",
       { NULL,
         { { "1", "", 0, 0 } },
-        { { CLB_TCP, 80, "1", NULL, 0, 0 }, { CLB_UDP, 80, "1", NULL, 0, 0 } } },
+        { { LBC_TCP, 80, "1", NULL, 0, 0 }, { LBC_UDP, 80, "1", NULL, 0, 0 } } },
       { "lb", { { 0 } }, { { 0 } } },
       "create server group 80/tcp " GROUP("1") "\n"
                                                "create listener 80/tcp " GROUP(
@@ -150,8 +151,8 @@ static const struct plan_case cases[] = {
       false,
       0 },
     { "add, then remove, then weigh",
-      { NULL, { { "1", "i-1=9 i-2=5 i-4=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "i-2=9 i-3=9 ~i-4=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "i-1=9 i-2=5 i-4=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "i-2=9 i-3=9 ~i-4=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "add backends 80/tcp " GROUP("1") " (g1) [i-1:1=9]\n"
                                         "remove backends 80/tcp " GROUP(
                                             "1") " (g1) [i-3:1=9]\n"
@@ -161,29 +162,29 @@ static const struct plan_case cases[] = {
       false,
       0 },
     { "foreign backends are not seen",
-      { NULL, { { "1", "i-1=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "!i-1=3 !i-2=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "i-1=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "!i-1=3 !i-2=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "",
       NULL,
       false,
       0 },
     { "invalid backends: add only",
-      { NULL, { { "1", "i-1=9 i-2=1", true, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "i-2=9 i-3=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "i-1=9 i-2=1", true, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "i-2=9 i-3=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "add backends 80/tcp " GROUP("1") " (g1) [i-1:1=9]\n",
       NULL,
       false,
       0 },
     { "hold: nothing leaves",
-      { NULL, { { "1", "", 0, true } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "i-2=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "", 0, true } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "i-2=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "",
       NULL,
       false,
       0 },
     { "batches",
-      { NULL, { { "1", "i-1=9 i-2=9 i-3=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "i-4=9 i-5=9 i-6=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "i-1=9 i-2=9 i-3=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "i-4=9 i-5=9 i-6=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "add backends 80/tcp " GROUP("1") " (g1) [i-1:1=9 i-2:1=9]\n"
                                         "add backends 80/tcp " GROUP(
                                             "1") " (g1) [i-3:1=9]\n"
@@ -195,14 +196,14 @@ static const struct plan_case cases[] = {
       false,
       2 },
     { "stopped listener of a crash",
-      { NULL, { { "1", "", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, true, 0 } } },
+      { NULL, { { "1", "", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, true, 0 } } },
       "start listener 80/tcp\n",
       NULL,
       false,
       0 },
     { "group without listener of a crash",
-      { NULL, { { "1", "i-1=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "i-1=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       { "lb", { { "1", "i-1=9", 0, 0 } }, { { 0 } } },
       "create listener 80/tcp " GROUP("1") "\n"
                                            "start listener 80/tcp\n",
@@ -210,23 +211,23 @@ static const struct plan_case cases[] = {
       false,
       0 },
     { "two groups of one name: the used one stays",
-      { NULL, { { "1", "", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "2", "", 0, 0 }, { "1", "", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "2", "", 0, 0 }, { "1", "", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "delete server group " GROUP("2") " (g2)\n",
       NULL,
       false,
       0 },
     { "port removed",
       { NULL, { { 0 } }, { { 0 } } },
-      { "lb", { { "1", "i-1=9", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "i-1=9", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "delete listener 80/tcp\n"
       "delete server group " GROUP("1") " (g1)\n",
       NULL,
       false,
       0 },
     { "tcp to udp",
-      { NULL, { { "1", "", 0, 0 } }, { { CLB_UDP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { "1", "", 0, 0 } }, { { LBC_UDP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
       "delete listener 80/tcp\n"
       "create listener 80/udp " GROUP("1") "\n"
                                            "start listener 80/udp\n",
@@ -234,8 +235,8 @@ static const struct plan_case cases[] = {
       false,
       0 },
     { "other group, other description",
-      { NULL, { { "2", "", 0, 0 } }, { { CLB_TCP, 80, "2", NULL, 0, 0 } } },
-      { "lb", { { "1", "", 0, 0 } }, { { CLB_TCP, 80, "1", "by hand", 0, 0 } } },
+      { NULL, { { "2", "", 0, 0 } }, { { LBC_TCP, 80, "2", NULL, 0, 0 } } },
+      { "lb", { { "1", "", 0, 0 } }, { { LBC_TCP, 80, "1", "by hand", 0, 0 } } },
       "create server group 80/tcp " GROUP("2") "\n"
                                                "update listener 80/tcp " GROUP(
                                                    "2") "\n"
@@ -244,8 +245,8 @@ static const struct plan_case cases[] = {
       false,
       0 },
     { "another Service's listener",
-      { NULL, { { "1", "", 0, 0 } }, { { CLB_TCP, 80, "1", NULL, 0, 0 } } },
-      { "lb", { { "1", "", 0, 0 } }, { { CLB_TCP, 80, "7", "k8s/80/other/default/c1", 0, 0 } } },
+      { NULL, { { "1", "", 0, 0 } }, { { LBC_TCP, 80, "1", NULL, 0, 0 } } },
+      { "lb", { { "1", "", 0, 0 } }, { { LBC_TCP, 80, "7", "k8s/80/other/default/c1", 0, 0 } } },
       "",
       "port 80/tcp: the listener belongs to another Service",
       false,
@@ -254,16 +255,16 @@ static const struct plan_case cases[] = {
       { NULL, { { 0 } }, { { 0 } } },
       { "lb",
         { { 0 } },
-        { { CLB_TCP, 80, "7", "by hand", 0, 0 },
-          { CLB_TCP, 81, "7", "k8s/81/web/other/c1", 0, 0 },
-          { CLB_TCP, 82, "7", "k8s/82/web/default/c2", 0, 0 } } },
+        { { LBC_TCP, 80, "7", "by hand", 0, 0 },
+          { LBC_TCP, 81, "7", "k8s/81/web/other/c1", 0, 0 },
+          { LBC_TCP, 82, "7", "k8s/82/web/default/c2", 0, 0 } } },
       "",
       NULL,
       false,
       0 },
     { "a broken port keeps listener and group",
-      { NULL, { { 0 } }, { { CLB_TCP, 80, "1", NULL, 0, true } } },
-      { "lb", { { "1", "i-1=9", 0, 0 } }, { { CLB_UDP, 80, "1", NULL, 0, 0 } } },
+      { NULL, { { 0 } }, { { LBC_TCP, 80, "1", NULL, 0, true } } },
+      { "lb", { { "1", "i-1=9", 0, 0 } }, { { LBC_UDP, 80, "1", NULL, 0, 0 } } },
       "",
       NULL,
       true,

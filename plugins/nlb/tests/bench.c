@@ -70,9 +70,9 @@ struct nlb_step *bench_group_step(struct bench *bench, enum nlb_step_type type, 
     struct nlb_step *fresh = bench_step(bench, type, stage);
 
     fresh->port = port;
-    fresh->protocol = NLB_TCP;
-    bench_set(&fresh->group.name, name);
-    fresh->group.port = port;
+    fresh->protocol = LBC_TCP;
+    bench_set(&fresh->group.lbc.name, name);
+    fresh->group.lbc.port = port;
     return fresh;
 }
 
@@ -91,7 +91,7 @@ struct nlb_step *bench_server_step(struct bench *bench, enum nlb_step_type type,
 {
     struct nlb_step *fresh = bench_group_step(bench, type, stage, port, name);
 
-    bench_put_server(&fresh->group.backends, id, (uint16_t)(30000 + port));
+    bench_put_server(&fresh->group.lbc.backends, id, (uint16_t)(30000 + port));
     return fresh;
 }
 
@@ -100,10 +100,10 @@ struct nlb_step *bench_listener_step(struct bench *bench, enum nlb_step_type typ
 {
     struct nlb_step *fresh = bench_group_step(bench, type, stage, port, group);
 
-    fresh->listener.protocol = NLB_TCP;
-    fresh->listener.start = port;
-    fresh->listener.end = port;
-    bench_set(&fresh->listener.description, "k8s.x.TCP.web.default.c1");
+    fresh->listener.lbc.protocol = LBC_TCP;
+    fresh->listener.lbc.port = port;
+    fresh->listener.lbc.last_port = port;
+    bench_set(&fresh->listener.lbc.description, "k8s.x.TCP.web.default.c1");
     return fresh;
 }
 
@@ -127,16 +127,16 @@ void bench_put_present(struct bench *bench, uint16_t port)
     bench_set(&bench->have.lb.status, "Active");
     bench_set(&bench->have.lb.vpc_id, "vpc-9");
     (void)snprintf(text, sizeof(text), "sgp-%u", port);
-    bench_set(&group->id, text);
-    bench_set(&listener->group_id, text);
+    bench_set(&group->lbc.id, text);
+    bench_set(&listener->lbc.group_id, text);
     (void)snprintf(text, sizeof(text), "g%u", port);
-    bench_set(&group->name, text);
+    bench_set(&group->lbc.name, text);
     bench_set(&group->type, "Instance");
-    group->protocol = NLB_TCP;
-    bench_put_server(&group->backends, "i-1", (uint16_t)(30000 + port));
+    group->lbc.protocol = LBC_TCP;
+    bench_put_server(&group->lbc.backends, "i-1", (uint16_t)(30000 + port));
     (void)snprintf(text, sizeof(text), "lsn-%u", port);
-    bench_set(&listener->id, text);
-    listener->protocol = NLB_TCP;
-    listener->start = listener->end = port;
-    bench->have.listeners_known = bench->have.groups_known = true;
+    bench_set(&listener->lbc.id, text);
+    listener->lbc.protocol = LBC_TCP;
+    listener->lbc.port = listener->lbc.last_port = port;
+    bench->have.lbc.listeners_known = bench->have.lbc.groups_known = true;
 }

@@ -90,7 +90,7 @@ static void own(char **to, char *name)
     free(name);
 }
 
-static void name_of(char **to, const char *key, enum nlb_protocol protocol)
+static void name_of(char **to, const char *key, enum lbc_protocol protocol)
 {
     own(to, nlb_name_format(key, protocol, &obj_service()->meta, "c1", NLB_NAME_MAX));
 }
@@ -191,23 +191,23 @@ static void read_group_word(struct nlb_group *group, char *word)
 
     if (!is_pair(word, &explicit, &name, &value)) {
         group->any_port = group->any_port || strcmp(word, "any") == 0;
-        group->add_only = group->add_only || strcmp(word, "addonly") == 0;
-        group->frozen_by = group->frozen_by || strcmp(word, "hold") == 0;
-        group->broken = group->broken || strcmp(word, "broken") == 0;
-        group->unread = group->unread || strcmp(word, "unread") == 0;
+        group->lbc.add_only = group->lbc.add_only || strcmp(word, "addonly") == 0;
+        group->lbc.frozen_by = group->lbc.frozen_by || strcmp(word, "hold") == 0;
+        group->lbc.broken = group->lbc.broken || strcmp(word, "broken") == 0;
+        group->lbc.unread = group->lbc.unread || strcmp(word, "unread") == 0;
     } else if (strcmp(name, "type") == 0) {
         must(lbc_text_set(&group->type, value));
     } else if (strcmp(name, "family") == 0) {
         must(lbc_text_set(&group->family, value));
     } else if (strcmp(name, "name") == 0) {
-        must(lbc_text_set(&group->name, value));
+        must(lbc_text_set(&group->lbc.name, value));
     } else if (strcmp(name, "owner") == 0) {
         must(lbc_tags_put(&group->tags, NLB_TAG_OWNER, value));
     } else if (strcmp(name, "cluster") == 0) {
         must(lbc_tags_put(&group->tags, NLB_TAG_CLUSTER, value));
     } else {
         assert_non_null(nlb_group_field(name));
-        must(lbc_attrs_set(&group->attrs, nlb_group_field(name), value, explicit));
+        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field(name), value, explicit));
     }
 }
 
@@ -216,11 +216,11 @@ static void read_group(struct line *line)
     struct nlb_group *group = nlb_state_new_group(line->state);
     const char *protocol = part_after(line->words[2], '/');
 
-    must(lbc_text_set(&group->id, none(line->words[1])));
-    group->protocol = nlb_protocol_parse(protocol);
-    name_of(&group->name, line->words[2], group->protocol);
+    must(lbc_text_set(&group->lbc.id, none(line->words[1])));
+    group->lbc.protocol = lbc_protocol_parse(protocol, NLB_PROTOCOLS);
+    name_of(&group->lbc.name, line->words[2], group->lbc.protocol);
     if (strspn(line->words[2], "0123456789") == strlen(line->words[2])) {
-        group->port = line->model == NULL ? 0 : number(line->words[2]);
+        group->lbc.port = line->model == NULL ? 0 : number(line->words[2]);
     }
     for (size_t i = 3; i < line->count; i++) {
         read_group_word(group, line->words[i]);
@@ -229,7 +229,7 @@ static void read_group(struct line *line)
 
 static void read_server(struct line *line)
 {
-    struct nlb_group *group = &line->state->groups[line->state->group_count - 1];
+    struct nlb_group *group = nlb_group_at(line->state, line->state->lbc.group_count - 1);
     struct lbc_backend one = { .server_id = line->words[1] };
     const char *weight = part_after(line->words[1], '=');
     const char *port = part_after(line->words[1], ':');
@@ -247,7 +247,7 @@ static void read_server(struct line *line)
             one.description = line->words[i] + 1;
         }
     }
-    must(lbc_backends_put(&group->backends, &one));
+    must(lbc_backends_put(&group->lbc.backends, &one));
 }
 
 /* --- listeners --- */
@@ -259,14 +259,14 @@ static void read_listener_word(struct nlb_listener *listener, char *word)
     bool explicit = false;
 
     if (!is_pair(word, &explicit, &name, &value)) {
-        listener->broken = listener->broken || strcmp(word, "broken") == 0;
+        listener->lbc.broken = listener->lbc.broken || strcmp(word, "broken") == 0;
     } else if (strcmp(name, "desc") == 0) {
-        must(lbc_text_set(&listener->description, value));
+        must(lbc_text_set(&listener->lbc.description, value));
     } else if (strcmp(name, "chosen") == 0) {
-        must(lbc_text_set(&listener->group_id, value));
+        must(lbc_text_set(&listener->lbc.group_id, value));
     } else {
         assert_non_null(nlb_listener_field(name));
-        must(lbc_attrs_set(&listener->attrs, nlb_listener_field(name), value, explicit));
+        must(lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field(name), value, explicit));
     }
 }
 
@@ -276,21 +276,22 @@ static void read_listener(struct line *line)
     const char *end = part_after(line->words[3], '-');
     char key[32];
 
-    must(lbc_text_set(&listener->id, none(line->words[1])));
-    listener->protocol = nlb_protocol_parse(line->words[2]);
-    listener->start = number(line->words[3]);
-    listener->end = end == NULL ? listener->start : number(end);
+    must(lbc_text_set(&listener->lbc.id, none(line->words[1])));
+    listener->lbc.protocol = lbc_protocol_parse(line->words[2], NLB_PROTOCOLS);
+    listener->lbc.port = number(line->words[3]);
+    listener->lbc.last_port = end == NULL ? listener->lbc.port : number(end);
     listener->range = end != NULL;
     if (line->model == NULL) {
-        must(lbc_text_set(&listener->group_id, none(line->words[4])));
+        must(lbc_text_set(&listener->lbc.group_id, none(line->words[4])));
     } else {
         const char *protocol = part_after(line->words[4], '/');
 
-        name_of(&listener->group_name, line->words[4], nlb_protocol_parse(protocol));
+        name_of(&listener->lbc.group_name, line->words[4],
+                lbc_protocol_parse(protocol, NLB_PROTOCOLS));
     }
-    (void)snprintf(key, sizeof(key), end == NULL ? "%u" : "%u_%u", listener->start,
-                   listener->end); /* fits */
-    name_of(&listener->description, key, listener->protocol);
+    (void)snprintf(key, sizeof(key), end == NULL ? "%u" : "%u_%u", listener->lbc.port,
+                   listener->lbc.last_port); /* fits */
+    name_of(&listener->lbc.description, key, listener->lbc.protocol);
     for (size_t i = 5; i < line->count; i++) {
         read_listener_word(listener, line->words[i]);
     }
@@ -298,7 +299,8 @@ static void read_listener(struct line *line)
 
 static void read_certs(struct line *line)
 {
-    struct nlb_listener *listener = &line->state->listeners[line->state->listener_count - 1];
+    struct nlb_listener *listener =
+        nlb_listener_at(line->state, line->state->lbc.listener_count - 1);
 
     listener->certs_known = true;
     for (size_t i = 1; i < line->count; i++) {
@@ -376,8 +378,8 @@ static void read_lines(struct nlb_state *state, struct nlb_model *model, const c
 
 void read_state(struct nlb_state *state, const char *text)
 {
-    state->groups_known = true;
-    state->listeners_known = true;
+    state->lbc.groups_known = true;
+    state->lbc.listeners_known = true;
     read_lines(state, NULL, text);
 }
 
@@ -415,10 +417,10 @@ static bool is_same_thing(const struct nlb_step *a, const struct nlb_step *b)
         return true;
     }
     if (is_listener_step(a) && is_listener_step(b)) {
-        return a->listener.start == b->listener.start && a->protocol == b->protocol;
+        return a->listener.lbc.port == b->listener.lbc.port && a->protocol == b->protocol;
     }
     return is_group_step(a) && is_group_step(b) && ccm_text_equal(a->id, b->id) &&
-           (a->id != NULL || ccm_text_equal(a->group.name, b->group.name));
+           (a->id != NULL || ccm_text_equal(a->group.lbc.name, b->group.lbc.name));
 }
 
 void check_stages(const struct nlb_plan *plan)

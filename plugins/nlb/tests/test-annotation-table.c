@@ -282,9 +282,9 @@ static void model_of(const struct ccm_service *service, struct nlb_model *ret)
 
     assert_int_equal(nlb_model_begin(ret, &in, &problems, &err), 0);
     assert_false(ret->incomplete);
-    assert_true(ret->want.group_count <= CCM_ARRAY_LEN(resolved));
+    assert_true(ret->want.lbc.group_count <= CCM_ARRAY_LEN(resolved));
     memset(resolved, 0, sizeof(resolved));
-    for (size_t i = 0; i < ret->want.group_count; i++) {
+    for (size_t i = 0; i < ret->want.lbc.group_count; i++) {
         resolve(&ret->sets[i], &resolved[i]);
     }
     nlb_model_finish(ret, resolved);
@@ -293,9 +293,9 @@ static void model_of(const struct ccm_service *service, struct nlb_model *ret)
 
 /* --- what is wanted, as text --- */
 
-static enum nlb_protocol protocol_at(size_t place)
+static enum lbc_protocol protocol_at(size_t place)
 {
-    return place == 1 ? NLB_TCP : place == 2 ? NLB_UDP : NLB_TCPSSL;
+    return place == 1 ? LBC_TCP : place == 2 ? LBC_UDP : LBC_TCPSSL;
 }
 
 static void join_texts(const struct lbc_texts *texts, struct ccm_buf *ret)
@@ -325,14 +325,14 @@ static void list_tags(const struct lbc_tags *tags, struct ccm_buf *ret)
 
 static void list_listeners(const struct nlb_state *state, struct ccm_buf *ret)
 {
-    for (size_t i = 0; i < state->listener_count; i++) {
-        const struct nlb_listener *one = &state->listeners[i];
+    for (size_t i = 0; i < state->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(state, i);
 
-        ccm_buf_addf(ret, "%s%u", i == 0 ? "" : ",", one->start);
+        ccm_buf_addf(ret, "%s%u", i == 0 ? "" : ",", one->lbc.port);
         if (one->range) {
-            ccm_buf_addf(ret, "-%u", one->end);
+            ccm_buf_addf(ret, "-%u", one->lbc.last_port);
         }
-        ccm_buf_addf(ret, "/%s", nlb_protocol_name(one->protocol));
+        ccm_buf_addf(ret, "/%s", lbc_protocol_name(one->lbc.protocol));
     }
 }
 
@@ -397,9 +397,9 @@ static void lb_text(const struct nlb_model *model, const struct anno_row *row, s
 
 static const struct nlb_listener *listener_of(const struct nlb_state *state, size_t place)
 {
-    for (size_t i = 0; i < state->listener_count; i++) {
-        if (state->listeners[i].protocol == protocol_at(place)) {
-            return &state->listeners[i];
+    for (size_t i = 0; i < state->lbc.listener_count; i++) {
+        if (nlb_listener_at(state, i)->lbc.protocol == protocol_at(place)) {
+            return nlb_listener_at(state, i);
         }
     }
     return NULL;
@@ -407,9 +407,9 @@ static const struct nlb_listener *listener_of(const struct nlb_state *state, siz
 
 static const struct nlb_group *group_of(const struct nlb_state *state, size_t place)
 {
-    for (size_t i = 0; i < state->group_count; i++) {
-        if (state->groups[i].protocol == protocol_at(place)) {
-            return &state->groups[i];
+    for (size_t i = 0; i < state->lbc.group_count; i++) {
+        if (nlb_group_at(state, i)->lbc.protocol == protocol_at(place)) {
+            return nlb_group_at(state, i);
         }
     }
     return NULL;
@@ -434,9 +434,9 @@ static void port_text(const struct nlb_state *want, size_t place, const struct a
     if (listener == NULL || group == NULL) {
         return;
     }
-    const struct lbc_attr *attr = attr_of(&listener->attrs, row->field);
+    const struct lbc_attr *attr = attr_of(&listener->lbc.attrs, row->field);
 
-    attr = attr == NULL ? attr_of(&group->attrs, row->field) : attr;
+    attr = attr == NULL ? attr_of(&group->lbc.attrs, row->field) : attr;
     if (attr != NULL) {
         ccm_buf_adds(ret, attr->value);
         *ret_told = attr->explicit;
@@ -445,11 +445,11 @@ static void port_text(const struct nlb_state *want, size_t place, const struct a
     } else if (is(row, "type")) {
         ccm_buf_adds(ret, group->type == NULL ? "" : group->type);
     } else if (is(row, "chosen")) {
-        ccm_buf_adds(ret, group->id == NULL ? "" : group->id);
-        assert_true(ccm_text_equal(group->id, listener->group_id));
+        ccm_buf_adds(ret, group->lbc.id == NULL ? "" : group->lbc.id);
+        assert_true(ccm_text_equal(group->lbc.id, listener->lbc.group_id));
     } else if (is(row, "family") && group->family != NULL) {
         ccm_buf_addf(ret, "%s/%s", group->family,
-                     attr_of(&group->attrs, "IpVersionAffinityMode")->value);
+                     attr_of(&group->lbc.attrs, "IpVersionAffinityMode")->value);
     }
 }
 
@@ -466,7 +466,7 @@ static void wanted(const struct nlb_model *model, const struct ccm_service *serv
         lb_text(model, row, ret, ret_told);
     } else if (place == 4) {
         if (is(row, "servers")) {
-            list_servers(&model->want.groups[0].backends, ret);
+            list_servers(&nlb_group_at(&model->want, 0)->lbc.backends, ret);
         }
     } else {
         port_text(&model->want, place, row, ret, ret_told);
@@ -493,38 +493,38 @@ static void make_present(const struct nlb_model *model, struct nlb_state *have)
     assert_int_equal(nlb_lb_copy(&have->lb, &model->want.lb), 0);
     assert_int_equal(lbc_text_set(&have->lb.id, "nlb-1"), 0);
     have->lb.explicit = model->explicit;
-    have->groups_known = true;
-    have->listeners_known = true;
+    have->lbc.groups_known = true;
+    have->lbc.listeners_known = true;
     have->security_group.known = true;
-    for (size_t i = 0; i < model->want.group_count; i++) {
+    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
         struct nlb_group *group = nlb_state_new_group(have);
-        const struct nlb_group *want = &model->want.groups[i];
+        const struct nlb_group *want = nlb_group_at(&model->want, i);
         char id[32];
 
         assert_int_equal(nlb_group_copy(group, want), 0);
         (void)snprintf(id, sizeof(id), "own-%zu", i); /* fits */
         assert_int_equal(lbc_text_set(&group->type, want->type == NULL ? "Instance" : want->type),
                          0);
-        if (want->id == NULL) {
-            assert_int_equal(lbc_text_set(&group->id, id), 0);
+        if (want->lbc.id == NULL) {
+            assert_int_equal(lbc_text_set(&group->lbc.id, id), 0);
             continue;
         }
-        assert_int_equal(lbc_text_set(&group->name, "by hand"), 0);
-        for (size_t b = 0; b < group->backends.len; b++) {
-            struct lbc_backend one = want->backends.items[b];
+        assert_int_equal(lbc_text_set(&group->lbc.name, "by hand"), 0);
+        for (size_t b = 0; b < group->lbc.backends.len; b++) {
+            struct lbc_backend one = want->lbc.backends.items[b];
 
-            one.description = want->name;
-            assert_int_equal(lbc_backends_put(&group->backends, &one), 0);
+            one.description = want->lbc.name;
+            assert_int_equal(lbc_backends_put(&group->lbc.backends, &one), 0);
         }
     }
-    for (size_t i = 0; i < model->want.listener_count; i++) {
+    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
         struct nlb_listener *listener = nlb_state_new_listener(have);
         char id[32];
 
-        assert_int_equal(nlb_listener_copy(listener, &model->want.listeners[i]), 0);
+        assert_int_equal(nlb_listener_copy(listener, nlb_listener_at(&model->want, i)), 0);
         (void)snprintf(id, sizeof(id), "lsn-%zu", i); /* fits */
-        assert_int_equal(lbc_text_set(&listener->id, id), 0);
-        assert_int_equal(lbc_text_set(&listener->group_id, have->groups[i].id), 0);
+        assert_int_equal(lbc_text_set(&listener->lbc.id, id), 0);
+        assert_int_equal(lbc_text_set(&listener->lbc.group_id, nlb_group_at(have, i)->lbc.id), 0);
     }
 }
 
@@ -569,7 +569,7 @@ static bool lb_step_is(const struct nlb_step *step, const struct anno_row *row)
 /* No group is changed to a hash: it is made anew. */
 static bool takes_hash(const struct nlb_group *group)
 {
-    const char *value = lbc_attrs_get(&group->attrs, nlb_group_field("Scheduler"));
+    const char *value = lbc_attrs_get(&group->lbc.attrs, nlb_group_field("Scheduler"));
 
     return value != NULL && ccm_text_ends(value, "ch");
 }

@@ -281,16 +281,16 @@ static void test_protocol(void **state)
 {
     struct ccm_service *service = web(true);
     struct ccm_error err = CCM_ERROR_INIT;
-    enum nlb_protocol protocol = NLB_OTHER;
+    enum lbc_protocol protocol = LBC_OTHER;
 
     (void)state;
     obj_annotate(&service->meta, P "protocol-port", " TcpSsl : 443 , udp:8");
     assert_int_equal(nlb_protocol_of(service, service->ports[0], &protocol, &err), 0);
-    assert_int_equal(protocol, NLB_TCP);
+    assert_int_equal(protocol, LBC_TCP);
     assert_int_equal(nlb_protocol_of(service, service->ports[1], &protocol, &err), 0);
-    assert_int_equal(protocol, NLB_TCPSSL);
+    assert_int_equal(protocol, LBC_TCPSSL);
     assert_int_equal(nlb_protocol_of(service, service->ports[2], &protocol, &err), 0);
-    assert_int_equal(protocol, NLB_UDP);
+    assert_int_equal(protocol, LBC_UDP);
     obj_port(service, "sctp", "SCTP", 9, "9", 30009);
     assert_int_equal(nlb_protocol_of(service, service->ports[3], &protocol, &err), -EINVAL);
     assert_string_equal(err.message, "SCTP protocol is not supported");

@@ -34,13 +34,13 @@ static void test_servers(void **state)
     bench_put_present(&bench, 80);
     one = bench_group_step(&bench, NLB_STEP_ADD, 0, 80, "g80");
     bench_set(&one->id, "sgp-80");
-    assert_int_equal(lbc_backends_put(&one->group.backends, &pod), 0);
-    assert_int_equal(lbc_backends_put(&one->group.backends, &address), 0);
+    assert_int_equal(lbc_backends_put(&one->group.lbc.backends, &pod), 0);
+    assert_int_equal(lbc_backends_put(&one->group.lbc.backends, &address), 0);
     one = bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1");
     bench_set(&one->id, "sgp-80");
     one = bench_group_step(&bench, NLB_STEP_UPDATE, 2, 80, "another name");
     bench_set(&one->id, "sgp-80");
-    assert_int_equal(lbc_backends_put(&one->group.backends, &pod), 0);
+    assert_int_equal(lbc_backends_put(&one->group.lbc.backends, &pod), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_log(&bench.echo),
@@ -60,9 +60,10 @@ static void test_servers(void **state)
         echo_param(&bench.echo, "RemoveServersFromServerGroup", "Servers.1.ServerId"), "i-1");
     assert_string_equal(echo_param(&bench.echo, "RemoveServersFromServerGroup", "Servers.1.Weight"),
                         "");
-    assert_int_equal(bench.have.groups[0].backends.len, 2);
-    assert_string_equal(lbc_backends_find(&bench.have.groups[0].backends, &pod)->description,
-                        "another name");
+    assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 2);
+    assert_string_equal(
+        lbc_backends_find(&nlb_group_at(&bench.have, 0)->lbc.backends, &pod)->description,
+        "another name");
     bench_end(&bench);
 }
 
@@ -80,15 +81,15 @@ static void test_starving(void **state)
     bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
     bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1")->id, "sgp-80");
     move = bench_listener_step(&bench, NLB_STEP_UPDATE_LISTENER, 1, 443, "g80");
-    move->group.protocol = NLB_TCP;
+    move->group.lbc.protocol = LBC_TCP;
     bench_set(&move->id, "lsn-443");
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
                                                 .code = "ResourceNotFound.Ecs" });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "AddServersToServerGroup ");
     assert_int_equal(bench.problems.count, 1);
-    assert_int_equal(bench.have.groups[0].backends.len, 1);
-    assert_string_equal(bench.have.listeners[1].group_id, "sgp-443");
+    assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
+    assert_string_equal(nlb_listener_at(&bench.have, 1)->lbc.group_id, "sgp-443");
     bench_end(&bench);
 }
 
@@ -113,7 +114,7 @@ static void test_full_group(void **state)
                                        : "AddServersToServerGroup RemoveServersFromServerGroup * "
                                          "AddServersToServerGroup ");
         assert_int_equal(bench.problems.count, times - 1);
-        assert_int_equal(bench.have.groups[0].backends.len, 2 - times);
+        assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 2 - times);
         if (times == 2) {
             assert_non_null(strstr(bench_told(&bench), "add servers: 0 of 1 servers fit: "));
             assert_int_equal(bench.problems.worst.kind, CCM_ERROR_AUTH);
@@ -132,26 +133,26 @@ static void test_full_group_drains(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_put_server(&bench.have.groups[0].backends, "i-3", 30080);
-    assert_int_equal(lbc_attrs_set(&bench.have.groups[0].attrs,
+    bench_put_server(&nlb_group_at(&bench.have, 0)->lbc.backends, "i-3", 30080);
+    assert_int_equal(lbc_attrs_set(&nlb_group_at(&bench.have, 0)->lbc.attrs,
                                    nlb_group_field("ConnectionDrainEnabled"), "true", false),
                      0);
     bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
     bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1")->id, "sgp-80");
-    bench_put_server(&bench.plan.steps[1].group.backends, "i-3", 30080);
+    bench_put_server(&bench.plan.steps[1].group.lbc.backends, "i-3", 30080);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient" });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.count, 0);
-    assert_int_equal(bench.have.groups[0].backends.len, 1);
-    assert_true(bench.have.groups[0].unread);
+    assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
+    assert_true(nlb_group_at(&bench.have, 0)->lbc.unread);
     assert_true(bench.apply.again_ms > 0);
 
     /* The next pass finds one on its way out, and waits for it. */
     bench_again(&bench);
-    bench.have.groups[0].unread = false;
-    bench_put_server(&bench.have.groups[0].backends, "i-1", 30080);
-    bench.have.groups[0].backends.items[0].leaving = true;
+    nlb_group_at(&bench.have, 0)->lbc.unread = false;
+    bench_put_server(&nlb_group_at(&bench.have, 0)->lbc.backends, "i-1", 30080);
+    nlb_group_at(&bench.have, 0)->lbc.backends.items[0].leaving = true;
     bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
     bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-3")->id, "sgp-80");
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
@@ -178,7 +179,7 @@ static void test_remove_of_absent(void **state)
                                                 .http = 404 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_int_equal(bench.problems.count, 0);
-    assert_int_equal(bench.have.groups[0].backends.len, 0);
+    assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 0);
     bench_end(&bench);
 
     /* One of two: the other one may still be there. */
@@ -186,7 +187,7 @@ static void test_remove_of_absent(void **state)
     bench_put_present(&bench, 80);
     two = bench_server_step(&bench, NLB_STEP_REMOVE, 0, 80, "g80", "i-1");
     bench_set(&two->id, "sgp-80");
-    bench_put_server(&two->group.backends, "i-9", 30080);
+    bench_put_server(&two->group.lbc.backends, "i-9", 30080);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
                                                 .code = "ResourceNotFound.BackendServer",
                                                 .http = 404 });
@@ -212,19 +213,19 @@ static void test_listener_attributes(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 443);
-    bench.have.listeners[0].protocol = NLB_TCPSSL;
-    bench.have.listeners[0].certs_known = true;
+    nlb_listener_at(&bench.have, 0)->lbc.protocol = LBC_TCPSSL;
+    nlb_listener_at(&bench.have, 0)->certs_known = true;
     one = bench_listener_step(&bench, NLB_STEP_UPDATE_LISTENER, 0, 443, "g443");
     bench_set(&one->id, "lsn-443");
-    one->group.protocol = NLB_TCP;
-    one->listener.protocol = NLB_TCPSSL;
-    tell(&one->listener.attrs, nlb_listener_field("CertificateIds"), "c-1");
-    tell(&one->listener.attrs, nlb_listener_field("Ppv2VpcIdEnabled"), "true");
-    tell(&one->listener.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled"), "false");
-    tell(&one->listener.attrs, nlb_listener_field("Cps"), "0");
+    one->group.lbc.protocol = LBC_TCP;
+    one->listener.lbc.protocol = LBC_TCPSSL;
+    tell(&one->listener.lbc.attrs, nlb_listener_field("CertificateIds"), "c-1");
+    tell(&one->listener.lbc.attrs, nlb_listener_field("Ppv2VpcIdEnabled"), "true");
+    tell(&one->listener.lbc.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled"), "false");
+    tell(&one->listener.lbc.attrs, nlb_listener_field("Cps"), "0");
     one = bench_step(&bench, NLB_STEP_ADD_CERTS, 1);
-    one->listener.protocol = NLB_TCPSSL;
-    one->listener.start = one->listener.end = 443;
+    one->listener.lbc.protocol = LBC_TCPSSL;
+    one->listener.lbc.port = one->listener.lbc.last_port = 443;
     assert_int_equal(lbc_texts_split(&one->texts, "x,y"), 0);
     one = bench_step(&bench, NLB_STEP_REMOVE_CERTS, 2);
     bench_set(&one->id, "lsn-443");
@@ -238,10 +239,11 @@ static void test_listener_attributes(void **state)
     assert_string_equal(echo_param(&bench.echo, "AssociateAdditionalCertificatesWithListener",
                                    "AdditionalCertificateIds.2"),
                         "y");
-    assert_int_equal(bench.have.listeners[0].certs.len, 1);
-    assert_true(bench.have.listeners[0].attrs.items[0].explicit);
-    assert_string_equal(
-        lbc_attrs_get(&bench.have.listeners[0].attrs, nlb_listener_field("CertificateIds")), "c-1");
+    assert_int_equal(nlb_listener_at(&bench.have, 0)->certs.len, 1);
+    assert_true(nlb_listener_at(&bench.have, 0)->lbc.attrs.items[0].explicit);
+    assert_string_equal(lbc_attrs_get(&nlb_listener_at(&bench.have, 0)->lbc.attrs,
+                                      nlb_listener_field("CertificateIds")),
+                        "c-1");
     bench_end(&bench);
 }
 
@@ -254,10 +256,10 @@ static void test_range_listener(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     one = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 0, 100, "g80");
-    one->group.protocol = NLB_TCP;
+    one->group.lbc.protocol = LBC_TCP;
     one->listener.range = true;
-    one->listener.end = 200;
-    tell(&one->listener.attrs, nlb_listener_field("CertificateIds"), "not for TCP");
+    one->listener.lbc.last_port = 200;
+    tell(&one->listener.lbc.attrs, nlb_listener_field("CertificateIds"), "not for TCP");
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_param(&bench.echo, "CreateListener", "ListenerPort"), "0");
     assert_string_equal(echo_param(&bench.echo, "CreateListener", "StartPort"), "100");
@@ -277,10 +279,10 @@ static void test_group_attributes(void **state)
     bench_put_present(&bench, 80);
     one = bench_group_step(&bench, NLB_STEP_UPDATE_GROUP, 0, 80, "g80");
     bench_set(&one->id, "sgp-80");
-    tell(&one->group.attrs, nlb_group_field("Scheduler"), "rr");
-    tell(&one->group.attrs, nlb_group_field("ResourceGroupId"), "rg-1");
-    tell(&one->group.attrs, nlb_group_field("HealthCheckEnabled"), "true");
-    tell(&one->group.attrs, nlb_group_field("HealthCheckHttpCode"), "http_2xx,http_3xx");
+    tell(&one->group.lbc.attrs, nlb_group_field("Scheduler"), "rr");
+    tell(&one->group.lbc.attrs, nlb_group_field("ResourceGroupId"), "rg-1");
+    tell(&one->group.lbc.attrs, nlb_group_field("HealthCheckEnabled"), "true");
+    tell(&one->group.lbc.attrs, nlb_group_field("HealthCheckHttpCode"), "http_2xx,http_3xx");
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_param(&bench.echo, action, "Scheduler"), "rr");
     assert_string_equal(echo_param(&bench.echo, action, "ResourceGroupId"), "");
@@ -288,8 +290,9 @@ static void test_group_attributes(void **state)
                         "true");
     assert_string_equal(echo_param(&bench.echo, action, "HealthCheckConfig.HealthCheckHttpCode.2"),
                         "http_3xx");
-    assert_string_equal(lbc_attrs_get(&bench.have.groups[0].attrs, nlb_group_field("Scheduler")),
-                        "rr");
+    assert_string_equal(
+        lbc_attrs_get(&nlb_group_at(&bench.have, 0)->lbc.attrs, nlb_group_field("Scheduler")),
+        "rr");
     bench_end(&bench);
 }
 
@@ -384,7 +387,7 @@ static void plan_guard(struct bench *bench)
     one = bench_step(bench, NLB_STEP_JOIN, 2);
     one->with_security_group = one->needs_security = true;
     one = bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, 3, 81, "g80");
-    one->group.protocol = NLB_TCP;
+    one->group.lbc.protocol = LBC_TCP;
     one->needs_security = true;
 }
 

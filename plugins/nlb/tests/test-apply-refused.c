@@ -172,7 +172,7 @@ static void test_draining_takes_time(void **state)
         bench_begin(&bench);
         bench_put_present(&bench, 80);
         if (draining == 1) {
-            assert_int_equal(lbc_attrs_set(&bench.have.groups[0].attrs,
+            assert_int_equal(lbc_attrs_set(&nlb_group_at(&bench.have, 0)->lbc.attrs,
                                            nlb_group_field("ConnectionDrainEnabled"), "true",
                                            false),
                              0);
@@ -183,7 +183,7 @@ static void test_draining_takes_time(void **state)
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, 1 - draining);
         assert_int_equal(bench.apply.surprised, draining == 0);
-        assert_int_equal(bench.have.groups[0].unread, draining == 1);
+        assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.unread, draining == 1);
         assert_int_equal(bench.apply.again_ms > 0, draining == 1);
         bench_end(&bench);
     }
@@ -218,8 +218,8 @@ static void test_no_room_for_listeners(void **state)
         plan_listener(&bench, port < 84 ? 0 : 1, port);
     }
     range = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 0, "g80");
-    range->listener.start = 100;
-    range->listener.end = 200;
+    range->listener.lbc.port = 100;
+    range->listener.lbc.last_port = 200;
     refuse_listeners(&bench, "loadbalancer_listeners_num: 50 of 50", 1);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "CreateListener CreateListener * ");
@@ -229,7 +229,7 @@ static void test_no_room_for_listeners(void **state)
     assert_non_null(strstr(bench_told(&bench), "create listener: left out for the same lack of "
                                                "room: 83/TCP, 84/TCP, 100-200/TCP"));
     assert_non_null(strstr(bench_told(&bench), "Spread the ports over several Services"));
-    assert_int_equal(bench.have.listener_count, 2);
+    assert_int_equal(bench.have.lbc.listener_count, 2);
     assert_false(bench.apply.surprised);
     bench_end(&bench);
 }
@@ -284,7 +284,7 @@ static void test_room_for_listeners_again(void **state)
         assert_int_equal(bench_run(&bench, false), 0);
         assert_string_equal(echo_log(&bench.echo), rows[i].log);
         assert_int_equal(strstr(bench_told(&bench), "left out") != NULL, i == 0);
-        assert_int_equal(bench.have.listener_count, 2);
+        assert_int_equal(bench.have.lbc.listener_count, 2);
         bench_end(&bench);
     }
 }

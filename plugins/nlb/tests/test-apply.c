@@ -28,7 +28,7 @@ static void plan_creation(struct bench *bench)
         bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, 2, port, group);
     }
     for (size_t i = 0; i < bench->plan.len; i++) {
-        bench->plan.steps[i].group.protocol = NLB_TCP;
+        bench->plan.steps[i].group.lbc.protocol = LBC_TCP;
     }
 }
 
@@ -86,13 +86,13 @@ static void test_creation(void **state)
 
     assert_string_equal(bench.have.lb.id, "nlb-1");
     assert_string_equal(bench.have.lb.dns, "nlb-1.test");
-    assert_int_equal(bench.have.group_count, 2);
-    assert_string_equal(bench.have.groups[0].type, "Instance");
-    assert_int_equal(bench.have.groups[0].backends.len, 1);
-    assert_null(bench.have.groups[0].backends.items[0].description);
-    assert_int_equal(bench.have.listener_count, 2);
-    assert_string_equal(bench.have.listeners[1].group_id, "sgp-2");
-    assert_true(bench.have.listeners[1].certs_known);
+    assert_int_equal(bench.have.lbc.group_count, 2);
+    assert_string_equal(nlb_group_at(&bench.have, 0)->type, "Instance");
+    assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
+    assert_null(nlb_group_at(&bench.have, 0)->lbc.backends.items[0].description);
+    assert_int_equal(bench.have.lbc.listener_count, 2);
+    assert_string_equal(nlb_listener_at(&bench.have, 1)->lbc.group_id, "sgp-2");
+    assert_true(nlb_listener_at(&bench.have, 1)->certs_known);
     bench_end(&bench);
 }
 
@@ -225,10 +225,10 @@ static void plan_deletion(struct bench *bench)
         nlb_lb_set(&bench_step(bench, NLB_STEP_PROTECT, 0)->lb, NLB_LB_PROTECT, "false"), 0);
     bench_step(bench, NLB_STEP_DELETE_LB, 1)->last = true;
     for (uint16_t i = 0; i < 2; i++) {
-        struct nlb_step *drop =
-            bench_group_step(bench, NLB_STEP_DELETE_GROUP, 2, 0, bench->have.groups[i].name);
+        struct nlb_step *drop = bench_group_step(bench, NLB_STEP_DELETE_GROUP, 2, 0,
+                                                 nlb_group_at(&bench->have, i)->lbc.name);
 
-        bench_set(&drop->id, bench->have.groups[i].id);
+        bench_set(&drop->id, nlb_group_at(&bench->have, i)->lbc.id);
         drop->last = true;
     }
 }
@@ -246,8 +246,8 @@ static void test_deletion(void **state)
                         "UpdateLoadBalancerProtection DeleteLoadBalancer * DeleteServerGroup "
                         "DeleteServerGroup * ");
     assert_null(bench.have.lb.id);
-    assert_int_equal(bench.have.listener_count, 0);
-    assert_int_equal(bench.have.group_count, 0);
+    assert_int_equal(bench.have.lbc.listener_count, 0);
+    assert_int_equal(bench.have.lbc.group_count, 0);
     bench_end(&bench);
 }
 
@@ -269,7 +269,7 @@ static void test_deletion_of_nothing(void **state)
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_null(bench.have.lb.id);
-    assert_int_equal(bench.have.group_count, 0);
+    assert_int_equal(bench.have.lbc.group_count, 0);
     bench_end(&bench);
 }
 
@@ -286,7 +286,7 @@ static void test_deletion_refused(void **state)
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(echo_log(&bench.echo), "UpdateLoadBalancerProtection ");
     assert_int_equal(bench.problems.count, 1);
-    assert_int_equal(bench.have.group_count, 2);
+    assert_int_equal(bench.have.lbc.group_count, 2);
     assert_false(bench.apply.surprised);
     bench_end(&bench);
 }
@@ -357,8 +357,8 @@ static void test_group_fails(void **state)
         strstr(bench_told(&bench), "CreateServerGroup: QuotaExceeded.QuotaInsufficient"));
     assert_non_null(strstr(bench_told(&bench), "(RequestId r-no)"));
     assert_non_null(strstr(bench_told(&bench), "quota"));
-    assert_int_equal(bench.have.listener_count, 1);
-    assert_int_equal(bench.have.listeners[0].start, 443);
+    assert_int_equal(bench.have.lbc.listener_count, 1);
+    assert_int_equal(nlb_listener_at(&bench.have, 0)->lbc.port, 443);
     assert_false(bench.apply.surprised);
     bench_end(&bench);
 }
@@ -390,9 +390,9 @@ static void test_job_fails(void **state)
         assert_non_null(strstr(bench_told(&bench), "console"));
         assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
         assert_true(bench.apply.surprised);
-        assert_int_equal(bench.have.groups[0].backends.len, 0);
-        assert_int_equal(bench.have.groups[1].backends.len, 1);
-        assert_int_equal(bench.have.listener_count, 2);
+        assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 0);
+        assert_int_equal(nlb_group_at(&bench.have, 1)->lbc.backends.len, 1);
+        assert_int_equal(bench.have.lbc.listener_count, 2);
         bench_end(&bench);
     }
 }
@@ -405,24 +405,24 @@ static void test_answer_lost(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->group.protocol = NLB_TCP;
+    bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->group.lbc.protocol = LBC_TCP;
     echo_rule(&bench.echo,
               &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_true(bench.apply.surprised);
-    assert_int_equal(bench.have.groups[0].backends.len, 1);
+    assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 1);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_TRANSIENT);
     bench_end(&bench);
 
     /* Once is no loss: the token makes the repetition safe. */
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->group.protocol = NLB_TCP;
+    bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->group.lbc.protocol = LBC_TCP;
     echo_rule(&bench.echo,
               &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true, .times = 1 });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_false(bench.apply.surprised);
-    assert_int_equal(bench.have.groups[0].backends.len, 2);
+    assert_int_equal(nlb_group_at(&bench.have, 0)->lbc.backends.len, 2);
     assert_string_equal(
         fake_request_param(fake_host_request(bench.echo.setup.fake, 0), "ClientToken"),
         fake_request_param(fake_host_request(bench.echo.setup.fake, 1), "ClientToken"));
@@ -453,7 +453,7 @@ static void test_busy(void **state)
                   &(struct echo_rule){ .action = "DeleteListener", .code = codes[i], .times = 3 });
         assert_int_equal(bench_run(&bench, false), 0);
         assert_int_equal(bench.problems.count, 0);
-        assert_int_equal(bench.have.listener_count, 0);
+        assert_int_equal(bench.have.lbc.listener_count, 0);
         assert_int_equal(fake_host_action_count(bench.echo.setup.fake, "DeleteListener"), 4);
         assert_true(fake_host_waited_ms(bench.echo.setup.fake) >= 3000);
         bench_end(&bench);
@@ -468,9 +468,10 @@ static void test_lb_is_gone(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 0, 81, "g81");
-    bench_server_step(&bench, NLB_STEP_ADD, 1, 81, "g81", "i-1")->group.protocol = NLB_TCP;
-    bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 81, "g81")->group.protocol = NLB_TCP;
-    bench.plan.steps[0].group.protocol = NLB_TCP;
+    bench_server_step(&bench, NLB_STEP_ADD, 1, 81, "g81", "i-1")->group.lbc.protocol = LBC_TCP;
+    bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 81, "g81")->group.lbc.protocol =
+        LBC_TCP;
+    bench.plan.steps[0].group.lbc.protocol = LBC_TCP;
     bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 2, 82, "g82");
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateListener",
                                                 .code = "ResourceNotFound.loadBalancer",
@@ -509,13 +510,13 @@ static void test_port_stays_taken(void **state)
     bench_put_present(&bench, 80);
     bench_set(&bench_listener_step(&bench, NLB_STEP_DELETE_LISTENER, 0, 80, "g80")->id, "lsn-80");
     one = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 80, "g80");
-    one->listener.protocol = NLB_TCPSSL;
-    one->group.protocol = NLB_TCP;
+    one->listener.lbc.protocol = LBC_TCPSSL;
+    one->group.lbc.protocol = LBC_TCP;
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "DeleteListener", .job = "Failed" });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "DeleteListener * ");
     assert_int_equal(bench.problems.count, 1);
-    assert_int_equal(bench.have.listener_count, 1);
+    assert_int_equal(bench.have.lbc.listener_count, 1);
     bench_end(&bench);
 }
 

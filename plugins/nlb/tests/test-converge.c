@@ -39,7 +39,7 @@ static enum lbc_owner owner_of(const struct toy *toy, const char *text, bool lis
 
 static const char *description_of(const struct nlb_group *group, const struct lbc_backend *one)
 {
-    return one->description == NULL ? group->name : one->description;
+    return one->description == NULL ? group->lbc.name : one->description;
 }
 
 static void make_plan(const struct toy *toy, struct nlb_plan *plan, struct lbc_problems *problems,
@@ -62,30 +62,29 @@ static void make_plan(const struct toy *toy, struct nlb_plan *plan, struct lbc_p
 /* Servers, groups, listeners, rules and joined groups of others, as text. */
 static void list_foreign(const struct toy *toy, struct ccm_buf *text)
 {
-    for (size_t i = 0; i < toy->cloud.group_count; i++) {
-        const struct nlb_group *group = &toy->cloud.groups[i];
+    for (size_t i = 0; i < toy->cloud.lbc.group_count; i++) {
+        const struct nlb_group *group = nlb_group_at(&toy->cloud, i);
 
-        if (owner_of(toy, group->name, false) != LBC_OWNER_OURS) {
-            ccm_buf_addf(text, "group %s %zu\n", group->id, group->attrs.len);
+        if (owner_of(toy, group->lbc.name, false) != LBC_OWNER_OURS) {
+            ccm_buf_addf(text, "group %s %zu\n", group->lbc.id, group->lbc.attrs.len);
         }
-        for (size_t k = 0; k < group->backends.len; k++) {
-            const struct lbc_backend *one = &group->backends.items[k];
+        for (size_t k = 0; k < group->lbc.backends.len; k++) {
+            const struct lbc_backend *one = &group->lbc.backends.items[k];
 
             if (owner_of(toy, description_of(group, one), false) != LBC_OWNER_OURS) {
-                ccm_buf_addf(text, "server %s %s:%u=%u\n", group->id, one->server_id, one->port,
+                ccm_buf_addf(text, "server %s %s:%u=%u\n", group->lbc.id, one->server_id, one->port,
                              one->weight);
             }
         }
     }
-    for (size_t i = 0; toy->model.reused && i < toy->cloud.listener_count; i++) {
-        const struct nlb_listener *listener = &toy->cloud.listeners[i];
+    for (size_t i = 0; toy->model.reused && i < toy->cloud.lbc.listener_count; i++) {
+        const struct nlb_listener *listener = nlb_listener_at(&toy->cloud, i);
         const bool taken = toy->model.override &&
-                           owner_of(toy, listener->description, true) == LBC_OWNER_NONE &&
-                           nlb_state_listener(&toy->model.want, listener->protocol, listener->start,
-                                              listener->end) != NULL;
+                           owner_of(toy, listener->lbc.description, true) == LBC_OWNER_NONE &&
+                           nlb_state_listener_like(&toy->model.want, listener) != NULL;
 
-        if (owner_of(toy, listener->description, true) != LBC_OWNER_OURS && !taken) {
-            ccm_buf_addf(text, "listener %s %s\n", listener->id, listener->group_id);
+        if (owner_of(toy, listener->lbc.description, true) != LBC_OWNER_OURS && !taken) {
+            ccm_buf_addf(text, "listener %s %s\n", listener->lbc.id, listener->lbc.group_id);
         }
     }
     for (size_t i = 0; !toy->model.groups_explicit && i < toy->cloud.lb.security_groups.len; i++) {
@@ -157,35 +156,36 @@ static void check_security(const struct toy *toy)
 static void check_servers(const struct toy *toy, const struct nlb_group *want,
                           const struct nlb_group *have)
 {
-    for (size_t i = 0; i < want->backends.len; i++) {
-        const struct lbc_backend *one = &want->backends.items[i];
-        const struct lbc_backend *twin = lbc_backends_find(&have->backends, one);
+    for (size_t i = 0; i < want->lbc.backends.len; i++) {
+        const struct lbc_backend *one = &want->lbc.backends.items[i];
+        const struct lbc_backend *twin = lbc_backends_find(&have->lbc.backends, one);
 
         check(toy, twin != NULL || one->leaving, "no server", one->server_id);
         if (twin == NULL || owner_of(toy, description_of(have, twin), false) != LBC_OWNER_OURS ||
-            want->add_only) {
+            want->lbc.add_only) {
             continue;
         }
-        check(toy, ccm_text_equal(description_of(have, twin), want->name), "description",
+        check(toy, ccm_text_equal(description_of(have, twin), want->lbc.name), "description",
               one->server_id);
         check(toy,
               one->leaving ? twin->weight == 0
                            : toy->model.keep_weights || twin->weight == one->weight,
               "weight", one->server_id);
     }
-    for (size_t i = 0; i < have->backends.len && !want->add_only && !want->frozen_by; i++) {
-        const struct lbc_backend *one = &have->backends.items[i];
+    for (size_t i = 0; i < have->lbc.backends.len && !want->lbc.add_only && !want->lbc.frozen_by;
+         i++) {
+        const struct lbc_backend *one = &have->lbc.backends.items[i];
 
         check(toy,
               owner_of(toy, description_of(have, one), false) != LBC_OWNER_OURS ||
-                  lbc_backends_find(&want->backends, one) != NULL,
+                  lbc_backends_find(&want->lbc.backends, one) != NULL,
               "a server too many", one->server_id);
     }
 }
 
 /* Told attributes, lists as sets of at most two. */
 static void check_attrs(const struct toy *toy, const struct lbc_attrs *want,
-                        const struct lbc_attrs *have, enum nlb_protocol protocol)
+                        const struct lbc_attrs *have, enum lbc_protocol protocol)
 {
     for (size_t i = 0; i < want->len; i++) {
         const struct lbc_attr *attr = &want->items[i];
@@ -210,11 +210,11 @@ static void check_attrs(const struct toy *toy, const struct lbc_attrs *want,
 /* Whether the port is somebody else's, so that the wish cannot be met. */
 static bool is_refused(const struct toy *toy, const struct nlb_listener *want)
 {
-    for (size_t i = 0; i < toy->cloud.listener_count; i++) {
-        const struct nlb_listener *have = &toy->cloud.listeners[i];
+    for (size_t i = 0; i < toy->cloud.lbc.listener_count; i++) {
+        const struct nlb_listener *have = nlb_listener_at(&toy->cloud, i);
 
-        if (nlb_listener_clash(want, have) &&
-            owner_of(toy, have->description, true) != LBC_OWNER_OURS) {
+        if (lbc_listener_clash(&want->lbc, &have->lbc) &&
+            owner_of(toy, have->lbc.description, true) != LBC_OWNER_OURS) {
             return true;
         }
     }
@@ -224,26 +224,27 @@ static bool is_refused(const struct toy *toy, const struct nlb_listener *want)
 
 static void check_listener(const struct toy *toy, const struct nlb_listener *want)
 {
-    const struct nlb_listener *have =
-        nlb_state_listener(&toy->cloud, want->protocol, want->start, want->end);
+    const struct nlb_listener *have = nlb_state_listener_like(&toy->cloud, want);
     const struct nlb_group *group = NULL;
 
-    for (size_t i = 0; i < toy->model.want.group_count; i++) {
-        if (ccm_text_equal(toy->model.want.groups[i].name, want->group_name)) {
-            group = nlb_state_group_for(&toy->cloud, &toy->model.want.groups[i]);
+    for (size_t i = 0; i < toy->model.want.lbc.group_count; i++) {
+        if (ccm_text_equal(nlb_group_at(&toy->model.want, i)->lbc.name, want->lbc.group_name)) {
+            group = nlb_state_group_for(&toy->cloud, nlb_group_at(&toy->model.want, i));
         }
     }
     if (is_refused(toy, want)) {
         return;
     }
-    check(toy, group != NULL, "no group", want->group_name);
-    check(toy, have != NULL, "no listener", want->description);
-    check(toy, ccm_text_equal(have->group_id, group->id), "group of", want->description);
-    check(toy, ccm_text_equal(have->description, want->description), "description",
-          have->description);
-    check_attrs(toy, &want->attrs, &have->attrs, want->protocol);
+    check(toy, group != NULL, "no group", want->lbc.group_name);
+    check(toy, have != NULL, "no listener", want->lbc.description);
+    check(toy, ccm_text_equal(have->lbc.group_id, group->lbc.id), "group of",
+          want->lbc.description);
+    check(toy, ccm_text_equal(have->lbc.description, want->lbc.description), "description",
+          have->lbc.description);
+    check_attrs(toy, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
     if (want->certs_known && have->certs_known) {
-        check(toy, lbc_texts_equal(&want->certs, &have->certs), "certificates", have->description);
+        check(toy, lbc_texts_equal(&want->certs, &have->certs), "certificates",
+              have->lbc.description);
     }
 }
 
@@ -252,29 +253,29 @@ static void check_stale(const struct toy *toy)
     if (toy->model.incomplete) {
         return;
     }
-    for (size_t i = 0; i < toy->cloud.listener_count && !toy->model.reused; i++) {
-        const struct nlb_listener *have = &toy->cloud.listeners[i];
+    for (size_t i = 0; i < toy->cloud.lbc.listener_count && !toy->model.reused; i++) {
+        const struct nlb_listener *have = nlb_listener_at(&toy->cloud, i);
 
-        check(toy,
-              nlb_state_listener(&toy->model.want, have->protocol, have->start, have->end) != NULL,
-              "a listener too many", have->id);
+        check(toy, nlb_state_listener_like(&toy->model.want, have) != NULL, "a listener too many",
+              have->lbc.id);
     }
-    for (size_t i = 0; i < toy->cloud.group_count; i++) {
-        const struct nlb_group *have = &toy->cloud.groups[i];
-        bool excused = owner_of(toy, have->name, false) != LBC_OWNER_OURS;
+    for (size_t i = 0; i < toy->cloud.lbc.group_count; i++) {
+        const struct nlb_group *have = nlb_group_at(&toy->cloud, i);
+        bool excused = owner_of(toy, have->lbc.name, false) != LBC_OWNER_OURS;
 
-        for (size_t k = 0; k < have->backends.len; k++) {
-            excused = excused || owner_of(toy, description_of(have, &have->backends.items[k]),
+        for (size_t k = 0; k < have->lbc.backends.len; k++) {
+            excused = excused || owner_of(toy, description_of(have, &have->lbc.backends.items[k]),
                                           false) != LBC_OWNER_OURS;
         }
-        for (size_t k = 0; k < toy->cloud.listener_count; k++) {
-            excused = excused || ccm_text_equal(toy->cloud.listeners[k].group_id, have->id);
+        for (size_t k = 0; k < toy->cloud.lbc.listener_count; k++) {
+            excused = excused ||
+                      ccm_text_equal(nlb_listener_at(&toy->cloud, k)->lbc.group_id, have->lbc.id);
         }
-        for (size_t k = 0; k < toy->model.want.group_count; k++) {
-            excused =
-                excused || nlb_state_group_for(&toy->cloud, &toy->model.want.groups[k]) == have;
+        for (size_t k = 0; k < toy->model.want.lbc.group_count; k++) {
+            excused = excused ||
+                      nlb_state_group_for(&toy->cloud, nlb_group_at(&toy->model.want, k)) == have;
         }
-        check(toy, excused, "a group too many", have->id);
+        check(toy, excused, "a group too many", have->lbc.id);
     }
 }
 
@@ -288,19 +289,20 @@ static void check_end(const struct toy *toy, bool blocked)
     if (!toy->model.reused) {
         check_security(toy);
     }
-    for (size_t i = 0; i < toy->model.want.group_count; i++) {
-        const struct nlb_group *want = &toy->model.want.groups[i];
+    for (size_t i = 0; i < toy->model.want.lbc.group_count; i++) {
+        const struct nlb_group *want = nlb_group_at(&toy->model.want, i);
         const struct nlb_group *have = nlb_state_group_for(&toy->cloud, want);
 
-        check(toy, have != NULL || blocked, "no group", want->name);
+        check(toy, have != NULL || blocked, "no group", want->lbc.name);
         if (have != NULL) {
             check_servers(toy, want, have);
-            check_attrs(toy, &want->attrs, &have->attrs, want->protocol);
+            check_attrs(toy, &want->lbc.attrs, &have->lbc.attrs, want->lbc.protocol);
         }
     }
-    for (size_t i = 0; i < toy->model.want.listener_count; i++) {
-        if (!toy->model.want.listeners[i].broken && nlb_model_has_listeners(&toy->model)) {
-            check_listener(toy, &toy->model.want.listeners[i]);
+    for (size_t i = 0; i < toy->model.want.lbc.listener_count; i++) {
+        if (!nlb_listener_at(&toy->model.want, i)->lbc.broken &&
+            nlb_model_has_listeners(&toy->model)) {
+            check_listener(toy, nlb_listener_at(&toy->model.want, i));
         }
     }
     check_stale(toy);

@@ -13,18 +13,18 @@
 static void test_protocols(void **state)
 {
     (void)state;
-    assert_int_equal(nlb_protocol_parse("TCP"), NLB_TCP);
-    assert_int_equal(nlb_protocol_parse("udp"), NLB_UDP);
-    assert_int_equal(nlb_protocol_parse("TcpSsl"), NLB_TCPSSL);
-    assert_int_equal(nlb_protocol_parse("TCP_UDP"), NLB_OTHER);
-    assert_int_equal(nlb_protocol_parse(""), NLB_OTHER);
-    assert_int_equal(nlb_protocol_parse(NULL), NLB_OTHER);
-    assert_string_equal(nlb_protocol_name(NLB_TCPSSL), "TCPSSL");
-    assert_string_equal(nlb_protocol_name(NLB_OTHER), "OTHER");
-    assert_true(nlb_protocol_clash(NLB_TCP, NLB_TCPSSL));
-    assert_true(nlb_protocol_clash(NLB_UDP, NLB_UDP));
-    assert_false(nlb_protocol_clash(NLB_UDP, NLB_TCPSSL));
-    assert_false(nlb_protocol_clash(NLB_TCP, NLB_UDP));
+    assert_int_equal(lbc_protocol_parse("TCP", NLB_PROTOCOLS), LBC_TCP);
+    assert_int_equal(lbc_protocol_parse("udp", NLB_PROTOCOLS), LBC_UDP);
+    assert_int_equal(lbc_protocol_parse("TcpSsl", NLB_PROTOCOLS), LBC_TCPSSL);
+    assert_int_equal(lbc_protocol_parse("TCP_UDP", NLB_PROTOCOLS), LBC_OTHER);
+    assert_int_equal(lbc_protocol_parse("", NLB_PROTOCOLS), LBC_OTHER);
+    assert_int_equal(lbc_protocol_parse(NULL, NLB_PROTOCOLS), LBC_OTHER);
+    assert_string_equal(lbc_protocol_name(LBC_TCPSSL), "TCPSSL");
+    assert_string_equal(lbc_protocol_name(LBC_OTHER), "OTHER");
+    assert_true(lbc_protocol_clash(LBC_TCP, LBC_TCPSSL));
+    assert_true(lbc_protocol_clash(LBC_UDP, LBC_UDP));
+    assert_false(lbc_protocol_clash(LBC_UDP, LBC_TCPSSL));
+    assert_false(lbc_protocol_clash(LBC_TCP, LBC_UDP));
 }
 
 /* What only a TCPSSL listener has. */
@@ -39,15 +39,15 @@ static void test_listener_fields(void **state)
         const struct lbc_field *field = nlb_listener_field(tls[i]);
 
         assert_non_null(field);
-        assert_true(nlb_field_applies(field, NLB_TCPSSL));
-        assert_false(nlb_field_applies(field, NLB_TCP));
-        assert_false(nlb_field_applies(field, NLB_UDP));
+        assert_true(nlb_field_applies(field, LBC_TCPSSL));
+        assert_false(nlb_field_applies(field, LBC_TCP));
+        assert_false(nlb_field_applies(field, LBC_UDP));
     }
     for (size_t i = 0; i < nlb_listener_field_count; i++) {
         const struct lbc_field *field = &nlb_listener_fields[i];
 
         assert_ptr_equal(nlb_listener_field(field->name), field);
-        special += nlb_field_applies(field, NLB_UDP) ? 0 : 1;
+        special += nlb_field_applies(field, LBC_UDP) ? 0 : 1;
         assert_int_equal((field->flags & NLB_FIELD_PPV2) != 0,
                          strncmp(field->name, "Ppv2", 4) == 0);
     }

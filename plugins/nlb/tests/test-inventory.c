@@ -142,13 +142,13 @@ static void test_500(void **state)
         const struct ccm_service *service = service_of(i);
 
         assert_true(nlb_inventory_take(inventory, service, "c1", &have));
-        assert_true(have.listeners_known);
-        assert_true(have.groups_known);
-        assert_int_equal(have.listener_count, 2);
-        assert_int_equal(have.group_count, 2);
-        assert_false(have.groups[1].unread);
-        assert_int_equal(have.groups[1].backends.len, 2);
-        assert_null(have.groups[1].backends.items[0].description);
+        assert_true(have.lbc.listeners_known);
+        assert_true(have.lbc.groups_known);
+        assert_int_equal(have.lbc.listener_count, 2);
+        assert_int_equal(have.lbc.group_count, 2);
+        assert_false(nlb_group_at(&have, 1)->lbc.unread);
+        assert_int_equal(nlb_group_at(&have, 1)->lbc.backends.len, 2);
+        assert_null(nlb_group_at(&have, 1)->lbc.backends.items[0].description);
         assert_false(nlb_inventory_take(inventory, service, "c1", &have)); /* once */
     }
     nlb_inventory_free(inventory);
@@ -239,9 +239,9 @@ static void test_lost_tags(void **state)
                 "'LoadBalancerId':'nlb-other','ListenerPort':80,'ListenerProtocol':'TCP'}]}");
     inventory = read_one(&echo, 0);
     assert_true(nlb_inventory_take(inventory, obj_service(), "c1", &have));
-    assert_true(have.listeners_known);
-    assert_int_equal(have.listener_count, 1);
-    assert_false(have.groups_known);
+    assert_true(have.lbc.listeners_known);
+    assert_int_equal(have.lbc.listener_count, 1);
+    assert_false(have.lbc.groups_known);
     nlb_inventory_free(inventory);
     echo_end(&echo);
 }
@@ -287,10 +287,10 @@ static void test_failures(void **state)
         assert_int_equal(inventory != NULL, cases[i].taken);
         if (inventory != NULL) {
             assert_true(nlb_inventory_take(inventory, obj_service(), "c1", &have));
-            assert_int_equal(have.listeners_known, cases[i].listeners);
-            assert_int_equal(have.listener_count, cases[i].listeners ? 1 : 0);
-            assert_false(have.groups_known);
-            assert_int_equal(have.group_count, 0);
+            assert_int_equal(have.lbc.listeners_known, cases[i].listeners);
+            assert_int_equal(have.lbc.listener_count, cases[i].listeners ? 1 : 0);
+            assert_false(have.lbc.groups_known);
+            assert_int_equal(have.lbc.group_count, 0);
         }
         nlb_inventory_free(inventory);
         echo_end(&echo);

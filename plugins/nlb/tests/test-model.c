@@ -81,11 +81,11 @@ static void set(struct world *w, const char *name, const char *value)
 
 static void add_group(const struct world *w, size_t at, struct ccm_buf *text)
 {
-    const struct nlb_group *group = &w->model.want.groups[at];
+    const struct nlb_group *group = nlb_group_at(&w->model.want, at);
     const struct lbc_candidates *candidates = &w->model.sets[at];
 
-    ccm_buf_addf(text, "%s%s%s%s", at == 0 ? "" : "; ", group->id == NULL ? "" : group->id,
-                 group->id == NULL ? "" : " ", group->name);
+    ccm_buf_addf(text, "%s%s%s%s", at == 0 ? "" : "; ", group->lbc.id == NULL ? "" : group->lbc.id,
+                 group->lbc.id == NULL ? "" : " ", group->lbc.name);
     for (size_t i = 0; i < candidates->len; i++) {
         const struct lbc_candidate *one = &candidates->items[i];
 
@@ -100,7 +100,7 @@ static void expect_groups(struct world *w, const char *expected)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
 
     assert_int_equal(build(w), 0);
-    for (size_t i = 0; i < w->model.want.group_count; i++) {
+    for (size_t i = 0; i < w->model.want.lbc.group_count; i++) {
         add_group(w, i, &text);
     }
     assert_string_equal(ccm_buf_str(&text), expected);
@@ -158,9 +158,10 @@ static void test_shared_group(void **state)
     expect_groups(&w, "k8s.30080.TCP.web.default.c1 i-1:30080!2 i-2:30080!1; "
                       "k8s.30080.UDP.web.default.c1 i-1:30080!2 i-2:30080!1");
     assert_int_equal(build(&w), 0);
-    assert_int_equal(w.model.want.listener_count, 3);
-    assert_string_equal(w.model.want.listeners[1].group_name, "k8s.30080.TCP.web.default.c1");
-    assert_int_equal(w.model.want.groups[0].port, 80);
+    assert_int_equal(w.model.want.lbc.listener_count, 3);
+    assert_string_equal(nlb_listener_at(&w.model.want, 1)->lbc.group_name,
+                        "k8s.30080.TCP.web.default.c1");
+    assert_int_equal(nlb_group_at(&w.model.want, 0)->lbc.port, 80);
     end(&w);
 }
 
@@ -181,7 +182,7 @@ static void test_addresses(void **state)
     expect_groups(&w, "k8s.30080.TCP.web.default.c1 192.168.0.1:30080!2");
     obj_annotate(&w.service->meta, TYPE, "eni");
     assert_int_equal(build(&w), 0);
-    assert_string_equal(w.model.want.groups[0].type, "Ip");
+    assert_string_equal(nlb_group_at(&w.model.want, 0)->type, "Ip");
     assert_true(w.model.sets[0].by_address);
     end(&w);
 }
@@ -221,9 +222,10 @@ static void test_families(void **state)
                        cases[i].groups); /* fits */
         expect_groups(&w, expected);
         assert_int_equal(build(&w), 0);
-        assert_true(ccm_text_equal(w.model.want.groups[0].family, cases[i].family));
-        assert_true(ccm_text_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, affinity),
-                                   cases[i].affinity));
+        assert_true(ccm_text_equal(nlb_group_at(&w.model.want, 0)->family, cases[i].family));
+        assert_true(
+            ccm_text_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, affinity),
+                           cases[i].affinity));
         assert_true(w.model.ipv6 == (cases[i].family != NULL));
         end(&w);
     }
@@ -272,8 +274,8 @@ static void test_chosen_beside_own(void **state)
     expect_groups(&w, "sgp-1 k8s.8080.TCP.web.default.c1 10.0.0.1:8080!100; "
                       "k8s.8080.TCP.web.default.c1 10.0.0.1:8080!100");
     assert_int_equal(build(&w), 0);
-    assert_string_equal(w.model.want.listeners[0].group_id, "sgp-1");
-    assert_null(w.model.want.listeners[1].group_id);
+    assert_string_equal(nlb_listener_at(&w.model.want, 0)->lbc.group_id, "sgp-1");
+    assert_null(nlb_listener_at(&w.model.want, 1)->lbc.group_id);
     end(&w);
 }
 
@@ -307,24 +309,25 @@ static void test_any_port(void **state)
     set(&w, "listener-port-range", "100-200:80");
     expect_groups(&w, "k8s.100_200.TCP.web.default.c1 10.0.0.1:0!100");
     assert_int_equal(build(&w), 0);
-    assert_true(w.model.want.groups[0].any_port);
-    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, enabled), "true");
-    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, port), "8080");
-    assert_string_equal(w.model.want.listeners[0].description, "k8s.100_200.TCP.web.default.c1");
-    assert_int_equal(w.model.want.listeners[0].start, 100);
-    assert_int_equal(w.model.want.listeners[0].end, 200);
-    assert_true(w.model.want.listeners[0].range);
+    assert_true(nlb_group_at(&w.model.want, 0)->any_port);
+    assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, enabled), "true");
+    assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, port), "8080");
+    assert_string_equal(nlb_listener_at(&w.model.want, 0)->lbc.description,
+                        "k8s.100_200.TCP.web.default.c1");
+    assert_int_equal(nlb_listener_at(&w.model.want, 0)->lbc.port, 100);
+    assert_int_equal(nlb_listener_at(&w.model.want, 0)->lbc.last_port, 200);
+    assert_true(nlb_listener_at(&w.model.want, 0)->range);
     end(&w);
     set(&w, "health-check-flag", "on");
     set(&w, "health-check-connect-port", "99");
     assert_int_equal(build(&w), 0);
-    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, port), "99");
+    assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, port), "99");
     end(&w);
     w.service->port_count = 0;
     obj_port(w.service, "http", "TCP", 80, "named", 30080);
     set(&w, "health-check-flag", NULL);
     assert_int_equal(build(&w), 0);
-    assert_null(lbc_attrs_get(&w.model.want.groups[0].attrs, port));
+    assert_null(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, port));
     end(&w);
 }
 
@@ -351,11 +354,12 @@ static void test_beside(void **state)
         obj_port(w.service, "http", "TCP", 80, "8080", 30080);
         set(&w, cases[i].name, cases[i].value);
         assert_int_equal(build(&w), 0);
-        assert_null(lbc_attrs_get(&w.model.want.groups[0].attrs, field));
+        assert_null(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field));
         end(&w);
         set(&w, cases[i].beside, cases[i].beside_value);
         assert_int_equal(build(&w), 0);
-        assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, field), cases[i].value);
+        assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field),
+                            cases[i].value);
         end(&w);
     }
 }
@@ -390,16 +394,16 @@ static void test_failures(void **state)
         obj_port(w.service, "http", "TCP", 81, "8081", cases[i].node_port);
         set(&w, cases[i].name, cases[i].value);
         assert_int_equal(build(&w), 0);
-        if (w.model.want.listener_count != cases[i].listeners ||
+        if (w.model.want.lbc.listener_count != cases[i].listeners ||
             w.model.incomplete != (cases[i].problem != NULL) ||
             (cases[i].problem != NULL &&
              strstr(ccm_buf_str(&w.problems.text), cases[i].problem) == NULL)) {
-            fail_msg("case %zu: %zu %s", i, w.model.want.listener_count,
+            fail_msg("case %zu: %zu %s", i, w.model.want.lbc.listener_count,
                      ccm_buf_str(&w.problems.text));
         }
-        assert_true(w.model.want.listeners[0].broken == (i == 0));
-        assert_true(w.model.want.listeners[1].broken == (cases[i].problem != NULL));
-        assert_int_equal(w.model.want.listeners[1].start, 81);
+        assert_true(nlb_listener_at(&w.model.want, 0)->lbc.broken == (i == 0));
+        assert_true(nlb_listener_at(&w.model.want, 1)->lbc.broken == (cases[i].problem != NULL));
+        assert_int_equal(nlb_listener_at(&w.model.want, 1)->lbc.port, 81);
         end(&w);
     }
 }
@@ -416,10 +420,10 @@ static void test_overlap(void **state)
     obj_port(w.service, "https", "TCP", 443, "8443", 30443);
     set(&w, "listener-port-range", "80-443:80");
     assert_int_equal(build(&w), 0);
-    assert_int_equal(w.model.want.listener_count, 2);
-    assert_false(w.model.want.listeners[0].broken);
-    assert_true(w.model.want.listeners[1].broken); /* what serves there stays */
-    assert_int_equal(w.model.want.listeners[1].end, 443);
+    assert_int_equal(w.model.want.lbc.listener_count, 2);
+    assert_false(nlb_listener_at(&w.model.want, 0)->lbc.broken);
+    assert_true(nlb_listener_at(&w.model.want, 1)->lbc.broken); /* what serves there stays */
+    assert_int_equal(nlb_listener_at(&w.model.want, 1)->lbc.last_port, 443);
     assert_true(w.model.incomplete);
     assert_string_equal(
         ccm_buf_str(&w.problems.text),
@@ -480,8 +484,8 @@ static void test_check_groups(void **state)
         if (cases[i].name != NULL) {
             struct nlb_group *group = nlb_state_new_group(&have);
 
-            assert_int_equal(lbc_text_set(&group->id, "sgp-1"), 0);
-            assert_int_equal(lbc_text_set(&group->name, cases[i].name), 0);
+            assert_int_equal(lbc_text_set(&group->lbc.id, "sgp-1"), 0);
+            assert_int_equal(lbc_text_set(&group->lbc.name, cases[i].name), 0);
             assert_int_equal(lbc_text_set(&group->type, cases[i].type), 0);
         }
         nlb_model_check_groups(&w.model, &have, &w.problems);
@@ -490,9 +494,9 @@ static void test_check_groups(void **state)
              strstr(ccm_buf_str(&w.problems.text), cases[i].problem) == NULL)) {
             fail_msg("case %zu: %s", i, ccm_buf_str(&w.problems.text));
         }
-        assert_true(w.model.want.groups[0].broken == (cases[i].problem != NULL));
-        assert_true(w.model.want.listeners[0].broken == (cases[i].problem != NULL));
-        assert_false(w.model.want.listeners[1].broken);
+        assert_true(nlb_group_at(&w.model.want, 0)->lbc.broken == (cases[i].problem != NULL));
+        assert_true(nlb_listener_at(&w.model.want, 0)->lbc.broken == (cases[i].problem != NULL));
+        assert_false(nlb_listener_at(&w.model.want, 1)->lbc.broken);
         end(&w);
     }
 }
@@ -511,13 +515,14 @@ static void test_resource_group(void **state)
     assert_int_equal(build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-conf");
     assert_int_equal(w.model.explicit >> NLB_LB_GROUP & 1U, 0);
-    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, field), "rg-conf");
+    assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field),
+                        "rg-conf");
     end(&w);
     set(&w, "resource-group-id", "rg-1");
     assert_int_equal(build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-1");
     assert_int_equal(w.model.explicit >> NLB_LB_GROUP & 1U, 1);
-    assert_string_equal(lbc_attrs_get(&w.model.want.groups[0].attrs, field), "rg-1");
+    assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field), "rg-1");
     end(&w);
 }
 
@@ -532,7 +537,7 @@ static void test_empty(void **state)
     set(&w, "protocol-port", "tcpssl:80");
     assert_int_equal(build(&w), 0);
     assert_false(w.model.groups_explicit);
-    assert_false(w.model.want.listeners[0].certs_known);
+    assert_false(nlb_listener_at(&w.model.want, 0)->certs_known);
     assert_null(w.model.want.lb.fields[NLB_LB_PACKAGE]);
     end(&w);
     set(&w, "security-group-ids", "");
@@ -541,8 +546,8 @@ static void test_empty(void **state)
     assert_int_equal(build(&w), 0);
     assert_true(w.model.groups_explicit);
     assert_int_equal(w.model.want.lb.security_groups.len, 0);
-    assert_true(w.model.want.listeners[0].certs_known);
-    assert_int_equal(w.model.want.listeners[0].certs.len, 0);
+    assert_true(nlb_listener_at(&w.model.want, 0)->certs_known);
+    assert_int_equal(nlb_listener_at(&w.model.want, 0)->certs.len, 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_PACKAGE], "");
     assert_int_equal(w.model.explicit >> NLB_LB_PACKAGE & 1U, 1);
     end(&w);
@@ -618,9 +623,9 @@ static void test_chosen_at_the_end(void **state)
     memset(&model, 0, sizeof(model));
     set(&w, "vgroup-port", "sgp-1:80,sgp-2:81,bad,sgp-1:82");
     assert_int_equal(nlb_model_chosen(&model, w.service), 0);
-    assert_int_equal(model.want.group_count, 2);
-    assert_string_equal(model.want.groups[0].id, "sgp-1");
-    assert_string_equal(model.want.groups[1].id, "sgp-2");
+    assert_int_equal(model.want.lbc.group_count, 2);
+    assert_string_equal(nlb_group_at(&model.want, 0)->lbc.id, "sgp-1");
+    assert_string_equal(nlb_group_at(&model.want, 1)->lbc.id, "sgp-2");
     nlb_model_fini(&model);
 }
 

@@ -32,7 +32,7 @@ static enum lbc_owner owner_of(const char *text, bool as_listener, const struct 
     return owner;
 }
 
-static void expect(const char *key, enum nlb_protocol protocol, const char *text)
+static void expect(const char *key, enum lbc_protocol protocol, const char *text)
 {
     CCM_CLEANUP(ccm_freep)
     char *got = nlb_name_format(key, protocol, named("web", "default"), "c1", NLB_NAME_MAX);
@@ -43,9 +43,9 @@ static void expect(const char *key, enum nlb_protocol protocol, const char *text
 static void test_format(void **state)
 {
     (void)state;
-    expect("80", NLB_TCP, "k8s.80.TCP.web.default.c1");
-    expect("100_200", NLB_UDP, "k8s.100_200.UDP.web.default.c1");
-    expect("http", NLB_TCPSSL, "k8s.http.TCPSSL.web.default.c1");
+    expect("80", LBC_TCP, "k8s.80.TCP.web.default.c1");
+    expect("100_200", LBC_UDP, "k8s.100_200.UDP.web.default.c1");
+    expect("http", LBC_TCPSSL, "k8s.http.TCPSSL.web.default.c1");
 }
 
 static void test_guard(void **state)
@@ -118,7 +118,7 @@ static void test_short(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         const struct ccm_object *service = named(cases[i].name, cases[i].space);
         CCM_CLEANUP(ccm_freep)
-        char *got = nlb_name_format("65535", NLB_TCPSSL, service, cases[i].cluster, NLB_NAME_MAX);
+        char *got = nlb_name_format("65535", LBC_TCPSSL, service, cases[i].cluster, NLB_NAME_MAX);
 
         assert_non_null(got);
         if (strlen(got) > NLB_NAME_MAX || (cases[i].len != 0 && strlen(got) != cases[i].len)) {
@@ -140,11 +140,11 @@ static void test_short(void **state)
 static void test_short_differ(void **state)
 {
     CCM_CLEANUP(ccm_freep)
-    char *a = nlb_name_format("80", NLB_TCP, named(LONG, LONG), CLUSTER "1", NLB_NAME_MAX);
+    char *a = nlb_name_format("80", LBC_TCP, named(LONG, LONG), CLUSTER "1", NLB_NAME_MAX);
     CCM_CLEANUP(ccm_freep)
-    char *b = nlb_name_format("80", NLB_TCP, named(LONG, LONG), CLUSTER "2", NLB_NAME_MAX);
+    char *b = nlb_name_format("80", LBC_TCP, named(LONG, LONG), CLUSTER "2", NLB_NAME_MAX);
     CCM_CLEANUP(ccm_freep)
-    char *whole = nlb_name_format("80", NLB_TCP, named(LONG, LONG), CLUSTER, NLB_TEXT_MAX);
+    char *whole = nlb_name_format("80", LBC_TCP, named(LONG, LONG), CLUSTER, NLB_TEXT_MAX);
 
     (void)state;
     assert_string_not_equal(a, b);

@@ -286,11 +286,11 @@ static int build(struct run *run)
     if (r < 0) {
         return r;
     }
-    resolved.items = calloc(run->model.want.group_count + 1, sizeof(*resolved.items));
+    resolved.items = calloc(run->model.want.lbc.group_count + 1, sizeof(*resolved.items));
     if (resolved.items == NULL) {
         return ccm_error_nomem(&run->err);
     }
-    resolved.count = run->model.want.group_count;
+    resolved.count = run->model.want.lbc.group_count;
     r = lbc_resolve(&account, &host, NULL, run->model.sets, resolved.count, resolved.items,
                     &run->err);
     if (r == 0) {
@@ -359,13 +359,13 @@ static bool run_pass(struct run *run, enum what what, size_t at, bool all)
 
 static void show_groups(const struct nlb_state *state, struct ccm_buf *text)
 {
-    for (size_t i = 0; i < state->group_count; i++) {
-        const struct nlb_group *group = &state->groups[i];
+    for (size_t i = 0; i < state->lbc.group_count; i++) {
+        const struct nlb_group *group = nlb_group_at(state, i);
 
-        ccm_buf_addf(text, "%s %s %zu", group->id, group->name, group->attrs.len);
-        for (size_t k = 0; k < group->backends.len; k++) {
-            ccm_buf_addf(text, " %s=%u", group->backends.items[k].server_id,
-                         group->backends.items[k].weight);
+        ccm_buf_addf(text, "%s %s %zu", group->lbc.id, group->lbc.name, group->lbc.attrs.len);
+        for (size_t k = 0; k < group->lbc.backends.len; k++) {
+            ccm_buf_addf(text, " %s=%u", group->lbc.backends.items[k].server_id,
+                         group->lbc.backends.items[k].weight);
         }
         ccm_buf_addc(text, '\n');
     }
@@ -383,10 +383,10 @@ static void show(const struct nlb_state *state, struct ccm_buf *text)
                  state->security_group.id == NULL ? "-" : state->security_group.id,
                  state->security_group.rule_count);
     show_groups(state, text);
-    for (size_t i = 0; i < state->listener_count; i++) {
-        const struct nlb_listener *one = &state->listeners[i];
+    for (size_t i = 0; i < state->lbc.listener_count; i++) {
+        const struct nlb_listener *one = nlb_listener_at(state, i);
 
-        ccm_buf_addf(text, "%s %s %zu %zu\n", one->id, one->group_id, one->attrs.len,
+        ccm_buf_addf(text, "%s %s %zu %zu\n", one->lbc.id, one->lbc.group_id, one->lbc.attrs.len,
                      one->certs.len);
     }
     assert_int_equal(ccm_buf_error(text), 0);
@@ -413,11 +413,11 @@ static void check_mirror(const struct run *run, size_t at)
     if (!run->read || run->apply.surprised) {
         return;
     }
-    if (run->have.group_count != groups || run->have.listener_count != listeners ||
+    if (run->have.lbc.group_count != groups || run->have.lbc.listener_count != listeners ||
         (run->have.lb.id != NULL) !=
             ((cloud.has_all || times("CreateLoadBalancer ") > 0) && !gone)) {
         fail_msg("allocation %zu: the mirror has %zu groups and %zu listeners after %s", at,
-                 run->have.group_count, run->have.listener_count, cloud.log);
+                 run->have.lbc.group_count, run->have.lbc.listener_count, cloud.log);
     }
 }
 
@@ -572,13 +572,13 @@ static bool plan_stale(const char *name, size_t at)
 
     run.model.reused = true;
     run.model.override = true;
-    *listener = (struct nlb_listener){ .id = strdup("lsn-1"),
-                                       .description = strdup(name),
-                                       .group_id = strdup("sgp-1"),
-                                       .start = 80,
-                                       .end = 80 };
-    group->id = strdup("sgp-1");
-    group->name = strdup(name);
+    *listener = (struct nlb_listener){ .lbc.id = strdup("lsn-1"),
+                                       .lbc.description = strdup(name),
+                                       .lbc.group_id = strdup("sgp-1"),
+                                       .lbc.port = 80,
+                                       .lbc.last_port = 80 };
+    group->lbc.id = strdup("sgp-1");
+    group->lbc.name = strdup(name);
     run.have.lb.id = strdup("nlb-1");
     oom_begin(at, false);
 
@@ -597,7 +597,7 @@ static void test_whose(void **state)
     (void)state;
     cluster.service->meta.name = LONG;
     cluster.service->meta.namespace_ = LONG;
-    name = nlb_name_format("80", NLB_TCP, &cluster.service->meta, CLUSTER, NLB_NAME_MAX);
+    name = nlb_name_format("80", LBC_TCP, &cluster.service->meta, CLUSTER, NLB_NAME_MAX);
     assert_int_equal(strlen(name), NLB_NAME_MAX);
     assert_false(look_whose(name, 0));
     assert_true(look_whose(name, 1));
@@ -613,7 +613,7 @@ static void test_whose(void **state)
 /* Complete, or without a part that is then read by the Service itself, or not there at all. */
 static bool read_inventory(size_t at, bool all)
 {
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = false };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = false };
     struct nlb_call call = { .host = &host, .object = "inventory" };
     struct ccm_strmap *expected = ccm_strmap_new(NULL);
     struct nlb_inventory *inventory = NULL;
@@ -631,9 +631,9 @@ static bool read_inventory(size_t at, bool all)
     assert_int_equal(r < 0, err.message[0] != '\0');
     if (found) {
         assert_string_equal(have.lb.id, "nlb-1");
-        assert_int_equal(have.listener_count, have.listeners_known ? 3 : 0);
-        assert_int_equal(have.group_count, have.groups_known ? 3 : 0);
-        assert_true(!have.groups_known || have.groups[0].backends.len == 2);
+        assert_int_equal(have.lbc.listener_count, have.lbc.listeners_known ? 3 : 0);
+        assert_int_equal(have.lbc.group_count, have.lbc.groups_known ? 3 : 0);
+        assert_true(!have.lbc.groups_known || nlb_group_at(&have, 0)->lbc.backends.len == 2);
     }
     assert_true(found || failed);
     nlb_inventory_free(inventory);

@@ -213,12 +213,12 @@ static void test_update(void **state)
     assert_int_equal(plan.len, 1);
     step = &plan.steps[0];
     assert_string_equal(step->id, "l-1");
-    assert_string_equal(step->listener.group_id, "g-1");
-    assert_string_equal(step->listener.description, G80);
-    assert_int_equal(step->listener.attrs.len, 3);
-    assert_string_equal(lbc_attrs_get(&step->listener.attrs, nlb_listener_field("IdleTimeout")),
+    assert_string_equal(step->listener.lbc.group_id, "g-1");
+    assert_string_equal(step->listener.lbc.description, G80);
+    assert_int_equal(step->listener.lbc.attrs.len, 3);
+    assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("IdleTimeout")),
                         "60");
-    assert_string_equal(lbc_attrs_get(&step->listener.attrs, nlb_listener_field("Cps")), "100");
+    assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("Cps")), "100");
     nlb_plan_fini(&plan);
 
     memset(&plan, 0, sizeof(plan));
@@ -226,10 +226,10 @@ static void test_update(void **state)
              LB H80 "listener l-1 TCP 80 g-1 IdleTimeout=60 ProxyProtocolEnabled=true\n", false);
     assert_int_equal(plan.len, 1);
     step = &plan.steps[0];
-    assert_int_equal(step->listener.attrs.len, 2);
-    assert_string_equal(lbc_attrs_get(&step->listener.attrs, nlb_listener_field("IdleTimeout")),
+    assert_int_equal(step->listener.lbc.attrs.len, 2);
+    assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("IdleTimeout")),
                         "60");
-    assert_string_equal(lbc_attrs_get(&step->listener.attrs, nlb_listener_field("Cps")), "100");
+    assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("Cps")), "100");
     nlb_plan_fini(&plan);
 }
 
@@ -246,9 +246,9 @@ static void test_creation(void **state)
     step = &plan.steps[plan.len - 1];
     assert_int_equal(step->type, NLB_STEP_CREATE_LISTENER);
     assert_true(step->needs_security);
-    assert_null(step->listener.group_id);
-    assert_string_equal(step->group.name, G80);
-    assert_int_equal(step->listener.attrs.len, 1); /* TCP has no certificate */
+    assert_null(step->listener.lbc.group_id);
+    assert_string_equal(step->group.lbc.name, G80);
+    assert_int_equal(step->listener.lbc.attrs.len, 1); /* TCP has no certificate */
     nlb_plan_fini(&plan);
 }
 

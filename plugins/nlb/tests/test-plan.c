@@ -162,23 +162,23 @@ static void test_note(void **state)
                        "listener - TCP 80 80/TCP +Cps=5\n");
     read_model(&less, "lb -\ngroup - 80/TCP\nlistener - TCP 80 80/TCP\n");
     nlb_plan_record_explicit(&have, &model);
-    assert_true(is_told(&have.groups[0].attrs, scheduler));
-    assert_false(is_told(&have.groups[0].attrs, nlb_group_field("HealthyThreshold")));
-    assert_true(is_told(&have.listeners[0].attrs, cps));
-    assert_false(is_told(&have.listeners[0].attrs, nlb_listener_field("IdleTimeout")));
+    assert_true(is_told(&nlb_group_at(&have, 0)->lbc.attrs, scheduler));
+    assert_false(is_told(&nlb_group_at(&have, 0)->lbc.attrs, nlb_group_field("HealthyThreshold")));
+    assert_true(is_told(&nlb_listener_at(&have, 0)->lbc.attrs, cps));
+    assert_false(is_told(&nlb_listener_at(&have, 0)->lbc.attrs, nlb_listener_field("IdleTimeout")));
     assert_int_equal(have.lb.explicit, 1U << NLB_LB_CROSS_ZONE | 1U << NLB_LB_PROTECT);
 
     nlb_plan_record_explicit(&have, &less); /* the way back failed: it is still to be done */
-    assert_true(is_told(&have.groups[0].attrs, scheduler));
-    assert_true(is_told(&have.listeners[0].attrs, cps));
+    assert_true(is_told(&nlb_group_at(&have, 0)->lbc.attrs, scheduler));
+    assert_true(is_told(&nlb_listener_at(&have, 0)->lbc.attrs, cps));
     assert_int_equal(have.lb.explicit, 1U << NLB_LB_CROSS_ZONE);
 
-    assert_int_equal(lbc_attrs_set(&have.groups[0].attrs, scheduler, "Wrr", true), 0);
-    assert_int_equal(lbc_attrs_set(&have.listeners[0].attrs, cps, "0", true), 0);
+    assert_int_equal(lbc_attrs_set(&nlb_group_at(&have, 0)->lbc.attrs, scheduler, "Wrr", true), 0);
+    assert_int_equal(lbc_attrs_set(&nlb_listener_at(&have, 0)->lbc.attrs, cps, "0", true), 0);
     nlb_plan_record_explicit(&have,
                              &less); /* it has gone back: somebody's next change is his own */
-    assert_false(is_told(&have.groups[0].attrs, scheduler));
-    assert_false(is_told(&have.listeners[0].attrs, cps));
+    assert_false(is_told(&nlb_group_at(&have, 0)->lbc.attrs, scheduler));
+    assert_false(is_told(&nlb_listener_at(&have, 0)->lbc.attrs, cps));
 }
 
 /* Every kind of step has a name. */

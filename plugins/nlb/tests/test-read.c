@@ -97,22 +97,23 @@ static void test_listener(void **state)
 
     (void)state;
     assert_int_equal(nlb_read_parse_listener(json, &one), 0);
-    assert_int_equal(one.protocol, NLB_TCPSSL);
-    assert_int_equal(one.start, 443);
-    assert_int_equal(one.end, 443);
+    assert_int_equal(one.lbc.protocol, LBC_TCPSSL);
+    assert_int_equal(one.lbc.port, 443);
+    assert_int_equal(one.lbc.last_port, 443);
     assert_false(one.range);
-    assert_string_equal(one.group_id, "sgp-1");
-    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("IdleTimeout")), "900");
-    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("Cps")), "0");
-    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("CertificateIds")), "a,b");
-    assert_null(lbc_attrs_get(&one.attrs, nlb_listener_field("CaCertificateIds")));
-    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("AlpnEnabled")), "false");
-    assert_string_equal(lbc_attrs_get(&one.attrs, nlb_listener_field("Ppv2VpcIdEnabled")), "true");
-    assert_null(lbc_attrs_get(&one.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled")));
+    assert_string_equal(one.lbc.group_id, "sgp-1");
+    assert_string_equal(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("IdleTimeout")), "900");
+    assert_string_equal(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("Cps")), "0");
+    assert_string_equal(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("CertificateIds")), "a,b");
+    assert_null(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("CaCertificateIds")));
+    assert_string_equal(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("AlpnEnabled")), "false");
+    assert_string_equal(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("Ppv2VpcIdEnabled")),
+                        "true");
+    assert_null(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled")));
     assert_int_equal(nlb_read_parse_listener(range, &two), 0);
     assert_true(two.range);
-    assert_int_equal(two.start, 100);
-    assert_int_equal(two.end, 200);
+    assert_int_equal(two.lbc.port, 100);
+    assert_int_equal(two.lbc.last_port, 200);
 }
 
 static void test_group_and_servers(void **state)
@@ -134,30 +135,30 @@ static void test_group_and_servers(void **state)
 
     (void)state;
     assert_int_equal(nlb_read_parse_group(json, &group), 0);
-    assert_false(group.unread);
+    assert_false(group.lbc.unread);
     assert_true(group.any_port);
-    assert_int_equal(group.protocol, NLB_UDP);
+    assert_int_equal(group.lbc.protocol, LBC_UDP);
     assert_string_equal(group.type, "Ip");
     assert_string_equal(group.family, "dualstack");
     assert_string_equal(lbc_tags_get(&group.tags, NLB_TAG_CLUSTER), "c1");
-    assert_string_equal(lbc_attrs_get(&group.attrs, nlb_group_field("HealthCheckHttpCode")),
+    assert_string_equal(lbc_attrs_get(&group.lbc.attrs, nlb_group_field("HealthCheckHttpCode")),
                         "http_2xx,http_3xx");
-    assert_string_equal(lbc_attrs_get(&group.attrs, nlb_group_field("ConnectionDrainTimeout")),
+    assert_string_equal(lbc_attrs_get(&group.lbc.attrs, nlb_group_field("ConnectionDrainTimeout")),
                         "0");
     for (const cJSON *item = servers->child; item != NULL; item = item->next) {
-        assert_int_equal(nlb_read_parse_server(item, group.name, &group.backends), 0);
+        assert_int_equal(nlb_read_parse_server(item, group.lbc.name, &group.lbc.backends), 0);
     }
-    assert_int_equal(group.backends.len, 3);
-    one = &group.backends.items[0];
+    assert_int_equal(group.lbc.backends.len, 3);
+    one = &group.lbc.backends.items[0];
     assert_int_equal(one->type, LBC_BACKEND_ECS);
     assert_null(one->description);
     assert_int_equal(one->weight, 100);
-    one = &group.backends.items[1];
+    one = &group.lbc.backends.items[1];
     assert_int_equal(one->type, LBC_BACKEND_ENI);
     assert_int_equal(one->port, 80);
     assert_string_equal(one->description, "by hand");
     assert_true(one->leaving);
-    one = &group.backends.items[2];
+    one = &group.lbc.backends.items[2];
     assert_int_equal(one->type, LBC_BACKEND_IP);
     assert_int_equal(one->weight, 0);
     assert_string_equal(one->description, "");
@@ -310,7 +311,7 @@ static void want_chosen(struct nlb_state *want, const char *id)
     struct nlb_group *group = nlb_state_new_group(want);
 
     assert_non_null(group);
-    assert_int_equal(lbc_text_set(&group->id, id), 0);
+    assert_int_equal(lbc_text_set(&group->lbc.id, id), 0);
 }
 
 static void test_parts(void **state)
@@ -350,11 +351,11 @@ static void test_parts(void **state)
                 "{'RequestId':'r','Servers':[{'ServerGroupId':'sgp-1','ServerId':'i-2',"
                 "'ServerType':'Ecs','Port':1,'Weight':1,'Description':'g1'}]}");
     assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
-    assert_true(have.listeners_known);
-    assert_true(have.groups_known);
-    assert_int_equal(have.listener_count, 3);
-    assert_int_equal(have.group_count, 4);
-    assert_int_equal(nlb_state_group_by_id(&have, "sgp-1")->backends.len, 2);
+    assert_true(have.lbc.listeners_known);
+    assert_true(have.lbc.groups_known);
+    assert_int_equal(have.lbc.listener_count, 3);
+    assert_int_equal(have.lbc.group_count, 4);
+    assert_int_equal(nlb_state_group_by_id(&have, "sgp-1")->lbc.backends.len, 2);
     assert_non_null(nlb_state_group_by_id(&have, "sgp-lost"));
     assert_null(nlb_state_group_by_id(&have, "sgp-foreign"));
     assert_string_equal(echo_param(&echo, "ListServerGroups", "ServerGroupIds.1"), "sgp-chosen");
@@ -376,7 +377,7 @@ static void test_parts_of_nothing(void **state)
     (void)state;
     echo_begin(&echo);
     assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
-    assert_true(have.listeners_known);
+    assert_true(have.lbc.listeners_known);
     assert_string_equal(echo_log(&echo), "ListServerGroups ");
     echo_end(&echo);
 }
@@ -406,8 +407,8 @@ static void test_parts_fail(void **state)
         }
         assert_true(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err) < 0);
         assert_string_equal(err.code, "MissingParam.X");
-        assert_false(have.groups_known);
-        assert_int_equal(have.listeners_known, i > 0);
+        assert_false(have.lbc.groups_known);
+        assert_int_equal(have.lbc.listeners_known, i > 0);
         echo_end(&echo);
     }
 }
@@ -434,7 +435,7 @@ static void test_certs(void **state)
     struct echo echo;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(nlb_state_fini)
-    struct nlb_state have = { .groups_known = true, .listeners_known = true };
+    struct nlb_state have = { .lbc.groups_known = true, .lbc.listeners_known = true };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state want = { 0 };
     const struct nlb_need need = { .want = &want, .certs = true };
 
@@ -444,10 +445,11 @@ static void test_certs(void **state)
         struct nlb_listener *present = nlb_state_new_listener(&have);
         struct nlb_listener *wanted = nlb_state_new_listener(&want);
 
-        present->protocol = wanted->protocol = NLB_TCPSSL;
-        present->start = present->end = wanted->start = wanted->end = (uint16_t)(443 + i);
+        present->lbc.protocol = wanted->lbc.protocol = LBC_TCPSSL;
+        present->lbc.port = present->lbc.last_port = wanted->lbc.port = wanted->lbc.last_port =
+            (uint16_t)(443 + i);
         wanted->certs_known = i == 0;
-        assert_int_equal(lbc_text_set(&present->id, i == 0 ? "lsn-1" : "lsn-2"), 0);
+        assert_int_equal(lbc_text_set(&present->lbc.id, i == 0 ? "lsn-1" : "lsn-2"), 0);
     }
     echo_answer(&echo, "ListListenerCertificates",
                 "{'RequestId':'r','Certificates':[{'CertificateId':'own','IsDefault':true},"
@@ -455,11 +457,11 @@ static void test_certs(void **state)
                 "'Associated','CertificateType':'Server'},{'CertificateId':'old','Status':"
                 "'Diassociating'},{'CertificateId':'a','Status':'Associating'}]}");
     assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
-    assert_int_equal(have.listeners[0].certs.len, 2);
-    assert_true(lbc_texts_has(&have.listeners[0].certs, "a"));
-    assert_true(lbc_texts_has(&have.listeners[0].certs, "b"));
-    assert_true(have.listeners[0].certs_known);
-    assert_false(have.listeners[1].certs_known);
+    assert_int_equal(nlb_listener_at(&have, 0)->certs.len, 2);
+    assert_true(lbc_texts_has(&nlb_listener_at(&have, 0)->certs, "a"));
+    assert_true(lbc_texts_has(&nlb_listener_at(&have, 0)->certs, "b"));
+    assert_true(nlb_listener_at(&have, 0)->certs_known);
+    assert_false(nlb_listener_at(&have, 1)->certs_known);
     assert_int_equal(fake_host_request_count(echo.setup.fake), 1);
     echo_end(&echo);
 }
@@ -468,7 +470,7 @@ static void test_guard(void **state)
 {
     struct echo echo;
     struct ccm_error err = CCM_ERROR_INIT;
-    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = true };
+    CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = true };
     const struct nlb_need need = { .security_group = true };
 
     (void)state;
@@ -509,7 +511,7 @@ static void test_guard_refused(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(answers); i++) {
         struct echo echo;
         struct ccm_error err = CCM_ERROR_INIT;
-        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .groups_known = true };
+        CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = true };
         struct nlb_need need = { .security_group = true };
 
         echo_begin(&echo);

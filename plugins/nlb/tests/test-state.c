@@ -49,16 +49,16 @@ static void test_listeners(void **state)
                       "listener l-2 UDP 80 g-1\n"
                       "listener l-3 TCP 100-200 g-1\n"
                       "listener l-4 TCPSSL 443 g-1\n");
-    assert_string_equal(nlb_state_listener(&have, NLB_UDP, 80, 80)->id, "l-2");
-    assert_string_equal(nlb_state_listener(&have, NLB_TCP, 100, 200)->id, "l-3");
-    assert_null(nlb_state_listener(&have, NLB_TCP, 100, 100));
-    assert_null(nlb_state_listener(&have, NLB_TCP, 443, 443));
+    assert_string_equal(lbc_state_listener_on(&have.lbc, LBC_UDP, 80, 80)->id, "l-2");
+    assert_string_equal(lbc_state_listener_on(&have.lbc, LBC_TCP, 100, 200)->id, "l-3");
+    assert_null(lbc_state_listener_on(&have.lbc, LBC_TCP, 100, 100));
+    assert_null(lbc_state_listener_on(&have.lbc, LBC_TCP, 443, 443));
     assert_null(nlb_state_listener_by_id(&have, NULL));
-    nlb_state_drop_listener(&have, "l-2");
-    nlb_state_drop_listener(&have, "l-9");
-    assert_int_equal(have.listener_count, 3);
+    lbc_state_drop_listener(&have.lbc, lbc_state_listener_by_id(&have.lbc, "l-2"));
+    lbc_state_drop_listener(&have.lbc, lbc_state_listener_by_id(&have.lbc, "l-9"));
+    assert_int_equal(have.lbc.listener_count, 3);
     assert_null(nlb_state_listener_by_id(&have, "l-2"));
-    assert_string_equal(nlb_state_listener_by_id(&have, "l-4")->id, "l-4");
+    assert_string_equal(nlb_state_listener_by_id(&have, "l-4")->lbc.id, "l-4");
 }
 
 /* Scenario 11 of the specification, and TCP with TCPSSL. */
@@ -69,24 +69,24 @@ static void test_clash(void **state)
         struct nlb_listener b;
         bool clash;
     } cases[] = {
-#define ON(p, s, e) { .protocol = (p), .start = (s), .end = (e) }
-        { ON(NLB_TCP, 80, 80), ON(NLB_TCP, 443, 443), false },
-        { ON(NLB_TCP, 80, 80), ON(NLB_TCP, 80, 80), true },
-        { ON(NLB_TCP, 80, 80), ON(NLB_TCP, 1, 100), true },
-        { ON(NLB_TCP, 1, 100), ON(NLB_TCP, 101, 200), false },
-        { ON(NLB_TCP, 1, 101), ON(NLB_TCP, 101, 200), true },
-        { ON(NLB_TCP, 1, 102), ON(NLB_TCP, 50, 80), true },
-        { ON(NLB_TCP, 443, 443), ON(NLB_TCPSSL, 443, 443), true },
-        { ON(NLB_TCPSSL, 443, 443), ON(NLB_TCP, 400, 500), true },
-        { ON(NLB_UDP, 443, 443), ON(NLB_TCP, 443, 443), false },
-        { ON(NLB_UDP, 443, 443), ON(NLB_TCPSSL, 443, 443), false },
+#define ON(p, s, e) { .lbc.protocol = (p), .lbc.port = (s), .lbc.last_port = (e) }
+        { ON(LBC_TCP, 80, 80), ON(LBC_TCP, 443, 443), false },
+        { ON(LBC_TCP, 80, 80), ON(LBC_TCP, 80, 80), true },
+        { ON(LBC_TCP, 80, 80), ON(LBC_TCP, 1, 100), true },
+        { ON(LBC_TCP, 1, 100), ON(LBC_TCP, 101, 200), false },
+        { ON(LBC_TCP, 1, 101), ON(LBC_TCP, 101, 200), true },
+        { ON(LBC_TCP, 1, 102), ON(LBC_TCP, 50, 80), true },
+        { ON(LBC_TCP, 443, 443), ON(LBC_TCPSSL, 443, 443), true },
+        { ON(LBC_TCPSSL, 443, 443), ON(LBC_TCP, 400, 500), true },
+        { ON(LBC_UDP, 443, 443), ON(LBC_TCP, 443, 443), false },
+        { ON(LBC_UDP, 443, 443), ON(LBC_TCPSSL, 443, 443), false },
 #undef ON
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(nlb_listener_clash(&cases[i].a, &cases[i].b), cases[i].clash);
-        assert_int_equal(nlb_listener_clash(&cases[i].b, &cases[i].a), cases[i].clash);
+        assert_int_equal(lbc_listener_clash(&cases[i].a.lbc, &cases[i].b.lbc), cases[i].clash);
+        assert_int_equal(lbc_listener_clash(&cases[i].b.lbc, &cases[i].a.lbc), cases[i].clash);
     }
 }
 
@@ -122,10 +122,10 @@ static void test_group_for(void **state)
 
         read_state(&want, cases[i].want);
         read_state(&have, cases[i].have);
-        found = nlb_state_group_for(&have, &want.groups[0]);
+        found = nlb_state_group_for(&have, nlb_group_at(&want, 0));
         if ((found == NULL) != (cases[i].id == NULL) ||
-            (found != NULL && strcmp(found->id, cases[i].id) != 0)) {
-            fail_msg("%s: %s", cases[i].have, found == NULL ? "none" : found->id);
+            (found != NULL && strcmp(found->lbc.id, cases[i].id) != 0)) {
+            fail_msg("%s: %s", cases[i].have, found == NULL ? "none" : found->lbc.id);
         }
     }
 }
@@ -137,10 +137,10 @@ static void test_groups(void **state)
     (void)state;
     read_state(&have, "group g-1 80/TCP\nserver i-1:80=100\ngroup g-2 81/TCP\n");
     assert_null(nlb_state_group_by_id(&have, NULL));
-    nlb_state_drop_group(&have, "g-1");
-    nlb_state_drop_group(&have, "g-1");
-    assert_int_equal(have.group_count, 1);
-    assert_string_equal(nlb_state_group_by_id(&have, "g-2")->id, "g-2");
+    lbc_state_drop_group(&have.lbc, lbc_state_group_by_id(&have.lbc, "g-1"));
+    lbc_state_drop_group(&have.lbc, lbc_state_group_by_id(&have.lbc, "g-1"));
+    assert_int_equal(have.lbc.group_count, 1);
+    assert_string_equal(nlb_state_group_by_id(&have, "g-2")->lbc.id, "g-2");
 }
 
 static void test_rules(void **state)
@@ -159,8 +159,8 @@ static void test_copies(void **state)
 {
     CCM_CLEANUP(nlb_state_fini) struct nlb_state from = { .lb = { .id = NULL } };
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
-    CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { .id = NULL };
-    CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { .id = NULL };
+    CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { .lbc.id = NULL };
+    CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { .lbc.id = NULL };
     CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group security_group = { .id = NULL };
 
     (void)state;
@@ -171,8 +171,8 @@ static void test_copies(void **state)
                       "listener l-1 TCPSSL 100-200 g-1 +Cps=5\ncerts c-1 c-2\n"
                       "guard sg-2\nrule r-1 drop 0.0.0.0/0 100\n");
     assert_int_equal(nlb_lb_copy(&lb, &from.lb), 0);
-    assert_int_equal(nlb_group_copy(&group, &from.groups[0]), 0);
-    assert_int_equal(nlb_listener_copy(&listener, &from.listeners[0]), 0);
+    assert_int_equal(nlb_group_copy(&group, nlb_group_at(&from, 0)), 0);
+    assert_int_equal(nlb_listener_copy(&listener, nlb_listener_at(&from, 0)), 0);
     assert_int_equal(
         nlb_rule_copy(nlb_security_group_new_rule(&security_group), &from.security_group.rules[0]),
         0);
@@ -186,16 +186,16 @@ static void test_copies(void **state)
     assert_string_equal(lb.zones[0].eip, "eip-1");
     assert_true(lbc_texts_has(&lb.security_groups, "sg-1"));
     assert_string_equal(lbc_tags_get(&lb.tags, "k"), "v");
-    assert_string_equal(group.name, OURS);
+    assert_string_equal(group.lbc.name, OURS);
     assert_string_equal(group.family, "dualstack");
-    assert_true(group.any_port && group.unread);
-    assert_true(group.attrs.items[0].explicit);
+    assert_true(group.any_port && group.lbc.unread);
+    assert_true(group.lbc.attrs.items[0].explicit);
     assert_string_equal(lbc_tags_get(&group.tags, "kubernetes.do.not.delete"), "a");
-    assert_string_equal(group.backends.items[0].description, "hand");
-    assert_int_equal(listener.start, 100);
-    assert_int_equal(listener.end, 200);
+    assert_string_equal(group.lbc.backends.items[0].description, "hand");
+    assert_int_equal(listener.lbc.port, 100);
+    assert_int_equal(listener.lbc.last_port, 200);
     assert_true(listener.range && listener.certs_known);
-    assert_string_equal(listener.group_id, "g-1");
+    assert_string_equal(listener.lbc.group_id, "g-1");
     assert_int_equal(listener.certs.len, 2);
     assert_string_equal(security_group.rules[0].cidr, "0.0.0.0/0");
     assert_true(security_group.rules[0].drop);
@@ -216,17 +216,17 @@ static void test_rest(void **state)
                       "listener l-1 TCP 80 sgp-1 +Cps=5\n");
     nlb_state_rest(&have);
     assert_string_equal(have.lb.id, "nlb-1");
-    assert_int_equal(have.group_cap, have.group_count);
-    assert_int_equal(have.groups[0].backends.len, 2);
-    assert_null(have.groups[0].backends.items);
-    assert_int_equal(nlb_state_wake(&have), 0);
-    assert_int_equal(have.groups[0].backends.len, 2);
-    assert_string_equal(have.groups[0].backends.items[0].server_id, "i-1");
-    assert_string_equal(have.groups[0].backends.items[1].server_ip, "10.0.0.1");
-    assert_int_equal(have.groups[0].backends.items[1].weight, 7);
-    assert_string_equal(have.groups[0].backends.items[1].description, "hand");
-    assert_int_equal(have.groups[1].backends.len, 0);
-    assert_int_equal(have.listeners[0].attrs.len, 1);
+    assert_int_equal(have.lbc.group_cap, have.lbc.group_count);
+    assert_int_equal(nlb_group_at(&have, 0)->lbc.backends.len, 2);
+    assert_null(nlb_group_at(&have, 0)->lbc.backends.items);
+    assert_int_equal(lbc_state_wake(&have.lbc), 0);
+    assert_int_equal(nlb_group_at(&have, 0)->lbc.backends.len, 2);
+    assert_string_equal(nlb_group_at(&have, 0)->lbc.backends.items[0].server_id, "i-1");
+    assert_string_equal(nlb_group_at(&have, 0)->lbc.backends.items[1].server_ip, "10.0.0.1");
+    assert_int_equal(nlb_group_at(&have, 0)->lbc.backends.items[1].weight, 7);
+    assert_string_equal(nlb_group_at(&have, 0)->lbc.backends.items[1].description, "hand");
+    assert_int_equal(nlb_group_at(&have, 1)->lbc.backends.len, 0);
+    assert_int_equal(nlb_listener_at(&have, 0)->lbc.attrs.len, 1);
     assert_non_null(nlb_state_new_listener(&have)); /* and grows as ever */
     nlb_state_rest(&have);
 }

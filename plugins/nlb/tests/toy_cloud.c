@@ -41,7 +41,7 @@ static bool is_ours(const struct toy *toy, const char *text, bool listener)
 
 static const char *description_of(const struct nlb_group *group, const struct lbc_backend *one)
 {
-    return one->description == NULL ? group->name : one->description;
+    return one->description == NULL ? group->lbc.name : one->description;
 }
 
 static char *new_id(struct toy *toy, const char *kind)
@@ -284,10 +284,10 @@ static bool create_group(struct toy *toy, const struct nlb_step *step)
     struct nlb_group *group = nlb_state_new_group(&toy->cloud);
 
     must(nlb_group_copy(group, &step->group));
-    lbc_backends_fini(&group->backends);
-    free(group->id);
-    group->id = new_id(toy, "g");
-    must(lbc_texts_put(&toy->fresh, group->id));
+    lbc_backends_fini(&group->lbc.backends);
+    free(group->lbc.id);
+    group->lbc.id = new_id(toy, "g");
+    must(lbc_texts_put(&toy->fresh, group->lbc.id));
     return true;
 }
 
@@ -295,10 +295,10 @@ static bool create_group(struct toy *toy, const struct nlb_step *step)
 static bool keeps_hash(const struct nlb_group *group, const struct nlb_group *next)
 {
     const struct lbc_field *field = nlb_group_field("Scheduler");
-    const char *value = lbc_attrs_get(&next->attrs, field);
+    const char *value = lbc_attrs_get(&next->lbc.attrs, field);
 
     return value == NULL || !ccm_text_ends(value, "ch") ||
-           ccm_text_equal(value, lbc_attrs_get(&group->attrs, field));
+           ccm_text_equal(value, lbc_attrs_get(&group->lbc.attrs, field));
 }
 
 static bool update_group(struct toy *toy, const struct nlb_step *step)
@@ -306,9 +306,9 @@ static bool update_group(struct toy *toy, const struct nlb_step *step)
     struct nlb_group *group = group_of(toy, step);
 
     never(toy, keeps_hash(group, &step->group), "a scheduler was changed to a hash");
-    never(toy, is_ours(toy, group->name, false), "somebody's group was changed");
-    lbc_attrs_fini(&group->attrs);
-    must(lbc_attrs_copy(&group->attrs, &step->group.attrs));
+    never(toy, is_ours(toy, group->lbc.name, false), "somebody's group was changed");
+    lbc_attrs_fini(&group->lbc.attrs);
+    must(lbc_attrs_copy(&group->lbc.attrs, &step->group.lbc.attrs));
     return true;
 }
 
@@ -318,12 +318,13 @@ static void change_server(struct toy *toy, const struct nlb_step *step, struct n
     struct lbc_backend next = *one;
 
     if (step->type == NLB_STEP_REMOVE) {
-        lbc_backends_remove(&group->backends, one);
+        lbc_backends_remove(&group->lbc.backends, one);
         return;
     }
-    next.description = ccm_text_equal(step->group.name, group->name) ? NULL : step->group.name;
+    next.description =
+        ccm_text_equal(step->group.lbc.name, group->lbc.name) ? NULL : step->group.lbc.name;
     next.leaving = false;
-    must(lbc_backends_put(&group->backends, &next));
+    must(lbc_backends_put(&group->lbc.backends, &next));
     (void)toy; /* nothing to count */
 }
 
@@ -331,12 +332,12 @@ static bool change_servers(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_group *group = group_of(toy, step);
 
-    if (lbc_texts_has(&toy->fresh, group->id)) {
+    if (lbc_texts_has(&toy->fresh, group->lbc.id)) {
         return refuse(toy, step, "the group is still being made");
     }
-    for (size_t i = 0; i < step->group.backends.len; i++) {
-        const struct lbc_backend *one = &step->group.backends.items[i];
-        const struct lbc_backend *present = lbc_backends_find(&group->backends, one);
+    for (size_t i = 0; i < step->group.lbc.backends.len; i++) {
+        const struct lbc_backend *one = &step->group.lbc.backends.items[i];
+        const struct lbc_backend *present = lbc_backends_find(&group->lbc.backends, one);
 
         if ((present == NULL) != (step->type == NLB_STEP_ADD)) {
             return refuse(toy, step, "it is there, or it is not");
@@ -353,17 +354,17 @@ static bool delete_group(struct toy *toy, const struct nlb_step *step)
 {
     const struct nlb_group *group = group_of(toy, step);
 
-    never(toy, is_ours(toy, group->name, false), "somebody's group was deleted");
-    for (size_t i = 0; i < group->backends.len; i++) {
-        never(toy, is_ours(toy, description_of(group, &group->backends.items[i]), false),
+    never(toy, is_ours(toy, group->lbc.name, false), "somebody's group was deleted");
+    for (size_t i = 0; i < group->lbc.backends.len; i++) {
+        never(toy, is_ours(toy, description_of(group, &group->lbc.backends.items[i]), false),
               "a group with somebody's server was deleted");
     }
-    for (size_t i = 0; i < toy->cloud.listener_count; i++) {
-        if (ccm_text_equal(toy->cloud.listeners[i].group_id, step->id)) {
+    for (size_t i = 0; i < toy->cloud.lbc.listener_count; i++) {
+        if (ccm_text_equal(nlb_listener_at(&toy->cloud, i)->lbc.group_id, step->id)) {
             return refuse(toy, step, "it is in use");
         }
     }
-    nlb_state_drop_group(&toy->cloud, step->id);
+    lbc_state_drop_group(&toy->cloud.lbc, lbc_state_group_by_id(&toy->cloud.lbc, step->id));
     return true;
 }
 
@@ -372,16 +373,15 @@ static bool delete_group(struct toy *toy, const struct nlb_step *step)
 static struct nlb_listener *listener_of(const struct toy *toy, const struct nlb_step *step)
 {
     return step->id != NULL ? nlb_state_listener_by_id(&toy->cloud, step->id)
-                            : nlb_state_listener(&toy->cloud, step->listener.protocol,
-                                                 step->listener.start, step->listener.end);
+                            : nlb_state_listener_like(&toy->cloud, &step->listener);
 }
 
 static bool fits(struct toy *toy, const struct nlb_step *step, const struct nlb_group *group)
 {
-    if (lbc_texts_has(&toy->fresh, group->id)) {
+    if (lbc_texts_has(&toy->fresh, group->lbc.id)) {
         return refuse(toy, step, "the group is still being made");
     }
-    return (group->any_port == step->listener.range && group->protocol == step->protocol) ||
+    return (group->any_port == step->listener.range && group->lbc.protocol == step->protocol) ||
            refuse(toy, step, "the group does not fit");
 }
 
@@ -391,8 +391,8 @@ static bool create_listener(struct toy *toy, const struct nlb_step *step)
     struct nlb_listener *listener = NULL;
 
     never(toy, !toy->model.want.security_group.wanted || has_guard(toy), "open to everybody");
-    for (size_t i = 0; i < toy->cloud.listener_count; i++) {
-        if (nlb_listener_clash(&toy->cloud.listeners[i], &step->listener)) {
+    for (size_t i = 0; i < toy->cloud.lbc.listener_count; i++) {
+        if (lbc_listener_clash(&nlb_listener_at(&toy->cloud, i)->lbc, &step->listener.lbc)) {
             return refuse(toy, step, "the port is taken");
         }
     }
@@ -401,26 +401,26 @@ static bool create_listener(struct toy *toy, const struct nlb_step *step)
     }
     listener = nlb_state_new_listener(&toy->cloud);
     must(nlb_listener_copy(listener, &step->listener));
-    listener->certs_known = step->protocol == NLB_TCPSSL;
-    free(listener->id);
-    listener->id = new_id(toy, "l");
-    must(lbc_text_set(&listener->group_id, group->id));
-    must(lbc_text_set(&listener->group_name, NULL));
+    listener->certs_known = step->protocol == LBC_TCPSSL;
+    free(listener->lbc.id);
+    listener->lbc.id = new_id(toy, "l");
+    must(lbc_text_set(&listener->lbc.group_id, group->lbc.id));
+    must(lbc_text_set(&listener->lbc.group_name, NULL));
     return true;
 }
 
 /* Whether the group has all servers that it is to have. */
 static bool is_full(const struct toy *toy, const struct nlb_group *group)
 {
-    for (size_t i = 0; i < toy->model.want.group_count; i++) {
-        const struct nlb_group *want = &toy->model.want.groups[i];
+    for (size_t i = 0; i < toy->model.want.lbc.group_count; i++) {
+        const struct nlb_group *want = nlb_group_at(&toy->model.want, i);
 
         if (nlb_state_group_for(&toy->cloud, want) != group) {
             continue;
         }
-        for (size_t k = 0; k < want->backends.len; k++) {
-            if (!want->backends.items[k].leaving &&
-                lbc_backends_find(&group->backends, &want->backends.items[k]) == NULL) {
+        for (size_t k = 0; k < want->lbc.backends.len; k++) {
+            if (!want->lbc.backends.items[k].leaving &&
+                lbc_backends_find(&group->lbc.backends, &want->lbc.backends.items[k]) == NULL) {
                 return false;
             }
         }
@@ -437,15 +437,15 @@ static bool update_listener(struct toy *toy, const struct nlb_step *step)
         return false;
     }
     never(toy,
-          !toy->model.reused || is_ours(toy, listener->description, true) ||
-              !nlb_name_is_key(listener->description),
+          !toy->model.reused || is_ours(toy, listener->lbc.description, true) ||
+              !nlb_name_is_key(listener->lbc.description),
           "another Service's listener was changed");
-    never(toy, ccm_text_equal(listener->group_id, group->id) || is_full(toy, group),
+    never(toy, ccm_text_equal(listener->lbc.group_id, group->lbc.id) || is_full(toy, group),
           "sent to a group that is still being filled");
-    lbc_attrs_fini(&listener->attrs);
-    must(lbc_attrs_copy(&listener->attrs, &step->listener.attrs));
-    must(lbc_text_set(&listener->description, step->listener.description));
-    must(lbc_text_set(&listener->group_id, group->id));
+    lbc_attrs_fini(&listener->lbc.attrs);
+    must(lbc_attrs_copy(&listener->lbc.attrs, &step->listener.lbc.attrs));
+    must(lbc_text_set(&listener->lbc.description, step->listener.lbc.description));
+    must(lbc_text_set(&listener->lbc.group_id, group->lbc.id));
     return true;
 }
 
@@ -472,7 +472,7 @@ static bool delete_listener(struct toy *toy, const struct nlb_step *step)
 {
     const struct nlb_listener *listener = listener_of(toy, step);
 
-    never(toy, !toy->model.reused || is_ours(toy, listener->description, true),
+    never(toy, !toy->model.reused || is_ours(toy, listener->lbc.description, true),
           "somebody's listener was deleted");
     must(lbc_texts_put(&toy->dying, step->id)); /* gone when the stage is over */
     return true;
@@ -524,25 +524,25 @@ static bool is_blocked(const struct toy *toy, const struct nlb_step *step)
 {
     const bool listener = step->type == NLB_STEP_UPDATE_LISTENER ||
                           step->type == NLB_STEP_ADD_CERTS || step->type == NLB_STEP_REMOVE_CERTS;
-    const struct nlb_group *group = step->group.name == NULL ? NULL : group_of(toy, step);
+    const struct nlb_group *group = step->group.lbc.name == NULL ? NULL : group_of(toy, step);
     bool lacks = false;
 
     if ((step->last && toy->earlier > 0) || (step->needs_security && toy->insecure) ||
         (listener && listener_of(toy, step) == NULL)) {
         return true;
     }
-    if (step->group.name == NULL || step->type == NLB_STEP_CREATE_GROUP) {
+    if (step->group.lbc.name == NULL || step->type == NLB_STEP_CREATE_GROUP) {
         return false;
     }
     if (group == NULL) {
         return true;
     }
-    lacks = lbc_texts_has(&toy->lacking, group->id);
+    lacks = lbc_texts_has(&toy->lacking, group->lbc.id);
     if (step->type == NLB_STEP_UPDATE_LISTENER) {
-        return lacks && !ccm_text_equal(listener_of(toy, step)->group_id, group->id);
+        return lacks && !ccm_text_equal(listener_of(toy, step)->lbc.group_id, group->lbc.id);
     }
     return lacks && step->type == NLB_STEP_REMOVE &&
-           group->backends.len <= step->group.backends.len;
+           group->lbc.backends.len <= step->group.lbc.backends.len;
 }
 
 static void count_failure(struct toy *toy, const struct nlb_step *step)
@@ -552,14 +552,15 @@ static void count_failure(struct toy *toy, const struct nlb_step *step)
     toy->failures++;
     toy->insecure = toy->insecure || nlb_step_secures(step->type);
     if (group != NULL) {
-        must(lbc_texts_put(&toy->lacking, group->id));
+        must(lbc_texts_put(&toy->lacking, group->lbc.id));
     }
 }
 
 static void end_stage(struct toy *toy)
 {
     for (size_t i = 0; i < toy->dying.len; i++) {
-        nlb_state_drop_listener(&toy->cloud, toy->dying.items[i]);
+        lbc_state_drop_listener(&toy->cloud.lbc,
+                                lbc_state_listener_by_id(&toy->cloud.lbc, toy->dying.items[i]));
     }
     lbc_texts_fini(&toy->dying);
     lbc_texts_fini(&toy->fresh);

@@ -45,7 +45,7 @@ static void own(char **to, char *text)
     free(text);
 }
 
-static void key_text(const struct toy *toy, char **to, const char *key, enum nlb_protocol protocol)
+static void key_text(const struct toy *toy, char **to, const char *key, enum lbc_protocol protocol)
 {
     own(to, nlb_name_format(key, protocol, &toy->service->meta, "c1", NLB_NAME_MAX));
 }
@@ -147,16 +147,16 @@ static void random_guard(struct toy *toy, struct nlb_security_group *security_gr
 static void random_attrs(struct toy *toy, struct nlb_group *group, bool explicit)
 {
     if (chance(toy, 50)) {
-        must(lbc_attrs_set(&group->attrs, nlb_group_field("Scheduler"),
+        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("Scheduler"),
                            PICK(toy, "Wrr", "rr", "sch", "tch"), explicit));
     }
     if (chance(toy, 50)) {
-        must(lbc_attrs_set(&group->attrs, nlb_group_field("HealthCheckHttpCode"),
+        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("HealthCheckHttpCode"),
                            PICK(toy, "http_2xx", "http_2xx,http_3xx", "http_3xx,http_2xx"),
                            explicit));
     }
     if (chance(toy, 30)) {
-        must(lbc_attrs_set(&group->attrs, nlb_group_field("PreserveClientIpEnabled"),
+        must(lbc_attrs_set(&group->lbc.attrs, nlb_group_field("PreserveClientIpEnabled"),
                            PICK(toy, "true", "false"), explicit));
     }
 }
@@ -173,7 +173,7 @@ static void random_server(struct toy *toy, struct nlb_group *group, bool present
         one.description = (char *)(uintptr_t)PICK(toy, "hand", "k8s.7.TCP.web.default.c1");
     }
     one.leaving = !present && chance(toy, 10);
-    must(lbc_backends_put(&group->backends, &one));
+    must(lbc_backends_put(&group->lbc.backends, &one));
 }
 
 static void random_servers(struct toy *toy, struct nlb_group *group, bool present)
@@ -186,24 +186,24 @@ static void random_servers(struct toy *toy, struct nlb_group *group, bool presen
 }
 
 static struct nlb_group *add_group(struct toy *toy, struct nlb_state *state, const char *key,
-                                   enum nlb_protocol protocol, bool range, bool present)
+                                   enum lbc_protocol protocol, bool range, bool present)
 {
     struct nlb_group *group = nlb_state_new_group(state);
 
-    key_text(toy, &group->name, key, protocol);
-    group->protocol = protocol;
+    key_text(toy, &group->lbc.name, key, protocol);
+    group->lbc.protocol = protocol;
     group->any_port = range;
     must(lbc_text_set(&group->type, PICK(toy, "Instance", "Ip", "")));
     must(lbc_text_set(&group->family, PICK(toy, "", "", "dualstack")));
     if (present) {
-        group->id = ccm_text_format("g-%u", ++toy->next_id);
+        group->lbc.id = ccm_text_format("g-%u", ++toy->next_id);
         if (chance(toy, 10)) {
-            must(lbc_text_set(&group->name, "mine"));
+            must(lbc_text_set(&group->lbc.name, "mine"));
         }
     } else {
-        group->port = 80;
-        group->frozen_by = chance(toy, 5);
-        group->add_only = chance(toy, 5);
+        group->lbc.port = 80;
+        group->lbc.frozen_by = chance(toy, 5);
+        group->lbc.add_only = chance(toy, 5);
     }
     random_attrs(toy, group, !present);
     random_servers(toy, group, present);
@@ -211,6 +211,8 @@ static struct nlb_group *add_group(struct toy *toy, struct nlb_state *state, con
 }
 
 /* --- listeners --- */
+
+static const enum lbc_protocol protocols[] = { LBC_TCP, LBC_UDP, LBC_TCPSSL };
 
 static const struct {
     uint16_t start;
@@ -224,8 +226,8 @@ static const struct {
 
 static bool is_free(const struct nlb_state *state, const struct nlb_listener *listener)
 {
-    for (size_t i = 0; i + 1 < state->listener_count; i++) {
-        if (nlb_listener_clash(&state->listeners[i], listener)) {
+    for (size_t i = 0; i + 1 < state->lbc.listener_count; i++) {
+        if (lbc_listener_clash(&nlb_listener_at(state, i)->lbc, &listener->lbc)) {
             return false;
         }
     }
@@ -237,14 +239,13 @@ static struct nlb_listener *add_listener(struct toy *toy, struct nlb_state *stat
 {
     struct nlb_listener *listener = nlb_state_new_listener(state);
 
-    listener->protocol = (enum nlb_protocol)toy_dice(toy, 3);
-    listener->start = ports[port].start;
-    listener->end = ports[port].end;
+    listener->lbc.protocol = protocols[toy_dice(toy, 3)];
+    listener->lbc.port = ports[port].start;
+    listener->lbc.last_port = ports[port].end;
     listener->range = ports[port].start != ports[port].end;
-    key_text(toy, &listener->description, ports[port].key, listener->protocol);
+    key_text(toy, &listener->lbc.description, ports[port].key, listener->lbc.protocol);
     if (!is_free(state, listener)) {
-        nlb_listener_fini(listener);
-        state->listener_count--;
+        lbc_state_drop_listener(&state->lbc, &listener->lbc);
         return NULL;
     }
     return listener;
@@ -253,14 +254,14 @@ static struct nlb_listener *add_listener(struct toy *toy, struct nlb_state *stat
 static void random_listener_attrs(struct toy *toy, struct nlb_listener *listener, bool explicit)
 {
     if (chance(toy, 50)) {
-        must(lbc_attrs_set(&listener->attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"),
+        must(lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field("Cps"), PICK(toy, "0", "5"),
                            explicit));
     }
     if (chance(toy, 50)) {
-        must(lbc_attrs_set(&listener->attrs, nlb_listener_field("CertificateIds"),
+        must(lbc_attrs_set(&listener->lbc.attrs, nlb_listener_field("CertificateIds"),
                            PICK(toy, "c-1", "c-2"), explicit));
     }
-    if (listener->protocol != NLB_TCPSSL || (explicit && chance(toy, 40))) {
+    if (listener->lbc.protocol != LBC_TCPSSL || (explicit && chance(toy, 40))) {
         return;
     }
     listener->certs_known = true;
@@ -280,15 +281,15 @@ static struct nlb_group *wanted_group(struct toy *toy, size_t port,
     const char *key = shared ? ports[port].shared : ports[port].key;
     char *name = NULL;
 
-    key_text(toy, &name, key, listener->protocol);
-    for (size_t i = 0; i < want->group_count; i++) {
-        if (ccm_text_equal(want->groups[i].name, name)) {
+    key_text(toy, &name, key, listener->lbc.protocol);
+    for (size_t i = 0; i < want->lbc.group_count; i++) {
+        if (ccm_text_equal(nlb_group_at(want, i)->lbc.name, name)) {
             free(name);
-            return &want->groups[i];
+            return nlb_group_at(want, i);
         }
     }
     free(name);
-    return add_group(toy, want, key, listener->protocol, listener->range, false);
+    return add_group(toy, want, key, listener->lbc.protocol, listener->range, false);
 }
 
 static void random_wishes(struct toy *toy)
@@ -301,10 +302,10 @@ static void random_wishes(struct toy *toy)
         if (listener == NULL) {
             continue;
         }
-        listener->broken = chance(toy, 5);
-        model->incomplete = model->incomplete || listener->broken;
+        listener->lbc.broken = chance(toy, 5);
+        model->incomplete = model->incomplete || listener->lbc.broken;
         random_listener_attrs(toy, listener, true);
-        must(lbc_text_set(&listener->group_name, wanted_group(toy, i, listener)->name));
+        must(lbc_text_set(&listener->lbc.group_name, wanted_group(toy, i, listener)->lbc.name));
     }
     random_lb(toy, &model->want.lb, &model->explicit);
     model->zones_explicit = model->want.lb.zone_count > 0;
@@ -329,19 +330,19 @@ static void random_listener(struct toy *toy, size_t port)
     if (listener == NULL) {
         return;
     }
-    listener->id = ccm_text_format("l-%u", ++toy->next_id);
+    listener->lbc.id = ccm_text_format("l-%u", ++toy->next_id);
     if (chance(toy, 30)) {
-        must(
-            lbc_text_set(&listener->description, PICK(toy, "hand", "k8s.80.TCP.other.default.c1")));
+        must(lbc_text_set(&listener->lbc.description,
+                          PICK(toy, "hand", "k8s.80.TCP.other.default.c1")));
     }
     random_listener_attrs(toy, listener, false);
-    for (size_t i = 0; i < cloud->group_count; i++) {
-        if (cloud->groups[i].protocol == listener->protocol &&
-            cloud->groups[i].any_port == listener->range && chance(toy, 60)) {
-            group = &cloud->groups[i];
+    for (size_t i = 0; i < cloud->lbc.group_count; i++) {
+        if (nlb_group_at(cloud, i)->lbc.protocol == listener->lbc.protocol &&
+            nlb_group_at(cloud, i)->any_port == listener->range && chance(toy, 60)) {
+            group = nlb_group_at(cloud, i);
         }
     }
-    must(lbc_text_set(&listener->group_id, group == NULL ? "g-elsewhere" : group->id));
+    must(lbc_text_set(&listener->lbc.group_id, group == NULL ? "g-elsewhere" : group->lbc.id));
 }
 
 static void random_present(struct toy *toy)
@@ -355,7 +356,7 @@ static void random_present(struct toy *toy)
         const bool shared = ports[port].shared != NULL && chance(toy, 50);
 
         (void)add_group(toy, cloud, shared ? ports[port].shared : ports[port].key,
-                        (enum nlb_protocol)toy_dice(toy, 3), ports[port].start != ports[port].end,
+                        protocols[toy_dice(toy, 3)], ports[port].start != ports[port].end,
                         true); /* it is in the list */
     }
     if (there) {
@@ -377,8 +378,8 @@ static void random_present(struct toy *toy)
             must(lbc_texts_put(&cloud->lb.security_groups, cloud->security_group.id));
         }
     }
-    cloud->groups_known = true;
-    cloud->listeners_known = true;
+    cloud->lbc.groups_known = true;
+    cloud->lbc.listeners_known = true;
 }
 
 void toy_init(struct toy *toy, uint64_t seed)

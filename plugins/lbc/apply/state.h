@@ -1,0 +1,116 @@
+/*
+ * A load balancer's groups and listeners as plain data: what a Service wants, and what the cloud
+ * holds. The structs below have what all products have; a product's own begin with them. Groups and
+ * listeners are allocated one by one, so a pointer to one holds until it is dropped. Texts are
+ * owned by the structs; NULL means "not known" or "not set". One thread at a time.
+ */
+#ifndef CCM_LBC_STATE_H
+#define CCM_LBC_STATE_H
+
+#include "lbc/model/attrs.h"
+#include "lbc/model/backend.h"
+#include "lbc/model/protocol.h"
+#include "util/attr.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Backends that listeners send to. */
+struct lbc_group {
+    char *id;   /* present; desired: somebody else's group that a person chose for the port */
+    char *name; /* present ones may share it; desired: unique */
+    char *key;  /* desired: what its backends are described by; NULL = name */
+    enum lbc_protocol protocol;
+    uint16_t port; /* desired: the first Service port that uses it, for messages */
+    bool add_only; /* desired: some pod has no interface yet, nothing is removed or re-weighed */
+    bool broken;   /* desired: the chosen group cannot be used, the port is left as it is */
+    bool present_only; /* desired: it is kept in step where it is there, and never made */
+    bool unread;       /* present: its backends are not known */
+    enum lbc_frozen_by frozen_by; /* desired */
+    struct lbc_attrs attrs;
+    struct lbc_backends backends;
+};
+
+struct lbc_listener {
+    char *id; /* present, where a listener has one */
+    enum lbc_protocol protocol;
+    uint16_t port;
+    uint16_t last_port; /* of a range of ports; else the same as port */
+    bool running;       /* present */
+    bool broken;        /* desired: could not be worked out, so what is there stays as it is */
+    bool lacks; /* desired: a value for it cannot be used, so it is changed but never made */
+    char *description;
+    char *group_name; /* desired */
+    char *group_id;   /* present; desired: the group that a person chose */
+    struct lbc_attrs attrs;
+};
+
+/* A product's structs. */
+struct lbc_state_type {
+    size_t group_size;
+    size_t listener_size;
+    /* Free what stands behind the common members; NULL = nothing to free. */
+    void (*group_fini)(struct lbc_group *group);
+    void (*listener_fini)(struct lbc_listener *listener);
+};
+
+/* Zeroed memory is an empty one. */
+struct lbc_state {
+    const struct lbc_state_type *type; /* NULL until there is a first group or listener */
+    struct lbc_group **groups;
+    size_t group_count;
+    size_t group_cap;
+    struct lbc_listener **listeners;
+    size_t listener_count;
+    size_t listener_cap;
+    bool groups_known;    /* present: all groups (of the Service, where they are found by it) */
+    bool listeners_known; /* present: all listeners are listed */
+};
+
+void lbc_state_fini(struct lbc_state *state);
+/* For a mirror that nobody works with; see struct lbc_mirror_type. */
+void lbc_state_rest(struct lbc_state *state);
+CCM_NODISCARD int lbc_state_wake(struct lbc_state *state);
+
+/* Append an empty element; NULL on ENOMEM. All elements of a state have the same type. */
+struct lbc_group *lbc_state_new_group(struct lbc_state *state, const struct lbc_state_type *type);
+struct lbc_listener *lbc_state_new_listener(struct lbc_state *state,
+                                            const struct lbc_state_type *type);
+/* Free one of the state's; NULL is fine. */
+void lbc_state_drop_group(struct lbc_state *state, const struct lbc_group *group);
+void lbc_state_drop_listener(struct lbc_state *state, const struct lbc_listener *listener);
+/* Drop all: they are to be read again. */
+void lbc_state_forget_groups(struct lbc_state *state);
+void lbc_state_forget_listeners(struct lbc_state *state);
+/* All listeners, and whether they are known; `to` has none. */
+void lbc_state_move_listeners(struct lbc_state *to, struct lbc_state *from);
+
+/* NULL when there is none; so for an id of NULL. */
+struct lbc_group *lbc_state_group_by_id(const struct lbc_state *state, const char *id);
+/* Names are not unique in the cloud: a group that a listener uses comes first. */
+struct lbc_group *lbc_state_group_by_name(const struct lbc_state *state, const char *name);
+/* Whether a listener sends to the present group. */
+bool lbc_state_uses_group(const struct lbc_state *state, const struct lbc_group *group);
+struct lbc_listener *lbc_state_listener_by_id(const struct lbc_state *state, const char *id);
+/* The listener of that protocol on exactly these ports. */
+struct lbc_listener *lbc_state_listener_on(const struct lbc_state *state,
+                                           enum lbc_protocol protocol, uint16_t port,
+                                           uint16_t last_port);
+/* The same: of the protocol and the ports of `like`. */
+struct lbc_listener *lbc_state_listener_like(const struct lbc_state *state,
+                                             const struct lbc_listener *like);
+/* Whether the two need the same port of a load balancer. */
+bool lbc_listener_clash(const struct lbc_listener *a, const struct lbc_listener *b);
+
+/* What the backends of a desired group are described by. */
+const char *lbc_group_key(const struct lbc_group *group);
+
+/* The common members only. Deep copies into empty structs: 0 or -ENOMEM (the caller finishes `to`
+ * in any case); that of a group leaves out its backends. */
+void lbc_group_fini(struct lbc_group *group);
+void lbc_listener_fini(struct lbc_listener *listener);
+CCM_NODISCARD int lbc_group_copy(struct lbc_group *to, const struct lbc_group *from);
+CCM_NODISCARD int lbc_listener_copy(struct lbc_listener *to, const struct lbc_listener *from);
+
+#endif
