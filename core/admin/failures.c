@@ -3,6 +3,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/strmap.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ void admin_trouble_free(struct admin_trouble *trouble)
         return;
     }
     ccm_strmap_free(trouble->entries);
-    (void)pthread_mutex_destroy(&trouble->lock); /* nobody holds it any more */
+    ccm_lock_fini(&trouble->lock);
     free(trouble);
 }
 
@@ -77,7 +78,7 @@ void admin_trouble_record(struct admin_trouble *trouble, const char *key,
 {
     const int64_t now = ccm_clock_now_ms();
 
-    (void)pthread_mutex_lock(&trouble->lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&trouble->lock);
     if (err == NULL) {
         ccm_strmap_del(trouble->entries, key);
     } else {
@@ -94,16 +95,16 @@ void admin_trouble_record(struct admin_trouble *trouble, const char *key,
             entry->next_ms = now + delay_ms;
         }
     }
-    (void)pthread_mutex_unlock(&trouble->lock); /* as above */
+    ccm_unlock(&trouble->lock);
 }
 
 size_t admin_trouble_count(struct admin_trouble *trouble)
 {
-    (void)pthread_mutex_lock(&trouble->lock); /* as above */
+    ccm_lock(&trouble->lock);
 
     const size_t count = ccm_strmap_len(trouble->entries);
 
-    (void)pthread_mutex_unlock(&trouble->lock); /* as above */
+    ccm_unlock(&trouble->lock);
     return count;
 }
 
@@ -114,7 +115,7 @@ void admin_trouble_list(struct admin_trouble *trouble, size_t max,
     void *value = NULL;
     const char *key = NULL;
 
-    (void)pthread_mutex_lock(&trouble->lock); /* as above */
+    ccm_lock(&trouble->lock);
     for (size_t i = 0; i < max && ccm_strmap_next(trouble->entries, &cursor, &key, &value) != 0;
          i++) {
         const struct entry *entry = value;
@@ -129,5 +130,5 @@ void admin_trouble_list(struct admin_trouble *trouble, size_t max,
 
         fn(arg, &item);
     }
-    (void)pthread_mutex_unlock(&trouble->lock); /* as above */
+    ccm_unlock(&trouble->lock);
 }

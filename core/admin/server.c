@@ -202,11 +202,11 @@ static bool pause_for(struct admin_server *admin, int64_t ms)
     const int64_t until = ccm_clock_now_ms() + ms;
     bool stopping;
 
-    (void)pthread_mutex_lock(&admin->lock); /* a default mutex of ours: cannot fail */
+    ccm_lock(&admin->lock);
     while (!admin->stopping && ccm_clock_cond_wait(&admin->stop, &admin->lock, until) == 0) {
     }
     stopping = admin->stopping;
-    (void)pthread_mutex_unlock(&admin->lock); /* as above */
+    ccm_unlock(&admin->lock);
     return !stopping;
 }
 
@@ -296,7 +296,7 @@ static struct admin_server *admin_alloc(const struct admin_options *options)
         return NULL;
     }
     if (ccm_clock_cond_init(&admin->stop) < 0) {
-        (void)pthread_mutex_destroy(&admin->lock); /* nobody holds it */
+        ccm_lock_fini(&admin->lock);
         free(admin);
         return NULL;
     }
@@ -341,15 +341,15 @@ void admin_free(struct admin_server *admin)
     if (admin == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&admin->lock); /* a default mutex of ours: cannot fail */
+    ccm_lock(&admin->lock);
     admin->stopping = true;
-    (void)pthread_cond_signal(&admin->stop);  /* a valid condition */
-    (void)pthread_mutex_unlock(&admin->lock); /* as above */
+    ccm_wake_one(&admin->stop);
+    ccm_unlock(&admin->lock);
     while (ccm_thread_join(&admin->thread, ccm_clock_now_ms() + JOIN_MS) < 0) {
         /* it waits for nothing but files */
     }
     server_free(admin->server);
-    (void)pthread_cond_destroy(&admin->stop);  /* the thread has ended */
-    (void)pthread_mutex_destroy(&admin->lock); /* as above */
+    ccm_cond_fini(&admin->stop);
+    ccm_lock_fini(&admin->lock);
     free(admin);
 }

@@ -168,11 +168,11 @@ static unsigned decode_line(const struct cli_lint_item *item, const char *messag
     char member[64];
 
     for (const char *colon; (colon = strstr(start, ": ")) != NULL; start = colon + 2) {
-        (void)snprintf(member, sizeof(member), "%.*s", (int)(colon - start), start); /* one fits */
+        ccm_text_printf(member, sizeof(member), "%.*s", (int)(colon - start), start);
         for (size_t i = 0; i < CCM_ARRAY_LEN(parts); i++) {
             char path[96];
 
-            (void)snprintf(path, sizeof(path), "%s.%s", parts[i], member); /* fits */
+            ccm_text_printf(path, sizeof(path), "%s.%s", parts[i], member);
             if (cli_lint_item_has(item, path)) {
                 line = cli_lint_item_line(item, path);
             }

@@ -19,7 +19,7 @@ void config_mark(config_setting_t *setting, const char *mark)
 
 void config_label(char *label, const char *scope, const char *name)
 {
-    (void)snprintf(label, CONFIG_LABEL_SIZE, "%s%s%s", scope, *scope == '\0' ? "" : ".", name);
+    ccm_text_printf(label, CONFIG_LABEL_SIZE, "%s%s%s", scope, *scope == '\0' ? "" : ".", name);
 }
 
 void config_key(char *key, const char *plugin, const char *group, const char *name)
@@ -27,9 +27,9 @@ void config_key(char *key, const char *plugin, const char *group, const char *na
     /* A group has no '@' in it, a name no ':'. Names that are too long for a table are cut, and
      * found nowhere. */
     if (group == NULL) {
-        (void)snprintf(key, CONFIG_KEY_SIZE, "@%s:%s", plugin == NULL ? "" : plugin, name);
+        ccm_text_printf(key, CONFIG_KEY_SIZE, "@%s:%s", plugin == NULL ? "" : plugin, name);
     } else {
-        (void)snprintf(key, CONFIG_KEY_SIZE, "%s:%s", group, name);
+        ccm_text_printf(key, CONFIG_KEY_SIZE, "%s:%s", group, name);
     }
 }
 
@@ -87,8 +87,7 @@ config_setting_t *config_find(struct config_tree *config, config_setting_t *pare
         memcpy(part, rest, len); /* fits: the length of the whole name was checked */
         part[len] = '\0';
         parent = config_setting_get_member(parent, part);
-        (void)snprintf(part, sizeof(part), "%.*s", (int)(dot - row->name),
-                       row->name); /* as above */
+        ccm_text_printf(part, sizeof(part), "%.*s", (int)(dot - row->name), row->name);
         config_label(label, scope, part);
         if (parent != NULL && !open_group(config, parent, label)) {
             return NULL;

@@ -79,8 +79,7 @@ static void label_of(char *label, const char *key)
     const size_t skip = *key == '@' ? 1 : 0;
     char scope[CONFIG_KEY_SIZE];
 
-    (void)snprintf(scope, sizeof(scope), "%.*s", (int)((size_t)(colon - key) - skip),
-                   key + skip); /* fits */
+    ccm_text_printf(scope, sizeof(scope), "%.*s", (int)((size_t)(colon - key) - skip), key + skip);
     config_label(label, scope, colon + 1);
 }
 
@@ -126,7 +125,7 @@ static void follow_missing(const struct config_tree *from, const struct config_t
             found = found || strcmp(in->entries[j].plugin.name, name) == 0;
         }
         if (!found) {
-            (void)snprintf(label, sizeof(label), "plugins (%s %s)", name, what); /* fits */
+            ccm_text_printf(label, sizeof(label), "plugins (%s %s)", name, what);
             changed(arg, label, false);
         }
     }

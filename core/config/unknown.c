@@ -26,7 +26,7 @@ static void offer_part(struct hint *hint, const char *name, size_t len)
 {
     char part[CONFIG_NAME_SIZE];
 
-    (void)snprintf(part, sizeof(part), "%.*s", (int)len, name); /* names are shorter than that */
+    ccm_text_printf(part, sizeof(part), "%.*s", (int)len, name);
     ccm_suggest_offer(&hint->suggest, part);
     if (ccm_suggest_best(&hint->suggest) == part) {
         ccm_text_copy(hint->best, sizeof(hint->best), part);
@@ -87,7 +87,7 @@ static void report_unknown_key(struct config_tree *config, const struct place *p
     char inner[CONFIG_LABEL_SIZE];
     char label[CONFIG_LABEL_SIZE];
 
-    (void)snprintf(inner, sizeof(inner), "%s%s", place->prefix, name); /* cut in a message only */
+    ccm_text_printf(inner, sizeof(inner), "%s%s", place->prefix, name);
     config_label(label, scope, inner);
     offer_all(config, &hint, place);
     if (hint.best[0] != '\0') {
@@ -116,8 +116,8 @@ static void check_group_keys(struct config_tree *config, const struct place *pla
             char prefix[CONFIG_LABEL_SIZE];
             const struct place inside = { place->entry, place->group, prefix };
 
-            (void)snprintf(prefix, sizeof(prefix), "%s%s.", place->prefix, /* fits: see above */
-                           config_setting_name(setting));
+            ccm_text_printf(prefix, sizeof(prefix), "%s%s.", place->prefix,
+                            config_setting_name(setting));
             check_group_keys(config, &inside, setting);
         }
     }

@@ -184,7 +184,7 @@ static void source_map_change(struct source *source, const struct plugin_entry *
     const struct ccm_object *object = change->after == NULL ? change->before : change->after;
     char what[SCHED_WATCHDOG_WHAT];
 
-    (void)snprintf(what, sizeof(what), "%s %s", source->name, object->key); /* may be cut */
+    ccm_text_printf(what, sizeof(what), "%s %s", source->name, object->key);
     sched_watchdog_begin(dog, &source->running, entry->name, what);
     watch->map(entry->self, change);
     (void)sched_watchdog_end(dog, &source->running); /* how long it took is of no interest */

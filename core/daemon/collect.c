@@ -209,7 +209,7 @@ static void observe_set_metric_pair(const struct daemon_observed *seen,
 {
     const char *const values[] = { label, second };
 
-    (void)ccm_metrics_set(seen->metrics, metric, values, value); /* as above */
+    (void)ccm_metrics_set(seen->metrics, metric, values, value);
 }
 
 static void collect_verdicts(const struct daemon_observed *seen,

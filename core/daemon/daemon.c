@@ -11,6 +11,7 @@
 #include "util/clock.h"
 #include "util/clock_watch.h"
 #include "util/log.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -92,8 +93,7 @@ static void on_lease_won(void *arg)
     const struct daemon_instance *daemon = arg;
     char message[KUBE_LEASE_IDENTITY + 32];
 
-    (void)snprintf(message, sizeof(message), "%s became leader",
-                   daemon->identity); /* cut where too long */
+    ccm_text_printf(message, sizeof(message), "%s became leader", daemon->identity);
     emit_lease_event(daemon, false, "LeaderElection", message);
 }
 
@@ -257,10 +257,10 @@ static void daemon_report_held_changes(const struct daemon_instance *daemon,
 {
     char message[512];
 
-    (void)snprintf(message, sizeof(message), /* cut where too long */
-                   "Nothing was changed for %" PRId64 " s, until the API server had answered "
-                   "consistently: %s",
-                   (view->held_for_ms + 500) / 1000, view->reason);
+    ccm_text_printf(message, sizeof(message), /* cut where too long */
+                    "Nothing was changed for %" PRId64 " s, until the API server had answered "
+                    "consistently: %s",
+                    (view->held_for_ms + 500) / 1000, view->reason);
     ccm_log_warn(&daemon_log, "%s", message);
     if (ccm_gate_leads(&daemon->services.gate)) {
         emit_lease_event(daemon, true, "ChangesHeld", message);

@@ -3,6 +3,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/strmap.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -49,7 +50,7 @@ void daemon_held_free(struct daemon_held *held)
         return;
     }
     ccm_strmap_free(held->entries);
-    (void)pthread_mutex_destroy(&held->lock); /* nobody holds it any more */
+    ccm_lock_fini(&held->lock);
     free(held);
 }
 
@@ -73,7 +74,7 @@ static struct entry *entry_get_locked(struct daemon_held *held, const char *obje
 void daemon_held_record(struct daemon_held *held, const char *object, uint64_t count,
                         const char *reason)
 {
-    (void)pthread_mutex_lock(&held->lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&held->lock);
     if (count == 0) {
         ccm_strmap_del(held->entries, object);
     } else {
@@ -85,7 +86,7 @@ void daemon_held_record(struct daemon_held *held, const char *object, uint64_t c
             entry->count = count;
         }
     }
-    (void)pthread_mutex_unlock(&held->lock); /* we hold it */
+    ccm_unlock(&held->lock);
 }
 
 uint64_t daemon_held_sum(struct daemon_held *held)
@@ -94,11 +95,11 @@ uint64_t daemon_held_sum(struct daemon_held *held)
     void *value = NULL;
     uint64_t sum = 0;
 
-    (void)pthread_mutex_lock(&held->lock); /* a plain mutex, never taken twice */
+    ccm_lock(&held->lock);
     while (ccm_strmap_next(held->entries, &cursor, NULL, &value) != 0) {
         sum += ((const struct entry *)value)->count;
     }
-    (void)pthread_mutex_unlock(&held->lock); /* we hold it */
+    ccm_unlock(&held->lock);
     return sum;
 }
 
@@ -109,7 +110,7 @@ void daemon_held_list(struct daemon_held *held, size_t max,
     void *value = NULL;
     const char *object = NULL;
 
-    (void)pthread_mutex_lock(&held->lock); /* a plain mutex, never taken twice */
+    ccm_lock(&held->lock);
     for (size_t i = 0; i < max && ccm_strmap_next(held->entries, &cursor, &object, &value) != 0;
          i++) {
         const struct entry *entry = value;
@@ -122,5 +123,5 @@ void daemon_held_list(struct daemon_held *held, size_t max,
 
         fn(arg, &item);
     }
-    (void)pthread_mutex_unlock(&held->lock); /* we hold it */
+    ccm_unlock(&held->lock);
 }

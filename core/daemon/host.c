@@ -7,6 +7,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -69,7 +70,7 @@ static int64_t host_now_ms(const struct ccm_host *host)
 
 static int64_t host_wall_ms(const struct ccm_host *host)
 {
-    (void)host; /* as above */
+    (void)host;
     return ccm_clock_wall_ms();
 }
 
@@ -106,11 +107,11 @@ static int host_wait(const struct ccm_host *host, const struct ccm_request *req,
     if (req != NULL && due > req->deadline_ms) {
         return -ECANCELED; /* the caller could do nothing with the time that is left */
     }
-    (void)pthread_mutex_lock(&self->lock); /* a default mutex */
+    ccm_lock(&self->lock);
     while (!atomic_load(&cancel->cancelled) &&
            ccm_clock_cond_wait(&self->woken, &self->lock, due) != -ETIMEDOUT) {
     }
-    (void)pthread_mutex_unlock(&self->lock);
+    ccm_unlock(&self->lock);
     return atomic_load(&cancel->cancelled) ? -ECANCELED : 0;
 }
 
@@ -202,7 +203,7 @@ static void host_release(const struct ccm_host *host, const struct ccm_object *o
 static void host_release_list(const struct ccm_host *host, const struct ccm_object *const *objects,
                               size_t count)
 {
-    (void)host; /* as above */
+    (void)host;
     kube_store_list_free(objects, count);
 }
 
@@ -386,7 +387,7 @@ struct daemon_plugin_host *daemon_plugin_host_new(struct daemon_host_services *s
         return NULL;
     }
     if (pthread_mutex_init(&self->lock, NULL) != 0) {
-        (void)pthread_cond_destroy(&self->woken); /* nobody waits on it yet */
+        ccm_cond_fini(&self->woken);
         daemon_held_free(held);
         return NULL;
     }
@@ -403,8 +404,8 @@ void daemon_plugin_host_free(struct daemon_plugin_host *host)
     if (host == NULL) {
         return;
     }
-    (void)pthread_cond_destroy(&host->woken); /* by contract nobody is left */
-    (void)pthread_mutex_destroy(&host->lock);
+    ccm_cond_fini(&host->woken);
+    ccm_lock_fini(&host->lock);
     daemon_held_free(host->held);
     free(host);
 }
@@ -427,10 +428,9 @@ struct daemon_held *daemon_plugin_host_held(struct daemon_plugin_host *host)
 
 void daemon_plugin_host_wake(struct daemon_plugin_host *host)
 {
-    (void)pthread_mutex_lock(
-        &host->lock); /* so that no waiter misses it between its test and its wait */
-    (void)pthread_cond_broadcast(&host->woken);
-    (void)pthread_mutex_unlock(&host->lock);
+    ccm_lock(&host->lock);
+    ccm_wake_all(&host->woken);
+    ccm_unlock(&host->lock);
 }
 
 void daemon_plugin_host_stop(struct daemon_plugin_host *host)

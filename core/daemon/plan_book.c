@@ -4,6 +4,7 @@
 #include "util/jsonw.h"
 #include "util/strmap.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -57,7 +58,7 @@ struct daemon_plan_book *daemon_plan_book_new(void)
 void daemon_plan_book_free(struct daemon_plan_book *book)
 {
     if (book != NULL) {
-        (void)pthread_mutex_destroy(&book->lock); /* nobody holds it */
+        ccm_lock_fini(&book->lock);
         ccm_strmap_free(book->entries);
         free(book);
     }
@@ -117,7 +118,7 @@ static void replace_locked(struct daemon_plan_book *book, char **place, char *te
 void daemon_plan_book_steps(struct daemon_plan_book *book, const char *plugin, const char *object,
                             const char *steps)
 {
-    (void)pthread_mutex_lock(&book->lock); /* a default mutex, never taken twice */
+    ccm_lock(&book->lock);
 
     struct entry *entry = obtain_locked(book, plugin, object);
 
@@ -126,7 +127,7 @@ void daemon_plan_book_steps(struct daemon_plan_book *book, const char *plugin, c
     } else {
         replace_locked(book, &entry->steps, strdup(steps == NULL ? "" : steps));
     }
-    (void)pthread_mutex_unlock(&book->lock); /* as above */
+    ccm_unlock(&book->lock);
 }
 
 void daemon_plan_book_event(struct daemon_plan_book *book, const char *plugin,
@@ -140,7 +141,7 @@ void daemon_plan_book_event(struct daemon_plan_book *book, const char *plugin,
     char *line = ccm_text_format("%s: %s\n", event->reason == NULL ? "" : event->reason,
                                  event->message == NULL ? "" : event->message);
 
-    (void)pthread_mutex_lock(&book->lock); /* as above */
+    ccm_lock(&book->lock);
 
     struct entry *entry = obtain_locked(book, plugin, event->object->key);
 
@@ -151,13 +152,13 @@ void daemon_plan_book_event(struct daemon_plan_book *book, const char *plugin,
     } else if (strstr(entry->warnings, line) == NULL) { /* a second look says the same */
         replace_locked(book, &entry->warnings, ccm_text_format("%s%s", entry->warnings, line));
     }
-    (void)pthread_mutex_unlock(&book->lock); /* as above */
+    ccm_unlock(&book->lock);
 }
 
 void daemon_plan_book_result(struct daemon_plan_book *book, const char *plugin, const char *object,
                              const char *failure)
 {
-    (void)pthread_mutex_lock(&book->lock); /* as above */
+    ccm_lock(&book->lock);
 
     /* Objects that go well and have nothing to say are many, and none of our business. */
     struct entry *entry =
@@ -170,7 +171,7 @@ void daemon_plan_book_result(struct daemon_plan_book *book, const char *plugin, 
     } else if (failure != NULL) {
         book->lost++;
     }
-    (void)pthread_mutex_unlock(&book->lock); /* as above */
+    ccm_unlock(&book->lock);
 }
 
 /* --- printing --- */
@@ -240,7 +241,7 @@ static void print_entry(FILE *out, const struct entry *entry)
         return;
     }
     (void)fprintf(out, "%s%s%s\n", entry->plugin, entry->object[0] == '\0' ? "" : " ",
-                  entry->object); /* as above, and so on */
+                  entry->object);
     print_lines(out, "", entry->steps == NULL ? "" : entry->steps);
     print_lines(out, "warning: ", entry->warnings == NULL ? "" : entry->warnings);
     print_lines(out, "failed: ", entry->failure == NULL ? "" : entry->failure);
@@ -252,7 +253,7 @@ void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
     struct daemon_plan_counts counts = { 0 };
     size_t len = 0;
 
-    (void)pthread_mutex_lock(&book->lock); /* as above */
+    ccm_lock(&book->lock);
 
     CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
 
@@ -266,7 +267,7 @@ void daemon_plan_book_print(struct daemon_plan_book *book, FILE *out,
     }
     (void)fprintf(out, "%zu to change, %zu as they should be, %zu failed\n", counts.changing,
                   counts.settled, counts.failed);
-    (void)pthread_mutex_unlock(&book->lock); /* as above */
+    ccm_unlock(&book->lock);
     *ret = counts;
 }
 
@@ -325,7 +326,7 @@ void daemon_plan_book_print_json(struct daemon_plan_book *book, struct ccm_buf *
     size_t len = 0;
     size_t end;
 
-    (void)pthread_mutex_lock(&book->lock); /* as above */
+    ccm_lock(&book->lock);
 
     CCM_CLEANUP(ccm_freep) struct entry **list = book_sort_entries(book, &len);
 
@@ -341,5 +342,5 @@ void daemon_plan_book_print_json(struct daemon_plan_book *book, struct ccm_buf *
     }
     ccm_jsonw_close(&w, ']');
     ccm_jsonw_close(&w, '}');
-    (void)pthread_mutex_unlock(&book->lock); /* as above */
+    ccm_unlock(&book->lock);
 }

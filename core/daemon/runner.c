@@ -403,8 +403,8 @@ static void runner_record_unfinished(struct runner *runner, const char *what)
     char text[CCM_ERROR_MESSAGE_MAX + 64];
 
     (void)plugin_registry_status(runner->owner->setup.registry, runner->entry, &err);
-    (void)snprintf(text, sizeof(text), "%s%s%s", what, err.message[0] == '\0' ? "" : ": ",
-                   err.message); /* fits */
+    ccm_text_printf(text, sizeof(text), "%s%s%s", what, err.message[0] == '\0' ? "" : ": ",
+                    err.message);
     daemon_plan_book_result(runner->owner->setup.services->plan, runner->entry->name, "", text);
 }
 

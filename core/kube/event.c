@@ -6,6 +6,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -48,16 +49,6 @@ struct kube_event_recorder {
     uint64_t last_ns;
     uint64_t drops_logged;
 };
-
-static void recorder_lock(struct kube_event_recorder *recorder)
-{
-    (void)pthread_mutex_lock(&recorder->lock); /* a default mutex, never held across a call */
-}
-
-static void recorder_unlock(struct kube_event_recorder *recorder)
-{
-    (void)pthread_mutex_unlock(&recorder->lock); /* held by this thread */
-}
 
 static void kind_of(const struct ccm_object *object, const char **ret_version,
                     const char **ret_kind)
@@ -160,7 +151,7 @@ void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_even
 {
     struct item *item = item_new(event);
 
-    recorder_lock(recorder);
+    ccm_lock(&recorder->lock);
     if (item != NULL && recorder->len < KUBE_EVENT_QUEUE_MAX && !recorder->stopping) {
         *recorder->last = item;
         recorder->last = &item->next;
@@ -169,8 +160,8 @@ void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_even
     } else {
         recorder->dropped++;
     }
-    (void)pthread_cond_signal(&recorder->changed); /* a valid condition */
-    recorder_unlock(recorder);
+    ccm_wake_one(&recorder->changed);
+    ccm_unlock(&recorder->lock);
     if (item != NULL) {
         kube_occurrence_fini(&item->occurrence);
         free(item);
@@ -179,11 +170,11 @@ void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_even
 
 uint64_t kube_event_recorder_dropped(struct kube_event_recorder *recorder)
 {
-    recorder_lock(recorder);
+    ccm_lock(&recorder->lock);
 
     const uint64_t dropped = recorder->dropped;
 
-    recorder_unlock(recorder);
+    ccm_unlock(&recorder->lock);
     return dropped;
 }
 
@@ -204,11 +195,11 @@ static int64_t deadline_of(struct kube_event_recorder *recorder)
 {
     const int64_t own = ccm_clock_now_ms() + WRITE_TIMEOUT_MS;
 
-    recorder_lock(recorder);
+    ccm_lock(&recorder->lock);
 
     const int64_t end = recorder->stopping ? recorder->drain_until_ms : INT64_MAX;
 
-    recorder_unlock(recorder);
+    ccm_unlock(&recorder->lock);
     return own < end ? own : end;
 }
 
@@ -346,7 +337,7 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_m
     struct turn turn = { 0 };
     uint64_t dropped;
 
-    recorder_lock(recorder);
+    ccm_lock(&recorder->lock);
     while (recorder->first == NULL && !recorder->stopping && ccm_clock_now_ms() < due_ms) {
         (void)ccm_clock_cond_wait(&recorder->changed, &recorder->lock,
                                   due_ms); /* the conditions above tell why it returned */
@@ -362,7 +353,7 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_m
     turn.stopping = recorder->stopping;
     turn.over = recorder->stopping && ccm_clock_now_ms() >= recorder->drain_until_ms;
     dropped = recorder->dropped;
-    recorder_unlock(recorder);
+    ccm_unlock(&recorder->lock);
     if (dropped != recorder->drops_logged) {
         ccm_log_warn(&event_log, "%llu events are dropped: the queue is full",
                      (unsigned long long)(dropped - recorder->drops_logged));
@@ -394,10 +385,10 @@ static void *recorder_run_thread(void *arg)
             try_write(recorder, next, turn.stopping);
         }
     }
-    recorder_lock(recorder);
+    ccm_lock(&recorder->lock);
     recorder->ended = true;
-    (void)pthread_cond_broadcast(&recorder->changed); /* a valid condition */
-    recorder_unlock(recorder);
+    ccm_wake_all(&recorder->changed);
+    ccm_unlock(&recorder->lock);
     return NULL;
 }
 
@@ -411,8 +402,8 @@ static void recorder_release(struct kube_event_recorder *recorder)
         free(item);
     }
     kube_series_book_free(recorder->book);
-    (void)pthread_cond_destroy(&recorder->changed); /* nobody waits */
-    (void)pthread_mutex_destroy(&recorder->lock);   /* nobody has it */
+    ccm_cond_fini(&recorder->changed);
+    ccm_lock_fini(&recorder->lock);
     free(recorder);
 }
 
@@ -430,7 +421,7 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
     if (pthread_mutex_init(&recorder->lock, NULL) != 0 ||
         ccm_clock_cond_init(&recorder->changed) < 0) {
         free(recorder);
-        (void)ccm_error_nomem(err); /* as above */
+        (void)ccm_error_nomem(err); /* NULL tells */
         return NULL;
     }
     recorder->book = kube_series_book_new();
@@ -438,7 +429,7 @@ struct kube_event_recorder *kube_event_recorder_new(struct kube_client *client,
         pthread_create(&recorder->thread, NULL, recorder_run_thread, recorder) != 0) {
         recorder_release(recorder);
         (void)ccm_error_set(err, -ENOMEM, CCM_ERROR_TRANSIENT,
-                            "cannot start the event recorder"); /* as above */
+                            "cannot start the event recorder"); /* NULL tells */
         return NULL;
     }
     return recorder;
@@ -449,15 +440,15 @@ void kube_event_recorder_free(struct kube_event_recorder *recorder, int64_t drai
     if (recorder == NULL) {
         return;
     }
-    recorder_lock(recorder);
+    ccm_lock(&recorder->lock);
     recorder->stopping = true;
     recorder->drain_until_ms = ccm_clock_now_ms() + drain_ms;
-    (void)pthread_cond_broadcast(&recorder->changed); /* a valid condition */
+    ccm_wake_all(&recorder->changed);
     while (!recorder->ended && ccm_clock_now_ms() < recorder->drain_until_ms) {
         (void)ccm_clock_cond_wait(&recorder->changed, &recorder->lock,
                                   recorder->drain_until_ms); /* the loop looks again */
     }
-    recorder_unlock(recorder);
+    ccm_unlock(&recorder->lock);
     ccm_http_cancel(kube_client_http(recorder->client), &recorder->cancel);
     (void)pthread_join(recorder->thread, NULL); /* joinable, and joined once */
 

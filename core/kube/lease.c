@@ -44,16 +44,6 @@ struct kube_lease {
 
 static const struct ccm_log lease_log = { .part = "lease" };
 
-static void lease_lock(struct kube_lease *lease)
-{
-    (void)pthread_mutex_lock(&lease->lock); /* a default mutex, never taken twice */
-}
-
-static void lease_unlock(struct kube_lease *lease)
-{
-    (void)pthread_mutex_unlock(&lease->lock); /* as above */
-}
-
 int kube_lease_make_identity(char *text, size_t size)
 {
     unsigned char b[16];
@@ -65,10 +55,10 @@ int kube_lease_make_identity(char *text, size_t size)
     host[sizeof(host) - 1] = '\0';
     b[6] = (unsigned char)((b[6] & 0x0f) | 0x40); /* version 4, variant 1 of RFC 4122 */
     b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-    (void)snprintf(text, size, /* cut when the caller has less room than KUBE_LEASE_IDENTITY */
-                   "%s_%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", host,
-                   b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
-                   b[13], b[14], b[15]);
+    ccm_text_printf(text, size, /* cut when the caller has less room than KUBE_LEASE_IDENTITY */
+                    "%s_%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", host,
+                    b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+                    b[13], b[14], b[15]);
     return 0;
 }
 
@@ -124,8 +114,7 @@ static void lease_break_continuity(const struct kube_lease *lease, const char *w
 {
     char reason[KUBE_LEASE_IDENTITY + 128];
 
-    (void)snprintf(reason, sizeof(reason), "Lease %s %s", lease->label,
-                   what); /* cut where too long */
+    ccm_text_printf(reason, sizeof(reason), "Lease %s %s", lease->label, what);
     ccm_log_warn(&lease_log, "%s: somebody deleted it, or the API server is another one", reason);
     if (lease->config.continuity != NULL) {
         kube_continuity_break(lease->config.continuity, reason, true);
@@ -166,10 +155,10 @@ static int lease_update_record(struct kube_lease *lease, const struct ccm_http_r
     check_uid(lease, fresh.uid[0] == '\0' ? NULL : fresh.uid);
     kube_lease_record_fini(&lease->record);
     lease->record = fresh;
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     ccm_text_copy(lease->status.holder, sizeof(lease->status.holder), fresh.holder);
     lease->status.transitions = fresh.transitions < 0 ? 0 : (uint64_t)fresh.transitions;
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
     return 0;
 }
 
@@ -272,10 +261,10 @@ static int lease_write_and_open_gate(struct kube_lease *lease, int64_t timeout_m
                              "the server answers with another holder than was written");
     }
     ccm_gate_set(lease->config.gate, sent_ms + lease->config.renew_ms);
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     lease->status.renewed_ms = ccm_clock_now_ms();
     lease->status.sent_ms = sent_now_ms;
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
     return 0;
 }
 
@@ -284,11 +273,11 @@ static void lease_record_error(struct kube_lease *lease, const char *doing,
 {
     bool again;
 
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     again = err != NULL && strcmp(lease->status.error, err->message) == 0;
     ccm_text_copy(lease->status.error, sizeof(lease->status.error),
                   err == NULL ? "" : err->message);
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
     if (err != NULL && !again) { /* once, not every other second */
         ccm_log_warn(&lease_log, "%s: cannot be %s: %s", lease->label, doing, err->message);
     }
@@ -296,11 +285,11 @@ static void lease_record_error(struct kube_lease *lease, const char *doing,
 
 static void set_leading(struct kube_lease *lease, bool leading)
 {
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     lease->status.leading = leading;
     lease->status.lost = !leading;
-    (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
-    lease_unlock(lease);
+    ccm_wake_all(&lease->changed);
+    ccm_unlock(&lease->lock);
 }
 
 /* One step of a candidate. Returns how long to pause; *ret_won when the Lease is ours. */
@@ -367,30 +356,30 @@ static void lease_wait(struct kube_lease *lease, int64_t ms, bool leading)
 {
     const int64_t until = ccm_clock_now_ms() + ms;
 
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     while (!lease->stopping && !(lease->withdrawn && !leading) && ccm_clock_now_ms() < until) {
         (void)ccm_clock_cond_wait(&lease->changed, &lease->lock, until); /* the loop looks again */
     }
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
 }
 
 /* Whether the thread is to end: a leader renews until it is stopped. */
 static bool lease_must_end(struct kube_lease *lease, bool leading)
 {
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
 
     const bool over = lease->stopping || (lease->withdrawn && !leading);
 
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
     return over;
 }
 
 /* The next step, after a pause, is to be over by then. */
 static void lease_set_due(struct kube_lease *lease, int64_t pause)
 {
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     lease->status.due_ms = ccm_clock_now_ms() + pause + (int64_t)2 * REQUEST_MS + SLACK_MS;
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
 }
 
 static void lease_run_callback(const struct kube_lease *lease, void (*fn)(void *arg))
@@ -453,14 +442,13 @@ struct kube_lease *kube_lease_new(const struct kube_lease_config *config)
         return NULL;
     }
     if (ccm_clock_cond_init(&lease->changed) < 0) {
-        (void)pthread_mutex_destroy(&lease->lock); /* nobody holds it */
+        ccm_lock_fini(&lease->lock);
         free(lease);
         return NULL;
     }
     lease->config = *config;
     lease->random = (uint64_t)ccm_clock_wall_ms() ^ (uint64_t)(uintptr_t)lease;
-    (void)snprintf(lease->label, sizeof(lease->label), "%s/%s", config->namespace_,
-                   config->name); /* for messages: may be cut */
+    ccm_text_printf(lease->label, sizeof(lease->label), "%s/%s", config->namespace_, config->name);
     return lease;
 }
 
@@ -471,14 +459,14 @@ int kube_lease_start(struct kube_lease *lease)
 
 int kube_lease_await(struct kube_lease *lease)
 {
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     while (!lease->status.leading && !lease->status.lost && !lease->withdrawn) {
         (void)pthread_cond_wait(&lease->changed, &lease->lock); /* withdraw() ends it */
     }
 
     const bool leading = lease->status.leading && !lease->withdrawn;
 
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
     return leading ? 0 : -ECANCELED;
 }
 
@@ -486,11 +474,11 @@ void kube_lease_withdraw(struct kube_lease *lease)
 {
     bool leading;
 
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     lease->withdrawn = true;
     leading = lease->status.leading;
-    (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
-    lease_unlock(lease);
+    ccm_wake_all(&lease->changed);
+    ccm_unlock(&lease->lock);
     if (!leading) {
         /* A try that is on its way is given up; if it wins nevertheless, its Lease runs out. */
         ccm_http_cancel(kube_client_http(lease->config.client), &lease->cancel);
@@ -523,14 +511,14 @@ void kube_lease_free(struct kube_lease *lease)
     if (lease == NULL) {
         return;
     }
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     lease->stopping = true;
     lease->withdrawn = true;
-    (void)pthread_cond_broadcast(&lease->changed); /* cannot fail on a valid condition */
+    ccm_wake_all(&lease->changed);
 
     const bool leading = lease->status.leading;
 
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
     while (ccm_thread_join(&lease->thread, ccm_clock_now_ms() + REQUEST_MS) < 0) {
         /* a request that is under way ends by its own deadline */
     }
@@ -539,14 +527,14 @@ void kube_lease_free(struct kube_lease *lease)
     }
     kube_lease_record_fini(&lease->record);
     free(lease->uid);
-    (void)pthread_cond_destroy(&lease->changed); /* nobody waits */
-    (void)pthread_mutex_destroy(&lease->lock);   /* nobody holds it */
+    ccm_cond_fini(&lease->changed);
+    ccm_lock_fini(&lease->lock);
     free(lease);
 }
 
 void kube_lease_status(struct kube_lease *lease, struct kube_lease_status *ret)
 {
-    lease_lock(lease);
+    ccm_lock(&lease->lock);
     *ret = lease->status;
-    lease_unlock(lease);
+    ccm_unlock(&lease->lock);
 }

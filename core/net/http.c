@@ -3,6 +3,7 @@
 #include "net/ticket.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -28,16 +29,6 @@ struct net_http {
     size_t idle_count;
 };
 
-static void http_lock(struct net_http *http)
-{
-    (void)pthread_mutex_lock(&http->lock); /* a default mutex, never held across a call */
-}
-
-static void http_unlock(struct net_http *http)
-{
-    (void)pthread_mutex_unlock(&http->lock); /* held by this thread */
-}
-
 static void http_wake_thread(struct net_http *http)
 {
     (void)curl_multi_wakeup(http->multi); /* fails only when a wake-up is pending already */
@@ -61,10 +52,10 @@ static void http_deliver_ticket(struct net_http *http, struct net_http_ticket *t
     if (easy != NULL) {
         keep_handle(http, easy);
     }
-    http_lock(http);
+    ccm_lock(&http->lock);
     ticket->done = true;
-    (void)pthread_cond_signal(&ticket->ended); /* under the lock: the waiter frees it */
-    http_unlock(http);
+    ccm_wake_one(&ticket->ended);
+    ccm_unlock(&http->lock);
 }
 
 static void unlink_running(struct net_http *http, const struct net_http_ticket *ticket)
@@ -114,13 +105,13 @@ static bool take_submitted(struct net_http *http, bool *ret_stopping)
     struct net_http_ticket *newest;
     struct net_http_ticket *oldest = NULL;
 
-    http_lock(http);
+    ccm_lock(&http->lock);
     newest = CCM_STEAL(http->submitted);
     *ret_stopping = http->stopping;
 
     const bool quit = http->quit;
 
-    http_unlock(http);
+    ccm_unlock(&http->lock);
     while (newest != NULL) {
         struct net_http_ticket *ticket = newest;
 
@@ -284,7 +275,7 @@ struct net_http *net_http_new(struct ccm_error *err)
     if (http->multi == NULL || pthread_mutex_init(&http->lock, NULL) != 0) {
         curl_multi_cleanup(http->multi);
         free(http);
-        (void)ccm_error_nomem(err); /* as above */
+        (void)ccm_error_nomem(err); /* NULL tells */
         return NULL;
     }
     (void)curl_multi_setopt(http->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX); /* default */
@@ -294,8 +285,8 @@ struct net_http *net_http_new(struct ccm_error *err)
     const int r = start_thread(http);
 
     if (r < 0) {
-        (void)pthread_mutex_destroy(&http->lock); /* nobody has it */
-        (void)curl_multi_cleanup(http->multi);    /* empty */
+        ccm_lock_fini(&http->lock);
+        (void)curl_multi_cleanup(http->multi); /* empty */
         free(http);
         (void)ccm_error_set(err, r, CCM_ERROR_TRANSIENT,
                             "cannot start the HTTP thread"); /* NULL tells */
@@ -306,9 +297,9 @@ struct net_http *net_http_new(struct ccm_error *err)
 
 void net_http_stop(struct net_http *http)
 {
-    http_lock(http);
+    ccm_lock(&http->lock);
     http->stopping = true;
-    http_unlock(http);
+    ccm_unlock(&http->lock);
     http_wake_thread(http);
 }
 
@@ -317,17 +308,17 @@ void net_http_free(struct net_http *http)
     if (http == NULL) {
         return;
     }
-    http_lock(http);
+    ccm_lock(&http->lock);
     http->stopping = true;
     http->quit = true;
-    http_unlock(http);
+    ccm_unlock(&http->lock);
     http_wake_thread(http);
     (void)pthread_join(http->thread, NULL); /* joinable, and joined once */
     for (size_t i = 0; i < http->idle_count; i++) {
         curl_easy_cleanup(http->idle[i]);
     }
-    (void)curl_multi_cleanup(http->multi);    /* no handle is left in it */
-    (void)pthread_mutex_destroy(&http->lock); /* nobody has it */
+    (void)curl_multi_cleanup(http->multi); /* no handle is left in it */
+    ccm_lock_fini(&http->lock);
     free(http);
 }
 
@@ -346,20 +337,20 @@ void ccm_http_cancel(struct net_http *http, struct ccm_cancel *cancel)
 /* Returns false when the engine takes no more. */
 static bool submit_and_wait(struct net_http *http, struct net_http_ticket *ticket)
 {
-    http_lock(http);
+    ccm_lock(&http->lock);
     if (http->stopping || is_cancelled(ticket->exchange)) {
-        http_unlock(http);
+        ccm_unlock(&http->lock);
         return false;
     }
     ticket->next = http->submitted;
     http->submitted = ticket;
-    http_unlock(http);
+    ccm_unlock(&http->lock);
     http_wake_thread(http);
-    http_lock(http);
+    ccm_lock(&http->lock);
     while (!ticket->done) {
         (void)pthread_cond_wait(&ticket->ended, &http->lock); /* the engine holds the deadline */
     }
-    http_unlock(http);
+    ccm_unlock(&http->lock);
     return true;
 }
 
@@ -389,7 +380,7 @@ int net_http_do(struct net_http *http, const struct net_exchange *exchange,
             *ret_phase = ticket.phase;
         }
     }
-    (void)pthread_cond_destroy(&ticket.ended); /* nobody waits on it */
+    ccm_cond_fini(&ticket.ended);
     net_http_ticket_fini(&ticket);
     return r;
 }

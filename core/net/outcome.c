@@ -53,7 +53,7 @@ static void fail_both(struct net_http_ticket *ticket, int result, const char *te
 {
     char both[CURL_ERROR_SIZE + PATH_SHOWN + 256];
 
-    (void)snprintf(both, sizeof(both), "%s (%s)", text, curl_text(ticket, code)); /* fits */
+    ccm_text_printf(both, sizeof(both), "%s (%s)", text, curl_text(ticket, code));
     fail_transient(ticket, result, both);
 }
 
@@ -76,8 +76,8 @@ static void fail_callback(struct net_http_ticket *ticket)
     const int r = ticket->callback_error;
 
     if (r == -EMSGSIZE && ticket->head_in) {
-        (void)snprintf(text, sizeof(text), "the answer is larger than %zu bytes",
-                       ticket->body.max); /* fits */
+        ccm_text_printf(text, sizeof(text), "the answer is larger than %zu bytes",
+                        ticket->body.max);
         fail_transient(ticket, r, text);
     } else if (r == -EMSGSIZE) {
         fail_transient(ticket, r, "the headers of the answer are larger than 64 KiB");
@@ -129,18 +129,18 @@ static void fail_trust(struct net_http_ticket *ticket, CURLcode code)
         return;
     }
     if (tls != NULL && !ccm_text_empty(tls->ca_data)) {
-        (void)snprintf(text, sizeof(text),
-                       "the certificate of this host is not trusted: it is not signed by an "
-                       "authority that was configured"); /* fits */
+        ccm_text_printf(text, sizeof(text),
+                        "the certificate of this host is not trusted: it is not signed by an "
+                        "authority that was configured");
     } else if (tls != NULL && !ccm_text_empty(tls->ca_file)) {
-        (void)snprintf(text, sizeof(text),
-                       "the certificate of this host is not trusted: it is not signed by an "
-                       "authority in %.*s",
-                       PATH_SHOWN, tls->ca_file); /* fits */
+        ccm_text_printf(text, sizeof(text),
+                        "the certificate of this host is not trusted: it is not signed by an "
+                        "authority in %.*s",
+                        PATH_SHOWN, tls->ca_file);
     } else {
-        (void)snprintf(text, sizeof(text),
-                       "the certificate of this host is not trusted: it is not signed by an "
-                       "authority of this machine"); /* fits */
+        ccm_text_printf(text, sizeof(text),
+                        "the certificate of this host is not trusted: it is not signed by an "
+                        "authority of this machine");
     }
     fail_both(ticket, -EPROTO, text, code);
 }
@@ -298,8 +298,8 @@ void net_http_ticket_expire(struct net_http_ticket *ticket)
     char text[128];
 
     if (is_flowing(ticket)) {
-        (void)snprintf(text, sizeof(text), "the stream was silent for %" PRId64 " ms",
-                       ticket->exchange->idle_ms); /* fits */
+        ccm_text_printf(text, sizeof(text), "the stream was silent for %" PRId64 " ms",
+                        ticket->exchange->idle_ms);
         fail_transient(ticket, -ETIMEDOUT, text);
     } else if (ticket->head_in) {
         fail_transient(ticket, -ETIMEDOUT, "the answer was not complete in time");

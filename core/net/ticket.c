@@ -117,10 +117,9 @@ static int read_url(struct net_http_ticket *ticket, struct ccm_error *err)
         return exchange_refuse(err, "the URL is malformed");
     }
     if (curl_url_get(url, CURLUPART_PORT, &port, 0) == CURLUE_OK) {
-        (void)snprintf(ticket->origin, sizeof(ticket->origin), "%s://%s:%s", scheme, host,
-                       port); /* for messages: may be cut */
+        ccm_text_printf(ticket->origin, sizeof(ticket->origin), "%s://%s:%s", scheme, host, port);
     } else {
-        (void)snprintf(ticket->origin, sizeof(ticket->origin), "%s://%s", scheme, host); /* same */
+        ccm_text_printf(ticket->origin, sizeof(ticket->origin), "%s://%s", scheme, host);
         if (curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) != CURLUE_OK) {
             return exchange_refuse(err, "the URL is neither http nor https");
         }

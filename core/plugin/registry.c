@@ -4,6 +4,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 
@@ -40,7 +41,7 @@ static void slot_free(struct slot *slot)
 static void set_state(struct plugin_registry *registry, struct slot *slot, enum plugin_state state,
                       const struct ccm_error *error)
 {
-    (void)pthread_mutex_lock(&registry->lock); /* a plain mutex: cannot fail */
+    ccm_lock(&registry->lock);
     if (!slot->stopped) {
         slot->state = state;
     }
@@ -49,7 +50,7 @@ static void set_state(struct plugin_registry *registry, struct slot *slot, enum 
     } else {
         ccm_error_copy(&slot->error, error);
     }
-    (void)pthread_mutex_unlock(&registry->lock);
+    ccm_unlock(&registry->lock);
 }
 
 static enum plugin_state get_state(struct plugin_registry *registry, const struct slot *slot)
@@ -78,7 +79,7 @@ void plugin_registry_free(struct plugin_registry *registry)
         slot_free(registry->items[i]);
     }
     free(registry->items);
-    (void)pthread_mutex_destroy(&registry->lock); /* nobody holds it */
+    ccm_lock_fini(&registry->lock);
     free(registry);
 }
 
@@ -261,7 +262,7 @@ static bool registry_mark_stopped(struct plugin_registry *registry, struct slot 
 {
     bool owed;
 
-    (void)pthread_mutex_lock(&registry->lock); /* a plain mutex: cannot fail */
+    ccm_lock(&registry->lock);
     owed = slot->has_self && !slot->stopped;
     if (owed) {
         slot->stopped = true;
@@ -269,7 +270,7 @@ static bool registry_mark_stopped(struct plugin_registry *registry, struct slot 
             slot->state = PLUGIN_STATE_STOPPED;
         }
     }
-    (void)pthread_mutex_unlock(&registry->lock);
+    ccm_unlock(&registry->lock);
     return owed;
 }
 
@@ -304,12 +305,12 @@ enum plugin_state plugin_registry_status(struct plugin_registry *registry,
     const struct slot *slot = slot_of(entry);
     enum plugin_state state;
 
-    (void)pthread_mutex_lock(&registry->lock); /* a plain mutex: cannot fail */
+    ccm_lock(&registry->lock);
     state = slot->state;
     if (err != NULL) {
         ccm_error_copy(err, &slot->error);
     }
-    (void)pthread_mutex_unlock(&registry->lock);
+    ccm_unlock(&registry->lock);
     return state;
 }
 

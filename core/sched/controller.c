@@ -6,6 +6,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -52,16 +53,6 @@ struct sched_controller {
     struct sched_controller_stats stats;
 };
 
-static void controller_lock(struct sched_controller *controller)
-{
-    (void)pthread_mutex_lock(&controller->lock); /* a default mutex, never taken twice */
-}
-
-static void controller_unlock(struct sched_controller *controller)
-{
-    (void)pthread_mutex_unlock(&controller->lock); /* as above */
-}
-
 /* --- one call ------------------------------------------------------------------------------- */
 
 /* The most urgent lane: the lowest number. */
@@ -82,7 +73,7 @@ static void call_describe_keys(char *what, size_t size, const struct sched_queue
     if (count == 1) {
         ccm_text_copy(what, size, items[0].key);
     } else {
-        (void)snprintf(what, size, "%s (+%zu more)", items[0].key, count - 1); /* cut by contract */
+        ccm_text_printf(what, size, "%s (+%zu more)", items[0].key, count - 1);
     }
 }
 
@@ -225,7 +216,7 @@ static void count_call(struct worker *worker, size_t count, const struct tally *
 
     sched_measure_call(controller->options.metrics, controller->name, worker->items, count, took_us,
                        result_name(tally));
-    controller_lock(controller);
+    ccm_lock(&controller->lock);
     controller->stats.calls++;
     controller->stats.busy_ms += (uint64_t)took_us / 1000;
     controller->stats.succeeded += tally->succeeded;
@@ -233,7 +224,7 @@ static void count_call(struct worker *worker, size_t count, const struct tally *
     for (size_t i = 0; i < SCHED_BACKOFF_KINDS; i++) {
         controller->stats.failed[i] += tally->failed[i];
     }
-    controller_unlock(controller);
+    ccm_unlock(&controller->lock);
 }
 
 /* The keys of worker->items, from the call to the verdict. */
@@ -250,8 +241,8 @@ static void run_call(struct worker *worker, size_t count)
         worker->keys[i] = worker->items[i].key;
     }
     call_describe_keys(what, sizeof(what), worker->items, count);
-    (void)snprintf(id, sizeof(id), "%s-%06" PRIuFAST64, controller->name,
-                   atomic_fetch_add(&controller->next_id, 1)); /* fits */
+    ccm_text_printf(id, sizeof(id), "%s-%06" PRIuFAST64, controller->name,
+                    atomic_fetch_add(&controller->next_id, 1));
 
     const struct ccm_request request = {
         .struct_size = sizeof(request),
@@ -301,10 +292,10 @@ static void *worker_run_thread(void *arg)
             run_call(worker, count);
         }
     }
-    controller_lock(controller);
+    ccm_lock(&controller->lock);
     controller->alive--;
-    (void)pthread_cond_broadcast(&controller->ended); /* cannot fail on a valid condition */
-    controller_unlock(controller);
+    ccm_wake_all(&controller->ended);
+    ccm_unlock(&controller->lock);
     return NULL;
 }
 
@@ -373,7 +364,7 @@ static int init_lock(struct sched_controller *controller)
         return r;
     }
     if (ccm_clock_cond_init(&controller->ended) < 0) {
-        (void)pthread_mutex_destroy(&controller->lock); /* nobody holds it */
+        ccm_lock_fini(&controller->lock);
         return -ENOMEM;
     }
     return 0;
@@ -444,8 +435,8 @@ void sched_controller_free(struct sched_controller *controller)
     free(controller->workers);
     free(controller->slots);
     sched_queue_free(controller->queue);
-    (void)pthread_cond_destroy(&controller->ended); /* no thread is left */
-    (void)pthread_mutex_destroy(&controller->lock); /* as above */
+    ccm_cond_fini(&controller->ended);
+    ccm_lock_fini(&controller->lock);
     free(controller);
 }
 
@@ -501,17 +492,17 @@ int sched_controller_start(struct sched_controller *controller, struct ccm_error
     int r = sched_watchdog_start(&controller->dog);
 
     for (uint32_t i = 0; r == 0 && i < controller->options.workers; i++) {
-        controller_lock(controller);
+        ccm_lock(&controller->lock);
         controller->alive++;
-        controller_unlock(controller);
+        ccm_unlock(&controller->lock);
         r = -pthread_create(&controller->workers[i].thread, NULL, worker_run_thread,
                             &controller->workers[i]);
         if (r == 0) {
             controller->unjoined++;
         } else {
-            controller_lock(controller);
+            ccm_lock(&controller->lock);
             controller->alive--;
-            controller_unlock(controller);
+            ccm_unlock(&controller->lock);
         }
     }
     if (r < 0) {
@@ -545,12 +536,12 @@ int sched_controller_join(struct sched_controller *controller, int64_t deadline_
 {
     int r = 0;
 
-    controller_lock(controller);
+    ccm_lock(&controller->lock);
     while (controller->alive > 0 && r == 0) {
         r = ccm_clock_cond_wait(&controller->ended, &controller->lock, deadline_ms);
     }
     r = controller->alive > 0 ? -ETIMEDOUT : 0;
-    controller_unlock(controller);
+    ccm_unlock(&controller->lock);
     if (r < 0) {
         sched_watchdog_log_hung(&controller->dog);
         return r;
@@ -562,9 +553,9 @@ int sched_controller_join(struct sched_controller *controller, int64_t deadline_
 void sched_controller_get_stats(struct sched_controller *controller,
                                 struct sched_controller_stats *ret)
 {
-    controller_lock(controller);
+    ccm_lock(&controller->lock);
     *ret = controller->stats;
-    controller_unlock(controller);
+    ccm_unlock(&controller->lock);
     sched_queue_get_stats(controller->queue, &ret->queue);
     sched_watchdog_get_stats(&controller->dog, &ret->running);
     ret->workers = controller->options.workers;

@@ -4,6 +4,7 @@
 #include "sched/lanes.h"
 #include "util/clock.h"
 #include "util/strmap.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -51,16 +52,6 @@ struct sched_queue {
     uint64_t adds;
     uint64_t retries;
 };
-
-static void queue_lock(struct sched_queue *queue)
-{
-    (void)pthread_mutex_lock(&queue->lock); /* a default mutex, never taken twice */
-}
-
-static void queue_unlock(struct sched_queue *queue)
-{
-    (void)pthread_mutex_unlock(&queue->lock); /* as above */
-}
 
 static int64_t now_ms(const struct sched_queue *queue)
 {
@@ -136,7 +127,7 @@ static void append_ready(struct sched_queue *queue, struct entry *entry)
         queue->ready_since_ms = now_ms(queue);
     }
     sched_lanes_append(&queue->lanes, entry->lane, &entry->place);
-    (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
+    ccm_wake_one(&queue->ready);
 }
 
 static void make_dirty(struct sched_queue *queue, struct entry *entry, uint64_t lane)
@@ -178,7 +169,7 @@ static void delay_until(struct sched_queue *queue, struct entry *entry, uint64_t
         }
     }
     if (sched_heap_first(&queue->delays) == &entry->delay) {
-        (void)pthread_cond_signal(&queue->ready); /* a waiter has to look at its timeout again */
+        ccm_wake_one(&queue->ready);
     }
 }
 
@@ -269,12 +260,12 @@ struct sched_queue *sched_queue_new(const struct sched_queue_options *options)
         return queue_discard_new(queue);
     }
     if (ccm_clock_cond_init(&queue->ready) < 0) {
-        (void)pthread_mutex_destroy(&queue->lock); /* nobody holds it */
+        ccm_lock_fini(&queue->lock);
         return queue_discard_new(queue);
     }
     if (ccm_clock_cond_init(&queue->idle) < 0) {
-        (void)pthread_cond_destroy(&queue->ready); /* nobody waits */
-        (void)pthread_mutex_destroy(&queue->lock); /* nobody holds it */
+        ccm_cond_fini(&queue->ready);
+        ccm_lock_fini(&queue->lock);
         return queue_discard_new(queue);
     }
     return queue;
@@ -285,9 +276,9 @@ void sched_queue_free(struct sched_queue *queue)
     if (queue == NULL) {
         return;
     }
-    (void)pthread_cond_destroy(&queue->ready); /* by contract nobody is inside */
-    (void)pthread_cond_destroy(&queue->idle);  /* as above */
-    (void)pthread_mutex_destroy(&queue->lock); /* as above */
+    ccm_cond_fini(&queue->ready);
+    ccm_cond_fini(&queue->idle);
+    ccm_lock_fini(&queue->lock);
     sched_heap_fini(&queue->delays);
     ccm_strmap_free(queue->entries);
     free(queue);
@@ -306,14 +297,14 @@ int sched_queue_add_after(struct sched_queue *queue, const char *key, uint64_t l
     struct entry *entry;
     int r = 0;
 
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
     if (queue->state == OPEN) {
         r = queue_obtain_entry(queue, key, &entry);
         if (r == 0) {
             schedule_locked(queue, entry, lane, delay_ms, false);
         }
     }
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
     return r;
 }
 
@@ -330,7 +321,7 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
 {
     int64_t delay_ms = 0;
 
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
 
     struct entry *entry = queue_find_processed(queue, key);
 
@@ -341,26 +332,26 @@ int64_t sched_queue_add_rate_limited(struct sched_queue *queue, const char *key,
             schedule_locked(queue, entry, lane, delay_ms, true);
         }
     }
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
     return delay_ms;
 }
 
 void sched_queue_requeue_after(struct sched_queue *queue, const char *key, uint64_t lane,
                                int64_t delay_ms)
 {
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
 
     struct entry *entry = queue_find_processed(queue, key);
 
     if (entry != NULL && queue->state == OPEN) {
         schedule_locked(queue, entry, lane, delay_ms, true);
     }
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
 }
 
 void sched_queue_forget(struct sched_queue *queue, const char *key)
 {
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
 
     struct entry *entry = ccm_strmap_get(queue->entries, key);
 
@@ -368,7 +359,7 @@ void sched_queue_forget(struct sched_queue *queue, const char *key)
         sched_backoff_forget(&entry->backoff);
         drop_if_unused(queue, entry);
     }
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
 }
 
 size_t sched_queue_retry_now(struct sched_queue *queue)
@@ -378,7 +369,7 @@ size_t sched_queue_retry_now(struct sched_queue *queue)
     void *value = NULL;
     size_t count = 0;
 
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
     while (queue->state == OPEN && ccm_strmap_next(queue->entries, &cursor, &key, &value) != 0) {
         struct entry *entry = value;
 
@@ -393,18 +384,18 @@ size_t sched_queue_retry_now(struct sched_queue *queue)
             }
         }
     }
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
     return count;
 }
 
 uint32_t sched_queue_num_requeues(struct sched_queue *queue, const char *key)
 {
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
 
     const struct entry *entry = ccm_strmap_get(queue->entries, key);
     const uint32_t failures = entry == NULL ? 0 : sched_backoff_failures(&entry->backoff);
 
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
     return failures;
 }
 
@@ -477,7 +468,7 @@ int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms
     size_t count = 0;
     int r = 0;
 
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
     while (r == 0) {
         const bool held = ccm_gate_is_held(queue->options.gate) && queue->state == OPEN;
         int64_t due = held ? now_ms(queue) + HELD_CHECK_MS : INT64_MAX;
@@ -498,9 +489,9 @@ int sched_queue_get_batch(struct sched_queue *queue, size_t max, int64_t wait_ms
     }
     /* Only the waiter that was woken knows the newest timeout; whoever leaves passes it on. */
     if (queue->lanes.len > 0 || sched_heap_first(&queue->delays) != NULL) {
-        (void)pthread_cond_signal(&queue->ready); /* cannot fail on a valid condition */
+        ccm_wake_one(&queue->ready);
     }
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
     if (r == 0) {
         *ret_count = count;
     }
@@ -517,7 +508,7 @@ int sched_queue_get(struct sched_queue *queue, int64_t deadline_ms,
 
 void sched_queue_done(struct sched_queue *queue, const char *key)
 {
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
 
     struct entry *entry = queue_find_processed(queue, key);
 
@@ -531,13 +522,13 @@ void sched_queue_done(struct sched_queue *queue, const char *key)
             drop_if_unused(queue, entry);
         }
         if (is_idle(queue)) {
-            (void)pthread_cond_broadcast(&queue->idle); /* drain() and wait_calm() may return */
+            ccm_wake_all(&queue->idle);
         }
         if (queue->state != OPEN && is_idle(queue)) {
-            (void)pthread_cond_broadcast(&queue->ready); /* get() has nothing to wait for */
+            ccm_wake_all(&queue->ready);
         }
     }
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
 }
 
 /* --- ending --------------------------------------------------------------------------------- */
@@ -547,33 +538,33 @@ static void shut_down_locked(struct sched_queue *queue)
     queue->state = SHUT;
     drop_delays_locked(queue);
     drop_ready_locked(queue);
-    (void)pthread_cond_broadcast(&queue->ready); /* cannot fail on a valid condition */
-    (void)pthread_cond_broadcast(&queue->idle);  /* as above */
+    ccm_wake_all(&queue->ready);
+    ccm_wake_all(&queue->idle);
 }
 
 void sched_queue_shut_down(struct sched_queue *queue)
 {
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
     shut_down_locked(queue);
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
 }
 
 int sched_queue_drain(struct sched_queue *queue, int64_t deadline_ms)
 {
     int r = 0;
 
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
     if (queue->state == OPEN) {
         queue->state = DRAINING;
         drop_delays_locked(queue);
-        (void)pthread_cond_broadcast(&queue->ready); /* no batch waits to be filled any more */
+        ccm_wake_all(&queue->ready);
     }
     while (!is_idle(queue) && r == 0) {
         r = ccm_clock_cond_wait(&queue->idle, &queue->lock, deadline_ms);
     }
     r = is_idle(queue) ? 0 : -ETIMEDOUT;
     shut_down_locked(queue);
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
     return r;
 }
 
@@ -597,7 +588,7 @@ int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t
 {
     int r = 0;
 
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
     while (r == 0 && queue->state != SHUT) {
         const int64_t again_ms = calm_again_ms(queue, horizon_ms, deadline_ms);
 
@@ -611,13 +602,13 @@ int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t
                                       again_ms < deadline_ms ? again_ms : deadline_ms);
         }
     }
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
     return r;
 }
 
 void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *ret)
 {
-    queue_lock(queue);
+    ccm_lock(&queue->lock);
     for (size_t i = 0; i < SCHED_QUEUE_LANES; i++) {
         ret->depth[i] = queue->lanes.lists[i].len;
     }
@@ -625,5 +616,5 @@ void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *
     ret->processing = queue->processing;
     ret->adds = queue->adds;
     ret->retries = queue->retries;
-    queue_unlock(queue);
+    ccm_unlock(&queue->lock);
 }

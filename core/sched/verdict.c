@@ -2,6 +2,8 @@
 
 #include "sched/backoff.h"
 #include "util/log.h"
+#include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,16 +23,6 @@ static const char *const kind_names[SCHED_BACKOFF_KINDS] = {
     [CCM_ERROR_BUG] = "bug",
 };
 
-static void verdicts_lock(struct sched_verdicts *verdicts)
-{
-    (void)pthread_mutex_lock(&verdicts->lock); /* a default mutex, never taken twice */
-}
-
-static void verdicts_unlock(struct sched_verdicts *verdicts)
-{
-    (void)pthread_mutex_unlock(&verdicts->lock); /* as above */
-}
-
 int sched_verdicts_init(struct sched_verdicts *verdicts, size_t cap)
 {
     *verdicts = (struct sched_verdicts){
@@ -49,24 +41,24 @@ int sched_verdicts_init(struct sched_verdicts *verdicts, size_t cap)
 
 void sched_verdicts_fini(struct sched_verdicts *verdicts)
 {
-    (void)pthread_mutex_destroy(&verdicts->lock); /* nobody holds it */
+    ccm_lock_fini(&verdicts->lock);
     free(verdicts->items);
     free(verdicts->errors);
 }
 
 void sched_verdicts_begin(struct sched_verdicts *verdicts, size_t count)
 {
-    verdicts_lock(verdicts);
+    ccm_lock(&verdicts->lock);
     memset(verdicts->items, 0, count * sizeof(*verdicts->items));
     verdicts->count = count;
-    verdicts_unlock(verdicts);
+    ccm_unlock(&verdicts->lock);
 }
 
 void sched_verdicts_end(struct sched_verdicts *verdicts)
 {
-    verdicts_lock(verdicts);
+    ccm_lock(&verdicts->lock);
     verdicts->count = 0;
-    verdicts_unlock(verdicts);
+    ccm_unlock(&verdicts->lock);
 }
 
 /* The texts come from a plugin. */
@@ -82,7 +74,7 @@ void sched_verdicts_record(struct sched_verdicts *verdicts, uint64_t index,
 {
     const bool failed = err != NULL && err->kind != CCM_ERROR_NONE;
 
-    verdicts_lock(verdicts);
+    ccm_lock(&verdicts->lock);
     if (index < verdicts->count) {
         verdicts->items[index] = (struct sched_verdict){
             .reported = true,
@@ -93,7 +85,7 @@ void sched_verdicts_record(struct sched_verdicts *verdicts, uint64_t index,
             copy_error(&verdicts->errors[index], err);
         }
     }
-    verdicts_unlock(verdicts);
+    ccm_unlock(&verdicts->lock);
 }
 
 void sched_verdict_classify(struct ccm_error *err, int result, bool stopping)
@@ -107,8 +99,8 @@ void sched_verdict_classify(struct ccm_error *err, int result, bool stopping)
         err->kind = CCM_ERROR_TRANSIENT;
     }
     if (err->message[0] == '\0') {
-        (void)snprintf(err->message, sizeof(err->message), "failed with code %d and no message",
-                       result); /* short enough */
+        ccm_text_printf(err->message, sizeof(err->message), "failed with code %d and no message",
+                        result);
     }
 }
 
@@ -140,7 +132,7 @@ void sched_verdict_log(const char *part, const char *id, const char *what,
     char retry[48] = "no retry: stopping";
 
     if (retry_ms >= 0) {
-        (void)snprintf(retry, sizeof(retry), "retry in %" PRId64 " ms", retry_ms); /* fits */
+        ccm_text_printf(retry, sizeof(retry), "retry in %" PRId64 " ms", retry_ms);
     }
     CCM_LOG_AT(&log, level_of(err->kind), "%s: %s: %s%s%s%s; %s", id, kind_names[err->kind],
                err->message, has_id ? " (request " : "", has_id ? err->request_id : "",

@@ -3,6 +3,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 int sched_watchdog_init(struct sched_watchdog *dog, const char *part, int64_t slow_ms,
                         struct sched_watchdog_slot **slots, size_t slot_count)
@@ -22,33 +23,23 @@ int sched_watchdog_init(struct sched_watchdog *dog, const char *part, int64_t sl
     }
     r = ccm_clock_cond_init(&dog->stop);
     if (r < 0) {
-        (void)pthread_mutex_destroy(&dog->lock); /* nobody holds it */
+        ccm_lock_fini(&dog->lock);
     }
     return r;
 }
 
 void sched_watchdog_fini(struct sched_watchdog *dog)
 {
-    (void)pthread_cond_destroy(&dog->stop);  /* the thread has ended */
-    (void)pthread_mutex_destroy(&dog->lock); /* as above */
-}
-
-static void watchdog_lock(struct sched_watchdog *dog)
-{
-    (void)pthread_mutex_lock(&dog->lock); /* a default mutex, never taken twice */
-}
-
-static void watchdog_unlock(struct sched_watchdog *dog)
-{
-    (void)pthread_mutex_unlock(&dog->lock); /* as above */
+    ccm_cond_fini(&dog->stop);
+    ccm_lock_fini(&dog->lock);
 }
 
 void sched_watchdog_set_slow(struct sched_watchdog *dog, int64_t slow_ms)
 {
-    watchdog_lock(dog);
+    ccm_lock(&dog->lock);
     dog->slow_ms = slow_ms;
-    (void)pthread_cond_signal(&dog->stop); /* its thread looks when the next call is slow */
-    watchdog_unlock(dog);
+    ccm_wake_one(&dog->stop);
+    ccm_unlock(&dog->lock);
 }
 
 static int64_t age_ms(const struct sched_watchdog_slot *slot)
@@ -59,23 +50,23 @@ static int64_t age_ms(const struct sched_watchdog_slot *slot)
 void sched_watchdog_begin(struct sched_watchdog *dog, struct sched_watchdog_slot *slot,
                           const char *id, const char *what)
 {
-    watchdog_lock(dog);
+    ccm_lock(&dog->lock);
     slot->running = true;
     slot->warned = false;
     slot->started_us = ccm_clock_now_us();
     ccm_text_copy(slot->id, sizeof(slot->id), id);
     ccm_text_copy(slot->what, sizeof(slot->what), what);
-    watchdog_unlock(dog);
+    ccm_unlock(&dog->lock);
 }
 
 int64_t sched_watchdog_end(struct sched_watchdog *dog, struct sched_watchdog_slot *slot)
 {
-    watchdog_lock(dog);
+    ccm_lock(&dog->lock);
 
     const int64_t took_us = ccm_clock_now_us() - slot->started_us;
 
     slot->running = false;
-    watchdog_unlock(dog);
+    ccm_unlock(&dog->lock);
     return took_us;
 }
 
@@ -123,17 +114,17 @@ static void *watchdog_run_thread(void *arg)
     struct sched_watchdog_slot call;
     int64_t next_ms;
 
-    watchdog_lock(dog);
+    ccm_lock(&dog->lock);
     while (!dog->stopping) {
         if (next_slow_locked(dog, &call, &next_ms)) {
-            watchdog_unlock(dog);
+            ccm_unlock(&dog->lock);
             watchdog_warn_slow(dog, &call);
-            watchdog_lock(dog);
+            ccm_lock(&dog->lock);
         } else {
             (void)ccm_clock_cond_wait(&dog->stop, &dog->lock, next_ms); /* the loop looks again */
         }
     }
-    watchdog_unlock(dog);
+    ccm_unlock(&dog->lock);
     return NULL;
 }
 
@@ -150,10 +141,10 @@ void sched_watchdog_stop(struct sched_watchdog *dog)
     if (!dog->started) {
         return;
     }
-    watchdog_lock(dog);
+    ccm_lock(&dog->lock);
     dog->stopping = true;
-    (void)pthread_cond_signal(&dog->stop); /* cannot fail on a valid condition */
-    watchdog_unlock(dog);
+    ccm_wake_one(&dog->stop);
+    ccm_unlock(&dog->lock);
     (void)pthread_join(dog->thread, NULL); /* a joinable thread, joined once */
     dog->started = false;
 }
@@ -161,11 +152,11 @@ void sched_watchdog_stop(struct sched_watchdog *dog)
 void sched_watchdog_log_hung(struct sched_watchdog *dog)
 {
     for (size_t i = 0; i < dog->slot_count; i++) {
-        watchdog_lock(dog);
+        ccm_lock(&dog->lock);
 
         const struct sched_watchdog_slot call = *dog->slots[i];
 
-        watchdog_unlock(dog);
+        ccm_unlock(&dog->lock);
         if (call.running) {
             const struct ccm_log log = { .part = dog->part, .object = call.what };
 
@@ -178,7 +169,7 @@ void sched_watchdog_log_hung(struct sched_watchdog *dog)
 void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_stats *ret)
 {
     *ret = (struct sched_watchdog_stats){ 0 };
-    watchdog_lock(dog);
+    ccm_lock(&dog->lock);
     for (size_t i = 0; i < dog->slot_count; i++) {
         const struct sched_watchdog_slot *slot = dog->slots[i];
 
@@ -191,14 +182,14 @@ void sched_watchdog_get_stats(struct sched_watchdog *dog, struct sched_watchdog_
         }
     }
     ret->slow = dog->slow;
-    watchdog_unlock(dog);
+    ccm_unlock(&dog->lock);
 }
 
 void sched_watchdog_list(struct sched_watchdog *dog,
                          void (*fn)(void *arg, const char *id, const char *what, int64_t age_ms),
                          void *arg)
 {
-    watchdog_lock(dog);
+    ccm_lock(&dog->lock);
     for (size_t i = 0; i < dog->slot_count; i++) {
         const struct sched_watchdog_slot *slot = dog->slots[i];
 
@@ -206,5 +197,5 @@ void sched_watchdog_list(struct sched_watchdog *dog,
             fn(arg, slot->id, slot->what, age_ms(slot));
         }
     }
-    watchdog_unlock(dog);
+    ccm_unlock(&dog->lock);
 }

@@ -109,7 +109,7 @@ void ccm_buf_vaddf(struct ccm_buf *buf, const char *format, va_list args)
     if (buf_reserve_bytes(buf, (size_t)need) < 0) {
         return;
     }
-    (void)vsnprintf(buf->data + buf->len, (size_t)need + 1, format, args); /* fits: just measured */
+    (void)vsnprintf(buf->data + buf->len, (size_t)need + 1, format, args); /* as measured */
     buf->len += (size_t)need;
 }
 

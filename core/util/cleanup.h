@@ -44,7 +44,7 @@ static inline void ccm_closep(int *fd)
 static inline void ccm_fclosep(FILE **file)
 {
     if (*file != NULL) {
-        (void)fclose(*file); /* as above */
+        (void)fclose(*file); /* it was only read */
     }
 }
 

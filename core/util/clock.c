@@ -1,5 +1,7 @@
 #include "util/clock.h"
 
+#include "util/text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
@@ -50,7 +52,7 @@ void ccm_clock_format(int64_t wall_ms, char *text, size_t size)
     char seconds[CCM_CLOCK_TEXT];
 
     format_seconds(wall_ms, seconds, sizeof(seconds));
-    (void)snprintf(text, size, "%sZ", seconds); /* size >= CCM_CLOCK_TEXT by contract */
+    ccm_text_printf(text, size, "%sZ", seconds);
 }
 
 void ccm_clock_format_micro(int64_t wall_ms, char *text, size_t size)
@@ -58,7 +60,7 @@ void ccm_clock_format_micro(int64_t wall_ms, char *text, size_t size)
     char seconds[CCM_CLOCK_TEXT];
 
     format_seconds(wall_ms, seconds, sizeof(seconds));
-    (void)snprintf(text, size, "%s.%06dZ", seconds, (int)(wall_ms % 1000) * 1000); /* as above */
+    ccm_text_printf(text, size, "%s.%06dZ", seconds, (int)(wall_ms % 1000) * 1000);
 }
 
 int ccm_clock_cond_init(pthread_cond_t *cond)

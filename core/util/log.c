@@ -3,6 +3,7 @@
 #include "util/buf.h"
 #include "util/clock.h"
 #include "util/json.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -86,7 +87,7 @@ static bool log_admit_line(const struct ccm_log *log, const char *message, unsig
     const int64_t now = ccm_clock_now_ms();
     bool admitted = true;
 
-    (void)pthread_mutex_lock(&repeat_lock); /* a default mutex, never held across a call */
+    ccm_lock(&repeat_lock);
     *ret_held = 0;
     if (slot->hash != hash) {
         *slot = (struct repeat){ .hash = hash, .window_start_ms = now, .count = 1 };
@@ -99,7 +100,7 @@ static bool log_admit_line(const struct ccm_log *log, const char *message, unsig
         slot->held_back++;
         admitted = false;
     }
-    (void)pthread_mutex_unlock(&repeat_lock);
+    ccm_unlock(&repeat_lock);
     return admitted;
 }
 

@@ -3,6 +3,7 @@
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <math.h>
@@ -92,7 +93,7 @@ void ccm_metrics_free(struct ccm_metrics *metrics)
         return;
     }
     ccm_strmap_free(metrics->families);
-    (void)pthread_mutex_destroy(&metrics->lock); /* nobody holds it any more */
+    ccm_lock_fini(&metrics->lock);
     free(metrics);
 }
 
@@ -337,7 +338,7 @@ static int metrics_record_value(struct ccm_metrics *metrics, const struct ccm_me
     if (!isfinite(value) || (metric->type == CCM_METRIC_COUNTER && value < 0)) {
         return -EINVAL;
     }
-    (void)pthread_mutex_lock(&metrics->lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&metrics->lock);
 
     int r = family_locked(metrics, metric, &family);
 
@@ -349,7 +350,7 @@ static int metrics_record_value(struct ccm_metrics *metrics, const struct ccm_me
     } else if (r == 0) {
         series->value = set || family->type == CCM_METRIC_GAUGE ? value : series->value + value;
     }
-    (void)pthread_mutex_unlock(&metrics->lock); /* as above */
+    ccm_unlock(&metrics->lock);
     return r;
 }
 
@@ -373,7 +374,7 @@ static void add_number(struct ccm_buf *out, double value)
     char text[32];
 
     for (int digits = 6; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof(text), "%.*g", digits, value); /* 25 bytes at most */
+        ccm_text_printf(text, sizeof(text), "%.*g", digits, value);
         if (strtod(text, NULL) == value) {
             break;
         }
@@ -445,7 +446,7 @@ static int by_name(const void *a, const void *b)
 
 void ccm_metrics_write(struct ccm_metrics *metrics, struct ccm_buf *out)
 {
-    (void)pthread_mutex_lock(&metrics->lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&metrics->lock);
 
     const size_t count = ccm_strmap_len(metrics->families);
     CCM_CLEANUP(ccm_freep) struct family **sorted = calloc(count + 1, sizeof(struct family *));
@@ -465,5 +466,5 @@ void ccm_metrics_write(struct ccm_metrics *metrics, struct ccm_buf *out)
     ccm_buf_adds(out, "# HELP ccmd_metrics_dropped_total Values of metrics with too many "
                       "combinations of labels.\n# TYPE ccmd_metrics_dropped_total counter\n");
     add_line(out, "ccmd_metrics_dropped_total", "", "", (double)metrics->dropped);
-    (void)pthread_mutex_unlock(&metrics->lock); /* as above */
+    ccm_unlock(&metrics->lock);
 }

@@ -125,6 +125,15 @@ size_t ccm_text_printable(const char *text, size_t len)
     return at;
 }
 
+void ccm_text_printf(char *to, size_t size, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(to, size, format, args); /* an output that is cut is the contract */
+    va_end(args);
+}
+
 char *ccm_text_format(const char *format, ...)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf buf = { .max = 0 };

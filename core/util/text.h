@@ -25,6 +25,9 @@ bool ccm_text_has_line(const char *text, const char *line);
 /* Copy at most size-1 bytes and terminate; cuts silently, for bounded fields of messages only. */
 void ccm_text_copy(char *to, size_t size, const char *from);
 
+/* Formatted text in an array of that size; cuts silently as ccm_text_copy() does. */
+void ccm_text_printf(char *to, size_t size, const char *format, ...) CCM_PRINTF(3, 4);
+
 /* Length of the valid UTF-8 sequence at p, 0 if there is none. Up to the NUL that ends the text is
  * read. */
 size_t ccm_text_utf8_len(const unsigned char *p);

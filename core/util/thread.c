@@ -4,22 +4,52 @@
 
 #include <errno.h>
 
+void ccm_lock(pthread_mutex_t *lock)
+{
+    (void)pthread_mutex_lock(lock); /* see the header; so are the others */
+}
+
+void ccm_unlock(pthread_mutex_t *lock)
+{
+    (void)pthread_mutex_unlock(lock);
+}
+
+void ccm_lock_fini(pthread_mutex_t *lock)
+{
+    (void)pthread_mutex_destroy(lock);
+}
+
+void ccm_wake_one(pthread_cond_t *changed)
+{
+    (void)pthread_cond_signal(changed);
+}
+
+void ccm_wake_all(pthread_cond_t *changed)
+{
+    (void)pthread_cond_broadcast(changed);
+}
+
+void ccm_cond_fini(pthread_cond_t *changed)
+{
+    (void)pthread_cond_destroy(changed);
+}
+
 static void *thread_main(void *arg)
 {
     struct ccm_thread *thread = arg;
 
     thread->run(thread->arg);
-    (void)pthread_mutex_lock(&thread->lock); /* a default mutex, never taken twice */
+    ccm_lock(&thread->lock);
     thread->ended = true;
-    (void)pthread_cond_signal(&thread->change); /* cannot fail on a valid condition */
-    (void)pthread_mutex_unlock(&thread->lock);  /* held by this thread */
+    ccm_wake_one(&thread->change);
+    ccm_unlock(&thread->lock);
     return NULL;
 }
 
 static void thread_fini_lock(struct ccm_thread *thread)
 {
-    (void)pthread_cond_destroy(&thread->change); /* nobody waits */
-    (void)pthread_mutex_destroy(&thread->lock);  /* nobody holds it */
+    ccm_cond_fini(&thread->change);
+    ccm_lock_fini(&thread->lock);
 }
 
 int ccm_thread_start(struct ccm_thread *thread, void (*run)(void *arg), void *arg)
@@ -35,7 +65,7 @@ int ccm_thread_start(struct ccm_thread *thread, void (*run)(void *arg), void *ar
     }
     r = ccm_clock_cond_init(&thread->change);
     if (r < 0) {
-        (void)pthread_mutex_destroy(&thread->lock); /* nobody holds it */
+        ccm_lock_fini(&thread->lock);
         return r;
     }
     r = -pthread_create(&thread->id, NULL, thread_main, thread);
@@ -54,14 +84,14 @@ int ccm_thread_join(struct ccm_thread *thread, int64_t deadline_ms)
     if (!thread->started) {
         return 0;
     }
-    (void)pthread_mutex_lock(&thread->lock); /* as above */
+    ccm_lock(&thread->lock);
     while (!thread->ended && r == 0) {
         r = ccm_clock_cond_wait(&thread->change, &thread->lock, deadline_ms);
     }
 
     const bool ended = thread->ended;
 
-    (void)pthread_mutex_unlock(&thread->lock); /* held by this thread */
+    ccm_unlock(&thread->lock);
     if (!ended) {
         return -ETIMEDOUT;
     }

@@ -42,8 +42,8 @@ int ali_parse_date(const char *text, int64_t *ret_ms)
     if (month == 12) {
         return -EINVAL;
     }
-    (void)snprintf(iso, sizeof(iso), "%.4s-%02zu-%.2sT%.8sZ", text + 12, month + 1, text + 5,
-                   text + 17); /* 20 bytes */
+    ccm_text_printf(iso, sizeof(iso), "%.4s-%02zu-%.2sT%.8sZ", text + 12, month + 1, text + 5,
+                    text + 17);
     return ccm_parse_rfc3339(iso, ret_ms) < 0 ? -EINVAL : 0;
 }
 
@@ -192,9 +192,9 @@ static const char *signature_note(const char *code, const char *message, const s
 static void rough_time(int64_t off_ms, char *to, size_t size)
 {
     if (off_ms < SKEW_TOLD_MS) {
-        (void)snprintf(to, size, "%" PRId64 " s", off_ms / 1000); /* fits */
+        ccm_text_printf(to, size, "%" PRId64 " s", off_ms / 1000);
     } else {
-        (void)snprintf(to, size, "%" PRId64 " min", (off_ms + 30000) / 60000); /* fits */
+        ccm_text_printf(to, size, "%" PRId64 " min", (off_ms + 30000) / 60000);
     }
 }
 
@@ -217,8 +217,8 @@ static void skew_note(const struct ccm_http_response *response, const char *code
         char much[32];
 
         rough_time(off, much, sizeof(much));
-        (void)snprintf(to, size, "; the clock of this machine is %s %s the cloud's", much,
-                       ahead < 0 ? "behind" : "ahead of"); /* fits */
+        ccm_text_printf(to, size, "; the clock of this machine is %s %s the cloud's", much,
+                        ahead < 0 ? "behind" : "ahead of");
     }
 }
 
@@ -252,7 +252,7 @@ static void answer_describe_failure(const struct ali_call *call,
                             call->action, response->status, response->body_len); /* not an errno */
     } else {
         (void)ccm_error_set(err, 0, CCM_ERROR_TRANSIENT, "%s: %s: %s%s (RequestId %s)",
-                            call->action, code, message, note, id); /* as above */
+                            call->action, code, message, note, id);
     }
     err->kind = ali_error_kind(ret->row->class_);
     err->http_status = response->status;

@@ -4,6 +4,7 @@
 #include "alicloud/measure.h"
 #include "util/cleanup.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -51,16 +52,6 @@ struct ali_credentials {
     struct ali_file_state seen;
 };
 
-static void credentials_lock(struct ali_credentials *credentials)
-{
-    (void)pthread_mutex_lock(&credentials->lock); /* a plain mutex of ours: cannot fail */
-}
-
-static void credentials_unlock(struct ali_credentials *credentials)
-{
-    (void)pthread_mutex_unlock(&credentials->lock); /* as above */
-}
-
 static void texts_free(struct ali_credentials *credentials)
 {
     for (size_t i = 0; i < TEXTS; i++) {
@@ -105,7 +96,7 @@ struct ali_credentials *ali_credentials_new(enum ali_credential_source source,
         return NULL;
     }
     (void)pthread_mutex_init(&credentials->lock, NULL); /* without attributes it cannot fail */
-    (void)pthread_mutex_init(&credentials->thread_lock, NULL); /* as above */
+    (void)pthread_mutex_init(&credentials->thread_lock, NULL);
     credentials->file = ali_credential_source_file(source, &credentials->setup);
     return credentials;
 }
@@ -120,9 +111,9 @@ static void join_locked(struct ali_credentials *credentials)
 
 void ali_credentials_settle(struct ali_credentials *credentials)
 {
-    (void)pthread_mutex_lock(&credentials->thread_lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&credentials->thread_lock);
     join_locked(credentials);
-    (void)pthread_mutex_unlock(&credentials->thread_lock); /* as above */
+    ccm_unlock(&credentials->thread_lock);
 }
 
 void ali_credentials_free(struct ali_credentials *credentials)
@@ -133,8 +124,8 @@ void ali_credentials_free(struct ali_credentials *credentials)
     if (credentials->current != NULL) {
         ali_credential_unref(&credentials->current->credential);
     }
-    (void)pthread_mutex_destroy(&credentials->lock); /* nobody holds them any more */
-    (void)pthread_mutex_destroy(&credentials->thread_lock);
+    ccm_lock_fini(&credentials->lock);
+    ccm_lock_fini(&credentials->thread_lock);
     texts_free(credentials);
     free(credentials);
 }
@@ -214,14 +205,14 @@ static bool file_due(struct ali_credentials *credentials, int64_t now)
     if (ali_credential_file_state(credentials->file, &state) < 0) {
         return true;
     }
-    credentials_lock(credentials);
+    ccm_lock(&credentials->lock);
     const bool due = !ali_credential_file_same(&state, &credentials->seen) ||
                      credentials->current == NULL || assumed_due_locked(credentials, now) ||
                      credentials->current->end_ms - EARLY_MS <= now;
     if (!due) {
         credentials->due_ms = now + CHECK_FILE_MS;
     }
-    credentials_unlock(credentials);
+    ccm_unlock(&credentials->lock);
     return due;
 }
 
@@ -234,9 +225,9 @@ static int credentials_refresh(struct ali_credentials *credentials, const struct
     int r = 0;
 
     if (credentials->file != NULL && !forced && !file_due(credentials, started)) {
-        credentials_lock(credentials);
+        ccm_lock(&credentials->lock);
         credentials->fetching = false;
-        credentials_unlock(credentials);
+        ccm_unlock(&credentials->lock);
         return 0;
     }
     r = ali_credential_fetch(credentials->source, &credentials->setup, ctx, &raw, err);
@@ -244,7 +235,7 @@ static int credentials_refresh(struct ali_credentials *credentials, const struct
     const int64_t now = ctx->host->now_ms(ctx->host);
     const int64_t ahead = ctx->host->wall_ms(ctx->host) - now;
 
-    credentials_lock(credentials);
+    ccm_lock(&credentials->lock);
     if (r == 0 && install_locked(credentials, &raw, now) < 0) {
         r = ccm_error_nomem(err);
     }
@@ -261,7 +252,7 @@ static int credentials_refresh(struct ali_credentials *credentials, const struct
     }
     credentials->fetching = false;
     const bool left = credentials->current != NULL && credentials->current->end_ms > now;
-    credentials_unlock(credentials);
+    ccm_unlock(&credentials->lock);
     if (r == 0) {
         ali_measure_credential(ctx->host, raw.life_ms);
     } else if (err->kind != CCM_ERROR_CANCELLED) {
@@ -293,7 +284,7 @@ static const struct ali_credential *credentials_find_usable(struct ali_credentia
     const int64_t now = host->now_ms(host);
     const int64_t wall = host->wall_ms(host);
 
-    credentials_lock(credentials);
+    ccm_lock(&credentials->lock);
 
     struct record *record = credentials->current;
 
@@ -307,15 +298,15 @@ static const struct ali_credential *credentials_find_usable(struct ali_credentia
     if (*ret_fetch) {
         credentials->fetching = true;
     }
-    credentials_unlock(credentials);
+    ccm_unlock(&credentials->lock);
     return found;
 }
 
 static int last_failure(struct ali_credentials *credentials, struct ccm_error *err)
 {
-    credentials_lock(credentials);
+    ccm_lock(&credentials->lock);
     ccm_error_copy(err, &credentials->failure);
-    credentials_unlock(credentials);
+    ccm_unlock(&credentials->lock);
     return -EAGAIN;
 }
 
@@ -338,14 +329,14 @@ static void *refresh_thread_main(void *arg)
 
 static bool start_thread(struct ali_credentials *credentials, struct job *job)
 {
-    (void)pthread_mutex_lock(&credentials->thread_lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&credentials->thread_lock);
     join_locked(credentials); /* the one before is at its end: it gave `fetching` back */
     credentials->has_thread =
         pthread_create(&credentials->thread, NULL, refresh_thread_main, job) == 0;
 
     const bool running = credentials->has_thread;
 
-    (void)pthread_mutex_unlock(&credentials->thread_lock); /* as above */
+    ccm_unlock(&credentials->thread_lock);
     return running;
 }
 
@@ -363,9 +354,9 @@ static void credentials_spawn_refresh(struct ali_credentials *credentials,
         }
         free(job);
     }
-    credentials_lock(credentials);
+    ccm_lock(&credentials->lock);
     credentials->fetching = false;
-    credentials_unlock(credentials);
+    ccm_unlock(&credentials->lock);
 }
 
 int ali_credentials_get(struct ali_credentials *credentials, const struct ali_ctx *ctx,
@@ -407,9 +398,9 @@ static bool has_other_file(struct ali_credentials *credentials)
     if (credentials->file == NULL || ali_credential_file_state(credentials->file, &state) < 0) {
         return false;
     }
-    credentials_lock(credentials);
+    ccm_lock(&credentials->lock);
     const bool other = !ali_credential_file_same(&state, &credentials->seen);
-    credentials_unlock(credentials);
+    ccm_unlock(&credentials->lock);
     return other;
 }
 
@@ -420,7 +411,7 @@ static bool credentials_find_other(struct ali_credentials *credentials, int64_t 
 {
     const bool other_file = has_other_file(credentials);
 
-    credentials_lock(credentials);
+    ccm_lock(&credentials->lock);
 
     const bool changed =
         credentials->current != NULL && credentials->current->credential.serial != serial;
@@ -431,7 +422,7 @@ static bool credentials_find_other(struct ali_credentials *credentials, int64_t 
         credentials->fetching = true;
         credentials->renew_ms = now + RENEW_PAUSE_MS;
     }
-    credentials_unlock(credentials);
+    ccm_unlock(&credentials->lock);
     return changed;
 }
 
@@ -454,8 +445,8 @@ bool ali_credentials_renew(struct ali_credentials *credentials, const struct ali
     if (credentials_refresh(credentials, ctx, true, &failure) < 0) {
         return false;
     }
-    credentials_lock(credentials);
+    ccm_lock(&credentials->lock);
     changed = credentials->current->credential.serial != serial;
-    credentials_unlock(credentials);
+    ccm_unlock(&credentials->lock);
     return changed;
 }

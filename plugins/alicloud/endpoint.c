@@ -141,7 +141,7 @@ static bool endpoint_find_mapped(enum ali_product product, const char *region,
 {
     char wanted[80];
 
-    (void)snprintf(wanted, sizeof(wanted), " %s ", region); /* regions have at most 64 bytes */
+    ccm_text_printf(wanted, sizeof(wanted), " %s ", region);
     for (size_t i = 0; i < CCM_ARRAY_LEN(region_hosts); i++) {
         if (region_hosts[i].product == product && strstr(region_hosts[i].regions, wanted) != NULL) {
             ccm_text_copy(ret->host, sizeof(ret->host), region_hosts[i].host);
@@ -179,7 +179,7 @@ int ali_endpoint_find(enum ali_product product, const char *region, const char *
     } else if (!ccm_text_empty(override)) {
         char what[48];
 
-        (void)snprintf(what, sizeof(what), "alicloud.endpoints.%s", info->name); /* fits */
+        ccm_text_printf(what, sizeof(what), "alicloud.endpoints.%s", info->name);
         r = ali_endpoint_parse(what, override, false, &endpoint, err);
     } else if (!ali_endpoint_valid_part(region)) {
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
@@ -189,8 +189,8 @@ int ali_endpoint_find(enum ali_product product, const char *region, const char *
         const bool vpc = strcmp(network, "vpc") == 0;
 
         if (vpc || !endpoint_find_mapped(product, region, &endpoint)) {
-            (void)snprintf(endpoint.host, sizeof(endpoint.host), "%s%s.%s.aliyuncs.com", info->name,
-                           vpc ? "-vpc" : "", region); /* fits: 64 bytes of region */
+            ccm_text_printf(endpoint.host, sizeof(endpoint.host), "%s%s.%s.aliyuncs.com",
+                            info->name, vpc ? "-vpc" : "", region);
         }
     }
     if (r == 0) {

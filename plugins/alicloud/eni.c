@@ -164,8 +164,8 @@ static void page_params(const struct run *run, const struct queries *queries, si
         char name[40];
         char text[CCM_IP_TEXT];
 
-        (void)snprintf(name, sizeof(name), "%s.%zu", v4 ? "PrivateIpAddress" : "Ipv6Address",
-                       i + 1); /* fits: i is below 100 */
+        ccm_text_printf(name, sizeof(name), "%s.%zu", v4 ? "PrivateIpAddress" : "Ipv6Address",
+                        i + 1);
         ccm_ip_format(&queries->items[first + i].ip, text);
         ali_param_add(params, name, text);
     }

@@ -1,6 +1,7 @@
 #include "alicloud/eni_cache.h"
 
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,20 +51,10 @@ struct ali_eni_cache *ali_eni_cache_new(size_t most)
 void ali_eni_cache_free(struct ali_eni_cache *cache)
 {
     if (cache != NULL) {
-        (void)pthread_mutex_destroy(&cache->lock); /* nobody holds it any more */
+        ccm_lock_fini(&cache->lock);
         free(cache->slots);
         free(cache);
     }
-}
-
-static void eni_cache_lock(struct ali_eni_cache *cache)
-{
-    (void)pthread_mutex_lock(&cache->lock); /* a plain mutex of ours: cannot fail */
-}
-
-static void eni_cache_unlock(struct ali_eni_cache *cache)
-{
-    (void)pthread_mutex_unlock(&cache->lock); /* as above */
 }
 
 static uint64_t eni_cache_hash_ip(const struct ccm_ip *ip)
@@ -170,7 +161,7 @@ bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int
 {
     bool known = false;
 
-    eni_cache_lock(cache);
+    ccm_lock(&cache->lock);
 
     const struct slot *slot = eni_cache_find_slot(cache, ip);
 
@@ -179,14 +170,14 @@ bool ali_eni_cache_get(struct ali_eni_cache *cache, const struct ccm_ip *ip, int
         ccm_text_copy(ret->id, sizeof(ret->id), slot->id);
         known = true;
     }
-    eni_cache_unlock(cache);
+    ccm_unlock(&cache->lock);
     return known;
 }
 
 void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
                        const struct ali_eni *eni, int64_t now_ms, int64_t end_ms)
 {
-    eni_cache_lock(cache);
+    ccm_lock(&cache->lock);
 
     struct slot *slot = eni_cache_find_slot(cache, ip);
 
@@ -195,7 +186,7 @@ void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
             slot->slot_state = SLOT_DELETED;
             cache->used--;
         }
-        eni_cache_unlock(cache);
+        ccm_unlock(&cache->lock);
         return;
     }
     if (slot == NULL && eni_cache_make_space(cache, now_ms)) {
@@ -215,22 +206,22 @@ void ali_eni_cache_put(struct ali_eni_cache *cache, const struct ccm_ip *ip,
         };
         ccm_text_copy(slot->id, sizeof(slot->id), eni->id);
     }
-    eni_cache_unlock(cache);
+    ccm_unlock(&cache->lock);
 }
 
 unsigned ali_eni_cache_misses(struct ali_eni_cache *cache, const struct ccm_ip *ip)
 {
-    eni_cache_lock(cache);
+    ccm_lock(&cache->lock);
     const struct slot *slot = eni_cache_find_slot(cache, ip);
     const unsigned misses = slot == NULL ? 0 : slot->misses;
 
-    eni_cache_unlock(cache);
+    ccm_unlock(&cache->lock);
     return misses;
 }
 
 void ali_eni_cache_del(struct ali_eni_cache *cache, const struct ccm_ip *ip)
 {
-    eni_cache_lock(cache);
+    ccm_lock(&cache->lock);
 
     struct slot *slot = eni_cache_find_slot(cache, ip);
 
@@ -238,14 +229,14 @@ void ali_eni_cache_del(struct ali_eni_cache *cache, const struct ccm_ip *ip)
         slot->slot_state = SLOT_DELETED;
         cache->used--;
     }
-    eni_cache_unlock(cache);
+    ccm_unlock(&cache->lock);
 }
 
 size_t ali_eni_cache_len(struct ali_eni_cache *cache)
 {
-    eni_cache_lock(cache);
+    ccm_lock(&cache->lock);
     const size_t len = cache->used;
-    eni_cache_unlock(cache);
+    ccm_unlock(&cache->lock);
     return len;
 }
 
@@ -254,21 +245,21 @@ int ali_eni_cache_cidrs_get(struct ali_eni_cache *cache, int64_t now_ms,
 {
     int count = -1;
 
-    eni_cache_lock(cache);
+    ccm_lock(&cache->lock);
     if (cache->cidr_end_ms > now_ms) {
         count = cache->cidr_count;
         memcpy(ret, cache->cidrs, (size_t)count * sizeof(*ret));
     }
-    eni_cache_unlock(cache);
+    ccm_unlock(&cache->lock);
     return count;
 }
 
 void ali_eni_cache_cidrs_put(struct ali_eni_cache *cache, const struct ccm_cidr *cidrs, int count,
                              int64_t end_ms)
 {
-    eni_cache_lock(cache);
+    ccm_lock(&cache->lock);
     memcpy(cache->cidrs, cidrs, (size_t)count * sizeof(*cidrs));
     cache->cidr_count = count;
     cache->cidr_end_ms = end_ms;
-    eni_cache_unlock(cache);
+    ccm_unlock(&cache->lock);
 }

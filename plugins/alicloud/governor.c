@@ -5,6 +5,7 @@
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -79,7 +80,7 @@ void ali_governor_free(struct ali_governor *governor)
 {
     if (governor != NULL) {
         ccm_strmap_free(governor->buckets);
-        (void)pthread_mutex_destroy(&governor->lock); /* nobody holds it any more */
+        ccm_lock_fini(&governor->lock);
         free(governor);
     }
 }
@@ -148,7 +149,7 @@ static struct bucket *bucket_get_locked(struct ali_governor *governor, enum ali_
 {
     char key[96];
 
-    (void)snprintf(key, sizeof(key), "%d/%s", (int)product, action); /* actions are short */
+    ccm_text_printf(key, sizeof(key), "%d/%s", (int)product, action);
 
     struct bucket *bucket = ccm_strmap_get(governor->buckets, key);
 
@@ -170,26 +171,16 @@ static struct bucket *bucket_get_locked(struct ali_governor *governor, enum ali_
     return bucket;
 }
 
-static void governor_lock(struct ali_governor *governor)
-{
-    (void)pthread_mutex_lock(&governor->lock); /* a plain mutex of ours: cannot fail */
-}
-
-static void governor_unlock(struct ali_governor *governor)
-{
-    (void)pthread_mutex_unlock(&governor->lock); /* as above */
-}
-
 int ali_governor_enter(struct ali_governor *governor, enum ali_product product, const char *action,
                        enum ali_priority priority, int64_t now_ms,
                        struct ali_governor_ticket *ticket)
 {
-    governor_lock(governor);
+    ccm_lock(&governor->lock);
 
     struct bucket *bucket = bucket_get_locked(governor, product, action, now_ms);
 
     if (bucket == NULL) {
-        governor_unlock(governor);
+        ccm_unlock(&governor->lock);
         return -ENOMEM;
     }
 
@@ -201,7 +192,7 @@ int ali_governor_enter(struct ali_governor *governor, enum ali_product product, 
     *ticket =
         (struct ali_governor_ticket){ .next = *place, .bucket = bucket, .priority = priority };
     *place = ticket;
-    governor_unlock(governor);
+    ccm_unlock(&governor->lock);
     return 0;
 }
 
@@ -227,7 +218,7 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_governor_tic
 {
     int64_t wait = 0;
 
-    governor_lock(governor);
+    ccm_lock(&governor->lock);
 
     struct bucket *bucket = ticket->bucket;
 
@@ -249,23 +240,23 @@ int64_t ali_governor_poll(struct ali_governor *governor, struct ali_governor_tic
         (void)ticket_place(bucket, ticket, true); /* its place is known */
         bucket->tokens -= WINDOW_MS;
     }
-    governor_unlock(governor);
+    ccm_unlock(&governor->lock);
     return wait;
 }
 
 void ali_governor_leave(struct ali_governor *governor, struct ali_governor_ticket *ticket)
 {
-    governor_lock(governor);
+    ccm_lock(&governor->lock);
     if (ticket->bucket != NULL) {
         (void)ticket_place(ticket->bucket, ticket, true); /* its place does not matter any more */
     }
-    governor_unlock(governor);
+    ccm_unlock(&governor->lock);
 }
 
 void ali_governor_throttled(struct ali_governor *governor, enum ali_product product,
                             const char *action, int64_t now_ms, int64_t hint_ms)
 {
-    governor_lock(governor);
+    ccm_lock(&governor->lock);
 
     struct bucket *bucket = bucket_get_locked(governor, product, action, now_ms);
 
@@ -284,7 +275,7 @@ void ali_governor_throttled(struct ali_governor *governor, enum ali_product prod
             bucket->hold_ms = now_ms + hint;
         }
     }
-    governor_unlock(governor);
+    ccm_unlock(&governor->lock);
 }
 
 static void follow_locked(struct ali_governor *governor, enum ali_product product)
@@ -329,12 +320,12 @@ void ali_governor_follow(struct ali_governor *governor, const struct ccm_host *h
     if (write <= 0 || read <= 0) {
         return; /* this plugin lists no quotas */
     }
-    governor_lock(governor);
+    ccm_lock(&governor->lock);
     if (quota->write != write || quota->read != read) {
         *quota = (struct ali_governor_quota){ .write = write, .read = read };
         follow_locked(governor, product);
     }
-    governor_unlock(governor);
+    ccm_unlock(&governor->lock);
 }
 
 /* As ali_governor_poll(), with the quotas of this moment. */

@@ -8,6 +8,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #define GROUP         "alicloud"
 #define START_MS      25000
@@ -60,7 +61,7 @@ static void ali_free(struct ali_client *ali)
     free(ali->region);
     free(ali->vpc_id);
     list_free(ali->vswitch_ids);
-    (void)pthread_mutex_destroy(&ali->lock); /* nobody holds it any more */
+    ccm_lock_fini(&ali->lock);
     free(ali);
 }
 
@@ -329,7 +330,7 @@ int ali_acquire(const struct ccm_host *host, struct ali_client **ret, struct ccm
 {
     int r = 0;
 
-    (void)pthread_mutex_lock(&instance_lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&instance_lock);
     if (instance != NULL) {
         instance->refs++;
     } else {
@@ -338,7 +339,7 @@ int ali_acquire(const struct ccm_host *host, struct ali_client **ret, struct ccm
     if (r == 0) {
         *ret = instance;
     }
-    (void)pthread_mutex_unlock(&instance_lock); /* as above */
+    ccm_unlock(&instance_lock);
     return r;
 }
 
@@ -348,12 +349,12 @@ void ali_release(struct ali_client *ali)
         return;
     }
     ali_credentials_settle(ali->credentials); /* it may use the host of the caller */
-    (void)pthread_mutex_lock(&instance_lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&instance_lock);
     if (--ali->refs == 0) {
         instance = NULL;
         ali_free(ali);
     }
-    (void)pthread_mutex_unlock(&instance_lock); /* as above */
+    ccm_unlock(&instance_lock);
 }
 
 /* The configured value, else that of the metadata service; -ENOENT counts as "". */
@@ -477,12 +478,12 @@ static bool instance_begin_start(struct ali_client *ali)
 {
     bool mine = false;
 
-    (void)pthread_mutex_lock(&ali->lock); /* a plain mutex of ours: cannot fail */
+    ccm_lock(&ali->lock);
     if (!ali->starting && !atomic_load(&ali->started)) {
         ali->starting = true;
         mine = true;
     }
-    (void)pthread_mutex_unlock(&ali->lock); /* as above */
+    ccm_unlock(&ali->lock);
     return mine;
 }
 
@@ -493,9 +494,9 @@ int ali_start(struct ali_client *ali, const struct ccm_host *host, struct ccm_er
             const int r = instance_discover(ali, host, err);
 
             atomic_store(&ali->started, r == 0);
-            (void)pthread_mutex_lock(&ali->lock); /* a plain mutex of ours: cannot fail */
+            ccm_lock(&ali->lock);
             ali->starting = false;
-            (void)pthread_mutex_unlock(&ali->lock); /* as above */
+            ccm_unlock(&ali->lock);
             return r;
         }
         if (host->wait(host, NULL, POLL_MS) < 0) {

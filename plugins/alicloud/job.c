@@ -5,6 +5,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <inttypes.h>
 
@@ -64,7 +65,7 @@ struct ali_jobs *ali_jobs_new(int64_t round_ms)
         return NULL;
     }
     if (ccm_clock_cond_init(&jobs->news) < 0) {
-        (void)pthread_mutex_destroy(&jobs->lock); /* nobody holds it */
+        ccm_lock_fini(&jobs->lock);
         free(jobs);
         return NULL;
     }
@@ -79,19 +80,9 @@ void ali_jobs_free(struct ali_jobs *jobs)
     if (jobs == NULL) {
         return;
     }
-    (void)pthread_cond_destroy(&jobs->news);  /* nobody waits any more */
-    (void)pthread_mutex_destroy(&jobs->lock); /* nor holds it */
+    ccm_cond_fini(&jobs->news);
+    ccm_lock_fini(&jobs->lock);
     free(jobs);
-}
-
-static void jobs_lock(struct ali_jobs *jobs)
-{
-    (void)pthread_mutex_lock(&jobs->lock); /* a plain mutex of ours: cannot fail */
-}
-
-static void jobs_unlock(struct ali_jobs *jobs)
-{
-    (void)pthread_mutex_unlock(&jobs->lock); /* as above */
 }
 
 /* --- states --- */
@@ -258,11 +249,11 @@ static int ask_together(const struct turn *turn, const struct chunk *chunk, stru
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "ListAsynJobs: the answer has no list");
     }
-    jobs_lock(turn->jobs);
+    ccm_lock(&turn->jobs->lock);
     for (size_t i = 0; i < chunk->len; i++) {
         jobs_record_status_locked(turn->jobs, chunk->ids[i], status_in(list, chunk->ids[i]));
     }
-    jobs_unlock(turn->jobs);
+    ccm_unlock(&turn->jobs->lock);
     return 0;
 }
 
@@ -278,9 +269,9 @@ static int ask_single(const struct turn *turn, const char *id, struct ccm_error 
     if (r < 0 && err->kind != CCM_ERROR_NOT_FOUND) {
         return r;
     }
-    jobs_lock(turn->jobs);
+    ccm_lock(&turn->jobs->lock);
     jobs_record_status_locked(turn->jobs, id, r < 0 ? NULL : ccm_json_text(answer, "Status"));
-    jobs_unlock(turn->jobs);
+    ccm_unlock(&turn->jobs->lock);
     return 0;
 }
 
@@ -293,9 +284,9 @@ static bool is_denied(const struct ccm_error *err)
 /* ListAsynJobs is not allowed: remember it for a while. */
 static void jobs_set_degraded(const struct turn *turn, const struct ccm_error *err)
 {
-    jobs_lock(turn->jobs);
+    ccm_lock(&turn->jobs->lock);
     turn->jobs->denied_until_ms = turn->host->now_ms(turn->host) + DENIED_MS;
-    jobs_unlock(turn->jobs);
+    ccm_unlock(&turn->jobs->lock);
     if (!atomic_exchange(&turn->jobs->degraded, true)) {
         turn->host->log(turn->host, CCM_LEVEL_WARN, NULL,
                         "jobs are asked for one by one with GetJobStatus: %s", err->message);
@@ -347,7 +338,7 @@ static void jobs_record_result_locked(struct ali_jobs *jobs, int r, const struct
         jobs->failed = r;
         ccm_error_copy(&jobs->failure, err);
     }
-    (void)pthread_cond_broadcast(&jobs->news); /* cannot fail */
+    ccm_wake_all(&jobs->news);
 }
 
 /* Ask for all jobs once. Called and left with the lock held, which is given up for the calls. */
@@ -366,9 +357,9 @@ static void run_round_locked(const struct turn *turn, int64_t began)
         if (chunk.len == 0) {
             break;
         }
-        jobs_unlock(jobs);
+        ccm_unlock(&jobs->lock);
         r = jobs_ask_chunk(turn, &chunk, together, &err);
-        jobs_lock(jobs);
+        ccm_lock(&jobs->lock);
         jobs_record_result_locked(jobs, r, &err);
     }
     set_due_locked(jobs, turn->host->now_ms(turn->host));
@@ -388,9 +379,9 @@ static void lead_locked(const struct turn *turn, int64_t now)
     }
     ms = ms < SLICE_MS ? ms : SLICE_MS;
     ms = ms < left ? ms : left;
-    jobs_unlock(turn->jobs);
+    ccm_unlock(&turn->jobs->lock);
     (void)turn->host->wait(turn->host, turn->req, (uint64_t)ms); /* the caller looks why it woke */
-    jobs_lock(turn->jobs);
+    ccm_lock(&turn->jobs->lock);
 }
 
 /* 1: go on waiting; else the end, with err when negative. */
@@ -438,7 +429,7 @@ static void leave_locked(struct ali_jobs *jobs, struct waiter *self)
     *at = self->next;
     if (jobs->leader == self) {
         jobs->leader = NULL;
-        (void)pthread_cond_broadcast(&jobs->news); /* cannot fail */
+        ccm_wake_all(&jobs->news);
     }
 }
 
@@ -466,14 +457,14 @@ int ali_job_wait(struct ali_client *ali, const struct ccm_host *host, const stru
         jobs[i].missed = 0;
         jobs[i].round = 0;
     }
-    jobs_lock(turn.jobs);
+    ccm_lock(&turn.jobs->lock);
     self.next = turn.jobs->waiters;
     turn.jobs->waiters = &self;
     while (r == 1) {
         r = step_locked(&turn, err);
     }
     leave_locked(turn.jobs, &self);
-    jobs_unlock(turn.jobs);
+    ccm_unlock(&turn.jobs->lock);
     return r;
 }
 

@@ -5,6 +5,7 @@
 #include "util/cleanup.h"
 #include "util/secret.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -49,20 +50,10 @@ void ali_metadata_free(struct ali_metadata *metadata)
 {
     if (metadata != NULL) {
         ccm_secret_fini(&metadata->token);
-        (void)pthread_mutex_destroy(&metadata->lock); /* nobody holds it any more */
+        ccm_lock_fini(&metadata->lock);
         free(metadata->base);
         free(metadata);
     }
-}
-
-static void metadata_lock(struct ali_metadata *metadata)
-{
-    (void)pthread_mutex_lock(&metadata->lock); /* a plain mutex of ours: cannot fail */
-}
-
-static void metadata_unlock(struct ali_metadata *metadata)
-{
-    (void)pthread_mutex_unlock(&metadata->lock); /* as above */
 }
 
 /* Whatever the name of the role is, the request is of one kind. */
@@ -85,7 +76,7 @@ static void metadata_measure_request(const struct ali_ctx *ctx, const char *path
     char code[24] = "";
 
     if (status != 0) {
-        (void)snprintf(code, sizeof(code), "%" PRIu64, status); /* fits */
+        ccm_text_printf(code, sizeof(code), "%" PRIu64, status);
     }
     ali_measure_request(ctx->host, "metadata", kind_of(path),
                         ctx->host->now_ms(ctx->host) - started, status != 200, status == 429, code);
@@ -141,7 +132,7 @@ static int token_keep(struct ali_metadata *metadata, const struct ali_ctx *ctx,
     const int64_t now = ctx->host->now_ms(ctx->host);
     int r = 0;
 
-    metadata_lock(metadata);
+    ccm_lock(&metadata->lock);
     if (response->status == 200 && token_ok(response->body)) {
         metadata->token_until_ms = now + (int64_t)TOKEN_S * 800; /* 80 % of its life */
         r = ccm_secret_set(&metadata->token, response->body) < 0 ? -ENOMEM : 0;
@@ -150,7 +141,7 @@ static int token_keep(struct ali_metadata *metadata, const struct ali_ctx *ctx,
     } else {
         r = -EPROTO;
     }
-    metadata_unlock(metadata);
+    ccm_unlock(&metadata->lock);
     if (r == 0) {
         return 0;
     }
@@ -168,14 +159,14 @@ static int token_header(struct ali_metadata *metadata, const struct ali_ctx *ctx
         bool plain = false;
         bool known = false;
 
-        metadata_lock(metadata);
+        ccm_lock(&metadata->lock);
         plain = now < metadata->plain_until_ms;
         known = now < metadata->token_until_ms && metadata->token.hidden != NULL;
         if (known) {
             ret_header->hidden =
                 ccm_text_format(TOKEN_SENT "%s", ccm_secret_text(&metadata->token));
         }
-        metadata_unlock(metadata);
+        ccm_unlock(&metadata->lock);
         if (known) {
             return ret_header->hidden == NULL ? ccm_error_nomem(err) : 0;
         }
@@ -201,9 +192,9 @@ static int token_header(struct ali_metadata *metadata, const struct ali_ctx *ctx
 
 static void token_drop(struct ali_metadata *metadata)
 {
-    metadata_lock(metadata);
+    ccm_lock(&metadata->lock);
     metadata->token_until_ms = 0;
-    metadata_unlock(metadata);
+    ccm_unlock(&metadata->lock);
 }
 
 static int read_body(const struct ccm_http_response *response, const char *item, char **ret_text,

@@ -1,6 +1,7 @@
 #include "alicloud/pace.h"
 
 #include "util/strmap.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -60,18 +61,8 @@ void ali_paces_free(struct ali_paces *paces)
         return;
     }
     ccm_strmap_free(paces->all);
-    (void)pthread_mutex_destroy(&paces->lock); /* nobody holds it */
+    ccm_lock_fini(&paces->lock);
     free(paces);
-}
-
-static void paces_lock(struct ali_paces *paces)
-{
-    (void)pthread_mutex_lock(&paces->lock); /* a plain mutex of ours: cannot fail */
-}
-
-static void paces_unlock(struct ali_paces *paces)
-{
-    (void)pthread_mutex_unlock(&paces->lock); /* we hold it */
 }
 
 static bool pace_is_old(const struct pace *pace, int64_t now)
@@ -154,12 +145,12 @@ int64_t ali_pace_wait_ms(struct ali_paces *paces, const char *id, int64_t now_ms
     const struct pace *pace = NULL;
     int64_t wait = 0;
 
-    paces_lock(paces);
+    ccm_lock(&paces->lock);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace != NULL && pace->high_ms > 0) {
         wait = pace->last_ms + pace_next_ms(pace) - now_ms;
     }
-    paces_unlock(paces);
+    ccm_unlock(&paces->lock);
     return wait > 0 ? wait : 0;
 }
 
@@ -167,7 +158,7 @@ void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int
 {
     struct pace *pace = NULL;
 
-    paces_lock(paces);
+    ccm_lock(&paces->lock);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace != NULL) {
         const int64_t most = 2 * (pace->denied_ms + FIRST_MS); /* as far as retries are apart */
@@ -184,7 +175,7 @@ void ali_pace_done(struct ali_paces *paces, const char *id, int64_t sent_ms, int
         pace->taken++;
         pace->last_ms = now_ms;
     }
-    paces_unlock(paces);
+    ccm_unlock(&paces->lock);
 }
 
 /* Again when it is known to be enough; else after pauses that double. */
@@ -234,7 +225,7 @@ int64_t ali_pace_refused(struct ali_paces *paces, const char *id, int64_t sent_m
     struct pace *pace = NULL;
     int64_t wait;
 
-    paces_lock(paces);
+    ccm_lock(&paces->lock);
     pace = pace_find_locked(paces, id, now_ms);
     if (pace == NULL) {
         pace = pace_new_locked(paces, id, sent_ms);
@@ -244,6 +235,6 @@ int64_t ali_pace_refused(struct ali_paces *paces, const char *id, int64_t sent_m
         pace_learn_refusal(pace, sent_ms, tries);
     }
     wait = pace_retry_ms(pace, now_ms, tries);
-    paces_unlock(paces);
+    ccm_unlock(&paces->lock);
     return wait;
 }

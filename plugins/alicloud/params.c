@@ -49,7 +49,7 @@ void ali_param_i64(struct ali_params *params, const char *name, int64_t value)
 {
     char text[24];
 
-    (void)snprintf(text, sizeof(text), "%" PRId64, value); /* 20 digits and a sign fit */
+    ccm_text_printf(text, sizeof(text), "%" PRId64, value);
     ali_param_add(params, name, text);
 }
 
@@ -57,7 +57,7 @@ void ali_param_item(struct ali_params *params, const char *name, size_t n, const
 {
     char full[96];
 
-    (void)snprintf(full, sizeof(full), "%.64s.%zu", name, n); /* fits */
+    ccm_text_printf(full, sizeof(full), "%.64s.%zu", name, n);
     ali_param_add(params, full, value);
 }
 
@@ -65,9 +65,9 @@ void ali_param_tag(struct ali_params *params, size_t n, const char *key, const c
 {
     char name[48];
 
-    (void)snprintf(name, sizeof(name), "Tag.%zu.Key", n); /* fits for any size_t */
+    ccm_text_printf(name, sizeof(name), "Tag.%zu.Key", n);
     ali_param_add(params, name, key);
-    (void)snprintf(name, sizeof(name), "Tag.%zu.Value", n); /* as above */
+    ccm_text_printf(name, sizeof(name), "Tag.%zu.Value", n);
     ali_param_add(params, name, value);
 }
 

@@ -8,6 +8,7 @@
 #include "util/jsonw.h"
 #include "util/strmap.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ void ali_presence_free(struct ali_presence *presence)
         return;
     }
     ccm_strmap_free(presence->known);
-    (void)pthread_mutex_destroy(&presence->lock); /* nobody is left to hold it */
+    ccm_lock_fini(&presence->lock);
     free(presence);
 }
 
@@ -122,14 +123,14 @@ static int begin_inquiry(const struct inquiry *inquiry, const char *const *ids, 
     struct ali_presence *presence = inquiry->ali->presence;
     const int64_t now = inquiry->host->now_ms(inquiry->host);
 
-    (void)pthread_mutex_lock(&presence->lock); /* a plain mutex, never taken twice */
+    ccm_lock(&presence->lock);
     int r = sort_known_locked(presence, ids, count, now, ret_gone, ret);
 
     if (r == 0 && ret->len > 0) {
         r = refusal_locked(presence, now);
     }
     presence->asking = presence->asking || (r == 0 && ret->len > 0);
-    (void)pthread_mutex_unlock(&presence->lock); /* we hold it */
+    ccm_unlock(&presence->lock);
     return r;
 }
 
@@ -137,10 +138,10 @@ static void end_inquiry(const struct inquiry *inquiry, bool failed)
 {
     struct ali_presence *presence = inquiry->ali->presence;
 
-    (void)pthread_mutex_lock(&presence->lock);
+    ccm_lock(&presence->lock);
     presence->asking = false;
     presence->failed_ms = failed ? inquiry->host->now_ms(inquiry->host) : 0;
-    (void)pthread_mutex_unlock(&presence->lock);
+    ccm_unlock(&presence->lock);
 }
 
 /* Out of memory forgets it, then it is asked for again. */
@@ -240,7 +241,7 @@ static void presence_record_chunk(const struct inquiry *inquiry, const char *con
     const bool telling = ccm_strmap_len(present) > 0;
     const int64_t now = inquiry->host->now_ms(inquiry->host);
 
-    (void)pthread_mutex_lock(&presence->lock);
+    ccm_lock(&presence->lock);
     if (ccm_strmap_len(presence->known) > KNOWN_MAX) {
         void *cursor = NULL;
         const char *id = NULL;
@@ -252,7 +253,7 @@ static void presence_record_chunk(const struct inquiry *inquiry, const char *con
     for (size_t i = 0; i < count; i++) {
         presence_record_locked(presence, ids[i], telling && !ccm_strmap_has(present, ids[i]), now);
     }
-    (void)pthread_mutex_unlock(&presence->lock);
+    ccm_unlock(&presence->lock);
 }
 
 static int ask_all(const struct inquiry *inquiry, const struct asked *asked, struct ccm_error *err)
@@ -278,13 +279,13 @@ static void read_known(const struct inquiry *inquiry, const char *const *ids, si
     struct ali_presence *presence = inquiry->ali->presence;
     const int64_t now = inquiry->host->now_ms(inquiry->host);
 
-    (void)pthread_mutex_lock(&presence->lock);
+    ccm_lock(&presence->lock);
     for (size_t i = 0; i < count; i++) {
         const struct heard *heard = find_known_locked(presence, ids[i], now);
 
         ret_gone[i] = heard != NULL && heard->gone;
     }
-    (void)pthread_mutex_unlock(&presence->lock);
+    ccm_unlock(&presence->lock);
 }
 
 int ali_find_gone_instances(struct ali_client *ali, const struct ccm_host *host,

@@ -56,7 +56,7 @@ static int make_nonce(const struct ccm_host *host, char ret[33])
         return r;
     }
     for (size_t i = 0; i < sizeof(bytes); i++) {
-        (void)snprintf(ret + 2 * i, 3, "%02x", (unsigned int)bytes[i]); /* two digits each */
+        ccm_text_printf(ret + 2 * i, 3, "%02x", (unsigned int)bytes[i]);
     }
     return 0;
 }

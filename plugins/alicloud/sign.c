@@ -2,6 +2,7 @@
 
 #include "alicloud/params.h"
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -75,7 +76,7 @@ int ali_sign_v3(const struct ali_sign_v3 *in, struct ccm_buf *authorization,
     unsigned char mac[EVP_MAX_MD_SIZE];
     unsigned int mac_len = 0;
 
-    (void)snprintf(text, sizeof(text), ALGORITHM "\n%s", hash); /* sized for it */
+    ccm_text_printf(text, sizeof(text), ALGORITHM "\n%s", hash);
 
     const int r = sign_compute_hmac(EVP_sha256(), ccm_secret_text(in->secret), text, mac, &mac_len);
 

@@ -111,7 +111,7 @@ static void add_member(struct ali_params *params, size_t n, const char *member, 
 {
     char name[48];
 
-    (void)snprintf(name, sizeof(name), "RouteEntries.%zu.%s", n, member); /* fits */
+    ccm_text_printf(name, sizeof(name), "RouteEntries.%zu.%s", n, member);
     ali_param_add(params, name, value);
 }
 

@@ -51,15 +51,14 @@ void route_emit_problem(struct route_run *run, const struct ccm_node *node,
     char message[1024];
 
     /* Equal but for the request id is nothing new. */
-    (void)snprintf(signature, sizeof(signature), "%.90s %.150s", err->code,
-                   err->code[0] == '\0' ? err->message : ""); /* fits */
+    ccm_text_printf(signature, sizeof(signature), "%.90s %.150s", err->code,
+                    err->code[0] == '\0' ? err->message : "");
     if (err->kind == CCM_ERROR_CANCELLED ||
         !message_is_new(run->route, node->meta.name, signature)) {
         return;
     }
-    (void)snprintf(message, sizeof(message), "Error creating route entry: %.700s%s%.250s",
-                   err->message, remedy == NULL ? "" : ". ",
-                   remedy == NULL ? "" : remedy); /* cut by contract */
+    ccm_text_printf(message, sizeof(message), "Error creating route entry: %.700s%s%.250s",
+                    err->message, remedy == NULL ? "" : ". ", remedy == NULL ? "" : remedy);
     object_emit_event(run->route, &node->meta, true, "CreateRouteFailed", message);
 }
 
@@ -89,8 +88,8 @@ void route_emit_repaired(struct route_run *run, const struct ccm_node *node)
             route_net_format(&step->net, net);
         }
     }
-    (void)snprintf(message, sizeof(message), "Created route for %s with %.100s -> %s successfully",
-                   ccm_buf_str(&tables), node->meta.name, net); /* cut when there are many */
+    ccm_text_printf(message, sizeof(message), "Created route for %s with %.100s -> %s successfully",
+                    ccm_buf_str(&tables), node->meta.name, net);
     object_emit_event(run->route, &node->meta, false, "CreatedRoute", message);
 }
 
@@ -133,8 +132,7 @@ void route_emit_on_lease(struct route *route, bool warning, const char *reason, 
         .json = "",
     };
 
-    (void)snprintf(key, sizeof(key), "%.253s/%.253s", lease.meta.namespace_,
-                   lease.meta.name); /* fits */
+    ccm_text_printf(key, sizeof(key), "%.253s/%.253s", lease.meta.namespace_, lease.meta.name);
     object_emit_event(route, &lease.meta, warning, reason, message);
 }
 

@@ -40,8 +40,7 @@ static void sign_entry(const struct route *route, size_t table, const struct ccm
     char name[ROUTE_NET_TEXT];
 
     route_net_format(net, name);
-    (void)snprintf(text, SIGN_SIZE, "%.150s|%s|%.70s", route->tables[table].id, name,
-                   instance); /* fits */
+    ccm_text_printf(text, SIGN_SIZE, "%.150s|%s|%.70s", route->tables[table].id, name, instance);
 }
 
 void route_floor_forget(struct route *route, const struct route_past *past)

@@ -44,8 +44,8 @@ void route_net_format(const struct ccm_cidr *net, char text[ROUTE_NET_TEXT])
     char ip[CCM_IP_TEXT];
 
     ccm_ip_format(&net->ip, ip);
-    (void)snprintf(text, ROUTE_NET_TEXT, "%s/%u", ip,
-                   route_net_is_v4(net) ? net->bits - V4_OFFSET : net->bits); /* fits */
+    ccm_text_printf(text, ROUTE_NET_TEXT, "%s/%u", ip,
+                    route_net_is_v4(net) ? net->bits - V4_OFFSET : net->bits);
 }
 
 int route_net_compare(const struct ccm_cidr *a, const struct ccm_cidr *b)

@@ -23,8 +23,8 @@ static void orphan_format_key(const struct route_run *run, const struct route_st
     char net[ROUTE_NET_TEXT];
 
     route_net_format(&step->net, net);
-    (void)snprintf(text, SIGN_SIZE, "%s -> %.70s in %.100s", net, step->instance,
-                   run->route->tables[step->table].id); /* fits */
+    ccm_text_printf(text, SIGN_SIZE, "%s -> %.70s in %.100s", net, step->instance,
+                    run->route->tables[step->table].id);
 }
 
 static void orphans_emit_event(struct route_run *run, const struct ccm_buf *names, size_t count)

@@ -1,6 +1,7 @@
 #include "past.h"
 
 #include "util/array.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,16 +14,6 @@ struct route_pasts {
     size_t len;
     size_t cap;
 };
-
-static void pasts_lock(struct route_pasts *pasts)
-{
-    (void)pthread_mutex_lock(&pasts->lock); /* a plain mutex of ours: cannot fail */
-}
-
-static void pasts_unlock(struct route_pasts *pasts)
-{
-    (void)pthread_mutex_unlock(&pasts->lock); /* as above */
-}
 
 struct route_pasts *route_pasts_new(void)
 {
@@ -47,7 +38,7 @@ void route_pasts_free(struct route_pasts *pasts)
 {
     if (pasts != NULL) {
         route_past_list_free(pasts->items, pasts->len);
-        (void)pthread_mutex_destroy(&pasts->lock); /* nobody holds it any more */
+        ccm_lock_fini(&pasts->lock);
         free(pasts);
     }
 }
@@ -72,7 +63,7 @@ static void pasts_add_one(struct route_pasts *pasts, const struct route_past *pa
     char *name = strdup(past->node);
     bool known = false;
 
-    pasts_lock(pasts);
+    ccm_lock(&pasts->lock);
     for (size_t i = 0; !known && i < pasts->len; i++) {
         known = past_is_same(&pasts->items[i], past);
         if (known) {
@@ -89,7 +80,7 @@ static void pasts_add_one(struct route_pasts *pasts, const struct route_past *pa
         pasts->items[pasts->len++].node = name;
         name = NULL;
     }
-    pasts_unlock(pasts);
+    ccm_unlock(&pasts->lock);
     free(name);
 }
 
@@ -143,14 +134,14 @@ int route_pasts_copy(struct route_pasts *pasts, struct route_past **ret, size_t 
     size_t count = 0;
     int r = 0;
 
-    pasts_lock(pasts);
+    ccm_lock(&pasts->lock);
     list = calloc(pasts->len + 1, sizeof(*list));
     for (; list != NULL && r == 0 && count < pasts->len; count += r == 0 ? 1 : 0) {
         list[count] = pasts->items[count];
         list[count].node = strdup(pasts->items[count].node);
         r = list[count].node == NULL ? -ENOMEM : 0;
     }
-    pasts_unlock(pasts);
+    ccm_unlock(&pasts->lock);
     if (list == NULL || r < 0) {
         route_past_list_free(list, count);
         return -ENOMEM;
@@ -164,22 +155,22 @@ bool route_pasts_has(struct route_pasts *pasts, const char *node)
 {
     bool found = false;
 
-    pasts_lock(pasts);
+    ccm_lock(&pasts->lock);
     for (size_t i = 0; !found && i < pasts->len; i++) {
         found = strcmp(pasts->items[i].node, node) == 0;
     }
-    pasts_unlock(pasts);
+    ccm_unlock(&pasts->lock);
     return found;
 }
 
 void route_pasts_forget(struct route_pasts *pasts, const struct route_past *past)
 {
-    pasts_lock(pasts);
+    ccm_lock(&pasts->lock);
     for (size_t i = 0; i < pasts->len; i++) {
         if (past_is_same(&pasts->items[i], past)) {
             drop_locked(pasts, i);
             break;
         }
     }
-    pasts_unlock(pasts);
+    ccm_unlock(&pasts->lock);
 }

@@ -4,6 +4,7 @@
 #include "util/attr.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -146,8 +147,8 @@ static void planner_set_stuck(struct planner *p, const struct spot *spot, const 
     }
     outlook->stuck = true;
     route_net_format(spot->net, net);
-    (void)snprintf(outlook->problem, sizeof(outlook->problem), "%s: pod CIDR %s %s %.120s",
-                   p->view->tables[spot->table].id, net, why, who); /* cut when ids are long */
+    ccm_text_printf(outlook->problem, sizeof(outlook->problem), "%s: pod CIDR %s %s %.120s",
+                    p->view->tables[spot->table].id, net, why, who);
 }
 
 /* Should one that was just made not be there yet, the cloud says so, and we look again. */
@@ -269,9 +270,9 @@ static void plan_node(struct planner *p, size_t n)
     if (node->class_ == ROUTE_NODE_INVALID) {
         outlook->missing = 1;
         outlook->stuck = true;
-        (void)snprintf(outlook->problem, sizeof(outlook->problem),
-                       "invalid pod cidr on node spec: %.64s: correct spec.podCIDRs of the node",
-                       node->bad); /* fits */
+        ccm_text_printf(outlook->problem, sizeof(outlook->problem),
+                        "invalid pod cidr on node spec: %.64s: correct spec.podCIDRs of the node",
+                        node->bad);
     }
     if (node->class_ != ROUTE_NODE_SERVED && node->class_ != ROUTE_NODE_FROZEN) {
         return;

@@ -107,7 +107,7 @@ static void map_node(void *self, const struct ccm_change *change)
                                  route->host->now_ms(route->host)); /* queued in any case */
     } else if (route_node_differs(before, after)) {
         (void)route_pasts_record(route->pasts, before, after, ROUTE_LOSS_CHANGED,
-                                 route->host->now_ms(route->host)); /* as above */
+                                 route->host->now_ms(route->host));
         lane = CCM_LANE_SPEC;
     } else {
         return;

@@ -209,8 +209,8 @@ static int read_entry(struct route_table *table, const cJSON *json)
     if (route_net_parse(ccm_json_text(json, "DestinationCidrBlock"), &net) < 0) {
         return 0;
     }
-    (void)snprintf(other, sizeof(other), "%s entry to %.48s %.64s%s", custom ? "an" : "a system",
-                   type, id, single ? "" : " and others"); /* cut when ids are long */
+    ccm_text_printf(other, sizeof(other), "%s entry to %.48s %.64s%s", custom ? "an" : "a system",
+                    type, id, single ? "" : " and others");
     return route_table_add(table, &net, instance ? id : other,
                            custom && instance && id[0] != '\0' && !is_default_route(&net),
                            status_of(ccm_json_text(json, "Status")));

@@ -5,6 +5,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,16 +17,6 @@
 #define SLACK_MS      300000 /* longest for what comes in one piece, change functions included */
 
 const struct ccm_log kube_reflector_log = { .part = "reflector" };
-
-static void reflector_lock(struct kube_reflector *r)
-{
-    (void)pthread_mutex_lock(&r->lock); /* a default mutex, initialised: cannot fail */
-}
-
-static void reflector_unlock(struct kube_reflector *r)
-{
-    (void)pthread_mutex_unlock(&r->lock); /* as above */
-}
 
 static void default_if_zero(uint32_t *value, uint32_t fallback)
 {
@@ -65,7 +56,7 @@ static int init_sync(struct kube_reflector *r)
         return -ENOMEM;
     }
     if (ccm_clock_cond_init(&r->changed) < 0) {
-        (void)pthread_mutex_destroy(&r->lock); /* never used */
+        ccm_lock_fini(&r->lock);
         return -ENOMEM;
     }
     return 0;
@@ -112,26 +103,26 @@ void kube_reflector_free(struct kube_reflector *r)
     kube_builder_free(r->builder);
     ccm_strmap_free(r->fetches);
     ccm_buf_fini(&r->version);
-    (void)pthread_cond_destroy(&r->changed); /* nobody waits any more */
-    (void)pthread_mutex_destroy(&r->lock);   /* nobody holds it any more */
+    ccm_cond_fini(&r->changed);
+    ccm_lock_fini(&r->lock);
     free(r);
 }
 
 bool kube_reflector_stopping(struct kube_reflector *r)
 {
-    reflector_lock(r);
+    ccm_lock(&r->lock);
 
     const bool stopping = r->stopping;
 
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
     return stopping;
 }
 
 void kube_reflector_set_due(struct kube_reflector *r, int64_t until_ms)
 {
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     r->status.due_ms = until_ms + SLACK_MS;
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
 }
 
 /* Wait before the next attempt, or until stopped. */
@@ -140,11 +131,11 @@ static void reflector_wait_pause(struct kube_reflector *r, int64_t ms)
     const int64_t deadline = ccm_clock_now_ms() + ms;
 
     kube_reflector_set_due(r, deadline);
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     while (!r->stopping && ccm_clock_now_ms() < deadline) {
         (void)ccm_clock_cond_wait(&r->changed, &r->lock, deadline); /* the loop looks again */
     }
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
 }
 
 static void thread_main(void *arg)
@@ -180,10 +171,10 @@ int kube_reflector_start(struct kube_reflector *r)
 
 void kube_reflector_stop(struct kube_reflector *r)
 {
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     r->stopping = true;
-    (void)pthread_cond_broadcast(&r->changed); /* cannot fail on an initialised condition */
-    reflector_unlock(r);
+    ccm_wake_all(&r->changed);
+    ccm_unlock(&r->lock);
     kube_stream_abort(r->main);
     kube_stream_abort(r->side);
 }
@@ -198,7 +189,7 @@ int kube_reflector_wait_synced(struct kube_reflector *r, int64_t deadline_ms,
 {
     int result = -EAGAIN;
 
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     while (result == -EAGAIN) {
         const int64_t now = ccm_clock_now_ms();
         const int64_t slice = now + WAIT_SLICE_MS;
@@ -215,7 +206,7 @@ int kube_reflector_wait_synced(struct kube_reflector *r, int64_t deadline_ms,
                                       slice < deadline_ms ? slice : deadline_ms);
         }
     }
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
     return result;
 }
 
@@ -223,14 +214,14 @@ int kube_reflector_fetch(struct kube_reflector *r, const char *label_selector)
 {
     int result = 0;
 
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     r->asked++;
     if (ccm_strmap_len(r->fetches) < MAX_FETCHES) {
         result = ccm_strmap_set(r->fetches, label_selector, NULL);
     } else {
         r->relist = true;
     }
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
     kube_stream_wake(r->main);
     return result;
 }
@@ -239,7 +230,7 @@ int kube_reflector_wait_fetched(struct kube_reflector *r, int64_t deadline_ms)
 {
     int result = 0;
 
-    reflector_lock(r);
+    ccm_lock(&r->lock);
 
     const uint64_t asked = r->asked;
 
@@ -250,34 +241,34 @@ int kube_reflector_wait_fetched(struct kube_reflector *r, int64_t deadline_ms)
             result = ccm_clock_cond_wait(&r->changed, &r->lock, deadline_ms);
         }
     }
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
     return result;
 }
 
 void kube_reflector_recheck(struct kube_reflector *r)
 {
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     r->recheck = true;
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
     kube_stream_wake(r->main);
 }
 
 void kube_reflector_status(struct kube_reflector *r, struct kube_reflector_status *ret)
 {
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     *ret = r->status;
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
     ret->objects = kube_store_len(r->config.store);
     ret->too_large = kube_store_too_large(r->config.store);
 }
 
 void kube_reflector_record_event(struct kube_reflector *r)
 {
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     r->status.events++;
     r->status.failures = 0;
     r->status.last_event_ms = ccm_clock_now_ms();
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
 }
 
 void kube_reflector_report_break(struct kube_reflector *r, const char *why)
@@ -286,7 +277,7 @@ void kube_reflector_report_break(struct kube_reflector *r, const char *why)
 
     if (r->config.continuity != NULL && !r->broken_off) {
         r->broken_off = true;
-        (void)snprintf(reason, sizeof(reason), "%s: %s", r->config.name, why); /* may be cut */
+        ccm_text_printf(reason, sizeof(reason), "%s: %s", r->config.name, why);
         kube_continuity_break(r->config.continuity, reason, false);
     }
 }
@@ -322,7 +313,7 @@ static void mark_served_locked(struct kube_reflector *r)
 {
     if (ccm_strmap_len(r->fetches) == 0 && !r->relist) {
         r->served = r->asked;
-        (void)pthread_cond_broadcast(&r->changed); /* cannot fail on an initialised condition */
+        ccm_wake_all(&r->changed);
     }
 }
 
@@ -345,7 +336,7 @@ void kube_reflector_commit(struct kube_reflector *r, struct kube_stage **stage, 
 
     ccm_log_info(&kube_reflector_log, "%s: %zu objects listed in %" PRId64 " ms (%s)",
                  r->config.name, count, now - started_ms, how);
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     r->status.synced = true;
     r->status.streaming = r->streaming;
     r->status.lists++;
@@ -353,8 +344,8 @@ void kube_reflector_commit(struct kube_reflector *r, struct kube_stage **stage, 
     r->status.failures = 0;
     mark_served_locked(r);
     r->status.last_event_ms = now;
-    (void)pthread_cond_broadcast(&r->changed); /* cannot fail on an initialised condition */
-    reflector_unlock(r);
+    ccm_wake_all(&r->changed);
+    ccm_unlock(&r->lock);
 }
 
 static void drop_unkept(struct kube_reflector *r)
@@ -392,7 +383,7 @@ static void reflector_take_requests(struct kube_reflector *r, bool *ret_recheck,
     char *copy = NULL;
     void *cursor = NULL;
 
-    reflector_lock(r);
+    ccm_lock(&r->lock);
     mark_served_locked(r);
     *ret_recheck = r->recheck;
     r->recheck = false;
@@ -409,7 +400,7 @@ static void reflector_take_requests(struct kube_reflector *r, bool *ret_recheck,
         clear_fetches_locked(r);
         r->relist = false;
     }
-    reflector_unlock(r);
+    ccm_unlock(&r->lock);
     *ret_selector = copy;
 }
 

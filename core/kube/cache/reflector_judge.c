@@ -2,6 +2,7 @@
 #include "kube/cache/reflector_priv.h"
 #include "util/clock.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -54,13 +55,13 @@ static void forget_failures(struct kube_reflector *r)
 
 static void record_failure(struct kube_reflector *r, const struct kube_reflector_end *end)
 {
-    (void)pthread_mutex_lock(&r->lock); /* a default mutex, initialised: cannot fail */
+    ccm_lock(&r->lock);
     r->status.failures = r->failures;
     r->status.streaming = r->streaming;
     if (end->code < 0) {
         ccm_text_copy(r->status.error, sizeof(r->status.error), end->err.message);
     }
-    (void)pthread_mutex_unlock(&r->lock); /* as above */
+    ccm_unlock(&r->lock);
 }
 
 /* Count up to `most`; true (and zero again) when it is reached. */
@@ -244,9 +245,9 @@ static void record_server_change(struct kube_reflector *r, const struct kube_ref
     const bool doubtful = may_change_server(end);
 
     if (!r->server_uncertain && (doubtful || (backwards && end->watch))) {
-        (void)pthread_mutex_lock(&r->lock); /* as above */
+        ccm_lock(&r->lock);
         r->broke_ms = ccm_clock_now_ms();
-        (void)pthread_mutex_unlock(&r->lock); /* as above */
+        ccm_unlock(&r->lock);
     }
     r->server_uncertain = r->server_uncertain || doubtful;
     if (backwards) {

@@ -1,6 +1,7 @@
 /* Which kind is listed before which. */
 #include "kube/cache/reflector_priv.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 #include <errno.h>
 
@@ -21,41 +22,41 @@ void kube_reflector_await_after(struct kube_reflector *r)
 /* Whether its list began after the break that we noticed at broke_ms, and it perhaps earlier. */
 static bool is_listed_since(struct kube_reflector *ahead, int64_t broke_ms)
 {
-    (void)pthread_mutex_lock(&ahead->lock); /* a default mutex, initialised: cannot fail */
+    ccm_lock(&ahead->lock);
 
     const int64_t theirs = ahead->broke_ms;
     const bool same = theirs != 0 && theirs <= broke_ms && broke_ms - theirs < SAME_BREAK_MS;
     const bool since = ahead->began_ms >= (same ? theirs : broke_ms);
 
-    (void)pthread_mutex_unlock(&ahead->lock); /* as above */
+    ccm_unlock(&ahead->lock);
     return since;
 }
 
 static void wait_slice(struct kube_reflector *ahead)
 {
-    (void)pthread_mutex_lock(&ahead->lock); /* as above */
+    ccm_lock(&ahead->lock);
     /* Whoever waits looks again, and again. */
     (void)ccm_clock_cond_wait(&ahead->changed, &ahead->lock, ccm_clock_now_ms() + WAIT_SLICE_MS);
-    (void)pthread_mutex_unlock(&ahead->lock); /* as above */
+    ccm_unlock(&ahead->lock);
 }
 
 void kube_reflector_relist(struct kube_reflector *r)
 {
-    (void)pthread_mutex_lock(&r->lock); /* a plain mutex, never taken twice */
+    ccm_lock(&r->lock);
     r->relist = true;
-    (void)pthread_mutex_unlock(&r->lock); /* we hold it */
+    ccm_unlock(&r->lock);
     kube_stream_wake(r->main);
 }
 
 /* The list that begins now is the one that was asked for. Returns when the last doubt began. */
 static int64_t begin_requested_list(struct kube_reflector *r)
 {
-    (void)pthread_mutex_lock(&r->lock); /* as above */
+    ccm_lock(&r->lock);
 
     const int64_t broke_ms = r->broke_ms;
 
     r->relist = false;
-    (void)pthread_mutex_unlock(&r->lock); /* as above */
+    ccm_unlock(&r->lock);
     return broke_ms;
 }
 

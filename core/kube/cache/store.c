@@ -4,6 +4,7 @@
 #include "util/array.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -50,16 +51,6 @@ static bool slice_service(const struct ccm_object *object, struct ccm_buf *value
 }
 
 const struct kube_index kube_index_service = { .name = "service", .fn = slice_service };
-
-static void store_lock(struct kube_store *store)
-{
-    (void)pthread_mutex_lock(&store->lock); /* a default mutex, initialised: cannot fail */
-}
-
-static void store_unlock(struct kube_store *store)
-{
-    (void)pthread_mutex_unlock(&store->lock); /* as above */
-}
 
 static void bucket_free(void *value)
 {
@@ -284,7 +275,7 @@ void kube_store_free(struct kube_store *store)
 {
     if (store != NULL) {
         table_free(store->table);
-        (void)pthread_mutex_destroy(&store->lock); /* nobody holds it any more */
+        ccm_lock_fini(&store->lock);
         free(store);
     }
 }
@@ -296,14 +287,14 @@ void kube_store_freep(struct kube_store **store)
 
 const struct ccm_object *kube_store_get(struct kube_store *store, const char *key)
 {
-    store_lock(store);
+    ccm_lock(&store->lock);
 
     const struct ccm_object *object = table_get(store->table, key);
 
     if (object != NULL) {
         (void)kube_object_ref(object); /* returns its argument */
     }
-    store_unlock(store);
+    ccm_unlock(&store->lock);
     return object;
 }
 
@@ -366,13 +357,13 @@ int kube_store_list(struct kube_store *store, const char *index, const char *val
     if (index != NULL && (i == store->index_count || value == NULL)) {
         return -ENOTSUP;
     }
-    store_lock(store);
+    ccm_lock(&store->lock);
     if (index == NULL) {
         r = list_all_locked(store, &objects, &count);
     } else {
         r = list_bucket_locked(ccm_strmap_get(store->table->buckets[i], value), &objects, &count);
     }
-    store_unlock(store);
+    ccm_unlock(&store->lock);
     if (r == 0) {
         *ret = objects;
         *ret_count = count;
@@ -390,21 +381,21 @@ void kube_store_list_free(const struct ccm_object *const *objects, size_t count)
 
 size_t kube_store_len(struct kube_store *store)
 {
-    store_lock(store);
+    ccm_lock(&store->lock);
 
     const size_t len = ccm_strmap_len(store->table->objects);
 
-    store_unlock(store);
+    ccm_unlock(&store->lock);
     return len;
 }
 
 size_t kube_store_too_large(struct kube_store *store)
 {
-    store_lock(store);
+    ccm_lock(&store->lock);
 
     const size_t count = store->table->too_large;
 
-    store_unlock(store);
+    ccm_unlock(&store->lock);
     return count;
 }
 
@@ -460,11 +451,11 @@ int kube_store_put(struct kube_store *store, const struct ccm_object *object, ku
     if (before != NULL && same_version(before, object)) {
         return 0;
     }
-    store_lock(store);
+    ccm_lock(&store->lock);
 
     const int r = table_put(store, store->table, object, &old);
 
-    store_unlock(store);
+    ccm_unlock(&store->lock);
     if (r == 0) {
         store_emit_difference(fn, arg, old, object);
     }
@@ -473,12 +464,12 @@ int kube_store_put(struct kube_store *store, const struct ccm_object *object, ku
 
 void kube_store_delete(struct kube_store *store, const char *key, kube_change_fn fn, void *arg)
 {
-    store_lock(store);
+    ccm_lock(&store->lock);
 
     CCM_CLEANUP(kube_object_unrefp)
     const struct ccm_object *old = table_take(store, store->table, key);
 
-    store_unlock(store);
+    ccm_unlock(&store->lock);
     if (old != NULL) {
         store_emit_change(fn, arg, CCM_CHANGE_DELETED, old, NULL);
     }
@@ -546,9 +537,9 @@ void kube_store_commit(struct kube_store *store, struct kube_stage *stage, kube_
     const char *key;
     void *value;
 
-    store_lock(store);
+    ccm_lock(&store->lock);
     store->table = after;
-    store_unlock(store);
+    ccm_unlock(&store->lock);
     stage->table = NULL;
     kube_stage_free(stage);
 

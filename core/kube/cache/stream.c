@@ -2,6 +2,7 @@
 
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,19 +41,9 @@ struct kube_stream {
     struct ccm_error err;
 };
 
-static void stream_lock(struct kube_stream *s)
-{
-    (void)pthread_mutex_lock(&s->lock); /* a default mutex, initialised: cannot fail */
-}
-
-static void stream_unlock(struct kube_stream *s)
-{
-    (void)pthread_mutex_unlock(&s->lock); /* as above */
-}
-
 static void signal_locked(struct kube_stream *s)
 {
-    (void)pthread_cond_broadcast(&s->changed); /* cannot fail on an initialised condition */
+    ccm_wake_all(&s->changed);
 }
 
 struct kube_stream *kube_stream_new(struct kube_client *client, size_t max_pending)
@@ -63,7 +54,7 @@ struct kube_stream *kube_stream_new(struct kube_client *client, size_t max_pendi
         return NULL;
     }
     if (ccm_clock_cond_init(&s->changed) < 0) {
-        (void)pthread_mutex_destroy(&s->lock); /* never used */
+        ccm_lock_fini(&s->lock);
         return NULL;
     }
     s->client = client;
@@ -75,8 +66,8 @@ void kube_stream_free(struct kube_stream *s)
 {
     if (s != NULL) {
         kube_stream_close(s);
-        (void)pthread_cond_destroy(&s->changed); /* nobody waits any more */
-        (void)pthread_mutex_destroy(&s->lock);   /* nobody holds it any more */
+        ccm_cond_fini(&s->changed);
+        ccm_lock_fini(&s->lock);
         free(s);
     }
 }
@@ -87,10 +78,10 @@ static int on_head(void *arg, uint32_t status)
     struct kube_stream *s = arg;
 
     (void)status; /* always 2xx */
-    stream_lock(s);
+    ccm_lock(&s->lock);
     s->head = true;
     signal_locked(s);
-    stream_unlock(s);
+    ccm_unlock(&s->lock);
     return 0;
 }
 
@@ -123,10 +114,10 @@ static int on_chunk(void *arg, const char *data, size_t len)
     struct kube_stream *s = arg;
     int r = 0;
 
-    stream_lock(s);
+    ccm_lock(&s->lock);
     if (s->pending > 0 && s->pending + len > s->max_pending) {
         s->full = true;
-        stream_unlock(s);
+        ccm_unlock(&s->lock);
         return NET_HTTP_PAUSE;
     }
     while (r == 0 && len > 0) {
@@ -147,7 +138,7 @@ static int on_chunk(void *arg, const char *data, size_t len)
         len -= n;
     }
     signal_locked(s);
-    stream_unlock(s);
+    ccm_unlock(&s->lock);
     return r;
 }
 
@@ -166,12 +157,12 @@ static void *helper_main(void *arg)
     struct ccm_error err = CCM_ERROR_INIT;
     const int r = kube_do(s->client, &call, NULL, &err);
 
-    stream_lock(s);
+    ccm_lock(&s->lock);
     s->result = r;
     s->err = err;
     s->ended = true;
     signal_locked(s);
-    stream_unlock(s);
+    ccm_unlock(&s->lock);
     return NULL;
 }
 
@@ -193,7 +184,7 @@ static int start_helper(struct kube_stream *s)
 
 int kube_stream_open(struct kube_stream *s, const char *path, int64_t head_ms)
 {
-    stream_lock(s);
+    ccm_lock(&s->lock);
 
     const bool aborted = s->aborted;
 
@@ -205,7 +196,7 @@ int kube_stream_open(struct kube_stream *s, const char *path, int64_t head_ms)
         s->full = false;
         s->result = 0;
     }
-    stream_unlock(s);
+    ccm_unlock(&s->lock);
     if (aborted) {
         return -ECANCELED;
     }
@@ -273,7 +264,7 @@ int kube_stream_read(struct kube_stream *s, int64_t deadline_ms, const char **re
 {
     free(s->lent);
     s->lent = NULL;
-    stream_lock(s);
+    ccm_lock(&s->lock);
 
     int r = poll_locked(s, err);
 
@@ -292,7 +283,7 @@ int kube_stream_read(struct kube_stream *s, int64_t deadline_ms, const char **re
     const bool resume = s->full && s->pending <= s->max_pending / 2;
 
     s->full = s->full && !resume;
-    stream_unlock(s);
+    ccm_unlock(&s->lock);
     if (resume) {
         net_http_resume(kube_client_http(s->client));
     }
@@ -328,17 +319,17 @@ void kube_stream_close(struct kube_stream *s)
 
 void kube_stream_abort(struct kube_stream *s)
 {
-    stream_lock(s);
+    ccm_lock(&s->lock);
     s->aborted = true;
     signal_locked(s);
-    stream_unlock(s);
+    ccm_unlock(&s->lock);
     ccm_http_cancel(kube_client_http(s->client), &s->cancel);
 }
 
 void kube_stream_wake(struct kube_stream *s)
 {
-    stream_lock(s);
+    ccm_lock(&s->lock);
     s->woken = true;
     signal_locked(s);
-    stream_unlock(s);
+    ccm_unlock(&s->lock);
 }

@@ -195,7 +195,7 @@ static int send_once(struct kube_client *client, const struct kube_call *call,
         char cause[CCM_ERROR_MESSAGE_MAX - 32];
 
         ccm_text_copy(cause, sizeof(cause), err->message);
-        (void)snprintf(err->message, sizeof(err->message), "API server %s", cause); /* fits */
+        ccm_text_printf(err->message, sizeof(err->message), "API server %s", cause);
     }
     return r;
 }
@@ -219,14 +219,13 @@ static void explain_unauthorized(const struct kube_client *client, struct ccm_er
     const bool by_cert = client->token.file == NULL && client->auth.cert_data != NULL;
 
     if (credential[0] == '\0') {
-        (void)snprintf(err->message, sizeof(err->message),
-                       "API server %s: asks for credentials (401), and the kubeconfig gives none",
-                       client->origin); /* cut by contract */
+        ccm_text_printf(err->message, sizeof(err->message),
+                        "API server %s: asks for credentials (401), and the kubeconfig gives none",
+                        client->origin);
         return;
     }
-    (void)snprintf(err->message, sizeof(err->message), "API server %s: %s refused (401): check %s",
-                   client->origin, by_cert ? "credentials" : "token",
-                   credential); /* cut by contract */
+    ccm_text_printf(err->message, sizeof(err->message), "API server %s: %s refused (401): check %s",
+                    client->origin, by_cert ? "credentials" : "token", credential);
 }
 
 static int client_explain_failure(const struct kube_client *client, const struct kube_call *call,

@@ -2,18 +2,9 @@
 
 #include "util/clock.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
-
-static void continuity_lock(struct kube_continuity *c)
-{
-    (void)pthread_mutex_lock(&c->lock); /* a default mutex, initialised: cannot fail */
-}
-
-static void continuity_unlock(struct kube_continuity *c)
-{
-    (void)pthread_mutex_unlock(&c->lock); /* we hold it */
-}
 
 int kube_continuity_init(struct kube_continuity *c)
 {
@@ -23,7 +14,7 @@ int kube_continuity_init(struct kube_continuity *c)
 
 void kube_continuity_fini(struct kube_continuity *c)
 {
-    (void)pthread_mutex_destroy(&c->lock); /* nobody holds it any more */
+    ccm_lock_fini(&c->lock);
 }
 
 void kube_continuity_set_gate(struct kube_continuity *c, struct ccm_gate *gate)
@@ -33,11 +24,11 @@ void kube_continuity_set_gate(struct kube_continuity *c, struct ccm_gate *gate)
 
 size_t kube_continuity_add(struct kube_continuity *c)
 {
-    continuity_lock(c);
+    ccm_lock(&c->lock);
 
     const size_t cache = c->caches++;
 
-    continuity_unlock(c);
+    ccm_unlock(&c->lock);
     return cache;
 }
 
@@ -63,30 +54,30 @@ void kube_continuity_set(struct kube_continuity *c, size_t cache, bool in_step)
 {
     const uint64_t bit = bit_of(cache);
 
-    continuity_lock(c);
+    ccm_lock(&c->lock);
     c->known |= in_step ? bit : 0;
     c->refused &= ~bit;
     c->in_step = in_step ? c->in_step | bit : c->in_step & ~bit;
     update_since_locked(c);
-    continuity_unlock(c);
+    ccm_unlock(&c->lock);
 }
 
 void kube_continuity_refuse(struct kube_continuity *c, size_t cache)
 {
     const uint64_t bit = bit_of(cache);
 
-    continuity_lock(c);
+    ccm_lock(&c->lock);
     c->refused |= bit;
     c->in_step &= ~bit;
     update_since_locked(c);
-    continuity_unlock(c);
+    ccm_unlock(&c->lock);
 }
 
 void kube_continuity_break(struct kube_continuity *c, const char *reason, bool relist)
 {
     const int64_t now_ms = ccm_clock_now_ms();
 
-    continuity_lock(c);
+    ccm_lock(&c->lock);
     c->since_ms = is_whole_locked(c) ? now_ms : 0;
     c->breaks++;
     c->broke_ms = now_ms;
@@ -97,17 +88,17 @@ void kube_continuity_break(struct kube_continuity *c, const char *reason, bool r
         c->held_ms = c->held_ms == 0 ? now_ms : c->held_ms;
         ccm_gate_set_held(c->gate, true);
     }
-    continuity_unlock(c);
+    ccm_unlock(&c->lock);
 }
 
 int64_t kube_continuity_since(struct kube_continuity *c)
 {
-    continuity_lock(c);
+    ccm_lock(&c->lock);
 
     const bool all = c->known != 0 && c->in_step == c->known;
     const int64_t since_ms = all ? c->since_ms : 0;
 
-    continuity_unlock(c);
+    ccm_unlock(&c->lock);
     return since_ms;
 }
 
@@ -142,7 +133,7 @@ void kube_continuity_check(struct kube_continuity *c, int64_t now_ms, int64_t se
 {
     const bool needs_renewal = renewed_ms != KUBE_CONTINUITY_NO_LEASE;
 
-    continuity_lock(c);
+    ccm_lock(&c->lock);
     if (c->renewed_ms == 0 && renewed_ms > c->broke_ms) {
         c->renewed_ms = renewed_ms;
     }
@@ -155,12 +146,12 @@ void kube_continuity_check(struct kube_continuity *c, int64_t now_ms, int64_t se
         ret->held = false;
         ret->ended = true;
     }
-    continuity_unlock(c);
+    ccm_unlock(&c->lock);
 }
 
 void kube_continuity_view(struct kube_continuity *c, struct kube_continuity_view *ret)
 {
-    continuity_lock(c);
+    ccm_lock(&c->lock);
     view_locked(c, ccm_clock_now_ms(), ret);
-    continuity_unlock(c);
+    ccm_unlock(&c->lock);
 }

@@ -1,6 +1,7 @@
 #include "kube/client/measure.h"
 
 #include "util/clock.h"
+#include "util/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ void kube_measure_end(struct kube_measure *measure, uint32_t status)
     }
     measure->ended = true;
     if (status != 0) {
-        (void)snprintf(code, sizeof(code), "%" PRIu32, status); /* fits */
+        ccm_text_printf(code, sizeof(code), "%" PRIu32, status);
     }
     /* Recording fails for want of memory only, at the first of a series. */
     (void)ccm_metrics_record(measure->metrics, &total, counted, 1);

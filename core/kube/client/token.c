@@ -4,6 +4,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -30,7 +31,7 @@ void kube_token_fini(struct kube_token *token)
     ccm_secret_fini(&token->text);
     free(token->file);
     token->file = NULL;
-    (void)pthread_mutex_destroy(&token->lock); /* nobody has it */
+    ccm_lock_fini(&token->lock);
 }
 
 static void read_locked(struct kube_token *token)
@@ -87,7 +88,7 @@ static int copy_locked(const struct kube_token *token, struct ccm_secret *ret)
 
 int kube_token_get(struct kube_token *token, int64_t now_ms, struct ccm_secret *ret)
 {
-    (void)pthread_mutex_lock(&token->lock); /* a default mutex */
+    ccm_lock(&token->lock);
     if (token->file != NULL && now_ms - token->checked_ms >= CHECK_EVERY_MS) {
         token->checked_ms = now_ms;
         if (changed_locked(token)) {
@@ -97,13 +98,13 @@ int kube_token_get(struct kube_token *token, int64_t now_ms, struct ccm_secret *
 
     const int r = copy_locked(token, ret);
 
-    (void)pthread_mutex_unlock(&token->lock); /* held by this thread */
+    ccm_unlock(&token->lock);
     return r;
 }
 
 bool kube_token_renew(struct kube_token *token, int64_t now_ms, const struct ccm_secret *old)
 {
-    (void)pthread_mutex_lock(&token->lock); /* a default mutex */
+    ccm_lock(&token->lock);
     if (token->file != NULL && strcmp(ccm_secret_text(&token->text), ccm_secret_text(old)) == 0) {
         token->checked_ms = now_ms;
         (void)changed_locked(token); /* read in any case */
@@ -112,6 +113,6 @@ bool kube_token_renew(struct kube_token *token, int64_t now_ms, const struct ccm
 
     const bool other = strcmp(ccm_secret_text(&token->text), ccm_secret_text(old)) != 0;
 
-    (void)pthread_mutex_unlock(&token->lock); /* held by this thread */
+    ccm_unlock(&token->lock);
     return other;
 }

@@ -1,6 +1,7 @@
 #include "kube/object/names.h"
 
 #include "util/cleanup.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,16 +25,6 @@ struct kube_names {
     struct name *table;
 };
 
-static void names_lock(struct kube_names *names)
-{
-    (void)pthread_mutex_lock(&names->lock); /* a default mutex, initialised: cannot fail */
-}
-
-static void names_unlock(struct kube_names *names)
-{
-    (void)pthread_mutex_unlock(&names->lock); /* as above */
-}
-
 struct kube_names *kube_names_new(void)
 {
     CCM_CLEANUP(ccm_freep) struct kube_names *names = calloc(1, sizeof(*names));
@@ -54,7 +45,7 @@ struct kube_names *kube_names_ref(struct kube_names *names)
 void kube_names_unref(struct kube_names *names)
 {
     if (names != NULL && atomic_fetch_sub_explicit(&names->refs, 1, memory_order_acq_rel) == 1) {
-        (void)pthread_mutex_destroy(&names->lock); /* nobody holds it any more */
+        ccm_lock_fini(&names->lock);
         free(names);
     }
 }
@@ -80,7 +71,7 @@ const char *kube_names_intern(struct kube_names *names, const char *text)
     const size_t len = strlen(text);
     struct name *name = NULL;
 
-    names_lock(names);
+    ccm_lock(&names->lock);
     HASH_FIND(hh, names->table, text, len, name);
     if (name == NULL) {
         name = add_locked(names, text, len);
@@ -88,7 +79,7 @@ const char *kube_names_intern(struct kube_names *names, const char *text)
     if (name != NULL) {
         name->users++;
     }
-    names_unlock(names);
+    ccm_unlock(&names->lock);
     return name == NULL ? NULL : name->text;
 }
 
@@ -96,22 +87,22 @@ void kube_names_drop(struct kube_names *names, const char *text)
 {
     struct name *name = (struct name *)((uintptr_t)text - offsetof(struct name, text));
 
-    names_lock(names);
+    ccm_lock(&names->lock);
     if (--name->users == 0) {
         HASH_DEL(names->table, name);
     } else {
         name = NULL;
     }
-    names_unlock(names);
+    ccm_unlock(&names->lock);
     free(name);
 }
 
 size_t kube_names_len(struct kube_names *names)
 {
-    names_lock(names);
+    ccm_lock(&names->lock);
 
     const size_t len = HASH_COUNT(names->table);
 
-    names_unlock(names);
+    ccm_unlock(&names->lock);
     return len;
 }
