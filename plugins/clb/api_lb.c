@@ -177,7 +177,7 @@ int clb_api_untag_lb(struct clb_call *call, const char *lb_id, const struct lbc_
     for (size_t i = 0; i < tags->len; i++) {
         char name[32];
 
-        (void)snprintf(name, sizeof(name), "TagKey.%zu", i + 1); /* fits */
+        ccm_text_printf(name, sizeof(name), "TagKey.%zu", i + 1);
         ali_param_add(&params, name, tags->items[i].key);
     }
     return clb_api_slb(call, "UntagResources", &params, ALI_IDEMPOTENT, NULL, err);

@@ -4,6 +4,7 @@
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -62,8 +63,8 @@ int clb_api_create_listener(struct clb_call *call, const char *lb_id,
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     char action[64];
 
-    (void)snprintf(action, sizeof(action), "CreateLoadBalancer%sListener",
-                   lbc_protocol_name(listener->lbc.protocol)); /* fits */
+    ccm_text_printf(action, sizeof(action), "CreateLoadBalancer%sListener",
+                    lbc_protocol_name(listener->lbc.protocol));
     listener_params(&params, lb_id, listener, group_id, true);
     return clb_api_slb(call, action, &params, ALI_ONCE, NULL, err);
 }
@@ -75,8 +76,8 @@ int clb_api_update_listener(struct clb_call *call, const char *lb_id,
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     char action[64];
 
-    (void)snprintf(action, sizeof(action), "SetLoadBalancer%sListenerAttribute",
-                   lbc_protocol_name(listener->lbc.protocol)); /* fits */
+    ccm_text_printf(action, sizeof(action), "SetLoadBalancer%sListenerAttribute",
+                    lbc_protocol_name(listener->lbc.protocol));
     listener_params(&params, lb_id, listener, group_id, false);
     return clb_api_slb(call, action, &params, ALI_IDEMPOTENT, NULL, err);
 }

@@ -142,10 +142,9 @@ int clb_apply_fail(struct clb_apply *apply, const struct clb_step *step, int r,
     }
     if (step->port != 0) {
         (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
-                             lbc_protocol_lower(step->protocol),
-                             clb_step_name(step->type)); /* the result is r */
+                             lbc_protocol_lower(step->protocol), clb_step_name(step->type));
     } else {
-        (void)ccm_error_wrap(err, r, "%s", clb_step_name(step->type)); /* the result is r */
+        (void)ccm_error_wrap(err, r, "%s", clb_step_name(step->type));
     }
     lbc_problems_add(apply->problems, err, remedy);
     return lb_is_gone(err) || err->kind == CCM_ERROR_CANCELLED ||
@@ -185,8 +184,7 @@ static bool is_left_out(struct progress *progress, const struct clb_step *step)
     if (!progress->quota.full || step->type != CLB_STEP_CREATE_LISTENER) {
         return false;
     }
-    (void)snprintf(name, sizeof(name), "%u/%s", step->port,
-                   lbc_protocol_lower(step->protocol)); /* fits */
+    ccm_text_printf(name, sizeof(name), "%u/%s", step->port, lbc_protocol_lower(step->protocol));
     lbc_quota_leave_out(&progress->quota, name);
     return true;
 }

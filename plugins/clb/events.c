@@ -78,8 +78,8 @@ static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *mode
     }
     lbc_pass_advise(pass, true, "name-length", "NameTooLong", ccm_buf_str(&names));
     if (tags->len >= CLB_TAGS_MAX && lbc_tags_get(tags, key) == NULL) {
-        (void)snprintf(full, sizeof(full), "the load balancer has %zu tags already, %s is left out",
-                       tags->len, key); /* fits */
+        ccm_text_printf(full, sizeof(full),
+                        "the load balancer has %zu tags already, %s is left out", tags->len, key);
     }
     lbc_pass_emit_event(pass, true, "tags", "TooManyTags", full); /* it is the cloud that changed */
 }
@@ -91,10 +91,11 @@ static void pass_emit_acl(struct lbc_pass *pass)
     char text[200] = "";
 
     if (acl->bound) {
-        (void)snprintf(text, sizeof(text),
-                       "access list [%s] is not needed any more, but the cloud keeps it bound to a "
-                       "listener: it is deleted with the Service",
-                       acl->id); /* ids are short */
+        ccm_text_printf(
+            text, sizeof(text),
+            "access list [%s] is not needed any more, but the cloud keeps it bound to a "
+            "listener: it is deleted with the Service",
+            acl->id);
     }
     lbc_pass_emit_event(pass, true, "acl", "AccessListKept", text);
 }

@@ -155,7 +155,7 @@ static int api_listeners(struct clb_call *call, const struct batch *batch, const
     for (size_t i = 0; i < batch->len; i++) {
         char name[40];
 
-        (void)snprintf(name, sizeof(name), "LoadBalancerId.%zu", i + 1); /* fits */
+        ccm_text_printf(name, sizeof(name), "LoadBalancerId.%zu", i + 1);
         ali_param_add(&params, name, batch->items[i]->state.lb.id);
     }
     ali_param_i64(&params, "MaxResults", 100);

@@ -58,7 +58,7 @@ static int set_number(struct clb_listener *listener, const struct lbc_anno *row,
     if (number == -520 && l4 && strcmp(row->field, "HealthCheckConnectPort") == 0) {
         return 0; /* the backend's port, which these protocols know by leaving the field out */
     }
-    (void)snprintf(text, sizeof(text), "%" PRId64, number); /* fits */
+    ccm_text_printf(text, sizeof(text), "%" PRId64, number);
     return lbc_attrs_set(&listener->lbc.attrs, field, text, true);
 }
 
@@ -157,7 +157,7 @@ static int set_node_check(struct clb_listener *listener, int64_t port)
 {
     char text[24];
 
-    (void)snprintf(text, sizeof(text), "%" PRId64, port); /* fits */
+    ccm_text_printf(text, sizeof(text), "%" PRId64, port);
     if (listener->lbc.protocol == LBC_UDP ||
         listener_offer_attr(listener, "HealthCheckSwitch", "on") < 0 ||
         listener_offer_attr(listener, "HealthCheck", "on") < 0 ||
@@ -174,8 +174,8 @@ static int set_affinity(struct clb_listener *listener, int64_t seconds)
 {
     char text[24];
 
-    (void)snprintf(text, sizeof(text), "%" PRId64,
-                   seconds < 1 || seconds > PERSISTENCE_MAX ? PERSISTENCE_MAX : seconds); /* fits */
+    ccm_text_printf(text, sizeof(text), "%" PRId64,
+                    seconds < 1 || seconds > PERSISTENCE_MAX ? PERSISTENCE_MAX : seconds);
     return listener_offer_attr(listener, "PersistenceTimeout", text);
 }
 
@@ -221,7 +221,7 @@ static int set_lists(struct clb_listener *listener, const struct ccm_service *se
     if (r < 0 || target == 0) {
         return r;
     }
-    (void)snprintf(text, sizeof(text), "%u", target); /* fits */
+    ccm_text_printf(text, sizeof(text), "%u", target);
     return listener_set_attr(listener, "ListenerForward", "on", true) < 0 ||
                    listener_set_attr(listener, "ForwardPort", text, true) < 0
                ? ccm_error_nomem(err)
@@ -235,7 +235,7 @@ int clb_model_listener(struct clb_state *state, const struct clb_desired_listene
     struct clb_listener *listener = NULL;
     char number[24];
 
-    (void)snprintf(number, sizeof(number), "%lld", (long long)want->port->port); /* fits */
+    ccm_text_printf(number, sizeof(number), "%lld", (long long)want->port->port);
     description = lbc_owner_format(number, &want->service->meta, want->cluster_id);
     listener = description == NULL ? NULL : clb_state_new_listener(state);
     if (listener == NULL) {

@@ -12,8 +12,7 @@
 
 void clb_taken_port(uint16_t port, enum lbc_protocol protocol, char ret[static LBC_TAKEN_PORT])
 {
-    (void)snprintf(ret, LBC_TAKEN_PORT, "%u-%s", port,
-                   lbc_protocol_lower(protocol)); /* cut where too long */
+    ccm_text_printf(ret, LBC_TAKEN_PORT, "%u-%s", port, lbc_protocol_lower(protocol));
 }
 
 /* --- what it was --- */

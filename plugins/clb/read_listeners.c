@@ -18,8 +18,8 @@ static int parse_attrs(const cJSON *json, struct clb_listener *ret)
     const cJSON *part;
     int r = 0;
 
-    (void)snprintf(part_name, sizeof(part_name), "%sListenerConfig",
-                   lbc_protocol_name(ret->lbc.protocol)); /* fits */
+    ccm_text_printf(part_name, sizeof(part_name), "%sListenerConfig",
+                    lbc_protocol_name(ret->lbc.protocol));
     part = ccm_json_get(json, part_name);
     for (size_t i = 0; r == 0 && i < clb_field_count; i++) {
         const struct lbc_field *field = &clb_fields[i];

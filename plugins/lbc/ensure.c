@@ -72,7 +72,7 @@ static int refuse_along(struct lbc_refusals *refused, const struct lbc_anno *row
     while (r == 0 && cursor != NULL && ccm_parse_piece(&cursor, '|', &piece, &len)) {
         char suffix[LBC_ANNO_KEY_MAX];
 
-        (void)snprintf(suffix, sizeof(suffix), "%.*s", (int)len, piece); /* rows are short */
+        ccm_text_printf(suffix, sizeof(suffix), "%.*s", (int)len, piece);
         r = lbc_refusals_add(refused, suffix, err);
     }
     return r;

@@ -7,6 +7,7 @@
 #include "lbc/service/hash.h"
 #include "util/cleanup.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -35,16 +36,6 @@ struct lbc_inventory {
     bool all_edited;             /* nobody knows who: there was no memory for it */
     void *content;
 };
-
-static void inventory_lock(struct lbc_inventory *inventory)
-{
-    (void)pthread_mutex_lock(&inventory->lock); /* a plain mutex, never taken twice */
-}
-
-static void inventory_unlock(struct lbc_inventory *inventory)
-{
-    (void)pthread_mutex_unlock(&inventory->lock); /* we hold it */
-}
 
 struct lbc_inventory *lbc_inventory_new(const struct lbc_inventory_ops *ops)
 {
@@ -86,7 +77,7 @@ void lbc_inventory_free(struct lbc_inventory *inventory)
     }
     end_locked(inventory);
     ccm_strmap_free(inventory->waiting);
-    (void)pthread_mutex_destroy(&inventory->lock); /* nobody is left to hold it */
+    ccm_lock_fini(&inventory->lock);
     free(inventory);
 }
 
@@ -149,7 +140,7 @@ static void read_all(struct lbc_instance *lbc, const struct ccm_request *req)
                        "itself: %s",
                        err.message);
     }
-    inventory_lock(inventory);
+    ccm_lock(&inventory->lock);
     inventory->content = content;
     inventory->phase = READY;
     inventory->until_ms = lbc->host->now_ms(lbc->host) + KEEP_MS;
@@ -157,7 +148,7 @@ static void read_all(struct lbc_instance *lbc, const struct ccm_request *req)
         end_locked(inventory);
     }
     wake_locked(lbc);
-    inventory_unlock(inventory);
+    ccm_unlock(&inventory->lock);
 }
 
 /* False: out of memory, then it looks for itself. */
@@ -210,9 +201,9 @@ bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *r
     if (inventory == NULL) {
         return false;
     }
-    inventory_lock(inventory);
+    ccm_lock(&inventory->lock);
     enter_locked(lbc, req, service, &read, &wait);
-    inventory_unlock(inventory);
+    ccm_unlock(&inventory->lock);
     if (read) {
         read_all(lbc, req);
     }
@@ -226,12 +217,12 @@ void lbc_inventory_record_edit(struct lbc_inventory *inventory, const struct ccm
     char name[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(service, name);
-    inventory_lock(inventory);
+    ccm_lock(&inventory->lock);
     if ((inventory->phase == READING || inventory->phase == READY) &&
         ccm_strmap_set(inventory->edited, name, NULL) < 0) {
         inventory->all_edited = true;
     }
-    inventory_unlock(inventory);
+    ccm_unlock(&inventory->lock);
 }
 
 static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_service *service,
@@ -264,9 +255,9 @@ bool lbc_inventory_take(struct lbc_instance *lbc, const struct ccm_service *serv
     if (inventory == NULL) {
         return false;
     }
-    inventory_lock(inventory);
+    ccm_lock(&inventory->lock);
     const bool taken = inventory_take_locked(lbc, service, state);
 
-    inventory_unlock(inventory);
+    ccm_unlock(&inventory->lock);
     return taken;
 }

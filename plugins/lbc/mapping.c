@@ -113,8 +113,7 @@ static bool service_changed(const struct lbc_mapping *mapping, const struct ccm_
     if (mapping->is_ours(before) != mapping->is_ours(after)) {
         char message[128];
 
-        (void)snprintf(message, sizeof(message), "type change %s - %s", before->type,
-                       after->type); /* types are short */
+        ccm_text_printf(message, sizeof(message), "type change %s - %s", before->type, after->type);
         mapping_emit_event(mapping, after, "TypeChanged", message);
         return true;
     }

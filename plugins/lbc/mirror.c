@@ -2,6 +2,7 @@
 
 #include "util/cleanup.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -27,16 +28,6 @@ struct lbc_mirrors {
     struct ccm_strmap *entries;
     struct ccm_strmap *shared; /* by id of the load balancer; owns nothing */
 };
-
-static void mirrors_lock(struct lbc_mirrors *mirrors)
-{
-    (void)pthread_mutex_lock(&mirrors->lock); /* a plain mutex, never taken twice */
-}
-
-static void mirrors_unlock(struct lbc_mirrors *mirrors)
-{
-    (void)pthread_mutex_unlock(&mirrors->lock); /* we hold it */
-}
 
 /* --- shared mirrors --- */
 
@@ -284,7 +275,7 @@ void lbc_mirrors_free(struct lbc_mirrors *mirrors)
     }
     ccm_strmap_free(mirrors->entries);
     ccm_strmap_free(mirrors->shared);
-    (void)pthread_mutex_destroy(&mirrors->lock); /* nobody is left to hold it */
+    ccm_lock_fini(&mirrors->lock);
     free(mirrors);
 }
 
@@ -384,10 +375,10 @@ int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char
 {
     struct lbc_entry *entry = NULL;
 
-    mirrors_lock(mirrors);
+    ccm_lock(&mirrors->lock);
     int r = mirrors_acquire_locked(mirrors, key, uid, lb_id, lane, &entry);
 
-    mirrors_unlock(mirrors);
+    ccm_unlock(&mirrors->lock);
     if (r == 0 && mirrors->type->wake != NULL) {
         r = mirrors->type->wake(entry->state);
         if (r < 0) {
@@ -424,7 +415,7 @@ void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
     if (mirrors->type->rest != NULL) {
         mirrors->type->rest(entry->state);
     }
-    mirrors_lock(mirrors);
+    ccm_lock(&mirrors->lock);
     entry->busy = false;
     if (entry->shared != NULL) {
         mirrors->type->move(entry->shared->state, entry->state);
@@ -441,23 +432,23 @@ void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
         entry->again = false;
         mirrors->host->enqueue(mirrors->host, entry->key, entry->lane, 0);
     }
-    mirrors_unlock(mirrors);
+    ccm_unlock(&mirrors->lock);
 }
 
 void lbc_mirrors_touch(struct lbc_mirrors *mirrors, const char *key)
 {
-    mirrors_lock(mirrors);
+    ccm_lock(&mirrors->lock);
     struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
 
     if (entry != NULL) {
         entry->touched = true;
     }
-    mirrors_unlock(mirrors);
+    ccm_unlock(&mirrors->lock);
 }
 
 void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key)
 {
-    mirrors_lock(mirrors);
+    ccm_lock(&mirrors->lock);
     struct lbc_entry *entry = ccm_strmap_get(mirrors->entries, key);
 
     if (entry != NULL && !entry->busy) {
@@ -465,7 +456,7 @@ void lbc_mirrors_forget(struct lbc_mirrors *mirrors, const char *key)
         shared_unref(mirrors, entry->shared);
         ccm_strmap_del(mirrors->entries, key);
     }
-    mirrors_unlock(mirrors);
+    ccm_unlock(&mirrors->lock);
 }
 
 /* --- the holder's --- */

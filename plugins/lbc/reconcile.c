@@ -41,8 +41,8 @@ static int pass_publish_condition(struct lbc_pass *pass, int r, struct ccm_error
         return 0; /* neither ready nor failed, or nobody has asked */
     }
     if (r == 0) {
-        (void)snprintf(serves, sizeof(serves), "Load balancer [%s] is as wanted",
-                       lbc_pass_lb_id(pass)); /* ids are short */
+        ccm_text_printf(serves, sizeof(serves), "Load balancer [%s] is as wanted",
+                        lbc_pass_lb_id(pass));
         condition.message = serves;
     }
     const int w = lbc_life_publish_condition(&pass->life, pass->req, pass->service,

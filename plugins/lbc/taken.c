@@ -62,7 +62,7 @@ bool lbc_taken_is_refused(struct ccm_error *err, bool uncertain)
 
 static void chunk_key(const char *port, size_t number, char ret[static KEY_MAX])
 {
-    (void)snprintf(ret, KEY_MAX, PREFIX "%s.%zu", port, number); /* fits */
+    ccm_text_printf(ret, KEY_MAX, PREFIX "%s.%zu", port, number);
 }
 
 /* "name=value" lines; a value of several lines would read as several facts. */
@@ -184,8 +184,8 @@ static int add_chunks(const struct lbc_taken *taken, struct lbc_tags *labels)
         char key[KEY_MAX];
 
         for (size_t k = 0; k < CHUNK && i * CHUNK + k < text.len; k++) {
-            (void)snprintf(hex + k * 2, 3, "%02x",
-                           (unsigned char)ccm_buf_str(&text)[i * CHUNK + k]); /* fits */
+            ccm_text_printf(hex + k * 2, 3, "%02x",
+                            (unsigned char)ccm_buf_str(&text)[i * CHUNK + k]);
         }
         chunk_key(taken->port, i, key);
         r = lbc_tags_put(labels, key, hex);
@@ -234,7 +234,7 @@ static bool label_port(const char *key, char ret[static LBC_TAKEN_PORT])
     if (dot == NULL || (size_t)(dot - port) >= LBC_TAKEN_PORT) {
         return false;
     }
-    (void)snprintf(ret, LBC_TAKEN_PORT, "%.*s", (int)(dot - port), port); /* fits */
+    ccm_text_printf(ret, LBC_TAKEN_PORT, "%.*s", (int)(dot - port), port);
     return true;
 }
 

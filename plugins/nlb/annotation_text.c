@@ -57,12 +57,12 @@ static int text_parse_zone(const char *entry, size_t len, struct nlb_lb *lb)
     if (len >= sizeof(whole)) {
         return -EINVAL;
     }
-    (void)snprintf(whole, sizeof(whole), "%.*s", (int)len, entry); /* fits */
+    ccm_text_printf(whole, sizeof(whole), "%.*s", (int)len, entry);
     while (ccm_parse_piece(&cursor, ':', &piece, &piece_len)) {
         if (count == CCM_ARRAY_LEN(text) || piece_len >= sizeof(text[0])) {
             return -EINVAL;
         }
-        (void)snprintf(text[count++], sizeof(text[0]), "%.*s", (int)piece_len, piece); /* fits */
+        ccm_text_printf(text[count++], sizeof(text[0]), "%.*s", (int)piece_len, piece);
     }
     if (text[0][0] == '\0' || text[1][0] == '\0' ||
         (text[2][0] != '\0' && (ccm_ip_parse(text[2], &ip) < 0 || !ccm_ip_is_v4(&ip)))) {
@@ -154,8 +154,7 @@ static int parse_range(const char *text, struct nlb_span *ret, struct ccm_error 
     uint32_t start = 0;
     uint32_t end = 0;
 
-    (void)snprintf(left, sizeof(left), "%.*s", dash == NULL ? 0 : (int)(dash - text),
-                   text); /* fits */
+    ccm_text_printf(left, sizeof(left), "%.*s", dash == NULL ? 0 : (int)(dash - text), text);
     if (dash == NULL || ccm_parse_u32(left, 1, UINT16_MAX, &start) < 0 ||
         ccm_parse_u32(dash + 1, 1, UINT16_MAX, &end) < 0) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "port range [%s] is invalid", text);
@@ -202,7 +201,7 @@ int nlb_span_of(const struct ccm_service *service, const struct ccm_service_port
     if (port->port < 1 || port->port > UINT16_MAX) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "port out of range");
     }
-    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
+    ccm_text_printf(number, sizeof(number), "%lld", (long long)port->port);
     *ret = (struct nlb_span){ (uint16_t)port->port, (uint16_t)port->port, false };
     return find_range(service, number, ret, err);
 }
@@ -218,10 +217,9 @@ static void write_span(const struct nlb_span *span, enum lbc_protocol protocol, 
                        size_t size)
 {
     if (span->range) {
-        (void)snprintf(ret, size, "%u-%u/%s", span->start, span->end,
-                       lbc_protocol_name(protocol)); /* fits */
+        ccm_text_printf(ret, size, "%u-%u/%s", span->start, span->end, lbc_protocol_name(protocol));
     } else {
-        (void)snprintf(ret, size, "%u/%s", span->start, lbc_protocol_name(protocol)); /* fits */
+        ccm_text_printf(ret, size, "%u/%s", span->start, lbc_protocol_name(protocol));
     }
 }
 

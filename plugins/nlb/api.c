@@ -161,7 +161,7 @@ static int add_token(const struct nlb_call *call, struct ali_params *params)
         return r;
     }
     for (size_t i = 0; i < sizeof(bytes); i++) {
-        (void)snprintf(token + 4 + 2 * i, 3, "%02x", (unsigned int)bytes[i]); /* two digits each */
+        ccm_text_printf(token + 4 + 2 * i, 3, "%02x", (unsigned int)bytes[i]);
     }
     ali_param_add(params, "ClientToken", token);
     return 0;
@@ -241,9 +241,8 @@ static void add_attr(struct ali_params *params, const struct lbc_field *field, b
     const char *name = create && field->create_name != NULL ? field->create_name : field->name;
     char full[96];
 
-    (void)snprintf(full, sizeof(full), "%s%s",
-                   (field->flags & NLB_FIELD_HEALTH) != 0 ? "HealthCheckConfig." : "",
-                   name); /* names of the table fit */
+    ccm_text_printf(full, sizeof(full), "%s%s",
+                    (field->flags & NLB_FIELD_HEALTH) != 0 ? "HealthCheckConfig." : "", name);
     if ((field->flags & NLB_FIELD_LIST) != 0) {
         add_list(params, full, value);
     } else {

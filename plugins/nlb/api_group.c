@@ -96,7 +96,7 @@ static void server_param(struct ali_params *params, size_t n, const char *member
 {
     char name[64];
 
-    (void)snprintf(name, sizeof(name), "Servers.%zu.%.20s", n, member); /* fits */
+    ccm_text_printf(name, sizeof(name), "Servers.%zu.%.20s", n, member);
     ali_param_opt(params, name, value);
 }
 
@@ -105,7 +105,7 @@ static void server_number(struct ali_params *params, size_t n, const char *membe
 {
     char text[16];
 
-    (void)snprintf(text, sizeof(text), "%u", number); /* fits */
+    ccm_text_printf(text, sizeof(text), "%u", number);
     server_param(params, n, member, text);
 }
 

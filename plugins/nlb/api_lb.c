@@ -38,7 +38,7 @@ static void zone_param(struct ali_params *params, size_t n, const char *member, 
 {
     char name[64];
 
-    (void)snprintf(name, sizeof(name), "ZoneMappings.%zu.%.20s", n, member); /* fits */
+    ccm_text_printf(name, sizeof(name), "ZoneMappings.%zu.%.20s", n, member);
     ali_param_opt(params, name, value);
 }
 

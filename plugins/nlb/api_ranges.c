@@ -1,6 +1,7 @@
 #include "api_ranges.h"
 
 #include "util/cleanup.h"
+#include "util/text.h"
 
 #include <stdio.h>
 
@@ -79,7 +80,7 @@ static void rule_param(struct ali_params *params, const char *prefix, const char
 {
     char name[64];
 
-    (void)snprintf(name, sizeof(name), "%.40s%.20s", prefix, member); /* fits */
+    ccm_text_printf(name, sizeof(name), "%.40s%.20s", prefix, member);
     ali_param_opt(params, name, value);
 }
 
@@ -88,7 +89,7 @@ static void params_add_rule(struct ali_params *params, const char *prefix,
 {
     char priority[16];
 
-    (void)snprintf(priority, sizeof(priority), "%d", rule->priority); /* fits */
+    ccm_text_printf(priority, sizeof(priority), "%d", rule->priority);
     rule_param(params, prefix, "Policy", rule->drop ? "drop" : "accept");
     rule_param(params, prefix, "Priority", priority);
     rule_param(params, prefix, "IpProtocol", rule->protocol);
@@ -106,7 +107,7 @@ static int change_rules(struct nlb_call *call, const char *action, const char *g
     for (size_t i = 0; i < count; i++) {
         char prefix[40];
 
-        (void)snprintf(prefix, sizeof(prefix), "Permissions.%zu.", i + 1); /* fits */
+        ccm_text_printf(prefix, sizeof(prefix), "Permissions.%zu.", i + 1);
         params_add_rule(&params, prefix, &rules[i]);
     }
     return nlb_api_change(call, ALI_ECS, action, &params, err);

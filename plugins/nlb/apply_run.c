@@ -66,10 +66,9 @@ int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct
     err->kind = kind_of(apply, step, err);
     if (step->port != 0) {
         (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
-                             lbc_protocol_name(step->protocol),
-                             nlb_step_name(step->type)); /* the result is r */
+                             lbc_protocol_name(step->protocol), nlb_step_name(step->type));
     } else {
-        (void)ccm_error_wrap(err, r, "%s", nlb_step_name(step->type)); /* the result is r */
+        (void)ccm_error_wrap(err, r, "%s", nlb_step_name(step->type));
     }
     lbc_problems_add(apply->problems, err, remedy);
     run->failed++;
@@ -141,11 +140,10 @@ bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step)
         return false;
     }
     if (listener->lbc.last_port > listener->lbc.port) {
-        (void)snprintf(name, sizeof(name), "%u-%u/%s", listener->lbc.port, listener->lbc.last_port,
-                       lbc_protocol_name(listener->lbc.protocol)); /* fits */
+        ccm_text_printf(name, sizeof(name), "%u-%u/%s", listener->lbc.port, listener->lbc.last_port,
+                        lbc_protocol_name(listener->lbc.protocol));
     } else {
-        (void)snprintf(name, sizeof(name), "%u/%s", step->port,
-                       lbc_protocol_name(step->protocol)); /* fits */
+        ccm_text_printf(name, sizeof(name), "%u/%s", step->port, lbc_protocol_name(step->protocol));
     }
     lbc_quota_leave_out(&run->quota, name);
     return true;

@@ -91,7 +91,7 @@ static void lint_overlaps(const struct ccm_service *service, const struct ccm_li
         char path[PATH_MAX_BYTES];
 
         if (nlb_check_overlap(service, i, &err) < 0) {
-            (void)snprintf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)i);
+            ccm_text_printf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)i);
             sink->finding(sink, CCM_LEVEL_ERROR, path, err.message);
         }
     }

@@ -29,7 +29,7 @@ static void key_of(const struct nlb_builder *b, const struct nlb_desired_port *w
                    size_t size)
 {
     if (want->span.range) {
-        (void)snprintf(ret, size, "%u_%u", want->span.start, want->span.end); /* fits */
+        ccm_text_printf(ret, size, "%u_%u", want->span.start, want->span.end);
         return;
     }
     lbc_candidates_target(b->mode, want->port, ret, size);
@@ -89,7 +89,7 @@ static int set_any_port(struct nlb_group *group, const struct ccm_service_port *
     int r = group_set_attr(group, "HealthCheckEnabled", "true");
 
     if (r == 0 && port->target_port_name[0] == '\0' && port->target_port != 0) {
-        (void)snprintf(text, sizeof(text), "%" PRId64, port->target_port); /* fits */
+        ccm_text_printf(text, sizeof(text), "%" PRId64, port->target_port);
         r = group_set_attr(group, "HealthCheckConnectPort", text);
     }
     return r;

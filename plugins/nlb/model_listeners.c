@@ -5,6 +5,7 @@
 #include "nlb.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +24,7 @@ static int set_number(struct lbc_attrs *attrs, const struct lbc_field *field,
         (number == 0 && (row->flags & LBC_ANNO_ZERO) != 0)) {
         return 0; /* 0 means "not set"; what is no number was refused before */
     }
-    (void)snprintf(text, sizeof(text), "%" PRId64, number); /* fits */
+    ccm_text_printf(text, sizeof(text), "%" PRId64, number);
     return lbc_attrs_set(attrs, field, text, true);
 }
 
@@ -133,9 +134,9 @@ static char *listener_format_description(const struct ccm_service *service, cons
     char key[16];
 
     if (want->span.range) {
-        (void)snprintf(key, sizeof(key), "%u_%u", want->span.start, want->span.end); /* fits */
+        ccm_text_printf(key, sizeof(key), "%u_%u", want->span.start, want->span.end);
     } else {
-        (void)snprintf(key, sizeof(key), "%u", want->span.start); /* fits */
+        ccm_text_printf(key, sizeof(key), "%u", want->span.start);
     }
     return nlb_name_format(key, want->protocol, &service->meta, cluster_id, NLB_TEXT_MAX);
 }

@@ -55,9 +55,8 @@ static int rules_steps(struct nlb_work *work, enum nlb_step_type type,
 
 static void rule_describe_text(const struct nlb_rule *rule, char *text, size_t size)
 {
-    (void)snprintf(text, size, "%s %s priority %d (%s)", rule->protocol, rule->port_range,
-                   rule->priority,
-                   rule->description == NULL ? "" : rule->description); /* cut is fine */
+    ccm_text_printf(text, size, "%s %s priority %d (%s)", rule->protocol, rule->port_range,
+                    rule->priority, rule->description == NULL ? "" : rule->description);
 }
 
 /* Rules that we have just added have no known ids. */

@@ -18,11 +18,10 @@ void nlb_taken_port(const struct nlb_listener *listener, char ret[static LBC_TAK
         *p = (char)tolower((unsigned char)*p);
     }
     if (listener->range) {
-        (void)snprintf(ret, LBC_TAKEN_PORT, "%u_%u-%s", listener->lbc.port, listener->lbc.last_port,
-                       protocol); /* fits */
+        ccm_text_printf(ret, LBC_TAKEN_PORT, "%u_%u-%s", listener->lbc.port,
+                        listener->lbc.last_port, protocol);
     } else {
-        (void)snprintf(ret, LBC_TAKEN_PORT, "%u-%s", listener->lbc.port,
-                       protocol); /* cut where too long */
+        ccm_text_printf(ret, LBC_TAKEN_PORT, "%u-%s", listener->lbc.port, protocol);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "lbc/apply/quota.h"
 
+#include "util/text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +39,7 @@ void lbc_quota_report(const struct lbc_quota *room, const char *what, struct lbc
         return;
     }
     if (room->unnamed > 0) {
-        (void)snprintf(more, sizeof(more), " and %zu more", room->unnamed); /* fits */
+        ccm_text_printf(more, sizeof(more), " and %zu more", room->unnamed);
     }
     (void)ccm_error_set(&err, 0, room->why.kind, "%s: left out for the same lack of room: %s%s",
                         what, ccm_buf_str(&room->names), more); /* the text is what counts */

@@ -2,6 +2,7 @@
 
 #include "lbc/model/object.h"
 #include "lbc/service/lifecycle.h"
+#include "util/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,11 +24,10 @@ void lbc_token_write(const struct lbc_token *token, const struct ccm_service *se
     struct lbc_token whole = *token;
     char number[16];
 
-    (void)snprintf(number, sizeof(number), "%" PRIu32, attempt); /* fits */
+    ccm_text_printf(number, sizeof(number), "%" PRIu32, attempt);
     lbc_token_add(&whole, lbc_object_label(&service->meta, LBC_LIFE_LB_LABEL));
     lbc_token_add(&whole, number);
-    (void)snprintf(ret, LBC_TOKEN_SIZE, "ccm-%.40s-%016" PRIx64, service->meta.uid,
-                   whole.hash); /* fits */
+    ccm_text_printf(ret, LBC_TOKEN_SIZE, "ccm-%.40s-%016" PRIx64, service->meta.uid, whole.hash);
 }
 
 uint64_t lbc_token_number(const char *text)

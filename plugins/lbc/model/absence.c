@@ -6,6 +6,7 @@
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
+#include "util/thread.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -78,18 +79,8 @@ void lbc_absence_free(struct lbc_absence *absence)
     ccm_strmap_free(absence->nodes);
     ccm_strmap_free(absence->services);
     ccm_strmap_free(absence->frozen);
-    (void)pthread_mutex_destroy(&absence->lock); /* nobody is left to hold it */
+    ccm_lock_fini(&absence->lock);
     free(absence);
-}
-
-static void absence_lock(struct lbc_absence *absence)
-{
-    (void)pthread_mutex_lock(&absence->lock); /* a plain mutex, never taken twice */
-}
-
-static void absence_unlock(struct lbc_absence *absence)
-{
-    (void)pthread_mutex_unlock(&absence->lock); /* we hold it */
 }
 
 static bool is_missed(const struct ccm_change *change)
@@ -102,7 +93,7 @@ static bool is_missed(const struct ccm_change *change)
 
 static const char *format_key(enum lbc_absence_by by, const char *id, char *buf, size_t size)
 {
-    (void)snprintf(buf, size, "%c%s", "ian"[by], id); /* a longer one is found as it was put */
+    ccm_text_printf(buf, size, "%c%s", "ian"[by], id);
     return buf;
 }
 
@@ -194,7 +185,7 @@ void lbc_absence_record_node(struct lbc_absence *absence, const struct ccm_chang
     const struct ccm_node *before = (const struct ccm_node *)change->before;
     const struct ccm_node *after = (const struct ccm_node *)change->after;
 
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     /* A node of another instance that goes by the name of the first has taken its place. */
     if (before != NULL && (after == NULL || !ccm_text_equal(lbc_node_instance_id(before),
                                                             lbc_node_instance_id(after)))) {
@@ -203,7 +194,7 @@ void lbc_absence_record_node(struct lbc_absence *absence, const struct ccm_chang
     if (after != NULL) {
         node_came_locked(absence, after);
     }
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
 }
 
 void lbc_absence_find_node(struct lbc_absence *absence, enum lbc_absence_by by, const char *id,
@@ -211,7 +202,7 @@ void lbc_absence_find_node(struct lbc_absence *absence, enum lbc_absence_by by, 
 {
     char key[320];
 
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     const struct lbc_absent *known =
         ccm_strmap_get(absence->nodes, format_key(by, id, key, sizeof(key)));
 
@@ -225,7 +216,7 @@ void lbc_absence_find_node(struct lbc_absence *absence, enum lbc_absence_by by, 
         sweep_locked(absence, ret->since_ms);
         put_node_locked(absence, by, id, ret);
     }
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
 }
 
 /* --- slices --- */
@@ -350,13 +341,13 @@ static void slice_went(struct lbc_absence *absence, const struct ccm_change *cha
     if (key[0] == '\0' || (!missed && !slice_is_deleted(absence, key, is_ours))) {
         return;
     }
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     if (missed) {
         slice_missed_locked(absence, key, slice);
     } else {
         slice_deleted_locked(absence, key);
     }
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
 }
 
 void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_change *change,
@@ -374,9 +365,9 @@ void lbc_absence_record_slice(struct lbc_absence *absence, const struct ccm_chan
         return;
     }
     key_of_slice(after, key, sizeof(key));
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     slice_came_locked(absence, key, after);
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
 }
 
 void lbc_absence_record_service(struct lbc_absence *absence, const struct ccm_change *change)
@@ -384,15 +375,15 @@ void lbc_absence_record_service(struct lbc_absence *absence, const struct ccm_ch
     if (change->after != NULL || is_missed(change)) {
         return;
     }
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     ccm_strmap_del(absence->services, change->before->key);
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
 }
 
 bool lbc_absence_find_endpoint(struct lbc_absence *absence, const char *key, const char *address,
                                struct lbc_absent *ret)
 {
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     const struct lost_slices *lost = ccm_strmap_get(absence->services, key);
     const struct lost_endpoint *one =
         lost == NULL ? NULL : ccm_strmap_get(lost->endpoints, address);
@@ -400,7 +391,7 @@ bool lbc_absence_find_endpoint(struct lbc_absence *absence, const char *key, con
     if (one != NULL) {
         *ret = (struct lbc_absent){ .since_ms = one->since_ms };
     }
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
     return one != NULL;
 }
 
@@ -409,7 +400,7 @@ bool lbc_absence_find_endpoint_on(struct lbc_absence *absence, const char *key, 
 {
     bool found = false;
 
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     const struct lost_slices *lost = ccm_strmap_get(absence->services, key);
     void *cursor = NULL;
     void *value = NULL;
@@ -422,7 +413,7 @@ bool lbc_absence_find_endpoint_on(struct lbc_absence *absence, const char *key, 
             *ret = (struct lbc_absent){ .since_ms = one->since_ms };
         }
     }
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
     return found;
 }
 
@@ -431,7 +422,7 @@ bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool 
 {
     bool missing = false;
 
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     struct lost_slices *lost = ccm_strmap_get(absence->services, key);
 
     if (lost == NULL && first) {
@@ -444,7 +435,7 @@ bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool 
         *ret = (struct lbc_absent){ .since_ms = lost->since_ms };
         missing = lost->since_ms != 0 && !lost->seen;
     }
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
     return missing;
 }
 
@@ -452,7 +443,7 @@ bool lbc_absence_lost_slices(struct lbc_absence *absence, const char *key, bool 
 
 bool lbc_absence_set_frozen(struct lbc_absence *absence, const char *key, bool frozen)
 {
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     const bool before = ccm_strmap_has(absence->frozen, key) != 0;
 
     if (!frozen) {
@@ -461,7 +452,7 @@ bool lbc_absence_set_frozen(struct lbc_absence *absence, const char *key, bool f
         absence->host->log(absence->host, CCM_LEVEL_ERROR, key,
                            "out of memory: allow-removals will not wake this Service");
     }
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
     return before;
 }
 
@@ -471,9 +462,9 @@ void lbc_absence_list_frozen(struct lbc_absence *absence, void (*fn)(void *arg, 
     void *cursor = NULL;
     const char *key = NULL;
 
-    absence_lock(absence);
+    ccm_lock(&absence->lock);
     while (ccm_strmap_next(absence->frozen, &cursor, &key, NULL)) {
         fn(arg, key);
     }
-    absence_unlock(absence);
+    ccm_unlock(&absence->lock);
 }

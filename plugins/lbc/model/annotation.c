@@ -57,8 +57,8 @@ const char *lbc_anno_suffix_key(const struct ccm_object *object, const char *suf
     const bool legacy = anno_get_prefixed(object, LBC_ANNO_PREFIX, suffix) == NULL &&
                         anno_get_prefixed(object, LBC_ANNO_LEGACY_PREFIX, suffix) != NULL;
 
-    (void)snprintf(key, LBC_ANNO_KEY_MAX, "%s%s", legacy ? LBC_ANNO_LEGACY_PREFIX : LBC_ANNO_PREFIX,
-                   suffix); /* fits */
+    ccm_text_printf(key, LBC_ANNO_KEY_MAX, "%s%s",
+                    legacy ? LBC_ANNO_LEGACY_PREFIX : LBC_ANNO_PREFIX, suffix);
     return key;
 }
 
@@ -161,7 +161,7 @@ static bool find_choice(const char *values, const char *value, bool any_case, ch
     size_t len = 0;
 
     while (cursor != NULL && ccm_parse_piece(&cursor, '|', &piece, &len)) {
-        (void)snprintf(ret, size, "%.*s", (int)len, piece); /* rows are short */
+        ccm_text_printf(ret, size, "%.*s", (int)len, piece);
         if (strcmp(ret, value) == 0 || (any_case && ccm_text_equal_case(ret, value))) {
             return true;
         }

@@ -2,6 +2,7 @@
 
 #include "lbc/model/tags.h"
 #include "util/array.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -116,8 +117,7 @@ const char *lbc_attr_read(const cJSON *parent, const char *name, char space[stat
     const cJSON *item = ccm_json_get(parent, name);
 
     if (cJSON_IsNumber(item)) {
-        (void)snprintf(space, LBC_ATTR_NUMBER, "%lld",
-                       (long long)ccm_json_i64(parent, name, 0)); /* fits */
+        ccm_text_printf(space, LBC_ATTR_NUMBER, "%lld", (long long)ccm_json_i64(parent, name, 0));
         return space;
     }
     if (cJSON_IsBool(item)) {

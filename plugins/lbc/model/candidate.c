@@ -312,5 +312,5 @@ void lbc_candidates_target(enum lbc_backend_mode mode, const struct ccm_service_
                            : port->target_port != 0 ? port->target_port
                                                     : port->port;
 
-    (void)snprintf(ret, size, "%lld", (long long)number); /* fits */
+    ccm_text_printf(ret, size, "%lld", (long long)number);
 }

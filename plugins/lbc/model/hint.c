@@ -50,7 +50,7 @@ static bool has_no_class(const struct ccm_service *service)
 static int hint_accept_protocol(const char *protocol, struct ccm_error *err)
 {
     (void)protocol; /* checked elsewhere */
-    (void)err;      /* as above */
+    (void)err;
     return 0;
 }
 
@@ -83,10 +83,10 @@ static bool is_reserved(const char *entry, size_t len, bool reused)
     const char *start = NULL;
     size_t key_len = 0;
 
-    (void)snprintf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
-                   entry); /* a key that is cut is refused elsewhere */
-    (void)ccm_parse_piece(&cursor, '=', &start, &key_len);         /* there is always one piece */
-    (void)snprintf(key, sizeof(key), "%.*s", (int)key_len, start); /* fits */
+    ccm_text_printf(text, sizeof(text), "%.*s", (int)(len < sizeof(text) ? len : sizeof(text) - 1),
+                    entry);
+    (void)ccm_parse_piece(&cursor, '=', &start, &key_len); /* there is always one piece */
+    ccm_text_printf(key, sizeof(key), "%.*s", (int)key_len, start);
     return key[0] != '\0' && lbc_setting_is_reserved_tag(key, reused);
 }
 

@@ -134,7 +134,7 @@ static void lint_port(const struct lint *lint, uint64_t index)
     const char *protocol = lint->rules->protocol(lint->service, port, &err);
     char path[PATH_MAX_BYTES];
 
-    (void)snprintf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)index);
+    ccm_text_printf(path, sizeof(path), "spec.ports[%llu].port", (unsigned long long)index);
     if (port->port < 1 || port->port > UINT16_MAX) {
         sink->finding(sink, CCM_LEVEL_ERROR, path, "port out of range");
     }
@@ -146,7 +146,7 @@ static void lint_port(const struct lint *lint, uint64_t index)
     } else if (lint->rules->is_protocol(port->protocol)) {
         lint_add_suffix_finding(lint, CCM_LEVEL_ERROR, lint->rules->protocol_suffix, err.message);
     } else { /* no annotation's fault */
-        (void)snprintf(path, sizeof(path), "spec.ports[%llu].protocol", (unsigned long long)index);
+        ccm_text_printf(path, sizeof(path), "spec.ports[%llu].protocol", (unsigned long long)index);
         sink->finding(sink, CCM_LEVEL_ERROR, path, err.message);
     }
 }
@@ -157,8 +157,7 @@ static bool has_port(const struct ccm_service *service, const char *port)
     for (uint64_t i = 0; i < service->port_count; i++) {
         char number[24];
 
-        (void)snprintf(number, sizeof(number), "%lld",
-                       (long long)service->ports[i]->port); /* fits */
+        ccm_text_printf(number, sizeof(number), "%lld", (long long)service->ports[i]->port);
         if (strcmp(number, port) == 0) {
             return true;
         }

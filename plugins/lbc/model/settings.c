@@ -197,8 +197,8 @@ int lbc_setting_check_health_domain(const struct ccm_service *service, const cha
     if (good || strcmp(value, address) == 0) {
         return 0;
     }
-    (void)snprintf(expected, sizeof(expected), "%s or 1 to 80 letters, digits, dots and hyphens",
-                   address); /* fits */
+    ccm_text_printf(expected, sizeof(expected), "%s or 1 to 80 letters, digits, dots and hyphens",
+                    address);
     return lbc_setting_refuse("health-check-domain", value, expected, err);
 }
 
@@ -267,7 +267,7 @@ void lbc_setting_for_port(const struct ccm_service *service, const char *suffix,
     char number[24];
 
     ret[0] = '\0';
-    (void)snprintf(number, sizeof(number), "%lld", (long long)port); /* fits */
+    ccm_text_printf(number, sizeof(number), "%lld", (long long)port);
     while (ret[0] == '\0' && lbc_setting_next_pair(&cursor, &pair)) {
         if (strcmp(pair.right, number) == 0) {
             ccm_text_copy(ret, LBC_PAIR_MAX, pair.left);
@@ -285,7 +285,7 @@ int lbc_setting_protocol(const struct ccm_service *service, const struct ccm_ser
     int r = 0;
 
     ret[0] = '\0';
-    (void)snprintf(number, sizeof(number), "%lld", (long long)port->port); /* fits */
+    ccm_text_printf(number, sizeof(number), "%lld", (long long)port->port);
     while (r == 0 && ret[0] == '\0' && lbc_setting_next_pair(&cursor, &pair)) {
         if (!pair.good) {
             return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
@@ -313,8 +313,7 @@ int lbc_setting_range(const char *text, char ret[static LBC_RANGE_TEXT], bool *r
 
     /* The API server lets blanks around a block pass. */
     (void)ccm_parse_piece(&cursor, '\n', &start, &len); /* there is always one piece */
-    (void)snprintf(entry, sizeof(entry), "%.*s", len < sizeof(entry) ? (int)len : 0,
-                   start); /* fits, or is refused below */
+    ccm_text_printf(entry, sizeof(entry), "%.*s", len < sizeof(entry) ? (int)len : 0, start);
     if (ccm_cidr_parse(entry, &block) < 0 || (ccm_ip_is_v4(&block.ip) && block.bits < 96)) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                              "spec.loadBalancerSourceRanges: [%.*s] is no address block", SHOWN,
@@ -322,7 +321,7 @@ int lbc_setting_range(const char *text, char ret[static LBC_RANGE_TEXT], bool *r
     }
     *ret_ipv6 = !ccm_ip_is_v4(&block.ip);
     ccm_ip_format(&block.ip, address);
-    (void)snprintf(ret, LBC_RANGE_TEXT, "%s/%d", address,
-                   *ret_ipv6 ? block.bits : block.bits - 96); /* fits */
+    ccm_text_printf(ret, LBC_RANGE_TEXT, "%s/%d", address,
+                    *ret_ipv6 ? block.bits : block.bits - 96);
     return 0;
 }

@@ -125,7 +125,7 @@ int lbc_life_publish_condition(const struct lbc_life *life, const struct ccm_req
 
     ccm_text_copy(message, ccm_text_utf8_cut(condition->message, MESSAGE_MAX) + 1,
                   condition->message);
-    (void)snprintf(want, sizeof(want), "%s\n%s\n%s", status, reason, message); /* fits */
+    ccm_text_printf(want, sizeof(want), "%s\n%s\n%s", status, reason, message);
 
     const bool shown =
         same_status && strcmp(before->reason, reason) == 0 && strcmp(before->message, message) == 0;

@@ -3,6 +3,7 @@
 #include "lbc/service/goyaml.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <openssl/evp.h>
@@ -85,7 +86,7 @@ int lbc_hash_list(cJSON *list, char ret[LBC_HASH_TEXT])
         return -ENOMEM;
     }
     for (unsigned int i = 0; i < len; i++) {
-        (void)snprintf(ret + (size_t)i * 2, 3, "%02x", digest[i]); /* always fits */
+        ccm_text_printf(ret + (size_t)i * 2, 3, "%02x", digest[i]);
     }
     return 0;
 }

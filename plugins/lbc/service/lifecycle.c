@@ -237,7 +237,7 @@ static void write_addresses(struct ccm_jsonw *w, const char *ips, const char *mo
     while (ccm_parse_piece(&cursor, ',', &ip, &len)) {
         char one[64];
 
-        (void)snprintf(one, sizeof(one), "%.*s", (int)(len < 64 ? len : 63), ip); /* fits */
+        ccm_text_printf(one, sizeof(one), "%.*s", (int)(len < 64 ? len : 63), ip);
         write_entry(w, "ip", one, mode);
     }
 }
