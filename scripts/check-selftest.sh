@@ -84,6 +84,12 @@ bad_include plugins/lbc/hash.c '"nlb/model.h"' 'may not include nlb/model.h'
 bad_include plugins/template/plugin.c '"util/buf.h"' 'may not include util/buf.h'
 bad_include include/ccm/host.h '<cjson/cJSON.h>' 'the SDK includes standard C headers only'
 bad_include include/ccm/host.h '"util/buf.h"' 'may not include util/buf.h'
+tree
+printf '/* as CLB wants it */\n' >"$root/plugins/lbc/model/weight.c"
+expect 'layers: a cloud in the model' 1 'weight.c:1: names a cloud' "$here/check-layers.sh" "$root"
+tree
+printf '#define KEY "alibabacloud.com/x"\n' >"$root/plugins/lbc/model/keys.h"
+expect 'layers: keys of a cloud' 0 'ok' "$here/check-layers.sh" "$root"
 mkdir "$root/plugins/other"
 printf '#include "ccm/plugin.h"\n' >"$root/plugins/other/plugin.c"
 expect 'layers: unknown folder' 1 'no rule for this folder' "$here/check-layers.sh" "$root"

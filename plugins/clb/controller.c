@@ -1,9 +1,9 @@
 #include "controller.h"
+#include "alilb/class.h"
 #include "annotations.h"
 #include "clb.h"
 #include "inventory.h"
 #include "lbc/model/annotation.h"
-#include "lbc/model/class.h"
 #include "lbc/model/owner.h"
 #include "lint.h"
 #include "model_listeners.h"
@@ -117,7 +117,7 @@ static int refuse_acl(const struct lbc_instance *lbc, struct lbc_refusals *refus
 
 const struct lbc_ops clb_ops = {
     .cloud = &alilb_cloud_ops,
-    .is_ours = lbc_class_is_clb,
+    .is_ours = alilb_class_is_clb,
     .reused_id = reused_id,
     .mirror = &mirror,
     .annotations = &clb_annotations,

@@ -1,8 +1,8 @@
 #include "lint.h"
 
+#include "alilb/class.h"
 #include "annotations.h"
 #include "lbc/instance.h"
-#include "lbc/model/class.h"
 #include "lbc/model/lint.h"
 #include "unserved.h"
 #include "util/text.h"
@@ -75,9 +75,9 @@ static void lint_public(const struct ccm_service *service, const struct ccm_lint
 
 static bool lint_is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    return sink->option_int(sink, lbc_opt_type.group, lbc_opt_type.name) != 0
-               ? lbc_class_is_typed_clb(service)
-               : lbc_class_is_clb(service);
+    return sink->option_int(sink, alilb_opt_type.group, alilb_opt_type.name) != 0
+               ? alilb_class_is_typed_clb(service)
+               : alilb_class_is_clb(service);
 }
 
 int clb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)

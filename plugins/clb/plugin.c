@@ -1,7 +1,7 @@
 /* Descriptor and life cycle of the plugin `clb`. */
+#include "alilb/class.h"
 #include "clb.h"
 #include "lbc/instance.h"
-#include "lbc/model/class.h"
 #include "lint.h"
 #include "model_listeners.h"
 
@@ -58,9 +58,8 @@ static const struct ccm_option opt_ip_mode = {
             "load balancer). Empty = not written.",
 };
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS,         LBC_OPTIONS,        &opt_batch,
-    &opt_disable_public, &opt_source_ranges, &opt_affinity,
-    &opt_node_check,     &opt_ip_mode,       NULL,
+    ALI_OPTIONS,        &alilb_opt_type, LBC_OPTIONS,     &opt_batch,   &opt_disable_public,
+    &opt_source_ranges, &opt_affinity,   &opt_node_check, &opt_ip_mode, NULL,
 };
 
 static void instance_configure(void *self)
@@ -70,7 +69,10 @@ static void instance_configure(void *self)
     const struct ccm_host *host = lbc->host;
     const int64_t batch = host->option_int(host, NULL, opt_batch.name);
 
-    lbc_configure(lbc, lbc_class_is_typed_clb);
+    lbc_configure(lbc);
+    if (host->option_int(host, alilb_opt_type.group, alilb_opt_type.name) != 0) {
+        lbc->mapping.is_ours = alilb_class_is_typed_clb;
+    }
     lbc->extras =
         (host->option_int(host, NULL, opt_source_ranges.name) != 0 ? CLB_EXTRA_RANGES : 0) |
         (host->option_int(host, NULL, opt_affinity.name) != 0 ? CLB_EXTRA_AFFINITY : 0) |

@@ -1,5 +1,6 @@
 #include "unserved.h"
 
+#include "alilb/class.h"
 #include "lbc/model/annotation.h"
 #include "model_listeners.h"
 #include "util/text.h"
@@ -46,5 +47,5 @@ const struct lbc_unserved clb_unserved[] = {
 };
 
 const struct lbc_hint clb_hints[] = {
-    { NULL, NULL, NULL, NULL, false }, /* rows of all kinds say it */
+    ALILB_TYPE_HINT, { NULL, NULL, NULL, NULL, false }, /* rows of all kinds say it */
 };

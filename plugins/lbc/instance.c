@@ -139,7 +139,7 @@ static void instance_read_options(struct lbc_instance *lbc)
     atomic_store(&lbc->disable_public, host->option_int(host, NULL, lbc->public_option) != 0);
 }
 
-void lbc_configure(struct lbc_instance *lbc, bool (*by_type)(const struct ccm_service *service))
+void lbc_configure(struct lbc_instance *lbc)
 {
     const struct ccm_host *host = lbc->host;
 
@@ -148,9 +148,6 @@ void lbc_configure(struct lbc_instance *lbc, bool (*by_type)(const struct ccm_se
     instance_read_options(lbc);
     lbc->mapping.default_eni = lbc->default_eni;
     lbc->mapping.filter_nodes = host->option_int(host, NULL, lbc_opt_filter.name) != 0;
-    if (host->option_int(host, lbc_opt_type.group, lbc_opt_type.name) != 0) {
-        lbc->mapping.is_ours = by_type;
-    }
 }
 
 void lbc_plugin_destroy(void *self)

@@ -5,7 +5,6 @@
 #ifndef CCM_LBC_INSTANCE_H
 #define CCM_LBC_INSTANCE_H
 
-#include "lbc/model/class.h"
 #include "lbc/pass.h"
 #include "util/removal_budget.h"
 
@@ -22,12 +21,11 @@ extern const struct ccm_option lbc_opt_allowed;
 extern const struct ccm_option lbc_opt_taken;
 
 #define LBC_OPTIONS                                                                                \
-    &lbc_opt_backend_type, &lbc_opt_audit, &lbc_opt_conditions, &lbc_opt_filter, &lbc_opt_type,    \
-        &lbc_opt_reuse, &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS
+    &lbc_opt_backend_type, &lbc_opt_audit, &lbc_opt_conditions, &lbc_opt_filter, &lbc_opt_reuse,   \
+        &lbc_opt_allowed, &lbc_opt_taken, CCM_REMOVAL_OPTIONS
 
-/* by_type: whose Services are ours where annotation loadbalancer-type counts, instead of
- * ops->is_ours. */
-void lbc_configure(struct lbc_instance *lbc, bool (*by_type)(const struct ccm_service *service));
+/* All but whose Services are ours where that is an option (mapping.is_ours). */
+void lbc_configure(struct lbc_instance *lbc);
 
 /*
  * For create(): an instance of `size` bytes, zeroed, with lbc_init() done; then `configure`

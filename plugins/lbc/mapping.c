@@ -201,9 +201,7 @@ static void service_updated(const struct lbc_mapping *mapping, const struct ccm_
     if (!mapping->is_ours(before) && !mapping->is_ours(after) && !finalizer) {
         return;
     }
-    if ((lbc_class_is_tunnel(after) ||
-         !ccm_text_empty(lbc_object_annotation(&after->meta, LBC_CLASS_KEY))) &&
-        !finalizer) {
+    if (lbc_class_is_elsewhere(after) && !finalizer) {
         return;
     }
     const bool touched = is_touched(mapping, before, after);

@@ -1,10 +1,10 @@
 #include "controller.h"
 
+#include "alilb/class.h"
 #include "annotation_text.h"
 #include "annotations.h"
 #include "apply.h"
 #include "inventory.h"
-#include "lbc/model/class.h"
 #include "lint.h"
 #include "names.h"
 #include "read.h"
@@ -116,7 +116,7 @@ static bool needs_mark(const struct lbc_instance *lbc, const struct ccm_service 
 
 const struct lbc_ops nlb_ops = {
     .cloud = &alilb_cloud_ops,
-    .is_ours = lbc_class_is_nlb,
+    .is_ours = alilb_class_is_nlb,
     .reused_id = reused_id,
     .mirror = &nlb_mirror,
     .annotations = &nlb_annotations,

@@ -1,10 +1,10 @@
 #include "lint.h"
 
+#include "alilb/class.h"
 #include "annotation_text.h"
 #include "annotations.h"
 #include "lbc/instance.h"
 #include "lbc/model/candidate.h"
-#include "lbc/model/class.h"
 #include "lbc/model/lint.h"
 #include "lbc/model/object.h"
 #include "unserved.h"
@@ -170,9 +170,9 @@ static void lint_public(const struct ccm_service *service, const struct ccm_lint
 
 static bool lint_is_ours(const struct ccm_service *service, const struct ccm_lint_sink *sink)
 {
-    return sink->option_int(sink, lbc_opt_type.group, lbc_opt_type.name) != 0
-               ? lbc_class_is_typed_nlb(service)
-               : lbc_class_is_nlb(service);
+    return sink->option_int(sink, alilb_opt_type.group, alilb_opt_type.name) != 0
+               ? alilb_class_is_typed_nlb(service)
+               : alilb_class_is_nlb(service);
 }
 
 int nlb_lint(const struct ccm_service *service, const struct ccm_lint_sink *sink)

@@ -1,7 +1,7 @@
 /* Descriptor and life cycle of the plugin `nlb`. */
+#include "alilb/class.h"
 #include "controller.h"
 #include "lbc/instance.h"
-#include "lbc/model/class.h"
 #include "lint.h"
 
 static const struct ccm_option opt_batch = {
@@ -22,7 +22,8 @@ static const struct ccm_option opt_disable_public = {
     .help = "Refuse to create load balancers with a public address.",
 };
 static const struct ccm_option *const options[] = {
-    ALI_OPTIONS, LBC_OPTIONS, &opt_batch, &opt_disable_public, &nlb_opt_loose, NULL,
+    ALI_OPTIONS,         &alilb_opt_type, LBC_OPTIONS, &opt_batch,
+    &opt_disable_public, &nlb_opt_loose,  NULL,
 };
 
 static const struct lbc_names names = {
@@ -41,7 +42,10 @@ static void instance_configure(void *self)
     const struct ccm_host *host = nlb->lbc.host;
     const int64_t batch = host->option_int(host, NULL, opt_batch.name);
 
-    lbc_configure(&nlb->lbc, lbc_class_is_typed_nlb);
+    lbc_configure(&nlb->lbc);
+    if (host->option_int(host, alilb_opt_type.group, alilb_opt_type.name) != 0) {
+        nlb->lbc.mapping.is_ours = alilb_class_is_typed_nlb;
+    }
     nlb->lbc.loose = host->option_int(host, NULL, nlb_opt_loose.name) != 0;
     nlb->batch = batch < 1 || batch > NLB_BATCH_MAX ? NLB_BATCH_MAX : (size_t)batch;
     atomic_init(&nlb->jobs_reported, false);

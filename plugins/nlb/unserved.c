@@ -1,5 +1,6 @@
 #include "unserved.h"
 
+#include "alilb/class.h"
 #include "annotation_text.h"
 #include "lbc/model/annotation.h"
 #include "model_parts.h"
@@ -82,6 +83,7 @@ static bool has_one_family(const struct ccm_service *service)
 #define CHECK_OFF "has no effect without health-check-flag on"
 
 const struct lbc_hint nlb_hints[] = {
+    ALILB_TYPE_HINT,
     { "health-check-type", has_no_check, CHECK_OFF, NULL, true },
     { "health-check-connect-port", has_no_check, CHECK_OFF, NULL, true },
     { "healthy-threshold", has_no_check, CHECK_OFF, NULL, true },

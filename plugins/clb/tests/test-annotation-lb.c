@@ -4,12 +4,12 @@
  */
 #include "check.h"
 
+#include "alilb/class.h"
 #include "clb/annotations.h"
 #include "clb/lint.h"
 #include "clb/model_listeners.h"
 #include "clb/plan.h"
 #include "clb/plan_parts.h"
-#include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/tests/anno_table.h"
 #include "lbc/tests/objects.h"
@@ -613,7 +613,7 @@ static void say(const struct wanted *wanted, const struct ccm_service *service,
         say_protocols(wanted, ret);
     } else if (strcmp(field, "mode") == 0 && lbc_backend_mode(service, false) == LBC_MODE_ENI) {
         add_word(ret, "pods");
-    } else if (strcmp(field, "ours") == 0 && lbc_class_is_clb(service)) {
+    } else if (strcmp(field, "ours") == 0 && alilb_class_is_clb(service)) {
         add_word(ret, "yes");
     }
 }

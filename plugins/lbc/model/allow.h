@@ -26,7 +26,7 @@
 struct lbc_allow {
     const char *const *entries; /* "namespace:kind:id", each may end with a star; NULL-terminated.
                                    NULL = all is allowed */
-    const char *plugin;         /* "CLB", for messages */
+    const char *plugin;         /* for messages */
     const char *namespace_;
 };
 

@@ -7,15 +7,13 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "lbc/model/keys.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#define LBC_ANNO_PREFIX        "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
-#define LBC_ANNO_LEGACY_PREFIX "service.beta.kubernetes.io/alicloud-loadbalancer-"
 
 #define LBC_ANNO_KEY_MAX 256 /* bytes of a whole key, NUL included; suffixes are short */
 
@@ -88,7 +86,7 @@ struct lbc_anno {
 struct lbc_anno_table {
     const struct lbc_anno *rows;
     size_t count;
-    const char *kind;    /* of the load balancer, "CLB" */
+    const char *kind;    /* of the load balancer, for messages */
     const char *foreign; /* "a|b": suffixes that only the other kind knows */
 };
 

@@ -49,7 +49,7 @@ struct lbc_candidate_input {
     struct lbc_node_table *nodes; /* its `pods` counters are scratch space */
     enum lbc_backend_mode mode;
     enum lbc_families families;        /* of the endpoints */
-    bool any_port;                     /* ENI: the group is for all ports */
+    bool any_port;                     /* of pods: the group is for all ports */
     bool by_address;                   /* pods and nodes (by InternalIP) are known by address */
     bool draining;                     /* pods that are being stopped stay, without new traffic */
     const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */

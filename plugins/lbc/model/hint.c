@@ -2,7 +2,6 @@
 
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
-#include "lbc/model/class.h"
 #include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "util/parse.h"
@@ -10,8 +9,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-#define TYPE_KEY "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-type"
 
 static const char *hint_get_annotation(const struct ccm_service *service, const char *suffix)
 {
@@ -34,17 +31,12 @@ static bool has_no_group(const struct ccm_service *service)
     return is_own(service) || hint_get_annotation(service, "vgroup-port")[0] == '\0';
 }
 
-/* "ENI": any other spelling means nodes. */
+/* Any other spelling than "eni" means nodes. */
 static bool is_misspelt(const struct ccm_service *service)
 {
     const char *value = lbc_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
 
     return ccm_text_equal_case(value, "eni") && strcmp(value, "eni") != 0;
-}
-
-static bool has_no_class(const struct ccm_service *service)
-{
-    return ccm_text_empty(service->load_balancer_class);
 }
 
 static int hint_accept_protocol(const char *protocol, struct ccm_error *err)
@@ -139,10 +131,6 @@ const struct lbc_hint lbc_hints[] = {
       false },
     { LBC_BACKEND_TYPE_KEY, is_misspelt, "chooses nodes: only eni in lower case stands for pods",
       NULL, false },
-    { TYPE_KEY, has_no_class,
-      "has no effect without option type_annotation of group alicloud: an NLB is asked for by "
-      "spec.loadBalancerClass alibabacloud.com/nlb",
-      &lbc_opt_type, false },
     { NULL, NULL, NULL, NULL, false },
 };
 

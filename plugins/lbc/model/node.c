@@ -1,5 +1,6 @@
 #include "lbc/model/node.h"
 
+#include "lbc/model/keys.h"
 #include "lbc/model/object.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -7,9 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HYBRID_PREFIX "ack-hybrid://"
-#define CLOUD_PREFIX  "alicloud://"
 
 static bool has_any_label(const struct ccm_node *node, const char *const *keys, size_t count)
 {
@@ -32,11 +30,11 @@ static bool is_control_plane(const struct ccm_node *node)
 /* Labels that take a node out of this controller's sight altogether. */
 static bool node_is_left_out(const struct ccm_node *node)
 {
-    static const char *const keys[] = { "service.alibabacloud.com/exclude-node",
+    static const char *const keys[] = { LBC_NODE_EXCLUDE_KEY,
                                         "service.beta.kubernetes.io/exclude-node" };
 
     return has_any_label(node, keys, CCM_ARRAY_LEN(keys)) ||
-           ccm_text_starts(node->provider_id, HYBRID_PREFIX);
+           ccm_text_starts(node->provider_id, LBC_NODE_HYBRID_PREFIX);
 }
 
 static bool is_excluded(const struct ccm_node *node)
@@ -117,8 +115,8 @@ const char *lbc_node_instance_id(const struct ccm_node *node)
 {
     const char *id = node->provider_id;
 
-    if (ccm_text_starts(id, CLOUD_PREFIX)) {
-        id += strlen(CLOUD_PREFIX);
+    if (ccm_text_starts(id, LBC_NODE_CLOUD_PREFIX)) {
+        id += strlen(LBC_NODE_CLOUD_PREFIX);
     }
     const char *dot = strchr(id, '.');
 

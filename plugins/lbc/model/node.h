@@ -26,8 +26,8 @@ struct lbc_node_rules {
 enum lbc_node_use lbc_node_classify(const struct ccm_node *node,
                                     const struct lbc_node_rules *rules);
 
-/* Instance id inside spec.providerID ("alicloud://region.instance" or "region.instance"), borrowed;
- * NULL when it has another form. */
+/* Instance id inside spec.providerID ("region.instance", behind LBC_NODE_CLOUD_PREFIX or
+ * not), borrowed; NULL when it has another form. */
 const char *lbc_node_instance_id(const struct ccm_node *node);
 
 /* Node events of such nodes concern no Service. A node without any label is never skipped. */

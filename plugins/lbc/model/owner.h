@@ -1,7 +1,7 @@
 /*
  * Whose something is. Ownership keys: the text "k8s/{port}/{service}/{namespace}/{cluster}" that
- * names our vServer groups and describes our listeners and backends; ownership tags: those of load
- * balancers, NLB server groups, access lists and security groups. Only what carries the key or the
+ * names our server groups and describes our listeners and backends; ownership tags: those of load
+ * balancers, server groups, access lists and security groups. Only what carries the key or the
  * tags of this Service and cluster is ever changed or deleted. Pure. Every thread.
  */
 #ifndef CCM_LBC_OWNER_H

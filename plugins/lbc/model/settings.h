@@ -7,18 +7,13 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "lbc/model/keys.h"
 #include "lbc/model/tags.h"
 #include "lbc/model/weight.h"
 #include "util/attr.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#define LBC_TAG_OWNER   "kubernetes.do.not.delete"
-#define LBC_TAG_CLUSTER "ack.aliyun.com"
-#define LBC_TAG_REUSE   "kubernetes.reused.by.user"
-/* Tags that begin so say what namespaces may do with a resource: no Service sets them. */
-#define LBC_TAG_TENANTS "ccm.alibabacloud.com/"
 
 /* preserve-lb-on-delete: any value that does not say no. */
 bool lbc_setting_preserve(const struct ccm_service *service);

@@ -6,9 +6,8 @@
 #ifndef CCM_LBC_CONDITIONS_H
 #define CCM_LBC_CONDITIONS_H
 
+#include "lbc/model/keys.h"
 #include "lbc/service/lifecycle.h"
-
-#define LBC_LIFE_CONDITION "ccm.alibabacloud.com/LoadBalancerReady"
 
 struct lbc_life_condition {
     bool ready;

@@ -1,5 +1,6 @@
 #include "lbc/service/hash.h"
 
+#include "lbc/model/keys.h"
 #include "lbc/service/goyaml.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -10,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define IGNORED_KEY "alibabacloud.com/reconcile.hash"
-#define YAML_MAX    ((size_t)4 * 1024 * 1024)
+#define YAML_MAX ((size_t)4 * 1024 * 1024)
 
 static bool is_zero(const cJSON *item)
 {
@@ -39,7 +39,8 @@ static void hash_prune_item(cJSON *item)
         cJSON *next = child->next;
 
         /* Looked at before its own members go: a map that only pruning empties stays. */
-        if (cJSON_IsObject(item) && (is_zero(child) || strcmp(child->string, IGNORED_KEY) == 0)) {
+        if (cJSON_IsObject(item) &&
+            (is_zero(child) || strcmp(child->string, LBC_HASH_IGNORED_KEY) == 0)) {
             cJSON_Delete(cJSON_DetachItemViaPointer(item, child));
         } else {
             hash_prune_item(child);

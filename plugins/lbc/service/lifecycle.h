@@ -9,15 +9,13 @@
 #define CCM_LBC_LIFECYCLE_H
 
 #include "ccm/plugin.h"
+#include "lbc/model/keys.h"
 #include "lbc/model/tags.h"
 #include "lbc/service/written.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
 #include <stdbool.h>
-
-#define LBC_LIFE_LB_LABEL   "service.k8s.alibaba/loadbalancer-id"
-#define LBC_LIFE_TAGS_LABEL "service.k8s.alibaba/additional-tags" /* see marks.h */
 
 /* What is written apart from the others. */
 enum lbc_life_part {

@@ -10,14 +10,13 @@
 #define CCM_LBC_READINESS_H
 
 #include "ccm/plugin.h"
+#include "lbc/model/keys.h"
 #include "util/attr.h"
 #include "util/buf.h"
 #include "util/strmap.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#define LBC_READINESS_PREFIX "service.readiness.alibabacloud.com/"
 
 struct lbc_gated_pod {
     char *name;

@@ -55,7 +55,7 @@ static void note_slice(const struct world *world, const struct ccm_endpoint_slic
     const struct ccm_change change =
         change_of((const struct ccm_object *)before, (const struct ccm_object *)after, missed);
 
-    lbc_absence_record_slice(world->absence, &change, lbc_class_is_clb);
+    lbc_absence_record_slice(world->absence, &change, lbc_class_is_default);
 }
 
 static struct lbc_absent find_instance(const struct world *world, const char *id)

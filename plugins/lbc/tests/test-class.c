@@ -1,6 +1,7 @@
 /* Class decision and ownership keys. */
 #include "check.h"
 #include "lbc/model/class.h"
+#include "lbc/model/keys.h"
 #include "lbc/model/owner.h"
 #include "objects.h"
 #include "util/attr.h"
@@ -41,8 +42,8 @@ static void test_class(void **state)
         if (cases[i].key != NULL) {
             obj_annotate(&service->meta, cases[i].key, cases[i].value);
         }
-        if (lbc_class_is_clb(service) != cases[i].clb ||
-            lbc_class_is_nlb(service) != cases[i].nlb) {
+        if (lbc_class_is_default(service) != cases[i].clb ||
+            lbc_class_is(service, "alibabacloud.com/nlb") != cases[i].nlb) {
             fail_msg("case %zu", i);
         }
     }

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define TYPE "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-type"
-
 static const struct lbc_hint *row(const char *key)
 {
     const struct lbc_hint *hint = lbc_hints;
@@ -58,8 +56,6 @@ static void test_rows(void **state)
         { LBC_BACKEND_TYPE_KEY, "ENI", NULL, NULL, true },
         { LBC_BACKEND_TYPE_KEY, "eni", NULL, NULL, false },
         { LBC_BACKEND_TYPE_KEY, "ecs", NULL, NULL, false },
-        { TYPE, "nlb", NULL, NULL, true },
-        { TYPE, "", NULL, NULL, false },
     };
 
     (void)state;
@@ -84,22 +80,10 @@ static void test_rows(void **state)
     }
 }
 
-/* The class says which kind it is: then the annotation is no promise. */
-static void test_class(void **state)
-{
-    struct ccm_service *service = obj_service();
-
-    (void)state;
-    obj_annotate(&service->meta, TYPE, "nlb");
-    service->load_balancer_class = "alibabacloud.com/nlb";
-    assert_false(lbc_hint_applies(row(TYPE), service));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_rows, obj_end),
-        cmocka_unit_test_teardown(test_class, obj_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

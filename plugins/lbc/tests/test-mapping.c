@@ -3,6 +3,7 @@
 #include "lbc/mapping.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/class.h"
+#include "lbc/model/keys.h"
 #include "lbc/service/hash.h"
 #include "objects.h"
 #include "support/fake_host.h"
@@ -24,7 +25,7 @@ static void begin(struct fixture *fixture)
         .host = fake_host_table(fixture->fake),
         .finalizer = FINALIZER,
         .component = "service-controller",
-        .is_ours = lbc_class_is_clb,
+        .is_ours = lbc_class_is_default,
         .absence = lbc_absence_new(fake_host_table(fixture->fake)),
     };
     assert_non_null(fixture->mapping.absence);
@@ -371,7 +372,7 @@ static void test_nameless_nodes(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct fake_host *fake = fake_host_new();
         const struct lbc_mapping mapping = { .host = fake_host_table(fake),
-                                             .is_ours = lbc_class_is_clb,
+                                             .is_ours = lbc_class_is_default,
                                              .absence = lbc_absence_new(fake_host_table(fake)) };
         const struct ccm_change change = { .struct_size = sizeof(change),
                                            .before = (const struct ccm_object *)cases[i].before,

@@ -1,7 +1,7 @@
 /* Annotations that need one another, and lists: what is refused, in which words. */
 #include "lbc/tests/check.h"
 
-#include "lbc/model/class.h"
+#include "alilb/class.h"
 #include "lbc/tests/objects.h"
 #include "lbc/tests/refused.h"
 #include "nlb/annotation_text.h"
@@ -41,7 +41,7 @@ static struct ccm_service *web(bool udp)
 {
     struct ccm_service *service = obj_service();
 
-    service->load_balancer_class = LBC_CLASS_NLB;
+    service->load_balancer_class = ALILB_CLASS_NLB;
     obj_port(service, "http", "TCP", 80, "8080", 30080);
     obj_port(service, "https", "TCP", 443, "8443", 30443);
     if (udp) {
@@ -330,10 +330,10 @@ static void test_type(void **state)
     (void)state;
     obj_annotate(&service->meta, P "type", "clb");
     assert_int_equal(check_service(service, &err), 0);
-    assert_true(lbc_class_is_nlb(service));
+    assert_true(alilb_class_is_nlb(service));
     service->load_balancer_class = "";
     obj_annotate(&service->meta, P "type", "nlb");
-    assert_false(lbc_class_is_nlb(service));
+    assert_false(alilb_class_is_nlb(service));
 }
 
 int main(void)

@@ -2,7 +2,7 @@
  * tests/integration/lint. */
 #include "lbc/tests/check.h"
 
-#include "lbc/model/class.h"
+#include "alilb/class.h"
 #include "lbc/tests/objects.h"
 #include "nlb/lint.h"
 #include "util/buf.h"
@@ -103,7 +103,7 @@ static void test_cases(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        expect(LBC_CLASS_NLB, cases[i].sets, CCM_ARRAY_LEN(cases[i].sets), cases[i].expected);
+        expect(ALILB_CLASS_NLB, cases[i].sets, CCM_ARRAY_LEN(cases[i].sets), cases[i].expected);
     }
     ccm_buf_fini(&heard);
 }

@@ -1,0 +1,34 @@
+/*
+ * Keys of annotations, labels, tags and conditions that users, other tools and the controller
+ * before know: they are kept byte for byte, whatever the product and its cloud. The only place in
+ * model/ and service/ that names a certain cloud.
+ */
+#ifndef CCM_LBC_KEYS_H
+#define CCM_LBC_KEYS_H
+
+/* Annotations of Services. */
+#define LBC_ANNO_PREFIX        "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-"
+#define LBC_ANNO_LEGACY_PREFIX "service.beta.kubernetes.io/alicloud-loadbalancer-"
+#define LBC_CLASS_KEY          "service.beta.kubernetes.io/class"
+#define LBC_CLASS_TUNNEL_KEY   LBC_ANNO_PREFIX "tunnel-type"
+#define LBC_HASH_IGNORED_KEY   "alibabacloud.com/reconcile.hash"
+
+/* Labels and conditions of Services; gates of pods. */
+#define LBC_LIFE_LB_LABEL    "service.k8s.alibaba/loadbalancer-id"
+#define LBC_LIFE_TAGS_LABEL  "service.k8s.alibaba/additional-tags" /* see marks.h */
+#define LBC_LIFE_CONDITION   "ccm.alibabacloud.com/LoadBalancerReady"
+#define LBC_READINESS_PREFIX "service.readiness.alibabacloud.com/"
+
+/* Nodes: what leaves them out, and how their instances are called. */
+#define LBC_NODE_EXCLUDE_KEY   "service.alibabacloud.com/exclude-node"
+#define LBC_NODE_CLOUD_PREFIX  "alicloud://"
+#define LBC_NODE_HYBRID_PREFIX "ack-hybrid://"
+
+/* Tags of load balancers. */
+#define LBC_TAG_OWNER   "kubernetes.do.not.delete"
+#define LBC_TAG_CLUSTER "ack.aliyun.com"
+#define LBC_TAG_REUSE   "kubernetes.reused.by.user"
+/* Tags that begin so say what namespaces may do with a resource: no Service sets them. */
+#define LBC_TAG_TENANTS "ccm.alibabacloud.com/"
+
+#endif
