@@ -153,7 +153,7 @@ static int lb_create_any(struct clb_apply *apply, struct ccm_error *err)
     if (r == 0) {
         r = create_once(apply, &want, err);
     }
-    if (r < 0 && (apply->model->explicit >> CLB_LB_VSWITCH & 1U) == 0 &&
+    if (r < 0 && (apply->model->lbc.explicit >> CLB_LB_VSWITCH & 1U) == 0 &&
         strcmp(err->code, "VSwitchAvailableIpNotExist") == 0) {
         r = create_elsewhere(apply, &want, err);
     }

@@ -43,7 +43,7 @@ void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model)
 
 static bool model_is_explicit(const struct clb_model *model, enum clb_lb_field_id id)
 {
-    return (model->explicit >> id & 1U) != 0;
+    return (model->lbc.explicit >> id & 1U) != 0;
 }
 
 static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *model)
@@ -59,7 +59,7 @@ static void pass_emit_charge(struct lbc_pass *pass, const struct clb_model *mode
 static void pass_emit_limits(struct lbc_pass *pass, const struct clb_model *model)
 {
     const struct lbc_tags *tags = &clb_actual(pass->entry)->lb.tags;
-    const char *key = model->reused ? CLB_TAG_REUSE : CLB_TAG_OWNER;
+    const char *key = model->lbc.reused ? CLB_TAG_REUSE : CLB_TAG_OWNER;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf names = { .max = 900 };
     char full[160] = "";
 
@@ -102,7 +102,7 @@ static void pass_emit_acl(struct lbc_pass *pass)
 
 void clb_emit_model_events(struct lbc_pass *pass, const struct clb_model *model)
 {
-    lbc_pass_advise_preserve(pass, model->preserve && !model->reused);
+    lbc_pass_advise_preserve(pass, model->lbc.preserve && !model->lbc.reused);
     pass_emit_charge(pass, model);
     pass_emit_limits(pass, model);
     pass_emit_acl(pass);

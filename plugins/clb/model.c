@@ -15,11 +15,7 @@
 
 void clb_model_fini(struct clb_model *model)
 {
-    for (size_t i = 0; model->sets != NULL && i < model->want.lbc.group_count; i++) {
-        lbc_candidates_fini(&model->sets[i]);
-    }
-    free(model->sets);
-    lbc_node_table_fini(&model->nodes);
+    lbc_model_fini(&model->lbc);
     clb_state_fini(&model->want);
     memset(model, 0, sizeof(*model));
 }
@@ -30,7 +26,7 @@ static int model_report_port(const struct clb_builder *b, const struct ccm_servi
     (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)port->port,
                          lbc_protocol_lower(protocol)); /* sets the text only */
     lbc_problems_add(b->problems, err, NULL);
-    b->model->incomplete = true;
+    b->model->lbc.incomplete = true;
     return 0;
 }
 
@@ -53,21 +49,21 @@ static int check_port(const struct clb_builder *b, const struct ccm_service_port
 static bool port_is_open(const struct clb_builder *b, const struct ccm_service_port *port,
                          bool listener)
 {
-    return listener
-               ? lbc_refusals_has(b->in->refused, "protocol-port")
-               : lbc_refusals_has(b->in->refused, "vgroup-port") && clb_model_is_unchosen(b, port);
+    return listener ? lbc_refusals_has(b->in->lbc.refused, "protocol-port")
+                    : lbc_refusals_has(b->in->lbc.refused, "vgroup-port") &&
+                          clb_model_is_unchosen(b, port);
 }
 
 /* *ret_open: its protocol cannot be told, so whatever listens there stays. */
 static int find_protocol(const struct clb_builder *b, const struct ccm_service_port *port,
                          enum lbc_protocol *ret, bool *ret_open, struct ccm_error *err)
 {
-    int r = clb_protocol_of(b->in->service, port, ret, err);
+    int r = clb_protocol_of(b->in->lbc.service, port, ret, err);
 
     *ret_open = r == -EINVAL && port_is_open(b, port, true);
     if (*ret_open) {
         *ret = LBC_OTHER;
-        b->model->incomplete = true;
+        b->model->lbc.incomplete = true;
         r = 0;
     }
     return r < 0 ? r : check_port(b, port, *ret, err);
@@ -92,7 +88,7 @@ static int build_group(struct clb_builder *b, const char *name, const struct ccm
         r = model_report_port(b, port, protocol, err);
     }
     *broken = *broken || open;
-    b->model->incomplete = b->model->incomplete || open;
+    b->model->lbc.incomplete = b->model->lbc.incomplete || open;
     return r;
 }
 
@@ -116,9 +112,9 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
         return r;
     }
     const struct clb_desired_listener want = {
-        .service = b->in->service,
-        .refused = b->in->refused,
-        .cluster_id = b->in->cluster_id,
+        .service = b->in->lbc.service,
+        .refused = b->in->lbc.refused,
+        .cluster_id = b->in->lbc.cluster_id,
         .port = port,
         .protocol = protocol,
         .group_name = name,
@@ -134,14 +130,14 @@ static int build_port(struct clb_builder *b, const struct ccm_service_port *port
 /* What stays as it is beside single attributes of listeners. */
 static void keep_refused(struct clb_model *model, const struct clb_model_input *in)
 {
-    const struct lbc_refusals *refused = in->refused;
+    const struct lbc_refusals *refused = in->lbc.refused;
     model->keep_version = lbc_refusals_has(refused, "ip-version");
     model->keep_status = lbc_refusals_has(refused, "external-ip-type");
-    model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
-    model->keep_weights = model->keep_weights || model->peer_weights;
-    model->keep_backends = lbc_refusals_freeze(
-        refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
-    model->incomplete = model->keep_backends;
+    model->lbc.peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
+    model->lbc.keep_weights = model->lbc.keep_weights || model->lbc.peer_weights;
+    model->lbc.keep_backends = lbc_refusals_freeze(
+        refused, lbc_backend_mode(in->lbc.service, in->lbc.default_eni) == LBC_MODE_ENI);
+    model->lbc.incomplete = model->lbc.keep_backends;
 }
 
 static int build_acl(struct clb_model *model, const struct clb_model_input *in,
@@ -152,9 +148,9 @@ static int build_acl(struct clb_model *model, const struct clb_model_input *in,
     int r = 0;
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(suffixes); i++) {
-        kept = kept || lbc_refusals_has(in->refused, suffixes[i]);
+        kept = kept || lbc_refusals_has(in->lbc.refused, suffixes[i]);
     }
-    r = kept ? -EINVAL : clb_model_acl(&model->want, in->service, in->extras, err);
+    r = kept ? -EINVAL : clb_model_acl(&model->want, in->lbc.service, in->extras, err);
     if (r != -EINVAL) {
         return r;
     }
@@ -168,40 +164,29 @@ int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
                     struct lbc_problems *problems, struct ccm_error *err)
 {
     const struct lbc_node_rules rules = {
-        .drop_unschedulable =
-            ccm_text_equal(lbc_anno_get(&in->service->meta, "remove-unscheduled-backend"), "on"),
-        .labels = lbc_anno_get(&in->service->meta, "backend-label"),
+        .drop_unschedulable = ccm_text_equal(
+            lbc_anno_get(&in->lbc.service->meta, "remove-unscheduled-backend"), "on"),
+        .labels = lbc_anno_get(&in->lbc.service->meta, "backend-label"),
     };
     struct clb_builder b = {
         .model = model,
         .in = in,
         .problems = problems,
-        .mode = lbc_backend_mode(in->service, in->default_eni),
+        .mode = lbc_backend_mode(in->lbc.service, in->lbc.default_eni),
     };
 
     memset(model, 0, sizeof(*model));
-    if (clb_model_lb(model, in->service) < 0 ||
-        lbc_node_table_init(&model->nodes, in->nodes, in->node_count, &rules) < 0) {
+    if (clb_model_lb(model, in->lbc.service) < 0 ||
+        lbc_node_table_init(&model->lbc.nodes, in->lbc.nodes, in->lbc.node_count, &rules) < 0) {
         return ccm_error_nomem(err);
     }
     keep_refused(model, in);
-    for (uint64_t i = 0; i < in->service->port_count; i++) {
-        const int r = build_port(&b, in->service->ports[i], err);
+    for (uint64_t i = 0; i < in->lbc.service->port_count; i++) {
+        const int r = build_port(&b, in->lbc.service->ports[i], err);
 
         if (r < 0) {
             return r;
         }
     }
     return build_acl(model, in, problems, err);
-}
-
-void clb_model_finish(struct clb_model *model, struct lbc_resolved *resolved)
-{
-    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
-        struct lbc_group *group = model->want.lbc.groups[i];
-
-        group->backends = resolved[i].backends;
-        memset(&resolved[i].backends, 0, sizeof(resolved[i].backends));
-        group->add_only = resolved[i].invalid.len > 0;
-    }
 }

@@ -18,8 +18,8 @@ static void chosen_group(const struct clb_builder *b, const struct ccm_service_p
                          char ret[static LBC_PAIR_MAX])
 {
     ret[0] = '\0';
-    if (b->model->reused) {
-        lbc_setting_for_port(b->in->service, "vgroup-port", port->port, ret);
+    if (b->model->lbc.reused) {
+        lbc_setting_for_port(b->in->lbc.service, "vgroup-port", port->port, ret);
     }
 }
 
@@ -28,7 +28,7 @@ bool clb_model_is_unchosen(const struct clb_builder *b, const struct ccm_service
     char chosen[LBC_PAIR_MAX];
 
     chosen_group(b, port, chosen);
-    return b->model->reused && chosen[0] == '\0';
+    return b->model->lbc.reused && chosen[0] == '\0';
 }
 
 static char *key_of(const struct clb_builder *b, const struct ccm_service_port *port)
@@ -36,7 +36,7 @@ static char *key_of(const struct clb_builder *b, const struct ccm_service_port *
     char text[64];
 
     lbc_candidates_target(b->mode, port, text, sizeof(text));
-    return lbc_owner_format(text, &b->in->service->meta, b->in->cluster_id);
+    return lbc_owner_format(text, &b->in->lbc.service->meta, b->in->lbc.cluster_id);
 }
 
 /* Two ports with the same pods may have chosen two groups, so the choice is part of the name. */
@@ -57,7 +57,7 @@ static struct lbc_group *new_group(struct clb_builder *b, const char *name,
                                    struct lbc_candidates *set)
 {
     const size_t need = b->model->want.lbc.group_count + 1;
-    struct lbc_group *group = lbc_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
+    struct lbc_group *group = lbc_candidates_reserve(&b->model->lbc.sets, &b->set_cap, need) < 0
                                   ? NULL
                                   : clb_state_new_group(&b->model->want);
 
@@ -67,7 +67,7 @@ static struct lbc_group *new_group(struct clb_builder *b, const char *name,
     group->port = (uint16_t)port->port;
     group->protocol = protocol;
     group->frozen_by = set->frozen_by;
-    b->model->sets[b->model->want.lbc.group_count - 1] = *set;
+    b->model->lbc.sets[b->model->want.lbc.group_count - 1] = *set;
     memset(set, 0, sizeof(*set));
     return group;
 }
@@ -77,13 +77,13 @@ int clb_model_group(struct clb_builder *b, const char *name, const struct ccm_se
 {
     CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
     const struct lbc_candidate_input input = {
-        .service = b->in->service,
-        .slices = b->in->slices,
-        .slice_count = b->in->slice_count,
-        .nodes = &b->model->nodes,
+        .service = b->in->lbc.service,
+        .slices = b->in->lbc.slices,
+        .slice_count = b->in->lbc.slice_count,
+        .nodes = &b->model->lbc.nodes,
         .mode = b->mode,
-        .families = b->model->ipv6 ? LBC_IPV6 : LBC_IPV4,
-        .accepted = b->in->accepted,
+        .families = b->model->lbc.ipv6 ? LBC_IPV6 : LBC_IPV4,
+        .accepted = b->in->lbc.accepted,
         .weight = b->model->weight,
     };
     char chosen[LBC_PAIR_MAX];
@@ -114,7 +114,7 @@ static void break_group(struct clb_model *model, struct lbc_group *group,
                         struct lbc_problems *problems, const struct ccm_error *err)
 {
     group->broken = true;
-    model->incomplete = true;
+    model->lbc.incomplete = true;
     for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
         if (ccm_text_equal(clb_listener_at(&model->want, i)->lbc.group_name, group->name)) {
             clb_listener_at(&model->want, i)->lbc.broken = true;
@@ -128,11 +128,12 @@ static int check_chosen(const struct clb_model *model, const struct lbc_group *g
                         const struct clb_state *have, struct ccm_error *err)
 {
     const struct lbc_group *found = lbc_state_group_by_id(&have->lbc, group->id);
-    int r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->id, strlen(group->id), err);
+    int r =
+        lbc_allow_check_id(&model->lbc.allow, LBC_ALLOW_GROUP, group->id, strlen(group->id), err);
 
     if (r < 0) {
         /* The text is there. */
-    } else if (model->as_it_is) {
+    } else if (model->lbc.as_it_is) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                           "vgroup %s of slb %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
                           group->id, have->lb.id);

@@ -47,7 +47,7 @@ static int lb_read_annotations(struct clb_model *model, const struct ccm_service
         if (is_unset(id, value)) {
             continue;
         }
-        model->explicit |= 1U << id;
+        model->lbc.explicit |= 1U << id;
         if (clb_lb_fields[i].offset != SIZE_MAX) {
             r = clb_lb_set(&model->want.lb, id, lb_canonical_value(id, value));
         }
@@ -89,33 +89,26 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
     const struct ccm_object *meta = &service->meta;
     struct clb_lb *lb = &model->want.lb;
 
-    model->reused = lbc_anno_get(meta, "id")[0] != '\0';
-    model->override = ccm_text_equal(lbc_anno_get(meta, "force-override-listeners"), "true");
-    model->preserve = lbc_setting_preserve(service);
+    lbc_model_init(&model->lbc, &model->want.lbc, service);
     model->show_eip = ccm_text_equal(lbc_anno_get(meta, "external-ip-type"), "eip");
     model->hostname = lbc_anno_get(meta, "hostname");
-    model->keep_weights = ccm_text_equal_case(lbc_anno_get(meta, "ignore-weight-update"), "on");
+    model->lbc.keep_weights = ccm_text_equal_case(lbc_anno_get(meta, "ignore-weight-update"), "on");
     lb->protect = !ccm_text_equal(lbc_anno_get(meta, "delete-protection"), "off");
-    model->weight =
-        lbc_setting_weight(service, model->reused && lbc_anno_get(meta, "vgroup-port")[0] != '\0');
+    model->weight = lbc_setting_weight(service, model->lbc.reused &&
+                                                    lbc_anno_get(meta, "vgroup-port")[0] != '\0');
     if (lbc_text_set(&lb->id, lbc_anno_get(meta, "id")) < 0 ||
         lb_read_annotations(model, service) < 0 || fill_defaults(lb, service) < 0 ||
-        lbc_setting_tags(service, model->reused, &lb->tags) < 0) {
+        lbc_setting_tags(service, model->lbc.reused, &lb->tags) < 0) {
         return -ENOMEM;
     }
-    model->ipv6 = ccm_text_equal(lb->ip_version, "ipv6") &&
-                  ccm_text_equal_case(lbc_anno_get(meta, "backend-ip-version"), "ipv6");
+    model->lbc.ipv6 = ccm_text_equal(lb->ip_version, "ipv6") &&
+                      ccm_text_equal_case(lbc_anno_get(meta, "backend-ip-version"), "ipv6");
     return 0;
 }
 
 void clb_model_keep_lb(struct clb_model *model)
 {
-    model->as_it_is = true;
-    model->explicit &= 1U << CLB_LB_ADDRESS_TYPE;
+    model->lbc.as_it_is = true;
+    model->lbc.explicit &= 1U << CLB_LB_ADDRESS_TYPE;
     lbc_tags_fini(&model->want.lb.tags);
-}
-
-bool clb_model_has_listeners(const struct clb_model *model)
-{
-    return !model->reused || model->override;
 }

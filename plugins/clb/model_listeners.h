@@ -4,7 +4,7 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
-#include "lbc/refusal.h"
+#include "lbc/model/refusal.h"
 #include "state.h"
 
 /* What goes beyond annotations; each is an option of the plugin. */

@@ -49,7 +49,7 @@ static int plan_listeners_of(struct clb_plan *plan, const struct clb_plan_input 
 {
     int r = 0;
 
-    if (in->model->keep_backends && clb_plan_have_group(in, group->name) == NULL) {
+    if (in->model->lbc.keep_backends && clb_plan_have_group(in, group->name) == NULL) {
         return 0; /* it is not made, so nobody can be sent there */
     }
     for (size_t i = 0; r == 0 && i < in->model->want.lbc.listener_count; i++) {
@@ -94,11 +94,11 @@ static bool is_group_useless(const struct clb_plan_input *in, const struct lbc_g
 int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
                     struct lbc_problems *problems)
 {
-    const bool listeners = clb_model_has_listeners(in->model);
+    const bool listeners = lbc_model_has_listeners(&in->model->lbc);
     int r = 0;
 
     plan->blocked = is_port_refused(in);
-    if (!plan->blocked || !in->model->reused) {
+    if (!plan->blocked || !in->model->lbc.reused) {
         r = clb_plan_lb(plan, in, problems);
     }
     if (r == 0 && listeners) {
@@ -111,7 +111,8 @@ int clb_plan_ensure(struct clb_plan *plan, const struct clb_plan_input *in,
         if (group->broken) {
             continue;
         }
-        r = in->model->reused && is_group_useless(in, group) ? 0 : clb_plan_group(plan, in, group);
+        r = in->model->lbc.reused && is_group_useless(in, group) ? 0
+                                                                 : clb_plan_group(plan, in, group);
         if (r == 0 && listeners) {
             r = plan_listeners_of(plan, in, group, problems);
         }

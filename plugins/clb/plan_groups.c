@@ -105,7 +105,7 @@ static bool backend_is_stale(const struct clb_plan_input *in, const struct lbc_g
         return false;
     }
     return !ccm_text_equal(description, lbc_group_key(want)) ||
-           (!in->model->keep_weights && twin->weight != one->weight);
+           (!in->model->lbc.keep_weights && twin->weight != one->weight);
 }
 
 /* Several ports may have chosen the same group. */
@@ -144,7 +144,7 @@ static int add_backend(const struct clb_plan_input *in, const struct lbc_group *
 {
     struct lbc_backend next = *one;
 
-    if (in->model->peer_weights) {
+    if (in->model->lbc.peer_weights) {
         next.weight = peer_weight(in, have, one);
     }
     return lbc_backends_put(add, &next);
@@ -243,7 +243,7 @@ int clb_plan_group(struct clb_plan *plan, const struct clb_plan_input *in,
     };
     int r;
 
-    if (in->model->keep_backends) {
+    if (in->model->lbc.keep_backends) {
         return 0;
     }
     if (to.have == NULL && want->present_only) {
@@ -303,7 +303,7 @@ int clb_plan_stale_groups(struct clb_plan *plan, const struct clb_plan_input *in
 {
     int r = 0;
 
-    if (in->model->incomplete) {
+    if (in->model->lbc.incomplete) {
         return 0;
     }
     for (size_t i = 0; r == 0 && i < in->have->lbc.group_count; i++) {

@@ -12,7 +12,7 @@
 
 static bool lb_field_is_explicit(const struct clb_plan_input *in, enum clb_lb_field_id id)
 {
-    return (in->model->explicit >> id & 1U) != 0;
+    return (in->model->lbc.explicit >> id & 1U) != 0;
 }
 
 /* Case does not matter: the cloud's own spelling varies. */
@@ -59,7 +59,7 @@ static void check_immutable(const struct clb_plan_input *in, struct lbc_problems
             clb_lb_fields[i].immutable == NULL ? NULL : clb_lb_get(&in->have->lb, id);
 
         /* Of somebody else's it was compared before, see reuse.c. */
-        if (present == NULL || (in->model->reused && id == CLB_LB_ADDRESS_TYPE)) {
+        if (present == NULL || (in->model->lbc.reused && id == CLB_LB_ADDRESS_TYPE)) {
             continue;
         }
         if (id == CLB_LB_IP_VERSION && !lb_field_is_explicit(in, id)) {
@@ -80,7 +80,7 @@ static int plan_add_marks(const struct clb_plan_input *in, bool refused, struct 
 {
     char owner[LBC_OWNER_LB_NAME];
 
-    if (in->model->reused) {
+    if (in->model->lbc.reused) {
         /* Not in use by a Service whose wishes cannot be met. */
         return refused || lbc_tags_get(&in->have->lb.tags, CLB_TAG_REUSE) != NULL
                    ? 0
@@ -115,7 +115,7 @@ static int plan_untag(struct clb_plan *plan, const struct clb_plan_input *in)
         const char *present = lbc_tags_get(&in->have->lb.tags, tag->key);
 
         if (lbc_tags_get(&in->model->want.lb.tags, tag->key) == NULL && present != NULL &&
-            (!in->model->reused || ccm_text_equal(present, tag->value))) {
+            (!in->model->lbc.reused || ccm_text_equal(present, tag->value))) {
             r = lbc_tags_put(&remove, tag->key, tag->value);
         }
     }
@@ -278,7 +278,7 @@ int clb_plan_leave(struct clb_plan *plan, const struct clb_plan_input *in)
     if (in->have->lb.id == NULL) {
         return 0;
     }
-    if (clb_model_has_listeners(in->model)) {
+    if (lbc_model_has_listeners(&in->model->lbc)) {
         r = clb_plan_stale_listeners(plan, in);
     }
     if (r == 0) {

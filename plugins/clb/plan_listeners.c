@@ -138,7 +138,8 @@ static int plan_release_listener(struct clb_plan *plan, const struct clb_plan_in
 
 int clb_plan_stale_listeners(struct clb_plan *plan, const struct clb_plan_input *in)
 {
-    const size_t count = clb_model_has_listeners(in->model) ? in->have->lbc.listener_count : 0;
+    const size_t count =
+        lbc_model_has_listeners(&in->model->lbc) ? in->have->lbc.listener_count : 0;
     int r = 0;
 
     /* What forwards goes before what it forwards to. */
@@ -379,7 +380,7 @@ static const struct clb_listener *plan_find_occupant(const struct clb_plan_input
 static bool loses_listener(const struct clb_plan_input *in, const struct clb_listener *want,
                            const struct clb_listener *have)
 {
-    return in->model->reused && in->restores && want->lbc.protocol == have->lbc.protocol &&
+    return in->model->lbc.reused && in->restores && want->lbc.protocol == have->lbc.protocol &&
            owner_of(in, have) == LBC_OWNER_NONE &&
            needs_rebuild(want, have, clb_plan_have_group(in, want->lbc.group_name));
 }
@@ -397,7 +398,7 @@ static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
     const enum lbc_owner owner = owner_of(in, have);
 
     /* Where only what is ours is to be changed, a person's is not ours to take over. */
-    return owner == LBC_OWNER_OTHER || (in->model->as_it_is && owner == LBC_OWNER_NONE) ||
+    return owner == LBC_OWNER_OTHER || (in->model->lbc.as_it_is && owner == LBC_OWNER_NONE) ||
                    loses_listener(in, want, have)
                ? have
                : NULL;
@@ -405,7 +406,8 @@ static const struct clb_listener *obstacle_of(const struct clb_plan_input *in,
 
 bool clb_plan_is_refused(const struct clb_plan_input *in, const struct clb_listener *want)
 {
-    return clb_model_has_listeners(in->model) && !want->lbc.broken && obstacle_of(in, want) != NULL;
+    return lbc_model_has_listeners(&in->model->lbc) && !want->lbc.broken &&
+           obstacle_of(in, want) != NULL;
 }
 
 static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
@@ -448,7 +450,7 @@ static int plan_one(struct clb_plan *plan, const struct clb_plan_input *in,
 int clb_plan_listener(struct clb_plan *plan, const struct clb_plan_input *in,
                       const struct clb_listener *want, struct lbc_problems *problems)
 {
-    if (!clb_model_has_listeners(in->model) || want->lbc.broken || listener_forwards(want)) {
+    if (!lbc_model_has_listeners(&in->model->lbc) || want->lbc.broken || listener_forwards(want)) {
         return 0;
     }
     return plan_one(plan, in, want, problems);
@@ -462,7 +464,8 @@ int clb_plan_forwards(struct clb_plan *plan, const struct clb_plan_input *in,
     for (size_t i = 0; r == 0 && i < in->model->want.lbc.listener_count; i++) {
         const struct clb_listener *want = clb_listener_at(&in->model->want, i);
 
-        if (clb_model_has_listeners(in->model) && !want->lbc.broken && listener_forwards(want)) {
+        if (lbc_model_has_listeners(&in->model->lbc) && !want->lbc.broken &&
+            listener_forwards(want)) {
             r = plan_one(plan, in, want, problems);
         }
     }

@@ -7,7 +7,7 @@
 
 static bool acl_is_desired(const struct clb_plan_input *in)
 {
-    return in->model->want.acl.known && clb_model_has_listeners(in->model);
+    return in->model->want.acl.known && lbc_model_has_listeners(&in->model->lbc);
 }
 
 /* Steps of one type for all of `from` that `in_` lacks. */
@@ -57,7 +57,7 @@ int clb_plan_stale_acl(struct clb_plan *plan, const struct clb_plan_input *in)
     struct clb_step *step = NULL;
 
     if (acl_is_desired(in) || in->model->want.acl.kept || in->have->acl.id == NULL ||
-        in->have->acl.bound || !clb_model_has_listeners(in->model)) {
+        in->have->acl.bound || !lbc_model_has_listeners(&in->model->lbc)) {
         return 0;
     }
     step = clb_plan_new_step(plan, CLB_STEP_DELETE_ACL, 0, LBC_OTHER);

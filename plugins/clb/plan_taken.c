@@ -56,7 +56,7 @@ int clb_plan_list_taken(const struct clb_plan *plan, const struct clb_plan_input
 {
     int r = 0;
 
-    for (size_t i = 0; in->model->reused && r == 0 && i < plan->len; i++) {
+    for (size_t i = 0; in->model->lbc.reused && r == 0 && i < plan->len; i++) {
         const struct clb_step *step = &plan->steps[i];
         const struct clb_listener *have =
             step->type == CLB_STEP_UPDATE_LISTENER
@@ -129,7 +129,7 @@ int clb_plan_restore(struct clb_plan *plan, const struct clb_plan_input *in,
 
     *ret_done = false;
     clb_taken_port(have->lbc.port, have->lbc.protocol, port);
-    if (!in->restores || in->cannot_restore || !in->model->reused || in->model->as_it_is ||
+    if (!in->restores || in->cannot_restore || !in->model->lbc.reused || in->model->lbc.as_it_is ||
         is_in_the_way(in, have)) {
         return 0;
     }

@@ -99,14 +99,14 @@ static int release_delete_own(struct lbc_pass *pass, const struct clb_model *mod
         lbc_pass_leave_alone(pass, err);
         return 0;
     }
-    if (r == 0 &&
-        (model->preserve ? clb_plan_preserve(&plan, &in) : clb_plan_delete(&plan, in.have)) < 0) {
+    if (r == 0 && (model->lbc.preserve ? clb_plan_preserve(&plan, &in)
+                                       : clb_plan_delete(&plan, in.have)) < 0) {
         r = ccm_error_nomem(err);
     }
     if (r < 0) {
         return lbc_pass_fail(pass, FAILED, WHAT, r, err);
     }
-    if (!model->preserve) {
+    if (!model->lbc.preserve) {
         lbc_pass_withdraw(pass, &in.have->lb.tags);
     }
     r = release_apply_plan(pass, &plan, &in, fresh, err);
@@ -171,13 +171,13 @@ static int release_read_parts(struct lbc_pass *pass, const struct clb_model *mod
 {
     struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
-    const struct clb_need need = { .listeners = model->override, .scan = true };
+    const struct clb_need need = { .listeners = model->lbc.override, .scan = true };
     int r = 0;
 
     if (!entry->valid) {
         lbc_entry_drop(entry);
         r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &clb_actual(entry)->lb, err);
-    } else if (model->override) {
+    } else if (model->lbc.override) {
         lbc_state_forget_listeners(&clb_actual(entry)->lbc);
     }
     if (r == 0) {
@@ -226,7 +226,7 @@ static int release_leave_reused(struct lbc_pass *pass, struct clb_model *model,
     }
     r = r < 0 ? r : find_last_user(pass, &in.last_user, err);
     if (r == 0) {
-        model->as_it_is = !lbc_reuse_may_configure(pass, &clb_actual(pass->entry)->lb.tags);
+        model->lbc.as_it_is = !lbc_reuse_may_configure(pass, &clb_actual(pass->entry)->lb.tags);
         r = clb_plan_leave(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
     }
     return r < 0 ? lbc_pass_fail(pass, FAILED, WHAT, r, err)
@@ -258,7 +258,7 @@ static int release_own(struct lbc_pass *pass, struct clb_model *model, struct cl
     clb_actual(entry)->lb = *own;
     memset(own, 0, sizeof(*own));
     entry->valid = true;
-    model->reused = false;
+    model->lbc.reused = false;
     return release_delete_own(pass, model, true, err);
 }
 
@@ -278,9 +278,9 @@ static int read_labelled(struct lbc_pass *pass, struct clb_model *model, struct 
     lbc_entry_drop(entry);
     r = clb_read_lb_by_id(&call, pass->service, label, &state->lb, err);
     entry->valid = r == 0;
-    model->reused = r == 0 && lbc_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL;
-    model->override = true; /* our listeners may be there, whatever the annotations say now */
-    if (r == 0 && !model->reused) {
+    model->lbc.reused = r == 0 && lbc_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL;
+    model->lbc.override = true; /* our listeners may be there, whatever the annotations say now */
+    if (r == 0 && !model->lbc.reused) {
         r = clb_read_check_owner(&call, pass->service, &state->lb, err);
     }
     return r < 0 || lbc_text_set(&model->want.lb.id, label) == 0 ? r : ccm_error_nomem(err);
@@ -302,8 +302,8 @@ static int leave_labelled(struct lbc_pass *pass, struct clb_model *model, struct
     if (r < 0) {
         return lbc_pass_fail(pass, FAILED, WHAT, r, err);
     }
-    return model->reused ? release_leave_reused(pass, model, err)
-                         : release_delete_own(pass, model, true, err);
+    return model->lbc.reused ? release_leave_reused(pass, model, err)
+                             : release_delete_own(pass, model, true, err);
 }
 
 /* The entry was claimed with what the label says, and no annotation says so any more. */
@@ -338,9 +338,9 @@ static int release_lb(struct lbc_pass *pass, struct clb_model *model, struct ccm
     if (id[0] != '\0' && !ccm_text_equal(id, lbc_anno_get(&pass->service->meta, "id"))) {
         return release_labelled(pass, model, err);
     }
-    model->reused = pass->entry->reused;
-    return model->reused ? release_leave_reused(pass, model, err)
-                         : release_delete_own(pass, model, false, err);
+    model->lbc.reused = pass->entry->reused;
+    return model->lbc.reused ? release_leave_reused(pass, model, err)
+                             : release_delete_own(pass, model, false, err);
 }
 
 int clb_release(struct lbc_pass *pass, struct ccm_error *err)
@@ -353,7 +353,7 @@ int clb_release(struct lbc_pass *pass, struct ccm_error *err)
     }
     const int r = release_lb(pass, &model, err);
 
-    return r == 0 && !pass->entry->left_alone && (model.reused || !model.preserve)
+    return r == 0 && !pass->entry->left_alone && (model.lbc.reused || !model.lbc.preserve)
                ? drop_acl(pass, err)
                : r;
 }

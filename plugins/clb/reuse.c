@@ -85,7 +85,7 @@ bool clb_is_served(const struct lbc_pass *pass)
 int clb_check_match(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     const struct clb_lb *lb = &clb_actual(pass->entry)->lb;
-    const bool typed = (model->explicit >> CLB_LB_ADDRESS_TYPE & 1U) != 0;
+    const bool typed = (model->lbc.explicit >> CLB_LB_ADDRESS_TYPE & 1U) != 0;
     const bool is_private = ccm_text_equal_case(lb->address_type, "intranet");
     const struct lbc_reuse_fact facts[] = {
         { "address type", typed ? model->want.lb.address_type : NULL, lb->address_type,
@@ -99,7 +99,7 @@ int clb_check_match(struct lbc_pass *pass, struct clb_model *model, struct ccm_e
     if (r == -EPERM && clb_is_served(pass)) {
         lbc_problems_add(&pass->problems, err, NULL);
         ccm_error_clear(err);
-        model->mismatch = true;
+        model->lbc.mismatch = true;
         r = 0;
     }
     return r;

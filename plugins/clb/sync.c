@@ -31,15 +31,15 @@ static int pass_build_model(struct lbc_pass *pass, struct clb_model *model, stru
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     const struct clb_model_input in = {
-        .service = pass->view,
-        .refused = &pass->refused,
-        .nodes = pass->nodes,
-        .node_count = pass->node_count,
-        .slices = pass->slices,
-        .slice_count = pass->slice_count,
-        .accepted = pass->readiness.accepted,
-        .cluster_id = lbc_cluster_id(pass->lbc),
-        .default_eni = pass->lbc->default_eni,
+        .lbc.service = pass->view,
+        .lbc.refused = &pass->refused,
+        .lbc.nodes = pass->nodes,
+        .lbc.node_count = pass->node_count,
+        .lbc.slices = pass->slices,
+        .lbc.slice_count = pass->slice_count,
+        .lbc.accepted = pass->readiness.accepted,
+        .lbc.cluster_id = lbc_cluster_id(pass->lbc),
+        .lbc.default_eni = pass->lbc->default_eni,
         .extras = pass->lbc->extras,
     };
     int r = clb_model_begin(model, &in, &pass->problems, err);
@@ -47,11 +47,11 @@ static int pass_build_model(struct lbc_pass *pass, struct clb_model *model, stru
     if (r < 0) {
         return r;
     }
-    r = lbc_pass_resolve(pass, model->sets, model->want.lbc.group_count, &resolved, err);
+    r = lbc_pass_resolve(pass, model->lbc.sets, model->want.lbc.group_count, &resolved, err);
     if (r < 0) {
         return r;
     }
-    clb_model_finish(model, resolved.items);
+    lbc_model_finish(&model->lbc, resolved.items);
     lbc_pass_emit_backends(pass, &resolved);
     return 0;
 }
@@ -62,7 +62,7 @@ static int pass_build_model(struct lbc_pass *pass, struct clb_model *model, stru
 static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 {
     for (size_t i = 0; lb->partial && i < CLB_LB_FIELD_COUNT; i++) {
-        if ((model->explicit >> i & 1U) != 0 && clb_lb_fields[i].offset != SIZE_MAX &&
+        if ((model->lbc.explicit >> i & 1U) != 0 && clb_lb_fields[i].offset != SIZE_MAX &&
             clb_lb_get(lb, (enum clb_lb_field_id)i) == NULL) {
             return false;
         }
@@ -90,13 +90,13 @@ static int read_lb(struct lbc_pass *pass, struct clb_call *call, const struct cl
 
     if (!entry->valid || lb->id == NULL || (entry->gone && entry->shared == NULL)) {
         lbc_entry_drop(entry);
-        if (!model->reused && !pass->audit && !pass->looked &&
+        if (!model->lbc.reused && !pass->audit && !pass->looked &&
             lbc_inventory_take(pass->lbc, pass->service, clb_actual(entry))) {
             return 0;
         }
         pass->fresh = true;
-        return model->reused ? read_reused(pass, call, model->want.lb.id, err)
-                             : clb_read_lb(call, pass->service, lb, err);
+        return model->lbc.reused ? read_reused(pass, call, model->want.lb.id, err)
+                                 : clb_read_lb(call, pass->service, lb, err);
     }
     return knows_enough(lb, model) ? 0 : clb_read_lb_by_id(call, pass->service, lb->id, lb, err);
 }
@@ -124,8 +124,8 @@ static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, stru
     struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
     const struct clb_need need = {
         .want = &model->want,
-        .listeners = clb_model_has_listeners(model),
-        .scan = model->reused && !pass->known,
+        .listeners = lbc_model_has_listeners(&model->lbc),
+        .scan = model->lbc.reused && !pass->known,
     };
     int r = read_lb(pass, &call, model, err);
 
@@ -136,7 +136,7 @@ static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, stru
     }
     entry->gone = false;
     entry->valid = r == 0;
-    if (r == 0 && model->reused) {
+    if (r == 0 && model->lbc.reused) {
         r = clb_check_reuse(pass, model, err);
     }
     if (r < 0 || clb_actual(entry)->lb.id == NULL) {
@@ -145,7 +145,7 @@ static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, stru
     entry->used = true;
     r = clb_read_parts(&call, pass->service, &need, clb_actual(entry), err);
     entry->valid = r == 0;
-    return r == 0 && model->reused ? fit_reused(pass, model, err) : r;
+    return r == 0 && model->lbc.reused ? fit_reused(pass, model, err) : r;
 }
 
 /* Domain extensions and access lists, as far as the Service asks for them. */
@@ -154,7 +154,7 @@ static int pass_read_details(struct lbc_pass *pass, const struct clb_model *mode
 {
     struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
 
-    return clb_model_has_listeners(model)
+    return lbc_model_has_listeners(&model->lbc)
                ? clb_read_details(&call, pass->service, &model->want, lbc_pass_is_marked(pass),
                                   clb_actual(pass->entry), err)
                : 0;
@@ -197,7 +197,7 @@ static int freeze_backends(struct lbc_pass *pass, struct clb_model *model, struc
         .cluster_id = lbc_cluster_id(pass->lbc),
     };
 
-    lbc_freeze_begin(&freeze, pass, &model->nodes);
+    lbc_freeze_begin(&freeze, pass, &model->lbc.nodes);
     for (size_t i = 0; i < model->want.lbc.group_count; i++) {
         struct lbc_freeze_group group = { 0 };
         int r = clb_plan_leaving(&in, model->want.lbc.groups[i], &group);
@@ -326,8 +326,8 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
         lbc_pass_emit_repair(pass, ccm_buf_str(&repair));
     }
     pass->entry->used = pass->entry->used || clb_actual(pass->entry)->lb.id != NULL;
-    if (model->reused && lbc_reuse_record_tags(pass->entry, &model->want.lb.tags,
-                                               &clb_actual(pass->entry)->lb.tags) < 0) {
+    if (model->lbc.reused && lbc_reuse_record_tags(pass->entry, &model->want.lb.tags,
+                                                   &clb_actual(pass->entry)->lb.tags) < 0) {
         return ccm_error_nomem(err);
     }
     return r < 0 && pass->problems.count == 0 ? r : 0; /* problems are reported by the caller */
@@ -337,16 +337,17 @@ static int pass_plan_and_apply(struct lbc_pass *pass, const struct clb_model *mo
 static bool is_own_listener(const struct lbc_pass *pass, const struct clb_model *model,
                             const struct clb_listener *listener)
 {
-    return !model->reused || (listener->lbc.description != NULL &&
-                              lbc_owner_parse(listener->lbc.description, true, &pass->service->meta,
-                                              lbc_cluster_id(pass->lbc)) == LBC_OWNER_OURS);
+    return !model->lbc.reused ||
+           (listener->lbc.description != NULL &&
+            lbc_owner_parse(listener->lbc.description, true, &pass->service->meta,
+                            lbc_cluster_id(pass->lbc)) == LBC_OWNER_OURS);
 }
 
 static bool pass_lb_serves(const struct lbc_pass *pass, const struct clb_model *model)
 {
     const struct clb_state *have = clb_actual(pass->entry);
 
-    if (!clb_model_has_listeners(model)) {
+    if (!lbc_model_has_listeners(&model->lbc)) {
         return have->lb.id != NULL && pass->problems.count == 0;
     }
     for (size_t i = 0; have->lb.id != NULL && i < model->want.lbc.listener_count; i++) {
@@ -404,7 +405,7 @@ bool clb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
 {
     const struct clb_model *model = pass->model;
 
-    if (model->mismatch || !pass_lb_serves(pass, model) ||
+    if (model->lbc.mismatch || !pass_lb_serves(pass, model) ||
         (model->keep_status && pass->service->ingress_count > 0)) {
         return false;
     }
@@ -433,7 +434,7 @@ int clb_sync(struct lbc_pass *pass, struct ccm_error *err)
         r = pass_read_details(pass, model, err);
     }
     if (r == 0) {
-        model->allow = lbc_pass_allow(pass);
+        model->lbc.allow = lbc_pass_allow(pass);
         clb_model_check_groups(model, clb_actual(pass->entry), &pass->problems);
         r = freeze_backends(pass, model, err);
     }

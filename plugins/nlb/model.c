@@ -11,18 +11,9 @@
 
 void nlb_model_fini(struct nlb_model *model)
 {
-    for (size_t i = 0; model->sets != NULL && i < model->want.lbc.group_count; i++) {
-        lbc_candidates_fini(&model->sets[i]);
-    }
-    free(model->sets);
-    lbc_node_table_fini(&model->nodes);
+    lbc_model_fini(&model->lbc);
     nlb_state_fini(&model->want);
     memset(model, 0, sizeof(*model));
-}
-
-bool nlb_model_has_listeners(const struct nlb_model *model)
-{
-    return !model->reused || model->override;
 }
 
 static int model_report_port(const struct nlb_builder *b, const struct nlb_desired_port *want,
@@ -33,7 +24,7 @@ static int model_report_port(const struct nlb_builder *b, const struct nlb_desir
                              ? want->port->protocol
                              : lbc_protocol_name(want->protocol)); /* sets the text only */
     lbc_problems_add(b->problems, err, NULL);
-    b->model->incomplete = true;
+    b->model->lbc.incomplete = true;
     return 0;
 }
 
@@ -41,7 +32,7 @@ static int model_report_port(const struct nlb_builder *b, const struct nlb_desir
 static int port_read_annotations(const struct nlb_builder *b, uint64_t index,
                                  struct nlb_desired_port *want, struct ccm_error *err)
 {
-    const struct ccm_service *service = b->in->service;
+    const struct ccm_service *service = b->in->lbc.service;
     int r = nlb_protocol_of(service, want->port, &want->protocol, err);
 
     if (r == 0 && b->mode != LBC_MODE_ENI &&
@@ -64,7 +55,7 @@ static int add_listener(struct nlb_builder *b, const struct nlb_desired_port *wa
  * at once. */
 static bool port_is_open(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
-    const struct lbc_refusals *refused = b->in->refused;
+    const struct lbc_refusals *refused = b->in->lbc.refused;
 
     return lbc_refusals_has(refused, "protocol-port") ||
            lbc_refusals_has(refused, "listener-port-range") ||
@@ -99,7 +90,7 @@ static int port_give_up(struct nlb_builder *b, struct nlb_desired_port *want, st
     const int64_t number = want->port->port;
     const bool open = port_is_open(b, want);
 
-    b->model->incomplete = true;
+    b->model->lbc.incomplete = true;
     if (!open) {
         (void)model_report_port(b, want, err); /* always 0 */
     }
@@ -118,14 +109,15 @@ static int port_give_up(struct nlb_builder *b, struct nlb_desired_port *want, st
 /* Whether the group of the port may be one that an entry names which cannot be read. */
 static bool is_unchosen(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
-    return b->model->reused && want->chosen[0] == '\0' &&
-           lbc_refusals_has(b->in->refused, "vgroup-port");
+    return b->model->lbc.reused && want->chosen[0] == '\0' &&
+           lbc_refusals_has(b->in->lbc.refused, "vgroup-port");
 }
 
 static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *name = NULL;
-    struct nlb_desired_port want = { .port = b->in->service->ports[index], .protocol = LBC_OTHER };
+    struct nlb_desired_port want = { .port = b->in->lbc.service->ports[index],
+                                     .protocol = LBC_OTHER };
     int r = port_read_annotations(b, index, &want, err);
 
     if (r < 0 || is_unchosen(b, &want)) {
@@ -174,17 +166,17 @@ static void keep_fields(struct nlb_model *model, const struct lbc_refusals *refu
 /* What stays as it is beside single attributes of listeners and groups. */
 static void keep_refused(struct nlb_model *model, const struct nlb_model_input *in)
 {
-    const struct lbc_refusals *refused = in->refused;
+    const struct lbc_refusals *refused = in->lbc.refused;
     const bool version = lbc_refusals_has(refused, "ip-version");
 
     keep_fields(model, refused);
     model->keep_security = lbc_refusals_has(refused, "security-group-ids") ||
-                           (version && in->service->source_range_count > 0);
-    model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
-    model->keep_weights = model->keep_weights || model->peer_weights;
-    model->keep_backends = lbc_refusals_freeze(
-        refused, lbc_backend_mode(in->service, in->default_eni) == LBC_MODE_ENI);
-    model->incomplete = model->keep_backends;
+                           (version && in->lbc.service->source_range_count > 0);
+    model->lbc.peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
+    model->lbc.keep_weights = model->lbc.keep_weights || model->lbc.peer_weights;
+    model->lbc.keep_backends = lbc_refusals_freeze(
+        refused, lbc_backend_mode(in->lbc.service, in->lbc.default_eni) == LBC_MODE_ENI);
+    model->lbc.incomplete = model->lbc.keep_backends;
 }
 
 static int model_build_security_group(struct nlb_model *model, const struct nlb_model_input *in,
@@ -192,10 +184,11 @@ static int model_build_security_group(struct nlb_model *model, const struct nlb_
 {
     int r = 0;
 
-    if (model->reused || in->service->source_range_count == 0 || model->keep_security) {
+    if (model->lbc.reused || in->lbc.service->source_range_count == 0 || model->keep_security) {
         return 0;
     }
-    r = nlb_model_security_group(&model->want.security_group, in->service, in->cluster_id, err);
+    r = nlb_model_security_group(&model->want.security_group, in->lbc.service, in->lbc.cluster_id,
+                                 err);
     if (r == -EINVAL) {
         nlb_security_group_fini(&model->want.security_group);
         lbc_problems_add(problems, err, NULL);
@@ -208,7 +201,7 @@ static int model_build_security_group(struct nlb_model *model, const struct nlb_
 int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
                     struct lbc_problems *problems, struct ccm_error *err)
 {
-    const struct ccm_object *meta = &in->service->meta;
+    const struct ccm_object *meta = &in->lbc.service->meta;
     const struct lbc_node_rules rules = {
         .drop_unschedulable = lbc_anno_is_on(lbc_anno_get(meta, "remove-unscheduled-backend")),
         .labels = lbc_anno_get(meta, "backend-label"),
@@ -217,20 +210,20 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
         .model = model,
         .in = in,
         .problems = problems,
-        .mode = lbc_backend_mode(in->service, in->default_eni),
-        .families = nlb_model_families(in->service),
+        .mode = lbc_backend_mode(in->lbc.service, in->lbc.default_eni),
+        .families = nlb_model_families(in->lbc.service),
     };
 
     memset(model, 0, sizeof(*model));
-    if (nlb_model_lb(model, in->service, in->resource_group) < 0 ||
-        lbc_node_table_init(&model->nodes, in->nodes, in->node_count, &rules) < 0) {
+    if (nlb_model_lb(model, in->lbc.service, in->resource_group) < 0 ||
+        lbc_node_table_init(&model->lbc.nodes, in->lbc.nodes, in->lbc.node_count, &rules) < 0) {
         return ccm_error_nomem(err);
     }
     keep_refused(model, in);
     if (model_build_security_group(model, in, problems, err) < 0) {
         return -ENOMEM;
     }
-    for (uint64_t i = 0; i < in->service->port_count; i++) {
+    for (uint64_t i = 0; i < in->lbc.service->port_count; i++) {
         const int r = build_port(&b, i, err);
 
         if (r < 0) {
@@ -238,15 +231,4 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
         }
     }
     return 0;
-}
-
-void nlb_model_finish(struct nlb_model *model, struct lbc_resolved *resolved)
-{
-    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
-        struct nlb_group *group = nlb_group_at(&model->want, i);
-
-        group->lbc.backends = resolved[i].backends;
-        memset(&resolved[i].backends, 0, sizeof(resolved[i].backends));
-        group->lbc.add_only = resolved[i].invalid.len > 0;
-    }
 }

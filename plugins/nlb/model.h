@@ -5,50 +5,25 @@
 #ifndef CCM_NLB_MODEL_H
 #define CCM_NLB_MODEL_H
 
-#include "lbc/model/allow.h"
-#include "lbc/model/problem.h"
-#include "lbc/model/resolve.h"
-#include "lbc/refusal.h"
+#include "lbc/apply/model.h"
 #include "state.h"
 
-/* Everything the model is made from; borrowed. */
 struct nlb_model_input {
-    const struct ccm_service *service;  /* without annotations that cannot be used */
-    const struct lbc_refusals *refused; /* those annotations; NULL = none */
-    const struct ccm_object *const *nodes;
-    size_t node_count;
-    const struct ccm_object *const *slices;
-    size_t slice_count;
-    const struct ccm_strmap *accepted; /* pods that count as ready all the same; may be NULL */
-    const char *cluster_id;
+    struct lbc_model_input lbc;
     const char *resource_group; /* of the configuration, "" = none */
-    bool default_eni;
 };
 
 struct nlb_model {
+    struct lbc_model lbc;
     /* lb: what creation should ask for and, where told, what holds for an existing one; lb.id: that
      * of a reused one. groups, listeners: all. guard: rules, when source ranges are served. */
     struct nlb_state want;
-    struct lbc_candidates *sets; /* sets[i] belongs to group i of want */
-    struct lbc_node_table nodes; /* sets borrow from it */
-    bool incomplete;             /* a port failed: unneeded groups and listeners stay */
-    unsigned explicit;           /* 1 << enum nlb_lb_field: a person asked for it */
-    bool zones_explicit;         /* annotation zone-maps is there */
-    bool groups_explicit;        /* annotation security-group-ids is there, also when empty */
-    bool tags_explicit;          /* annotation additional-resource-tags is there */
-    bool reused;                 /* it is somebody else's load balancer, want.lb.id says which */
-    bool override;               /* manage listeners of a reused one */
-    bool as_it_is;               /* what a person made on a reused one is not ours to change */
-    bool mismatch;               /* a reused one of another network than asked for: not published */
-    bool preserve;               /* keep it when the Service goes */
-    bool keep_weights;           /* weights of present servers are left alone */
-    bool drain;                  /* annotation connection-drain is on */
-    unsigned kept;          /* 1 << enum nlb_lb_field: asked for in a way that cannot be used */
-    bool keep_security;     /* so are security groups or source ranges: all of them stay */
-    bool keep_backends;     /* who should be a server is not known: all groups keep theirs */
-    bool peer_weights;      /* the rule is not known: new servers get the weight of present ones */
-    struct lbc_allow allow; /* groups that a person may choose; zeroed: all */
-    bool ipv6;              /* pods are looked up by IPv6 addresses (too) */
+    bool zones_explicit;  /* annotation zone-maps is there */
+    bool groups_explicit; /* annotation security-group-ids is there, also when empty */
+    bool tags_explicit;   /* annotation additional-resource-tags is there */
+    bool drain;           /* annotation connection-drain is on */
+    unsigned kept;        /* 1 << enum nlb_lb_field: asked for in a way that cannot be used */
+    bool keep_security;   /* so are security groups or source ranges: all of them stay */
 };
 
 /* The load balancer's part of a model: what annotations say about it. Used alone for a deletion.
@@ -63,12 +38,10 @@ CCM_NODISCARD int nlb_model_chosen(struct nlb_model *model, const struct ccm_ser
 /* Nothing of somebody else's load balancer is to be changed; its address types are still compared.
  */
 void nlb_model_keep_lb(struct nlb_model *model);
-/* Whether listeners are ours to manage. */
-bool nlb_model_has_listeners(const struct nlb_model *model);
 
 /*
  * Build all but the servers. What cannot be used of the annotations is told elsewhere
- * (lbc/refusal.h), and what it decides about stays as it is. What is wrong with one port goes
+ * (lbc/model/refusal.h), and what it decides about stays as it is. What is wrong with one port goes
  * to `problems` and leaves the others alone (the listener is there then, but broken). 0, or
  * negative with err. The caller finishes the model in any case; the objects of `in` must live as
  * long.
@@ -81,9 +54,6 @@ CCM_NODISCARD int nlb_model_begin(struct nlb_model *model, const struct nlb_mode
  * they are then. */
 void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
                             struct lbc_problems *problems);
-
-/* Move the resolved backends in; resolved[i] belongs to group i of want and is emptied of them. */
-void nlb_model_finish(struct nlb_model *model, struct lbc_resolved *resolved);
 
 void nlb_model_fini(struct nlb_model *model);
 

@@ -14,7 +14,7 @@
 
 static const char *group_type_asked(const struct nlb_builder *b)
 {
-    return lbc_anno_get(&b->in->service->meta, "server-group-type");
+    return lbc_anno_get(&b->in->lbc.service->meta, "server-group-type");
 }
 
 static bool is_by_address(const struct nlb_builder *b)
@@ -40,7 +40,7 @@ char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_desired
     char key[64];
 
     key_of(b, want, key, sizeof(key));
-    return nlb_name_format(key, want->protocol, &b->in->service->meta, b->in->cluster_id,
+    return nlb_name_format(key, want->protocol, &b->in->lbc.service->meta, b->in->lbc.cluster_id,
                            NLB_NAME_MAX);
 }
 
@@ -64,7 +64,7 @@ static bool is_asked(const struct ccm_object *meta, const struct lbc_field *fiel
 
 static int group_set_annotations(struct nlb_group *group, const struct nlb_model_input *in)
 {
-    const struct ccm_object *meta = &in->service->meta;
+    const struct ccm_object *meta = &in->lbc.service->meta;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < nlb_annotations.count; i++) {
@@ -74,7 +74,7 @@ static int group_set_annotations(struct nlb_group *group, const struct nlb_model
                                             ? nlb_group_field(row->field)
                                             : NULL;
 
-        if (field != NULL && !nlb_model_keep(&group->lbc.attrs, field, in->refused, row, &r) &&
+        if (field != NULL && !nlb_model_keep(&group->lbc.attrs, field, in->lbc.refused, row, &r) &&
             value[0] != '\0' && is_asked(meta, field)) {
             r = nlb_model_set(&group->lbc.attrs, field, row, value);
         }
@@ -117,7 +117,7 @@ static int new_group(struct nlb_builder *b, const struct nlb_desired_port *want,
                      struct lbc_candidates *set)
 {
     const size_t need = b->model->want.lbc.group_count + 1;
-    struct nlb_group *group = lbc_candidates_reserve(&b->model->sets, &b->set_cap, need) < 0
+    struct nlb_group *group = lbc_candidates_reserve(&b->model->lbc.sets, &b->set_cap, need) < 0
                                   ? NULL
                                   : nlb_state_new_group(&b->model->want);
     char type[16];
@@ -125,13 +125,13 @@ static int new_group(struct nlb_builder *b, const struct nlb_desired_port *want,
     if (group == NULL) {
         return -ENOMEM;
     }
-    b->model->sets[b->model->want.lbc.group_count - 1] = *set;
+    b->model->lbc.sets[b->model->want.lbc.group_count - 1] = *set;
     memset(set, 0, sizeof(*set));
     group->lbc.port = (uint16_t)want->port->port;
     group->lbc.protocol = want->protocol;
     group->any_port = want->span.range;
     group->lbc.present_only = want->open;
-    group->lbc.frozen_by = b->model->sets[b->model->want.lbc.group_count - 1].frozen_by;
+    group->lbc.frozen_by = b->model->lbc.sets[b->model->want.lbc.group_count - 1].frozen_by;
     lbc_anno_spell("Instance|Ip", group_type_asked(b), type, sizeof(type));
     return lbc_text_set(&group->lbc.id, want->chosen) < 0 ||
                    lbc_text_set(&group->lbc.name, want->group_name) < 0 ||
@@ -163,17 +163,17 @@ static int build_set(const struct nlb_builder *b, const struct nlb_desired_port 
                      struct lbc_candidates *set, struct ccm_error *err)
 {
     const struct lbc_candidate_input input = {
-        .service = b->in->service,
-        .slices = b->in->slices,
-        .slice_count = b->in->slice_count,
-        .nodes = &b->model->nodes,
+        .service = b->in->lbc.service,
+        .slices = b->in->lbc.slices,
+        .slice_count = b->in->lbc.slice_count,
+        .nodes = &b->model->lbc.nodes,
         .mode = b->mode,
         .families = b->families,
         .any_port = want->span.range,
         .by_address = is_by_address(b),
         .draining = b->model->drain,
-        .accepted = b->in->accepted,
-        .weight = lbc_setting_weight(b->in->service, want->chosen[0] != '\0'),
+        .accepted = b->in->lbc.accepted,
+        .weight = lbc_setting_weight(b->in->lbc.service, want->chosen[0] != '\0'),
     };
 
     return lbc_candidates_build(&input, want->port, set, err);
@@ -219,7 +219,7 @@ static void break_group(struct nlb_model *model, struct nlb_group *group,
                         struct lbc_problems *problems, const struct ccm_error *err)
 {
     group->lbc.broken = true;
-    model->incomplete = true;
+    model->lbc.incomplete = true;
     for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
         if (ccm_text_equal(nlb_listener_at(&model->want, i)->lbc.group_id, group->lbc.id)) {
             nlb_listener_at(&model->want, i)->lbc.broken = true;
@@ -233,12 +233,12 @@ static int check_chosen(const struct nlb_model *model, const struct nlb_group *g
                         const struct nlb_group *found, const char *lb_id, struct ccm_error *err)
 {
     const char *want = group->type == NULL ? "Instance" : group->type;
-    int r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->lbc.id, strlen(group->lbc.id),
-                               err);
+    int r = lbc_allow_check_id(&model->lbc.allow, LBC_ALLOW_GROUP, group->lbc.id,
+                               strlen(group->lbc.id), err);
 
     if (r < 0) {
         /* The text is there. */
-    } else if (model->as_it_is) {
+    } else if (model->lbc.as_it_is) {
         r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
                           "server group %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
                           group->lbc.id);

@@ -29,7 +29,7 @@ static const struct {
 
 static int lb_set_explicit(struct nlb_model *model, enum nlb_lb_field field, const char *value)
 {
-    model->explicit |= 1U << field;
+    model->lbc.explicit |= 1U << field;
     return nlb_lb_set(&model->want.lb, field, value);
 }
 
@@ -115,7 +115,7 @@ static int lb_read_lists(struct nlb_model *model, const struct ccm_service *serv
         nlb_lb_clear_zones(lb); /* a deletion: no value stands in its way */
         model->zones_explicit = false;
     }
-    return r == -ENOMEM || lbc_setting_tags(service, model->reused, &lb->tags) < 0 ||
+    return r == -ENOMEM || lbc_setting_tags(service, model->lbc.reused, &lb->tags) < 0 ||
                    lbc_texts_split(&lb->security_groups, lbc_anno_get(meta, "security-group-ids")) <
                        0
                ? -ENOMEM
@@ -127,12 +127,10 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
 {
     const struct ccm_object *meta = &service->meta;
 
-    model->reused = lbc_anno_get(meta, "id")[0] != '\0';
-    model->override = ccm_text_equal(lbc_anno_get(meta, "force-override-listeners"), "true");
-    model->preserve = lbc_setting_preserve(service);
-    model->keep_weights = lbc_anno_is_on(lbc_anno_get(meta, "ignore-weight-update"));
+    lbc_model_init(&model->lbc, &model->want.lbc, service);
+    model->lbc.keep_weights = lbc_anno_is_on(lbc_anno_get(meta, "ignore-weight-update"));
     model->drain = lbc_anno_is_on(lbc_anno_get(meta, "connection-drain"));
-    model->ipv6 = nlb_model_families(service) != LBC_IPV4;
+    model->lbc.ipv6 = nlb_model_families(service) != LBC_IPV4;
     if (lbc_text_set(&model->want.lb.id, lbc_anno_get(meta, "id")) < 0 ||
         lb_read_texts(model, meta) < 0 || lb_read_switches(model, meta) < 0 ||
         fill_defaults(&model->want.lb, service, resource_group) < 0 ||
@@ -144,8 +142,8 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
 
 void nlb_model_keep_lb(struct nlb_model *model)
 {
-    model->as_it_is = true;
-    model->explicit &= 1U << NLB_LB_ADDRESS_TYPE | 1U << NLB_LB_IPV6_TYPE;
+    model->lbc.as_it_is = true;
+    model->lbc.explicit &= 1U << NLB_LB_ADDRESS_TYPE | 1U << NLB_LB_IPV6_TYPE;
     model->zones_explicit = false;
     model->groups_explicit = false;
     model->tags_explicit = false;

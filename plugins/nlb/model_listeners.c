@@ -159,8 +159,9 @@ static bool lacks_more(const struct nlb_model *model, const struct lbc_refusals 
 int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in,
                        const struct nlb_desired_port *want)
 {
-    const struct ccm_service *service = in->service;
-    CCM_CLEANUP(ccm_freep) char *text = listener_format_description(service, in->cluster_id, want);
+    const struct ccm_service *service = in->lbc.service;
+    CCM_CLEANUP(ccm_freep)
+    char *text = listener_format_description(service, in->lbc.cluster_id, want);
     struct nlb_listener *listener = text == NULL ? NULL : nlb_state_new_listener(&model->want);
 
     if (listener == NULL) {
@@ -171,11 +172,11 @@ int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in
     listener->lbc.last_port = want->span.end;
     listener->range = want->span.range;
     listener->lbc.broken = want->broken;
-    listener->lbc.lacks = lacks_more(model, in->refused, want->protocol);
+    listener->lbc.lacks = lacks_more(model, in->lbc.refused, want->protocol);
     listener->lbc.description = CCM_STEAL(text);
     if (lbc_text_set(&listener->lbc.group_name, want->group_name) < 0 ||
         lbc_text_set(&listener->lbc.group_id, want->chosen) < 0 ||
-        listener_set_annotations(listener, service, in->refused) < 0 ||
+        listener_set_annotations(listener, service, in->lbc.refused) < 0 ||
         set_certificates(listener, service) < 0) {
         return -ENOMEM;
     }

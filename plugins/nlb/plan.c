@@ -126,11 +126,11 @@ int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
     int failed = 0;
     struct nlb_work work = { .plan = plan, .in = in, .problems = problems, .failed = &failed };
-    const bool listeners = nlb_model_has_listeners(in->model);
+    const bool listeners = lbc_model_has_listeners(&in->model->lbc);
     int r = 0;
 
     plan->blocked = is_port_refused(&work);
-    if (plan->blocked && in->model->reused) {
+    if (plan->blocked && in->model->lbc.reused) {
         work.lb = &in->have->lb;
     } else {
         r = nlb_plan_lb(&work, &pretend);
@@ -270,7 +270,7 @@ int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
     struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb, .failed = &failed };
     int r = 0;
 
-    if (nlb_model_has_listeners(in->model)) {
+    if (lbc_model_has_listeners(&in->model->lbc)) {
         r = nlb_plan_stale_listeners(&work);
     }
     work.stage = nlb_plan_end(plan);
@@ -290,12 +290,12 @@ static void lb_record_explicit(struct nlb_lb *have, const struct nlb_model *mode
     } rows[] = { { NLB_LB_CROSS_ZONE, "true" },
                  { NLB_LB_PROTECT, "true" },
                  { NLB_LB_MODIFICATION, "ConsoleProtection" } };
-    unsigned explicit = have->explicit | model->explicit;
+    unsigned explicit = have->explicit | model->lbc.explicit;
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
         const unsigned bit = 1U << rows[i].field;
 
-        if (((model->explicit | model->kept) & bit) == 0 &&
+        if (((model->lbc.explicit | model->kept) & bit) == 0 &&
             ccm_text_equal(have->fields[rows[i].field], rows[i].fallback)) {
             explicit &= ~bit;
         }

@@ -146,7 +146,7 @@ static int diff_twin(const struct target *to, const struct lbc_backend *one,
                      const struct lbc_backend *twin, struct diff *ret)
 {
     const char *description = description_of(to->have, twin);
-    const bool keeps = to->work->in->model->keep_weights && !one->leaving;
+    const bool keeps = to->work->in->model->lbc.keep_weights && !one->leaving;
     struct lbc_backend next = *one;
 
     if (one->kept) {
@@ -183,7 +183,7 @@ static int add_server(const struct target *to, const struct lbc_backend *one,
 {
     struct lbc_backend next = *one;
 
-    if (to->work->in->model->peer_weights) {
+    if (to->work->in->model->lbc.peer_weights) {
         next.weight = peer_weight(to, one);
     }
     return lbc_backends_put(add, &next);
@@ -371,7 +371,7 @@ static bool is_useless(const struct nlb_work *work, const struct nlb_group *grou
     const struct nlb_state *want = &work->in->model->want;
     bool useless = false;
 
-    for (size_t i = 0; work->in->model->reused && i < want->lbc.listener_count; i++) {
+    for (size_t i = 0; work->in->model->lbc.reused && i < want->lbc.listener_count; i++) {
         const struct nlb_listener *listener = nlb_listener_at(want, i);
 
         if (!ccm_text_equal(listener->lbc.group_name, group->lbc.name) ||
@@ -394,7 +394,7 @@ static int plan_group(struct nlb_work *work, const struct nlb_group *want)
                          .stage = work->stage };
     int r = 0;
 
-    const bool kept = work->in->model->keep_backends;
+    const bool kept = work->in->model->lbc.keep_backends;
 
     if (to.have == NULL) { /* a chosen one is for its owner to make */
         return want->lbc.id == NULL && !kept && !want->lbc.present_only && !is_useless(work, want)
@@ -540,7 +540,7 @@ int nlb_plan_stale_groups(struct nlb_work *work)
     const struct nlb_model *model = work->in->model;
     int r = 0;
 
-    if (model->incomplete) {
+    if (model->lbc.incomplete) {
         return 0;
     }
     for (size_t i = 0; r == 0 && i < work->in->have->lbc.group_count; i++) {
@@ -550,8 +550,8 @@ int nlb_plan_stale_groups(struct nlb_work *work)
         if (is_wanted(work, have) || listener_keeps_group(work, user)) {
             continue;
         }
-        r = model->preserve && !model->reused ? plan_release_group(work, have)
-                                              : plan_drop_group(work, have, user != NULL);
+        r = model->lbc.preserve && !model->lbc.reused ? plan_release_group(work, have)
+                                                      : plan_drop_group(work, have, user != NULL);
     }
     return r;
 }

@@ -13,7 +13,7 @@
 
 static bool lb_field_is_explicit(const struct nlb_work *work, enum nlb_lb_field field)
 {
-    return (work->in->model->explicit >> field & 1U) != 0;
+    return (work->in->model->lbc.explicit >> field & 1U) != 0;
 }
 
 /* Case does not matter: the cloud's own spelling varies. */
@@ -45,7 +45,7 @@ static const char *lb_field_target(const struct nlb_work *work, enum nlb_lb_fiel
     if ((work->in->model->kept >> field & 1U) != 0) {
         return NULL;
     }
-    return !work->in->model->reused && (work->lb->explicit >> field & 1U) != 0
+    return !work->in->model->lbc.reused && (work->lb->explicit >> field & 1U) != 0
                ? lb_field_fallback(field)
                : NULL;
 }
@@ -88,7 +88,7 @@ static void check_immutable(const struct nlb_work *work, enum nlb_lb_field field
 
 static bool is_reserved(const struct nlb_work *work, const char *key)
 {
-    return lbc_setting_is_reserved_tag(key, work->in->model->reused);
+    return lbc_setting_is_reserved_tag(key, work->in->model->lbc.reused);
 }
 
 static int put_tags(const struct nlb_work *work, const struct lbc_tags *from, struct lbc_tags *to)
@@ -147,7 +147,7 @@ static int plan_add_marks(const struct nlb_work *work, struct lbc_tags *add)
 {
     char owner[LBC_OWNER_LB_NAME];
 
-    if (work->in->model->reused || !work->lb->untagged) {
+    if (work->in->model->lbc.reused || !work->lb->untagged) {
         return 0;
     }
     lbc_owner_lb_name(&work->in->service->meta, owner);
@@ -188,7 +188,7 @@ static int plan_untag(struct nlb_work *work)
 
         if (!is_reserved(work, tag->key) && present != NULL &&
             lbc_tags_get(&work->in->model->want.lb.tags, tag->key) == NULL &&
-            (!work->in->model->reused || ccm_text_equal(present, tag->value))) {
+            (!work->in->model->lbc.reused || ccm_text_equal(present, tag->value))) {
             r = lbc_tags_put(&remove, tag->key, tag->value);
         }
     }
@@ -279,7 +279,7 @@ static int plan_address_type(struct nlb_work *work, bool *ret_public)
     struct nlb_step *step = NULL;
 
     *ret_public = value != NULL && lb_field_is_same(value, TYPE_PUBLIC);
-    if (value == NULL || work->in->model->reused) { /* somebody else's was compared before */
+    if (value == NULL || work->in->model->lbc.reused) { /* somebody else's was compared before */
         *ret_public = false;
         return 0;
     }
@@ -313,7 +313,8 @@ static bool zones_differ(const struct nlb_work *work, bool fresh_public)
         }
     }
     for (size_t i = 0; i < work->lb->zone_count; i++) {
-        if (!work->in->model->reused && lb_find_zone(want, work->lb->zones[i].zone_id) == NULL) {
+        if (!work->in->model->lbc.reused &&
+            lb_find_zone(want, work->lb->zones[i].zone_id) == NULL) {
             return true;
         }
     }
@@ -355,7 +356,7 @@ static int plan_ipv6(struct nlb_work *work)
     const char *present = work->lb->fields[NLB_LB_IPV6_TYPE];
     const char *value = new_value(work, NLB_LB_IPV6_TYPE);
 
-    if (value == NULL || work->in->model->reused ||
+    if (value == NULL || work->in->model->lbc.reused ||
         (present == NULL && lb_field_is_same(value, TYPE_PRIVATE))) {
         return 0;
     }

@@ -36,7 +36,8 @@ static bool listener_is_kept(const struct nlb_work *work, const struct nlb_liste
 
 static bool is_unwanted(const struct nlb_work *work, const struct nlb_listener *have)
 {
-    const bool may_go = !work->in->model->reused || listener_owner_of(work, have) == LBC_OWNER_OURS;
+    const bool may_go =
+        !work->in->model->lbc.reused || listener_owner_of(work, have) == LBC_OWNER_OURS;
 
     return may_go && have->lbc.protocol != LBC_OTHER &&
            nlb_state_listener_like(&work->in->model->want, have) == NULL &&
@@ -324,17 +325,18 @@ static const struct nlb_listener *obstacle_of(const struct nlb_work *work,
     const enum lbc_owner owner = listener_owner_of(work, have);
 
     /* Where only what is ours is to be changed, a person's is not ours to take over. */
-    return (work->in->model->reused && owner == LBC_OWNER_OTHER) ||
-                   (work->in->model->as_it_is && owner == LBC_OWNER_NONE)
+    return (work->in->model->lbc.reused && owner == LBC_OWNER_OTHER) ||
+                   (work->in->model->lbc.as_it_is && owner == LBC_OWNER_NONE)
                ? have
                : NULL;
 }
 
 bool nlb_plan_is_refused(const struct nlb_work *work, const struct nlb_listener *want)
 {
-    const struct nlb_listener *other = want->lbc.broken || !nlb_model_has_listeners(work->in->model)
-                                           ? NULL
-                                           : obstacle_of(work, want);
+    const struct nlb_listener *other =
+        want->lbc.broken || !lbc_model_has_listeners(&work->in->model->lbc)
+            ? NULL
+            : obstacle_of(work, want);
 
     return other != NULL && listener_owner_of(work, other) != LBC_OWNER_OURS;
 }
@@ -347,7 +349,7 @@ static int plan_one(struct nlb_work *work, const struct nlb_listener *want,
     const char *group_id = target == NULL ? group->lbc.id : target->lbc.id;
     const struct nlb_listener *other = obstacle_of(work, want);
 
-    if (target == NULL && work->in->model->keep_backends) {
+    if (target == NULL && work->in->model->lbc.keep_backends) {
         return 0; /* it is not made, so nobody can be sent there */
     }
     if (have == NULL && want->lbc.lacks) {

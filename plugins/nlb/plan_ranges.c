@@ -138,7 +138,7 @@ int nlb_plan_stale_security_group(struct nlb_work *work)
     struct nlb_step *step = NULL;
 
     if (work->in->model->want.security_group.wanted || work->in->have->security_group.id == NULL ||
-        work->in->model->reused || work->in->model->keep_security) {
+        work->in->model->lbc.reused || work->in->model->keep_security) {
         return 0;
     }
     step = security_group_step(work, NLB_STEP_DELETE_SECURITY_GROUP);

@@ -59,7 +59,7 @@ int nlb_plan_list_taken(const struct nlb_plan *plan, const struct nlb_plan_input
 {
     int r = 0;
 
-    for (size_t i = 0; in->model->reused && r == 0 && i < plan->len; i++) {
+    for (size_t i = 0; in->model->lbc.reused && r == 0 && i < plan->len; i++) {
         const struct nlb_step *step = &plan->steps[i];
         const struct nlb_listener *have = step->type == NLB_STEP_UPDATE_LISTENER
                                               ? nlb_state_listener_by_id(in->have, step->id)
@@ -143,8 +143,8 @@ int nlb_plan_restore(struct nlb_work *work, const struct nlb_listener *have, boo
     char port[LBC_TAKEN_PORT];
 
     *ret_done = false;
-    if (!work->in->restores || work->in->cannot_restore || !model->reused || model->as_it_is ||
-        is_in_the_way(work, have)) {
+    if (!work->in->restores || work->in->cannot_restore || !model->lbc.reused ||
+        model->lbc.as_it_is || is_in_the_way(work, have)) {
         return 0;
     }
     nlb_taken_port(have, port);

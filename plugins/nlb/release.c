@@ -77,7 +77,7 @@ static int release_find_lb(struct lbc_pass *pass, struct nlb_call *call,
         lbc_entry_drop(entry);
         return read_by_id(call, model->want.lb.id, &have->lb, err);
     }
-    if (model->override) {
+    if (model->lbc.override) {
         lbc_state_forget_listeners(&have->lbc);
     }
     return 0;
@@ -111,7 +111,7 @@ static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *
     if (r == 0 && !pass->unfinished) {
         const struct nlb_need need = {
             .want = &model->want,
-            .listeners = entry->reused && model->override && have->lb.id != NULL,
+            .listeners = entry->reused && model->lbc.override && have->lb.id != NULL,
             .security_group = release_needs_security_group(pass),
             .ends = true,
         };
@@ -124,10 +124,10 @@ static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *
 
 static int plan_for(struct nlb_plan *plan, const struct nlb_plan_input *in)
 {
-    if (in->model->reused) {
+    if (in->model->lbc.reused) {
         return nlb_plan_leave(plan, in);
     }
-    return in->model->preserve ? nlb_plan_preserve(plan, in) : nlb_plan_delete(plan, in);
+    return in->model->lbc.preserve ? nlb_plan_preserve(plan, in) : nlb_plan_delete(plan, in);
 }
 
 static int release_plan_and_apply(struct lbc_pass *pass, struct nlb_model *model,
@@ -142,13 +142,13 @@ static int release_plan_and_apply(struct lbc_pass *pass, struct nlb_model *model
         return 0;
     }
     if (r == 0 && !pass->unfinished) {
-        model->as_it_is = !lbc_reuse_may_configure(
+        model->lbc.as_it_is = !lbc_reuse_may_configure(
             pass, &((const struct nlb_state *)pass->entry->state)->lb.tags);
 
         const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, fresh);
 
         r = plan_for(&plan, &in) < 0 ? ccm_error_nomem(err) : 0;
-        if (r == 0 && !model->reused && !model->preserve) {
+        if (r == 0 && !model->lbc.reused && !model->lbc.preserve) {
             lbc_pass_withdraw(pass, &in.have->lb.tags);
         }
         r = r < 0 ? r : nlb_pass_run(pass, &plan, NULL, LBC_PRIO_REMOVE, fresh, err);
@@ -170,8 +170,8 @@ static int release_build_model(const struct lbc_pass *pass, struct nlb_model *re
     const int r =
         nlb_model_lb(ret, service, ali_resource_group_id(alilb_client(&pass->lbc->cloud)));
 
-    ret->reused = pass->entry->reused;
-    return r < 0 || !ret->reused ? r : nlb_model_chosen(ret, service);
+    ret->lbc.reused = pass->entry->reused;
+    return r < 0 || !ret->lbc.reused ? r : nlb_model_chosen(ret, service);
 }
 
 int nlb_release(struct lbc_pass *pass, struct ccm_error *err)
@@ -185,7 +185,7 @@ int nlb_release(struct lbc_pass *pass, struct ccm_error *err)
                              err);
     }
     r = release_plan_and_apply(pass, &model, err);
-    if (r == 0 && !pass->unfinished && !model.reused) {
+    if (r == 0 && !pass->unfinished && !model.lbc.reused) {
         lbc_entry_drop(pass->entry);
         pass->entry->valid = true;
     }

@@ -93,7 +93,7 @@ static bool needs_vpc(const struct nlb_model *model)
 
 static const char *explicit_field(const struct nlb_model *model, enum nlb_lb_field field)
 {
-    return (model->explicit >> field & 1U) != 0 ? model->want.lb.fields[field] : NULL;
+    return (model->lbc.explicit >> field & 1U) != 0 ? model->want.lb.fields[field] : NULL;
 }
 
 int nlb_check_match(struct lbc_pass *pass, struct ccm_error *err)
@@ -122,7 +122,7 @@ int nlb_check_match(struct lbc_pass *pass, struct ccm_error *err)
     if (served) {
         lbc_problems_add(&pass->problems, err, NULL);
         ccm_error_clear(err);
-        model->mismatch = true;
+        model->lbc.mismatch = true;
         r = 0;
     }
     return r;

@@ -70,25 +70,25 @@ static int pass_build_model(struct lbc_pass *pass, struct ccm_error *err)
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
     struct nlb_model *model = pass->model;
     const struct nlb_model_input in = {
-        .service = pass->view,
-        .refused = &pass->refused,
-        .nodes = pass->nodes,
-        .node_count = pass->node_count,
-        .slices = pass->slices,
-        .slice_count = pass->slice_count,
-        .accepted = pass->readiness.accepted,
-        .cluster_id = lbc_cluster_id(pass->lbc),
+        .lbc.service = pass->view,
+        .lbc.refused = &pass->refused,
+        .lbc.nodes = pass->nodes,
+        .lbc.node_count = pass->node_count,
+        .lbc.slices = pass->slices,
+        .lbc.slice_count = pass->slice_count,
+        .lbc.accepted = pass->readiness.accepted,
+        .lbc.cluster_id = lbc_cluster_id(pass->lbc),
         .resource_group = ali_resource_group_id(alilb_client(&pass->lbc->cloud)),
-        .default_eni = pass->lbc->default_eni,
+        .lbc.default_eni = pass->lbc->default_eni,
     };
     int r = nlb_model_begin(model, &in, &pass->problems, err);
 
     if (r < 0) {
         return r;
     }
-    r = lbc_pass_resolve(pass, model->sets, model->want.lbc.group_count, &resolved, err);
+    r = lbc_pass_resolve(pass, model->lbc.sets, model->want.lbc.group_count, &resolved, err);
     if (r == 0) {
-        nlb_model_finish(model, resolved.items);
+        lbc_model_finish(&model->lbc, resolved.items);
         lbc_pass_emit_backends(pass, &resolved);
         pass_emit_kept(pass, &resolved);
     }
@@ -145,8 +145,8 @@ static bool pass_needs_security_group(const struct lbc_pass *pass)
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
 
-    return !model->reused && (model->want.security_group.wanted ||
-                              have->lb.security_groups.len > 0 || lbc_pass_is_marked(pass));
+    return !model->lbc.reused && (model->want.security_group.wanted ||
+                                  have->lb.security_groups.len > 0 || lbc_pass_is_marked(pass));
 }
 
 /* Without load balancer, and without the mark that we set before we make anything, nothing of the
@@ -165,7 +165,7 @@ static int read_rest(struct lbc_pass *pass, struct nlb_call *call, struct ccm_er
     const bool exists = have->lb.id != NULL;
     const struct nlb_need need = {
         .want = &model->want,
-        .listeners = exists && nlb_model_has_listeners(model),
+        .listeners = exists && lbc_model_has_listeners(&model->lbc),
         .certs = exists && model_lists_certs(model),
         .security_group = pass_needs_security_group(pass),
     };
@@ -230,7 +230,7 @@ static bool is_hopeless(const struct nlb_model *model)
             return false;
         }
     }
-    return nlb_model_has_listeners(model) && model->incomplete;
+    return lbc_model_has_listeners(&model->lbc) && model->lbc.incomplete;
 }
 
 int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
@@ -267,7 +267,7 @@ static int freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
     struct nlb_model *model = pass->model;
     const struct nlb_plan_input in = nlb_pass_plan_input(pass, model, false);
 
-    lbc_freeze_begin(&freeze, pass, &model->nodes);
+    lbc_freeze_begin(&freeze, pass, &model->lbc.nodes);
     for (size_t i = 0; i < model->want.lbc.group_count; i++) {
         struct lbc_freeze_group group = { 0 };
         int r = nlb_plan_leaving(&in, nlb_group_at(&model->want, i), &group);
@@ -399,7 +399,8 @@ static int pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
 
     nlb_plan_record_explicit(have, model);
     entry->used = entry->used || have->lb.id != NULL;
-    if (model->reused && lbc_reuse_record_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
+    if (model->lbc.reused &&
+        lbc_reuse_record_tags(entry, &model->want.lb.tags, &have->lb.tags) < 0) {
         return ccm_error_nomem(err);
     }
     if (refused && !pass->fresh) {
@@ -432,7 +433,7 @@ int nlb_sync(struct lbc_pass *pass, struct ccm_error *err)
     if (r < 0 || (have->lb.id == NULL && is_hopeless(pass->model))) {
         return r;
     }
-    ((struct nlb_model *)pass->model)->allow = lbc_pass_allow(pass);
+    ((struct nlb_model *)pass->model)->lbc.allow = lbc_pass_allow(pass);
     nlb_model_check_groups(pass->model, pass->entry->state, &pass->problems);
     r = freeze_backends(pass, err);
     if (r < 0) {
@@ -463,7 +464,7 @@ static bool pass_lb_serves(const struct lbc_pass *pass)
     if (have->lb.id == NULL || ccm_text_empty(have->lb.dns)) {
         return false;
     }
-    if (!nlb_model_has_listeners(model)) {
+    if (!lbc_model_has_listeners(&model->lbc)) {
         return pass->problems.count == 0;
     }
     for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
@@ -483,7 +484,7 @@ bool nlb_publish(struct lbc_pass *pass, struct lbc_life_state *state)
     const struct nlb_model *model = pass->model;
     const struct nlb_state *have = pass->entry->state;
 
-    if (model->mismatch || !pass_lb_serves(pass)) {
+    if (model->lbc.mismatch || !pass_lb_serves(pass)) {
         return false;
     }
     state->lb_id = have->lb.id;

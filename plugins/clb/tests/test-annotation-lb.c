@@ -467,10 +467,10 @@ static void want(struct wanted *ret, const struct ccm_service *service)
     const struct ccm_object *nodes[3];
     struct ccm_error err = CCM_ERROR_INIT;
     const struct clb_model_input in = {
-        .service = service,
-        .nodes = nodes,
-        .node_count = 3,
-        .cluster_id = "c1",
+        .lbc.service = service,
+        .lbc.nodes = nodes,
+        .lbc.node_count = 3,
+        .lbc.cluster_id = "c1",
     };
 
     *ret = (struct wanted){ .problems = LBC_PROBLEMS_INIT };
@@ -504,7 +504,7 @@ static void add_pair(char ret[static ANNO_TEXT], const char *a, const char *b)
 
 static void say_nodes(const struct wanted *wanted, char ret[static ANNO_TEXT])
 {
-    const struct lbc_candidates *set = &wanted->model.sets[0];
+    const struct lbc_candidates *set = &wanted->model.lbc.sets[0];
 
     for (size_t i = 0; i < set->len; i++) {
         add_word(ret, set->items[i].instance_id);
@@ -571,10 +571,10 @@ static void say_flag(const struct clb_model *model, const char *field, char ret[
         const char *field;
         bool on;
     } flags[] = {
-        { "preserve", model->preserve },
+        { "preserve", model->lbc.preserve },
         { "eip", model->show_eip },
-        { "override", model->reused && model->override },
-        { "keep", model->keep_weights },
+        { "override", model->lbc.reused && model->lbc.override },
+        { "keep", model->lbc.keep_weights },
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(flags); i++) {
@@ -593,7 +593,7 @@ static void say(const struct wanted *wanted, const struct ccm_service *service,
 
     say_flag(model, field, ret);
     say_listener(wanted, field, ret);
-    if (strcmp(field, "id") == 0 && model->reused) {
+    if (strcmp(field, "id") == 0 && model->lbc.reused) {
         add_word(ret, model->want.lb.id);
     } else if (strcmp(field, "hostname") == 0 && model->hostname[0] != '\0') {
         add_word(ret, model->hostname);
@@ -601,7 +601,7 @@ static void say(const struct wanted *wanted, const struct ccm_service *service,
         say_tags(&model->want.lb.tags, ret);
     } else if (strcmp(field, "nodes") == 0) {
         say_nodes(wanted, ret);
-    } else if (strcmp(field, "family") == 0 && model->ipv6) {
+    } else if (strcmp(field, "family") == 0 && model->lbc.ipv6) {
         add_word(ret, "ipv6");
     } else if (strcmp(field, "group") == 0 && model->want.lbc.groups[0]->id != NULL) {
         add_word(ret, model->want.lbc.groups[0]->id);
@@ -654,7 +654,7 @@ static void sent(const struct ccm_service *given, size_t place, const struct ann
     value_of(service, place, row, ret);
     want(&wanted, service);
     *ret_told = field == CLB_LB_FIELD_COUNT ? is_told(service, row)
-                                            : (wanted.model.explicit >> field & 1U) != 0;
+                                            : (wanted.model.lbc.explicit >> field & 1U) != 0;
 }
 
 /* --- what a change does --- */
@@ -722,7 +722,7 @@ static void plan_change(const struct ccm_service *before, const struct ccm_servi
 
     assert_int_equal(clb_lb_copy(&have.lb, &old.model.want.lb), 0);
     assert_int_equal(lbc_text_set(&have.lb.id, "lb-1"), 0);
-    new.model.reused = false; /* its own mark is not looked at here */
+    new.model.lbc.reused = false; /* its own mark is not looked at here */
     assert_int_equal(clb_plan_lb(&plan, &in, &problems), 0);
     if (strcmp(row->field, "tags") == 0) {
         say_tags_after(&plan, &have.lb.tags, ret);

@@ -392,7 +392,7 @@ static void test_order(void **state)
 
         memset(&model, 0, sizeof(model));
         fill(&cases[i], &model.want, &have);
-        model.incomplete = true; /* groups are another test's */
+        model.lbc.incomplete = true; /* groups are another test's */
 
         const struct clb_plan_input in = { .model = &model,
                                            .have = &have,
@@ -437,9 +437,9 @@ static void test_override(void **state)
 
         memset(&model, 0, sizeof(model));
         fill(&one, &model.want, &have);
-        model.reused = true;
-        model.override = override == 1;
-        model.incomplete = true;
+        model.lbc.reused = true;
+        model.lbc.override = override == 1;
+        model.lbc.incomplete = true;
 
         const struct clb_plan_input in = {
             .model = &model, .have = &have, .service = service, .cluster_id = "c1", .batch = 40
@@ -532,7 +532,7 @@ static void test_ranges(void **state)
         memset(&model, 0, sizeof(model));
         fill(&base, &model.want, &have);
         fill_acl(&acls[i], &model.want, &have);
-        model.incomplete = true;
+        model.lbc.incomplete = true;
 
         const struct clb_plan_input in = {
             .model = &model, .have = &have, .service = service, .cluster_id = "c1", .batch = 40

@@ -293,7 +293,7 @@ static void test_ensure(void **state)
         memset(&model, 0, sizeof(model));
         fill(&model.want, &cases[i].want);
         fill(&have, &cases[i].have);
-        model.incomplete = cases[i].incomplete;
+        model.lbc.incomplete = cases[i].incomplete;
 
         const struct clb_plan_input in = { .model = &model,
                                            .have = &have,

@@ -2,7 +2,7 @@
 #ifndef CCM_LBC_TESTS_REFUSED_H
 #define CCM_LBC_TESTS_REFUSED_H
 
-#include "lbc/refusal.h"
+#include "lbc/model/refusal.h"
 
 /* All that fails, as one error; switches mean what they say. 0, or -EINVAL. */
 static inline int refused_by(const struct lbc_lint_rules *rules, const struct ccm_service *service,

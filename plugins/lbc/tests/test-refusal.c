@@ -1,5 +1,5 @@
 /* Annotations that cannot be used, collected, and the Service without them. */
-#include "lbc/refusal.h"
+#include "lbc/model/refusal.h"
 
 #include "lbc/model/hint.h"
 #include "lbc/tests/check.h"

@@ -123,7 +123,7 @@ static void read_lb_field(struct line *line, char *word)
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
         if (strcmp(lb_names[i], name) == 0) {
             unsigned *bits =
-                line->model != NULL ? &line->model->explicit : &line->state->lb.explicit;
+                line->model != NULL ? &line->model->lbc.explicit : &line->state->lb.explicit;
 
             must(nlb_lb_set(&line->state->lb, (enum nlb_lb_field)i, value));
             *bits |= explicit ? 1U << i : 0;
@@ -173,11 +173,12 @@ static void read_flags(struct line *line)
     for (size_t i = 1; i < line->count; i++) {
         const char *word = line->words[i];
 
-        line->model->reused = line->model->reused || strcmp(word, "reused") == 0;
-        line->model->preserve = line->model->preserve || strcmp(word, "preserve") == 0;
-        line->model->override = line->model->override || strcmp(word, "override") == 0;
-        line->model->keep_weights = line->model->keep_weights || strcmp(word, "keep") == 0;
-        line->model->incomplete = line->model->incomplete || strcmp(word, "incomplete") == 0;
+        line->model->lbc.reused = line->model->lbc.reused || strcmp(word, "reused") == 0;
+        line->model->lbc.preserve = line->model->lbc.preserve || strcmp(word, "preserve") == 0;
+        line->model->lbc.override = line->model->lbc.override || strcmp(word, "override") == 0;
+        line->model->lbc.keep_weights = line->model->lbc.keep_weights || strcmp(word, "keep") == 0;
+        line->model->lbc.incomplete =
+            line->model->lbc.incomplete || strcmp(word, "incomplete") == 0;
     }
 }
 
@@ -444,7 +445,7 @@ static void check_plan(const struct plan_question *question)
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 16384 };
-    CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
+    CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
     const struct nlb_plan_input in = { .model = &model,
                                        .have = &have,
                                        .service = obj_service(),

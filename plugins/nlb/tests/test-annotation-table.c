@@ -271,23 +271,23 @@ static void model_of(const struct ccm_service *service, struct nlb_model *ret)
 
     make_cluster(&cluster);
     const struct nlb_model_input in = {
-        .service = service,
-        .nodes = cluster.nodes,
-        .node_count = 2,
-        .slices = cluster.slices,
-        .slice_count = 1,
-        .cluster_id = CLUSTER,
+        .lbc.service = service,
+        .lbc.nodes = cluster.nodes,
+        .lbc.node_count = 2,
+        .lbc.slices = cluster.slices,
+        .lbc.slice_count = 1,
+        .lbc.cluster_id = CLUSTER,
         .resource_group = "",
     };
 
     assert_int_equal(nlb_model_begin(ret, &in, &problems, &err), 0);
-    assert_false(ret->incomplete);
+    assert_false(ret->lbc.incomplete);
     assert_true(ret->want.lbc.group_count <= CCM_ARRAY_LEN(resolved));
     memset(resolved, 0, sizeof(resolved));
     for (size_t i = 0; i < ret->want.lbc.group_count; i++) {
-        resolve(&ret->sets[i], &resolved[i]);
+        resolve(&ret->lbc.sets[i], &resolved[i]);
     }
-    nlb_model_finish(ret, resolved);
+    lbc_model_finish(&ret->lbc, resolved);
     lbc_problems_fini(&problems);
 }
 
@@ -372,7 +372,7 @@ static void lb_text(const struct nlb_model *model, const struct anno_row *row, s
         if (is(row, lb_names[i].name)) {
             ccm_buf_adds(
                 ret, lb->fields[lb_names[i].field] == NULL ? "" : lb->fields[lb_names[i].field]);
-            *ret_told = (model->explicit >> lb_names[i].field & 1U) != 0;
+            *ret_told = (model->lbc.explicit >> lb_names[i].field & 1U) != 0;
         }
     }
     if (is(row, "zones")) {
@@ -385,12 +385,12 @@ static void lb_text(const struct nlb_model *model, const struct anno_row *row, s
         assert_true(model->tags_explicit == *ret_told);
     } else if (is(row, "id")) {
         ccm_buf_adds(ret, lb->id == NULL ? "" : lb->id);
-        assert_true(model->reused == (lb->id != NULL));
+        assert_true(model->lbc.reused == (lb->id != NULL));
     } else if (is(row, "listeners")) {
         list_listeners(&model->want, ret);
-    } else if ((is(row, "preserve") && model->preserve) ||
-               (is(row, "override") && model->override) ||
-               (is(row, "keep") && model->keep_weights)) {
+    } else if ((is(row, "preserve") && model->lbc.preserve) ||
+               (is(row, "override") && model->lbc.override) ||
+               (is(row, "keep") && model->lbc.keep_weights)) {
         ccm_buf_adds(ret, "yes");
     }
 }
@@ -492,7 +492,7 @@ static void make_present(const struct nlb_model *model, struct nlb_state *have)
 {
     assert_int_equal(nlb_lb_copy(&have->lb, &model->want.lb), 0);
     assert_int_equal(lbc_text_set(&have->lb.id, "nlb-1"), 0);
-    have->lb.explicit = model->explicit;
+    have->lb.explicit = model->lbc.explicit;
     have->lbc.groups_known = true;
     have->lbc.listeners_known = true;
     have->security_group.known = true;

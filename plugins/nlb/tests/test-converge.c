@@ -77,9 +77,9 @@ static void list_foreign(const struct toy *toy, struct ccm_buf *text)
             }
         }
     }
-    for (size_t i = 0; toy->model.reused && i < toy->cloud.lbc.listener_count; i++) {
+    for (size_t i = 0; toy->model.lbc.reused && i < toy->cloud.lbc.listener_count; i++) {
         const struct nlb_listener *listener = nlb_listener_at(&toy->cloud, i);
-        const bool taken = toy->model.override &&
+        const bool taken = toy->model.lbc.override &&
                            owner_of(toy, listener->lbc.description, true) == LBC_OWNER_NONE &&
                            nlb_state_listener_like(&toy->model.want, listener) != NULL;
 
@@ -106,7 +106,7 @@ static void check_lb(const struct toy *toy)
         const bool is_type = i == NLB_LB_ADDRESS_TYPE || i == NLB_LB_IPV6_TYPE;
 
         /* Those of somebody else's load balancer are never changed. */
-        if ((toy->model.explicit >> i & 1U) != 0 && !(toy->model.reused && is_type)) {
+        if ((toy->model.lbc.explicit >> i & 1U) != 0 && !(toy->model.lbc.reused && is_type)) {
             check(toy, ccm_text_equal_case(want->fields[i], have->fields[i]), "field",
                   want->fields[i]);
         }
@@ -121,7 +121,8 @@ static void check_lb(const struct toy *toy)
         check(toy, found, "no zone", want->zones[i].zone_id);
     }
     check(toy,
-          toy->model.reused || !toy->model.zones_explicit || have->zone_count == want->zone_count,
+          toy->model.lbc.reused || !toy->model.zones_explicit ||
+              have->zone_count == want->zone_count,
           "zones", NULL);
     for (size_t i = 0; i < want->tags.len; i++) {
         check(toy,
@@ -169,7 +170,7 @@ static void check_servers(const struct toy *toy, const struct nlb_group *want,
               one->server_id);
         check(toy,
               one->leaving ? twin->weight == 0
-                           : toy->model.keep_weights || twin->weight == one->weight,
+                           : toy->model.lbc.keep_weights || twin->weight == one->weight,
               "weight", one->server_id);
     }
     for (size_t i = 0; i < have->lbc.backends.len && !want->lbc.add_only && !want->lbc.frozen_by;
@@ -219,7 +220,7 @@ static bool is_refused(const struct toy *toy, const struct nlb_listener *want)
         }
     }
     /* On a load balancer with broken ports listeners stay that would go otherwise. */
-    return toy->model.incomplete;
+    return toy->model.lbc.incomplete;
 }
 
 static void check_listener(const struct toy *toy, const struct nlb_listener *want)
@@ -250,10 +251,10 @@ static void check_listener(const struct toy *toy, const struct nlb_listener *wan
 
 static void check_stale(const struct toy *toy)
 {
-    if (toy->model.incomplete) {
+    if (toy->model.lbc.incomplete) {
         return;
     }
-    for (size_t i = 0; i < toy->cloud.lbc.listener_count && !toy->model.reused; i++) {
+    for (size_t i = 0; i < toy->cloud.lbc.listener_count && !toy->model.lbc.reused; i++) {
         const struct nlb_listener *have = nlb_listener_at(&toy->cloud, i);
 
         check(toy, nlb_state_listener_like(&toy->model.want, have) != NULL, "a listener too many",
@@ -286,7 +287,7 @@ static void check_end(const struct toy *toy, bool blocked)
     if (!blocked) {
         check_lb(toy);
     }
-    if (!toy->model.reused) {
+    if (!toy->model.lbc.reused) {
         check_security(toy);
     }
     for (size_t i = 0; i < toy->model.want.lbc.group_count; i++) {
@@ -301,7 +302,7 @@ static void check_end(const struct toy *toy, bool blocked)
     }
     for (size_t i = 0; i < toy->model.want.lbc.listener_count; i++) {
         if (!nlb_listener_at(&toy->model.want, i)->lbc.broken &&
-            nlb_model_has_listeners(&toy->model)) {
+            lbc_model_has_listeners(&toy->model.lbc)) {
             check_listener(toy, nlb_listener_at(&toy->model.want, i));
         }
     }
@@ -341,7 +342,7 @@ static void run_world(uint64_t seed)
     make_plan(&toy, &plan, &problems, 200);
     nlb_plan_print(&plan, &text);
     check(&toy, plan.len == 0, "there is more to do", ccm_buf_str(&text));
-    check_end(&toy, toy.model.reused && plan.blocked);
+    check_end(&toy, toy.model.lbc.reused && plan.blocked);
     list_foreign(&toy, &after);
     check(&toy, strcmp(ccm_buf_str(&before), ccm_buf_str(&after)) == 0, "somebody's things changed",
           ccm_buf_str(&after));

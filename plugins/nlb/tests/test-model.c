@@ -53,12 +53,12 @@ static void begin(struct world *w)
 static int build(struct world *w)
 {
     const struct nlb_model_input in = {
-        .service = w->service,
-        .nodes = w->nodes,
-        .node_count = w->node_count,
-        .slices = w->slices,
-        .slice_count = 2,
-        .cluster_id = CLUSTER,
+        .lbc.service = w->service,
+        .lbc.nodes = w->nodes,
+        .lbc.node_count = w->node_count,
+        .lbc.slices = w->slices,
+        .lbc.slice_count = 2,
+        .lbc.cluster_id = CLUSTER,
         .resource_group = "rg-conf",
     };
 
@@ -82,7 +82,7 @@ static void set(struct world *w, const char *name, const char *value)
 static void add_group(const struct world *w, size_t at, struct ccm_buf *text)
 {
     const struct nlb_group *group = nlb_group_at(&w->model.want, at);
-    const struct lbc_candidates *candidates = &w->model.sets[at];
+    const struct lbc_candidates *candidates = &w->model.lbc.sets[at];
 
     ccm_buf_addf(text, "%s%s%s%s", at == 0 ? "" : "; ", group->lbc.id == NULL ? "" : group->lbc.id,
                  group->lbc.id == NULL ? "" : " ", group->lbc.name);
@@ -183,7 +183,7 @@ static void test_addresses(void **state)
     obj_annotate(&w.service->meta, TYPE, "eni");
     assert_int_equal(build(&w), 0);
     assert_string_equal(nlb_group_at(&w.model.want, 0)->type, "Ip");
-    assert_true(w.model.sets[0].by_address);
+    assert_true(w.model.lbc.sets[0].by_address);
     end(&w);
 }
 
@@ -226,7 +226,7 @@ static void test_families(void **state)
         assert_true(
             ccm_text_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, affinity),
                            cases[i].affinity));
-        assert_true(w.model.ipv6 == (cases[i].family != NULL));
+        assert_true(w.model.lbc.ipv6 == (cases[i].family != NULL));
         end(&w);
     }
 }
@@ -395,7 +395,7 @@ static void test_failures(void **state)
         set(&w, cases[i].name, cases[i].value);
         assert_int_equal(build(&w), 0);
         if (w.model.want.lbc.listener_count != cases[i].listeners ||
-            w.model.incomplete != (cases[i].problem != NULL) ||
+            w.model.lbc.incomplete != (cases[i].problem != NULL) ||
             (cases[i].problem != NULL &&
              strstr(ccm_buf_str(&w.problems.text), cases[i].problem) == NULL)) {
             fail_msg("case %zu: %zu %s", i, w.model.want.lbc.listener_count,
@@ -424,7 +424,7 @@ static void test_overlap(void **state)
     assert_false(nlb_listener_at(&w.model.want, 0)->lbc.broken);
     assert_true(nlb_listener_at(&w.model.want, 1)->lbc.broken); /* what serves there stays */
     assert_int_equal(nlb_listener_at(&w.model.want, 1)->lbc.last_port, 443);
-    assert_true(w.model.incomplete);
+    assert_true(w.model.lbc.incomplete);
     assert_string_equal(
         ccm_buf_str(&w.problems.text),
         "port 443/TCP: port of listener [443/TCP] overlaps with listener [80-443/TCP]");
@@ -514,14 +514,14 @@ static void test_resource_group(void **state)
     obj_port(w.service, "http", "TCP", 80, "8080", 30080);
     assert_int_equal(build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-conf");
-    assert_int_equal(w.model.explicit >> NLB_LB_GROUP & 1U, 0);
+    assert_int_equal(w.model.lbc.explicit >> NLB_LB_GROUP & 1U, 0);
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field),
                         "rg-conf");
     end(&w);
     set(&w, "resource-group-id", "rg-1");
     assert_int_equal(build(&w), 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_GROUP], "rg-1");
-    assert_int_equal(w.model.explicit >> NLB_LB_GROUP & 1U, 1);
+    assert_int_equal(w.model.lbc.explicit >> NLB_LB_GROUP & 1U, 1);
     assert_string_equal(lbc_attrs_get(&nlb_group_at(&w.model.want, 0)->lbc.attrs, field), "rg-1");
     end(&w);
 }
@@ -549,7 +549,7 @@ static void test_empty(void **state)
     assert_true(nlb_listener_at(&w.model.want, 0)->certs_known);
     assert_int_equal(nlb_listener_at(&w.model.want, 0)->certs.len, 0);
     assert_string_equal(w.model.want.lb.fields[NLB_LB_PACKAGE], "");
-    assert_int_equal(w.model.explicit >> NLB_LB_PACKAGE & 1U, 1);
+    assert_int_equal(w.model.lbc.explicit >> NLB_LB_PACKAGE & 1U, 1);
     end(&w);
 }
 
@@ -579,17 +579,17 @@ static void test_whose(void **state)
     (void)state;
     begin(&w);
     assert_int_equal(build(&w), 0);
-    assert_true(nlb_model_has_listeners(&w.model));
+    assert_true(lbc_model_has_listeners(&w.model.lbc));
     end(&w);
     set(&w, "id", "nlb-1");
     assert_int_equal(build(&w), 0);
-    assert_true(w.model.reused);
+    assert_true(w.model.lbc.reused);
     assert_string_equal(w.model.want.lb.id, "nlb-1");
-    assert_false(nlb_model_has_listeners(&w.model));
+    assert_false(lbc_model_has_listeners(&w.model.lbc));
     end(&w);
     set(&w, "force-override-listeners", "true");
     assert_int_equal(build(&w), 0);
-    assert_true(nlb_model_has_listeners(&w.model));
+    assert_true(lbc_model_has_listeners(&w.model.lbc));
     end(&w);
 }
 
@@ -606,10 +606,10 @@ static void test_deletion(void **state)
     set(&w, "address-type", "nonsense");
     set(&w, "preserve-lb-on-delete", "true");
     assert_int_equal(nlb_model_lb(&model, w.service, NULL), 0);
-    assert_true(model.preserve);
+    assert_true(model.lbc.preserve);
     assert_int_equal(model.want.lb.zone_count, 0);
     assert_string_equal(model.want.lb.fields[NLB_LB_ADDRESS_TYPE], "Internet");
-    assert_int_equal(model.explicit, 0);
+    assert_int_equal(model.lbc.explicit, 0);
     nlb_model_fini(&model);
 }
 
@@ -700,7 +700,7 @@ static void test_guard_wanted(void **state)
     end(&w);
     set(&w, "id", NULL);
     obj_range(w.service, "nonsense");
-    assert_int_equal(build(&w), 0); /* what is there stays, see lbc/refusal.h */
+    assert_int_equal(build(&w), 0); /* what is there stays, see lbc/model/refusal.h */
     assert_true(w.model.keep_security && !w.model.want.security_group.wanted);
     assert_int_equal(w.problems.count, 1);
     end(&w);

@@ -275,10 +275,10 @@ static void run_fini(struct run *run)
 static int build(struct run *run)
 {
     CCM_CLEANUP(lbc_resolved_list_fini) struct lbc_resolved_list resolved = { 0 };
-    const struct nlb_model_input in = { .service = cluster.service,
-                                        .nodes = cluster.nodes,
-                                        .node_count = 2,
-                                        .cluster_id = CLUSTER,
+    const struct nlb_model_input in = { .lbc.service = cluster.service,
+                                        .lbc.nodes = cluster.nodes,
+                                        .lbc.node_count = 2,
+                                        .lbc.cluster_id = CLUSTER,
                                         .resource_group = "" };
     const struct lbc_cloud account = { .ops = &alilb_cloud_ops };
     int r = nlb_model_begin(&run->model, &in, &run->problems, &run->err);
@@ -291,10 +291,10 @@ static int build(struct run *run)
         return ccm_error_nomem(&run->err);
     }
     resolved.count = run->model.want.lbc.group_count;
-    r = lbc_resolve(&account, &host, NULL, run->model.sets, resolved.count, resolved.items,
+    r = lbc_resolve(&account, &host, NULL, run->model.lbc.sets, resolved.count, resolved.items,
                     &run->err);
     if (r == 0) {
-        nlb_model_finish(&run->model, resolved.items);
+        lbc_model_finish(&run->model.lbc, resolved.items);
         nlb_model_check_groups(&run->model, &run->have, &run->problems);
     }
     return r;
@@ -570,8 +570,8 @@ static bool plan_stale(const char *name, size_t at)
     struct nlb_listener *listener = nlb_state_new_listener(&run.have);
     struct nlb_group *group = nlb_state_new_group(&run.have);
 
-    run.model.reused = true;
-    run.model.override = true;
+    run.model.lbc.reused = true;
+    run.model.lbc.override = true;
     *listener = (struct nlb_listener){ .lbc.id = strdup("lsn-1"),
                                        .lbc.description = strdup(name),
                                        .lbc.group_id = strdup("sgp-1"),

@@ -210,7 +210,7 @@ static void test_waiting(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct lbc_problems problems = LBC_PROBLEMS_INIT;
         struct nlb_state have = { .lb = { .id = NULL } };
-        struct nlb_model model = { .explicit = 0 };
+        struct nlb_model model = { .lbc.explicit = 0 };
         struct nlb_plan plan = { .steps = NULL };
 
         read_model(&model, "group - 80/TCP\n");
@@ -232,7 +232,7 @@ static void test_unread(void **state)
 {
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
     struct nlb_state have = { .lb = { .id = NULL } };
-    struct nlb_model model = { .explicit = 0 };
+    struct nlb_model model = { .lbc.explicit = 0 };
     struct nlb_plan plan = { .steps = NULL };
 
     (void)state;

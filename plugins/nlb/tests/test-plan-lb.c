@@ -135,7 +135,7 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
 {
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-    CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
+    CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
     const struct nlb_plan_input in = { .model = &model,
                                        .have = &have,
                                        .service = obj_service(),

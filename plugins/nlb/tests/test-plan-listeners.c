@@ -183,7 +183,7 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
 {
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
     struct nlb_state have = { .lb = { .id = NULL } };
-    struct nlb_model model = { .explicit = 0 };
+    struct nlb_model model = { .lbc.explicit = 0 };
     const struct nlb_plan_input in = {
         .model = &model,
         .have = &have,

@@ -94,7 +94,7 @@ static void test_ends(void **state)
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-        CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
+        CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
         const struct nlb_plan_input in = {
             .model = &model, .have = &have, .service = obj_service(), .cluster_id = "c1"
@@ -148,8 +148,8 @@ static bool is_told(const struct lbc_attrs *attrs, const struct lbc_field *field
 static void test_note(void **state)
 {
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-    CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
-    CCM_CLEANUP(model_end) struct nlb_model less = { .explicit = 0 };
+    CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
+    CCM_CLEANUP(model_end) struct nlb_model less = { .lbc.explicit = 0 };
     const struct lbc_field *scheduler = nlb_group_field("Scheduler");
     const struct lbc_field *cps = nlb_listener_field("Cps");
 

@@ -73,7 +73,7 @@ static void test_diff(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-        CCM_CLEANUP(model_end) struct nlb_model model = { .explicit = 0 };
+        CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
 
         read_model(&model, "guard\n");
         read_model(&model, cases[i].want);

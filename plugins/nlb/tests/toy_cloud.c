@@ -437,7 +437,7 @@ static bool update_listener(struct toy *toy, const struct nlb_step *step)
         return false;
     }
     never(toy,
-          !toy->model.reused || is_ours(toy, listener->lbc.description, true) ||
+          !toy->model.lbc.reused || is_ours(toy, listener->lbc.description, true) ||
               !nlb_name_is_key(listener->lbc.description),
           "another Service's listener was changed");
     never(toy, ccm_text_equal(listener->lbc.group_id, group->lbc.id) || is_full(toy, group),
@@ -472,7 +472,7 @@ static bool delete_listener(struct toy *toy, const struct nlb_step *step)
 {
     const struct nlb_listener *listener = listener_of(toy, step);
 
-    never(toy, !toy->model.reused || is_ours(toy, listener->lbc.description, true),
+    never(toy, !toy->model.lbc.reused || is_ours(toy, listener->lbc.description, true),
           "somebody's listener was deleted");
     must(lbc_texts_put(&toy->dying, step->id)); /* gone when the stage is over */
     return true;

@@ -303,20 +303,20 @@ static void random_wishes(struct toy *toy)
             continue;
         }
         listener->lbc.broken = chance(toy, 5);
-        model->incomplete = model->incomplete || listener->lbc.broken;
+        model->lbc.incomplete = model->lbc.incomplete || listener->lbc.broken;
         random_listener_attrs(toy, listener, true);
         must(lbc_text_set(&listener->lbc.group_name, wanted_group(toy, i, listener)->lbc.name));
     }
-    random_lb(toy, &model->want.lb, &model->explicit);
+    random_lb(toy, &model->want.lb, &model->lbc.explicit);
     model->zones_explicit = model->want.lb.zone_count > 0;
     model->groups_explicit = chance(toy, 50);
-    if (!model->reused && chance(toy, 50)) {
+    if (!model->lbc.reused && chance(toy, 50)) {
         random_guard(toy, &model->want.security_group, false);
     }
     if (model->groups_explicit) {
         random_groups_joined(toy, &model->want.lb.security_groups, 3);
     }
-    model->keep_weights = chance(toy, 20);
+    model->lbc.keep_weights = chance(toy, 20);
 }
 
 /* --- what is there --- */
@@ -348,7 +348,7 @@ static void random_listener(struct toy *toy, size_t port)
 static void random_present(struct toy *toy)
 {
     struct nlb_state *cloud = &toy->cloud;
-    const bool there = toy->model.reused || chance(toy, 85);
+    const bool there = toy->model.lbc.reused || chance(toy, 85);
     const unsigned count = toy_dice(toy, 7);
 
     for (unsigned i = 0; i < count; i++) {
@@ -370,7 +370,7 @@ static void random_present(struct toy *toy)
         }
     }
     cloud->security_group.known = true;
-    if (!toy->model.reused && chance(toy, 50)) {
+    if (!toy->model.lbc.reused && chance(toy, 50)) {
         random_guard(toy, &cloud->security_group, true);
         cloud->security_group.known = true;
         cloud->security_group.wanted = false;
@@ -392,8 +392,8 @@ void toy_init(struct toy *toy, uint64_t seed)
     for (int i = 0; i < 4; i++) {
         (void)toy_dice(toy, 2); /* seeds close to one another shall not begin alike */
     }
-    toy->model.reused = chance(toy, 30);
-    toy->model.override = toy->model.reused && chance(toy, 70);
+    toy->model.lbc.reused = chance(toy, 30);
+    toy->model.lbc.override = toy->model.lbc.reused && chance(toy, 70);
     random_wishes(toy);
     random_present(toy);
 }

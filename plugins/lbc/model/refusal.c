@@ -1,4 +1,4 @@
-#include "lbc/refusal.h"
+#include "lbc/model/refusal.h"
 
 #include "lbc/model/object.h"
 #include "util/array.h"
