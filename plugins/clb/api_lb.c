@@ -1,6 +1,5 @@
 #include "api_lb.h"
 
-#include "api_call.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
@@ -8,61 +7,61 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <stdio.h>
 
-int clb_api_find_lb(struct clb_call *call, const char *tag_value, const char *name, cJSON **ret,
-                    struct ccm_error *err)
+/* --- reads --- */
+
+int clb_api_find_lb(struct alilb_call *call, const char *tag_value, const char *name,
+                    alilb_item_fn fn, void *arg, struct ccm_error *err)
 {
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    static const struct alilb_action find = {
+        .name = "DescribeLoadBalancers",
+        .texts = { "Tags", "LoadBalancerName" },
+        .list = "LoadBalancers",
+        .item = "LoadBalancer",
+    };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf tags = { .max = 1024 };
+    struct ccm_jsonw w = { .buf = &tags };
 
-    if (tag_value != NULL) {
-        struct ccm_jsonw w = { .buf = &tags };
-
-        ccm_jsonw_open(&w, NULL, '[');
-        ccm_jsonw_open(&w, NULL, '{');
-        ccm_jsonw_str(&w, "TagKey", CLB_TAG_OWNER);
-        ccm_jsonw_str(&w, "TagValue", tag_value);
-        ccm_jsonw_close(&w, '}');
-        ccm_jsonw_close(&w, ']');
-        if (ccm_buf_error(&tags) < 0) {
-            return ccm_error_nomem(err);
-        }
-        ali_param_add(&params, "Tags", ccm_buf_str(&tags));
-    } else {
-        ali_param_add(&params, "LoadBalancerName", name);
+    if (tag_value == NULL) {
+        return alilb_list(call, &find, ALILB_TEXTS(NULL, name), fn, arg, err);
     }
-    return clb_api_slb(call, "DescribeLoadBalancers", &params, ALI_READ, ret, err);
+    ccm_jsonw_open(&w, NULL, '[');
+    ccm_jsonw_open(&w, NULL, '{');
+    ccm_jsonw_str(&w, "TagKey", CLB_TAG_OWNER);
+    ccm_jsonw_str(&w, "TagValue", tag_value);
+    ccm_jsonw_close(&w, '}');
+    ccm_jsonw_close(&w, ']');
+    return ccm_buf_error(&tags) < 0
+               ? ccm_error_nomem(err)
+               : alilb_list(call, &find, ALILB_TEXTS(ccm_buf_str(&tags)), fn, arg, err);
 }
 
-int clb_api_lb(struct clb_call *call, const char *lb_id, cJSON **ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    return clb_api_slb(call, "DescribeLoadBalancerAttribute", &params, ALI_READ, ret, err);
-}
-
-int clb_api_vswitch(struct clb_call *call, const char *vswitch_id, cJSON **ret,
-                    struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "VSwitchId", vswitch_id);
-    return clb_api_send(call, ALI_VPC, "DescribeVSwitches", &params, ALI_READ, ret, err);
-}
-
-int clb_api_eips(struct clb_call *call, const char *lb_id, int64_t page, cJSON **ret,
-                 struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "AssociatedInstanceType", "SlbInstance");
-    ali_param_add(&params, "AssociatedInstanceId", lb_id);
-    ali_param_i64(&params, "PageNumber", page);
-    ali_param_i64(&params, "PageSize", CLB_EIP_PAGE);
-    return clb_api_send(call, ALI_VPC, "DescribeEipAddresses", &params, ALI_READ, ret, err);
-}
+const struct alilb_action clb_api_tagged_lbs = {
+    .name = "DescribeLoadBalancers",
+    .texts = { "Tag.1.Key", "Tag.1.Value" },
+    .list = "LoadBalancers",
+    .item = "LoadBalancer",
+    .paging = ALILB_PAGES_NUMBER,
+    .page = 100,
+};
+const struct alilb_action clb_api_lb = {
+    .name = "DescribeLoadBalancerAttribute",
+    .texts = { "LoadBalancerId" },
+};
+const struct alilb_action clb_api_vswitch = {
+    .name = "DescribeVSwitches",
+    .product = ALI_VPC,
+    .texts = { "VSwitchId" },
+};
+const struct alilb_action clb_api_eips = {
+    .name = "DescribeEipAddresses",
+    .product = ALI_VPC,
+    .texts = { "AssociatedInstanceType", "AssociatedInstanceId" },
+    .list = "EipAddresses",
+    .item = "EipAddress",
+    .paging = ALILB_PAGES_NUMBER,
+    .page = 10,
+};
 
 /* --- creation --- */
 
@@ -71,24 +70,18 @@ static bool lb_field_is_sent(enum clb_lb_field_id id)
     return id != CLB_LB_NETWORK && clb_lb_fields[id].offset != SIZE_MAX;
 }
 
-static int create_tags(const struct clb *clb, const struct clb_create *create, struct lbc_tags *ret)
+static int create_tags(const struct alilb_call *call, const struct clb_create *create,
+                       struct lbc_tags *ret)
 {
     if (lbc_tags_copy(ret, &create->lb->tags) < 0 ||
         lbc_tags_put(ret, CLB_TAG_OWNER, create->owner_tag) < 0 ||
-        lbc_tags_put(ret, CLB_TAG_CLUSTER, lbc_cluster_id(&clb->lbc)) < 0) {
+        lbc_tags_put(ret, CLB_TAG_CLUSTER, call->cluster_id) < 0) {
         return -1;
     }
     return 0;
 }
 
-static void tag_params(const struct lbc_tags *tags, size_t first, struct ali_params *params)
-{
-    for (size_t i = 0; i < tags->len; i++) {
-        ali_param_tag(params, first + i, tags->items[i].key, tags->items[i].value);
-    }
-}
-
-static void create_params(const struct clb *clb, const struct clb_create *create,
+static void create_params(const struct alilb_call *call, const struct clb_create *create,
                           struct ali_params *params)
 {
     const struct clb_lb *lb = create->lb;
@@ -106,8 +99,8 @@ static void create_params(const struct clb *clb, const struct clb_create *create
         ali_param_add(params, "ModificationProtectionReason", CLB_PROTECT_WHY);
     }
     ali_param_tag(params, 1, CLB_TAG_OWNER, create->owner_tag);
-    ali_param_tag(params, 2, CLB_TAG_CLUSTER, lbc_cluster_id(&clb->lbc));
-    tag_params(&lb->tags, 3, params);
+    ali_param_tag(params, 2, CLB_TAG_CLUSTER, call->cluster_id);
+    alilb_param_tags(params, &lb->tags, 3);
     ali_param_add(params, "ClientToken", create->token);
 }
 
@@ -126,19 +119,23 @@ static int lb_parse_created(const struct clb_create *create, const struct lbc_ta
     return 0;
 }
 
-int clb_api_create_lb(struct clb_call *call, const struct clb_create *create, struct clb_lb *ret,
+int clb_api_create_lb(struct alilb_call *call, const struct clb_create *create, struct clb_lb *ret,
                       struct ccm_error *err)
 {
+    static const struct alilb_action action = {
+        .name = "CreateLoadBalancer",
+        .repeat = ALI_IDEMPOTENT,
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
     int r;
 
-    if (create_tags(call->clb, create, &tags) < 0) {
+    if (create_tags(call, create, &tags) < 0) {
         return ccm_error_nomem(err);
     }
-    create_params(call->clb, create, &params);
-    r = clb_api_slb(call, "CreateLoadBalancer", &params, ALI_IDEMPOTENT, &answer, err);
+    create_params(call, create, &params);
+    r = alilb_send(call, &action, ALILB_PARAMS(&params), &answer, err);
     if (r < 0) {
         return r;
     }
@@ -156,96 +153,38 @@ int clb_api_create_lb(struct clb_call *call, const struct clb_create *create, st
 
 /* --- changes --- */
 
-int clb_api_tag_lb(struct clb_call *call, const char *lb_id, const struct lbc_tags *tags,
-                   struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "ResourceType", "instance");
-    ali_param_add(&params, "ResourceId.1", lb_id);
-    tag_params(tags, 1, &params);
-    return clb_api_slb(call, "TagResources", &params, ALI_IDEMPOTENT, NULL, err);
-}
-
-int clb_api_untag_lb(struct clb_call *call, const char *lb_id, const struct lbc_tags *tags,
-                     struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "ResourceType", "instance");
-    ali_param_add(&params, "ResourceId.1", lb_id);
-    for (size_t i = 0; i < tags->len; i++) {
-        char name[32];
-
-        ccm_text_printf(name, sizeof(name), "TagKey.%zu", i + 1);
-        ali_param_add(&params, name, tags->items[i].key);
-    }
-    return clb_api_slb(call, "UntagResources", &params, ALI_IDEMPOTENT, NULL, err);
-}
-
-/* One action with the id and up to two further parameters; those that are NULL are left out. */
-static int api_change_lb(struct clb_call *call, const char *action, const char *lb_id,
-                         const char *name, const char *value, const char *name2, const char *value2,
-                         struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    if (name != NULL) {
-        ali_param_opt(&params, name, value);
-    }
-    if (name2 != NULL) {
-        ali_param_opt(&params, name2, value2);
-    }
-    return clb_api_slb(call, action, &params, ALI_IDEMPOTENT, NULL, err);
-}
-
-int clb_api_rename_lb(struct clb_call *call, const char *lb_id, const char *name,
-                      struct ccm_error *err)
-{
-    return api_change_lb(call, "SetLoadBalancerName", lb_id, "LoadBalancerName", name, NULL, NULL,
-                         err);
-}
-
-int clb_api_protect_lb(struct clb_call *call, const char *lb_id, const char *value,
-                       struct ccm_error *err)
-{
-    return api_change_lb(call, "SetLoadBalancerDeleteProtection", lb_id, "DeleteProtection", value,
-                         NULL, NULL, err);
-}
-
-int clb_api_protect_modification(struct clb_call *call, const char *lb_id, const char *status,
-                                 struct ccm_error *err)
-{
-    const bool on = ccm_text_equal(status, "ConsoleProtection");
-
-    return api_change_lb(call, "SetLoadBalancerModificationProtection", lb_id,
-                         "ModificationProtectionStatus", status,
-                         on ? "ModificationProtectionReason" : NULL, CLB_PROTECT_WHY, err);
-}
-
-int clb_api_charge_lb(struct clb_call *call, const char *lb_id, const char *type, const char *spec,
-                      struct ccm_error *err)
-{
-    return api_change_lb(call, "ModifyLoadBalancerInstanceChargeType", lb_id, "InstanceChargeType",
-                         type, "LoadBalancerSpec", spec, err);
-}
-
-int clb_api_spec_lb(struct clb_call *call, const char *lb_id, const char *spec,
-                    struct ccm_error *err)
-{
-    return api_change_lb(call, "ModifyLoadBalancerInstanceSpec", lb_id, "LoadBalancerSpec", spec,
-                         NULL, NULL, err);
-}
-
-int clb_api_internet_lb(struct clb_call *call, const char *lb_id, const char *charge,
-                        const char *bandwidth, struct ccm_error *err)
-{
-    return api_change_lb(call, "ModifyLoadBalancerInternetSpec", lb_id, "InternetChargeType",
-                         charge, "Bandwidth", bandwidth, err);
-}
-
-int clb_api_delete_lb(struct clb_call *call, const char *lb_id, struct ccm_error *err)
-{
-    return api_change_lb(call, "DeleteLoadBalancer", lb_id, NULL, NULL, NULL, NULL, err);
-}
+const struct alilb_action clb_api_rename_lb = {
+    .name = "SetLoadBalancerName",
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "LoadBalancerId", "LoadBalancerName" },
+};
+const struct alilb_action clb_api_protect_lb = {
+    .name = "SetLoadBalancerDeleteProtection",
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "LoadBalancerId", "DeleteProtection" },
+};
+const struct alilb_action clb_api_protect_modification = {
+    .name = "SetLoadBalancerModificationProtection",
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "LoadBalancerId", "ModificationProtectionStatus", "ModificationProtectionReason" },
+};
+const struct alilb_action clb_api_charge_lb = {
+    .name = "ModifyLoadBalancerInstanceChargeType",
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "LoadBalancerId", "InstanceChargeType", "LoadBalancerSpec" },
+};
+const struct alilb_action clb_api_spec_lb = {
+    .name = "ModifyLoadBalancerInstanceSpec",
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "LoadBalancerId", "LoadBalancerSpec" },
+};
+const struct alilb_action clb_api_internet_lb = {
+    .name = "ModifyLoadBalancerInternetSpec",
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "LoadBalancerId", "InternetChargeType", "Bandwidth" },
+};
+const struct alilb_action clb_api_delete_lb = {
+    .name = "DeleteLoadBalancer",
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "LoadBalancerId" },
+};

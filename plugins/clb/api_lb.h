@@ -1,22 +1,20 @@
-/* Part of api.h: the actions on the load balancer itself. */
+/* The cloud's actions on the load balancer itself, as alilb/action.h calls them: parameters in,
+ * answer out, no decisions. */
 #ifndef CCM_CLB_API_LB_H
 #define CCM_CLB_API_LB_H
 
-#include "api.h"
+#include "alilb/action.h"
+#include "clb.h"
 
-/* --- reads; the caller frees *ret with cJSON_Delete --- */
+/* --- reads --- */
 
-/* By ownership tag, or by name when tag_value is NULL. */
-CCM_NODISCARD int clb_api_find_lb(struct clb_call *call, const char *tag_value, const char *name,
-                                  cJSON **ret, struct ccm_error *err);
-CCM_NODISCARD int clb_api_lb(struct clb_call *call, const char *lb_id, cJSON **ret,
-                             struct ccm_error *err);
-CCM_NODISCARD int clb_api_vswitch(struct clb_call *call, const char *vswitch_id, cJSON **ret,
-                                  struct ccm_error *err);
-/* One page of the elastic addresses bound to it, from 1. */
-#define CLB_EIP_PAGE 10
-CCM_NODISCARD int clb_api_eips(struct clb_call *call, const char *lb_id, int64_t page, cJSON **ret,
-                               struct ccm_error *err);
+/* List those with that ownership tag, or of that name when tag_value is NULL. */
+CCM_NODISCARD int clb_api_find_lb(struct alilb_call *call, const char *tag_value, const char *name,
+                                  alilb_item_fn fn, void *arg, struct ccm_error *err);
+extern const struct alilb_action clb_api_tagged_lbs; /* a list; key and value of the tag */
+extern const struct alilb_action clb_api_lb;         /* id */
+extern const struct alilb_action clb_api_vswitch;    /* id */
+extern const struct alilb_action clb_api_eips; /* a list; "SlbInstance", id of the load balancer */
 
 /* --- writes --- */
 
@@ -26,30 +24,17 @@ struct clb_create {
     const char *token;
 };
 /* *ret gets id, address, tags and what was asked for; the caller finishes it. */
-CCM_NODISCARD int clb_api_create_lb(struct clb_call *call, const struct clb_create *create,
+CCM_NODISCARD int clb_api_create_lb(struct alilb_call *call, const struct clb_create *create,
                                     struct clb_lb *ret, struct ccm_error *err);
-CCM_NODISCARD int clb_api_tag_lb(struct clb_call *call, const char *lb_id,
-                                 const struct lbc_tags *tags, struct ccm_error *err);
-/* By key; the tags must not be empty (that would mean all). */
-CCM_NODISCARD int clb_api_untag_lb(struct clb_call *call, const char *lb_id,
-                                   const struct lbc_tags *tags, struct ccm_error *err);
-CCM_NODISCARD int clb_api_rename_lb(struct clb_call *call, const char *lb_id, const char *name,
-                                    struct ccm_error *err);
-/* value: "on" or "off". */
-CCM_NODISCARD int clb_api_protect_lb(struct clb_call *call, const char *lb_id, const char *value,
-                                     struct ccm_error *err);
-/* status: "ConsoleProtection" or "NonProtection". */
-CCM_NODISCARD int clb_api_protect_modification(struct clb_call *call, const char *lb_id,
-                                               const char *status, struct ccm_error *err);
-/* spec may be NULL. */
-CCM_NODISCARD int clb_api_charge_lb(struct clb_call *call, const char *lb_id, const char *type,
-                                    const char *spec, struct ccm_error *err);
-CCM_NODISCARD int clb_api_spec_lb(struct clb_call *call, const char *lb_id, const char *spec,
-                                  struct ccm_error *err);
-/* Either may be NULL. */
-CCM_NODISCARD int clb_api_internet_lb(struct clb_call *call, const char *lb_id, const char *charge,
-                                      const char *bandwidth, struct ccm_error *err);
-CCM_NODISCARD int clb_api_delete_lb(struct clb_call *call, const char *lb_id,
-                                    struct ccm_error *err);
+
+/* Texts of all: the id, then the new values. */
+extern const struct alilb_action clb_api_rename_lb;
+extern const struct alilb_action clb_api_protect_lb;           /* "on" or "off" */
+extern const struct alilb_action clb_api_protect_modification; /* "ConsoleProtection" with a reason,
+                                                                  or "NonProtection" */
+extern const struct alilb_action clb_api_charge_lb;            /* charge type, spec */
+extern const struct alilb_action clb_api_spec_lb;
+extern const struct alilb_action clb_api_internet_lb; /* charge type, bandwidth */
+extern const struct alilb_action clb_api_delete_lb;
 
 #endif

@@ -3,13 +3,14 @@
 #ifndef CCM_CLB_APPLY_H
 #define CCM_CLB_APPLY_H
 
-#include "api.h"
+#include "alilb/action.h"
+#include "clb.h"
 #include "lbc/apply/capacity.h"
 #include "lbc/apply/token.h"
 #include "plan.h"
 
 struct clb_apply {
-    struct clb_call call;
+    struct alilb_call call;
     struct clb *clb;
     const struct ccm_service *service;
     struct lbc_entry *entry;       /* claimed */

@@ -1,5 +1,6 @@
 #include "apply_group.h"
 
+#include "api_group.h"
 #include "apply_parts.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -59,19 +60,11 @@ int clb_apply_backends(struct clb_apply *apply, const struct clb_step *step,
 {
     struct lbc_group *group = clb_apply_group(apply, step);
     const char *description = step->description != NULL ? step->description : group->name;
-    int r;
+    const struct alilb_action *action = step->type == CLB_STEP_ADD      ? &clb_api_add
+                                        : step->type == CLB_STEP_REMOVE ? &clb_api_remove
+                                                                        : &clb_api_weigh;
+    const int r = clb_api_change_group(&apply->call, action, group->id, description, set, err);
 
-    switch (step->type) {
-    case CLB_STEP_ADD:
-        r = clb_api_add(&apply->call, group->id, description, set, err);
-        break;
-    case CLB_STEP_REMOVE:
-        r = clb_api_remove(&apply->call, group->id, description, set, err);
-        break;
-    default:
-        r = clb_api_weigh(&apply->call, group->id, description, set, err);
-        break;
-    }
     if (r < 0) {
         return r;
     }
@@ -150,7 +143,9 @@ static int group_change_in_batches(struct clb_apply *apply, const struct clb_ste
 static int group_delete(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     const struct lbc_group *group = clb_apply_group(apply, step);
-    const int r = clb_apply_forgive(clb_api_delete_group(&apply->call, step->group_id, err), err);
+    const int r = clb_apply_forgive(
+        alilb_write(&apply->call, &clb_api_delete_group, ALILB_TEXTS(step->group_id), NULL, err),
+        err);
 
     if (r == 0) {
         lbc_capacity_free(&apply->capacity, group == NULL ? 0 : group->backends.len);

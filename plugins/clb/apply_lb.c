@@ -95,7 +95,7 @@ static bool vswitch_has_address(struct clb_apply *apply, const char *id)
     struct ccm_error err = CCM_ERROR_INIT;
     const cJSON *one;
 
-    if (clb_api_vswitch(&apply->call, id, &answer, &err) < 0) {
+    if (alilb_send(&apply->call, &clb_api_vswitch, ALILB_TEXTS(id), &answer, &err) < 0) {
         apply->clb->lbc.host->log(apply->clb->lbc.host, CCM_LEVEL_WARN, apply->service->meta.key,
                                   "vSwitch %s skipped: %s", id, err.message);
         return false;
@@ -167,11 +167,23 @@ static void tags_text(const struct lbc_tags *tags, struct ccm_buf *text)
     }
 }
 
+static int send_tags(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
+{
+    const struct alilb_tagging tagging = {
+        .type = "instance",
+        .id = clb_actual(apply->entry)->lb.id,
+        .tags = &step->tags,
+        .remove = step->type == CLB_STEP_UNTAG,
+    };
+
+    return alilb_change_tags(&apply->call, ALI_SLB, &tagging, NULL, err);
+}
+
 static int tag_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
     struct clb_lb *lb = &clb_actual(apply->entry)->lb;
-    const int r = clb_api_tag_lb(&apply->call, lb->id, &step->tags, err);
+    const int r = send_tags(apply, step, err);
 
     if (r < 0) {
         tags_text(&step->tags, &text);
@@ -193,7 +205,7 @@ static int untag_lb(struct clb_apply *apply, const struct clb_step *step, struct
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
     struct clb_lb *lb = &clb_actual(apply->entry)->lb;
-    const int r = clb_api_untag_lb(&apply->call, lb->id, &step->tags, err);
+    const int r = send_tags(apply, step, err);
 
     if (r < 0) {
         tags_text(&step->tags, &text);
@@ -213,7 +225,8 @@ static bool is_lb_gone(const struct ccm_error *err)
 
 static int delete_lb(struct clb_apply *apply, struct ccm_error *err)
 {
-    const int r = clb_api_delete_lb(&apply->call, clb_actual(apply->entry)->lb.id, err);
+    const int r = alilb_write(&apply->call, &clb_api_delete_lb,
+                              ALILB_TEXTS(clb_actual(apply->entry)->lb.id), NULL, err);
 
     if (r < 0 && !is_lb_gone(err)) {
         return r;
@@ -225,7 +238,8 @@ static int delete_lb(struct clb_apply *apply, struct ccm_error *err)
 
 static int lb_unprotect(struct clb_apply *apply, struct ccm_error *err)
 {
-    const int r = clb_api_protect_lb(&apply->call, clb_actual(apply->entry)->lb.id, "off", err);
+    const int r = alilb_write(&apply->call, &clb_api_protect_lb,
+                              ALILB_TEXTS(clb_actual(apply->entry)->lb.id, "off"), NULL, err);
 
     if (r < 0 && !is_lb_gone(err)) {
         return r;
@@ -234,37 +248,47 @@ static int lb_unprotect(struct clb_apply *apply, struct ccm_error *err)
     return 0;
 }
 
-/* Send one attribute's change; ret_row and ret_row2 are what it set, CLB_LB_FIELD_COUNT = none. */
-static int send_change(struct clb_apply *apply, const struct clb_step *step,
-                       enum clb_lb_field_id *ret_row, enum clb_lb_field_id *ret_row2,
-                       struct ccm_error *err)
+/* The action that changes one attribute; ret_row and ret_row2 are what it sets, CLB_LB_FIELD_COUNT
+ * = none. */
+static const struct alilb_action *find_action(const struct clb_step *step,
+                                              enum clb_lb_field_id *ret_row,
+                                              enum clb_lb_field_id *ret_row2)
 {
-    struct clb_call *call = &apply->call;
-    const char *id = clb_actual(apply->entry)->lb.id;
-
     *ret_row2 = CLB_LB_FIELD_COUNT;
     switch (step->type) {
     case CLB_STEP_CHARGE:
         *ret_row = CLB_LB_CHARGE;
         *ret_row2 = CLB_LB_SPEC;
-        return clb_api_charge_lb(call, id, step->value, step->extra, err);
+        return &clb_api_charge_lb;
     case CLB_STEP_SPEC:
         *ret_row = CLB_LB_SPEC;
-        return clb_api_spec_lb(call, id, step->value, err);
+        return &clb_api_spec_lb;
     case CLB_STEP_INTERNET:
         *ret_row = CLB_LB_TRAFFIC_CHARGE;
         *ret_row2 = CLB_LB_BANDWIDTH;
-        return clb_api_internet_lb(call, id, step->value, step->extra, err);
+        return &clb_api_internet_lb;
     case CLB_STEP_PROTECT_MODIFICATION:
         *ret_row = CLB_LB_MODIFICATION;
-        return clb_api_protect_modification(call, id, step->value, err);
+        return &clb_api_protect_modification;
     case CLB_STEP_PROTECT:
         *ret_row = CLB_LB_PROTECT;
-        return clb_api_protect_lb(call, id, step->value, err);
+        return &clb_api_protect_lb;
     default:
         *ret_row = CLB_LB_NAME;
-        return clb_api_rename_lb(call, id, step->value, err);
+        return &clb_api_rename_lb;
     }
+}
+
+static int send_change(struct clb_apply *apply, const struct alilb_action *action,
+                       const struct clb_step *step, struct ccm_error *err)
+{
+    const bool protects = step->type == CLB_STEP_PROTECT_MODIFICATION &&
+                          ccm_text_equal(step->value, "ConsoleProtection");
+
+    return alilb_write(&apply->call, action,
+                       ALILB_TEXTS(clb_actual(apply->entry)->lb.id, step->value,
+                                   protects ? CLB_PROTECT_WHY : step->extra),
+                       NULL, err);
 }
 
 static int change_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
@@ -273,7 +297,8 @@ static int change_lb(struct clb_apply *apply, const struct clb_step *step, struc
     enum clb_lb_field_id row = CLB_LB_FIELD_COUNT;
     enum clb_lb_field_id row2 = CLB_LB_FIELD_COUNT;
     const uint64_t before = clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth);
-    int r = send_change(apply, step, &row, &row2, err);
+    const struct alilb_action *action = find_action(step, &row, &row2);
+    int r = send_change(apply, action, step, err);
 
     if (r < 0) {
         return r;

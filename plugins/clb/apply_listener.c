@@ -109,7 +109,7 @@ static int read_certificate(struct clb_apply *apply, const char *id, int64_t *re
                             struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const int r = clb_api_certificate(&apply->call, id, &answer, err);
+    const int r = alilb_send(&apply->call, &clb_api_certificate, ALILB_TEXTS(id), &answer, err);
     const cJSON *first;
 
     *ret_expires_ms = -1;
@@ -238,8 +238,10 @@ static int do_create_domain(struct clb_apply *apply, const struct clb_step *step
                             struct clb_listener *listener, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *id = NULL;
-    const int r = clb_api_create_domain(&apply->call, clb_actual(apply->entry)->lb.id, step->port,
-                                        &step->domain, &id, err);
+    const int r = alilb_make(&apply->call, &clb_api_create_domain,
+                             ALILB_TEXTS(clb_actual(apply->entry)->lb.id, ALILB_NUMBER(step->port),
+                                         step->domain.name, step->domain.cert),
+                             &id, err);
 
     if (r < 0) {
         return r;
@@ -262,12 +264,14 @@ static int do_domain(struct clb_apply *apply, const struct clb_step *step, struc
     if (step->type == CLB_STEP_CREATE_DOMAIN) {
         r = do_create_domain(apply, step, listener, err);
     } else if (step->type == CLB_STEP_SET_DOMAIN) {
-        r = clb_api_set_domain(&apply->call, domain, err);
+        r = alilb_write(&apply->call, &clb_api_set_domain, ALILB_TEXTS(domain->id, domain->cert),
+                        NULL, err);
         r = r < 0 ? r
                   : clb_apply_check_mirror(apply, clb_domains_put(&listener->domains, domain->name,
                                                                   domain->cert, domain->id));
     } else {
-        r = clb_apply_forgive(clb_api_delete_domain(&apply->call, domain, err), err);
+        r = alilb_write(&apply->call, &clb_api_delete_domain, ALILB_TEXTS(domain->id), NULL, err);
+        r = clb_apply_forgive(r, err);
         if (r == 0) {
             clb_domains_remove(&listener->domains, domain->name);
         }
@@ -302,11 +306,19 @@ static int do_restore(struct clb_apply *apply, const struct clb_step *step, stru
 
 /* --- start and end --- */
 
+static int send_for_port(struct clb_apply *apply, const struct alilb_action *action,
+                         const struct clb_step *step, struct ccm_error *err)
+{
+    return alilb_write(&apply->call, action,
+                       ALILB_TEXTS(clb_actual(apply->entry)->lb.id, ALILB_NUMBER(step->port),
+                                   lbc_protocol_lower(step->protocol)),
+                       NULL, err);
+}
+
 static int do_start(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     struct clb_state *state = clb_actual(apply->entry);
-    const int r =
-        clb_api_start_listener(&apply->call, state->lb.id, step->port, step->protocol, err);
+    const int r = send_for_port(apply, &clb_api_start_listener, step, err);
 
     if (r == 0) {
         clb_state_listener(state, step->port, step->protocol)->lbc.running = true;
@@ -318,8 +330,7 @@ static int do_delete_listener(struct clb_apply *apply, const struct clb_step *st
                               struct ccm_error *err)
 {
     struct clb_state *state = clb_actual(apply->entry);
-    const int r = clb_apply_forgive(
-        clb_api_delete_listener(&apply->call, state->lb.id, step->port, step->protocol, err), err);
+    const int r = clb_apply_forgive(send_for_port(apply, &clb_api_delete_listener, step, err), err);
 
     if (r == 0) {
         lbc_state_drop_listener(&state->lbc, lbc_state_listener_on(&state->lbc, step->protocol,

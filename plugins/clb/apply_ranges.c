@@ -1,6 +1,6 @@
 #include "apply_ranges.h"
 
-#include "api_listener.h"
+#include "api_ranges.h"
 #include "apply_parts.h"
 
 #include <string.h>
@@ -40,7 +40,8 @@ static int acl_change_entries(struct clb_apply *apply, const struct clb_step *st
 static int acl_delete_list(struct clb_apply *apply, struct ccm_error *err)
 {
     struct clb_acl *acl = &clb_actual(apply->entry)->acl;
-    const int r = clb_apply_forgive(clb_api_delete_acl(&apply->call, acl->id, err), err);
+    const int r = clb_apply_forgive(
+        alilb_write(&apply->call, &clb_api_delete_acl, ALILB_TEXTS(acl->id), NULL, err), err);
 
     /* No page says whether a listener that is open lets go of its list, and no call makes it: then
      * the list stays until the listener goes, and does no harm. */

@@ -33,6 +33,6 @@ CCM_NODISCARD int clb_check_match(struct lbc_pass *pass, struct clb_model *model
 bool clb_is_served(const struct lbc_pass *pass);
 
 /* A call struct for this pass. */
-struct clb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority);
+struct alilb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority);
 
 #endif

@@ -1,9 +1,9 @@
 #include "inventory.h"
 
-#include "api_call.h"
+#include "api_lb.h"
+#include "api_listener.h"
 #include "lbc/model/owner.h"
 #include "read.h"
-#include "read_listeners.h"
 #include "util/cleanup.h"
 #include "util/strmap.h"
 #include "util/text.h"
@@ -13,11 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LB_PAGE     100 /* the largest that DescribeLoadBalancers knows */
-#define LB_PAGES    100 /* more is no inventory of one cluster */
-#define BATCH       10  /* load balancers per DescribeLoadBalancerListeners */
-#define TOKENS_MAX  100 /* pages of the listeners of one batch */
-#define OBJECT_NAME "inventory"
+#define BATCH 10 /* load balancers per DescribeLoadBalancerListeners */
 
 struct item {
     bool found;
@@ -55,39 +51,34 @@ static struct ccm_strmap *make_items(const struct ccm_strmap *expected)
 
 /* --- load balancers --- */
 
-static int api_lbs(struct clb_call *call, int64_t page, cJSON **ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+struct inventory {
+    struct alilb_call *call;
+    struct ccm_strmap *items;
+};
 
-    ali_param_tag(&params, 1, CLB_TAG_CLUSTER, lbc_cluster_id(&call->clb->lbc));
-    ali_param_i64(&params, "PageNumber", page);
-    ali_param_i64(&params, "PageSize", LB_PAGE);
-    return clb_api_slb(call, "DescribeLoadBalancers", &params, ALI_READ, ret, err);
-}
-
-static int inventory_add_lb(const struct clb_call *call, struct ccm_strmap *items,
-                            const cJSON *json)
+static int inventory_add_lb(void *arg, const cJSON *json, struct ccm_error *err)
 {
+    const struct inventory *inventory = arg;
+    const struct ccm_host *host = inventory->call->host;
     CCM_CLEANUP(clb_lb_fini) struct clb_lb lb = { 0 };
     struct item *item;
 
-    if (clb_read_parse_lb(json, &lb) < 0) {
-        return -ENOMEM;
+    if (clb_read_parse_lb(json, true, &lb) < 0) {
+        return ccm_error_nomem(err);
     }
     const char *owner = lbc_tags_get(&lb.tags, CLB_TAG_OWNER);
     const char *cluster = lbc_tags_get(&lb.tags, CLB_TAG_CLUSTER);
 
-    item = owner == NULL ? NULL : ccm_strmap_get(items, owner);
-    if (item == NULL || lb.id == NULL ||
-        !ccm_text_equal(cluster, lbc_cluster_id(&call->clb->lbc))) {
+    item = owner == NULL ? NULL : ccm_strmap_get(inventory->items, owner);
+    if (item == NULL || lb.id == NULL || !ccm_text_equal(cluster, inventory->call->cluster_id)) {
         return 0;
     }
     item->twice = item->found;
     if (item->twice) {
-        call->clb->lbc.host->log(call->clb->lbc.host, CCM_LEVEL_WARN, OBJECT_NAME,
-                                 "load balancers %s and %s carry the same tag " CLB_TAG_OWNER
-                                 "=%s: only one of them can be the Service's",
-                                 item->state.lb.id, lb.id, owner);
+        host->log(host, CCM_LEVEL_WARN, inventory->call->object,
+                  "load balancers %s and %s carry the same tag " CLB_TAG_OWNER
+                  "=%s: only one of them can be the Service's",
+                  item->state.lb.id, lb.id, owner);
     } else {
         item->found = true;
         item->state.lb = lb;
@@ -96,48 +87,13 @@ static int inventory_add_lb(const struct clb_call *call, struct ccm_strmap *item
     return 0;
 }
 
-static int inventory_add_lbs(const struct clb_call *call, struct ccm_strmap *items,
-                             const cJSON *answer, int64_t *ret_count, struct ccm_error *err)
-{
-    const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
-
-    if (!cJSON_IsArray(list)) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "DescribeLoadBalancers: the answer has no list");
-    }
-    *ret_count = 0;
-    for (const cJSON *one = list->child; one != NULL; one = one->next) {
-        if (inventory_add_lb(call, items, one) < 0) {
-            return ccm_error_nomem(err);
-        }
-        (*ret_count)++;
-    }
-    return 0;
-}
-
 /* To the end or not at all: else a second owner of a tag could go unseen. */
-static int read_lbs(struct clb_call *call, struct ccm_strmap *items, struct ccm_error *err)
+static int read_lbs(struct alilb_call *call, struct ccm_strmap *items, struct ccm_error *err)
 {
-    int64_t seen = 0;
+    struct inventory inventory = { call, items };
 
-    for (int64_t page = 1; page <= LB_PAGES; page++) {
-        CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-        int64_t count = 0;
-        int r = api_lbs(call, page, &answer, err);
-
-        r = r < 0 ? r : inventory_add_lbs(call, items, answer, &count, err);
-        if (r < 0) {
-            return r;
-        }
-        const int64_t total = ccm_json_i64(answer, "TotalCount", -1);
-
-        seen += count;
-        if (count == 0 || (total < 0 ? count < LB_PAGE : seen >= total)) {
-            return 0;
-        }
-    }
-    return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TRANSIENT,
-                         "DescribeLoadBalancers: more than %d pages", LB_PAGES);
+    return alilb_list(call, &clb_api_tagged_lbs, ALILB_TEXTS(CLB_TAG_CLUSTER, call->cluster_id),
+                      inventory_add_lb, &inventory, err);
 }
 
 /* --- listeners --- */
@@ -146,22 +102,6 @@ struct batch {
     struct item *items[BATCH];
     size_t len;
 };
-
-static int api_listeners(struct clb_call *call, const struct batch *batch, const char *token,
-                         cJSON **ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    for (size_t i = 0; i < batch->len; i++) {
-        char name[40];
-
-        ccm_text_printf(name, sizeof(name), "LoadBalancerId.%zu", i + 1);
-        ali_param_add(&params, name, batch->items[i]->state.lb.id);
-    }
-    ali_param_i64(&params, "MaxResults", 100);
-    ali_param_opt(&params, "NextToken", token);
-    return clb_api_slb(call, "DescribeLoadBalancerListeners", &params, ALI_READ, ret, err);
-}
 
 static struct item *item_of(const struct batch *batch, const char *lb_id)
 {
@@ -173,52 +113,35 @@ static struct item *item_of(const struct batch *batch, const char *lb_id)
     return NULL;
 }
 
-static int inventory_add_listeners(const struct batch *batch, const cJSON *answer,
-                                   struct ccm_error *err)
+static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error *err)
 {
-    const cJSON *list = ccm_json_get(answer, "Listeners");
+    struct item *item = item_of(arg, ccm_json_text(json, "LoadBalancerId"));
+    struct clb_listener *listener;
 
-    if (!cJSON_IsArray(list)) {
+    if (item == NULL) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "DescribeLoadBalancerListeners: the answer has no list");
+                             "DescribeLoadBalancerListeners: a listener of a load balancer that "
+                             "was not asked for");
     }
-    for (const cJSON *one = list->child; one != NULL; one = one->next) {
-        struct item *item = item_of(batch, ccm_json_text(one, "LoadBalancerId"));
-
-        if (item == NULL) {
-            return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                                 "DescribeLoadBalancerListeners: a listener of a load balancer "
-                                 "that was not asked for");
-        }
-        if (clb_read_parse_listener(one, &item->state) < 0) {
-            return ccm_error_nomem(err);
-        }
-    }
-    return 0;
+    listener = clb_state_new_listener(&item->state);
+    return listener == NULL || clb_read_parse_listener(json, listener) < 0 ? ccm_error_nomem(err)
+                                                                           : 0;
 }
 
-static int read_pages(struct clb_call *call, const struct batch *batch, struct ccm_error *err)
+static int read_pages(struct alilb_call *call, struct batch *batch, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *token = NULL;
+    char *ids[BATCH];
+    const struct lbc_texts list = { .items = ids, .len = batch->len };
 
-    for (size_t page = 0; page < TOKENS_MAX; page++) {
-        CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-        int r = api_listeners(call, batch, token, &answer, err);
-
-        r = r < 0 ? r : inventory_add_listeners(batch, answer, err);
-        if (r == 0 && lbc_text_set(&token, ccm_json_text(answer, "NextToken")) < 0) {
-            r = ccm_error_nomem(err);
-        }
-        if (r < 0 || token == NULL) {
-            return r;
-        }
+    for (size_t i = 0; i < batch->len; i++) {
+        ids[i] = batch->items[i]->state.lb.id;
     }
-    return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TRANSIENT,
-                         "DescribeLoadBalancerListeners: more than %d pages", TOKENS_MAX);
+    return alilb_list(call, &clb_api_listeners, ALILB_LIST(&list, NULL), inventory_add_listener,
+                      batch, err);
 }
 
 /* All or nothing. A load balancer that is gone by now spoils its batch, but not the others. */
-static int read_batch(struct clb_call *call, const struct batch *batch, struct ccm_error *err)
+static int read_batch(struct alilb_call *call, struct batch *batch, struct ccm_error *err)
 {
     const int r = batch->len == 0 ? 0 : read_pages(call, batch, err);
 
@@ -233,7 +156,7 @@ static int read_batch(struct clb_call *call, const struct batch *batch, struct c
     return r < 0 && err->kind == CCM_ERROR_NOT_FOUND ? 0 : r;
 }
 
-static int read_listeners(struct clb_call *call, struct ccm_strmap *items, struct ccm_error *err)
+static int read_listeners(struct alilb_call *call, struct ccm_strmap *items, struct ccm_error *err)
 {
     struct batch batch = { .len = 0 };
     void *cursor = NULL;
@@ -260,12 +183,7 @@ static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *re
                           const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *items = make_items(expected);
-    struct clb_call call = {
-        .clb = (const struct clb *)lbc,
-        .req = req,
-        .object = OBJECT_NAME,
-        .priority = ALI_PRIO_SPEC,
-    };
+    struct alilb_call call = alilb_call_for_all(lbc, req);
     int r = items == NULL ? ccm_error_nomem(err) : read_lbs(&call, items, err);
 
     if (r < 0) {

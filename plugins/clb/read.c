@@ -1,197 +1,65 @@
 #include "read.h"
 
+#include "api_group.h"
 #include "api_lb.h"
-#include "lbc/lookup.h"
+#include "api_listener.h"
+#include "api_ranges.h"
 #include "lbc/model/owner.h"
-#include "read_listeners.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 /* --- load balancer --- */
 
-static int parse_field(const cJSON *json, enum clb_lb_field_id id, bool in_list, struct clb_lb *ret)
+static int read_parse_lb(const cJSON *json, bool in_list, void *lb)
 {
-    const struct clb_lb_field *field = &clb_lb_fields[id];
-    const char *value = "";
-    char space[LBC_ATTR_NUMBER];
-
-    if (field->offset == SIZE_MAX) {
-        return 0;
-    }
-    if (in_list && field->list_name != NULL) {
-        value = ccm_json_text(json, field->list_name);
-    }
-    if (value[0] == '\0') {
-        value = lbc_attr_read(json, field->name, space);
-    }
-    return clb_lb_set(ret, id, value);
+    return clb_read_parse_lb(json, in_list, lb);
 }
 
-static int parse_tags(const cJSON *json, struct lbc_tags *ret)
-{
-    const cJSON *tag = ccm_json_items(ccm_json_get(json, "Tags"), "Tag");
-    int r = 0;
+static const struct alilb_lbs lbs = {
+    .find = clb_api_find_lb,
+    .get = &clb_api_lb,
+    .parse = read_parse_lb,
+    .full_texts = true,
+};
 
-    lbc_tags_fini(ret);
-    for (; r == 0 && tag != NULL; tag = tag->next) {
-        r = lbc_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
-    }
-    return r;
-}
-
-static int parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret)
-{
-    /* Not told counts as on: switching it off once too often is harmless. */
-    ret->protect = !ccm_text_equal(ccm_json_text(json, "DeleteProtection"), "off");
-    ret->partial = false;
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        if (parse_field(json, (enum clb_lb_field_id)i, in_list, ret) < 0) {
-            return -ENOMEM;
-        }
-    }
-    if (lbc_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
-        lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0) {
-        return -ENOMEM;
-    }
-    return parse_tags(json, &ret->tags);
-}
-
-int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret)
-{
-    return parse_lb(json, true, ret);
-}
-
-static int lookup_offer_lb(struct lbc_lookup *look, const cJSON *json, struct clb_lb *ret)
-{
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
-    const char *id = ccm_json_text(json, "LoadBalancerId");
-    const char *name = ccm_json_text(json, "LoadBalancerName");
-    int r = parse_tags(json, &tags);
-
-    if (r == 0 && lbc_lookup_offer(look, id, name, &tags)) {
-        r = parse_lb(json, true, ret);
-    }
-    return r;
-}
-
-static int lookup_parse_page(struct lbc_lookup *look, const cJSON *answer, struct clb_lb *ret,
-                             struct ccm_error *err)
-{
-    const cJSON *list = ccm_json_get(ccm_json_get(answer, "LoadBalancers"), "LoadBalancer");
-
-    if (!cJSON_IsArray(list)) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "DescribeLoadBalancers: the answer has no list");
-    }
-    for (const cJSON *one = list->child; one != NULL; one = one->next) {
-        if (lookup_offer_lb(look, one, ret) < 0) {
-            return ccm_error_nomem(err);
-        }
-    }
-    return lbc_lookup_end(look, err);
-}
-
-static int find_lb(struct clb_call *call, const struct ccm_service *service, bool by_name,
-                   struct clb_lb *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    CCM_CLEANUP(lbc_lookup_fini) struct lbc_lookup look;
-    int r;
-
-    lbc_lookup_init(&look, &service->meta, lbc_cluster_id(&call->clb->lbc), by_name);
-    r = clb_api_find_lb(call, by_name ? NULL : look.name, by_name ? look.name : NULL, &answer, err);
-    if (r < 0) {
-        return by_name ? ccm_error_wrap(err, r, "[%s] find loadbalancer by name %s error",
-                                        service->meta.key, look.name)
-                       : ccm_error_wrap(err, r, "[%s] find loadbalancer by tag error",
-                                        service->meta.key);
-    }
-    return lookup_parse_page(&look, answer, ret, err);
-}
-
-int clb_read_lb(struct clb_call *call, const struct ccm_service *service, struct clb_lb *ret,
+int clb_read_lb(struct alilb_call *call, const struct ccm_service *service, struct clb_lb *ret,
                 struct ccm_error *err)
 {
-    int r = find_lb(call, service, false, ret, err);
-
-    if (r < 0 || ret->id != NULL || !lbc_lookup_by_name_too(service)) {
-        return r;
-    }
-    r = find_lb(call, service, true, ret, err);
-    ret->untagged = ret->id != NULL && lbc_tags_get(&ret->tags, CLB_TAG_OWNER) == NULL;
-    return r;
+    return alilb_read_own_lb(call, &lbs, service, ret, &ret->untagged, err);
 }
 
-int clb_read_check_owner(const struct clb_call *call, const struct ccm_service *service,
+int clb_read_lb_by_id(struct alilb_call *call, const char *id, struct clb_lb *ret,
+                      struct ccm_error *err)
+{
+    return alilb_read_lb(call, &lbs, id, ret, err);
+}
+
+int clb_read_check_owner(const struct alilb_call *call, const struct ccm_service *service,
                          const struct clb_lb *lb, struct ccm_error *err)
 {
-    return lbc_lookup_check(&service->meta, lbc_cluster_id(&call->clb->lbc), lb->id, lb->name,
-                            &lb->tags, err);
+    return lbc_lookup_check(&service->meta, call->cluster_id, lb->id, lb->name, &lb->tags, err);
 }
 
-int clb_read_lb_by_id(struct clb_call *call, const struct ccm_service *service, const char *id,
-                      struct clb_lb *ret, struct ccm_error *err)
+static int read_add_eip(void *arg, const cJSON *item, struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const char *got = NULL;
-    int r = clb_api_lb(call, id, &answer, err);
+    struct ccm_buf *ips = arg;
 
-    if (r < 0) {
-        return ccm_error_wrap(err, err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : r,
-                              "[%s] find loadbalancer by id error", service->meta.key);
-    }
-    got = ccm_json_text(answer, "LoadBalancerId");
-    if (!ccm_text_equal(got, id)) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL,
-                             "[%s] find loadbalancer by id error: loadbalancer id from API not "
-                             "match, expect [%s], actual [%s]",
-                             service->meta.key, id, got);
-    }
-    return parse_lb(answer, false, ret) < 0 ? ccm_error_nomem(err) : 0;
-}
-
-/* --- elastic addresses --- */
-
-#define EIP_PAGES_MAX 10
-
-static int read_parse_eips(const cJSON *answer, struct ccm_buf *ips, bool *ret_more,
-                           struct ccm_error *err)
-{
-    const cJSON *list = ccm_json_get(ccm_json_get(answer, "EipAddresses"), "EipAddress");
-    int64_t count = 0;
-
-    if (!cJSON_IsArray(list)) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "DescribeEipAddresses: the answer has no list");
-    }
-    for (const cJSON *one = list->child; one != NULL; one = one->next) {
-        ccm_buf_addf(ips, "%s%s", ips->len == 0 ? "" : ",", ccm_json_text(one, "IpAddress"));
-        count++;
-    }
-    *ret_more = count == CLB_EIP_PAGE;
+    (void)err;
+    ccm_buf_addf(ips, "%s%s", ips->len == 0 ? "" : ",", ccm_json_text(item, "IpAddress"));
     return 0;
 }
 
-int clb_read_eips(struct clb_call *call, struct clb_lb *lb, struct ccm_error *err)
+int clb_read_eips(struct alilb_call *call, struct clb_lb *lb, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ips = { .max = 4096 };
-    bool more = true;
+    const int r = alilb_list(call, &clb_api_eips, ALILB_TEXTS("SlbInstance", lb->id), read_add_eip,
+                             &ips, err);
 
-    for (int64_t page = 1; more && page <= EIP_PAGES_MAX; page++) {
-        CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-        int r = clb_api_eips(call, lb->id, page, &answer, err);
-
-        if (r == 0) {
-            r = read_parse_eips(answer, &ips, &more, err);
-        }
-        if (r < 0) {
-            return r;
-        }
+    if (r < 0) {
+        return r;
     }
     if (ccm_buf_error(&ips) < 0 || lbc_text_set(&lb->eips, ccm_buf_str(&ips)) < 0) {
         return ccm_error_nomem(err);
@@ -199,95 +67,41 @@ int clb_read_eips(struct clb_call *call, struct clb_lb *lb, struct ccm_error *er
     return 0;
 }
 
+/* --- listeners --- */
+
+static int read_add_listener(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct clb_listener *listener = clb_state_new_listener(arg);
+
+    return listener == NULL || clb_read_parse_listener(item, listener) < 0 ? ccm_error_nomem(err)
+                                                                           : 0;
+}
+
+static int read_listeners(struct alilb_call *call, struct clb_state *state, struct ccm_error *err)
+{
+    const struct lbc_texts ids = { .items = &state->lb.id, .len = 1 };
+    const int r =
+        alilb_list(call, &clb_api_listeners, ALILB_LIST(&ids, NULL), read_add_listener, state, err);
+
+    state->lbc.listeners_known = r == 0;
+    return r < 0 ? ccm_error_wrap(err, r, "get lb listeners from cloud") : 0;
+}
+
 /* --- groups --- */
 
-static int parse_backend(const cJSON *json, struct lbc_group *group)
+static int read_add_group(void *arg, const cJSON *item, struct ccm_error *err)
 {
-    const char *description = ccm_json_text(json, "Description");
-    const int64_t port = ccm_json_i64(json, "Port", 0);
-    const int64_t weight = ccm_json_i64(json, "Weight", 0);
-    const bool usual = ccm_text_equal(description, group->name);
-    const struct lbc_backend backend = {
-        .server_id = (char *)(uintptr_t)ccm_json_text(json, "ServerId"), /* copied by put */
-        .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
-        .description = usual ? NULL : (char *)(uintptr_t)description,
-        .port = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port,
-        .weight = weight < 0 || weight > 100 ? 0 : (uint8_t)weight,
-        .type = ccm_text_equal(ccm_json_text(json, "Type"), "ecs") ||
-                        ccm_json_text(json, "Type")[0] == '\0'
-                    ? LBC_BACKEND_ECS
-                    : LBC_BACKEND_ENI,
-    };
+    struct lbc_group *group = clb_state_new_group(arg);
 
-    return lbc_backends_put(&group->backends, &backend);
+    return group == NULL || clb_read_parse_group(item, group) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int read_group(struct clb_call *call, struct lbc_group *group, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const cJSON *list;
-    int r = clb_api_group(call, group->id, &answer, err);
-
-    if (r < 0) {
-        return r;
-    }
-    list = ccm_json_get(answer, "BackendServers");
-    if (!cJSON_IsArray(ccm_json_get(list, "BackendServer"))) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "DescribeVServerGroupAttribute: the answer has no list");
-    }
-    for (const cJSON *one = ccm_json_items(list, "BackendServer"); r == 0 && one != NULL;
-         one = one->next) {
-        r = parse_backend(one, group);
-    }
-    if (r < 0) {
-        return ccm_error_nomem(err);
-    }
-    group->unread = false;
-    return 0;
-}
-
-static int read_parse_group(const cJSON *json, struct clb_state *ret)
-{
-    struct lbc_group *group = clb_state_new_group(ret);
-
-    if (group == NULL || lbc_text_set(&group->name, ccm_json_text(json, "VServerGroupName")) < 0 ||
-        lbc_text_set(&group->id, ccm_json_text(json, "VServerGroupId")) < 0) {
-        return -ENOMEM;
-    }
-    group->unread = true;
-    return 0;
-}
-
-static int list_groups(struct clb_call *call, struct clb_state *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    const cJSON *list;
-    int r = clb_api_groups(call, ret->lb.id, &answer, err);
-
-    if (r < 0) {
-        return r;
-    }
-    list = ccm_json_get(answer, "VServerGroups");
-    if (!cJSON_IsArray(ccm_json_get(list, "VServerGroup"))) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
-                             "DescribeVServerGroups: the answer has no list");
-    }
-    for (const cJSON *one = ccm_json_items(list, "VServerGroup"); r == 0 && one != NULL;
-         one = one->next) {
-        r = read_parse_group(one, ret);
-    }
-    ret->lbc.groups_known = r == 0;
-    return r < 0 ? ccm_error_nomem(err) : 0;
-}
-
-static bool needs_group(const struct clb_call *call, const struct ccm_service *service,
+static bool needs_group(const struct alilb_call *call, const struct ccm_service *service,
                         const struct clb_need *need, const struct lbc_group *group)
 {
     const char *name = group->name == NULL ? "" : group->name;
 
-    if (lbc_owner_parse(name, false, &service->meta, lbc_cluster_id(&call->clb->lbc)) ==
-        LBC_OWNER_OURS) {
+    if (lbc_owner_parse(name, false, &service->meta, call->cluster_id) == LBC_OWNER_OURS) {
         return true;
     }
     if (need->want != NULL && lbc_state_group_by_id(&need->want->lbc, group->id) != NULL) {
@@ -296,24 +110,171 @@ static bool needs_group(const struct clb_call *call, const struct ccm_service *s
     return need->scan && !lbc_owner_is_key(name);
 }
 
-int clb_read_parts(struct clb_call *call, const struct ccm_service *service,
+int clb_read_parts(struct alilb_call *call, const struct ccm_service *service,
                    const struct clb_need *need, struct clb_state *state, struct ccm_error *err)
 {
     int r = 0;
 
     if (need->listeners && !state->lbc.listeners_known) {
-        r = clb_read_listeners(call, state, err);
-        state->lbc.listeners_known = r == 0;
+        r = read_listeners(call, state, err);
     }
     if (r == 0 && !state->lbc.groups_known) {
-        r = list_groups(call, state, err);
+        r = alilb_list(call, &clb_api_groups, ALILB_TEXTS(state->lb.id), read_add_group, state,
+                       err);
+        state->lbc.groups_known = r == 0;
     }
     for (size_t i = 0; r == 0 && i < state->lbc.group_count; i++) {
         struct lbc_group *group = state->lbc.groups[i];
 
         if (group->unread && needs_group(call, service, need, group)) {
-            r = read_group(call, group, err);
+            r = alilb_read_backends(call, &clb_api_backends, group, err);
         }
+    }
+    return r;
+}
+
+/* --- domain extensions --- */
+
+static int read_add_domain(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    return clb_domains_put(arg, ccm_json_text(item, "Domain"),
+                           ccm_json_text(item, "ServerCertificateId"),
+                           ccm_json_text(item, "DomainExtensionId")) < 0
+               ? ccm_error_nomem(err)
+               : 0;
+}
+
+static int read_domains(struct alilb_call *call, const struct clb_state *want,
+                        struct clb_state *state, struct ccm_error *err)
+{
+    for (size_t i = 0; i < want->lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(want, i);
+        struct clb_listener *have = clb_state_listener(state, one->lbc.port, one->lbc.protocol);
+
+        if (!one->domains_known || have == NULL || have->domains_known) {
+            continue;
+        }
+        clb_domains_fini(&have->domains);
+
+        const int r = alilb_list(call, &clb_api_domains,
+                                 ALILB_TEXTS(state->lb.id, ALILB_NUMBER(have->lbc.port)),
+                                 read_add_domain, &have->domains, err);
+
+        have->domains_known = r == 0;
+        if (r < 0) {
+            return ccm_error_wrap(err, r, "port %u/https", have->lbc.port);
+        }
+    }
+    return 0;
+}
+
+/* --- access list --- */
+
+static int read_add_entry(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    return lbc_texts_put(arg, ccm_json_text(item, "AclEntryIP")) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+struct acl_search {
+    const struct ccm_object *service;
+    const char *cluster_id;
+    struct clb_acl acl;
+};
+
+static void acl_search_fini(struct acl_search *search)
+{
+    clb_acl_fini(&search->acl);
+}
+
+/* Its name is unique to the Service; its tags protect a list that a person named like it. */
+static int acl_offer(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct acl_search *search = arg;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+
+    if (alilb_parse_tags(item, &tags) < 0) {
+        return ccm_error_nomem(err);
+    }
+    if (lbc_owner_of_tags(&tags, search->service, search->cluster_id) != LBC_OWNER_OURS ||
+        lbc_tags_get(&tags, CLB_TAG_CLUSTER) == NULL ||
+        strcmp(ccm_json_text(item, "AclName"), search->acl.name) != 0) {
+        return 0;
+    }
+    return lbc_text_set(&search->acl.id, ccm_json_text(item, "AclId")) < 0 ? ccm_error_nomem(err)
+                                                                           : 1;
+}
+
+static int read_acl(struct alilb_call *call, const struct ccm_service *service,
+                    struct clb_state *state, struct ccm_error *err)
+{
+    CCM_CLEANUP(acl_search_fini)
+    struct acl_search search = { &service->meta, call->cluster_id, { .known = true } };
+    struct clb_acl *acl = &search.acl;
+    char name[LBC_OWNER_LB_NAME];
+    int r;
+
+    lbc_owner_lb_name(&service->meta, name);
+    r = lbc_text_set(&acl->name, name) < 0
+            ? ccm_error_nomem(err)
+            : alilb_list(call, &clb_api_acls, ALILB_TEXTS(name), acl_offer, &search, err);
+    if (r == 0 && acl->id != NULL) {
+        r = alilb_list(call, &clb_api_entries, ALILB_TEXTS(acl->id), read_add_entry, &acl->entries,
+                       err);
+    }
+    if (r < 0) {
+        return ccm_error_wrap(err, r, "access list of spec.loadBalancerSourceRanges");
+    }
+    clb_acl_fini(&state->acl);
+    state->acl = *acl;
+    memset(acl, 0, sizeof(*acl));
+    return 0;
+}
+
+/* A listener is bound to a list although no annotation says so. */
+static bool acl_is_bound(const struct clb_state *want, const struct clb_state *state)
+{
+    for (size_t i = 0; i < want->lbc.listener_count; i++) {
+        const struct clb_listener *one = clb_listener_at(want, i);
+        const struct clb_listener *have =
+            clb_state_listener(state, one->lbc.port, one->lbc.protocol);
+
+        if (have != NULL && lbc_attrs_get(&have->lbc.attrs, clb_field_find("AclId")) != NULL &&
+            lbc_attrs_get(&one->lbc.attrs, clb_field_find("AclId")) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a list of ours may exist. Where the option is off what is there stays as it is, until the
+ * Service goes. */
+static bool acl_may_exist(const struct ccm_service *service, const struct clb_details *need,
+                          const struct clb_state *state)
+{
+    const bool asked = need->ranges && service->source_range_count > 0;
+
+    if (need->want == NULL) {
+        return need->marked || asked;
+    }
+    return asked || (need->ranges && (need->marked || acl_is_bound(need->want, state)));
+}
+
+int clb_read_details(struct alilb_call *call, const struct ccm_service *service,
+                     const struct clb_details *need, struct clb_state *state, struct ccm_error *err)
+{
+    char name[LBC_OWNER_LB_NAME];
+    int r = 0;
+
+    /* A shared load balancer has one mirror, but each of its Services its own list. */
+    lbc_owner_lb_name(&service->meta, name);
+    if (state->acl.name != NULL && strcmp(state->acl.name, name) != 0) {
+        clb_acl_fini(&state->acl);
+    }
+    if (need->want != NULL && state->lb.id != NULL) {
+        r = read_domains(call, need->want, state, err);
+    }
+    if (r == 0 && !state->acl.known && acl_may_exist(service, need, state)) {
+        r = read_acl(call, service, state, err);
     }
     return r;
 }

@@ -1,33 +1,32 @@
-/* From the cloud to the model. All or nothing: a failed read never looks like an empty answer. May
- * block. One thread per call struct. */
+/* From the cloud to the model. All or nothing: a failed read never looks like an empty answer. What
+ * has a call struct may block; one thread per call struct. */
 #ifndef CCM_CLB_READ_H
 #define CCM_CLB_READ_H
 
-#include "api.h"
+#include "alilb/read.h"
+#include "state.h"
 
-/*
- * The load balancer of a Service: by ownership tag, then, when the Service shows signs of an
- * earlier one (label, status), by its default name, which counts only for one without owner.
- * ret->id stays NULL when there is none. More than one is a CCM_ERROR_TERMINAL, one that carries
- * another cluster's tag as well: LBC_LOOKUP_NOT_OURS. The caller finishes *ret in any case.
+/* The load balancer of a Service, see alilb_read_own_lb(); ret->id stays NULL when there is none.
  */
-CCM_NODISCARD int clb_read_lb(struct clb_call *call, const struct ccm_service *service,
+CCM_NODISCARD int clb_read_lb(struct alilb_call *call, const struct ccm_service *service,
                               struct clb_lb *ret, struct ccm_error *err);
+
+/* One that is known by its id, see alilb_read_lb(). Replaces what *ret held, elastic addresses
+ * aside. */
+CCM_NODISCARD int clb_read_lb_by_id(struct alilb_call *call, const char *id, struct clb_lb *ret,
+                                    struct ccm_error *err);
 
 /* Whether one that was read by its id is still the Service's: 0, or LBC_LOOKUP_NOT_OURS with a
  * CCM_ERROR_TERMINAL that says whose it is. Pure. */
-CCM_NODISCARD int clb_read_check_owner(const struct clb_call *call,
+CCM_NODISCARD int clb_read_check_owner(const struct alilb_call *call,
                                        const struct ccm_service *service, const struct clb_lb *lb,
                                        struct ccm_error *err);
 
-/* One of a list of load balancers into an empty *ret, without any check. 0 or -ENOMEM (the caller
- * finishes *ret in any case). */
-CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret);
-
-/* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. Replaces
- * what *ret held, elastic addresses aside. */
-CCM_NODISCARD int clb_read_lb_by_id(struct clb_call *call, const struct ccm_service *service,
-                                    const char *id, struct clb_lb *ret, struct ccm_error *err);
+/* One of a list of load balancers, or of the one that was asked for; of a list of listeners or
+ * groups into an empty struct. 0 or -ENOMEM. Pure. */
+CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret);
+CCM_NODISCARD int clb_read_parse_listener(const cJSON *json, struct clb_listener *ret);
+CCM_NODISCARD int clb_read_parse_group(const cJSON *json, struct lbc_group *ret);
 
 /* What a pass has to know about a load balancer. */
 struct clb_need {
@@ -41,11 +40,28 @@ struct clb_need {
  * groups that carry this Service's name or are needed. Groups of other Services are listed, never
  * read. On failure `state` may hold some of it.
  */
-CCM_NODISCARD int clb_read_parts(struct clb_call *call, const struct ccm_service *service,
+CCM_NODISCARD int clb_read_parts(struct alilb_call *call, const struct ccm_service *service,
                                  const struct clb_need *need, struct clb_state *state,
                                  struct ccm_error *err);
 
+/* What a plan needs to know beyond that. */
+struct clb_details {
+    const struct clb_state *want; /* NULL: only the access list, for a release, also when the option
+                                     is off by now */
+    bool marked;                  /* lbc_pass_is_marked() */
+    bool ranges;                  /* option source_ranges */
+};
+
+/*
+ * The domain extensions of https listeners when annotation domain-extensions is there, and our
+ * access list when there may be one: `want` has one, a listener of ours is bound to one that no
+ * annotation names, or the Service is marked. Whatever is known already is not read again.
+ */
+CCM_NODISCARD int clb_read_details(struct alilb_call *call, const struct ccm_service *service,
+                                   const struct clb_details *need, struct clb_state *state,
+                                   struct ccm_error *err);
+
 /* The elastic addresses bound to the load balancer, into lb->eips. */
-CCM_NODISCARD int clb_read_eips(struct clb_call *call, struct clb_lb *lb, struct ccm_error *err);
+CCM_NODISCARD int clb_read_eips(struct alilb_call *call, struct clb_lb *lb, struct ccm_error *err);
 
 #endif

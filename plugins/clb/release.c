@@ -1,6 +1,6 @@
 #include "controller.h"
 
-#include "api_listener.h"
+#include "api_ranges.h"
 #include "apply_parts.h"
 #include "lbc/lookup.h"
 #include "lbc/model/annotation.h"
@@ -8,8 +8,8 @@
 #include "lbc/model/object.h"
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"
+#include "model_listeners.h"
 #include "read.h"
-#include "read_listeners.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -45,12 +45,12 @@ static int release_apply_plan(struct lbc_pass *pass, const struct clb_plan *plan
 /* --- a load balancer of our own --- */
 
 /* By its id; one that is gone needs no deletion. */
-static int read_again(struct lbc_pass *pass, struct clb_call *call, struct ccm_error *err)
+static int read_again(struct lbc_pass *pass, struct alilb_call *call, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     CCM_CLEANUP(ccm_freep) char *id = strdup(clb_actual(entry)->lb.id);
     int r = id == NULL ? ccm_error_nomem(err)
-                       : clb_read_lb_by_id(call, pass->service, id, &clb_actual(entry)->lb, err);
+                       : clb_read_lb_by_id(call, id, &clb_actual(entry)->lb, err);
 
     if (r == -ENOENT && err->kind == CCM_ERROR_NOT_FOUND) {
         ccm_error_clear(err);
@@ -66,7 +66,7 @@ static int read_again(struct lbc_pass *pass, struct clb_call *call, struct ccm_e
  */
 static int release_find_lb(struct lbc_pass *pass, bool looked, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
     int r = 0;
 
@@ -169,14 +169,14 @@ static bool was_user(const struct lbc_pass *pass)
 static int release_read_parts(struct lbc_pass *pass, const struct clb_model *model,
                               struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
     const struct clb_need need = { .listeners = model->lbc.override, .scan = true };
     int r = 0;
 
     if (!entry->valid) {
         lbc_entry_drop(entry);
-        r = clb_read_lb_by_id(&call, pass->service, model->want.lb.id, &clb_actual(entry)->lb, err);
+        r = clb_read_lb_by_id(&call, model->want.lb.id, &clb_actual(entry)->lb, err);
     } else if (model->lbc.override) {
         lbc_state_forget_listeners(&clb_actual(entry)->lbc);
     }
@@ -190,7 +190,7 @@ static int release_read_parts(struct lbc_pass *pass, const struct clb_model *mod
 /* Whether the tag that says that it is in use goes with this Service. */
 static int find_last_user(struct lbc_pass *pass, bool *ret, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     const struct clb_need need = { .listeners = true, .scan = false };
     struct clb_state *state = clb_actual(pass->entry);
 
@@ -237,13 +237,18 @@ static int release_leave_reused(struct lbc_pass *pass, struct clb_model *model,
 static int drop_acl(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_state_fini) struct clb_state state = { .acl = { .known = false } };
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
-    int r = clb_read_details(&call, pass->service, NULL, lbc_pass_is_marked(pass), &state, err);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
+    const struct clb_details need = {
+        .marked = lbc_pass_is_marked(pass),
+        .ranges = (pass->lbc->extras & CLB_EXTRA_RANGES) != 0,
+    };
+    int r = clb_read_details(&call, pass->service, &need, &state, err);
 
     if (r == 0 && state.acl.id != NULL && pass->dry) {
         ccm_buf_addf(&pass->steps, "delete access list %s\n", state.acl.name);
     } else if (r == 0 && state.acl.id != NULL) {
-        r = clb_apply_forgive(clb_api_delete_acl(&call, state.acl.id, err), err);
+        r = clb_apply_forgive(
+            alilb_write(&call, &clb_api_delete_acl, ALILB_TEXTS(state.acl.id), NULL, err), err);
     }
     return r < 0 ? lbc_pass_fail(pass, FAILED, WHAT, r, err) : 0;
 }
@@ -269,14 +274,14 @@ static int release_own(struct lbc_pass *pass, struct clb_model *model, struct cl
  */
 static int read_labelled(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     struct lbc_entry *entry = pass->entry;
     struct clb_state *state = clb_actual(entry);
     const char *label = lbc_entry_acquired_id(entry);
     int r;
 
     lbc_entry_drop(entry);
-    r = clb_read_lb_by_id(&call, pass->service, label, &state->lb, err);
+    r = clb_read_lb_by_id(&call, label, &state->lb, err);
     entry->valid = r == 0;
     model->lbc.reused = r == 0 && lbc_tags_get(&state->lb.tags, CLB_TAG_REUSE) != NULL;
     model->lbc.override = true; /* our listeners may be there, whatever the annotations say now */
@@ -310,7 +315,7 @@ static int leave_labelled(struct lbc_pass *pass, struct clb_model *model, struct
 static int release_labelled(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_REMOVE);
     int r = clb_read_lb(&call, pass->service, &own, err);
 
     if (r == LBC_LOOKUP_NOT_OURS) {

@@ -39,7 +39,7 @@ static int check_address(const struct lbc_pass *pass, struct ccm_error *err)
 static int read_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb own = { 0 };
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
     const int r = clb_read_lb(&call, pass->service, &own, err);
 
     if (r == 0) {

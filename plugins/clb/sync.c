@@ -4,8 +4,8 @@
 #include "lbc/freeze_pass.h"
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"
+#include "model_listeners.h"
 #include "read.h"
-#include "read_listeners.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
@@ -14,15 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct clb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority)
+struct alilb_call clb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority)
 {
-    return (struct clb_call){
-        .clb = clb_of(pass),
-        .req = pass->req,
-        .object = pass->service->meta.key,
-        .priority = alilb_priority(lbc_pass_priority(pass, priority)),
-        .have = clb_actual(pass->entry),
-    };
+    struct alilb_call call = alilb_call_for(pass, priority);
+
+    call.paced = &clb_actual(pass->entry)->lb.id;
+    return call;
 }
 
 /* --- desired state --- */
@@ -71,10 +68,10 @@ static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 }
 
 /* Ids are given by the cloud: one that does not exist will not exist later either. */
-static int read_reused(struct lbc_pass *pass, struct clb_call *call, const char *id,
+static int read_reused(struct lbc_pass *pass, struct alilb_call *call, const char *id,
                        struct ccm_error *err)
 {
-    const int r = clb_read_lb_by_id(call, pass->service, id, &clb_actual(pass->entry)->lb, err);
+    const int r = clb_read_lb_by_id(call, id, &clb_actual(pass->entry)->lb, err);
 
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         err->kind = CCM_ERROR_TERMINAL;
@@ -82,7 +79,7 @@ static int read_reused(struct lbc_pass *pass, struct clb_call *call, const char 
     return r;
 }
 
-static int read_lb(struct lbc_pass *pass, struct clb_call *call, const struct clb_model *model,
+static int read_lb(struct lbc_pass *pass, struct alilb_call *call, const struct clb_model *model,
                    struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -98,7 +95,7 @@ static int read_lb(struct lbc_pass *pass, struct clb_call *call, const struct cl
         return model->lbc.reused ? read_reused(pass, call, model->want.lb.id, err)
                                  : clb_read_lb(call, pass->service, lb, err);
     }
-    return knows_enough(lb, model) ? 0 : clb_read_lb_by_id(call, pass->service, lb->id, lb, err);
+    return knows_enough(lb, model) ? 0 : clb_read_lb_by_id(call, lb->id, lb, err);
 }
 
 /* What is done with somebody else's load balancer, now that it is known. */
@@ -121,7 +118,7 @@ static int fit_reused(struct lbc_pass *pass, struct clb_model *model, struct ccm
 static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
     const struct clb_need need = {
         .want = &model->want,
         .listeners = lbc_model_has_listeners(&model->lbc),
@@ -152,19 +149,23 @@ static int pass_read_actual(struct lbc_pass *pass, struct clb_model *model, stru
 static int pass_read_details(struct lbc_pass *pass, const struct clb_model *model,
                              struct ccm_error *err)
 {
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    const struct clb_details need = {
+        .want = &model->want,
+        .marked = lbc_pass_is_marked(pass),
+        .ranges = (pass->lbc->extras & CLB_EXTRA_RANGES) != 0,
+    };
 
     return lbc_model_has_listeners(&model->lbc)
-               ? clb_read_details(&call, pass->service, &model->want, lbc_pass_is_marked(pass),
-                                  clb_actual(pass->entry), err)
+               ? clb_read_details(&call, pass->service, &need, clb_actual(pass->entry), err)
                : 0;
 }
 
 int clb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_lb_fini) struct clb_lb lb = { 0 };
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
-    const int r = clb_read_lb_by_id(&call, pass->service, lb_id, &lb, err);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    const int r = clb_read_lb_by_id(&call, lb_id, &lb, err);
 
     /* One that was reused until the annotation went has never been the Service's. */
     return r < 0 || lbc_tags_get(&lb.tags, CLB_TAG_REUSE) != NULL
@@ -366,7 +367,7 @@ static bool pass_lb_serves(const struct lbc_pass *pass, const struct clb_model *
 static const char *pass_status_addresses(struct lbc_pass *pass, const struct clb_model *model)
 {
     struct clb_lb *lb = &clb_actual(pass->entry)->lb;
-    struct clb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
+    struct alilb_call call = clb_pass_call(pass, LBC_PRIO_SPEC);
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (!model->show_eip) {

@@ -1,62 +1,74 @@
 #include "api_group.h"
 
+#include "api.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #define IDS_MAX 20
 
-static const struct nlb_list group_list = {
-    .product = ALI_NLB, .action = "ListServerGroups", .name = "ServerGroups", .page = 100
+const struct alilb_action nlb_api_groups = {
+    .name = "ListServerGroups",
+    .product = ALI_NLB,
+    .query = ALILB_QUERY_TAGS,
+    .texts = { "Tag.1.Key", "Tag.1.Value" },
+    .repeated = "ServerGroupIds",
+    .list = "ServerGroups",
+    .paging = ALILB_PAGES_TOKEN,
+    .page = 100,
+};
+const struct alilb_action nlb_api_servers = {
+    .name = "ListServerGroupServers",
+    .product = ALI_NLB,
+    .texts = { "ServerGroupId" },
+    .list = "Servers",
+    .paging = ALILB_PAGES_TOKEN,
+    .page = 100,
+};
+const struct alilb_action nlb_api_delete_group = {
+    .name = "DeleteServerGroup",
+    NLB_API_WRITE,
+    .texts = { "ServerGroupId" },
+};
+const struct alilb_action nlb_api_add_servers = {
+    .name = "AddServersToServerGroup",
+    NLB_API_WRITE,
+};
+const struct alilb_action nlb_api_update_servers = {
+    .name = "UpdateServerGroupServersAttribute",
+    NLB_API_WRITE,
+};
+const struct alilb_action nlb_api_remove_servers = {
+    .name = "RemoveServersFromServerGroup",
+    NLB_API_WRITE,
 };
 
-static int list_by_ids(struct nlb_call *call, const struct lbc_texts *ids, size_t from,
-                       nlb_item_fn fn, void *arg, struct ccm_error *err)
+int nlb_api_list_groups(struct alilb_call *call, const struct lbc_texts *ids, alilb_item_fn fn,
+                        void *arg, struct ccm_error *err)
 {
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+    for (size_t from = 0; from < ids->len; from += IDS_MAX) {
+        const size_t rest = ids->len - from;
+        const struct lbc_texts part = { .items = ids->items + from,
+                                        .len = rest < IDS_MAX ? rest : IDS_MAX };
+        const int r = alilb_list(call, &nlb_api_groups, ALILB_LIST(&part, NULL), fn, arg, err);
 
-    for (size_t i = from; i < ids->len && i < from + IDS_MAX; i++) {
-        ali_param_item(&params, "ServerGroupIds", i - from + 1, ids->items[i]);
+        if (r < 0) {
+            return r;
+        }
     }
-    return nlb_api_list(call, &group_list, &params, fn, arg, err);
-}
-
-int nlb_api_list_groups(struct nlb_call *call, const char *tag_key, const char *tag_value,
-                        const struct lbc_texts *ids, nlb_item_fn fn, void *arg,
-                        struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-    int r = 0;
-
-    if (tag_key != NULL) {
-        ali_param_tag(&params, 1, tag_key, tag_value);
-        return nlb_api_list(call, &group_list, &params, fn, arg, err);
-    }
-    for (size_t from = 0; r == 0 && from < ids->len; from += IDS_MAX) {
-        r = list_by_ids(call, ids, from, fn, arg, err);
-    }
-    return r;
-}
-
-int nlb_api_list_servers(struct nlb_call *call, const char *group_id, nlb_item_fn fn, void *arg,
-                         struct ccm_error *err)
-{
-    static const struct nlb_list list = {
-        .product = ALI_NLB, .action = "ListServerGroupServers", .name = "Servers", .page = 100
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_opt(&params, "ServerGroupId", group_id);
-    return nlb_api_list(call, &list, &params, fn, arg, err);
+    return 0;
 }
 
 /* --- groups --- */
 
-int nlb_api_create_group(struct nlb_call *call, const struct nlb_group *group, const char *vpc_id,
-                         const struct lbc_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
+int nlb_api_create_group(struct alilb_call *call, const struct nlb_group *group, const char *vpc_id,
+                         const struct lbc_tags *tags, struct alilb_sent *sent,
+                         struct ccm_error *err)
 {
+    static const struct alilb_action create = {
+        .name = "CreateServerGroup",
+        NLB_API_WRITE,
+        .made = "ServerGroupId",
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "ServerGroupName", group->lbc.name);
@@ -66,33 +78,29 @@ int nlb_api_create_group(struct nlb_call *call, const struct nlb_group *group, c
     ali_param_opt(&params, "AddressIPVersion", group->family);
     ali_param_add(&params, "AnyPortEnabled", group->any_port ? "true" : "false");
     nlb_api_add_attrs(&params, &group->lbc.attrs, group->lbc.protocol, true);
-    nlb_api_add_tags(&params, tags, 1);
-    return nlb_api_write(call, ALI_NLB, "CreateServerGroup", &params, "ServerGroupId", ret, err);
+    alilb_param_tags(&params, tags, 1);
+    return alilb_write(call, &create, ALILB_PARAMS(&params), sent, err);
 }
 
-int nlb_api_update_group(struct nlb_call *call, const char *group_id, const struct nlb_group *group,
-                         const char *name, struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "ServerGroupId", group_id);
-    ali_param_opt(&params, "ServerGroupName", name);
-    nlb_api_add_attrs(&params, &group->lbc.attrs, group->lbc.protocol, false);
-    return nlb_api_write(call, ALI_NLB, "UpdateServerGroupAttribute", &params, NULL, ret, err);
-}
-
-int nlb_api_delete_group(struct nlb_call *call, const char *group_id, struct nlb_sent *ret,
+int nlb_api_update_group(struct alilb_call *call, const char *group_id,
+                         const struct nlb_group *group, struct alilb_sent *sent,
                          struct ccm_error *err)
 {
+    static const struct alilb_action update = {
+        .name = "UpdateServerGroupAttribute",
+        NLB_API_WRITE,
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "ServerGroupId", group_id);
-    return nlb_api_write(call, ALI_NLB, "DeleteServerGroup", &params, NULL, ret, err);
+    nlb_api_add_attrs(&params, &group->lbc.attrs, group->lbc.protocol, false);
+    return alilb_write(call, &update, ALILB_PARAMS(&params), sent, err);
 }
 
 /* --- servers --- */
 
-static void server_param(struct ali_params *params, size_t n, const char *member, const char *value)
+static void params_add_server_text(struct ali_params *params, size_t n, const char *member,
+                                   const char *value)
 {
     char name[64];
 
@@ -100,13 +108,13 @@ static void server_param(struct ali_params *params, size_t n, const char *member
     ali_param_opt(params, name, value);
 }
 
-static void server_number(struct ali_params *params, size_t n, const char *member,
-                          unsigned int number)
+static void params_add_server_number(struct ali_params *params, size_t n, const char *member,
+                                     unsigned int number)
 {
     char text[16];
 
     ccm_text_printf(text, sizeof(text), "%u", number);
-    server_param(params, n, member, text);
+    params_add_server_text(params, n, member, text);
 }
 
 static const char *type_name(const struct lbc_backend *backend)
@@ -121,47 +129,26 @@ static const char *type_name(const struct lbc_backend *backend)
     }
 }
 
-static int change_servers(struct nlb_call *call, const char *action, const char *group_id,
-                          const char *description, const struct lbc_backends *set,
-                          struct nlb_sent *ret, struct ccm_error *err)
+int nlb_api_change_servers(struct alilb_call *call, const struct alilb_action *action,
+                           const char *group_id, const struct nlb_group *group,
+                           struct alilb_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "ServerGroupId", group_id);
-    for (size_t i = 0; i < set->len; i++) {
-        const struct lbc_backend *one = &set->items[i];
+    for (size_t i = 0; i < group->lbc.backends.len; i++) {
+        const struct lbc_backend *one = &group->lbc.backends.items[i];
 
-        server_param(&params, i + 1, "ServerId", one->server_id);
-        server_param(&params, i + 1, "ServerType", type_name(one));
+        params_add_server_text(&params, i + 1, "ServerId", one->server_id);
+        params_add_server_text(&params, i + 1, "ServerType", type_name(one));
         if (one->type != LBC_BACKEND_ECS) {
-            server_param(&params, i + 1, "ServerIp", one->server_ip);
+            params_add_server_text(&params, i + 1, "ServerIp", one->server_ip);
         }
-        server_number(&params, i + 1, "Port", one->port);
-        if (description != NULL) {
-            server_number(&params, i + 1, "Weight", one->weight);
-            server_param(&params, i + 1, "Description", description);
+        params_add_server_number(&params, i + 1, "Port", one->port);
+        if (action != &nlb_api_remove_servers) {
+            params_add_server_number(&params, i + 1, "Weight", one->weight);
+            params_add_server_text(&params, i + 1, "Description", group->lbc.name);
         }
     }
-    return nlb_api_write(call, ALI_NLB, action, &params, NULL, ret, err);
-}
-
-int nlb_api_add_servers(struct nlb_call *call, const char *group_id, const char *description,
-                        const struct lbc_backends *set, struct nlb_sent *ret, struct ccm_error *err)
-{
-    return change_servers(call, "AddServersToServerGroup", group_id, description, set, ret, err);
-}
-
-int nlb_api_update_servers(struct nlb_call *call, const char *group_id, const char *description,
-                           const struct lbc_backends *set, struct nlb_sent *ret,
-                           struct ccm_error *err)
-{
-    return change_servers(call, "UpdateServerGroupServersAttribute", group_id, description, set,
-                          ret, err);
-}
-
-int nlb_api_remove_servers(struct nlb_call *call, const char *group_id,
-                           const struct lbc_backends *set, struct nlb_sent *ret,
-                           struct ccm_error *err)
-{
-    return change_servers(call, "RemoveServersFromServerGroup", group_id, NULL, set, ret, err);
+    return alilb_write(call, action, ALILB_PARAMS(&params), sent, err);
 }

@@ -1,36 +1,35 @@
-/* Server groups and servers: see api.h. */
+/* The cloud's actions on server groups and servers, as alilb/action.h calls them: parameters in,
+ * answer out, no decisions. */
 #ifndef CCM_NLB_API_GROUP_H
 #define CCM_NLB_API_GROUP_H
 
-#include "api.h"
+#include "alilb/action.h"
+#include "state.h"
 
-/* By a tag, or when tag_key is NULL by ids, 20 per call. */
-CCM_NODISCARD int nlb_api_list_groups(struct nlb_call *call, const char *tag_key,
-                                      const char *tag_value, const struct lbc_texts *ids,
-                                      nlb_item_fn fn, void *arg, struct ccm_error *err);
-/* group_id NULL: of all groups of the region. */
-CCM_NODISCARD int nlb_api_list_servers(struct nlb_call *call, const char *group_id, nlb_item_fn fn,
-                                       void *arg, struct ccm_error *err);
+/* --- lists --- */
 
-CCM_NODISCARD int nlb_api_create_group(struct nlb_call *call, const struct nlb_group *group,
+extern const struct alilb_action nlb_api_groups;  /* key and value of a tag */
+extern const struct alilb_action nlb_api_servers; /* id of the group, NULL: all of the region */
+/* Groups by their ids, 20 per call. */
+CCM_NODISCARD int nlb_api_list_groups(struct alilb_call *call, const struct lbc_texts *ids,
+                                      alilb_item_fn fn, void *arg, struct ccm_error *err);
+
+/* --- writes --- */
+
+CCM_NODISCARD int nlb_api_create_group(struct alilb_call *call, const struct nlb_group *group,
                                        const char *vpc_id, const struct lbc_tags *tags,
-                                       struct nlb_sent *ret, struct ccm_error *err);
-/* name NULL: it stays. */
-CCM_NODISCARD int nlb_api_update_group(struct nlb_call *call, const char *group_id,
-                                       const struct nlb_group *group, const char *name,
-                                       struct nlb_sent *ret, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_delete_group(struct nlb_call *call, const char *group_id,
-                                       struct nlb_sent *ret, struct ccm_error *err);
+                                       struct alilb_sent *sent, struct ccm_error *err);
+CCM_NODISCARD int nlb_api_update_group(struct alilb_call *call, const char *group_id,
+                                       const struct nlb_group *group, struct alilb_sent *sent,
+                                       struct ccm_error *err);
+extern const struct alilb_action nlb_api_delete_group; /* id */
 
-/* description is written into every server. */
-CCM_NODISCARD int nlb_api_add_servers(struct nlb_call *call, const char *group_id,
-                                      const char *description, const struct lbc_backends *set,
-                                      struct nlb_sent *ret, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_update_servers(struct nlb_call *call, const char *group_id,
-                                         const char *description, const struct lbc_backends *set,
-                                         struct nlb_sent *ret, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_remove_servers(struct nlb_call *call, const char *group_id,
-                                         const struct lbc_backends *set, struct nlb_sent *ret,
-                                         struct ccm_error *err);
+extern const struct alilb_action nlb_api_add_servers;
+extern const struct alilb_action nlb_api_update_servers;
+extern const struct alilb_action nlb_api_remove_servers;
+/* One of these, with the backends of `group`, whose name is written into each that stays. */
+CCM_NODISCARD int nlb_api_change_servers(struct alilb_call *call, const struct alilb_action *action,
+                                         const char *group_id, const struct nlb_group *group,
+                                         struct alilb_sent *sent, struct ccm_error *err);
 
 #endif

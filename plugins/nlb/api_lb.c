@@ -1,40 +1,80 @@
 #include "api_lb.h"
 
+#include "api.h"
 #include "nlb.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <stdio.h>
 
-/* --- reads --- */
-
-int nlb_api_list_lbs(struct nlb_call *call, const char *tag_key, const char *tag_value,
-                     const char *name, nlb_item_fn fn, void *arg, struct ccm_error *err)
-{
-    static const struct nlb_list list = {
-        .product = ALI_NLB, .action = "ListLoadBalancers", .name = "LoadBalancers", .page = 100
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    if (tag_key != NULL) {
-        ali_param_tag(&params, 1, tag_key, tag_value);
-    } else {
-        ali_param_item(&params, "LoadBalancerNames", 1, name);
-    }
-    return nlb_api_list(call, &list, &params, fn, arg, err);
-}
-
-int nlb_api_lb(struct nlb_call *call, const char *lb_id, cJSON **ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    return nlb_api_read(call, ALI_NLB, "GetLoadBalancerAttribute", &params, ret, err);
-}
+const struct alilb_action nlb_api_lbs = {
+    .name = "ListLoadBalancers",
+    .product = ALI_NLB,
+    .query = ALILB_QUERY_ALL,
+    .texts = { "Tag.1.Key", "Tag.1.Value", "LoadBalancerNames.1" },
+    .list = "LoadBalancers",
+    .paging = ALILB_PAGES_TOKEN,
+    .page = 100,
+};
+const struct alilb_action nlb_api_lb = {
+    .name = "GetLoadBalancerAttribute",
+    .product = ALI_NLB,
+    .query = ALILB_QUERY_ALL,
+    .texts = { "LoadBalancerId" },
+};
+const struct alilb_action nlb_api_delete_lb = {
+    .name = "DeleteLoadBalancer",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId" },
+};
+const struct alilb_action nlb_api_update_lb = {
+    .name = "UpdateLoadBalancerAttribute",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId", "LoadBalancerName", "CrossZoneEnabled" },
+};
+const struct alilb_action nlb_api_protect_lb = {
+    .name = "UpdateLoadBalancerProtection",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId", "DeletionProtectionEnabled", "ModificationProtectionStatus",
+               "ModificationProtectionReason" },
+};
+const struct alilb_action nlb_api_enable_ipv6 = {
+    .name = "EnableLoadBalancerIpv6Internet",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId" },
+};
+const struct alilb_action nlb_api_disable_ipv6 = {
+    .name = "DisableLoadBalancerIpv6Internet",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId" },
+};
+const struct alilb_action nlb_api_join = {
+    .name = "LoadBalancerJoinSecurityGroup",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId" },
+    .repeated = "SecurityGroupIds",
+};
+const struct alilb_action nlb_api_leave = {
+    .name = "LoadBalancerLeaveSecurityGroup",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId" },
+    .repeated = "SecurityGroupIds",
+};
+const struct alilb_action nlb_api_attach = {
+    .name = "AttachCommonBandwidthPackageToLoadBalancer",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId", "BandwidthPackageId" },
+};
+const struct alilb_action nlb_api_detach = {
+    .name = "DetachCommonBandwidthPackageFromLoadBalancer",
+    NLB_API_WRITE,
+    .texts = { "LoadBalancerId", "BandwidthPackageId" },
+};
 
 /* --- parameters --- */
 
-static void zone_param(struct ali_params *params, size_t n, const char *member, const char *value)
+static void params_add_zone_text(struct ali_params *params, size_t n, const char *member,
+                                 const char *value)
 {
     char name[64];
 
@@ -47,11 +87,11 @@ static void add_zones(struct ali_params *params, const struct nlb_lb *lb, bool a
     for (size_t i = 0; i < lb->zone_count; i++) {
         const struct nlb_zone *zone = &lb->zones[i];
 
-        zone_param(params, i + 1, "ZoneId", zone->zone_id);
-        zone_param(params, i + 1, "VSwitchId", zone->vswitch_id);
-        zone_param(params, i + 1, "AllocationId", zone->eip);
+        params_add_zone_text(params, i + 1, "ZoneId", zone->zone_id);
+        params_add_zone_text(params, i + 1, "VSwitchId", zone->vswitch_id);
+        params_add_zone_text(params, i + 1, "AllocationId", zone->eip);
         if (addresses) {
-            zone_param(params, i + 1, "PrivateIPv4Address", zone->address);
+            params_add_zone_text(params, i + 1, "PrivateIPv4Address", zone->address);
         }
     }
 }
@@ -83,156 +123,37 @@ static void create_params(const struct nlb_create *create, struct ali_params *pa
     }
     ali_param_add(params, "VpcId", create->lb->vpc_id);
     add_zones(params, create->lb, true);
-    nlb_api_add_tags(params, create->tags, 1);
+    alilb_param_tags(params, create->tags, 1);
     ali_param_add(params, "ClientToken", create->token);
 }
 
 /* --- writes --- */
 
-int nlb_api_create_lb(struct nlb_call *call, const struct nlb_create *create, struct nlb_sent *ret,
-                      struct ccm_error *err)
+int nlb_api_create_lb(struct alilb_call *call, const struct nlb_create *create,
+                      struct alilb_sent *sent, struct ccm_error *err)
 {
+    static const struct alilb_action action = {
+        .name = "CreateLoadBalancer",
+        NLB_API_WRITE,
+        .made = "LoadbalancerId",
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     create_params(create, &params);
-    return nlb_api_write(call, ALI_NLB, "CreateLoadBalancer", &params, "LoadbalancerId", ret, err);
+    return alilb_write(call, &action, ALILB_PARAMS(&params), sent, err);
 }
 
-int nlb_api_delete_lb(struct nlb_call *call, const char *lb_id, struct nlb_sent *ret,
-                      struct ccm_error *err)
+int nlb_api_update_zones(struct alilb_call *call, const char *lb_id, const char *type,
+                         const struct nlb_lb *lb, struct alilb_sent *sent, struct ccm_error *err)
 {
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    return nlb_api_write(call, ALI_NLB, "DeleteLoadBalancer", &params, NULL, ret, err);
-}
-
-int nlb_api_update_lb(struct nlb_call *call, const char *lb_id, const struct nlb_lb *lb,
-                      struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    ali_param_opt(&params, "LoadBalancerName", lb->fields[NLB_LB_NAME]);
-    ali_param_opt(&params, "CrossZoneEnabled", lb->fields[NLB_LB_CROSS_ZONE]);
-    return nlb_api_write(call, ALI_NLB, "UpdateLoadBalancerAttribute", &params, NULL, ret, err);
-}
-
-int nlb_api_protect_lb(struct nlb_call *call, const char *lb_id, const struct nlb_lb *lb,
-                       struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    ali_param_opt(&params, "DeletionProtectionEnabled", lb->fields[NLB_LB_PROTECT]);
-    ali_param_opt(&params, "ModificationProtectionStatus", lb->fields[NLB_LB_MODIFICATION]);
-    if (ccm_text_equal(lb->fields[NLB_LB_MODIFICATION], "ConsoleProtection")) {
-        ali_param_add(&params, "ModificationProtectionReason", NLB_PROTECT_WHY);
-    }
-    return nlb_api_write(call, ALI_NLB, "UpdateLoadBalancerProtection", &params, NULL, ret, err);
-}
-
-int nlb_api_address_type(struct nlb_call *call, const char *lb_id, const char *type,
-                         const struct nlb_lb *lb, struct nlb_sent *ret, struct ccm_error *err)
-{
+    const struct alilb_action action = {
+        .name = type == NULL ? "UpdateLoadBalancerZones" : "UpdateLoadBalancerAddressTypeConfig",
+        NLB_API_WRITE,
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "LoadBalancerId", lb_id);
     ali_param_add(&params, "AddressType", type);
-    add_zones(&params, lb, false);
-    return nlb_api_write(call, ALI_NLB, "UpdateLoadBalancerAddressTypeConfig", &params, NULL, ret,
-                         err);
-}
-
-int nlb_api_zones(struct nlb_call *call, const char *lb_id, const struct nlb_lb *lb,
-                  struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    add_zones(&params, lb, true);
-    return nlb_api_write(call, ALI_NLB, "UpdateLoadBalancerZones", &params, NULL, ret, err);
-}
-
-int nlb_api_ipv6_type(struct nlb_call *call, const char *lb_id, const char *type,
-                      struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    return nlb_api_write(call, ALI_NLB,
-                         ccm_text_equal_case(type, "Internet") ? "EnableLoadBalancerIpv6Internet"
-                                                               : "DisableLoadBalancerIpv6Internet",
-                         &params, NULL, ret, err);
-}
-
-static int change_groups(struct nlb_call *call, const char *action, const char *lb_id,
-                         const struct lbc_texts *groups, struct nlb_sent *ret,
-                         struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    nlb_api_add_texts(&params, "SecurityGroupIds", groups);
-    return nlb_api_write(call, ALI_NLB, action, &params, NULL, ret, err);
-}
-
-int nlb_api_join(struct nlb_call *call, const char *lb_id, const struct lbc_texts *groups,
-                 struct nlb_sent *ret, struct ccm_error *err)
-{
-    return change_groups(call, "LoadBalancerJoinSecurityGroup", lb_id, groups, ret, err);
-}
-
-int nlb_api_leave(struct nlb_call *call, const char *lb_id, const struct lbc_texts *groups,
-                  struct nlb_sent *ret, struct ccm_error *err)
-{
-    return change_groups(call, "LoadBalancerLeaveSecurityGroup", lb_id, groups, ret, err);
-}
-
-static int change_package(struct nlb_call *call, const char *action, const char *lb_id,
-                          const char *package, struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "LoadBalancerId", lb_id);
-    ali_param_add(&params, "BandwidthPackageId", package);
-    return nlb_api_write(call, ALI_NLB, action, &params, NULL, ret, err);
-}
-
-int nlb_api_attach(struct nlb_call *call, const char *lb_id, const char *package,
-                   struct nlb_sent *ret, struct ccm_error *err)
-{
-    return change_package(call, "AttachCommonBandwidthPackageToLoadBalancer", lb_id, package, ret,
-                          err);
-}
-
-int nlb_api_detach(struct nlb_call *call, const char *lb_id, const char *package,
-                   struct nlb_sent *ret, struct ccm_error *err)
-{
-    return change_package(call, "DetachCommonBandwidthPackageFromLoadBalancer", lb_id, package, ret,
-                          err);
-}
-
-int nlb_api_tag(struct nlb_call *call, const char *type, const char *id,
-                const struct lbc_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "ResourceType", type);
-    ali_param_item(&params, "ResourceId", 1, id);
-    nlb_api_add_tags(&params, tags, 1);
-    return nlb_api_write(call, ALI_NLB, "TagResources", &params, NULL, ret, err);
-}
-
-int nlb_api_untag(struct nlb_call *call, const char *type, const char *id,
-                  const struct lbc_tags *tags, struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "ResourceType", type);
-    ali_param_item(&params, "ResourceId", 1, id);
-    for (size_t i = 0; i < tags->len; i++) {
-        ali_param_item(&params, "TagKey", i + 1, tags->items[i].key);
-    }
-    return nlb_api_write(call, ALI_NLB, "UntagResources", &params, NULL, ret, err);
+    add_zones(&params, lb, type == NULL);
+    return alilb_write(call, &action, ALILB_PARAMS(&params), sent, err);
 }

@@ -1,17 +1,16 @@
-/* Load balancers and tags: see api.h. */
+/* The cloud's actions on load balancers, as alilb/action.h calls them: parameters in, answer out,
+ * no decisions. */
 #ifndef CCM_NLB_API_LB_H
 #define CCM_NLB_API_LB_H
 
-#include "api.h"
+#include "alilb/action.h"
+#include "state.h"
 
 /* --- reads --- */
 
-/* By a tag, or when tag_key is NULL by name. */
-CCM_NODISCARD int nlb_api_list_lbs(struct nlb_call *call, const char *tag_key,
-                                   const char *tag_value, const char *name, nlb_item_fn fn,
-                                   void *arg, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_lb(struct nlb_call *call, const char *lb_id, cJSON **ret,
-                             struct ccm_error *err);
+extern const struct alilb_action nlb_api_lbs; /* a list; key and value of a tag, or NULL twice and
+                                                 the name */
+extern const struct alilb_action nlb_api_lb;  /* id */
 
 /* --- writes --- */
 
@@ -22,44 +21,23 @@ struct nlb_create {
     const char *token;
 };
 
-CCM_NODISCARD int nlb_api_create_lb(struct nlb_call *call, const struct nlb_create *create,
-                                    struct nlb_sent *ret, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_delete_lb(struct nlb_call *call, const char *lb_id, struct nlb_sent *ret,
-                                    struct ccm_error *err);
-/* Name and cross-zone, those of `lb` that are set. */
-CCM_NODISCARD int nlb_api_update_lb(struct nlb_call *call, const char *lb_id,
-                                    const struct nlb_lb *lb, struct nlb_sent *ret,
-                                    struct ccm_error *err);
-/* Deletion and modification protection, those of `lb` that are set. */
-CCM_NODISCARD int nlb_api_protect_lb(struct nlb_call *call, const char *lb_id,
-                                     const struct nlb_lb *lb, struct nlb_sent *ret,
-                                     struct ccm_error *err);
-/* zones of `lb`: those with an elastic address of their own. */
-CCM_NODISCARD int nlb_api_address_type(struct nlb_call *call, const char *lb_id, const char *type,
-                                       const struct nlb_lb *lb, struct nlb_sent *ret,
+CCM_NODISCARD int nlb_api_create_lb(struct alilb_call *call, const struct nlb_create *create,
+                                    struct alilb_sent *sent, struct ccm_error *err);
+/* The zones of `lb`. type: the address type that changes with them, then only elastic addresses of
+ * zones are sent; NULL = it stays. */
+CCM_NODISCARD int nlb_api_update_zones(struct alilb_call *call, const char *lb_id, const char *type,
+                                       const struct nlb_lb *lb, struct alilb_sent *sent,
                                        struct ccm_error *err);
-CCM_NODISCARD int nlb_api_zones(struct nlb_call *call, const char *lb_id, const struct nlb_lb *lb,
-                                struct nlb_sent *ret, struct ccm_error *err);
-/* type: "Internet" or "Intranet". */
-CCM_NODISCARD int nlb_api_ipv6_type(struct nlb_call *call, const char *lb_id, const char *type,
-                                    struct nlb_sent *ret, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_join(struct nlb_call *call, const char *lb_id,
-                               const struct lbc_texts *groups, struct nlb_sent *ret,
-                               struct ccm_error *err);
-CCM_NODISCARD int nlb_api_leave(struct nlb_call *call, const char *lb_id,
-                                const struct lbc_texts *groups, struct nlb_sent *ret,
-                                struct ccm_error *err);
-CCM_NODISCARD int nlb_api_attach(struct nlb_call *call, const char *lb_id, const char *package,
-                                 struct nlb_sent *ret, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_detach(struct nlb_call *call, const char *lb_id, const char *package,
-                                 struct nlb_sent *ret, struct ccm_error *err);
 
-/* type: "loadbalancer" or "servergroup". */
-CCM_NODISCARD int nlb_api_tag(struct nlb_call *call, const char *type, const char *id,
-                              const struct lbc_tags *tags, struct nlb_sent *ret,
-                              struct ccm_error *err);
-CCM_NODISCARD int nlb_api_untag(struct nlb_call *call, const char *type, const char *id,
-                                const struct lbc_tags *tags, struct nlb_sent *ret,
-                                struct ccm_error *err);
+/* Texts of all: the id, then the new values. */
+extern const struct alilb_action nlb_api_delete_lb;
+extern const struct alilb_action nlb_api_update_lb;  /* name, cross-zone */
+extern const struct alilb_action nlb_api_protect_lb; /* of deletion, of modification, why */
+extern const struct alilb_action nlb_api_enable_ipv6;
+extern const struct alilb_action nlb_api_disable_ipv6;
+extern const struct alilb_action nlb_api_join; /* and a list of security groups */
+extern const struct alilb_action nlb_api_leave;
+extern const struct alilb_action nlb_api_attach; /* bandwidth package */
+extern const struct alilb_action nlb_api_detach;
 
 #endif

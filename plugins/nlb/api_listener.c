@@ -1,37 +1,52 @@
 #include "api_listener.h"
 
+#include "api.h"
 #include "util/cleanup.h"
 
-int nlb_api_list_listeners(struct nlb_call *call, const char *lb_id, nlb_item_fn fn, void *arg,
-                           struct ccm_error *err)
-{
-    static const struct nlb_list list = {
-        .product = ALI_NLB, .action = "ListListeners", .name = "Listeners", .page = 100
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
+const struct alilb_action nlb_api_listeners = {
+    .name = "ListListeners",
+    .product = ALI_NLB,
+    .query = ALILB_QUERY_ALL,
+    .texts = { "LoadBalancerIds.1" },
+    .list = "Listeners",
+    .paging = ALILB_PAGES_TOKEN,
+    .page = 100,
+};
+const struct alilb_action nlb_api_certs = {
+    .name = "ListListenerCertificates",
+    .product = ALI_NLB,
+    .texts = { "ListenerId" },
+    .list = "Certificates",
+    .paging = ALILB_PAGES_TOKEN,
+    .page = 50,
+};
+const struct alilb_action nlb_api_delete_listener = {
+    .name = "DeleteListener",
+    NLB_API_WRITE,
+    .texts = { "ListenerId" },
+};
+const struct alilb_action nlb_api_add_certs = {
+    .name = "AssociateAdditionalCertificatesWithListener",
+    NLB_API_WRITE,
+    .texts = { "ListenerId" },
+    .repeated = "AdditionalCertificateIds",
+};
+const struct alilb_action nlb_api_remove_certs = {
+    .name = "DisassociateAdditionalCertificatesWithListener",
+    NLB_API_WRITE,
+    .texts = { "ListenerId" },
+    .repeated = "AdditionalCertificateIds",
+};
 
-    if (lb_id != NULL) {
-        ali_param_item(&params, "LoadBalancerIds", 1, lb_id);
-    }
-    return nlb_api_list(call, &list, &params, fn, arg, err);
-}
-
-int nlb_api_list_certs(struct nlb_call *call, const char *listener_id, nlb_item_fn fn, void *arg,
-                       struct ccm_error *err)
-{
-    static const struct nlb_list list = {
-        .product = ALI_NLB, .action = "ListListenerCertificates", .name = "Certificates", .page = 50
-    };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "ListenerId", listener_id);
-    return nlb_api_list(call, &list, &params, fn, arg, err);
-}
-
-int nlb_api_create_listener(struct nlb_call *call, const char *lb_id,
+int nlb_api_create_listener(struct alilb_call *call, const char *lb_id,
                             const struct nlb_listener *listener, const char *group_id,
-                            struct nlb_sent *ret, struct ccm_error *err)
+                            struct alilb_sent *sent, struct ccm_error *err)
 {
+    static const struct alilb_action create = {
+        .name = "CreateListener",
+        NLB_API_WRITE,
+        .made = "ListenerId",
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "LoadBalancerId", lb_id);
@@ -44,51 +59,22 @@ int nlb_api_create_listener(struct nlb_call *call, const char *lb_id,
     ali_param_add(&params, "ListenerDescription", listener->lbc.description);
     ali_param_add(&params, "ServerGroupId", group_id);
     nlb_api_add_attrs(&params, &listener->lbc.attrs, listener->lbc.protocol, true);
-    return nlb_api_write(call, ALI_NLB, "CreateListener", &params, "ListenerId", ret, err);
+    return alilb_write(call, &create, ALILB_PARAMS(&params), sent, err);
 }
 
-int nlb_api_update_listener(struct nlb_call *call, const char *listener_id,
+int nlb_api_update_listener(struct alilb_call *call, const char *listener_id,
                             const struct nlb_listener *listener, const char *group_id,
-                            struct nlb_sent *ret, struct ccm_error *err)
+                            struct alilb_sent *sent, struct ccm_error *err)
 {
+    static const struct alilb_action update = {
+        .name = "UpdateListenerAttribute",
+        NLB_API_WRITE,
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "ListenerId", listener_id);
     ali_param_opt(&params, "ListenerDescription", listener->lbc.description);
     ali_param_opt(&params, "ServerGroupId", group_id);
     nlb_api_add_attrs(&params, &listener->lbc.attrs, listener->lbc.protocol, false);
-    return nlb_api_write(call, ALI_NLB, "UpdateListenerAttribute", &params, NULL, ret, err);
-}
-
-int nlb_api_delete_listener(struct nlb_call *call, const char *listener_id, struct nlb_sent *ret,
-                            struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "ListenerId", listener_id);
-    return nlb_api_write(call, ALI_NLB, "DeleteListener", &params, NULL, ret, err);
-}
-
-static int change_certs(struct nlb_call *call, const char *action, const char *listener_id,
-                        const struct lbc_texts *certs, struct nlb_sent *ret, struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "ListenerId", listener_id);
-    nlb_api_add_texts(&params, "AdditionalCertificateIds", certs);
-    return nlb_api_write(call, ALI_NLB, action, &params, NULL, ret, err);
-}
-
-int nlb_api_add_certs(struct nlb_call *call, const char *listener_id, const struct lbc_texts *certs,
-                      struct nlb_sent *ret, struct ccm_error *err)
-{
-    return change_certs(call, "AssociateAdditionalCertificatesWithListener", listener_id, certs,
-                        ret, err);
-}
-
-int nlb_api_remove_certs(struct nlb_call *call, const char *listener_id,
-                         const struct lbc_texts *certs, struct nlb_sent *ret, struct ccm_error *err)
-{
-    return change_certs(call, "DisassociateAdditionalCertificatesWithListener", listener_id, certs,
-                        ret, err);
+    return alilb_write(call, &update, ALILB_PARAMS(&params), sent, err);
 }

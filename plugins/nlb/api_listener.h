@@ -1,30 +1,31 @@
-/* Listeners and their additional certificates: see api.h. */
+/*
+ * The cloud's actions on listeners and their additional certificates, as alilb/action.h calls them:
+ * parameters in, answer out, no decisions.
+ */
 #ifndef CCM_NLB_API_LISTENER_H
 #define CCM_NLB_API_LISTENER_H
 
-#include "api.h"
+#include "alilb/action.h"
+#include "state.h"
 
-/* lb_id NULL: of all load balancers of the region. */
-CCM_NODISCARD int nlb_api_list_listeners(struct nlb_call *call, const char *lb_id, nlb_item_fn fn,
-                                         void *arg, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_list_certs(struct nlb_call *call, const char *listener_id, nlb_item_fn fn,
-                                     void *arg, struct ccm_error *err);
+/* --- lists --- */
 
-CCM_NODISCARD int nlb_api_create_listener(struct nlb_call *call, const char *lb_id,
+extern const struct alilb_action nlb_api_listeners; /* id of the load balancer, NULL: all of the
+                                                       region */
+extern const struct alilb_action nlb_api_certs;     /* id of the listener */
+
+/* --- writes --- */
+
+CCM_NODISCARD int nlb_api_create_listener(struct alilb_call *call, const char *lb_id,
                                           const struct nlb_listener *listener, const char *group_id,
-                                          struct nlb_sent *ret, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_update_listener(struct nlb_call *call, const char *listener_id,
+                                          struct alilb_sent *sent, struct ccm_error *err);
+CCM_NODISCARD int nlb_api_update_listener(struct alilb_call *call, const char *listener_id,
                                           const struct nlb_listener *listener, const char *group_id,
-                                          struct nlb_sent *ret, struct ccm_error *err);
-CCM_NODISCARD int nlb_api_delete_listener(struct nlb_call *call, const char *listener_id,
-                                          struct nlb_sent *ret, struct ccm_error *err);
+                                          struct alilb_sent *sent, struct ccm_error *err);
+extern const struct alilb_action nlb_api_delete_listener; /* id */
 
-/* At most NLB_CERTS_MAX. */
-CCM_NODISCARD int nlb_api_add_certs(struct nlb_call *call, const char *listener_id,
-                                    const struct lbc_texts *certs, struct nlb_sent *ret,
-                                    struct ccm_error *err);
-CCM_NODISCARD int nlb_api_remove_certs(struct nlb_call *call, const char *listener_id,
-                                       const struct lbc_texts *certs, struct nlb_sent *ret,
-                                       struct ccm_error *err);
+/* Id of the listener; at most NLB_CERTS_MAX certificates. */
+extern const struct alilb_action nlb_api_add_certs;
+extern const struct alilb_action nlb_api_remove_certs;
 
 #endif

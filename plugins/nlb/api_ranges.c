@@ -3,42 +3,59 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
-#include <stdio.h>
+const struct alilb_action nlb_api_security_groups = {
+    .name = "DescribeSecurityGroups",
+    .product = ALI_ECS,
+    .texts = { "Tag.1.Key", "Tag.1.Value" },
+    .list = "SecurityGroups",
+    .item = "SecurityGroup",
+    .paging = ALILB_PAGES_TOKEN,
+    .page = 100,
+};
+const struct alilb_action nlb_api_rules = {
+    .name = "DescribeSecurityGroupAttribute",
+    .product = ALI_ECS,
+    .texts = { "SecurityGroupId", "Direction" },
+    .list = "Permissions",
+    .item = "Permission",
+    .paging = ALILB_PAGES_TOKEN,
+    .page = 500,
+};
+const struct alilb_action nlb_api_rename_security_group = {
+    .name = "ModifySecurityGroupAttribute",
+    .product = ALI_ECS,
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "SecurityGroupId", "SecurityGroupName", "Description" },
+};
+const struct alilb_action nlb_api_delete_security_group = {
+    .name = "DeleteSecurityGroup",
+    .product = ALI_ECS,
+    .repeat = ALI_IDEMPOTENT,
+    .texts = { "SecurityGroupId" },
+};
+const struct alilb_action nlb_api_add_rules = {
+    .name = "AuthorizeSecurityGroup",
+    .product = ALI_ECS,
+    .repeat = ALI_IDEMPOTENT,
+};
+const struct alilb_action nlb_api_remove_rules = {
+    .name = "RevokeSecurityGroup",
+    .product = ALI_ECS,
+    .repeat = ALI_IDEMPOTENT,
+};
 
-int nlb_api_find_security_groups(struct nlb_call *call, const char *tag_key, const char *tag_value,
-                                 nlb_item_fn fn, void *arg, struct ccm_error *err)
-{
-    static const struct nlb_list list = { .product = ALI_ECS,
-                                          .action = "DescribeSecurityGroups",
-                                          .name = "SecurityGroups",
-                                          .item = "SecurityGroup",
-                                          .page = 100 };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_tag(&params, 1, tag_key, tag_value);
-    return nlb_api_list(call, &list, &params, fn, arg, err);
-}
-
-int nlb_api_list_rules(struct nlb_call *call, const char *guard_id, nlb_item_fn fn, void *arg,
-                       struct ccm_error *err)
-{
-    static const struct nlb_list list = { .product = ALI_ECS,
-                                          .action = "DescribeSecurityGroupAttribute",
-                                          .name = "Permissions",
-                                          .item = "Permission",
-                                          .page = 500 };
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "SecurityGroupId", guard_id);
-    ali_param_add(&params, "Direction", "ingress");
-    return nlb_api_list(call, &list, &params, fn, arg, err);
-}
-
-int nlb_api_create_security_group(struct nlb_call *call,
+int nlb_api_create_security_group(struct alilb_call *call,
                                   const struct nlb_security_group *security_group,
                                   const struct nlb_security_group_place *place,
-                                  struct nlb_sent *ret, struct ccm_error *err)
+                                  struct alilb_sent *sent, struct ccm_error *err)
 {
+    static const struct alilb_action create = {
+        .name = "CreateSecurityGroup",
+        .product = ALI_ECS,
+        .repeat = ALI_IDEMPOTENT,
+        .token = true,
+        .made = "SecurityGroupId",
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
     ali_param_add(&params, "SecurityGroupName", security_group->name);
@@ -46,31 +63,9 @@ int nlb_api_create_security_group(struct nlb_call *call,
     ali_param_add(&params, "SecurityGroupType", "enterprise");
     ali_param_opt(&params, "VpcId", place->vpc_id);
     ali_param_opt(&params, "ResourceGroupId", place->resource_group);
-    nlb_api_add_tags(&params, place->tags, 1);
+    alilb_param_tags(&params, place->tags, 1);
     ali_param_add(&params, "ClientToken", place->token);
-    return nlb_api_write(call, ALI_ECS, "CreateSecurityGroup", &params, "SecurityGroupId", ret,
-                         err);
-}
-
-int nlb_api_rename_security_group(struct nlb_call *call, const char *guard_id,
-                                  const struct nlb_security_group *security_group,
-                                  struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "SecurityGroupId", guard_id);
-    ali_param_opt(&params, "SecurityGroupName", security_group->name);
-    ali_param_opt(&params, "Description", security_group->description);
-    return nlb_api_change(call, ALI_ECS, "ModifySecurityGroupAttribute", &params, err);
-}
-
-int nlb_api_delete_security_group(struct nlb_call *call, const char *guard_id,
-                                  struct ccm_error *err)
-{
-    CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
-
-    ali_param_add(&params, "SecurityGroupId", guard_id);
-    return nlb_api_change(call, ALI_ECS, "DeleteSecurityGroup", &params, err);
+    return alilb_write(call, &create, ALILB_PARAMS(&params), sent, err);
 }
 
 /* --- rules --- */
@@ -98,40 +93,34 @@ static void params_add_rule(struct ali_params *params, const char *prefix,
     rule_param(params, prefix, "Description", rule->description);
 }
 
-static int change_rules(struct nlb_call *call, const char *action, const char *guard_id,
-                        const struct nlb_rule *rules, size_t count, struct ccm_error *err)
+int nlb_api_change_rules(struct alilb_call *call, const struct alilb_action *action,
+                         const char *group_id, const struct nlb_rule *rules, size_t count,
+                         struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ali_param_add(&params, "SecurityGroupId", guard_id);
+    ali_param_add(&params, "SecurityGroupId", group_id);
     for (size_t i = 0; i < count; i++) {
         char prefix[40];
 
         ccm_text_printf(prefix, sizeof(prefix), "Permissions.%zu.", i + 1);
         params_add_rule(&params, prefix, &rules[i]);
     }
-    return nlb_api_change(call, ALI_ECS, action, &params, err);
+    return alilb_write(call, action, ALILB_PARAMS(&params), NULL, err);
 }
 
-int nlb_api_add_rules(struct nlb_call *call, const char *guard_id, const struct nlb_rule *rules,
-                      size_t count, struct ccm_error *err)
-{
-    return change_rules(call, "AuthorizeSecurityGroup", guard_id, rules, count, err);
-}
-
-int nlb_api_remove_rules(struct nlb_call *call, const char *guard_id, const struct nlb_rule *rules,
-                         size_t count, struct ccm_error *err)
-{
-    return change_rules(call, "RevokeSecurityGroup", guard_id, rules, count, err);
-}
-
-int nlb_api_modify_rule(struct nlb_call *call, const char *guard_id, const char *rule_id,
+int nlb_api_modify_rule(struct alilb_call *call, const char *group_id, const char *rule_id,
                         const struct nlb_rule *rule, struct ccm_error *err)
 {
+    static const struct alilb_action modify = {
+        .name = "ModifySecurityGroupRule",
+        .product = ALI_ECS,
+        .repeat = ALI_IDEMPOTENT,
+    };
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 
-    ali_param_add(&params, "SecurityGroupId", guard_id);
+    ali_param_add(&params, "SecurityGroupId", group_id);
     ali_param_add(&params, "SecurityGroupRuleId", rule_id);
     params_add_rule(&params, "", rule);
-    return nlb_api_change(call, ALI_ECS, "ModifySecurityGroupRule", &params, err);
+    return alilb_write(call, &modify, ALILB_PARAMS(&params), NULL, err);
 }

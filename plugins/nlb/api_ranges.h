@@ -1,17 +1,19 @@
-/* The security group for source ranges: see api.h. */
-#ifndef CCM_NLB_API_GUARD_H
-#define CCM_NLB_API_GUARD_H
+/* The cloud's actions on the security group for source ranges, as alilb/action.h calls them:
+ * parameters in, answer out, no decisions. */
+#ifndef CCM_NLB_API_RANGES_H
+#define CCM_NLB_API_RANGES_H
 
-#include "api.h"
+#include "alilb/action.h"
+#include "state.h"
 
 #define NLB_RULES_MAX 100 /* rules per call */
 
-CCM_NODISCARD int nlb_api_find_security_groups(struct nlb_call *call, const char *tag_key,
-                                               const char *tag_value, nlb_item_fn fn, void *arg,
-                                               struct ccm_error *err);
-/* Its rules for what comes in. */
-CCM_NODISCARD int nlb_api_list_rules(struct nlb_call *call, const char *guard_id, nlb_item_fn fn,
-                                     void *arg, struct ccm_error *err);
+/* --- lists --- */
+
+extern const struct alilb_action nlb_api_security_groups; /* key and value of a tag */
+extern const struct alilb_action nlb_api_rules;           /* id, "ingress" */
+
+/* --- writes --- */
 
 /* What creation needs besides name and description. */
 struct nlb_security_group_place {
@@ -21,25 +23,20 @@ struct nlb_security_group_place {
     const char *token;
 };
 
-CCM_NODISCARD int nlb_api_create_security_group(struct nlb_call *call,
+CCM_NODISCARD int nlb_api_create_security_group(struct alilb_call *call,
                                                 const struct nlb_security_group *security_group,
                                                 const struct nlb_security_group_place *place,
-                                                struct nlb_sent *ret, struct ccm_error *err);
-/* Name and description. */
-CCM_NODISCARD int nlb_api_rename_security_group(struct nlb_call *call, const char *guard_id,
-                                                const struct nlb_security_group *security_group,
-                                                struct ccm_error *err);
-CCM_NODISCARD int nlb_api_delete_security_group(struct nlb_call *call, const char *guard_id,
-                                                struct ccm_error *err);
+                                                struct alilb_sent *sent, struct ccm_error *err);
+extern const struct alilb_action nlb_api_rename_security_group; /* id, name, description */
+extern const struct alilb_action nlb_api_delete_security_group; /* id */
 
-/* At most NLB_RULES_MAX. */
-CCM_NODISCARD int nlb_api_add_rules(struct nlb_call *call, const char *guard_id,
-                                    const struct nlb_rule *rules, size_t count,
-                                    struct ccm_error *err);
-CCM_NODISCARD int nlb_api_remove_rules(struct nlb_call *call, const char *guard_id,
-                                       const struct nlb_rule *rules, size_t count,
-                                       struct ccm_error *err);
-CCM_NODISCARD int nlb_api_modify_rule(struct nlb_call *call, const char *guard_id,
+extern const struct alilb_action nlb_api_add_rules;
+extern const struct alilb_action nlb_api_remove_rules;
+/* One of these, with at most NLB_RULES_MAX. */
+CCM_NODISCARD int nlb_api_change_rules(struct alilb_call *call, const struct alilb_action *action,
+                                       const char *group_id, const struct nlb_rule *rules,
+                                       size_t count, struct ccm_error *err);
+CCM_NODISCARD int nlb_api_modify_rule(struct alilb_call *call, const char *group_id,
                                       const char *rule_id, const struct nlb_rule *rule,
                                       struct ccm_error *err);
 

@@ -24,7 +24,7 @@ static void run_fini(struct nlb_run *run)
     lbc_quota_fini(&run->quota);
     nlb_exchanges_fini(run);
     for (size_t i = 0; run->flights != NULL && i < run->plan->len; i++) {
-        nlb_sent_fini(&run->flights[i].sent);
+        alilb_sent_fini(&run->flights[i].sent);
     }
     free(run->flights);
 }
@@ -108,7 +108,7 @@ static bool is_blocked(const struct nlb_run *run, const struct nlb_step *step, s
 
 int nlb_run_check_cancelled(const struct nlb_run *run)
 {
-    const struct nlb_call *call = &run->apply->call;
+    const struct alilb_call *call = &run->apply->call;
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (!call->host->cancelled(call->host, call->req)) {
@@ -135,7 +135,7 @@ static enum ali_priority priority_of(const struct nlb_run *run, const struct nlb
     }
 }
 
-static int send_step(struct nlb_run *run, const struct nlb_step *step, struct nlb_sent *sent,
+static int send_step(struct nlb_run *run, const struct nlb_step *step, struct alilb_sent *sent,
                      struct ccm_error *err)
 {
     struct nlb_apply *apply = run->apply;
@@ -338,7 +338,7 @@ static bool has_job(const struct nlb_flight *flight)
 int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
 {
     CCM_CLEANUP(jobs_fini) struct jobs jobs = { .items = calloc(count, sizeof(*jobs.items)) };
-    struct nlb_call *call = &run->apply->call;
+    struct alilb_call *call = &run->apply->call;
     struct ccm_error why = CCM_ERROR_INIT;
     size_t next = 0;
     int waited;

@@ -5,11 +5,12 @@
 #ifndef CCM_NLB_APPLY_H
 #define CCM_NLB_APPLY_H
 
-#include "api.h"
+#include "alilb/account.h"
+#include "alilb/action.h"
 #include "plan.h"
 
 struct nlb_apply {
-    struct nlb_call call;
+    struct alilb_call call;
     const struct ccm_service *service;
     const char *cluster_id;
     struct nlb_state *have;        /* the mirror; changed by each write that succeeded */

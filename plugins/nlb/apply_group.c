@@ -15,7 +15,7 @@ bool nlb_apply_group_blocked(const struct nlb_apply *apply, const struct nlb_ste
 /* --- sending --- */
 
 static int group_send_create(struct nlb_apply *apply, const struct nlb_step *step,
-                             struct nlb_sent *sent, struct ccm_error *err)
+                             struct alilb_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
 
@@ -27,45 +27,48 @@ static int group_send_create(struct nlb_apply *apply, const struct nlb_step *ste
 
 /* Of several servers one that is not there may have kept the others from being removed. */
 static int send_remove(struct nlb_apply *apply, const struct nlb_step *step, const char *id,
-                       struct nlb_sent *sent, struct ccm_error *err)
+                       struct alilb_sent *sent, struct ccm_error *err)
 {
-    const int r = nlb_api_remove_servers(&apply->call, id, &step->group.lbc.backends, sent, err);
+    const int r =
+        nlb_api_change_servers(&apply->call, &nlb_api_remove_servers, id, &step->group, sent, err);
 
     return step->group.lbc.backends.len == 1 ? nlb_apply_forgive(apply, r, err) : r;
 }
 
 int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                         struct nlb_sent *sent, struct ccm_error *err)
+                         struct alilb_sent *sent, struct ccm_error *err)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
     const char *id = group == NULL ? NULL : group->lbc.id;
-    struct nlb_call *call = &apply->call;
+    const struct alilb_tagging untagging = {
+        .type = "servergroup", .id = id, .tags = &step->tags, .remove = true
+    };
+    struct alilb_call *call = &apply->call;
 
     switch (step->type) {
     case NLB_STEP_CREATE_GROUP:
         return group_send_create(apply, step, sent, err);
     case NLB_STEP_UPDATE_GROUP:
-        return nlb_api_update_group(call, id, &step->group, NULL, sent, err);
+        return nlb_api_update_group(call, id, &step->group, sent, err);
     case NLB_STEP_ADD:
-        return nlb_api_add_servers(call, id, step->group.lbc.name, &step->group.lbc.backends, sent,
-                                   err);
+        return nlb_api_change_servers(call, &nlb_api_add_servers, id, &step->group, sent, err);
     case NLB_STEP_UPDATE:
-        return nlb_api_update_servers(call, id, step->group.lbc.name, &step->group.lbc.backends,
-                                      sent, err);
+        return nlb_api_change_servers(call, &nlb_api_update_servers, id, &step->group, sent, err);
     case NLB_STEP_REMOVE:
         return send_remove(apply, step, id, sent, err);
     case NLB_STEP_UNTAG_GROUP:
-        return nlb_apply_forgive(
-            apply, nlb_api_untag(call, "servergroup", id, &step->tags, sent, err), err);
+        return nlb_apply_forgive(apply, alilb_change_tags(call, ALI_NLB, &untagging, sent, err),
+                                 err);
     default:
-        return nlb_apply_forgive(apply, nlb_api_delete_group(call, id, sent, err), err);
+        return nlb_apply_forgive(
+            apply, alilb_write(call, &nlb_api_delete_group, ALILB_TEXTS(id), sent, err), err);
     }
 }
 
 /* --- the mirror --- */
 
 static int group_record_created(struct nlb_apply *apply, const struct nlb_step *step,
-                                struct nlb_sent *sent)
+                                struct alilb_sent *sent)
 {
     struct nlb_group *group = nlb_state_new_group(apply->have);
 
@@ -109,7 +112,7 @@ static int group_record_attrs(struct nlb_group *group, const struct nlb_step *st
 }
 
 int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                         struct nlb_sent *sent)
+                         struct alilb_sent *sent)
 {
     struct nlb_group *group = nlb_apply_group(apply, step);
 

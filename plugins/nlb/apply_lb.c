@@ -31,15 +31,16 @@ static int all_groups(const struct nlb_apply *apply, const struct nlb_step *step
 
 /* Of several groups one that is not there kept the others from being left. */
 static int send_leave(struct nlb_apply *apply, const struct lbc_texts *groups,
-                      struct nlb_sent *sent, struct ccm_error *err)
+                      struct alilb_sent *sent, struct ccm_error *err)
 {
-    const int r = nlb_api_leave(&apply->call, apply->have->lb.id, groups, sent, err);
+    const int r = alilb_write(&apply->call, &nlb_api_leave, ALILB_LIST(groups, apply->have->lb.id),
+                              sent, err);
 
     return groups->len == 1 ? nlb_apply_forgive(apply, r, err) : r;
 }
 
-static int send_groups(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
-                       struct ccm_error *err)
+static int send_groups(struct nlb_apply *apply, const struct nlb_step *step,
+                       struct alilb_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
 
@@ -47,7 +48,8 @@ static int send_groups(struct nlb_apply *apply, const struct nlb_step *step, str
         return ccm_error_nomem(err);
     }
     return step->type == NLB_STEP_JOIN
-               ? nlb_api_join(&apply->call, apply->have->lb.id, &groups, sent, err)
+               ? alilb_write(&apply->call, &nlb_api_join, ALILB_LIST(&groups, apply->have->lb.id),
+                             sent, err)
                : send_leave(apply, &groups, sent, err);
 }
 
@@ -58,19 +60,22 @@ static void tags_text(const struct lbc_tags *tags, struct ccm_buf *text)
     }
 }
 
-static int send_tags(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+static int send_tags(struct nlb_apply *apply, const struct nlb_step *step, struct alilb_sent *sent,
                      struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 512 };
-    const bool add = step->type == NLB_STEP_TAG;
-    const char *id = apply->have->lb.id;
-    const int r = add ? nlb_api_tag(&apply->call, "loadbalancer", id, &step->tags, sent, err)
-                      : nlb_api_untag(&apply->call, "loadbalancer", id, &step->tags, sent, err);
+    const struct alilb_tagging tagging = {
+        .type = "loadbalancer",
+        .id = apply->have->lb.id,
+        .tags = &step->tags,
+        .remove = step->type == NLB_STEP_UNTAG,
+    };
+    const int r = alilb_change_tags(&apply->call, ALI_NLB, &tagging, sent, err);
 
     if (r < 0) {
         tags_text(&step->tags, &text);
-        return ccm_error_wrap(err, r, "error to %s slb id [%s] with tags %s", add ? "tag" : "untag",
-                              id, ccm_buf_str(&text));
+        return ccm_error_wrap(err, r, "error to %s slb id [%s] with tags %s",
+                              tagging.remove ? "untag" : "tag", tagging.id, ccm_buf_str(&text));
     }
     return 0;
 }
@@ -81,10 +86,22 @@ static bool is_stillborn(const struct nlb_apply *apply)
     return apply->model == NULL && ccm_text_equal_case(apply->have->lb.status, "CreateFailed");
 }
 
-int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, struct nlb_sent *sent,
+static int send_protect(struct nlb_apply *apply, const struct nlb_step *step,
+                        struct alilb_sent *sent, struct ccm_error *err)
+{
+    const char *modification = step->lb.fields[NLB_LB_MODIFICATION];
+    const char *why = ccm_text_equal(modification, "ConsoleProtection") ? NLB_PROTECT_WHY : NULL;
+
+    return alilb_write(
+        &apply->call, &nlb_api_protect_lb,
+        ALILB_TEXTS(apply->have->lb.id, step->lb.fields[NLB_LB_PROTECT], modification, why), sent,
+        err);
+}
+
+int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, struct alilb_sent *sent,
                       struct ccm_error *err)
 {
-    struct nlb_call *call = &apply->call;
+    struct alilb_call *call = &apply->call;
     const char *id = apply->have->lb.id;
     int r;
 
@@ -98,22 +115,31 @@ int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, stru
     case NLB_STEP_LEAVE:
         return send_groups(apply, step, sent, err);
     case NLB_STEP_PROTECT:
-        r = is_stillborn(apply) ? 0 : nlb_api_protect_lb(call, id, &step->lb, sent, err);
+        r = is_stillborn(apply) ? 0 : send_protect(apply, step, sent, err);
         return r < 0 && apply->model == NULL ? nlb_apply_forgive(apply, r, err) : r;
     case NLB_STEP_ADDRESS_TYPE:
-        return nlb_api_address_type(call, id, step->value, &step->lb, sent, err);
+        return nlb_api_update_zones(call, id, step->value, &step->lb, sent, err);
     case NLB_STEP_ZONES:
-        return nlb_api_zones(call, id, &step->lb, sent, err);
+        return nlb_api_update_zones(call, id, NULL, &step->lb, sent, err);
     case NLB_STEP_IPV6:
-        return nlb_api_ipv6_type(call, id, step->value, sent, err);
+        return alilb_write(call,
+                           ccm_text_equal_case(step->value, "Internet") ? &nlb_api_enable_ipv6
+                                                                        : &nlb_api_disable_ipv6,
+                           ALILB_TEXTS(id), sent, err);
     case NLB_STEP_DETACH:
-        return nlb_apply_forgive(apply, nlb_api_detach(call, id, step->value, sent, err), err);
+        return nlb_apply_forgive(
+            apply, alilb_write(call, &nlb_api_detach, ALILB_TEXTS(id, step->value), sent, err),
+            err);
     case NLB_STEP_ATTACH:
-        return nlb_api_attach(call, id, step->value, sent, err);
+        return alilb_write(call, &nlb_api_attach, ALILB_TEXTS(id, step->value), sent, err);
     case NLB_STEP_DELETE_LB:
-        return nlb_apply_forgive(apply, nlb_api_delete_lb(call, id, sent, err), err);
+        return nlb_apply_forgive(
+            apply, alilb_write(call, &nlb_api_delete_lb, ALILB_TEXTS(id), sent, err), err);
     default:
-        return nlb_api_update_lb(call, id, &step->lb, sent, err);
+        return alilb_write(
+            call, &nlb_api_update_lb,
+            ALILB_TEXTS(id, step->lb.fields[NLB_LB_NAME], step->lb.fields[NLB_LB_CROSS_ZONE]), sent,
+            err);
     }
 }
 

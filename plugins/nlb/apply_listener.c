@@ -32,11 +32,11 @@ bool nlb_apply_listener_blocked(const struct nlb_apply *apply, const struct nlb_
 }
 
 int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step,
-                            struct nlb_sent *sent, struct ccm_error *err)
+                            struct alilb_sent *sent, struct ccm_error *err)
 {
     const struct nlb_listener *listener = nlb_apply_target(apply, step);
     const char *id = listener == NULL ? NULL : listener->lbc.id;
-    struct nlb_call *call = &apply->call;
+    struct alilb_call *call = &apply->call;
 
     switch (step->type) {
     case NLB_STEP_CREATE_LISTENER:
@@ -46,18 +46,19 @@ int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step
         return nlb_api_update_listener(call, id, &step->listener,
                                        nlb_apply_group(apply, step)->lbc.id, sent, err);
     case NLB_STEP_ADD_CERTS:
-        return nlb_api_add_certs(call, id, &step->texts, sent, err);
+        return alilb_write(call, &nlb_api_add_certs, ALILB_LIST(&step->texts, id), sent, err);
     case NLB_STEP_REMOVE_CERTS:
-        return nlb_api_remove_certs(call, id, &step->texts, sent, err);
+        return alilb_write(call, &nlb_api_remove_certs, ALILB_LIST(&step->texts, id), sent, err);
     default:
-        return nlb_apply_forgive(apply, nlb_api_delete_listener(call, id, sent, err), err);
+        return nlb_apply_forgive(
+            apply, alilb_write(call, &nlb_api_delete_listener, ALILB_TEXTS(id), sent, err), err);
     }
 }
 
 /* --- the mirror --- */
 
 static int listener_record_created(struct nlb_apply *apply, const struct nlb_step *step,
-                                   struct nlb_sent *sent)
+                                   struct alilb_sent *sent)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
     struct nlb_listener *listener = nlb_state_new_listener(apply->have);
@@ -101,7 +102,7 @@ static int listener_record_certs(struct nlb_listener *listener, const struct nlb
 }
 
 int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step,
-                            struct nlb_sent *sent)
+                            struct alilb_sent *sent)
 {
     struct nlb_listener *listener = nlb_apply_target(apply, step);
 

@@ -54,7 +54,7 @@ static void security_group_make_token(const struct nlb_apply *apply,
 }
 
 static int security_group_send_create(struct nlb_apply *apply, const struct nlb_step *step,
-                                      struct nlb_sent *sent, struct ccm_error *err)
+                                      struct alilb_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *wanted = apply->model == NULL ? NULL : apply->model->want.lb.fields[NLB_LB_GROUP];
@@ -79,8 +79,9 @@ static int security_group_send_create(struct nlb_apply *apply, const struct nlb_
 static int send_add(struct nlb_apply *apply, const struct nlb_step *step, struct ccm_error *err)
 {
     const struct nlb_security_group *rules = &step->security_group;
-    const int r = nlb_api_add_rules(&apply->call, apply->have->security_group.id, rules->rules,
-                                    rules->rule_count, err);
+    const int r =
+        nlb_api_change_rules(&apply->call, &nlb_api_add_rules, apply->have->security_group.id,
+                             rules->rules, rules->rule_count, err);
 
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         (*apply->attempt)++;
@@ -111,9 +112,9 @@ static int send_modify(struct nlb_apply *apply, const struct nlb_step *step, str
 }
 
 int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                  struct nlb_sent *sent, struct ccm_error *err)
+                                  struct alilb_sent *sent, struct ccm_error *err)
 {
-    struct nlb_call *call = &apply->call;
+    struct alilb_call *call = &apply->call;
     const char *id = apply->have->security_group.id;
 
     switch (step->type) {
@@ -125,13 +126,19 @@ int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step
         return send_modify(apply, step, err);
     case NLB_STEP_REMOVE_RULES:
         return nlb_apply_forgive(apply,
-                                 nlb_api_remove_rules(call, id, step->security_group.rules,
+                                 nlb_api_change_rules(call, &nlb_api_remove_rules, id,
+                                                      step->security_group.rules,
                                                       step->security_group.rule_count, err),
                                  err);
     case NLB_STEP_RENAME_SECURITY_GROUP:
-        return nlb_api_rename_security_group(call, id, &step->security_group, err);
+        return alilb_write(
+            call, &nlb_api_rename_security_group,
+            ALILB_TEXTS(id, step->security_group.name, step->security_group.description), NULL,
+            err);
     default:
-        return nlb_apply_forgive(apply, nlb_api_delete_security_group(call, id, err), err);
+        return nlb_apply_forgive(
+            apply, alilb_write(call, &nlb_api_delete_security_group, ALILB_TEXTS(id), NULL, err),
+            err);
     }
 }
 
@@ -195,7 +202,7 @@ static int security_group_record_name(struct nlb_security_group *security_group,
 }
 
 int nlb_apply_security_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                                  const struct nlb_sent *sent)
+                                  const struct alilb_sent *sent)
 {
     struct nlb_security_group *security_group = &apply->have->security_group;
 

@@ -20,7 +20,7 @@ enum nlb_verdict {
 struct nlb_flight {
     const struct nlb_step *step;
     enum nlb_verdict verdict;
-    struct nlb_sent sent;
+    struct alilb_sent sent;
 };
 
 /* A step that a quota refused, waiting for a later one to make room. */

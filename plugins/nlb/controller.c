@@ -141,17 +141,6 @@ const struct lbc_ops nlb_ops = {
 
 /* --- for both kinds of pass --- */
 
-struct nlb_call nlb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority)
-{
-    return (struct nlb_call){
-        .ali = alilb_client(&pass->lbc->cloud),
-        .host = pass->lbc->host,
-        .req = pass->req,
-        .object = pass->service->meta.key,
-        .priority = alilb_priority(lbc_pass_priority(pass, priority)),
-    };
-}
-
 int nlb_check_status(struct lbc_pass *pass, struct ccm_error *err)
 {
     const struct nlb_lb *lb = &((struct nlb_state *)pass->entry->state)->lb;
@@ -191,7 +180,7 @@ int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *plan, const struc
 {
     struct lbc_entry *entry = pass->entry;
     struct nlb_apply apply = {
-        .call = nlb_pass_call(pass, priority),
+        .call = alilb_call_for(pass, priority),
         .service = pass->service,
         .cluster_id = lbc_cluster_id(pass->lbc),
         .have = entry->state,

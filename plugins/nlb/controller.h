@@ -2,7 +2,8 @@
 #ifndef CCM_NLB_CONTROLLER_H
 #define CCM_NLB_CONTROLLER_H
 
-#include "api.h"
+#include "alilb/account.h"
+#include "alilb/action.h"
 #include "lbc/pass.h"
 #include "model.h"
 #include "nlb.h"
@@ -19,9 +20,6 @@ struct nlb {
 
 extern const struct lbc_ops nlb_ops;
 extern const struct lbc_mirror_type nlb_mirror;
-
-/* A call struct for this pass. */
-struct nlb_call nlb_pass_call(const struct lbc_pass *pass, enum lbc_priority priority);
 
 /* A member of nlb_ops. */
 CCM_NODISCARD int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err);

@@ -101,7 +101,7 @@ static int inventory_add_lb(void *arg, const cJSON *json, struct ccm_error *err)
     int r = nlb_read_parse_lb(json, &lb);
 
     if (r < 0) {
-        return nlb_read_refuse(r, "load balancer", err);
+        return alilb_refuse(r, "load balancer", err);
     }
     item = inventory_find_owner(inventory, &lb.tags);
     if (item == NULL || ccm_strmap_has(inventory->by_lb, lb.id) != 0) {
@@ -130,7 +130,7 @@ static int inventory_add_listener(void *arg, const cJSON *json, struct ccm_error
     }
     listener = nlb_state_new_listener(&item->state);
     r = listener == NULL ? -ENOMEM : nlb_read_parse_listener(json, listener);
-    return r < 0 ? nlb_read_refuse(r, "listener", err) : 0;
+    return r < 0 ? alilb_refuse(r, "listener", err) : 0;
 }
 
 static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *err)
@@ -142,7 +142,7 @@ static int inventory_add_group(void *arg, const cJSON *json, struct ccm_error *e
     const int r = nlb_read_parse_group(json, &group);
 
     if (r < 0) {
-        return nlb_read_refuse(r, "server group", err);
+        return alilb_refuse(r, "server group", err);
     }
     item = inventory_find_owner(inventory, &group.tags);
     if (item == NULL || ccm_strmap_has(inventory->by_group, group.lbc.id) != 0) {
@@ -163,10 +163,9 @@ static int inventory_add_server(void *arg, const cJSON *json, struct ccm_error *
     const char *group_id = ccm_json_text(json, "ServerGroupId");
     const struct item *item = ccm_strmap_get(inventory->by_group, group_id);
     struct nlb_group *group = item == NULL ? NULL : nlb_state_group_by_id(&item->state, group_id);
-    const int r =
-        group == NULL ? 0 : nlb_read_parse_server(json, group->lbc.name, &group->lbc.backends);
+    const int r = group == NULL ? 0 : alilb_parse_backend(json, &group->lbc);
 
-    return r < 0 ? nlb_read_refuse(r, "server", err) : 0;
+    return r < 0 ? alilb_refuse(r, "server", err) : 0;
 }
 
 static void set_known(struct nlb_inventory *inventory, bool listeners, bool groups)
@@ -185,35 +184,37 @@ static void set_known(struct nlb_inventory *inventory, bool listeners, bool grou
     }
 }
 
-static int read_all(struct nlb_call *call, struct nlb_inventory *inventory, bool *ret_useful,
+static int read_all(struct alilb_call *call, struct nlb_inventory *inventory, bool *ret_useful,
                     struct ccm_error *err)
 {
     const char *cluster = inventory->cluster_id;
-    int r =
-        nlb_api_list_lbs(call, NLB_TAG_CLUSTER, cluster, NULL, inventory_add_lb, inventory, err);
+    int r = alilb_list(call, &nlb_api_lbs, ALILB_TEXTS(NLB_TAG_CLUSTER, cluster), inventory_add_lb,
+                       inventory, err);
 
     /* To the end or not at all: else a second owner of a tag could go unseen. */
     *ret_useful = r == 0;
     if (r < 0) {
         return r;
     }
-    r = nlb_api_list_listeners(call, NULL, inventory_add_listener, inventory, err);
+    r = alilb_list(call, &nlb_api_listeners, ALILB_TEXTS(NULL), inventory_add_listener, inventory,
+                   err);
     if (r < 0) {
         return r;
     }
     set_known(inventory, true, false);
-    r = nlb_api_list_groups(call, NLB_TAG_CLUSTER, cluster, NULL, inventory_add_group, inventory,
-                            err);
-    r = r < 0 ? r : nlb_api_list_servers(call, NULL, inventory_add_server, inventory, err);
+    r = alilb_list(call, &nlb_api_groups, ALILB_TEXTS(NLB_TAG_CLUSTER, cluster),
+                   inventory_add_group, inventory, err);
+    r = r < 0 ? r
+              : alilb_list(call, &nlb_api_servers, ALILB_TEXTS(NULL), inventory_add_server,
+                           inventory, err);
     if (r == 0) {
         set_known(inventory, true, true);
     }
     return r;
 }
 
-int nlb_inventory_read(struct nlb_call *call, const char *cluster_id,
-                       const struct ccm_strmap *expected, struct nlb_inventory **ret,
-                       struct ccm_error *err)
+int nlb_inventory_read(struct alilb_call *call, const struct ccm_strmap *expected,
+                       struct nlb_inventory **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(inventory_freep) struct nlb_inventory *inventory = inventory_new(expected);
     bool useful = false;
@@ -223,7 +224,7 @@ int nlb_inventory_read(struct nlb_call *call, const char *cluster_id,
     if (inventory == NULL) {
         return ccm_error_nomem(err);
     }
-    inventory->cluster_id = cluster_id;
+    inventory->cluster_id = call->cluster_id;
     r = read_all(call, inventory, &useful, err);
     inventory->cluster_id = NULL;
     if (useful) {
@@ -281,14 +282,8 @@ static int inventory_load(struct lbc_instance *lbc, const struct ccm_request *re
                           const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
 {
     struct nlb_inventory *inventory = NULL;
-    struct nlb_call call = {
-        .ali = alilb_client(&lbc->cloud),
-        .host = lbc->host,
-        .req = req,
-        .object = "inventory",
-        .priority = ALI_PRIO_SPEC,
-    };
-    const int r = nlb_inventory_read(&call, lbc_cluster_id(lbc), expected, &inventory, err);
+    struct alilb_call call = alilb_call_for_all(lbc, req);
+    const int r = nlb_inventory_read(&call, expected, &inventory, err);
 
     *ret = inventory;
     return r;

@@ -6,8 +6,9 @@
 #ifndef CCM_NLB_INVENTORY_H
 #define CCM_NLB_INVENTORY_H
 
-#include "api.h"
+#include "alilb/action.h"
 #include "lbc/inventory.h"
+#include "state.h"
 #include "util/strmap.h"
 
 extern const struct lbc_inventory_ops nlb_inventory_ops;
@@ -18,9 +19,8 @@ struct nlb_inventory;
 
 /* Blocks: reads all pages. expected: names of the load balancers to be kept. 0; negative with err,
  * and *ret is what is known for certain all the same, NULL when that is nothing. */
-CCM_NODISCARD int nlb_inventory_read(struct nlb_call *call, const char *cluster_id,
-                                     const struct ccm_strmap *expected, struct nlb_inventory **ret,
-                                     struct ccm_error *err);
+CCM_NODISCARD int nlb_inventory_read(struct alilb_call *call, const struct ccm_strmap *expected,
+                                     struct nlb_inventory **ret, struct ccm_error *err);
 /* Move what is known about the Service's own load balancer into an empty state: with its listeners,
  * its groups and their servers, as far as these could be read. False: nothing. */
 bool nlb_inventory_take(struct nlb_inventory *inventory, const struct ccm_service *service,

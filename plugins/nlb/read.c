@@ -4,7 +4,6 @@
 #include "api_lb.h"
 #include "api_listener.h"
 #include "api_ranges.h"
-#include "lbc/lookup.h"
 #include "names.h"
 #include "nlb.h"
 #include "plan.h"
@@ -18,64 +17,57 @@
 
 /* --- load balancer --- */
 
-/* One look for a load balancer. */
-struct found {
-    struct lbc_lookup look;
-    struct nlb_lb *lb; /* the one that was taken */
+/* The values that a person asked for are not the cloud's to tell. */
+static int read_parse_lb(const cJSON *json, bool in_list, void *lb)
+{
+    struct nlb_lb *to = lb;
+    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb fresh = { 0 };
+    const int r = nlb_read_parse_lb(json, &fresh);
+
+    (void)in_list; /* both have the same members */
+    if (r == 0) {
+        const struct nlb_lb old = *to;
+
+        fresh.explicit = old.explicit;
+        fresh.untagged = old.untagged;
+        *to = fresh;
+        fresh = old; /* freed with the scope */
+    }
+    return r;
+}
+
+static int read_find_lb(struct alilb_call *call, const char *tag_value, const char *name,
+                        alilb_item_fn fn, void *arg, struct ccm_error *err)
+{
+    return alilb_list(call, &nlb_api_lbs,
+                      tag_value != NULL ? ALILB_TEXTS(NLB_TAG_OWNER, tag_value)
+                                        : ALILB_TEXTS(NULL, NULL, name),
+                      fn, arg, err);
+}
+
+static const struct alilb_lbs lbs = {
+    .find = read_find_lb,
+    .get = &nlb_api_lb,
+    .parse = read_parse_lb,
 };
 
-static int lookup_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
+int nlb_read_lb(struct alilb_call *call, const struct ccm_service *service, struct nlb_lb *ret,
+                struct ccm_error *err)
 {
-    struct found *found = arg;
-    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
-    const int r = nlb_read_parse_lb(item, &lb);
-
-    if (r < 0) {
-        return nlb_read_refuse(r, "load balancer", err);
-    }
-    if (lbc_lookup_offer(&found->look, lb.id, lb.fields[NLB_LB_NAME], &lb.tags)) {
-        *found->lb = lb;
-        memset(&lb, 0, sizeof(lb));
-    }
-    return 0;
+    return alilb_read_own_lb(call, &lbs, service, ret, &ret->untagged, err);
 }
 
-static int lookup_find_lb(struct nlb_call *call, const struct ccm_service *service,
-                          const char *cluster_id, bool by_name, struct nlb_lb *ret,
-                          struct ccm_error *err)
+int nlb_read_lb_by_id(struct alilb_call *call, const char *id, struct nlb_lb *ret,
+                      struct ccm_error *err)
 {
-    struct found found = { .lb = ret };
-    int r;
-
-    lbc_lookup_init(&found.look, &service->meta, cluster_id, by_name);
-    r = by_name ? nlb_api_list_lbs(call, NULL, NULL, found.look.name, lookup_offer_lb, &found, err)
-                : nlb_api_list_lbs(call, NLB_TAG_OWNER, found.look.name, NULL, lookup_offer_lb,
-                                   &found, err);
-    r = r < 0 ? ccm_error_wrap(err, r, "[%s] find loadbalancer by %s error", service->meta.key,
-                               by_name ? "name" : "tag")
-              : lbc_lookup_end(&found.look, err);
-    lbc_lookup_fini(&found.look);
-    return r;
+    return alilb_read_lb(call, &lbs, id, ret, err);
 }
 
-int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
-                struct nlb_lb *ret, struct ccm_error *err)
-{
-    int r = lookup_find_lb(call, service, cluster_id, false, ret, err);
-
-    if (r < 0 || ret->id != NULL || !lbc_lookup_by_name_too(service)) {
-        return r;
-    }
-    r = lookup_find_lb(call, service, cluster_id, true, ret, err);
-    ret->untagged = ret->id != NULL && lbc_tags_get(&ret->tags, NLB_TAG_OWNER) == NULL;
-    return r;
-}
-
-int nlb_read_check_owner(const struct ccm_service *service, const char *cluster_id,
+int nlb_read_check_owner(const struct alilb_call *call, const struct ccm_service *service,
                          const struct nlb_lb *lb, struct ccm_error *err)
 {
-    return lbc_lookup_check(&service->meta, cluster_id, lb->id, lb->fields[NLB_LB_NAME], &lb->tags,
-                            err);
+    return lbc_lookup_check(&service->meta, call->cluster_id, lb->id, lb->fields[NLB_LB_NAME],
+                            &lb->tags, err);
 }
 
 int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err)
@@ -96,37 +88,6 @@ int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_error *err)
     return 0;
 }
 
-int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struct nlb_lb *ret,
-                      struct ccm_error *err)
-{
-    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
-    CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
-    int r = nlb_api_lb(call, id, &answer, err);
-
-    if (r < 0) {
-        return ccm_error_wrap(err, err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : r,
-                              "find loadbalancer by id error");
-    }
-    r = nlb_read_parse_lb(answer, &lb);
-    if (r < 0) {
-        return nlb_read_refuse(r, "load balancer", err);
-    }
-    if (!ccm_text_equal(lb.id, id)) {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL,
-                             "find loadbalancer by id error: loadbalancer id from API not match, "
-                             "expect [%s], actual [%s]",
-                             id, lb.id);
-    }
-    lb.explicit = ret->explicit;
-    lb.untagged = ret->untagged;
-
-    const struct nlb_lb old = *ret;
-
-    *ret = lb;
-    lb = old; /* freed with the scope */
-    return 0;
-}
-
 /* --- listeners --- */
 
 static int read_add_listener(void *arg, const cJSON *item, struct ccm_error *err)
@@ -134,16 +95,17 @@ static int read_add_listener(void *arg, const cJSON *item, struct ccm_error *err
     struct nlb_listener *listener = nlb_state_new_listener(arg);
     const int r = listener == NULL ? -ENOMEM : nlb_read_parse_listener(item, listener);
 
-    return r < 0 ? nlb_read_refuse(r, "listener", err) : 0;
+    return r < 0 ? alilb_refuse(r, "listener", err) : 0;
 }
 
-static int read_listeners(struct nlb_call *call, struct nlb_state *state, struct ccm_error *err)
+static int read_listeners(struct alilb_call *call, struct nlb_state *state, struct ccm_error *err)
 {
     int r = 0;
 
     lbc_state_forget_listeners(&state->lbc);
     if (state->lb.id != NULL) {
-        r = nlb_api_list_listeners(call, state->lb.id, read_add_listener, state, err);
+        r = alilb_list(call, &nlb_api_listeners, ALILB_TEXTS(state->lb.id), read_add_listener,
+                       state, err);
     }
     if (r < 0) {
         lbc_state_forget_listeners(&state->lbc);
@@ -166,8 +128,8 @@ static int read_add_cert(void *arg, const cJSON *item, struct ccm_error *err)
     return lbc_texts_put(certs, id) < 0 ? ccm_error_nomem(err) : 0;
 }
 
-static int read_certs(struct nlb_call *call, const struct nlb_state *want, struct nlb_state *state,
-                      struct ccm_error *err)
+static int read_certs(struct alilb_call *call, const struct nlb_state *want,
+                      struct nlb_state *state, struct ccm_error *err)
 {
     int r = 0;
 
@@ -180,7 +142,8 @@ static int read_certs(struct nlb_call *call, const struct nlb_state *want, struc
             continue;
         }
         lbc_texts_fini(&one->certs);
-        r = nlb_api_list_certs(call, one->lbc.id, read_add_cert, &one->certs, err);
+        r = alilb_list(call, &nlb_api_certs, ALILB_TEXTS(one->lbc.id), read_add_cert, &one->certs,
+                       err);
         one->certs_known = r == 0;
     }
     return r;
@@ -204,7 +167,7 @@ static int read_add_group(void *arg, const cJSON *item, struct ccm_error *err)
     const int r = nlb_read_parse_group(item, &group);
 
     if (r < 0) {
-        return nlb_read_refuse(r, "server group", err);
+        return alilb_refuse(r, "server group", err);
     }
     if (nlb_state_group_by_id(state, group.lbc.id) != NULL ||
         (look->service != NULL &&
@@ -237,7 +200,7 @@ static int add_chosen(const struct nlb_state *want, const struct nlb_state *stat
 }
 
 /* Groups that our listeners use and that have lost their tags. */
-static int add_used(const struct ccm_service *service, const char *cluster_id,
+static int add_used(const struct alilb_call *call, const struct ccm_service *service,
                     const struct nlb_state *state, struct lbc_texts *ret)
 {
     int r = 0;
@@ -247,7 +210,8 @@ static int add_used(const struct ccm_service *service, const char *cluster_id,
         enum lbc_owner owner = LBC_OWNER_NONE;
 
         if (one->lbc.group_id != NULL && nlb_state_group_by_id(state, one->lbc.group_id) == NULL) {
-            r = nlb_name_parse(one->lbc.description, true, &service->meta, cluster_id, &owner);
+            r = nlb_name_parse(one->lbc.description, true, &service->meta, call->cluster_id,
+                               &owner);
         }
         if (r == 0 && owner == LBC_OWNER_OURS) {
             r = lbc_texts_put(ret, one->lbc.group_id);
@@ -257,7 +221,7 @@ static int add_used(const struct ccm_service *service, const char *cluster_id,
 }
 
 /* Groups that listeners go back to that were taken over, once nobody wants these. */
-static int add_taken(const struct ccm_service *service, const char *cluster_id,
+static int add_taken(const struct alilb_call *call, const struct ccm_service *service,
                      const struct nlb_need *need, const struct nlb_state *state,
                      struct lbc_texts *ret)
 {
@@ -278,7 +242,8 @@ static int add_taken(const struct ccm_service *service, const char *cluster_id,
         const char *group = lbc_tags_get(&was, LBC_TAKEN_GROUP);
 
         if (r == 0 && !ccm_text_empty(group) && nlb_state_group_by_id(state, group) == NULL) {
-            r = nlb_name_parse(one->lbc.description, true, &service->meta, cluster_id, &owner);
+            r = nlb_name_parse(one->lbc.description, true, &service->meta, call->cluster_id,
+                               &owner);
         }
         if (r == 0 && owner == LBC_OWNER_OURS) {
             r = lbc_texts_put(ret, group);
@@ -287,54 +252,43 @@ static int add_taken(const struct ccm_service *service, const char *cluster_id,
     return r;
 }
 
-static int list_groups(struct nlb_call *call, const struct ccm_service *service,
-                       const char *cluster_id, const struct nlb_need *need, struct nlb_state *state,
-                       struct ccm_error *err)
+static int list_groups(struct alilb_call *call, const struct ccm_service *service,
+                       const struct nlb_need *need, struct nlb_state *state, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts ids = { 0 };
-    struct group_look by_tag = { state, &service->meta, cluster_id };
-    struct group_look by_id = { state, NULL, cluster_id };
+    struct group_look by_tag = { state, &service->meta, call->cluster_id };
+    struct group_look by_id = { state, NULL, call->cluster_id };
     char tag[LBC_OWNER_LB_NAME];
     int r = 0;
 
     lbc_owner_lb_name(&service->meta, tag);
     if (!state->lbc.groups_known) {
-        r = nlb_api_list_groups(call, NLB_TAG_OWNER, tag, NULL, read_add_group, &by_tag, err);
-        if (r == 0 && add_used(service, cluster_id, state, &ids) < 0) {
+        r = alilb_list(call, &nlb_api_groups, ALILB_TEXTS(NLB_TAG_OWNER, tag), read_add_group,
+                       &by_tag, err);
+        if (r == 0 && add_used(call, service, state, &ids) < 0) {
             r = ccm_error_nomem(err);
         }
     }
     if (r == 0 && (add_chosen(need->want, state, &ids) < 0 ||
-                   add_taken(service, cluster_id, need, state, &ids) < 0)) {
+                   add_taken(call, service, need, state, &ids) < 0)) {
         r = ccm_error_nomem(err);
     }
     if (r == 0 && ids.len > 0) {
-        r = nlb_api_list_groups(call, NULL, NULL, &ids, read_add_group, &by_id, err);
+        r = nlb_api_list_groups(call, &ids, read_add_group, &by_id, err);
     }
     return r;
 }
 
-static int read_add_server(void *arg, const cJSON *item, struct ccm_error *err)
+static int read_groups(struct alilb_call *call, const struct ccm_service *service,
+                       const struct nlb_need *need, struct nlb_state *state, struct ccm_error *err)
 {
-    struct nlb_group *group = arg;
-    const int r = nlb_read_parse_server(item, group->lbc.name, &group->lbc.backends);
-
-    return r < 0 ? nlb_read_refuse(r, "server", err) : 0;
-}
-
-static int read_groups(struct nlb_call *call, const struct ccm_service *service,
-                       const char *cluster_id, const struct nlb_need *need, struct nlb_state *state,
-                       struct ccm_error *err)
-{
-    int r = list_groups(call, service, cluster_id, need, state, err);
+    int r = list_groups(call, service, need, state, err);
 
     for (size_t i = 0; r == 0 && i < state->lbc.group_count; i++) {
         struct nlb_group *group = nlb_group_at(state, i);
 
         if (group->lbc.unread) {
-            lbc_backends_fini(&group->lbc.backends);
-            r = nlb_api_list_servers(call, group->lbc.id, read_add_server, group, err);
-            group->lbc.unread = r < 0;
+            r = alilb_read_backends(call, &nlb_api_servers, &group->lbc, err);
         }
     }
     state->lbc.groups_known = state->lbc.groups_known || r == 0;
@@ -348,14 +302,15 @@ static int read_add_rule(void *arg, const cJSON *item, struct ccm_error *err)
     struct nlb_rule *rule = nlb_security_group_new_rule(arg);
     const int r = rule == NULL ? -ENOMEM : nlb_read_parse_rule(item, rule);
 
-    return r < 0 ? nlb_read_refuse(r, "rule", err) : 0;
+    return r < 0 ? alilb_refuse(r, "rule", err) : 0;
 }
 
-int nlb_read_rules(struct nlb_call *call, struct nlb_security_group *security_group,
+int nlb_read_rules(struct alilb_call *call, struct nlb_security_group *security_group,
                    struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_security_group_fini) struct nlb_security_group fresh = { .known = false };
-    const int r = nlb_api_list_rules(call, security_group->id, read_add_rule, &fresh, err);
+    const int r = alilb_list(call, &nlb_api_rules, ALILB_TEXTS(security_group->id, "ingress"),
+                             read_add_rule, &fresh, err);
 
     if (r == 0) {
         const struct nlb_security_group old = *security_group;
@@ -384,17 +339,6 @@ static void guards_fini(struct found_groups *found_groups)
     free(found_groups->foreign);
 }
 
-static int security_group_parse_tags(const cJSON *item, struct lbc_tags *ret)
-{
-    const cJSON *tag = ccm_json_items(ccm_json_get(item, "Tags"), "Tag");
-    int r = 0;
-
-    for (; r == 0 && tag != NULL; tag = tag->next) {
-        r = lbc_tags_put(ret, ccm_json_text(tag, "TagKey"), ccm_json_text(tag, "TagValue"));
-    }
-    return r;
-}
-
 static int security_group_record_found(struct found_groups *found_groups, const cJSON *item,
                                        const char *id)
 {
@@ -418,10 +362,10 @@ static int read_add_security_group(void *arg, const cJSON *item, struct ccm_erro
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *id = ccm_json_text(item, "SecurityGroupId");
     char own[LBC_OWNER_LB_NAME];
-    int r = security_group_parse_tags(item, &tags);
+    int r = alilb_parse_tags(item, &tags);
 
     if (id[0] == '\0') {
-        return nlb_read_refuse(-EPROTO, "security group", err);
+        return alilb_refuse(-EPROTO, "security group", err);
     }
     lbc_owner_lb_name(found_groups->service, own);
     if (r == 0 && ccm_text_equal(lbc_tags_get(&tags, NLB_TAG_OWNER), own)) {
@@ -450,18 +394,18 @@ static int check_guards(const struct found_groups *found_groups, bool ends, stru
     return 0;
 }
 
-static int read_security_group(struct nlb_call *call, const struct ccm_service *service,
-                               const char *cluster_id, bool ends, struct nlb_security_group *ret,
-                               struct ccm_error *err)
+static int read_security_group(struct alilb_call *call, const struct ccm_service *service,
+                               bool ends, struct nlb_security_group *ret, struct ccm_error *err)
 {
     CCM_CLEANUP(guards_fini)
-    struct found_groups found_groups = { .service = &service->meta, .cluster_id = cluster_id };
+    struct found_groups found_groups = { .service = &service->meta,
+                                         .cluster_id = call->cluster_id };
     char tag[LBC_OWNER_LB_NAME];
     int r;
 
     lbc_owner_lb_name(&service->meta, tag);
-    r = nlb_api_find_security_groups(call, NLB_TAG_OWNER, tag, read_add_security_group,
-                                     &found_groups, err);
+    r = alilb_list(call, &nlb_api_security_groups, ALILB_TEXTS(NLB_TAG_OWNER, tag),
+                   read_add_security_group, &found_groups, err);
     r = r < 0 ? r : check_guards(&found_groups, ends, err);
     if (r == 0 && found_groups.count == 1) {
         r = nlb_read_rules(call, &found_groups.first, err);
@@ -476,7 +420,7 @@ static int read_security_group(struct nlb_call *call, const struct ccm_service *
     return 0;
 }
 
-int nlb_read_parts(struct nlb_call *call, const struct ccm_service *service, const char *cluster_id,
+int nlb_read_parts(struct alilb_call *call, const struct ccm_service *service,
                    const struct nlb_need *need, struct nlb_state *state, struct ccm_error *err)
 {
     int r = 0;
@@ -485,13 +429,13 @@ int nlb_read_parts(struct nlb_call *call, const struct ccm_service *service, con
         r = read_listeners(call, state, err);
     }
     if (r == 0) {
-        r = read_groups(call, service, cluster_id, need, state, err);
+        r = read_groups(call, service, need, state, err);
     }
     if (r == 0 && need->certs) {
         r = read_certs(call, need->want, state, err);
     }
     if (r == 0 && need->security_group && !state->security_group.known) {
-        r = read_security_group(call, service, cluster_id, need->ends, &state->security_group, err);
+        r = read_security_group(call, service, need->ends, &state->security_group, err);
     }
     return r;
 }

@@ -3,20 +3,17 @@
 #ifndef CCM_NLB_READ_H
 #define CCM_NLB_READ_H
 
-#include "api.h"
+#include "alilb/read.h"
+#include "state.h"
 
-/*
- * The load balancer of a Service: by ownership tag, then, when the Service shows signs of an
- * earlier one (label, status), by its default name, which counts only for one without owner.
- * ret->id stays NULL when there is none. More than one is a CCM_ERROR_TERMINAL, one that carries
- * another cluster's tag as well: LBC_LOOKUP_NOT_OURS. The caller finishes *ret in any case.
+/* The load balancer of a Service, see alilb_read_own_lb(); ret->id stays NULL when there is none.
  */
-CCM_NODISCARD int nlb_read_lb(struct nlb_call *call, const struct ccm_service *service,
-                              const char *cluster_id, struct nlb_lb *ret, struct ccm_error *err);
+CCM_NODISCARD int nlb_read_lb(struct alilb_call *call, const struct ccm_service *service,
+                              struct nlb_lb *ret, struct ccm_error *err);
 
-/* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. Replaces
- * what the cloud tells about it in *ret, keeps `told` and `untagged`. */
-CCM_NODISCARD int nlb_read_lb_by_id(struct nlb_call *call, const char *id, struct nlb_lb *ret,
+/* One that is known by its id, see alilb_read_lb(). Replaces what the cloud tells about it in *ret,
+ * keeps `explicit` and `untagged`. */
+CCM_NODISCARD int nlb_read_lb_by_id(struct alilb_call *call, const char *id, struct nlb_lb *ret,
                                     struct ccm_error *err);
 
 /* Whether it can serve, or will: 0, or -EIO when its making failed or the cloud has closed it.
@@ -26,26 +23,21 @@ CCM_NODISCARD int nlb_read_check_status(const struct nlb_lb *lb, struct ccm_erro
 
 /* Whether one that was read by its id is still the Service's: 0, or LBC_LOOKUP_NOT_OURS with a
  * CCM_ERROR_TERMINAL that says whose it is. Pure. */
-CCM_NODISCARD int nlb_read_check_owner(const struct ccm_service *service, const char *cluster_id,
-                                       const struct nlb_lb *lb, struct ccm_error *err);
+CCM_NODISCARD int nlb_read_check_owner(const struct alilb_call *call,
+                                       const struct ccm_service *service, const struct nlb_lb *lb,
+                                       struct ccm_error *err);
 
-/* One of a list of load balancers, listeners, groups or servers into an empty struct, or into a
- * set. 0, -ENOMEM, or -EPROTO when it is not what it should be. A group's `unread` tells that it
- * has servers. group_name: servers that are described by it need no description of their own. */
+/* One of a list of load balancers, listeners or groups into an empty struct. 0, -ENOMEM, or -EPROTO
+ * when it is not what it should be. A group's `unread` tells that it has servers. Pure. */
 CCM_NODISCARD int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret);
 CCM_NODISCARD int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret);
 CCM_NODISCARD int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret);
-CCM_NODISCARD int nlb_read_parse_server(const cJSON *json, const char *group_name,
-                                        struct lbc_backends *ret);
 CCM_NODISCARD int nlb_read_parse_rule(const cJSON *json, struct nlb_rule *ret);
 
 /* The rules of a security group that is known by its id, instead of those in *guard, which stay
  * when that fails. */
-CCM_NODISCARD int nlb_read_rules(struct nlb_call *call, struct nlb_security_group *security_group,
+CCM_NODISCARD int nlb_read_rules(struct alilb_call *call, struct nlb_security_group *security_group,
                                  struct ccm_error *err);
-
-/* err for -ENOMEM and -EPROTO of the functions above. Returns r. */
-CCM_NODISCARD int nlb_read_refuse(int r, const char *what, struct ccm_error *err);
 
 /* What a pass has to know. */
 struct nlb_need {
@@ -60,8 +52,8 @@ struct nlb_need {
  * Read what `state` does not know yet: listeners, the groups that carry the Service's tag or that
  * its listeners use, with their servers, chosen groups. On failure `state` may hold some of it.
  */
-CCM_NODISCARD int nlb_read_parts(struct nlb_call *call, const struct ccm_service *service,
-                                 const char *cluster_id, const struct nlb_need *need,
-                                 struct nlb_state *state, struct ccm_error *err);
+CCM_NODISCARD int nlb_read_parts(struct alilb_call *call, const struct ccm_service *service,
+                                 const struct nlb_need *need, struct nlb_state *state,
+                                 struct ccm_error *err);
 
 #endif

@@ -13,41 +13,6 @@
 
 #define LIST_MAX 4096 /* bytes of a joined list */
 
-int nlb_read_refuse(int r, const char *what, struct ccm_error *err)
-{
-    if (r == -ENOMEM) {
-        return ccm_error_nomem(err);
-    }
-    return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the cloud's answer has a %s that is none",
-                         what);
-}
-
-/* A port, or anything else that has 16 bits; text counts too. False: it is none. */
-static bool json_parse_port(const cJSON *parent, const char *name, uint16_t *ret)
-{
-    const int64_t port = ccm_json_i64(parent, name, 0);
-
-    *ret = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
-    return *ret == port;
-}
-
-/* Lists of keys and values come in two spellings. */
-static int json_parse_tags(const cJSON *parent, struct lbc_tags *ret)
-{
-    const cJSON *tag = ccm_json_items(parent, "Tags");
-    int r = 0;
-
-    for (; r == 0 && tag != NULL; tag = tag->next) {
-        const char *key = ccm_json_str(tag, "TagKey");
-        const char *value = ccm_json_str(tag, "TagValue");
-
-        key = key != NULL ? key : ccm_json_text(tag, "Key");
-        value = value != NULL ? value : ccm_json_text(tag, "Value");
-        r = lbc_tags_put(ret, key, value);
-    }
-    return r;
-}
-
 static int json_parse_texts(const cJSON *parent, const char *name, struct lbc_texts *ret)
 {
     int r = 0;
@@ -128,21 +93,10 @@ int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
     r = json_parse_lb_fields(json, ret);
     r = r < 0 ? r : json_parse_zones(json, ret);
     r = r < 0 ? r : json_parse_texts(json, "SecurityGroupIds", &ret->security_groups);
-    return r < 0 ? r : json_parse_tags(json, &ret->tags);
+    return r < 0 ? r : alilb_parse_tags(json, &ret->tags);
 }
 
 /* --- attributes --- */
-
-/* "a,b" of a list member; "" when it is empty. */
-static int join_list(const cJSON *parent, const char *name, struct ccm_buf *ret)
-{
-    for (const cJSON *one = ccm_json_items(parent, name); one != NULL; one = one->next) {
-        if (cJSON_IsString(one)) {
-            ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ",", one->valuestring);
-        }
-    }
-    return ccm_buf_error(ret);
-}
 
 static int json_parse_attr(const cJSON *from, const struct lbc_field *field, struct lbc_attrs *ret)
 {
@@ -152,7 +106,7 @@ static int json_parse_attr(const cJSON *from, const struct lbc_field *field, str
     char space[LBC_ATTR_NUMBER];
 
     if ((field->flags & NLB_FIELD_LIST) != 0) {
-        const int r = join_list(from, name, &list);
+        const int r = alilb_parse_list(from, name, &list);
 
         if (r < 0) {
             return r == -ENOMEM ? r : -EPROTO;
@@ -184,13 +138,13 @@ int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret)
 {
     const char *id = ccm_json_text(json, "ListenerId");
     uint16_t port = 0;
-    bool good = json_parse_port(json, "ListenerPort", &port);
+    bool good = alilb_parse_port(json, "ListenerPort", &port);
 
     ret->lbc.port = port;
     ret->lbc.last_port = port;
     if (good && port == 0) {
-        good = json_parse_port(json, "StartPort", &ret->lbc.port) &&
-               json_parse_port(json, "EndPort", &ret->lbc.last_port) && ret->lbc.port > 0 &&
+        good = alilb_parse_port(json, "StartPort", &ret->lbc.port) &&
+               alilb_parse_port(json, "EndPort", &ret->lbc.last_port) && ret->lbc.port > 0 &&
                ret->lbc.port <= ret->lbc.last_port;
         ret->range = true;
     }
@@ -239,39 +193,10 @@ int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret)
         lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0 ||
         (!nlb_name_is_key(ret->lbc.name) &&
          json_parse_texts(json, "RelatedLoadBalancerIds", &ret->users) < 0) ||
-        json_parse_tags(json, &ret->tags) < 0) {
+        alilb_parse_tags(json, &ret->tags) < 0) {
         return -ENOMEM;
     }
     return json_parse_group_attrs(json, ret);
-}
-
-static enum lbc_backend_type json_parse_server_type(const char *name)
-{
-    if (ccm_text_equal_case(name, "Ecs")) {
-        return LBC_BACKEND_ECS;
-    }
-    return ccm_text_equal_case(name, "Ip") ? LBC_BACKEND_IP : LBC_BACKEND_ENI;
-}
-
-int nlb_read_parse_server(const cJSON *json, const char *group_name, struct lbc_backends *ret)
-{
-    const char *id = ccm_json_text(json, "ServerId");
-    const char *description = ccm_json_text(json, "Description");
-    const int64_t weight = ccm_json_i64(json, "Weight", 0);
-    const bool usual = ccm_text_equal(description, group_name);
-    struct lbc_backend backend = {
-        .server_id = (char *)(uintptr_t)id, /* copied by put, as the other texts */
-        .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
-        .description = usual ? NULL : (char *)(uintptr_t)description,
-        .weight = weight < 0 || weight > 100 ? 0 : (uint8_t)weight,
-        .type = (uint8_t)json_parse_server_type(ccm_json_text(json, "ServerType")),
-        .leaving = ccm_text_equal_case(ccm_json_text(json, "Status"), "Removing"),
-    };
-
-    if (id[0] == '\0' || !json_parse_port(json, "Port", &backend.port)) {
-        return -EPROTO;
-    }
-    return lbc_backends_put(ret, &backend);
 }
 
 /* --- the security group --- */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* One that is gone is an answer as well. */
-static int read_by_id(struct nlb_call *call, const char *id, struct nlb_lb *lb,
+static int read_by_id(struct alilb_call *call, const char *id, struct nlb_lb *lb,
                       struct ccm_error *err)
 {
     int r = nlb_read_lb_by_id(call, id, lb, err);
@@ -26,7 +26,7 @@ static int read_by_id(struct nlb_call *call, const char *id, struct nlb_lb *lb,
 }
 
 /* The label still leads to one that has lost its tag. */
-static int read_labelled(const struct lbc_pass *pass, struct nlb_call *call, struct nlb_lb *lb,
+static int read_labelled(const struct lbc_pass *pass, struct alilb_call *call, struct nlb_lb *lb,
                          struct ccm_error *err)
 {
     const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
@@ -38,16 +38,15 @@ static int read_labelled(const struct lbc_pass *pass, struct nlb_call *call, str
 }
 
 /* That of the Service itself. What is remembered is read again by its id. */
-static int read_own(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
+static int read_own(struct lbc_pass *pass, struct alilb_call *call, struct ccm_error *err)
 {
     struct nlb_state *have = pass->entry->state;
-    const char *cluster = lbc_cluster_id(pass->lbc);
     CCM_CLEANUP(ccm_freep) char *known = NULL;
     int r = 0;
 
     if (!pass->entry->valid) {
         lbc_entry_drop(pass->entry);
-        r = nlb_read_lb(call, pass->service, cluster, &have->lb, err);
+        r = nlb_read_lb(call, pass->service, &have->lb, err);
     } else if (have->lb.id != NULL) {
         known = strdup(have->lb.id);
         r = known == NULL ? ccm_error_nomem(err) : read_by_id(call, known, &have->lb, err);
@@ -55,16 +54,15 @@ static int read_own(struct lbc_pass *pass, struct nlb_call *call, struct ccm_err
     if (r == 0 && known == NULL) {
         r = read_labelled(pass, call, &have->lb, err);
     }
-    return r < 0 || have->lb.id == NULL
-               ? r
-               : nlb_read_check_owner(pass->service, cluster, &have->lb, err);
+    return r < 0 || have->lb.id == NULL ? r
+                                        : nlb_read_check_owner(call, pass->service, &have->lb, err);
 }
 
 /*
  * The load balancer. Whose it is by now is what counts, not whose it was when we looked last:
  * LBC_LOOKUP_NOT_OURS. Of somebody else's our part is told by the descriptions of its listeners.
  */
-static int release_find_lb(struct lbc_pass *pass, struct nlb_call *call,
+static int release_find_lb(struct lbc_pass *pass, struct alilb_call *call,
                            const struct nlb_model *model, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -97,7 +95,7 @@ static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *
                                  struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    struct nlb_call call = nlb_pass_call(pass, LBC_PRIO_REMOVE);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_REMOVE);
     struct nlb_state *have = entry->state;
     int r = release_find_lb(pass, &call, model, err);
 
@@ -116,7 +114,7 @@ static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *
             .ends = true,
         };
 
-        r = nlb_read_parts(&call, pass->service, lbc_cluster_id(pass->lbc), &need, have, err);
+        r = nlb_read_parts(&call, pass->service, &need, have, err);
         entry->valid = r == 0;
     }
     return r;

@@ -38,8 +38,8 @@ static int check_address(const struct lbc_pass *pass, struct ccm_error *err)
 static int read_own_id(struct lbc_pass *pass, char **ret, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb own = { 0 };
-    struct nlb_call call = nlb_pass_call(pass, LBC_PRIO_SPEC);
-    const int r = nlb_read_lb(&call, pass->service, lbc_cluster_id(pass->lbc), &own, err);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
+    const int r = nlb_read_lb(&call, pass->service, &own, err);
 
     if (r == 0) {
         *ret = CCM_STEAL(own.id);

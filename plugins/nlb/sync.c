@@ -98,7 +98,7 @@ static int pass_build_model(struct lbc_pass *pass, struct ccm_error *err)
 /* --- actual state --- */
 
 /* Ids are given by the cloud: one that does not exist will not exist later either. */
-static int read_reused(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
+static int read_reused(struct lbc_pass *pass, struct alilb_call *call, struct ccm_error *err)
 {
     const struct nlb_model *model = pass->model;
     struct nlb_state *have = pass->entry->state;
@@ -110,7 +110,7 @@ static int read_reused(struct lbc_pass *pass, struct nlb_call *call, struct ccm_
     return r < 0 ? ccm_error_wrap(err, r, "load balancer %s", model->want.lb.id) : r;
 }
 
-static int read_lb(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
+static int read_lb(struct lbc_pass *pass, struct alilb_call *call, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
     struct nlb_state *have = entry->state;
@@ -124,9 +124,8 @@ static int read_lb(struct lbc_pass *pass, struct nlb_call *call, struct ccm_erro
         return 0;
     }
     pass->fresh = true;
-    return entry->reused
-               ? read_reused(pass, call, err)
-               : nlb_read_lb(call, pass->service, lbc_cluster_id(pass->lbc), &have->lb, err);
+    return entry->reused ? read_reused(pass, call, err)
+                         : nlb_read_lb(call, pass->service, &have->lb, err);
 }
 
 static bool model_lists_certs(const struct nlb_model *model)
@@ -158,7 +157,7 @@ static void know_nothing_is_there(struct nlb_state *have)
     have->security_group.known = true;
 }
 
-static int read_rest(struct lbc_pass *pass, struct nlb_call *call, struct ccm_error *err)
+static int read_rest(struct lbc_pass *pass, struct alilb_call *call, struct ccm_error *err)
 {
     const struct nlb_model *model = pass->model;
     struct nlb_state *have = pass->entry->state;
@@ -174,7 +173,7 @@ static int read_rest(struct lbc_pass *pass, struct nlb_call *call, struct ccm_er
         know_nothing_is_there(have);
     }
     have->lbc.listeners_known = have->lbc.listeners_known || !exists;
-    return nlb_read_parts(call, pass->service, lbc_cluster_id(pass->lbc), &need, have, err);
+    return nlb_read_parts(call, pass->service, &need, have, err);
 }
 
 /* What is done with somebody else's load balancer, now that it is known. */
@@ -198,7 +197,7 @@ static int fit_reused(struct lbc_pass *pass, struct ccm_error *err)
 static int pass_read_actual(struct lbc_pass *pass, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
-    struct nlb_call call = nlb_pass_call(pass, LBC_PRIO_SPEC);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     const struct nlb_state *have = entry->state;
     int r = read_lb(pass, &call, err);
 
@@ -236,10 +235,10 @@ static bool is_hopeless(const struct nlb_model *model)
 int nlb_check_owner(struct lbc_pass *pass, const char *lb_id, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
-    struct nlb_call call = nlb_pass_call(pass, LBC_PRIO_SPEC);
+    struct alilb_call call = alilb_call_for(pass, LBC_PRIO_SPEC);
     const int r = nlb_read_lb_by_id(&call, lb_id, &lb, err);
 
-    return r < 0 ? r : nlb_read_check_owner(pass->service, lbc_cluster_id(pass->lbc), &lb, err);
+    return r < 0 ? r : nlb_read_check_owner(&call, pass->service, &lb, err);
 }
 
 static int check_create(struct lbc_pass *pass, struct ccm_error *err)

@@ -4,7 +4,6 @@
 
 #include "alicloud/ali.h"
 #include "clb/read.h"
-#include "clb/read_listeners.h"
 #include "nlb/read.h"
 #include "route/read.h"
 #include "util/cleanup.h"
@@ -14,10 +13,10 @@
 static void read_clb(const cJSON *json)
 {
     struct clb_lb lb = { 0 };
-    CCM_CLEANUP(clb_state_fini) struct clb_state state = { 0 };
+    CCM_CLEANUP(clb_listener_fini) struct clb_listener listener = { 0 };
 
-    FUZZ_REQUIRE(clb_read_parse_lb(json, &lb) <= 0);
-    FUZZ_REQUIRE(clb_read_parse_listener(json, &state) <= 0);
+    FUZZ_REQUIRE(clb_read_parse_lb(json, true, &lb) <= 0);
+    FUZZ_REQUIRE(clb_read_parse_listener(json, &listener) <= 0);
     clb_lb_fini(&lb);
 }
 
@@ -34,7 +33,7 @@ static void read_nlb(const cJSON *json)
         FUZZ_REQUIRE(listener.lbc.id != NULL && listener.lbc.port <= listener.lbc.last_port);
     }
     FUZZ_REQUIRE(nlb_read_parse_group(json, &group) <= 0);
-    FUZZ_REQUIRE(nlb_read_parse_server(json, "web", &group.lbc.backends) <= 0);
+    FUZZ_REQUIRE(alilb_parse_backend(json, &group.lbc) <= 0);
     FUZZ_REQUIRE(rule == NULL || nlb_read_parse_rule(json, rule) <= 0);
 }
 

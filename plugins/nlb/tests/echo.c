@@ -139,10 +139,11 @@ void echo_begin(struct echo *echo)
 {
     memset(echo, 0, sizeof(*echo));
     setup_begin(&echo->setup, NULL);
-    echo->call = (struct nlb_call){
+    echo->call = (struct alilb_call){
         .ali = echo->setup.ali,
         .host = echo->setup.host,
         .object = "default/web",
+        .cluster_id = "c1",
         .priority = ALI_PRIO_SPEC,
     };
     fake_host_on_http(echo->setup.fake, answer, echo);

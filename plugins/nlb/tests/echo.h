@@ -6,7 +6,7 @@
 #define CCM_NLB_TESTS_ECHO_H
 
 #include "alicloud/tests/setup.h"
-#include "nlb/api.h"
+#include "alilb/action.h"
 #include "util/buf.h"
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct echo_rule {
 
 struct echo {
     struct setup setup;
-    struct nlb_call call;
+    struct alilb_call call;
     struct echo_rule rules[ECHO_RULES];
     size_t rule_count;
     struct ccm_buf log; /* see echo_log() */

@@ -131,7 +131,7 @@ static void test_500(void **state)
     (void)state;
     echo_begin(&echo);
     fake_host_on_http(echo.setup.fake, answer, &region);
-    assert_int_equal(nlb_inventory_read(&echo.call, "c1", expected, &inventory, &err), 0);
+    assert_int_equal(nlb_inventory_read(&echo.call, expected, &inventory, &err), 0);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListLoadBalancers"), 5);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListListeners"), 10);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListServerGroups"), 10);
@@ -170,7 +170,7 @@ static struct nlb_inventory *read_one(struct echo *echo, int want)
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *expected = ccm_strmap_new(NULL);
 
     assert_int_equal(ccm_strmap_set(expected, NAME, NULL), 0);
-    assert_int_equal(nlb_inventory_read(&echo->call, "c1", expected, &inventory, &err) < 0, want);
+    assert_int_equal(nlb_inventory_read(&echo->call, expected, &inventory, &err) < 0, want);
     return inventory;
 }
 

@@ -305,11 +305,9 @@ static int look(struct run *run)
     const struct nlb_need need = {
         .want = &run->model.want, .listeners = true, .certs = true, .security_group = true
     };
-    int r = nlb_read_lb(&run->apply.call, cluster.service, CLUSTER, &run->have.lb, &run->err);
+    int r = nlb_read_lb(&run->apply.call, cluster.service, &run->have.lb, &run->err);
 
-    r = r < 0 ? r
-              : nlb_read_parts(&run->apply.call, cluster.service, CLUSTER, &need, &run->have,
-                               &run->err);
+    r = r < 0 ? r : nlb_read_parts(&run->apply.call, cluster.service, &need, &run->have, &run->err);
     run->read = r == 0;
     return r;
 }
@@ -339,13 +337,15 @@ static bool run_pass(struct run *run, enum what what, size_t at, bool all)
     memset(run, 0, sizeof(*run));
     run->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
     run->err = (struct ccm_error)CCM_ERROR_INIT;
-    run->apply = (struct nlb_apply){ .call = { .host = &host, .object = "default/web" },
-                                     .service = cluster.service,
-                                     .cluster_id = CLUSTER,
-                                     .have = &run->have,
-                                     .attempt = &run->attempt,
-                                     .fresh = true,
-                                     .problems = &run->problems };
+    run->apply = (struct nlb_apply){
+        .call = { .host = &host, .object = "default/web", .cluster_id = CLUSTER },
+        .service = cluster.service,
+        .cluster_id = CLUSTER,
+        .have = &run->have,
+        .attempt = &run->attempt,
+        .fresh = true,
+        .problems = &run->problems
+    };
     cloud.log[0] = '\0';
     cloud.made = 0;
     oom_begin(at, all);
@@ -614,7 +614,7 @@ static void test_whose(void **state)
 static bool read_inventory(size_t at, bool all)
 {
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = false };
-    struct nlb_call call = { .host = &host, .object = "inventory" };
+    struct alilb_call call = { .host = &host, .object = "inventory", .cluster_id = CLUSTER };
     struct ccm_strmap *expected = ccm_strmap_new(NULL);
     struct nlb_inventory *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
@@ -622,7 +622,7 @@ static bool read_inventory(size_t at, bool all)
     assert_int_equal(ccm_strmap_set(expected, NAME, NULL), 0);
     oom_begin(at, all);
 
-    const int r = nlb_inventory_read(&call, CLUSTER, expected, &inventory, &err);
+    const int r = nlb_inventory_read(&call, expected, &inventory, &err);
     const bool failed = oom_end();
     const bool found =
         inventory != NULL && nlb_inventory_take(inventory, cluster.service, CLUSTER, &have);

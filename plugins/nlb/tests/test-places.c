@@ -34,24 +34,29 @@ static void test_lists(void **state)
 {
     struct echo echo;
     struct ccm_error err = CCM_ERROR_INIT;
-    struct nlb_call *call = &echo.call;
+    struct alilb_call *call = &echo.call;
     CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
 
     (void)state;
     echo_begin(&echo);
-    assert_int_equal(nlb_api_list_lbs(call, "k", "a b", NULL, ignore, NULL, &err), 0);
+    assert_int_equal(alilb_list(call, &nlb_api_lbs, ALILB_TEXTS("k", "a b"), ignore, NULL, &err),
+                     0);
     expect_sent(&echo, URL "?MaxResults=100&Tag.1.Key=k&Tag.1.Value=a%20b", "");
-    assert_int_equal(nlb_api_list_lbs(call, NULL, NULL, "a5", ignore, NULL, &err), 0);
+    assert_int_equal(
+        alilb_list(call, &nlb_api_lbs, ALILB_TEXTS(NULL, NULL, "a5"), ignore, NULL, &err), 0);
     expect_sent(&echo, URL "?LoadBalancerNames.1=a5&MaxResults=100", "");
-    assert_int_equal(nlb_api_lb(call, "nlb-1", &json, &err), 0);
+    assert_int_equal(alilb_send(call, &nlb_api_lb, ALILB_TEXTS("nlb-1"), &json, &err), 0);
     expect_sent(&echo, URL "?LoadBalancerId=nlb-1", "");
-    assert_int_equal(nlb_api_list_listeners(call, "nlb-1", ignore, NULL, &err), 0);
+    assert_int_equal(alilb_list(call, &nlb_api_listeners, ALILB_TEXTS("nlb-1"), ignore, NULL, &err),
+                     0);
     expect_sent(&echo, URL "?LoadBalancerIds.1=nlb-1&MaxResults=100", "");
-    assert_int_equal(nlb_api_list_certs(call, "lsn-1", ignore, NULL, &err), 0);
+    assert_int_equal(alilb_list(call, &nlb_api_certs, ALILB_TEXTS("lsn-1"), ignore, NULL, &err), 0);
     expect_sent(&echo, URL, "ListenerId=lsn-1&MaxResults=50");
-    assert_int_equal(nlb_api_list_groups(call, "k", "a5", NULL, ignore, NULL, &err), 0);
+    assert_int_equal(alilb_list(call, &nlb_api_groups, ALILB_TEXTS("k", "a5"), ignore, NULL, &err),
+                     0);
     expect_sent(&echo, URL "?Tag.1.Key=k&Tag.1.Value=a5", "MaxResults=100");
-    assert_int_equal(nlb_api_list_servers(call, "sgp-1", ignore, NULL, &err), 0);
+    assert_int_equal(alilb_list(call, &nlb_api_servers, ALILB_TEXTS("sgp-1"), ignore, NULL, &err),
+                     0);
     expect_sent(&echo, URL, "MaxResults=100&ServerGroupId=sgp-1");
     echo_end(&echo);
 }
@@ -72,7 +77,7 @@ static void test_many_groups(void **state)
         (void)snprintf(id, sizeof(id), "sgp-%02u", i); /* fits */
         assert_int_equal(lbc_texts_put(&ids, id), 0);
     }
-    assert_int_equal(nlb_api_list_groups(&echo.call, NULL, NULL, &ids, ignore, NULL, &err), 0);
+    assert_int_equal(nlb_api_list_groups(&echo.call, &ids, ignore, NULL, &err), 0);
     assert_string_equal(echo_log(&echo), "ListServerGroups ListServerGroups ListServerGroups ");
     sent = fake_host_request(echo.setup.fake, 0);
     assert_string_equal(sent->url, URL);
@@ -89,13 +94,14 @@ static void test_writes(void **state)
 {
     struct echo echo;
     struct ccm_error err = CCM_ERROR_INIT;
-    CCM_CLEANUP(nlb_sent_fini) struct nlb_sent sent = { .made_id = NULL };
+    CCM_CLEANUP(alilb_sent_fini) struct alilb_sent sent = { .made_id = NULL };
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+    const struct alilb_tagging tagging = { .type = "loadbalancer", .id = "nlb-1", .tags = &tags };
 
     (void)state;
     echo_begin(&echo);
     assert_int_equal(lbc_tags_put(&tags, "k1", "v1"), 0);
-    assert_int_equal(nlb_api_tag(&echo.call, "loadbalancer", "nlb-1", &tags, &sent, &err), 0);
+    assert_int_equal(alilb_change_tags(&echo.call, ALI_NLB, &tagging, &sent, &err), 0);
 
     const struct fake_request *request = fake_host_request(echo.setup.fake, 0);
 

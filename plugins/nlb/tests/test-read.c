@@ -146,7 +146,7 @@ static void test_group_and_servers(void **state)
     assert_string_equal(lbc_attrs_get(&group.lbc.attrs, nlb_group_field("ConnectionDrainTimeout")),
                         "0");
     for (const cJSON *item = servers->child; item != NULL; item = item->next) {
-        assert_int_equal(nlb_read_parse_server(item, group.lbc.name, &group.lbc.backends), 0);
+        assert_int_equal(alilb_parse_backend(item, &group.lbc), 0);
     }
     assert_int_equal(group.lbc.backends.len, 3);
     one = &group.lbc.backends.items[0];
@@ -188,12 +188,11 @@ static void test_rubbish(void **state)
         CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { 0 };
         CCM_CLEANUP(nlb_listener_fini) struct nlb_listener listener = { 0 };
         CCM_CLEANUP(nlb_group_fini) struct nlb_group group = { 0 };
-        CCM_CLEANUP(lbc_backends_fini) struct lbc_backends set = { 0 };
 
         assert_int_equal(nlb_read_parse_lb(json, &lb), -EPROTO);
         assert_int_equal(nlb_read_parse_listener(json, &listener), -EPROTO);
         assert_int_equal(nlb_read_parse_group(json, &group), -EPROTO);
-        assert_int_equal(nlb_read_parse_server(json, "g", &set), -EPROTO);
+        assert_int_equal(alilb_parse_backend(json, &group.lbc), -EPROTO);
     }
 }
 
@@ -210,14 +209,14 @@ static void test_find_by_tag(void **state)
     echo_begin(&echo);
     echo_answer(&echo, "ListLoadBalancers",
                 "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','Tags':" MARKS "}]}");
-    assert_int_equal(nlb_read_lb(&echo.call, obj_service(), "c1", &lb, &err), 0);
+    assert_int_equal(nlb_read_lb(&echo.call, obj_service(), &lb, &err), 0);
     assert_string_equal(lb.id, "nlb-1");
     assert_false(lb.untagged);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Key"), NLB_TAG_OWNER);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "Tag.1.Value"), NAME);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "MaxResults"), "100");
     /* A Service without a past: one call is enough. */
-    assert_int_equal(nlb_read_lb(&echo.call, obj_service(), "c1", &none, &err), 0);
+    assert_int_equal(nlb_read_lb(&echo.call, obj_service(), &none, &err), 0);
     assert_null(none.id);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListLoadBalancers"), 2);
     echo_end(&echo);
@@ -239,7 +238,7 @@ static void test_find_by_name(void **state)
         "{'RequestId':'r','LoadBalancers':[{'LoadBalancerId':'nlb-1','LoadBalancerName':'" NAME "'}"
         ",{'LoadBalancerId':'nlb-2','LoadBalancerName':'" NAME "','Tags':"
         "[{'Key':'kubernetes.do.not.delete','Value':'api'}]}]}");
-    assert_int_equal(nlb_read_lb(&echo.call, service, "c1", &lb, &err), 0);
+    assert_int_equal(nlb_read_lb(&echo.call, service, &lb, &err), 0);
     assert_string_equal(lb.id, "nlb-1");
     assert_true(lb.untagged);
     assert_string_equal(echo_param(&echo, "ListLoadBalancers", "LoadBalancerNames.1"), NAME);
@@ -276,7 +275,7 @@ static void test_find_refuses(void **state)
 
         echo_begin(&echo);
         echo_answer(&echo, "ListLoadBalancers", cases[i].answer);
-        assert_true(nlb_read_lb(&echo.call, obj_service(), "c1", &lb, &err) < 0);
+        assert_true(nlb_read_lb(&echo.call, obj_service(), &lb, &err) < 0);
         assert_non_null(strstr(err.message, cases[i].message));
         assert_int_equal(err.kind, cases[i].kind);
         echo_end(&echo);
@@ -350,7 +349,7 @@ static void test_parts(void **state)
     echo_answer(&echo, "ListServerGroupServers",
                 "{'RequestId':'r','Servers':[{'ServerGroupId':'sgp-1','ServerId':'i-2',"
                 "'ServerType':'Ecs','Port':1,'Weight':1,'Description':'g1'}]}");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
     assert_true(have.lbc.listeners_known);
     assert_true(have.lbc.groups_known);
     assert_int_equal(have.lbc.listener_count, 3);
@@ -362,7 +361,7 @@ static void test_parts(void **state)
     assert_string_equal(echo_param(&echo, "ListServerGroups", "ServerGroupIds.2"), "sgp-lost");
     assert_int_equal(fake_host_request_count(echo.setup.fake), 6);
     /* All of it is known now. */
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
     assert_int_equal(fake_host_request_count(echo.setup.fake), 6);
     echo_end(&echo);
 }
@@ -376,7 +375,7 @@ static void test_parts_of_nothing(void **state)
 
     (void)state;
     echo_begin(&echo);
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
     assert_true(have.lbc.listeners_known);
     assert_string_equal(echo_log(&echo), "ListServerGroups ");
     echo_end(&echo);
@@ -405,7 +404,7 @@ static void test_parts_fail(void **state)
                         "{'RequestId':'r','ServerGroups':[{'ServerGroupId':'sgp-1','Tags':" MARKS
                         "}]}");
         }
-        assert_true(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err) < 0);
+        assert_true(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err) < 0);
         assert_string_equal(err.code, "MissingParam.X");
         assert_false(have.lbc.groups_known);
         assert_int_equal(have.lbc.listeners_known, i > 0);
@@ -425,7 +424,7 @@ static void test_endless_pages(void **state)
     echo_begin(&echo);
     fake_host_always(echo.setup.fake, "ListServerGroups", 200,
                      "{\"RequestId\":\"r\",\"ServerGroups\":[],\"NextToken\":\"again\"}");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), -EBADMSG);
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), -EBADMSG);
     assert_int_equal(fake_host_request_count(echo.setup.fake), 2);
     echo_end(&echo);
 }
@@ -456,7 +455,7 @@ static void test_certs(void **state)
                 "{'CertificateId':'ca','CertificateType':'Ca'},{'CertificateId':'b','Status':"
                 "'Associated','CertificateType':'Server'},{'CertificateId':'old','Status':"
                 "'Diassociating'},{'CertificateId':'a','Status':'Associating'}]}");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
     assert_int_equal(nlb_listener_at(&have, 0)->certs.len, 2);
     assert_true(lbc_texts_has(&nlb_listener_at(&have, 0)->certs, "a"));
     assert_true(lbc_texts_has(&nlb_listener_at(&have, 0)->certs, "b"));
@@ -484,7 +483,7 @@ static void test_guard(void **state)
                 "'Policy':'Accept','Priority':'1','IpProtocol':'ALL','PortRange':'-1/-1',"
                 "'SourceCidrIp':'10.0.0.0/8','Description':'k'},{'SecurityGroupRuleId':'sgr-2',"
                 "'Policy':'Drop','Priority':100,'Ipv6SourceCidrIp':'::/0'}]}}");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
     assert_true(have.security_group.known);
     assert_string_equal(have.security_group.id, "sg-1");
     assert_int_equal(have.security_group.rule_count, 2);
@@ -493,7 +492,7 @@ static void test_guard(void **state)
     assert_true(have.security_group.rules[1].drop);
     assert_true(have.security_group.rules[1].ipv6);
     assert_string_equal(have.security_group.rules[1].cidr, "::/0");
-    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err), 0);
+    assert_int_equal(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err), 0);
     assert_int_equal(fake_host_request_count(echo.setup.fake), 2);
     echo_end(&echo);
 }
@@ -516,14 +515,14 @@ static void test_guard_refused(void **state)
 
         echo_begin(&echo);
         echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
-        assert_true(nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err) < 0);
+        assert_true(nlb_read_parts(&echo.call, obj_service(), &need, &have, &err) < 0);
         assert_int_equal(err.kind, CCM_ERROR_TERMINAL);
         assert_false(have.security_group.known);
         /* At the end of the Service another cluster's is just none of its own. */
         need.ends = true;
         echo_answer(&echo, "DescribeSecurityGroups", answers[i]);
 
-        const int r = nlb_read_parts(&echo.call, obj_service(), "c1", &need, &have, &err);
+        const int r = nlb_read_parts(&echo.call, obj_service(), &need, &have, &err);
 
         assert_int_equal(r < 0, i == 0);
         assert_int_equal(have.security_group.known, i == 1);

@@ -1,0 +1,129 @@
+/*
+ * Actions of the cloud as data, and the one way to call them: a call with one answer, a list of any
+ * length, a write that makes something or starts a job. The rows stand in the api*.c of a plugin,
+ * beside functions for the actions that take more than texts. Whatever talks to the cloud blocks as
+ * ali_call() does, returns 0 or negative with err, and sets call->uncertain when a failed write may
+ * have been executed. One thread per call struct.
+ */
+#ifndef CCM_ALILB_ACTION_H
+#define CCM_ALILB_ACTION_H
+
+#include "alicloud/client.h"
+#include "alicloud/job.h"
+#include "ccm/plugin.h"
+#include "lbc/model/cloud.h"
+#include "lbc/model/tags.h"
+#include "util/json.h"
+
+#include <stdbool.h>
+
+#define ALILB_TEXTS_MAX 4
+
+/* Who calls, for what; lives for one pass. */
+struct alilb_call {
+    struct ali_client *ali;
+    const struct ccm_host *host;
+    const struct ccm_request *req;
+    const char *object;     /* for log lines */
+    const char *cluster_id; /* what is ours carries it */
+    enum ali_priority priority;
+    char *const
+        *paced;     /* id of the load balancer, when it takes one change at a time; NULL = not */
+    bool uncertain; /* out */
+};
+
+struct lbc_instance;
+struct lbc_pass;
+
+/* For a pass, with its priority; and for what is done for all Services at once. */
+struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority priority);
+struct alilb_call alilb_call_for_all(const struct lbc_instance *lbc, const struct ccm_request *req);
+
+enum alilb_paging {
+    ALILB_PAGES_NONE,   /* one answer has all */
+    ALILB_PAGES_TOKEN,  /* MaxResults, NextToken */
+    ALILB_PAGES_NUMBER, /* PageSize, PageNumber; TotalCount where the answer tells it */
+};
+
+/* Parameters that an action takes in the query string; the others go into the body. */
+enum alilb_query { ALILB_QUERY_NONE, ALILB_QUERY_TAGS, ALILB_QUERY_ALL };
+
+/* One row. What a kind of action has no use for stays zero. */
+struct alilb_action {
+    const char *name;
+    enum ali_product product;
+    enum ali_repeat repeat;
+    enum alilb_query query;
+    const char *texts[ALILB_TEXTS_MAX]; /* parameters, in the order of ALILB_TEXTS() */
+    const char *repeated;               /* parameter that comes as often as needed: "{name}.{n}" */
+    bool token;    /* takes a ClientToken: one is made for each call that has none, so that it can
+                      be repeated while its fate is not known */
+    bool aside;    /* needs no turn among the changes of a load balancer, see `paced` */
+    bool may_lack; /* an answer without the list, or without the id, is good */
+    const char *made; /* member of the answer with the id of what was made; NULL = nothing is */
+    const char *list; /* member of the answer with the list */
+    const char *item; /* member of `list` that is the list itself; NULL = `list` is it */
+    enum alilb_paging paging;
+    int page;                /* items per page */
+    const char *page_number; /* NULL = "PageNumber" */
+};
+
+/* What an action is called with. Texts that are NULL or "" are left out. */
+struct alilb_args {
+    const char *texts[ALILB_TEXTS_MAX];
+    const struct lbc_texts *repeated;
+    const struct ali_params *params; /* all others */
+};
+#define ALILB_TEXTS(...)      (&(const struct alilb_args){ .texts = { __VA_ARGS__ } })
+#define ALILB_LIST(list, ...) (&(const struct alilb_args){ { __VA_ARGS__ }, .repeated = (list) })
+#define ALILB_PARAMS(list)    (&(const struct alilb_args){ .params = (list) })
+
+/* A number as text, for ALILB_TEXTS(); it lives as long as the block around it. */
+#define ALILB_NUMBER(number) alilb_number((char[24]){ 0 }, (number))
+const char *alilb_number(char space[static 24], int64_t number);
+
+/* One answer, which the caller frees with cJSON_Delete; ret NULL = it is not wanted. */
+CCM_NODISCARD int alilb_send(struct alilb_call *call, const struct alilb_action *action,
+                             const struct alilb_args *args, cJSON **ret, struct ccm_error *err);
+
+/* One item of a list: 0; 1 = the rest is not needed; or negative with err. */
+typedef int (*alilb_item_fn)(void *arg, const cJSON *item, struct ccm_error *err);
+
+/* All pages, each item once. -EBADMSG when an answer has no list or pages have no end. */
+CCM_NODISCARD int alilb_list(struct alilb_call *call, const struct alilb_action *action,
+                             const struct alilb_args *args, alilb_item_fn fn, void *arg,
+                             struct ccm_error *err);
+
+/* What became of a write. Zeroed = not sent. */
+struct alilb_sent {
+    struct ali_job job; /* id "": done already */
+    char *made_id;      /* of a new resource */
+    char request_id[CCM_ERROR_CODE_MAX];
+};
+void alilb_sent_fini(struct alilb_sent *sent);
+
+/* A write. sent NULL: nobody wants to know. The caller finishes *sent in any case. */
+CCM_NODISCARD int alilb_write(struct alilb_call *call, const struct alilb_action *action,
+                              const struct alilb_args *args, struct alilb_sent *sent,
+                              struct ccm_error *err);
+/* The same for a creation without a job: *ret_id is replaced (heap), NULL when the answer may lack
+ * it and does. */
+CCM_NODISCARD int alilb_make(struct alilb_call *call, const struct alilb_action *action,
+                             const struct alilb_args *args, char **ret_id, struct ccm_error *err);
+
+/* "Tag.<n>.Key" and ".Value", counted from `first`. */
+void alilb_param_tags(struct ali_params *params, const struct lbc_tags *tags, size_t first);
+
+/* The thing that tags are put on or, by their keys, taken off. There must be a tag: none would mean
+ * all of them. */
+struct alilb_tagging {
+    const char *type; /* as TagResources calls it */
+    const char *id;
+    const struct lbc_tags *tags;
+    bool remove;
+};
+CCM_NODISCARD int alilb_change_tags(struct alilb_call *call, enum ali_product product,
+                                    const struct alilb_tagging *tagging, struct alilb_sent *sent,
+                                    struct ccm_error *err);
+
+#endif

@@ -1,0 +1,193 @@
+#include "alilb/read.h"
+
+#include "lbc/model/settings.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+int alilb_refuse(int r, const char *what, struct ccm_error *err)
+{
+    if (r == -ENOMEM) {
+        return ccm_error_nomem(err);
+    }
+    return ccm_error_set(err, r, CCM_ERROR_TRANSIENT, "the cloud's answer has a %s that is none",
+                         what);
+}
+
+/* --- the load balancer of a Service --- */
+
+struct own_search {
+    struct lbc_lookup look;
+    const struct alilb_lbs *lbs;
+    void *lb;
+    bool untagged;
+};
+
+static int own_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    struct own_search *search = arg;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+    const char *id = ccm_json_text(item, "LoadBalancerId");
+    int r = id[0] == '\0' ? -EPROTO : alilb_parse_tags(item, &tags);
+
+    if (r == 0 &&
+        lbc_lookup_offer(&search->look, id, ccm_json_text(item, "LoadBalancerName"), &tags)) {
+        search->untagged = lbc_tags_get(&tags, LBC_TAG_OWNER) == NULL;
+        r = search->lbs->parse(item, true, search->lb);
+    }
+    return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
+}
+
+static int own_wrap_error(const struct own_search *search, int r, struct ccm_error *err)
+{
+    const struct lbc_lookup *look = &search->look;
+    const bool named = look->by_name && search->lbs->full_texts;
+
+    return ccm_error_wrap(err, r, "[%s] find loadbalancer by %s%s%s error", look->service->key,
+                          look->by_name ? "name" : "tag", named ? " " : "",
+                          named ? look->name : "");
+}
+
+static int own_find_lb(struct alilb_call *call, const struct ccm_service *service, bool by_name,
+                       struct own_search *search, struct ccm_error *err)
+{
+    int r;
+
+    lbc_lookup_init(&search->look, &service->meta, call->cluster_id, by_name);
+    r = search->lbs->find(call, by_name ? NULL : search->look.name, search->look.name, own_offer_lb,
+                          search, err);
+    r = r < 0 ? own_wrap_error(search, r, err) : lbc_lookup_end(&search->look, err);
+    lbc_lookup_fini(&search->look);
+    return r;
+}
+
+int alilb_read_own_lb(struct alilb_call *call, const struct alilb_lbs *lbs,
+                      const struct ccm_service *service, void *lb, bool *ret_untagged,
+                      struct ccm_error *err)
+{
+    struct own_search search = { .lbs = lbs, .lb = lb };
+    int r = own_find_lb(call, service, false, &search, err);
+
+    if (r == 0 && search.look.count == 0 && lbc_lookup_by_name_too(service)) {
+        r = own_find_lb(call, service, true, &search, err);
+    }
+    *ret_untagged = search.untagged;
+    return r;
+}
+
+int alilb_read_lb(struct alilb_call *call, const struct alilb_lbs *lbs, const char *id, void *lb,
+                  struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
+    const char *key = lbs->full_texts ? call->object : "";
+    const char *before = lbs->full_texts ? "[" : "";
+    const char *behind = lbs->full_texts ? "] " : "";
+    int r = alilb_send(call, lbs->get, ALILB_TEXTS(id), &answer, err);
+
+    if (r < 0) {
+        return ccm_error_wrap(err, err->kind == CCM_ERROR_NOT_FOUND ? -ENOENT : r,
+                              "%s%s%sfind loadbalancer by id error", before, key, behind);
+    }
+    const char *got = ccm_json_text(answer, "LoadBalancerId");
+
+    if (got[0] != '\0' && !ccm_text_equal(got, id)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL,
+                             "%s%s%sfind loadbalancer by id error: loadbalancer id from API not "
+                             "match, expect [%s], actual [%s]",
+                             before, key, behind, id, got);
+    }
+    r = got[0] == '\0' ? -EPROTO : lbs->parse(answer, false, lb);
+    return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
+}
+
+/* --- backends --- */
+
+static enum lbc_backend_type backend_type(const cJSON *json)
+{
+    const char *type = ccm_json_str(json, "ServerType");
+
+    type = type == NULL ? ccm_json_text(json, "Type") : type;
+    if (type[0] == '\0' || ccm_text_equal_case(type, "ecs")) {
+        return LBC_BACKEND_ECS;
+    }
+    return ccm_text_equal_case(type, "ip") ? LBC_BACKEND_IP : LBC_BACKEND_ENI;
+}
+
+int alilb_parse_backend(const cJSON *json, struct lbc_group *group)
+{
+    const char *id = ccm_json_text(json, "ServerId");
+    const char *description = ccm_json_text(json, "Description");
+    const int64_t weight = ccm_json_i64(json, "Weight", 0);
+    const bool usual = ccm_text_equal(description, group->name);
+    struct lbc_backend backend = {
+        .server_id = (char *)(uintptr_t)id, /* put copies it, as the other texts */
+        .server_ip = (char *)(uintptr_t)ccm_json_text(json, "ServerIp"),
+        .description = usual ? NULL : (char *)(uintptr_t)description,
+        .weight = weight < 0 || weight > 100 ? 0 : (uint8_t)weight,
+        .type = (uint8_t)backend_type(json),
+        .leaving = ccm_text_equal_case(ccm_json_text(json, "Status"), "Removing"),
+    };
+
+    if (id[0] == '\0' || !alilb_parse_port(json, "Port", &backend.port)) {
+        return -EPROTO;
+    }
+    return lbc_backends_put(&group->backends, &backend);
+}
+
+static int group_add_backend(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    const int r = alilb_parse_backend(item, arg);
+
+    return r < 0 ? alilb_refuse(r, "backend", err) : 0;
+}
+
+int alilb_read_backends(struct alilb_call *call, const struct alilb_action *action,
+                        struct lbc_group *group, struct ccm_error *err)
+{
+    int r;
+
+    lbc_backends_fini(&group->backends);
+    r = alilb_list(call, action, ALILB_TEXTS(group->id), group_add_backend, group, err);
+    group->unread = r < 0;
+    return r;
+}
+
+/* --- members --- */
+
+int alilb_parse_tags(const cJSON *json, struct lbc_tags *ret)
+{
+    const cJSON *tags = ccm_json_get(json, "Tags");
+    const cJSON *tag = cJSON_IsArray(tags) ? tags->child : ccm_json_items(tags, "Tag");
+    int r = 0;
+
+    lbc_tags_fini(ret);
+    for (; r == 0 && tag != NULL; tag = tag->next) {
+        const char *key = ccm_json_str(tag, "TagKey");
+        const char *value = ccm_json_str(tag, "TagValue");
+
+        key = key != NULL ? key : ccm_json_text(tag, "Key");
+        value = value != NULL ? value : ccm_json_text(tag, "Value");
+        r = lbc_tags_put(ret, key, value);
+    }
+    return r;
+}
+
+bool alilb_parse_port(const cJSON *json, const char *name, uint16_t *ret)
+{
+    const int64_t port = ccm_json_i64(json, name, 0);
+
+    *ret = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
+    return *ret == port;
+}
+
+int alilb_parse_list(const cJSON *json, const char *name, struct ccm_buf *ret)
+{
+    for (const cJSON *one = ccm_json_items(json, name); one != NULL; one = one->next) {
+        if (cJSON_IsString(one)) {
+            ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ",", one->valuestring);
+        }
+    }
+    return ccm_buf_error(ret);
+}

@@ -1,0 +1,57 @@
+/*
+ * From the cloud to plain data, as far as the products agree: the load balancer of a Service, tags,
+ * backends. All or nothing: a failed read never looks like an empty answer. What talks to the cloud
+ * blocks as alilb_send() does; the rest is pure. One thread per call struct.
+ */
+#ifndef CCM_ALILB_READ_H
+#define CCM_ALILB_READ_H
+
+#include "alilb/action.h"
+#include "lbc/apply/state.h"
+#include "lbc/lookup.h"
+
+/* How load balancers of a product are found. */
+struct alilb_lbs {
+    /* List those with that ownership tag, or of that name when tag_value is NULL. */
+    int (*find)(struct alilb_call *call, const char *tag_value, const char *name, alilb_item_fn fn,
+                void *arg, struct ccm_error *err);
+    const struct alilb_action *get; /* one, by its id */
+    /* Replace what the cloud tells about the product's load balancer. 0, -ENOMEM, or -EPROTO when
+     * it is not what it should be. */
+    int (*parse)(const cJSON *json, bool in_list, void *lb);
+    bool full_texts; /* messages say which Service it is, and what was looked for */
+};
+
+/*
+ * The load balancer of a Service: by ownership tag, then, when the Service shows signs of an
+ * earlier one (label, status), by its default name, which counts only for one without owner. lb
+ * stays as it is when there is none. More than one is a CCM_ERROR_TERMINAL, one that carries
+ * another cluster's tag as well: LBC_LOOKUP_NOT_OURS. The caller finishes lb in any case.
+ * *ret_untagged: it was found, and has no ownership tag.
+ */
+CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_lbs *lbs,
+                                    const struct ccm_service *service, void *lb, bool *ret_untagged,
+                                    struct ccm_error *err);
+/* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. */
+CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_lbs *lbs,
+                                const char *id, void *lb, struct ccm_error *err);
+
+/* The backends of a group instead of those that it has, by its id; it is `unread` after a failure.
+ */
+CCM_NODISCARD int alilb_read_backends(struct alilb_call *call, const struct alilb_action *action,
+                                      struct lbc_group *group, struct ccm_error *err);
+/* Put one of its backends. 0, -ENOMEM, or -EPROTO when it is none. */
+CCM_NODISCARD int alilb_parse_backend(const cJSON *json, struct lbc_group *group);
+
+/* The tags of a resource, in whichever of its spellings; *ret is replaced. 0 or -ENOMEM. */
+CCM_NODISCARD int alilb_parse_tags(const cJSON *json, struct lbc_tags *ret);
+/* A port, or anything else that has 16 bits. False: it is none, and *ret is 0. */
+bool alilb_parse_port(const cJSON *json, const char *name, uint16_t *ret);
+/* "a,b" of a list of texts, "" when it is empty. 0 or -ENOMEM, -E2BIG. */
+CCM_NODISCARD int alilb_parse_list(const cJSON *json, const char *name, struct ccm_buf *ret);
+
+/* err for a failure of parsing, -ENOMEM or "the cloud's answer has a {what} that is none". Returns
+ * r. */
+int alilb_refuse(int r, const char *what, struct ccm_error *err);
+
+#endif

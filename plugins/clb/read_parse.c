@@ -1,0 +1,112 @@
+/* JSON of the cloud -> plain data. */
+#include "read.h"
+
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#define LIST_MAX 4096 /* bytes of a joined list */
+
+/* --- load balancers --- */
+
+static int json_parse_lb_field(const cJSON *json, enum clb_lb_field_id id, bool in_list,
+                               struct clb_lb *ret)
+{
+    const struct clb_lb_field *field = &clb_lb_fields[id];
+    const char *value = "";
+    char space[LBC_ATTR_NUMBER];
+
+    if (field->offset == SIZE_MAX) {
+        return 0;
+    }
+    if (in_list && field->list_name != NULL) {
+        value = ccm_json_text(json, field->list_name);
+    }
+    if (value[0] == '\0') {
+        value = lbc_attr_read(json, field->name, space);
+    }
+    return clb_lb_set(ret, id, value);
+}
+
+int clb_read_parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret)
+{
+    /* Not told counts as on: switching it off once too often is harmless. */
+    ret->protect = !ccm_text_equal(ccm_json_text(json, "DeleteProtection"), "off");
+    ret->partial = false;
+    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        if (json_parse_lb_field(json, (enum clb_lb_field_id)i, in_list, ret) < 0) {
+            return -ENOMEM;
+        }
+    }
+    if (lbc_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
+        lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0) {
+        return -ENOMEM;
+    }
+    return alilb_parse_tags(json, &ret->tags);
+}
+
+/* --- listeners --- */
+
+static int json_parse_listener_attrs(const cJSON *json, struct clb_listener *ret)
+{
+    char part_name[32];
+    const cJSON *part;
+    int r = 0;
+
+    ccm_text_printf(part_name, sizeof(part_name), "%sListenerConfig",
+                    lbc_protocol_name(ret->lbc.protocol));
+    part = ccm_json_get(json, part_name);
+    for (size_t i = 0; r == 0 && i < clb_field_count; i++) {
+        const struct lbc_field *field = &clb_fields[i];
+        char space[LBC_ATTR_NUMBER];
+        const cJSON *from = (field->flags & LBC_FIELD_TOP) != 0 ? json : part;
+        const char *value = lbc_attr_read(from, field->name, space);
+
+        if (value[0] == '\0' && field->read_name != NULL) {
+            value = lbc_attr_read(from, field->read_name, space);
+        }
+        if (clb_field_applies(field, ret->lbc.protocol) && !lbc_attr_is_unset(field, value)) {
+            r = lbc_attrs_set(&ret->lbc.attrs, field, value, false);
+        }
+    }
+    return r;
+}
+
+/* The list is what counts; an update that sent only the single id would drop the others. */
+static int json_parse_acl_ids(const cJSON *json, struct clb_listener *ret)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ids = { .max = LIST_MAX };
+    const int r = alilb_parse_list(json, "AclIds", &ids);
+
+    return r < 0 || ids.len == 0
+               ? r
+               : lbc_attrs_set(&ret->lbc.attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
+}
+
+int clb_read_parse_listener(const cJSON *json, struct clb_listener *ret)
+{
+    (void)alilb_parse_port(json, "ListenerPort", &ret->lbc.port); /* 0: nobody asks for that one */
+    ret->lbc.last_port = ret->lbc.port;
+    ret->lbc.protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), CLB_PROTOCOLS);
+    ret->lbc.running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
+    if (lbc_text_set(&ret->lbc.description, ccm_json_text(json, "Description")) < 0 ||
+        lbc_text_set(&ret->lbc.group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
+        json_parse_listener_attrs(json, ret) < 0) {
+        return -ENOMEM;
+    }
+    return json_parse_acl_ids(json, ret);
+}
+
+/* --- groups --- */
+
+int clb_read_parse_group(const cJSON *json, struct lbc_group *ret)
+{
+    ret->unread = true;
+    return lbc_text_set(&ret->name, ccm_json_text(json, "VServerGroupName")) < 0 ||
+                   lbc_text_set(&ret->id, ccm_json_text(json, "VServerGroupId")) < 0
+               ? -ENOMEM
+               : 0;
+}
