@@ -22,6 +22,8 @@ SHARED = {
             "nlb:ListAsynJobs"},
     "route": set(),
 }
+# Where the names of actions stand.
+SOURCES = {"clb": ("clb", "alilb"), "nlb": ("nlb", "alilb"), "route": ("route",)}
 # The product of an action whose name several have.
 OWN = {"clb": "slb", "nlb": "nlb", "route": "vpc"}
 # Credentials are asked for by the library, under another identity than the one that these policies are for.
@@ -85,9 +87,9 @@ def known_actions():
 
 
 def in_sources(plugin):
-    """Actions whose name stands in the sources of the plugin, whole or with a %s for the protocol."""
+    """Actions whose name stands in the sources of the plugin, or in what it shares with others, whole or with a %s for the protocol."""
     words = set()
-    for path in glob.glob(os.path.join(ROOT, "plugins", plugin, "*.c")):
+    for path in (path for part in SOURCES[plugin] for path in glob.glob(os.path.join(ROOT, "plugins", part, "*.c"))):
         with open(path, encoding="utf-8") as file:
             words |= set(re.findall(r'"([A-Z][A-Za-z0-9%]+)"', file.read()))
     pattern = re.compile("|".join(re.escape(word).replace("%s", "(TCP|UDP|HTTP|HTTPS)") for word in words))
