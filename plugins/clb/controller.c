@@ -23,16 +23,6 @@ static void state_fini(void *state)
     clb_state_fini(state);
 }
 
-static void state_rest(void *state)
-{
-    lbc_state_rest(state); /* its first member */
-}
-
-static int state_wake(void *state)
-{
-    return lbc_state_wake(state);
-}
-
 /* An access list is the Service's own and stays where it is. */
 static void state_move(void *to_, void *from_)
 {
@@ -92,8 +82,6 @@ static const struct lbc_mirror_type mirror = {
     .fini = state_fini,
     .move = state_move,
     .lb_id = lb_id,
-    .rest = state_rest,
-    .wake = state_wake,
 };
 
 const struct lbc_names clb_names = {

@@ -1,5 +1,6 @@
 #include "lbc/mirror.h"
 
+#include "lbc/apply/state.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 #include "util/thread.h"
@@ -379,17 +380,16 @@ int lbc_mirrors_acquire(struct lbc_mirrors *mirrors, const char *key, const char
     int r = mirrors_acquire_locked(mirrors, key, uid, lb_id, lane, &entry);
 
     ccm_unlock(&mirrors->lock);
-    if (r == 0 && mirrors->type->wake != NULL) {
-        r = mirrors->type->wake(entry->state);
-        if (r < 0) {
-            lbc_mirrors_release(mirrors, entry);
-            return r;
-        }
+    if (r < 0) {
+        return r;
     }
-    if (r == 0) {
-        *ret = entry;
+    r = lbc_state_wake(entry->state);
+    if (r < 0) {
+        lbc_mirrors_release(mirrors, entry);
+        return r;
     }
-    return r;
+    *ret = entry;
+    return 0;
 }
 
 /* What others lack in the load balancer may be theirs now. */
@@ -412,9 +412,7 @@ static void wake_blocked(struct lbc_mirrors *mirrors, struct lbc_entry *by)
 
 void lbc_mirrors_release(struct lbc_mirrors *mirrors, struct lbc_entry *entry)
 {
-    if (mirrors->type->rest != NULL) {
-        mirrors->type->rest(entry->state);
-    }
+    lbc_state_rest(entry->state);
     ccm_lock(&mirrors->lock);
     entry->busy = false;
     if (entry->shared != NULL) {

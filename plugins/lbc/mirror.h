@@ -29,7 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The plugin's type of mirror. Zeroed memory is an empty one. */
+/* The plugin's type of mirror. Zeroed memory is an empty one. It begins with a struct lbc_state,
+ * which rests while nobody has a claim. */
 struct lbc_mirror_type {
     size_t size;
     /* Free what it holds and leave it empty. */
@@ -41,14 +42,6 @@ struct lbc_mirror_type {
     /* Id of the load balancer in a mirror, also in one that rests; NULL = there is none, or it is
      * not known. */
     const char *(*lb_id)(const void *state);
-    /*
-     * Optional, both or neither. rest: make it small, it is not looked at until it is claimed
-     * again; fini, move and lb_id have to do with it as it is then. It may stay as it is. wake:
-     * make it as it was; 0 or -ENOMEM, when it may be half awake. Called for a claimed entry,
-     * outside the lock.
-     */
-    void (*rest)(void *state);
-    int (*wake)(void *state);
 };
 
 struct lbc_shared;

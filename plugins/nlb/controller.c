@@ -24,16 +24,6 @@ static void mirror_fini(void *state)
     memset(state, 0, sizeof(struct nlb_state));
 }
 
-static void mirror_rest(void *state)
-{
-    nlb_state_rest(state);
-}
-
-static int mirror_wake(void *state)
-{
-    return lbc_state_wake(state);
-}
-
 /* Groups and the security group are each Service's own, also on a load balancer that is shared. */
 static void mirror_move(void *to, void *from)
 {
@@ -55,8 +45,6 @@ const struct lbc_mirror_type nlb_mirror = {
     .fini = mirror_fini,
     .move = mirror_move,
     .lb_id = lb_id,
-    .rest = mirror_rest,
-    .wake = mirror_wake,
 };
 
 /* --- what the common part asks --- */

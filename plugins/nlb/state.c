@@ -107,13 +107,6 @@ void nlb_state_fini(struct nlb_state *state)
     nlb_security_group_fini(&state->security_group);
 }
 
-void nlb_state_rest(struct nlb_state *state)
-{
-    ccm_array_trim(&state->security_group.rules, &state->security_group.rule_cap,
-                   state->security_group.rule_count, sizeof(*state->security_group.rules));
-    lbc_state_rest(&state->lbc);
-}
-
 /* --- lists --- */
 
 struct nlb_group *nlb_state_new_group(struct nlb_state *state)

@@ -100,8 +100,6 @@ struct nlb_state {
 extern const struct lbc_state_type nlb_state_type;
 
 void nlb_state_fini(struct nlb_state *state);
-/* lbc_state_rest() of all that it holds. */
-void nlb_state_rest(struct nlb_state *state);
 void nlb_lb_fini(struct nlb_lb *lb);
 void nlb_listener_fini(struct nlb_listener *listener);
 void nlb_group_fini(struct nlb_group *group);

@@ -69,8 +69,10 @@ struct lbc_state {
 };
 
 void lbc_state_fini(struct lbc_state *state);
-/* For a mirror that nobody works with; see struct lbc_mirror_type. */
+/* Make it small; nothing but lbc_state_wake(), lbc_state_move_listeners() and lbc_state_fini() may be
+ * done to it then. Without memory it stays as it is. */
 void lbc_state_rest(struct lbc_state *state);
+/* Make it as it was. 0, or -ENOMEM: it is half awake, which rest and wake can do with. */
 CCM_NODISCARD int lbc_state_wake(struct lbc_state *state);
 
 /* Append an empty element; NULL on ENOMEM. All elements of a state have the same type. */

@@ -1,8 +1,10 @@
 /* Claims, turns, and what counts as news. */
 #include "check.h"
 
+#include "lbc/apply/state.h"
 #include "lbc/mirror.h"
 #include "support/fake_host.h"
+#include "tests/fuzz/oom.h"
 #include "util/cleanup.h"
 
 #include <errno.h>
@@ -14,19 +16,20 @@
 
 #define LANE CCM_LANE_SPEC
 
-/* A mirror: one text about the load balancer, one that is the Service's own. */
+/* A mirror: groups of the load balancer and a text about it, one that is the Service's own. */
 struct state {
+    struct lbc_state lbc;
     char *lb;
     char *own;
-    bool rests; /* as released */
 };
 
-static bool no_memory; /* nothing can be woken */
+static const struct lbc_state_type state_type = { .group_size = sizeof(struct lbc_group) };
 
 static void state_fini(void *state_)
 {
     struct state *state = state_;
 
+    lbc_state_fini(&state->lbc);
     assert_int_equal(lbc_text_set(&state->lb, NULL), 0);
     assert_int_equal(lbc_text_set(&state->own, NULL), 0);
 }
@@ -36,6 +39,8 @@ static void state_move(void *to_, void *from_)
     struct state *to = to_;
     struct state *from = from_;
 
+    to->lbc = from->lbc;
+    memset(&from->lbc, 0, sizeof(from->lbc));
     to->lb = CCM_STEAL(from->lb);
 }
 
@@ -44,35 +49,34 @@ static const char *state_lb_id(const void *state)
     return ((const struct state *)state)->lb;
 }
 
-static void state_rest(void *state)
-{
-    ((struct state *)state)->rests = true;
-}
-
-static int state_wake(void *state)
-{
-    if (no_memory) {
-        return -ENOMEM;
-    }
-    ((struct state *)state)->rests = false;
-    return 0;
-}
-
 static const struct lbc_mirror_type type = {
     .size = sizeof(struct state),
     .fini = state_fini,
     .move = state_move,
     .lb_id = state_lb_id,
-    .rest = state_rest,
-    .wake = state_wake,
 };
+
+static bool rests(const struct lbc_entry *entry)
+{
+    const struct state *state = entry->state;
+
+    return state->lbc.group_count > 0 && state->lbc.groups[0]->backends.items == NULL;
+}
 
 static struct state *have(const struct lbc_entry *entry)
 {
-    struct state *state = entry->state;
+    assert_false(rests(entry));
+    return entry->state;
+}
 
-    assert_false(state->rests);
-    return state;
+static void add_backend(const struct lbc_entry *entry)
+{
+    char id[] = "i-1";
+    const struct lbc_backend backend = { .server_id = id };
+    struct lbc_group *group = lbc_state_new_group(&have(entry)->lbc, &state_type);
+
+    assert_non_null(group);
+    assert_int_equal(lbc_backends_put(&group->backends, &backend), 0);
 }
 
 /* A store with a host that notes who is enqueued. */
@@ -440,12 +444,13 @@ static void test_rest(void **state)
 
     (void)state;
     assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-7"), 0);
+    add_backend(entry);
     entry->valid = true;
     lbc_mirrors_release(mirrors, entry);
-    assert_true(((struct state *)entry->state)->rests);
-    no_memory = true;
+    assert_true(rests(entry));
+    oom_begin(1, false);
     assert_int_equal(lbc_mirrors_acquire(mirrors, "a/b", "u1", "", LANE, &other), -ENOMEM);
-    no_memory = false;
+    assert_true(oom_end());
     assert_null(other);
     other = claim(mirrors, "a/b", "u1");
     assert_true(other->valid);
@@ -463,14 +468,15 @@ static void test_rest_shared(void **state)
 
     (void)state;
     assert_int_equal(lbc_text_set(&have(entry)->lb, "lb-1"), 0);
+    add_backend(entry);
     entry->valid = true;
     assert_int_equal(try(mirrors, "a/c", "lb-1", &other), -EBUSY);
     assert_int_equal(try(mirrors, "a/d", "lb-1", &other), -EBUSY);
     lbc_mirrors_release(mirrors, entry);
     assert_string_equal(woken(), "a/c");
-    no_memory = true;
+    oom_begin(1, false);
     assert_int_equal(try(mirrors, "a/c", "lb-1", &other), -ENOMEM);
-    no_memory = false;
+    assert_true(oom_end());
     assert_string_equal(woken(), "a/d");
     assert_int_equal(try(mirrors, "a/d", "lb-1", &other), 0);
     assert_true(other->valid);

@@ -214,7 +214,7 @@ static void test_rest(void **state)
                       "server eni-1/10.0.0.1:80=7 !hand\n"
                       "group sgp-2 443/TCP\n"
                       "listener l-1 TCP 80 sgp-1 +Cps=5\n");
-    nlb_state_rest(&have);
+    lbc_state_rest(&have.lbc);
     assert_string_equal(have.lb.id, "nlb-1");
     assert_int_equal(have.lbc.group_cap, have.lbc.group_count);
     assert_int_equal(nlb_group_at(&have, 0)->lbc.backends.len, 2);
@@ -228,7 +228,7 @@ static void test_rest(void **state)
     assert_int_equal(nlb_group_at(&have, 1)->lbc.backends.len, 0);
     assert_int_equal(nlb_listener_at(&have, 0)->lbc.attrs.len, 1);
     assert_non_null(nlb_state_new_listener(&have)); /* and grows as ever */
-    nlb_state_rest(&have);
+    lbc_state_rest(&have.lbc);
 }
 
 int main(void)
