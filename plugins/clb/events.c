@@ -15,9 +15,7 @@
 static enum lbc_frozen_by group_frozen_by(const struct lbc_pass *pass, const struct lbc_group *want)
 {
     const struct clb_state *have = clb_actual(pass->entry);
-    const struct lbc_group *found = want->id != NULL
-                                        ? lbc_state_group_by_id(&have->lbc, want->id)
-                                        : lbc_state_group_by_name(&have->lbc, want->name);
+    const struct lbc_group *found = lbc_state_group_for(&have->lbc, want);
     const bool may_be_early =
         want->frozen_by == LBC_FROZEN_BY_FAMILY || want->frozen_by == LBC_FROZEN_BY_NAMELESS;
 

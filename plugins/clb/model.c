@@ -20,13 +20,10 @@ void clb_model_fini(struct clb_model *model)
     memset(model, 0, sizeof(*model));
 }
 
-static int model_report_port(const struct clb_builder *b, const struct ccm_service_port *port,
-                             enum lbc_protocol protocol, struct ccm_error *err)
+static int model_report_port(const struct clb_builder *b, const struct lbc_desired_port *want,
+                             struct ccm_error *err)
 {
-    (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)port->port,
-                         lbc_protocol_lower(protocol)); /* sets the text only */
-    lbc_problems_add(b->problems, err, NULL);
-    b->model->lbc.incomplete = true;
+    lbc_model_report_port(&b->lbc, want->port, lbc_protocol_lower(want->protocol), err);
     return 0;
 }
 
@@ -45,99 +42,66 @@ static int check_port(const struct clb_builder *b, const struct ccm_service_port
 }
 
 /* An annotation that is refused leaves it open what the port is to be. It was told for all ports
- * at once. */
-static bool port_is_open(const struct clb_builder *b, const struct ccm_service_port *port,
-                         bool listener)
+ * at once. Then whatever listens there stays. */
+static int find_protocol(const struct clb_builder *b, struct lbc_desired_port *want,
+                         struct ccm_error *err)
 {
-    return listener ? lbc_refusals_has(b->in->lbc.refused, "protocol-port")
-                    : lbc_refusals_has(b->in->lbc.refused, "vgroup-port") &&
-                          clb_model_is_unchosen(b, port);
-}
+    int r = clb_protocol_of(b->lbc.in->service, want->port, &want->protocol, err);
 
-/* *ret_open: its protocol cannot be told, so whatever listens there stays. */
-static int find_protocol(const struct clb_builder *b, const struct ccm_service_port *port,
-                         enum lbc_protocol *ret, bool *ret_open, struct ccm_error *err)
-{
-    int r = clb_protocol_of(b->in->lbc.service, port, ret, err);
-
-    *ret_open = r == -EINVAL && port_is_open(b, port, true);
-    if (*ret_open) {
-        *ret = LBC_OTHER;
-        b->model->lbc.incomplete = true;
+    want->open = r == -EINVAL && lbc_refusals_has(b->lbc.in->refused, "protocol-port");
+    if (want->open) {
+        want->protocol = LBC_OTHER;
         r = 0;
     }
-    return r < 0 ? r : check_port(b, port, *ret, err);
+    return r < 0 ? r : check_port(b, want->port, want->protocol, err);
 }
 
-/* Its group. *broken: in, its listener stays as it is; out, also when no group can be told. */
-static int build_group(struct clb_builder *b, const char *name, const struct ccm_service_port *port,
-                       enum lbc_protocol protocol, bool *broken, struct ccm_error *err)
+static int build_group(struct clb_builder *b, struct lbc_desired_port *want, struct ccm_error *err)
 {
-    const bool open = *broken || port_is_open(b, port, false);
-    const size_t before = b->model->want.lbc.group_count;
-    int r = clb_model_group(b, name, port, protocol, err);
+    int r;
 
-    if (r == 0) {
-        struct lbc_group *group = lbc_state_group_by_name(&b->model->want.lbc, name);
-
-        /* One port that is sure of it is enough. */
-        group->present_only =
-            open && (group->present_only || b->model->want.lbc.group_count > before);
-    } else if (r != -ENOMEM) {
-        *broken = true;
-        r = model_report_port(b, port, protocol, err);
-    }
-    *broken = *broken || open;
-    b->model->lbc.incomplete = b->model->lbc.incomplete || open;
-    return r;
+    lbc_model_choose_group(&b->lbc, want);
+    want->open = want->open || (lbc_refusals_has(b->lbc.in->refused, "vgroup-port") &&
+                                b->model->lbc.reused && want->chosen[0] == '\0');
+    r = clb_model_group(b, want, err);
+    want->broken = want->open || r < 0;
+    b->model->lbc.incomplete = b->model->lbc.incomplete || want->open;
+    return r < 0 && r != -ENOMEM ? model_report_port(b, want, err) : r;
 }
 
 static int build_port(struct clb_builder *b, const struct ccm_service_port *port,
                       struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *name = NULL;
-    enum lbc_protocol protocol = LBC_OTHER;
-    bool broken = false;
-    int r = find_protocol(b, port, &protocol, &broken, err);
+    CCM_CLEANUP(lbc_desired_port_fini)
+    struct lbc_desired_port want = {
+        .port = port,
+        .protocol = LBC_OTHER,
+        .weight = b->model->weight,
+    };
+    int r = find_protocol(b, &want, err);
 
     if (r < 0) {
-        return model_report_port(b, port, protocol, err);
+        return model_report_port(b, &want, err);
     }
-    name = clb_model_group_name(b, port);
-    if (name == NULL) {
-        return ccm_error_nomem(err);
-    }
-    r = build_group(b, name, port, protocol, &broken, err);
+    r = build_group(b, &want, err);
     if (r < 0) {
         return r;
     }
-    const struct clb_desired_listener want = {
-        .service = b->in->lbc.service,
-        .refused = b->in->lbc.refused,
-        .cluster_id = b->in->lbc.cluster_id,
+    const struct clb_desired_listener listener = {
+        .service = b->lbc.in->service,
+        .refused = b->lbc.in->refused,
+        .cluster_id = b->lbc.in->cluster_id,
         .port = port,
-        .protocol = protocol,
-        .group_name = name,
+        .protocol = want.protocol,
+        .group = want.group,
+        .group_name = want.name,
         .extras = b->in->extras,
-        .by_node = b->mode == LBC_MODE_LOCAL,
-        .broken = broken,
+        .by_node = b->lbc.mode == LBC_MODE_LOCAL,
+        .broken = want.broken,
     };
 
-    r = clb_model_listener(&b->model->want, &want, err);
-    return r == -EINVAL ? model_report_port(b, port, protocol, err) : r;
-}
-
-/* What stays as it is beside single attributes of listeners. */
-static void keep_refused(struct clb_model *model, const struct clb_model_input *in)
-{
-    const struct lbc_refusals *refused = in->lbc.refused;
-    model->keep_version = lbc_refusals_has(refused, "ip-version");
-    model->keep_status = lbc_refusals_has(refused, "external-ip-type");
-    model->lbc.peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
-    model->lbc.keep_weights = model->lbc.keep_weights || model->lbc.peer_weights;
-    model->lbc.keep_backends = lbc_refusals_freeze(
-        refused, lbc_backend_mode(in->lbc.service, in->lbc.default_eni) == LBC_MODE_ENI);
-    model->lbc.incomplete = model->lbc.keep_backends;
+    r = clb_model_listener(&b->model->want, &listener, err);
+    return r == -EINVAL ? model_report_port(b, &want, err) : r;
 }
 
 static int build_acl(struct clb_model *model, const struct clb_model_input *in,
@@ -169,18 +133,24 @@ int clb_model_begin(struct clb_model *model, const struct clb_model_input *in,
         .labels = lbc_anno_get(&in->lbc.service->meta, "backend-label"),
     };
     struct clb_builder b = {
+        .lbc = { .model = &model->lbc,
+                 .in = &in->lbc,
+                 .problems = problems,
+                 .mode = lbc_backend_mode(in->lbc.service, in->lbc.default_eni) },
         .model = model,
         .in = in,
-        .problems = problems,
-        .mode = lbc_backend_mode(in->lbc.service, in->lbc.default_eni),
     };
 
     memset(model, 0, sizeof(*model));
-    if (clb_model_lb(model, in->lbc.service) < 0 ||
-        lbc_node_table_init(&model->lbc.nodes, in->lbc.nodes, in->lbc.node_count, &rules) < 0) {
+    if (clb_model_lb(model, in->lbc.service) < 0) {
         return ccm_error_nomem(err);
     }
-    keep_refused(model, in);
+    b.lbc.families = model->lbc.ipv6 ? LBC_IPV6 : LBC_IPV4;
+    model->keep_version = lbc_refusals_has(in->lbc.refused, "ip-version");
+    model->keep_status = lbc_refusals_has(in->lbc.refused, "external-ip-type");
+    if (lbc_model_begin(&b.lbc, &rules, err) < 0) {
+        return -ENOMEM;
+    }
     for (uint64_t i = 0; i < in->lbc.service->port_count; i++) {
         const int r = build_port(&b, in->lbc.service->ports[i], err);
 

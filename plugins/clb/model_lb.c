@@ -89,7 +89,7 @@ int clb_model_lb(struct clb_model *model, const struct ccm_service *service)
     const struct ccm_object *meta = &service->meta;
     struct clb_lb *lb = &model->want.lb;
 
-    lbc_model_init(&model->lbc, &model->want.lbc, service);
+    lbc_model_init(&model->lbc, &clb_state_type, &model->want.lbc, service);
     model->show_eip = ccm_text_equal(lbc_anno_get(meta, "external-ip-type"), "eip");
     model->hostname = lbc_anno_get(meta, "hostname");
     model->lbc.keep_weights = ccm_text_equal_case(lbc_anno_get(meta, "ignore-weight-update"), "on");

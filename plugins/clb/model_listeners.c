@@ -245,6 +245,7 @@ int clb_model_listener(struct clb_state *state, const struct clb_desired_listene
     listener->lbc.last_port = listener->lbc.port;
     listener->lbc.protocol = want->protocol;
     listener->lbc.broken = want->broken;
+    listener->lbc.group = want->group;
     listener->lbc.description = CCM_STEAL(description);
     if (lbc_text_set(&listener->lbc.group_name, want->group_name) < 0 ||
         set_defaults(listener) < 0 || set_annotations(listener, want) < 0 ||

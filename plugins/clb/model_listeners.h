@@ -19,6 +19,7 @@ struct clb_desired_listener {
     const char *cluster_id;
     const struct ccm_service_port *port;
     enum lbc_protocol protocol;
+    struct lbc_group *group; /* NULL: it could not be worked out */
     const char *group_name;
     unsigned extras; /* CLB_EXTRA_* */
     bool by_node;    /* backends are nodes, by node port */

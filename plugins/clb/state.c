@@ -12,6 +12,7 @@ const struct lbc_state_type clb_state_type = {
     .group_size = sizeof(struct lbc_group),
     .listener_size = sizeof(struct clb_listener),
     .listener_fini = listener_fini_own,
+    .protocol_name = lbc_protocol_lower,
 };
 
 void clb_listener_fini(struct clb_listener *listener)

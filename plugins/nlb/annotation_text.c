@@ -253,15 +253,6 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
     return 0;
 }
 
-void nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                         char ret[static LBC_PAIR_MAX])
-{
-    ret[0] = '\0';
-    if (is_reused(service)) {
-        lbc_setting_for_port(service, "vgroup-port", port->port, ret);
-    }
-}
-
 int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *cursor = text_get_annotation(service, "vgroup-port");

@@ -31,11 +31,6 @@ CCM_NODISCARD int nlb_span_of(const struct ccm_service *service,
                               const struct ccm_service_port *port, struct nlb_span *ret,
                               struct ccm_error *err);
 
-/* The group of annotation vgroup-port for this port, "" when there is none or the load balancer is
- * not an existing one. */
-void nlb_chosen_group_of(const struct ccm_service *service, const struct ccm_service_port *port,
-                         char ret[static LBC_PAIR_MAX]);
-
 /* An earlier port of the Service listens on a port of this one; -EINVAL says which. */
 CCM_NODISCARD int nlb_check_overlap(const struct ccm_service *service, uint64_t index,
                                     struct ccm_error *err);

@@ -16,50 +16,49 @@ void nlb_model_fini(struct nlb_model *model)
     memset(model, 0, sizeof(*model));
 }
 
-static int model_report_port(const struct nlb_builder *b, const struct nlb_desired_port *want,
-                             struct ccm_error *err)
+static void model_report_port(const struct nlb_builder *b, const struct nlb_desired_port *want,
+                              struct ccm_error *err)
 {
-    (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)want->port->port,
-                         want->protocol == LBC_OTHER
-                             ? want->port->protocol
-                             : lbc_protocol_name(want->protocol)); /* sets the text only */
-    lbc_problems_add(b->problems, err, NULL);
-    b->model->lbc.incomplete = true;
-    return 0;
+    const struct lbc_desired_port *port = &want->lbc;
+
+    lbc_model_report_port(&b->lbc, port->port,
+                          port->protocol == LBC_OTHER ? port->port->protocol
+                                                      : lbc_protocol_name(port->protocol),
+                          err);
 }
 
 /* What has to be known before there can be a listener at all. */
 static int port_read_annotations(const struct nlb_builder *b, uint64_t index,
                                  struct nlb_desired_port *want, struct ccm_error *err)
 {
-    const struct ccm_service *service = b->in->lbc.service;
-    int r = nlb_protocol_of(service, want->port, &want->protocol, err);
+    const struct ccm_service *service = b->lbc.in->service;
+    int r = nlb_protocol_of(service, want->lbc.port, &want->lbc.protocol, err);
 
-    if (r == 0 && b->mode != LBC_MODE_ENI &&
+    if (r == 0 && b->lbc.mode != LBC_MODE_ENI &&
         lbc_anno_get(&service->meta, "listener-port-range")[0] != '\0') {
         r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
                           "listener port range can only be used for eni backend type service");
     }
-    r = r < 0 ? r : nlb_span_of(service, want->port, &want->span, err);
-    nlb_chosen_group_of(service, want->port, want->chosen);
+    r = r < 0 ? r : nlb_span_of(service, want->lbc.port, &want->span, err);
+    lbc_model_choose_group(&b->lbc, &want->lbc);
     return r < 0 ? r : nlb_check_overlap(service, index, err);
 }
 
 static int add_listener(struct nlb_builder *b, const struct nlb_desired_port *want,
                         struct ccm_error *err)
 {
-    return nlb_model_listener(b->model, b->in, want) < 0 ? ccm_error_nomem(err) : 0;
+    return nlb_model_listener(b->model, b->lbc.in, want) < 0 ? ccm_error_nomem(err) : 0;
 }
 
 /* An annotation that is refused leaves it open what the port is to be. It was told for all ports
  * at once. */
 static bool port_is_open(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
-    const struct lbc_refusals *refused = b->in->lbc.refused;
+    const struct lbc_refusals *refused = b->lbc.in->refused;
 
     return lbc_refusals_has(refused, "protocol-port") ||
            lbc_refusals_has(refused, "listener-port-range") ||
-           (lbc_refusals_has(refused, "vgroup-port") && want->chosen[0] == '\0');
+           (lbc_refusals_has(refused, "vgroup-port") && want->lbc.chosen[0] == '\0');
 }
 
 /* The group of whatever listener serves the port now: one of these protocols. */
@@ -68,18 +67,16 @@ static int add_open_groups(struct nlb_builder *b, const struct nlb_desired_port 
 {
     int r = 0;
 
-    for (int i = 0; r != -ENOMEM && i < LBC_OTHER; i++) {
-        CCM_CLEANUP(ccm_freep) char *name = NULL;
+    for (unsigned i = 0; r != -ENOMEM && i < LBC_OTHER; i++) {
         struct nlb_desired_port one = *want;
 
         if ((NLB_PROTOCOLS >> i & 1U) == 0) {
             continue;
         }
-        one.open = true;
-        one.protocol = (enum lbc_protocol)i;
-        name = nlb_model_group_name(b, &one);
-        one.group_name = name;
-        r = name == NULL ? ccm_error_nomem(err) : nlb_model_group(b, &one, err);
+        one.lbc.open = true;
+        one.lbc.protocol = (enum lbc_protocol)i;
+        r = nlb_model_group(b, &one, err);
+        lbc_desired_port_fini(&one.lbc);
     }
     return r == -ENOMEM ? r : 0; /* what else is wrong with it, is for when it is known */
 }
@@ -87,18 +84,18 @@ static int add_open_groups(struct nlb_builder *b, const struct nlb_desired_port 
 /* A broken listener keeps what serves the port today, whatever it is. */
 static int port_give_up(struct nlb_builder *b, struct nlb_desired_port *want, struct ccm_error *err)
 {
-    const int64_t number = want->port->port;
+    const int64_t number = want->lbc.port->port;
     const bool open = port_is_open(b, want);
 
     b->model->lbc.incomplete = true;
     if (!open) {
-        (void)model_report_port(b, want, err); /* always 0 */
+        model_report_port(b, want, err);
     }
     if (number < 1 || number > UINT16_MAX) {
         return 0;
     }
-    want->broken = true;
-    want->chosen[0] = '\0';
+    want->lbc.broken = true;
+    want->lbc.chosen[0] = '\0';
     want->span = (struct nlb_span){ (uint16_t)number, (uint16_t)number, false };
     if (open && add_open_groups(b, want, err) < 0) {
         return -ENOMEM;
@@ -109,34 +106,27 @@ static int port_give_up(struct nlb_builder *b, struct nlb_desired_port *want, st
 /* Whether the group of the port may be one that an entry names which cannot be read. */
 static bool is_unchosen(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
-    return b->model->lbc.reused && want->chosen[0] == '\0' &&
-           lbc_refusals_has(b->in->lbc.refused, "vgroup-port");
+    return b->model->lbc.reused && want->lbc.chosen[0] == '\0' &&
+           lbc_refusals_has(b->lbc.in->refused, "vgroup-port");
 }
 
-static int build_port(struct nlb_builder *b, uint64_t index, struct ccm_error *err)
+static int build_port(struct nlb_builder *b, uint64_t index, struct nlb_desired_port *want,
+                      struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_freep) char *name = NULL;
-    struct nlb_desired_port want = { .port = b->in->lbc.service->ports[index],
-                                     .protocol = LBC_OTHER };
-    int r = port_read_annotations(b, index, &want, err);
+    int r = port_read_annotations(b, index, want, err);
 
-    if (r < 0 || is_unchosen(b, &want)) {
-        return port_give_up(b, &want, err);
+    if (r < 0 || is_unchosen(b, want)) {
+        return port_give_up(b, want, err);
     }
-    name = nlb_model_group_name(b, &want);
-    if (name == NULL) {
-        return ccm_error_nomem(err);
-    }
-    want.group_name = name;
-    r = nlb_model_group(b, &want, err);
+    r = nlb_model_group(b, want, err);
     if (r == -ENOMEM) {
         return r;
     }
     if (r < 0) {
-        (void)model_report_port(b, &want, err); /* always 0 */
-        want.broken = true;
+        model_report_port(b, want, err);
+        want->lbc.broken = true;
     }
-    return add_listener(b, &want, err);
+    return add_listener(b, want, err);
 }
 
 static void keep_fields(struct nlb_model *model, const struct lbc_refusals *refused)
@@ -161,22 +151,6 @@ static void keep_fields(struct nlb_model *model, const struct lbc_refusals *refu
             model->kept |= 1U << rows[i].field;
         }
     }
-}
-
-/* What stays as it is beside single attributes of listeners and groups. */
-static void keep_refused(struct nlb_model *model, const struct nlb_model_input *in)
-{
-    const struct lbc_refusals *refused = in->lbc.refused;
-    const bool version = lbc_refusals_has(refused, "ip-version");
-
-    keep_fields(model, refused);
-    model->keep_security = lbc_refusals_has(refused, "security-group-ids") ||
-                           (version && in->lbc.service->source_range_count > 0);
-    model->lbc.peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
-    model->lbc.keep_weights = model->lbc.keep_weights || model->lbc.peer_weights;
-    model->lbc.keep_backends = lbc_refusals_freeze(
-        refused, lbc_backend_mode(in->lbc.service, in->lbc.default_eni) == LBC_MODE_ENI);
-    model->lbc.incomplete = model->lbc.keep_backends;
 }
 
 static int model_build_security_group(struct nlb_model *model, const struct nlb_model_input *in,
@@ -207,25 +181,36 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
         .labels = lbc_anno_get(meta, "backend-label"),
     };
     struct nlb_builder b = {
+        .lbc = { .model = &model->lbc,
+                 .in = &in->lbc,
+                 .problems = problems,
+                 .mode = lbc_backend_mode(in->lbc.service, in->lbc.default_eni),
+                 .families = nlb_model_families(in->lbc.service),
+                 .by_address = ccm_text_equal_case(lbc_anno_get(meta, "server-group-type"), "Ip"),
+                 .draining = lbc_anno_is_on(lbc_anno_get(meta, "connection-drain")) },
         .model = model,
         .in = in,
-        .problems = problems,
-        .mode = lbc_backend_mode(in->lbc.service, in->lbc.default_eni),
-        .families = nlb_model_families(in->lbc.service),
     };
 
     memset(model, 0, sizeof(*model));
-    if (nlb_model_lb(model, in->lbc.service, in->resource_group) < 0 ||
-        lbc_node_table_init(&model->lbc.nodes, in->lbc.nodes, in->lbc.node_count, &rules) < 0) {
+    if (nlb_model_lb(model, in->lbc.service, in->resource_group) < 0) {
         return ccm_error_nomem(err);
     }
-    keep_refused(model, in);
-    if (model_build_security_group(model, in, problems, err) < 0) {
+    keep_fields(model, in->lbc.refused);
+    model->keep_security = lbc_refusals_has(in->lbc.refused, "security-group-ids") ||
+                           (lbc_refusals_has(in->lbc.refused, "ip-version") &&
+                            in->lbc.service->source_range_count > 0);
+    if (lbc_model_begin(&b.lbc, &rules, err) < 0 ||
+        model_build_security_group(model, in, problems, err) < 0) {
         return -ENOMEM;
     }
     for (uint64_t i = 0; i < in->lbc.service->port_count; i++) {
-        const int r = build_port(&b, i, err);
+        struct nlb_desired_port want = {
+            .lbc = { .port = in->lbc.service->ports[i], .protocol = LBC_OTHER },
+        };
+        const int r = build_port(&b, i, &want, err);
 
+        lbc_desired_port_fini(&want.lbc);
         if (r < 0) {
             return r;
         }

@@ -21,7 +21,6 @@ struct nlb_model {
     bool zones_explicit;  /* annotation zone-maps is there */
     bool groups_explicit; /* annotation security-group-ids is there, also when empty */
     bool tags_explicit;   /* annotation additional-resource-tags is there */
-    bool drain;           /* annotation connection-drain is on */
     unsigned kept;        /* 1 << enum nlb_lb_field: asked for in a way that cannot be used */
     bool keep_security;   /* so are security groups or source ranges: all of them stay */
 };

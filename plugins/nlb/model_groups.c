@@ -12,38 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *group_type_asked(const struct nlb_builder *b)
-{
-    return lbc_anno_get(&b->in->lbc.service->meta, "server-group-type");
-}
-
-static bool is_by_address(const struct nlb_builder *b)
-{
-    return ccm_text_equal_case(group_type_asked(b), "Ip");
-}
-
-/* --- names --- */
-
-/* A range, or what the backends are reached at. */
-static void key_of(const struct nlb_builder *b, const struct nlb_desired_port *want, char *ret,
-                   size_t size)
-{
-    if (want->span.range) {
-        ccm_text_printf(ret, size, "%u_%u", want->span.start, want->span.end);
-        return;
-    }
-    lbc_candidates_target(b->mode, want->port, ret, size);
-}
-
-char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_desired_port *want)
-{
-    char key[64];
-
-    key_of(b, want, key, sizeof(key));
-    return nlb_name_format(key, want->protocol, &b->in->lbc.service->meta, b->in->lbc.cluster_id,
-                           NLB_NAME_MAX);
-}
-
 /* --- attributes --- */
 
 static int group_set_attr(struct nlb_group *group, const char *field, const char *value)
@@ -62,9 +30,9 @@ static bool is_asked(const struct ccm_object *meta, const struct lbc_field *fiel
            lbc_anno_is_on(lbc_anno_get(meta, "health-check-flag"));
 }
 
-static int group_set_annotations(struct nlb_group *group, const struct nlb_model_input *in)
+static int group_set_annotations(struct nlb_group *group, const struct lbc_model_input *in)
 {
-    const struct ccm_object *meta = &in->lbc.service->meta;
+    const struct ccm_object *meta = &in->service->meta;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < nlb_annotations.count; i++) {
@@ -74,7 +42,7 @@ static int group_set_annotations(struct nlb_group *group, const struct nlb_model
                                             ? nlb_group_field(row->field)
                                             : NULL;
 
-        if (field != NULL && !nlb_model_keep(&group->lbc.attrs, field, in->lbc.refused, row, &r) &&
+        if (field != NULL && !nlb_model_keep(&group->lbc.attrs, field, in->refused, row, &r) &&
             value[0] != '\0' && is_asked(meta, field)) {
             r = nlb_model_set(&group->lbc.attrs, field, row, value);
         }
@@ -95,104 +63,58 @@ static int set_any_port(struct nlb_group *group, const struct ccm_service_port *
     return r;
 }
 
-static int set_attributes(const struct nlb_builder *b, struct nlb_group *group,
-                          const struct nlb_desired_port *want)
+/* What is NLB's own in a group that was just made. */
+static int group_fill(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
+    struct nlb_group *group = (struct nlb_group *)want->lbc.group;
     const char *resource_group = b->model->want.lb.fields[NLB_LB_GROUP];
-    int r = group->any_port ? set_any_port(group, want->port) : 0;
+    const enum lbc_families families = b->lbc.families;
+    char type[16];
+    int r = 0;
 
-    if (r == 0 && b->families != LBC_IPV4) {
+    group->any_port = want->lbc.any_port;
+    lbc_anno_spell("Instance|Ip", lbc_anno_get(&b->lbc.in->service->meta, "server-group-type"),
+                   type, sizeof(type));
+    if (lbc_text_set(&group->type, type) < 0 ||
+        lbc_text_set(&group->family, families == LBC_IPV4 ? NULL : "dualstack") < 0) {
+        return -ENOMEM;
+    }
+    if (group->any_port) {
+        r = set_any_port(group, want->lbc.port);
+    }
+    if (r == 0 && families != LBC_IPV4) {
         r = group_set_attr(group, "IpVersionAffinityMode",
-                           b->families == LBC_IPV6 ? "NonAffinity" : "Affinity");
+                           families == LBC_IPV6 ? "NonAffinity" : "Affinity");
     }
     if (r == 0 && resource_group != NULL) {
         r = group_set_attr(group, "ResourceGroupId", resource_group);
     }
-    return r < 0 ? r : group_set_annotations(group, b->in);
+    return r < 0 ? r : group_set_annotations(group, b->lbc.in);
 }
 
-/* --- building --- */
-
-static int new_group(struct nlb_builder *b, const struct nlb_desired_port *want,
-                     struct lbc_candidates *set)
+int nlb_model_group(struct nlb_builder *b, struct nlb_desired_port *want, struct ccm_error *err)
 {
-    const size_t need = b->model->want.lbc.group_count + 1;
-    struct nlb_group *group = lbc_candidates_reserve(&b->model->lbc.sets, &b->set_cap, need) < 0
-                                  ? NULL
-                                  : nlb_state_new_group(&b->model->want);
-    char type[16];
-
-    if (group == NULL) {
-        return -ENOMEM;
-    }
-    b->model->lbc.sets[b->model->want.lbc.group_count - 1] = *set;
-    memset(set, 0, sizeof(*set));
-    group->lbc.port = (uint16_t)want->port->port;
-    group->lbc.protocol = want->protocol;
-    group->any_port = want->span.range;
-    group->lbc.present_only = want->open;
-    group->lbc.frozen_by = b->model->lbc.sets[b->model->want.lbc.group_count - 1].frozen_by;
-    lbc_anno_spell("Instance|Ip", group_type_asked(b), type, sizeof(type));
-    return lbc_text_set(&group->lbc.id, want->chosen) < 0 ||
-                   lbc_text_set(&group->lbc.name, want->group_name) < 0 ||
-                   lbc_text_set(&group->type, type) < 0 ||
-                   lbc_text_set(&group->family, b->families == LBC_IPV4 ? NULL : "dualstack") < 0 ||
-                   set_attributes(b, group, want) < 0
-               ? -ENOMEM
-               : 0;
-}
-
-/* Ports share a group when it is called the same, and is ours or the same one that a person chose.
- */
-static bool is_made(const struct nlb_builder *b, const struct nlb_desired_port *want)
-{
-    for (size_t i = 0; i < b->model->want.lbc.group_count; i++) {
-        struct nlb_group *one = nlb_group_at(&b->model->want, i);
-
-        if (strcmp(one->lbc.name, want->group_name) == 0 &&
-            strcmp(one->lbc.id == NULL ? "" : one->lbc.id, want->chosen) == 0) {
-            one->lbc.present_only =
-                one->lbc.present_only && want->open; /* one that is sure is enough */
-            return true;
-        }
-    }
-    return false;
-}
-
-static int build_set(const struct nlb_builder *b, const struct nlb_desired_port *want,
-                     struct lbc_candidates *set, struct ccm_error *err)
-{
-    const struct lbc_candidate_input input = {
-        .service = b->in->lbc.service,
-        .slices = b->in->lbc.slices,
-        .slice_count = b->in->lbc.slice_count,
-        .nodes = &b->model->lbc.nodes,
-        .mode = b->mode,
-        .families = b->families,
-        .any_port = want->span.range,
-        .by_address = is_by_address(b),
-        .draining = b->model->drain,
-        .accepted = b->in->lbc.accepted,
-        .weight = lbc_setting_weight(b->in->lbc.service, want->chosen[0] != '\0'),
-    };
-
-    return lbc_candidates_build(&input, want->port, set, err);
-}
-
-int nlb_model_group(struct nlb_builder *b, const struct nlb_desired_port *want,
-                    struct ccm_error *err)
-{
-    CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
+    char key[64];
+    bool fresh = false;
     int r;
 
-    if (is_made(b, want)) {
-        return 0;
+    if (want->span.range) {
+        ccm_text_printf(key, sizeof(key), "%u_%u", want->span.start, want->span.end);
+    } else { /* what the backends are reached at */
+        lbc_candidates_target(b->lbc.mode, want->lbc.port, key, sizeof(key));
     }
-    r = build_set(b, want, &set, err);
-    if (r < 0) {
-        return r;
+    want->lbc.name = nlb_name_format(key, want->lbc.protocol, &b->lbc.in->service->meta,
+                                     b->lbc.in->cluster_id, NLB_NAME_MAX);
+    if (want->lbc.name == NULL) {
+        return ccm_error_nomem(err);
     }
-    return new_group(b, want, &set) < 0 ? ccm_error_nomem(err) : 0;
+    want->lbc.any_port = want->span.range;
+    want->lbc.weight = lbc_setting_weight(b->lbc.in->service, want->lbc.chosen[0] != '\0');
+    r = lbc_model_group(&b->lbc, &want->lbc, &fresh, err);
+    if (r == 0 && fresh && group_fill(b, want) < 0) {
+        r = ccm_error_nomem(err);
+    }
+    return r;
 }
 
 int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service)
@@ -215,69 +137,55 @@ int nlb_model_chosen(struct nlb_model *model, const struct ccm_service *service)
 
 /* --- after reading --- */
 
-static void break_group(struct nlb_model *model, struct nlb_group *group,
-                        struct lbc_problems *problems, const struct ccm_error *err)
-{
-    group->lbc.broken = true;
-    model->lbc.incomplete = true;
-    for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
-        if (ccm_text_equal(nlb_listener_at(&model->want, i)->lbc.group_id, group->lbc.id)) {
-            nlb_listener_at(&model->want, i)->lbc.broken = true;
-        }
-    }
-    lbc_problems_add(problems, err, NULL);
-}
+struct check {
+    const struct nlb_model *model;
+    const struct nlb_state *have;
+};
 
-/* 0, or what is wrong with a group that a person chose. */
-static int check_chosen(const struct nlb_model *model, const struct nlb_group *group,
-                        const struct nlb_group *found, const char *lb_id, struct ccm_error *err)
+static int check_chosen(const void *arg, const struct lbc_group *desired,
+                        const struct lbc_group *present, struct ccm_error *err)
 {
+    const struct check *check = arg;
+    const struct nlb_group *group = (const struct nlb_group *)desired;
+    const struct nlb_group *found = (const struct nlb_group *)present;
     const char *want = group->type == NULL ? "Instance" : group->type;
-    int r = lbc_allow_check_id(&model->lbc.allow, LBC_ALLOW_GROUP, group->lbc.id,
-                               strlen(group->lbc.id), err);
+    const char *lb_id = check->have->lb.id;
 
-    if (r < 0) {
-        /* The text is there. */
-    } else if (model->lbc.as_it_is) {
-        r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                          "server group %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
-                          group->lbc.id);
-    } else if (found == NULL) {
-        r = ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
-                          "cannot find server group id %s for nlb %s: reused server group id %s "
-                          "not found",
-                          group->lbc.id, lb_id, group->lbc.id);
-    } else if (nlb_name_is_key(found->lbc.name)) {
-        r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                          "cannot reuse a ccm created server group %s for nlb %s", group->lbc.id,
-                          lb_id);
-    } else if (found->users.len > 0 && !lbc_texts_has(&found->users, lb_id)) {
-        r = ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
-                          "server group %s belongs to load balancer %s and not to %s: choose one "
-                          "of that load balancer, or one that none uses",
-                          group->lbc.id, found->users.items[0], lb_id);
-    } else if (found->type != NULL && !ccm_text_equal_case(found->type, want)) {
-        r = ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
-                          "ServerGroupType of user managed server group %s should be [%s], but "
-                          "[%s]",
-                          group->lbc.id, want, found->type);
+    if (check->model->lbc.as_it_is) {
+        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                             "server group %s stays as it is: " LBC_REUSE_CONFIGURE_REMEDY,
+                             desired->id);
     }
-    return r < 0 ? ccm_error_wrap(err, r, "port %u/%s", group->lbc.port,
-                                  lbc_protocol_name(group->lbc.protocol))
-                 : 0;
+    if (found == NULL) {
+        return ccm_error_set(err, -ENOENT, CCM_ERROR_TERMINAL,
+                             "cannot find server group id %s for nlb %s: reused server group id "
+                             "%s not found",
+                             desired->id, lb_id, desired->id);
+    }
+    if (nlb_name_is_key(present->name)) {
+        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                             "cannot reuse a ccm created server group %s for nlb %s", desired->id,
+                             lb_id);
+    }
+    if (found->users.len > 0 && !lbc_texts_has(&found->users, lb_id)) {
+        return ccm_error_set(err, -EPERM, CCM_ERROR_TERMINAL,
+                             "server group %s belongs to load balancer %s and not to %s: choose "
+                             "one of that load balancer, or one that none uses",
+                             desired->id, found->users.items[0], lb_id);
+    }
+    if (found->type != NULL && !ccm_text_equal_case(found->type, want)) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                             "ServerGroupType of user managed server group %s should be [%s], but "
+                             "[%s]",
+                             desired->id, want, found->type);
+    }
+    return 0;
 }
 
 void nlb_model_check_groups(struct nlb_model *model, const struct nlb_state *have,
                             struct lbc_problems *problems)
 {
-    for (size_t i = 0; i < model->want.lbc.group_count; i++) {
-        struct nlb_group *group = nlb_group_at(&model->want, i);
-        struct ccm_error err = CCM_ERROR_INIT;
+    const struct check check = { model, have };
 
-        if (group->lbc.id != NULL &&
-            check_chosen(model, group, nlb_state_group_by_id(have, group->lbc.id), have->lb.id,
-                         &err) < 0) {
-            break_group(model, group, problems, &err);
-        }
-    }
+    lbc_model_check_groups(&model->lbc, &have->lbc, check_chosen, &check, problems);
 }

@@ -127,9 +127,8 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
 {
     const struct ccm_object *meta = &service->meta;
 
-    lbc_model_init(&model->lbc, &model->want.lbc, service);
+    lbc_model_init(&model->lbc, &nlb_state_type, &model->want.lbc, service);
     model->lbc.keep_weights = lbc_anno_is_on(lbc_anno_get(meta, "ignore-weight-update"));
-    model->drain = lbc_anno_is_on(lbc_anno_get(meta, "connection-drain"));
     model->lbc.ipv6 = nlb_model_families(service) != LBC_IPV4;
     if (lbc_text_set(&model->want.lb.id, lbc_anno_get(meta, "id")) < 0 ||
         lb_read_texts(model, meta) < 0 || lb_read_switches(model, meta) < 0 ||

@@ -138,7 +138,7 @@ static char *listener_format_description(const struct ccm_service *service, cons
     } else {
         ccm_text_printf(key, sizeof(key), "%u", want->span.start);
     }
-    return nlb_name_format(key, want->protocol, &service->meta, cluster_id, NLB_TEXT_MAX);
+    return nlb_name_format(key, want->lbc.protocol, &service->meta, cluster_id, NLB_TEXT_MAX);
 }
 
 /* Whether something that it would be made with cannot be used, beside its own attributes. */
@@ -156,27 +156,28 @@ static bool lacks_more(const struct nlb_model *model, const struct lbc_refusals 
     return lacks;
 }
 
-int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in,
+int nlb_model_listener(struct nlb_model *model, const struct lbc_model_input *in,
                        const struct nlb_desired_port *want)
 {
-    const struct ccm_service *service = in->lbc.service;
+    const struct ccm_service *service = in->service;
     CCM_CLEANUP(ccm_freep)
-    char *text = listener_format_description(service, in->lbc.cluster_id, want);
+    char *text = listener_format_description(service, in->cluster_id, want);
     struct nlb_listener *listener = text == NULL ? NULL : nlb_state_new_listener(&model->want);
 
     if (listener == NULL) {
         return -ENOMEM;
     }
-    listener->lbc.protocol = want->protocol;
+    listener->lbc.protocol = want->lbc.protocol;
     listener->lbc.port = want->span.start;
     listener->lbc.last_port = want->span.end;
     listener->range = want->span.range;
-    listener->lbc.broken = want->broken;
-    listener->lbc.lacks = lacks_more(model, in->lbc.refused, want->protocol);
+    listener->lbc.broken = want->lbc.broken;
+    listener->lbc.lacks = lacks_more(model, in->refused, want->lbc.protocol);
     listener->lbc.description = CCM_STEAL(text);
-    if (lbc_text_set(&listener->lbc.group_name, want->group_name) < 0 ||
-        lbc_text_set(&listener->lbc.group_id, want->chosen) < 0 ||
-        listener_set_annotations(listener, service, in->lbc.refused) < 0 ||
+    listener->lbc.group = want->lbc.group;
+    if (lbc_text_set(&listener->lbc.group_name, want->lbc.name) < 0 ||
+        lbc_text_set(&listener->lbc.group_id, want->lbc.chosen) < 0 ||
+        listener_set_annotations(listener, service, in->refused) < 0 ||
         set_certificates(listener, service) < 0) {
         return -ENOMEM;
     }

@@ -5,37 +5,23 @@
 #include "annotation_text.h"
 #include "model.h"
 
-/* Of one Service. */
 struct nlb_builder {
+    struct lbc_builder lbc;
     struct nlb_model *model;
     const struct nlb_model_input *in;
-    struct lbc_problems *problems;
-    enum lbc_backend_mode mode;
-    enum lbc_families families; /* of backends */
-    size_t set_cap;
 };
 
-/* Of one Service port. */
 struct nlb_desired_port {
-    const struct ccm_service_port *port;
-    enum lbc_protocol protocol;
+    struct lbc_desired_port lbc;
     struct nlb_span span;
-    char chosen[LBC_PAIR_MAX]; /* group that a person chose; "" = ours */
-    const char *group_name;    /* borrowed */
-    bool broken;               /* the group could not be worked out */
-    bool open;                 /* what serves the port is not known, see model.c */
 };
 
-/* What the group of a port is called, and its servers described by. Heap; NULL on ENOMEM. */
-char *nlb_model_group_name(const struct nlb_builder *b, const struct nlb_desired_port *want);
-
-/* The group of a port, unless an earlier port has made it. 0, -ENOMEM, or -EINVAL with a
- * CCM_ERROR_TERMINAL: this port has a problem. */
-CCM_NODISCARD int nlb_model_group(struct nlb_builder *b, const struct nlb_desired_port *want,
+/* The group of a port by lbc_model_group(), with its name. */
+CCM_NODISCARD int nlb_model_group(struct nlb_builder *b, struct nlb_desired_port *want,
                                   struct ccm_error *err);
 
 /* The listener of a port. 0 or -ENOMEM. */
-CCM_NODISCARD int nlb_model_listener(struct nlb_model *model, const struct nlb_model_input *in,
+CCM_NODISCARD int nlb_model_listener(struct nlb_model *model, const struct lbc_model_input *in,
                                      const struct nlb_desired_port *want);
 
 /* Families of the backends: what annotation backend-ip-version says, on a dual-stack load balancer;

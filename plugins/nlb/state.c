@@ -58,11 +58,49 @@ static void group_fini_own(struct lbc_group *base)
     lbc_tags_fini(&group->tags);
 }
 
+static bool group_word_is_equal(const char *text, const char *fallback, const char *other)
+{
+    return ccm_text_equal_case(text == NULL ? fallback : text, other == NULL ? fallback : other);
+}
+
+/* The scheduler, if it is one of those that no group can be changed to; else NULL. */
+static const char *group_fixed_scheduler(const struct nlb_group *group)
+{
+    const char *name = lbc_attrs_get(&group->lbc.attrs, nlb_group_field("Scheduler"));
+
+    return name != NULL && (ccm_text_equal_case(name, "sch") || ccm_text_equal_case(name, "tch") ||
+                            ccm_text_equal_case(name, "qch"))
+               ? name
+               : NULL;
+}
+
+static bool group_serves_hash(const struct nlb_group *group, const struct nlb_group *want)
+{
+    const char *wanted = group_fixed_scheduler(want);
+    const char *present = group_fixed_scheduler(group);
+
+    return wanted == NULL || (present != NULL && ccm_text_equal_case(wanted, present));
+}
+
+/* Nothing of this can be changed in place. */
+static bool group_serves(const struct lbc_group *have, const struct lbc_group *desired)
+{
+    const struct nlb_group *group = (const struct nlb_group *)have;
+    const struct nlb_group *want = (const struct nlb_group *)desired;
+
+    return have->protocol == desired->protocol && group->any_port == want->any_port &&
+           group_word_is_equal(group->type, "Instance", want->type) &&
+           group_word_is_equal(group->family, "ipv4", want->family) &&
+           group_serves_hash(group, want);
+}
+
 const struct lbc_state_type nlb_state_type = {
     .group_size = sizeof(struct nlb_group),
     .listener_size = sizeof(struct nlb_listener),
     .group_fini = group_fini_own,
     .listener_fini = listener_fini_own,
+    .group_serves = group_serves,
+    .protocol_name = lbc_protocol_name,
 };
 
 void nlb_listener_fini(struct nlb_listener *listener)
@@ -223,58 +261,9 @@ int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value)
 
 /* --- look-ups --- */
 
-static bool group_word_is_equal(const char *text, const char *fallback, const char *other)
-{
-    return ccm_text_equal_case(text == NULL ? fallback : text, other == NULL ? fallback : other);
-}
-
-/* The scheduler, if it is one of those that no group can be changed to; else NULL. */
-static const char *group_fixed_scheduler(const struct nlb_group *group)
-{
-    const char *name = lbc_attrs_get(&group->lbc.attrs, nlb_group_field("Scheduler"));
-
-    return name != NULL && (ccm_text_equal_case(name, "sch") || ccm_text_equal_case(name, "tch") ||
-                            ccm_text_equal_case(name, "qch"))
-               ? name
-               : NULL;
-}
-
-static bool fits_hash(const struct nlb_group *group, const struct nlb_group *want)
-{
-    const char *wanted = group_fixed_scheduler(want);
-    const char *present = group_fixed_scheduler(group);
-
-    return wanted == NULL || (present != NULL && ccm_text_equal_case(wanted, present));
-}
-
-/* Nothing of this can be changed in place. */
-static bool is_twin(const struct nlb_group *group, const struct nlb_group *want)
-{
-    return ccm_text_equal(group->lbc.name, want->lbc.name) &&
-           group->lbc.protocol == want->lbc.protocol && group->any_port == want->any_port &&
-           group_word_is_equal(group->type, "Instance", want->type) &&
-           group_word_is_equal(group->family, "ipv4", want->family) && fits_hash(group, want);
-}
-
 struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struct nlb_group *want)
 {
-    struct nlb_group *found = NULL;
-
-    if (want->lbc.id != NULL) {
-        return nlb_state_group_by_id(state, want->lbc.id);
-    }
-    for (size_t i = 0; i < state->lbc.group_count; i++) {
-        struct nlb_group *group = nlb_group_at(state, i);
-
-        if (!is_twin(group, want)) {
-            continue;
-        }
-        if (lbc_state_uses_group(&state->lbc, &group->lbc)) {
-            return group;
-        }
-        found = found == NULL ? group : found;
-    }
-    return found;
+    return (struct nlb_group *)lbc_state_group_for(&state->lbc, &want->lbc);
 }
 
 /* --- copies --- */

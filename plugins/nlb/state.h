@@ -125,12 +125,8 @@ void nlb_lb_clear_zones(struct nlb_lb *lb);
 /* 0 or -ENOMEM; "" is a value here, NULL clears. */
 CCM_NODISCARD int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value);
 
-/*
- * The present group that serves where `want` is desired: the chosen one by its id, else one that
- * agrees in everything that cannot be changed: name, type, family, protocol, any_port, and the
- * scheduler where it is to be a hash, which the cloud takes at creation only. One that a listener
- * uses comes first. NULL when there is none.
- */
+/* lbc_state_group_for(). What cannot be changed: type, family, protocol, any_port, and the
+ * scheduler where it is to be a hash, which the cloud takes at creation only. */
 struct nlb_group *nlb_state_group_for(const struct nlb_state *state, const struct nlb_group *want);
 
 /* After `state` was read anew: what is remembered of `before` and cannot be read, which values are

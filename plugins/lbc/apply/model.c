@@ -2,16 +2,19 @@
 
 #include "lbc/model/annotation.h"
 #include "lbc/model/settings.h"
+#include "util/cleanup.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-void lbc_model_init(struct lbc_model *model, struct lbc_state *want,
-                    const struct ccm_service *service)
+void lbc_model_init(struct lbc_model *model, const struct lbc_state_type *type,
+                    struct lbc_state *want, const struct ccm_service *service)
 {
     const struct ccm_object *meta = &service->meta;
 
+    model->type = type;
     model->want = want;
     model->reused = lbc_anno_get(meta, "id")[0] != '\0';
     model->override = ccm_text_equal(lbc_anno_get(meta, "force-override-listeners"), "true");
@@ -26,6 +29,162 @@ void lbc_model_fini(struct lbc_model *model)
     free(model->sets);
     lbc_node_table_fini(&model->nodes);
     memset(model, 0, sizeof(*model));
+}
+
+/* --- ports and their groups --- */
+
+void lbc_desired_port_fini(struct lbc_desired_port *want)
+{
+    free(want->name);
+    want->name = NULL;
+}
+
+int lbc_model_begin(struct lbc_builder *b, const struct lbc_node_rules *rules,
+                    struct ccm_error *err)
+{
+    struct lbc_model *model = b->model;
+    const struct lbc_refusals *refused = b->in->refused;
+
+    model->peer_weights = lbc_refusals_decide(refused, LBC_DECIDES_WEIGHTS);
+    model->keep_weights = model->keep_weights || model->peer_weights;
+    model->keep_backends = lbc_refusals_freeze(refused, b->mode == LBC_MODE_ENI);
+    model->incomplete = model->keep_backends;
+    return lbc_node_table_init(&model->nodes, b->in->nodes, b->in->node_count, rules) < 0
+               ? ccm_error_nomem(err)
+               : 0;
+}
+
+void lbc_model_choose_group(const struct lbc_builder *b, struct lbc_desired_port *want)
+{
+    want->chosen[0] = '\0';
+    if (b->model->reused) {
+        lbc_setting_for_port(b->in->service, "vgroup-port", want->port->port, want->chosen);
+    }
+}
+
+static struct lbc_group *model_find_group(const struct lbc_builder *b,
+                                          const struct lbc_desired_port *want)
+{
+    for (size_t i = 0; i < b->model->want->group_count; i++) {
+        struct lbc_group *one = b->model->want->groups[i];
+
+        if (strcmp(one->name, want->name) == 0 &&
+            strcmp(one->id == NULL ? "" : one->id, want->chosen) == 0) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+static int model_build_set(const struct lbc_builder *b, const struct lbc_desired_port *want,
+                           struct lbc_candidates *set, struct ccm_error *err)
+{
+    const struct lbc_candidate_input input = {
+        .service = b->in->service,
+        .slices = b->in->slices,
+        .slice_count = b->in->slice_count,
+        .nodes = &b->model->nodes,
+        .mode = b->mode,
+        .families = b->families,
+        .any_port = want->any_port,
+        .by_address = b->by_address,
+        .draining = b->draining,
+        .accepted = b->in->accepted,
+        .weight = want->weight,
+    };
+
+    return lbc_candidates_build(&input, want->port, set, err);
+}
+
+/* `set` moves in. */
+static int model_new_group(struct lbc_builder *b, struct lbc_desired_port *want,
+                           struct lbc_candidates *set)
+{
+    struct lbc_model *model = b->model;
+    const size_t at = model->want->group_count;
+    struct lbc_group *group = lbc_candidates_reserve(&model->sets, &model->set_cap, at + 1) < 0
+                                  ? NULL
+                                  : lbc_state_new_group(model->want, model->type);
+
+    if (group == NULL) {
+        return -ENOMEM;
+    }
+    model->sets[at] = *set;
+    memset(set, 0, sizeof(*set));
+    group->port = (uint16_t)want->port->port;
+    group->protocol = want->protocol;
+    group->frozen_by = model->sets[at].frozen_by;
+    group->present_only = want->open;
+    want->group = group;
+    return lbc_text_set(&group->id, want->chosen) < 0 || lbc_text_set(&group->name, want->name) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+int lbc_model_group(struct lbc_builder *b, struct lbc_desired_port *want, bool *ret_fresh,
+                    struct ccm_error *err)
+{
+    CCM_CLEANUP(lbc_candidates_fini) struct lbc_candidates set = { 0 };
+    int r;
+
+    want->group = model_find_group(b, want);
+    *ret_fresh = want->group == NULL;
+    if (!*ret_fresh) {
+        /* One port that is sure of it is enough. */
+        want->group->present_only = want->group->present_only && want->open;
+        return 0;
+    }
+    r = model_build_set(b, want, &set, err);
+    if (r < 0) {
+        return r;
+    }
+    return model_new_group(b, want, &set) < 0 ? ccm_error_nomem(err) : 0;
+}
+
+void lbc_model_report_port(const struct lbc_builder *b, const struct ccm_service_port *port,
+                           const char *protocol, struct ccm_error *err)
+{
+    (void)ccm_error_wrap(err, 0, "port %lld/%s", (long long)port->port,
+                         protocol); /* sets the text only */
+    lbc_problems_add(b->problems, err, NULL);
+    b->model->incomplete = true;
+}
+
+static void model_break_group(struct lbc_model *model, struct lbc_group *group)
+{
+    group->broken = true;
+    model->incomplete = true;
+    for (size_t i = 0; i < model->want->listener_count; i++) {
+        if (model->want->listeners[i]->group == group) {
+            model->want->listeners[i]->broken = true;
+        }
+    }
+}
+
+void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *have,
+                            int (*check)(const void *arg, const struct lbc_group *want,
+                                         const struct lbc_group *found, struct ccm_error *err),
+                            const void *arg, struct lbc_problems *problems)
+{
+    for (size_t i = 0; i < model->want->group_count; i++) {
+        struct lbc_group *group = model->want->groups[i];
+        struct ccm_error err = CCM_ERROR_INIT;
+        int r = 0;
+
+        if (group->id == NULL) {
+            continue;
+        }
+        r = lbc_allow_check_id(&model->allow, LBC_ALLOW_GROUP, group->id, strlen(group->id), &err);
+        if (r == 0) {
+            r = check(arg, group, lbc_state_group_by_id(have, group->id), &err);
+        }
+        if (r < 0) {
+            (void)ccm_error_wrap(&err, r, "port %u/%s", group->port,
+                                 model->type->protocol_name(group->protocol)); /* returns r */
+            model_break_group(model, group);
+            lbc_problems_add(problems, &err, NULL);
+        }
+    }
 }
 
 bool lbc_model_has_listeners(const struct lbc_model *model)

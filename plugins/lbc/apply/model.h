@@ -1,14 +1,17 @@
 /*
- * What a Service wants of a load balancer of any product: switches and candidates. A product's own
- * model begins with it and holds the desired state beside it. Pure. One thread.
+ * What a Service wants of a load balancer of any product: switches, candidates, and the groups of
+ * its ports. A product's own model begins with it and holds the desired state beside it. Pure. One
+ * thread.
  */
 #ifndef CCM_LBC_APPLY_MODEL_H
 #define CCM_LBC_APPLY_MODEL_H
 
 #include "lbc/apply/state.h"
 #include "lbc/model/allow.h"
+#include "lbc/model/problem.h"
 #include "lbc/model/refusal.h"
 #include "lbc/model/resolve.h"
+#include "lbc/model/settings.h"
 
 /* What a model is made from; borrowed. A product's own begins with it. */
 struct lbc_model_input {
@@ -24,6 +27,7 @@ struct lbc_model_input {
 };
 
 struct lbc_model {
+    const struct lbc_state_type *type;
     struct lbc_state *want;      /* what is desired, in the product's model */
     struct lbc_candidates *sets; /* sets[i] belongs to want->groups[i] */
     size_t set_cap;
@@ -45,10 +49,61 @@ struct lbc_model {
 
 /* What annotations say about a load balancer of any product, into a zeroed model whose product
  * desires `want`. */
-void lbc_model_init(struct lbc_model *model, struct lbc_state *want,
-                    const struct ccm_service *service);
+void lbc_model_init(struct lbc_model *model, const struct lbc_state_type *type,
+                    struct lbc_state *want, const struct ccm_service *service);
 /* All but what is desired. */
 void lbc_model_fini(struct lbc_model *model);
+
+/* While one is built; a product's own begins with it. */
+struct lbc_builder {
+    struct lbc_model *model;
+    const struct lbc_model_input *in;
+    struct lbc_problems *problems;
+    enum lbc_backend_mode mode;
+    enum lbc_families families; /* of backends */
+    bool by_address;            /* as in struct lbc_candidate_input, as the next */
+    bool draining;
+};
+
+/* A Service port; a product's own begins with it. */
+struct lbc_desired_port {
+    const struct ccm_service_port *port;
+    enum lbc_protocol protocol;
+    char chosen[LBC_PAIR_MAX]; /* group that a person chose; "" = ours */
+    char *name;                /* what its group is called; owned */
+    bool any_port;             /* its group is for all ports */
+    bool open;   /* what is to serve the port cannot be told: what does is kept, nothing is made */
+    bool broken; /* the group could not be worked out */
+    struct lbc_weight_rule weight;
+    struct lbc_group *group; /* out; NULL = there is none */
+};
+
+void lbc_desired_port_fini(struct lbc_desired_port *want);
+
+/* Nodes, and what stays as it is because of annotations that are refused. 0, or -ENOMEM with err.
+ */
+CCM_NODISCARD int lbc_model_begin(struct lbc_builder *b, const struct lbc_node_rules *rules,
+                                  struct ccm_error *err);
+/* `chosen` of the port: annotation vgroup-port, of a load balancer where it counts. */
+void lbc_model_choose_group(const struct lbc_builder *b, struct lbc_desired_port *want);
+/* The group of a port, unless an earlier port has made it: one that is called the same, and is ours
+ * or the same one that a person chose. *ret_fresh: it was made, and may lack what is the product's
+ * own. 0, -ENOMEM, or -EINVAL with a CCM_ERROR_TERMINAL: this port has a problem. */
+CCM_NODISCARD int lbc_model_group(struct lbc_builder *b, struct lbc_desired_port *want,
+                                  bool *ret_fresh, struct ccm_error *err);
+/* err is a problem of the port: "port {number}/{protocol}: ...". */
+void lbc_model_report_port(const struct lbc_builder *b, const struct ccm_service_port *port,
+                           const char *protocol, struct ccm_error *err);
+
+/*
+ * Compare the groups that persons chose (annotation vgroup-port) with what is there. check: 0, or
+ * what is wrong with `found` (NULL: there is none). What cannot be used is a problem of its ports,
+ * which are left as they are.
+ */
+void lbc_model_check_groups(struct lbc_model *model, const struct lbc_state *have,
+                            int (*check)(const void *arg, const struct lbc_group *want,
+                                         const struct lbc_group *found, struct ccm_error *err),
+                            const void *arg, struct lbc_problems *problems);
 
 /* Whether listeners are ours to manage. */
 bool lbc_model_has_listeners(const struct lbc_model *model);

@@ -240,14 +240,23 @@ bool lbc_state_uses_group(const struct lbc_state *state, const struct lbc_group 
     return false;
 }
 
-struct lbc_group *lbc_state_group_by_name(const struct lbc_state *state, const char *name)
+static bool group_serves(const struct lbc_state *state, const struct lbc_group *have,
+                         const struct lbc_group *want)
+{
+    return state->type->group_serves == NULL || state->type->group_serves(have, want);
+}
+
+/* want: what it is to serve; NULL = anything. */
+static struct lbc_group *state_find_group(const struct lbc_state *state, const char *name,
+                                          const struct lbc_group *want)
 {
     struct lbc_group *found = NULL;
 
     for (size_t i = 0; i < state->group_count; i++) {
         struct lbc_group *group = state->groups[i];
 
-        if (!ccm_text_equal(group->name, name)) {
+        if (!ccm_text_equal(group->name, name) ||
+            (want != NULL && !group_serves(state, group, want))) {
             continue;
         }
         if (lbc_state_uses_group(state, group)) {
@@ -256,6 +265,17 @@ struct lbc_group *lbc_state_group_by_name(const struct lbc_state *state, const c
         found = found == NULL ? group : found;
     }
     return found;
+}
+
+struct lbc_group *lbc_state_group_by_name(const struct lbc_state *state, const char *name)
+{
+    return state_find_group(state, name, NULL);
+}
+
+struct lbc_group *lbc_state_group_for(const struct lbc_state *state, const struct lbc_group *want)
+{
+    return want->id != NULL ? lbc_state_group_by_id(state, want->id)
+                            : state_find_group(state, want->name, want);
 }
 
 struct lbc_listener *lbc_state_listener_by_id(const struct lbc_state *state, const char *id)

@@ -41,18 +41,23 @@ struct lbc_listener {
     bool broken;        /* desired: could not be worked out, so what is there stays as it is */
     bool lacks; /* desired: a value for it cannot be used, so it is changed but never made */
     char *description;
-    char *group_name; /* desired */
-    char *group_id;   /* present; desired: the group that a person chose */
+    struct lbc_group *group; /* desired: where it sends to, of the same state; NULL = not known */
+    char *group_name;        /* desired */
+    char *group_id;          /* present; desired: the group that a person chose */
     struct lbc_attrs attrs;
 };
 
-/* A product's structs. */
+/* A product's structs and words. */
 struct lbc_state_type {
     size_t group_size;
     size_t listener_size;
     /* Free what stands behind the common members; NULL = nothing to free. */
     void (*group_fini)(struct lbc_group *group);
     void (*listener_fini)(struct lbc_listener *listener);
+    /* Whether a present group agrees with a desired one of that name in all that cannot be changed;
+     * NULL = it does. */
+    bool (*group_serves)(const struct lbc_group *have, const struct lbc_group *want);
+    const char *(*protocol_name)(enum lbc_protocol protocol); /* for people */
 };
 
 /* Zeroed memory is an empty one. */
@@ -69,8 +74,8 @@ struct lbc_state {
 };
 
 void lbc_state_fini(struct lbc_state *state);
-/* Make it small; nothing but lbc_state_wake(), lbc_state_move_listeners() and lbc_state_fini() may be
- * done to it then. Without memory it stays as it is. */
+/* Make it small; nothing but lbc_state_wake(), lbc_state_move_listeners() and lbc_state_fini() may
+ * be done to it then. Without memory it stays as it is. */
 void lbc_state_rest(struct lbc_state *state);
 /* Make it as it was. 0, or -ENOMEM: it is half awake, which rest and wake can do with. */
 CCM_NODISCARD int lbc_state_wake(struct lbc_state *state);
@@ -90,7 +95,10 @@ void lbc_state_move_listeners(struct lbc_state *to, struct lbc_state *from);
 
 /* NULL when there is none; so for an id of NULL. */
 struct lbc_group *lbc_state_group_by_id(const struct lbc_state *state, const char *id);
-/* Names are not unique in the cloud: a group that a listener uses comes first. */
+/* The present group that serves where `want` is desired: the chosen one by its id, else one of that
+ * name. Names are not unique in the cloud: one that a listener uses comes first. */
+struct lbc_group *lbc_state_group_for(const struct lbc_state *state, const struct lbc_group *want);
+/* The same by name alone. */
 struct lbc_group *lbc_state_group_by_name(const struct lbc_state *state, const char *name);
 /* Whether a listener sends to the present group. */
 bool lbc_state_uses_group(const struct lbc_state *state, const struct lbc_group *group);
