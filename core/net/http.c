@@ -45,6 +45,17 @@ static void keep_handle(struct net_http *http, CURL *easy)
 }
 
 /* Hand the outcome to the caller: from here on the ticket is the caller's again and may be gone. */
+static void http_finish_ticket(struct net_http *http, struct net_http_ticket *ticket)
+{
+    if (ticket->exchange->on_end != NULL) {
+        ticket->exchange->on_end(ticket->exchange->arg);
+    }
+    ccm_lock(&http->lock);
+    ticket->done = true;
+    ccm_wake_one(&ticket->ended); /* under the lock: the waiter frees it */
+    ccm_unlock(&http->lock);
+}
+
 static void http_deliver_ticket(struct net_http *http, struct net_http_ticket *ticket)
 {
     CURL *easy = CCM_STEAL(ticket->easy);
@@ -52,10 +63,7 @@ static void http_deliver_ticket(struct net_http *http, struct net_http_ticket *t
     if (easy != NULL) {
         keep_handle(http, easy);
     }
-    ccm_lock(&http->lock);
-    ticket->done = true;
-    ccm_wake_one(&ticket->ended);
-    ccm_unlock(&http->lock);
+    http_finish_ticket(http, ticket);
 }
 
 static void unlink_running(struct net_http *http, const struct net_http_ticket *ticket)
@@ -334,31 +342,76 @@ void ccm_http_cancel(struct net_http *http, struct ccm_cancel *cancel)
     http_wake_thread(http);
 }
 
-/* Returns false when the engine takes no more. */
-static bool submit_and_wait(struct net_http *http, struct net_http_ticket *ticket)
+/* False when the engine takes no more. */
+static bool http_submit_ticket(struct net_http *http, struct net_http_ticket *ticket)
 {
     ccm_lock(&http->lock);
-    if (http->stopping || is_cancelled(ticket->exchange)) {
-        ccm_unlock(&http->lock);
-        return false;
+
+    const bool open = !http->stopping && !is_cancelled(ticket->exchange);
+
+    if (open) {
+        ticket->next = http->submitted;
+        http->submitted = ticket;
     }
-    ticket->next = http->submitted;
-    http->submitted = ticket;
     ccm_unlock(&http->lock);
-    http_wake_thread(http);
+    return open;
+}
+
+int net_http_begin(struct net_http *http, const struct net_exchange *exchange,
+                   struct net_http_ticket **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_freep) struct net_http_ticket *ticket = malloc(sizeof(*ticket));
+
+    if (ticket == NULL) {
+        return ccm_error_nomem(err);
+    }
+
+    const int r = net_http_ticket_init(ticket, exchange, err);
+
+    if (r < 0) {
+        return r;
+    }
+    *ret = CCM_STEAL(ticket);
+    if (http_submit_ticket(http, *ret)) {
+        http_wake_thread(http);
+    } else {
+        net_http_ticket_cancel(*ret);
+        http_finish_ticket(http, *ret);
+    }
+    return 0;
+}
+
+int net_http_end(struct net_http *http, struct net_http_ticket *ticket,
+                 struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
+{
     ccm_lock(&http->lock);
     while (!ticket->done) {
         (void)pthread_cond_wait(&ticket->ended, &http->lock); /* the engine holds the deadline */
     }
     ccm_unlock(&http->lock);
-    return true;
+
+    const int r = ticket->result;
+
+    if (r == 0 && ret != NULL) {
+        *ret = CCM_STEAL(ticket->response);
+    }
+    if (r < 0 && err != NULL) {
+        ccm_error_copy(err, &ticket->err);
+    }
+    if (r < 0 && ret_phase != NULL) {
+        *ret_phase = ticket->phase;
+    }
+    ccm_cond_fini(&ticket->ended);
+    net_http_ticket_fini(ticket);
+    free(ticket);
+    return r;
 }
 
 int net_http_do(struct net_http *http, const struct net_exchange *exchange,
                 struct ccm_http_response **ret, uint64_t *ret_phase, struct ccm_error *err)
 {
-    struct net_http_ticket ticket;
-    int r = net_http_ticket_init(&ticket, exchange, err);
+    struct net_http_ticket *ticket = NULL;
+    const int r = net_http_begin(http, exchange, &ticket, err);
 
     if (r < 0) {
         if (ret_phase != NULL) {
@@ -366,21 +419,5 @@ int net_http_do(struct net_http *http, const struct net_exchange *exchange,
         }
         return r;
     }
-    if (!submit_and_wait(http, &ticket)) {
-        net_http_ticket_cancel(&ticket);
-    }
-    r = ticket.result;
-    if (r == 0 && ret != NULL) {
-        *ret = CCM_STEAL(ticket.response);
-    } else if (r < 0) {
-        if (err != NULL) {
-            ccm_error_copy(err, &ticket.err);
-        }
-        if (ret_phase != NULL) {
-            *ret_phase = ticket.phase;
-        }
-    }
-    ccm_cond_fini(&ticket.ended);
-    net_http_ticket_fini(&ticket);
-    return r;
+    return net_http_end(http, ticket, ret, ret_phase, err);
 }

@@ -66,8 +66,13 @@ struct net_exchange {
     /* Stream: chunks go here instead of into the response. */
     net_http_chunk_fn on_chunk;
     net_http_head_fn on_head;
+    void (*on_end)(void *arg); /* it is over: net_http_end() waits no more. Same rules; also from
+                                  within net_http_begin(). May be NULL */
     void *arg;
 };
+
+/* An exchange under way. */
+struct net_http_ticket;
 
 /* The I/O thread is started. NULL and err on failure. */
 struct net_http *net_http_new(struct ccm_error *err);
@@ -103,6 +108,15 @@ void ccm_http_cancel(struct net_http *http, struct ccm_cancel *cancel);
 CCM_NODISCARD int net_http_do(struct net_http *http, const struct net_exchange *exchange,
                               struct ccm_http_response **ret, uint64_t *ret_phase,
                               struct ccm_error *err);
+
+/* The two halves of it. begin() returns at once, and what the exchange points to is borrowed until
+ * end(); negative (as above): there is nothing to end. end() waits, frees the ticket, and says what
+ * came of the exchange. */
+CCM_NODISCARD int net_http_begin(struct net_http *http, const struct net_exchange *exchange,
+                                 struct net_http_ticket **ret, struct ccm_error *err);
+CCM_NODISCARD int net_http_end(struct net_http *http, struct net_http_ticket *ticket,
+                               struct ccm_http_response **ret, uint64_t *ret_phase,
+                               struct ccm_error *err);
 
 void net_http_response_free(struct ccm_http_response *response);
 /* For CCM_CLEANUP. */

@@ -20,12 +20,14 @@ struct block {
 struct kube_stream {
     struct kube_client *client;
     size_t max_pending;
-    pthread_t helper;
-    bool open; /* the reader's own: a helper is to be joined */
-    char *path;
-    int64_t head_deadline_ms;
-    struct block *lent; /* the reader's own: the block it looks at */
     struct ccm_cancel cancel;
+
+    /* The reader's own. */
+    struct kube_exchange *exchange; /* NULL: none, or its end is told */
+    char *path;
+    struct block *lent; /* the block it looks at */
+    int result;         /* when there is no exchange; so is err */
+    struct ccm_error err;
 
     pthread_mutex_t lock; /* guards what follows; leaf */
     pthread_cond_t changed;
@@ -34,11 +36,9 @@ struct kube_stream {
     size_t pending;
     bool full;  /* the I/O thread was turned away */
     bool head;  /* came, and is still to be told */
-    bool ended; /* result and err are final */
+    bool ended; /* the exchange is over */
     bool aborted;
     bool woken;
-    int result;
-    struct ccm_error err;
 };
 
 static void signal_locked(struct kube_stream *s)
@@ -142,84 +142,87 @@ static int on_chunk(void *arg, const char *data, size_t len)
     return r;
 }
 
-static void *helper_main(void *arg)
+/* The I/O thread: nothing comes any more. */
+static void on_end(void *arg)
 {
     struct kube_stream *s = arg;
-    const struct kube_call call = {
-        .method = "GET",
-        .path = s->path,
-        .deadline_ms = s->head_deadline_ms,
-        .cancel = &s->cancel,
-        .on_chunk = on_chunk,
-        .on_head = on_head,
-        .arg = s,
-    };
-    struct ccm_error err = CCM_ERROR_INIT;
-    const int r = kube_do(s->client, &call, NULL, &err);
 
     ccm_lock(&s->lock);
-    s->result = r;
-    s->err = err;
     s->ended = true;
     signal_locked(s);
     ccm_unlock(&s->lock);
-    return NULL;
 }
 
-static int start_helper(struct kube_stream *s)
-{
-    pthread_attr_t attr;
-
-    if (pthread_attr_init(&attr) != 0) {
-        return -ENOMEM;
-    }
-    /* The helper waits; the request runs in the I/O thread. */
-    (void)pthread_attr_setstacksize(&attr, (size_t)256 * 1024); /* refused: the default is fine */
-
-    const int r = pthread_create(&s->helper, &attr, helper_main, s);
-
-    (void)pthread_attr_destroy(&attr); /* a valid attribute object */
-    return -r;
-}
-
-int kube_stream_open(struct kube_stream *s, const char *path, int64_t head_ms)
+/* Make ready for an exchange. -ECANCELED after an abort. */
+static int stream_rewind(struct kube_stream *s)
 {
     ccm_lock(&s->lock);
 
     const bool aborted = s->aborted;
 
     if (!aborted) {
-        /* The last helper has been joined: no exchange carries the flag any more. */
+        /* No exchange carries the flag any more. */
         atomic_store(&s->cancel.cancelled, false);
         s->head = false;
         s->ended = false;
         s->full = false;
-        s->result = 0;
     }
     ccm_unlock(&s->lock);
-    if (aborted) {
-        return -ECANCELED;
+    return aborted ? -ECANCELED : 0;
+}
+
+int kube_stream_open(struct kube_stream *s, const char *path, int64_t head_ms)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r = stream_rewind(s);
+
+    if (r < 0) {
+        return r;
     }
     s->path = strdup(path);
     if (s->path == NULL) {
         return -ENOMEM;
     }
-    s->head_deadline_ms = ccm_clock_now_ms() + head_ms;
 
-    const int r = start_helper(s);
+    const struct kube_call call = {
+        .method = "GET",
+        .path = s->path,
+        .deadline_ms = ccm_clock_now_ms() + head_ms,
+        .cancel = &s->cancel,
+        .on_chunk = on_chunk,
+        .on_head = on_head,
+        .on_end = on_end,
+        .arg = s,
+    };
 
+    r = kube_begin(s->client, &call, &s->exchange, &err);
     if (r < 0) {
         free(s->path);
         s->path = NULL;
-        return r;
     }
-    s->open = true;
-    return 0;
+    return r;
+}
+
+/* The exchange is over: keep what came of it, unless it goes on. */
+static void stream_end_exchange(struct kube_stream *s)
+{
+    ccm_lock(&s->lock);
+    s->ended = false; /* before it may go on, and end once more */
+    ccm_unlock(&s->lock);
+    ccm_error_clear(&s->err);
+
+    const int r = kube_end(s->exchange, NULL, &s->err);
+
+    if (r != KUBE_REPEATED) {
+        s->exchange = NULL;
+        s->result = r;
+    }
 }
 
 /* What the reader is to be told now. Not an errno, so that it is none of those a request may end
  * with. */
 #define NOTHING_YET 3
+#define ENDED       4
 
 static int poll_locked(struct kube_stream *s, struct ccm_error *err)
 {
@@ -229,9 +232,8 @@ static int poll_locked(struct kube_stream *s, struct ccm_error *err)
     if (s->head || s->first != NULL) {
         return 1;
     }
-    if (s->ended) {
-        *err = s->err;
-        return s->result < 0 ? s->result : 0;
+    if (s->ended || s->exchange == NULL) {
+        return ENDED;
     }
     if (s->woken) {
         s->woken = false;
@@ -259,11 +261,9 @@ static void lend_locked(struct kube_stream *s, const char **ret_data, size_t *re
     *ret_len = s->lent->len;
 }
 
-int kube_stream_read(struct kube_stream *s, int64_t deadline_ms, const char **ret_data,
-                     size_t *ret_len, struct ccm_error *err)
+/* Wait for something to tell. */
+static int stream_wait(struct kube_stream *s, int64_t deadline_ms, struct ccm_error *err)
 {
-    free(s->lent);
-    s->lent = NULL;
     ccm_lock(&s->lock);
 
     int r = poll_locked(s, err);
@@ -276,6 +276,27 @@ int kube_stream_read(struct kube_stream *s, int64_t deadline_ms, const char **re
             r = -ETIME; /* not -ETIMEDOUT: that is what a request itself may end with */
         }
     }
+    ccm_unlock(&s->lock);
+    return r;
+}
+
+int kube_stream_read(struct kube_stream *s, int64_t deadline_ms, const char **ret_data,
+                     size_t *ret_len, struct ccm_error *err)
+{
+    free(s->lent);
+    s->lent = NULL;
+
+    int r = stream_wait(s, deadline_ms, err);
+
+    while (r == ENDED && s->exchange != NULL) {
+        stream_end_exchange(s);
+        r = s->exchange == NULL ? ENDED : stream_wait(s, deadline_ms, err);
+    }
+    if (r == ENDED) {
+        *err = s->err;
+        return s->result;
+    }
+    ccm_lock(&s->lock);
     if (r == 1) {
         lend_locked(s, ret_data, ret_len);
     }
@@ -306,12 +327,12 @@ static void drop_blocks(struct kube_stream *s)
 
 void kube_stream_close(struct kube_stream *s)
 {
-    if (!s->open) {
-        return;
+    if (s->exchange != NULL) {
+        ccm_http_cancel(kube_client_http(s->client), &s->cancel);
     }
-    ccm_http_cancel(kube_client_http(s->client), &s->cancel);
-    (void)pthread_join(s->helper, NULL); /* a thread of ours that nobody else joins */
-    s->open = false;
+    while (s->exchange != NULL) {
+        stream_end_exchange(s);
+    }
     free(s->path);
     s->path = NULL;
     drop_blocks(s);

@@ -1,8 +1,7 @@
 /*
  * A request whose answer is read as it arrives: the bridge between the I/O thread, which may not
- * block, and the reflector's thread, which decodes. A helper thread sits in kube_do() while a
- * request is open; chunks go from the I/O thread into a bounded queue of blocks, and from there to
- * the reader.
+ * block, and the reflector's thread, which decodes. Chunks go from the I/O thread into a bounded
+ * queue of blocks, and from there to the reader.
  *
  * Back-pressure: when the queue is full the exchange is paused, so that the peer waits; it goes on
  * when half of the queue has been read.
@@ -22,7 +21,7 @@ struct kube_stream *kube_stream_new(struct kube_client *client, size_t max_pendi
 void kube_stream_free(struct kube_stream *stream);
 
 /* Send GET path. head_ms: longest wait for the head of the answer. 0; -ECANCELED after an abort;
- * -ENOMEM, -EAGAIN (no thread). The stream must be closed before it is opened again. */
+ * -ENOMEM; or what kube_begin() refuses. The stream must be closed before it is opened again. */
 CCM_NODISCARD int kube_stream_open(struct kube_stream *stream, const char *path, int64_t head_ms);
 
 #define KUBE_STREAM_WOKEN 2
@@ -36,8 +35,7 @@ CCM_NODISCARD int kube_stream_open(struct kube_stream *stream, const char *path,
 CCM_NODISCARD int kube_stream_read(struct kube_stream *stream, int64_t deadline_ms,
                                    const char **ret_data, size_t *ret_len, struct ccm_error *err);
 
-/* Give up the request if it still runs, and wait for the helper to end. What was not read is
- * dropped. */
+/* Give up the request if it still runs, and wait for its end. What was not read is dropped. */
 void kube_stream_close(struct kube_stream *stream);
 
 /* From now on every open and read fails with -ECANCELED. Returns at once. */

@@ -125,53 +125,75 @@ void kube_client_set_metrics(struct kube_client *client, struct ccm_metrics *met
     client->metrics = metrics;
 }
 
-/* Keeps the answers that are errors away from the caller's on_head: one of them may be repeated. */
-struct head_filter {
-    const struct kube_call *call;
-    struct kube_measure *measure; /* of a stream ends with its head */
+/* A call on its way, with what the HTTP engine borrows. */
+struct kube_exchange {
+    struct kube_client *client;
+    struct kube_call call;
+    char *url;
+    char *type;
+    const char *headers[3];
+    struct ccm_secret token;
+    struct kube_measure measure; /* of a stream ends with its head */
+    struct net_exchange http;
+    struct net_http_ticket *ticket;
+    int64_t sent_ms;
+    bool repeated;
 };
 
-static int filter_head(void *arg, uint32_t status)
+static void exchange_freep(struct kube_exchange **exchange)
 {
-    const struct head_filter *filter = arg;
+    if (*exchange != NULL) {
+        free((*exchange)->url);
+        free((*exchange)->type);
+        ccm_secret_fini(&(*exchange)->token);
+        free(*exchange);
+    }
+}
 
-    kube_measure_end(filter->measure, status);
-    if (status / 100 != 2 || filter->call->on_head == NULL) {
+/* Keeps the answers that are errors away from the caller's on_head: one of them may be repeated. */
+static int exchange_filter_head(void *arg, uint32_t status)
+{
+    struct kube_exchange *exchange = arg;
+
+    kube_measure_end(&exchange->measure, status);
+    if (status / 100 != 2 || exchange->call.on_head == NULL) {
         return 0;
     }
-    return filter->call->on_head(filter->call->arg, status);
+    return exchange->call.on_head(exchange->call.arg, status);
 }
 
-static int filter_chunk(void *arg, const char *data, size_t len)
+static int exchange_pass_chunk(void *arg, const char *data, size_t len)
 {
-    const struct head_filter *filter = arg;
+    const struct kube_exchange *exchange = arg;
 
-    return filter->call->on_chunk(filter->call->arg, data, len);
+    return exchange->call.on_chunk(exchange->call.arg, data, len);
 }
 
-static int send_once(struct kube_client *client, const struct kube_call *call,
-                     const struct ccm_secret *token, struct ccm_http_response **ret,
-                     struct ccm_error *err)
+static void exchange_pass_end(void *arg)
 {
-    CCM_CLEANUP(ccm_freep) char *url = ccm_text_format("%s%s", client->auth.server, call->path);
-    CCM_CLEANUP(ccm_freep)
-    char *type = ccm_text_format(
-        "Content-Type: %s", call->content_type == NULL ? "application/json" : call->content_type);
-    const char *headers[] = { "Accept: application/json", call->body == NULL ? NULL : type, NULL };
-    struct kube_measure measure =
-        kube_measure_begin(client->metrics, strstr(client->origin, "://") + 3, call->method);
-    struct head_filter filter = { .call = call, .measure = &measure };
+    const struct kube_exchange *exchange = arg;
+
+    exchange->call.on_end(exchange->call.arg);
+}
+
+/* What goes out, but for the token. */
+static int exchange_init(struct kube_exchange *exchange, struct kube_client *client,
+                         const struct kube_call *call)
+{
     const bool reads = ccm_text_equal(call->method, "GET");
 
-    if (url == NULL || type == NULL) {
-        return ccm_error_nomem(err);
-    }
-
-    const struct net_exchange exchange = {
+    exchange->client = client;
+    exchange->call = *call;
+    exchange->url = ccm_text_format("%s%s", client->auth.server, call->path);
+    exchange->type = ccm_text_format(
+        "Content-Type: %s", call->content_type == NULL ? "application/json" : call->content_type);
+    exchange->headers[0] = "Accept: application/json";
+    exchange->headers[1] = call->body == NULL ? NULL : exchange->type;
+    exchange->http = (struct net_exchange){
         .method = call->method,
-        .url = url,
-        .headers = headers,
-        .bearer = token,
+        .url = exchange->url,
+        .headers = exchange->headers,
+        .bearer = &exchange->token,
         .body = call->body,
         .body_len = call->body == NULL ? 0 : strlen(call->body),
         .tls = &client->tls,
@@ -182,14 +204,35 @@ static int send_once(struct kube_client *client, const struct kube_call *call,
         .max_body = call->max_body,
         .cancel = call->cancel,
         .gate = reads || call->ungated ? NULL : client->gate,
-        .on_chunk = call->on_chunk == NULL ? NULL : filter_chunk,
-        .on_head = call->on_chunk == NULL ? NULL : filter_head,
-        .arg = &filter,
+        .on_chunk = call->on_chunk == NULL ? NULL : exchange_pass_chunk,
+        .on_head = call->on_chunk == NULL ? NULL : exchange_filter_head,
+        .on_end = call->on_end == NULL ? NULL : exchange_pass_end,
+        .arg = exchange,
     };
-    const int r = net_http_do(client->http, &exchange, ret, NULL, err);
+    return exchange->url == NULL || exchange->type == NULL ? -ENOMEM : 0;
+}
+
+static int exchange_send(struct kube_exchange *exchange, struct ccm_error *err)
+{
+    struct kube_client *client = exchange->client;
+
+    exchange->sent_ms = ccm_clock_now_ms();
+    ccm_secret_fini(&exchange->token);
+    if (kube_token_get(&client->token, exchange->sent_ms, &exchange->token) < 0) {
+        return ccm_error_nomem(err);
+    }
+    exchange->measure = kube_measure_begin(client->metrics, strstr(client->origin, "://") + 3,
+                                           exchange->call.method);
+    return net_http_begin(client->http, &exchange->http, &exchange->ticket, err);
+}
+
+static int exchange_wait(struct kube_exchange *exchange, struct ccm_http_response **ret,
+                         struct ccm_error *err)
+{
+    const int r = net_http_end(exchange->client->http, CCM_STEAL(exchange->ticket), ret, NULL, err);
 
     if (r != -ECANCELED) { /* that says nothing about the server */
-        kube_measure_end(&measure, r < 0 ? 0 : (uint32_t)(*ret)->status);
+        kube_measure_end(&exchange->measure, r < 0 ? 0 : (uint32_t)(*ret)->status);
     }
     if (r < 0 && err != NULL && err->kind == CCM_ERROR_TRANSIENT) {
         char cause[CCM_ERROR_MESSAGE_MAX - 32];
@@ -248,36 +291,73 @@ static int client_explain_failure(const struct kube_client *client, const struct
     return r;
 }
 
-int kube_do(struct kube_client *client, const struct kube_call *call,
-            struct ccm_http_response **ret, struct ccm_error *err)
+int kube_begin(struct kube_client *client, const struct kube_call *call, struct kube_exchange **ret,
+               struct ccm_error *err)
 {
+    CCM_CLEANUP(exchange_freep) struct kube_exchange *exchange = calloc(1, sizeof(*exchange));
+
     if (call->path == NULL || call->path[0] != '/') {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_BUG, "a path of the API starts with a slash");
     }
-    for (bool again = false;; again = true) {
-        CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
-        CCM_CLEANUP(ccm_secret_fini) struct ccm_secret token = { 0 };
-        const int64_t now = ccm_clock_now_ms();
-
-        if (kube_token_get(&client->token, now, &token) < 0) {
-            return ccm_error_nomem(err);
-        }
-
-        const int r = send_once(client, call, &token, &response, err);
-
-        if (r < 0) {
-            return r;
-        }
-        if (response->status / 100 == 2) {
-            if (ret != NULL) {
-                *ret = CCM_STEAL(response);
-            }
-            return 0;
-        }
-        if (response->status != 401 || again || !kube_token_renew(&client->token, now, &token)) {
-            return client_explain_failure(client, call, response, err);
-        }
+    if (exchange == NULL || exchange_init(exchange, client, call) < 0) {
+        return ccm_error_nomem(err);
     }
+
+    const int r = exchange_send(exchange, err);
+
+    if (r == 0) {
+        *ret = CCM_STEAL(exchange);
+    }
+    return r;
+}
+
+/* Whether a 401 is worth another attempt: the token file holds another token by now. */
+static bool exchange_may_repeat(struct kube_exchange *exchange, uint64_t status)
+{
+    return status == 401 && !exchange->repeated &&
+           kube_token_renew(&exchange->client->token, exchange->sent_ms, &exchange->token);
+}
+
+int kube_end(struct kube_exchange *waited, struct ccm_http_response **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(exchange_freep) struct kube_exchange *exchange = waited;
+    CCM_CLEANUP(net_http_response_freep) struct ccm_http_response *response = NULL;
+    int r = exchange_wait(exchange, &response, err);
+
+    if (r < 0) {
+        return r;
+    }
+    if (response->status / 100 == 2) {
+        if (ret != NULL) {
+            *ret = CCM_STEAL(response);
+        }
+        return 0;
+    }
+    if (!exchange_may_repeat(exchange, response->status)) {
+        return client_explain_failure(exchange->client, &exchange->call, response, err);
+    }
+    exchange->repeated = true;
+    r = exchange_send(exchange, err);
+    if (r < 0) {
+        return r;
+    }
+    exchange = NULL; /* goes on */
+    return KUBE_REPEATED;
+}
+
+int kube_do(struct kube_client *client, const struct kube_call *call,
+            struct ccm_http_response **ret, struct ccm_error *err)
+{
+    struct kube_exchange *exchange = NULL;
+    int r = kube_begin(client, call, &exchange, err);
+
+    if (r < 0) {
+        return r;
+    }
+    do {
+        r = kube_end(exchange, ret, err);
+    } while (r == KUBE_REPEATED);
+    return r;
 }
 
 void kube_escape(struct ccm_buf *buf, const char *text)

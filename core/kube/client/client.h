@@ -55,6 +55,7 @@ struct kube_call {
      * the error of the call. */
     net_http_chunk_fn on_chunk;
     net_http_head_fn on_head;
+    void (*on_end)(void *arg); /* as in net_exchange: kube_end() will not wait */
     void *arg;
     int64_t idle_ms;
 };
@@ -75,6 +76,16 @@ struct kube_call {
  */
 CCM_NODISCARD int kube_do(struct kube_client *client, const struct kube_call *call,
                           struct ccm_http_response **ret, struct ccm_error *err);
+
+/* The two halves of it: begin() returns at once, and what the call points to is borrowed until
+ * end(). end() waits. KUBE_REPEATED: that 401; the exchange goes on, its end is to be waited for
+ * again. */
+#define KUBE_REPEATED 1
+struct kube_exchange;
+CCM_NODISCARD int kube_begin(struct kube_client *client, const struct kube_call *call,
+                             struct kube_exchange **ret, struct ccm_error *err);
+CCM_NODISCARD int kube_end(struct kube_exchange *exchange, struct ccm_http_response **ret,
+                           struct ccm_error *err);
 
 /*
  * The error that a Status object (text) stands for, also for ERROR events of a watch. Returns the
