@@ -195,7 +195,7 @@ static int check_service(void *arg, const struct cli_lint_item *item)
     }
     if (manifest_add_defaults(&json) < 0) {
         (void)ccm_error_set(&err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the Service is too large");
-    } else if (kube_decode(file->builder, &kind, ccm_buf_str(&json), json.len, &object, NULL,
+    } else if (kube_decode(file->builder, &kind, ccm_buf_str(&json), json.len, &object,
                            &err) == 0 &&
                object->too_large == NULL) {
         ask_plugins(file, item, (const struct ccm_service *)(const void *)object);

@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ccm_error err = CCM_ERROR_INIT;
 
     if (builder != NULL && json != NULL &&
-        kube_decode(builder, &kind, json, strlen(json), &object, NULL, &err) == 0) {
+        kube_decode(builder, &kind, json, strlen(json), &object, &err) == 0) {
         (void)clb_lint((const struct ccm_service *)object, &sink); /* any outcome is right */
         (void)nlb_lint((const struct ccm_service *)object, &sink);
     }

@@ -17,10 +17,9 @@ static int take(void *arg, const char *text, size_t len)
     struct list *list = arg;
     const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 1024 };
 
     list->items++;
-    if (kube_decode(list->builder, &list->kind, text, len, &object, &key, &err) == 0) {
+    if (kube_decode(list->builder, &list->kind, text, len, &object, &err) == 0) {
         FUZZ_REQUIRE(object->kind == list->kind.kind);
         kube_object_unref(object);
     } else {

@@ -20,7 +20,7 @@ static int look(void *arg, const struct cli_lint_item *item)
 
     FUZZ_REQUIRE(cli_lint_item_line(item, "spec.ports[1].port") > 0);
     if (cli_lint_item_json(item, &json, walk->report) && ccm_buf_error(&json) == 0 &&
-        kube_decode(walk->builder, &kind, ccm_buf_str(&json), json.len, &object, NULL, &err) < 0) {
+        kube_decode(walk->builder, &kind, ccm_buf_str(&json), json.len, &object, &err) < 0) {
         FUZZ_REQUIRE(err.message[0] != '\0');
     }
     return 0;

@@ -3,9 +3,8 @@
 #include "fuzz.h"
 
 #include "kube/cache/jsonstream.h"
-#include "kube/object/decode.h"
+#include "kube/cache/watch_event.h"
 #include "util/cleanup.h"
-#include "util/json.h"
 
 #include <stdlib.h>
 
@@ -20,20 +19,16 @@ static int take(void *arg, const char *text, size_t len)
     const struct ccm_object *object = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 1024 };
-    CCM_CLEANUP(ccm_json_freep) cJSON *event = NULL;
+    CCM_CLEANUP(kube_watch_event_fini) struct kube_watch_event event = { 0 };
 
-    if (ccm_json_parse(text, len, &event) < 0) {
+    if (kube_watch_event_parse(text, len, &event) < 0) {
         return 0;
     }
-
-    char *inside = cJSON_PrintUnformatted(ccm_json_get(event, "object"));
-
-    if (inside != NULL && kube_decode(watch->builder, &watch->kind, inside, strlen(inside), &object,
-                                      &key, &err) == 0) {
+    FUZZ_REQUIRE(event.object.text >= text && event.object.len <= len);
+    if (kube_decode_parsed(watch->builder, &watch->kind, &event.object, &object, &key, &err) == 0) {
         FUZZ_REQUIRE(object->key[0] != '\0' && object->name[0] != '\0');
         kube_object_unref(object);
     }
-    cJSON_free(inside);
     return 0;
 }
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 enum state {
-    STATE_BETWEEN,      /* LINES: before an object */
     STATE_OPEN,         /* MEMBERS: before the '{' */
     STATE_FIRST_NAME,   /* a name or '}' */
     STATE_NEXT_NAME,    /* a name */
@@ -15,7 +14,7 @@ enum state {
     STATE_FIRST_ITEM,   /* an element or ']' */
     STATE_NEXT_ITEM,    /* an element */
     STATE_AFTER_ITEM,   /* ',' or ']' */
-    STATE_VALUE,        /* inside a value that is being collected */
+    STATE_VALUE,        /* inside a value that is being collected; LINES: always */
     STATE_DONE,         /* MEMBERS: only blanks may follow */
 };
 
@@ -26,7 +25,8 @@ void kube_jsonstream_init(struct kube_jsonstream *s, enum kube_jsonstream_form f
     s->form = form;
     s->array = array;
     s->sink = sink;
-    s->state = form == KUBE_JSONSTREAM_LINES ? STATE_BETWEEN : STATE_OPEN;
+    s->state = form == KUBE_JSONSTREAM_LINES ? STATE_VALUE : STATE_OPEN;
+    s->after = STATE_VALUE;
     s->held.max = max;
 }
 
@@ -160,6 +160,18 @@ static int jsonstream_emit_value(struct kube_jsonstream *s, const char *text, si
     return s->sink->member == NULL ? 0 : s->sink->member(s->sink->arg, s->name, text, len);
 }
 
+static int jsonstream_emit_held(struct kube_jsonstream *s)
+{
+    const int r = jsonstream_emit_value(s, s->held.data, s->held.len);
+
+    if (s->held.cap > 256 * 1024) {
+        ccm_buf_fini(&s->held); /* an unusually large piece shall not stay in memory */
+    } else {
+        ccm_buf_reset(&s->held);
+    }
+    return r;
+}
+
 /* Consume value bytes; a value that lies in one chunk is handed on without a copy. */
 static int feed_value(struct kube_jsonstream *s, const char *data, size_t len, size_t *ret_used)
 {
@@ -177,13 +189,33 @@ static int feed_value(struct kube_jsonstream *s, const char *data, size_t len, s
     if (r < 0 || !done) {
         return r;
     }
-    r = jsonstream_emit_value(s, s->held.data, s->held.len);
-    if (s->held.cap > 256 * 1024) {
-        ccm_buf_fini(&s->held); /* an unusually large piece shall not stay in memory */
-    } else {
-        ccm_buf_reset(&s->held);
+    return jsonstream_emit_held(s);
+}
+
+/* Hand on a line, or hold its beginning. What does not begin as an object is not waited for. */
+static int feed_line(struct kube_jsonstream *s, const char *data, size_t len, size_t *ret_used)
+{
+    const char *end = memchr(data, '\n', len);
+    size_t line = end == NULL ? len : (size_t)(end - data);
+
+    *ret_used = end == NULL ? line : line + 1;
+    for (; s->held.len == 0 && line > 0 && is_blank(*data); line--) {
+        data++;
     }
-    return r;
+    if (s->held.len == 0 && line == 0) {
+        return 0;
+    }
+    if (s->held.len == 0 && *data != '{') {
+        return -EBADMSG;
+    }
+    if (s->held.len == 0 && end != NULL) {
+        return line > s->held.max ? -EMSGSIZE : jsonstream_emit_value(s, data, line);
+    }
+    ccm_buf_add(&s->held, data, line);
+    if (ccm_buf_error(&s->held) < 0 || end == NULL) {
+        return ccm_buf_error(&s->held);
+    }
+    return jsonstream_emit_held(s);
 }
 
 /* The next byte, which is still to be read, begins a value. */
@@ -251,9 +283,6 @@ static int frame_byte(struct kube_jsonstream *s, char c)
         return 0;
     }
     switch ((enum state)s->state) {
-    case STATE_BETWEEN:
-        begin_value(s, STATE_BETWEEN);
-        return c == '{' ? 1 : -EBADMSG;
     case STATE_OPEN:
         return jsonstream_expect_state(s, c == '{', STATE_FIRST_NAME);
     case STATE_FIRST_NAME:
@@ -300,7 +329,8 @@ int kube_jsonstream_feed(struct kube_jsonstream *s, const char *data, size_t len
         if (s->state == STATE_VALUE) {
             size_t used = 0;
 
-            r = feed_value(s, data + i, len - i, &used);
+            r = s->form == KUBE_JSONSTREAM_LINES ? feed_line(s, data + i, len - i, &used)
+                                                 : feed_value(s, data + i, len - i, &used);
             i += used;
         } else {
             r = frame_byte(s, data[i]);
@@ -313,10 +343,25 @@ int kube_jsonstream_feed(struct kube_jsonstream *s, const char *data, size_t len
     return s->error;
 }
 
-int kube_jsonstream_finish(const struct kube_jsonstream *s)
+/* Whether the line that is held, and whose end is missing, may be complete. */
+static bool held_is_closed(const struct kube_jsonstream *s)
+{
+    size_t len = s->held.len;
+
+    while (len > 0 && is_blank(s->held.data[len - 1])) {
+        len--;
+    }
+    return len > 0 && s->held.data[len - 1] == '}';
+}
+
+int kube_jsonstream_finish(struct kube_jsonstream *s)
 {
     if (s->error != 0) {
         return s->error;
     }
-    return s->state == STATE_BETWEEN || s->state == STATE_DONE ? 0 : -EBADMSG;
+    if (s->form == KUBE_JSONSTREAM_MEMBERS || s->held.len == 0) {
+        return s->state == STATE_DONE || s->form == KUBE_JSONSTREAM_LINES ? 0 : -EBADMSG;
+    }
+    s->error = held_is_closed(s) ? jsonstream_emit_held(s) : -EBADMSG;
+    return s->error;
 }

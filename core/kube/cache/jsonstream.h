@@ -1,11 +1,13 @@
 /*
  * Cuts a stream of JSON text into pieces while it arrives, in chunks of any size, without ever
- * holding more than one piece. It only finds where values begin and end (quotes, brackets,
- * nesting); each piece is to be parsed by whoever gets it. One thread at a time.
+ * holding more than one piece. It only finds where pieces begin and end; each one is to be parsed
+ * by whoever gets it. One thread at a time.
  *
- *   KUBE_JSONSTREAM_LINES   a sequence of JSON objects with blanks between them: a watch
- *   KUBE_JSONSTREAM_MEMBERS one JSON object: its members one by one, and of one array member the
- * elements: a list
+ * KUBE_JSONSTREAM_LINES is for a watch: one JSON object per line. No text in JSON holds a line end,
+ * so the bytes between two of them are not looked at.
+ *
+ * KUBE_JSONSTREAM_MEMBERS is for a list: one JSON object, of which the members come one by one, and
+ * of one array member the elements. Quotes, brackets and nesting tell where a value ends.
  */
 #ifndef CCM_KUBE_JSONSTREAM_H
 #define CCM_KUBE_JSONSTREAM_H
@@ -25,7 +27,7 @@ enum kube_jsonstream_form { KUBE_JSONSTREAM_LINES, KUBE_JSONSTREAM_MEMBERS };
 /* Who gets the pieces. The text is borrowed for the call and NOT NUL-terminated; of a piece that
  * came in one chunk it points into that chunk. 0, or negative to end the stream with that code. */
 struct kube_jsonstream_sink {
-    /* LINES: each object. MEMBERS: each element of the array member. */
+    /* LINES: each line but empty ones. MEMBERS: each element of the array member. */
     int (*item)(void *arg, const char *text, size_t len);
     /* MEMBERS: each other member, and the array member too when it is no array (such as null).
      * `name` is as it stands between the quotes. May be NULL. */
@@ -63,7 +65,8 @@ void kube_jsonstream_fini(struct kube_jsonstream *stream);
 CCM_NODISCARD int kube_jsonstream_feed(struct kube_jsonstream *stream, const char *data,
                                        size_t len);
 
-/* The input is over. 0; -EBADMSG when it ended inside something; or the earlier failure. */
-CCM_NODISCARD int kube_jsonstream_finish(const struct kube_jsonstream *stream);
+/* The input is over; a last line may lack its end. 0; -EBADMSG when it ended inside something; what
+ * the sink returned; or the earlier failure. */
+CCM_NODISCARD int kube_jsonstream_finish(struct kube_jsonstream *stream);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lists in pages, and what lists and watches share: paths and objects. */
+/* Lists in pages. */
 #include "kube/cache/reflector_priv.h"
 #include "kube/object/version.h"
 #include "util/cleanup.h"
@@ -11,112 +11,7 @@
 #include <string.h>
 
 #define MAX_TOKEN    ((size_t)16 * 1024)
-#define MAX_RESTARTS 3      /* of a list whose continue token expired, before it counts as failed */
-#define BACKWARDS_MS 600000 /* versions that go backwards twice in this time are nothing new */
-
-static void add_param(struct ccm_buf *path, const char *name, const char *value)
-{
-    if (!ccm_text_empty(value)) {
-        ccm_buf_addf(path, "&%s=", name);
-        kube_escape(path, value);
-    }
-}
-
-void kube_reflector_path(const struct kube_reflector *r, struct ccm_buf *path, const char *params,
-                         const char *label)
-{
-    ccm_buf_addf(path, "%s?%s", r->config.path, params);
-    add_param(path, "labelSelector", label == NULL ? r->config.label_selector : label);
-    add_param(path, "fieldSelector", r->config.field_selector);
-}
-
-/* The version of an object that cannot be decoded as a whole. */
-static int read_version(const char *text, size_t len, struct ccm_buf *version)
-{
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-
-    if (ccm_json_parse(text, len, &json) < 0) {
-        return -EBADMSG;
-    }
-
-    const char *value = ccm_json_text(ccm_json_get(json, "metadata"), "resourceVersion");
-
-    ccm_buf_adds(version, value);
-    return value[0] == '\0' ? -EBADMSG : ccm_buf_error(version);
-}
-
-/* An object whose key is all we know. */
-static int apply_unreadable(struct kube_reflector *r, struct kube_stage *stage, bool deleted,
-                            const char *key, const struct ccm_error *err)
-{
-    if (!deleted) {
-        ccm_log_error(&kube_reflector_log,
-                      "%s: an object cannot be used, its last version stays: %s", r->config.name,
-                      err->message);
-        return stage == NULL ? 0 : kube_stage_keep(stage, key);
-    }
-    if (stage == NULL) {
-        kube_store_delete(r->config.store, key, r->config.change, r->config.arg);
-    } else {
-        kube_stage_delete(stage, key);
-    }
-    return 0;
-}
-
-static int apply_object(struct kube_reflector *r, struct kube_stage *stage, bool deleted,
-                        const struct ccm_object *object, struct ccm_error *err)
-{
-    const bool kept = !deleted && (r->config.keep == NULL || r->config.keep(r->config.arg, object));
-    int code = 0;
-
-    if (stage != NULL && kept && kube_stage_len(stage) >= KUBE_REFLECTOR_MAX_OBJECTS) {
-        return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TRANSIENT, "more than %zu objects",
-                             KUBE_REFLECTOR_MAX_OBJECTS);
-    }
-    if (stage != NULL && kept) {
-        code = kube_stage_put(stage, object);
-    } else if (stage != NULL) {
-        kube_stage_delete(stage, object->key);
-    } else if (kept) {
-        code = kube_store_put(r->config.store, object, r->config.change, r->config.arg);
-    } else {
-        kube_store_delete(r->config.store, object->key, r->config.change, r->config.arg);
-    }
-    return code < 0 ? ccm_error_nomem(err) : 0;
-}
-
-int kube_reflector_apply(struct kube_reflector *r, struct kube_stage *stage, bool deleted,
-                         const char *text, size_t len, struct ccm_buf *version,
-                         struct ccm_error *err)
-{
-    CCM_CLEANUP(kube_object_unrefp) const struct ccm_object *object = NULL;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 0 };
-    int code = kube_decode(r->builder, &r->config.kind, text, len, &object, &key, err);
-
-    if (code < 0 && (code == -ENOMEM || key.len == 0)) {
-        return code;
-    }
-    if (code < 0) {
-        code = apply_unreadable(r, stage, deleted, ccm_buf_str(&key), err);
-        if (code == 0 && version != NULL) {
-            code = read_version(text, len, version);
-        }
-        return code < 0 ? ccm_error_wrap(err, code, "cannot go on") : 0;
-    }
-    if (version != NULL && object->resource_version[0] == '\0') {
-        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT, "%s: no resourceVersion",
-                             object->key);
-    }
-    if (version != NULL) {
-        ccm_buf_adds(version, object->resource_version);
-    }
-    if (object->too_large != NULL && !deleted) {
-        ccm_log_error(&kube_reflector_log,
-                      "%s: %s is too large (%s): what was made for it stays as it is",
-                      r->config.name, object->key, object->too_large);
-    }
-    return apply_object(r, stage, deleted, object, err);
-}
+#define MAX_RESTARTS 3 /* of a list whose continue token expired, before it counts as failed */
 
 /* One page on its way. */
 struct page {
@@ -138,8 +33,13 @@ static int on_item(void *arg, const char *text, size_t len)
     if (page->only_version) {
         return 0;
     }
-    return kube_reflector_apply(page->pump.reflector, page->stage, false, text, len, NULL,
-                                page->err);
+
+    CCM_CLEANUP(kube_decode_text_fini) struct kube_decode_text object = { 0 };
+    const int r = kube_decode_parse(text, len, &object, page->err);
+
+    return r < 0 ? r
+                 : kube_reflector_apply(page->pump.reflector, page->stage, false, &object, NULL,
+                                        page->err);
 }
 
 static int on_metadata(struct page *page, const char *text, size_t len)
@@ -208,7 +108,7 @@ static int read_page(struct page *page, const char *label, struct ccm_buf *token
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf params = { .max = 64 * 1024 };
 
     ccm_buf_addf(&params, "limit=%" PRIu32, page->only_version ? 1 : r->config.page_limit);
-    add_param(&params, "continue", ccm_buf_str(token));
+    kube_reflector_add_param(&params, "continue", ccm_buf_str(token));
     kube_reflector_path(r, &path, ccm_buf_str(&params), label);
     if (ccm_buf_error(&params) < 0 || ccm_buf_error(&path) < 0) {
         return ccm_error_set(page->err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the request is too long");
@@ -286,22 +186,6 @@ int kube_reflector_fetch_now(struct kube_reflector *r, const char *label, struct
 
     page_init(&page, r, r->side, err);
     return read_pages(&page, label, &version);
-}
-
-int kube_reflector_check_version(struct kube_reflector *r, const char *version,
-                                 struct ccm_error *err)
-{
-    const int64_t now = ccm_clock_now_ms();
-
-    if (!kube_version_is_older(version, ccm_buf_str(&r->version))) {
-        return 0;
-    }
-    r->backwards = now - r->backwards_ms < BACKWARDS_MS ? r->backwards + 1 : 1;
-    r->backwards_ms = now;
-    return ccm_error_set(err, -ESTALE, CCM_ERROR_TRANSIENT,
-                         "the API server is at version %s and was at %s before: it was replaced, "
-                         "or restored from a backup",
-                         version, ccm_buf_str(&r->version));
 }
 
 /* Such a list is no answer of a cache that may lag behind, so it is never older than any event. */

@@ -1,4 +1,4 @@
-/* Which kind is listed before which. */
+/* Who waits for whose list. */
 #include "kube/cache/reflector_priv.h"
 #include "util/clock.h"
 #include "util/thread.h"
@@ -8,6 +8,32 @@
 #define WAIT_SLICE_MS 100
 #define SAME_BREAK_MS 10000 /* watches that break within this time break for the same reason */
 #define ASK_MS        10000 /* until one that has noticed nothing by itself is asked for a list */
+
+int kube_reflector_wait_synced(struct kube_reflector *r, int64_t deadline_ms,
+                               const struct ccm_cancel *cancel)
+{
+    int result = -EAGAIN;
+
+    ccm_lock(&r->lock);
+    while (result == -EAGAIN) {
+        const int64_t now = ccm_clock_now_ms();
+        const int64_t slice = now + WAIT_SLICE_MS;
+
+        if (r->status.synced) {
+            result = 0;
+        } else if (r->stopping || (cancel != NULL && atomic_load(&cancel->cancelled))) {
+            result = -ECANCELED;
+        } else if (now >= deadline_ms) {
+            result = -ETIMEDOUT;
+        } else {
+            /* `cancel` signals nothing here, so it is looked at again and again. */
+            (void)ccm_clock_cond_wait(&r->changed, &r->lock,
+                                      slice < deadline_ms ? slice : deadline_ms);
+        }
+    }
+    ccm_unlock(&r->lock);
+    return result;
+}
 
 void kube_reflector_await_after(struct kube_reflector *r)
 {
@@ -38,14 +64,6 @@ static void wait_slice(struct kube_reflector *ahead)
     /* Whoever waits looks again, and again. */
     (void)ccm_clock_cond_wait(&ahead->changed, &ahead->lock, ccm_clock_now_ms() + WAIT_SLICE_MS);
     ccm_unlock(&ahead->lock);
-}
-
-void kube_reflector_relist(struct kube_reflector *r)
-{
-    ccm_lock(&r->lock);
-    r->relist = true;
-    ccm_unlock(&r->lock);
-    kube_stream_wake(r->main);
 }
 
 /* The list that begins now is the one that was asked for. Returns when the last doubt began. */

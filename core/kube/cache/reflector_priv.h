@@ -77,7 +77,8 @@ struct kube_reflector_pump {
     struct kube_jsonstream scan;
     uint64_t pieces;
     uint32_t silence_ms;
-    bool serve; /* look after fetches in between */
+    /* Called in between, also when somebody woke the stream; NULL = not. */
+    int (*serve)(struct kube_reflector *reflector, struct ccm_error *err);
     struct ccm_error *err;
 };
 
@@ -91,14 +92,17 @@ int kube_reflector_pump(struct kube_reflector_pump *pump, const char *path);
 void kube_reflector_path(const struct kube_reflector *r, struct ccm_buf *path, const char *params,
                          const char *label);
 
+/* "&name=value", escaped, unless the value is NULL or "". */
+void kube_reflector_add_param(struct ccm_buf *path, const char *name, const char *value);
+
 /*
- * One object as text: into the stage, or into the store with the changes told when stage is NULL.
+ * One object: into the stage, or into the store with the changes told when stage is NULL.
  * What is not kept is removed. An object that cannot be decoded but whose key is known is logged
  * and left as it was. `version`, if not NULL, gets the object's version. -EBADMSG when not even key
  * and version can be read; -ENOMEM; -EMSGSIZE.
  */
 int kube_reflector_apply(struct kube_reflector *r, struct kube_stage *stage, bool deleted,
-                         const char *text, size_t len, struct ccm_buf *version,
+                         const struct kube_decode_text *text, struct ccm_buf *version,
                          struct ccm_error *err);
 
 /* The stage becomes the store; a watch may start from `version`. how: for the log. */
@@ -122,6 +126,12 @@ int kube_reflector_check_version(struct kube_reflector *r, const char *version,
 
 /* Read one selection page by page into the store. */
 int kube_reflector_fetch_now(struct kube_reflector *r, const char *label, struct ccm_error *err);
+
+/* Nothing that was asked for waits, and none of it is under way. The caller holds the lock. */
+void kube_reflector_mark_served_locked(struct kube_reflector *r);
+
+/* Do what other threads asked for. -EXFULL: by a new list. */
+int kube_reflector_serve(struct kube_reflector *r, struct ccm_error *err);
 
 /* What follows from the end of a request: sets listed, streaming and the counters, logs; returns
  * the wait in ms. */

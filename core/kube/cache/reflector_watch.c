@@ -1,5 +1,6 @@
 /* Watches and streaming lists: one event per line. */
 #include "kube/cache/reflector_priv.h"
+#include "kube/cache/watch_event.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/json.h"
@@ -16,49 +17,9 @@ struct watch {
     struct ccm_error *err;
 };
 
-/* One event, cut into what matters. The texts lie in the event. */
-struct event {
-    const char *type; /* with its quotes */
-    size_t type_len;
-    const char *object;
-    size_t object_len;
-};
-
-static int on_event_member(void *arg, const char *name, const char *text, size_t len)
-{
-    struct event *event = arg;
-
-    if (strcmp(name, "type") == 0) {
-        event->type = text;
-        event->type_len = len;
-    } else if (strcmp(name, "object") == 0) {
-        event->object = text;
-        event->object_len = len;
-    }
-    return 0;
-}
-
-static bool has_type(const struct event *event, const char *quoted)
-{
-    return event->type_len == strlen(quoted) && memcmp(event->type, quoted, event->type_len) == 0;
-}
-
 static int watch_set_unreadable(struct watch *w, const char *what)
 {
     return ccm_error_set(w->err, -EBADMSG, CCM_ERROR_TRANSIENT, "%s", what);
-}
-
-static int split_event(struct watch *w, const char *text, size_t len, struct event *ret)
-{
-    const struct kube_jsonstream_sink sink = { .member = on_event_member, .arg = ret };
-    CCM_CLEANUP(kube_jsonstream_fini) struct kube_jsonstream scan;
-
-    kube_jsonstream_init(&scan, KUBE_JSONSTREAM_MEMBERS, NULL, KUBE_DECODE_MAX_TEXT, &sink);
-    if (kube_jsonstream_feed(&scan, text, len) < 0 || kube_jsonstream_finish(&scan) < 0 ||
-        ret->type == NULL || ret->object == NULL) {
-        return watch_set_unreadable(w, "a line that is no event");
-    }
-    return 0;
 }
 
 static int set_version(struct watch *w, const char *version)
@@ -87,19 +48,13 @@ static void on_list_end(struct watch *w, const char *version)
     kube_reflector_commit(r, &w->stage, version, "streamed", w->started_ms);
     r->paged = 0;
     w->pump.silence_ms = r->config.timing.progress_ms;
-    w->pump.serve = true;
+    w->pump.serve = kube_reflector_serve;
     w->list_pieces = w->pump.pieces + 1; /* the end mark is counted when this returns */
 }
 
-static int on_bookmark(struct watch *w, const struct event *event)
+static int on_bookmark(struct watch *w, const struct kube_watch_event *event)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-
-    if (ccm_json_parse(event->object, event->object_len, &json) < 0) {
-        return watch_set_unreadable(w, "an unreadable bookmark");
-    }
-
-    const cJSON *meta = ccm_json_get(json, "metadata");
+    const cJSON *meta = ccm_json_get(event->object.json, "metadata");
     const char *version = ccm_json_text(meta, "resourceVersion");
     const bool end_mark =
         ccm_json_bool(ccm_json_get(meta, "annotations"), "k8s.io/initial-events-end", false);
@@ -115,27 +70,20 @@ static int on_bookmark(struct watch *w, const struct event *event)
     return 0;
 }
 
-static int on_error_event(struct watch *w, const struct event *event)
+static int on_error_event(struct watch *w, const struct kube_watch_event *event)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-
-    if (ccm_json_parse(event->object, event->object_len, &json) < 0) {
-        return watch_set_unreadable(w, "an unreadable ERROR event");
-    }
-
-    const int64_t code = ccm_json_i64(json, "code", 500);
+    const int64_t code = ccm_json_i64(event->object.json, "code", 500);
     const uint32_t status = code >= 400 && code <= 599 ? (uint32_t)code : 500;
 
-    return kube_status_error(status, event->object, event->object_len, w->err);
+    return kube_status_error(status, event->object.text, event->object.len, w->err);
 }
 
-static int on_object(struct watch *w, const struct event *event)
+static int on_object(struct watch *w, const struct kube_watch_event *event)
 {
     struct kube_reflector *r = w->pump.reflector;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf version = { .max = 4096 };
-    const bool deleted = has_type(event, "\"DELETED\"");
-    const int code = kube_reflector_apply(r, w->stage, deleted, event->object, event->object_len,
-                                          &version, w->err);
+    const int code = kube_reflector_apply(r, w->stage, event->type == KUBE_WATCH_DELETED,
+                                          &event->object, &version, w->err);
 
     if (code < 0) {
         return code;
@@ -144,24 +92,34 @@ static int on_object(struct watch *w, const struct event *event)
     return w->stage == NULL ? set_version(w, ccm_buf_str(&version)) : 0;
 }
 
+static int watch_apply_event(struct watch *w, const struct kube_watch_event *event)
+{
+    switch (event->type) {
+    case KUBE_WATCH_ADDED:
+    case KUBE_WATCH_MODIFIED:
+    case KUBE_WATCH_DELETED:
+        return on_object(w, event);
+    case KUBE_WATCH_BOOKMARK:
+        return on_bookmark(w, event);
+    case KUBE_WATCH_ERROR:
+        return on_error_event(w, event);
+    case KUBE_WATCH_UNKNOWN:
+        break;
+    }
+    return watch_set_unreadable(w, "an event of unknown type");
+}
+
 static int on_event(void *arg, const char *text, size_t len)
 {
     struct watch *w = arg;
-    struct event event = { 0 };
-    int code = split_event(w, text, len, &event);
+    CCM_CLEANUP(kube_watch_event_fini) struct kube_watch_event event = { 0 };
 
-    if (code == 0) {
-        if (has_type(&event, "\"BOOKMARK\"")) {
-            code = on_bookmark(w, &event);
-        } else if (has_type(&event, "\"ERROR\"")) {
-            code = on_error_event(w, &event);
-        } else if (has_type(&event, "\"ADDED\"") || has_type(&event, "\"MODIFIED\"") ||
-                   has_type(&event, "\"DELETED\"")) {
-            code = on_object(w, &event);
-        } else {
-            code = watch_set_unreadable(w, "an event of unknown type");
-        }
+    if (kube_watch_event_parse(text, len, &event) < 0) {
+        return watch_set_unreadable(w, "a line that is no event");
     }
+
+    const int code = watch_apply_event(w, &event);
+
     if (code == 0) {
         w->pump.pieces++;
         kube_reflector_record_event(w->pump.reflector);
@@ -216,7 +174,7 @@ void kube_reflector_watch(struct kube_reflector *r, bool initial, struct kube_re
             .reflector = r,
             .stream = r->main,
             .silence_ms = initial ? timing->initial_ms : timing->progress_ms,
-            .serve = !initial,
+            .serve = initial ? NULL : kube_reflector_serve,
             .err = &end->err,
         },
         .started_ms = ccm_clock_now_ms(),
@@ -224,7 +182,7 @@ void kube_reflector_watch(struct kube_reflector *r, bool initial, struct kube_re
     };
 
     end->code = watch_run(r, &w, initial);
-    end->watch = !initial || w.pump.serve;
+    end->watch = w.pump.serve != NULL;
     end->initial = !end->watch;
     end->progress = end->watch && w.pump.pieces > w.list_pieces;
     end->lasted_ms = ccm_clock_now_ms() - w.started_ms;

@@ -14,7 +14,7 @@ static int fetch_decode_answer(uint64_t kind, const struct ccm_http_response *re
     if (builder == NULL) {
         return ccm_error_nomem(err);
     }
-    return kube_decode(builder, &what, response->body, response->body_len, ret, NULL, err);
+    return kube_decode(builder, &what, response->body, response->body_len, ret, err);
 }
 
 /* Something in between that answers for the API server must not pass for it. */

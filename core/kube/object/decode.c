@@ -160,24 +160,39 @@ static int build_cut(struct kube_builder *b, struct kube_decode_source *source, 
     return r;
 }
 
-int kube_decode(struct kube_builder *b, const struct kube_decode_kind *kind, const char *text,
-                size_t len, const struct ccm_object **ret, struct ccm_buf *key,
-                struct ccm_error *err)
+int kube_decode_parse(const char *text, size_t len, struct kube_decode_text *ret,
+                      struct ccm_error *err)
 {
-    CCM_CLEANUP(ccm_json_freep) cJSON *json = NULL;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf own_key = { .max = 2 * NAME_MAX_BYTES + 2 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf raw = { .max = KUBE_DECODE_MAX_TEXT };
-
     if (len > KUBE_DECODE_MAX_TEXT) {
         return ccm_error_set(err, -EMSGSIZE, CCM_ERROR_TERMINAL, "an object of %zu bytes", len);
     }
-    if (ccm_json_parse(text, len, &json) < 0 || !cJSON_IsObject(json)) {
+    if (ccm_json_parse(text, len, &ret->json) < 0) {
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL, "not a JSON object");
     }
+    ret->text = text;
+    ret->len = len;
+    return 0;
+}
 
+void kube_decode_text_fini(struct kube_decode_text *text)
+{
+    ccm_json_freep(&text->json);
+    text->json = NULL;
+}
+
+int kube_decode_parsed(struct kube_builder *b, const struct kube_decode_kind *kind,
+                       const struct kube_decode_text *text, const struct ccm_object **ret,
+                       struct ccm_buf *key, struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf own_key = { .max = 2 * NAME_MAX_BYTES + 2 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf raw = { .max = KUBE_DECODE_MAX_TEXT };
     const cJSON *meta = NULL;
-    int r = kube_decode_object(json, "metadata", &meta, err);
+    int r;
 
+    if (!cJSON_IsObject(text->json)) {
+        return ccm_error_set(err, -EBADMSG, CCM_ERROR_TERMINAL, "not a JSON object");
+    }
+    r = kube_decode_object(text->json, "metadata", &meta, err);
     if (r == 0) {
         r = read_key(meta, &own_key, err);
     }
@@ -185,7 +200,7 @@ int kube_decode(struct kube_builder *b, const struct kube_decode_kind *kind, con
         return r;
     }
     if (kind->kind == CCM_KIND_RAW) {
-        ccm_buf_add(&raw, text, len);
+        ccm_buf_add(&raw, text->text, text->len);
         if (ccm_buf_error(&raw) < 0) {
             return ccm_error_nomem(err);
         }
@@ -193,20 +208,28 @@ int kube_decode(struct kube_builder *b, const struct kube_decode_kind *kind, con
 
     struct kube_decode_source source = {
         .kind = kind,
-        .json = json,
+        .json = text->json,
         .text = ccm_buf_str(&raw),
         .key = ccm_buf_str(&own_key),
     };
 
     r = decode_build_object(b, &source, ret, err);
     if (r == -EMSGSIZE) {
-        r = build_cut(b, &source, json, ret, err);
+        r = build_cut(b, &source, text->json, ret, err);
     }
     if (r < 0) {
-        if (key != NULL) {
-            ccm_buf_adds(key, source.key);
-        }
+        ccm_buf_adds(key, source.key);
         return ccm_error_wrap(err, r, "%s", source.key);
     }
     return 0;
+}
+
+int kube_decode(struct kube_builder *b, const struct kube_decode_kind *kind, const char *text,
+                size_t len, const struct ccm_object **ret, struct ccm_error *err)
+{
+    CCM_CLEANUP(kube_decode_text_fini) struct kube_decode_text parsed = { 0 };
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 2 * NAME_MAX_BYTES + 2 };
+    const int r = kube_decode_parse(text, len, &parsed, err);
+
+    return r < 0 ? r : kube_decode_parsed(b, kind, &parsed, ret, &key, err);
 }

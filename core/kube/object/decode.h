@@ -18,6 +18,7 @@
 
 #include "kube/object/object.h"
 #include "util/buf.h"
+#include "util/json.h"
 
 #define KUBE_DECODE_MAX_TEXT                                                                       \
     ((size_t)3 * 1024 * 1024) /* JSON of one object; the server stores at most 1.5 MiB */
@@ -37,14 +38,33 @@ struct kube_decode_kind {
     const char *kind_name;
 };
 
+/* JSON as a tree, and the text it was made of: borrowed, not NUL-terminated. */
+struct kube_decode_text {
+    cJSON *json;
+    const char *text;
+    size_t len;
+};
+
+/* -EBADMSG (no JSON), -EMSGSIZE: TERMINAL. */
+CCM_NODISCARD int kube_decode_parse(const char *text, size_t len, struct kube_decode_text *ret,
+                                    struct ccm_error *err);
+void kube_decode_text_fini(struct kube_decode_text *text);
+
 /*
  * One object. *ret: one reference, the caller's. err (TERMINAL) names the member, and the key when
  * the object has one: -EBADMSG (no JSON, wrong form), -EMSGSIZE (too many bytes, also when it is
- * cut); -ENOMEM is transient. When it fails and `key` is not NULL, the object's key is appended to
- * it if it could be read, so that the caller can tell which object it was.
+ * cut); -ENOMEM is transient.
  */
 CCM_NODISCARD int kube_decode(struct kube_builder *builder, const struct kube_decode_kind *kind,
                               const char *text, size_t len, const struct ccm_object **ret,
-                              struct ccm_buf *key, struct ccm_error *err);
+                              struct ccm_error *err);
+
+/* The same of a tree, which may be cut. When it fails the object's key is appended to `key` if it
+ * could be read, so that the caller can tell which object it was. */
+CCM_NODISCARD int kube_decode_parsed(struct kube_builder *builder,
+                                     const struct kube_decode_kind *kind,
+                                     const struct kube_decode_text *text,
+                                     const struct ccm_object **ret, struct ccm_buf *key,
+                                     struct ccm_error *err);
 
 #endif

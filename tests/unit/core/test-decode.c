@@ -42,7 +42,7 @@ static const struct ccm_object *decode(const struct kube_decode_kind *kind, cons
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
 
-    if (kube_decode(builder, kind, text, strlen(text), &object, NULL, &err) < 0) {
+    if (kube_decode(builder, kind, text, strlen(text), &object, &err) < 0) {
         print_error("%s\n", err.message);
         fail();
     }
@@ -432,9 +432,12 @@ static void test_hostile(void **state)
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 0 };
         struct ccm_error err = CCM_ERROR_INIT;
         const struct ccm_object *object = NULL;
-        const int r = kube_decode(builder, table[i].kind, table[i].text, strlen(table[i].text),
-                                  &object, &key, &err);
+        CCM_CLEANUP(kube_decode_text_fini) struct kube_decode_text text = { 0 };
+        int r = kube_decode_parse(table[i].text, strlen(table[i].text), &text, &err);
 
+        if (r == 0) {
+            r = kube_decode_parsed(builder, table[i].kind, &text, &object, &key, &err);
+        }
         assert_int_equal(r, table[i].result);
         assert_null(object);
         assert_string_equal(ccm_buf_str(&key), table[i].key);
@@ -474,7 +477,7 @@ static int try_decode(const struct kube_decode_kind *kind, const char *text)
 {
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
-    const int r = kube_decode(builder, kind, text, strlen(text), &object, NULL, &err);
+    const int r = kube_decode(builder, kind, text, strlen(text), &object, &err);
 
     kube_object_unref(object);
     return r;
@@ -487,7 +490,7 @@ static const char *decode_problem(const struct kube_decode_kind *kind, const cha
     struct ccm_error err = CCM_ERROR_INIT;
     const struct ccm_object *object = NULL;
 
-    assert_int_equal(kube_decode(builder, kind, text, strlen(text), &object, NULL, &err), 0);
+    assert_int_equal(kube_decode(builder, kind, text, strlen(text), &object, &err), 0);
     (void)snprintf(problem, sizeof(problem), "%s",
                    object->too_large == NULL ? "" : object->too_large); /* cut is fine */
     kube_object_unref(object);
@@ -553,8 +556,7 @@ static void test_what_stays_of_a_large_service(void **state)
                                  : "],\"name\":\"n\",\"uid\":\"u\",\"deletionTimestamp\":\"x\"}}";
         char *text = repeat(prefix, parts[i][1], 5000, suffix);
 
-        assert_int_equal(
-            kube_decode(builder, &service_kind, text, strlen(text), &object, NULL, &err), 0);
+        assert_int_equal(kube_decode(builder, &service_kind, text, strlen(text), &object, &err), 0);
 
         const struct ccm_service *service = (const struct ccm_service *)(const void *)object;
 
@@ -613,9 +615,8 @@ static void test_every_cut_of_an_object_is_refused(void **state)
             struct ccm_error err = CCM_ERROR_INIT;
             const struct ccm_object *object = NULL;
 
-            assert_int_equal(
-                kube_decode(builder, table[i].kind, table[i].text, len, &object, NULL, &err),
-                -EBADMSG);
+            assert_int_equal(kube_decode(builder, table[i].kind, table[i].text, len, &object, &err),
+                             -EBADMSG);
         }
     }
 }

@@ -46,7 +46,7 @@ static int decode(struct kube_builder *builder, const char *endpoints,
 
     (void)snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"n\"},\"endpoints\":[%s]}",
                    endpoints); /* fits */
-    const int r = kube_decode(builder, &kind, text, strlen(text), &object, NULL, &err);
+    const int r = kube_decode(builder, &kind, text, strlen(text), &object, &err);
 
     *ret = (const struct ccm_endpoint_slice *)(const void *)object;
     return r;

@@ -31,7 +31,7 @@ static const struct ccm_object *slice(struct kube_builder *builder, const char *
     const struct ccm_object *object = NULL;
 
     if (text == NULL ||
-        kube_decode(builder, &slice_kind, text, strlen(text), &object, NULL, &err) < 0) {
+        kube_decode(builder, &slice_kind, text, strlen(text), &object, &err) < 0) {
         return NULL;
     }
     return object;
@@ -179,7 +179,7 @@ static const struct ccm_object *large_slice(struct world *w, const char *name)
     }
     ccm_buf_adds(&text, "]}");
     assert_int_equal(
-        kube_decode(w->builder, &slice_kind, ccm_buf_str(&text), text.len, &object, NULL, &err), 0);
+        kube_decode(w->builder, &slice_kind, ccm_buf_str(&text), text.len, &object, &err), 0);
     return object;
 }
 

@@ -17,19 +17,6 @@
 #define MAX_RETRY_AFTER 600000
 #define MAX_PAGED_SHIFT 6 /* 64 times as long */
 
-uint32_t kube_reflector_random(struct kube_reflector *r, uint32_t min, uint32_t max)
-{
-    /* splitmix64: spreads load, protects nothing */
-    r->random += UINT64_C(0x9E3779B97F4A7C15);
-
-    uint64_t z = r->random;
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    z ^= z >> 31;
-    return min + (uint32_t)(z % ((uint64_t)max - min + 1));
-}
-
 /* The wait after the n-th failure in a row. */
 static int64_t backoff_ms(struct kube_reflector *r, unsigned n)
 {
