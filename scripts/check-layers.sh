@@ -21,6 +21,7 @@ rules=(
     'core/admin/            ccm/ util/ net/ kube/ config/ admin/'
     'core/daemon/           ccm/ util/ net/ kube/ sched/ plugin/ config/ admin/ daemon/'
     'core/cli/              ccm/ util/ net/ kube/ sched/ plugin/ config/ admin/ daemon/ cli/'
+    'core/convert/          ccm/ util/ convert/'
     'core/main.c            ccm/ util/ net/ cli/'
     'plugins/template/      ccm/'
     'plugins/alicloud/      ccm/ util/ alicloud/ .'

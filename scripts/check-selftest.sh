@@ -25,7 +25,7 @@ expect() {
 tree() {
     root=$scratch/tree
     rm -rf "$root"
-    mkdir -p "$root"/{include/ccm,core/{util,net,kube/{client,cache,object},sched,plugin,config,admin,daemon,cli},plugins/{clb/tests,template,alicloud,lbc/{model,service,apply}}}
+    mkdir -p "$root"/{include/ccm,core/{util,net,kube/{client,cache,object},sched,plugin,config,admin,daemon,cli,convert},plugins/{clb/tests,template,alicloud,lbc/{model,service,apply}}}
     printf '#include "ccm/error.h"\n#include <stdint.h>\n' >"$root/include/ccm/host.h"
     printf '#include <stdint.h>\n' >"$root/include/ccm/error.h"
     printf '#include "util/buf.h"\n#include "ccm/error.h"\n#include <cjson/cJSON.h>\n' >"$root/core/util/buf.c"
@@ -74,6 +74,7 @@ bad_include plugins/alicloud/client.c '"clb/model.h"' 'may not include clb/model
 bad_include plugins/alicloud/client.c '"lbc/hash.h"' 'may not include lbc/hash.h'
 bad_include core/kube/client/client.c '"kube/cache/store.h"' 'may not include kube/cache/store.h'
 bad_include core/admin/server.c '"daemon/runner.h"' 'may not include daemon/runner.h'
+bad_include core/convert/main.c '"net/http.h"' 'may not include net/http.h'
 bad_include core/daemon/daemon.c '"cli/lint.h"' 'may not include cli/lint.h'
 bad_include plugins/lbc/model/node.c '"lbc/apply/token.h"' 'may not include lbc/apply/token.h'
 bad_include plugins/lbc/model/node.c '"lbc/service/hash.h"' 'may not include lbc/service/hash.h'

@@ -1,103 +1,30 @@
-/* `ccmd convert-config`: reads what the controller before was given, prints a configuration. */
+/* `ccmd convert-config`: a program of its own, which takes the place of this one. */
 #include "cli/command.h"
 
-#include "cli/convert.h"
+#include "daemon/plugin_dir.h"
 #include "util/cleanup.h"
-#include "util/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define CREDENTIALS "--credentials="
-
-/* A new file that nobody else may read. An existing one stays: it may be the only copy of a key. */
-static int write_secret(const char *path, const char *text, size_t len)
-{
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    if (fd < 0) {
-        return -errno;
-    }
-
-    const ssize_t written = write(fd, text, len);
-    const int r = written == (ssize_t)len ? 0 : -EIO;
-
-    return close(fd) < 0 && r == 0 ? -errno : r;
-}
-
-static int write_credentials_file(const struct cli_convert_input *input, const char *path)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { .max = 16384 };
-    int r = cli_convert_credentials(input, &json);
-
-    if (r == -ENOENT) {
-        fprintf(stderr, "%s: not written: there is no accessKeyID\n", path);
-        return 0;
-    }
-    if (r == 0) {
-        r = write_secret(path, ccm_buf_str(&json), json.len);
-    }
-    if (json.data != NULL) {
-        explicit_bzero(json.data, json.len);
-    }
-    if (r < 0) {
-        fprintf(stderr, "%s: %s\n", path,
-                r == -EBADMSG ? "accessKeyID and accessKeySecret have to be base64" : strerror(-r));
-    }
-    return r;
-}
-
-static int read_operand(struct cli_convert_input *input, const char *text, bool first,
-                        struct ccm_error *err)
-{
-    if (first) {
-        return cli_convert_read_config(input, text, err);
-    }
-    if (text[0] != '-') {
-        return cli_convert_read_manifest(input, text, err);
-    }
-
-    const int r = cli_convert_add_flag(input, text);
-
-    return r == -EINVAL ? ccm_error_set(err, r, CCM_ERROR_TERMINAL, "%s: is no flag", text) : r;
-}
-
 int cli_command_convert(const struct cli_command_args *args)
 {
-    CCM_CLEANUP(cli_convert_input_fini) struct cli_convert_input input = { 0 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf config = { .max = 262144 };
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf notes = { .max = 262144 };
-    const char *credentials = "";
-    struct ccm_error err = CCM_ERROR_INIT;
-    int r = cli_convert_input_init(&input);
+    CCM_CLEANUP(ccm_freep) char *program = daemon_library_path("ccmd-convert-config");
+    CCM_CLEANUP(ccm_freep) char **argv = calloc(args->operand_count + 2, sizeof(*argv));
+    int r;
 
-    if (args->operand_count == 0) {
-        fprintf(stderr, "convert-config: which file? CLOUD_CONFIG [MANIFEST] [-- FLAG...]\n");
-        return -EINVAL;
+    if (program == NULL || argv == NULL) {
+        return -ENOMEM;
     }
-    for (size_t i = 0; r == 0 && i < args->operand_count; i++) {
-        if (i > 0 && ccm_text_starts(args->operands[i], CREDENTIALS)) {
-            credentials = args->operands[i] + strlen(CREDENTIALS);
-        } else if (strcmp(args->operands[i], "--") != 0) {
-            r = read_operand(&input, args->operands[i], i == 0, &err);
-        }
+    argv[0] = program;
+    for (size_t i = 0; i < args->operand_count; i++) {
+        memcpy(&argv[i + 1], &args->operands[i], sizeof(*argv)); /* not written to */
     }
-    if (r < 0) {
-        fprintf(stderr, "%s\n", err.message[0] == '\0' ? strerror(-r) : err.message);
-        return r;
-    }
-    r = cli_convert_write(&input, credentials, &config, &notes);
-    if (r == 0 && credentials[0] != '\0') {
-        r = write_credentials_file(&input, credentials);
-    }
-    if (r < 0) {
-        return r;
-    }
-    printf("# Converted from %s. Check it with: ccmd check-config --config FILE\n%s",
-           args->operands[0], ccm_buf_str(&config));
-    fprintf(stderr, "%s", ccm_buf_str(&notes));
-    return 0;
+    execv(program, argv);
+    r = -errno;
+    fprintf(stderr, "convert-config: %s: %s: it is installed together with ccmd\n", program,
+            strerror(-r));
+    return r;
 }

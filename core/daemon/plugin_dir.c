@@ -19,14 +19,9 @@ static bool cut_last(char *path)
     return true;
 }
 
-char *daemon_plugin_dir(const char *told)
+char *daemon_library_path(const char *name)
 {
     char path[PATH_MAX];
-
-    if (!ccm_text_empty(told)) {
-        return ccm_text_format("%s", told);
-    }
-
     const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
     if (len < 0) {
@@ -38,5 +33,10 @@ char *daemon_plugin_dir(const char *told)
             return NULL;
         }
     }
-    return ccm_text_format("%s/lib/ccmd/plugins", path);
+    return ccm_text_format("%s/lib/ccmd/%s", path, name);
+}
+
+char *daemon_plugin_dir(const char *told)
+{
+    return ccm_text_empty(told) ? daemon_library_path("plugins") : ccm_text_format("%s", told);
 }

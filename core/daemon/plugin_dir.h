@@ -1,4 +1,4 @@
-/* Where plugins are looked for by bare file name. */
+/* Where plugins are looked for by bare file name, and what else lies there. */
 #ifndef CCM_PLUGIN_DIR_H
 #define CCM_PLUGIN_DIR_H
 
@@ -8,5 +8,8 @@
  * memory ran out or the program does not know its own path. Any thread.
  */
 char *daemon_plugin_dir(const char *told);
+
+/* What is installed in lib/ccmd under that name. Heap; NULL as above. Any thread. */
+char *daemon_library_path(const char *name);
 
 #endif

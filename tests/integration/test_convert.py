@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import stat
+import shutil
 import subprocess
 
 import pytest
@@ -172,3 +173,14 @@ def test_each_flag(build, tmp_path, flag, line, words):
     assert (plain.returncode, plain.stderr, done.returncode) == (0, "", 0)
     assert done.stdout == plain.stdout if line is None else line in done.stdout and line not in plain.stdout
     assert done.stderr.startswith(words) and done.stderr.count("\n") == 1 if words else done.stderr == ""
+
+
+def test_a_program_that_is_not_there_is_named(build, tmp_path):
+    os.makedirs(tmp_path / "bin")
+    shutil.copy(os.path.join(build, "bin", "ccmd"), tmp_path / "bin")
+    env = {**os.environ, "LD_LIBRARY_PATH": os.path.join(build, "lib")}
+    done = subprocess.run([tmp_path / "bin" / "ccmd", "convert-config", "file"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, env=env)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr == (f"convert-config: {tmp_path}/lib/ccmd/ccmd-convert-config: No such file or directory: "
+                           "it is installed together with ccmd\n")

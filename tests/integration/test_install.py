@@ -40,6 +40,11 @@ def test_installed_program_finds_its_plugins(prefix):
         assert told.startswith(name.removesuffix(".so") + " ")
 
 
+def test_installed_program_finds_its_converter(prefix, tmp_path):
+    (tmp_path / "cloud-config.conf").write_text('{"Global": {"region": "cn-a", "clusterID": "c1"}}')
+    assert 'cluster_id = "c1"' in run(os.path.join(prefix, "bin", "ccmd"), "convert-config", str(tmp_path / "cloud-config.conf"))
+
+
 def test_template_builds_against_the_installed_sdk(prefix, tmp_path):
     shutil.copytree(os.path.join(prefix, "share/doc/ccmd-dev/template"), tmp_path / "template")
     run("cmake", "-S", str(tmp_path / "template"), "-B", str(tmp_path / "build"), f"-DCMAKE_PREFIX_PATH={prefix}")
@@ -422,6 +427,7 @@ def test_image_runs_without_rights(package, tmp_path):
         "etc/group", "etc/passwd", "etc/nsswitch.conf", "etc/ssl/certs/ca-certificates.crt", "etc/ld.so.cache", "etc/ld.so.conf",
         "etc/ld.so.conf.d/libc.conf", f"etc/ld.so.conf.d/{os.uname().machine}-linux-gnu.conf"}
     assert {name for name in files if "/bin/" in f"/{name}" or "sbin/" in name} == {"usr/bin/ccmd"}
+    assert "usr/lib/ccmd/ccmd-convert-config" in files
     assert not [name for name in files if os.lstat(os.path.join(root, name)).st_mode & 0o6000]
     assert sum(os.lstat(os.path.join(root, name)).st_size for name in files) < 40 * 1024 * 1024
     assert os.path.getsize(os.path.join(root, "etc/ssl/certs/ca-certificates.crt")) > 100000

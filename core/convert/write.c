@@ -1,4 +1,5 @@
-#include "cli/convert.h"
+/* Writes the configuration, with a remark on whatever has no counterpart. */
+#include "convert/convert.h"
 
 #include "util/base64.h"
 #include "util/cleanup.h"
@@ -15,7 +16,7 @@
 #define BATCH_SIZE_MAX 40 /* of --sg-batch-size */
 
 struct writer {
-    const struct cli_convert_input *in;
+    const struct convert_input *in;
     struct ccm_buf *out;
     struct ccm_buf *notes;
 };
@@ -447,8 +448,8 @@ static void remark_on(const struct writer *w, const char *key)
     writer_add_remark(w, key, "is not known, and left out");
 }
 
-int cli_convert_write(const struct cli_convert_input *input, const char *credentials_file,
-                      struct ccm_buf *config, struct ccm_buf *notes)
+int convert_write(const struct convert_input *input, const char *credentials_file,
+                  struct ccm_buf *config, struct ccm_buf *notes)
 {
     const struct writer w = { input, config, notes };
     const char *key = NULL;
@@ -465,7 +466,7 @@ int cli_convert_write(const struct cli_convert_input *input, const char *credent
     return ccm_buf_error(config) < 0 || ccm_buf_error(notes) < 0 ? -ENOMEM : 0;
 }
 
-int cli_convert_credentials(const struct cli_convert_input *input, struct ccm_buf *json)
+int convert_credentials(const struct convert_input *input, struct ccm_buf *json)
 {
     const struct writer w = { input, NULL, NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf id = { .max = 4096 };

@@ -1,5 +1,5 @@
 /* What convert-config reads: flags, a cloud config, a manifest that holds either. */
-#include "cli/convert.h"
+#include "convert/convert.h"
 
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -12,19 +12,19 @@
 
 #define FILE_MAX ((size_t)1024 * 1024)
 
-void cli_convert_input_fini(struct cli_convert_input *input)
+void convert_input_fini(struct convert_input *input)
 {
     ccm_strmap_free(input->values);
     input->values = NULL;
 }
 
-int cli_convert_input_init(struct cli_convert_input *input)
+int convert_input_init(struct convert_input *input)
 {
     input->values = ccm_strmap_new(free);
     return input->values == NULL ? -ENOMEM : 0;
 }
 
-static int input_put_value(struct cli_convert_input *input, const char *key, const char *value,
+static int input_put_value(struct convert_input *input, const char *key, const char *value,
                            size_t len)
 {
     CCM_CLEANUP(ccm_freep) char *copy = strndup(value, len);
@@ -36,7 +36,7 @@ static int input_put_value(struct cli_convert_input *input, const char *key, con
     return 0;
 }
 
-int cli_convert_add_flag(struct cli_convert_input *input, const char *flag)
+int convert_add_flag(struct convert_input *input, const char *flag)
 {
     const char *equal = strchr(flag, '=');
     const size_t len = equal == NULL ? strlen(flag) : (size_t)(equal - flag);
@@ -87,7 +87,7 @@ static const char *node_scalar_text(struct fy_node *node, size_t *ret_len)
     return text;
 }
 
-static int input_read_members(struct cli_convert_input *input, struct fy_node *group)
+static int input_read_members(struct convert_input *input, struct fy_node *group)
 {
     struct fy_node_pair *pair = NULL;
     void *cursor = NULL;
@@ -120,8 +120,7 @@ static int read_file(const char *path, char **ret, struct ccm_error *err)
     return r < 0 ? ccm_error_set(err, r, CCM_ERROR_TERMINAL, "%s: %s", path, strerror(-r)) : 0;
 }
 
-int cli_convert_read_config(struct cli_convert_input *input, const char *path,
-                            struct ccm_error *err)
+int convert_read_config(struct convert_input *input, const char *path, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *text = NULL; /* outlives the document */
     CCM_CLEANUP(document_freep) struct fy_document *document = NULL;
@@ -145,7 +144,7 @@ int cli_convert_read_config(struct cli_convert_input *input, const char *path,
 }
 
 /* Flags of a list, "--name=value" or "--name" and "value" after one another. */
-static int input_read_list(struct cli_convert_input *input, struct fy_node *list)
+static int input_read_list(struct convert_input *input, struct fy_node *list)
 {
     struct fy_node *item = NULL;
     void *cursor = NULL;
@@ -161,14 +160,14 @@ static int input_read_list(struct cli_convert_input *input, struct fy_node *list
             return -ENOMEM;
         }
         if (word[0] == '-') {
-            r = cli_convert_add_flag(input, word);
+            r = convert_add_flag(input, word);
             r = r == -EINVAL ? 0 : r;
             free(waiting);
             waiting = strchr(word, '=') == NULL ? strdup(word) : NULL;
         } else if (waiting != NULL) {
             CCM_CLEANUP(ccm_freep) char *both = ccm_text_format("%s=%s", waiting, word);
 
-            r = both == NULL ? -ENOMEM : cli_convert_add_flag(input, both);
+            r = both == NULL ? -ENOMEM : convert_add_flag(input, both);
             ccm_freep(&waiting);
             waiting = NULL;
         }
@@ -177,7 +176,7 @@ static int input_read_list(struct cli_convert_input *input, struct fy_node *list
 }
 
 /* Every list called command or args, wherever it stands: DaemonSet, Deployment, Pod, List. */
-static int input_read_tree(struct cli_convert_input *input, struct fy_node *node, unsigned depth)
+static int input_read_tree(struct convert_input *input, struct fy_node *node, unsigned depth)
 {
     struct fy_node_pair *pair = NULL;
     struct fy_node *item = NULL;
@@ -204,8 +203,7 @@ static int input_read_tree(struct cli_convert_input *input, struct fy_node *node
     return r;
 }
 
-int cli_convert_read_manifest(struct cli_convert_input *input, const char *path,
-                              struct ccm_error *err)
+int convert_read_manifest(struct convert_input *input, const char *path, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *text = NULL; /* outlives the document */
     CCM_CLEANUP(document_freep) struct fy_document *document = NULL;
