@@ -228,16 +228,11 @@ static void check_required(struct config_tree *config, const struct config_entry
     }
 }
 
-static void value_freep(struct config_value **value)
-{
-    config_value_free(*value);
-}
-
 /* A row that nobody has listed before: read it and keep its value. */
 static int apply_new(struct config_tree *config, const struct config_entry *entry,
                      const struct ccm_option *row, const char *key, const char *label)
 {
-    CCM_CLEANUP(value_freep) struct config_value *value = NULL;
+    CCM_CLEANUP(config_value_freep) struct config_value *value = NULL;
     const char *scope = row->group == NULL ? entry->plugin.name : row->group;
     const size_t problems = config->problems.count;
     const char *why = "";

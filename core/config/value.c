@@ -37,7 +37,7 @@ void config_value_free(void *value)
     }
 }
 
-static void config_value_freep(struct config_value **value)
+void config_value_freep(struct config_value **value)
 {
     config_value_free(*value);
 }

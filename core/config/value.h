@@ -22,6 +22,8 @@ struct config_value {
 
 /* NULL is fine; void * because maps of values free with it. */
 void config_value_free(void *value);
+/* For CCM_CLEANUP. */
+void config_value_freep(struct config_value **value);
 
 /*
  * What the row says for a missing option. 0, -ENOMEM, or -EINVAL: the table is at fault (unknown

@@ -15,7 +15,9 @@
 #ifndef CCM_OBJECT_H
 #define CCM_OBJECT_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Kinds that the core decodes. */
 #define CCM_KIND_SERVICE UINT64_C(1) /* v1 Service -> struct ccm_service */
@@ -61,6 +63,40 @@ struct ccm_object {
     uint64_t reserved[3]; /* 0. The head is embedded below, so it cannot grow: later members come
                              from here */
 };
+
+/* Value of a label or annotation, borrowed; NULL when the object is NULL or lacks the key ("" is a
+ * value). */
+static inline const char *ccm_pair_find(const struct ccm_pair *const *pairs, uint64_t count,
+                                        const char *key)
+{
+    uint64_t low = 0;
+
+    while (low < count) {
+        const uint64_t middle = low + (count - low) / 2;
+        const int order = strcmp(pairs[middle]->key, key);
+
+        if (order == 0) {
+            return pairs[middle]->value;
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            count = middle;
+        }
+    }
+    return NULL;
+}
+
+static inline const char *ccm_object_label(const struct ccm_object *object, const char *key)
+{
+    return object == NULL ? NULL : ccm_pair_find(object->labels, object->label_count, key);
+}
+
+static inline const char *ccm_object_annotation(const struct ccm_object *object, const char *key)
+{
+    return object == NULL ? NULL
+                          : ccm_pair_find(object->annotations, object->annotation_count, key);
+}
 
 /* status.conditions[] of Services and Pods. */
 struct ccm_condition {

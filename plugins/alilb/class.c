@@ -1,7 +1,7 @@
 #include "alilb/class.h"
 
+#include "ccm/object.h"
 #include "lbc/model/class.h"
-#include "lbc/model/object.h"
 #include "util/text.h"
 
 const struct ccm_option alilb_opt_type = {
@@ -28,14 +28,14 @@ bool alilb_class_is_nlb(const struct ccm_service *service)
 bool alilb_class_is_typed_clb(const struct ccm_service *service)
 {
     return alilb_class_is_clb(service) &&
-           ccm_text_empty(lbc_object_annotation(&service->meta, ALILB_TYPE_KEY));
+           ccm_text_empty(ccm_object_annotation(&service->meta, ALILB_TYPE_KEY));
 }
 
 bool alilb_class_is_typed_nlb(const struct ccm_service *service)
 {
     return alilb_class_is_nlb(service) ||
            (alilb_class_is_clb(service) &&
-            ccm_text_equal(lbc_object_annotation(&service->meta, ALILB_TYPE_KEY), "nlb"));
+            ccm_text_equal(ccm_object_annotation(&service->meta, ALILB_TYPE_KEY), "nlb"));
 }
 
 bool alilb_class_has_none(const struct ccm_service *service)

@@ -2,7 +2,7 @@
 
 #include "api_lb.h"
 #include "apply_parts.h"
-#include "lbc/model/object.h"
+#include "ccm/object.h"
 #include "lbc/model/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"

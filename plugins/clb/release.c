@@ -2,10 +2,10 @@
 
 #include "api_ranges.h"
 #include "apply_parts.h"
+#include "ccm/object.h"
 #include "lbc/lookup.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/class.h"
-#include "lbc/model/object.h"
 #include "lbc/model/owner.h"
 #include "lbc/reuse.h"
 #include "model_listeners.h"
@@ -160,7 +160,7 @@ static bool is_last_user(const struct lbc_pass *pass)
 static bool was_user(const struct lbc_pass *pass)
 {
     return clb_is_served(pass) ||
-           ccm_text_equal(lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
+           ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL),
                           clb_actual(pass->entry)->lb.id);
 }
 

@@ -24,7 +24,7 @@ static int pass_compare_hash(struct lbc_pass *pass, struct ccm_error *err)
         return ccm_error_nomem(err);
     }
     pass->known =
-        ccm_text_equal(lbc_object_label(&pass->service->meta, LBC_HASH_LABEL), pass->hash);
+        ccm_text_equal(ccm_object_label(&pass->service->meta, LBC_HASH_LABEL), pass->hash);
     pass->returning = pass->known && !pass->entry->advised;
     return 0;
 }

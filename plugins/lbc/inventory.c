@@ -1,7 +1,7 @@
 #include "lbc/inventory.h"
 
+#include "ccm/object.h"
 #include "lbc/model/class.h"
-#include "lbc/model/object.h"
 #include "lbc/model/owner.h"
 #include "lbc/pass.h"
 #include "lbc/service/hash.h"
@@ -88,7 +88,7 @@ static bool inventory_helps_service(const struct lbc_instance *lbc,
                                     const struct ccm_service *service)
 {
     return lbc->mapping.is_ours(service) && !lbc_class_needs_delete(service) &&
-           lbc_object_label(&service->meta, LBC_HASH_LABEL) != NULL &&
+           ccm_object_label(&service->meta, LBC_HASH_LABEL) != NULL &&
            ccm_text_empty(lbc->ops->reused_id(service));
 }
 

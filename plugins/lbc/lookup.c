@@ -1,6 +1,6 @@
 #include "lbc/lookup.h"
 
-#include "lbc/model/object.h"
+#include "ccm/object.h"
 #include "lbc/model/settings.h"
 #include "lbc/service/hash.h"
 #include "lbc/service/lifecycle.h"
@@ -120,6 +120,6 @@ int lbc_lookup_check(const struct ccm_object *service, const char *cluster_id, c
 
 bool lbc_lookup_by_name_too(const struct ccm_service *service)
 {
-    return service->ingress_count > 0 || lbc_object_label(&service->meta, LBC_HASH_LABEL) != NULL ||
-           lbc_object_label(&service->meta, LBC_LIFE_LB_LABEL) != NULL;
+    return service->ingress_count > 0 || ccm_object_label(&service->meta, LBC_HASH_LABEL) != NULL ||
+           ccm_object_label(&service->meta, LBC_LIFE_LB_LABEL) != NULL;
 }

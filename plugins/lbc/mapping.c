@@ -94,7 +94,7 @@ static bool same_spec(const struct ccm_service *a, const struct ccm_service *b)
 static uint64_t lane_of(const struct ccm_service *service)
 {
     if (lbc_class_needs_delete(service) ||
-        lbc_object_label(&service->meta, LBC_HASH_LABEL) == NULL) {
+        ccm_object_label(&service->meta, LBC_HASH_LABEL) == NULL) {
         return CCM_LANE_URGENT;
     }
     return CCM_LANE_SPEC;
@@ -149,9 +149,9 @@ static bool service_changed(const struct lbc_mapping *mapping, const struct ccm_
 static bool has_lost_label(const struct ccm_service *before, const struct ccm_service *after,
                            const char *key)
 {
-    const char *was = key == NULL ? NULL : lbc_object_label(&before->meta, key);
+    const char *was = key == NULL ? NULL : ccm_object_label(&before->meta, key);
 
-    return !ccm_text_empty(was) && !ccm_text_equal(was, lbc_object_label(&after->meta, key));
+    return !ccm_text_empty(was) && !ccm_text_equal(was, ccm_object_label(&after->meta, key));
 }
 
 /* A new hash is what we write after each change. */
@@ -161,7 +161,7 @@ static bool has_lost_hash(const struct ccm_service *before, const struct ccm_ser
 
     return has_lost_label(before, after, LBC_HASH_LABEL) &&
            (lbc_hash_service(after, hash) < 0 ||
-            !ccm_text_equal(lbc_object_label(&after->meta, LBC_HASH_LABEL), hash));
+            !ccm_text_equal(ccm_object_label(&after->meta, LBC_HASH_LABEL), hash));
 }
 
 /* Clearing the status is how an operator asks for a new load balancer. */

@@ -1,8 +1,8 @@
 #include "lbc/pass.h"
 
+#include "ccm/object.h"
 #include "lbc/instance.h"
 #include "lbc/model/class.h"
-#include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "lbc/service/marks.h"
 #include "util/cleanup.h"
@@ -78,7 +78,7 @@ const char *lbc_cluster_id(const struct lbc_instance *lbc)
 const char *lbc_pass_lb_id(const struct lbc_pass *pass)
 {
     const char *id = pass->lbc->ops->mirror->lb_id(pass->entry->state);
-    const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
 
     if (id != NULL) {
         return id;
@@ -261,7 +261,7 @@ int lbc_pass_resolve(struct lbc_pass *pass, const struct lbc_candidates *sets, s
 /* What became of the load balancer that the label names: a person has to know to mend it. */
 static bool pass_explain_missing(struct lbc_pass *pass, struct ccm_error *ret)
 {
-    const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
 
     return !ccm_text_empty(label) &&
            pass->lbc->ops->check_owner(pass, label, ret) == LBC_LOOKUP_NOT_OURS;
@@ -304,7 +304,7 @@ void lbc_pass_invalidate_mirror(struct lbc_pass *pass)
 static int pass_recall_tags(struct lbc_pass *pass, const struct lbc_tags *present)
 {
     const struct ccm_object *meta = &pass->service->meta;
-    const char *marks = lbc_object_label(meta, LBC_LIFE_TAGS_LABEL);
+    const char *marks = ccm_object_label(meta, LBC_LIFE_TAGS_LABEL);
     struct lbc_entry *entry = pass->entry;
     int r = pass->known ? lbc_tags_copy(&entry->applied, pass->lbc->ops->tags(pass->model)) : 0;
 

@@ -1,8 +1,8 @@
 #include "lbc/reconcile.h"
 
+#include "ccm/object.h"
 #include "lbc/freeze_pass.h"
 #include "lbc/measure.h"
-#include "lbc/model/object.h"
 #include "lbc/service/conditions.h"
 #include "util/text.h"
 
@@ -14,7 +14,7 @@
 static const char *reused_id(const struct lbc_instance *lbc, const struct ccm_service *service)
 {
     const char *id = lbc->ops->reused_id(service);
-    const char *label = lbc_object_label(&service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&service->meta, LBC_LIFE_LB_LABEL);
 
     if (!lbc_pass_is_unwanted(lbc, service) || ccm_text_empty(label) || ccm_text_equal(label, id)) {
         return id;

@@ -36,7 +36,7 @@ static int clean_status(struct lbc_pass *pass, struct ccm_error *err)
 static bool can_withdraw(const struct lbc_pass *pass, const struct lbc_tags *tags)
 {
     const char *id = pass->lbc->ops->mirror->lb_id(pass->entry->state);
-    const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
 
     return !pass->dry && id != NULL && lbc_tags_get(tags, LBC_TAG_OWNER) != NULL &&
            (ccm_text_empty(label) || ccm_text_equal(label, id));

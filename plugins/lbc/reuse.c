@@ -1,6 +1,6 @@
 #include "lbc/reuse.h"
 
-#include "lbc/model/object.h"
+#include "ccm/object.h"
 #include "lbc/model/settings.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -202,7 +202,7 @@ int lbc_reuse_check_facts(const char *lb_id, const struct lbc_reuse_fact *facts,
 int lbc_reuse_check_label(struct lbc_pass *pass, const char *lb_id, lbc_reuse_read_fn read,
                           struct ccm_error *err)
 {
-    const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
     CCM_CLEANUP(ccm_freep) char *own = NULL;
     CCM_CLEANUP(ccm_freep) char *reason = NULL;
 

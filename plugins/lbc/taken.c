@@ -1,7 +1,7 @@
 #include "lbc/taken.h"
 
+#include "ccm/object.h"
 #include "lbc/instance.h"
-#include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -136,7 +136,7 @@ int lbc_taken_read(const struct ccm_object *meta, const char *port, struct lbc_t
 
         chunk_key(port, i, key);
 
-        const char *value = lbc_object_label(meta, key);
+        const char *value = ccm_object_label(meta, key);
 
         if (value == NULL) {
             break;

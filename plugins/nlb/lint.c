@@ -3,10 +3,10 @@
 #include "alilb/class.h"
 #include "annotation_text.h"
 #include "annotations.h"
+#include "ccm/object.h"
 #include "lbc/instance.h"
 #include "lbc/model/candidate.h"
 #include "lbc/model/lint.h"
-#include "lbc/model/object.h"
 #include "unserved.h"
 #include "util/text.h"
 
@@ -115,7 +115,7 @@ static const char *lint_get_annotation(const struct ccm_service *service, const 
  * known here. */
 static bool is_by_node(const struct ccm_service *service)
 {
-    return !ccm_text_empty(lbc_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY)) &&
+    return !ccm_text_empty(ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY)) &&
            lbc_backend_mode(service, true) != LBC_MODE_ENI;
 }
 

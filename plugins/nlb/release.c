@@ -1,7 +1,7 @@
 #include "controller.h"
 
+#include "ccm/object.h"
 #include "lbc/lookup.h"
-#include "lbc/model/object.h"
 #include "lbc/reuse.h"
 #include "read.h"
 #include "util/cleanup.h"
@@ -29,7 +29,7 @@ static int read_by_id(struct alilb_call *call, const char *id, struct nlb_lb *lb
 static int read_labelled(const struct lbc_pass *pass, struct alilb_call *call, struct nlb_lb *lb,
                          struct ccm_error *err)
 {
-    const char *label = lbc_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
+    const char *label = ccm_object_label(&pass->service->meta, LBC_LIFE_LB_LABEL);
 
     return lb->id != NULL || ccm_text_empty(label) ||
                    ccm_text_equal(label, pass->lbc->ops->reused_id(pass->service))

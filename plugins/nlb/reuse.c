@@ -1,6 +1,6 @@
 #include "controller.h"
 
-#include "lbc/model/object.h"
+#include "ccm/object.h"
 #include "lbc/reuse.h"
 #include "names.h"
 #include "read.h"

@@ -10,20 +10,10 @@
 #define CLOUD_PREFIX  "alicloud://"
 #define HYBRID_PREFIX "ack-hybrid://"
 
-static const char *node_get_label(const struct ccm_node *node, const char *key)
-{
-    for (uint64_t i = 0; i < node->meta.label_count; i++) {
-        if (strcmp(node->meta.labels[i]->key, key) == 0) {
-            return node->meta.labels[i]->value;
-        }
-    }
-    return NULL;
-}
-
 static bool is_excluded(const struct ccm_node *node)
 {
-    return node_get_label(node, "service.beta.kubernetes.io/exclude-node") != NULL ||
-           node_get_label(node, "service.alibabacloud.com/exclude-node") != NULL ||
+    return ccm_object_label(&node->meta, "service.beta.kubernetes.io/exclude-node") != NULL ||
+           ccm_object_label(&node->meta, "service.alibabacloud.com/exclude-node") != NULL ||
            ccm_text_starts(node->provider_id, HYBRID_PREFIX);
 }
 

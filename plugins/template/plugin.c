@@ -25,23 +25,12 @@ static const struct ccm_option option_annotation = {
 
 static const struct ccm_option *const options[] = { &option_annotation, NULL };
 
-/* Value of an annotation, NULL when the object is NULL or lacks it. */
-static const char *annotation_of(const struct ccm_object *object, const char *key)
-{
-    for (uint64_t i = 0; object != NULL && i < object->annotation_count; i++) {
-        if (strcmp(object->annotations[i]->key, key) == 0) {
-            return object->annotations[i]->value;
-        }
-    }
-    return NULL;
-}
-
 /* Runs in the thread that reads the watch: decides whether there is work, does none. */
 static void map_service(void *self, const struct ccm_change *change)
 {
     const struct template *template = self;
-    const char *before = annotation_of(change->before, template->annotation);
-    const char *after = annotation_of(change->after, template->annotation);
+    const char *before = ccm_object_annotation(change->before, template->annotation);
+    const char *after = ccm_object_annotation(change->after, template->annotation);
 
     if (after != NULL && (before == NULL || strcmp(before, after) != 0)) {
         template->host->enqueue(template->host, change->after->key, CCM_LANE_SPEC, 0);
@@ -108,7 +97,7 @@ static int reconcile(void *self, const struct ccm_request *req, struct ccm_resul
         if (service == NULL) {
             continue;
         }
-        if (annotation_of(service, template->annotation) != NULL) {
+        if (ccm_object_annotation(service, template->annotation) != NULL) {
             greet(template, service);
         }
         host->release(host, service);

@@ -5,12 +5,12 @@
 #include "check.h"
 
 #include "alilb/class.h"
+#include "ccm/object.h"
 #include "clb/annotations.h"
 #include "clb/lint.h"
 #include "clb/model_listeners.h"
 #include "clb/plan.h"
 #include "clb/plan_parts.h"
-#include "lbc/model/object.h"
 #include "lbc/tests/anno_table.h"
 #include "lbc/tests/objects.h"
 #include "lbc/tests/refused.h"

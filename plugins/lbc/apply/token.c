@@ -1,6 +1,6 @@
 #include "lbc/apply/token.h"
 
-#include "lbc/model/object.h"
+#include "ccm/object.h"
 #include "lbc/service/lifecycle.h"
 #include "util/text.h"
 
@@ -25,7 +25,7 @@ void lbc_token_write(const struct lbc_token *token, const struct ccm_service *se
     char number[16];
 
     ccm_text_printf(number, sizeof(number), "%" PRIu32, attempt);
-    lbc_token_add(&whole, lbc_object_label(&service->meta, LBC_LIFE_LB_LABEL));
+    lbc_token_add(&whole, ccm_object_label(&service->meta, LBC_LIFE_LB_LABEL));
     lbc_token_add(&whole, number);
     ccm_text_printf(ret, LBC_TOKEN_SIZE, "ccm-%.40s-%016" PRIx64, service->meta.uid, whole.hash);
 }

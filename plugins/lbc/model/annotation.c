@@ -1,6 +1,6 @@
 #include "lbc/model/annotation.h"
 
-#include "lbc/model/object.h"
+#include "ccm/object.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
 #include "util/suggest.h"
@@ -17,7 +17,7 @@ static const char *anno_get_prefixed(const struct ccm_object *object, const char
     char key[256];
     const int len = snprintf(key, sizeof(key), "%s%s", prefix, suffix);
 
-    return len < 0 || (size_t)len >= sizeof(key) ? NULL : lbc_object_annotation(object, key);
+    return len < 0 || (size_t)len >= sizeof(key) ? NULL : ccm_object_annotation(object, key);
 }
 
 const char *lbc_anno_get(const struct ccm_object *object, const char *suffix)
@@ -46,7 +46,7 @@ const char *lbc_anno_value(const struct ccm_object *object, const struct lbc_ann
     if ((row->flags & LBC_ANNO_FULL_KEY) == 0) {
         return lbc_anno_get(object, row->name);
     }
-    const char *value = lbc_object_annotation(object, row->name);
+    const char *value = ccm_object_annotation(object, row->name);
 
     return value == NULL ? "" : value;
 }

@@ -1,6 +1,6 @@
 #include "lbc/model/candidate.h"
 
-#include "lbc/model/object.h"
+#include "ccm/object.h"
 #include "lbc/model/unserved.h"
 #include "util/array.h"
 #include "util/cleanup.h"
@@ -13,7 +13,7 @@
 
 enum lbc_backend_mode lbc_backend_mode(const struct ccm_service *service, bool default_eni)
 {
-    const char *type = lbc_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
+    const char *type = ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
 
     if (ccm_text_empty(type) ? default_eni : strcmp(type, "eni") == 0) {
         return LBC_MODE_ENI;

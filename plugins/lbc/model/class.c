@@ -1,7 +1,7 @@
 #include "lbc/model/class.h"
 
+#include "ccm/object.h"
 #include "lbc/model/keys.h"
-#include "lbc/model/object.h"
 #include "util/text.h"
 
 static bool is_load_balancer(const struct ccm_service *service)
@@ -11,8 +11,8 @@ static bool is_load_balancer(const struct ccm_service *service)
 
 bool lbc_class_is_elsewhere(const struct ccm_service *service)
 {
-    return lbc_object_annotation(&service->meta, LBC_CLASS_TUNNEL_KEY) != NULL ||
-           !ccm_text_empty(lbc_object_annotation(&service->meta, LBC_CLASS_KEY));
+    return ccm_object_annotation(&service->meta, LBC_CLASS_TUNNEL_KEY) != NULL ||
+           !ccm_text_empty(ccm_object_annotation(&service->meta, LBC_CLASS_KEY));
 }
 
 bool lbc_class_is_default(const struct ccm_service *service)

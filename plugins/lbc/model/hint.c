@@ -1,8 +1,8 @@
 #include "lbc/model/hint.h"
 
+#include "ccm/object.h"
 #include "lbc/model/annotation.h"
 #include "lbc/model/candidate.h"
-#include "lbc/model/object.h"
 #include "lbc/model/settings.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -34,7 +34,7 @@ static bool has_no_group(const struct ccm_service *service)
 /* Any other spelling than "eni" means nodes. */
 static bool is_misspelt(const struct ccm_service *service)
 {
-    const char *value = lbc_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
+    const char *value = ccm_object_annotation(&service->meta, LBC_BACKEND_TYPE_KEY);
 
     return ccm_text_equal_case(value, "eni") && strcmp(value, "eni") != 0;
 }
@@ -138,7 +138,7 @@ bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *ser
 {
     const char *value = strchr(hint->key, '/') == NULL
                             ? hint_get_annotation(service, hint->key)
-                            : lbc_object_annotation(&service->meta, hint->key);
+                            : ccm_object_annotation(&service->meta, hint->key);
 
     return !ccm_text_empty(value) && hint->applies(service);
 }

@@ -1,7 +1,7 @@
 #include "lbc/model/node.h"
 
+#include "ccm/object.h"
 #include "lbc/model/keys.h"
-#include "lbc/model/object.h"
 #include "util/parse.h"
 #include "util/text.h"
 
@@ -12,7 +12,7 @@
 static bool has_any_label(const struct ccm_node *node, const char *const *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (lbc_object_label(&node->meta, keys[i]) != NULL) {
+        if (ccm_object_label(&node->meta, keys[i]) != NULL) {
             return true;
         }
     }
@@ -47,7 +47,7 @@ static bool is_excluded(const struct ccm_node *node)
 
 static bool is_virtual(const struct ccm_node *node)
 {
-    return ccm_text_equal(lbc_object_label(&node->meta, "type"), "virtual-kubelet");
+    return ccm_text_equal(ccm_object_label(&node->meta, "type"), "virtual-kubelet");
 }
 
 static bool has_taint(const struct ccm_node *node, const char *key)

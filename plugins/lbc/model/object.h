@@ -7,10 +7,6 @@
 
 #include <stdbool.h>
 
-/* Value of a label or annotation; NULL when the key is absent ("" is a value). */
-const char *lbc_object_label(const struct ccm_object *object, const char *key);
-const char *lbc_object_annotation(const struct ccm_object *object, const char *key);
-
 bool lbc_object_has_finalizer(const struct ccm_object *object, const char *finalizer);
 
 /* Same keys with the same values. */

@@ -1,6 +1,6 @@
 #include "lbc/model/refusal.h"
 
-#include "lbc/model/object.h"
+#include "ccm/object.h"
 #include "util/array.h"
 #include "util/text.h"
 

@@ -144,7 +144,7 @@ static bool label_differs(const struct ccm_service *service, const char *key, co
     if (key == NULL || value == NULL) {
         return false;
     }
-    const char *present = lbc_object_label(&service->meta, key);
+    const char *present = ccm_object_label(&service->meta, key);
 
     return value[0] == '\0' ? present != NULL : !ccm_text_equal(present, value);
 }
@@ -314,7 +314,7 @@ static void write_state(struct ccm_buf *body, const struct lbc_life *life,
 static void add_shown_label(struct ccm_buf *text, const struct ccm_service *service,
                             const char *key, const char *value)
 {
-    const char *shown = key == NULL ? NULL : lbc_object_label(&service->meta, key);
+    const char *shown = key == NULL ? NULL : ccm_object_label(&service->meta, key);
 
     if (value != NULL) {
         shown = value;
@@ -365,7 +365,7 @@ bool lbc_life_is_marked(const struct lbc_life *life, const struct ccm_service *s
 {
     return life->extra_label != NULL &&
            ((life->memory != NULL && life->memory->marked) ||
-            lbc_object_label(&service->meta, life->extra_label) != NULL);
+            ccm_object_label(&service->meta, life->extra_label) != NULL);
 }
 
 static void life_record_mark(const struct lbc_life *life, bool marked)
@@ -400,7 +400,7 @@ static void print_label(const struct lbc_life *life, const struct ccm_service *s
                         const char *key, const char *value)
 {
     if (label_differs(service, key, value)) {
-        const char *present = lbc_object_label(&service->meta, key);
+        const char *present = ccm_object_label(&service->meta, key);
 
         ccm_buf_addf(life->plan, "set label %s: %s -> %s\n", key,
                      ccm_text_empty(present) ? "none" : present, value[0] == '\0' ? "none" : value);
