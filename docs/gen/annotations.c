@@ -55,6 +55,12 @@ static void add_fallback(struct ccm_buf *page, const struct lbc_anno *row)
     docs_cell(page, row->fallback != NULL ? row->fallback
                     : row->field != NULL  ? "the cloud's"
                                           : "none");
+    for (unsigned i = 0; i < LBC_OTHER; i++) {
+        if ((row->other.on >> i & 1U) != 0) {
+            ccm_buf_addf(page, ", %s %s", lbc_protocol_name((enum lbc_protocol)i),
+                         row->other.value);
+        }
+    }
 }
 
 static void add_row(struct ccm_buf *page, const struct lbc_anno *row, const char *kinds)
@@ -66,9 +72,8 @@ static void add_row(struct ccm_buf *page, const struct lbc_anno *row, const char
     add_fallback(page, row);
     ccm_buf_adds(page, " | ");
     if (row->group == LBC_ANNO_LISTENER) {
-        for (const char *p = row->protocols == NULL ? "all" : row->protocols; *p != '\0'; p++) {
-            ccm_buf_addf(page, "%s%c", *p == '|' ? "," : "", *p == '|' ? ' ' : *p);
-        }
+        ccm_buf_adds(page, row->on == 0 ? "all" : "");
+        lbc_anno_write_protocols(row, ", ", page);
         ccm_buf_adds(page, " | ");
     }
     ccm_buf_addf(page, "%s | %s%s%s | ", (row->flags & LBC_ANNO_MUTABLE) != 0 ? "yes" : "no",
@@ -83,7 +88,7 @@ static bool is_same(const struct lbc_anno *a, const struct lbc_anno *b)
 {
     return a->group == b->group && a->type == b->type && a->flags == b->flags && a->min == b->min &&
            a->max == b->max && ccm_text_equal(a->values, b->values) &&
-           ccm_text_equal(a->fallback, b->fallback) && ccm_text_equal(a->protocols, b->protocols) &&
+           ccm_text_equal(a->fallback, b->fallback) && a->on == b->on &&
            ccm_text_equal(a->field, b->field) && ccm_text_equal(a->help, b->help);
 }
 

@@ -181,13 +181,3 @@ bool alilb_parse_port(const cJSON *json, const char *name, uint16_t *ret)
     *ret = port < 0 || port > UINT16_MAX ? 0 : (uint16_t)port;
     return *ret == port;
 }
-
-int alilb_parse_list(const cJSON *json, const char *name, struct ccm_buf *ret)
-{
-    for (const cJSON *one = ccm_json_items(json, name); one != NULL; one = one->next) {
-        if (cJSON_IsString(one)) {
-            ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ",", one->valuestring);
-        }
-    }
-    return ccm_buf_error(ret);
-}

@@ -47,8 +47,6 @@ CCM_NODISCARD int alilb_parse_backend(const cJSON *json, struct lbc_group *group
 CCM_NODISCARD int alilb_parse_tags(const cJSON *json, struct lbc_tags *ret);
 /* A port, or anything else that has 16 bits. False: it is none, and *ret is 0. */
 bool alilb_parse_port(const cJSON *json, const char *name, uint16_t *ret);
-/* "a,b" of a list of texts, "" when it is empty. 0 or -ENOMEM, -E2BIG. */
-CCM_NODISCARD int alilb_parse_list(const cJSON *json, const char *name, struct ccm_buf *ret);
 
 /* err for a failure of parsing, -ENOMEM or "the cloud's answer has a {what} that is none". Returns
  * r. */

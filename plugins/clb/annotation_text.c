@@ -18,6 +18,37 @@ static int text_shown_len(size_t len)
     return (int)(len < SHOWN ? len : SHOWN);
 }
 
+/* --- protocol-port --- */
+
+static int check_protocol(const char *name, struct ccm_error *err)
+{
+    if (lbc_protocol_parse(name, CLB_PROTOCOLS) != LBC_OTHER) {
+        return 0;
+    }
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                         "port protocol format must be either [http|https|tcp|udp], protocol "
+                         "not supported wit [%s]\n",
+                         name);
+}
+
+int clb_protocol_of(const struct ccm_service *service, const struct ccm_service_port *port,
+                    enum lbc_protocol *ret, struct ccm_error *err)
+{
+    char protocol_word[LBC_PAIR_MAX];
+    const int r = lbc_setting_protocol(service, port, check_protocol, protocol_word, err);
+
+    if (r < 0) {
+        return r;
+    }
+    *ret = lbc_protocol_parse(protocol_word[0] == '\0' ? port->protocol : protocol_word,
+                              CLB_PROTOCOLS);
+    if (protocol_word[0] == '\0' && *ret != LBC_TCP && *ret != LBC_UDP) {
+        return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s protocol is not supported",
+                             port->protocol);
+    }
+    return 0;
+}
+
 /* --- forward-port --- */
 
 static int refuse_forward(const char *value, struct ccm_error *err)
@@ -114,7 +145,7 @@ static bool has_protocol(const struct ccm_service *service, unsigned protocols)
 
 #define L7 (1U << LBC_HTTP | 1U << LBC_HTTPS)
 
-int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
+static int check_forward(const struct ccm_service *service, struct ccm_error *err)
 {
     for (uint64_t i = 0; i < service->port_count; i++) {
         const int64_t number = service->ports[i]->port;
@@ -141,7 +172,7 @@ int clb_check_forward(const struct ccm_service *service, struct ccm_error *err)
 
 /* --- certificates and domains --- */
 
-int clb_check_certificate(const struct ccm_service *service, struct ccm_error *err)
+static int check_certificate(const struct ccm_service *service, struct ccm_error *err)
 {
     if (!has_protocol(service, 1U << LBC_HTTPS) ||
         lbc_anno_get(&service->meta, "cert-id")[0] != '\0') {
@@ -203,7 +234,7 @@ int clb_domains_of(const struct ccm_service *service, struct clb_domains *ret, b
     return r;
 }
 
-int clb_check_domains(const struct ccm_service *service, struct ccm_error *err)
+static int check_domains(const struct ccm_service *service, struct ccm_error *err)
 {
     CCM_CLEANUP(clb_domains_fini) struct clb_domains ignored = { 0 };
     bool explicit = false;
@@ -215,52 +246,7 @@ int clb_check_domains(const struct ccm_service *service, struct ccm_error *err)
 
 /* --- access control --- */
 
-static size_t count_ids(const char *list)
-{
-    const char *cursor = list;
-    const char *id = NULL;
-    size_t len = 0;
-    size_t count = 0;
-
-    while (list[0] != '\0' && ccm_parse_piece(&cursor, ',', &id, &len)) {
-        count++;
-    }
-    return count;
-}
-
-static bool has_id(const char *list, const char *wanted, size_t wanted_len)
-{
-    const char *cursor = list;
-    const char *id = NULL;
-    size_t len = 0;
-
-    while (ccm_parse_piece(&cursor, ',', &id, &len)) {
-        if (len == wanted_len && memcmp(id, wanted, len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool clb_acl_ids_equal(const char *want, const char *have)
-{
-    const char *mine = want == NULL ? "" : want;
-    const char *cursor = have == NULL ? "" : have;
-    const char *id = NULL;
-    size_t len = 0;
-
-    if (count_ids(mine) != count_ids(cursor)) {
-        return false;
-    }
-    while (cursor != NULL && cursor[0] != '\0' && ccm_parse_piece(&cursor, ',', &id, &len)) {
-        if (!has_id(mine, id, len)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-int clb_check_acl(const struct ccm_service *service, struct ccm_error *err)
+static int check_acl(const struct ccm_service *service, struct ccm_error *err)
 {
     static const char *const needed[] = { "acl-id", "acl-type" };
 
@@ -315,7 +301,7 @@ static int text_require_annotation(const struct ccm_service *service, const char
                          LBC_ANNO_PREFIX, suffix, because);
 }
 
-int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err)
+static int check_sticky(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *type = lbc_anno_get(&service->meta, "sticky-session-type");
 
@@ -333,7 +319,7 @@ int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err)
     return text_require_annotation(service, "sticky-session-type", "sticky-session on", err);
 }
 
-int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err)
+static int check_cookie(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = lbc_anno_get(&service->meta, "cookie");
 
@@ -349,7 +335,7 @@ int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err)
 
 /* --- health checks --- */
 
-int clb_check_health_port(const struct ccm_service *service, struct ccm_error *err)
+static int check_health_port(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = lbc_anno_get(&service->meta, "health-check-connect-port");
     int64_t port = 0;
@@ -361,7 +347,46 @@ int clb_check_health_port(const struct ccm_service *service, struct ccm_error *e
     return lbc_setting_refuse("health-check-connect-port", value, "1 to 65535, or -520", err);
 }
 
-int clb_check_health_domain(const struct ccm_service *service, struct ccm_error *err)
+static int check_health_domain(const struct ccm_service *service, struct ccm_error *err)
 {
     return lbc_setting_check_health_domain(service, "$_ip", err);
 }
+
+/* --- groups that a person chose --- */
+
+/* Without annotation id it means nothing, which is told elsewhere. */
+static int check_groups(const struct ccm_service *service, struct ccm_error *err)
+{
+    const bool reused = lbc_anno_get(&service->meta, "id")[0] != '\0';
+    const char *cursor = reused ? lbc_anno_get(&service->meta, "vgroup-port") : "";
+    struct lbc_setting_pair pair;
+    uint32_t port = 0;
+
+    while (lbc_setting_next_pair(&cursor, &pair)) {
+        if (!pair.good || ccm_parse_u32(pair.right, 1, UINT16_MAX, &port) < 0) {
+            return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL,
+                                 "vgroupid and protocol format must be like 'vsp-xxx:443' with "
+                                 "colon separated. got=[[%s]]",
+                                 pair.entry);
+        }
+    }
+    return 0;
+}
+
+const struct lbc_lint_check clb_checks[] = {
+    { "cert-id", check_certificate },
+    { "domain-extensions", check_domains },
+    { "forward-port", check_forward },
+    { "acl-status", check_acl },
+    { "sticky-session", check_sticky },
+    { "cookie", check_cookie },
+    { "health-check-connect-port", check_health_port },
+    { "health-check-uri", lbc_setting_check_health_uri },
+    { "health-check-domain", check_health_domain },
+    { "health-check-httpcode", lbc_setting_check_health_code },
+    { "name", lbc_setting_check_name },
+    { "backend-label", lbc_setting_check_labels },
+    { "vgroup-port", check_groups },
+    { "additional-resource-tags", lbc_setting_check_tags },
+    { NULL, NULL },
+};

@@ -8,11 +8,23 @@
 #include "ccm/error.h"
 #include "ccm/object.h"
 #include "domains.h"
-#include "fields.h"
+#include "lbc/model/lint.h"
+#include "lbc/model/protocol.h"
 #include "lbc/model/tags.h"
 #include "util/attr.h"
 
 #include <stdint.h>
+
+/* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
+extern const struct lbc_lint_check clb_checks[];
+
+/*
+ * Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
+ * protocol. 0 or -EINVAL: malformed list, unknown protocol.
+ */
+CCM_NODISCARD int clb_protocol_of(const struct ccm_service *service,
+                                  const struct ccm_service_port *port, enum lbc_protocol *ret,
+                                  struct ccm_error *err);
 
 /* Where an http port is forwarded to (annotation forward-port); 0 = nowhere. */
 CCM_NODISCARD int clb_forward_of(const struct ccm_service *service, uint16_t port, uint16_t *ret,
@@ -26,18 +38,5 @@ CCM_NODISCARD int clb_domains_of(const struct ccm_service *service, struct clb_d
 /* spec.loadBalancerSourceRanges, in one spelling per block. The caller finishes *ret. */
 CCM_NODISCARD int clb_ranges_of(const struct ccm_service *service, bool ipv6, struct lbc_texts *ret,
                                 struct ccm_error *err);
-
-/* Whether two comma-separated lists of access lists hold the same ids, in whatever order. */
-bool clb_acl_ids_equal(const char *want, const char *have);
-
-/* Checks for clb_checks, one per annotation. */
-int clb_check_certificate(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_domains(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_forward(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_acl(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_sticky(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_cookie(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_health_port(const struct ccm_service *service, struct ccm_error *err);
-int clb_check_health_domain(const struct ccm_service *service, struct ccm_error *err);
 
 #endif

@@ -55,17 +55,19 @@ const struct alilb_action clb_api_certificate = {
 
 /* --- what is made and changed with attributes --- */
 
-static bool listener_attr_is_sent(const struct clb_listener *listener, const struct lbc_attr *attr,
-                                  bool create)
+/* How the action spells it; NULL: it is not to be said. */
+static const char *listener_param_name(const struct lbc_attr *attr, enum lbc_protocol protocol,
+                                       bool create)
 {
-    const bool l4 = listener->lbc.protocol == LBC_TCP || listener->lbc.protocol == LBC_UDP;
+    const struct lbc_anno *row = attr->row;
+    const bool l4 = protocol == LBC_TCP || protocol == LBC_UDP;
 
-    if (!create && (attr->field->flags & LBC_FIELD_CREATE) != 0) {
-        return false;
+    if (attr->kept || (!create && (row->cloud & LBC_ATTR_CREATE) != 0) ||
+        ((row->absent.on >> protocol & 1U) != 0 &&
+         ccm_text_equal(attr->value, row->absent.value))) {
+        return NULL;
     }
-    /* -520 stands for "as the backend", which these know by leaving it out. */
-    return !l4 || strcmp(attr->field->name, "HealthCheckConnectPort") != 0 ||
-           strcmp(attr->value, "-520") != 0;
+    return create && l4 && row->create_name != NULL ? row->create_name : row->field;
 }
 
 static void listener_params(struct ali_params *params, const char *lb_id,
@@ -81,11 +83,10 @@ static void listener_params(struct ali_params *params, const char *lb_id,
     for (size_t i = 0; i < listener->lbc.attrs.len; i++) {
         const struct lbc_attr *attr = &listener->lbc.attrs.items[i];
 
-        if (attr->value != NULL && listener_attr_is_sent(listener, attr, create)) {
-            ali_param_opt(params,
-                          create ? clb_field_create_name(attr->field, listener->lbc.protocol)
-                                 : attr->field->name,
-                          attr->value);
+        const char *name = listener_param_name(attr, listener->lbc.protocol, create);
+
+        if (name != NULL) {
+            ali_param_opt(params, name, attr->value);
         }
     }
 }

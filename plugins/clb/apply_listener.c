@@ -182,9 +182,9 @@ static int check_update(struct clb_apply *apply, const struct clb_listener *to,
 /* What the cloud gives a new listener and is compared only where it is known. */
 static int listener_record_defaults(struct clb_listener *listener)
 {
-    const struct lbc_field *field = clb_field_find("PersistenceTimeout");
+    const struct lbc_anno *field = clb_field_find("PersistenceTimeout");
 
-    return clb_field_applies(field, listener->lbc.protocol) &&
+    return lbc_attr_applies(field, listener->lbc.protocol) &&
                    lbc_attrs_get(&listener->lbc.attrs, field) == NULL
                ? lbc_attrs_set(&listener->lbc.attrs, field, "0", false)
                : 0;

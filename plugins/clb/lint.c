@@ -1,6 +1,7 @@
 #include "lint.h"
 
 #include "alilb/class.h"
+#include "annotation_text.h"
 #include "annotations.h"
 #include "lbc/instance.h"
 #include "lbc/model/lint.h"

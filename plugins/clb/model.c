@@ -1,5 +1,6 @@
 #include "model.h"
 
+#include "annotation_text.h"
 #include "annotations.h"
 #include "lbc/model/owner.h"
 #include "model_listeners.h"

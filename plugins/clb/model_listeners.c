@@ -19,134 +19,40 @@
 static int listener_set_attr(struct clb_listener *listener, const char *field, const char *value,
                              bool explicit)
 {
-    const struct lbc_field *row = clb_field_find(field);
+    const struct lbc_anno *row = clb_field_find(field);
 
-    return clb_field_applies(row, listener->lbc.protocol)
+    return lbc_attr_applies(row, listener->lbc.protocol)
                ? lbc_attrs_set(&listener->lbc.attrs, row, value, explicit)
                : 0;
 }
 
-/* What creation asks for when nobody says otherwise. */
-static int set_defaults(struct clb_listener *listener)
+static int listener_add_wishes(struct clb_listener *listener,
+                               const struct clb_desired_listener *want)
 {
-    static const char *const defaults[][2] = {
-        { "Scheduler", "rr" },
-        { "Bandwidth", "-1" },
-        { "HealthCheck", "off" },
-        { "StickySession", "off" },
-    };
-    int r = 0;
+    const struct lbc_attr_source source = { .table = &clb_annotations,
+                                            .group = LBC_ANNO_LISTENER,
+                                            .protocol = want->protocol,
+                                            .service = want->service,
+                                            .refused = want->refused };
 
-    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(defaults); i++) {
-        r = listener_set_attr(listener, defaults[i][0], defaults[i][1], false);
-    }
-    return r;
-}
-
-/* One spelling per number, so that a comparison with the cloud's answer holds. */
-static int set_number(struct clb_listener *listener, const struct lbc_anno *row,
-                      const struct lbc_field *field, const char *value)
-{
-    const bool l4 = listener->lbc.protocol == LBC_TCP || listener->lbc.protocol == LBC_UDP;
-    char text[24];
-    int64_t number = 0;
-
-    if (ccm_parse_i64(value, INT64_MIN, INT64_MAX, &number) < 0 ||
-        (number == 0 && (field->flags & LBC_FIELD_ZERO) == 0)) {
-        return 0; /* 0 means "not set"; what is no number was refused before */
-    }
-    if (number == -520 && l4 && strcmp(row->field, "HealthCheckConnectPort") == 0) {
-        return 0; /* the backend's port, which these protocols know by leaving the field out */
-    }
-    ccm_text_printf(text, sizeof(text), "%" PRId64, number);
-    return lbc_attrs_set(&listener->lbc.attrs, field, text, true);
-}
-
-/* Without the blanks around commas. */
-static int set_list(struct clb_listener *listener, const struct lbc_field *field, const char *value)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 4096 };
-    const char *cursor = value;
-    const char *piece = NULL;
-    size_t len = 0;
-
-    while (ccm_parse_piece(&cursor, ',', &piece, &len)) {
-        ccm_buf_addf(&text, "%s%.*s", text.len == 0 ? "" : ",", (int)len, piece);
-    }
-    if (ccm_buf_error(&text) < 0) {
-        return -ENOMEM;
-    }
-    return lbc_attrs_set(&listener->lbc.attrs, field, ccm_buf_str(&text), true);
-}
-
-static int set_row(struct clb_listener *listener, const struct lbc_anno *row, const char *value)
-{
-    const struct lbc_field *field = clb_field_find(row->field);
-
-    if (field == NULL || (field->flags & LBC_FIELD_CREATE) != 0 ||
-        !clb_field_applies(field, listener->lbc.protocol)) {
-        return 0;
-    }
-    if (row->type == LBC_ANNO_INT) {
-        return set_number(listener, row, field, value);
-    }
-    if (strcmp(row->field, "ProxyProtocolV2Enabled") == 0) {
-        return lbc_attrs_set(&listener->lbc.attrs, field,
-                             strcmp(value, "on") == 0 ? "true" : "false", true);
-    }
-    if (strcmp(row->field, "AclId") == 0 || strcmp(row->field, "HealthCheckHttpCode") == 0) {
-        return set_list(listener, field, value);
-    }
-    return lbc_attrs_set(&listener->lbc.attrs, field, value, true);
-}
-
-/* The value cannot be used: the attribute stays as it is, if the listener has it. */
-static int keep_row(struct clb_listener *listener, const struct lbc_refusals *refused,
-                    const struct lbc_anno *row)
-{
-    const struct lbc_field *field = row->field == NULL ? NULL : clb_field_find(row->field);
-
-    if (strcmp(row->name, "domain-extensions") == 0) {
-        listener->lbc.lacks = listener->lbc.lacks || (listener->lbc.protocol == LBC_HTTPS &&
-                                                      lbc_refusals_fails(refused, row));
-        return 0;
-    }
-    if (field == NULL || (field->flags & LBC_FIELD_CREATE) != 0 ||
-        !clb_field_applies(field, listener->lbc.protocol)) {
-        return 0;
-    }
-    listener->lbc.lacks = listener->lbc.lacks || lbc_refusals_fails(refused, row);
-    return lbc_attrs_keep(&listener->lbc.attrs, field);
-}
-
-static int set_annotations(struct clb_listener *listener, const struct clb_desired_listener *want)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < clb_annotations.count; i++) {
-        const struct lbc_anno *row = &clb_annotations.rows[i];
-        const char *value = lbc_anno_value(&want->service->meta, row);
-
-        if (row->group == LBC_ANNO_LISTENER && lbc_refusals_keeps(want->refused, row)) {
-            r = keep_row(listener, want->refused, row);
-        } else if (row->group == LBC_ANNO_LISTENER && row->field != NULL && value[0] != '\0') {
-            r = set_row(listener, row, value);
-        }
-    }
-    return r;
+    listener->lbc.lacks =
+        want->protocol == LBC_HTTPS &&
+        lbc_refusals_fails(want->refused, lbc_anno_find(&clb_annotations, "domain-extensions"));
+    return lbc_attrs_add_defaults(&listener->lbc.attrs, &source) < 0 ||
+                   lbc_attrs_add_wishes(&listener->lbc.attrs, &source, &listener->lbc.lacks) < 0
+               ? -ENOMEM
+               : 0;
 }
 
 /* Unless an annotation says something about it. */
 static int listener_offer_attr(struct clb_listener *listener, const char *field, const char *value)
 {
-    const struct lbc_field *row = clb_field_find(field);
+    const struct lbc_anno *row = clb_field_find(field);
 
-    for (size_t i = 0; i < listener->lbc.attrs.len; i++) {
-        const struct lbc_attr *one = &listener->lbc.attrs.items[i];
+    const struct lbc_attr *present = lbc_attrs_find(&listener->lbc.attrs, row);
 
-        if (one->field == row && (one->explicit || one->kept)) {
-            return 0;
-        }
+    if (present != NULL && (present->explicit || present->kept)) {
+        return 0;
     }
     return listener_set_attr(listener, field, value, true);
 }
@@ -248,8 +154,7 @@ int clb_model_listener(struct clb_state *state, const struct clb_desired_listene
     listener->lbc.group = want->group;
     listener->lbc.description = CCM_STEAL(description);
     if (lbc_text_set(&listener->lbc.group_name, want->group_name) < 0 ||
-        set_defaults(listener) < 0 || set_annotations(listener, want) < 0 ||
-        set_extras(listener, want) < 0) {
+        listener_add_wishes(listener, want) < 0 || set_extras(listener, want) < 0) {
         return ccm_error_nomem(err);
     }
     const int r = set_lists(listener, want->service, want->refused, err);

@@ -1,6 +1,6 @@
 #include "plan_parts.h"
 
-#include "compare.h"
+#include "lbc/apply/compare.h"
 #include "lbc/model/owner.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -256,6 +256,15 @@ static bool acl_is_left(const struct clb_plan_input *in, const struct clb_listen
            lbc_attrs_get(&want->lbc.attrs, clb_field_find("AclStatus")) == NULL;
 }
 
+static bool attr_differs(const struct clb_listener *want, const struct lbc_attr *attr,
+                         const struct clb_listener *have)
+{
+    const struct lbc_compare compare =
+        lbc_compare_listeners(&clb_annotations, &want->lbc, &have->lbc);
+
+    return lbc_compare_target(&compare, attr->row) != NULL;
+}
+
 static bool listener_differs(const struct clb_plan_input *in, const struct clb_listener *want,
                              const struct clb_listener *have, const struct lbc_group *group)
 {
@@ -265,7 +274,7 @@ static bool listener_differs(const struct clb_plan_input *in, const struct clb_l
         return true;
     }
     for (size_t i = 0; i < want->lbc.attrs.len; i++) {
-        if (clb_attr_differs(want, &want->lbc.attrs.items[i], have)) {
+        if (attr_differs(want, &want->lbc.attrs.items[i], have)) {
             return true;
         }
     }
@@ -285,8 +294,8 @@ static void overlay_drop_acl(struct clb_listener *listener)
 static bool is_repeated(const struct clb_plan_input *in, const struct lbc_attr *attr,
                         const struct clb_listener *have)
 {
-    return !in->fresh && attr->explicit && (attr->field->flags & LBC_FIELD_CREATE) == 0 &&
-           ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->field));
+    return !in->fresh && attr->explicit && (attr->row->cloud & LBC_ATTR_CREATE) == 0 &&
+           ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->row));
 }
 
 /* What is there, as far as it was read just now, overlaid with what is to be different: the cloud
@@ -307,8 +316,8 @@ static int step_overlay_listener(struct clb_step *step, const struct clb_plan_in
     for (size_t i = 0; r == 0 && i < want->lbc.attrs.len; i++) {
         const struct lbc_attr *attr = &want->lbc.attrs.items[i];
 
-        if (clb_attr_differs(want, attr, have) || is_repeated(in, attr, have)) {
-            r = lbc_attrs_set(&step->listener.lbc.attrs, attr->field, attr->value, true);
+        if (attr_differs(want, attr, have) || is_repeated(in, attr, have)) {
+            r = lbc_attrs_set(&step->listener.lbc.attrs, attr->row, attr->value, true);
         }
     }
     if (r == 0 && acl_is_left(in, want, have)) {

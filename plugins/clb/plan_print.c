@@ -177,10 +177,10 @@ static void print_listener(const struct clb_step *step, const struct clb_listene
     }
     for (size_t i = 0; i < want->lbc.attrs.len; i++) {
         const struct lbc_attr *attr = &want->lbc.attrs.items[i];
-        const char *from = have == NULL ? NULL : lbc_attrs_get(&have->lbc.attrs, attr->field);
+        const char *from = have == NULL ? NULL : lbc_attrs_get(&have->lbc.attrs, attr->row);
 
         if (have == NULL ? attr->explicit : !ccm_text_equal(from, attr->value)) {
-            print_change(text, &separator, attr->field->name,
+            print_change(text, &separator, attr->row->field,
                          have == NULL ? NULL : print_value_or_none(from), attr->value);
         }
     }

@@ -21,8 +21,8 @@ void clb_taken_port(uint16_t port, enum lbc_protocol protocol, char ret[static L
  * it later. */
 static bool is_changed(const struct clb_step *step, const struct lbc_attr *was)
 {
-    return ccm_text_starts(was->field->name, "Acl") ||
-           !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.lbc.attrs, was->field));
+    return ccm_text_starts(was->row->field, "Acl") ||
+           !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.lbc.attrs, was->row));
 }
 
 static int taken_add_listener(const struct clb_plan_input *in, const struct clb_step *step,
@@ -45,7 +45,7 @@ static int taken_add_listener(const struct clb_plan_input *in, const struct clb_
         const struct lbc_attr *was = &have->lbc.attrs.items[i];
 
         if (was->value != NULL && is_changed(step, was)) {
-            r = lbc_tags_put(&taken->was, was->field->name, was->value);
+            r = lbc_tags_put(&taken->was, was->row->field, was->value);
         }
     }
     return r;
@@ -97,9 +97,9 @@ static int fill_step(struct clb_step *step, const struct clb_listener *have,
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < was->len; i++) {
-        const struct lbc_field *field = clb_field_find(was->items[i].key);
+        const struct lbc_anno *field = clb_field_find(was->items[i].key);
 
-        if (field != NULL && clb_field_applies(field, have->lbc.protocol)) {
+        if (field != NULL && lbc_attr_applies(field, have->lbc.protocol)) {
             r = lbc_attrs_set(&step->listener.lbc.attrs, field, was->items[i].value, true);
         }
     }

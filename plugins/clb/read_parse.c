@@ -8,8 +8,6 @@
 #include <errno.h>
 #include <stdint.h>
 
-#define LIST_MAX 4096 /* bytes of a joined list */
-
 /* --- load balancers --- */
 
 static int json_parse_lb_field(const cJSON *json, enum clb_lb_field_id id, bool in_list,
@@ -53,37 +51,20 @@ int clb_read_parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret)
 static int json_parse_listener_attrs(const cJSON *json, struct clb_listener *ret)
 {
     char part_name[32];
+    const struct lbc_anno *row = NULL;
     const cJSON *part;
     int r = 0;
 
     ccm_text_printf(part_name, sizeof(part_name), "%sListenerConfig",
                     lbc_protocol_name(ret->lbc.protocol));
     part = ccm_json_get(json, part_name);
-    for (size_t i = 0; r == 0 && i < clb_field_count; i++) {
-        const struct lbc_field *field = &clb_fields[i];
-        char space[LBC_ATTR_NUMBER];
-        const cJSON *from = (field->flags & LBC_FIELD_TOP) != 0 ? json : part;
-        const char *value = lbc_attr_read(from, field->name, space);
-
-        if (value[0] == '\0' && field->read_name != NULL) {
-            value = lbc_attr_read(from, field->read_name, space);
-        }
-        if (clb_field_applies(field, ret->lbc.protocol) && !lbc_attr_is_unset(field, value)) {
-            r = lbc_attrs_set(&ret->lbc.attrs, field, value, false);
+    while (r == 0 && (row = lbc_attr_next(&clb_annotations, LBC_ANNO_LISTENER, row)) != NULL) {
+        if (lbc_attr_applies(row, ret->lbc.protocol)) {
+            r = lbc_attrs_add_answer(&ret->lbc.attrs, row,
+                                     (row->cloud & LBC_ATTR_TOP) != 0 ? json : part);
         }
     }
     return r;
-}
-
-/* The list is what counts; an update that sent only the single id would drop the others. */
-static int json_parse_acl_ids(const cJSON *json, struct clb_listener *ret)
-{
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf ids = { .max = LIST_MAX };
-    const int r = alilb_parse_list(json, "AclIds", &ids);
-
-    return r < 0 || ids.len == 0
-               ? r
-               : lbc_attrs_set(&ret->lbc.attrs, clb_field_find("AclId"), ccm_buf_str(&ids), false);
 }
 
 int clb_read_parse_listener(const cJSON *json, struct clb_listener *ret)
@@ -93,11 +74,10 @@ int clb_read_parse_listener(const cJSON *json, struct clb_listener *ret)
     ret->lbc.protocol = lbc_protocol_parse(ccm_json_text(json, "ListenerProtocol"), CLB_PROTOCOLS);
     ret->lbc.running = !ccm_text_equal(ccm_json_text(json, "Status"), "stopped");
     if (lbc_text_set(&ret->lbc.description, ccm_json_text(json, "Description")) < 0 ||
-        lbc_text_set(&ret->lbc.group_id, ccm_json_text(json, "VServerGroupId")) < 0 ||
-        json_parse_listener_attrs(json, ret) < 0) {
+        lbc_text_set(&ret->lbc.group_id, ccm_json_text(json, "VServerGroupId")) < 0) {
         return -ENOMEM;
     }
-    return json_parse_acl_ids(json, ret);
+    return json_parse_listener_attrs(json, ret);
 }
 
 /* --- groups --- */

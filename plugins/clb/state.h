@@ -5,8 +5,8 @@
 #ifndef CCM_CLB_STATE_H
 #define CCM_CLB_STATE_H
 
+#include "annotations.h"
 #include "domains.h"
-#include "fields.h"
 #include "lb_fields.h"
 #include "lbc/apply/state.h"
 #include "util/attr.h"

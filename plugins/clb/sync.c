@@ -225,8 +225,8 @@ static void print_target(const struct clb_step *step, const struct clb_plan_inpu
     for (size_t i = 0; have != NULL && i < step->listener.lbc.attrs.len; i++) {
         const struct lbc_attr *attr = &step->listener.lbc.attrs.items[i];
 
-        if (!ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->field))) {
-            ccm_buf_addf(text, "%s=%s ", attr->field->name, attr->value);
+        if (!ccm_text_equal(attr->value, lbc_attrs_get(&have->lbc.attrs, attr->row))) {
+            ccm_buf_addf(text, "%s=%s ", attr->row->field, attr->value);
         }
     }
     clb_plan_print(&one, NULL, text);

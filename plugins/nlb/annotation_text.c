@@ -96,7 +96,7 @@ int nlb_zones_of(const struct ccm_service *service, struct nlb_lb *lb, struct cc
     return 0;
 }
 
-int nlb_check_zones(const struct ccm_service *service, struct ccm_error *err)
+static int check_zones(const struct ccm_service *service, struct ccm_error *err)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb lb = { .id = NULL };
     const char *value = text_get_annotation(service, "zone-maps");
@@ -206,7 +206,7 @@ int nlb_span_of(const struct ccm_service *service, const struct ccm_service_port
     return find_range(service, number, ret, err);
 }
 
-int nlb_check_ranges(const struct ccm_service *service, struct ccm_error *err)
+static int check_ranges(const struct ccm_service *service, struct ccm_error *err)
 {
     struct nlb_span ignored = { 0, 0, false };
 
@@ -253,7 +253,7 @@ int nlb_check_overlap(const struct ccm_service *service, uint64_t index, struct 
     return 0;
 }
 
-int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
+static int check_chosen_groups(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *cursor = text_get_annotation(service, "vgroup-port");
     struct lbc_setting_pair pair;
@@ -271,7 +271,7 @@ int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error 
 
 /* --- one value each --- */
 
-int nlb_check_ipv6_type(const struct ccm_service *service, struct ccm_error *err)
+static int check_ipv6_type(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = text_get_annotation(service, "ipv6-address-type");
 
@@ -288,7 +288,7 @@ static bool is_outside_ascii(char c)
     return ((unsigned char)c & 0x80U) != 0;
 }
 
-int nlb_check_name(const struct ccm_service *service, struct ccm_error *err)
+static int check_name(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = text_get_annotation(service, "name");
     bool good = isalpha((unsigned char)value[0]) != 0 || is_outside_ascii(value[0]);
@@ -307,7 +307,7 @@ int nlb_check_name(const struct ccm_service *service, struct ccm_error *err)
                               err);
 }
 
-int nlb_check_security_groups(const struct ccm_service *service, struct ccm_error *err)
+static int check_security_groups(const struct ccm_service *service, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
     const char *value = text_get_annotation(service, "security-group-ids");
@@ -326,7 +326,7 @@ int nlb_check_security_groups(const struct ccm_service *service, struct ccm_erro
                               err);
 }
 
-int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err)
+static int check_idle(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = text_get_annotation(service, "idle-timeout");
     uint32_t seconds = 0;
@@ -347,7 +347,7 @@ int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err)
     return 0;
 }
 
-int nlb_check_group_type(const struct ccm_service *service, struct ccm_error *err)
+static int check_group_type(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = text_get_annotation(service, "server-group-type");
 
@@ -383,7 +383,7 @@ static bool is_all_udp(const struct ccm_service *service)
     return true;
 }
 
-int nlb_check_health_interval(const struct ccm_service *service, struct ccm_error *err)
+static int check_health_interval(const struct ccm_service *service, struct ccm_error *err)
 {
     const char *value = text_get_annotation(service, "health-check-interval");
     const char *type = text_get_annotation(service, "health-check-type");
@@ -410,7 +410,7 @@ int nlb_check_health_interval(const struct ccm_service *service, struct ccm_erro
     return 0;
 }
 
-int nlb_check_health_domain(const struct ccm_service *service, struct ccm_error *err)
+static int check_health_domain(const struct ccm_service *service, struct ccm_error *err)
 {
     return lbc_setting_check_health_domain(service, "$SERVER_IP", err);
 }
@@ -428,4 +428,39 @@ int nlb_check_source_ranges(const struct ccm_service *service, struct ccm_error 
         r = lbc_setting_range(service->source_ranges[i], text, &ipv6, err);
     }
     return r;
+}
+
+const struct lbc_lint_check nlb_checks[] = {
+    { "zone-maps", check_zones },
+    { "ipv6-address-type", check_ipv6_type },
+    { "name", check_name },
+    { "security-group-ids", check_security_groups },
+    { "listener-port-range", check_ranges },
+    { "idle-timeout", check_idle },
+    { "server-group-type", check_group_type },
+    { "health-check-interval", check_health_interval },
+    { "health-check-domain", check_health_domain },
+    { "health-check-uri", lbc_setting_check_health_uri },
+    { "health-check-httpcode", lbc_setting_check_health_code },
+    { "vgroup-port", check_chosen_groups },
+    { "backend-label", lbc_setting_check_labels },
+    { "additional-resource-tags", lbc_setting_check_tags },
+    { NULL, NULL },
+};
+
+const char *nlb_annotation_unclear(const struct lbc_anno *row, const char *value)
+{
+    if (strcmp(row->name, "delete-protection") == 0) {
+        return ccm_text_equal_case(value, "off") || ccm_text_equal_case(value, "false") ? "off"
+                                                                                        : NULL;
+    }
+    if (strcmp(row->name, "modification-protection") == 0) {
+        return strcmp(value, "NonProtection") == 0 ? "NonProtection" : NULL;
+    }
+    if (strcmp(row->name, "remove-unscheduled-backend") == 0 && strcmp(value, "on") != 0 &&
+        ccm_text_equal_case(value, "on")) {
+        return "on in capital letters";
+    }
+    return row->type == LBC_ANNO_BOOL && ccm_text_equal_case(value, "true") ? "true instead of on"
+                                                                            : NULL;
 }

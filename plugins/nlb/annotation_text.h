@@ -7,9 +7,22 @@
 
 #include "ccm/error.h"
 #include "ccm/object.h"
+#include "lbc/model/lint.h"
 #include "lbc/model/settings.h"
 #include "state.h"
 #include "util/attr.h"
+
+/* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
+extern const struct lbc_lint_check nlb_checks[];
+
+/* Member of nlb_rules: see struct lbc_lint_rules. */
+const char *nlb_annotation_unclear(const struct lbc_anno *row, const char *value);
+
+/* Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
+ * protocol. 0 or -EINVAL: malformed list, unknown protocol. */
+CCM_NODISCARD int nlb_protocol_of(const struct ccm_service *service,
+                                  const struct ccm_service_port *port, enum lbc_protocol *ret,
+                                  struct ccm_error *err);
 
 /* ip-version dualstack. */
 bool nlb_is_dual_stack(const struct ccm_service *service);
@@ -35,18 +48,6 @@ CCM_NODISCARD int nlb_span_of(const struct ccm_service *service,
 CCM_NODISCARD int nlb_check_overlap(const struct ccm_service *service, uint64_t index,
                                     struct ccm_error *err);
 
-CCM_NODISCARD int nlb_check_zones(const struct ccm_service *service, struct ccm_error *err);
-CCM_NODISCARD int nlb_check_ipv6_type(const struct ccm_service *service, struct ccm_error *err);
-CCM_NODISCARD int nlb_check_name(const struct ccm_service *service, struct ccm_error *err);
-CCM_NODISCARD int nlb_check_security_groups(const struct ccm_service *service,
-                                            struct ccm_error *err);
-CCM_NODISCARD int nlb_check_ranges(const struct ccm_service *service, struct ccm_error *err);
-CCM_NODISCARD int nlb_check_idle(const struct ccm_service *service, struct ccm_error *err);
-CCM_NODISCARD int nlb_check_group_type(const struct ccm_service *service, struct ccm_error *err);
-CCM_NODISCARD int nlb_check_health_interval(const struct ccm_service *service,
-                                            struct ccm_error *err);
-CCM_NODISCARD int nlb_check_health_domain(const struct ccm_service *service, struct ccm_error *err);
-CCM_NODISCARD int nlb_check_chosen_groups(const struct ccm_service *service, struct ccm_error *err);
 /* Not of a load balancer that is somebody else's: there they have no effect. */
 CCM_NODISCARD int nlb_check_source_ranges(const struct ccm_service *service, struct ccm_error *err);
 

@@ -1,11 +1,16 @@
 #include "annotations.h"
 
-#include "annotation_text.h"
 #include "lbc/model/allow.h"
-#include "lbc/model/settings.h"
-#include "util/text.h"
+#include "lbc/model/attrs.h"
+#include "state.h"
 
-#include <string.h>
+#include <stddef.h>
+
+#define UDP (1U << LBC_UDP)
+#define TLS (1U << LBC_TCPSSL)
+
+/* A text of the load balancer. */
+#define LB(number) .id = 1U + (number), .offset = offsetof(struct nlb_lb, fields[number])
 
 static const struct lbc_anno rows[] = {
     { .name = "id",
@@ -32,6 +37,9 @@ static const struct lbc_anno rows[] = {
       .values = "internet|intranet",
       .fallback = "internet",
       .field = "AddressType",
+      .spelling = "Internet|Intranet",
+      .cloud = LBC_ATTR_ASKED,
+      LB(NLB_LB_ADDRESS_TYPE),
       .help = "internet for a public address, intranet for one of a vSwitch." },
     { .name = "ip-version",
       .group = LBC_ANNO_INSTANCE,
@@ -40,6 +48,9 @@ static const struct lbc_anno rows[] = {
       .values = "ipv4|dualstack",
       .fallback = "ipv4",
       .field = "AddressIpVersion",
+      .spelling = "ipv4|DualStack",
+      .immutable = "AddressIpVersion",
+      LB(NLB_LB_IP_VERSION),
       .help = "Address families of the load balancer." },
     { .name = "ipv6-address-type",
       .group = LBC_ANNO_INSTANCE,
@@ -47,12 +58,16 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "intranet",
       .field = "Ipv6AddressType",
+      .spelling = "Internet|Intranet",
+      .cloud = LBC_ATTR_LATER,
+      LB(NLB_LB_IPV6_TYPE),
       .help = "internet or intranet: the same for the IPv6 address of a dualstack load balancer." },
     { .name = "name",
       .group = LBC_ANNO_INSTANCE,
       .type = LBC_ANNO_TEXT,
       .flags = LBC_ANNO_MUTABLE,
       .field = "LoadBalancerName",
+      LB(NLB_LB_NAME),
       .help = "Name of the load balancer; it is found again by tag, whatever its name. Not the "
               "default name of another Service (a and 31 hexadecimal digits)." },
     { .name = "resource-group-id",
@@ -60,6 +75,8 @@ static const struct lbc_anno rows[] = {
       .type = LBC_ANNO_TEXT,
       .fallback = "the configured one",
       .field = "ResourceGroupId",
+      .immutable = "ResourceGroupId",
+      LB(NLB_LB_GROUP),
       .help = "Resource group of the load balancer and of new server groups." },
     { .name = "additional-resource-tags",
       .group = LBC_ANNO_INSTANCE,
@@ -81,6 +98,7 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE | LBC_ANNO_EMPTY,
       .fallback = "none",
       .field = "BandwidthPackageId",
+      LB(NLB_LB_PACKAGE),
       .ids = LBC_ALLOW_PACKAGE,
       .help = "Shared bandwidth package of the public address; empty for none." },
     { .name = "cross-zone-enabled",
@@ -89,6 +107,8 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE | LBC_ANNO_NO_CASE,
       .fallback = "on",
       .field = "CrossZoneEnabled",
+      .cloud = LBC_ATTR_LATER | LBC_ATTR_RESET | LBC_ATTR_BOOL,
+      LB(NLB_LB_CROSS_ZONE),
       .says = LBC_ANNO_SAYS_FLAG,
       .label = "cross zone enabled flag",
       .help = "Whether a zone sends to backends of the other zones." },
@@ -98,6 +118,10 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "on",
       .field = "DeletionProtectionEnabled",
+      .create_name = "DeletionProtectionConfig.Enabled",
+      .read_name = "DeletionProtectionConfig.Enabled",
+      .cloud = LBC_ATTR_ASKED | LBC_ATTR_RESET,
+      LB(NLB_LB_PROTECT),
       .help =
           "Protection against deletion in the console; never blocks the deletion of the Service." },
     { .name = "modification-protection",
@@ -107,6 +131,10 @@ static const struct lbc_anno rows[] = {
       .values = "ConsoleProtection|NonProtection",
       .fallback = "ConsoleProtection",
       .field = "ModificationProtectionStatus",
+      .create_name = "ModificationProtectionConfig.Status",
+      .read_name = "ModificationProtectionConfig.Status",
+      .cloud = LBC_ATTR_ASKED | LBC_ATTR_RESET,
+      LB(NLB_LB_MODIFICATION),
       .help = "Protection against changes in the console." },
     { .name = "preserve-lb-on-delete",
       .group = LBC_ANNO_INSTANCE,
@@ -143,8 +171,11 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE | LBC_ANNO_ZERO,
       .min = 10,
       .max = 900,
-      .fallback = "900, UDP 20",
+      .fallback = "900",
       .field = "IdleTimeout",
+      .place = 1,
+      .other = { UDP, "20" },
+      .cloud = LBC_ATTR_RESET,
       .says = LBC_ANNO_SAYS_BEFORE,
       .label = "IdleTimeout",
       .help = "Seconds an idle connection is kept; at most 90 for UDP." },
@@ -156,6 +187,8 @@ static const struct lbc_anno rows[] = {
       .max = 1000000,
       .fallback = "0",
       .field = "Cps",
+      .place = 1,
+      .cloud = LBC_ATTR_RESET,
       .says = LBC_ANNO_SAYS_BEFORE,
       .label = "Mss",
       .help = "New connections per second and zone; 0 is no limit." },
@@ -165,6 +198,7 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "off",
       .field = "ProxyProtocolEnabled",
+      .cloud = LBC_ATTR_RESET,
       .help = "Proxy protocol version 2 towards the backends." },
     { .name = "ppv2-pvl-ep-id-enabled",
       .group = LBC_ANNO_LISTENER,
@@ -172,6 +206,7 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "off",
       .field = "Ppv2PrivateLinkEpIdEnabled",
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_PPV2,
       .help = "With proxy protocol: tell the id of the PrivateLink endpoint." },
     { .name = "ppv2-pvl-eps-id-enabled",
       .group = LBC_ANNO_LISTENER,
@@ -179,6 +214,7 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "off",
       .field = "Ppv2PrivateLinkEpsIdEnabled",
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_PPV2,
       .help = "With proxy protocol: tell the id of the PrivateLink endpoint service." },
     { .name = "ppv2-pvl-vpc-id-enabled",
       .group = LBC_ANNO_LISTENER,
@@ -186,68 +222,81 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "off",
       .field = "Ppv2VpcIdEnabled",
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_PPV2,
       .help = "With proxy protocol: tell the id of the VPC." },
     { .name = "tls-cipher-policy",
       .group = LBC_ANNO_LISTENER,
-      .protocols = "tcpssl",
+      .on = TLS,
       .type = LBC_ANNO_TEXT,
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "tls_cipher_policy_1_0",
       .field = "SecurityPolicyId",
+      .place = 2,
       .help = "TLS policy: tls_cipher_policy_1_0, tls_cipher_policy_1_1, tls_cipher_policy_1_2, "
               "tls_cipher_policy_1_2_strict, tls_cipher_policy_1_2_strict_with_1_3, or the id of "
               "one of your own." },
     { .name = "cert-id",
       .group = LBC_ANNO_LISTENER,
-      .protocols = "tcpssl",
+      .on = TLS,
       .type = LBC_ANNO_TEXT,
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "none",
       .field = "CertificateIds",
+      .place = 2,
+      .cloud = LBC_ATTR_LIST | LBC_ATTR_SET,
       .ids = LBC_ALLOW_CERTIFICATE,
       .help = "Server certificate." },
     { .name = "cacert-id",
       .group = LBC_ANNO_LISTENER,
-      .protocols = "tcpssl",
+      .on = TLS,
       .type = LBC_ANNO_TEXT,
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "none",
       .field = "CaCertificateIds",
+      .place = 2,
+      .cloud = LBC_ATTR_LIST | LBC_ATTR_SET,
       .ids = LBC_ALLOW_CERTIFICATE,
       .along = "cacert",
       .help = "Certificate of the authority that clients are checked against." },
     { .name = "cacert",
       .group = LBC_ANNO_LISTENER,
-      .protocols = "tcpssl",
+      .on = TLS,
       .type = LBC_ANNO_BOOL,
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "off",
       .field = "CaEnabled",
+      .place = 2,
       .help = "Whether clients have to show a certificate." },
     { .name = "alpn",
       .group = LBC_ANNO_LISTENER,
-      .protocols = "tcpssl",
+      .on = TLS,
       .type = LBC_ANNO_BOOL,
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "off",
       .field = "AlpnEnabled",
+      .place = 1,
+      .cloud = LBC_ATTR_RESET,
       .help = "Negotiation of the protocol inside TLS." },
     { .name = "alpn-policy",
       .group = LBC_ANNO_LISTENER,
-      .protocols = "tcpssl",
+      .on = TLS,
       .type = LBC_ANNO_ENUM,
       .flags = LBC_ANNO_MUTABLE | LBC_ANNO_NO_CASE,
       .values = "HTTP1Only|HTTP2Only|HTTP2Optional|HTTP2Preferred",
       .fallback = "none",
       .field = "AlpnPolicy",
+      .place = 1,
+      .needs = "alpn",
+      .need = LBC_NEED_ON,
       .help = "What is negotiated, with alpn on." },
     { .name = "additional-cert-ids",
       .group = LBC_ANNO_LISTENER,
-      .protocols = "tcpssl",
+      .on = TLS,
       .type = LBC_ANNO_TEXT,
       .flags = LBC_ANNO_MUTABLE | LBC_ANNO_EMPTY,
       .fallback = "none",
       .field = "AdditionalCertificateIds",
+      .cloud = LBC_ATTR_OWN,
       .ids = LBC_ALLOW_CERTIFICATE,
       .help = "Further server certificates, separated by commas; empty for none." },
     { .name = "server-group-type",
@@ -257,6 +306,7 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "Instance",
       .field = "ServerGroupType",
+      .cloud = LBC_ATTR_OWN,
       .help = "Instance or Ip: backends as instances and network interfaces, or as addresses. A "
               "change makes new server groups." },
     { .name = "scheduler",
@@ -266,6 +316,7 @@ static const struct lbc_anno rows[] = {
       .values = "Wrr|Wlc|rr|sch|tch|qch",
       .fallback = "Wrr",
       .field = "Scheduler",
+      .cloud = LBC_ATTR_RESET,
       .help = "How connections are shared out; Local policy goes best with Wrr, session affinity "
               "with sch." },
     { .name = "connection-drain",
@@ -274,6 +325,7 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "off",
       .field = "ConnectionDrainEnabled",
+      .cloud = LBC_ATTR_RESET,
       .help = "Let connections of a removed backend end by themselves. Pods that are being stopped "
               "keep their place without new connections as long as they serve." },
     { .name = "connection-drain-timeout",
@@ -283,6 +335,8 @@ static const struct lbc_anno rows[] = {
       .min = 0,
       .max = 900,
       .field = "ConnectionDrainTimeout",
+      .needs = "connection-drain",
+      .need = LBC_NEED_SET,
       .says = LBC_ANNO_SAYS_BEHIND,
       .label = "ConnectionDrainTimeout",
       .help = "How long they may take, in seconds." },
@@ -292,6 +346,7 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "on",
       .field = "PreserveClientIpEnabled",
+      .cloud = LBC_ATTR_RESET,
       .help = "Backends see the address of the client." },
     { .name = "health-check-flag",
       .group = LBC_ANNO_SERVERS,
@@ -299,6 +354,8 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "on",
       .field = "HealthCheckEnabled",
+      .place = 1,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
       .help = "Health check; the other annotations about it count only when this one is on." },
     { .name = "health-check-type",
       .group = LBC_ANNO_SERVERS,
@@ -307,6 +364,10 @@ static const struct lbc_anno rows[] = {
       .values = "TCP|HTTP|UDP",
       .fallback = "TCP",
       .field = "HealthCheckType",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
       .help = "Kind of health check." },
     { .name = "health-check-connect-port",
       .group = LBC_ANNO_SERVERS,
@@ -316,6 +377,10 @@ static const struct lbc_anno rows[] = {
       .max = 65535,
       .fallback = "0",
       .field = "HealthCheckConnectPort",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
       .says = LBC_ANNO_SAYS_BEHIND,
       .label = "HealthCheckConnectPort",
       .help = "Port that is checked; 0 for that of the backend." },
@@ -327,6 +392,10 @@ static const struct lbc_anno rows[] = {
       .max = 10,
       .fallback = "2",
       .field = "HealthyThreshold",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
       .says = LBC_ANNO_SAYS_BEHIND,
       .label = "HealthyThreshold",
       .help = "Good checks in a row until a backend counts as healthy." },
@@ -338,6 +407,10 @@ static const struct lbc_anno rows[] = {
       .max = 10,
       .fallback = "2",
       .field = "UnhealthyThreshold",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
       .says = LBC_ANNO_SAYS_BEHIND,
       .label = "UnhealthyThreshold",
       .help = "Bad checks in a row until a backend counts as unhealthy." },
@@ -349,6 +422,10 @@ static const struct lbc_anno rows[] = {
       .max = 300,
       .fallback = "5",
       .field = "HealthCheckConnectTimeout",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
       .says = LBC_ANNO_SAYS_BEHIND,
       .label = "HealthCheckConnectTimeout",
       .help = "Seconds a check may take." },
@@ -360,6 +437,10 @@ static const struct lbc_anno rows[] = {
       .max = 300,
       .fallback = "5",
       .field = "HealthCheckInterval",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
       .says = LBC_ANNO_SAYS_BEHIND,
       .label = "HealthCheckInterval",
       .help = "Seconds between two checks; at most 50 unless the type is udp." },
@@ -369,6 +450,10 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "none",
       .field = "HealthCheckDomain",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = NLB_ATTR_HEALTH,
       .help = "Host that an HTTP check asks for; $SERVER_IP for the address of the backend." },
     { .name = "health-check-uri",
       .group = LBC_ANNO_SERVERS,
@@ -376,6 +461,10 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "none",
       .field = "HealthCheckUrl",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = NLB_ATTR_HEALTH,
       .help = "Path that an HTTP check asks for." },
     { .name = "health-check-method",
       .group = LBC_ANNO_SERVERS,
@@ -384,6 +473,10 @@ static const struct lbc_anno rows[] = {
       .values = "GET|HEAD",
       .fallback = "GET",
       .field = "HttpCheckMethod",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH,
       .help = "Method of an HTTP check." },
     { .name = "health-check-httpcode",
       .group = LBC_ANNO_SERVERS,
@@ -391,6 +484,10 @@ static const struct lbc_anno rows[] = {
       .flags = LBC_ANNO_MUTABLE,
       .fallback = "http_2xx",
       .field = "HealthCheckHttpCode",
+      .place = 1,
+      .needs = "health-check-flag",
+      .need = LBC_NEED_ON,
+      .cloud = LBC_ATTR_RESET | NLB_ATTR_HEALTH | LBC_ATTR_LIST | LBC_ATTR_SET,
       .help = "Answers that count as healthy, http_2xx and so on, separated by commas." },
     { .name = "vgroup-port",
       .group = LBC_ANNO_BACKEND,
@@ -462,73 +559,37 @@ static const struct lbc_anno rows[] = {
               "only with option type_annotation." },
 };
 
+static const struct lbc_anno mute_rows[] = {
+    { .group = LBC_ANNO_SERVERS,
+      .type = LBC_ANNO_ENUM,
+      .flags = LBC_ANNO_NO_CASE,
+      .values = "NonAffinity|Affinity",
+      .field = "IpVersionAffinityMode" },
+    { .group = LBC_ANNO_SERVERS, .field = "ResourceGroupId", .cloud = LBC_ATTR_CREATE },
+};
+
 const struct lbc_anno_table nlb_annotations = {
-    rows, CCM_ARRAY_LEN(rows), "NLB",
-    "vswitch-id|network-type|charge-type|instance-charge-type|spec|bandwidth|master-zoneid|"
-    "slave-zoneid|external-ip-type|hostname|ip|acl-id|acl-status|acl-type|forward-port|"
-    "http2-enabled|health-check-switch|health-check-timeout|sticky-session|sticky-session-type|"
-    "cookie|cookie-timeout|persistence-timeout|xforwardedfor-proto|xforwardedfor-slbport|"
-    "xforwardedfor-clientsrcport|request-timeout|established-timeout|domain-extensions|tunnel-type"
+    .rows = rows,
+    .count = CCM_ARRAY_LEN(rows),
+    .mute = mute_rows,
+    .mute_count = CCM_ARRAY_LEN(mute_rows),
+    .tells_defaults = true,
+    .kind = "NLB",
+    .foreign =
+        "vswitch-id|network-type|charge-type|instance-charge-type|spec|bandwidth|master-zoneid|"
+        "slave-zoneid|external-ip-type|hostname|ip|acl-id|acl-status|acl-type|forward-port|"
+        "http2-enabled|health-check-switch|health-check-timeout|sticky-session|sticky-session-type|"
+        "cookie|cookie-timeout|persistence-timeout|xforwardedfor-proto|xforwardedfor-slbport|"
+        "xforwardedfor-clientsrcport|request-timeout|established-timeout|domain-extensions|tunnel-"
+        "type"
 };
 
-const struct lbc_lint_check nlb_checks[] = {
-    { "zone-maps", nlb_check_zones },
-    { "ipv6-address-type", nlb_check_ipv6_type },
-    { "name", nlb_check_name },
-    { "security-group-ids", nlb_check_security_groups },
-    { "listener-port-range", nlb_check_ranges },
-    { "idle-timeout", nlb_check_idle },
-    { "server-group-type", nlb_check_group_type },
-    { "health-check-interval", nlb_check_health_interval },
-    { "health-check-domain", nlb_check_health_domain },
-    { "health-check-uri", lbc_setting_check_health_uri },
-    { "health-check-httpcode", lbc_setting_check_health_code },
-    { "vgroup-port", nlb_check_chosen_groups },
-    { "backend-label", lbc_setting_check_labels },
-    { "additional-resource-tags", lbc_setting_check_tags },
-    { NULL, NULL },
-};
-
-/* Those about the health check count only where it is on, and so on. */
-bool nlb_annotation_counts(const struct ccm_service *service, const struct lbc_anno *row)
+const struct lbc_anno *nlb_listener_field(const char *name)
 {
-    const char *gate = row->group == LBC_ANNO_SERVERS || row->group == LBC_ANNO_LISTENER
-                           ? nlb_annotation_gate(row)
-                           : NULL;
-
-    return gate == NULL || lbc_anno_is_on(lbc_anno_get(&service->meta, gate));
+    return lbc_attr_row(&nlb_annotations, LBC_ANNO_LISTENER, name);
 }
 
-const char *nlb_annotation_gate(const struct lbc_anno *row)
+const struct lbc_anno *nlb_group_field(const char *name)
 {
-    const struct lbc_field *field =
-        row->group == LBC_ANNO_SERVERS && row->field != NULL ? nlb_group_field(row->field) : NULL;
-
-    if (strcmp(row->name, "alpn-policy") == 0) {
-        return "alpn";
-    }
-    if (strcmp(row->name, "connection-drain-timeout") == 0) {
-        return "connection-drain";
-    }
-    return field != NULL && (field->flags & NLB_FIELD_HEALTH) != 0 &&
-                   strcmp(row->name, "health-check-flag") != 0
-               ? "health-check-flag"
-               : NULL;
-}
-
-const char *nlb_annotation_unclear(const struct lbc_anno *row, const char *value)
-{
-    if (strcmp(row->name, "delete-protection") == 0) {
-        return ccm_text_equal_case(value, "off") || ccm_text_equal_case(value, "false") ? "off"
-                                                                                        : NULL;
-    }
-    if (strcmp(row->name, "modification-protection") == 0) {
-        return strcmp(value, "NonProtection") == 0 ? "NonProtection" : NULL;
-    }
-    if (strcmp(row->name, "remove-unscheduled-backend") == 0 && strcmp(value, "on") != 0 &&
-        ccm_text_equal_case(value, "on")) {
-        return "on in capital letters";
-    }
-    return row->type == LBC_ANNO_BOOL && ccm_text_equal_case(value, "true") ? "true instead of on"
-                                                                            : NULL;
+    return lbc_attr_row(&nlb_annotations, LBC_ANNO_SERVERS, name);
 }

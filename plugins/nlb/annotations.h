@@ -1,28 +1,24 @@
-/* The annotations of NLB Services: one table, see annotations.c. Pure. Every thread. */
+/*
+ * The annotations of NLB Services and the attributes behind them: one table, see annotations.c.
+ * Pure. Every thread.
+ */
 #ifndef CCM_NLB_ANNOTATIONS_H
 #define CCM_NLB_ANNOTATIONS_H
 
-#include "fields.h"
 #include "lbc/model/annotation.h"
-#include "lbc/model/lint.h"
-#include "util/attr.h"
+#include "lbc/model/protocol.h"
+
+/* Those that listeners have, for lbc_protocol_parse(). */
+#define NLB_PROTOCOLS (1U << LBC_TCP | 1U << LBC_UDP | 1U << LBC_TCPSSL)
+
+/* `cloud` of rows: where the attribute stands in parameters and answers. */
+#define NLB_ATTR_PPV2   4096U /* in the JSON object ProxyProtocolV2Config */
+#define NLB_ATTR_HEALTH 8192U /* in HealthCheckConfig; in answers in HealthCheck */
 
 extern const struct lbc_anno_table nlb_annotations;
 
-/* Checks of one annotation that go beyond its row; ends with a NULL suffix. */
-extern const struct lbc_lint_check nlb_checks[];
-
-/* Members of nlb_rules: see struct lbc_lint_rules. */
-bool nlb_annotation_counts(const struct ccm_service *service, const struct lbc_anno *row);
-const char *nlb_annotation_unclear(const struct lbc_anno *row, const char *value);
-
-/* The switch (a suffix) without which the annotation does nothing; NULL = there is none. */
-const char *nlb_annotation_gate(const struct lbc_anno *row);
-
-/* Protocol of a listener: the entry of annotation protocol-port for this port, else the port's own
- * protocol. 0 or -EINVAL: malformed list, unknown protocol. */
-CCM_NODISCARD int nlb_protocol_of(const struct ccm_service *service,
-                                  const struct ccm_service_port *port, enum lbc_protocol *ret,
-                                  struct ccm_error *err);
+/* Attributes by the cloud's name; NULL when there is none. */
+const struct lbc_anno *nlb_listener_field(const char *name);
+const struct lbc_anno *nlb_group_field(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 #include "api.h"
 
-#include "fields.h"
+#include "annotations.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/jsonw.h"
@@ -21,15 +21,15 @@ static void params_add_list(struct ali_params *params, const char *name, const c
     }
 }
 
-static void params_add_attr(struct ali_params *params, const struct lbc_field *field, bool create,
+static void params_add_attr(struct ali_params *params, const struct lbc_anno *row, bool create,
                             const char *value)
 {
-    const char *name = create && field->create_name != NULL ? field->create_name : field->name;
+    const char *name = create && row->create_name != NULL ? row->create_name : row->field;
     char full[96];
 
     ccm_text_printf(full, sizeof(full), "%s%s",
-                    (field->flags & NLB_FIELD_HEALTH) != 0 ? "HealthCheckConfig." : "", name);
-    if ((field->flags & NLB_FIELD_LIST) != 0) {
+                    (row->cloud & NLB_ATTR_HEALTH) != 0 ? "HealthCheckConfig." : "", name);
+    if ((row->cloud & LBC_ATTR_LIST) != 0) {
         params_add_list(params, full, value);
     } else {
         ali_param_opt(params, full, value);
@@ -47,15 +47,15 @@ void nlb_api_add_attrs(struct ali_params *params, const struct lbc_attrs *attrs,
     for (size_t i = 0; i < attrs->len; i++) {
         const struct lbc_attr *attr = &attrs->items[i];
 
-        if (attr->kept || !nlb_field_applies(attr->field, protocol) ||
-            (!create && (attr->field->flags & LBC_FIELD_CREATE) != 0)) {
+        if (attr->kept || !lbc_attr_applies(attr->row, protocol) ||
+            (!create && (attr->row->cloud & LBC_ATTR_CREATE) != 0)) {
             continue;
         }
-        if ((attr->field->flags & NLB_FIELD_PPV2) != 0) {
-            ccm_jsonw_bool(&w, attr->field->name, ccm_text_equal(attr->value, "true"));
+        if ((attr->row->cloud & NLB_ATTR_PPV2) != 0) {
+            ccm_jsonw_bool(&w, attr->row->field, ccm_text_equal(attr->value, "true"));
             any = true;
         } else {
-            params_add_attr(params, attr->field, create, attr->value);
+            params_add_attr(params, attr->row, create, attr->value);
         }
     }
     ccm_jsonw_close(&w, '}');

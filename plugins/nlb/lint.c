@@ -69,7 +69,6 @@ const struct lbc_lint_rules nlb_rules = {
     .protocol = port_protocol,
     .is_protocol = is_protocol,
     .clash = lint_protocols_clash,
-    .counts = nlb_annotation_counts,
     .unclear = nlb_annotation_unclear,
     .loose = &nlb_opt_loose,
 };

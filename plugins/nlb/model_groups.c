@@ -19,37 +19,6 @@ static int group_set_attr(struct nlb_group *group, const char *field, const char
     return lbc_attrs_set(&group->lbc.attrs, nlb_group_field(field), value, true);
 }
 
-/* Whether a row counts, given the others. */
-static bool is_asked(const struct ccm_object *meta, const struct lbc_field *field)
-{
-    if (strcmp(field->name, "ConnectionDrainTimeout") == 0) {
-        return lbc_anno_get(meta, "connection-drain")[0] != '\0';
-    }
-    return (field->flags & NLB_FIELD_HEALTH) == 0 ||
-           strcmp(field->name, "HealthCheckEnabled") == 0 ||
-           lbc_anno_is_on(lbc_anno_get(meta, "health-check-flag"));
-}
-
-static int group_set_annotations(struct nlb_group *group, const struct lbc_model_input *in)
-{
-    const struct ccm_object *meta = &in->service->meta;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < nlb_annotations.count; i++) {
-        const struct lbc_anno *row = &nlb_annotations.rows[i];
-        const char *value = lbc_anno_value(meta, row);
-        const struct lbc_field *field = row->group == LBC_ANNO_SERVERS && row->field != NULL
-                                            ? nlb_group_field(row->field)
-                                            : NULL;
-
-        if (field != NULL && !nlb_model_keep(&group->lbc.attrs, field, in->refused, row, &r) &&
-            value[0] != '\0' && is_asked(meta, field)) {
-            r = nlb_model_set(&group->lbc.attrs, field, row, value);
-        }
-    }
-    return r;
-}
-
 /* A group for all ports cannot do without a check, and has no port of its own to be checked. */
 static int set_any_port(struct nlb_group *group, const struct ccm_service_port *port)
 {
@@ -67,6 +36,11 @@ static int set_any_port(struct nlb_group *group, const struct ccm_service_port *
 static int group_fill(const struct nlb_builder *b, const struct nlb_desired_port *want)
 {
     struct nlb_group *group = (struct nlb_group *)want->lbc.group;
+    const struct lbc_attr_source source = { .table = &nlb_annotations,
+                                            .group = LBC_ANNO_SERVERS,
+                                            .protocol = want->lbc.protocol,
+                                            .service = b->lbc.in->service,
+                                            .refused = b->lbc.in->refused };
     const char *resource_group = b->model->want.lb.fields[NLB_LB_GROUP];
     const enum lbc_families families = b->lbc.families;
     char type[16];
@@ -89,7 +63,7 @@ static int group_fill(const struct nlb_builder *b, const struct nlb_desired_port
     if (r == 0 && resource_group != NULL) {
         r = group_set_attr(group, "ResourceGroupId", resource_group);
     }
-    return r < 0 ? r : group_set_annotations(group, b->lbc.in);
+    return r < 0 ? r : lbc_attrs_add_wishes(&group->lbc.attrs, &source, NULL);
 }
 
 int nlb_model_group(struct nlb_builder *b, struct nlb_desired_port *want, struct ccm_error *err)

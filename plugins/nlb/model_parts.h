@@ -34,15 +34,4 @@ CCM_NODISCARD int nlb_model_security_group(struct nlb_security_group *security_g
                                            const struct ccm_service *service,
                                            const char *cluster_id, struct ccm_error *err);
 
-/* Whether the value of the row cannot be used; then the field stays as it is. *ret: 0 or -ENOMEM.
- */
-struct lbc_anno;
-bool nlb_model_keep(struct lbc_attrs *attrs, const struct lbc_field *field,
-                    const struct lbc_refusals *refused, const struct lbc_anno *row, int *ret);
-
-/* The value of a row as the cloud takes it, into `field` of `attrs`: one spelling for one value. 0
- * or -ENOMEM. */
-CCM_NODISCARD int nlb_model_set(struct lbc_attrs *attrs, const struct lbc_field *field,
-                                const struct lbc_anno *row, const char *value);
-
 #endif

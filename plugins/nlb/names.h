@@ -6,8 +6,8 @@
 #ifndef CCM_NLB_NAMES_H
 #define CCM_NLB_NAMES_H
 
+#include "annotations.h"
 #include "ccm/object.h"
-#include "fields.h"
 #include "lbc/model/owner.h"
 #include "util/attr.h"
 

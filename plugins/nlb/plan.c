@@ -174,10 +174,10 @@ static int plan_unprotect_lb(struct nlb_work *work, bool both)
         return -ENOMEM;
     }
     if (!off) {
-        nlb_change_add(&change, "deletion protection", deletion, "false");
+        lbc_compare_add_change(&change, "deletion protection", deletion, "false");
     }
     if (!open) {
-        nlb_change_add(&change, "modification protection", modification, "NonProtection");
+        lbc_compare_add_change(&change, "modification protection", modification, "NonProtection");
     }
     return nlb_plan_set_change(step, &change);
 }
@@ -311,7 +311,9 @@ void nlb_plan_record_explicit(struct nlb_state *have, const struct nlb_model *mo
         struct nlb_group *group = nlb_state_group_for(have, want);
 
         if (group != NULL && want->lbc.id == NULL && !want->lbc.broken) {
-            nlb_compare_record_group(want, group);
+            const struct lbc_compare compare = nlb_compare_groups(want, group);
+
+            lbc_compare_record(&compare, &group->lbc.attrs);
         }
     }
     for (size_t i = 0; i < model->want.lbc.listener_count; i++) {
@@ -319,7 +321,10 @@ void nlb_plan_record_explicit(struct nlb_state *have, const struct nlb_model *mo
         struct nlb_listener *listener = nlb_state_listener_like(have, want);
 
         if (listener != NULL && !want->lbc.broken) {
-            nlb_compare_record_listener(want, listener);
+            const struct lbc_compare compare =
+                lbc_compare_listeners(&nlb_annotations, &want->lbc, &listener->lbc);
+
+            lbc_compare_record(&compare, &listener->lbc.attrs);
         }
     }
 }

@@ -349,7 +349,8 @@ static int plan_update_group(struct target *to)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
-    int r = nlb_compare_group(to->who, to->have, to->work->in->fresh, &next, &change);
+    const struct lbc_compare compare = nlb_compare_groups(to->who, to->have);
+    int r = lbc_compare_overlay(&compare, to->work->in->fresh, &next, &change);
     struct nlb_step *step = NULL;
 
     if (r < 0 || change.len == 0) {

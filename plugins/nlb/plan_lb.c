@@ -210,7 +210,7 @@ static int plan_fields(struct nlb_work *work, enum nlb_step_type type,
         const char *value = new_value(work, fields[i]);
 
         if (value != NULL) {
-            nlb_change_add(&change, names[i], work->lb->fields[fields[i]], value);
+            lbc_compare_add_change(&change, names[i], work->lb->fields[fields[i]], value);
             r = nlb_lb_set(&set, fields[i], value);
         }
     }
@@ -284,7 +284,7 @@ static int plan_address_type(struct nlb_work *work, bool *ret_public)
         return 0;
     }
     step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
-    nlb_change_add(&change, "type", work->lb->fields[NLB_LB_ADDRESS_TYPE], value);
+    lbc_compare_add_change(&change, "type", work->lb->fields[NLB_LB_ADDRESS_TYPE], value);
     if (step == NULL || lbc_text_set(&step->value, value) < 0 ||
         (*ret_public && work->in->model->zones_explicit && add_addresses(work, step) < 0)) {
         return -ENOMEM;

@@ -248,10 +248,12 @@ static int plan_create_listener(struct nlb_work *work, const struct nlb_listener
                                 const struct nlb_group *group, const char *group_id)
 {
     const unsigned stage = work->stage + 1;
+    const struct lbc_compare wishes =
+        lbc_compare_listeners(&nlb_annotations, &want->lbc, &want->lbc);
     struct nlb_step *step = listener_new_step(work, NLB_STEP_CREATE_LISTENER, stage, want, NULL);
 
     if (step == NULL || step_describe_listener(step, want, group, group_id) < 0 ||
-        nlb_compare_new_listener(want, &step->listener.lbc.attrs) < 0) {
+        lbc_compare_wishes(&wishes, &step->listener.lbc.attrs) < 0) {
         return -ENOMEM;
     }
     step->needs_security = true;
@@ -264,19 +266,22 @@ static int plan_update_listener(struct nlb_work *work, const struct nlb_listener
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs next = { 0 };
+    const struct lbc_compare compare =
+        lbc_compare_listeners(&nlb_annotations, &want->lbc, &have->lbc);
     const bool moves = group_id == NULL || !ccm_text_equal(group_id, have->lbc.group_id);
     /* Nobody is sent to a group that is still being filled. */
     const unsigned filled = moves ? nlb_plan_filled(work, group) : 0;
     const unsigned stage = filled > work->stage + 1 ? filled : work->stage + 1;
     struct nlb_step *step = NULL;
-    int r = nlb_compare_listener(want, have, work->in->fresh, &next, &change);
+    int r = lbc_compare_overlay(&compare, work->in->fresh, &next, &change);
 
     if (r == 0 && moves) {
-        nlb_change_add(&change, "server group", have->lbc.group_id,
-                       group_id == NULL ? group->lbc.name : group_id);
+        lbc_compare_add_change(&change, "server group", have->lbc.group_id,
+                               group_id == NULL ? group->lbc.name : group_id);
     }
     if (r == 0 && !ccm_text_equal(want->lbc.description, have->lbc.description)) {
-        nlb_change_add(&change, "description", have->lbc.description, want->lbc.description);
+        lbc_compare_add_change(&change, "description", have->lbc.description,
+                               want->lbc.description);
     }
     r = r < 0 ? r : ccm_buf_error(&change);
     if (r < 0 || change.len == 0) {

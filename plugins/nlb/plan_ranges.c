@@ -90,7 +90,7 @@ static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
         rule_describe_text(present, from, sizeof(from));
     }
     rule_describe_text(rule, to, sizeof(to));
-    nlb_change_add(&change, "rule", from, to);
+    lbc_compare_add_change(&change, "rule", from, to);
     return nlb_plan_set_change(step, &change);
 }
 

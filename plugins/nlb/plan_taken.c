@@ -47,8 +47,8 @@ static int taken_add_listener(const struct nlb_plan_input *in, const struct nlb_
         const struct lbc_attr *was = &have->lbc.attrs.items[i];
 
         if (was->value != NULL &&
-            !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.lbc.attrs, was->field))) {
-            r = lbc_tags_put(&taken->was, was->field->name, was->value);
+            !ccm_text_equal(was->value, lbc_attrs_get(&step->listener.lbc.attrs, was->row))) {
+            r = lbc_tags_put(&taken->was, was->row->field, was->value);
         }
     }
     return r;
@@ -118,9 +118,9 @@ static int fill_step(struct nlb_step *step, const struct nlb_listener *have,
         return -ENOMEM;
     }
     for (size_t i = 0; r == 0 && i < was->len; i++) {
-        const struct lbc_field *field = nlb_listener_field(was->items[i].key);
+        const struct lbc_anno *field = nlb_listener_field(was->items[i].key);
 
-        if (field != NULL && nlb_field_applies(field, have->lbc.protocol)) {
+        if (field != NULL && lbc_attr_applies(field, have->lbc.protocol)) {
             r = lbc_attrs_set(&step->listener.lbc.attrs, field, was->items[i].value, true);
         }
     }
@@ -160,6 +160,6 @@ int nlb_plan_restore(struct nlb_work *work, const struct nlb_listener *have, boo
     if (step == NULL || fill_step(step, have, group, &was) < 0) {
         return -ENOMEM;
     }
-    nlb_change_add(&change, "put back, server group", have->lbc.group_id, group->lbc.id);
+    lbc_compare_add_change(&change, "put back, server group", have->lbc.group_id, group->lbc.id);
     return nlb_plan_set_change(step, &change);
 }

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LIST_MAX 4096 /* bytes of a joined list */
-
 static int json_parse_texts(const cJSON *parent, const char *name, struct lbc_texts *ret)
 {
     int r = 0;
@@ -98,37 +96,17 @@ int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
 
 /* --- attributes --- */
 
-static int json_parse_attr(const cJSON *from, const struct lbc_field *field, struct lbc_attrs *ret)
+/* `part` holds those that have the bit. */
+static int json_parse_attrs(const cJSON *json, enum lbc_anno_group group,
+                            enum lbc_protocol protocol, unsigned bit, const cJSON *part,
+                            struct lbc_attrs *ret)
 {
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf list = { .max = LIST_MAX };
-    const char *name = field->read_name != NULL ? field->read_name : field->name;
-    const char *value;
-    char space[LBC_ATTR_NUMBER];
-
-    if ((field->flags & NLB_FIELD_LIST) != 0) {
-        const int r = alilb_parse_list(from, name, &list);
-
-        if (r < 0) {
-            return r == -ENOMEM ? r : -EPROTO;
-        }
-        value = ccm_buf_str(&list);
-    } else {
-        value = lbc_attr_read(from, name, space);
-    }
-    return lbc_attr_is_unset(field, value) ? 0 : lbc_attrs_set(ret, field, value, false);
-}
-
-static int json_parse_listener_attrs(const cJSON *json, struct nlb_listener *ret)
-{
-    const cJSON *ppv2 = ccm_json_get(json, "ProxyProtocolV2Config");
+    const struct lbc_anno *row = NULL;
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < nlb_listener_field_count; i++) {
-        const struct lbc_field *field = &nlb_listener_fields[i];
-
-        if (nlb_field_applies(field, ret->lbc.protocol)) {
-            r = json_parse_attr((field->flags & NLB_FIELD_PPV2) != 0 ? ppv2 : json, field,
-                                &ret->lbc.attrs);
+    while (r == 0 && (row = lbc_attr_next(&nlb_annotations, group, row)) != NULL) {
+        if (lbc_attr_applies(row, protocol)) {
+            r = lbc_attrs_add_answer(ret, row, (row->cloud & bit) != 0 ? part : json);
         }
     }
     return r;
@@ -157,24 +135,11 @@ int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret)
         lbc_text_set(&ret->lbc.group_id, ccm_json_text(json, "ServerGroupId")) < 0) {
         return -ENOMEM;
     }
-    return json_parse_listener_attrs(json, ret);
+    return json_parse_attrs(json, LBC_ANNO_LISTENER, ret->lbc.protocol, NLB_ATTR_PPV2,
+                            ccm_json_get(json, "ProxyProtocolV2Config"), &ret->lbc.attrs);
 }
 
 /* --- groups --- */
-
-static int json_parse_group_attrs(const cJSON *json, struct nlb_group *ret)
-{
-    const cJSON *health = ccm_json_get(json, "HealthCheck");
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < nlb_group_field_count; i++) {
-        const struct lbc_field *field = &nlb_group_fields[i];
-
-        r = json_parse_attr((field->flags & NLB_FIELD_HEALTH) != 0 ? health : json, field,
-                            &ret->lbc.attrs);
-    }
-    return r;
-}
 
 int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret)
 {
@@ -196,7 +161,8 @@ int nlb_read_parse_group(const cJSON *json, struct nlb_group *ret)
         alilb_parse_tags(json, &ret->tags) < 0) {
         return -ENOMEM;
     }
-    return json_parse_group_attrs(json, ret);
+    return json_parse_attrs(json, LBC_ANNO_SERVERS, ret->lbc.protocol, NLB_ATTR_HEALTH,
+                            ccm_json_get(json, "HealthCheck"), &ret->lbc.attrs);
 }
 
 /* --- the security group --- */

@@ -361,10 +361,10 @@ int nlb_rule_copy(struct nlb_rule *to, const struct nlb_rule *from)
 static void recall_attrs(struct lbc_attrs *attrs, const struct lbc_attrs *before)
 {
     for (size_t i = 0; i < attrs->len; i++) {
-        for (size_t k = 0; k < before->len; k++) {
-            if (before->items[k].field == attrs->items[i].field) {
-                attrs->items[i].explicit = before->items[k].explicit;
-            }
+        const struct lbc_attr *attr = lbc_attrs_find(before, attrs->items[i].row);
+
+        if (attr != NULL) {
+            attrs->items[i].explicit = attr->explicit;
         }
     }
 }

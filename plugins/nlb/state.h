@@ -5,7 +5,7 @@
 #ifndef CCM_NLB_STATE_H
 #define CCM_NLB_STATE_H
 
-#include "fields.h"
+#include "annotations.h"
 #include "lbc/apply/state.h"
 #include "lbc/model/tags.h"
 #include "util/attr.h"

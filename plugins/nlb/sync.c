@@ -287,8 +287,8 @@ static void print_targets(const struct lbc_attrs *next, const struct lbc_attrs *
     for (size_t i = 0; i < next->len; i++) {
         const struct lbc_attr *attr = &next->items[i];
 
-        if (!ccm_text_equal(attr->value, lbc_attrs_get(have, attr->field))) {
-            ccm_buf_addf(text, "%s=%s ", attr->field->name, attr->value);
+        if (!ccm_text_equal(attr->value, lbc_attrs_get(have, attr->row))) {
+            ccm_buf_addf(text, "%s=%s ", attr->row->field, attr->value);
         }
     }
 }

@@ -57,46 +57,13 @@ const struct lbc_unserved nlb_unserved[] = {
     { NULL, NULL, NULL, NULL, 0, NULL, NULL },
 };
 
-/* --- annotations that count only beside others; whoever switched those off knows --- */
-
-static bool has_no_check(const struct ccm_service *service)
-{
-    return lbc_anno_get(&service->meta, "health-check-flag")[0] == '\0';
-}
-
-static bool has_no_drain(const struct ccm_service *service)
-{
-    return lbc_anno_get(&service->meta, "connection-drain")[0] == '\0';
-}
-
-static bool has_no_alpn(const struct ccm_service *service)
-{
-    return lbc_anno_get(&service->meta, "alpn")[0] == '\0';
-}
-
 static bool has_one_family(const struct ccm_service *service)
 {
     return !nlb_is_dual_stack(service) &&
            !ccm_text_equal_case(lbc_anno_get(&service->meta, "backend-ip-version"), "ipv4");
 }
 
-#define CHECK_OFF "has no effect without health-check-flag on"
-
 const struct lbc_hint nlb_hints[] = {
-    ALILB_TYPE_HINT,
-    { "health-check-type", has_no_check, CHECK_OFF, NULL, true },
-    { "health-check-connect-port", has_no_check, CHECK_OFF, NULL, true },
-    { "healthy-threshold", has_no_check, CHECK_OFF, NULL, true },
-    { "unhealthy-threshold", has_no_check, CHECK_OFF, NULL, true },
-    { "health-check-connect-timeout", has_no_check, CHECK_OFF, NULL, true },
-    { "health-check-interval", has_no_check, CHECK_OFF, NULL, true },
-    { "health-check-domain", has_no_check, CHECK_OFF, NULL, true },
-    { "health-check-uri", has_no_check, CHECK_OFF, NULL, true },
-    { "health-check-method", has_no_check, CHECK_OFF, NULL, true },
-    { "health-check-httpcode", has_no_check, CHECK_OFF, NULL, true },
-    { "connection-drain-timeout", has_no_drain, "has no effect without connection-drain", NULL,
-      true },
-    { "alpn-policy", has_no_alpn, "has no effect without alpn on", NULL, true },
     { "backend-ip-version", has_one_family, "has no effect without ip-version dualstack", NULL,
       true },
     { NULL, NULL, NULL, NULL, false },

@@ -5,6 +5,7 @@
 #include "clb/annotations.h"
 #include "clb/lint.h"
 #include "clb/model_listeners.h"
+#include "lbc/apply/compare.h"
 #include "lbc/tests/objects.h"
 #include "lbc/tests/refused.h"
 #include "util/cleanup.h"
@@ -26,14 +27,26 @@ static void test_acl_ids(void **state)
         const char *have;
         bool equal;
     } cases[] = {
-        { "", NULL, true },    { "a", NULL, false },   { "", "a", false },
-        { "a", "a", true },    { "a,b", "b,a", true }, { "a,b", "a,c", false },
-        { "a,b", "a", false }, { "a", "a,b", false },  { " a , b ", "b,a", true },
+        { "a", NULL, false },       { "a", "a", true },    { "a,b", "b,a", true },
+        { "a,b", "a,c", false },    { "a,b", "a", false }, { "a", "a,b", false },
+        { " a , b ", "b,a", true },
     };
+    const struct lbc_anno *id = clb_field_find("AclId");
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        if (clb_acl_ids_equal(cases[i].want, cases[i].have) != cases[i].equal) {
+        CCM_CLEANUP(clb_listener_fini) struct clb_listener want = { .lbc = { .id = NULL } };
+        CCM_CLEANUP(clb_listener_fini) struct clb_listener have = { .lbc = { .id = NULL } };
+        const struct lbc_compare compare =
+            lbc_compare_listeners(&clb_annotations, &want.lbc, &have.lbc);
+
+        assert_int_equal(lbc_attrs_set(&want.lbc.attrs, clb_field_find("AclStatus"), "on", true),
+                         0);
+        assert_int_equal(lbc_attrs_set(&want.lbc.attrs, id, cases[i].want, true), 0);
+        assert_int_equal(
+            cases[i].have == NULL ? 0 : lbc_attrs_set(&have.lbc.attrs, id, cases[i].have, false),
+            0);
+        if ((lbc_compare_target(&compare, id) == NULL) != cases[i].equal) {
             fail_msg("[%s] [%s]", cases[i].want, cases[i].have);
         }
     }

@@ -82,6 +82,19 @@ const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const c
     return NULL;
 }
 
+bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *object)
+{
+    const char *needed = row->needs == NULL ? "" : lbc_anno_get(object, row->needs);
+
+    if (lbc_anno_value(object, row)[0] == '\0') {
+        return false;
+    }
+    if (row->needs == NULL || row->need == LBC_NEED_COMPARED) {
+        return true;
+    }
+    return row->need == LBC_NEED_ON ? lbc_anno_is_on(needed) : needed[0] != '\0';
+}
+
 static const char *prefix_of(const struct lbc_anno *row)
 {
     return (row->flags & LBC_ANNO_FULL_KEY) != 0 ? "" : LBC_ANNO_PREFIX;
@@ -302,6 +315,19 @@ static void lint_row(const struct lbc_anno *row, const struct ccm_object *object
 
     if (lbc_anno_check(row, object, &err) < 0) {
         say(arg, lbc_anno_key(object, row, key), false, err.message);
+    }
+}
+
+void lbc_anno_write_protocols(const struct lbc_anno *row, const char *separator,
+                              struct ccm_buf *text)
+{
+    const char *between = "";
+
+    for (unsigned i = 0; i < LBC_OTHER; i++) {
+        if ((row->on >> i & 1U) != 0) {
+            ccm_buf_addf(text, "%s%s", between, lbc_protocol_lower((enum lbc_protocol)i));
+            between = separator;
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 /*
- * Annotations as data. A controller lists what it understands in one table; the table drives
- * look-up, validation, hints about unknown keys and the documentation. Pure. Every thread.
+ * Annotations and attributes of the cloud as data. A product lists what it understands in one
+ * table, one row each: what a person writes, what the cloud takes and tells, what holds without it
+ * and which differences count. The table drives look-up, validation, the desired state, comparison,
+ * what is sent and read, hints, lint and the documentation; see attrs.h for values, and
+ * CONTRIBUTING.md for how a row is added. Pure. Every thread.
  */
 #ifndef CCM_LBC_ANNOTATION_H
 #define CCM_LBC_ANNOTATION_H
@@ -8,6 +11,7 @@
 #include "ccm/error.h"
 #include "ccm/object.h"
 #include "lbc/model/keys.h"
+#include "lbc/model/protocol.h"
 #include "util/attr.h"
 #include "util/buf.h"
 
@@ -54,26 +58,68 @@ enum lbc_anno_group {
     LBC_ANNO_CLASS,
 };
 
-#define LBC_ANNO_NOT_BUILT                                                                         \
-    1U                        /* known, but this version cannot do it: such a Service is refused   \
-                               */
-#define LBC_ANNO_FULL_KEY 2U  /* `name` is the whole key, there is no prefix and no legacy form */
-#define LBC_ANNO_MUTABLE  4U  /* a later change reaches the existing load balancer */
-#define LBC_ANNO_NO_CASE  8U  /* the case of an ENUM or SWITCH value does not matter */
-#define LBC_ANNO_EMPTY    16U /* an empty value means something */
-#define LBC_ANNO_ZERO     64U /* the number 0 counts as not set */
+/* What the annotation is worth without the one that it needs. */
+enum lbc_anno_need {
+    LBC_NEED_COMPARED, /* it is sent all the same, but no difference counts */
+    LBC_NEED_SET,      /* as much; and it says nothing unless the other is set, on or off */
+    LBC_NEED_ON,       /* it is no wish at all unless the other is on */
+};
+
+/* `flags`: how the annotation is read. */
+#define LBC_ANNO_NOT_BUILT 1U  /* known, but this version cannot do it: refuses such a Service */
+#define LBC_ANNO_FULL_KEY  2U  /* `name` is the whole key, there is no prefix and no legacy form */
+#define LBC_ANNO_MUTABLE   4U  /* a later change reaches the existing load balancer */
+#define LBC_ANNO_NO_CASE   8U  /* the case of an ENUM or SWITCH value does not matter */
+#define LBC_ANNO_EMPTY     16U /* an empty value means something */
+#define LBC_ANNO_ZERO      64U /* the number 0 counts as not set */
+
+/* `cloud`: what is special about the attribute; bits from 4096 on are the product's. */
+#define LBC_ATTR_OWN    1U   /* the product keeps it elsewhere than among its attributes */
+#define LBC_ATTR_CREATE 2U   /* cannot be changed in place: not part of an update */
+#define LBC_ATTR_LATER  4U   /* the other way round: creation does not take it */
+#define LBC_ATTR_ASKED  8U   /* creation asks for the default */
+#define LBC_ATTR_RESET  16U  /* goes back to the default when nobody asks for a value any more */
+#define LBC_ATTR_LIST   32U  /* "a,b"; blanks and empty entries do not count */
+#define LBC_ATTR_SET    64U  /* a list in which the order does not matter either */
+#define LBC_ATTR_TOP    128U /* stands beside, not inside, the protocol's part of an answer */
+#define LBC_ATTR_BOOL                                                                              \
+    256U /* a switch that the cloud writes true and false, as all of type BOOL                     \
+          */
+
+#define LBC_UNTOLD_ANY "*" /* `untold`: there is no telling, so it is no difference */
+
+/* A value that holds for listeners of some protocols. */
+struct lbc_anno_case {
+    unsigned on; /* 1U << enum lbc_protocol */
+    const char *value;
+};
 
 struct lbc_anno {
-    const char *name; /* suffix behind the prefix, or the whole key */
+    const char *name; /* suffix behind the prefix, or the whole key; NULL: no annotation sets it */
     enum lbc_anno_group group;
     enum lbc_anno_type type;
-    unsigned flags;
-    int64_t min;
+    unsigned flags; /* LBC_ANNO_* */
+    int64_t min;    /* INT; 0 is a value in answers where it is the smallest, else "not set" */
     int64_t max;
-    const char *values;    /* ENUM */
-    const char *fallback;  /* what holds without it, for people; NULL = the cloud decides */
-    const char *protocols; /* LISTENER: "tcp|udp", the listeners it is for; NULL = all */
-    const char *field;     /* parameter of the cloud's API; NULL = none */
+    const char *values;   /* ENUM */
+    const char *spelling; /* the words in the cloud's case, "A|B"; NULL = as in `values` */
+    const char *fallback; /* what holds without it, as people write it, "none" = nothing; NULL = the
+                             cloud decides */
+    struct lbc_anno_case other; /* another default for some protocols */
+    unsigned on;                /* LISTENER: 1U << enum lbc_protocol it is for; 0 = all */
+    const char *needs;          /* the switch, an annotation, without which it does nothing */
+    enum lbc_anno_need need;
+    const char *field;       /* parameter of the cloud's API; NULL = none */
+    const char *create_name; /* spelled differently at creation; NULL = field */
+    const char *read_name;   /* spelled differently in answers, "a.b" = b inside a; NULL = field */
+    unsigned place;          /* attributes are read, compared and told about in this order, those of
+                                one place as the rows stand */
+    unsigned cloud;          /* LBC_ATTR_* */
+    const char *untold;      /* what there is when an answer does not tell; NULL = not known */
+    struct lbc_anno_case absent; /* said by leaving the parameter out */
+    const char *immutable; /* how the refusal of a change calls it; NULL = it can be changed */
+    unsigned id;   /* INSTANCE: the product's number of the attribute, from 1 on; 0 = it has none */
+    size_t offset; /* of its text inside the product's struct; 0 = it has none */
     enum lbc_anno_message says;
     enum lbc_anno_decides decides;
     const char *label; /* how messages call it; NULL = name */
@@ -86,8 +132,11 @@ struct lbc_anno {
 struct lbc_anno_table {
     const struct lbc_anno *rows;
     size_t count;
-    const char *kind;    /* of the load balancer, for messages */
-    const char *foreign; /* "a|b": suffixes that only the other kind knows */
+    const char *kind;            /* of the load balancer, for messages */
+    const char *foreign;         /* "a|b": suffixes that only the other kind knows */
+    const struct lbc_anno *mute; /* attributes that no annotation sets; their names are NULL */
+    size_t mute_count;
+    bool tells_defaults; /* what an answer leaves out is as the row's default */
 };
 
 /* Whether the suffix is set, also when it is empty. */
@@ -110,6 +159,9 @@ const char *lbc_anno_suffix_key(const struct ccm_object *object, const char *suf
 const char *lbc_anno_key(const struct ccm_object *object, const struct lbc_anno *row,
                          char key[static LBC_ANNO_KEY_MAX]);
 const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const char *name);
+/* Whether the annotation says something beside the others: it has a value, and what it needs is
+ * there. */
+bool lbc_anno_is_asked(const struct lbc_anno *row, const struct ccm_object *object);
 
 /*
  * The value of one row, when it is set and not empty: known to be built, and well-formed. 0, or
@@ -117,6 +169,11 @@ const struct lbc_anno *lbc_anno_find(const struct lbc_anno_table *table, const c
  */
 CCM_NODISCARD int lbc_anno_check(const struct lbc_anno *row, const struct ccm_object *object,
                                  struct ccm_error *err);
+
+/* The protocols that the row is for, "tcp", the separator between them; nothing when it is for all.
+ */
+void lbc_anno_write_protocols(const struct lbc_anno *row, const char *separator,
+                              struct ccm_buf *text);
 
 /* One finding; see lbc_anno_lint(). */
 typedef void (*lbc_anno_say_fn)(void *arg, const char *key, bool warning, const char *message);

@@ -1,30 +1,22 @@
 /*
- * Attributes of a cloud resource as the cloud names them: one table of fields per plugin drives
- * create, update, read and compare. Pure. One thread at a time per set.
+ * Values of a listener's or a group's attributes by their rows (annotation.h): what a Service asks
+ * for, what the cloud holds. Texts are kept in one spelling: as the cloud writes words, numbers
+ * without zeros in front, lists as "a,b". Pure. One thread at a time per set.
  */
 #ifndef CCM_LBC_ATTRS_H
 #define CCM_LBC_ATTRS_H
 
+#include "lbc/model/annotation.h"
+#include "lbc/model/protocol.h"
+#include "lbc/model/refusal.h"
 #include "util/attr.h"
 #include "util/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LBC_FIELD_TOP    1U /* stands beside, not inside, the protocol's part of an answer */
-#define LBC_FIELD_ZERO   2U /* 0 is a value, not "unset" */
-#define LBC_FIELD_CREATE 4U /* cannot be changed in place: not part of an update */
-
-struct lbc_field {
-    const char *name;        /* parameter of create and update */
-    const char *create_name; /* spelled differently at creation; NULL = name */
-    const char *read_name;   /* spelled differently in answers; NULL = name */
-    unsigned protocols;      /* 1U << protocol, as the plugin counts them; 0 = all */
-    unsigned flags;          /* CCM_FIELD_*, and bits of the plugin from 256 on */
-};
-
 struct lbc_attr {
-    const struct lbc_field *field;
+    const struct lbc_anno *row;
     char *value;
     bool explicit; /* desired: a person asked for it, so a difference is corrected; else only a
                   default of creation */
@@ -39,27 +31,73 @@ struct lbc_attrs {
 };
 
 /* Set or replace one. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_attrs_set(struct lbc_attrs *attrs, const struct lbc_field *field,
+CCM_NODISCARD int lbc_attrs_set(struct lbc_attrs *attrs, const struct lbc_anno *row,
                                 const char *value, bool explicit);
 /* Let it stay as it is, whatever was set so far. 0 or -ENOMEM. */
-CCM_NODISCARD int lbc_attrs_keep(struct lbc_attrs *attrs, const struct lbc_field *field);
-bool lbc_attrs_keeps(const struct lbc_attrs *attrs, const struct lbc_field *field);
+CCM_NODISCARD int lbc_attrs_keep(struct lbc_attrs *attrs, const struct lbc_anno *row);
+bool lbc_attrs_keeps(const struct lbc_attrs *attrs, const struct lbc_anno *row);
 /* Take one out; that it is not there is fine. */
-void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_field *field);
-/* The value or NULL. */
-const char *lbc_attrs_get(const struct lbc_attrs *attrs, const struct lbc_field *field);
+void lbc_attrs_remove(struct lbc_attrs *attrs, const struct lbc_anno *row);
+/* The one of a row, and its value; NULL when there is none. */
+const struct lbc_attr *lbc_attrs_find(const struct lbc_attrs *attrs, const struct lbc_anno *row);
+const char *lbc_attrs_get(const struct lbc_attrs *attrs, const struct lbc_anno *row);
 /* Append copies of all of `from` to `to`, replacing equal ones. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_attrs_copy(struct lbc_attrs *to, const struct lbc_attrs *from);
 void lbc_attrs_fini(struct lbc_attrs *attrs);
 /* Give back what is not needed; for what is kept for long. */
 void lbc_attrs_trim(struct lbc_attrs *attrs);
 
+/* --- rows --- */
+
+/* The next attribute of a group (LBC_ANNO_LISTENER, LBC_ANNO_SERVERS) in the order in which they
+ * are read and compared, those that no annotation sets last. before NULL: the first. NULL: no more.
+ */
+const struct lbc_anno *lbc_attr_next(const struct lbc_anno_table *table, enum lbc_anno_group group,
+                                     const struct lbc_anno *before);
+/* By the cloud's name; NULL when there is none. */
+const struct lbc_anno *lbc_attr_row(const struct lbc_anno_table *table, enum lbc_anno_group group,
+                                    const char *field);
+/* Whether listeners of the protocol, or groups of theirs, have it. */
+bool lbc_attr_applies(const struct lbc_anno *row, enum lbc_protocol protocol);
+
+/* --- values --- */
+
+/* What an annotation says, as the cloud writes it -> *ret, of the heap; NULL: it is no wish, be it
+ * empty or what these protocols say by leaving it out. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_attr_parse(const struct lbc_anno *row, enum lbc_protocol protocol,
+                                 const char *value, char **ret);
+/* What holds without a wish, as the cloud writes it; NULL = not known, or nothing. */
+const char *lbc_attr_default(const struct lbc_anno *row, enum lbc_protocol protocol);
+/* The word of a switch, as the cloud writes it. */
+const char *lbc_attr_word(const struct lbc_anno *row, bool on);
+
+/* --- from annotations and answers --- */
+
+/* Where wishes come from; borrowed. */
+struct lbc_attr_source {
+    const struct lbc_anno_table *table;
+    enum lbc_anno_group group;
+    enum lbc_protocol protocol;
+    const struct ccm_service *service;  /* without annotations that cannot be used */
+    const struct lbc_refusals *refused; /* those annotations; NULL = none */
+};
+
+/* Defaults that creation asks for -> attrs. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_attrs_add_defaults(struct lbc_attrs *attrs,
+                                         const struct lbc_attr_source *source);
+/* What annotations ask for -> attrs; what those ask for that cannot be used is kept as it is.
+ * *ret_lacks (may be NULL) becomes true when one of these fails the Service. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_attrs_add_wishes(struct lbc_attrs *attrs,
+                                       const struct lbc_attr_source *source, bool *ret_lacks);
+
+/* The attribute of an answer that has it beside, or inside its part, `json` -> attrs; nothing when
+ * it is not set. 0, -ENOMEM, or -EPROTO: a list is too long. */
+CCM_NODISCARD int lbc_attrs_add_answer(struct lbc_attrs *attrs, const struct lbc_anno *row,
+                                       const cJSON *json);
 /* A scalar member of an answer as text, whatever its JSON type ("true", "12"); "" when it is not
- * there. `space` is for numbers; the result lives as long as both. */
+ * there. "a.b" stands for b inside a. `space` is for numbers; the result lives as long as both. */
 #define LBC_ATTR_NUMBER 24
 const char *lbc_attr_read(const cJSON *parent, const char *name,
                           char space[static LBC_ATTR_NUMBER]);
-/* Whether a value in an answer means "not set". */
-bool lbc_attr_is_unset(const struct lbc_field *field, const char *value);
 
 #endif

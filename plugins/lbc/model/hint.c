@@ -142,3 +142,16 @@ bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *ser
 
     return !ccm_text_empty(value) && hint->applies(service);
 }
+
+bool lbc_hint_lacks(const struct lbc_anno *row, const struct ccm_service *service,
+                    struct ccm_buf *text)
+{
+    if (row->needs == NULL || row->need == LBC_NEED_COMPARED ||
+        lbc_anno_value(&service->meta, row)[0] == '\0' ||
+        hint_get_annotation(service, row->needs)[0] != '\0') {
+        return false;
+    }
+    ccm_buf_addf(text, "has no effect without %s%s", row->needs,
+                 row->need == LBC_NEED_ON ? " on" : "");
+    return true;
+}

@@ -7,6 +7,7 @@
 
 #include "ccm/object.h"
 #include "ccm/option.h"
+#include "lbc/model/annotation.h"
 
 #include <stdbool.h>
 
@@ -22,6 +23,11 @@ struct lbc_hint {
 
 /* What holds for all kinds of load balancers. */
 extern const struct lbc_hint lbc_hints[];
+
+/* What is to be said of an annotation that needs another one, which is not set ("" counts as not;
+ * who switched it off knows): `text` gets what goes on behind its name. False: nothing. */
+bool lbc_hint_lacks(const struct lbc_anno *row, const struct ccm_service *service,
+                    struct ccm_buf *text);
 
 /* Whether the row is to be said, as far as options do not matter. */
 bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service);

@@ -185,24 +185,16 @@ static void lint_stray_entries(const struct lint *lint, const struct lbc_lint_li
     }
 }
 
-/* Whether a listener of the Service has one of these protocols; also when it cannot be told. */
+/* Whether a listener of the Service has one of the row's protocols; also when it cannot be told. */
 static bool has_protocol(const struct lbc_lint_rules *rules, const struct ccm_service *service,
-                         const char *protocols)
+                         const struct lbc_anno *row)
 {
     for (uint64_t i = 0; i < service->port_count; i++) {
         struct ccm_error err = CCM_ERROR_INIT;
         const char *name = rules->protocol(service, service->ports[i], &err);
-        const char *cursor = protocols;
-        const char *piece = NULL;
-        size_t len = 0;
 
-        if (name == NULL) {
+        if (name == NULL || (row->on >> lbc_protocol_parse(name, row->on) & 1U) != 0) {
             return true;
-        }
-        while (ccm_parse_piece(&cursor, '|', &piece, &len)) {
-            if (strlen(name) == len && memcmp(name, piece, len) == 0) {
-                return true;
-            }
         }
     }
     return false;
@@ -232,31 +224,55 @@ bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_servic
         !has_listeners(service)) {
         return false;
     }
-    return (row->protocols == NULL || has_protocol(rules, service, row->protocols)) &&
+    return (row->on == 0 || has_protocol(rules, service, row)) &&
            !is_void_by(lbc_hints, service, row) && !is_void_by(rules->hints, service, row) &&
+           (row->need == LBC_NEED_COMPARED ||
+            lbc_anno_is_on(lbc_anno_get(&service->meta, row->needs))) &&
            (rules->counts == NULL || rules->counts(service, row));
+}
+
+/* A finding about the row's annotation, which does nothing. */
+static void lint_add_idle(const struct lint *lint, const struct lbc_anno *row, const char *why)
+{
+    struct ccm_error text = CCM_ERROR_INIT;
+    char key[LBC_ANNO_KEY_MAX];
+
+    (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL, "annotation %s",
+                        why); /* the text is wanted */
+    lint->sink->finding(lint->sink, CCM_LEVEL_WARN, lbc_anno_key(&lint->service->meta, row, key),
+                        text.message);
 }
 
 /* Annotations for listeners that the Service has none of. */
 static void lint_protocols(const struct lint *lint)
 {
     const struct lbc_anno_table *table = lint->rules->annotations;
-    const struct ccm_object *meta = &lint->service->meta;
 
     for (size_t i = 0; i < table->count; i++) {
         const struct lbc_anno *row = &table->rows[i];
-        struct ccm_error text = CCM_ERROR_INIT;
-        char key[LBC_ANNO_KEY_MAX];
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 200 };
 
-        if (row->protocols != NULL && (row->flags & LBC_ANNO_NOT_BUILT) == 0 &&
-            lbc_anno_value(meta, row)[0] != '\0' &&
-            !has_protocol(lint->rules, lint->service, row->protocols)) {
-            (void)ccm_error_set(&text, 0, CCM_ERROR_TERMINAL,
-                                "annotation has no effect: it is for %s listeners, and the Service "
-                                "has none",
-                                row->protocols); /* the text is wanted */
-            lint->sink->finding(lint->sink, CCM_LEVEL_WARN, lbc_anno_key(meta, row, key),
-                                text.message);
+        if (row->on != 0 && (row->flags & LBC_ANNO_NOT_BUILT) == 0 &&
+            lbc_anno_value(&lint->service->meta, row)[0] != '\0' &&
+            !has_protocol(lint->rules, lint->service, row)) {
+            ccm_buf_adds(&why, "has no effect: it is for ");
+            lbc_anno_write_protocols(row, "|", &why);
+            ccm_buf_adds(&why, " listeners, and the Service has none");
+            lint_add_idle(lint, row, ccm_buf_str(&why));
+        }
+    }
+}
+
+/* Annotations whose switch is not there. */
+static void lint_lacks(const struct lint *lint)
+{
+    const struct lbc_anno_table *table = lint->rules->annotations;
+
+    for (size_t i = 0; i < table->count; i++) {
+        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 200 };
+
+        if (lbc_hint_lacks(&table->rows[i], lint->service, &why)) {
+            lint_add_idle(lint, &table->rows[i], ccm_buf_str(&why));
         }
     }
 }
@@ -334,6 +350,7 @@ void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_servi
         lint_stray_entries(&lint, list);
     }
     lint_hints(&lint, lbc_hints);
+    lint_lacks(&lint);
     lint_hints(&lint, rules->hints);
     lint_fields(&lint);
     lint_reuse(&lint);

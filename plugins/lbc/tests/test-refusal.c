@@ -15,7 +15,7 @@ static const struct lbc_anno rows[] = {
     { .name = "id", .type = LBC_ANNO_TEXT, .decides = LBC_DECIDES_ALL },
     { .name = "size", .type = LBC_ANNO_INT, .max = 9 },
     { .name = "mode", .type = LBC_ANNO_ENUM, .values = "fast|slow" },
-    { .name = "tls", .group = LBC_ANNO_LISTENER, .protocols = "udp", .type = LBC_ANNO_SWITCH },
+    { .name = "tls", .group = LBC_ANNO_LISTENER, .on = 1U << LBC_UDP, .type = LBC_ANNO_SWITCH },
     { .name = "idle", .group = LBC_ANNO_LISTENER, .type = LBC_ANNO_INT, .max = 9 },
     { .name = "switch", .type = LBC_ANNO_BOOL },
     { .name = "who",
@@ -33,7 +33,9 @@ static const struct lbc_anno rows[] = {
       .type = LBC_ANNO_TEXT,
       .decides = LBC_DECIDES_PORTS },
 };
-static const struct lbc_anno_table table = { rows, CCM_ARRAY_LEN(rows), "TOY", "" };
+static const struct lbc_anno_table table = {
+    .rows = rows, .count = CCM_ARRAY_LEN(rows), .kind = "TOY", .foreign = ""
+};
 
 static int check_size(const struct ccm_service *service, struct ccm_error *err)
 {

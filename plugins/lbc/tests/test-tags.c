@@ -72,8 +72,8 @@ static void test_text(void **state)
 
 static void test_attrs(void **state)
 {
-    static const struct lbc_field one = { .name = "One" };
-    static const struct lbc_field two = { .name = "Two" };
+    static const struct lbc_anno one = { .name = "One" };
+    static const struct lbc_anno two = { .name = "Two" };
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs attrs = { 0 };
     CCM_CLEANUP(lbc_attrs_fini) struct lbc_attrs copy = { 0 };
 

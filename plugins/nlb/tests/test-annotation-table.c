@@ -418,7 +418,7 @@ static const struct nlb_group *group_of(const struct nlb_state *state, size_t pl
 static const struct lbc_attr *attr_of(const struct lbc_attrs *attrs, const char *name)
 {
     for (size_t i = 0; i < attrs->len; i++) {
-        if (strcmp(attrs->items[i].field->name, name) == 0) {
+        if (strcmp(attrs->items[i].row->field, name) == 0) {
             return &attrs->items[i];
         }
     }

@@ -199,7 +199,7 @@ static void test_remove_of_absent(void **state)
 
 /* --- attributes --- */
 
-static void tell(struct lbc_attrs *attrs, const struct lbc_field *field, const char *value)
+static void tell(struct lbc_attrs *attrs, const struct lbc_anno *field, const char *value)
 {
     assert_int_equal(lbc_attrs_set(attrs, field, value, true), 0);
 }

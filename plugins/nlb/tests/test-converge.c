@@ -190,21 +190,21 @@ static void check_attrs(const struct toy *toy, const struct lbc_attrs *want,
 {
     for (size_t i = 0; i < want->len; i++) {
         const struct lbc_attr *attr = &want->items[i];
-        const char *value = lbc_attrs_get(have, attr->field);
+        const char *value = lbc_attrs_get(have, attr->row);
         const bool fallback =
             value == NULL &&
             (strcmp(attr->value, "0") == 0 || strcmp(attr->value, "Wrr") == 0 ||
              strcmp(attr->value, "http_2xx") == 0 || strcmp(attr->value, "true") == 0 ||
              strcmp(attr->value, "false") == 0);
 
-        if (!nlb_field_applies(attr->field, protocol) || fallback) {
+        if (!lbc_attr_applies(attr->row, protocol) || fallback) {
             continue;
         }
         check(toy,
               ccm_text_equal(attr->value, value) ||
-                  (value != NULL && (attr->field->flags & NLB_FIELD_LIST) != 0 &&
+                  (value != NULL && (attr->row->cloud & LBC_ATTR_LIST) != 0 &&
                    strlen(value) == strlen(attr->value)),
-              "attribute", attr->field->name);
+              "attribute", attr->row->field);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Tables of attributes, and protocols. */
-#include "nlb/fields.h"
+#include "lbc/model/attrs.h"
+#include "nlb/annotations.h"
 
 #include <string.h>
 
@@ -32,24 +33,22 @@ static void test_listener_fields(void **state)
 {
     static const char *const tls[] = { "AlpnEnabled",    "AlpnPolicy",       "SecurityPolicyId",
                                        "CertificateIds", "CaCertificateIds", "CaEnabled" };
+    const struct lbc_anno *row = NULL;
     size_t special = 0;
 
     (void)state;
     for (size_t i = 0; i < sizeof(tls) / sizeof(tls[0]); i++) {
-        const struct lbc_field *field = nlb_listener_field(tls[i]);
+        const struct lbc_anno *field = nlb_listener_field(tls[i]);
 
         assert_non_null(field);
-        assert_true(nlb_field_applies(field, LBC_TCPSSL));
-        assert_false(nlb_field_applies(field, LBC_TCP));
-        assert_false(nlb_field_applies(field, LBC_UDP));
+        assert_true(lbc_attr_applies(field, LBC_TCPSSL));
+        assert_false(lbc_attr_applies(field, LBC_TCP));
+        assert_false(lbc_attr_applies(field, LBC_UDP));
     }
-    for (size_t i = 0; i < nlb_listener_field_count; i++) {
-        const struct lbc_field *field = &nlb_listener_fields[i];
-
-        assert_ptr_equal(nlb_listener_field(field->name), field);
-        special += nlb_field_applies(field, LBC_UDP) ? 0 : 1;
-        assert_int_equal((field->flags & NLB_FIELD_PPV2) != 0,
-                         strncmp(field->name, "Ppv2", 4) == 0);
+    while ((row = lbc_attr_next(&nlb_annotations, LBC_ANNO_LISTENER, row)) != NULL) {
+        assert_ptr_equal(nlb_listener_field(row->field), row);
+        special += lbc_attr_applies(row, LBC_UDP) ? 0 : 1;
+        assert_int_equal((row->cloud & NLB_ATTR_PPV2) != 0, strncmp(row->field, "Ppv2", 4) == 0);
     }
     assert_int_equal(special, sizeof(tls) / sizeof(tls[0]));
     assert_null(nlb_listener_field("Scheduler"));
@@ -57,17 +56,17 @@ static void test_listener_fields(void **state)
 
 static void test_group_fields(void **state)
 {
-    (void)state;
-    for (size_t i = 0; i < nlb_group_field_count; i++) {
-        const struct lbc_field *field = &nlb_group_fields[i];
+    const struct lbc_anno *row = NULL;
 
-        assert_ptr_equal(nlb_group_field(field->name), field);
-        assert_int_equal((field->flags & NLB_FIELD_HEALTH) != 0,
-                         strncmp(field->name, "Health", 6) == 0 ||
-                             strncmp(field->name, "Unhealthy", 9) == 0 ||
-                             strcmp(field->name, "HttpCheckMethod") == 0);
-        assert_int_equal((field->flags & LBC_FIELD_CREATE) != 0,
-                         strcmp(field->name, "ResourceGroupId") == 0);
+    (void)state;
+    while ((row = lbc_attr_next(&nlb_annotations, LBC_ANNO_SERVERS, row)) != NULL) {
+        assert_ptr_equal(nlb_group_field(row->field), row);
+        assert_int_equal((row->cloud & NLB_ATTR_HEALTH) != 0,
+                         strncmp(row->field, "Health", 6) == 0 ||
+                             strncmp(row->field, "Unhealthy", 9) == 0 ||
+                             strcmp(row->field, "HttpCheckMethod") == 0);
+        assert_int_equal((row->cloud & LBC_ATTR_CREATE) != 0,
+                         strcmp(row->field, "ResourceGroupId") == 0);
     }
     assert_null(nlb_group_field("IdleTimeout"));
 }

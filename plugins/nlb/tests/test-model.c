@@ -208,7 +208,7 @@ static void test_families(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        const struct lbc_field *affinity = nlb_group_field("IpVersionAffinityMode");
+        const struct lbc_anno *affinity = nlb_group_field("IpVersionAffinityMode");
         char expected[128];
         struct world w;
 
@@ -297,8 +297,8 @@ static void test_draining(void **state)
 /* A range: any port, checked on the target port unless told otherwise. */
 static void test_any_port(void **state)
 {
-    const struct lbc_field *enabled = nlb_group_field("HealthCheckEnabled");
-    const struct lbc_field *port = nlb_group_field("HealthCheckConnectPort");
+    const struct lbc_anno *enabled = nlb_group_field("HealthCheckEnabled");
+    const struct lbc_anno *port = nlb_group_field("HealthCheckConnectPort");
     struct world w;
 
     (void)state;
@@ -347,7 +347,7 @@ static void test_beside(void **state)
 
     (void)state;
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
-        const struct lbc_field *field = nlb_group_field(cases[i].field);
+        const struct lbc_anno *field = nlb_group_field(cases[i].field);
         struct world w;
 
         begin(&w);
@@ -506,7 +506,7 @@ static void test_check_groups(void **state)
 /* The configured resource group is a wish of creation only, the annotation is one for good. */
 static void test_resource_group(void **state)
 {
-    const struct lbc_field *field = nlb_group_field("ResourceGroupId");
+    const struct lbc_anno *field = nlb_group_field("ResourceGroupId");
     struct world w;
 
     (void)state;

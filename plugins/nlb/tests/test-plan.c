@@ -134,14 +134,11 @@ static void test_delete_without_model(void **state)
     assert_null(plan.steps[0].lb.fields[NLB_LB_MODIFICATION]);
 }
 
-static bool is_told(const struct lbc_attrs *attrs, const struct lbc_field *field)
+static bool is_told(const struct lbc_attrs *attrs, const struct lbc_anno *field)
 {
-    for (size_t i = 0; i < attrs->len; i++) {
-        if (attrs->items[i].field == field) {
-            return attrs->items[i].explicit;
-        }
-    }
-    return false;
+    const struct lbc_attr *attr = lbc_attrs_find(attrs, field);
+
+    return attr != NULL && attr->explicit;
 }
 
 /* What a person asks for is remembered until it has gone back. */
@@ -150,8 +147,8 @@ static void test_note(void **state)
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
     CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
     CCM_CLEANUP(model_end) struct nlb_model less = { .lbc.explicit = 0 };
-    const struct lbc_field *scheduler = nlb_group_field("Scheduler");
-    const struct lbc_field *cps = nlb_listener_field("Cps");
+    const struct lbc_anno *scheduler = nlb_group_field("Scheduler");
+    const struct lbc_anno *cps = nlb_listener_field("Cps");
 
     (void)state;
     read_state(&have, "lb nlb-1 cross=false protection=true\n"

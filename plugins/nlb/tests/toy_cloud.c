@@ -294,7 +294,7 @@ static bool create_group(struct toy *toy, const struct nlb_step *step)
 /* No group can be changed to a hash. */
 static bool keeps_hash(const struct nlb_group *group, const struct nlb_group *next)
 {
-    const struct lbc_field *field = nlb_group_field("Scheduler");
+    const struct lbc_anno *field = nlb_group_field("Scheduler");
     const char *value = lbc_attrs_get(&next->lbc.attrs, field);
 
     return value == NULL || !ccm_text_ends(value, "ch") ||
