@@ -22,7 +22,7 @@ struct alilb_call alilb_call_for(const struct lbc_pass *pass, enum lbc_priority 
         .req = pass->req,
         .object = pass->service->meta.key,
         .cluster_id = lbc_cluster_id(pass->lbc),
-        .priority = alilb_priority(lbc_pass_priority(pass, priority)),
+        .priority = lbc_pass_priority(pass, priority),
     };
 }
 
@@ -34,7 +34,7 @@ struct alilb_call alilb_call_for_all(const struct lbc_instance *lbc, const struc
         .req = req,
         .object = "inventory",
         .cluster_id = lbc_cluster_id(lbc),
-        .priority = ALI_PRIO_SPEC,
+        .priority = LBC_PRIO_SPEC,
     };
 }
 
@@ -89,7 +89,7 @@ static int params_send(struct alilb_call *call, const struct alilb_action *actio
         .action = action->name,
         .params = &body,
         .query = &query,
-        .priority = call->priority,
+        .priority = alilb_priority(call->priority),
         .repeat = action->repeat,
         .object = call->object,
         .paced = call->paced == NULL || action->aside ? NULL : *call->paced,
@@ -221,12 +221,6 @@ int alilb_list(struct alilb_call *call, const struct alilb_action *action,
 
 /* --- writes --- */
 
-void alilb_sent_fini(struct alilb_sent *sent)
-{
-    free(sent->made_id);
-    memset(sent, 0, sizeof(*sent));
-}
-
 static bool has_token(const struct ali_params *params)
 {
     for (size_t i = 0; i < params->len; i++) {
@@ -256,13 +250,13 @@ static int add_token(const struct alilb_call *call, struct ali_params *params)
 }
 
 static int sent_parse(struct alilb_call *call, const struct alilb_action *action,
-                      const cJSON *answer, struct alilb_sent *ret, struct ccm_error *err)
+                      const cJSON *answer, struct lbc_sent *ret, struct ccm_error *err)
 {
     const char *job = ccm_json_text(answer, "JobId");
     const char *id = action->made == NULL ? "" : ccm_json_text(answer, action->made);
     const bool lacks = action->made != NULL && id[0] == '\0' && !action->may_lack;
 
-    if (strlen(job) >= sizeof(ret->job.id) || lacks) {
+    if (strlen(job) >= sizeof(ret->job) || lacks) {
         call->uncertain = true;
         return ccm_error_set(err, -EBADMSG, CCM_ERROR_TRANSIENT,
                              "%s: the answer does not say what was made", action->name);
@@ -271,13 +265,13 @@ static int sent_parse(struct alilb_call *call, const struct alilb_action *action
         call->uncertain = true;
         return ccm_error_nomem(err);
     }
-    ccm_text_copy(ret->job.id, sizeof(ret->job.id), job);
+    ccm_text_copy(ret->job, sizeof(ret->job), job);
     ccm_text_copy(ret->request_id, sizeof(ret->request_id), ccm_json_text(answer, "RequestId"));
     return 0;
 }
 
 int alilb_write(struct alilb_call *call, const struct alilb_action *action,
-                const struct alilb_args *args, struct alilb_sent *sent, struct ccm_error *err)
+                const struct alilb_args *args, struct lbc_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
     CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
@@ -298,7 +292,7 @@ int alilb_write(struct alilb_call *call, const struct alilb_action *action,
 int alilb_make(struct alilb_call *call, const struct alilb_action *action,
                const struct alilb_args *args, char **ret_id, struct ccm_error *err)
 {
-    CCM_CLEANUP(alilb_sent_fini) struct alilb_sent sent = { .made_id = NULL };
+    CCM_CLEANUP(lbc_sent_fini) struct lbc_sent sent = { .made_id = NULL };
     const int r = alilb_write(call, action, args, &sent, err);
 
     if (r == 0) {
@@ -318,7 +312,7 @@ void alilb_param_tags(struct ali_params *params, const struct lbc_tags *tags, si
 }
 
 int alilb_change_tags(struct alilb_call *call, enum ali_product product,
-                      const struct alilb_tagging *tagging, struct alilb_sent *sent,
+                      const struct alilb_tagging *tagging, struct lbc_sent *sent,
                       struct ccm_error *err)
 {
     const struct alilb_action action = {

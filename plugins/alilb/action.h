@@ -9,8 +9,8 @@
 #define CCM_ALILB_ACTION_H
 
 #include "alicloud/client.h"
-#include "alicloud/job.h"
 #include "ccm/plugin.h"
+#include "lbc/apply/step.h"
 #include "lbc/model/cloud.h"
 #include "lbc/model/tags.h"
 #include "util/json.h"
@@ -26,7 +26,7 @@ struct alilb_call {
     const struct ccm_request *req;
     const char *object;     /* for log lines */
     const char *cluster_id; /* what is ours carries it */
-    enum ali_priority priority;
+    enum lbc_priority priority;
     char *const
         *paced;     /* id of the load balancer, when it takes one change at a time; NULL = not */
     bool uncertain; /* out */
@@ -94,17 +94,9 @@ CCM_NODISCARD int alilb_list(struct alilb_call *call, const struct alilb_action 
                              const struct alilb_args *args, alilb_item_fn fn, void *arg,
                              struct ccm_error *err);
 
-/* What became of a write. Zeroed = not sent. */
-struct alilb_sent {
-    struct ali_job job; /* id "": done already */
-    char *made_id;      /* of a new resource */
-    char request_id[CCM_ERROR_CODE_MAX];
-};
-void alilb_sent_fini(struct alilb_sent *sent);
-
 /* A write. sent NULL: nobody wants to know. The caller finishes *sent in any case. */
 CCM_NODISCARD int alilb_write(struct alilb_call *call, const struct alilb_action *action,
-                              const struct alilb_args *args, struct alilb_sent *sent,
+                              const struct alilb_args *args, struct lbc_sent *sent,
                               struct ccm_error *err);
 /* The same for a creation without a job: *ret_id is replaced (heap), NULL when the answer may lack
  * it and does. */
@@ -123,7 +115,7 @@ struct alilb_tagging {
     bool remove;
 };
 CCM_NODISCARD int alilb_change_tags(struct alilb_call *call, enum ali_product product,
-                                    const struct alilb_tagging *tagging, struct alilb_sent *sent,
+                                    const struct alilb_tagging *tagging, struct lbc_sent *sent,
                                     struct ccm_error *err);
 
 #endif

@@ -248,7 +248,7 @@ static int apply_run_step(struct clb_apply *apply, const struct clb_plan *plan, 
         return clb_exchange_run(apply, plan, index, &progress->exchanges);
     }
     if (step->type == CLB_STEP_REMOVE || step->type == CLB_STEP_DELETE_LB) {
-        apply->call.priority = ALI_PRIO_REMOVE;
+        apply->call.priority = LBC_PRIO_REMOVE;
     }
     r = apply_execute_step(apply, step, &err);
     if (r == 0) {
@@ -290,7 +290,7 @@ int clb_apply_check_cancelled(struct clb_apply *apply)
 
 int clb_apply_run(struct clb_apply *apply, const struct clb_plan *plan)
 {
-    const enum ali_priority priority = apply->call.priority;
+    const enum lbc_priority priority = apply->call.priority;
     CCM_CLEANUP(progress_fini)
     struct progress progress = { .exchanges = { .why = CCM_ERROR_INIT }, .quota = LBC_QUOTA_INIT };
     int r = 0;

@@ -153,7 +153,7 @@ static int exchange_move(struct clb_apply *apply, struct clb_exchange *exchange,
                          enum lbc_exchange_move move, const struct lbc_backends *part,
                          struct clb_exchanges *exchanges)
 {
-    const enum ali_priority priority = apply->call.priority;
+    const enum lbc_priority priority = apply->call.priority;
     struct ccm_error err = CCM_ERROR_INIT;
     struct clb_step step = *exchange->step; /* borrows */
     int r;
@@ -161,7 +161,7 @@ static int exchange_move(struct clb_apply *apply, struct clb_exchange *exchange,
     step.type = move == LBC_EXCHANGE_ADD ? CLB_STEP_ADD : CLB_STEP_REMOVE;
     step.backends = *part; /* borrowed, for messages */
     if (move == LBC_EXCHANGE_REMOVE) {
-        apply->call.priority = ALI_PRIO_REMOVE;
+        apply->call.priority = LBC_PRIO_REMOVE;
     }
     r = clb_apply_backends(apply, &step, part, &err);
     apply->call.priority = priority;

@@ -148,7 +148,7 @@ static int lb_create_any(struct clb_apply *apply, struct ccm_error *err)
     if (clb_lb_copy(&want, &apply->model->want.lb) < 0) {
         return ccm_error_nomem(err);
     }
-    apply->call.priority = ALI_PRIO_NEW;
+    apply->call.priority = LBC_PRIO_NEW;
     r = lb_complete_desired(apply, &want, err);
     if (r == 0) {
         r = create_once(apply, &want, err);

@@ -61,7 +61,7 @@ int nlb_api_list_groups(struct alilb_call *call, const struct lbc_texts *ids, al
 /* --- groups --- */
 
 int nlb_api_create_group(struct alilb_call *call, const struct nlb_group *group, const char *vpc_id,
-                         const struct lbc_tags *tags, struct alilb_sent *sent,
+                         const struct lbc_tags *tags, struct lbc_sent *sent,
                          struct ccm_error *err)
 {
     static const struct alilb_action create = {
@@ -83,7 +83,7 @@ int nlb_api_create_group(struct alilb_call *call, const struct nlb_group *group,
 }
 
 int nlb_api_update_group(struct alilb_call *call, const char *group_id,
-                         const struct nlb_group *group, struct alilb_sent *sent,
+                         const struct nlb_group *group, struct lbc_sent *sent,
                          struct ccm_error *err)
 {
     static const struct alilb_action update = {
@@ -131,7 +131,7 @@ static const char *type_name(const struct lbc_backend *backend)
 
 int nlb_api_change_servers(struct alilb_call *call, const struct alilb_action *action,
                            const char *group_id, const struct nlb_group *group,
-                           struct alilb_sent *sent, struct ccm_error *err)
+                           struct lbc_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(ali_params_fini) struct ali_params params = { 0 };
 

@@ -130,7 +130,7 @@ static void create_params(const struct nlb_create *create, struct ali_params *pa
 /* --- writes --- */
 
 int nlb_api_create_lb(struct alilb_call *call, const struct nlb_create *create,
-                      struct alilb_sent *sent, struct ccm_error *err)
+                      struct lbc_sent *sent, struct ccm_error *err)
 {
     static const struct alilb_action action = {
         .name = "CreateLoadBalancer",
@@ -144,7 +144,7 @@ int nlb_api_create_lb(struct alilb_call *call, const struct nlb_create *create,
 }
 
 int nlb_api_update_zones(struct alilb_call *call, const char *lb_id, const char *type,
-                         const struct nlb_lb *lb, struct alilb_sent *sent, struct ccm_error *err)
+                         const struct nlb_lb *lb, struct lbc_sent *sent, struct ccm_error *err)
 {
     const struct alilb_action action = {
         .name = type == NULL ? "UpdateLoadBalancerZones" : "UpdateLoadBalancerAddressTypeConfig",

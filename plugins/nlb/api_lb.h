@@ -22,11 +22,11 @@ struct nlb_create {
 };
 
 CCM_NODISCARD int nlb_api_create_lb(struct alilb_call *call, const struct nlb_create *create,
-                                    struct alilb_sent *sent, struct ccm_error *err);
+                                    struct lbc_sent *sent, struct ccm_error *err);
 /* The zones of `lb`. type: the address type that changes with them, then only elastic addresses of
  * zones are sent; NULL = it stays. */
 CCM_NODISCARD int nlb_api_update_zones(struct alilb_call *call, const char *lb_id, const char *type,
-                                       const struct nlb_lb *lb, struct alilb_sent *sent,
+                                       const struct nlb_lb *lb, struct lbc_sent *sent,
                                        struct ccm_error *err);
 
 /* Texts of all: the id, then the new values. */

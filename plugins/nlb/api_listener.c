@@ -40,7 +40,7 @@ const struct alilb_action nlb_api_remove_certs = {
 
 int nlb_api_create_listener(struct alilb_call *call, const char *lb_id,
                             const struct nlb_listener *listener, const char *group_id,
-                            struct alilb_sent *sent, struct ccm_error *err)
+                            struct lbc_sent *sent, struct ccm_error *err)
 {
     static const struct alilb_action create = {
         .name = "CreateListener",
@@ -64,7 +64,7 @@ int nlb_api_create_listener(struct alilb_call *call, const char *lb_id,
 
 int nlb_api_update_listener(struct alilb_call *call, const char *listener_id,
                             const struct nlb_listener *listener, const char *group_id,
-                            struct alilb_sent *sent, struct ccm_error *err)
+                            struct lbc_sent *sent, struct ccm_error *err)
 {
     static const struct alilb_action update = {
         .name = "UpdateListenerAttribute",

@@ -18,10 +18,10 @@ extern const struct alilb_action nlb_api_certs;     /* id of the listener */
 
 CCM_NODISCARD int nlb_api_create_listener(struct alilb_call *call, const char *lb_id,
                                           const struct nlb_listener *listener, const char *group_id,
-                                          struct alilb_sent *sent, struct ccm_error *err);
+                                          struct lbc_sent *sent, struct ccm_error *err);
 CCM_NODISCARD int nlb_api_update_listener(struct alilb_call *call, const char *listener_id,
                                           const struct nlb_listener *listener, const char *group_id,
-                                          struct alilb_sent *sent, struct ccm_error *err);
+                                          struct lbc_sent *sent, struct ccm_error *err);
 extern const struct alilb_action nlb_api_delete_listener; /* id */
 
 /* Id of the listener; at most NLB_CERTS_MAX certificates. */

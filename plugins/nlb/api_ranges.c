@@ -47,7 +47,7 @@ const struct alilb_action nlb_api_remove_rules = {
 int nlb_api_create_security_group(struct alilb_call *call,
                                   const struct nlb_security_group *security_group,
                                   const struct nlb_security_group_place *place,
-                                  struct alilb_sent *sent, struct ccm_error *err)
+                                  struct lbc_sent *sent, struct ccm_error *err)
 {
     static const struct alilb_action create = {
         .name = "CreateSecurityGroup",

@@ -26,7 +26,7 @@ struct nlb_security_group_place {
 CCM_NODISCARD int nlb_api_create_security_group(struct alilb_call *call,
                                                 const struct nlb_security_group *security_group,
                                                 const struct nlb_security_group_place *place,
-                                                struct alilb_sent *sent, struct ccm_error *err);
+                                                struct lbc_sent *sent, struct ccm_error *err);
 extern const struct alilb_action nlb_api_rename_security_group; /* id, name, description */
 extern const struct alilb_action nlb_api_delete_security_group; /* id */
 

@@ -1,6 +1,7 @@
 #include "apply.h"
 
 #include "alicloud/error.h"
+#include "alicloud/job.h"
 #include "apply_exchange.h"
 #include "apply_parts.h"
 #include "apply_run.h"
@@ -24,7 +25,7 @@ static void run_fini(struct nlb_run *run)
     lbc_quota_fini(&run->quota);
     nlb_exchanges_fini(run);
     for (size_t i = 0; run->flights != NULL && i < run->plan->len; i++) {
-        alilb_sent_fini(&run->flights[i].sent);
+        lbc_sent_fini(&run->flights[i].sent);
     }
     free(run->flights);
 }
@@ -122,20 +123,20 @@ int nlb_run_check_cancelled(const struct nlb_run *run)
 
 /* --- a step --- */
 
-static enum ali_priority priority_of(const struct nlb_run *run, const struct nlb_step *step)
+static enum lbc_priority priority_of(const struct nlb_run *run, const struct nlb_step *step)
 {
     switch (step->type) {
     case NLB_STEP_REMOVE:
     case NLB_STEP_DELETE_LB:
-        return ALI_PRIO_REMOVE;
+        return LBC_PRIO_REMOVE;
     case NLB_STEP_CREATE_LB:
-        return ALI_PRIO_NEW;
+        return LBC_PRIO_NEW;
     default:
         return run->priority;
     }
 }
 
-static int send_step(struct nlb_run *run, const struct nlb_step *step, struct alilb_sent *sent,
+static int send_step(struct nlb_run *run, const struct nlb_step *step, struct lbc_sent *sent,
                      struct ccm_error *err)
 {
     struct nlb_apply *apply = run->apply;
@@ -332,7 +333,7 @@ static int end_step(struct nlb_run *run, struct nlb_flight *flight, const struct
 
 static bool has_job(const struct nlb_flight *flight)
 {
-    return flight->verdict == NLB_VERDICT_SENT && flight->sent.job.id[0] != '\0';
+    return flight->verdict == NLB_VERDICT_SENT && flight->sent.job[0] != '\0';
 }
 
 int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
@@ -349,7 +350,8 @@ int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
         if (has_job(&flights[i])) {
-            jobs.items[jobs.len++] = flights[i].sent.job;
+            ccm_text_copy(jobs.items[jobs.len].id, sizeof(jobs.items[0].id), flights[i].sent.job);
+            jobs.len++;
         }
     }
     waited = ali_job_wait(call->ali, call->host, call->req, jobs.items, jobs.len, JOBS_MS, &why);

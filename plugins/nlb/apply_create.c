@@ -109,7 +109,7 @@ int nlb_apply_create(struct nlb_apply *apply, const struct nlb_step *step, struc
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb want = { 0 };
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
-    CCM_CLEANUP(alilb_sent_fini) struct alilb_sent sent = { 0 };
+    CCM_CLEANUP(lbc_sent_fini) struct lbc_sent sent = { 0 };
     char token[LBC_TOKEN_SIZE];
     int r;
 

@@ -218,7 +218,7 @@ static int exchanges_run_round(struct nlb_run *run, struct nlb_flight *flights, 
     }
     for (size_t i = 0; i < run->exchange_count; i++) {
         exchange_settle(run->exchanges[i], &flights[i]);
-        alilb_sent_fini(&flights[i].sent);
+        lbc_sent_fini(&flights[i].sent);
     }
     return r;
 }

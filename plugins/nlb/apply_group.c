@@ -15,7 +15,7 @@ bool nlb_apply_group_blocked(const struct nlb_apply *apply, const struct nlb_ste
 /* --- sending --- */
 
 static int group_send_create(struct nlb_apply *apply, const struct nlb_step *step,
-                             struct alilb_sent *sent, struct ccm_error *err)
+                             struct lbc_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
 
@@ -27,7 +27,7 @@ static int group_send_create(struct nlb_apply *apply, const struct nlb_step *ste
 
 /* Of several servers one that is not there may have kept the others from being removed. */
 static int send_remove(struct nlb_apply *apply, const struct nlb_step *step, const char *id,
-                       struct alilb_sent *sent, struct ccm_error *err)
+                       struct lbc_sent *sent, struct ccm_error *err)
 {
     const int r =
         nlb_api_change_servers(&apply->call, &nlb_api_remove_servers, id, &step->group, sent, err);
@@ -36,7 +36,7 @@ static int send_remove(struct nlb_apply *apply, const struct nlb_step *step, con
 }
 
 int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                         struct alilb_sent *sent, struct ccm_error *err)
+                         struct lbc_sent *sent, struct ccm_error *err)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
     const char *id = group == NULL ? NULL : group->lbc.id;
@@ -68,7 +68,7 @@ int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
 /* --- the mirror --- */
 
 static int group_record_created(struct nlb_apply *apply, const struct nlb_step *step,
-                                struct alilb_sent *sent)
+                                struct lbc_sent *sent)
 {
     struct nlb_group *group = nlb_state_new_group(apply->have);
 
@@ -112,7 +112,7 @@ static int group_record_attrs(struct nlb_group *group, const struct nlb_step *st
 }
 
 int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                         struct alilb_sent *sent)
+                         struct lbc_sent *sent)
 {
     struct nlb_group *group = nlb_apply_group(apply, step);
 

@@ -31,7 +31,7 @@ static int all_groups(const struct nlb_apply *apply, const struct nlb_step *step
 
 /* Of several groups one that is not there kept the others from being left. */
 static int send_leave(struct nlb_apply *apply, const struct lbc_texts *groups,
-                      struct alilb_sent *sent, struct ccm_error *err)
+                      struct lbc_sent *sent, struct ccm_error *err)
 {
     const int r = alilb_write(&apply->call, &nlb_api_leave, ALILB_LIST(groups, apply->have->lb.id),
                               sent, err);
@@ -40,7 +40,7 @@ static int send_leave(struct nlb_apply *apply, const struct lbc_texts *groups,
 }
 
 static int send_groups(struct nlb_apply *apply, const struct nlb_step *step,
-                       struct alilb_sent *sent, struct ccm_error *err)
+                       struct lbc_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
 
@@ -60,7 +60,7 @@ static void tags_text(const struct lbc_tags *tags, struct ccm_buf *text)
     }
 }
 
-static int send_tags(struct nlb_apply *apply, const struct nlb_step *step, struct alilb_sent *sent,
+static int send_tags(struct nlb_apply *apply, const struct nlb_step *step, struct lbc_sent *sent,
                      struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 512 };
@@ -87,7 +87,7 @@ static bool is_stillborn(const struct nlb_apply *apply)
 }
 
 static int send_protect(struct nlb_apply *apply, const struct nlb_step *step,
-                        struct alilb_sent *sent, struct ccm_error *err)
+                        struct lbc_sent *sent, struct ccm_error *err)
 {
     const char *modification = step->lb.fields[NLB_LB_MODIFICATION];
     const char *why = ccm_text_equal(modification, "ConsoleProtection") ? NLB_PROTECT_WHY : NULL;
@@ -98,7 +98,7 @@ static int send_protect(struct nlb_apply *apply, const struct nlb_step *step,
         err);
 }
 
-int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, struct alilb_sent *sent,
+int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, struct lbc_sent *sent,
                       struct ccm_error *err)
 {
     struct alilb_call *call = &apply->call;

@@ -32,7 +32,7 @@ bool nlb_apply_listener_blocked(const struct nlb_apply *apply, const struct nlb_
 }
 
 int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step,
-                            struct alilb_sent *sent, struct ccm_error *err)
+                            struct lbc_sent *sent, struct ccm_error *err)
 {
     const struct nlb_listener *listener = nlb_apply_target(apply, step);
     const char *id = listener == NULL ? NULL : listener->lbc.id;
@@ -58,7 +58,7 @@ int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step
 /* --- the mirror --- */
 
 static int listener_record_created(struct nlb_apply *apply, const struct nlb_step *step,
-                                   struct alilb_sent *sent)
+                                   struct lbc_sent *sent)
 {
     const struct nlb_group *group = nlb_apply_group(apply, step);
     struct nlb_listener *listener = nlb_state_new_listener(apply->have);
@@ -102,7 +102,7 @@ static int listener_record_certs(struct nlb_listener *listener, const struct nlb
 }
 
 int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step,
-                            struct alilb_sent *sent)
+                            struct lbc_sent *sent)
 {
     struct nlb_listener *listener = nlb_apply_target(apply, step);
 

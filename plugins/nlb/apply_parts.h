@@ -34,7 +34,7 @@ const char *nlb_apply_vpc(const struct nlb_apply *apply);
 
 bool nlb_apply_lb_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
 CCM_NODISCARD int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                    struct alilb_sent *sent, struct ccm_error *err);
+                                    struct lbc_sent *sent, struct ccm_error *err);
 CCM_NODISCARD int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step);
 
 /* --- apply_create.c: making it --- */
@@ -48,25 +48,25 @@ CCM_NODISCARD int nlb_apply_create(struct nlb_apply *apply, const struct nlb_ste
 bool nlb_apply_security_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
 CCM_NODISCARD int nlb_apply_security_group_send(struct nlb_apply *apply,
                                                 const struct nlb_step *step,
-                                                struct alilb_sent *sent, struct ccm_error *err);
+                                                struct lbc_sent *sent, struct ccm_error *err);
 CCM_NODISCARD int nlb_apply_security_group_done(struct nlb_apply *apply,
                                                 const struct nlb_step *step,
-                                                const struct alilb_sent *sent);
+                                                const struct lbc_sent *sent);
 
 /* --- apply_group.c: server groups and servers --- */
 
 bool nlb_apply_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
 CCM_NODISCARD int nlb_apply_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                       struct alilb_sent *sent, struct ccm_error *err);
+                                       struct lbc_sent *sent, struct ccm_error *err);
 CCM_NODISCARD int nlb_apply_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                                       struct alilb_sent *sent);
+                                       struct lbc_sent *sent);
 
 /* --- apply_listener.c: listeners and their additional certificates --- */
 
 bool nlb_apply_listener_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
 CCM_NODISCARD int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                          struct alilb_sent *sent, struct ccm_error *err);
+                                          struct lbc_sent *sent, struct ccm_error *err);
 CCM_NODISCARD int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step,
-                                          struct alilb_sent *sent);
+                                          struct lbc_sent *sent);
 
 #endif

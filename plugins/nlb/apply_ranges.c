@@ -54,7 +54,7 @@ static void security_group_make_token(const struct nlb_apply *apply,
 }
 
 static int security_group_send_create(struct nlb_apply *apply, const struct nlb_step *step,
-                                      struct alilb_sent *sent, struct ccm_error *err)
+                                      struct lbc_sent *sent, struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const char *wanted = apply->model == NULL ? NULL : apply->model->want.lb.fields[NLB_LB_GROUP];
@@ -112,7 +112,7 @@ static int send_modify(struct nlb_apply *apply, const struct nlb_step *step, str
 }
 
 int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step *step,
-                                  struct alilb_sent *sent, struct ccm_error *err)
+                                  struct lbc_sent *sent, struct ccm_error *err)
 {
     struct alilb_call *call = &apply->call;
     const char *id = apply->have->security_group.id;
@@ -202,7 +202,7 @@ static int security_group_record_name(struct nlb_security_group *security_group,
 }
 
 int nlb_apply_security_group_done(struct nlb_apply *apply, const struct nlb_step *step,
-                                  const struct alilb_sent *sent)
+                                  const struct lbc_sent *sent)
 {
     struct nlb_security_group *security_group = &apply->have->security_group;
 

@@ -20,7 +20,7 @@ enum nlb_verdict {
 struct nlb_flight {
     const struct nlb_step *step;
     enum nlb_verdict verdict;
-    struct alilb_sent sent;
+    struct lbc_sent sent;
 };
 
 /* A step that a quota refused, waiting for a later one to make room. */
@@ -36,7 +36,7 @@ struct nlb_run {
     struct nlb_flight *flights; /* one per step */
     size_t failed;              /* steps so far */
     bool unsecured;             /* a step that secures the load balancer failed */
-    enum ali_priority priority;
+    enum lbc_priority priority;
     struct nlb_deferred rules;
     struct nlb_deferred join;
     struct lbc_quota quota; /* for listeners */

@@ -1,6 +1,7 @@
 /* What a person should know about a Service that is not a failure: as events, once per change. */
 #include "controller.h"
 
+#include "alicloud/job.h"
 /* Once for the process: it is not about one Service. */
 static void pass_emit_jobs(struct lbc_pass *pass)
 {

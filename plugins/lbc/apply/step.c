@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+void lbc_sent_fini(struct lbc_sent *sent)
+{
+    free(sent->made_id);
+    memset(sent, 0, sizeof(*sent));
+}
+
 static void step_free(const struct lbc_step_table *table, struct lbc_step *step)
 {
     if (table->fini != NULL) {
@@ -12,8 +18,11 @@ static void step_free(const struct lbc_step_table *table, struct lbc_step *step)
     }
     lbc_backends_fini(&step->backends);
     lbc_tags_fini(&step->tags);
+    lbc_attrs_fini(&step->attrs);
+    lbc_texts_fini(&step->texts);
     free(step->value);
     free(step->change);
+    lbc_sent_fini(&step->sent);
     free(step);
 }
 

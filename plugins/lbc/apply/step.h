@@ -11,7 +11,8 @@
 #ifndef CCM_LBC_STEP_H
 #define CCM_LBC_STEP_H
 
-#include "lbc/model/backend.h"
+#include "ccm/error.h"
+#include "lbc/apply/state.h"
 #include "lbc/model/tags.h"
 #include "util/attr.h"
 #include "util/buf.h"
@@ -19,9 +20,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct lbc_group;
-struct lbc_listener;
 
 /* What all products do; a product's own types begin with LBC_STEP_OWN. */
 enum lbc_step_type {
@@ -31,30 +29,63 @@ enum lbc_step_type {
     LBC_STEP_DELETE_LB,
     LBC_STEP_DELETE_LISTENER,
     LBC_STEP_CREATE_GROUP,
+    LBC_STEP_UPDATE_GROUP, /* its attributes */
     LBC_STEP_ADD,
     LBC_STEP_REMOVE,
     LBC_STEP_UPDATE, /* weights and descriptions of backends */
     LBC_STEP_CREATE_LISTENER,
     LBC_STEP_UPDATE_LISTENER,
+    LBC_STEP_RESTORE_LISTENER, /* back to what it was before it was taken over; group NULL: it sent
+                                  to none */
     LBC_STEP_DELETE_GROUP,
     LBC_STEP_OWN,
 };
 
+/* What has become of a step. */
+enum lbc_verdict {
+    LBC_VERDICT_OPEN,
+    LBC_VERDICT_SENT,
+    LBC_VERDICT_DONE,
+    LBC_VERDICT_FAILED,
+    LBC_VERDICT_EXCHANGED, /* a part of an exchange, see exchange.h */
+};
+
+#define LBC_JOB_MAX 64
+
+/* What became of a call that changes something. Zeroed = not sent. */
+struct lbc_sent {
+    char job[LBC_JOB_MAX]; /* what is still to be waited for; "" = it is done */
+    char *made_id;         /* of a new resource */
+    char request_id[CCM_ERROR_CODE_MAX];
+};
+
+void lbc_sent_fini(struct lbc_sent *sent);
+
 struct lbc_step {
     unsigned type;
     unsigned stage;
-    bool last;     /* only when everything of earlier stages went well */
-    uint16_t port; /* whom a failure is told about; 0 = the load balancer */
-    unsigned protocol;
+    bool last;           /* only when everything of earlier stages went well */
+    bool needs_security; /* only when every earlier step that limits who may connect went well */
+    bool needs_backends; /* only when its group got all that was to be added to it */
+    uint16_t port;       /* whom a failure is told about; 0 = the load balancer */
+    uint16_t last_port;  /* of a range of ports; else 0, or the same */
+    enum lbc_protocol protocol;
     /* Borrowed: the group that it is about or that a listener sends to, as desired (of one that
      * goes: as it is), and as it is; `group` NULL: an earlier step makes it. */
     const struct lbc_group *want;
     struct lbc_group *group;
     struct lbc_listener *listener; /* borrowed: the present one that it changes or deletes */
+    struct lbc_listener *to;       /* a part of the product's struct: as it shall be, or NULL */
     struct lbc_backends backends;
+    struct lbc_attrs attrs; /* of a group, as they shall be */
     struct lbc_tags tags;
-    char *value;  /* of an attribute of the load balancer */
-    char *change; /* what becomes different, for people: "IdleTimeout 900 -> 300" */
+    struct lbc_texts texts; /* ids or addresses that are added or removed */
+    char *value;            /* of an attribute of the load balancer */
+    char *change;           /* what becomes different, for people: "IdleTimeout 900 -> 300" */
+    /* The executor's: */
+    enum lbc_verdict verdict;
+    struct lbc_sent sent;
+    bool is_exchanged; /* a call of an exchange: one call, however many a call takes by now */
 };
 
 /* A product's steps. */
@@ -62,6 +93,7 @@ struct lbc_step_table {
     size_t size;                         /* of its struct */
     void (*fini)(struct lbc_step *step); /* what stands behind the common members; NULL = nothing */
     const char *const *names;            /* by type: what it does, in two or three words */
+    const char *(*protocol_name)(enum lbc_protocol protocol); /* for people */
 };
 
 /* Zeroed but for the table: an empty one. */

@@ -144,7 +144,7 @@ void echo_begin(struct echo *echo)
         .host = echo->setup.host,
         .object = "default/web",
         .cluster_id = "c1",
-        .priority = ALI_PRIO_SPEC,
+        .priority = LBC_PRIO_SPEC,
     };
     fake_host_on_http(echo->setup.fake, answer, echo);
 }

@@ -13,6 +13,7 @@
 #include "util/cleanup.h"
 #include "util/text.h"
 
+#include "alicloud/job.h"
 #include "alicloud/eni.h"
 #include "lbc/tests/check.h"
 

@@ -94,7 +94,7 @@ static void test_writes(void **state)
 {
     struct echo echo;
     struct ccm_error err = CCM_ERROR_INIT;
-    CCM_CLEANUP(alilb_sent_fini) struct alilb_sent sent = { .made_id = NULL };
+    CCM_CLEANUP(lbc_sent_fini) struct lbc_sent sent = { .made_id = NULL };
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
     const struct alilb_tagging tagging = { .type = "loadbalancer", .id = "nlb-1", .tags = &tags };
 

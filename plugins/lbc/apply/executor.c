@@ -1,0 +1,301 @@
+#include "lbc/apply/executor.h"
+
+#include "lbc/apply/exchange.h"
+#include "lbc/apply/executor_parts.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+
+static void run_fini(struct lbc_run *run)
+{
+    lbc_quota_fini(&run->quota);
+    lbc_exchanges_fini(run);
+    free(run->deferred);
+    free(run->short_);
+}
+
+/* --- before a step --- */
+
+static bool group_is_short(const struct lbc_run *run, const struct lbc_group *group)
+{
+    for (size_t i = 0; i < run->short_count; i++) {
+        if (run->short_[i] == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Removing after a failed addition must not leave the group without any backend, and nobody is sent
+ * to a group that did not get its backends. */
+static bool step_would_starve(const struct lbc_run *run, const struct lbc_step *step)
+{
+    const bool empties =
+        step->type == LBC_STEP_REMOVE && step->group->backends.len <= step->backends.len;
+
+    return (empties || step->needs_backends) && group_is_short(run, step->group);
+}
+
+/* A listener that had to go first is still there. */
+static bool port_is_occupied(const struct lbc_state *have, const struct lbc_listener *to)
+{
+    for (size_t i = 0; i < have->listener_count; i++) {
+        const struct lbc_listener *one = have->listeners[i];
+
+        if (one->protocol != LBC_OTHER && lbc_listener_clash(one, to)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the step needs is missing because an earlier step failed, which was reported there. */
+static bool step_is_blocked(const struct lbc_run *run, const struct lbc_step *step,
+                            size_t failed_before)
+{
+    const struct lbc_apply *apply = run->apply;
+    const unsigned flags = apply->ops->steps[step->type].flags;
+
+    if ((step->last && failed_before > 0) || (step->needs_security && run->unsecured) ||
+        ((flags & LBC_NEEDS_GROUP) != 0 && step->group == NULL) ||
+        ((flags & LBC_NEEDS_LISTENER) != 0 && step->listener == NULL)) {
+        return true;
+    }
+    if (step->type == LBC_STEP_CREATE_LISTENER && port_is_occupied(apply->have, step->to)) {
+        return true;
+    }
+    return apply->ops->is_blocked(apply, step) || step_would_starve(run, step);
+}
+
+/* Whether a creation is left out, because one before it was refused for lack of place. */
+static bool step_is_left_out(struct lbc_run *run, const struct lbc_step *step)
+{
+    const char *protocol = run->plan->table->protocol_name(step->protocol);
+    char name[48];
+
+    if (!run->quota.full || step->type != LBC_STEP_CREATE_LISTENER) {
+        return false;
+    }
+    if (step->to->last_port > step->to->port) {
+        ccm_text_printf(name, sizeof(name), "%u-%u/%s", step->to->port, step->to->last_port,
+                        protocol);
+    } else {
+        ccm_text_printf(name, sizeof(name), "%u/%s", step->port, protocol);
+    }
+    lbc_quota_leave_out(&run->quota, name);
+    return true;
+}
+
+/* The same backends were refused for another group: told there, and not asked for again. */
+static bool step_is_known_refusal(const struct lbc_run *run, const struct lbc_step *step)
+{
+    return run->unknown != NULL && step->type == LBC_STEP_ADD &&
+           lbc_backends_same_servers(&run->unknown->backends, &step->backends);
+}
+
+/* --- what waits for place --- */
+
+static bool comes_later(const struct lbc_run *run, const struct lbc_step *step, unsigned type)
+{
+    for (size_t i = run->plan->len; i > 0 && run->plan->steps[i - 1] != step; i--) {
+        if (run->plan->steps[i - 1]->type == type) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct lbc_deferred *deferred_for(const struct lbc_run *run, unsigned maker)
+{
+    for (size_t i = 0; i < run->deferred_count; i++) {
+        if (run->deferred[i].step != NULL && run->deferred[i].maker == maker) {
+            return &run->deferred[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a refusal is put off, because a later step makes place for this one. */
+static bool step_defer(struct lbc_run *run, struct lbc_step *step, int r,
+                       const struct ccm_error *err)
+{
+    const struct lbc_apply_ops *ops = run->apply->ops;
+    const unsigned maker = ops->place_maker == NULL ? LBC_STEP_NONE : ops->place_maker(step, err);
+
+    if (maker == LBC_STEP_NONE || deferred_for(run, maker) != NULL ||
+        !comes_later(run, step, maker) ||
+        ccm_array_grow(&run->deferred, &run->deferred_cap, run->deferred_count + 1,
+                       sizeof(*run->deferred)) < 0) {
+        return false;
+    }
+    struct lbc_deferred *deferred = &run->deferred[run->deferred_count++];
+
+    deferred->step = step;
+    deferred->maker = maker;
+    deferred->result = r;
+    ccm_error_copy(&deferred->err, err);
+    return true;
+}
+
+/* No place was made: what was refused has failed. */
+static int deferred_give_up(struct lbc_run *run)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < run->deferred_count; i++) {
+        struct lbc_deferred *deferred = &run->deferred[i];
+
+        if (deferred->step != NULL) {
+            *run->apply->uncertain = false;
+            r = lbc_run_fail(run, deferred->step, deferred->result, &deferred->err, NULL);
+            deferred->step = NULL;
+        }
+    }
+    return r;
+}
+
+/* --- a step --- */
+
+/* A step was refused. Negative when the rest of the plan makes no sense. */
+static int step_record_refusal(struct lbc_run *run, size_t index, int r, struct ccm_error *err)
+{
+    struct lbc_step *step = run->plan->steps[index];
+    const struct lbc_apply *apply = run->apply;
+
+    if (step->type == LBC_STEP_ADD && apply->cloud->ops->is_unknown_backend(err)) {
+        run->unknown = step;
+    }
+    if (step->type == LBC_STEP_CREATE_LISTENER && apply->ops->is_full_of_listeners(err)) {
+        lbc_quota_set_full(&run->quota, err);
+    }
+    if (lbc_exchange_is_full(run, step, err)) {
+        return lbc_exchange_begin(run, index, err);
+    }
+    if (step_defer(run, step, r, err)) {
+        return 0;
+    }
+    if (step->type == LBC_STEP_ADD) {
+        const int marked = lbc_run_mark_short(run, step->group);
+
+        if (marked < 0) {
+            return marked;
+        }
+    }
+    return lbc_run_fail(run, step, r, err, NULL);
+}
+
+static int step_start(struct lbc_run *run, size_t index, size_t failed_before)
+{
+    struct lbc_step *step = run->plan->steps[index];
+    struct ccm_error err = CCM_ERROR_INIT;
+    int r = lbc_run_check_cancelled(run);
+
+    if (r == 0 && step->needs_security && deferred_for(run, step->type) == NULL) {
+        r = deferred_give_up(run);
+    }
+    if (r < 0 || step->verdict == LBC_VERDICT_EXCHANGED ||
+        step_is_blocked(run, step, failed_before) || step_is_left_out(run, step)) {
+        return r;
+    }
+    if (step_is_known_refusal(run, step)) {
+        step->verdict = LBC_VERDICT_FAILED;
+        return lbc_run_mark_short(run, step->group);
+    }
+    if (lbc_exchange_is_due(run, step)) {
+        return lbc_exchange_begin(run, index, NULL);
+    }
+    r = lbc_run_send(run, step, &err);
+    return r < 0 ? step_record_refusal(run, index, r, &err) : 0;
+}
+
+/* --- stages --- */
+
+/* Once more, now that there is place; a stage of its own. */
+static int run_retry_deferred(struct lbc_run *run, struct lbc_deferred *deferred)
+{
+    struct lbc_step *step = deferred->step;
+    size_t index = 0;
+    int r;
+
+    deferred->step = NULL;
+    step->verdict = LBC_VERDICT_OPEN;
+    while (run->plan->steps[index] != step) {
+        index++;
+    }
+    r = step_start(run, index, run->apply->failed);
+    return r < 0 ? r : lbc_run_end(run, &run->plan->steps[index], 1);
+}
+
+static int run_retry_after(struct lbc_run *run, size_t from, size_t to)
+{
+    int r = 0;
+
+    for (size_t i = from; r == 0 && i < to; i++) {
+        const struct lbc_step *step = run->plan->steps[i];
+        struct lbc_deferred *deferred =
+            step->verdict == LBC_VERDICT_DONE ? deferred_for(run, step->type) : NULL;
+
+        if (deferred != NULL) {
+            r = run_retry_deferred(run, deferred);
+        }
+    }
+    return r;
+}
+
+static int run_stage(struct lbc_run *run, size_t from, size_t to)
+{
+    const size_t failed_before = run->apply->failed;
+    int r = 0;
+
+    for (size_t i = from; r == 0 && i < to; i++) {
+        r = step_start(run, i, failed_before);
+    }
+    if (r < 0) {
+        for (size_t i = from; i < to; i++) {
+            run->apply->surprised =
+                run->apply->surprised || run->plan->steps[i]->verdict == LBC_VERDICT_SENT;
+        }
+        return r;
+    }
+    r = lbc_run_end(run, &run->plan->steps[from], to - from);
+    if (r == 0) {
+        r = run_retry_after(run, from, to);
+    }
+    return r < 0 ? r : lbc_exchanges_run(run);
+}
+
+static size_t stage_end(const struct lbc_plan *plan, size_t from)
+{
+    size_t to = from + 1;
+
+    while (to < plan->len && plan->steps[to]->stage == plan->steps[from]->stage) {
+        to++;
+    }
+    return to;
+}
+
+int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan)
+{
+    CCM_CLEANUP(run_fini)
+    struct lbc_run run = {
+        .apply = apply,
+        .plan = plan,
+        .priority = *apply->priority,
+        .quota = LBC_QUOTA_INIT,
+        .full = CCM_ERROR_INIT,
+    };
+    size_t to = 0;
+    int r = 0;
+
+    for (size_t from = 0; r == 0 && apply->again_ms == 0 && from < plan->len; from = to) {
+        to = stage_end(plan, from);
+        r = run_stage(&run, from, to);
+    }
+    lbc_quota_report(&run.quota, plan->table->names[LBC_STEP_CREATE_LISTENER], apply->problems);
+    if (r == 0) {
+        r = deferred_give_up(&run);
+    }
+    return r < 0 ? r : lbc_exchanges_finish(&run);
+}

@@ -1,0 +1,136 @@
+/*
+ * Carries out a plan, stage by stage: sends the steps of a stage, waits for what they have set
+ * going together, and keeps the mirror in line with what the cloud answered. What a failure means
+ * for the other steps is decided here, for every product; a product says how each type of step is
+ * carried out. May block. One thread per pass.
+ *
+ * - A failure stops only what depends on it: what lacks its group, its listener or its load
+ * balancer, what is to come last, what would leave a group empty, and what must not be open to
+ * everybody.
+ * - A quota that is full for listeners is asked about once; what it leaves out is told together.
+ * - A step that a quota refused waits for a later one that makes place for it, where there is one.
+ * - Groups that lack capacity exchange their backends in portions, see exchange.h.
+ */
+#ifndef CCM_LBC_EXECUTOR_H
+#define CCM_LBC_EXECUTOR_H
+
+#include "lbc/apply/capacity.h"
+#include "lbc/apply/state.h"
+#include "lbc/apply/step.h"
+#include "lbc/model/cloud.h"
+#include "lbc/model/problem.h"
+
+#include <limits.h>
+
+struct lbc_apply;
+
+enum lbc_job_state {
+    LBC_JOB_RUNNING,
+    LBC_JOB_DONE,
+    LBC_JOB_FAILED,  /* the cloud gives no reason: look at the resource */
+    LBC_JOB_UNKNOWN, /* the cloud does not know it */
+};
+
+/* What the cloud is doing about a step. */
+struct lbc_job {
+    const char *id;
+    enum lbc_job_state state; /* out */
+};
+
+/* What a step of a type needs, and what comes of its failure. */
+#define LBC_NEEDS_GROUP    (1U << 0)
+#define LBC_NEEDS_LISTENER (1U << 1)
+#define LBC_SECURES        (1U << 2) /* it keeps somebody out: others may depend on it */
+#define LBC_ENDS_PLAN      (1U << 3) /* nothing else makes sense when it failed */
+
+/* Make the call, or the calls. 0: it is done, or on its way when step->sent.job is set; or negative
+ * with err. Blocks. */
+typedef int lbc_send_fn(struct lbc_apply *apply, struct lbc_step *step, struct ccm_error *err);
+/* Bring the mirror in line, once it is done: 0, or -ENOMEM when it could not follow. A creation
+ * puts what was made into step->group or step->listener. */
+typedef int lbc_done_fn(struct lbc_apply *apply, struct lbc_step *step);
+
+/* How a type of step is carried out. */
+struct lbc_step_ops {
+    lbc_send_fn *send;
+    lbc_done_fn *done; /* NULL: what all products do about it, nothing for a type of their own */
+    unsigned flags;
+};
+
+struct lbc_apply_ops {
+    const struct lbc_step_ops *steps; /* by type */
+    const char *backends_name;        /* "backends" */
+
+    /* Whether what the step needs is missing, beside its group and its listener; an earlier step
+     * failed then, and that was reported. */
+    bool (*is_blocked)(const struct lbc_apply *apply, const struct lbc_step *step);
+    /* Wait until none of the jobs runs any more. 0 when all have ended, whatever came of them;
+     * -ETIMEDOUT, or what else went wrong, with the states as far as they are known. Blocks. NULL:
+     * there are no jobs. */
+    int (*wait)(struct lbc_apply *apply, struct lbc_job *jobs, size_t count, int64_t timeout_ms,
+                struct ccm_error *err);
+
+    /* What a refusal says. */
+    bool (*is_lb_gone)(const struct ccm_error *err);
+    bool (*is_full_of_listeners)(const struct ccm_error *err);
+    bool (*is_full_of_backends)(const struct ccm_error *err);
+    /* It is the load balancer that takes no more backends, not the one group. NULL: always so, and
+     * what is known about its capacity holds for all groups. */
+    bool (*is_lb_full)(const struct ccm_error *err);
+    /* A person named what does not exist: no look at the cloud will change that. NULL = never. */
+    bool (*is_misnamed)(const struct lbc_step *step, const struct ccm_error *err);
+    /* The type of step that would make place for the refused one; LBC_STEP_NONE: there is none.
+     * NULL = never. */
+    unsigned (*place_maker)(const struct lbc_step *step, const struct ccm_error *err);
+
+    /* Whether backends that are taken out of the group stay until their connections have ended.
+     * NULL = never. */
+    bool (*is_draining)(const struct lbc_group *group);
+    /* Backends per call. NULL: as the plan has it. */
+    size_t (*batch)(const struct lbc_apply *apply);
+    /* That many were too many for one call: from now on they are fewer. False: they cannot be. NULL
+     * = never. */
+    bool (*shrink_batch)(struct lbc_apply *apply, size_t count, const struct ccm_error *err);
+};
+
+#define LBC_STEP_NONE UINT_MAX
+
+/* A product's own begins with it. */
+struct lbc_apply {
+    const struct lbc_apply_ops *ops;
+    const struct lbc_cloud *cloud;
+    const struct ccm_host *host;
+    const struct ccm_request *req;
+    enum lbc_priority *priority; /* of the product's calls; as it is at the beginning for most */
+    bool *uncertain;             /* of the last call: it failed and may have been executed */
+    struct lbc_state *have;      /* the mirror; changed by each step that is done */
+    struct lbc_problems *problems;
+    uint32_t *attempt; /* of creation: part of the ClientToken; counted up when needed */
+    bool forgives_lb;  /* the load balancer goes: that it is gone already is well */
+    bool fresh;    /* the mirror was read in this pass: a refusal is not due to an old picture */
+    size_t failed; /* begins with what counts as failed before the first step */
+    struct lbc_capacity capacity; /* for backends of all groups together; begins zeroed */
+
+    size_t writes;       /* out: steps that were sent */
+    bool freed;          /* out: a listener was deleted, or put back */
+    bool cannot_restore; /* out: the cloud refused to have a listener put back */
+    bool surprised;      /* out: the mirror can no longer be trusted by the next pass */
+    bool lb_gone;        /* out: the load balancer is not there any more */
+    uint64_t again_ms;   /* out: the load balancer is still being made or deleted: stop here, no
+                            problem, and come again then; 0 = no. Its status in the mirror tells */
+};
+
+/*
+ * Failures go to `problems`: each names port and action. A job that failed is a failure of its
+ * step, one that has not ended in time as well. Returns 0 when the plan was walked to its end or
+ * again_ms is set, negative when it had to be given up (no load balancer, shutdown, no memory);
+ * there is a problem then.
+ */
+CCM_NODISCARD int lbc_apply_run(struct lbc_apply *apply, struct lbc_plan *plan);
+
+/* For the functions of a product: r, or 0 when the step failed because the thing is not there, and
+ * taking it away is done. */
+CCM_NODISCARD int lbc_apply_forgive(const struct lbc_apply *apply, int r,
+                                    const struct ccm_error *err);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * One run of a plan: what its parts share. executor_step.c has what happens to a step and what its
+ * failure means, exchange.c what a lack of capacity leads to, executor.c the stages. One thread.
+ */
+#ifndef CCM_LBC_EXECUTOR_PARTS_H
+#define CCM_LBC_EXECUTOR_PARTS_H
+
+#include "lbc/apply/executor.h"
+#include "lbc/apply/quota.h"
+
+/* A step that a quota refused, waiting for a later one to make place. */
+struct lbc_deferred {
+    struct lbc_step *step; /* NULL: none any more */
+    unsigned maker;        /* type of that later step */
+    int result;
+    struct ccm_error err;
+};
+
+struct lbc_run {
+    struct lbc_apply *apply;
+    struct lbc_plan *plan;
+    enum lbc_priority priority;
+    bool unsecured; /* a step that secures the load balancer failed */
+    struct lbc_deferred *deferred;
+    size_t deferred_count;
+    size_t deferred_cap;
+    struct lbc_quota quota;    /* for listeners */
+    struct lbc_group **short_; /* groups that did not get their backends */
+    size_t short_count;
+    size_t short_cap;
+    const struct lbc_step *unknown; /* an addition of what the cloud does not know; NULL */
+    struct lbc_exchanging **exchanges;
+    size_t exchange_count;
+    size_t exchange_cap;
+    struct ccm_error full; /* the last refusal for want of capacity */
+    size_t freed;          /* steps that gave backends of the load balancer free */
+};
+
+/* Send the step. 0 (it is on its way or done already), or negative with err. */
+CCM_NODISCARD int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struct ccm_error *err);
+/* Wait for the jobs of those that were sent, all together, and bring the mirror in line; their
+ * verdicts tell what came of each. NULLs are left out. As lbc_run_fail(). */
+CCM_NODISCARD int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count);
+/* 0, or negative with a problem when the pass is to end. */
+CCM_NODISCARD int lbc_run_check_cancelled(const struct lbc_run *run);
+/* There is no memory to go on with: told, and what came of the call is not known. */
+int lbc_run_out_of_memory(const struct lbc_run *run);
+/* A step has failed: tell, and note what follows from it. Returns negative when the rest of the
+ * plan makes no sense. remedy: NULL = what the cloud's error asks for. */
+CCM_NODISCARD int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r,
+                               struct ccm_error *err, const char *remedy);
+/* The group did not get all that was to be added to it. 0, or -ENOMEM, told. */
+CCM_NODISCARD int lbc_run_mark_short(struct lbc_run *run, struct lbc_group *group);
+bool lbc_run_is_draining(const struct lbc_run *run, const struct lbc_group *group);
+
+#endif

@@ -1,0 +1,341 @@
+/* What happens to one step: sent, waited for, noted in the mirror, failed. */
+#include "lbc/apply/executor_parts.h"
+#include "lbc/apply/record.h"
+#include "lbc/model/resolve.h"
+#include "util/array.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define JOBS_MS       30000 /* for the jobs of one stage */
+#define DELETING_MS   5000  /* until what takes its time to go is looked at again */
+#define SEE_CONSOLE   "look at the resource in the console of the cloud"
+#define RESTORE_TWICE "when that is said twice, it is deleted instead"
+
+static const struct lbc_step_ops *step_ops(const struct lbc_run *run, const struct lbc_step *step)
+{
+    return &run->apply->ops->steps[step->type];
+}
+
+/* --- failures --- */
+
+int lbc_apply_forgive(const struct lbc_apply *apply, int r, const struct ccm_error *err)
+{
+    return r < 0 && err->kind == CCM_ERROR_NOT_FOUND &&
+                   (apply->forgives_lb || !apply->ops->is_lb_gone(err))
+               ? 0
+               : r;
+}
+
+int lbc_run_out_of_memory(const struct lbc_run *run)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+    const int r = ccm_error_nomem(&err);
+
+    run->apply->surprised = true;
+    lbc_problems_add(run->apply->problems, &err, NULL);
+    return r;
+}
+
+int lbc_run_mark_short(struct lbc_run *run, struct lbc_group *group)
+{
+    if (ccm_array_grow(&run->short_, &run->short_cap, run->short_count + 1,
+                       sizeof(struct lbc_group *)) < 0) {
+        return lbc_run_out_of_memory(run);
+    }
+    run->short_[run->short_count++] = group;
+    return 0;
+}
+
+/* The mirror may be wrong about this step, and what is known about the interfaces in it. */
+static void step_distrust(struct lbc_apply *apply, const struct lbc_step *step)
+{
+    apply->surprised = true;
+    lbc_resolve_forget(apply->cloud, &step->backends);
+}
+
+/* What the failure says about the future. */
+static uint64_t step_classify_error(const struct lbc_apply *apply, const struct lbc_step *step,
+                                    const struct ccm_error *err)
+{
+    if (apply->ops->is_misnamed != NULL && apply->ops->is_misnamed(step, err)) {
+        return CCM_ERROR_TERMINAL;
+    }
+    return err->kind == CCM_ERROR_NOT_FOUND ||
+                   (err->kind == CCM_ERROR_TERMINAL && apply->surprised && !apply->fresh)
+               ? CCM_ERROR_CONFLICT /* our picture may have been wrong: look again soon */
+               : err->kind;
+}
+
+/* A listener was not put back: whether it never will be, since what it was is not possible any more
+ * (a certificate has gone, say). Then somebody looks again soon. */
+static bool step_cannot_restore(const struct lbc_apply *apply, const struct lbc_step *step,
+                                const struct ccm_error *err)
+{
+    return step->type == LBC_STEP_RESTORE_LISTENER && !*apply->uncertain &&
+           !apply->ops->is_lb_gone(err) &&
+           (err->kind == CCM_ERROR_TERMINAL || err->kind == CCM_ERROR_NOT_FOUND);
+}
+
+static void step_report_failure(const struct lbc_run *run, const struct lbc_step *step, int r,
+                                struct ccm_error *err, const char *remedy)
+{
+    const struct lbc_step_table *table = run->plan->table;
+    const char *name = table->names[step->type];
+
+    if (step->port != 0) {
+        (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
+                             table->protocol_name(step->protocol), name); /* returns r */
+    } else {
+        (void)ccm_error_wrap(err, r, "%s", name); /* returns r */
+    }
+    lbc_problems_add(run->apply->problems, err, remedy);
+    run->apply->failed++;
+}
+
+int lbc_run_fail(struct lbc_run *run, const struct lbc_step *step, int r, struct ccm_error *err,
+                 const char *remedy)
+{
+    struct lbc_apply *apply = run->apply;
+    const unsigned flags = step_ops(run, step)->flags;
+    const bool gone = apply->ops->is_lb_gone(err);
+
+    remedy = remedy != NULL ? remedy : apply->cloud->ops->remedy(err);
+    if (*apply->uncertain || !apply->cloud->ops->is_wait(err)) {
+        step_distrust(apply, step);
+    }
+    if (gone) {
+        apply->lb_gone = true;
+        (*apply->attempt)++;
+    }
+    if (step_cannot_restore(apply, step, err)) {
+        err->kind = CCM_ERROR_CONFLICT;
+        apply->cannot_restore = true;
+        remedy = RESTORE_TWICE;
+    }
+    err->kind = step_classify_error(apply, step, err);
+    step_report_failure(run, step, r, err, remedy);
+    run->unsecured = run->unsecured || (flags & LBC_SECURES) != 0;
+    return gone || err->kind == CCM_ERROR_CANCELLED || (flags & LBC_ENDS_PLAN) != 0 ? r : 0;
+}
+
+int lbc_run_check_cancelled(const struct lbc_run *run)
+{
+    const struct lbc_apply *apply = run->apply;
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    if (!apply->host->cancelled(apply->host, apply->req)) {
+        return 0;
+    }
+    (void)ccm_error_set(&err, 0, CCM_ERROR_CANCELLED,
+                        "stopped in the middle"); /* the result is the argument */
+    lbc_problems_add(apply->problems, &err, NULL);
+    return -ECANCELED;
+}
+
+/* --- sending --- */
+
+static enum lbc_priority step_choose_priority(const struct lbc_run *run,
+                                              const struct lbc_step *step)
+{
+    switch (step->type) {
+    case LBC_STEP_REMOVE:
+    case LBC_STEP_DELETE_LB:
+        return LBC_PRIO_REMOVE;
+    case LBC_STEP_CREATE_LB:
+        return LBC_PRIO_NEW;
+    default:
+        return run->priority;
+    }
+}
+
+int lbc_run_send(struct lbc_run *run, struct lbc_step *step, struct ccm_error *err)
+{
+    struct lbc_apply *apply = run->apply;
+    int r;
+
+    *apply->priority = step_choose_priority(run, step);
+    *apply->uncertain = false;
+    lbc_sent_fini(&step->sent);
+    r = step_ops(run, step)->send(apply, step, err);
+    step->verdict = r < 0 ? LBC_VERDICT_FAILED : LBC_VERDICT_SENT;
+    apply->writes += r < 0 ? 0 : 1;
+    return r;
+}
+
+/* --- the mirror --- */
+
+/* What was made is what later steps are about that could not name it. */
+static void plan_link_made(const struct lbc_plan *plan, const struct lbc_step *maker)
+{
+    if (maker->type != LBC_STEP_CREATE_GROUP && maker->type != LBC_STEP_CREATE_LISTENER) {
+        return;
+    }
+    for (size_t i = 0; i < plan->len; i++) {
+        struct lbc_step *step = plan->steps[i];
+
+        if (maker->type == LBC_STEP_CREATE_GROUP && step->group == NULL &&
+            step->want == maker->want) {
+            step->group = maker->group;
+        } else if (maker->type == LBC_STEP_CREATE_LISTENER && step->listener == NULL &&
+                   step->port == maker->port && step->protocol == maker->protocol) {
+            step->listener = maker->listener;
+        }
+    }
+}
+
+/* What is the same for all products. */
+static int step_record_common(struct lbc_apply *apply, struct lbc_step *step)
+{
+    switch (step->type) {
+    case LBC_STEP_ADD:
+    case LBC_STEP_REMOVE:
+    case LBC_STEP_UPDATE:
+        return lbc_record_backends(step, &step->backends);
+    case LBC_STEP_DELETE_GROUP:
+        lbc_capacity_free(&apply->capacity, step->group->backends.len);
+        lbc_state_drop_group(apply->have, step->group);
+        step->group = NULL;
+        return 0;
+    case LBC_STEP_DELETE_LISTENER:
+        lbc_state_drop_listener(apply->have, step->listener);
+        step->listener = NULL;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static bool step_frees_backends(const struct lbc_step *step)
+{
+    return step->type == LBC_STEP_REMOVE || step->type == LBC_STEP_DELETE_LISTENER ||
+           step->type == LBC_STEP_UPDATE_LISTENER || step->type == LBC_STEP_RESTORE_LISTENER;
+}
+
+/* Negative: the cloud has it, our memory has not. Later steps would build on what is not known. */
+static int step_finish(struct lbc_run *run, struct lbc_step *step)
+{
+    struct lbc_apply *apply = run->apply;
+    const struct lbc_step_ops *ops = step_ops(run, step);
+    const int r = ops->done != NULL ? ops->done(apply, step) : step_record_common(apply, step);
+
+    step->verdict = LBC_VERDICT_DONE;
+    plan_link_made(run->plan, step);
+    run->freed += step_frees_backends(step) ? 1 : 0;
+    if (step->type == LBC_STEP_DELETE_LISTENER) {
+        lbc_quota_clear_full(&run->quota);
+    }
+    /* One that was put back may be taken over by those who had to leave it to this Service. */
+    apply->freed = apply->freed || step->type == LBC_STEP_DELETE_LISTENER ||
+                   step->type == LBC_STEP_RESTORE_LISTENER;
+    return r < 0 ? lbc_run_out_of_memory(run) : 0;
+}
+
+/* --- jobs --- */
+
+/* What was accepted but, as far as anybody knows, not carried out. */
+static int job_fail(struct lbc_run *run, const struct lbc_step *step, const char *what)
+{
+    struct ccm_error err = CCM_ERROR_INIT;
+
+    (void)ccm_error_set(&err, 0, CCM_ERROR_TRANSIENT, "accepted, but %s (RequestId %s)", what,
+                        step->sent.request_id); /* not an errno */
+    ccm_text_copy(err.request_id, sizeof(err.request_id), step->sent.request_id);
+    step_distrust(run->apply, step);
+    return lbc_run_fail(run, step, -EIO, &err, SEE_CONSOLE);
+}
+
+bool lbc_run_is_draining(const struct lbc_run *run, const struct lbc_group *group)
+{
+    const struct lbc_apply_ops *ops = run->apply->ops;
+
+    return group != NULL && ops->is_draining != NULL && ops->is_draining(group);
+}
+
+/* Deleting and draining take as long as they take; everything else is late. */
+static int job_fail_late(struct lbc_run *run, const struct lbc_step *step, int r,
+                         const struct ccm_error *why)
+{
+    struct lbc_apply *apply = run->apply;
+    struct ccm_error err;
+
+    if (r == -ETIMEDOUT && step->type == LBC_STEP_REMOVE && lbc_run_is_draining(run, step->group)) {
+        step->group->unread = true;
+        apply->again_ms = DELETING_MS;
+        return 0;
+    }
+    step_distrust(apply, step);
+    if (r == -ETIMEDOUT && step->type == LBC_STEP_DELETE_LB) {
+        apply->again_ms = DELETING_MS;
+        return 0;
+    }
+    if (r == -ETIMEDOUT) {
+        return job_fail(run, step, "its job has not ended in time");
+    }
+    ccm_error_copy(&err, why);
+    return lbc_run_fail(run, step, r, &err, NULL);
+}
+
+static bool step_has_job(const struct lbc_step *step)
+{
+    return step != NULL && step->verdict == LBC_VERDICT_SENT && step->sent.job[0] != '\0';
+}
+
+static int step_end(struct lbc_run *run, struct lbc_step *step, const struct lbc_job *job,
+                    int waited, const struct ccm_error *why)
+{
+    int r = 0;
+
+    if (job == NULL || job->state == LBC_JOB_DONE) {
+        return step_finish(run, step);
+    }
+    step->verdict = LBC_VERDICT_FAILED;
+    if (step->type == LBC_STEP_ADD) {
+        r = lbc_run_mark_short(run, step->group);
+    }
+    if (r < 0) {
+        return r;
+    }
+    if (job->state == LBC_JOB_RUNNING) {
+        return job_fail_late(run, step, waited, why);
+    }
+    return job_fail(run, step,
+                    job->state == LBC_JOB_FAILED ? "its job failed, the cloud does not say why"
+                                                 : "the cloud does not know its job");
+}
+
+int lbc_run_end(struct lbc_run *run, struct lbc_step *const *steps, size_t count)
+{
+    CCM_CLEANUP(ccm_freep) struct lbc_job *jobs = calloc(count, sizeof(*jobs));
+    struct lbc_apply *apply = run->apply;
+    struct ccm_error why = CCM_ERROR_INIT;
+    size_t len = 0;
+    size_t next = 0;
+    int waited = 0;
+    int r = 0;
+
+    if (jobs == NULL) {
+        return lbc_run_out_of_memory(run);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (step_has_job(steps[i])) {
+            jobs[len++].id = steps[i]->sent.job;
+        }
+    }
+    if (len > 0) {
+        waited = apply->ops->wait(apply, jobs, len, JOBS_MS, &why);
+    }
+    *apply->uncertain = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct lbc_job *job = step_has_job(steps[i]) ? &jobs[next++] : NULL;
+
+        if (steps[i] != NULL && steps[i]->verdict == LBC_VERDICT_SENT) {
+            const int one = step_end(run, steps[i], job, waited, &why);
+
+            r = r < 0 ? r : one;
+        }
+    }
+    return r;
+}

@@ -1,0 +1,71 @@
+#include "lbc/apply/record.h"
+
+#include "lbc/model/keys.h"
+#include "util/buf.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+int lbc_record_backends(const struct lbc_step *step, const struct lbc_backends *set)
+{
+    struct lbc_group *group = step->group;
+    const char *description = lbc_group_key(step->want);
+    const bool is_usual = ccm_text_equal(description, group->name);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < set->len; i++) {
+        struct lbc_backend one = set->items[i];
+
+        if (step->type == LBC_STEP_REMOVE) {
+            lbc_backends_remove(&group->backends, &one);
+            continue;
+        }
+        one.description = is_usual ? NULL : (char *)(uintptr_t)description; /* copied by put */
+        one.leaving = false;
+        r = lbc_backends_put(&group->backends, &one);
+    }
+    return r;
+}
+
+int lbc_record_tags(const struct lbc_step *step, struct lbc_tags *tags, bool *untagged)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < step->tags.len; i++) {
+        const struct lbc_tag *tag = &step->tags.items[i];
+
+        if (step->type == LBC_STEP_UNTAG) {
+            lbc_tags_remove(tags, tag->key);
+            continue;
+        }
+        r = lbc_tags_put(tags, tag->key, tag->value);
+        *untagged = *untagged && !ccm_text_equal(tag->key, LBC_TAG_OWNER);
+    }
+    return r;
+}
+
+int lbc_record_texts(struct lbc_texts *to, const struct lbc_texts *set, bool added)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < set->len; i++) {
+        if (added) {
+            r = lbc_texts_put(to, set->items[i]);
+        } else {
+            lbc_texts_remove(to, set->items[i]);
+        }
+    }
+    return r;
+}
+
+int lbc_record_tags_failure(const struct lbc_step *step, const char *lb_id, int r,
+                            struct ccm_error *err)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
+
+    for (size_t i = 0; i < step->tags.len; i++) {
+        ccm_buf_addf(&text, "%s%s=%s", i == 0 ? "" : ",", step->tags.items[i].key,
+                     step->tags.items[i].value);
+    }
+    return ccm_error_wrap(err, r, "error to %s slb id [%s] with tags %s",
+                          step->type == LBC_STEP_TAG ? "tag" : "untag", lb_id, ccm_buf_str(&text));
+}

@@ -1,0 +1,624 @@
+/* What a failure means for the other steps of a plan, with jobs and without; the product is a toy.
+ */
+#include "check.h"
+
+#include "lbc/apply/executor.h"
+#include "support/fake_host.h"
+#include "util/attr.h"
+#include "util/buf.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TOY_JOIN = LBC_STEP_OWN, TOY_LEAVE, TOY_TYPES };
+
+static const char *const names[] = {
+    [LBC_STEP_CREATE_LB] = "make",
+    [LBC_STEP_DELETE_LB] = "drop",
+    [LBC_STEP_CREATE_GROUP] = "group",
+    [LBC_STEP_DELETE_GROUP] = "ungroup",
+    [LBC_STEP_ADD] = "add",
+    [LBC_STEP_REMOVE] = "remove",
+    [LBC_STEP_UPDATE] = "weigh",
+    [LBC_STEP_CREATE_LISTENER] = "listen",
+    [LBC_STEP_UPDATE_LISTENER] = "change",
+    [LBC_STEP_RESTORE_LISTENER] = "restore",
+    [LBC_STEP_DELETE_LISTENER] = "unlisten",
+    [TOY_JOIN] = "join",
+    [TOY_LEAVE] = "leave",
+};
+
+static const struct lbc_step_table table = { .size = sizeof(struct lbc_step),
+                                             .names = names,
+                                             .protocol_name = lbc_protocol_lower };
+
+static const struct lbc_state_type state_type = { .group_size = sizeof(struct lbc_group),
+                                                  .listener_size = sizeof(struct lbc_listener) };
+
+/* An answer that is no yes. */
+struct rule {
+    unsigned type;
+    uint16_t port;
+    size_t times; /* 0 = always */
+    uint64_t kind;
+    const char *code;
+    enum lbc_job_state job; /* without a kind: what becomes of its job */
+};
+
+struct toy {
+    struct lbc_apply lbc; /* first */
+    struct fake_host *fake;
+    struct lbc_cloud cloud;
+    struct lbc_plan plan;
+    struct lbc_state have;
+    struct lbc_state desired;
+    struct lbc_problems problems;
+    enum lbc_priority priority;
+    bool uncertain;
+    uint32_t attempt;
+    struct rule rules[8];
+    size_t rule_count;
+    size_t quota; /* of backends; 0 = none */
+    struct ccm_buf log;
+};
+
+/* --- its cloud --- */
+
+static struct rule *find_rule(struct toy *toy, const struct lbc_step *step)
+{
+    for (size_t i = 0; i < toy->rule_count; i++) {
+        struct rule *rule = &toy->rules[i];
+
+        if (rule->type == step->type && rule->port == step->port && rule->times != SIZE_MAX) {
+            rule->times = rule->times == 1 ? SIZE_MAX : rule->times == 0 ? 0 : rule->times - 1;
+            return rule;
+        }
+    }
+    return NULL;
+}
+
+static size_t count_backends(const struct toy *toy)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < toy->have.group_count; i++) {
+        count += toy->have.groups[i]->backends.len;
+    }
+    return count;
+}
+
+static int refuse(struct ccm_error *err, uint64_t kind, const char *code)
+{
+    (void)ccm_error_set(err, -EIO, kind, "%s", code); /* the result is known */
+    ccm_text_copy(err->code, sizeof(err->code), code);
+    return -EIO;
+}
+
+static int toy_send(struct lbc_apply *base, struct lbc_step *step, struct ccm_error *err)
+{
+    struct toy *toy = (struct toy *)base;
+    const struct rule *rule = find_rule(toy, step);
+    const bool adds = step->type == LBC_STEP_ADD || step->type == LBC_STEP_CREATE_GROUP;
+
+    ccm_buf_addf(&toy->log, "%s %u", names[step->type], step->port);
+    if (step->backends.len > 0) {
+        ccm_buf_addf(&toy->log, " x%zu", step->backends.len);
+    }
+    ccm_buf_adds(&toy->log, "; ");
+    if (rule != NULL && rule->kind != CCM_ERROR_NONE) {
+        return refuse(err, rule->kind, rule->code);
+    }
+    if (adds && toy->quota > 0 && count_backends(toy) + step->backends.len > toy->quota) {
+        return refuse(err, CCM_ERROR_AUTH, "FullOfBackends");
+    }
+    if (base->ops->wait != NULL) {
+        (void)snprintf(step->sent.job, sizeof(step->sent.job), "%d",
+                       rule == NULL ? LBC_JOB_DONE : (int)rule->job); /* one digit */
+    }
+    return 0;
+}
+
+static int toy_wait(struct lbc_apply *base, struct lbc_job *jobs, size_t count, int64_t timeout_ms,
+                    struct ccm_error *err)
+{
+    int r = 0;
+
+    (void)timeout_ms;
+    ccm_buf_adds(&((struct toy *)base)->log, "* ");
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].state = (enum lbc_job_state)(jobs[i].id[0] - '0');
+        r = jobs[i].state == LBC_JOB_RUNNING
+                ? ccm_error_set(err, -ETIMEDOUT, CCM_ERROR_TRANSIENT, "late")
+                : r;
+    }
+    return r;
+}
+
+/* --- its mirror --- */
+
+static int group_done(struct lbc_apply *base, struct lbc_step *step)
+{
+    step->group = lbc_state_new_group(base->have, &state_type);
+    assert_non_null(step->group);
+    assert_int_equal(lbc_text_set(&step->group->name, step->want->name), 0);
+    for (size_t i = 0; i < step->backends.len; i++) {
+        assert_int_equal(lbc_backends_put(&step->group->backends, &step->backends.items[i]), 0);
+    }
+    return 0;
+}
+
+static int listener_done(struct lbc_apply *base, struct lbc_step *step)
+{
+    step->listener = lbc_state_new_listener(base->have, &state_type);
+    assert_non_null(step->listener);
+    return lbc_listener_copy(step->listener, step->to);
+}
+
+static int nothing_done(struct lbc_apply *base, struct lbc_step *step)
+{
+    (void)base;
+    (void)step;
+    return 0;
+}
+
+#define TOY(done, flags)                                                                           \
+    {                                                                                              \
+        toy_send, done, flags                                                                      \
+    }
+
+static const struct lbc_step_ops step_ops[TOY_TYPES] = {
+    [LBC_STEP_CREATE_LB] = TOY(NULL, LBC_ENDS_PLAN),
+    [LBC_STEP_DELETE_LB] = TOY(NULL, 0),
+    [LBC_STEP_CREATE_GROUP] = TOY(group_done, 0),
+    [LBC_STEP_DELETE_GROUP] = TOY(NULL, LBC_NEEDS_GROUP),
+    [LBC_STEP_ADD] = TOY(NULL, LBC_NEEDS_GROUP),
+    [LBC_STEP_REMOVE] = TOY(NULL, LBC_NEEDS_GROUP),
+    [LBC_STEP_UPDATE] = TOY(NULL, LBC_NEEDS_GROUP),
+    [LBC_STEP_CREATE_LISTENER] = TOY(listener_done, LBC_NEEDS_GROUP),
+    [LBC_STEP_UPDATE_LISTENER] = TOY(nothing_done, LBC_NEEDS_GROUP | LBC_NEEDS_LISTENER),
+    [LBC_STEP_RESTORE_LISTENER] = TOY(nothing_done, LBC_NEEDS_LISTENER),
+    [LBC_STEP_DELETE_LISTENER] = TOY(NULL, LBC_NEEDS_LISTENER),
+    [TOY_JOIN] = TOY(NULL, LBC_SECURES),
+    [TOY_LEAVE] = TOY(NULL, 0),
+};
+
+static bool never_blocked(const struct lbc_apply *base, const struct lbc_step *step)
+{
+    (void)base;
+    (void)step;
+    return false;
+}
+
+static bool is_gone(const struct ccm_error *err)
+{
+    return strcmp(err->code, "Gone") == 0;
+}
+
+static bool is_crowded(const struct ccm_error *err)
+{
+    return strcmp(err->code, "FullOfListeners") == 0;
+}
+
+static bool is_full(const struct ccm_error *err)
+{
+    return strcmp(err->code, "FullOfBackends") == 0;
+}
+
+static bool is_lb_full(const struct ccm_error *err)
+{
+    (void)err;
+    return true;
+}
+
+static unsigned place_maker(const struct lbc_step *step, const struct ccm_error *err)
+{
+    return step->type == TOY_JOIN && strcmp(err->code, "Full") == 0 ? TOY_LEAVE : LBC_STEP_NONE;
+}
+
+static const struct lbc_apply_ops with_jobs = {
+    .steps = step_ops,
+    .backends_name = "backends",
+    .is_blocked = never_blocked,
+    .wait = toy_wait,
+    .is_lb_gone = is_gone,
+    .is_full_of_listeners = is_crowded,
+    .is_full_of_backends = is_full,
+    .is_lb_full = is_lb_full,
+    .place_maker = place_maker,
+};
+
+static const struct lbc_apply_ops without_jobs = {
+    .steps = step_ops,
+    .backends_name = "backends",
+    .is_blocked = never_blocked,
+    .is_lb_gone = is_gone,
+    .is_full_of_listeners = is_crowded,
+    .is_full_of_backends = is_full,
+};
+
+static const char *no_remedy(const struct ccm_error *err)
+{
+    (void)err;
+    return NULL;
+}
+
+static bool is_wait(const struct ccm_error *err)
+{
+    return err->kind == CCM_ERROR_AUTH;
+}
+
+static bool is_unknown(const struct ccm_error *err)
+{
+    return strcmp(err->code, "Unknown") == 0;
+}
+
+static const struct lbc_cloud_ops cloud_ops = { .remedy = no_remedy,
+                                                .is_wait = is_wait,
+                                                .is_unknown_backend = is_unknown };
+
+/* --- a test --- */
+
+static void toy_begin(struct toy *toy, const struct lbc_apply_ops *ops)
+{
+    memset(toy, 0, sizeof(*toy));
+    toy->fake = fake_host_new();
+    toy->cloud.ops = &cloud_ops;
+    toy->plan.table = &table;
+    toy->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
+    toy->priority = LBC_PRIO_SPEC;
+    toy->log.max = 4096;
+    toy->lbc = (struct lbc_apply){ .ops = ops,
+                                   .cloud = &toy->cloud,
+                                   .host = fake_host_table(toy->fake),
+                                   .priority = &toy->priority,
+                                   .uncertain = &toy->uncertain,
+                                   .have = &toy->have,
+                                   .problems = &toy->problems,
+                                   .attempt = &toy->attempt };
+}
+
+static void toy_end(struct toy *toy)
+{
+    lbc_plan_fini(&toy->plan);
+    lbc_state_fini(&toy->have);
+    lbc_state_fini(&toy->desired);
+    lbc_problems_fini(&toy->problems);
+    ccm_buf_fini(&toy->log);
+    fake_host_free(toy->fake);
+}
+
+static void put(struct lbc_backends *to, size_t first, size_t count)
+{
+    for (size_t i = first; i < first + count; i++) {
+        char id[24];
+
+        (void)snprintf(id, sizeof(id), "i-%03zu", i); /* short */
+        assert_int_equal(lbc_backends_put(to, &(struct lbc_backend){ .server_id = id, .port = 80 }),
+                         0);
+    }
+}
+
+static struct lbc_group *group_of(struct lbc_state *state, uint16_t port)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "g%u", port); /* short */
+    for (size_t i = 0; i < state->group_count; i++) {
+        if (strcmp(state->groups[i]->name, name) == 0) {
+            return state->groups[i];
+        }
+    }
+    return NULL;
+}
+
+static struct lbc_group *make_group(struct lbc_state *state, uint16_t port)
+{
+    struct lbc_group *group = lbc_state_new_group(state, &state_type);
+    char name[16];
+
+    (void)snprintf(name, sizeof(name), "g%u", port); /* short */
+    assert_non_null(group);
+    assert_int_equal(lbc_text_set(&group->name, name), 0);
+    return group;
+}
+
+/* Backends `first`... of a step about the group that is called after the port. */
+static struct lbc_step *plan_step(struct toy *toy, unsigned stage, unsigned type, uint16_t port,
+                                  size_t first, size_t count)
+{
+    struct lbc_step *step = lbc_plan_new_step(&toy->plan, type, stage);
+    struct lbc_group *want = group_of(&toy->desired, port);
+
+    assert_non_null(step);
+    step->port = port;
+    step->protocol = LBC_TCP;
+    step->want = want != NULL ? want : make_group(&toy->desired, port);
+    step->group = group_of(&toy->have, port);
+    put(&step->backends, first, count);
+    return step;
+}
+
+static struct lbc_step *plan_listener(struct toy *toy, unsigned stage, unsigned type, uint16_t port,
+                                      struct lbc_listener *to)
+{
+    struct lbc_step *step = plan_step(toy, stage, type, port, 0, 0);
+
+    *to = (struct lbc_listener){ .protocol = LBC_TCP, .port = port, .last_port = port };
+    step->to = to;
+    step->listener = lbc_state_listener_like(&toy->have, to);
+    return step;
+}
+
+static void present(struct toy *toy, uint16_t port, size_t backends)
+{
+    struct lbc_listener *listener = lbc_state_new_listener(&toy->have, &state_type);
+
+    put(&make_group(&toy->have, port)->backends, 1, backends);
+    assert_non_null(listener);
+    listener->port = listener->last_port = port;
+}
+
+static void refuse_step(struct toy *toy, const struct rule *rule)
+{
+    toy->rules[toy->rule_count++] = *rule;
+}
+
+static void expect(struct toy *toy, const char *log, const char *problems)
+{
+    assert_int_equal(lbc_apply_run(&toy->lbc, &toy->plan), 0);
+    assert_string_equal(ccm_buf_str(&toy->log), log);
+    assert_string_equal(ccm_buf_str(&toy->problems.text), problems);
+    toy_end(toy);
+}
+
+/* --- order --- */
+
+static void test_stages(void **state)
+{
+    struct toy toy;
+    struct lbc_listener to[2];
+
+    (void)state;
+    for (size_t jobs = 0; jobs < 2; jobs++) {
+        toy_begin(&toy, jobs == 1 ? &with_jobs : &without_jobs);
+        plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 80, 0, 0);
+        plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 443, 0, 0);
+        plan_step(&toy, 1, LBC_STEP_ADD, 80, 1, 3);
+        plan_listener(&toy, 1, LBC_STEP_CREATE_LISTENER, 80, &to[0]);
+        plan_listener(&toy, 2, LBC_STEP_UPDATE_LISTENER, 80, &to[1]);
+        expect(&toy,
+               jobs == 1 ? "group 80; group 443; * add 80 x3; listen 80; * change 80; * "
+                         : "group 80; group 443; add 80 x3; listen 80; change 80; ",
+               "");
+    }
+}
+
+/* What was made is found by the steps that need it; what was not is missed, and not told twice. */
+static void test_missing(void **state)
+{
+    struct toy toy;
+    struct lbc_listener to[3];
+
+    (void)state;
+    toy_begin(&toy, &with_jobs);
+    refuse_step(&toy, &(struct rule){ .type = LBC_STEP_CREATE_GROUP,
+                                      .port = 80,
+                                      .kind = CCM_ERROR_TRANSIENT,
+                                      .code = "Oops" });
+    plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 80, 0, 0);
+    plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 443, 0, 0);
+    for (uint16_t i = 0; i < 2; i++) {
+        plan_step(&toy, 1, LBC_STEP_ADD, i == 0 ? 80 : 443, 1, 1);
+        plan_listener(&toy, 1, LBC_STEP_CREATE_LISTENER, i == 0 ? 80 : 443, &to[i]);
+    }
+    plan_listener(&toy, 2, LBC_STEP_DELETE_LISTENER, 81, &to[2]);
+    plan_step(&toy, 3, TOY_LEAVE, 0, 0, 0)->last = true;
+    expect(&toy, "group 80; group 443; * add 443 x1; listen 443; * ", "port 80/tcp: group: Oops");
+}
+
+/* --- what depends on what --- */
+
+static void test_starving(void **state)
+{
+    struct toy toy;
+    struct lbc_listener to;
+
+    (void)state;
+    for (size_t left = 0; left < 2; left++) {
+        toy_begin(&toy, &without_jobs);
+        present(&toy, 80, 2);
+        refuse_step(&toy, &(struct rule){ .type = LBC_STEP_ADD,
+                                          .port = 80,
+                                          .kind = CCM_ERROR_TERMINAL,
+                                          .code = "Bad" });
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 1);
+        plan_step(&toy, 1, LBC_STEP_REMOVE, 80, 1, 2 - left);
+        plan_listener(&toy, 2, LBC_STEP_UPDATE_LISTENER, 80, &to)->needs_backends = true;
+        expect(&toy, left == 0 ? "add 80 x1; " : "add 80 x1; remove 80 x1; ",
+               "port 80/tcp: add: Bad");
+    }
+}
+
+static void test_unknown_backend(void **state)
+{
+    struct toy toy;
+
+    (void)state;
+    toy_begin(&toy, &with_jobs);
+    present(&toy, 80, 1);
+    present(&toy, 443, 1);
+    refuse_step(&toy, &(struct rule){ .type = LBC_STEP_ADD,
+                                      .port = 80,
+                                      .kind = CCM_ERROR_NOT_FOUND,
+                                      .code = "Unknown" });
+    plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 1);
+    plan_step(&toy, 0, LBC_STEP_ADD, 443, 7, 1);
+    plan_step(&toy, 1, LBC_STEP_REMOVE, 443, 1, 1);
+    expect(&toy, "add 80 x1; ", "port 80/tcp: add: Unknown");
+}
+
+/* A step that a quota refused waits for one that makes place, and only as long as nobody has to
+ * know whether it went well. */
+static void test_place(void **state)
+{
+    struct toy toy;
+    struct lbc_listener to;
+
+    (void)state;
+    for (size_t times = 1; times <= 2; times++) {
+        toy_begin(&toy, &with_jobs);
+        present(&toy, 80, 1);
+        refuse_step(&toy,
+                    &(struct rule){
+                        .type = TOY_JOIN, .times = times, .kind = CCM_ERROR_AUTH, .code = "Full" });
+        plan_step(&toy, 0, TOY_JOIN, 0, 0, 0);
+        plan_step(&toy, 1, TOY_LEAVE, 0, 0, 0)->needs_security = true;
+        plan_listener(&toy, 2, LBC_STEP_CREATE_LISTENER, 81, &to)->needs_security = true;
+        toy.plan.steps[2]->group = toy.have.groups[0];
+        expect(&toy,
+               times == 1 ? "join 0; leave 0; * join 0; * listen 81; * "
+                          : "join 0; leave 0; * join 0; ",
+               times == 1 ? "" : "join: Full");
+    }
+}
+
+static void test_no_place_for_listeners(void **state)
+{
+    struct toy toy;
+    struct lbc_listener to[4];
+
+    (void)state;
+    toy_begin(&toy, &without_jobs);
+    present(&toy, 80, 1);
+    refuse_step(&toy, &(struct rule){ .type = LBC_STEP_CREATE_LISTENER,
+                                      .port = 81,
+                                      .kind = CCM_ERROR_AUTH,
+                                      .code = "FullOfListeners" });
+    for (uint16_t i = 1; i <= 3; i++) {
+        plan_listener(&toy, i, LBC_STEP_CREATE_LISTENER, 80 + i, &to[i])->group =
+            toy.have.groups[0];
+    }
+    expect(&toy, "listen 81; ",
+           "port 81/tcp: listen: FullOfListeners; "
+           "listen: left out for the same lack of room: 82/tcp, 83/tcp");
+}
+
+static void test_gone(void **state)
+{
+    struct toy toy;
+
+    (void)state;
+    toy_begin(&toy, &with_jobs);
+    present(&toy, 80, 1);
+    refuse_step(
+        &toy, &(struct rule){
+                  .type = LBC_STEP_ADD, .port = 80, .kind = CCM_ERROR_NOT_FOUND, .code = "Gone" });
+    plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 1);
+    plan_step(&toy, 1, LBC_STEP_REMOVE, 80, 1, 1);
+    assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), -EIO);
+    assert_string_equal(ccm_buf_str(&toy.log), "add 80 x1; ");
+    assert_true(toy.lbc.lb_gone && toy.lbc.surprised);
+    assert_int_equal(toy.attempt, 1);
+    assert_int_equal(toy.problems.worst.kind, CCM_ERROR_CONFLICT);
+    toy_end(&toy);
+}
+
+/* --- jobs --- */
+
+static void test_jobs_that_fail(void **state)
+{
+    static const struct {
+        enum lbc_job_state job;
+        const char *problem;
+    } rows[] = {
+        { LBC_JOB_FAILED, "accepted, but its job failed, the cloud does not say why" },
+        { LBC_JOB_UNKNOWN, "accepted, but the cloud does not know its job" },
+        { LBC_JOB_RUNNING, "accepted, but its job has not ended in time" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
+        struct toy toy;
+
+        toy_begin(&toy, &with_jobs);
+        present(&toy, 80, 1);
+        refuse_step(&toy, &(struct rule){ .type = LBC_STEP_ADD, .port = 80, .job = rows[i].job });
+        plan_step(&toy, 0, LBC_STEP_ADD, 80, 7, 1);
+        plan_step(&toy, 1, LBC_STEP_REMOVE, 80, 1, 1);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        assert_string_equal(ccm_buf_str(&toy.log), "add 80 x1; * ");
+        assert_non_null(strstr(ccm_buf_str(&toy.problems.text), rows[i].problem));
+        assert_int_equal(toy.have.groups[0]->backends.len, 1);
+        assert_true(toy.lbc.surprised);
+        toy_end(&toy);
+    }
+}
+
+/* --- capacity --- */
+
+/* All groups make place at the same time where there are jobs; one after the other without, and
+ * then the second knows that it has to. */
+static void test_exchange(void **state)
+{
+    (void)state;
+    for (size_t jobs = 0; jobs < 2; jobs++) {
+        struct toy toy;
+
+        toy_begin(&toy, jobs == 1 ? &with_jobs : &without_jobs);
+        toy.quota = 4;
+        for (uint16_t i = 0; i < 2; i++) {
+            const uint16_t port = i == 0 ? 80 : 443;
+
+            present(&toy, port, 2);
+            plan_step(&toy, jobs == 1 ? 0 : 2U * i, LBC_STEP_ADD, port, 7, 2);
+            plan_step(&toy, jobs == 1 ? 1 : 2U * i + 1, LBC_STEP_REMOVE, port, 1, 2);
+        }
+        lbc_plan_sort(&toy.plan);
+        assert_int_equal(lbc_apply_run(&toy.lbc, &toy.plan), 0);
+        if (jobs == 0) {
+            assert_string_equal(ccm_buf_str(&toy.log),
+                                "add 80 x2; remove 80 x1; add 80 x1; remove 80 x1; add 80 x1; "
+                                "remove 443 x1; add 443 x1; remove 443 x1; "
+                                "add 443 x1; ");
+        } else {
+            assert_true(ccm_text_starts(
+                ccm_buf_str(&toy.log),
+                "add 80 x2; add 443 x2; remove 80 x1; remove 443 x1; * add 80 x1; add 443 x1; * "));
+        }
+        assert_string_equal(ccm_buf_str(&toy.problems.text), "");
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(toy.have.groups[i]->backends.len, 2);
+            assert_string_equal(toy.have.groups[i]->backends.items[0].server_id, "i-007");
+        }
+        toy_end(&toy);
+    }
+}
+
+/* A group that does not fit with its first backends is made without, and takes what is left. */
+static void test_new_group(void **state)
+{
+    struct toy toy;
+
+    (void)state;
+    toy_begin(&toy, &without_jobs);
+    toy.quota = 2;
+    present(&toy, 80, 1);
+    plan_step(&toy, 0, LBC_STEP_CREATE_GROUP, 443, 7, 2);
+    expect(&toy, "group 443 x2; group 443; add 443 x1; ",
+           "port 443/tcp: add: 1 of 2 backends fit: FullOfBackends");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stages),   cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_starving), cmocka_unit_test(test_unknown_backend),
+        cmocka_unit_test(test_place),    cmocka_unit_test(test_no_place_for_listeners),
+        cmocka_unit_test(test_gone),     cmocka_unit_test(test_jobs_that_fail),
+        cmocka_unit_test(test_exchange), cmocka_unit_test(test_new_group),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
