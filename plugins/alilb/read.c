@@ -102,6 +102,39 @@ int alilb_read_lb(struct alilb_call *call, const struct alilb_lbs *lbs, const ch
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
 
+/* --- those of all Services --- */
+
+struct listing {
+    const struct alilb_lbs *lbs;
+    struct lbc_items *items;
+};
+
+static int listing_add_lb(void *arg, const cJSON *item, struct ccm_error *err)
+{
+    const struct listing *listing = arg;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+    const char *id = ccm_json_text(item, "LoadBalancerId");
+    void *state = NULL;
+    int r = id[0] == '\0' ? -EPROTO : alilb_parse_tags(item, &tags);
+
+    if (r == 0) {
+        r = lbc_items_add(listing->items, id, &tags, &state);
+    }
+    if (r == 0 && state != NULL) {
+        r = listing->lbs->parse(item, true, (char *)state + listing->lbs->offset);
+    }
+    return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
+}
+
+int alilb_list_lbs(struct alilb_call *call, const struct alilb_lbs *lbs, struct lbc_items *items,
+                   struct ccm_error *err)
+{
+    struct listing listing = { lbs, items };
+
+    return alilb_list(call, lbs->tagged, ALILB_TEXTS(LBC_TAG_CLUSTER, call->cluster_id),
+                      listing_add_lb, &listing, err);
+}
+
 /* --- backends --- */
 
 static enum lbc_backend_type backend_type(const cJSON *json)

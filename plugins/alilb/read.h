@@ -8,6 +8,7 @@
 
 #include "alilb/action.h"
 #include "lbc/apply/state.h"
+#include "lbc/items.h"
 #include "lbc/lookup.h"
 
 /* How load balancers of a product are found. */
@@ -20,6 +21,10 @@ struct alilb_lbs {
      * it is not what it should be. */
     int (*parse)(const cJSON *json, bool in_list, void *lb);
     bool full_texts; /* messages say which Service it is, and what was looked for */
+    /* For the inventory: list those with a tag, by its key and value; where the load balancer
+     * stands in a mirror. */
+    const struct alilb_action *tagged;
+    size_t offset;
 };
 
 /*
@@ -35,6 +40,10 @@ CCM_NODISCARD int alilb_read_own_lb(struct alilb_call *call, const struct alilb_
 /* One that is known by its id; -ENOENT with CCM_ERROR_NOT_FOUND when it does not exist. */
 CCM_NODISCARD int alilb_read_lb(struct alilb_call *call, const struct alilb_lbs *lbs,
                                 const char *id, void *lb, struct ccm_error *err);
+
+/* For struct lbc_inventory_ops. */
+CCM_NODISCARD int alilb_list_lbs(struct alilb_call *call, const struct alilb_lbs *lbs,
+                                 struct lbc_items *items, struct ccm_error *err);
 
 /* The backends of a group instead of those that it has, by its id; it is `unread` after a failure.
  */

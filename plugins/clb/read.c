@@ -9,6 +9,7 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 /* --- load balancer --- */
@@ -18,23 +19,25 @@ static int read_parse_lb(const cJSON *json, bool in_list, void *lb)
     return clb_read_parse_lb(json, in_list, lb);
 }
 
-static const struct alilb_lbs lbs = {
+const struct alilb_lbs clb_lbs = {
     .find = clb_api_find_lb,
     .get = &clb_api_lb,
     .parse = read_parse_lb,
     .full_texts = true,
+    .tagged = &clb_api_tagged_lbs,
+    .offset = offsetof(struct clb_state, lb),
 };
 
 int clb_read_lb(struct alilb_call *call, const struct ccm_service *service, struct clb_lb *ret,
                 struct ccm_error *err)
 {
-    return alilb_read_own_lb(call, &lbs, service, ret, &ret->untagged, err);
+    return alilb_read_own_lb(call, &clb_lbs, service, ret, &ret->untagged, err);
 }
 
 int clb_read_lb_by_id(struct alilb_call *call, const char *id, struct clb_lb *ret,
                       struct ccm_error *err)
 {
-    return alilb_read_lb(call, &lbs, id, ret, err);
+    return alilb_read_lb(call, &clb_lbs, id, ret, err);
 }
 
 int clb_read_check_owner(const struct alilb_call *call, const struct ccm_service *service,

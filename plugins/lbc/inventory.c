@@ -19,32 +19,30 @@
 enum phase {
     NEW,     /* nobody has worked yet */
     WANTED,  /* there are Services that gain by it */
-    READING, /* one thread reads; nobody else touches `expected` and `content` */
+    READING, /* one thread reads; nobody else touches `expected` and `items` */
     READY,
     OVER,
 };
 
 struct lbc_inventory {
-    const struct lbc_inventory_ops *ops;
     pthread_mutex_t lock; /* guards all. Only host->list(), once, and host->enqueue() are called
-                             under it, and ops->take() */
+                             under it, and ops->settle() */
     enum phase phase;
     int64_t until_ms;
     struct ccm_strmap *expected; /* by name of the load balancer, who has not asked yet */
     struct ccm_strmap *waiting;  /* keys to be enqueued -> uint64_t, lane */
     struct ccm_strmap *edited;   /* who has changed since the reading began, by name as above */
     bool all_edited;             /* nobody knows who: there was no memory for it */
-    void *content;
+    struct lbc_items *items;
 };
 
-struct lbc_inventory *lbc_inventory_new(const struct lbc_inventory_ops *ops)
+struct lbc_inventory *lbc_inventory_new(void)
 {
     struct lbc_inventory *inventory = calloc(1, sizeof(*inventory));
 
     if (inventory == NULL) {
         return NULL;
     }
-    inventory->ops = ops;
     inventory->waiting = ccm_strmap_new(free);
     inventory->edited = ccm_strmap_new(NULL);
     if (inventory->waiting == NULL || inventory->edited == NULL ||
@@ -63,10 +61,8 @@ static void end_locked(struct lbc_inventory *inventory)
     ccm_strmap_free(inventory->edited);
     inventory->expected = NULL;
     inventory->edited = NULL;
-    if (inventory->content != NULL) {
-        inventory->ops->free(inventory->content);
-    }
-    inventory->content = NULL;
+    lbc_items_free(inventory->items);
+    inventory->items = NULL;
     inventory->phase = OVER;
 }
 
@@ -128,23 +124,40 @@ static void wake_locked(struct lbc_instance *lbc)
     }
 }
 
-static void read_all(struct lbc_instance *lbc, const struct ccm_request *req)
+int lbc_inventory_read(struct lbc_instance *lbc, const struct ccm_request *req,
+                       const struct ccm_strmap *expected, struct lbc_items **ret,
+                       struct ccm_error *err)
+{
+    const struct lbc_inventory_ops *ops = lbc->ops->inventory;
+    struct lbc_items *items = lbc_items_new(lbc, expected);
+    const int r = items == NULL ? ccm_error_nomem(err) : ops->list(lbc, req, items, err);
+
+    *ret = NULL;
+    if (r < 0) {
+        lbc_items_free(items);
+        return r;
+    }
+    *ret = items;
+    return ops->fill(lbc, req, items, err);
+}
+
+static void inventory_read_and_wake(struct lbc_instance *lbc, const struct ccm_request *req)
 {
     struct lbc_inventory *inventory = lbc->inventory;
     struct ccm_error err = CCM_ERROR_INIT;
-    void *content = NULL;
+    struct lbc_items *items = NULL;
 
-    if (inventory->ops->load(lbc, req, inventory->expected, &content, &err) < 0) {
+    if (lbc_inventory_read(lbc, req, inventory->expected, &items, &err) < 0) {
         lbc->host->log(lbc->host, CCM_LEVEL_WARN, NULL,
                        "inventory of load balancers is not complete, each Service looks for "
                        "itself: %s",
                        err.message);
     }
     ccm_lock(&inventory->lock);
-    inventory->content = content;
+    inventory->items = items;
     inventory->phase = READY;
     inventory->until_ms = lbc->host->now_ms(lbc->host) + KEEP_MS;
-    if (content == NULL) {
+    if (items == NULL) {
         end_locked(inventory);
     }
     wake_locked(lbc);
@@ -205,7 +218,7 @@ bool lbc_inventory_prepare(struct lbc_instance *lbc, const struct ccm_request *r
     enter_locked(lbc, req, service, &read, &wait);
     ccm_unlock(&inventory->lock);
     if (read) {
-        read_all(lbc, req);
+        inventory_read_and_wake(lbc, req);
     }
     return wait;
 }
@@ -240,7 +253,10 @@ static bool inventory_take_locked(struct lbc_instance *lbc, const struct ccm_ser
         return false;
     }
     taken = !inventory->all_edited && !ccm_strmap_has(inventory->edited, name) &&
-            inventory->ops->take(inventory->content, lbc, service, state);
+            lbc_items_take(inventory->items, service, state);
+    if (taken && lbc->ops->inventory->settle != NULL) {
+        lbc->ops->inventory->settle(lbc, service, state);
+    }
     ccm_strmap_del(inventory->expected, name);
     if (ccm_strmap_len(inventory->expected) == 0) {
         end_locked(inventory);

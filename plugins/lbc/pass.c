@@ -45,7 +45,7 @@ int lbc_init(struct lbc_instance *lbc, const struct ccm_host *host, const struct
     lbc->mapping.mirrors = lbc->mirrors;
     lbc->absence = lbc_absence_new(host);
     lbc->mapping.absence = lbc->absence;
-    lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new(ops->inventory);
+    lbc->inventory = ops->inventory == NULL ? NULL : lbc_inventory_new();
     lbc->mapping.inventory = lbc->inventory;
     if (lbc->mirrors == NULL || lbc->absence == NULL ||
         (ops->inventory != NULL && lbc->inventory == NULL)) {

@@ -12,6 +12,7 @@
 #include "util/text.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,22 +46,24 @@ static int read_find_lb(struct alilb_call *call, const char *tag_value, const ch
                       fn, arg, err);
 }
 
-static const struct alilb_lbs lbs = {
+const struct alilb_lbs nlb_lbs = {
     .find = read_find_lb,
     .get = &nlb_api_lb,
     .parse = read_parse_lb,
+    .tagged = &nlb_api_lbs,
+    .offset = offsetof(struct nlb_state, lb),
 };
 
 int nlb_read_lb(struct alilb_call *call, const struct ccm_service *service, struct nlb_lb *ret,
                 struct ccm_error *err)
 {
-    return alilb_read_own_lb(call, &lbs, service, ret, &ret->untagged, err);
+    return alilb_read_own_lb(call, &nlb_lbs, service, ret, &ret->untagged, err);
 }
 
 int nlb_read_lb_by_id(struct alilb_call *call, const char *id, struct nlb_lb *ret,
                       struct ccm_error *err)
 {
-    return alilb_read_lb(call, &lbs, id, ret, err);
+    return alilb_read_lb(call, &nlb_lbs, id, ret, err);
 }
 
 int nlb_read_check_owner(const struct alilb_call *call, const struct ccm_service *service,

@@ -6,6 +6,8 @@
 #include "alilb/read.h"
 #include "state.h"
 
+extern const struct alilb_lbs nlb_lbs;
+
 /* The load balancer of a Service, see alilb_read_own_lb(); ret->id stays NULL when there is none.
  */
 CCM_NODISCARD int nlb_read_lb(struct alilb_call *call, const struct ccm_service *service,

@@ -2,7 +2,6 @@
 #include "world.h"
 
 #include "clb/controller.h"
-#include "clb/inventory.h"
 #include "lbc/service/hash.h"
 
 #include <stdio.h>
@@ -294,7 +293,7 @@ static void begin_again(struct world *world, bool finished)
     world_steady(world);
     add_service(world, finished);
     world_restart(world);
-    world->clb.lbc.inventory = lbc_inventory_new(&clb_inventory_ops);
+    world->clb.lbc.inventory = lbc_inventory_new();
     assert_non_null(world->clb.lbc.inventory);
     world->clb.lbc.mapping.inventory = world->clb.lbc.inventory;
     mini_reset_log();

@@ -2,6 +2,8 @@
 #include "check.h"
 
 #include "lbc/inventory.h"
+#include "lbc/model/owner.h"
+#include "lbc/model/settings.h"
 #include "lbc/pass.h"
 #include "lbc/service/hash.h"
 #include "objects.h"
@@ -25,6 +27,7 @@ static struct {
     size_t loads;
     size_t freed;
     int result; /* of the reading */
+    struct ccm_service *services[SERVICES];
 } plugin;
 
 static void lock(void)
@@ -37,12 +40,10 @@ static void unlock(void)
     assert_int_equal(pthread_mutex_unlock(&plugin.lock), 0);
 }
 
-static int load(struct lbc_instance *lbc, const struct ccm_request *req,
-                const struct ccm_strmap *expected, void **ret, struct ccm_error *err)
+static int list(struct lbc_instance *instance, const struct ccm_request *req,
+                struct lbc_items *items, struct ccm_error *err)
 {
-    (void)lbc;
     (void)req;
-    assert_int_equal(ccm_strmap_len(expected), SERVICES);
     lock();
     plugin.loads++;
     while (plugin.sent_away < plugin.to_wait_for) {
@@ -52,23 +53,55 @@ static int load(struct lbc_instance *lbc, const struct ccm_request *req,
     if (plugin.result < 0) {
         return ccm_error_set(err, plugin.result, CCM_ERROR_TRANSIENT, "the cloud is away");
     }
-    *ret = &plugin;
+    for (size_t i = 0; i < SERVICES; i++) {
+        const struct ccm_object *meta = &plugin.services[i]->meta;
+        CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+        char name[LBC_OWNER_LB_NAME];
+        void *found = NULL;
+
+        lbc_owner_lb_name(meta, name);
+        assert_int_equal(lbc_tags_put(&tags, LBC_TAG_OWNER, name), 0);
+        assert_int_equal(lbc_tags_put(&tags, LBC_TAG_CLUSTER, lbc_cluster_id(instance)), 0);
+        assert_int_equal(lbc_items_add(items, meta->key, &tags, &found), 0);
+        (void)snprintf(found, 64, "%s", meta->key); /* fits */
+    }
     return 0;
 }
 
-static bool take(void *content, struct lbc_instance *lbc, const struct ccm_service *service,
-                 void *state)
+/* Two load balancers carry the tag of the last one. */
+static int fill(struct lbc_instance *instance, const struct ccm_request *req,
+                struct lbc_items *items, struct ccm_error *err)
 {
-    (void)lbc;
-    assert_ptr_equal(content, &plugin);
-    (void)snprintf(state, 64, "%s", service->meta.key); /* fits */
-    return strcmp(service->meta.key, "default/s7") != 0;
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags tags = { 0 };
+    char name[LBC_OWNER_LB_NAME];
+    void *found = NULL;
+
+    (void)req;
+    (void)err;
+    lbc_owner_lb_name(&plugin.services[SERVICES - 1]->meta, name);
+    assert_int_equal(lbc_tags_put(&tags, LBC_TAG_OWNER, name), 0);
+    assert_int_equal(lbc_tags_put(&tags, LBC_TAG_CLUSTER, lbc_cluster_id(instance)), 0);
+    assert_int_equal(lbc_items_add(items, "another", &tags, &found), 0);
+    assert_null(found);
+    assert_ptr_equal(lbc_items_find_owner(items, &tags), lbc_items_find(items, "default/s7"));
+    return 0;
 }
 
-static void content_free(void *content)
+/* Of the one that nobody takes. */
+static void state_fini(void *state)
 {
-    assert_ptr_equal(content, &plugin);
-    plugin.freed++;
+    plugin.freed += strcmp(state, "default/s7") == 0 ? 1 : 0;
+}
+
+static const char *state_lb_id(const void *state)
+{
+    return state;
+}
+
+static const char *cluster_id(const void *account)
+{
+    (void)account;
+    return "c1";
 }
 
 static bool is_ours(const struct ccm_service *service)
@@ -83,14 +116,19 @@ static const char *reused_id(const struct ccm_service *service)
     return "";
 }
 
-static const struct lbc_inventory_ops inventory_ops = { load, take, content_free };
-static const struct lbc_ops ops = { .is_ours = is_ours, .reused_id = reused_id };
+static const struct lbc_mirror_type mirror = { .size = 64,
+                                               .fini = state_fini,
+                                               .lb_id = state_lb_id };
+static const struct lbc_cloud_ops cloud_ops = { .cluster_id = cluster_id };
+static const struct lbc_inventory_ops inventory_ops = { .list = list, .fill = fill };
+static const struct lbc_ops ops = {
+    .is_ours = is_ours, .reused_id = reused_id, .mirror = &mirror, .inventory = &inventory_ops
+};
 
 /* --- the world --- */
 
 static struct fake_host *fake;
 static struct lbc_instance lbc;
-static struct ccm_service *services[SERVICES];
 static const struct ccm_request request = { .struct_size = sizeof(request), .lane = CCM_LANE_SPEC };
 
 static int begin(void **state)
@@ -100,9 +138,11 @@ static int begin(void **state)
     assert_int_equal(pthread_mutex_init(&plugin.lock, NULL), 0);
     assert_int_equal(pthread_cond_init(&plugin.changed, NULL), 0);
     fake = fake_host_new();
-    lbc = (struct lbc_instance){ .host = fake_host_table(fake), .ops = &ops };
+    lbc = (struct lbc_instance){ .host = fake_host_table(fake),
+                                 .ops = &ops,
+                                 .cloud.ops = &cloud_ops };
     lbc.mapping.is_ours = is_ours;
-    lbc.inventory = lbc_inventory_new(&inventory_ops);
+    lbc.inventory = lbc_inventory_new();
     assert_non_null(lbc.inventory);
     for (size_t i = 0; i < SERVICES; i++) {
         static char keys[SERVICES][16];
@@ -110,12 +150,12 @@ static int begin(void **state)
 
         (void)snprintf(keys[i], sizeof(keys[i]), "default/s%zu", i); /* fits */
         (void)snprintf(uids[i], sizeof(uids[i]), "uid-%zu", i);      /* fits */
-        services[i] = obj_service();
-        services[i]->meta.key = keys[i];
-        services[i]->meta.name = keys[i] + strlen("default/");
-        services[i]->meta.uid = uids[i];
-        obj_label(&services[i]->meta, LBC_HASH_LABEL, "anything");
-        fake_host_put(fake, &services[i]->meta);
+        plugin.services[i] = obj_service();
+        plugin.services[i]->meta.key = keys[i];
+        plugin.services[i]->meta.name = keys[i] + strlen("default/");
+        plugin.services[i]->meta.uid = uids[i];
+        obj_label(&plugin.services[i]->meta, LBC_HASH_LABEL, "anything");
+        fake_host_put(fake, &plugin.services[i]->meta);
     }
     return 0;
 }
@@ -169,19 +209,19 @@ static void race(void)
 
     plugin.to_wait_for = SERVICES - 1;
     for (size_t i = 0; i < SERVICES; i++) {
-        assert_int_equal(pthread_create(&threads[i], NULL, work, services[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, work, plugin.services[i]), 0);
     }
     for (size_t i = 0; i < SERVICES; i++) {
         assert_int_equal(pthread_join(threads[i], &sent_away[i]), 0);
     }
     for (size_t i = 0; i < SERVICES; i++) { /* the reader has woken all before it ended */
         waited += sent_away[i] == NULL ? 0 : 1;
-        assert_int_equal(woken(services[i]->meta.key), sent_away[i] == NULL ? 0 : 1);
+        assert_int_equal(woken(plugin.services[i]->meta.key), sent_away[i] == NULL ? 0 : 1);
     }
     assert_int_equal(waited, SERVICES - 1);
     assert_int_equal(plugin.loads, 1);
     for (size_t i = 0; i < SERVICES; i++) { /* when they come back */
-        assert_false(lbc_inventory_prepare(&lbc, &request, services[i]));
+        assert_false(lbc_inventory_prepare(&lbc, &request, plugin.services[i]));
     }
     assert_int_equal(plugin.loads, 1);
 }
@@ -194,11 +234,11 @@ static void test_one_reads_and_wakes_the_others(void **state)
     race();
     for (size_t i = 0; i < SERVICES; i++) {
         assert_int_equal(plugin.freed, 0);
-        assert_int_equal(lbc_inventory_take(&lbc, services[i], taken), i != 7);
-        assert_string_equal(taken, services[i]->meta.key);
+        assert_int_equal(lbc_inventory_take(&lbc, plugin.services[i], taken), i != 7);
+        assert_true(i == 7 || strcmp(taken, plugin.services[i]->meta.key) == 0);
     }
     assert_int_equal(plugin.freed, 1); /* with the last one that was expected */
-    assert_false(lbc_inventory_take(&lbc, services[0], taken));
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], taken));
 }
 
 static void test_a_failed_reading_wakes_them_as_well(void **state)
@@ -208,7 +248,7 @@ static void test_a_failed_reading_wakes_them_as_well(void **state)
     (void)state;
     plugin.result = -EIO;
     race();
-    assert_false(lbc_inventory_take(&lbc, services[0], taken));
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], taken));
     assert_int_equal(plugin.freed, 0);
     assert_non_null(
         strstr(fake_host_log_text(fake), "each Service looks for itself: the cloud is"));
@@ -223,11 +263,11 @@ static void test_nobody_waits_for_what_is_of_no_use(void **state)
     fresh->meta.key = "default/fresh";
     assert_false(lbc_inventory_prepare(&lbc, &request, fresh)); /* never finished before */
     assert_int_equal(plugin.loads, 0);
-    assert_false(lbc_inventory_prepare(&lbc, &request, services[0]));
+    assert_false(lbc_inventory_prepare(&lbc, &request, plugin.services[0]));
     assert_int_equal(plugin.loads, 1);
     assert_false(lbc_inventory_take(&lbc, fresh, taken));
     fake_host_advance(fake, 600000);
-    assert_false(lbc_inventory_take(&lbc, services[0], taken)); /* old */
+    assert_false(lbc_inventory_take(&lbc, plugin.services[0], taken)); /* old */
     assert_int_equal(plugin.freed, 1);
 }
 

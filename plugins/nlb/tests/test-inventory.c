@@ -4,6 +4,7 @@
 
 #include "echo.h"
 #include "lbc/tests/objects.h"
+#include "nlb/controller.h"
 #include "nlb/nlb.h"
 #include "util/cleanup.h"
 
@@ -108,6 +109,40 @@ static struct ccm_strmap *names(size_t services)
     return map;
 }
 
+static const char *cluster_id(const void *account)
+{
+    (void)account;
+    return "c1";
+}
+
+/* An instance that reads by the client of `echo`. */
+static struct lbc_instance *instance_of(struct echo *echo)
+{
+    static struct lbc_cloud_ops cloud;
+    static struct lbc_instance lbc;
+
+    cloud = (struct lbc_cloud_ops){ .cluster_id = cluster_id };
+    lbc = (struct lbc_instance){
+        .host = echo->setup.host,
+        .ops = &nlb_ops,
+        .cloud = { &cloud, echo->setup.ali },
+    };
+    return &lbc;
+}
+
+/* What a pass does. */
+static bool take(struct lbc_items *items, const struct ccm_service *service, struct nlb_state *have)
+{
+    static const struct lbc_cloud_ops cloud = { .cluster_id = cluster_id };
+    const struct lbc_instance lbc = { .cloud.ops = &cloud };
+    const bool taken = lbc_items_take(items, service, have);
+
+    if (taken) {
+        nlb_inventory_ops.settle(&lbc, service, have);
+    }
+    return taken;
+}
+
 /* A Service whose load balancer is called a0, a1, ... */
 static const struct ccm_service *service_of(size_t number)
 {
@@ -124,14 +159,14 @@ static void test_500(void **state)
 {
     struct echo echo;
     struct region region = { .services = 500 };
-    struct nlb_inventory *inventory = NULL;
+    struct lbc_items *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *expected = names(500);
 
     (void)state;
     echo_begin(&echo);
     fake_host_on_http(echo.setup.fake, answer, &region);
-    assert_int_equal(nlb_inventory_read(&echo.call, expected, &inventory, &err), 0);
+    assert_int_equal(lbc_inventory_read(instance_of(&echo), NULL, expected, &inventory, &err), 0);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListLoadBalancers"), 5);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListListeners"), 10);
     assert_int_equal(fake_host_action_count(echo.setup.fake, "ListServerGroups"), 10);
@@ -141,7 +176,7 @@ static void test_500(void **state)
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
         const struct ccm_service *service = service_of(i);
 
-        assert_true(nlb_inventory_take(inventory, service, "c1", &have));
+        assert_true(take(inventory, service, &have));
         assert_true(have.lbc.listeners_known);
         assert_true(have.lbc.groups_known);
         assert_int_equal(have.lbc.listener_count, 2);
@@ -149,9 +184,9 @@ static void test_500(void **state)
         assert_false(nlb_group_at(&have, 1)->lbc.unread);
         assert_int_equal(nlb_group_at(&have, 1)->lbc.backends.len, 2);
         assert_null(nlb_group_at(&have, 1)->lbc.backends.items[0].description);
-        assert_false(nlb_inventory_take(inventory, service, "c1", &have)); /* once */
+        assert_false(take(inventory, service, &have)); /* once */
     }
-    nlb_inventory_free(inventory);
+    lbc_items_free(inventory);
     echo_end(&echo);
     ccm_buf_fini(&region.body);
 }
@@ -163,14 +198,15 @@ static void test_500(void **state)
     "'" cluster "'}]"
 #define LB(id, owner, cluster) "{'LoadBalancerId':'" id "','Tags':" MARKS(owner, cluster) "}"
 
-static struct nlb_inventory *read_one(struct echo *echo, int want)
+static struct lbc_items *read_one(struct echo *echo, int want)
 {
-    struct nlb_inventory *inventory = NULL;
+    struct lbc_items *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
     CCM_CLEANUP(ccm_strmap_freep) struct ccm_strmap *expected = ccm_strmap_new(NULL);
 
     assert_int_equal(ccm_strmap_set(expected, NAME, NULL), 0);
-    assert_int_equal(nlb_inventory_read(&echo->call, expected, &inventory, &err) < 0, want);
+    assert_int_equal(lbc_inventory_read(instance_of(echo), NULL, expected, &inventory, &err) < 0,
+                     want);
     return inventory;
 }
 
@@ -189,14 +225,14 @@ static void test_whose(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(answers); i++) {
         struct echo echo;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-        struct nlb_inventory *inventory = NULL;
+        struct lbc_items *inventory = NULL;
 
         echo_begin(&echo);
         echo_answer(&echo, "ListLoadBalancers", answers[i]);
         inventory = read_one(&echo, 0);
-        assert_false(nlb_inventory_take(inventory, obj_service(), "c1", &have));
+        assert_false(take(inventory, obj_service(), &have));
         assert_null(have.lb.id);
-        nlb_inventory_free(inventory);
+        lbc_items_free(inventory);
         echo_end(&echo);
     }
 }
@@ -206,7 +242,7 @@ static void test_shifted_page(void **state)
 {
     struct echo echo;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-    struct nlb_inventory *inventory = NULL;
+    struct lbc_items *inventory = NULL;
 
     (void)state;
     echo_begin(&echo);
@@ -215,9 +251,9 @@ static void test_shifted_page(void **state)
     echo_answer(&echo, "ListLoadBalancers",
                 "{'RequestId':'r','LoadBalancers':[" LB("nlb-1", NAME, "c1") "]}");
     inventory = read_one(&echo, 0);
-    assert_true(nlb_inventory_take(inventory, obj_service(), "c1", &have));
+    assert_true(take(inventory, obj_service(), &have));
     assert_string_equal(have.lb.id, "nlb-1");
-    nlb_inventory_free(inventory);
+    lbc_items_free(inventory);
     echo_end(&echo);
 }
 
@@ -226,7 +262,7 @@ static void test_lost_tags(void **state)
 {
     struct echo echo;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-    struct nlb_inventory *inventory = NULL;
+    struct lbc_items *inventory = NULL;
 
     (void)state;
     echo_begin(&echo);
@@ -238,11 +274,11 @@ static void test_lost_tags(void **state)
                 "'ListenerDescription':'k8s.80.TCP.web.default.c1'},{'ListenerId':'lsn-2',"
                 "'LoadBalancerId':'nlb-other','ListenerPort':80,'ListenerProtocol':'TCP'}]}");
     inventory = read_one(&echo, 0);
-    assert_true(nlb_inventory_take(inventory, obj_service(), "c1", &have));
+    assert_true(take(inventory, obj_service(), &have));
     assert_true(have.lbc.listeners_known);
     assert_int_equal(have.lbc.listener_count, 1);
     assert_false(have.lbc.groups_known);
-    nlb_inventory_free(inventory);
+    lbc_items_free(inventory);
     echo_end(&echo);
 }
 
@@ -264,7 +300,7 @@ static void test_failures(void **state)
     for (size_t i = 0; i < CCM_ARRAY_LEN(cases); i++) {
         struct echo echo;
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
-        struct nlb_inventory *inventory = NULL;
+        struct lbc_items *inventory = NULL;
 
         echo_begin(&echo);
         if (i > 0) {
@@ -286,13 +322,13 @@ static void test_failures(void **state)
         inventory = read_one(&echo, 1);
         assert_int_equal(inventory != NULL, cases[i].taken);
         if (inventory != NULL) {
-            assert_true(nlb_inventory_take(inventory, obj_service(), "c1", &have));
+            assert_true(take(inventory, obj_service(), &have));
             assert_int_equal(have.lbc.listeners_known, cases[i].listeners);
             assert_int_equal(have.lbc.listener_count, cases[i].listeners ? 1 : 0);
             assert_false(have.lbc.groups_known);
             assert_int_equal(have.lbc.group_count, 0);
         }
-        nlb_inventory_free(inventory);
+        lbc_items_free(inventory);
         echo_end(&echo);
     }
 }

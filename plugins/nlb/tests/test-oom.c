@@ -5,6 +5,7 @@
  */
 #include "lbc/tests/objects.h"
 #include "nlb/apply.h"
+#include "nlb/controller.h"
 #include "nlb/inventory.h"
 #include "nlb/names.h"
 #include "nlb/nlb.h"
@@ -611,22 +612,32 @@ static void test_whose(void **state)
 
 /* --- the inventory --- */
 
+static const char *cluster_id(const void *account)
+{
+    (void)account;
+    return CLUSTER;
+}
+
 /* Complete, or without a part that is then read by the Service itself, or not there at all. */
 static bool read_inventory(size_t at, bool all)
 {
+    static const struct lbc_cloud_ops ops = { .cluster_id = cluster_id };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lbc.groups_known = false };
-    struct alilb_call call = { .host = &host, .object = "inventory", .cluster_id = CLUSTER };
+    struct lbc_instance lbc = { .host = &host, .ops = &nlb_ops, .cloud.ops = &ops };
     struct ccm_strmap *expected = ccm_strmap_new(NULL);
-    struct nlb_inventory *inventory = NULL;
+    struct lbc_items *inventory = NULL;
     struct ccm_error err = CCM_ERROR_INIT;
 
     assert_int_equal(ccm_strmap_set(expected, NAME, NULL), 0);
     oom_begin(at, all);
 
-    const int r = nlb_inventory_read(&call, expected, &inventory, &err);
+    const int r = lbc_inventory_read(&lbc, NULL, expected, &inventory, &err);
     const bool failed = oom_end();
-    const bool found =
-        inventory != NULL && nlb_inventory_take(inventory, cluster.service, CLUSTER, &have);
+    const bool found = inventory != NULL && lbc_items_take(inventory, cluster.service, &have);
+
+    if (found) {
+        nlb_inventory_ops.settle(&lbc, cluster.service, &have);
+    }
 
     assert_true(r == 0 || failed);
     assert_int_equal(r < 0, err.message[0] != '\0');
@@ -637,7 +648,7 @@ static bool read_inventory(size_t at, bool all)
         assert_true(!have.lbc.groups_known || nlb_group_at(&have, 0)->lbc.backends.len == 2);
     }
     assert_true(found || failed);
-    nlb_inventory_free(inventory);
+    lbc_items_free(inventory);
     ccm_strmap_free(expected);
     return failed;
 }

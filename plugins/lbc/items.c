@@ -1,0 +1,160 @@
+#include "lbc/items.h"
+
+#include "lbc/model/owner.h"
+#include "lbc/model/settings.h"
+#include "lbc/pass.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What belongs to one Service. */
+struct item {
+    const struct lbc_mirror_type *type;
+    bool twice;  /* two load balancers carry the tag */
+    void *state; /* NULL: none was found */
+};
+
+struct lbc_items {
+    const struct lbc_instance *lbc;
+    struct ccm_strmap *by_owner; /* name of the load balancer, which is also its ownership tag */
+    struct ccm_strmap *by_lb;    /* id of the load balancer -> item, not owned */
+};
+
+static void item_free(void *value)
+{
+    struct item *item = value;
+
+    if (item != NULL && item->state != NULL) {
+        item->type->fini(item->state);
+        free(item->state);
+    }
+    free(item);
+}
+
+void lbc_items_free(struct lbc_items *items)
+{
+    if (items == NULL) {
+        return;
+    }
+    ccm_strmap_free(items->by_lb);
+    ccm_strmap_free(items->by_owner);
+    free(items);
+}
+
+static void items_freep(struct lbc_items **items)
+{
+    lbc_items_free(*items);
+}
+
+struct lbc_items *lbc_items_new(const struct lbc_instance *lbc, const struct ccm_strmap *expected)
+{
+    CCM_CLEANUP(items_freep) struct lbc_items *items = calloc(1, sizeof(*items));
+    void *cursor = NULL;
+    const char *name = NULL;
+
+    if (items == NULL) {
+        return NULL;
+    }
+    items->lbc = lbc;
+    items->by_owner = ccm_strmap_new(item_free);
+    items->by_lb = ccm_strmap_new(NULL);
+    if (items->by_owner == NULL || items->by_lb == NULL) {
+        return NULL;
+    }
+    while (ccm_strmap_next(expected, &cursor, &name, NULL) != 0) {
+        struct item *item = calloc(1, sizeof(*item));
+
+        if (item == NULL || ccm_strmap_set(items->by_owner, name, item) < 0) {
+            free(item);
+            return NULL;
+        }
+        item->type = lbc->ops->mirror;
+    }
+    return CCM_STEAL(items);
+}
+
+static struct item *items_find_owner(const struct lbc_items *items, const struct lbc_tags *tags)
+{
+    const char *owner = lbc_tags_get(tags, LBC_TAG_OWNER);
+    const char *cluster = lbc_tags_get(tags, LBC_TAG_CLUSTER);
+
+    return owner == NULL || !ccm_text_equal(cluster, lbc_cluster_id(items->lbc))
+               ? NULL
+               : ccm_strmap_get(items->by_owner, owner);
+}
+
+int lbc_items_add(struct lbc_items *items, const char *lb_id, const struct lbc_tags *tags,
+                  void **ret)
+{
+    const struct ccm_host *host = items->lbc->host;
+    struct item *item = items_find_owner(items, tags);
+
+    *ret = NULL;
+    if (item == NULL || ccm_strmap_has(items->by_lb, lb_id)) {
+        return 0;
+    }
+    if (item->state != NULL) {
+        item->twice = true;
+        host->log(host, CCM_LEVEL_WARN, "inventory",
+                  "load balancers %s and %s carry the same tag " LBC_TAG_OWNER
+                  "=%s: only one of them can be the Service's",
+                  item->type->lb_id(item->state), lb_id, lbc_tags_get(tags, LBC_TAG_OWNER));
+        return 0;
+    }
+    if (ccm_strmap_set(items->by_lb, lb_id, item) < 0) {
+        return -ENOMEM;
+    }
+    item->state = calloc(1, item->type->size);
+    *ret = item->state;
+    return item->state == NULL ? -ENOMEM : 0;
+}
+
+void *lbc_items_find(const struct lbc_items *items, const char *lb_id)
+{
+    const struct item *item = ccm_strmap_get(items->by_lb, lb_id);
+
+    return item == NULL ? NULL : item->state;
+}
+
+void *lbc_items_find_owner(const struct lbc_items *items, const struct lbc_tags *tags)
+{
+    const struct item *item = items_find_owner(items, tags);
+
+    return item == NULL ? NULL : item->state;
+}
+
+void *lbc_items_next(const struct lbc_items *items, void **cursor)
+{
+    void *value = NULL;
+
+    while (ccm_strmap_next(items->by_owner, cursor, NULL, &value) != 0) {
+        const struct item *item = value;
+
+        if (item->state != NULL && !item->twice) {
+            return item->state;
+        }
+    }
+    return NULL;
+}
+
+bool lbc_items_take(struct lbc_items *items, const struct ccm_service *service, void *state)
+{
+    char name[LBC_OWNER_LB_NAME];
+    struct item *item;
+
+    lbc_owner_lb_name(&service->meta, name);
+    item = ccm_strmap_take(items->by_owner, name);
+
+    const bool usable = item != NULL && item->state != NULL && !item->twice;
+
+    if (usable) {
+        memcpy(state, item->state, item->type->size);
+        free(item->state);
+        item->state = NULL;
+    }
+    item_free(item);
+    return usable;
+}
