@@ -3,6 +3,7 @@
 #include "admin/control_token.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/parse.h"
 #include "util/secret.h"
 #include "util/text.h"
 
@@ -13,6 +14,9 @@
 
 #define ANSWER_MAX ((size_t)16 * 1024 * 1024)
 #define TOKEN_MAX  ((size_t)64 * 1024)
+
+#define HORIZON_MS     1000
+#define HORIZON_MAX_MS 600000
 
 static const struct ccm_log answer_log = { .part = "admin" };
 
@@ -70,6 +74,26 @@ static enum MHD_Result answer_page(struct MHD_Connection *connection, const char
         return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
     }
     return answer_bytes(connection, MHD_HTTP_OK, type, ccm_buf_str(&text), text.len);
+}
+
+static enum MHD_Result answer_idle(const struct admin_options *options,
+                                   struct MHD_Connection *connection)
+{
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf json = { .max = ANSWER_MAX };
+    const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "horizon_ms");
+    int64_t horizon_ms = HORIZON_MS;
+
+    if (text != NULL && ccm_parse_i64(text, 0, HORIZON_MAX_MS, &horizon_ms) < 0) {
+        return answer_text(connection, MHD_HTTP_BAD_REQUEST, "horizon_ms: 0 to 600000\n");
+    }
+
+    const bool idle = options->idle(options->arg, horizon_ms, &json);
+
+    if (ccm_buf_error(&json) < 0) {
+        return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+    }
+    return answer_bytes(connection, idle ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
+                        "application/json", ccm_buf_str(&json), json.len);
 }
 
 /* --- requests --- */
@@ -161,11 +185,16 @@ enum MHD_Result admin_handle(void *cls, struct MHD_Connection *connection, const
     if (strcmp(url, "/readyz") == 0) {
         return answer_probe(connection, options->ready, options->arg);
     }
-    if (strcmp(url, "/metrics") != 0 && strcmp(url, "/statusz") != 0) {
-        return answer_text(connection, MHD_HTTP_NOT_FOUND, "/livez /readyz /metrics /statusz\n");
+    if (strcmp(url, "/metrics") != 0 && strcmp(url, "/statusz") != 0 &&
+        strcmp(url, "/idlez") != 0) {
+        return answer_text(connection, MHD_HTTP_NOT_FOUND,
+                           "/livez /readyz /metrics /statusz /idlez\n");
     }
     if (!is_allowed(options, connection)) {
         return answer_text(connection, MHD_HTTP_UNAUTHORIZED, "a bearer token is needed\n");
+    }
+    if (strcmp(url, "/idlez") == 0) {
+        return answer_idle(options, connection);
     }
     return strcmp(url, "/metrics") == 0
                ? answer_page(connection, "text/plain; version=0.0.4; charset=utf-8",

@@ -1,7 +1,8 @@
 /*
  * What the daemon tells about itself over HTTP: /livez and /readyz for probes, /metrics for
- * Prometheus, /statusz for people. Reads only, but for POST /allow-removals?plugin=NAME, which
- * wants a token of its own. One thread of libmicrohttpd serves all; the callbacks run in it.
+ * Prometheus, /statusz for people, /idlez for whoever waits until a change is done. Reads only, but
+ * for POST /allow-removals?plugin=NAME, which wants a token of its own. One thread of libmicrohttpd
+ * serves all; the callbacks run in it.
  */
 #ifndef CCM_ADMIN_H
 #define CCM_ADMIN_H
@@ -17,8 +18,7 @@ struct admin_options {
     const char *listen;    /* "ADDRESS:PORT", "[ADDRESS]:PORT" */
     const char *cert_file; /* PEM; with key_file: TLS */
     const char *key_file;
-    const char
-        *token_file; /* what /metrics and /statusz want as a bearer token; read per request */
+    const char *token_file; /* what all but the probes want as a bearer token; read per request */
 
     const char *control_file; /* the token of whoever may act, see control_token.h; "": nobody */
 
@@ -28,6 +28,9 @@ struct admin_options {
     /* Append the whole answer. */
     void (*metrics)(void *arg, struct ccm_buf *text);
     void (*status)(void *arg, struct ccm_buf *html);
+    /* Append, as JSON, whether there is anything to do within horizon_ms (10 min at most), and how
+     * far it is with what it was told. False: there is. */
+    bool (*idle)(void *arg, int64_t horizon_ms, struct ccm_buf *json);
     /* Let go what a plugin holds back, and append what came of it, one line. 0; -ENOENT: there is
      * no such plugin; other negative values: it cannot at the moment, or never. Returns at once. */
     int (*allow_removals)(void *arg, const char *plugin, struct ccm_buf *text);

@@ -357,6 +357,7 @@ static int open_admin(struct daemon_instance *daemon)
         .ready = daemon_observe_ready,
         .metrics = daemon_observe_metrics,
         .status = daemon_observe_status,
+        .idle = daemon_observe_idle,
         .allow_removals = daemon_observe_allow,
         .arg = &daemon->observed,
     };

@@ -37,7 +37,9 @@ struct kube_event_recorder {
     struct item *first;
     struct item **last;
     size_t len;
+    uint64_t emitted; /* the dropped ones too */
     uint64_t dropped;
+    int64_t rests_until_ms; /* while the thread waits: when its next write is due; 0 = it works */
     bool stopping;
     int64_t drain_until_ms;
     bool ended;
@@ -152,6 +154,7 @@ void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_even
     struct item *item = item_new(event);
 
     ccm_lock(&recorder->lock);
+    recorder->emitted++;
     if (item != NULL && recorder->len < KUBE_EVENT_QUEUE_MAX && !recorder->stopping) {
         *recorder->last = item;
         recorder->last = &item->next;
@@ -176,6 +179,19 @@ uint64_t kube_event_recorder_dropped(struct kube_event_recorder *recorder)
 
     ccm_unlock(&recorder->lock);
     return dropped;
+}
+
+bool kube_event_recorder_is_idle(struct kube_event_recorder *recorder, int64_t horizon_ms,
+                                 uint64_t *ret_emitted)
+{
+    ccm_lock(&recorder->lock);
+
+    const bool idle =
+        recorder->first == NULL && recorder->rests_until_ms > ccm_clock_now_ms() + horizon_ms;
+
+    *ret_emitted = recorder->emitted;
+    ccm_unlock(&recorder->lock);
+    return idle;
 }
 
 /* Nanoseconds of the wall clock that no earlier event has. */
@@ -338,10 +354,12 @@ static struct turn wait_turn(struct kube_event_recorder *recorder, int64_t due_m
     uint64_t dropped;
 
     ccm_lock(&recorder->lock);
+    recorder->rests_until_ms = due_ms;
     while (recorder->first == NULL && !recorder->stopping && ccm_clock_now_ms() < due_ms) {
         (void)ccm_clock_cond_wait(&recorder->changed, &recorder->lock,
                                   due_ms); /* the conditions above tell why it returned */
     }
+    recorder->rests_until_ms = 0;
     turn.item = recorder->first;
     if (turn.item != NULL) {
         recorder->first = turn.item->next;

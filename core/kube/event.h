@@ -29,6 +29,11 @@ void kube_event_emit(struct kube_event_recorder *recorder, const struct ccm_even
 /* How many were dropped because the queue was full. */
 uint64_t kube_event_recorder_dropped(struct kube_event_recorder *recorder);
 
+/* Whether every event so far is written or given up, but for those that are tried again later than
+ * in horizon_ms. *ret_emitted: how many there were so far. Any thread. */
+bool kube_event_recorder_is_idle(struct kube_event_recorder *recorder, int64_t horizon_ms,
+                                 uint64_t *ret_emitted);
+
 /* Take no more, write what is queued for up to drain_ms (one try each), give up the rest, end the
  * thread, free. No emit may run or follow. NULL is fine. */
 void kube_event_recorder_free(struct kube_event_recorder *recorder, int64_t drain_ms);

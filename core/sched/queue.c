@@ -616,5 +616,10 @@ void sched_queue_get_stats(struct sched_queue *queue, struct sched_queue_stats *
     ret->processing = queue->processing;
     ret->adds = queue->adds;
     ret->retries = queue->retries;
+
+    const struct sched_heap_item *first = sched_heap_first(&queue->delays);
+    const int64_t in_ms = first == NULL ? -1 : first->due_ms - now_ms(queue);
+
+    ret->due_in_ms = first != NULL && in_ms < 0 ? 0 : in_ms;
     ccm_unlock(&queue->lock);
 }

@@ -60,8 +60,9 @@ struct sched_queue_stats {
     uint64_t depth[SCHED_QUEUE_LANES]; /* dirty and not processed: ready for a worker */
     uint64_t delayed;
     uint64_t processing;
-    uint64_t adds;    /* times a key became dirty */
-    uint64_t retries; /* calls of add_rate_limited() */
+    uint64_t adds;     /* times a key became dirty */
+    uint64_t retries;  /* calls of add_rate_limited() */
+    int64_t due_in_ms; /* until the first of the delayed is ready; -1 = none is delayed */
 };
 
 /* NULL options = all defaults. NULL on ENOMEM. */

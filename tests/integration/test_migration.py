@@ -259,7 +259,7 @@ def test_there_and_back(cluster):
     world.wait(lambda: "is held by master-1_the-reference" in process.err(), "a look at the Lease")
     world.wait(lambda: "leads now" in process.err(), "the Lease", timeout=30)
     world.wait(lambda: "ListLoadBalancers" in world.cloud.actions(cloud), "the look-up", timeout=30)
-    world.settled()
+    world.settled(process=process)
 
     assert cluster.writes(cloud) == []
     assert cluster.kube_writes(kube) == []
@@ -285,7 +285,7 @@ def test_there_and_back(cluster):
             world.kube.get("Service", "shop")), "the port of the NLB", timeout=30)
     world.kube.create(node("node-4"))
     world.wait(lambda: custom_routes(world.cloud.state())[SYSTEM_TABLE].get("10.96.4.0/24") == "i-node-4", "the route")
-    world.settled()
+    world.settled(process=process)
 
     # And back: the Lease is free at once, and all is as the reference expects it.
     cluster.run("--replicas=0")

@@ -1,6 +1,6 @@
 """Every file under tests/scenarios against both simulators; how to write one: tests/scenarios/README.md.
 
-CCM_SCENARIO=053 runs those whose name begins so, CCM_SCENARIO=nlb/ those of a folder.
+CCM_SCENARIO=053 runs those whose name begins so, CCM_SCENARIO=nlb/ those of a folder, CCM_SCENARIO_SHARD=2/4 every fourth file of them.
 """
 
 import concurrent.futures
@@ -16,16 +16,24 @@ from tests.support.scenario_run import Runner
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FILTER = os.environ.get("CCM_SCENARIO", "")
+SHARD, SHARDS = map(int, os.environ.get("CCM_SCENARIO_SHARD", "1/1").split("/"))
 SECTION_11 = {"clb": 95, "nlb": 48, "route": 31}  # scenarios of each specification
 RUNNERS = {"route": RouteRunner}
 
 
-def collect():
+def chosen():
+    """(name, path) of the files that this run plays."""
     found = []
     for path in sorted(glob.glob(os.path.join(ROOT, "tests", "scenarios", "*", "*.yaml"))):
         name = os.path.splitext(os.path.relpath(path, os.path.join(ROOT, "tests", "scenarios")))[0]
-        if not (name.startswith(FILTER) or os.path.basename(name).startswith(FILTER)):
-            continue
+        if name.startswith(FILTER) or os.path.basename(name).startswith(FILTER):
+            found.append((name, path))
+    return found[SHARD - 1::SHARDS]
+
+
+def collect():
+    found = []
+    for name, path in chosen():
         try:
             file = scenario.File(path)
         except scenario.ScenarioError as error:

@@ -18,6 +18,7 @@ class Process:
 
     def __init__(self, argv, prefix, env=None):
         self.argv = [str(a) for a in argv]
+        self.listens = None  # the address of its admin server, once somebody has looked
         self.out_path = f"{prefix}.out"
         self.err_path = f"{prefix}.err"
         os.makedirs(os.path.dirname(os.path.abspath(self.out_path)), exist_ok=True)

@@ -11,7 +11,6 @@ from .scenario import ScenarioError, ScenarioFailure
 from .products import PRODUCTS, Clb, default_name
 from .world import ACCESS_KEY, ACCESS_SECRET, CLUSTER_ID, World
 
-CALM_S = 0.15 + 0.05 * proc.SLOW
 PATIENCE_S = 1.3 * proc.SLOW
 LIMIT_S = 20 * proc.SLOW
 VARIABLE = re.compile(r"\$\(([^()]+)\)")
@@ -26,7 +25,7 @@ def node_port(port):
 
 
 class Runner:
-    calm_s, patience_s = CALM_S, PATIENCE_S
+    patience_s = PATIENCE_S
     poll_s = 0.01
     at_once = 1  # so many cases are played at the same time
     counts_start = False  # "given.expect" speaks of all since ccmd started, not of what comes behind its start
@@ -524,37 +523,37 @@ class Runner:
         self.own_writes.clear()
 
     def _expect(self, expect, within=None):
-        """Until it holds at a quiet moment; a world that stays quiet and differs has failed."""
+        """Until it holds when the world is idle; one that differs and in which nothing happens has failed."""
         __tracebackhide__ = True
         patience = self.patience_s if within is None else within * proc.SLOW
         deadline = time.monotonic() + LIMIT_S + patience
-        changed = checked = time.monotonic()
+        changed = time.monotonic()
         previous = None
         lines = []
         while True:
             if self.world.ccmd is not None and not self.world.ccmd.alive():
                 raise ScenarioFailure(f"{self._place()}: ccmd ended\n{self.world.log()[-3000:]}")
+            idle = self._is_idle()
             self._look()
-            current, running = self._pulse()
-            now = time.monotonic()
-            if current != previous or running:
-                previous, changed = current, now
-            quiet = now - changed
-            if quiet >= self.calm_s and now - checked >= self.calm_s / 2:
+            if idle:
                 lines = self._differences(expect)
-                checked = now
                 if not lines:
                     return
-            if (quiet > patience or now > deadline) and checked == now:
+            current, now = self._pulse(), time.monotonic()
+            if current != previous:
+                previous, changed = current, now
+            if now > deadline or (idle and now - changed > patience):
                 break
             time.sleep(self.poll_s)
+        lines = lines or [f"it does not come to rest: {self.world.busy}"]
         raise ScenarioFailure(f"{self._place()}:\n  " + "\n  ".join(lines) + "\n" + self._story())
 
+    def _is_idle(self):
+        return self.world.idle()
+
     def _pulse(self):
-        """What changes while something happens, and whether a call is running."""
-        mark = self.world.cloud.mark()
-        running = any(c["http"] == 0 and "cut" not in c for c in self.world.cloud.calls(max(0, mark - 50)))
-        return (mark, self.kube_state["resourceVersion"]), running
+        """What changes while something happens that the patience for a difference begins anew for."""
+        return self.world.cloud.mark(), self.kube_state["resourceVersion"]
 
     def _place(self):
         title = f" [{self.case.title}]" if self.case.title else ""

@@ -23,6 +23,8 @@ ACCESS_SECRET = "testAccessKeySecret"
 CLUSTER_ID = "c-test"
 SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "valgrind.supp")
 
+HORIZON_MS = 400  # what is due within this time is waited for
+
 # proxies are for the world outside
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -81,7 +83,7 @@ class Simulator:
 
     def mark(self):
         """Sequence number of the newest call, for calls(since)."""
-        return self.http.request("GET", "/_sim/calls")["last"]
+        return self.http.request("GET", "/_sim/idle")["last"]
 
     def actions(self, since=0):
         return [call["action"] for call in self.calls(since)]
@@ -340,24 +342,42 @@ plugins = ( {plugins} );
         except AssertionError as error:
             raise AssertionError(f"{error}\n--- ccmd ---\n{self.log()[-6000:]}") from None
 
-    def settled(self):
-        """Wait until everything that was asked for has been done: the last actions are finished, none is running, and no
-        process has something to do that it only lacks the processor for."""
-        deadline = time.monotonic() + 30 * proc.SLOW
-        previous, calm_since = None, 0.0
-        while time.monotonic() < deadline:
-            time.sleep(0.02)
-            busy = [process for process in [self.ccmd, *self.processes] if process and process.busy()]
-            current = (self.cloud.mark(), self.kube.mark())
-            running = any(call["http"] == 0 and "cut" not in call for call in self.cloud.calls())
-            calm = time.monotonic() - calm_since
-            if current != previous or running:
-                previous, calm_since = current, time.monotonic()
-            elif calm > 0.4 and not busy:  # that is long for loopback
-                return
-            elif calm > 5 and self.ccmd not in busy:  # the simulators look after their connections now and then
-                return
-        raise AssertionError("the world does not settle")
+    def _glance(self, horizon_ms, process):
+        """What ccmd and the simulators are at, or None when that is something, told by self.busy. See core/daemon/idle.c: one such
+        look is made of several that are not of the same moment."""
+        self.busy, idle, caches = "", "", {}
+        if process is not None and process.alive():
+            status, idle = self.admin(f"/idlez?horizon_ms={horizon_ms}", process)
+            parts = json.loads(idle)
+            self.busy = "; ".join(f"{name}: {part['busy']}" for group in parts.values() if isinstance(group, dict)
+                                  for name, part in ([("events", group)] if "count" in group else group.items()) if "busy" in part)
+            caches = parts["caches"] if status == 200 else {}
+        cloud = self.cloud.http.request("GET", "/_sim/idle")
+        versions = self.kube.http.request("GET", "/_sim/versions") if caches else {}
+        if cloud["open"] > 0:
+            self.busy += f"; cloudsim: {cloud['open']} calls are running"
+        for name, cache in caches.items():
+            if not versions[name] <= int(cache["version"]) <= versions["newest"]:
+                self.busy += f"; {name}: at version {cache['version']} of {versions[name]}"
+        return None if self.busy else (idle, cloud, [versions[name] for name in caches])
+
+    def idle(self, horizon_ms=HORIZON_MS, process=None):
+        """Whether everything that was asked for has been done, and nothing is due within the horizon: ccmd has seen the newest
+        version of each kind it watches, has worked on what follows from it, has written its events, and no call is under way.
+        Two looks that show the same: in between was no change. When it is not, self.busy says why."""
+        first = self._glance(horizon_ms, process or self.ccmd)
+        if first is None:
+            return False
+        if self._glance(horizon_ms, process or self.ccmd) != first:
+            self.busy = self.busy or "something has just happened"
+        return not self.busy
+
+    def settled(self, horizon_ms=HORIZON_MS, process=None):
+        """Wait until it is idle. process: a ccmd that this world has not started."""
+        try:
+            self.wait(lambda: self.idle(horizon_ms, process), "the world to be idle", timeout=30)
+        except AssertionError as error:
+            raise AssertionError(f"{self.busy}\n{error}") from None
 
     def admin_base(self, process=None, scheme="http"):
         """Where the admin server of ccmd listens, as its log says."""
@@ -367,7 +387,9 @@ plugins = ( {plugins} );
             assert process.alive(), f"ccmd ended:\n{process.err()[-4000:]}"
             return re.search(r"admin.*listening on (\S+:\d+)", process.err())
 
-        return f"{scheme}://" + wait(found, "the admin server").group(1)
+        if process.listens is None:
+            process.listens = wait(found, "the admin server").group(1)
+        return f"{scheme}://{process.listens}"
 
     def admin(self, path, process=None, token=None, context=None):
         """(status, text) of a GET of the admin server."""

@@ -169,6 +169,7 @@ void kube_reflector_status(struct kube_reflector *r, struct kube_reflector_statu
 {
     ccm_lock(&r->lock);
     *ret = r->status;
+    ret->requested = r->recheck || r->relist || r->serving || r->served < r->asked;
     ccm_unlock(&r->lock);
     ret->objects = kube_store_len(r->config.store);
     ret->too_large = kube_store_too_large(r->config.store);

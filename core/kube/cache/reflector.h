@@ -130,9 +130,13 @@ struct kube_reflector_status {
     uint64_t events;       /* of watches, bookmarks included */
     uint64_t failures;     /* in a row; 0 = working */
     int64_t last_event_ms; /* monotonic; of the last event or list, 0 = none yet */
-    int64_t due_ms;        /* monotonic; the thread shows up again by then, or it hangs, such as in
-                              a change function; 0 = it does not run */
-    char error[256];       /* the last failure, also when it is over; "" = none */
+    bool listed;           /* the store is a list and what came since, not one to be replaced */
+    bool requested;        /* what fetch(), recheck() or relist() asked for is not done yet */
+    char version[32]; /* how far the store and the told changes are: resourceVersion of the server,
+                         cut; "" = no list yet */
+    int64_t due_ms;   /* monotonic; the thread shows up again by then, or it hangs, such as in
+                         a change function; 0 = it does not run */
+    char error[256];  /* the last failure, also when it is over; "" = none */
 };
 
 /* Any thread. */

@@ -45,6 +45,7 @@ static void record_failure(struct kube_reflector *r, const struct kube_reflector
     ccm_lock(&r->lock);
     r->status.failures = r->failures;
     r->status.streaming = r->streaming;
+    r->status.listed = r->listed;
     if (end->code < 0) {
         ccm_text_copy(r->status.error, sizeof(r->status.error), end->err.message);
     }

@@ -111,8 +111,16 @@ static void reflector_take_requests(struct kube_reflector *r, bool *ret_recheck,
         clear_fetches_locked(r);
         r->relist = false;
     }
+    r->serving = true; /* until it is found that nothing is left, or a list takes its place */
     ccm_unlock(&r->lock);
     *ret_selector = copy;
+}
+
+static void reflector_end_requests(struct kube_reflector *r)
+{
+    ccm_lock(&r->lock);
+    r->serving = false;
+    ccm_unlock(&r->lock);
 }
 
 int kube_reflector_serve(struct kube_reflector *r, struct ccm_error *err)
@@ -130,6 +138,7 @@ int kube_reflector_serve(struct kube_reflector *r, struct ccm_error *err)
             return ccm_error_set(err, -EXFULL, CCM_ERROR_TRANSIENT, "a new list was asked for");
         }
         if (selector == NULL) {
+            reflector_end_requests(r);
             return 0;
         }
         if (kube_reflector_fetch_now(r, selector, err) < 0) {

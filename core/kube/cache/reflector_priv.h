@@ -47,6 +47,7 @@ struct kube_reflector {
     pthread_cond_t changed;
     bool stopping;
     bool recheck;
+    bool serving;               /* something that was asked for is being done */
     bool relist;                /* too many fetches, or somebody builds on a new list */
     int64_t broke_ms;           /* monotonic; the last time that doubt began, 0 = never */
     int64_t began_ms;           /* monotonic; when the list in the store began */

@@ -30,9 +30,17 @@ void kube_reflector_set_due(struct kube_reflector *r, int64_t until_ms)
     ccm_unlock(&r->lock);
 }
 
+static void reflector_record_version_locked(struct kube_reflector *r)
+{
+    if (r->listed) {
+        ccm_text_copy(r->status.version, sizeof(r->status.version), ccm_buf_str(&r->version));
+    }
+}
+
 void kube_reflector_record_event(struct kube_reflector *r)
 {
     ccm_lock(&r->lock);
+    reflector_record_version_locked(r);
     r->status.events++;
     r->status.failures = 0;
     r->status.last_event_ms = ccm_clock_now_ms();
@@ -136,6 +144,9 @@ void kube_reflector_commit(struct kube_reflector *r, struct kube_stage **stage, 
     r->status.synced = true;
     r->status.streaming = r->streaming;
     r->status.lists++;
+    r->status.listed = r->listed;
+    r->serving = false;
+    reflector_record_version_locked(r);
     r->began_ms = started_ms;
     r->status.failures = 0;
     kube_reflector_mark_served_locked(r);

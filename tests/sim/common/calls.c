@@ -31,6 +31,7 @@ struct ccm_sim_calls {
     size_t cap;
     size_t max;
     uint64_t last;
+    uint64_t open; /* of the items, those that are neither answered nor background */
 };
 
 static int64_t now_us(clockid_t clock)
@@ -58,9 +59,15 @@ static void call_fini(struct call *call)
     free(call->code);
 }
 
+static bool is_open(const struct call *call)
+{
+    return call->took_us < 0 && !call->background;
+}
+
 static void clear_locked(struct ccm_sim_calls *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        calls->open -= is_open(&calls->items[i]);
         call_fini(&calls->items[i]);
     }
     calls->len -= count;
@@ -159,6 +166,7 @@ uint64_t ccm_sim_calls_begin(struct ccm_sim_calls *calls, const char *action, co
     } else {
         call.seq = ++calls->last;
         calls->items[calls->len++] = call;
+        calls->open += is_open(&call);
     }
     (void)pthread_mutex_unlock(&calls->lock); /* held by us */
     return call.seq;
@@ -173,6 +181,7 @@ void ccm_sim_calls_end(struct ccm_sim_calls *calls, uint64_t seq, unsigned http,
     if (calls->len > 0 && seq >= calls->items[0].seq && seq - calls->items[0].seq < calls->len) {
         struct call *call = &calls->items[seq - calls->items[0].seq];
 
+        calls->open -= is_open(call);
         call->took_us = now_us(CLOCK_REALTIME) - call->wall_us;
         call->http = http;
         call->cut = cut;
@@ -217,6 +226,17 @@ static void list(struct ccm_sim_calls *calls, int64_t since, bool all, struct cc
     ccm_jsonw_i64(&w, "last", (int64_t)calls->last);
     (void)pthread_mutex_unlock(&calls->lock); /* held by us */
     ccm_jsonw_close(&w, '}');
+}
+
+void ccm_sim_calls_idle(struct ccm_sim_calls *calls, struct ccm_sim_reply *reply)
+{
+    (void)pthread_mutex_lock(&calls->lock); /* as above */
+
+    const uint64_t last = calls->last;
+    const uint64_t open = calls->open;
+
+    (void)pthread_mutex_unlock(&calls->lock); /* held by us */
+    ccm_buf_addf(&reply->body, "{\"last\":%" PRIu64 ",\"open\":%" PRIu64 "}\n", last, open);
 }
 
 void ccm_sim_calls_control(struct ccm_sim_calls *calls, const struct ccm_sim_request *req,

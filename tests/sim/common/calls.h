@@ -25,6 +25,9 @@ CCM_NODISCARD uint64_t ccm_sim_calls_begin(struct ccm_sim_calls *calls, const ch
 void ccm_sim_calls_end(struct ccm_sim_calls *calls, uint64_t seq, unsigned http, const char *code,
                        const char *cut);
 
+/* GET /_sim/idle: the number of the newest call, and how many have no answer yet. */
+void ccm_sim_calls_idle(struct ccm_sim_calls *calls, struct ccm_sim_reply *reply);
+
 /* GET, DELETE /_sim/calls. */
 void ccm_sim_calls_control(struct ccm_sim_calls *calls, const struct ccm_sim_request *req,
                            struct ccm_sim_reply *reply);

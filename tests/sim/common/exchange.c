@@ -206,7 +206,9 @@ static void control(struct ccm_sim_exchange *ex)
     struct ccm_sim_server *server = ex->server;
     const struct ccm_sim_ops *ops = server->config.ops;
 
-    if (ccm_text_equal(ex->req.path, "/_sim/calls")) {
+    if (ccm_text_equal(ex->req.path, "/_sim/idle")) {
+        ccm_sim_calls_idle(server->calls, &ex->reply);
+    } else if (ccm_text_equal(ex->req.path, "/_sim/calls")) {
         ccm_sim_calls_control(server->calls, &ex->req, &ex->reply);
     } else if (ccm_text_equal(ex->req.path, "/_sim/faults")) {
         ccm_sim_faults_control(server->faults, &ex->req, &ex->reply);

@@ -44,6 +44,21 @@ static void answer_state(struct ccm_ks_cluster *cluster, struct ccm_sim_reply *r
     ccm_ks_cluster_unlock(cluster);
 }
 
+/* What whoever watches a kind has to have seen. */
+static void answer_versions(struct ccm_ks_cluster *cluster, struct ccm_sim_reply *reply)
+{
+    struct ccm_buf *body = &reply->body;
+
+    ccm_ks_cluster_lock(cluster);
+    ccm_buf_addf(body, "{\"newest\":%" PRIu64, ccm_ks_store_version(cluster->store));
+    for (int b = 0; b < CCM_KS_BUCKETS; b++) {
+        ccm_buf_addf(body, ",\"%s\":%" PRIu64, ccm_ks_kind_of((enum ccm_ks_bucket)b)->plural,
+                     ccm_ks_store_changed(cluster->store, (enum ccm_ks_bucket)b));
+    }
+    ccm_ks_cluster_unlock(cluster);
+    ccm_buf_adds(body, "}\n");
+}
+
 /* The bucket of a plural; CCM_KS_BUCKETS for none given. -EINVAL: unknown. */
 static int parse_resource(const char *plural, enum ccm_ks_bucket *ret)
 {
@@ -136,6 +151,8 @@ int ccm_ks_control(struct ccm_ks_cluster *cluster, const struct ccm_sim_request 
 {
     if (strcmp(req->path, "/_sim/state") == 0 && strcmp(req->method, "GET") == 0) {
         answer_state(cluster, reply);
+    } else if (strcmp(req->path, "/_sim/versions") == 0 && strcmp(req->method, "GET") == 0) {
+        answer_versions(cluster, reply);
     } else if (strcmp(req->path, "/_sim/watch") == 0 && strcmp(req->method, "POST") == 0) {
         answer_watch(cluster, req, reply);
     } else {
