@@ -5,9 +5,9 @@
 #include "util/jsonw.h"
 #include "util/parse.h"
 #include "util/text.h"
+#include "util/yaml.h"
 
 #include <errno.h>
-#include <libfyaml.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,16 +26,6 @@ struct cli_lint_item {
 static void parser_freep(struct fy_parser **parser)
 {
     fy_parser_destroy(*parser);
-}
-
-static void diag_freep(struct fy_diag **diag)
-{
-    fy_diag_destroy(*diag);
-}
-
-static void yaml_discard_diag(struct fy_diag *diag CCM_UNUSED, void *user CCM_UNUSED,
-                              const char *buf CCM_UNUSED, size_t len CCM_UNUSED)
-{
 }
 
 /* What an alias stands for; NULL when that is unknown. */
@@ -86,10 +76,9 @@ static unsigned node_line(struct fy_node *node)
         void *cursor = NULL;
 
         if (fy_node_is_scalar(node) || fy_node_is_alias(node)) {
-            struct fy_token *token = fy_node_get_scalar_token(node);
-            const struct fy_mark *mark = token == NULL ? NULL : fy_token_start_mark(token);
+            const int line = ccm_yaml_line(node);
 
-            return mark == NULL || mark->line < 0 ? 0 : (unsigned)mark->line;
+            return line == 0 ? 0 : (unsigned)line - 1;
         }
         if (fy_node_is_mapping(node)) {
             struct fy_node_pair *pair = fy_node_mapping_iterate(node, &cursor);
@@ -376,16 +365,14 @@ static int visit_object(const struct walk *walk, struct fy_node *node, unsigned 
     return r;
 }
 
-static void report_syntax(const struct walk *walk, struct fy_diag *diag)
+static void report_syntax(const struct walk *walk, const struct ccm_yaml *yaml)
 {
-    void *cursor = NULL;
-    const struct fy_diag_error *first = fy_diag_errors_iterate(diag, &cursor);
-    const unsigned line = first == NULL || first->line < 1 ? 1 : (unsigned)first->line;
+    int line;
+    const char *text = ccm_yaml_error(yaml, &line);
     CCM_CLEANUP(ccm_freep)
-    char *message = ccm_text_format(
-        "not YAML: %s", first == NULL || first->msg == NULL ? "it cannot be read" : first->msg);
+    char *message = ccm_text_format("not YAML: %s", text == NULL ? "it cannot be read" : text);
 
-    cli_lint_report_add(walk->report, walk->first + line, false,
+    cli_lint_report_add(walk->report, walk->first + (line < 1 ? 1 : (unsigned)line), false,
                         message == NULL ? "not YAML" : message);
 }
 
@@ -408,30 +395,18 @@ static bool check_characters(const struct walk *walk, const char *text, size_t l
 /* The documents of one piece of the text: one, or more where they end with "...". */
 static int visit_piece(const struct walk *walk, const char *text, size_t len)
 {
-    CCM_CLEANUP(diag_freep) struct fy_diag *diag = NULL;
+    CCM_CLEANUP(ccm_yaml_fini) struct ccm_yaml yaml = { 0 };
     CCM_CLEANUP(parser_freep) struct fy_parser *parser = NULL;
     struct fy_document *document;
-    struct fy_diag_cfg diag_config;
     int r = 0;
 
     if (!check_characters(walk, text, len)) {
         return 0;
     }
-    fy_diag_cfg_default(&diag_config);
-    diag_config.output_fn = yaml_discard_diag;
-    diag = fy_diag_create(&diag_config);
-    if (diag == NULL) {
+    if (ccm_yaml_init(&yaml) < 0) {
         return -ENOMEM;
     }
-    fy_diag_set_collect_errors(diag, true);
-
-    /* Aliases stay unresolved: nothing can be blown up with them. */
-    const struct fy_parse_cfg config = {
-        .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_SLOPPY_FLOW_INDENTATION,
-        .diag = diag,
-    };
-
-    parser = fy_parser_create(&config);
+    parser = fy_parser_create(&yaml.config);
     if (parser == NULL || fy_parser_set_string(parser, text, len) != 0) {
         return -ENOMEM;
     }
@@ -440,7 +415,7 @@ static int visit_piece(const struct walk *walk, const char *text, size_t len)
         fy_parse_document_destroy(parser, document);
     }
     if (r == 0 && fy_parser_get_stream_error(parser)) {
-        report_syntax(walk, diag);
+        report_syntax(walk, &yaml);
     }
     return r;
 }

@@ -3,10 +3,10 @@
 
 #include "util/cleanup.h"
 #include "util/text.h"
+#include "util/yaml.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <libfyaml.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,11 +52,6 @@ int convert_add_flag(struct convert_input *input, const char *flag)
     return key == NULL     ? -ENOMEM
            : equal == NULL ? input_put_value(input, key, "true", 4)
                            : input_put_value(input, key, equal + 1, strlen(equal + 1));
-}
-
-static void document_freep(struct fy_document **document)
-{
-    fy_document_destroy(*document);
 }
 
 static int input_parse_document(const char *path, const char *text, struct fy_document **ret,
@@ -123,7 +118,7 @@ static int read_file(const char *path, char **ret, struct ccm_error *err)
 int convert_read_config(struct convert_input *input, const char *path, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *text = NULL; /* outlives the document */
-    CCM_CLEANUP(document_freep) struct fy_document *document = NULL;
+    CCM_CLEANUP(ccm_yaml_document_freep) struct fy_document *document = NULL;
     struct fy_node *group = NULL;
     int r = read_file(path, &text, err);
 
@@ -206,7 +201,7 @@ static int input_read_tree(struct convert_input *input, struct fy_node *node, un
 int convert_read_manifest(struct convert_input *input, const char *path, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_freep) char *text = NULL; /* outlives the document */
-    CCM_CLEANUP(document_freep) struct fy_document *document = NULL;
+    CCM_CLEANUP(ccm_yaml_document_freep) struct fy_document *document = NULL;
     const size_t before = ccm_strmap_len(input->values);
     int r = read_file(path, &text, err);
 

@@ -5,8 +5,8 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/text.h"
+#include "util/yaml.h"
 
-#include <libfyaml.h>
 #include <string.h>
 
 static const struct ccm_log kube_log = { .part = "kube" };
@@ -20,35 +20,11 @@ struct reader {
     const char *what;
 };
 
-static void document_freep(struct fy_document **document)
-{
-    fy_document_destroy(*document);
-}
-
-static void diag_freep(struct fy_diag **diag)
-{
-    fy_diag_destroy(*diag);
-}
-
-/* The library would print to standard error; what it found is collected instead. */
-static void kubeconfig_discard_diag(struct fy_diag *diag CCM_UNUSED, void *user CCM_UNUSED,
-                                    const char *text CCM_UNUSED, size_t len CCM_UNUSED)
-{
-}
-
-static int line_of(struct fy_node *node)
-{
-    struct fy_token *token = fy_node_is_scalar(node) ? fy_node_get_scalar_token(node) : NULL;
-    const struct fy_mark *mark = token == NULL ? NULL : fy_token_start_mark(token);
-
-    return mark == NULL ? 0 : mark->line + 1;
-}
-
 /* node (NULL = none) gives the line. */
 static int kubeconfig_fail_at(const struct reader *in, struct fy_node *node, const char *field,
                               const char *text)
 {
-    const int line = node == NULL ? 0 : line_of(node);
+    const int line = node == NULL ? 0 : ccm_yaml_line(node);
     const char *dot = in->what[0] == '\0' ? "" : ".";
 
     if (line > 0) {
@@ -458,16 +434,15 @@ static int read_config(struct reader *in)
     return r;
 }
 
-static int syntax_error(const char *path, struct fy_diag *diag, struct ccm_error *err)
+static int syntax_error(const char *path, const struct ccm_yaml *yaml, struct ccm_error *err)
 {
-    void *cursor = NULL;
-    const struct fy_diag_error *first = fy_diag_errors_iterate(diag, &cursor);
+    int line;
+    const char *text = ccm_yaml_error(yaml, &line);
 
-    if (first == NULL || first->msg == NULL) {
+    if (text == NULL) {
         return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s: is not YAML", path);
     }
-    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s:%d: not YAML: %s", path, first->line,
-                         first->msg);
+    return ccm_error_set(err, -EINVAL, CCM_ERROR_TERMINAL, "%s:%d: not YAML: %s", path, line, text);
 }
 
 static void warn_about(const char *path, const struct kube_auth *auth)
@@ -482,9 +457,8 @@ int kube_auth_read(const char *path, struct kube_auth *ret, struct ccm_error *er
 {
     CCM_CLEANUP(kube_auth_fini) struct kube_auth auth = { 0 };
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 }; /* outlives the document */
-    CCM_CLEANUP(diag_freep) struct fy_diag *diag = NULL;
-    CCM_CLEANUP(document_freep) struct fy_document *document = NULL;
-    struct fy_diag_cfg diag_config;
+    CCM_CLEANUP(ccm_yaml_fini) struct ccm_yaml yaml = { 0 };
+    CCM_CLEANUP(ccm_yaml_document_freep) struct fy_document *document = NULL;
     int r = kube_auth_read_file("kubeconfig", path, &text.hidden, err);
 
     if (r < 0) {
@@ -500,23 +474,12 @@ int kube_auth_read(const char *path, struct kube_auth *ret, struct ccm_error *er
             err, -EINVAL, CCM_ERROR_TERMINAL,
             "%s: is no text: it has control characters, or bytes that are no UTF-8", path);
     }
-    fy_diag_cfg_default(&diag_config);
-    diag_config.output_fn = kubeconfig_discard_diag;
-    diag = fy_diag_create(&diag_config);
-    if (diag == NULL) {
+    if (ccm_yaml_init(&yaml) < 0) {
         return ccm_error_nomem(err);
     }
-    fy_diag_set_collect_errors(diag, true);
-
-    /* Aliases stay unresolved: nothing can be blown up with them. */
-    const struct fy_parse_cfg config = {
-        .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_SLOPPY_FLOW_INDENTATION,
-        .diag = diag,
-    };
-
-    document = fy_document_build_from_string(&config, ccm_secret_text(&text), FY_NT);
+    document = fy_document_build_from_string(&yaml.config, ccm_secret_text(&text), FY_NT);
     if (document == NULL || fy_document_root(document) == NULL) {
-        return syntax_error(path, diag, err);
+        return syntax_error(path, &yaml, err);
     }
 
     struct reader in = {
