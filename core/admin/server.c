@@ -145,7 +145,9 @@ static int server_new(struct admin_server *admin, struct server **ret, struct cc
     server->admin = admin;
     if (admin->options.cert_file[0] != '\0') {
         r = read_pem(admin->options.cert_file, &server->cert, err);
-        r = r < 0 ? r : read_pem(admin->options.key_file, &server->key, err);
+        if (r == 0) {
+            r = read_pem(admin->options.key_file, &server->key, err);
+        }
     }
     if (r < 0) {
         return r;

@@ -64,20 +64,25 @@ int cli_command_plugins(const struct cli_command_args *args)
     for (size_t i = 0; i < args->operand_count; i++) {
         const int r = inspect_file(args->operands[i]);
 
-        result = r < 0 ? r : result;
+        if (r < 0) {
+            result = r;
+        }
     }
     if (args->operand_count > 0) {
         return result;
     }
     result = daemon_setup_load(args->config, &setup);
-    for (size_t i = 0; result == 0 && i < plugin_registry_len(setup.registry); i++) {
+    if (result != 0) {
+        return result;
+    }
+    for (size_t i = 0; i < plugin_registry_len(setup.registry); i++) {
         const struct plugin_entry *entry = plugin_registry_at(setup.registry, i);
 
         if (entry->loaded != NULL) {
             plugin_print(stdout, entry->loaded);
         }
     }
-    return result == 0 && setup.refused > 0 ? -ENOEXEC : result;
+    return setup.refused > 0 ? -ENOEXEC : 0;
 }
 
 /* A core dump would hold every secret that the process holds, and land where others may read it. */

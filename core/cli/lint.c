@@ -195,8 +195,8 @@ static int check_service(void *arg, const struct cli_lint_item *item)
     }
     if (manifest_add_defaults(&json) < 0) {
         (void)ccm_error_set(&err, -EMSGSIZE, CCM_ERROR_TERMINAL, "the Service is too large");
-    } else if (kube_decode(file->builder, &kind, ccm_buf_str(&json), json.len, &object,
-                           &err) == 0 &&
+    } else if (kube_decode(file->builder, &kind, ccm_buf_str(&json), json.len, &object, &err) ==
+                   0 &&
                object->too_large == NULL) {
         ask_plugins(file, item, (const struct ccm_service *)(const void *)object);
         return file->report.error;
@@ -357,16 +357,20 @@ static int check_entry(struct cli_lint *lint, const char *name, unsigned depth)
 static int check_folder(struct cli_lint *lint, const char *path, unsigned depth)
 {
     CCM_CLEANUP(names_fini) struct names names = { 0 };
-    int r = depth > MAX_DEPTH ? -ELOOP : read_folder(path, &names);
+    const int read = depth > MAX_DEPTH ? -ELOOP : read_folder(path, &names);
 
-    if (r < 0) {
-        lint_print_problem(lint, path, strerror(-r));
-        return r == -ENOMEM ? r : 0;
+    if (read < 0) {
+        lint_print_problem(lint, path, strerror(-read));
+        return read == -ENOMEM ? read : 0;
     }
-    for (size_t i = 0; r == 0 && i < names.len; i++) {
-        r = check_entry(lint, names.items[i], depth);
+    for (size_t i = 0; i < names.len; i++) {
+        const int r = check_entry(lint, names.items[i], depth);
+
+        if (r != 0) {
+            return r;
+        }
     }
-    return r;
+    return 0;
 }
 
 int cli_lint_path(struct cli_lint *lint, const char *name)

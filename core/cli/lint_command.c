@@ -114,7 +114,6 @@ static int gather_files(struct party *party, const struct cli_command_args *args
 {
     CCM_CLEANUP(ccm_freep) char *told = daemon_plugin_dir(args->plugin_dir);
     CCM_CLEANUP(ccm_freep) char *folder = told == NULL ? NULL : realpath(told, NULL);
-    int r = 0;
 
     if (told == NULL) {
         return -ENOMEM;
@@ -126,10 +125,29 @@ static int gather_files(struct party *party, const struct cli_command_args *args
     if (args->plugin_count == 0) {
         return load_folder(party, folder);
     }
-    for (size_t i = 0; r == 0 && i < args->plugin_count; i++) {
-        r = load_named(party, args->plugins[i], folder == NULL ? told : folder);
+    for (size_t i = 0; i < args->plugin_count; i++) {
+        const int r = load_named(party, args->plugins[i], folder == NULL ? told : folder);
+
+        if (r < 0) {
+            return r;
+        }
     }
-    return r;
+    return 0;
+}
+
+static int party_add_loaded(struct party *party)
+{
+    for (size_t i = 0; i < plugin_registry_len(party->setup.registry); i++) {
+        const struct plugin_entry *entry = plugin_registry_at(party->setup.registry, i);
+        const int r = entry->loaded == NULL
+                          ? 0
+                          : party_add_plugin(party, entry->loaded->desc, party->setup.config);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
 }
 
 static int gather_configured(struct party *party, const struct cli_command_args *args)
@@ -139,12 +157,8 @@ static int gather_configured(struct party *party, const struct cli_command_args 
     if (r == 0 && party->setup.refused > 0) {
         r = -ENOEXEC;
     }
-    for (size_t i = 0; r == 0 && i < plugin_registry_len(party->setup.registry); i++) {
-        const struct plugin_entry *entry = plugin_registry_at(party->setup.registry, i);
-
-        if (entry->loaded != NULL) {
-            r = party_add_plugin(party, entry->loaded->desc, party->setup.config);
-        }
+    if (r == 0) {
+        r = party_add_loaded(party);
     }
     if (r < 0 && !args->config_is_set) {
         fprintf(stderr,

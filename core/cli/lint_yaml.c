@@ -344,7 +344,6 @@ static int visit_object(const struct walk *walk, struct fy_node *node, unsigned 
     const struct cli_lint_item item = { .node = yaml_resolve_alias(node), .first = walk->first };
     struct fy_node *entry;
     void *cursor = NULL;
-    int r = 0;
 
     if (!ccm_text_equal(text_of(item.node, "apiVersion"), "v1")) {
         return 0;
@@ -359,10 +358,14 @@ static int visit_object(const struct walk *walk, struct fy_node *node, unsigned 
         !ccm_text_ends(text_of(item.node, "kind"), "List")) {
         return 0;
     }
-    while (r == 0 && (entry = fy_node_sequence_iterate(items, &cursor)) != NULL) {
-        r = visit_object(walk, entry, depth + 1);
+    while ((entry = fy_node_sequence_iterate(items, &cursor)) != NULL) {
+        const int r = visit_object(walk, entry, depth + 1);
+
+        if (r != 0) {
+            return r;
+        }
     }
-    return r;
+    return 0;
 }
 
 static void report_syntax(const struct walk *walk, const struct ccm_yaml *yaml)
@@ -398,7 +401,6 @@ static int visit_piece(const struct walk *walk, const char *text, size_t len)
     CCM_CLEANUP(ccm_yaml_fini) struct ccm_yaml yaml = { 0 };
     CCM_CLEANUP(parser_freep) struct fy_parser *parser = NULL;
     struct fy_document *document;
-    int r = 0;
 
     if (!check_characters(walk, text, len)) {
         return 0;
@@ -410,14 +412,18 @@ static int visit_piece(const struct walk *walk, const char *text, size_t len)
     if (parser == NULL || fy_parser_set_string(parser, text, len) != 0) {
         return -ENOMEM;
     }
-    while (r == 0 && (document = fy_parse_load_document(parser)) != NULL) {
-        r = visit_object(walk, fy_document_root(document), 0);
+    while ((document = fy_parse_load_document(parser)) != NULL) {
+        const int r = visit_object(walk, fy_document_root(document), 0);
+
         fy_parse_document_destroy(parser, document);
+        if (r != 0) {
+            return r;
+        }
     }
-    if (r == 0 && fy_parser_get_stream_error(parser)) {
+    if (fy_parser_get_stream_error(parser)) {
         report_syntax(walk, &yaml);
     }
-    return r;
+    return 0;
 }
 
 static bool is_separator(const char *line, size_t len)
@@ -452,15 +458,18 @@ int cli_lint_visit_services(const char *text, size_t len, struct cli_lint_report
     size_t start = 0;
     bool has_content = false;
     unsigned line = 0;
-    int r = 0;
 
-    for (size_t at = 0; r == 0 && at < len && line < LINE_MAX_VALUE; line++) {
+    for (size_t at = 0; at < len && line < LINE_MAX_VALUE; line++) {
         const char *feed = memchr(text + at, '\n', len - at);
         const size_t size = feed == NULL ? len - at : (size_t)(feed - (text + at)) + 1;
 
         if (is_separator(text + at, size) || is_next_json(text, at)) {
             if (has_content) {
-                r = visit_piece(&walk, text + start, at - start);
+                const int r = visit_piece(&walk, text + start, at - start);
+
+                if (r != 0) {
+                    return r;
+                }
                 start = at;
                 walk.first = line;
             }
@@ -470,5 +479,5 @@ int cli_lint_visit_services(const char *text, size_t len, struct cli_lint_report
         }
         at += size;
     }
-    return r == 0 && has_content ? visit_piece(&walk, text + start, len - start) : r;
+    return has_content ? visit_piece(&walk, text + start, len - start) : 0;
 }

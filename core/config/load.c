@@ -285,7 +285,10 @@ static int config_load_entries(struct config_tree *config)
     if (r == 0) {
         r = config_apply(config, NULL, config_core_options);
     }
-    return r < 0 ? r : read_plugins(config);
+    if (r < 0) {
+        return r;
+    }
+    return read_plugins(config);
 }
 
 int config_load(const char *file, struct config_tree **ret, struct ccm_error *err)

@@ -64,6 +64,24 @@ static int read_operand(struct convert_input *input, const char *text, bool firs
     return r == -EINVAL ? ccm_error_set(err, r, CCM_ERROR_TERMINAL, "%s: is no flag", text) : r;
 }
 
+static int read_operands(struct convert_input *input, const char *const *operands, size_t count,
+                         const char **ret_credentials, struct ccm_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        int r = 0;
+
+        if (i > 0 && ccm_text_starts(operands[i], CREDENTIALS)) {
+            *ret_credentials = operands[i] + strlen(CREDENTIALS);
+        } else if (strcmp(operands[i], "--") != 0) {
+            r = read_operand(input, operands[i], i == 0, err);
+        }
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
 static int convert_run(const char *const *operands, size_t count)
 {
     CCM_CLEANUP(convert_input_fini) struct convert_input input = { 0 };
@@ -77,12 +95,8 @@ static int convert_run(const char *const *operands, size_t count)
         fprintf(stderr, "convert-config: which file? CLOUD_CONFIG [MANIFEST] [-- FLAG...]\n");
         return -EINVAL;
     }
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        if (i > 0 && ccm_text_starts(operands[i], CREDENTIALS)) {
-            credentials = operands[i] + strlen(CREDENTIALS);
-        } else if (strcmp(operands[i], "--") != 0) {
-            r = read_operand(&input, operands[i], i == 0, &err);
-        }
+    if (r == 0) {
+        r = read_operands(&input, operands, count, &credentials, &err);
     }
     if (r < 0) {
         fprintf(stderr, "%s\n", err.message[0] == '\0' ? strerror(-r) : err.message);

@@ -86,9 +86,8 @@ static int input_read_members(struct convert_input *input, struct fy_node *group
 {
     struct fy_node_pair *pair = NULL;
     void *cursor = NULL;
-    int r = 0;
 
-    while (r == 0 && (pair = fy_node_mapping_iterate(group, &cursor)) != NULL) {
+    while ((pair = fy_node_mapping_iterate(group, &cursor)) != NULL) {
         char key[64];
         size_t key_len = 0;
         size_t len = 0;
@@ -102,9 +101,11 @@ static int input_read_members(struct convert_input *input, struct fy_node *group
             key[i] = (char)tolower((unsigned char)name[i]);
         }
         key[key_len] = '\0';
-        r = input_put_value(input, key, value, len);
+        if (input_put_value(input, key, value, len) < 0) {
+            return -ENOMEM;
+        }
     }
-    return r;
+    return 0;
 }
 
 static int read_file(const char *path, char **ret, struct ccm_error *err)
@@ -146,7 +147,7 @@ static int input_read_list(struct convert_input *input, struct fy_node *list)
     CCM_CLEANUP(ccm_freep) char *waiting = NULL; /* a flag that may have its value behind it */
     int r = 0;
 
-    while (r == 0 && (item = fy_node_sequence_iterate(list, &cursor)) != NULL) {
+    while ((item = fy_node_sequence_iterate(list, &cursor)) != NULL) {
         size_t len = 0;
         const char *text = node_scalar_text(item, &len);
         CCM_CLEANUP(ccm_freep) char *word = strndup(text, len);
@@ -166,8 +167,11 @@ static int input_read_list(struct convert_input *input, struct fy_node *list)
             ccm_freep(&waiting);
             waiting = NULL;
         }
+        if (r < 0) {
+            return r;
+        }
     }
-    return r;
+    return 0;
 }
 
 /* Every list called command or args, wherever it stands: DaemonSet, Deployment, Pod, List. */
@@ -178,12 +182,16 @@ static int input_read_tree(struct convert_input *input, struct fy_node *node, un
     void *cursor = NULL;
     int r = 0;
 
-    while (depth < 16 && r == 0 && fy_node_is_sequence(node) &&
-           (item = fy_node_sequence_iterate(node, &cursor)) != NULL) {
-        r = input_read_tree(input, item, depth + 1);
+    if (depth == 16) {
+        return 0;
     }
-    while (depth < 16 && r == 0 && fy_node_is_mapping(node) &&
-           (pair = fy_node_mapping_iterate(node, &cursor)) != NULL) {
+    while (fy_node_is_sequence(node) && (item = fy_node_sequence_iterate(node, &cursor)) != NULL) {
+        r = input_read_tree(input, item, depth + 1);
+        if (r < 0) {
+            return r;
+        }
+    }
+    while (fy_node_is_mapping(node) && (pair = fy_node_mapping_iterate(node, &cursor)) != NULL) {
         size_t len = 0;
         const char *key = node_scalar_text(fy_node_pair_key(pair), &len);
         struct fy_node *value = fy_node_pair_value(pair);
@@ -194,8 +202,11 @@ static int input_read_tree(struct convert_input *input, struct fy_node *node, un
             r = flags && fy_node_is_sequence(value) ? input_read_list(input, value)
                                                     : input_read_tree(input, value, depth + 1);
         }
+        if (r < 0) {
+            return r;
+        }
     }
-    return r;
+    return 0;
 }
 
 int convert_read_manifest(struct convert_input *input, const char *path, struct ccm_error *err)

@@ -314,7 +314,10 @@ static int watches_add_source(struct daemon_watches *watches, const struct ccm_w
         return -ENOMEM;
     }
     r = add_reflector(watches, source);
-    return r < 0 ? r : watches_publish_store(watches, source);
+    if (r < 0) {
+        return r;
+    }
+    return watches_publish_store(watches, source);
 }
 
 /* What created plugins watch of this kind, each once. */
@@ -359,24 +362,33 @@ static int add_dog(struct daemon_watches *watches)
     return r;
 }
 
+static int watches_add_kinds(struct daemon_watches *watches)
+{
+    for (size_t i = 0; i < CCM_ARRAY_LEN(typed); i++) {
+        const int r = watches_add_kind(watches, typed[i].kind);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return watches_add_kind(watches, CCM_KIND_RAW);
+}
+
 struct daemon_watches *daemon_watches_new(struct daemon_host_services *services,
                                           struct plugin_registry *registry)
 {
     struct daemon_watches *watches = calloc(1, sizeof(*watches));
-    int r = 0;
+    int r;
 
     if (watches == NULL) {
         return NULL;
     }
     watches->services = services;
     watches->registry = registry;
-    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(typed); i++) {
-        r = watches_add_kind(watches, typed[i].kind);
-    }
+    r = watches_add_kinds(watches);
     if (r == 0) {
-        r = watches_add_kind(watches, CCM_KIND_RAW);
+        r = add_dog(watches);
     }
-    r = r == 0 ? add_dog(watches) : r;
     if (r < 0) {
         daemon_watches_free(watches);
         return NULL;

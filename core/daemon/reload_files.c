@@ -41,30 +41,31 @@ static int files_add_options(struct daemon_reload_files *files, const struct plu
 {
     const struct ccm_option *const *rows =
         entry->loaded == NULL ? NULL : entry->loaded->desc->options;
-    int r = 0;
 
-    for (size_t i = 0; r == 0 && rows != NULL && rows[i] != NULL; i++) {
+    for (size_t i = 0; rows != NULL && rows[i] != NULL; i++) {
         const char *path = rows[i]->type == CCM_OPTION_PATH
                                ? config_string(config, entry->name, rows[i]->group, rows[i]->name)
                                : NULL;
 
-        r = ccm_text_empty(path) ? 0 : files_add_path(files, entry->name, path);
+        const int r = ccm_text_empty(path) ? 0 : files_add_path(files, entry->name, path);
+
+        if (r < 0) {
+            return r;
+        }
     }
-    return r;
+    return 0;
 }
 
 struct daemon_reload_files *daemon_reload_files_new(struct plugin_registry *registry,
                                                     const struct config_tree *config)
 {
     struct daemon_reload_files *files = calloc(1, sizeof(*files));
-    int r = files == NULL ? -1 : 0;
 
-    for (size_t i = 0; r == 0 && i < plugin_registry_len(registry); i++) {
-        r = files_add_options(files, plugin_registry_at(registry, i), config);
-    }
-    if (r < 0) {
-        daemon_reload_files_free(files);
-        return NULL;
+    for (size_t i = 0; files != NULL && i < plugin_registry_len(registry); i++) {
+        if (files_add_options(files, plugin_registry_at(registry, i), config) < 0) {
+            daemon_reload_files_free(files);
+            return NULL;
+        }
     }
     return files;
 }

@@ -199,7 +199,10 @@ static int lease_fetch_record(struct kube_lease *lease, int64_t timeout_ms, stru
         kube_lease_record_fini(&lease->record);
         return 0;
     }
-    return r < 0 ? r : lease_update_record(lease, response, err);
+    if (r < 0) {
+        return r;
+    }
+    return lease_update_record(lease, response, err);
 }
 
 /* Write a claim over the version that was read last. */
@@ -219,7 +222,10 @@ static int lease_write_claim(struct kube_lease *lease, const struct kube_lease_c
     const int r = lease_send_request(lease, exists ? "PUT" : "POST", ccm_buf_str(&body), timeout_ms,
                                      &response, err);
 
-    return r < 0 ? r : lease_update_record(lease, response, err);
+    if (r < 0) {
+        return r;
+    }
+    return lease_update_record(lease, response, err);
 }
 
 /* --- leading --- */

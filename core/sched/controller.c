@@ -487,23 +487,43 @@ static void controller_join_threads(struct sched_controller *controller)
     sched_watchdog_stop(&controller->dog);
 }
 
+static int controller_start_worker(struct sched_controller *controller, uint32_t i)
+{
+    int r;
+
+    ccm_lock(&controller->lock);
+    controller->alive++;
+    ccm_unlock(&controller->lock);
+    r = -pthread_create(&controller->workers[i].thread, NULL, worker_run_thread,
+                        &controller->workers[i]);
+    if (r == 0) {
+        controller->unjoined++;
+        return 0;
+    }
+    ccm_lock(&controller->lock);
+    controller->alive--;
+    ccm_unlock(&controller->lock);
+    return r;
+}
+
+static int controller_start_workers(struct sched_controller *controller)
+{
+    for (uint32_t i = 0; i < controller->options.workers; i++) {
+        const int r = controller_start_worker(controller, i);
+
+        if (r < 0) {
+            return r;
+        }
+    }
+    return 0;
+}
+
 int sched_controller_start(struct sched_controller *controller, struct ccm_error *err)
 {
     int r = sched_watchdog_start(&controller->dog);
 
-    for (uint32_t i = 0; r == 0 && i < controller->options.workers; i++) {
-        ccm_lock(&controller->lock);
-        controller->alive++;
-        ccm_unlock(&controller->lock);
-        r = -pthread_create(&controller->workers[i].thread, NULL, worker_run_thread,
-                            &controller->workers[i]);
-        if (r == 0) {
-            controller->unjoined++;
-        } else {
-            ccm_lock(&controller->lock);
-            controller->alive--;
-            ccm_unlock(&controller->lock);
-        }
+    if (r == 0) {
+        r = controller_start_workers(controller);
     }
     if (r < 0) {
         sched_controller_stop(controller);

@@ -589,7 +589,7 @@ int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t
     int r = 0;
 
     ccm_lock(&queue->lock);
-    while (r == 0 && queue->state != SHUT) {
+    while (queue->state != SHUT) {
         const int64_t again_ms = calm_again_ms(queue, horizon_ms, deadline_ms);
 
         if (again_ms == 0) {
@@ -597,10 +597,10 @@ int sched_queue_wait_calm(struct sched_queue *queue, int64_t horizon_ms, int64_t
         }
         if (ccm_clock_now_ms() >= deadline_ms) {
             r = -ETIMEDOUT;
-        } else {
-            (void)ccm_clock_cond_wait(&queue->idle, &queue->lock, /* the loop looks again */
-                                      again_ms < deadline_ms ? again_ms : deadline_ms);
+            break;
         }
+        (void)ccm_clock_cond_wait(&queue->idle, &queue->lock, /* the loop looks again */
+                                  again_ms < deadline_ms ? again_ms : deadline_ms);
     }
     ccm_unlock(&queue->lock);
     return r;

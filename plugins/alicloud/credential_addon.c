@@ -112,34 +112,45 @@ static int open_value(const cJSON *json, const char *name, const char *key, stru
     return ccm_secret_set(ret, (const char *)plain.data) < 0 ? -ENOMEM : 0;
 }
 
+/* The three of them, zeroed before; the caller ends them in any case. */
+static int addon_open_values(const char *path, const cJSON *json, struct ccm_secret values[3],
+                             struct ccm_error *err)
+{
+    static const char *const names[] = { "access.key.id", "access.key.secret", "security.token" };
+    const char *keyring = ccm_json_text(json, "keyring");
+
+    for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
+        const int r = open_value(json, names[i], keyring, &values[i]);
+
+        if (r == -EBADMSG) {
+            return ccm_error_set(err, r, CCM_ERROR_TRANSIENT,
+                                 "credentials: %s: %s cannot be decrypted with its keyring", path,
+                                 names[i]);
+        }
+        if (r < 0) {
+            return ccm_error_nomem(err);
+        }
+    }
+    return 0;
+}
+
 static int addon_parse_credential(const char *path, const cJSON *json, const struct ali_ctx *ctx,
                                   struct ali_raw_credential *ret, struct ccm_error *err)
 {
-    static const char *const names[] = { "access.key.id", "access.key.secret", "security.token" };
-    struct ccm_secret values[CCM_ARRAY_LEN(names)] = { { 0 } };
-    const char *keyring = ccm_json_str(json, "keyring");
-    int r = 0;
+    struct ccm_secret values[3] = { { 0 } };
+    int r = addon_open_values(path, json, values, err);
 
-    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(names); i++) {
-        r = open_value(json, names[i], keyring == NULL ? "" : keyring, &values[i]);
-        if (r == -EBADMSG) {
-            r = ccm_error_set(err, r, CCM_ERROR_TRANSIENT,
-                              "credentials: %s: %s cannot be decrypted with its keyring", path,
-                              names[i]);
-        } else if (r < 0) {
-            r = ccm_error_nomem(err);
-        }
-    }
     if (r == 0) {
         r = ali_raw_credential_keep(path, ccm_secret_text(&values[0]), ccm_secret_text(&values[1]),
                                     ccm_secret_text(&values[2]), ret, err);
     }
-    for (size_t i = 0; i < CCM_ARRAY_LEN(names); i++) {
+    for (size_t i = 0; i < CCM_ARRAY_LEN(values); i++) {
         ccm_secret_fini(&values[i]);
     }
-    return r < 0
-               ? r
-               : ali_raw_credential_keep_end(path, ccm_json_str(json, "expiration"), ctx, ret, err);
+    if (r < 0) {
+        return r;
+    }
+    return ali_raw_credential_keep_end(path, ccm_json_str(json, "expiration"), ctx, ret, err);
 }
 
 int ali_credential_from_addon(const char *path, const struct ali_ctx *ctx,

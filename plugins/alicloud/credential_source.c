@@ -104,7 +104,10 @@ static int from_file(const char *path, const struct ali_ctx *ctx, struct ali_raw
     CCM_CLEANUP(ccm_secret_fini) struct ccm_secret text = { 0 };
     const int r = ali_credential_read_file(path, ctx, &ret->file, &text, err);
 
-    return r < 0 ? r : from_text(path, &file_names, ccm_secret_text(&text), ctx, ret, err);
+    if (r < 0) {
+        return r;
+    }
+    return from_text(path, &file_names, ccm_secret_text(&text), ctx, ret, err);
 }
 
 static bool role_ok(const char *role)

@@ -358,7 +358,7 @@ int ali_governor_acquire(struct ali_governor *governor, const struct ccm_host *h
     if (r < 0) {
         return ccm_error_nomem(err);
     }
-    while (r == 0 && (wait = poll_now(governor, host, &ticket, call->product)) > 0) {
+    while ((wait = poll_now(governor, host, &ticket, call->product)) > 0) {
         if (host->now_ms(host) + wait > deadline_ms) {
             r = too_long(call, wait, err);
             break;
@@ -366,6 +366,7 @@ int ali_governor_acquire(struct ali_governor *governor, const struct ccm_host *h
         r = host->wait(host, req, (uint64_t)(wait > POLL_SLICE_MS ? POLL_SLICE_MS : wait));
         if (r < 0) {
             r = ccm_error_set(err, -ECANCELED, CCM_ERROR_CANCELLED, "%s: cancelled", call->action);
+            break;
         }
     }
     ali_governor_leave(governor, &ticket);

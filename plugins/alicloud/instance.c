@@ -409,13 +409,12 @@ static int find_vswitches(struct ali_client *ali, const struct ali_ctx *ctx, str
         return ccm_error_nomem(err);
     }
     list[0] = NULL;
-    for (size_t i = 0; r == 0 && ali->config.vswitch_ids[i] != NULL; i++) {
-        r = list_add(&list, &len, &cap, ali->config.vswitch_ids[i]);
+    for (size_t i = 0; ali->config.vswitch_ids[i] != NULL; i++) {
+        if (list_add(&list, &len, &cap, ali->config.vswitch_ids[i]) < 0) {
+            return ccm_error_nomem(err);
+        }
     }
-    if (r == 0 && !ccm_text_empty(text)) {
-        r = list_add(&list, &len, &cap, text);
-    }
-    if (r < 0) {
+    if (!ccm_text_empty(text) && list_add(&list, &len, &cap, text) < 0) {
         return ccm_error_nomem(err);
     }
     list_free(ali->vswitch_ids);

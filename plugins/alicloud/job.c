@@ -296,10 +296,9 @@ static void jobs_set_degraded(const struct turn *turn, const struct ccm_error *e
 static int jobs_ask_chunk(const struct turn *turn, const struct chunk *chunk, bool together,
                           struct ccm_error *err)
 {
-    int r = 0;
-
     if (together) {
-        r = ask_together(turn, chunk, err);
+        const int r = ask_together(turn, chunk, err);
+
         if (r == 0) {
             atomic_store(&turn->jobs->degraded, false);
         }
@@ -308,12 +307,15 @@ static int jobs_ask_chunk(const struct turn *turn, const struct chunk *chunk, bo
         }
         jobs_set_degraded(turn, err);
         ccm_error_clear(err);
-        r = 0;
     }
-    for (size_t i = 0; r == 0 && i < chunk->len; i++) {
-        r = ask_single(turn, chunk->ids[i], err);
+    for (size_t i = 0; i < chunk->len; i++) {
+        const int r = ask_single(turn, chunk->ids[i], err);
+
+        if (r < 0) {
+            return r;
+        }
     }
-    return r;
+    return 0;
 }
 
 /* When those that were asked for should be asked for again: each pause is twice the one before. */

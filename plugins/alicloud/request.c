@@ -210,7 +210,9 @@ int ali_send(struct ali_client *ali, const struct ali_ctx *ctx, const struct ali
 
     int r = make_nonce(host, nonce);
 
-    r = r < 0 ? r : encode_query(call, try_);
+    if (r == 0) {
+        r = encode_query(call, try_);
+    }
     if (r == 0) {
         r = ali->config.sign_v1 && try_->credential != NULL
                 ? sign_v1(ali, call, date, nonce, try_, &lines)

@@ -88,21 +88,23 @@ int route_nets_parse(const char *text, struct route_nets *ret, char bad[64])
     const char *cursor = text;
     const char *piece = NULL;
     size_t len = 0;
-    int r = 0;
 
-    while (r == 0 && text[0] != '\0' && ccm_parse_piece(&cursor, ',', &piece, &len)) {
+    while (text[0] != '\0' && ccm_parse_piece(&cursor, ',', &piece, &len)) {
         struct ccm_cidr net;
+        int r;
 
         if (len == 0) {
             continue;
         }
         ccm_text_copy(bad, len < 64 ? len + 1 : 64, piece);
         r = route_net_parse(bad, &net);
-        r = r < 0 ? r : nets_add_one(&nets, &net);
-    }
-    if (r < 0) {
-        route_nets_fini(&nets);
-        return r;
+        if (r == 0) {
+            r = nets_add_one(&nets, &net);
+        }
+        if (r < 0) {
+            route_nets_fini(&nets);
+            return r;
+        }
     }
     *ret = nets;
     return 0;

@@ -128,27 +128,35 @@ bool route_pasts_record(struct route_pasts *pasts, const struct ccm_node *before
     return any;
 }
 
-int route_pasts_copy(struct route_pasts *pasts, struct route_past **ret, size_t *ret_count)
+static int pasts_copy_locked(const struct route_pasts *pasts, struct route_past **ret,
+                             size_t *ret_count)
 {
-    struct route_past *list = NULL;
-    size_t count = 0;
-    int r = 0;
+    struct route_past *list = calloc(pasts->len + 1, sizeof(*list));
 
-    ccm_lock(&pasts->lock);
-    list = calloc(pasts->len + 1, sizeof(*list));
-    for (; list != NULL && r == 0 && count < pasts->len; count += r == 0 ? 1 : 0) {
-        list[count] = pasts->items[count];
-        list[count].node = strdup(pasts->items[count].node);
-        r = list[count].node == NULL ? -ENOMEM : 0;
-    }
-    ccm_unlock(&pasts->lock);
-    if (list == NULL || r < 0) {
-        route_past_list_free(list, count);
+    if (list == NULL) {
         return -ENOMEM;
     }
+    for (size_t i = 0; i < pasts->len; i++) {
+        list[i] = pasts->items[i];
+        list[i].node = strdup(pasts->items[i].node);
+        if (list[i].node == NULL) {
+            route_past_list_free(list, i);
+            return -ENOMEM;
+        }
+    }
     *ret = list;
-    *ret_count = count;
+    *ret_count = pasts->len;
     return 0;
+}
+
+int route_pasts_copy(struct route_pasts *pasts, struct route_past **ret, size_t *ret_count)
+{
+    ccm_lock(&pasts->lock);
+
+    const int r = pasts_copy_locked(pasts, ret, ret_count);
+
+    ccm_unlock(&pasts->lock);
+    return r;
 }
 
 bool route_pasts_has(struct route_pasts *pasts, const char *node)

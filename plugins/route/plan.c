@@ -408,17 +408,20 @@ static int planner_make_plan(struct planner *p, const struct route_choice *choic
 {
     int r = collect_claims(p);
 
-    for (size_t n = 0; r == 0 && n < p->view->node_count; n++) {
+    if (r < 0) {
+        return r;
+    }
+    for (size_t n = 0; n < p->view->node_count; n++) {
         if (choice->nodes == NULL || choice->nodes[n]) {
             plan_node(p, n);
         }
     }
-    r = r < 0 ? r : plan_all_past(p, choice);
+    r = plan_all_past(p, choice);
     if (r == 0 && choice->orphans) {
         r = plan_orphans(p);
     }
     free(p->claims);
-    return r < 0 ? r : p->error;
+    return r == 0 ? p->error : r;
 }
 
 int route_plan_make(const struct route_view *view, const struct route_choice *choice,

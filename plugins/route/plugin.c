@@ -248,7 +248,9 @@ static int instance_create(const struct ccm_host *host, void **ret_self, struct 
     }
     route->host = host;
     r = instance_configure(route, err);
-    r = r < 0 ? r : ali_acquire(host, &route->ali, err);
+    if (r == 0) {
+        r = ali_acquire(host, &route->ali, err);
+    }
     if (r < 0) {
         instance_destroy(route);
         return r;

@@ -52,17 +52,33 @@ static void forget_tables(struct route *route)
     route->table_count = 0;
 }
 
+/* Tables of which nothing but the ids is known; NULL on ENOMEM. */
+static struct route_table *make_tables(const char *const *ids, size_t count)
+{
+    struct route_table *tables = calloc(count + 1, sizeof(*tables));
+
+    for (size_t i = 0; tables != NULL && i < count; i++) {
+        tables[i].id = strdup(ids[i]);
+        if (tables[i].id == NULL) {
+            while (i > 0) {
+                route_table_fini(&tables[--i]);
+            }
+            free(tables);
+            return NULL;
+        }
+    }
+    return tables;
+}
+
 /* Exactly these; what is known of one that stays is kept. */
 static int set_tables(struct route *route, const char *const *ids, size_t count)
 {
-    struct route_table *tables = calloc(count + 1, sizeof(*tables));
-    int r = tables == NULL ? -ENOMEM : 0;
+    struct route_table *tables = make_tables(ids, count);
 
-    for (size_t i = 0; r == 0 && i < count; i++) {
-        tables[i].id = strdup(ids[i]);
-        r = tables[i].id == NULL ? -ENOMEM : 0;
+    if (tables == NULL) {
+        return -ENOMEM;
     }
-    for (size_t i = 0; r == 0 && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < route->table_count; k++) {
             if (ccm_text_equal(route->tables[k].id, tables[i].id)) {
                 const struct route_table kept = route->tables[k];
@@ -72,17 +88,10 @@ static int set_tables(struct route *route, const char *const *ids, size_t count)
             }
         }
     }
-    if (r == 0) {
-        forget_tables(route);
-        route->tables = tables;
-        route->table_count = count;
-        return 0;
-    }
-    for (size_t i = 0; tables != NULL && i < count; i++) {
-        route_table_fini(&tables[i]);
-    }
-    free(tables);
-    return r;
+    forget_tables(route);
+    route->tables = tables;
+    route->table_count = count;
+    return 0;
 }
 
 static int add_found(struct route_table_list *list, const cJSON *json)
@@ -117,17 +126,16 @@ static int list_tables(struct route *route, const struct ccm_request *req,
         CCM_CLEANUP(ccm_json_freep) cJSON *answer = NULL;
         const size_t before = list->len;
         const cJSON *item = NULL;
-        int r = route_api_tables(&call, ali_vpc_id(route->ali), page, &answer, err);
+        const int r = route_api_tables(&call, ali_vpc_id(route->ali), page, &answer, err);
 
         if (r < 0) {
             return r;
         }
         item = ccm_json_items(ccm_json_get(answer, "RouterTableList"), "RouterTableListType");
-        for (; r == 0 && item != NULL; item = item->next) {
-            r = add_found(list, item);
-        }
-        if (r < 0) {
-            return ccm_error_nomem(err);
+        for (; item != NULL; item = item->next) {
+            if (add_found(list, item) < 0) {
+                return ccm_error_nomem(err);
+            }
         }
         more = list->len > before &&
                (int64_t)list->len < ccm_json_i64(answer, "TotalCount", (int64_t)list->len);
@@ -142,7 +150,9 @@ static int read_discover_table(struct route *route, const struct ccm_request *re
     size_t chosen = 0;
     int r = list_tables(route, req, &list, err);
 
-    r = r < 0 ? r : route_tables_choose(list.items, list.len, ali_vpc_id(route->ali), &chosen, err);
+    if (r == 0) {
+        r = route_tables_choose(list.items, list.len, ali_vpc_id(route->ali), &chosen, err);
+    }
     if (r == 0 && set_tables(route, &list.items[chosen].id, 1) < 0) {
         r = ccm_error_nomem(err);
     }
@@ -298,19 +308,34 @@ int route_read_again(struct route *route, const struct ccm_request *req, struct 
     return read_table(route, &call, table, err);
 }
 
-int route_read(struct route *route, const struct ccm_request *req, bool pass, struct ccm_error *err)
+/* Those that cannot be believed any more, and in a pass those that are not fresh. */
+static int read_stale_tables(struct route *route, const struct ccm_request *req, bool pass,
+                             struct ccm_error *err)
 {
     const int64_t fresh_ms = route->period_ms / 2 < FRESH_MS ? route->period_ms / 2 : FRESH_MS;
     struct route_call call = read_call(route, req, pass);
-    int r = find_tables(route, req, pass, err);
 
-    for (size_t i = 0; r == 0 && i < route->table_count; i++) {
+    for (size_t i = 0; i < route->table_count; i++) {
         struct route_table *table = &route->tables[i];
         const int64_t age = route->host->now_ms(route->host) - table->listed_ms;
 
         if (!table->valid || (pass && age >= fresh_ms)) {
-            r = read_table(route, &call, table, err);
+            const int r = read_table(route, &call, table, err);
+
+            if (r < 0) {
+                return r;
+            }
         }
+    }
+    return 0;
+}
+
+int route_read(struct route *route, const struct ccm_request *req, bool pass, struct ccm_error *err)
+{
+    int r = find_tables(route, req, pass, err);
+
+    if (r == 0) {
+        r = read_stale_tables(route, req, pass, err);
     }
     if (r < 0 && err->kind == CCM_ERROR_NOT_FOUND) {
         if (route->table_ids[0] == NULL) {

@@ -396,7 +396,9 @@ static int run_sync_keys(struct route_run *run, struct ccm_error *err)
         return fail_blind(run, err, r);
     }
     r = run_list_nodes(run);
-    r = r < 0 ? r : make_plan(run);
+    if (r == 0) {
+        r = make_plan(run);
+    }
     if (r == 0 && pass && !run->dry) {
         r = route_orphans_decide(run);
     }
@@ -405,8 +407,8 @@ static int run_sync_keys(struct route_run *run, struct ccm_error *err)
     }
     if (r == 0 && run->dry) {
         route_write_plan(run);
-    } else {
-        r = r < 0 ? r : run_apply_plan(run);
+    } else if (r == 0) {
+        r = run_apply_plan(run);
     }
     if (r < 0) {
         return r == -ENOMEM ? ccm_error_nomem(err)

@@ -120,7 +120,7 @@ static int on_chunk(void *arg, const char *data, size_t len)
         ccm_unlock(&s->lock);
         return NET_HTTP_PAUSE;
     }
-    while (r == 0 && len > 0) {
+    while (len > 0) {
         struct block *block = tail_locked(s);
 
         if (block == NULL) {

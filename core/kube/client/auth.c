@@ -88,7 +88,10 @@ static int fill_in_cluster(const char *host, const char *port, const char *folde
     if (r == 0) {
         r = kube_auth_read_file("in-cluster: authority of the cluster", auth->ca_file, &ca, err);
     }
-    return r < 0 ? r : kube_auth_check_pem(auth->ca_file, ca, "CERTIFICATE", err);
+    if (r < 0) {
+        return r;
+    }
+    return kube_auth_check_pem(auth->ca_file, ca, "CERTIFICATE", err);
 }
 
 int kube_auth_in_cluster(const char *host, const char *port, const char *folder,

@@ -159,7 +159,10 @@ static int read_pem(const struct reader *in, struct fy_node *parent, const char 
         r = kube_auth_read_file(what, file, ret, in->err);
         *ret_file = r == 0 ? CCM_STEAL(file) : NULL;
     }
-    return r < 0 ? r : kube_auth_check_pem(what, *ret, label, in->err);
+    if (r < 0) {
+        return r;
+    }
+    return kube_auth_check_pem(what, *ret, label, in->err);
 }
 
 static int check_server(const struct reader *in, struct fy_node *cluster, const char *server)

@@ -231,5 +231,8 @@ int kube_decode(struct kube_builder *b, const struct kube_decode_kind *kind, con
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf key = { .max = 2 * NAME_MAX_BYTES + 2 };
     const int r = kube_decode_parse(text, len, &parsed, err);
 
-    return r < 0 ? r : kube_decode_parsed(b, kind, &parsed, ret, &key, err);
+    if (r < 0) {
+        return r;
+    }
+    return kube_decode_parsed(b, kind, &parsed, ret, &key, err);
 }
