@@ -1,6 +1,7 @@
 #include "alilb/action.h"
 
 #include "alilb/account.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/pass.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -303,6 +304,18 @@ int alilb_make(struct alilb_call *call, const struct alilb_action *action,
 }
 
 /* --- tags --- */
+
+void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table, const void *lb)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct lbc_anno *row = &table->rows[i];
+
+        if (row->offset != 0 && (row->cloud & LBC_ATTR_LATER) == 0) {
+            ali_param_opt(params, row->create_name != NULL ? row->create_name : row->field,
+                          lbc_lb_get(row, lb));
+        }
+    }
+}
 
 void alilb_param_tags(struct ali_params *params, const struct lbc_tags *tags, size_t first)
 {

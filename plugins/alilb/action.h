@@ -11,6 +11,7 @@
 #include "alicloud/client.h"
 #include "ccm/plugin.h"
 #include "lbc/apply/step.h"
+#include "lbc/model/annotation.h"
 #include "lbc/model/cloud.h"
 #include "lbc/model/tags.h"
 #include "util/json.h"
@@ -103,6 +104,8 @@ CCM_NODISCARD int alilb_write(struct alilb_call *call, const struct alilb_action
 CCM_NODISCARD int alilb_make(struct alilb_call *call, const struct alilb_action *action,
                              const struct alilb_args *args, char **ret_id, struct ccm_error *err);
 
+/* Attributes of a load balancer (lb_attrs.h) that creation takes. */
+void alilb_param_lb(struct ali_params *params, const struct lbc_anno_table *table, const void *lb);
 /* "Tag.<n>.Key" and ".Value", counted from `first`. */
 void alilb_param_tags(struct ali_params *params, const struct lbc_tags *tags, size_t first);
 

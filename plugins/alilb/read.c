@@ -35,7 +35,7 @@ static int own_offer_lb(void *arg, const cJSON *item, struct ccm_error *err)
     if (r == 0 &&
         lbc_lookup_offer(&search->look, id, ccm_json_text(item, "LoadBalancerName"), &tags)) {
         search->untagged = lbc_tags_get(&tags, LBC_TAG_OWNER) == NULL;
-        r = search->lbs->parse(item, true, search->lb);
+        r = search->lbs->parse(item, search->lb);
     }
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
@@ -98,7 +98,7 @@ int alilb_read_lb(struct alilb_call *call, const struct alilb_lbs *lbs, const ch
                              "match, expect [%s], actual [%s]",
                              before, key, behind, id, got);
     }
-    r = got[0] == '\0' ? -EPROTO : lbs->parse(answer, false, lb);
+    r = got[0] == '\0' ? -EPROTO : lbs->parse(answer, lb);
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }
 
@@ -121,7 +121,7 @@ static int listing_add_lb(void *arg, const cJSON *item, struct ccm_error *err)
         r = lbc_items_add(listing->items, id, &tags, &state);
     }
     if (r == 0 && state != NULL) {
-        r = listing->lbs->parse(item, true, (char *)state + listing->lbs->offset);
+        r = listing->lbs->parse(item, (char *)state + listing->lbs->offset);
     }
     return r < 0 ? alilb_refuse(r, "load balancer", err) : 0;
 }

@@ -19,7 +19,7 @@ struct alilb_lbs {
     const struct alilb_action *get; /* one, by its id */
     /* Replace what the cloud tells about the product's load balancer. 0, -ENOMEM, or -EPROTO when
      * it is not what it should be. */
-    int (*parse)(const cJSON *json, bool in_list, void *lb);
+    int (*parse)(const cJSON *json, void *lb);
     bool full_texts; /* messages say which Service it is, and what was looked for */
     /* For the inventory: list those with a tag, by its key and value; where the load balancer
      * stands in a mirror. */

@@ -92,6 +92,7 @@ static const struct lbc_anno rows[] = {
       .group = LBC_ANNO_INSTANCE,
       .type = LBC_ANNO_ENUM,
       .values = "classic|vpc",
+      .read_name = "NetworkType",
       .cloud = LBC_ATTR_LATER,
       .immutable = "LoadBalancer network type once created",
       LB(CLB_LB_NETWORK, network_type),

@@ -65,11 +65,6 @@ const struct alilb_action clb_api_eips = {
 
 /* --- creation --- */
 
-static bool lb_field_is_sent(enum clb_lb_field_id id)
-{
-    return id != CLB_LB_NETWORK && clb_lb_fields[id].offset != SIZE_MAX;
-}
-
 static int create_tags(const struct alilb_call *call, const struct clb_create *create,
                        struct lbc_tags *ret)
 {
@@ -86,13 +81,7 @@ static void create_params(const struct alilb_call *call, const struct clb_create
 {
     const struct clb_lb *lb = create->lb;
 
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        const enum clb_lb_field_id id = (enum clb_lb_field_id)i;
-
-        if (lb_field_is_sent(id)) {
-            ali_param_opt(params, clb_lb_fields[id].name, clb_lb_get(lb, id));
-        }
-    }
+    alilb_param_lb(params, &clb_annotations, lb);
     ali_param_opt(params, "VpcId", lb->vpc_id);
     ali_param_add(params, "DeleteProtection", lb->protect ? "on" : "off");
     if (ccm_text_equal(lb->modification, "ConsoleProtection")) {

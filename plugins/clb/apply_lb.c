@@ -17,8 +17,8 @@ void clb_apply_token(const struct ccm_service *service, const struct clb_lb *lb,
     struct lbc_token token = LBC_TOKEN_INIT;
 
     for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        if (clb_lb_fields[i].offset != SIZE_MAX) {
-            lbc_token_add(&token, clb_lb_get(lb, (enum clb_lb_field_id)i));
+        if (i != CLB_LB_PROTECT) {
+            lbc_token_add(&token, clb_lb_get(lb, (enum clb_lb_field)i));
         }
     }
     for (size_t i = 0; i < lb->tags.len; i++) {
@@ -250,9 +250,8 @@ static int lb_unprotect(struct clb_apply *apply, struct ccm_error *err)
 
 /* The action that changes one attribute; ret_row and ret_row2 are what it sets, CLB_LB_FIELD_COUNT
  * = none. */
-static const struct alilb_action *find_action(const struct clb_step *step,
-                                              enum clb_lb_field_id *ret_row,
-                                              enum clb_lb_field_id *ret_row2)
+static const struct alilb_action *
+find_action(const struct clb_step *step, enum clb_lb_field *ret_row, enum clb_lb_field *ret_row2)
 {
     *ret_row2 = CLB_LB_FIELD_COUNT;
     switch (step->type) {
@@ -294,8 +293,8 @@ static int send_change(struct clb_apply *apply, const struct alilb_action *actio
 static int change_lb(struct clb_apply *apply, const struct clb_step *step, struct ccm_error *err)
 {
     struct clb_lb *lb = &clb_actual(apply->entry)->lb;
-    enum clb_lb_field_id row = CLB_LB_FIELD_COUNT;
-    enum clb_lb_field_id row2 = CLB_LB_FIELD_COUNT;
+    enum clb_lb_field row = CLB_LB_FIELD_COUNT;
+    enum clb_lb_field row2 = CLB_LB_FIELD_COUNT;
     const uint64_t before = clb_lb_charge_what(lb, lb->traffic_charge, lb->bandwidth);
     const struct alilb_action *action = find_action(step, &row, &row2);
     int r = send_change(apply, action, step, err);

@@ -39,7 +39,7 @@ void clb_emit_group_events(struct lbc_pass *pass, const struct clb_model *model)
     lbc_pass_emit_group_events(pass, none, frozen_by);
 }
 
-static bool model_is_explicit(const struct clb_model *model, enum clb_lb_field_id id)
+static bool model_is_explicit(const struct clb_model *model, enum clb_lb_field id)
 {
     return (model->lbc.explicit >> id & 1U) != 0;
 }

@@ -1,6 +1,7 @@
 #include "plan_parts.h"
 
 #include "clb.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/model/owner.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -10,7 +11,7 @@
 
 #define SPEC_DEFAULT "slb.s1.small"
 
-static bool lb_field_is_explicit(const struct clb_plan_input *in, enum clb_lb_field_id id)
+static bool lb_field_is_explicit(const struct clb_plan_input *in, enum clb_lb_field id)
 {
     return (in->model->lbc.explicit >> id & 1U) != 0;
 }
@@ -22,7 +23,7 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* Told, and not what is there. */
-static bool lb_field_differs(const struct clb_plan_input *in, enum clb_lb_field_id id)
+static bool lb_field_differs(const struct clb_plan_input *in, enum clb_lb_field id)
 {
     return lb_field_is_explicit(in, id) &&
            !is_same(clb_lb_get(&in->model->want.lb, id), clb_lb_get(&in->have->lb, id));
@@ -53,22 +54,22 @@ static void refuse_change(const char *what, struct lbc_problems *problems)
 
 static void check_immutable(const struct clb_plan_input *in, struct lbc_problems *problems)
 {
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        const enum clb_lb_field_id id = (enum clb_lb_field_id)i;
-        const char *present =
-            clb_lb_fields[i].immutable == NULL ? NULL : clb_lb_get(&in->have->lb, id);
+    for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
+        const enum clb_lb_field id = (enum clb_lb_field)i;
+        const char *present = row->immutable == NULL ? NULL : lbc_lb_get(row, &in->have->lb);
 
         /* Of somebody else's it was compared before, see reuse.c. */
         if (present == NULL || (in->model->lbc.reused && id == CLB_LB_ADDRESS_TYPE)) {
             continue;
         }
         if (id == CLB_LB_IP_VERSION && !lb_field_is_explicit(in, id)) {
-            if (!is_same(present, "ipv4") && !in->model->keep_version) {
-                refuse_change(clb_lb_fields[i].immutable, problems);
+            if (!is_same(present, row->fallback) && !in->model->keep_version) {
+                refuse_change(row->immutable, problems);
             }
         } else if (lb_field_differs(in, id) &&
                    !(id == CLB_LB_VSWITCH && in->model->want.lb.vswitch_id == NULL)) {
-            refuse_change(clb_lb_fields[i].immutable, problems);
+            refuse_change(row->immutable, problems);
         }
     }
 }

@@ -1,5 +1,6 @@
 #include "plan.h"
 
+#include "lbc/model/lb_attrs.h"
 #include "plan_parts.h"
 #include "util/text.h"
 
@@ -114,14 +115,12 @@ static void print_new_lb(const struct clb_plan_input *in, struct ccm_buf *text)
 {
     const char *separator = ": ";
 
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        const struct clb_lb_field *field = &clb_lb_fields[i];
-        const char *want = field->offset == SIZE_MAX
-                               ? NULL
-                               : clb_lb_get(&in->model->want.lb, (enum clb_lb_field_id)i);
+    for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
+        const char *want = lbc_lb_get(row, &in->model->want.lb);
 
         if (!ccm_text_empty(want)) {
-            print_change(text, &separator, field->name, NULL, want);
+            print_change(text, &separator, lbc_lb_name(row), NULL, want);
         }
     }
 }

@@ -14,9 +14,9 @@
 
 /* --- load balancer --- */
 
-static int read_parse_lb(const cJSON *json, bool in_list, void *lb)
+static int read_parse_lb(const cJSON *json, void *lb)
 {
-    return clb_read_parse_lb(json, in_list, lb);
+    return clb_read_parse_lb(json, lb);
 }
 
 const struct alilb_lbs clb_lbs = {

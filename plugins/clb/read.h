@@ -26,7 +26,7 @@ CCM_NODISCARD int clb_read_check_owner(const struct alilb_call *call,
 
 /* One of a list of load balancers, or of the one that was asked for; of a list of listeners or
  * groups into an empty struct. 0 or -ENOMEM. Pure. */
-CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret);
+CCM_NODISCARD int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret);
 CCM_NODISCARD int clb_read_parse_listener(const cJSON *json, struct clb_listener *ret);
 CCM_NODISCARD int clb_read_parse_group(const cJSON *json, struct lbc_group *ret);
 

@@ -1,6 +1,7 @@
 /* JSON of the cloud -> plain data. */
 #include "read.h"
 
+#include "lbc/model/lb_attrs.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -10,36 +11,13 @@
 
 /* --- load balancers --- */
 
-static int json_parse_lb_field(const cJSON *json, enum clb_lb_field_id id, bool in_list,
-                               struct clb_lb *ret)
-{
-    const struct clb_lb_field *field = &clb_lb_fields[id];
-    const char *value = "";
-    char space[LBC_ATTR_NUMBER];
-
-    if (field->offset == SIZE_MAX) {
-        return 0;
-    }
-    if (in_list && field->list_name != NULL) {
-        value = ccm_json_text(json, field->list_name);
-    }
-    if (value[0] == '\0') {
-        value = lbc_attr_read(json, field->name, space);
-    }
-    return clb_lb_set(ret, id, value);
-}
-
-int clb_read_parse_lb(const cJSON *json, bool in_list, struct clb_lb *ret)
+int clb_read_parse_lb(const cJSON *json, struct clb_lb *ret)
 {
     /* Not told counts as on: switching it off once too often is harmless. */
     ret->protect = !ccm_text_equal(ccm_json_text(json, "DeleteProtection"), "off");
     ret->partial = false;
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        if (json_parse_lb_field(json, (enum clb_lb_field_id)i, in_list, ret) < 0) {
-            return -ENOMEM;
-        }
-    }
-    if (lbc_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
+    if (lbc_lb_parse(&clb_annotations, json, ret) < 0 ||
+        lbc_text_set(&ret->id, ccm_json_text(json, "LoadBalancerId")) < 0 ||
         lbc_text_set(&ret->vpc_id, ccm_json_text(json, "VpcId")) < 0) {
         return -ENOMEM;
     }

@@ -1,7 +1,55 @@
 #include "state.h"
 
+#include "lbc/apply/token.h"
+#include "lbc/model/lb_attrs.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+/* --- the load balancer --- */
+
+const char *clb_lb_get(const struct clb_lb *lb, enum clb_lb_field id)
+{
+    return lbc_lb_get(lbc_lb_row(&clb_annotations, id), lb);
+}
+
+int clb_lb_set(struct clb_lb *lb, enum clb_lb_field id, const char *value)
+{
+    return lbc_lb_set(lbc_lb_row(&clb_annotations, id), lb, value);
+}
+
+void clb_lb_fini(struct clb_lb *lb)
+{
+    lbc_lb_clear(&clb_annotations, lb);
+    free(lb->id);
+    free(lb->vpc_id);
+    free(lb->eips);
+    lbc_tags_fini(&lb->tags);
+    memset(lb, 0, sizeof(*lb));
+}
+
+int clb_lb_copy(struct clb_lb *to, const struct clb_lb *from)
+{
+    to->protect = from->protect;
+    to->untagged = from->untagged;
+    to->partial = from->partial;
+    if (lbc_lb_copy(&clb_annotations, to, from) < 0 || lbc_text_set(&to->id, from->id) < 0 ||
+        lbc_text_set(&to->vpc_id, from->vpc_id) < 0 || lbc_text_set(&to->eips, from->eips) < 0) {
+        return -ENOMEM;
+    }
+    return lbc_tags_copy(&to->tags, &from->tags);
+}
+
+uint64_t clb_lb_charge_what(const struct clb_lb *lb, const char *traffic_charge,
+                            const char *bandwidth)
+{
+    struct lbc_token token = LBC_TOKEN_INIT;
+
+    lbc_token_add(&token, lb->id);
+    lbc_token_add(&token, traffic_charge);
+    lbc_token_add(&token, bandwidth);
+    return token.hash == 0 ? 1 : token.hash;
+}
 
 static void listener_fini_own(struct lbc_listener *listener)
 {

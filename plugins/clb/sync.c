@@ -59,8 +59,8 @@ static int pass_build_model(struct lbc_pass *pass, struct clb_model *model, stru
 static bool knows_enough(const struct clb_lb *lb, const struct clb_model *model)
 {
     for (size_t i = 0; lb->partial && i < CLB_LB_FIELD_COUNT; i++) {
-        if ((model->lbc.explicit >> i & 1U) != 0 && clb_lb_fields[i].offset != SIZE_MAX &&
-            clb_lb_get(lb, (enum clb_lb_field_id)i) == NULL) {
+        if ((model->lbc.explicit >> i & 1U) != 0 && i != CLB_LB_PROTECT &&
+            clb_lb_get(lb, (enum clb_lb_field)i) == NULL) {
             return false;
         }
     }

@@ -98,27 +98,8 @@ static void add_zones(struct ali_params *params, const struct nlb_lb *lb, bool a
 
 static void create_params(const struct nlb_create *create, struct ali_params *params)
 {
-    static const struct {
-        enum nlb_lb_field field;
-        const char *name;
-        const char *fallback;
-    } fields[] = {
-        { NLB_LB_NAME, "LoadBalancerName", NULL },
-        { NLB_LB_ADDRESS_TYPE, "AddressType", "Internet" },
-        { NLB_LB_IP_VERSION, "AddressIpVersion", NULL },
-        { NLB_LB_GROUP, "ResourceGroupId", NULL },
-        { NLB_LB_PACKAGE, "BandwidthPackageId", NULL },
-        { NLB_LB_PROTECT, "DeletionProtectionConfig.Enabled", "true" },
-        { NLB_LB_MODIFICATION, "ModificationProtectionConfig.Status", "ConsoleProtection" },
-    };
-    const char *protection = create->lb->fields[NLB_LB_MODIFICATION];
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(fields); i++) {
-        const char *value = create->lb->fields[fields[i].field];
-
-        ali_param_opt(params, fields[i].name, value != NULL ? value : fields[i].fallback);
-    }
-    if (protection == NULL || ccm_text_equal(protection, "ConsoleProtection")) {
+    alilb_param_lb(params, &nlb_annotations, create->lb);
+    if (ccm_text_equal(create->lb->fields[NLB_LB_MODIFICATION], "ConsoleProtection")) {
         ali_param_add(params, "ModificationProtectionConfig.Reason", NLB_PROTECT_WHY);
     }
     ali_param_add(params, "VpcId", create->lb->vpc_id);

@@ -1,6 +1,7 @@
 #include "api_lb.h"
 #include "apply_parts.h"
 #include "lbc/apply/token.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/model/owner.h"
 #include "nlb.h"
 #include "read.h"
@@ -19,7 +20,8 @@ static int lb_complete_desired(const struct nlb_apply *apply, const struct nlb_s
     char name[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(&apply->service->meta, name);
-    if (want->fields[NLB_LB_NAME] == NULL && nlb_lb_set(want, NLB_LB_NAME, name) < 0) {
+    if ((want->fields[NLB_LB_NAME] == NULL && nlb_lb_set(want, NLB_LB_NAME, name) < 0) ||
+        lbc_lb_add_defaults(&nlb_annotations, want) < 0) {
         return -ENOMEM;
     }
     if (want->vpc_id == NULL && lbc_text_set(&want->vpc_id, ali_vpc_id(apply->call.ali)) < 0) {

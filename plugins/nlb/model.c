@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include "annotations.h"
+#include "lbc/model/lb_attrs.h"
 #include "model_parts.h"
 #include "util/cleanup.h"
 #include "util/text.h"
@@ -129,30 +130,6 @@ static int build_port(struct nlb_builder *b, uint64_t index, struct nlb_desired_
     return add_listener(b, want, err);
 }
 
-static void keep_fields(struct nlb_model *model, const struct lbc_refusals *refused)
-{
-    static const struct {
-        const char *suffix;
-        enum nlb_lb_field field;
-    } rows[] = {
-        { "name", NLB_LB_NAME },
-        { "address-type", NLB_LB_ADDRESS_TYPE },
-        { "ipv6-address-type", NLB_LB_IPV6_TYPE },
-        { "ip-version", NLB_LB_IP_VERSION },
-        { "resource-group-id", NLB_LB_GROUP },
-        { "bandwidth-package-id", NLB_LB_PACKAGE },
-        { "cross-zone-enabled", NLB_LB_CROSS_ZONE },
-        { "modification-protection", NLB_LB_MODIFICATION },
-        { "delete-protection", NLB_LB_PROTECT },
-    };
-
-    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        if (lbc_refusals_has(refused, rows[i].suffix)) {
-            model->kept |= 1U << rows[i].field;
-        }
-    }
-}
-
 static int model_build_security_group(struct nlb_model *model, const struct nlb_model_input *in,
                                       struct lbc_problems *problems, struct ccm_error *err)
 {
@@ -196,7 +173,7 @@ int nlb_model_begin(struct nlb_model *model, const struct nlb_model_input *in,
     if (nlb_model_lb(model, in->lbc.service, in->resource_group) < 0) {
         return ccm_error_nomem(err);
     }
-    keep_fields(model, in->lbc.refused);
+    model->kept = lbc_lb_refused(&nlb_annotations, in->lbc.refused);
     model->keep_security = lbc_refusals_has(in->lbc.refused, "security-group-ids") ||
                            (lbc_refusals_has(in->lbc.refused, "ip-version") &&
                             in->lbc.service->source_range_count > 0);

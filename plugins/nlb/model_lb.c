@@ -1,4 +1,5 @@
 #include "annotations.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/model/settings.h"
 #include "model_parts.h"
 #include "names.h"
@@ -13,66 +14,6 @@
 
 /* --- attributes --- */
 
-/* Annotation to attribute; `spelling`: the values as the cloud writes them, NULL = any text. */
-static const struct {
-    enum nlb_lb_field field;
-    const char *suffix;
-    const char *spelling;
-} lb_rows[] = {
-    { NLB_LB_NAME, "name", NULL },
-    { NLB_LB_ADDRESS_TYPE, "address-type", "Internet|Intranet" },
-    { NLB_LB_IPV6_TYPE, "ipv6-address-type", "Internet|Intranet" },
-    { NLB_LB_IP_VERSION, "ip-version", "ipv4|DualStack" },
-    { NLB_LB_GROUP, "resource-group-id", NULL },
-    { NLB_LB_MODIFICATION, "modification-protection", "ConsoleProtection|NonProtection" },
-};
-
-static int lb_set_explicit(struct nlb_model *model, enum nlb_lb_field field, const char *value)
-{
-    model->lbc.explicit |= 1U << field;
-    return nlb_lb_set(&model->want.lb, field, value);
-}
-
-static int lb_read_texts(struct nlb_model *model, const struct ccm_object *meta)
-{
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(lb_rows); i++) {
-        const char *value = lbc_anno_get(meta, lb_rows[i].suffix);
-        char spelled[32];
-
-        if (value[0] == '\0') {
-            continue;
-        }
-        if (lb_rows[i].spelling != NULL) {
-            lbc_anno_spell(lb_rows[i].spelling, value, spelled, sizeof(spelled));
-            value = spelled; /* "": it was no such word, and was refused for that */
-        }
-        r = value[0] == '\0' ? 0 : lb_set_explicit(model, lb_rows[i].field, value);
-    }
-    return r;
-}
-
-static int lb_read_switches(struct nlb_model *model, const struct ccm_object *meta)
-{
-    const char *cross = lbc_anno_get(meta, "cross-zone-enabled");
-    const char *protect = lbc_anno_get(meta, "delete-protection");
-    int r = 0;
-
-    if (cross[0] != '\0') {
-        r = lb_set_explicit(model, NLB_LB_CROSS_ZONE, lbc_anno_is_on(cross) ? "true" : "false");
-    }
-    if (r == 0 && protect[0] != '\0') {
-        r = lb_set_explicit(model, NLB_LB_PROTECT, lbc_anno_is_on(protect) ? "true" : "false");
-    }
-    if (r == 0 && lbc_anno_is_set(meta, "bandwidth-package-id")) {
-        const char *package = lbc_anno_get(meta, "bandwidth-package-id");
-
-        r = lb_set_explicit(model, NLB_LB_PACKAGE, package + strspn(package, " \t"));
-    }
-    return r;
-}
-
 /* What creation asks for when nobody says otherwise. */
 static int fill_defaults(struct nlb_lb *lb, const struct ccm_service *service,
                          const char *resource_group)
@@ -80,25 +21,11 @@ static int fill_defaults(struct nlb_lb *lb, const struct ccm_service *service,
     char name[LBC_OWNER_LB_NAME];
 
     lbc_owner_lb_name(&service->meta, name);
-
-    const struct {
-        enum nlb_lb_field field;
-        const char *value;
-    } defaults[] = {
-        { NLB_LB_NAME, name },
-        { NLB_LB_ADDRESS_TYPE, "Internet" },
-        { NLB_LB_GROUP, ccm_text_empty(resource_group) ? NULL : resource_group },
-        { NLB_LB_MODIFICATION, "ConsoleProtection" },
-        { NLB_LB_PROTECT, "true" },
-    };
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(defaults); i++) {
-        if (lb->fields[defaults[i].field] == NULL) {
-            r = nlb_lb_set(lb, defaults[i].field, defaults[i].value);
-        }
+    if ((lb->fields[NLB_LB_NAME] == NULL && nlb_lb_set(lb, NLB_LB_NAME, name) < 0) ||
+        (lb->fields[NLB_LB_GROUP] == NULL && nlb_lb_set(lb, NLB_LB_GROUP, resource_group) < 0)) {
+        return -ENOMEM;
     }
-    return r;
+    return lbc_lb_add_defaults(&nlb_annotations, lb);
 }
 
 static int lb_read_lists(struct nlb_model *model, const struct ccm_service *service)
@@ -131,7 +58,7 @@ int nlb_model_lb(struct nlb_model *model, const struct ccm_service *service,
     model->lbc.keep_weights = lbc_anno_is_on(lbc_anno_get(meta, "ignore-weight-update"));
     model->lbc.ipv6 = nlb_model_families(service) != LBC_IPV4;
     if (lbc_text_set(&model->want.lb.id, lbc_anno_get(meta, "id")) < 0 ||
-        lb_read_texts(model, meta) < 0 || lb_read_switches(model, meta) < 0 ||
+        lbc_lb_add_wishes(&nlb_annotations, service, &model->want.lb, &model->lbc.explicit) < 0 ||
         fill_defaults(&model->want.lb, service, resource_group) < 0 ||
         lb_read_lists(model, service) < 0) {
         return -ENOMEM;

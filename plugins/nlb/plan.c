@@ -1,6 +1,7 @@
 #include "plan.h"
 
 #include "compare.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/model/owner.h"
 #include "names.h"
 #include "nlb.h"
@@ -284,20 +285,14 @@ int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
 
 static void lb_record_explicit(struct nlb_lb *have, const struct nlb_model *model)
 {
-    static const struct {
-        enum nlb_lb_field field;
-        const char *fallback;
-    } rows[] = { { NLB_LB_CROSS_ZONE, "true" },
-                 { NLB_LB_PROTECT, "true" },
-                 { NLB_LB_MODIFICATION, "ConsoleProtection" } };
     unsigned explicit = have->explicit | model->lbc.explicit;
 
-    for (size_t i = 0; i < CCM_ARRAY_LEN(rows); i++) {
-        const unsigned bit = 1U << rows[i].field;
+    for (unsigned i = 0; i < NLB_LB_FIELD_COUNT; i++) {
+        const char *fallback = lbc_lb_fallback(lbc_lb_row(&nlb_annotations, i));
 
-        if (((model->lbc.explicit | model->kept) & bit) == 0 &&
-            ccm_text_equal(have->fields[rows[i].field], rows[i].fallback)) {
-            explicit &= ~bit;
+        if (((model->lbc.explicit | model->kept) >> i & 1U) == 0 && fallback != NULL &&
+            ccm_text_equal(have->fields[i], fallback)) {
+            explicit &= ~(1U << i);
         }
     }
     have->explicit = explicit;

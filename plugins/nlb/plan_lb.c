@@ -1,4 +1,5 @@
 #include "compare.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/model/owner.h"
 #include "nlb.h"
 #include "plan_parts.h"
@@ -22,20 +23,6 @@ static bool lb_field_is_same(const char *a, const char *b)
     return ccm_text_equal_case(a == NULL ? "" : a, b == NULL ? "" : b);
 }
 
-/* Where a switch of ours goes back to when nobody asks for another position any more. */
-static const char *lb_field_fallback(enum nlb_lb_field field)
-{
-    switch (field) {
-    case NLB_LB_CROSS_ZONE:
-    case NLB_LB_PROTECT:
-        return "true";
-    case NLB_LB_MODIFICATION:
-        return "ConsoleProtection";
-    default:
-        return NULL;
-    }
-}
-
 /* The value that shall hold; NULL = whatever there is. */
 static const char *lb_field_target(const struct nlb_work *work, enum nlb_lb_field field)
 {
@@ -46,7 +33,7 @@ static const char *lb_field_target(const struct nlb_work *work, enum nlb_lb_fiel
         return NULL;
     }
     return !work->in->model->lbc.reused && (work->lb->explicit >> field & 1U) != 0
-               ? lb_field_fallback(field)
+               ? lbc_lb_fallback(lbc_lb_row(&nlb_annotations, field))
                : NULL;
 }
 
@@ -67,21 +54,24 @@ static int value_step(struct nlb_work *work, enum nlb_step_type type, const char
 
 /* --- what cannot be changed --- */
 
-static void check_immutable(const struct nlb_work *work, enum nlb_lb_field field, const char *what)
+static void check_immutable(const struct nlb_work *work)
 {
-    const char *present = work->lb->fields[field];
-    const char *wanted = work->in->model->want.lb.fields[field];
-    struct ccm_error err = CCM_ERROR_INIT;
+    for (unsigned i = 0; i < NLB_LB_FIELD_COUNT; i++) {
+        const struct lbc_anno *row = lbc_lb_row(&nlb_annotations, i);
+        const char *present = work->lb->fields[i];
+        const char *wanted = work->in->model->want.lb.fields[i];
+        struct ccm_error err = CCM_ERROR_INIT;
 
-    if (!lb_field_is_explicit(work, field) || present == NULL ||
-        lb_field_is_same(present, wanted)) {
-        return;
+        if (row->immutable == NULL || !lb_field_is_explicit(work, (enum nlb_lb_field)i) ||
+            present == NULL || lb_field_is_same(present, wanted)) {
+            continue;
+        }
+        (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
+                            "%s cannot be changed, service: %s, nlb: %s", row->immutable,
+                            wanted == NULL ? "" : wanted, present); /* the text is what counts */
+        lbc_problems_add(work->problems, &err,
+                         "set the annotation back, or delete the Service and create it again");
     }
-    (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL, "%s cannot be changed, service: %s, nlb: %s",
-                        what, wanted == NULL ? "" : wanted,
-                        present); /* the result is the argument */
-    lbc_problems_add(work->problems, &err,
-                     "set the annotation back, or delete the Service and create it again");
 }
 
 /* --- creation --- */
@@ -421,8 +411,7 @@ int nlb_plan_lb(struct nlb_work *work, struct nlb_lb *pretend)
         r = plan_creation(work, pretend);
     } else {
         work->lb = &work->in->have->lb;
-        check_immutable(work, NLB_LB_IP_VERSION, "AddressIpVersion");
-        check_immutable(work, NLB_LB_GROUP, "ResourceGroupId");
+        check_immutable(work);
     }
     if (r == 0) {
         r = nlb_plan_security(work);

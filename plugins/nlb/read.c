@@ -19,13 +19,12 @@
 /* --- load balancer --- */
 
 /* The values that a person asked for are not the cloud's to tell. */
-static int read_parse_lb(const cJSON *json, bool in_list, void *lb)
+static int read_parse_lb(const cJSON *json, void *lb)
 {
     struct nlb_lb *to = lb;
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb fresh = { 0 };
     const int r = nlb_read_parse_lb(json, &fresh);
 
-    (void)in_list; /* both have the same members */
     if (r == 0) {
         const struct nlb_lb old = *to;
 

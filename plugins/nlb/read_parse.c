@@ -1,6 +1,7 @@
 /* JSON of the cloud -> plain data. */
 #include "read.h"
 
+#include "lbc/model/lb_attrs.h"
 #include "names.h"
 #include "util/buf.h"
 #include "util/cleanup.h"
@@ -43,37 +44,6 @@ static int json_parse_zones(const cJSON *parent, struct nlb_lb *ret)
     return r;
 }
 
-static int json_parse_lb_fields(const cJSON *json, struct nlb_lb *ret)
-{
-    static const struct {
-        enum nlb_lb_field field;
-        const char *part; /* object that holds it; NULL = none */
-        const char *name;
-    } rows[] = {
-        { NLB_LB_NAME, NULL, "LoadBalancerName" },
-        { NLB_LB_ADDRESS_TYPE, NULL, "AddressType" },
-        { NLB_LB_IPV6_TYPE, NULL, "Ipv6AddressType" },
-        { NLB_LB_IP_VERSION, NULL, "AddressIpVersion" },
-        { NLB_LB_GROUP, NULL, "ResourceGroupId" },
-        { NLB_LB_PACKAGE, NULL, "BandwidthPackageId" },
-        { NLB_LB_CROSS_ZONE, NULL, "CrossZoneEnabled" },
-        { NLB_LB_MODIFICATION, "ModificationProtectionConfig", "Status" },
-        { NLB_LB_PROTECT, "DeletionProtectionConfig", "Enabled" },
-    };
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < CCM_ARRAY_LEN(rows); i++) {
-        const cJSON *from = rows[i].part == NULL ? json : ccm_json_get(json, rows[i].part);
-        char space[LBC_ATTR_NUMBER];
-        const char *value = lbc_attr_read(from, rows[i].name, space);
-
-        /* No package is something that can be asked for; of the rest nothing is known. */
-        r = nlb_lb_set(ret, rows[i].field,
-                       value[0] == '\0' && rows[i].field != NLB_LB_PACKAGE ? NULL : value);
-    }
-    return r;
-}
-
 int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
 {
     const char *id = ccm_json_text(json, "LoadBalancerId");
@@ -88,7 +58,7 @@ int nlb_read_parse_lb(const cJSON *json, struct nlb_lb *ret)
         lbc_text_set(&ret->status, ccm_json_text(json, "LoadBalancerStatus")) < 0) {
         return -ENOMEM;
     }
-    r = json_parse_lb_fields(json, ret);
+    r = lbc_lb_parse(&nlb_annotations, json, ret);
     r = r < 0 ? r : json_parse_zones(json, ret);
     r = r < 0 ? r : json_parse_texts(json, "SecurityGroupIds", &ret->security_groups);
     return r < 0 ? r : alilb_parse_tags(json, &ret->tags);

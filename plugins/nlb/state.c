@@ -1,5 +1,6 @@
 #include "state.h"
 
+#include "lbc/model/lb_attrs.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -33,9 +34,7 @@ void nlb_lb_fini(struct nlb_lb *lb)
     free(lb->dns);
     free(lb->vpc_id);
     free(lb->status);
-    for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
-        free(lb->fields[i]);
-    }
+    lbc_lb_clear(&nlb_annotations, lb);
     nlb_lb_clear_zones(lb);
     lbc_texts_fini(&lb->security_groups);
     lbc_tags_fini(&lb->tags);
@@ -249,14 +248,7 @@ int nlb_lb_put_zone(struct nlb_lb *lb, const char *zone_id, const char *vswitch_
 
 int nlb_lb_set(struct nlb_lb *lb, enum nlb_lb_field field, const char *value)
 {
-    char *copy = value == NULL ? NULL : strdup(value);
-
-    if (copy == NULL && value != NULL) {
-        return -ENOMEM;
-    }
-    free(lb->fields[field]);
-    lb->fields[field] = copy;
-    return 0;
+    return lbc_lb_set(lbc_lb_row(&nlb_annotations, field), lb, value);
 }
 
 /* --- look-ups --- */
@@ -272,13 +264,11 @@ int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
 {
     int r = lbc_text_set(&to->id, from->id) < 0 || lbc_text_set(&to->dns, from->dns) < 0 ||
                     lbc_text_set(&to->vpc_id, from->vpc_id) < 0 ||
-                    lbc_text_set(&to->status, from->status) < 0
+                    lbc_text_set(&to->status, from->status) < 0 ||
+                    lbc_lb_copy(&nlb_annotations, to, from) < 0
                 ? -ENOMEM
                 : 0;
 
-    for (size_t i = 0; r == 0 && i < NLB_LB_FIELD_COUNT; i++) {
-        r = nlb_lb_set(to, (enum nlb_lb_field)i, from->fields[i]);
-    }
     for (size_t i = 0; r == 0 && i < from->zone_count; i++) {
         const struct nlb_zone *zone = &from->zones[i];
 

@@ -21,7 +21,7 @@ struct nlb_zone {
     char *eip;     /* allocation id of a public address; as above */
 };
 
-/* Rows of the table of the load balancer's attributes, and bits of struct nlb_model.told. */
+/* Attributes of the load balancer: numbers of rows (lb_attrs.h), and bits of what is explicit. */
 enum nlb_lb_field {
     NLB_LB_NAME,
     NLB_LB_ADDRESS_TYPE, /* "Internet", "Intranet" */

@@ -15,7 +15,7 @@ static void read_clb(const cJSON *json)
     struct clb_lb lb = { 0 };
     CCM_CLEANUP(clb_listener_fini) struct clb_listener listener = { 0 };
 
-    FUZZ_REQUIRE(clb_read_parse_lb(json, true, &lb) <= 0);
+    FUZZ_REQUIRE(clb_read_parse_lb(json, &lb) <= 0);
     FUZZ_REQUIRE(clb_read_parse_listener(json, &listener) <= 0);
     clb_lb_fini(&lb);
 }

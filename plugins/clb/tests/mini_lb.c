@@ -1,5 +1,6 @@
 #include "mini_parts.h"
 
+#include "lbc/model/lb_attrs.h"
 #include "mini_cloud.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
@@ -80,13 +81,12 @@ void mini_lb_dump(const struct mini_lb *lb, struct ccm_buf *text)
     if (!mini.show) {
         return;
     }
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        const char *value = clb_lb_fields[i].offset == SIZE_MAX
-                                ? NULL
-                                : clb_lb_get(&lb->state.lb, (enum clb_lb_field_id)i);
+    for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
+        const char *value = lbc_lb_get(row, &lb->state.lb);
 
         if (value != NULL) {
-            ccm_buf_addf(text, "%s %s\n", clb_lb_fields[i].name, value);
+            ccm_buf_addf(text, "%s %s\n", lbc_lb_name(row), value);
         }
     }
     for (size_t i = 0; i < lb->state.lb.tags.len; i++) {
@@ -141,9 +141,11 @@ void mini_tag(const char *key, const char *value)
 
 static void set_attr(struct mini_lb *lb, const char *name, const char *value)
 {
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        if (strcmp(clb_lb_fields[i].name, name) == 0 && clb_lb_fields[i].offset != SIZE_MAX) {
-            mini_must(clb_lb_set(&lb->state.lb, (enum clb_lb_field_id)i, value));
+    for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
+
+        if (strcmp(lbc_lb_name(row), name) == 0) {
+            mini_must(lbc_lb_set(row, &lb->state.lb, value));
         }
     }
     if (strcmp(name, "DeleteProtection") == 0) {
@@ -161,12 +163,12 @@ void mini_set_attr(const char *name, const char *value)
 static void write_lb(struct ccm_jsonw *w, const struct mini_lb *lb, bool in_list)
 {
     ccm_jsonw_str(w, "LoadBalancerId", lb->state.lb.id);
-    for (size_t i = 0; i < CLB_LB_FIELD_COUNT; i++) {
-        const struct clb_lb_field *field = &clb_lb_fields[i];
+    for (unsigned i = 0; i < CLB_LB_FIELD_COUNT; i++) {
+        const struct lbc_anno *row = lbc_lb_row(&clb_annotations, i);
 
-        if (field->offset != SIZE_MAX) {
-            ccm_jsonw_str(w, in_list && field->list_name != NULL ? field->list_name : field->name,
-                          clb_lb_get(&lb->state.lb, (enum clb_lb_field_id)i));
+        if (row->offset != 0) {
+            ccm_jsonw_str(w, in_list && row->read_name != NULL ? row->read_name : lbc_lb_name(row),
+                          lbc_lb_get(row, &lb->state.lb));
         }
     }
     ccm_jsonw_str(w, "DeleteProtection", lb->state.lb.protect ? "on" : "off");

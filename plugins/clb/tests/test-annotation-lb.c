@@ -11,6 +11,7 @@
 #include "clb/model_listeners.h"
 #include "clb/plan.h"
 #include "clb/plan_parts.h"
+#include "lbc/model/lb_attrs.h"
 #include "lbc/tests/anno_table.h"
 #include "lbc/tests/objects.h"
 #include "lbc/tests/refused.h"
@@ -549,12 +550,13 @@ static void say_tags(const struct lbc_tags *tags, char ret[static ANNO_TEXT])
     }
 }
 
-/* Index of the row of clb_lb_fields; CLB_LB_FIELD_COUNT: it is none of them. */
+/* Number of the attribute of the load balancer; CLB_LB_FIELD_COUNT: it is none of them. */
 static size_t field_of(const struct anno_row *row)
 {
-    size_t i = 0;
+    unsigned i = 0;
 
-    while (i < CLB_LB_FIELD_COUNT && strcmp(clb_lb_fields[i].name, row->field) != 0) {
+    while (i < CLB_LB_FIELD_COUNT &&
+           strcmp(lbc_lb_name(lbc_lb_row(&clb_annotations, i)), row->field) != 0) {
         i++;
     }
     return i;
@@ -633,9 +635,8 @@ static void value_of(const struct ccm_service *service, size_t place, const stru
         say(&wanted, service, row, ret);
         return;
     }
-    value = field == CLB_LB_PROTECT
-                ? (wanted.model.want.lb.protect ? "on" : "off")
-                : clb_lb_get(&wanted.model.want.lb, (enum clb_lb_field_id)field);
+    value = field == CLB_LB_PROTECT ? (wanted.model.want.lb.protect ? "on" : "off")
+                                    : clb_lb_get(&wanted.model.want.lb, (enum clb_lb_field)field);
     (void)snprintf(ret, ANNO_TEXT, "%s", value == NULL ? "" : value); /* fits */
 }
 

@@ -1,0 +1,45 @@
+/*
+ * Attributes of the load balancer itself: texts inside a product's struct, at the `offset` of their
+ * rows (annotation.h), in the spelling of attrs.h; NULL = not known, or not asked for. `lb` is that
+ * struct everywhere. Numbers of attributes are counted from 0, as products count them: `id` - 1.
+ * Pure. One thread at a time per struct.
+ */
+#ifndef CCM_LBC_LB_ATTRS_H
+#define CCM_LBC_LB_ATTRS_H
+
+#include "lbc/model/annotation.h"
+#include "lbc/model/refusal.h"
+#include "util/attr.h"
+#include "util/json.h"
+
+/* NULL: there is none. */
+const struct lbc_anno *lbc_lb_row(const struct lbc_anno_table *table, unsigned number);
+
+/* How the cloud calls it. */
+const char *lbc_lb_name(const struct lbc_anno *row);
+
+/* NULL as well when the row has no text. */
+const char *lbc_lb_get(const struct lbc_anno *row, const void *lb);
+/* "" is a value where an empty annotation means something, else it clears, as NULL does. Nothing
+ * when the row has no text. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_lb_set(const struct lbc_anno *row, void *lb, const char *value);
+
+/* What annotations ask for -> lb, and 1 << number of each -> *explicit. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_lb_add_wishes(const struct lbc_anno_table *table,
+                                    const struct ccm_service *service, void *lb,
+                                    unsigned *explicit);
+/* The defaults that creation asks for, where lb has none. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_lb_add_defaults(const struct lbc_anno_table *table, void *lb);
+/* What the attribute goes back to when nobody asks for a value any more; NULL: it stays. */
+const char *lbc_lb_fallback(const struct lbc_anno *row);
+/* 1 << number of those whose annotation cannot be used. */
+unsigned lbc_lb_refused(const struct lbc_anno_table *table, const struct lbc_refusals *refused);
+
+/* Replace all by those of an answer. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_lb_parse(const struct lbc_anno_table *table, const cJSON *json, void *lb);
+/* Replace all by those of another. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_lb_copy(const struct lbc_anno_table *table, void *lb, const void *from);
+/* Clear all. */
+void lbc_lb_clear(const struct lbc_anno_table *table, void *lb);
+
+#endif
