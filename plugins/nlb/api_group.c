@@ -61,8 +61,7 @@ int nlb_api_list_groups(struct alilb_call *call, const struct lbc_texts *ids, al
 /* --- groups --- */
 
 int nlb_api_create_group(struct alilb_call *call, const struct nlb_group *group, const char *vpc_id,
-                         const struct lbc_tags *tags, struct lbc_sent *sent,
-                         struct ccm_error *err)
+                         const struct lbc_tags *tags, struct lbc_sent *sent, struct ccm_error *err)
 {
     static const struct alilb_action create = {
         .name = "CreateServerGroup",

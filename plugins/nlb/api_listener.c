@@ -51,8 +51,8 @@ int nlb_api_create_listener(struct alilb_call *call, const char *lb_id,
 
     ali_param_add(&params, "LoadBalancerId", lb_id);
     ali_param_add(&params, "ListenerProtocol", lbc_protocol_name(listener->lbc.protocol));
-    ali_param_i64(&params, "ListenerPort", listener->range ? 0 : listener->lbc.port);
-    if (listener->range) {
+    ali_param_i64(&params, "ListenerPort", listener->lbc.is_range ? 0 : listener->lbc.port);
+    if (listener->lbc.is_range) {
         ali_param_i64(&params, "StartPort", listener->lbc.port);
         ali_param_i64(&params, "EndPort", listener->lbc.last_port);
     }

@@ -32,7 +32,7 @@ static void run_fini(struct nlb_run *run)
 
 enum part { PART_LB, PART_SECURITY_GROUP, PART_GROUP, PART_LISTENER };
 
-static enum part part_of(enum nlb_step_type type)
+static enum part part_of(unsigned type)
 {
     switch (type) {
     case NLB_STEP_CREATE_SECURITY_GROUP:
@@ -42,17 +42,18 @@ static enum part part_of(enum nlb_step_type type)
     case NLB_STEP_RENAME_SECURITY_GROUP:
     case NLB_STEP_DELETE_SECURITY_GROUP:
         return PART_SECURITY_GROUP;
-    case NLB_STEP_CREATE_GROUP:
-    case NLB_STEP_UPDATE_GROUP:
-    case NLB_STEP_ADD:
-    case NLB_STEP_REMOVE:
-    case NLB_STEP_UPDATE:
+    case LBC_STEP_CREATE_GROUP:
+    case LBC_STEP_UPDATE_GROUP:
+    case LBC_STEP_ADD:
+    case LBC_STEP_REMOVE:
+    case LBC_STEP_UPDATE:
     case NLB_STEP_UNTAG_GROUP:
-    case NLB_STEP_DELETE_GROUP:
+    case LBC_STEP_DELETE_GROUP:
         return PART_GROUP;
-    case NLB_STEP_DELETE_LISTENER:
-    case NLB_STEP_CREATE_LISTENER:
-    case NLB_STEP_UPDATE_LISTENER:
+    case LBC_STEP_DELETE_LISTENER:
+    case LBC_STEP_CREATE_LISTENER:
+    case LBC_STEP_UPDATE_LISTENER:
+    case LBC_STEP_RESTORE_LISTENER:
     case NLB_STEP_ADD_CERTS:
     case NLB_STEP_REMOVE_CERTS:
         return PART_LISTENER;
@@ -68,8 +69,8 @@ static bool add_failed(const struct nlb_run *run, const struct nlb_group *group)
 {
     for (size_t i = 0; i < run->plan->len; i++) {
         if (run->flights[i].verdict == NLB_VERDICT_FAILED &&
-            run->plan->steps[i].type == NLB_STEP_ADD &&
-            nlb_apply_group(run->apply, &run->plan->steps[i]) == group) {
+            run->plan->steps[i]->type == LBC_STEP_ADD &&
+            nlb_apply_group(run->apply, nlb_step_at(run->plan, i)) == group) {
             return true;
         }
     }
@@ -82,20 +83,21 @@ static bool would_starve(const struct nlb_run *run, const struct nlb_step *step)
 {
     const struct nlb_group *group = nlb_apply_group(run->apply, step);
 
-    if (step->type == NLB_STEP_REMOVE) {
-        return group->lbc.backends.len <= step->group.lbc.backends.len && add_failed(run, group);
+    if (step->lbc.type == LBC_STEP_REMOVE) {
+        return group->lbc.backends.len <= step->lbc.backends.len && add_failed(run, group);
     }
-    return step->type == NLB_STEP_UPDATE_LISTENER &&
+    return (step->lbc.type == LBC_STEP_UPDATE_LISTENER ||
+            step->lbc.type == LBC_STEP_RESTORE_LISTENER) &&
            !ccm_text_equal(nlb_apply_target(run->apply, step)->lbc.group_id, group->lbc.id) &&
            add_failed(run, group);
 }
 
 static bool is_blocked(const struct nlb_run *run, const struct nlb_step *step, size_t failed_before)
 {
-    if ((step->last && failed_before > 0) || (step->needs_security && run->unsecured)) {
+    if ((step->lbc.last && failed_before > 0) || (step->lbc.needs_security && run->unsecured)) {
         return true;
     }
-    switch (part_of(step->type)) {
+    switch (part_of(step->lbc.type)) {
     case PART_SECURITY_GROUP:
         return nlb_apply_security_group_blocked(run->apply, step);
     case PART_GROUP:
@@ -125,11 +127,11 @@ int nlb_run_check_cancelled(const struct nlb_run *run)
 
 static enum lbc_priority priority_of(const struct nlb_run *run, const struct nlb_step *step)
 {
-    switch (step->type) {
-    case NLB_STEP_REMOVE:
-    case NLB_STEP_DELETE_LB:
+    switch (step->lbc.type) {
+    case LBC_STEP_REMOVE:
+    case LBC_STEP_DELETE_LB:
         return LBC_PRIO_REMOVE;
-    case NLB_STEP_CREATE_LB:
+    case LBC_STEP_CREATE_LB:
         return LBC_PRIO_NEW;
     default:
         return run->priority;
@@ -143,7 +145,7 @@ static int send_step(struct nlb_run *run, const struct nlb_step *step, struct lb
 
     apply->call.priority = priority_of(run, step);
     apply->call.uncertain = false;
-    switch (part_of(step->type)) {
+    switch (part_of(step->lbc.type)) {
     case PART_SECURITY_GROUP:
         return nlb_apply_security_group_send(apply, step, sent, err);
     case PART_GROUP:
@@ -176,8 +178,9 @@ int nlb_run_out_of_memory(const struct nlb_run *run)
 
 static bool frees_servers(const struct nlb_step *step)
 {
-    return step->type == NLB_STEP_REMOVE || step->type == NLB_STEP_DELETE_LISTENER ||
-           step->type == NLB_STEP_UPDATE_LISTENER;
+    return step->lbc.type == LBC_STEP_REMOVE || step->lbc.type == LBC_STEP_DELETE_LISTENER ||
+           step->lbc.type == LBC_STEP_UPDATE_LISTENER ||
+           step->lbc.type == LBC_STEP_RESTORE_LISTENER;
 }
 
 /* Negative: the cloud has it, our memory has not. Later steps would build on what is not known. */
@@ -187,7 +190,7 @@ static int finish_step(struct nlb_run *run, struct nlb_flight *flight)
     struct nlb_apply *apply = run->apply;
     int r = 0;
 
-    switch (part_of(step->type)) {
+    switch (part_of(step->lbc.type)) {
     case PART_SECURITY_GROUP:
         r = nlb_apply_security_group_done(apply, step, &flight->sent);
         break;
@@ -210,18 +213,18 @@ static int finish_step(struct nlb_run *run, struct nlb_flight *flight)
 /* The same servers were refused for another group: told there, and not asked for again. */
 static bool is_known_refusal(const struct nlb_run *run, const struct nlb_step *step)
 {
-    return run->unknown != NULL && step->type == NLB_STEP_ADD &&
-           lbc_backends_same_servers(&run->unknown->group.lbc.backends, &step->group.lbc.backends);
+    return run->unknown != NULL && step->lbc.type == LBC_STEP_ADD &&
+           lbc_backends_same_servers(&run->unknown->lbc.backends, &step->lbc.backends);
 }
 
 static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
 {
-    const struct nlb_step *step = &run->plan->steps[index];
+    const struct nlb_step *step = nlb_step_at(run->plan, index);
     struct nlb_flight *flight = &run->flights[index];
     struct ccm_error err = CCM_ERROR_INIT;
     int r = nlb_run_check_cancelled(run);
 
-    if (r == 0 && step->needs_security && step->type != NLB_STEP_LEAVE) {
+    if (r == 0 && step->lbc.needs_security && step->lbc.type != NLB_STEP_LEAVE) {
         r = nlb_run_give_up(run);
     }
     if (r < 0 || flight->verdict == NLB_VERDICT_EXCHANGED || is_blocked(run, step, failed_before) ||
@@ -236,7 +239,7 @@ static int start_step(struct nlb_run *run, size_t index, size_t failed_before)
     if (r == 0) {
         return 0;
     }
-    if (step->type == NLB_STEP_ADD && alilb_cloud_ops.is_unknown_backend(&err)) {
+    if (step->lbc.type == LBC_STEP_ADD && alilb_cloud_ops.is_unknown_backend(&err)) {
         run->unknown = step;
     }
     nlb_run_record_quota(run, step, &err);
@@ -282,7 +285,7 @@ bool nlb_run_is_draining(const struct nlb_group *group)
 static struct nlb_group *draining_group(const struct nlb_run *run, const struct nlb_step *step)
 {
     struct nlb_group *group =
-        step->type == NLB_STEP_REMOVE ? nlb_apply_group(run->apply, step) : NULL;
+        step->lbc.type == LBC_STEP_REMOVE ? nlb_apply_group(run->apply, step) : NULL;
 
     return group != NULL && nlb_run_is_draining(group) ? group : NULL;
 }
@@ -303,7 +306,7 @@ static int fail_late(struct nlb_run *run, const struct nlb_flight *flight, int r
         return 0;
     }
     nlb_run_distrust(apply, step);
-    if (step->type == NLB_STEP_DELETE_LB && r == -ETIMEDOUT) {
+    if (step->lbc.type == LBC_STEP_DELETE_LB && r == -ETIMEDOUT) {
         apply->again_ms = DELETING_MS;
         return 0;
     }
@@ -374,7 +377,7 @@ int nlb_run_end(struct nlb_run *run, struct nlb_flight *flights, size_t count)
 static int run_retry_deferred(struct nlb_run *run, struct nlb_deferred *slot)
 {
     const struct nlb_step *step = slot->step;
-    const size_t index = (size_t)(step - run->plan->steps);
+    const size_t index = nlb_run_find_step(run, step);
 
     slot->step = NULL;
     run->flights[index].verdict = NLB_VERDICT_OPEN;
@@ -389,7 +392,7 @@ static int retry_after(struct nlb_run *run, size_t from, size_t to)
     int r = 0;
 
     for (size_t i = from; r == 0 && i < to; i++) {
-        const enum nlb_step_type type = run->plan->steps[i].type;
+        const unsigned type = run->plan->steps[i]->type;
 
         if (run->flights[i].verdict != NLB_VERDICT_DONE) {
             continue;
@@ -423,11 +426,11 @@ static int run_send_stage(struct nlb_run *run, size_t from, size_t to)
     return r < 0 ? r : nlb_exchanges_run(run);
 }
 
-static size_t stage_end(const struct nlb_plan *plan, size_t from)
+static size_t stage_end(const struct lbc_plan *plan, size_t from)
 {
     size_t to = from + 1;
 
-    while (to < plan->len && plan->steps[to].stage == plan->steps[from].stage) {
+    while (to < plan->len && plan->steps[to]->stage == plan->steps[from]->stage) {
         to++;
     }
     return to;
@@ -447,7 +450,7 @@ static bool is_unready(struct nlb_apply *apply)
     return apply->again_ms > 0;
 }
 
-int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
+int nlb_apply_run(struct nlb_apply *apply, const struct lbc_plan *plan)
 {
     CCM_CLEANUP(run_fini)
     struct nlb_run run = {
@@ -464,13 +467,13 @@ int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan)
         return nlb_run_out_of_memory(&run);
     }
     for (size_t i = 0; i < plan->len; i++) {
-        run.flights[i].step = &plan->steps[i];
+        run.flights[i].step = nlb_step_at(plan, i);
     }
     for (size_t from = 0; r == 0 && apply->again_ms == 0 && from < plan->len; from = to) {
         to = stage_end(plan, from);
         r = run_send_stage(&run, from, to);
     }
-    lbc_quota_report(&run.quota, nlb_step_name(NLB_STEP_CREATE_LISTENER), apply->problems);
+    lbc_quota_report(&run.quota, nlb_steps.names[LBC_STEP_CREATE_LISTENER], apply->problems);
     r = r < 0 ? r : nlb_run_give_up(&run);
     return r < 0 ? r : nlb_exchanges_finish(&run);
 }

@@ -32,6 +32,6 @@ struct nlb_apply {
  * plan was walked to its end or again_ms is set, negative when it had to be given up (no load
  * balancer, shutdown); there is a problem then.
  */
-CCM_NODISCARD int nlb_apply_run(struct nlb_apply *apply, const struct nlb_plan *plan);
+CCM_NODISCARD int nlb_apply_run(struct nlb_apply *apply, const struct lbc_plan *plan);
 
 #endif

@@ -27,7 +27,7 @@ static int lb_complete_desired(const struct nlb_apply *apply, const struct nlb_s
     if (want->vpc_id == NULL && lbc_text_set(&want->vpc_id, ali_vpc_id(apply->call.ali)) < 0) {
         return -ENOMEM;
     }
-    return lbc_tags_copy(tags, &step->tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
+    return lbc_tags_copy(tags, &step->lbc.tags) < 0 ? -ENOMEM : nlb_apply_marks(apply, tags);
 }
 
 /* Another creation for whatever is asked for differently. */

@@ -43,7 +43,7 @@ void nlb_exchanges_fini(struct nlb_run *run)
 /* A server that is in as many groups as it may be says nothing about the others. */
 bool nlb_exchange_is_full(const struct nlb_step *step, const struct ccm_error *err)
 {
-    return step->type == NLB_STEP_ADD && ccm_text_starts(err->code, "QuotaExceed") &&
+    return step->lbc.type == LBC_STEP_ADD && ccm_text_starts(err->code, "QuotaExceed") &&
            strstr(err->message, "server_added_num") == NULL;
 }
 
@@ -80,8 +80,8 @@ static void exchange_record_refusal(struct nlb_exchange *exchange, const struct 
 static int exchange_collect_step(struct lbc_exchange *to, const struct nlb_group *group,
                                  const struct nlb_step *step)
 {
-    const struct lbc_backends *set = &step->group.lbc.backends;
-    const bool removes = step->type == NLB_STEP_REMOVE;
+    const struct lbc_backends *set = &step->lbc.backends;
+    const bool removes = step->lbc.type == LBC_STEP_REMOVE;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < set->len; i++) {
@@ -96,28 +96,28 @@ static int exchange_collect_step(struct lbc_exchange *to, const struct nlb_group
 static bool exchange_includes_step(const struct nlb_run *run, const struct nlb_group *group,
                                    const struct nlb_step *first, const struct nlb_step *step)
 {
-    return (step->type == NLB_STEP_REMOVE ||
-            (step->type == NLB_STEP_ADD &&
-             ccm_text_equal(step->group.lbc.name, first->group.lbc.name))) &&
-           !step->last && nlb_apply_group(run->apply, step) == group;
+    return (step->lbc.type == LBC_STEP_REMOVE ||
+            (step->lbc.type == LBC_STEP_ADD &&
+             ccm_text_equal(lbc_group_key(step->lbc.want), lbc_group_key(first->lbc.want)))) &&
+           !step->lbc.last && nlb_apply_group(run->apply, step) == group;
 }
 
 static int exchange_collect(struct nlb_run *run, struct nlb_exchange *exchange,
                             const struct nlb_group *group, size_t index)
 {
-    const struct nlb_step *first = &run->plan->steps[index];
+    const struct nlb_step *first = nlb_step_at(run->plan, index);
     size_t leaving = 0;
     int r = 0;
 
     for (size_t i = index; r == 0 && i < run->plan->len; i++) {
-        const struct nlb_step *step = &run->plan->steps[i];
+        const struct nlb_step *step = nlb_step_at(run->plan, i);
 
         if (i == index || (run->flights[i].verdict == NLB_VERDICT_OPEN &&
                            exchange_includes_step(run, group, first, step))) {
             r = exchange_collect_step(&exchange->way, group, step);
-            exchange->way.batch = exchange->way.batch > step->group.lbc.backends.len
+            exchange->way.batch = exchange->way.batch > step->lbc.backends.len
                                       ? exchange->way.batch
-                                      : step->group.lbc.backends.len;
+                                      : step->lbc.backends.len;
             run->flights[i].verdict = NLB_VERDICT_EXCHANGED;
         }
     }
@@ -132,14 +132,14 @@ static int exchange_collect(struct nlb_run *run, struct nlb_exchange *exchange,
 
 int nlb_exchange_begin(struct nlb_run *run, size_t index, const struct ccm_error *err)
 {
-    const struct nlb_step *step = &run->plan->steps[index];
+    const struct nlb_step *step = nlb_step_at(run->plan, index);
     const struct nlb_group *group = nlb_apply_group(run->apply, step);
     struct nlb_exchange *exchange = exchange_new(run);
     int r = exchange == NULL ? -ENOMEM : 0;
 
     if (r == 0) {
         exchange->step = *step; /* borrows */
-        exchange_record_refusal(exchange, &step->group.lbc.backends, err);
+        exchange_record_refusal(exchange, &step->lbc.backends, err);
         r = exchange_collect(run, exchange, group, index);
     }
     return r < 0 ? nlb_run_out_of_memory(run) : 0;
@@ -169,8 +169,9 @@ static int exchange_send(struct nlb_run *run, struct nlb_exchange *exchange,
             exchange->freed = run->freed;
             return 0;
         }
-        exchange->step.type = exchange->move == LBC_EXCHANGE_ADD ? NLB_STEP_ADD : NLB_STEP_REMOVE;
-        exchange->step.group.lbc.backends = exchange->part; /* borrowed */
+        exchange->step.lbc.type =
+            exchange->move == LBC_EXCHANGE_ADD ? LBC_STEP_ADD : LBC_STEP_REMOVE;
+        exchange->step.lbc.backends = exchange->part; /* borrowed */
         flight->step = &exchange->step;
         r = nlb_run_send(run, flight, &err);
         if (r == 0) {
@@ -228,9 +229,9 @@ static int exchanges_run_round(struct nlb_run *run, struct nlb_flight *flights, 
 static void exchanges_close_steps(struct nlb_run *run)
 {
     for (size_t i = 0; i < run->plan->len; i++) {
-        const struct nlb_step *step = &run->plan->steps[i];
+        const struct nlb_step *step = nlb_step_at(run->plan, i);
 
-        if (run->flights[i].verdict == NLB_VERDICT_EXCHANGED && step->type == NLB_STEP_ADD) {
+        if (run->flights[i].verdict == NLB_VERDICT_EXCHANGED && step->lbc.type == LBC_STEP_ADD) {
             const struct nlb_group *group = nlb_apply_group(run->apply, step);
 
             run->flights[i].verdict = group == NULL || group->lbc.backends.len == 0
@@ -273,8 +274,8 @@ static int exchange_report_rest(struct nlb_run *run, struct nlb_exchange *exchan
     const struct lbc_exchange *way = &exchange->way;
     int r;
 
-    exchange->step.type = NLB_STEP_ADD;
-    exchange->step.group.lbc.backends = way->add; /* borrowed */
+    exchange->step.lbc.type = LBC_STEP_ADD;
+    exchange->step.lbc.backends = way->add; /* borrowed */
     run->apply->call.uncertain = false;
     r = ccm_error_wrap(&exchange->why, -ENOSPC, "%zu of %zu servers fit", way->stays,
                        way->stays + way->add.len);

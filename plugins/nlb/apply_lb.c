@@ -11,7 +11,7 @@ bool nlb_apply_lb_blocked(const struct nlb_apply *apply, const struct nlb_step *
 {
     const struct nlb_state *have = apply->have;
 
-    if (step->type == NLB_STEP_CREATE_LB) {
+    if (step->lbc.type == LBC_STEP_CREATE_LB) {
         return false;
     }
     return have->lb.id == NULL || (step->with_security_group && have->security_group.id == NULL);
@@ -23,7 +23,7 @@ bool nlb_apply_lb_blocked(const struct nlb_apply *apply, const struct nlb_step *
 static int all_groups(const struct nlb_apply *apply, const struct nlb_step *step,
                       struct lbc_texts *ret)
 {
-    const int r = lbc_texts_copy(ret, &step->texts);
+    const int r = lbc_texts_copy(ret, &step->lbc.texts);
 
     return r < 0 || !step->with_security_group ? r
                                                : lbc_texts_put(ret, apply->have->security_group.id);
@@ -39,15 +39,15 @@ static int send_leave(struct nlb_apply *apply, const struct lbc_texts *groups,
     return groups->len == 1 ? nlb_apply_forgive(apply, r, err) : r;
 }
 
-static int send_groups(struct nlb_apply *apply, const struct nlb_step *step,
-                       struct lbc_sent *sent, struct ccm_error *err)
+static int send_groups(struct nlb_apply *apply, const struct nlb_step *step, struct lbc_sent *sent,
+                       struct ccm_error *err)
 {
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts groups = { 0 };
 
     if (all_groups(apply, step, &groups) < 0) {
         return ccm_error_nomem(err);
     }
-    return step->type == NLB_STEP_JOIN
+    return step->lbc.type == NLB_STEP_JOIN
                ? alilb_write(&apply->call, &nlb_api_join, ALILB_LIST(&groups, apply->have->lb.id),
                              sent, err)
                : send_leave(apply, &groups, sent, err);
@@ -67,13 +67,13 @@ static int send_tags(struct nlb_apply *apply, const struct nlb_step *step, struc
     const struct alilb_tagging tagging = {
         .type = "loadbalancer",
         .id = apply->have->lb.id,
-        .tags = &step->tags,
-        .remove = step->type == NLB_STEP_UNTAG,
+        .tags = &step->lbc.tags,
+        .remove = step->lbc.type == LBC_STEP_UNTAG,
     };
     const int r = alilb_change_tags(&apply->call, ALI_NLB, &tagging, sent, err);
 
     if (r < 0) {
-        tags_text(&step->tags, &text);
+        tags_text(&step->lbc.tags, &text);
         return ccm_error_wrap(err, r, "error to %s slb id [%s] with tags %s",
                               tagging.remove ? "untag" : "tag", tagging.id, ccm_buf_str(&text));
     }
@@ -86,8 +86,8 @@ static bool is_stillborn(const struct nlb_apply *apply)
     return apply->model == NULL && ccm_text_equal_case(apply->have->lb.status, "CreateFailed");
 }
 
-static int send_protect(struct nlb_apply *apply, const struct nlb_step *step,
-                        struct lbc_sent *sent, struct ccm_error *err)
+static int send_protect(struct nlb_apply *apply, const struct nlb_step *step, struct lbc_sent *sent,
+                        struct ccm_error *err)
 {
     const char *modification = step->lb.fields[NLB_LB_MODIFICATION];
     const char *why = ccm_text_equal(modification, "ConsoleProtection") ? NLB_PROTECT_WHY : NULL;
@@ -105,11 +105,11 @@ int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, stru
     const char *id = apply->have->lb.id;
     int r;
 
-    switch (step->type) {
-    case NLB_STEP_CREATE_LB:
+    switch (step->lbc.type) {
+    case LBC_STEP_CREATE_LB:
         return nlb_apply_create(apply, step, err);
-    case NLB_STEP_TAG:
-    case NLB_STEP_UNTAG:
+    case LBC_STEP_TAG:
+    case LBC_STEP_UNTAG:
         return send_tags(apply, step, sent, err);
     case NLB_STEP_JOIN:
     case NLB_STEP_LEAVE:
@@ -118,21 +118,21 @@ int nlb_apply_lb_send(struct nlb_apply *apply, const struct nlb_step *step, stru
         r = is_stillborn(apply) ? 0 : send_protect(apply, step, sent, err);
         return r < 0 && apply->model == NULL ? nlb_apply_forgive(apply, r, err) : r;
     case NLB_STEP_ADDRESS_TYPE:
-        return nlb_api_update_zones(call, id, step->value, &step->lb, sent, err);
+        return nlb_api_update_zones(call, id, step->lbc.value, &step->lb, sent, err);
     case NLB_STEP_ZONES:
         return nlb_api_update_zones(call, id, NULL, &step->lb, sent, err);
     case NLB_STEP_IPV6:
         return alilb_write(call,
-                           ccm_text_equal_case(step->value, "Internet") ? &nlb_api_enable_ipv6
-                                                                        : &nlb_api_disable_ipv6,
+                           ccm_text_equal_case(step->lbc.value, "Internet") ? &nlb_api_enable_ipv6
+                                                                            : &nlb_api_disable_ipv6,
                            ALILB_TEXTS(id), sent, err);
     case NLB_STEP_DETACH:
         return nlb_apply_forgive(
-            apply, alilb_write(call, &nlb_api_detach, ALILB_TEXTS(id, step->value), sent, err),
+            apply, alilb_write(call, &nlb_api_detach, ALILB_TEXTS(id, step->lbc.value), sent, err),
             err);
     case NLB_STEP_ATTACH:
-        return alilb_write(call, &nlb_api_attach, ALILB_TEXTS(id, step->value), sent, err);
-    case NLB_STEP_DELETE_LB:
+        return alilb_write(call, &nlb_api_attach, ALILB_TEXTS(id, step->lbc.value), sent, err);
+    case LBC_STEP_DELETE_LB:
         return nlb_apply_forgive(
             apply, alilb_write(call, &nlb_api_delete_lb, ALILB_TEXTS(id), sent, err), err);
     default:
@@ -152,7 +152,7 @@ static int lb_record_groups(struct nlb_apply *apply, const struct nlb_step *step
     int r = all_groups(apply, step, &groups);
 
     for (size_t i = 0; r == 0 && i < groups.len; i++) {
-        if (step->type == NLB_STEP_JOIN) {
+        if (step->lbc.type == NLB_STEP_JOIN) {
             r = lbc_texts_put(joined, groups.items[i]);
         } else {
             lbc_texts_remove(joined, groups.items[i]);
@@ -165,10 +165,10 @@ static int lb_record_tags(struct nlb_lb *lb, const struct nlb_step *step)
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < step->tags.len; i++) {
-        const struct lbc_tag *tag = &step->tags.items[i];
+    for (size_t i = 0; r == 0 && i < step->lbc.tags.len; i++) {
+        const struct lbc_tag *tag = &step->lbc.tags.items[i];
 
-        if (step->type == NLB_STEP_TAG) {
+        if (step->lbc.type == LBC_STEP_TAG) {
             r = lbc_tags_put(&lb->tags, tag->key, tag->value);
             lb->untagged = lb->untagged && strcmp(tag->key, NLB_TAG_OWNER) != 0;
         } else {
@@ -220,7 +220,7 @@ static int lb_record_zones(struct nlb_lb *lb, const struct nlb_lb *set)
  * choice that nobody compares. */
 static int lb_record_address_type(struct nlb_lb *lb, const struct nlb_step *step)
 {
-    int r = nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->value);
+    int r = nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->lbc.value);
 
     for (size_t i = 0; r == 0 && i < lb->zone_count; i++) {
         const struct nlb_zone *named_zone = lb_find_equal_zone(&step->lb, &lb->zones[i]);
@@ -255,11 +255,11 @@ int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step)
 {
     struct nlb_lb *lb = &apply->have->lb;
 
-    switch (step->type) {
-    case NLB_STEP_CREATE_LB:
+    switch (step->lbc.type) {
+    case LBC_STEP_CREATE_LB:
         return 0;
-    case NLB_STEP_TAG:
-    case NLB_STEP_UNTAG:
+    case LBC_STEP_TAG:
+    case LBC_STEP_UNTAG:
         return lb_record_tags(lb, step);
     case NLB_STEP_JOIN:
     case NLB_STEP_LEAVE:
@@ -269,12 +269,12 @@ int nlb_apply_lb_done(struct nlb_apply *apply, const struct nlb_step *step)
     case NLB_STEP_ZONES:
         return lb_record_zones(lb, &step->lb);
     case NLB_STEP_IPV6:
-        return nlb_lb_set(lb, NLB_LB_IPV6_TYPE, step->value);
+        return nlb_lb_set(lb, NLB_LB_IPV6_TYPE, step->lbc.value);
     case NLB_STEP_DETACH:
         return nlb_lb_set(lb, NLB_LB_PACKAGE, "");
     case NLB_STEP_ATTACH:
-        return nlb_lb_set(lb, NLB_LB_PACKAGE, step->value);
-    case NLB_STEP_DELETE_LB:
+        return nlb_lb_set(lb, NLB_LB_PACKAGE, step->lbc.value);
+    case LBC_STEP_DELETE_LB:
         lb_record_deleted(apply->have);
         return 0;
     default:

@@ -20,11 +20,12 @@ static bool is_occupied(const struct nlb_apply *apply, const struct nlb_step *st
 
 bool nlb_apply_listener_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
 {
-    switch (step->type) {
-    case NLB_STEP_CREATE_LISTENER:
+    switch (step->lbc.type) {
+    case LBC_STEP_CREATE_LISTENER:
         return apply->have->lb.id == NULL || nlb_apply_group(apply, step) == NULL ||
                is_occupied(apply, step);
-    case NLB_STEP_UPDATE_LISTENER:
+    case LBC_STEP_UPDATE_LISTENER:
+    case LBC_STEP_RESTORE_LISTENER:
         return nlb_apply_target(apply, step) == NULL || nlb_apply_group(apply, step) == NULL;
     default:
         return nlb_apply_target(apply, step) == NULL;
@@ -38,17 +39,19 @@ int nlb_apply_listener_send(struct nlb_apply *apply, const struct nlb_step *step
     const char *id = listener == NULL ? NULL : listener->lbc.id;
     struct alilb_call *call = &apply->call;
 
-    switch (step->type) {
-    case NLB_STEP_CREATE_LISTENER:
+    switch (step->lbc.type) {
+    case LBC_STEP_CREATE_LISTENER:
         return nlb_api_create_listener(call, apply->have->lb.id, &step->listener,
                                        nlb_apply_group(apply, step)->lbc.id, sent, err);
-    case NLB_STEP_UPDATE_LISTENER:
+    case LBC_STEP_UPDATE_LISTENER:
+    case LBC_STEP_RESTORE_LISTENER:
         return nlb_api_update_listener(call, id, &step->listener,
                                        nlb_apply_group(apply, step)->lbc.id, sent, err);
     case NLB_STEP_ADD_CERTS:
-        return alilb_write(call, &nlb_api_add_certs, ALILB_LIST(&step->texts, id), sent, err);
+        return alilb_write(call, &nlb_api_add_certs, ALILB_LIST(&step->lbc.texts, id), sent, err);
     case NLB_STEP_REMOVE_CERTS:
-        return alilb_write(call, &nlb_api_remove_certs, ALILB_LIST(&step->texts, id), sent, err);
+        return alilb_write(call, &nlb_api_remove_certs, ALILB_LIST(&step->lbc.texts, id), sent,
+                           err);
     default:
         return nlb_apply_forgive(
             apply, alilb_write(call, &nlb_api_delete_listener, ALILB_TEXTS(id), sent, err), err);
@@ -91,11 +94,11 @@ static int listener_record_certs(struct nlb_listener *listener, const struct nlb
 {
     int r = 0;
 
-    for (size_t i = 0; r == 0 && i < step->texts.len; i++) {
-        if (step->type == NLB_STEP_ADD_CERTS) {
-            r = lbc_texts_put(&listener->certs, step->texts.items[i]);
+    for (size_t i = 0; r == 0 && i < step->lbc.texts.len; i++) {
+        if (step->lbc.type == NLB_STEP_ADD_CERTS) {
+            r = lbc_texts_put(&listener->certs, step->lbc.texts.items[i]);
         } else {
-            lbc_texts_remove(&listener->certs, step->texts.items[i]);
+            lbc_texts_remove(&listener->certs, step->lbc.texts.items[i]);
         }
     }
     return r;
@@ -106,19 +109,19 @@ int nlb_apply_listener_done(struct nlb_apply *apply, const struct nlb_step *step
 {
     struct nlb_listener *listener = nlb_apply_target(apply, step);
 
-    if (step->type == NLB_STEP_CREATE_LISTENER) {
+    if (step->lbc.type == LBC_STEP_CREATE_LISTENER) {
         return listener_record_created(apply, step, sent);
     }
     if (listener == NULL) {
         return 0;
     }
-    switch (step->type) {
-    case NLB_STEP_UPDATE_LISTENER:
-        /* Put back: a person's may be taken over by those who had to leave it to this Service. */
-        apply->freed = apply->freed || (step->listener.lbc.description != NULL &&
-                                        !nlb_name_is_key(step->listener.lbc.description));
+    switch (step->lbc.type) {
+    case LBC_STEP_UPDATE_LISTENER:
+    case LBC_STEP_RESTORE_LISTENER:
+        /* A person's may be taken over by those who had to leave it to this Service. */
+        apply->freed = apply->freed || step->lbc.type == LBC_STEP_RESTORE_LISTENER;
         return listener_record_updated(apply, step, listener);
-    case NLB_STEP_DELETE_LISTENER:
+    case LBC_STEP_DELETE_LISTENER:
         lbc_state_drop_listener(&apply->have->lbc, &listener->lbc);
         apply->freed = true;
         return 0;

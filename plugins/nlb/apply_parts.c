@@ -9,17 +9,18 @@
 
 struct nlb_group *nlb_apply_group(const struct nlb_apply *apply, const struct nlb_step *step)
 {
-    const bool own =
-        step->type == NLB_STEP_CREATE_LISTENER || step->type == NLB_STEP_UPDATE_LISTENER;
-
-    return own || step->id == NULL ? nlb_state_group_for(apply->have, &step->group)
-                                   : nlb_state_group_by_id(apply->have, step->id);
+    if (step->lbc.group != NULL) {
+        return (struct nlb_group *)step->lbc.group;
+    }
+    return step->lbc.want == NULL
+               ? NULL
+               : nlb_state_group_for(apply->have, (const struct nlb_group *)step->lbc.want);
 }
 
 struct nlb_listener *nlb_apply_target(const struct nlb_apply *apply, const struct nlb_step *step)
 {
-    return step->id != NULL ? nlb_state_listener_by_id(apply->have, step->id)
-                            : nlb_state_listener_like(apply->have, &step->listener);
+    return step->lbc.listener != NULL ? (struct nlb_listener *)step->lbc.listener
+                                      : nlb_state_listener_like(apply->have, &step->listener);
 }
 
 bool nlb_apply_lb_gone(const struct ccm_error *err)

@@ -47,8 +47,8 @@ CCM_NODISCARD int nlb_apply_create(struct nlb_apply *apply, const struct nlb_ste
 
 bool nlb_apply_security_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step);
 CCM_NODISCARD int nlb_apply_security_group_send(struct nlb_apply *apply,
-                                                const struct nlb_step *step,
-                                                struct lbc_sent *sent, struct ccm_error *err);
+                                                const struct nlb_step *step, struct lbc_sent *sent,
+                                                struct ccm_error *err);
 CCM_NODISCARD int nlb_apply_security_group_done(struct nlb_apply *apply,
                                                 const struct nlb_step *step,
                                                 const struct lbc_sent *sent);

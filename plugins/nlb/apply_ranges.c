@@ -10,7 +10,8 @@
 
 bool nlb_apply_security_group_blocked(const struct nlb_apply *apply, const struct nlb_step *step)
 {
-    return step->type != NLB_STEP_CREATE_SECURITY_GROUP && apply->have->security_group.id == NULL;
+    return step->lbc.type != NLB_STEP_CREATE_SECURITY_GROUP &&
+           apply->have->security_group.id == NULL;
 }
 
 static bool is_same_rule(const struct nlb_rule *a, const struct nlb_rule *b)
@@ -117,7 +118,7 @@ int nlb_apply_security_group_send(struct nlb_apply *apply, const struct nlb_step
     struct alilb_call *call = &apply->call;
     const char *id = apply->have->security_group.id;
 
-    switch (step->type) {
+    switch (step->lbc.type) {
     case NLB_STEP_CREATE_SECURITY_GROUP:
         return security_group_send_create(apply, step, sent, err);
     case NLB_STEP_ADD_RULES:
@@ -183,7 +184,7 @@ static int security_group_record_rules(struct nlb_security_group *security_group
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < step->security_group.rule_count; i++) {
-        if (step->type == NLB_STEP_REMOVE_RULES) {
+        if (step->lbc.type == NLB_STEP_REMOVE_RULES) {
             drop_rule(security_group, &step->security_group.rules[i]);
         } else {
             r = security_group_record_rule(security_group, &step->security_group.rules[i]);
@@ -206,7 +207,7 @@ int nlb_apply_security_group_done(struct nlb_apply *apply, const struct nlb_step
 {
     struct nlb_security_group *security_group = &apply->have->security_group;
 
-    switch (step->type) {
+    switch (step->lbc.type) {
     case NLB_STEP_CREATE_SECURITY_GROUP:
         security_group->known = true;
         return lbc_text_set(&security_group->id, sent->made_id) < 0

@@ -17,14 +17,14 @@ void nlb_run_distrust(struct nlb_apply *apply, const struct nlb_step *step)
     apply->surprised = true;
     const struct lbc_cloud cloud = { &alilb_cloud_ops, apply->call.ali };
 
-    lbc_resolve_forget(&cloud, &step->group.lbc.backends);
+    lbc_resolve_forget(&cloud, &step->lbc.backends);
 }
 
 /* A person named what does not exist: no look at the cloud will change that. */
 static bool is_misnamed(const struct nlb_step *step, const struct ccm_error *err)
 {
-    return step->type == NLB_STEP_JOIN && step->texts.len > 0 && err->kind == CCM_ERROR_NOT_FOUND &&
-           !nlb_apply_lb_gone(err);
+    return step->lbc.type == NLB_STEP_JOIN && step->lbc.texts.len > 0 &&
+           err->kind == CCM_ERROR_NOT_FOUND && !nlb_apply_lb_gone(err);
 }
 
 /* What the failure says about the future. */
@@ -40,13 +40,6 @@ static uint64_t kind_of(const struct nlb_apply *apply, const struct nlb_step *st
                : err->kind;
 }
 
-/* It gets a description that is not ours. */
-static bool restores_listener(const struct nlb_step *step)
-{
-    return step->type == NLB_STEP_UPDATE_LISTENER && step->listener.lbc.description != NULL &&
-           !nlb_name_is_key(step->listener.lbc.description);
-}
-
 int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct ccm_error *err,
                  const char *remedy)
 {
@@ -59,32 +52,41 @@ int nlb_run_fail(struct nlb_run *run, const struct nlb_step *step, int r, struct
     if (gone) {
         (*apply->attempt)++;
     }
-    if (restores_listener(step) && !gone && lbc_taken_is_refused(err, apply->call.uncertain)) {
+    if (step->lbc.type == LBC_STEP_RESTORE_LISTENER && !gone &&
+        lbc_taken_is_refused(err, apply->call.uncertain)) {
         apply->cannot_restore = true;
         remedy = LBC_TAKEN_REFUSED;
     }
     err->kind = kind_of(apply, step, err);
-    if (step->port != 0) {
-        (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->port,
-                             lbc_protocol_name(step->protocol), nlb_step_name(step->type));
+    if (step->lbc.port != 0) {
+        (void)ccm_error_wrap(err, r, "port %u/%s: %s", step->lbc.port,
+                             lbc_protocol_name(step->lbc.protocol),
+                             nlb_steps.names[step->lbc.type]);
     } else {
-        (void)ccm_error_wrap(err, r, "%s", nlb_step_name(step->type));
+        (void)ccm_error_wrap(err, r, "%s", nlb_steps.names[step->lbc.type]);
     }
     lbc_problems_add(apply->problems, err, remedy);
     run->failed++;
-    run->unsecured = run->unsecured || nlb_step_secures(step->type);
-    return gone || err->kind == CCM_ERROR_CANCELLED || step->type == NLB_STEP_CREATE_LB ? r : 0;
+    run->unsecured = run->unsecured || nlb_step_secures(step->lbc.type);
+    return gone || err->kind == CCM_ERROR_CANCELLED || step->lbc.type == LBC_STEP_CREATE_LB ? r : 0;
 }
 
 /* --- what has to wait for room --- */
 
-static bool comes_later(const struct nlb_run *run, const struct nlb_step *step,
-                        enum nlb_step_type type)
+size_t nlb_run_find_step(const struct nlb_run *run, const struct nlb_step *step)
 {
-    for (size_t i = 0; i < run->plan->len; i++) {
-        const struct nlb_step *other = &run->plan->steps[i];
+    size_t i = 0;
 
-        if (other > step && other->type == type) {
+    while (run->plan->steps[i] != &step->lbc) {
+        i++;
+    }
+    return i;
+}
+
+static bool comes_later(const struct nlb_run *run, const struct nlb_step *step, unsigned type)
+{
+    for (size_t i = nlb_run_find_step(run, step) + 1; i < run->plan->len; i++) {
+        if (run->plan->steps[i]->type == type) {
             return true;
         }
     }
@@ -96,10 +98,10 @@ bool nlb_run_defer(struct nlb_run *run, const struct nlb_step *step, int r,
 {
     struct nlb_deferred *slot = NULL;
 
-    if (step->type == NLB_STEP_JOIN && strstr(err->code, "QuotaInsufficient") != NULL &&
+    if (step->lbc.type == NLB_STEP_JOIN && strstr(err->code, "QuotaInsufficient") != NULL &&
         comes_later(run, step, NLB_STEP_LEAVE)) {
         slot = &run->join;
-    } else if (step->type == NLB_STEP_ADD_RULES &&
+    } else if (step->lbc.type == NLB_STEP_ADD_RULES &&
                (strcmp(err->code, "AuthorizationLimitExceed") == 0 ||
                 strcmp(err->code, "AuthorizedGroupRule.LimitExceed") == 0) &&
                comes_later(run, step, NLB_STEP_REMOVE_RULES)) {
@@ -124,9 +126,9 @@ static bool is_crowded(const struct ccm_error *err)
 void nlb_run_record_quota(struct nlb_run *run, const struct nlb_step *step,
                           const struct ccm_error *err)
 {
-    if (err == NULL && step->type == NLB_STEP_DELETE_LISTENER) {
+    if (err == NULL && step->lbc.type == LBC_STEP_DELETE_LISTENER) {
         lbc_quota_clear_full(&run->quota);
-    } else if (err != NULL && step->type == NLB_STEP_CREATE_LISTENER && is_crowded(err)) {
+    } else if (err != NULL && step->lbc.type == LBC_STEP_CREATE_LISTENER && is_crowded(err)) {
         lbc_quota_set_full(&run->quota, err);
     }
 }
@@ -136,14 +138,15 @@ bool nlb_run_leaves_out(struct nlb_run *run, const struct nlb_step *step)
     const struct nlb_listener *listener = &step->listener;
     char name[48];
 
-    if (!run->quota.full || step->type != NLB_STEP_CREATE_LISTENER) {
+    if (!run->quota.full || step->lbc.type != LBC_STEP_CREATE_LISTENER) {
         return false;
     }
     if (listener->lbc.last_port > listener->lbc.port) {
         ccm_text_printf(name, sizeof(name), "%u-%u/%s", listener->lbc.port, listener->lbc.last_port,
                         lbc_protocol_name(listener->lbc.protocol));
     } else {
-        ccm_text_printf(name, sizeof(name), "%u/%s", step->port, lbc_protocol_name(step->protocol));
+        ccm_text_printf(name, sizeof(name), "%u/%s", step->lbc.port,
+                        lbc_protocol_name(step->lbc.protocol));
     }
     lbc_quota_leave_out(&run->quota, name);
     return true;

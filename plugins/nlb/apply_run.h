@@ -32,7 +32,7 @@ struct nlb_deferred {
 
 struct nlb_run {
     struct nlb_apply *apply;
-    const struct nlb_plan *plan;
+    const struct lbc_plan *plan;
     struct nlb_flight *flights; /* one per step */
     size_t failed;              /* steps so far */
     bool unsecured;             /* a step that secures the load balancer failed */
@@ -46,6 +46,9 @@ struct nlb_run {
     size_t freed;                   /* steps that gave servers of the load balancer free */
     const struct nlb_step *unknown; /* an addition of what the cloud does not know; NULL */
 };
+
+/* Its place in the plan. */
+size_t nlb_run_find_step(const struct nlb_run *run, const struct nlb_step *step);
 
 /* Send the flight's step. 0 (it is on its way or done already), or negative with err. */
 CCM_NODISCARD int nlb_run_send(struct nlb_run *run, struct nlb_flight *flight,

@@ -5,6 +5,7 @@
 #include "annotations.h"
 #include "apply.h"
 #include "inventory.h"
+#include "lbc/taken.h"
 #include "lint.h"
 #include "names.h"
 #include "read.h"
@@ -68,7 +69,7 @@ static bool state_has_port(const struct lbc_pass *pass, const char *port)
         enum lbc_owner owner = LBC_OWNER_NONE;
         char name[LBC_TAKEN_PORT];
 
-        nlb_taken_port(one, name);
+        nlb_taken_port(&one->lbc, name);
         if (strcmp(name, port) == 0) {
             /* Out of memory: what is kept about it stays. */
             return nlb_name_parse(one->lbc.description, true, &pass->service->meta,
@@ -163,7 +164,7 @@ struct nlb_plan_input nlb_pass_plan_input(const struct lbc_pass *pass,
     };
 }
 
-int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *plan, const struct nlb_model *model,
+int nlb_pass_run(struct lbc_pass *pass, const struct lbc_plan *plan, const struct nlb_model *model,
                  enum lbc_priority priority, bool fresh, struct ccm_error *err)
 {
     struct lbc_entry *entry = pass->entry;
@@ -179,7 +180,7 @@ int nlb_pass_run(struct lbc_pass *pass, const struct nlb_plan *plan, const struc
     };
 
     if (pass->dry) {
-        nlb_plan_print(plan, &pass->steps);
+        lbc_plan_print(plan, NULL, &pass->steps);
         return 0;
     }
     const int r = nlb_apply_run(&apply, plan);

@@ -74,7 +74,7 @@ int nlb_model_listener(struct nlb_model *model, const struct lbc_model_input *in
     listener->lbc.protocol = want->lbc.protocol;
     listener->lbc.port = want->span.start;
     listener->lbc.last_port = want->span.end;
-    listener->range = want->span.range;
+    listener->lbc.is_range = want->span.range;
     listener->lbc.broken = want->lbc.broken;
     listener->lbc.lacks = lacks_more(model, in->refused, want->lbc.protocol);
     listener->lbc.description = CCM_STEAL(text);

@@ -2,283 +2,148 @@
 
 #include "compare.h"
 #include "lbc/model/lb_attrs.h"
-#include "lbc/model/owner.h"
-#include "names.h"
 #include "nlb.h"
 #include "plan_parts.h"
-#include "util/array.h"
 #include "util/cleanup.h"
 #include "util/text.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-static void step_fini(struct nlb_step *step)
+static struct nlb_work plan_begin(struct lbc_plan *plan, const struct nlb_plan_input *in,
+                                  struct lbc_problems *problems)
 {
-    free(step->id);
-    free(step->value);
-    free(step->change);
-    lbc_tags_fini(&step->tags);
-    lbc_texts_fini(&step->texts);
-    nlb_lb_fini(&step->lb);
-    nlb_group_fini(&step->group);
-    nlb_listener_fini(&step->listener);
-    nlb_security_group_fini(&step->security_group);
+    static const struct nlb_model none;
+    const struct nlb_model *model = in->model == NULL ? &none : in->model; /* a deletion */
+
+    plan->table = &nlb_steps;
+    return (struct nlb_work){
+        .lbc = { .ops = &nlb_plan_ops,
+                 .plan = plan,
+                 .model = &model->lbc,
+                 .want = &model->want.lbc,
+                 .have = &in->have->lbc,
+                 .service = in->service,
+                 .cluster_id = in->cluster_id,
+                 .problems = problems,
+                 .batch = in->batch == 0 ? NLB_BATCH_MAX : in->batch,
+                 .fresh = in->fresh,
+                 .restores = in->restores && !in->cannot_restore,
+ },
+        .in = in,
+        .lb = &in->have->lb,
+    };
 }
 
-void nlb_plan_fini(struct nlb_plan *plan)
+static int plan_groups(struct nlb_work *work)
 {
-    for (size_t i = 0; i < plan->len; i++) {
-        step_fini(&plan->steps[i]);
-    }
-    free(plan->steps);
-    lbc_texts_fini(&plan->waiting);
-    memset(plan, 0, sizeof(*plan));
-}
+    const struct lbc_state *want = work->lbc.want;
+    int r = 0;
 
-struct nlb_step *nlb_plan_new_step(struct nlb_plan *plan, enum nlb_step_type type, unsigned stage)
-{
-    if (ccm_array_grow(&plan->steps, &plan->cap, plan->len + 1, sizeof(*plan->steps)) < 0) {
-        return NULL;
-    }
-    struct nlb_step *step = &plan->steps[plan->len++];
-
-    memset(step, 0, sizeof(*step));
-    step->type = type;
-    step->stage = stage;
-    step->protocol = LBC_OTHER;
-    return step;
-}
-
-struct nlb_step *nlb_plan_lb_step(struct nlb_work *work, enum nlb_step_type type)
-{
-    return nlb_plan_new_step(work->plan, type, work->stage++);
-}
-
-unsigned nlb_plan_end(const struct nlb_plan *plan)
-{
-    unsigned end = 0;
-
-    for (size_t i = 0; i < plan->len; i++) {
-        end = plan->steps[i].stage >= end ? plan->steps[i].stage + 1 : end;
-    }
-    return end;
-}
-
-int nlb_plan_set_change(struct nlb_step *step, struct ccm_buf *change)
-{
-    const int r = ccm_buf_error(change);
-
-    return r < 0 || change->len == 0 ? r : ccm_buf_take(change, &step->change);
-}
-
-/* By stage; steps of one stage keep their order. Nearly sorted already. */
-static void plan_sort_steps(struct nlb_plan *plan)
-{
-    for (size_t i = 1; i < plan->len; i++) {
-        const struct nlb_step step = plan->steps[i];
-        size_t at = i;
-
-        while (at > 0 && plan->steps[at - 1].stage > step.stage) {
-            at--;
-        }
-        if (at < i) {
-            memmove(&plan->steps[at + 1], &plan->steps[at], (i - at) * sizeof(step));
-            plan->steps[at] = step;
+    for (size_t i = 0; r == 0 && i < want->group_count; i++) {
+        if (!want->groups[i]->broken) {
+            r = lbc_plan_group(&work->lbc, want->groups[i]);
         }
     }
+    return r;
 }
 
-static int plan_finish_steps(const struct nlb_work *work, int r)
-{
-    plan_sort_steps(work->plan);
-    return r < 0 ? r : *work->failed;
-}
-
-enum lbc_owner nlb_plan_owner(const struct nlb_work *work, const char *text, bool as_listener)
-{
-    enum lbc_owner owner = LBC_OWNER_NONE;
-    const int r =
-        nlb_name_parse(text, as_listener, &work->in->service->meta, work->in->cluster_id, &owner);
-
-    if (r < 0) {
-        *work->failed = r;
-        return LBC_OWNER_NONE;
-    }
-    return owner;
-}
-
-static bool is_port_refused(const struct nlb_work *work)
-{
-    const struct nlb_state *want = &work->in->model->want;
-
-    for (size_t i = 0; i < want->lbc.listener_count; i++) {
-        if (nlb_plan_is_refused(work, nlb_listener_at(want, i))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-int nlb_plan_ensure(struct nlb_plan *plan, const struct nlb_plan_input *in,
+int nlb_plan_ensure(struct lbc_plan *plan, const struct nlb_plan_input *in,
                     struct lbc_problems *problems)
 {
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb pretend = { 0 };
-    int failed = 0;
-    struct nlb_work work = { .plan = plan, .in = in, .problems = problems, .failed = &failed };
-    const bool listeners = lbc_model_has_listeners(&in->model->lbc);
+    struct nlb_work work = plan_begin(plan, in, problems);
     int r = 0;
 
-    plan->blocked = is_port_refused(&work);
-    if (plan->blocked && in->model->lbc.reused) {
-        work.lb = &in->have->lb;
-    } else {
+    plan->blocked = lbc_plan_is_any_refused(&work.lbc);
+    if (!plan->blocked || !work.lbc.model->reused) {
         r = nlb_plan_lb(&work, &pretend);
     }
-    if (r == 0 && listeners) {
+    if (r == 0 && lbc_model_has_listeners(work.lbc.model)) {
         r = nlb_plan_stale_listeners(&work);
     }
     if (r == 0) {
-        r = nlb_plan_groups(&work);
+        r = plan_groups(&work);
     }
-    if (r == 0 && listeners) {
+    if (r == 0 && lbc_model_has_listeners(work.lbc.model)) {
         r = nlb_plan_listeners(&work);
     }
-    work.stage = nlb_plan_end(plan);
+    work.lbc.stage = lbc_plan_end(plan);
     if (r == 0) {
         r = nlb_plan_stale_groups(&work);
     }
     if (r == 0) {
         r = nlb_plan_stale_security_group(&work);
     }
-    return plan_finish_steps(&work, r);
+    return lbc_work_end(&work.lbc, r);
+}
+
+int nlb_plan_leaving(const struct nlb_plan_input *in, struct lbc_group *want,
+                     struct lbc_freeze_group *ret)
+{
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan none = { .table = NULL };
+    struct nlb_work work = plan_begin(&none, in, NULL);
+
+    return lbc_plan_leaving(&work.lbc, want, ret);
+}
+
+int nlb_plan_list_taken(struct lbc_plan *plan, const struct nlb_plan_input *in,
+                        struct lbc_taken_list *ret)
+{
+    struct nlb_work work = plan_begin(plan, in, NULL);
+
+    return lbc_plan_list_taken(&work.lbc, ret);
 }
 
 /* --- the end of a Service --- */
 
-static int plan_unprotect_lb(struct nlb_work *work, bool both)
+int nlb_plan_delete(struct lbc_plan *plan, const struct nlb_plan_input *in)
 {
-    const char *deletion = work->in->have->lb.fields[NLB_LB_PROTECT];
-    const char *modification = work->in->have->lb.fields[NLB_LB_MODIFICATION];
-    const bool off = ccm_text_equal(deletion, "false");
-    const bool open = !both || ccm_text_equal(modification, "NonProtection");
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
-    struct nlb_step *step = NULL;
-
-    if (off && open) {
-        return 0;
-    }
-    step = nlb_plan_lb_step(work, NLB_STEP_PROTECT);
-    if (step == NULL || (!off && nlb_lb_set(&step->lb, NLB_LB_PROTECT, "false") < 0) ||
-        (!open && nlb_lb_set(&step->lb, NLB_LB_MODIFICATION, "NonProtection") < 0)) {
-        return -ENOMEM;
-    }
-    if (!off) {
-        lbc_compare_add_change(&change, "deletion protection", deletion, "false");
-    }
-    if (!open) {
-        lbc_compare_add_change(&change, "modification protection", modification, "NonProtection");
-    }
-    return nlb_plan_set_change(step, &change);
-}
-
-/* The security group for source ranges; behind everything else. */
-static int plan_drop_security_group(struct nlb_work *work)
-{
-    struct nlb_step *step = NULL;
-
-    if (work->in->have->security_group.id == NULL) {
-        return 0;
-    }
-    step = nlb_plan_new_step(work->plan, NLB_STEP_DELETE_SECURITY_GROUP, work->stage);
-    if (step == NULL || lbc_text_set(&step->id, work->in->have->security_group.id) < 0) {
-        return -ENOMEM;
-    }
-    step->last = true;
-    return 0;
-}
-
-int nlb_plan_delete(struct nlb_plan *plan, const struct nlb_plan_input *in)
-{
-    int failed = 0;
-    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb, .failed = &failed };
+    struct nlb_work work = plan_begin(plan, in, NULL);
     struct nlb_step *step = NULL;
     int r = 0;
 
     if (in->have->lb.id != NULL) {
-        r = plan_unprotect_lb(&work, false);
-        step = r < 0 ? NULL : nlb_plan_lb_step(&work, NLB_STEP_DELETE_LB);
+        r = nlb_plan_unprotect_lb(&work, false);
+        step = r < 0 ? NULL : nlb_plan_lb_step(&work, LBC_STEP_DELETE_LB);
         if (step == NULL) {
             return -ENOMEM;
         }
-        step->last = true;
+        step->lbc.last = true;
     }
-    r = nlb_plan_drop_groups(&work);
-    return plan_finish_steps(&work, r < 0 ? r : plan_drop_security_group(&work));
+    r = lbc_plan_drop_groups(&work.lbc);
+    return lbc_work_end(&work.lbc, r < 0 ? r : nlb_plan_drop_security_group(&work));
 }
 
-int nlb_plan_copy_tag(const struct lbc_tags *present, const char *key, const char *value,
-                      struct lbc_tags *ret)
+int nlb_plan_preserve(struct lbc_plan *plan, const struct nlb_plan_input *in)
 {
-    return ccm_text_equal(lbc_tags_get(present, key), value) ? lbc_tags_put(ret, key, value) : 0;
-}
-
-static int plan_untag_lb(struct nlb_work *work, const char *owner)
-{
-    const struct lbc_tags *present = &work->in->have->lb.tags;
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
-    struct nlb_step *step = NULL;
-
-    if (nlb_plan_copy_tag(present, NLB_TAG_OWNER, owner, &remove) < 0 ||
-        nlb_plan_copy_tag(present, NLB_TAG_CLUSTER, work->in->cluster_id, &remove) < 0) {
-        return -ENOMEM;
-    }
-    if (remove.len == 0) {
-        return 0;
-    }
-    step = nlb_plan_lb_step(work, NLB_STEP_UNTAG);
-    if (step == NULL) {
-        return -ENOMEM;
-    }
-    step->last = true;
-    return lbc_tags_copy(&step->tags, &remove);
-}
-
-int nlb_plan_preserve(struct nlb_plan *plan, const struct nlb_plan_input *in)
-{
-    int failed = 0;
-    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb, .failed = &failed };
-    char owner[LBC_OWNER_LB_NAME];
+    struct nlb_work work = plan_begin(plan, in, NULL);
     int r = 0;
 
     if (in->have->lb.id == NULL) {
         return 0;
     }
-    lbc_owner_lb_name(&in->service->meta, owner);
-    r = plan_unprotect_lb(&work, true);
+    r = nlb_plan_unprotect_lb(&work, true);
     if (r == 0) {
         r = nlb_plan_untag_groups(&work);
     }
-    work.stage = nlb_plan_end(plan);
+    work.lbc.stage = lbc_plan_end(plan);
     /* The very last: without its tag nobody would come back to what is left to do. */
-    return plan_finish_steps(&work, r < 0 ? r : plan_untag_lb(&work, owner));
+    return lbc_work_end(&work.lbc, r < 0 ? r : nlb_plan_untag_lb(&work));
 }
 
-int nlb_plan_leave(struct nlb_plan *plan, const struct nlb_plan_input *in)
+int nlb_plan_leave(struct lbc_plan *plan, const struct nlb_plan_input *in)
 {
-    int failed = 0;
-    struct nlb_work work = { .plan = plan, .in = in, .lb = &in->have->lb, .failed = &failed };
-    int r = 0;
+    struct nlb_work work = plan_begin(plan, in, NULL);
+    int r = lbc_model_has_listeners(work.lbc.model) ? nlb_plan_stale_listeners(&work) : 0;
 
-    if (lbc_model_has_listeners(&in->model->lbc)) {
-        r = nlb_plan_stale_listeners(&work);
+    work.lbc.stage = lbc_plan_end(plan);
+    if (r == 0) {
+        r = lbc_plan_drop_groups(&work.lbc);
     }
-    work.stage = nlb_plan_end(plan);
-    r = r < 0 ? r : nlb_plan_drop_groups(&work);
-    return plan_finish_steps(
-        &work,
-        r < 0 ? r : plan_drop_security_group(&work)); /* of a load balancer of its own, before */
+    if (r == 0) {
+        r = nlb_plan_drop_security_group(&work); /* of a load balancer of its own, before */
+    }
+    return lbc_work_end(&work.lbc, r);
 }
 
 /* --- what is asked for at present --- */

@@ -14,7 +14,7 @@
 
 static bool lb_field_is_explicit(const struct nlb_work *work, enum nlb_lb_field field)
 {
-    return (work->in->model->lbc.explicit >> field & 1U) != 0;
+    return (work->lbc.model->explicit >> field & 1U) != 0;
 }
 
 /* Case does not matter: the cloud's own spelling varies. */
@@ -32,7 +32,7 @@ static const char *lb_field_target(const struct nlb_work *work, enum nlb_lb_fiel
     if ((work->in->model->kept >> field & 1U) != 0) {
         return NULL;
     }
-    return !work->in->model->lbc.reused && (work->lb->explicit >> field & 1U) != 0
+    return !work->lbc.model->reused && (work->lb->explicit >> field & 1U) != 0
                ? lbc_lb_fallback(lbc_lb_row(&nlb_annotations, field))
                : NULL;
 }
@@ -45,11 +45,11 @@ static const char *new_value(const struct nlb_work *work, enum nlb_lb_field fiel
     return target == NULL || lb_field_is_same(target, work->lb->fields[field]) ? NULL : target;
 }
 
-static int value_step(struct nlb_work *work, enum nlb_step_type type, const char *value)
+static int value_step(struct nlb_work *work, unsigned type, const char *value)
 {
     struct nlb_step *step = nlb_plan_lb_step(work, type);
 
-    return step == NULL ? -ENOMEM : lbc_text_set(&step->value, value);
+    return step == NULL ? -ENOMEM : lbc_text_set(&step->lbc.value, value);
 }
 
 /* --- what cannot be changed --- */
@@ -69,7 +69,7 @@ static void check_immutable(const struct nlb_work *work)
         (void)ccm_error_set(&err, 0, CCM_ERROR_TERMINAL,
                             "%s cannot be changed, service: %s, nlb: %s", row->immutable,
                             wanted == NULL ? "" : wanted, present); /* the text is what counts */
-        lbc_problems_add(work->problems, &err,
+        lbc_problems_add(work->lbc.problems, &err,
                          "set the annotation back, or delete the Service and create it again");
     }
 }
@@ -78,7 +78,7 @@ static void check_immutable(const struct nlb_work *work)
 
 static bool is_reserved(const struct nlb_work *work, const char *key)
 {
-    return lbc_setting_is_reserved_tag(key, work->in->model->lbc.reused);
+    return lbc_setting_is_reserved_tag(key, work->lbc.model->reused);
 }
 
 static int put_tags(const struct nlb_work *work, const struct lbc_tags *from, struct lbc_tags *to)
@@ -108,11 +108,11 @@ static int pretend_made(const struct nlb_work *work, struct nlb_lb *ret)
 
 static int plan_creation(struct nlb_work *work, struct nlb_lb *pretend)
 {
-    struct nlb_step *step = nlb_plan_lb_step(work, NLB_STEP_CREATE_LB);
+    struct nlb_step *step = nlb_plan_lb_step(work, LBC_STEP_CREATE_LB);
 
     if (step == NULL || nlb_lb_copy(&step->lb, &work->in->model->want.lb) < 0 ||
-        put_tags(work, &work->in->model->want.lb.tags, &step->tags) < 0 ||
-        lbc_text_set(&step->value, work->in->model->want.lb.fields[NLB_LB_ADDRESS_TYPE]) < 0) {
+        put_tags(work, &work->in->model->want.lb.tags, &step->lbc.tags) < 0 ||
+        lbc_text_set(&step->lbc.value, work->in->model->want.lb.fields[NLB_LB_ADDRESS_TYPE]) < 0) {
         return -ENOMEM;
     }
     work->lb = pretend;
@@ -121,75 +121,38 @@ static int plan_creation(struct nlb_work *work, struct nlb_lb *pretend)
 
 /* --- tags --- */
 
-static int tags_step(struct nlb_work *work, enum nlb_step_type type, const struct lbc_tags *tags)
-{
-    struct nlb_step *step = NULL;
-
-    if (tags->len == 0) {
-        return 0;
-    }
-    step = nlb_plan_lb_step(work, type);
-    return step == NULL ? -ENOMEM : lbc_tags_copy(&step->tags, tags);
-}
-
 /* It was found by its name: our marks are missing. */
 static int plan_add_marks(const struct nlb_work *work, struct lbc_tags *add)
 {
     char owner[LBC_OWNER_LB_NAME];
 
-    if (work->in->model->lbc.reused || !work->lb->untagged) {
+    if (work->lbc.model->reused || !work->lb->untagged) {
         return 0;
     }
-    lbc_owner_lb_name(&work->in->service->meta, owner);
+    lbc_owner_lb_name(&work->lbc.service->meta, owner);
     return lbc_tags_put(add, NLB_TAG_OWNER, owner) < 0 ||
-                   lbc_tags_put(add, NLB_TAG_CLUSTER, work->in->cluster_id) < 0
+                   lbc_tags_put(add, NLB_TAG_CLUSTER, work->lbc.cluster_id) < 0
                ? -ENOMEM
                : 0;
 }
 
-static int plan_tag(struct nlb_work *work)
+static int plan_tags(struct nlb_work *work)
 {
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags add = { 0 };
-    const struct lbc_tags *wanted = &work->in->model->want.lb.tags;
+    const struct lbc_tags *want = &work->in->model->want.lb.tags;
     int r = plan_add_marks(work, &add);
 
-    for (size_t i = 0; r == 0 && i < wanted->len; i++) {
-        const struct lbc_tag *tag = &wanted->items[i];
-
-        if (!is_reserved(work, tag->key) &&
-            !ccm_text_equal(lbc_tags_get(&work->lb->tags, tag->key), tag->value)) {
-            r = lbc_tags_put(&add, tag->key, tag->value);
-        }
+    if (r == 0) {
+        r = lbc_plan_tag(&work->lbc, want, &work->lb->tags, &add);
     }
-    return r < 0 ? r : tags_step(work, NLB_STEP_TAG, &add);
-}
-
-/* Only what we put on is taken off: everything else may be somebody's accounting. */
-static int plan_untag(struct nlb_work *work)
-{
-    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
-    const struct lbc_tags *applied = work->in->applied;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && applied != NULL && i < applied->len; i++) {
-        const struct lbc_tag *tag = &applied->items[i];
-
-        const char *present = lbc_tags_get(&work->lb->tags, tag->key);
-
-        if (!is_reserved(work, tag->key) && present != NULL &&
-            lbc_tags_get(&work->in->model->want.lb.tags, tag->key) == NULL &&
-            (!work->in->model->lbc.reused || ccm_text_equal(present, tag->value))) {
-            r = lbc_tags_put(&remove, tag->key, tag->value);
-        }
-    }
-    return r < 0 ? r : tags_step(work, NLB_STEP_UNTAG, &remove);
+    return r < 0 ? r : lbc_plan_untag(&work->lbc, want, &work->lb->tags, work->in->applied);
 }
 
 /* --- fields --- */
 
 /* One step for all fields of the list that have to be set. */
-static int plan_fields(struct nlb_work *work, enum nlb_step_type type,
-                       const enum nlb_lb_field *fields, const char *const *names, size_t count)
+static int plan_fields(struct nlb_work *work, unsigned type, const enum nlb_lb_field *fields,
+                       const char *const *names, size_t count)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 4096 };
     CCM_CLEANUP(nlb_lb_fini) struct nlb_lb set = { 0 };
@@ -213,7 +176,7 @@ static int plan_fields(struct nlb_work *work, enum nlb_step_type type,
     }
     step->lb = set;
     memset(&set, 0, sizeof(set)); /* moved */
-    return nlb_plan_set_change(step, &change);
+    return lbc_step_set_change(&step->lbc, &change);
 }
 
 static int plan_protection(struct nlb_work *work)
@@ -269,17 +232,17 @@ static int plan_address_type(struct nlb_work *work, bool *ret_public)
     struct nlb_step *step = NULL;
 
     *ret_public = value != NULL && lb_field_is_same(value, TYPE_PUBLIC);
-    if (value == NULL || work->in->model->lbc.reused) { /* somebody else's was compared before */
+    if (value == NULL || work->lbc.model->reused) { /* somebody else's was compared before */
         *ret_public = false;
         return 0;
     }
     step = nlb_plan_lb_step(work, NLB_STEP_ADDRESS_TYPE);
     lbc_compare_add_change(&change, "type", work->lb->fields[NLB_LB_ADDRESS_TYPE], value);
-    if (step == NULL || lbc_text_set(&step->value, value) < 0 ||
+    if (step == NULL || lbc_text_set(&step->lbc.value, value) < 0 ||
         (*ret_public && work->in->model->zones_explicit && add_addresses(work, step) < 0)) {
         return -ENOMEM;
     }
-    return nlb_plan_set_change(step, &change);
+    return lbc_step_set_change(&step->lbc, &change);
 }
 
 /* `fresh_public`: it turns public now, and gets the elastic address that is asked for. */
@@ -303,8 +266,7 @@ static bool zones_differ(const struct nlb_work *work, bool fresh_public)
         }
     }
     for (size_t i = 0; i < work->lb->zone_count; i++) {
-        if (!work->in->model->lbc.reused &&
-            lb_find_zone(want, work->lb->zones[i].zone_id) == NULL) {
+        if (!work->lbc.model->reused && lb_find_zone(want, work->lb->zones[i].zone_id) == NULL) {
             return true;
         }
     }
@@ -338,7 +300,7 @@ static int plan_zones(struct nlb_work *work, bool fresh_public)
     }
     ccm_buf_adds(&change, "instead of ");
     list_zones(work->lb, &change);
-    return step == NULL || r < 0 ? -ENOMEM : nlb_plan_set_change(step, &change);
+    return step == NULL || r < 0 ? -ENOMEM : lbc_step_set_change(&step->lbc, &change);
 }
 
 static int plan_ipv6(struct nlb_work *work)
@@ -346,7 +308,7 @@ static int plan_ipv6(struct nlb_work *work)
     const char *present = work->lb->fields[NLB_LB_IPV6_TYPE];
     const char *value = new_value(work, NLB_LB_IPV6_TYPE);
 
-    if (value == NULL || work->in->model->lbc.reused ||
+    if (value == NULL || work->lbc.model->reused ||
         (present == NULL && lb_field_is_same(value, TYPE_PRIVATE))) {
         return 0;
     }
@@ -417,13 +379,49 @@ int nlb_plan_lb(struct nlb_work *work, struct nlb_lb *pretend)
         r = nlb_plan_security(work);
     }
     if (r == 0) {
-        r = plan_tag(work); /* before the name: without both nobody would find it again */
-    }
-    if (r == 0) {
-        r = plan_untag(work);
+        r = plan_tags(work); /* before the name: without both nobody would find it again */
     }
     if (r == 0) {
         r = plan_protection(work);
     }
     return r < 0 ? r : plan_addresses(work);
+}
+
+/* --- letting go --- */
+
+int nlb_plan_unprotect_lb(struct nlb_work *work, bool both)
+{
+    const char *deletion = work->in->have->lb.fields[NLB_LB_PROTECT];
+    const char *modification = work->in->have->lb.fields[NLB_LB_MODIFICATION];
+    const bool off = ccm_text_equal(deletion, "false");
+    const bool open = !both || ccm_text_equal(modification, "NonProtection");
+    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf change = { .max = 256 };
+    struct nlb_step *step = NULL;
+
+    if (off && open) {
+        return 0;
+    }
+    step = nlb_plan_lb_step(work, NLB_STEP_PROTECT);
+    if (step == NULL || (!off && nlb_lb_set(&step->lb, NLB_LB_PROTECT, "false") < 0) ||
+        (!open && nlb_lb_set(&step->lb, NLB_LB_MODIFICATION, "NonProtection") < 0)) {
+        return -ENOMEM;
+    }
+    if (!off) {
+        lbc_compare_add_change(&change, "deletion protection", deletion, "false");
+    }
+    if (!open) {
+        lbc_compare_add_change(&change, "modification protection", modification, "NonProtection");
+    }
+    return lbc_step_set_change(&step->lbc, &change);
+}
+
+int nlb_plan_untag_lb(struct nlb_work *work)
+{
+    CCM_CLEANUP(lbc_tags_fini) struct lbc_tags remove = { 0 };
+
+    if (lbc_owner_copy_tags(&work->in->have->lb.tags, &work->lbc.service->meta,
+                            work->lbc.cluster_id, &remove) < 0) {
+        return -ENOMEM;
+    }
+    return lbc_plan_tags_step(&work->lbc, LBC_STEP_UNTAG, &remove, true);
 }

@@ -1,11 +1,11 @@
+/* Plans as text: names of steps, and what of a line is the product's own. */
 #include "plan.h"
-
 #include "util/text.h"
 
 static const char *const names[] = {
-    [NLB_STEP_CREATE_LB] = "create load balancer",
-    [NLB_STEP_TAG] = "tag load balancer",
-    [NLB_STEP_UNTAG] = "untag load balancer",
+    [LBC_STEP_CREATE_LB] = "create load balancer",
+    [LBC_STEP_TAG] = "tag load balancer",
+    [LBC_STEP_UNTAG] = "untag load balancer",
     [NLB_STEP_PROTECT] = "set protection",
     [NLB_STEP_ADDRESS_TYPE] = "change address type",
     [NLB_STEP_ZONES] = "change zones",
@@ -20,56 +20,55 @@ static const char *const names[] = {
     [NLB_STEP_RENAME_SECURITY_GROUP] = "rename security group",
     [NLB_STEP_JOIN] = "join security groups",
     [NLB_STEP_LEAVE] = "leave security groups",
-    [NLB_STEP_DELETE_LISTENER] = "delete listener",
-    [NLB_STEP_CREATE_GROUP] = "create server group",
-    [NLB_STEP_UPDATE_GROUP] = "update server group",
-    [NLB_STEP_ADD] = "add servers",
-    [NLB_STEP_REMOVE] = "remove servers",
-    [NLB_STEP_UPDATE] = "update servers",
-    [NLB_STEP_CREATE_LISTENER] = "create listener",
-    [NLB_STEP_UPDATE_LISTENER] = "update listener",
+    [LBC_STEP_DELETE_LISTENER] = "delete listener",
+    [LBC_STEP_CREATE_GROUP] = "create server group",
+    [LBC_STEP_UPDATE_GROUP] = "update server group",
+    [LBC_STEP_ADD] = "add servers",
+    [LBC_STEP_REMOVE] = "remove servers",
+    [LBC_STEP_UPDATE] = "update servers",
+    [LBC_STEP_CREATE_LISTENER] = "create listener",
+    [LBC_STEP_UPDATE_LISTENER] = "update listener",
+    [LBC_STEP_RESTORE_LISTENER] = "update listener",
     [NLB_STEP_ADD_CERTS] = "add certificates",
     [NLB_STEP_REMOVE_CERTS] = "remove certificates",
-    [NLB_STEP_DELETE_LB] = "delete load balancer",
+    [LBC_STEP_DELETE_LB] = "delete load balancer",
     [NLB_STEP_UNTAG_GROUP] = "untag server group",
-    [NLB_STEP_DELETE_GROUP] = "delete server group",
+    [LBC_STEP_DELETE_GROUP] = "delete server group",
     [NLB_STEP_DELETE_SECURITY_GROUP] = "delete security group",
 };
 
-const char *nlb_step_name(enum nlb_step_type type)
-{
-    return names[type];
-}
-
-bool nlb_step_secures(enum nlb_step_type type)
+bool nlb_step_secures(unsigned type)
 {
     return type == NLB_STEP_CREATE_SECURITY_GROUP || type == NLB_STEP_ADD_RULES ||
            type == NLB_STEP_MODIFY_RULE || type == NLB_STEP_REMOVE_RULES || type == NLB_STEP_JOIN;
 }
 
-static void print_port(const struct nlb_step *step, struct ccm_buf *text)
+/* --- the parts of a line --- */
+
+static const char *step_get_id(const struct nlb_step *step)
 {
-    if (step->port == 0) {
-        return;
+    const struct lbc_step *lbc = &step->lbc;
+
+    if (step->security_group.id != NULL) {
+        return step->security_group.id;
     }
-    ccm_buf_addf(text, " %u", step->port);
-    if (step->listener.range) {
-        ccm_buf_addf(text, "-%u", step->listener.lbc.last_port);
+    if (lbc->listener != NULL) {
+        return lbc->listener->id;
     }
-    ccm_buf_addf(text, "/%s", lbc_protocol_name(step->protocol));
+    return lbc->group == NULL || lbc->type == LBC_STEP_CREATE_LISTENER ? NULL : lbc->group->id;
 }
 
-static void print_backends(const struct lbc_backends *set, struct ccm_buf *text)
+static void print_about(const struct lbc_step *step, const void *in, struct ccm_buf *text)
 {
-    for (size_t i = 0; i < set->len; i++) {
-        const struct lbc_backend *one = &set->items[i];
+    const char *id = step_get_id((const struct nlb_step *)step);
 
-        ccm_buf_addf(text, "%s%s%s%s:%u=%u", i == 0 ? " [" : " ", one->server_id,
-                     one->type == LBC_BACKEND_ENI ? "/" : "",
-                     one->type == LBC_BACKEND_ENI ? one->server_ip : "", one->port, one->weight);
+    (void)in;
+    if (step->want != NULL && step->want->name != NULL) {
+        ccm_buf_addf(text, " %s%s", step->type == LBC_STEP_CREATE_LISTENER ? "-> " : "",
+                     step->want->name);
     }
-    if (set->len > 0) {
-        ccm_buf_addc(text, ']');
+    if (id != NULL) {
+        ccm_buf_addf(text, " (%s)", id);
     }
 }
 
@@ -99,49 +98,35 @@ static void print_rules(const struct nlb_security_group *security_group, struct 
     }
 }
 
-static void print_lists(const struct nlb_step *step, struct ccm_buf *text)
+static void print_details(const struct lbc_step *base, const void *in, struct ccm_buf *text)
 {
-    for (size_t i = 0; i < step->tags.len; i++) {
-        ccm_buf_addf(text, " %s=%s", step->tags.items[i].key, step->tags.items[i].value);
-    }
-    for (size_t i = 0; i < step->texts.len; i++) {
-        ccm_buf_addf(text, " %s", step->texts.items[i]);
+    const struct nlb_step *step = (const struct nlb_step *)base;
+
+    (void)in;
+    if (step->security_group.name != NULL) {
+        ccm_buf_addf(text, " %s", step->security_group.name);
     }
     if (step->with_security_group) {
         ccm_buf_adds(text, " (for source ranges)");
     }
-}
-
-static void print_step(const struct nlb_step *step, struct ccm_buf *text)
-{
-    ccm_buf_adds(text, names[step->type]);
-    print_port(step, text);
-    if (step->group.lbc.name != NULL) {
-        ccm_buf_addf(text, " %s%s", step->type == NLB_STEP_CREATE_LISTENER ? "-> " : "",
-                     step->group.lbc.name);
-    }
-    if (step->id != NULL) {
-        ccm_buf_addf(text, " (%s)", step->id);
-    }
-    if (step->value != NULL) {
-        ccm_buf_addf(text, " %s", step->value);
-    }
-    if (step->security_group.name != NULL) {
-        ccm_buf_addf(text, " %s", step->security_group.name);
-    }
-    print_lists(step, text);
     print_zones(&step->lb, text);
     print_rules(&step->security_group, text);
-    print_backends(&step->group.lbc.backends, text);
-    if (step->change != NULL) {
-        ccm_buf_addf(text, ": %s", step->change);
-    }
-    ccm_buf_addc(text, '\n');
 }
 
-void nlb_plan_print(const struct nlb_plan *plan, struct ccm_buf *text)
+static void step_fini(struct lbc_step *base)
 {
-    for (size_t i = 0; i < plan->len; i++) {
-        print_step(&plan->steps[i], text);
-    }
+    struct nlb_step *step = (struct nlb_step *)base;
+
+    nlb_lb_fini(&step->lb);
+    nlb_listener_fini(&step->listener);
+    nlb_security_group_fini(&step->security_group);
 }
+
+const struct lbc_step_table nlb_steps = {
+    .size = sizeof(struct nlb_step),
+    .fini = step_fini,
+    .names = names,
+    .protocol_name = lbc_protocol_name,
+    .print_about = print_about,
+    .print_details = print_details,
+};

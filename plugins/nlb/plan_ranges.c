@@ -15,15 +15,17 @@
 /* --- the group --- */
 
 /* A step on our security group. */
-static struct nlb_step *security_group_step(struct nlb_work *work, enum nlb_step_type type)
+static struct nlb_step *security_group_step(struct nlb_work *work, unsigned type)
 {
     struct nlb_step *step = nlb_plan_lb_step(work, type);
 
-    return step == NULL || lbc_text_set(&step->id, work->in->have->security_group.id) < 0 ? NULL
-                                                                                          : step;
+    return step == NULL ||
+                   lbc_text_set(&step->security_group.id, work->in->have->security_group.id) < 0
+               ? NULL
+               : step;
 }
 
-static int name_step(struct nlb_work *work, enum nlb_step_type type)
+static int name_step(struct nlb_work *work, unsigned type)
 {
     const struct nlb_security_group *want = &work->in->model->want.security_group;
     struct nlb_step *step = security_group_step(work, type);
@@ -34,8 +36,7 @@ static int name_step(struct nlb_work *work, enum nlb_step_type type)
                : 0;
 }
 
-static int rules_steps(struct nlb_work *work, enum nlb_step_type type,
-                       const struct nlb_security_group *rules)
+static int rules_steps(struct nlb_work *work, unsigned type, const struct nlb_security_group *rules)
 {
     struct nlb_step *step = NULL;
 
@@ -91,7 +92,7 @@ static int modify_step(struct nlb_work *work, const struct nlb_rule *rule)
     }
     rule_describe_text(rule, to, sizeof(to));
     lbc_compare_add_change(&change, "rule", from, to);
-    return nlb_plan_set_change(step, &change);
+    return lbc_step_set_change(&step->lbc, &change);
 }
 
 /* New rules first, so that nobody who may come in is kept out meanwhile; when there is no room for
@@ -133,20 +134,27 @@ static int plan_own_security_group(struct nlb_work *work)
     return r < 0 ? r : plan_rules(work);
 }
 
-int nlb_plan_stale_security_group(struct nlb_work *work)
+int nlb_plan_drop_security_group(struct nlb_work *work)
 {
     struct nlb_step *step = NULL;
 
-    if (work->in->model->want.security_group.wanted || work->in->have->security_group.id == NULL ||
-        work->in->model->lbc.reused || work->in->model->keep_security) {
+    if (work->in->have->security_group.id == NULL) {
         return 0;
     }
     step = security_group_step(work, NLB_STEP_DELETE_SECURITY_GROUP);
     if (step == NULL) {
         return -ENOMEM;
     }
-    step->last = true;
+    step->lbc.last = true;
     return 0;
+}
+
+int nlb_plan_stale_security_group(struct nlb_work *work)
+{
+    return work->in->model->want.security_group.wanted || work->lbc.model->reused ||
+                   work->in->model->keep_security
+               ? 0
+               : nlb_plan_drop_security_group(work);
 }
 
 /* --- which ones are joined --- */
@@ -192,8 +200,8 @@ static int find_change(const struct nlb_work *work, struct change *ret)
 
 /* Ours is joined when its rules are complete, and nothing is left before what takes its place has
  * been joined: it is better to stay as it is than to open up. */
-static int change_step(struct nlb_work *work, enum nlb_step_type type,
-                       const struct lbc_texts *texts, bool security_group)
+static int change_step(struct nlb_work *work, unsigned type, const struct lbc_texts *texts,
+                       bool security_group)
 {
     struct nlb_step *step = NULL;
 
@@ -205,8 +213,8 @@ static int change_step(struct nlb_work *work, enum nlb_step_type type,
         return -ENOMEM;
     }
     step->with_security_group = security_group;
-    step->needs_security = security_group || type == NLB_STEP_LEAVE;
-    return lbc_texts_copy(&step->texts, texts);
+    step->lbc.needs_security = security_group || type == NLB_STEP_LEAVE;
+    return lbc_texts_copy(&step->lbc.texts, texts);
 }
 
 int nlb_plan_security(struct nlb_work *work)

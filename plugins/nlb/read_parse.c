@@ -94,7 +94,7 @@ int nlb_read_parse_listener(const cJSON *json, struct nlb_listener *ret)
         good = alilb_parse_port(json, "StartPort", &ret->lbc.port) &&
                alilb_parse_port(json, "EndPort", &ret->lbc.last_port) && ret->lbc.port > 0 &&
                ret->lbc.port <= ret->lbc.last_port;
-        ret->range = true;
+        ret->lbc.is_range = true;
     }
     if (!good || id[0] == '\0') {
         return -EPROTO;

@@ -120,7 +120,7 @@ static int release_find_and_read(struct lbc_pass *pass, const struct nlb_model *
     return r;
 }
 
-static int plan_for(struct nlb_plan *plan, const struct nlb_plan_input *in)
+static int plan_for(struct lbc_plan *plan, const struct nlb_plan_input *in)
 {
     if (in->model->lbc.reused) {
         return nlb_plan_leave(plan, in);
@@ -131,7 +131,7 @@ static int plan_for(struct nlb_plan *plan, const struct nlb_plan_input *in)
 static int release_plan_and_apply(struct lbc_pass *pass, struct nlb_model *model,
                                   struct ccm_error *err)
 {
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     const bool fresh = !pass->entry->valid;
     int r = release_find_and_read(pass, model, err);
 

@@ -284,7 +284,6 @@ int nlb_lb_copy(struct nlb_lb *to, const struct nlb_lb *from)
 
 int nlb_listener_copy(struct nlb_listener *to, const struct nlb_listener *from)
 {
-    to->range = from->range;
     to->certs_known = from->certs_known;
     if (lbc_listener_copy(&to->lbc, &from->lbc) < 0) {
         return -ENOMEM;

@@ -51,7 +51,6 @@ struct nlb_lb {
 
 struct nlb_listener {
     struct lbc_listener lbc;
-    bool range;             /* made for a range of ports, be it of one */
     bool certs_known;       /* present: they were read; desired: they are told */
     struct lbc_texts certs; /* additional certificates */
 };

@@ -4,6 +4,7 @@
 #include "lbc/freeze_pass.h"
 #include "lbc/model/object.h"
 #include "lbc/reuse.h"
+#include "lbc/taken.h"
 #include "names.h"
 #include "read.h"
 #include "util/cleanup.h"
@@ -269,7 +270,7 @@ static int freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
     lbc_freeze_begin(&freeze, pass, &model->lbc.nodes);
     for (size_t i = 0; i < model->want.lbc.group_count; i++) {
         struct lbc_freeze_group group = { 0 };
-        int r = nlb_plan_leaving(&in, nlb_group_at(&model->want, i), &group);
+        int r = nlb_plan_leaving(&in, model->want.lbc.groups[i], &group);
 
         if (r == 0 && group.id != NULL) {
             r = lbc_freeze_add(&freeze, &group);
@@ -281,71 +282,20 @@ static int freeze_backends(struct lbc_pass *pass, struct ccm_error *err)
     return lbc_freeze_end(&freeze, err);
 }
 
-static void print_targets(const struct lbc_attrs *next, const struct lbc_attrs *have,
-                          struct ccm_buf *text)
-{
-    for (size_t i = 0; i < next->len; i++) {
-        const struct lbc_attr *attr = &next->items[i];
-
-        if (!ccm_text_equal(attr->value, lbc_attrs_get(have, attr->row))) {
-            ccm_buf_addf(text, "%s=%s ", attr->row->field, attr->value);
-        }
-    }
-}
-
-/* A line that says what a step leads to; of listeners and groups whatever is there now. */
-static void print_target(const struct nlb_step *step, const struct nlb_state *have,
-                         struct ccm_buf *text)
-{
-    const struct nlb_listener *listener =
-        step->type == NLB_STEP_UPDATE_LISTENER ? nlb_state_listener_by_id(have, step->id) : NULL;
-    const struct nlb_group *group =
-        step->type == NLB_STEP_UPDATE_GROUP ? nlb_state_group_by_id(have, step->id) : NULL;
-    struct nlb_step bare = *step; /* borrows */
-    const struct nlb_plan one = { .steps = &bare, .len = 1 };
-
-    if (listener != NULL) {
-        print_targets(&step->listener.lbc.attrs, &listener->lbc.attrs, text);
-    }
-    if (group != NULL) {
-        print_targets(&step->group.lbc.attrs, &group->lbc.attrs, text);
-    }
-    if (listener != NULL || group != NULL) {
-        bare.change = NULL;
-    }
-    nlb_plan_print(&one, text);
-}
-
 /* What of the plan is there because somebody else has changed something: it would not be there if
  * the cloud still held what it held before. */
-static int describe_repair(const struct nlb_plan *plan, const struct nlb_plan_input *in,
+static int describe_repair(const struct lbc_plan *plan, const struct nlb_plan_input *in,
                            const struct nlb_state *before, struct ccm_buf *ret)
 {
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan asked = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan asked = { 0 };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems ignored = LBC_PROBLEMS_INIT;
-    CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 256 * 1024 };
     struct nlb_plan_input old = *in;
 
     old.have = before;
     if (nlb_plan_ensure(&asked, &old, &ignored) < 0) {
         return -ENOMEM;
     }
-    for (size_t i = 0; i < asked.len; i++) {
-        print_target(&asked.steps[i], before, &lines);
-    }
-    for (size_t i = 0; i < plan->len; i++) {
-        const struct nlb_step *step = &plan->steps[i];
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf line = { .max = 64 * 1024 };
-
-        print_target(step, in->have, &line);
-        if (ccm_text_has_line(ccm_buf_str(&lines), ccm_buf_str(&line))) {
-            continue;
-        }
-        ccm_buf_addf(ret, "%s%s", ret->len == 0 ? "" : ", ", nlb_step_name(step->type));
-        if (step->port != 0) {
-            ccm_buf_addf(ret, " %u/%s", step->port, lbc_protocol_name(step->protocol));
-        }
-    }
+    lbc_plan_describe_repair(plan, &asked, ret);
     return 0;
 }
 
@@ -366,7 +316,7 @@ static void come_again(struct lbc_pass *pass, const struct lbc_texts *groups, bo
 static int pass_plan_and_apply(struct lbc_pass *pass, struct ccm_error *err)
 {
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf repair = { .max = 900 };
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     CCM_CLEANUP(lbc_taken_fini) struct lbc_taken_list taken = { 0 };
     const struct nlb_model *model = pass->model;
     struct lbc_entry *entry = pass->entry;

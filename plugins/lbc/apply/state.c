@@ -56,6 +56,7 @@ int lbc_listener_copy(struct lbc_listener *to, const struct lbc_listener *from)
     to->protocol = from->protocol;
     to->port = from->port;
     to->last_port = from->last_port;
+    to->is_range = from->is_range;
     to->running = from->running;
     to->broken = from->broken;
     to->lacks = from->lacks;

@@ -37,6 +37,7 @@ struct lbc_listener {
     enum lbc_protocol protocol;
     uint16_t port;
     uint16_t last_port; /* of a range of ports; else the same as port */
+    bool is_range;      /* made for a range of ports, be it of one */
     bool running;       /* present */
     bool broken;        /* desired: could not be worked out, so what is there stays as it is */
     bool lacks; /* desired: a value for it cannot be used, so it is changed but never made */

@@ -17,8 +17,8 @@ static void step_free(const struct lbc_step_table *table, struct lbc_step *step)
         table->fini(step);
     }
     lbc_backends_fini(&step->backends);
-    lbc_tags_fini(&step->tags);
     lbc_attrs_fini(&step->attrs);
+    lbc_tags_fini(&step->tags);
     lbc_texts_fini(&step->texts);
     free(step->value);
     free(step->change);

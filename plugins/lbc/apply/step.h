@@ -94,6 +94,11 @@ struct lbc_step_table {
     void (*fini)(struct lbc_step *step); /* what stands behind the common members; NULL = nothing */
     const char *const *names;            /* by type: what it does, in two or three words */
     const char *(*protocol_name)(enum lbc_protocol protocol); /* for people */
+    size_t backends_shown;                                    /* of one step; 0 = all */
+    /* Print what the step is about (the group, an id), and what is the product's own. in: what the
+     * plan was made from, for present values; NULL = without them. */
+    void (*print_about)(const struct lbc_step *step, const void *in, struct ccm_buf *text);
+    void (*print_details)(const struct lbc_step *step, const void *in, struct ccm_buf *text);
 };
 
 /* Zeroed but for the table: an empty one. */
@@ -116,5 +121,17 @@ unsigned lbc_plan_end(const struct lbc_plan *plan);
 void lbc_plan_sort(struct lbc_plan *plan);
 /* Move a list of differences into a step. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_step_set_change(struct lbc_step *step, struct ccm_buf *change);
+
+/* --- print.c --- */
+
+/* One line per step; `in` as above. */
+void lbc_plan_print(const struct lbc_plan *plan, const void *in, struct ccm_buf *text);
+/*
+ * What of the plan is there because somebody else has changed something: what is not in `asked`,
+ * the plan that would be made if the cloud still held what it held before. As names of steps with
+ * their ports.
+ */
+void lbc_plan_describe_repair(const struct lbc_plan *plan, const struct lbc_plan *asked,
+                              struct ccm_buf *ret);
 
 #endif

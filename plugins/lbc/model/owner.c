@@ -93,6 +93,17 @@ void lbc_owner_lb_name(const struct ccm_object *service, char ret[LBC_OWNER_LB_N
     ret[len] = '\0';
 }
 
+int lbc_owner_copy_tags(const struct lbc_tags *tags, const struct ccm_object *service,
+                        const char *cluster_id, struct lbc_tags *ret)
+{
+    char name[LBC_OWNER_LB_NAME];
+    int r = 0;
+
+    lbc_owner_lb_name(service, name);
+    r = lbc_tags_copy_equal(tags, LBC_TAG_OWNER, name, ret);
+    return r < 0 ? r : lbc_tags_copy_equal(tags, LBC_TAG_CLUSTER, cluster_id, ret);
+}
+
 enum lbc_owner lbc_owner_of_tags(const struct lbc_tags *tags, const struct ccm_object *service,
                                  const char *cluster_id)
 {

@@ -34,6 +34,10 @@ bool lbc_owner_is_key(const char *text);
 #define LBC_OWNER_LB_NAME 33
 void lbc_owner_lb_name(const struct ccm_object *service, char ret[LBC_OWNER_LB_NAME]);
 
+/* The ownership tags that name this Service and cluster, among others -> ret. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_owner_copy_tags(const struct lbc_tags *tags, const struct ccm_object *service,
+                                      const char *cluster_id, struct lbc_tags *ret);
+
 /*
  * Whose the tags say it is. OURS: the ownership tag names this Service, and no other cluster is
  * named. NONE: there is no ownership tag, and no other cluster is named. OTHER: all else; a cluster

@@ -82,6 +82,12 @@ const char *lbc_tags_get(const struct lbc_tags *tags, const char *key)
     return found ? tags->items[at].value : NULL;
 }
 
+int lbc_tags_copy_equal(const struct lbc_tags *tags, const char *key, const char *value,
+                        struct lbc_tags *ret)
+{
+    return ccm_text_equal(lbc_tags_get(tags, key), value) ? lbc_tags_put(ret, key, value) : 0;
+}
+
 int lbc_tags_copy(struct lbc_tags *to, const struct lbc_tags *from)
 {
     lbc_tags_fini(to);

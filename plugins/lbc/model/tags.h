@@ -24,6 +24,9 @@ CCM_NODISCARD int lbc_tags_put(struct lbc_tags *tags, const char *key, const cha
 void lbc_tags_remove(struct lbc_tags *tags, const char *key);
 /* The value, or NULL when there is no such key. */
 const char *lbc_tags_get(const struct lbc_tags *tags, const char *key);
+/* Put the tag into `ret` where `tags` have it with that value. 0 or -ENOMEM. */
+CCM_NODISCARD int lbc_tags_copy_equal(const struct lbc_tags *tags, const char *key,
+                                      const char *value, struct lbc_tags *ret);
 /* Replace `to` by a copy of `from`. 0 or -ENOMEM. */
 CCM_NODISCARD int lbc_tags_copy(struct lbc_tags *to, const struct lbc_tags *from);
 void lbc_tags_fini(struct lbc_tags *tags);

@@ -18,8 +18,9 @@ void bench_begin(struct bench *bench)
 
 void bench_end(struct bench *bench)
 {
-    nlb_plan_fini(&bench->plan);
+    lbc_plan_fini(&bench->plan);
     nlb_state_fini(&bench->have);
+    nlb_state_fini(&bench->want);
     lbc_problems_fini(&bench->problems);
     echo_end(&bench->echo);
 }
@@ -40,7 +41,7 @@ int bench_run(struct bench *bench, bool deletion)
 
 void bench_again(struct bench *bench)
 {
-    nlb_plan_fini(&bench->plan);
+    lbc_plan_fini(&bench->plan);
     lbc_problems_fini(&bench->problems);
     bench->problems = (struct lbc_problems)LBC_PROBLEMS_INIT;
     echo_forget(&bench->echo);
@@ -56,23 +57,43 @@ void bench_set(char **text, const char *value)
     assert_int_equal(lbc_text_set(text, value), 0);
 }
 
-struct nlb_step *bench_step(struct bench *bench, enum nlb_step_type type, unsigned stage)
+struct nlb_step *bench_step(struct bench *bench, unsigned type, unsigned stage)
 {
-    struct nlb_step *fresh = nlb_plan_new_step(&bench->plan, type, stage);
+    bench->plan.table = &nlb_steps;
+
+    struct nlb_step *fresh = (struct nlb_step *)lbc_plan_new_step(&bench->plan, type, stage);
 
     assert_non_null(fresh);
     return fresh;
 }
 
-struct nlb_step *bench_group_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
-                                  uint16_t port, const char *name)
+struct nlb_group *bench_want(struct bench *bench, const char *name, uint16_t port)
+{
+    struct nlb_group *group = (struct nlb_group *)lbc_state_group_by_name(&bench->want.lbc, name);
+
+    if (group == NULL) {
+        group = nlb_state_new_group(&bench->want);
+        bench_set(&group->lbc.name, name);
+        group->lbc.port = port;
+    }
+    return group;
+}
+
+void bench_at(struct bench *bench, struct nlb_step *step, const char *id)
+{
+    step->lbc.group = lbc_state_group_by_id(&bench->have.lbc, id);
+    step->lbc.listener = lbc_state_listener_by_id(&bench->have.lbc, id);
+    assert_true(step->lbc.group != NULL || step->lbc.listener != NULL);
+}
+
+struct nlb_step *bench_group_step(struct bench *bench, unsigned type, unsigned stage, uint16_t port,
+                                  const char *name)
 {
     struct nlb_step *fresh = bench_step(bench, type, stage);
 
-    fresh->port = port;
-    fresh->protocol = LBC_TCP;
-    bench_set(&fresh->group.lbc.name, name);
-    fresh->group.lbc.port = port;
+    fresh->lbc.port = port;
+    fresh->lbc.protocol = LBC_TCP;
+    fresh->lbc.want = name == NULL ? NULL : &bench_want(bench, name, port)->lbc;
     return fresh;
 }
 
@@ -86,16 +107,16 @@ void bench_put_server(struct lbc_backends *to, const char *id, uint16_t port)
     assert_int_equal(lbc_backends_put(to, &one), 0);
 }
 
-struct nlb_step *bench_server_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+struct nlb_step *bench_server_step(struct bench *bench, unsigned type, unsigned stage,
                                    uint16_t port, const char *name, const char *id)
 {
     struct nlb_step *fresh = bench_group_step(bench, type, stage, port, name);
 
-    bench_put_server(&fresh->group.lbc.backends, id, (uint16_t)(30000 + port));
+    bench_put_server(&fresh->lbc.backends, id, (uint16_t)(30000 + port));
     return fresh;
 }
 
-struct nlb_step *bench_listener_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+struct nlb_step *bench_listener_step(struct bench *bench, unsigned type, unsigned stage,
                                      uint16_t port, const char *group)
 {
     struct nlb_step *fresh = bench_group_step(bench, type, stage, port, group);
@@ -109,11 +130,11 @@ struct nlb_step *bench_listener_step(struct bench *bench, enum nlb_step_type typ
 
 struct nlb_step *bench_create_lb(struct bench *bench)
 {
-    struct nlb_step *fresh = bench_step(bench, NLB_STEP_CREATE_LB, 0);
+    struct nlb_step *fresh = bench_step(bench, LBC_STEP_CREATE_LB, 0);
 
     assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-a", "vsw-a", NULL, NULL), 0);
     assert_int_equal(nlb_lb_put_zone(&fresh->lb, "z-b", "vsw-b", "10.0.0.9", "eip-1"), 0);
-    assert_int_equal(lbc_tags_put(&fresh->tags, "team", "a"), 0);
+    assert_int_equal(lbc_tags_put(&fresh->lbc.tags, "team", "a"), 0);
     return fresh;
 }
 

@@ -12,8 +12,9 @@
 
 struct bench {
     struct echo echo;
-    struct nlb_plan plan;
+    struct lbc_plan plan;
     struct nlb_state have;
+    struct nlb_state want; /* groups that steps are about */
     struct nlb_model model;
     struct lbc_problems problems;
     struct nlb_apply apply;
@@ -30,14 +31,18 @@ void bench_again(struct bench *bench);
 const char *bench_told(const struct bench *bench);
 void bench_set(char **text, const char *value);
 
-/* Append a step. Earlier pointers become invalid. */
-struct nlb_step *bench_step(struct bench *bench, enum nlb_step_type type, unsigned stage);
-struct nlb_step *bench_group_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
-                                  uint16_t port, const char *name);
+/* Append a step. */
+struct nlb_step *bench_step(struct bench *bench, unsigned type, unsigned stage);
+struct nlb_step *bench_group_step(struct bench *bench, unsigned type, unsigned stage, uint16_t port,
+                                  const char *name);
+/* The desired group of that name, made when it is asked for first. */
+struct nlb_group *bench_want(struct bench *bench, const char *name, uint16_t port);
+/* The step is about the present group or listener of that id. */
+void bench_at(struct bench *bench, struct nlb_step *step, const char *id);
 /* With one server, on port 30000 + port. */
-struct nlb_step *bench_server_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+struct nlb_step *bench_server_step(struct bench *bench, unsigned type, unsigned stage,
                                    uint16_t port, const char *name, const char *id);
-struct nlb_step *bench_listener_step(struct bench *bench, enum nlb_step_type type, unsigned stage,
+struct nlb_step *bench_listener_step(struct bench *bench, unsigned type, unsigned stage,
                                      uint16_t port, const char *group);
 /* In two zones, with a tag. */
 struct nlb_step *bench_create_lb(struct bench *bench);

@@ -281,7 +281,7 @@ static void read_listener(struct line *line)
     listener->lbc.protocol = lbc_protocol_parse(line->words[2], NLB_PROTOCOLS);
     listener->lbc.port = number(line->words[3]);
     listener->lbc.last_port = end == NULL ? listener->lbc.port : number(end);
-    listener->range = end != NULL;
+    listener->lbc.is_range = end != NULL;
     if (line->model == NULL) {
         must(lbc_text_set(&listener->lbc.group_id, none(line->words[4])));
     } else {
@@ -386,7 +386,19 @@ void read_state(struct nlb_state *state, const char *text)
 
 void read_model(struct nlb_model *model, const char *text)
 {
+    struct lbc_state *want = &model->want.lbc;
+
     read_lines(&model->want, model, text);
+    for (size_t i = 0; i < want->listener_count; i++) {
+        struct lbc_listener *listener = want->listeners[i];
+
+        for (size_t k = 0; k < want->group_count; k++) {
+            if (ccm_text_equal(want->groups[k]->name, listener->group_name) &&
+                ccm_text_equal(want->groups[k]->id, listener->group_id)) {
+                listener->group = want->groups[k];
+            }
+        }
+    }
 }
 
 void model_end(struct nlb_model *model)
@@ -396,44 +408,48 @@ void model_end(struct nlb_model *model)
 
 /* --- questions --- */
 
-static bool is_lb_step(const struct nlb_step *step)
+static bool is_lb_step(const struct lbc_step *step)
 {
-    return (step->type <= NLB_STEP_LEAVE && step->type != NLB_STEP_CREATE_SECURITY_GROUP) ||
-           step->type == NLB_STEP_DELETE_LB;
+    return step->type <= LBC_STEP_DELETE_LB ||
+           (step->type >= LBC_STEP_OWN && step->type <= NLB_STEP_LEAVE &&
+            step->type != NLB_STEP_CREATE_SECURITY_GROUP &&
+            step->type != NLB_STEP_DELETE_SECURITY_GROUP);
 }
 
-static bool is_listener_step(const struct nlb_step *step)
+static bool is_listener_step(const struct lbc_step *step)
 {
-    return step->type >= NLB_STEP_CREATE_LISTENER && step->type <= NLB_STEP_REMOVE_CERTS;
+    return step->type == LBC_STEP_CREATE_LISTENER || step->type == LBC_STEP_UPDATE_LISTENER ||
+           step->type == LBC_STEP_RESTORE_LISTENER || step->type == NLB_STEP_ADD_CERTS ||
+           step->type == NLB_STEP_REMOVE_CERTS;
 }
 
-static bool is_group_step(const struct nlb_step *step)
+static bool is_group_step(const struct lbc_step *step)
 {
-    return step->type >= NLB_STEP_CREATE_GROUP && step->type <= NLB_STEP_UPDATE;
+    return step->type >= LBC_STEP_CREATE_GROUP && step->type <= LBC_STEP_UPDATE;
 }
 
-static bool is_same_thing(const struct nlb_step *a, const struct nlb_step *b)
+static bool is_same_thing(const struct lbc_step *a, const struct lbc_step *b)
 {
     if (is_lb_step(a) && is_lb_step(b)) {
         return true;
     }
     if (is_listener_step(a) && is_listener_step(b)) {
-        return a->listener.lbc.port == b->listener.lbc.port && a->protocol == b->protocol;
+        return a->port == b->port && a->protocol == b->protocol;
     }
-    return is_group_step(a) && is_group_step(b) && ccm_text_equal(a->id, b->id) &&
-           (a->id != NULL || ccm_text_equal(a->group.lbc.name, b->group.lbc.name));
+    return is_group_step(a) && is_group_step(b) && a->group == b->group &&
+           (a->group != NULL || a->want == b->want);
 }
 
-void check_stages(const struct nlb_plan *plan)
+void check_stages(const struct lbc_plan *plan)
 {
     for (size_t i = 1; i < plan->len; i++) {
-        const struct nlb_step *step = &plan->steps[i];
+        const struct lbc_step *step = plan->steps[i];
 
-        assert_true(step->stage >= plan->steps[i - 1].stage);
+        assert_true(step->stage >= plan->steps[i - 1]->stage);
         for (size_t k = 0; k < i; k++) {
-            if (plan->steps[k].stage == step->stage && is_same_thing(&plan->steps[k], step)) {
-                fail_msg("stage %u: %s and %s", step->stage, nlb_step_name(plan->steps[k].type),
-                         nlb_step_name(step->type));
+            if (plan->steps[k]->stage == step->stage && is_same_thing(plan->steps[k], step)) {
+                fail_msg("stage %u: %s and %s", step->stage, nlb_steps.names[plan->steps[k]->type],
+                         nlb_steps.names[step->type]);
             }
         }
     }
@@ -441,7 +457,7 @@ void check_stages(const struct nlb_plan *plan)
 
 static void check_plan(const struct plan_question *question)
 {
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { 0 };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { 0 };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { 0 };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 16384 };
@@ -455,7 +471,7 @@ static void check_plan(const struct plan_question *question)
     read_model(&model, question->want);
     read_state(&have, question->have);
     must(nlb_plan_ensure(&plan, &in, &problems));
-    nlb_plan_print(&plan, &text);
+    lbc_plan_print(&plan, NULL, &text);
     if (strcmp(ccm_buf_str(&text), question->plan) != 0) {
         fail_msg("%s:\n%s", question->name, ccm_buf_str(&text));
     }

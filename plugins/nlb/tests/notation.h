@@ -43,7 +43,7 @@ struct plan_question {
 void check_plans(const struct plan_question *questions, size_t count);
 
 /* Stages must not go down, and no two steps of a stage may change the same thing. */
-void check_stages(const struct nlb_plan *plan);
+void check_stages(const struct lbc_plan *plan);
 
 /* Models of tests own their state only. */
 void model_end(struct nlb_model *model);

@@ -329,7 +329,7 @@ static void list_listeners(const struct nlb_state *state, struct ccm_buf *ret)
         const struct nlb_listener *one = nlb_listener_at(state, i);
 
         ccm_buf_addf(ret, "%s%u", i == 0 ? "" : ",", one->lbc.port);
-        if (one->range) {
+        if (one->lbc.is_range) {
             ccm_buf_addf(ret, "-%u", one->lbc.last_port);
         }
         ccm_buf_addf(ret, "/%s", lbc_protocol_name(one->lbc.protocol));
@@ -533,7 +533,7 @@ static bool changes(const struct nlb_step *step, const char *field)
     char word[64];
 
     (void)snprintf(word, sizeof(word), "%s ", field); /* fits */
-    return step->change != NULL && strstr(step->change, word) != NULL;
+    return step->lbc.change != NULL && strstr(step->lbc.change, word) != NULL;
 }
 
 /* Whether a step of the plan is about the field of the row at this place. */
@@ -541,24 +541,24 @@ static bool lb_step_is(const struct nlb_step *step, const struct anno_row *row)
 {
     static const struct {
         const char *field;
-        enum nlb_step_type type;
+        unsigned type;
     } plain[] = {
         { "zones", NLB_STEP_ZONES },    { "address", NLB_STEP_ADDRESS_TYPE },
-        { "ipv6", NLB_STEP_IPV6 },      { "tags", NLB_STEP_TAG },
-        { "tags", NLB_STEP_UNTAG },     { "security", NLB_STEP_JOIN },
+        { "ipv6", NLB_STEP_IPV6 },      { "tags", LBC_STEP_TAG },
+        { "tags", LBC_STEP_UNTAG },     { "security", NLB_STEP_JOIN },
         { "security", NLB_STEP_LEAVE }, { "package", NLB_STEP_ATTACH },
-        { "package", NLB_STEP_DETACH }, { "listeners", NLB_STEP_CREATE_LISTENER },
+        { "package", NLB_STEP_DETACH }, { "listeners", LBC_STEP_CREATE_LISTENER },
 
     };
 
     for (size_t i = 0; i < CCM_ARRAY_LEN(plain); i++) {
-        if (is(row, plain[i].field) && step->type == plain[i].type) {
+        if (is(row, plain[i].field) && step->lbc.type == plain[i].type) {
             return true;
         }
     }
     for (size_t i = 0; i < CCM_ARRAY_LEN(lb_names); i++) {
         if (is(row, lb_names[i].name) &&
-            (step->type == NLB_STEP_ATTRIBUTE || step->type == NLB_STEP_PROTECT) &&
+            (step->lbc.type == NLB_STEP_ATTRIBUTE || step->lbc.type == NLB_STEP_PROTECT) &&
             step->lb.fields[lb_names[i].field] != NULL) {
             return true;
         }
@@ -576,16 +576,16 @@ static bool takes_hash(const struct nlb_group *group)
 
 static bool port_step_is(const struct nlb_step *step, size_t place, const struct anno_row *row)
 {
-    if (step->protocol != protocol_at(place)) {
+    if (step->lbc.protocol != protocol_at(place)) {
         return false;
     }
-    switch (step->type) {
-    case NLB_STEP_CREATE_GROUP:
+    switch (step->lbc.type) {
+    case LBC_STEP_CREATE_GROUP:
         return is(row, "type") || is(row, "family") ||
-               (is(row, "Scheduler") && takes_hash(&step->group));
-    case NLB_STEP_UPDATE_GROUP:
+               (is(row, "Scheduler") && takes_hash((const struct nlb_group *)step->lbc.want));
+    case LBC_STEP_UPDATE_GROUP:
         return changes(step, is(row, "family") ? "IpVersionAffinityMode" : row->field);
-    case NLB_STEP_UPDATE_LISTENER:
+    case LBC_STEP_UPDATE_LISTENER:
         return is(row, "chosen") ? changes(step, "server group") : changes(step, row->field);
     case NLB_STEP_ADD_CERTS:
     case NLB_STEP_REMOVE_CERTS:
@@ -597,15 +597,15 @@ static bool port_step_is(const struct nlb_step *step, size_t place, const struct
 
 static bool server_step_is(const struct nlb_step *step, const struct anno_row *row)
 {
-    return is(row, "servers") && step->port == 1 &&
-           (step->type == NLB_STEP_ADD || step->type == NLB_STEP_REMOVE ||
-            step->type == NLB_STEP_UPDATE);
+    return is(row, "servers") && step->lbc.port == 1 &&
+           (step->lbc.type == LBC_STEP_ADD || step->lbc.type == LBC_STEP_REMOVE ||
+            step->lbc.type == LBC_STEP_UPDATE);
 }
 
-static bool plan_has(const struct nlb_plan *plan, size_t place, const struct anno_row *row)
+static bool plan_has(const struct lbc_plan *plan, size_t place, const struct anno_row *row)
 {
     for (size_t i = 0; i < plan->len; i++) {
-        const struct nlb_step *step = &plan->steps[i];
+        const struct nlb_step *step = nlb_step_at(plan, i);
 
         if (place == 0   ? lb_step_is(step, row)
             : place == 4 ? server_step_is(step, row)
@@ -622,7 +622,7 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
     CCM_CLEANUP(nlb_model_fini) struct nlb_model first;
     CCM_CLEANUP(nlb_model_fini) struct nlb_model second;
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = ANNO_TEXT - 1 };
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
     bool explicit = false;
@@ -642,7 +642,7 @@ static void update(const struct ccm_service *before, const struct ccm_service *a
     if (before == after && plan.len > 0) {
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf lines = { .max = 4096 };
 
-        nlb_plan_print(&plan, &lines);
+        lbc_plan_print(&plan, NULL, &lines);
         fail_msg("%s, same: %s", row->name, ccm_buf_str(&lines));
     }
     wanted(&second, after, place, row, &text, &explicit);

@@ -32,15 +32,15 @@ static void test_servers(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    one = bench_group_step(&bench, NLB_STEP_ADD, 0, 80, "g80");
-    bench_set(&one->id, "sgp-80");
-    assert_int_equal(lbc_backends_put(&one->group.lbc.backends, &pod), 0);
-    assert_int_equal(lbc_backends_put(&one->group.lbc.backends, &address), 0);
-    one = bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1");
-    bench_set(&one->id, "sgp-80");
-    one = bench_group_step(&bench, NLB_STEP_UPDATE, 2, 80, "another name");
-    bench_set(&one->id, "sgp-80");
-    assert_int_equal(lbc_backends_put(&one->group.lbc.backends, &pod), 0);
+    one = bench_group_step(&bench, LBC_STEP_ADD, 0, 80, "g80");
+    bench_at(&bench, one, "sgp-80");
+    assert_int_equal(lbc_backends_put(&one->lbc.backends, &pod), 0);
+    assert_int_equal(lbc_backends_put(&one->lbc.backends, &address), 0);
+    one = bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1");
+    bench_at(&bench, one, "sgp-80");
+    one = bench_group_step(&bench, LBC_STEP_UPDATE, 2, 80, "another name");
+    bench_at(&bench, one, "sgp-80");
+    assert_int_equal(lbc_backends_put(&one->lbc.backends, &pod), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_log(&bench.echo),
@@ -78,11 +78,10 @@ static void test_starving(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     bench_put_present(&bench, 443);
-    bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
-    bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1")->id, "sgp-80");
-    move = bench_listener_step(&bench, NLB_STEP_UPDATE_LISTENER, 1, 443, "g80");
-    move->group.lbc.protocol = LBC_TCP;
-    bench_set(&move->id, "lsn-443");
+    bench_at(&bench, bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2"), "sgp-80");
+    bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1"), "sgp-80");
+    move = bench_listener_step(&bench, LBC_STEP_UPDATE_LISTENER, 1, 443, "g80");
+    bench_at(&bench, move, "lsn-443");
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
                                                 .code = "ResourceNotFound.Ecs" });
     assert_int_equal(bench_run(&bench, false), 0);
@@ -102,8 +101,8 @@ static void test_full_group(void **state)
     for (size_t times = 1; times <= 2; times++) {
         bench_begin(&bench);
         bench_put_present(&bench, 80);
-        bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
-        bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1")->id, "sgp-80");
+        bench_at(&bench, bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2"), "sgp-80");
+        bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1"), "sgp-80");
         echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
                                                     .code = "QuotaExceeded.QuotaInsufficient",
                                                     .times = times });
@@ -137,9 +136,9 @@ static void test_full_group_drains(void **state)
     assert_int_equal(lbc_attrs_set(&nlb_group_at(&bench.have, 0)->lbc.attrs,
                                    nlb_group_field("ConnectionDrainEnabled"), "true", false),
                      0);
-    bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
-    bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-1")->id, "sgp-80");
-    bench_put_server(&bench.plan.steps[1].group.lbc.backends, "i-3", 30080);
+    bench_at(&bench, bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2"), "sgp-80");
+    bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-1"), "sgp-80");
+    bench_put_server(&bench.plan.steps[1]->backends, "i-3", 30080);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient" });
     assert_int_equal(bench_run(&bench, false), 0);
@@ -153,8 +152,8 @@ static void test_full_group_drains(void **state)
     nlb_group_at(&bench.have, 0)->lbc.unread = false;
     bench_put_server(&nlb_group_at(&bench.have, 0)->lbc.backends, "i-1", 30080);
     nlb_group_at(&bench.have, 0)->lbc.backends.items[0].leaving = true;
-    bench_set(&bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->id, "sgp-80");
-    bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 1, 80, "g80", "i-3")->id, "sgp-80");
+    bench_at(&bench, bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2"), "sgp-80");
+    bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 1, 80, "g80", "i-3"), "sgp-80");
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "AddServersToServerGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient" });
     assert_int_equal(bench_run(&bench, false), 0);
@@ -173,7 +172,7 @@ static void test_remove_of_absent(void **state)
     /* The only one: that is what was wanted. */
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 0, 80, "g80", "i-1")->id, "sgp-80");
+    bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 0, 80, "g80", "i-1"), "sgp-80");
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
                                                 .code = "ResourceNotFound.BackendServer",
                                                 .http = 404 });
@@ -185,9 +184,9 @@ static void test_remove_of_absent(void **state)
     /* One of two: the other one may still be there. */
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    two = bench_server_step(&bench, NLB_STEP_REMOVE, 0, 80, "g80", "i-1");
-    bench_set(&two->id, "sgp-80");
-    bench_put_server(&two->group.lbc.backends, "i-9", 30080);
+    two = bench_server_step(&bench, LBC_STEP_REMOVE, 0, 80, "g80", "i-1");
+    bench_at(&bench, two, "sgp-80");
+    bench_put_server(&two->lbc.backends, "i-9", 30080);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
                                                 .code = "ResourceNotFound.BackendServer",
                                                 .http = 404 });
@@ -215,9 +214,8 @@ static void test_listener_attributes(void **state)
     bench_put_present(&bench, 443);
     nlb_listener_at(&bench.have, 0)->lbc.protocol = LBC_TCPSSL;
     nlb_listener_at(&bench.have, 0)->certs_known = true;
-    one = bench_listener_step(&bench, NLB_STEP_UPDATE_LISTENER, 0, 443, "g443");
-    bench_set(&one->id, "lsn-443");
-    one->group.lbc.protocol = LBC_TCP;
+    one = bench_listener_step(&bench, LBC_STEP_UPDATE_LISTENER, 0, 443, "g443");
+    bench_at(&bench, one, "lsn-443");
     one->listener.lbc.protocol = LBC_TCPSSL;
     tell(&one->listener.lbc.attrs, nlb_listener_field("CertificateIds"), "c-1");
     tell(&one->listener.lbc.attrs, nlb_listener_field("Ppv2VpcIdEnabled"), "true");
@@ -226,10 +224,10 @@ static void test_listener_attributes(void **state)
     one = bench_step(&bench, NLB_STEP_ADD_CERTS, 1);
     one->listener.lbc.protocol = LBC_TCPSSL;
     one->listener.lbc.port = one->listener.lbc.last_port = 443;
-    assert_int_equal(lbc_texts_split(&one->texts, "x,y"), 0);
+    assert_int_equal(lbc_texts_split(&one->lbc.texts, "x,y"), 0);
     one = bench_step(&bench, NLB_STEP_REMOVE_CERTS, 2);
-    bench_set(&one->id, "lsn-443");
-    assert_int_equal(lbc_texts_split(&one->texts, "x"), 0);
+    bench_at(&bench, one, "lsn-443");
+    assert_int_equal(lbc_texts_split(&one->lbc.texts, "x"), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_param(&bench.echo, action, "CertificateIds.1"), "c-1");
@@ -255,9 +253,8 @@ static void test_range_listener(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    one = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 0, 100, "g80");
-    one->group.lbc.protocol = LBC_TCP;
-    one->listener.range = true;
+    one = bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 0, 100, "g80");
+    one->listener.lbc.is_range = true;
     one->listener.lbc.last_port = 200;
     tell(&one->listener.lbc.attrs, nlb_listener_field("CertificateIds"), "not for TCP");
     assert_int_equal(bench_run(&bench, false), 0);
@@ -277,12 +274,12 @@ static void test_group_attributes(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    one = bench_group_step(&bench, NLB_STEP_UPDATE_GROUP, 0, 80, "g80");
-    bench_set(&one->id, "sgp-80");
-    tell(&one->group.lbc.attrs, nlb_group_field("Scheduler"), "rr");
-    tell(&one->group.lbc.attrs, nlb_group_field("ResourceGroupId"), "rg-1");
-    tell(&one->group.lbc.attrs, nlb_group_field("HealthCheckEnabled"), "true");
-    tell(&one->group.lbc.attrs, nlb_group_field("HealthCheckHttpCode"), "http_2xx,http_3xx");
+    one = bench_group_step(&bench, LBC_STEP_UPDATE_GROUP, 0, 80, "g80");
+    bench_at(&bench, one, "sgp-80");
+    tell(&one->lbc.attrs, nlb_group_field("Scheduler"), "rr");
+    tell(&one->lbc.attrs, nlb_group_field("ResourceGroupId"), "rg-1");
+    tell(&one->lbc.attrs, nlb_group_field("HealthCheckEnabled"), "true");
+    tell(&one->lbc.attrs, nlb_group_field("HealthCheckHttpCode"), "http_2xx,http_3xx");
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_param(&bench.echo, action, "Scheduler"), "rr");
     assert_string_equal(echo_param(&bench.echo, action, "ResourceGroupId"), "");
@@ -308,23 +305,23 @@ static void test_lb_attributes(void **state)
     assert_int_equal(nlb_lb_put_zone(lb, "z-a", "vsw-a", "10.0.0.1", NULL), 0);
     assert_int_equal(nlb_lb_put_zone(lb, "z-b", "vsw-b", "10.0.0.2", NULL), 0);
     lb->untagged = true;
-    one = bench_step(&bench, NLB_STEP_TAG, 0);
-    assert_int_equal(lbc_tags_put(&one->tags, NLB_TAG_OWNER, BENCH_NAME), 0);
+    one = bench_step(&bench, LBC_STEP_TAG, 0);
+    assert_int_equal(lbc_tags_put(&one->lbc.tags, NLB_TAG_OWNER, BENCH_NAME), 0);
     one = bench_step(&bench, NLB_STEP_ADDRESS_TYPE, 1);
-    bench_set(&one->value, "Internet");
+    bench_set(&one->lbc.value, "Internet");
     assert_int_equal(nlb_lb_put_zone(&one->lb, "z-a", "vsw-a", NULL, "eip-7"), 0);
     one = bench_step(&bench, NLB_STEP_ZONES, 2);
     assert_int_equal(nlb_lb_put_zone(&one->lb, "z-a", "vsw-a", NULL, NULL), 0);
     assert_int_equal(nlb_lb_put_zone(&one->lb, "z-c", "vsw-c", "10.0.0.3", NULL), 0);
-    bench_set(&bench_step(&bench, NLB_STEP_IPV6, 3)->value, "Internet");
+    bench_set(&bench_step(&bench, NLB_STEP_IPV6, 3)->lbc.value, "Internet");
     one = bench_step(&bench, NLB_STEP_ATTRIBUTE, 4);
     assert_int_equal(nlb_lb_set(&one->lb, NLB_LB_CROSS_ZONE, "false"), 0);
-    bench_set(&bench_step(&bench, NLB_STEP_DETACH, 5)->value, "cbwp-1");
-    bench_set(&bench_step(&bench, NLB_STEP_ATTACH, 6)->value, "cbwp-2");
+    bench_set(&bench_step(&bench, NLB_STEP_DETACH, 5)->lbc.value, "cbwp-1");
+    bench_set(&bench_step(&bench, NLB_STEP_ATTACH, 6)->lbc.value, "cbwp-2");
     one = bench_step(&bench, NLB_STEP_PROTECT, 7);
     assert_int_equal(nlb_lb_set(&one->lb, NLB_LB_MODIFICATION, "ConsoleProtection"), 0);
-    one = bench_step(&bench, NLB_STEP_UNTAG, 8);
-    assert_int_equal(lbc_tags_put(&one->tags, NLB_TAG_OWNER, BENCH_NAME), 0);
+    one = bench_step(&bench, LBC_STEP_UNTAG, 8);
+    assert_int_equal(lbc_tags_put(&one->lbc.tags, NLB_TAG_OWNER, BENCH_NAME), 0);
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(bench_told(&bench), "");
     assert_string_equal(echo_param(&bench.echo, "UpdateLoadBalancerAddressTypeConfig",
@@ -385,10 +382,9 @@ static void plan_guard(struct bench *bench)
     put_rule(&one->security_group, NULL, "fd00::/8", false);
     put_rule(&one->security_group, NULL, "0.0.0.0/0", true);
     one = bench_step(bench, NLB_STEP_JOIN, 2);
-    one->with_security_group = one->needs_security = true;
-    one = bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, 3, 81, "g80");
-    one->group.lbc.protocol = LBC_TCP;
-    one->needs_security = true;
+    one->with_security_group = one->lbc.needs_security = true;
+    one = bench_listener_step(bench, LBC_STEP_CREATE_LISTENER, 3, 81, "g80");
+    one->lbc.needs_security = true;
 }
 
 static void test_guard(void **state)
@@ -438,8 +434,8 @@ static void test_guard(void **state)
 
     bench_again(&bench);
     one = bench_step(&bench, NLB_STEP_LEAVE, 0);
-    one->with_security_group = one->needs_security = true;
-    bench_step(&bench, NLB_STEP_DELETE_SECURITY_GROUP, 1)->last = true;
+    one->with_security_group = one->lbc.needs_security = true;
+    bench_step(&bench, NLB_STEP_DELETE_SECURITY_GROUP, 1)->lbc.last = true;
     assert_int_equal(bench_run(&bench, false), 0);
     assert_null(bench.have.security_group.id);
     assert_int_equal(bench.have.lb.security_groups.len, 0);
@@ -480,10 +476,10 @@ static void test_join_needs_room(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     assert_int_equal(lbc_texts_put(&bench.have.lb.security_groups, "sg-old"), 0);
-    assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
+    assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->lbc.texts, "sg-new"), 0);
     one = bench_step(&bench, NLB_STEP_LEAVE, 1);
-    one->needs_security = true;
-    assert_int_equal(lbc_texts_put(&one->texts, "sg-old"), 0);
+    one->lbc.needs_security = true;
+    assert_int_equal(lbc_texts_put(&one->lbc.texts, "sg-old"), 0);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient",
                                                 .times = 1 });
@@ -499,9 +495,9 @@ static void test_join_needs_room(void **state)
     /* Nothing leaves: the refusal counts. */
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->texts, "sg-new"), 0);
+    assert_int_equal(lbc_texts_put(&bench_step(&bench, NLB_STEP_JOIN, 0)->lbc.texts, "sg-new"), 0);
     one = bench_step(&bench, NLB_STEP_LEAVE, 1);
-    assert_int_equal(lbc_texts_put(&one->texts, "sg-old"), 0);
+    assert_int_equal(lbc_texts_put(&one->lbc.texts, "sg-old"), 0);
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerJoinSecurityGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient" });
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "LoadBalancerLeaveSecurityGroup",

@@ -11,14 +11,13 @@
 
 /* --- security groups --- */
 
-static void plan_groups(struct bench *bench, enum nlb_step_type type, const char *first,
-                        const char *second)
+static void plan_groups(struct bench *bench, unsigned type, const char *first, const char *second)
 {
     struct nlb_step *one = bench_step(bench, type, 0);
 
-    assert_int_equal(lbc_texts_put(&one->texts, first), 0);
+    assert_int_equal(lbc_texts_put(&one->lbc.texts, first), 0);
     if (second != NULL) {
-        assert_int_equal(lbc_texts_put(&one->texts, second), 0);
+        assert_int_equal(lbc_texts_put(&one->lbc.texts, second), 0);
     }
     echo_rule(&bench->echo, &(struct echo_rule){ .action = type == NLB_STEP_JOIN
                                                                ? "LoadBalancerJoinSecurityGroup"
@@ -177,7 +176,7 @@ static void test_draining_takes_time(void **state)
                                            false),
                              0);
         }
-        bench_set(&bench_server_step(&bench, NLB_STEP_REMOVE, 0, 80, "g80", "i-1")->id, "sgp-80");
+        bench_at(&bench, bench_server_step(&bench, LBC_STEP_REMOVE, 0, 80, "g80", "i-1"), "sgp-80");
         echo_rule(&bench.echo, &(struct echo_rule){ .action = "RemoveServersFromServerGroup",
                                                     .job = "Processing" });
         assert_int_equal(bench_run(&bench, false), 0);
@@ -202,7 +201,7 @@ static void refuse_listeners(struct bench *bench, const char *message, size_t sk
 /* One listener per port; group, server and all else is there. */
 static void plan_listener(struct bench *bench, unsigned stage, uint16_t port)
 {
-    bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, stage, port, "g80");
+    bench_listener_step(bench, LBC_STEP_CREATE_LISTENER, stage, port, "g80");
 }
 
 /* One refusal stands for all that would follow: told with their names, and not asked for. */
@@ -217,7 +216,7 @@ static void test_no_room_for_listeners(void **state)
     for (uint16_t port = 81; port <= 84; port++) {
         plan_listener(&bench, port < 84 ? 0 : 1, port);
     }
-    range = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 0, "g80");
+    range = bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 1, 0, "g80");
     range->listener.lbc.port = 100;
     range->listener.lbc.last_port = 200;
     refuse_listeners(&bench, "loadbalancer_listeners_num: 50 of 50", 1);
@@ -243,7 +242,7 @@ static void test_other_reasons_than_room(void **state)
     bench_begin(&bench);
     bench_put_present(&bench, 80);
     plan_listener(&bench, 0, 81);
-    bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 82, "g82");
+    bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 1, 82, "g82");
     plan_listener(&bench, 1, 83);
     refuse_listeners(&bench, "loadbalancer_listeners_num: 50 of 50", 0);
     assert_int_equal(bench_run(&bench, false), 0);
@@ -273,8 +272,8 @@ static void test_room_for_listeners_again(void **state)
         bench_put_present(&bench, 80);
         plan_listener(&bench, 0, 81);
         plan_listener(&bench, 0, 82);
-        bench_listener_step(&bench, NLB_STEP_DELETE_LISTENER, 0, 80, "g80");
-        bench_set(&bench.plan.steps[2].id, "lsn-80");
+        bench_at(&bench, bench_listener_step(&bench, LBC_STEP_DELETE_LISTENER, 0, 80, "g80"),
+                 "lsn-80");
         plan_listener(&bench, 1, 83);
         plan_listener(&bench, 1, 84);
         echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateListener",

@@ -17,18 +17,15 @@ static void plan_creation(struct bench *bench)
 {
     bench_create_lb(bench);
     for (uint16_t i = 0; i < 2; i++) {
-        bench_group_step(bench, NLB_STEP_CREATE_GROUP, 1, i == 0 ? 80 : 443,
+        bench_group_step(bench, LBC_STEP_CREATE_GROUP, 1, i == 0 ? 80 : 443,
                          i == 0 ? "g80" : "g443");
     }
     for (uint16_t i = 0; i < 2; i++) {
         const uint16_t port = i == 0 ? 80 : 443;
         const char *group = i == 0 ? "g80" : "g443";
 
-        bench_server_step(bench, NLB_STEP_ADD, 2, port, group, "i-1");
-        bench_listener_step(bench, NLB_STEP_CREATE_LISTENER, 2, port, group);
-    }
-    for (size_t i = 0; i < bench->plan.len; i++) {
-        bench->plan.steps[i].group.lbc.protocol = LBC_TCP;
+        bench_server_step(bench, LBC_STEP_ADD, 2, port, group, "i-1");
+        bench_listener_step(bench, LBC_STEP_CREATE_LISTENER, 2, port, group);
     }
 }
 
@@ -116,7 +113,7 @@ static void test_creation_takes_time(void **state)
     assert_true(waited < 1000);
     /* A plan for one that is not ready goes nowhere. */
     bench_again(&bench);
-    bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 1, 80, "g80");
+    bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 1, 80, "g80");
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "");
     assert_true(bench.apply.again_ms > 0);
@@ -223,13 +220,13 @@ static void plan_deletion(struct bench *bench)
     bench_put_present(bench, 443);
     assert_int_equal(
         nlb_lb_set(&bench_step(bench, NLB_STEP_PROTECT, 0)->lb, NLB_LB_PROTECT, "false"), 0);
-    bench_step(bench, NLB_STEP_DELETE_LB, 1)->last = true;
+    bench_step(bench, LBC_STEP_DELETE_LB, 1)->lbc.last = true;
     for (uint16_t i = 0; i < 2; i++) {
-        struct nlb_step *drop = bench_group_step(bench, NLB_STEP_DELETE_GROUP, 2, 0,
+        struct nlb_step *drop = bench_group_step(bench, LBC_STEP_DELETE_GROUP, 2, 0,
                                                  nlb_group_at(&bench->have, i)->lbc.name);
 
-        bench_set(&drop->id, nlb_group_at(&bench->have, i)->lbc.id);
-        drop->last = true;
+        bench_at(bench, drop, nlb_group_at(&bench->have, i)->lbc.id);
+        drop->lbc.last = true;
     }
 }
 
@@ -311,7 +308,7 @@ static void test_deletion_takes_time(void **state)
     /* As the next pass finds it. */
     bench_again(&bench);
     bench_set(&bench.have.lb.status, "Deleting");
-    bench_step(&bench, NLB_STEP_DELETE_LB, 1);
+    bench_step(&bench, LBC_STEP_DELETE_LB, 1);
     assert_int_equal(bench_run(&bench, true), 0);
     assert_string_equal(echo_log(&bench.echo), "");
     assert_true(bench.apply.again_ms > 0);
@@ -343,7 +340,7 @@ static void test_group_fails(void **state)
     (void)state;
     bench_begin(&bench);
     plan_creation(&bench);
-    bench_step(&bench, NLB_STEP_DELETE_GROUP, 3)->last = true;
+    bench_step(&bench, LBC_STEP_DELETE_GROUP, 3)->lbc.last = true;
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateServerGroup",
                                                 .code = "QuotaExceeded.QuotaInsufficient",
                                                 .times = 1 });
@@ -405,7 +402,7 @@ static void test_answer_lost(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->group.lbc.protocol = LBC_TCP;
+    bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2");
     echo_rule(&bench.echo,
               &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true });
     assert_int_equal(bench_run(&bench, false), 0);
@@ -417,7 +414,7 @@ static void test_answer_lost(void **state)
     /* Once is no loss: the token makes the repetition safe. */
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_server_step(&bench, NLB_STEP_ADD, 0, 80, "g80", "i-2")->group.lbc.protocol = LBC_TCP;
+    bench_server_step(&bench, LBC_STEP_ADD, 0, 80, "g80", "i-2");
     echo_rule(&bench.echo,
               &(struct echo_rule){ .action = "AddServersToServerGroup", .lost = true, .times = 1 });
     assert_int_equal(bench_run(&bench, false), 0);
@@ -447,8 +444,8 @@ static void test_busy(void **state)
 
         bench_begin(&bench);
         bench_put_present(&bench, 80);
-        bench_set(&bench_listener_step(&bench, NLB_STEP_DELETE_LISTENER, 0, 80, "g80")->id,
-                  "lsn-80");
+        bench_at(&bench, bench_listener_step(&bench, LBC_STEP_DELETE_LISTENER, 0, 80, "g80"),
+                 "lsn-80");
         echo_rule(&bench.echo,
                   &(struct echo_rule){ .action = "DeleteListener", .code = codes[i], .times = 3 });
         assert_int_equal(bench_run(&bench, false), 0);
@@ -467,12 +464,10 @@ static void test_lb_is_gone(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 0, 81, "g81");
-    bench_server_step(&bench, NLB_STEP_ADD, 1, 81, "g81", "i-1")->group.lbc.protocol = LBC_TCP;
-    bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 81, "g81")->group.lbc.protocol =
-        LBC_TCP;
-    bench.plan.steps[0].group.lbc.protocol = LBC_TCP;
-    bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 2, 82, "g82");
+    bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 0, 81, "g81");
+    bench_server_step(&bench, LBC_STEP_ADD, 1, 81, "g81", "i-1");
+    bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 1, 81, "g81");
+    bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 2, 82, "g82");
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "CreateListener",
                                                 .code = "ResourceNotFound.loadBalancer",
                                                 .http = 404 });
@@ -491,7 +486,7 @@ static void test_cancelled(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_group_step(&bench, NLB_STEP_CREATE_GROUP, 0, 81, "g81");
+    bench_group_step(&bench, LBC_STEP_CREATE_GROUP, 0, 81, "g81");
     fake_host_cancel(bench.echo.setup.fake, true);
     assert_int_equal(bench_run(&bench, false), -ECANCELED);
     assert_int_equal(bench.problems.worst.kind, CCM_ERROR_CANCELLED);
@@ -508,10 +503,9 @@ static void test_port_stays_taken(void **state)
     (void)state;
     bench_begin(&bench);
     bench_put_present(&bench, 80);
-    bench_set(&bench_listener_step(&bench, NLB_STEP_DELETE_LISTENER, 0, 80, "g80")->id, "lsn-80");
-    one = bench_listener_step(&bench, NLB_STEP_CREATE_LISTENER, 1, 80, "g80");
+    bench_at(&bench, bench_listener_step(&bench, LBC_STEP_DELETE_LISTENER, 0, 80, "g80"), "lsn-80");
+    one = bench_listener_step(&bench, LBC_STEP_CREATE_LISTENER, 1, 80, "g80");
     one->listener.lbc.protocol = LBC_TCPSSL;
-    one->group.lbc.protocol = LBC_TCP;
     echo_rule(&bench.echo, &(struct echo_rule){ .action = "DeleteListener", .job = "Failed" });
     assert_int_equal(bench_run(&bench, false), 0);
     assert_string_equal(echo_log(&bench.echo), "DeleteListener * ");

@@ -42,7 +42,7 @@ static const char *description_of(const struct nlb_group *group, const struct lb
     return one->description == NULL ? group->lbc.name : one->description;
 }
 
-static void make_plan(const struct toy *toy, struct nlb_plan *plan, struct lbc_problems *problems,
+static void make_plan(const struct toy *toy, struct lbc_plan *plan, struct lbc_problems *problems,
                       size_t batch)
 {
     const struct nlb_plan_input in = { .model = &toy->model,
@@ -315,7 +315,7 @@ static void check_end(const struct toy *toy, bool blocked)
 static void run_all(struct toy *toy, size_t batch)
 {
     for (unsigned i = 0; i <= RUNS; i++) {
-        CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+        CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
         make_plan(toy, &plan, &problems, batch);
@@ -333,14 +333,14 @@ static void run_world(uint64_t seed)
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf before = { .max = 65536 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf after = { .max = 65536 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 65536 };
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
 
     toy_init(&toy, seed);
     list_foreign(&toy, &before);
     run_all(&toy, 1 + seed % 3);
     make_plan(&toy, &plan, &problems, 200);
-    nlb_plan_print(&plan, &text);
+    lbc_plan_print(&plan, NULL, &text);
     check(&toy, plan.len == 0, "there is more to do", ccm_buf_str(&text));
     check_end(&toy, toy.model.lbc.reused && plan.blocked);
     list_foreign(&toy, &after);
@@ -357,7 +357,7 @@ static void run_short_of_memory(uint64_t seed)
 
     toy_init(&toy, seed);
     for (size_t at = 0; failed; at++) {
-        CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+        CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
         CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
         const struct nlb_plan_input in = { .model = &toy.model,
                                            .have = &toy.cloud,

@@ -316,7 +316,7 @@ static void test_any_port(void **state)
                         "k8s.100_200.TCP.web.default.c1");
     assert_int_equal(nlb_listener_at(&w.model.want, 0)->lbc.port, 100);
     assert_int_equal(nlb_listener_at(&w.model.want, 0)->lbc.last_port, 200);
-    assert_true(nlb_listener_at(&w.model.want, 0)->range);
+    assert_true(nlb_listener_at(&w.model.want, 0)->lbc.is_range);
     end(&w);
     set(&w, "health-check-flag", "on");
     set(&w, "health-check-connect-port", "99");

@@ -259,7 +259,7 @@ struct run {
     bool read;  /* the mirror is complete */
     struct nlb_model model;
     struct nlb_state have;
-    struct nlb_plan plan;
+    struct lbc_plan plan;
     struct lbc_problems problems;
     struct ccm_error err;
     struct nlb_apply apply;
@@ -268,7 +268,7 @@ struct run {
 
 static void run_fini(struct run *run)
 {
-    nlb_plan_fini(&run->plan);
+    lbc_plan_fini(&run->plan);
     nlb_model_fini(&run->model);
     nlb_state_fini(&run->have);
     lbc_problems_fini(&run->problems);

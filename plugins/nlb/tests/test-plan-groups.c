@@ -181,7 +181,7 @@ static void test_ensure(void **state)
     check_plans(questions, sizeof(questions) / sizeof(questions[0]));
 }
 
-static void plan_for(struct nlb_plan *plan, struct nlb_model *model, const struct nlb_state *have,
+static void plan_for(struct lbc_plan *plan, struct nlb_model *model, const struct nlb_state *have,
                      struct lbc_problems *problems)
 {
     const struct nlb_plan_input in = {
@@ -211,7 +211,7 @@ static void test_waiting(void **state)
         struct lbc_problems problems = LBC_PROBLEMS_INIT;
         struct nlb_state have = { .lb = { .id = NULL } };
         struct nlb_model model = { .lbc.explicit = 0 };
-        struct nlb_plan plan = { .steps = NULL };
+        struct lbc_plan plan = { .steps = NULL };
 
         read_model(&model, "group - 80/TCP\n");
         read_model(&model, cases[i].want);
@@ -220,7 +220,7 @@ static void test_waiting(void **state)
         plan_for(&plan, &model, &have, &problems);
         assert_int_equal(plan.len, cases[i].steps);
         assert_int_equal(plan.waiting.len, cases[i].waiting ? 1 : 0);
-        nlb_plan_fini(&plan);
+        lbc_plan_fini(&plan);
         model_end(&model);
         nlb_state_fini(&have);
         lbc_problems_fini(&problems);
@@ -233,7 +233,7 @@ static void test_unread(void **state)
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
     struct nlb_state have = { .lb = { .id = NULL } };
     struct nlb_model model = { .lbc.explicit = 0 };
-    struct nlb_plan plan = { .steps = NULL };
+    struct lbc_plan plan = { .steps = NULL };
 
     (void)state;
     read_model(&model, "group - 80/TCP\nserver i-1:80=9\n");
@@ -242,7 +242,7 @@ static void test_unread(void **state)
     assert_int_equal(plan.len, 0);
     assert_int_equal(plan.waiting.len, 2);
     assert_string_equal(plan.waiting.items[0], "g-1");
-    nlb_plan_fini(&plan);
+    lbc_plan_fini(&plan);
     model_end(&model);
     nlb_state_fini(&have);
     lbc_problems_fini(&problems);

@@ -130,7 +130,7 @@ static void test_ensure(void **state)
     check_plans(questions, sizeof(questions) / sizeof(questions[0]));
 }
 
-static void plan_for(struct nlb_plan *plan, const char *want, const char *have_text,
+static void plan_for(struct lbc_plan *plan, const char *want, const char *have_text,
                      const struct lbc_tags *applied)
 {
     CCM_CLEANUP(lbc_problems_fini) struct lbc_problems problems = LBC_PROBLEMS_INIT;
@@ -150,7 +150,7 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
 /* Only tags that we have put on are taken off (W13). */
 static void test_untag(void **state)
 {
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(lbc_tags_fini) struct lbc_tags applied = { .items = NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 1024 };
 
@@ -159,7 +159,7 @@ static void test_untag(void **state)
     assert_int_equal(lbc_tags_put(&applied, "b", "1"), 0);
     assert_int_equal(lbc_tags_put(&applied, "c", "1"), 0);
     plan_for(&plan, "tag b=1\n", "lb nlb-1\ntag a=1\ntag b=1\ntag d=1\n", &applied);
-    nlb_plan_print(&plan, &text);
+    lbc_plan_print(&plan, NULL, &text);
     assert_string_equal(ccm_buf_str(&text), "untag load balancer a=1\n");
 }
 
@@ -167,32 +167,32 @@ static void test_untag(void **state)
 static void test_guarded(void **state)
 {
     static const struct {
-        enum nlb_step_type type;
+        unsigned type;
         bool needs_security;
         bool secures;
     } steps[] = {
-        { NLB_STEP_CREATE_LB, false, false },    { NLB_STEP_CREATE_SECURITY_GROUP, false, true },
+        { LBC_STEP_CREATE_LB, false, false },    { NLB_STEP_CREATE_SECURITY_GROUP, false, true },
         { NLB_STEP_ADD_RULES, false, true },     { NLB_STEP_JOIN, true, true },
-        { NLB_STEP_CREATE_GROUP, false, false }, { NLB_STEP_CREATE_LISTENER, true, false },
+        { LBC_STEP_CREATE_GROUP, false, false }, { LBC_STEP_CREATE_LISTENER, true, false },
     };
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
 
     (void)state;
     plan_for(&plan, "guard\n" RULES "group - 80/TCP\nlistener - TCP 80 80/TCP\n", "lb -\nguard\n",
              NULL);
     assert_int_equal(plan.len, sizeof(steps) / sizeof(steps[0]));
     for (size_t i = 0; i < plan.len; i++) {
-        assert_int_equal(plan.steps[i].type, steps[i].type);
-        assert_int_equal(plan.steps[i].needs_security, steps[i].needs_security);
-        assert_int_equal(nlb_step_secures(plan.steps[i].type), steps[i].secures);
-        assert_true(i == 0 || plan.steps[i].stage > plan.steps[i - 1].stage);
+        assert_int_equal(plan.steps[i]->type, steps[i].type);
+        assert_int_equal(plan.steps[i]->needs_security, steps[i].needs_security);
+        assert_int_equal(nlb_step_secures(plan.steps[i]->type), steps[i].secures);
+        assert_true(i == 0 || plan.steps[i]->stage > plan.steps[i - 1]->stage);
     }
 }
 
 /* A hundred rules a call; where the group is full, those that go make place. */
 static void test_many_rules(void **state)
 {
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf want = { .max = 65536 };
     CCM_CLEANUP(ccm_buf_fini) struct ccm_buf have = { .max = 65536 };
 
@@ -205,12 +205,12 @@ static void test_many_rules(void **state)
     }
     plan_for(&plan, ccm_buf_str(&want), ccm_buf_str(&have), NULL);
     assert_int_equal(plan.len, 4);
-    assert_int_equal(plan.steps[0].type, NLB_STEP_REMOVE_RULES);
-    assert_int_equal(plan.steps[1].security_group.rule_count, 50);
-    assert_int_equal(plan.steps[2].type, NLB_STEP_ADD_RULES);
-    assert_int_equal(plan.steps[2].security_group.rule_count, 100);
-    for (size_t i = 0; i < plan.steps[0].security_group.rule_count; i++) {
-        assert_false(plan.steps[0].security_group.rules[i].drop);
+    assert_int_equal(plan.steps[0]->type, NLB_STEP_REMOVE_RULES);
+    assert_int_equal(nlb_step_at(&plan, 1)->security_group.rule_count, 50);
+    assert_int_equal(plan.steps[2]->type, NLB_STEP_ADD_RULES);
+    assert_int_equal(nlb_step_at(&plan, 2)->security_group.rule_count, 100);
+    for (size_t i = 0; i < nlb_step_at(&plan, 0)->security_group.rule_count; i++) {
+        assert_false(nlb_step_at(&plan, 0)->security_group.rules[i].drop);
     }
 }
 

@@ -179,11 +179,13 @@ static void test_ensure(void **state)
     check_plans(questions, sizeof(questions) / sizeof(questions[0]));
 }
 
-static void plan_for(struct nlb_plan *plan, const char *want, const char *have_text, bool fresh)
+/* Steps borrow from both sides. */
+static struct nlb_state have;
+static struct nlb_model model;
+
+static void plan_for(struct lbc_plan *plan, const char *want, const char *have_text, bool fresh)
 {
     struct lbc_problems problems = LBC_PROBLEMS_INIT;
-    struct nlb_state have = { .lb = { .id = NULL } };
-    struct nlb_model model = { .lbc.explicit = 0 };
     const struct nlb_plan_input in = {
         .model = &model,
         .have = &have,
@@ -195,47 +197,53 @@ static void plan_for(struct nlb_plan *plan, const char *want, const char *have_t
     read_model(&model, want);
     read_state(&have, have_text);
     assert_int_equal(nlb_plan_ensure(plan, &in, &problems), 0);
+    lbc_problems_fini(&problems);
+}
+
+static void plan_end(struct lbc_plan *plan)
+{
+    lbc_plan_fini(plan);
     model_end(&model);
     nlb_state_fini(&have);
-    lbc_problems_fini(&problems);
+    memset(&model, 0, sizeof(model));
+    memset(&have, 0, sizeof(have));
 }
 
 /* What was read just now is in the step, overlaid; of what is remembered only what somebody asks
  * for. */
 static void test_update(void **state)
 {
-    struct nlb_plan plan = { .steps = NULL };
+    struct lbc_plan plan = { .steps = NULL };
     const struct nlb_step *step = NULL;
 
     (void)state;
     plan_for(&plan, W80 "listener - TCP 80 80/TCP +Cps=100\n",
              LB H80 "listener l-1 TCP 80 g-1 IdleTimeout=60 ProxyProtocolEnabled=true\n", true);
     assert_int_equal(plan.len, 1);
-    step = &plan.steps[0];
-    assert_string_equal(step->id, "l-1");
-    assert_string_equal(step->listener.lbc.group_id, "g-1");
+    step = nlb_step_at(&plan, 0);
+    assert_string_equal(step->lbc.listener->id, "l-1");
+    assert_string_equal(step->lbc.group->id, "g-1");
     assert_string_equal(step->listener.lbc.description, G80);
     assert_int_equal(step->listener.lbc.attrs.len, 3);
     assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("IdleTimeout")),
                         "60");
     assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("Cps")), "100");
-    nlb_plan_fini(&plan);
+    plan_end(&plan);
 
-    memset(&plan, 0, sizeof(plan));
     plan_for(&plan, W80 "listener - TCP 80 80/TCP +Cps=100 +IdleTimeout=60\n",
              LB H80 "listener l-1 TCP 80 g-1 IdleTimeout=60 ProxyProtocolEnabled=true\n", false);
     assert_int_equal(plan.len, 1);
-    step = &plan.steps[0];
+    step = nlb_step_at(&plan, 0);
     assert_int_equal(step->listener.lbc.attrs.len, 2);
     assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("IdleTimeout")),
                         "60");
     assert_string_equal(lbc_attrs_get(&step->listener.lbc.attrs, nlb_listener_field("Cps")), "100");
-    nlb_plan_fini(&plan);
+    plan_end(&plan);
 }
 
 static void test_creation(void **state)
 {
-    struct nlb_plan plan = { .steps = NULL };
+    struct lbc_plan plan = { .steps = NULL };
     const struct nlb_step *step = NULL;
 
     (void)state;
@@ -243,38 +251,38 @@ static void test_creation(void **state)
              W80 "listener - TCP 80 80/TCP IdleTimeout=60 +CertificateIds=c-1 "
                  "+SecurityPolicyId=x\n",
              LB, true);
-    step = &plan.steps[plan.len - 1];
-    assert_int_equal(step->type, NLB_STEP_CREATE_LISTENER);
-    assert_true(step->needs_security);
-    assert_null(step->listener.lbc.group_id);
-    assert_string_equal(step->group.lbc.name, G80);
+    step = nlb_step_at(&plan, plan.len - 1);
+    assert_int_equal(step->lbc.type, LBC_STEP_CREATE_LISTENER);
+    assert_true(step->lbc.needs_security);
+    assert_null(step->lbc.group);
+    assert_string_equal(step->lbc.want->name, G80);
     assert_int_equal(step->listener.lbc.attrs.len, 1); /* TCP has no certificate */
-    nlb_plan_fini(&plan);
+    plan_end(&plan);
 }
 
 /* Servers and listeners of a new Service go in one stage, to share their jobs' polls; a listener
  * that moves waits until the last server is in. */
 static void test_stages(void **state)
 {
-    struct nlb_plan plan = { .steps = NULL };
+    struct lbc_plan plan = { .steps = NULL };
 
     (void)state;
     plan_for(&plan, "group - 80/TCP\nserver i-1:80=9\nlistener - TCP 80 80/TCP\n", LB, true);
     assert_int_equal(plan.len, 3);
-    assert_int_equal(plan.steps[1].type, NLB_STEP_ADD);
-    assert_int_equal(plan.steps[2].type, NLB_STEP_CREATE_LISTENER);
-    assert_int_equal(plan.steps[1].stage, plan.steps[2].stage);
-    assert_true(plan.steps[0].stage < plan.steps[1].stage);
-    nlb_plan_fini(&plan);
+    assert_int_equal(plan.steps[1]->type, LBC_STEP_ADD);
+    assert_int_equal(plan.steps[2]->type, LBC_STEP_CREATE_LISTENER);
+    assert_int_equal(plan.steps[1]->stage, plan.steps[2]->stage);
+    assert_true(plan.steps[0]->stage < plan.steps[1]->stage);
+    plan_end(&plan);
 
     plan_for(&plan, "group - 80/TCP type=Ip\nserver i-1:80=9\nlistener - TCP 80 80/TCP\n",
              LB H80 "listener l-1 TCP 80 g-1\n", true);
     assert_int_equal(plan.len, 4);
-    assert_int_equal(plan.steps[2].type, NLB_STEP_UPDATE_LISTENER);
-    assert_true(plan.steps[1].stage < plan.steps[2].stage);
-    assert_int_equal(plan.steps[3].type, NLB_STEP_DELETE_GROUP);
-    assert_true(plan.steps[3].last);
-    nlb_plan_fini(&plan);
+    assert_int_equal(plan.steps[2]->type, LBC_STEP_UPDATE_LISTENER);
+    assert_true(plan.steps[1]->stage < plan.steps[2]->stage);
+    assert_int_equal(plan.steps[3]->type, LBC_STEP_DELETE_GROUP);
+    assert_true(plan.steps[3]->last);
+    plan_end(&plan);
 }
 
 int main(void)

@@ -92,7 +92,7 @@ static void test_ends(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+        CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
         CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
         CCM_CLEANUP(model_end) struct nlb_model model = { .lbc.explicit = 0 };
         CCM_CLEANUP(ccm_buf_fini) struct ccm_buf text = { .max = 8192 };
@@ -106,13 +106,13 @@ static void test_ends(void **state)
                          : ends[i].end == END_PRESERVE ? nlb_plan_preserve(&plan, &in)
                                                        : nlb_plan_leave(&plan, &in),
                          0);
-        nlb_plan_print(&plan, &text);
+        lbc_plan_print(&plan, NULL, &text);
         if (strcmp(ccm_buf_str(&text), ends[i].plan) != 0) {
             fail_msg("%s:\n%s", ends[i].name, ccm_buf_str(&text));
         }
         check_stages(&plan);
         for (size_t k = 1; k < plan.len; k++) {
-            assert_true(plan.steps[k].last || plan.steps[k].type == NLB_STEP_DELETE_LISTENER);
+            assert_true(plan.steps[k]->last || plan.steps[k]->type == LBC_STEP_DELETE_LISTENER);
         }
     }
 }
@@ -120,7 +120,7 @@ static void test_ends(void **state)
 /* Without a model: that is how a deletion is planned. */
 static void test_delete_without_model(void **state)
 {
-    CCM_CLEANUP(nlb_plan_fini) struct nlb_plan plan = { .steps = NULL };
+    CCM_CLEANUP(lbc_plan_fini) struct lbc_plan plan = { .steps = NULL };
     CCM_CLEANUP(nlb_state_fini) struct nlb_state have = { .lb = { .id = NULL } };
     const struct nlb_plan_input in = { .have = &have,
                                        .service = obj_service(),
@@ -130,8 +130,8 @@ static void test_delete_without_model(void **state)
     read_state(&have, "lb nlb-1 protection=true\ngroup g-1 80/TCP\nguard sg-1\n");
     assert_int_equal(nlb_plan_delete(&plan, &in), 0);
     assert_int_equal(plan.len, 4);
-    assert_string_equal(plan.steps[0].lb.fields[NLB_LB_PROTECT], "false");
-    assert_null(plan.steps[0].lb.fields[NLB_LB_MODIFICATION]);
+    assert_string_equal(nlb_step_at(&plan, 0)->lb.fields[NLB_LB_PROTECT], "false");
+    assert_null(nlb_step_at(&plan, 0)->lb.fields[NLB_LB_MODIFICATION]);
 }
 
 static bool is_told(const struct lbc_attrs *attrs, const struct lbc_anno *field)
@@ -182,8 +182,8 @@ static void test_note(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    for (size_t i = 0; i <= NLB_STEP_DELETE_SECURITY_GROUP; i++) {
-        assert_non_null(nlb_step_name((enum nlb_step_type)i));
+    for (size_t i = 0; i <= NLB_STEP_UNTAG_GROUP; i++) {
+        assert_non_null(nlb_steps.names[i]);
     }
 }
 

@@ -100,7 +100,7 @@ static void test_listener(void **state)
     assert_int_equal(one.lbc.protocol, LBC_TCPSSL);
     assert_int_equal(one.lbc.port, 443);
     assert_int_equal(one.lbc.last_port, 443);
-    assert_false(one.range);
+    assert_false(one.lbc.is_range);
     assert_string_equal(one.lbc.group_id, "sgp-1");
     assert_string_equal(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("IdleTimeout")), "900");
     assert_string_equal(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("Cps")), "0");
@@ -111,7 +111,7 @@ static void test_listener(void **state)
                         "true");
     assert_null(lbc_attrs_get(&one.lbc.attrs, nlb_listener_field("Ppv2PrivateLinkEpIdEnabled")));
     assert_int_equal(nlb_read_parse_listener(range, &two), 0);
-    assert_true(two.range);
+    assert_true(two.lbc.is_range);
     assert_int_equal(two.lbc.port, 100);
     assert_int_equal(two.lbc.last_port, 200);
 }

@@ -194,7 +194,7 @@ static void test_copies(void **state)
     assert_string_equal(group.lbc.backends.items[0].description, "hand");
     assert_int_equal(listener.lbc.port, 100);
     assert_int_equal(listener.lbc.last_port, 200);
-    assert_true(listener.range && listener.certs_known);
+    assert_true(listener.lbc.is_range && listener.certs_known);
     assert_string_equal(listener.lbc.group_id, "g-1");
     assert_int_equal(listener.certs.len, 2);
     assert_string_equal(security_group.rules[0].cidr, "0.0.0.0/0");

@@ -37,6 +37,6 @@ unsigned toy_dice(struct toy *toy, unsigned limit);
 
 /* Executes. False when something failed. Breaking a rule without a failure before, and anything
  * that must never be done, fails the test. */
-bool toy_run(struct toy *toy, const struct nlb_plan *plan);
+bool toy_run(struct toy *toy, const struct lbc_plan *plan);
 
 #endif

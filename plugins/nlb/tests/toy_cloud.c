@@ -18,8 +18,12 @@ static void must(int r)
 static bool refuse(const struct toy *toy, const struct nlb_step *step, const char *why)
 {
     if (toy->failures == 0) {
-        fail_msg("seed %llu: %s %s: %s", (unsigned long long)toy->seed, nlb_step_name(step->type),
-                 step->id == NULL ? "" : step->id, why);
+        fail_msg("seed %llu: %s %s: %s", (unsigned long long)toy->seed,
+                 nlb_steps.names[step->lbc.type],
+                 step->lbc.group != NULL      ? step->lbc.group->id
+                 : step->lbc.listener != NULL ? step->lbc.listener->id
+                                              : "",
+                 why);
     }
     return false;
 }
@@ -72,7 +76,7 @@ static bool create_lb(struct toy *toy, const struct nlb_step *step)
     must(nlb_lb_copy(lb, &step->lb));
     lbc_texts_fini(&lb->security_groups);
     lbc_tags_fini(&lb->tags);
-    must(lbc_tags_copy(&lb->tags, &step->tags));
+    must(lbc_tags_copy(&lb->tags, &step->lbc.tags));
     must(nlb_lb_set(lb, NLB_LB_IPV6_TYPE, "Intranet"));
     must(nlb_lb_set(lb, NLB_LB_CROSS_ZONE, "true"));
     free(lb->id);
@@ -97,10 +101,10 @@ static bool change_type(struct toy *toy, const struct nlb_step *step)
     struct nlb_lb *lb = &toy->cloud.lb;
 
     if (lb->fields[NLB_LB_ADDRESS_TYPE] != NULL &&
-        ccm_text_equal_case(lb->fields[NLB_LB_ADDRESS_TYPE], step->value)) {
+        ccm_text_equal_case(lb->fields[NLB_LB_ADDRESS_TYPE], step->lbc.value)) {
         return refuse(toy, step, "it is of that type");
     }
-    must(nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->value));
+    must(nlb_lb_set(lb, NLB_LB_ADDRESS_TYPE, step->lbc.value));
     for (size_t i = 0; i < step->lb.zone_count; i++) {
         const struct nlb_zone *zone = &step->lb.zones[i];
 
@@ -112,12 +116,12 @@ static bool change_type(struct toy *toy, const struct nlb_step *step)
 static bool change_package(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_lb *lb = &toy->cloud.lb;
-    const bool attach = step->type == NLB_STEP_ATTACH;
+    const bool attach = step->lbc.type == NLB_STEP_ATTACH;
 
     if (attach != ccm_text_empty(lb->fields[NLB_LB_PACKAGE])) {
         return refuse(toy, step, "wrong package");
     }
-    must(nlb_lb_set(lb, NLB_LB_PACKAGE, attach ? step->value : ""));
+    must(nlb_lb_set(lb, NLB_LB_PACKAGE, attach ? step->lbc.value : ""));
     return true;
 }
 
@@ -125,11 +129,12 @@ static bool change_lb(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_lb *lb = &toy->cloud.lb;
 
-    for (size_t i = 0; i < step->tags.len; i++) {
-        if (step->type == NLB_STEP_TAG) {
-            must(lbc_tags_put(&lb->tags, step->tags.items[i].key, step->tags.items[i].value));
+    for (size_t i = 0; i < step->lbc.tags.len; i++) {
+        if (step->lbc.type == LBC_STEP_TAG) {
+            must(lbc_tags_put(&lb->tags, step->lbc.tags.items[i].key,
+                              step->lbc.tags.items[i].value));
         } else {
-            lbc_tags_remove(&lb->tags, step->tags.items[i].key);
+            lbc_tags_remove(&lb->tags, step->lbc.tags.items[i].key);
         }
     }
     for (size_t i = 0; i < NLB_LB_FIELD_COUNT; i++) {
@@ -137,8 +142,8 @@ static bool change_lb(struct toy *toy, const struct nlb_step *step)
             must(nlb_lb_set(lb, (enum nlb_lb_field)i, step->lb.fields[i]));
         }
     }
-    if (step->type == NLB_STEP_IPV6) {
-        must(nlb_lb_set(lb, NLB_LB_IPV6_TYPE, step->value));
+    if (step->lbc.type == NLB_STEP_IPV6) {
+        must(nlb_lb_set(lb, NLB_LB_IPV6_TYPE, step->lbc.value));
     }
     return true;
 }
@@ -148,7 +153,7 @@ static bool join(struct toy *toy, const struct nlb_step *step)
     struct lbc_texts *joined = &toy->cloud.lb.security_groups;
     CCM_CLEANUP(lbc_texts_fini) struct lbc_texts ids = { 0 };
 
-    must(lbc_texts_copy(&ids, &step->texts));
+    must(lbc_texts_copy(&ids, &step->lbc.texts));
     if (step->with_security_group) {
         CCM_CLEANUP(nlb_rule_diff_fini) struct nlb_rule_diff diff = { .add = { .id = NULL } };
 
@@ -176,11 +181,11 @@ static bool leave(struct toy *toy, const struct nlb_step *step)
 {
     struct lbc_texts *joined = &toy->cloud.lb.security_groups;
 
-    for (size_t i = 0; i < step->texts.len; i++) {
-        if (!lbc_texts_has(joined, step->texts.items[i])) {
+    for (size_t i = 0; i < step->lbc.texts.len; i++) {
+        if (!lbc_texts_has(joined, step->lbc.texts.items[i])) {
             return refuse(toy, step, "it is not joined");
         }
-        lbc_texts_remove(joined, step->texts.items[i]);
+        lbc_texts_remove(joined, step->lbc.texts.items[i]);
     }
     if (step->with_security_group) {
         never(toy, !toy->model.want.security_group.wanted, "left while it is wanted");
@@ -242,14 +247,14 @@ static bool change_rules(struct toy *toy, const struct nlb_step *step)
         const struct nlb_rule *rule = &step->security_group.rules[i];
         const size_t at = rule->id == NULL ? SIZE_MAX : rule_at(security_group, rule->id);
 
-        if (step->type == NLB_STEP_ADD_RULES) {
+        if (step->lbc.type == NLB_STEP_ADD_RULES) {
             struct nlb_rule *fresh = nlb_security_group_new_rule(security_group);
 
             must(nlb_rule_copy(fresh, rule));
             fresh->id = new_id(toy, "r");
         } else if (at == SIZE_MAX) {
             return refuse(toy, step, "no such rule");
-        } else if (step->type == NLB_STEP_MODIFY_RULE) {
+        } else if (step->lbc.type == NLB_STEP_MODIFY_RULE) {
             must(nlb_rule_copy(&security_group->rules[at], rule));
         } else {
             never(toy, !rule->drop || !is_wanted_rule(toy, rule), "opened up");
@@ -273,18 +278,17 @@ static bool delete_guard(struct toy *toy, const struct nlb_step *step)
 
 static struct nlb_group *group_of(const struct toy *toy, const struct nlb_step *step)
 {
-    const bool by_id = step->id != NULL && step->type != NLB_STEP_UPDATE_LISTENER;
-
-    return by_id ? nlb_state_group_by_id(&toy->cloud, step->id)
-                 : nlb_state_group_for(&toy->cloud, &step->group);
+    return step->lbc.group != NULL
+               ? nlb_state_group_by_id(&toy->cloud, step->lbc.group->id)
+               : nlb_state_group_for(&toy->cloud, (const struct nlb_group *)step->lbc.want);
 }
 
 static bool create_group(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_group *group = nlb_state_new_group(&toy->cloud);
 
-    must(nlb_group_copy(group, &step->group));
-    lbc_backends_fini(&group->lbc.backends);
+    must(nlb_group_copy_identity(group, (const struct nlb_group *)step->lbc.want));
+    must(lbc_attrs_copy(&group->lbc.attrs, &step->lbc.want->attrs));
     free(group->lbc.id);
     group->lbc.id = new_id(toy, "g");
     must(lbc_texts_put(&toy->fresh, group->lbc.id));
@@ -292,10 +296,10 @@ static bool create_group(struct toy *toy, const struct nlb_step *step)
 }
 
 /* No group can be changed to a hash. */
-static bool keeps_hash(const struct nlb_group *group, const struct nlb_group *next)
+static bool keeps_hash(const struct nlb_group *group, const struct lbc_attrs *next)
 {
     const struct lbc_anno *field = nlb_group_field("Scheduler");
-    const char *value = lbc_attrs_get(&next->lbc.attrs, field);
+    const char *value = lbc_attrs_get(next, field);
 
     return value == NULL || !ccm_text_ends(value, "ch") ||
            ccm_text_equal(value, lbc_attrs_get(&group->lbc.attrs, field));
@@ -305,10 +309,10 @@ static bool update_group(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_group *group = group_of(toy, step);
 
-    never(toy, keeps_hash(group, &step->group), "a scheduler was changed to a hash");
+    never(toy, keeps_hash(group, &step->lbc.attrs), "a scheduler was changed to a hash");
     never(toy, is_ours(toy, group->lbc.name, false), "somebody's group was changed");
     lbc_attrs_fini(&group->lbc.attrs);
-    must(lbc_attrs_copy(&group->lbc.attrs, &step->group.lbc.attrs));
+    must(lbc_attrs_copy(&group->lbc.attrs, &step->lbc.attrs));
     return true;
 }
 
@@ -317,12 +321,12 @@ static void change_server(struct toy *toy, const struct nlb_step *step, struct n
 {
     struct lbc_backend next = *one;
 
-    if (step->type == NLB_STEP_REMOVE) {
+    if (step->lbc.type == LBC_STEP_REMOVE) {
         lbc_backends_remove(&group->lbc.backends, one);
         return;
     }
     next.description =
-        ccm_text_equal(step->group.lbc.name, group->lbc.name) ? NULL : step->group.lbc.name;
+        ccm_text_equal(step->lbc.want->name, group->lbc.name) ? NULL : step->lbc.want->name;
     next.leaving = false;
     must(lbc_backends_put(&group->lbc.backends, &next));
     (void)toy; /* nothing to count */
@@ -335,11 +339,11 @@ static bool change_servers(struct toy *toy, const struct nlb_step *step)
     if (lbc_texts_has(&toy->fresh, group->lbc.id)) {
         return refuse(toy, step, "the group is still being made");
     }
-    for (size_t i = 0; i < step->group.lbc.backends.len; i++) {
-        const struct lbc_backend *one = &step->group.lbc.backends.items[i];
+    for (size_t i = 0; i < step->lbc.backends.len; i++) {
+        const struct lbc_backend *one = &step->lbc.backends.items[i];
         const struct lbc_backend *present = lbc_backends_find(&group->lbc.backends, one);
 
-        if ((present == NULL) != (step->type == NLB_STEP_ADD)) {
+        if ((present == NULL) != (step->lbc.type == LBC_STEP_ADD)) {
             return refuse(toy, step, "it is there, or it is not");
         }
         never(toy, present == NULL || is_ours(toy, description_of(group, present), false),
@@ -360,11 +364,11 @@ static bool delete_group(struct toy *toy, const struct nlb_step *step)
               "a group with somebody's server was deleted");
     }
     for (size_t i = 0; i < toy->cloud.lbc.listener_count; i++) {
-        if (ccm_text_equal(nlb_listener_at(&toy->cloud, i)->lbc.group_id, step->id)) {
+        if (ccm_text_equal(nlb_listener_at(&toy->cloud, i)->lbc.group_id, group->lbc.id)) {
             return refuse(toy, step, "it is in use");
         }
     }
-    lbc_state_drop_group(&toy->cloud.lbc, lbc_state_group_by_id(&toy->cloud.lbc, step->id));
+    lbc_state_drop_group(&toy->cloud.lbc, &group->lbc);
     return true;
 }
 
@@ -372,8 +376,9 @@ static bool delete_group(struct toy *toy, const struct nlb_step *step)
 
 static struct nlb_listener *listener_of(const struct toy *toy, const struct nlb_step *step)
 {
-    return step->id != NULL ? nlb_state_listener_by_id(&toy->cloud, step->id)
-                            : nlb_state_listener_like(&toy->cloud, &step->listener);
+    return step->lbc.listener != NULL
+               ? nlb_state_listener_by_id(&toy->cloud, step->lbc.listener->id)
+               : nlb_state_listener_like(&toy->cloud, &step->listener);
 }
 
 static bool fits(struct toy *toy, const struct nlb_step *step, const struct nlb_group *group)
@@ -381,7 +386,8 @@ static bool fits(struct toy *toy, const struct nlb_step *step, const struct nlb_
     if (lbc_texts_has(&toy->fresh, group->lbc.id)) {
         return refuse(toy, step, "the group is still being made");
     }
-    return (group->any_port == step->listener.range && group->lbc.protocol == step->protocol) ||
+    return (group->any_port == step->listener.lbc.is_range &&
+            group->lbc.protocol == step->lbc.protocol) ||
            refuse(toy, step, "the group does not fit");
 }
 
@@ -401,7 +407,7 @@ static bool create_listener(struct toy *toy, const struct nlb_step *step)
     }
     listener = nlb_state_new_listener(&toy->cloud);
     must(nlb_listener_copy(listener, &step->listener));
-    listener->certs_known = step->protocol == LBC_TCPSSL;
+    listener->certs_known = step->lbc.protocol == LBC_TCPSSL;
     free(listener->lbc.id);
     listener->lbc.id = new_id(toy, "l");
     must(lbc_text_set(&listener->lbc.group_id, group->lbc.id));
@@ -452,19 +458,19 @@ static bool update_listener(struct toy *toy, const struct nlb_step *step)
 static bool change_certs(struct toy *toy, const struct nlb_step *step)
 {
     struct nlb_listener *listener = listener_of(toy, step);
-    const bool add = step->type == NLB_STEP_ADD_CERTS;
+    const bool add = step->lbc.type == NLB_STEP_ADD_CERTS;
 
-    for (size_t i = 0; i < step->texts.len; i++) {
-        if (lbc_texts_has(&listener->certs, step->texts.items[i]) == add) {
+    for (size_t i = 0; i < step->lbc.texts.len; i++) {
+        if (lbc_texts_has(&listener->certs, step->lbc.texts.items[i]) == add) {
             return refuse(toy, step, "it is there, or it is not");
         }
         if (add) {
-            must(lbc_texts_put(&listener->certs, step->texts.items[i]));
+            must(lbc_texts_put(&listener->certs, step->lbc.texts.items[i]));
         } else {
-            lbc_texts_remove(&listener->certs, step->texts.items[i]);
+            lbc_texts_remove(&listener->certs, step->lbc.texts.items[i]);
         }
     }
-    return (step->texts.len <= NLB_CERTS_MAX && listener->certs.len <= 25) ||
+    return (step->lbc.texts.len <= NLB_CERTS_MAX && listener->certs.len <= 25) ||
            refuse(toy, step, "too many certificates");
 }
 
@@ -474,7 +480,7 @@ static bool delete_listener(struct toy *toy, const struct nlb_step *step)
 
     never(toy, !toy->model.lbc.reused || is_ours(toy, listener->lbc.description, true),
           "somebody's listener was deleted");
-    must(lbc_texts_put(&toy->dying, step->id)); /* gone when the stage is over */
+    must(lbc_texts_put(&toy->dying, step->lbc.listener->id)); /* gone when the stage is over */
     return true;
 }
 
@@ -483,9 +489,9 @@ static bool delete_listener(struct toy *toy, const struct nlb_step *step)
 static bool execute(struct toy *toy, const struct nlb_step *step)
 {
     static bool (*const actions[])(struct toy * toy, const struct nlb_step *step) = {
-        [NLB_STEP_CREATE_LB] = create_lb,
-        [NLB_STEP_TAG] = change_lb,
-        [NLB_STEP_UNTAG] = change_lb,
+        [LBC_STEP_CREATE_LB] = create_lb,
+        [LBC_STEP_TAG] = change_lb,
+        [LBC_STEP_UNTAG] = change_lb,
         [NLB_STEP_PROTECT] = change_lb,
         [NLB_STEP_ADDRESS_TYPE] = change_type,
         [NLB_STEP_ZONES] = set_zones,
@@ -500,57 +506,58 @@ static bool execute(struct toy *toy, const struct nlb_step *step)
         [NLB_STEP_RENAME_SECURITY_GROUP] = rename_guard,
         [NLB_STEP_JOIN] = join,
         [NLB_STEP_LEAVE] = leave,
-        [NLB_STEP_DELETE_LISTENER] = delete_listener,
-        [NLB_STEP_CREATE_GROUP] = create_group,
-        [NLB_STEP_UPDATE_GROUP] = update_group,
-        [NLB_STEP_ADD] = change_servers,
-        [NLB_STEP_REMOVE] = change_servers,
-        [NLB_STEP_UPDATE] = change_servers,
-        [NLB_STEP_CREATE_LISTENER] = create_listener,
-        [NLB_STEP_UPDATE_LISTENER] = update_listener,
+        [LBC_STEP_DELETE_LISTENER] = delete_listener,
+        [LBC_STEP_CREATE_GROUP] = create_group,
+        [LBC_STEP_UPDATE_GROUP] = update_group,
+        [LBC_STEP_ADD] = change_servers,
+        [LBC_STEP_REMOVE] = change_servers,
+        [LBC_STEP_UPDATE] = change_servers,
+        [LBC_STEP_CREATE_LISTENER] = create_listener,
+        [LBC_STEP_UPDATE_LISTENER] = update_listener,
         [NLB_STEP_ADD_CERTS] = change_certs,
         [NLB_STEP_REMOVE_CERTS] = change_certs,
-        [NLB_STEP_DELETE_GROUP] = delete_group,
+        [LBC_STEP_DELETE_GROUP] = delete_group,
         [NLB_STEP_DELETE_SECURITY_GROUP] = delete_guard,
     };
 
-    assert_true(step->type < sizeof(actions) / sizeof(actions[0]));
-    assert_non_null(actions[step->type]);
-    return actions[step->type](toy, step);
+    assert_true(step->lbc.type < sizeof(actions) / sizeof(actions[0]));
+    assert_non_null(actions[step->lbc.type]);
+    return actions[step->lbc.type](toy, step);
 }
 
 /* What it needs is missing because of a failure that was told already. */
 static bool is_blocked(const struct toy *toy, const struct nlb_step *step)
 {
-    const bool listener = step->type == NLB_STEP_UPDATE_LISTENER ||
-                          step->type == NLB_STEP_ADD_CERTS || step->type == NLB_STEP_REMOVE_CERTS;
-    const struct nlb_group *group = step->group.lbc.name == NULL ? NULL : group_of(toy, step);
+    const bool listener = step->lbc.type == LBC_STEP_UPDATE_LISTENER ||
+                          step->lbc.type == NLB_STEP_ADD_CERTS ||
+                          step->lbc.type == NLB_STEP_REMOVE_CERTS;
+    const struct nlb_group *group = step->lbc.want == NULL ? NULL : group_of(toy, step);
     bool lacks = false;
 
-    if ((step->last && toy->earlier > 0) || (step->needs_security && toy->insecure) ||
+    if ((step->lbc.last && toy->earlier > 0) || (step->lbc.needs_security && toy->insecure) ||
         (listener && listener_of(toy, step) == NULL)) {
         return true;
     }
-    if (step->group.lbc.name == NULL || step->type == NLB_STEP_CREATE_GROUP) {
+    if (step->lbc.want == NULL || step->lbc.type == LBC_STEP_CREATE_GROUP) {
         return false;
     }
     if (group == NULL) {
         return true;
     }
     lacks = lbc_texts_has(&toy->lacking, group->lbc.id);
-    if (step->type == NLB_STEP_UPDATE_LISTENER) {
+    if (step->lbc.type == LBC_STEP_UPDATE_LISTENER) {
         return lacks && !ccm_text_equal(listener_of(toy, step)->lbc.group_id, group->lbc.id);
     }
-    return lacks && step->type == NLB_STEP_REMOVE &&
-           group->lbc.backends.len <= step->group.lbc.backends.len;
+    return lacks && step->lbc.type == LBC_STEP_REMOVE &&
+           group->lbc.backends.len <= step->lbc.backends.len;
 }
 
 static void count_failure(struct toy *toy, const struct nlb_step *step)
 {
-    const struct nlb_group *group = step->type == NLB_STEP_ADD ? group_of(toy, step) : NULL;
+    const struct nlb_group *group = step->lbc.type == LBC_STEP_ADD ? group_of(toy, step) : NULL;
 
     toy->failures++;
-    toy->insecure = toy->insecure || nlb_step_secures(step->type);
+    toy->insecure = toy->insecure || nlb_step_secures(step->lbc.type);
     if (group != NULL) {
         must(lbc_texts_put(&toy->lacking, group->lbc.id));
     }
@@ -567,16 +574,16 @@ static void end_stage(struct toy *toy)
     toy->earlier = toy->failures;
 }
 
-bool toy_run(struct toy *toy, const struct nlb_plan *plan)
+bool toy_run(struct toy *toy, const struct lbc_plan *plan)
 {
     toy->failures = 0;
     toy->earlier = 0;
     toy->insecure = false;
     lbc_texts_fini(&toy->lacking);
     for (size_t i = 0; i < plan->len; i++) {
-        const struct nlb_step *step = &plan->steps[i];
+        const struct nlb_step *step = nlb_step_at(plan, i);
 
-        if (i > 0 && step->stage != plan->steps[i - 1].stage) {
+        if (i > 0 && step->lbc.stage != plan->steps[i - 1]->stage) {
             end_stage(toy);
         }
         if (is_blocked(toy, step)) {
@@ -590,7 +597,7 @@ bool toy_run(struct toy *toy, const struct nlb_plan *plan)
         } else if (!execute(toy, step)) {
             count_failure(toy, step);
         }
-        if (step->type == NLB_STEP_CREATE_LB && toy->failures > 0) {
+        if (step->lbc.type == LBC_STEP_CREATE_LB && toy->failures > 0) {
             break;
         }
     }

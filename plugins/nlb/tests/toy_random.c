@@ -242,7 +242,7 @@ static struct nlb_listener *add_listener(struct toy *toy, struct nlb_state *stat
     listener->lbc.protocol = protocols[toy_dice(toy, 3)];
     listener->lbc.port = ports[port].start;
     listener->lbc.last_port = ports[port].end;
-    listener->range = ports[port].start != ports[port].end;
+    listener->lbc.is_range = ports[port].start != ports[port].end;
     key_text(toy, &listener->lbc.description, ports[port].key, listener->lbc.protocol);
     if (!is_free(state, listener)) {
         lbc_state_drop_listener(&state->lbc, &listener->lbc);
@@ -289,7 +289,7 @@ static struct nlb_group *wanted_group(struct toy *toy, size_t port,
         }
     }
     free(name);
-    return add_group(toy, want, key, listener->lbc.protocol, listener->range, false);
+    return add_group(toy, want, key, listener->lbc.protocol, listener->lbc.is_range, false);
 }
 
 static void random_wishes(struct toy *toy)
@@ -305,7 +305,8 @@ static void random_wishes(struct toy *toy)
         listener->lbc.broken = chance(toy, 5);
         model->lbc.incomplete = model->lbc.incomplete || listener->lbc.broken;
         random_listener_attrs(toy, listener, true);
-        must(lbc_text_set(&listener->lbc.group_name, wanted_group(toy, i, listener)->lbc.name));
+        listener->lbc.group = &wanted_group(toy, i, listener)->lbc;
+        must(lbc_text_set(&listener->lbc.group_name, listener->lbc.group->name));
     }
     random_lb(toy, &model->want.lb, &model->lbc.explicit);
     model->zones_explicit = model->want.lb.zone_count > 0;
@@ -338,7 +339,7 @@ static void random_listener(struct toy *toy, size_t port)
     random_listener_attrs(toy, listener, false);
     for (size_t i = 0; i < cloud->lbc.group_count; i++) {
         if (nlb_group_at(cloud, i)->lbc.protocol == listener->lbc.protocol &&
-            nlb_group_at(cloud, i)->any_port == listener->range && chance(toy, 60)) {
+            nlb_group_at(cloud, i)->any_port == listener->lbc.is_range && chance(toy, 60)) {
             group = nlb_group_at(cloud, i);
         }
     }

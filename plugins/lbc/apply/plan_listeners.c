@@ -1,0 +1,141 @@
+/* Plans: whose port it is; see plan.h. */
+#include "lbc/apply/plan.h"
+#include "util/text.h"
+
+/* Whether it may serve a port that could not be worked out. Of such a port no more than a number
+ * may be known: neither its protocol nor whether it stands for a range. */
+static bool work_keeps_port(const struct lbc_work *work, const struct lbc_listener *have)
+{
+    for (size_t i = 0; i < work->want->listener_count; i++) {
+        const struct lbc_listener *one = work->want->listeners[i];
+
+        if (one->broken &&
+            (have->is_range || (one->port <= have->last_port && have->port <= one->last_port))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lbc_plan_is_unwanted(struct lbc_work *work, const struct lbc_listener *have)
+{
+    const bool any = work->ops->sweeps && !work->model->reused;
+
+    return have->protocol != LBC_OTHER &&
+           (any || lbc_work_owner(work, have->description, true) == LBC_OWNER_OURS) &&
+           lbc_state_listener_like(work->want, have) == NULL && !work_keeps_port(work, have);
+}
+
+/* A listener that stays where the desired one shall be. */
+static struct lbc_listener *work_find_occupant(struct lbc_work *work,
+                                               const struct lbc_listener *want)
+{
+    for (size_t i = 0; i < work->have->listener_count; i++) {
+        struct lbc_listener *have = work->have->listeners[i];
+
+        if (have->protocol != LBC_OTHER && lbc_listener_clash(want, have) &&
+            !lbc_plan_is_unwanted(work, have)) {
+            return have;
+        }
+    }
+    return NULL;
+}
+
+/* Whether nothing could take its place, because something else is in the way as well: then it may
+ * as well go on serving. */
+static bool work_drops_in_vain(struct lbc_work *work, const struct lbc_listener *have)
+{
+    bool vain = false;
+
+    for (size_t i = 0; i < work->want->listener_count; i++) {
+        const struct lbc_listener *one = work->want->listeners[i];
+
+        if (one->broken || !lbc_listener_clash(one, have)) {
+            continue;
+        }
+        if (work_find_occupant(work, one) == NULL) {
+            return false;
+        }
+        vain = true;
+    }
+    return vain;
+}
+
+/* Whether a desired listener cannot be made: what would go might be what it is to take the place
+ * of. */
+static bool work_is_short(const struct lbc_work *work)
+{
+    for (size_t i = 0; i < work->want->listener_count; i++) {
+        const struct lbc_listener *one = work->want->listeners[i];
+
+        if (one->lacks && !one->broken && lbc_state_listener_like(work->have, one) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lbc_plan_is_stale(struct lbc_work *work, const struct lbc_listener *have)
+{
+    return lbc_plan_is_unwanted(work, have) && !work_is_short(work) &&
+           !work_drops_in_vain(work, have);
+}
+
+struct lbc_listener *lbc_plan_obstacle(struct lbc_work *work, const struct lbc_listener *want)
+{
+    struct lbc_listener *have = lbc_state_listener_like(work->have, want);
+    enum lbc_owner owner = LBC_OWNER_NONE;
+
+    if (have == NULL) {
+        return work_find_occupant(work, want);
+    }
+    owner = lbc_work_owner(work, have->description, true);
+    if (owner == LBC_OWNER_OTHER) {
+        return work->ops->sweeps && !work->model->reused ? NULL : have;
+    }
+    /* Where only what is ours is to be changed, a person's is not ours to take over. */
+    if (owner == LBC_OWNER_NONE &&
+        (work->model->as_it_is ||
+         (work->ops->loses_listener != NULL && work->ops->loses_listener(work, want, have)))) {
+        return have;
+    }
+    return NULL;
+}
+
+bool lbc_plan_is_refused(struct lbc_work *work, const struct lbc_listener *want)
+{
+    const struct lbc_listener *other = want->broken || !lbc_model_has_listeners(work->model)
+                                           ? NULL
+                                           : lbc_plan_obstacle(work, want);
+
+    return other != NULL && lbc_work_owner(work, other->description, true) != LBC_OWNER_OURS;
+}
+
+bool lbc_plan_is_any_refused(struct lbc_work *work)
+{
+    for (size_t i = 0; i < work->want->listener_count; i++) {
+        if (lbc_plan_is_refused(work, work->want->listeners[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lbc_plan_is_useless(struct lbc_work *work, const struct lbc_group *want)
+{
+    bool useless = false;
+
+    for (size_t i = 0; i < work->want->listener_count; i++) {
+        const struct lbc_listener *listener = work->want->listeners[i];
+
+        if (!ccm_text_equal(listener->group_name, want->name) ||
+            !ccm_text_equal(listener->group_id, want->id)) {
+            continue;
+        }
+        if (!lbc_plan_is_refused(work, listener)) {
+            return false;
+        }
+        useless = true;
+    }
+    return useless;
+}

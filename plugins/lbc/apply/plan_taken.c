@@ -1,0 +1,116 @@
+/* Plans: listeners of persons, taken over and put back; see plan.h. */
+#include "lbc/apply/plan.h"
+#include "util/cleanup.h"
+#include "util/text.h"
+
+#include <errno.h>
+
+/* --- what they were --- */
+
+/* What the step changes, and all that limits who may connect: that may be changed elsewhere. */
+static bool step_changes_attr(const struct lbc_work *work, const struct lbc_step *step,
+                              const struct lbc_attr *was)
+{
+    const char *guards = work->ops->guards;
+
+    return (guards != NULL && ccm_text_starts(was->row->field, guards)) ||
+           !ccm_text_equal(was->value, lbc_attrs_get(&step->to->attrs, was->row));
+}
+
+static int taken_add_listener(const struct lbc_work *work, const struct lbc_step *step,
+                              struct lbc_taken_list *ret)
+{
+    const struct lbc_listener *have = step->listener;
+    const struct lbc_group *group = lbc_state_group_by_id(work->have, have->group_id);
+    char port[LBC_TAKEN_PORT];
+    struct lbc_taken *taken = NULL;
+    int r = 0;
+
+    work->ops->taken_port(have, port);
+    taken = lbc_taken_record(ret, &work->service->meta, port, have->group_id,
+                             group != NULL && work->ops->is_key(group->name), have->description);
+    if (taken == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < have->attrs.len; i++) {
+        const struct lbc_attr *was = &have->attrs.items[i];
+
+        if (was->value != NULL && step_changes_attr(work, step, was)) {
+            r = lbc_tags_put(&taken->was, was->row->field, was->value);
+        }
+    }
+    return r;
+}
+
+int lbc_plan_list_taken(struct lbc_work *work, struct lbc_taken_list *ret)
+{
+    int r = 0;
+
+    for (size_t i = 0; work->model->reused && r == 0 && i < work->plan->len; i++) {
+        const struct lbc_step *step = work->plan->steps[i];
+
+        if (step->type == LBC_STEP_UPDATE_LISTENER &&
+            lbc_work_owner(work, step->listener->description, true) == LBC_OWNER_NONE) {
+            r = taken_add_listener(work, step, ret);
+        }
+    }
+    return r < 0 ? r : work->error;
+}
+
+/* --- and are again --- */
+
+/* Another listener of the Service takes its port. */
+static bool work_needs_port(const struct lbc_work *work, const struct lbc_listener *have)
+{
+    for (size_t i = 0; i < work->want->listener_count; i++) {
+        if (lbc_listener_clash(work->want->listeners[i], have)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int lbc_plan_find_taken(struct lbc_work *work, const struct lbc_listener *have,
+                        struct lbc_tags *ret, struct lbc_group **ret_group, bool *ret_known)
+{
+    const char *group_id = NULL;
+    char port[LBC_TAKEN_PORT];
+
+    *ret_group = NULL;
+    *ret_known = false;
+    if (!work->restores || !work->model->reused || work->model->as_it_is ||
+        work_needs_port(work, have)) {
+        return 0;
+    }
+    work->ops->taken_port(have, port);
+    if (lbc_taken_read(&work->service->meta, port, ret) < 0) {
+        return -ENOMEM;
+    }
+    group_id = lbc_tags_get(ret, LBC_TAKEN_GROUP);
+    if (group_id == NULL) {
+        return 0;
+    }
+    *ret_group = lbc_state_group_by_id(work->have, group_id);
+    /* The group must still be there, and be none of a controller. */
+    *ret_known = *ret_group != NULL ? !work->ops->is_key((*ret_group)->name) &&
+                                          work->ops->may_restore(work, *ret_group)
+                                    : group_id[0] == '\0' && work->ops->may_restore(work, NULL);
+    return 0;
+}
+
+int lbc_plan_overlay_taken(const struct lbc_work *work, const struct lbc_tags *was,
+                           struct lbc_listener *to)
+{
+    const char *text = lbc_tags_get(was, LBC_TAKEN_DESCRIPTION);
+    const bool nameless = ccm_text_empty(text) || work->ops->is_key(text);
+    int r = lbc_text_set(&to->description, nameless ? LBC_TAKEN_NAMELESS : text);
+
+    for (size_t i = 0; r == 0 && i < was->len; i++) {
+        const struct lbc_anno *field = work->ops->find_field(was->items[i].key, to->protocol);
+
+        if (field != NULL) {
+            r = lbc_attrs_set(&to->attrs, field, was->items[i].value, true);
+        }
+    }
+    return r;
+}
