@@ -71,18 +71,11 @@ static void add_hints(const struct lbc_pass *pass, const struct lbc_hint *hint,
     }
 }
 
-static void add_lacks(const struct lbc_pass *pass, struct ccm_buf *text)
+static void add_lacking(void *arg, const struct lbc_anno *row, const char *why)
 {
-    const struct lbc_anno_table *table = pass->lbc->ops->annotations;
+    struct ccm_buf *text = arg;
 
-    for (size_t i = 0; i < table->count; i++) {
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 200 };
-
-        if (lbc_hint_lacks(&table->rows[i], pass->service, &why)) {
-            ccm_buf_addf(text, "%sannotation %s %s", text->len == 0 ? "" : "; ",
-                         table->rows[i].name, ccm_buf_str(&why));
-        }
-    }
+    ccm_buf_addf(text, "%sannotation %s %s", text->len == 0 ? "" : "; ", row->name, why);
 }
 
 /* Who rehearses a take-over has to know; else who lets them count knows already. */
@@ -106,7 +99,7 @@ void lbc_pass_advise_manifest(struct lbc_pass *pass)
     lbc_anno_unknown(pass->lbc->ops->annotations, &pass->service->meta, &unknown);
     lbc_pass_advise(pass, true, "UnknownAnnotation", "UnknownAnnotation", ccm_buf_str(&unknown));
     add_hints(pass, lbc_hints, &hints);
-    add_lacks(pass, &hints);
+    lbc_hint_lacking(pass->lbc->ops->annotations, pass->service, add_lacking, &hints);
     add_hints(pass, pass->lbc->ops->hints, &hints);
     if (pass->refused.idle.len > 0) {
         ccm_buf_addf(&hints, "%s%s", hints.len == 0 ? "" : "; ", ccm_buf_str(&pass->refused.idle));

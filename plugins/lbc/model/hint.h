@@ -24,10 +24,13 @@ struct lbc_hint {
 /* What holds for all kinds of load balancers. */
 extern const struct lbc_hint lbc_hints[];
 
-/* What is to be said of an annotation that needs another one, which is not set ("" counts as not;
- * who switched it off knows): `text` gets what goes on behind its name. False: nothing. */
-bool lbc_hint_lacks(const struct lbc_anno *row, const struct ccm_service *service,
-                    struct ccm_buf *text);
+/* One annotation that does nothing, and why: what goes on behind its name. */
+typedef void (*lbc_hint_fn)(void *arg, const struct lbc_anno *row, const char *why);
+
+/* All annotations that need another one, which is not set (who switched it off knows), by the one
+ * that they need, the last one of the table first. */
+void lbc_hint_lacking(const struct lbc_anno_table *table, const struct ccm_service *service,
+                      lbc_hint_fn fn, void *arg);
 
 /* Whether the row is to be said, as far as options do not matter. */
 bool lbc_hint_applies(const struct lbc_hint *hint, const struct ccm_service *service);

@@ -232,8 +232,9 @@ bool lbc_lint_counts(const struct lbc_lint_rules *rules, const struct ccm_servic
 }
 
 /* A finding about the row's annotation, which does nothing. */
-static void lint_add_idle(const struct lint *lint, const struct lbc_anno *row, const char *why)
+static void lint_add_idle(void *arg, const struct lbc_anno *row, const char *why)
 {
+    const struct lint *lint = arg;
     struct ccm_error text = CCM_ERROR_INIT;
     char key[LBC_ANNO_KEY_MAX];
 
@@ -244,7 +245,7 @@ static void lint_add_idle(const struct lint *lint, const struct lbc_anno *row, c
 }
 
 /* Annotations for listeners that the Service has none of. */
-static void lint_protocols(const struct lint *lint)
+static void lint_protocols(struct lint *lint)
 {
     const struct lbc_anno_table *table = lint->rules->annotations;
 
@@ -259,20 +260,6 @@ static void lint_protocols(const struct lint *lint)
             lbc_anno_write_protocols(row, "|", &why);
             ccm_buf_adds(&why, " listeners, and the Service has none");
             lint_add_idle(lint, row, ccm_buf_str(&why));
-        }
-    }
-}
-
-/* Annotations whose switch is not there. */
-static void lint_lacks(const struct lint *lint)
-{
-    const struct lbc_anno_table *table = lint->rules->annotations;
-
-    for (size_t i = 0; i < table->count; i++) {
-        CCM_CLEANUP(ccm_buf_fini) struct ccm_buf why = { .max = 200 };
-
-        if (lbc_hint_lacks(&table->rows[i], lint->service, &why)) {
-            lint_add_idle(lint, &table->rows[i], ccm_buf_str(&why));
         }
     }
 }
@@ -350,7 +337,7 @@ void lbc_lint_service(const struct lbc_lint_rules *rules, const struct ccm_servi
         lint_stray_entries(&lint, list);
     }
     lint_hints(&lint, lbc_hints);
-    lint_lacks(&lint);
+    lbc_hint_lacking(rules->annotations, service, lint_add_idle, &lint);
     lint_hints(&lint, rules->hints);
     lint_fields(&lint);
     lint_reuse(&lint);
